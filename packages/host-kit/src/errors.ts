@@ -1,0 +1,80 @@
+interface DetailsByCode {
+  validation_error: { readonly fields: readonly FieldProblem[] };
+  webhook_url_rejected: { readonly reason: string };
+  forbidden: undefined;
+  run_forbidden: undefined;
+  not_found: undefined;
+  method_not_allowed: undefined;
+  payload_too_large: { readonly maxRequestBodyBytes: number };
+  unsupported_media_type: undefined;
+  run_terminal: undefined;
+  capability_not_provided: { readonly operation: string };
+  service_unavailable: undefined;
+  internal_error: { readonly correlationId: string };
+}
+
+/** One thing wrong with a request: where (`events[0]`, `query.tenantId`, `body`) and what was expected there. */
+export interface FieldProblem {
+  readonly field: string;
+  readonly problem: string;
+}
+
+export type HostErrorCode = keyof DetailsByCode;
+
+const STATUS = {
+  validation_error: 400,
+  webhook_url_rejected: 400,
+  forbidden: 403,
+  run_forbidden: 403,
+  not_found: 404,
+  method_not_allowed: 405,
+  payload_too_large: 413,
+  unsupported_media_type: 415,
+  run_terminal: 409,
+  capability_not_provided: 501,
+  service_unavailable: 503,
+  internal_error: 500,
+} as const satisfies Record<HostErrorCode, number>;
+
+/**
+ * A refusal of the kit's own. What the leaf packages refuse keeps their classes; `http/failure.ts` turns all of them into the
+ * wire envelope of the major in force.
+ *
+ * @see Interface: Errors
+ */
+export class HostError<Code extends HostErrorCode = HostErrorCode> extends Error {
+  readonly code: Code;
+  readonly status: number;
+  /** May go to the caller. */
+  readonly details: DetailsByCode[Code];
+  readonly headers: Readonly<Record<string, string>>;
+
+  constructor(code: Code, message: string, options: HostErrorOptions<Code>) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.name = 'HostError';
+    this.code = code;
+    this.status = STATUS[code];
+    this.details = options.details;
+    this.headers = options.headers ?? {};
+    Object.defineProperty(this, BRAND, { value: true });
+  }
+
+  /** Recognises the class across bundled copies, where `instanceof` does not. */
+  static is(value: unknown): value is HostError {
+    return typeof value === 'object' && value !== null && BRAND in value;
+  }
+}
+
+export interface HostErrorOptions<Code extends HostErrorCode> {
+  readonly details: DetailsByCode[Code];
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly cause?: unknown;
+}
+
+/** A `validation_error` that names what is wrong with which field. */
+export function invalid(...problems: readonly [FieldProblem, ...FieldProblem[]]): HostError<'validation_error'> {
+  const message = problems.map(({ field, problem }) => `${field}: ${problem}`).join('; ');
+  return new HostError('validation_error', message, { details: { fields: problems } });
+}
+
+const BRAND = Symbol.for('@svc/host-kit.error');

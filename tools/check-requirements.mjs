@@ -1,0 +1,145 @@
+/**
+ * Holds `docs/requirements.json` and the tests that cite it together.
+ *
+ * `node tools/check-requirements.mjs` fails on a malformed list and on a citation of an unknown id. It prints
+ * how many rules of each package are cited; `--uncited` also lists those that are not.
+ */
+import { readdirSync, readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { argv, exit } from 'node:process';
+import { fileURLToPath } from 'node:url';
+
+/**
+ * Judges the list together with the sources that cite it.
+ *
+ * @param {unknown} document the parsed `docs/requirements.json`
+ * @param {readonly { path: string, text: string }[]} sources
+ * @returns {Outcome}
+ *
+ * @typedef {{ name: string, cited: number, total: number }} PackageCount
+ * @typedef {{ problems: string[], packages: PackageCount[], uncited: string[] }} Outcome
+ */
+export function checkRequirements(document, sources) {
+  const problems = problemsOfDocument(document);
+  const requirements = requirementsOf(document).filter(isObject);
+  const known = new Set(requirements.map(({ id }) => id));
+  const cited = new Set();
+  for (const { path, text } of sources) {
+    for (const { id, line } of citationsIn(text)) {
+      if (known.has(id)) cited.add(id);
+      else problems.push(`${path}:${line} cites the unknown id '${id}'`);
+    }
+  }
+  const packages = PACKAGES.map((name) => {
+    const own = requirements.filter((requirement) => requirement.package === name);
+    return { name, cited: own.filter(({ id }) => cited.has(id)).length, total: own.length };
+  });
+  const uncited = [...known].filter((id) => !cited.has(id));
+  return { problems, packages, uncited };
+}
+
+const PACKAGES = ['webhook-verify', 'egress-guard', 'versioning', 'auth', 'host-kit'];
+const LEVELS = ['MUST', 'SHOULD'];
+const FIELDS = ['id', 'section', 'level', 'sentence', 'package'];
+
+/** Three lower-kebab segments: area, topic, rule. */
+const ID = /^[a-z0-9]+(-[a-z0-9]+)*(\.[a-z0-9]+(-[a-z0-9]+)*){2}$/;
+
+/**
+ * Everything that is wrong with the list itself, one sentence each.
+ *
+ * @param {unknown} document
+ * @returns {string[]}
+ */
+export function problemsOfDocument(document) {
+  const requirements = requirementsOf(document);
+  if (requirements.length === 0) return ['requirements.json has no requirements'];
+  const seen = new Set();
+  return requirements.flatMap((requirement, index) => {
+    const name = `requirements[${index}] (${requirement?.id})`;
+    if (!isObject(requirement)) return [`${name} is not an object`];
+    const problems = [];
+    if (!ID.test(requirement.id)) problems.push(`${name}: the id is not three lower-kebab segments joined by dots`);
+    if (seen.has(requirement.id)) problems.push(`${name}: the id appears twice`);
+    seen.add(requirement.id);
+    for (const field of ['section', 'sentence']) {
+      if (!isFilled(requirement[field])) problems.push(`${name}: ${field} is empty`);
+    }
+    if (!LEVELS.includes(requirement.level)) problems.push(`${name}: level is not one of ${LEVELS.join(', ')}`);
+    if (!PACKAGES.includes(requirement.package)) problems.push(`${name}: unknown package '${requirement.package}'`);
+    for (const field of Object.keys(requirement)) {
+      if (!FIELDS.includes(field)) problems.push(`${name}: unknown field '${field}'`);
+    }
+    return problems;
+  });
+}
+
+function requirementsOf(document) {
+  return Array.isArray(document?.requirements) ? document.requirements : [];
+}
+
+function isObject(value) {
+  return typeof value === 'object' && value !== null;
+}
+
+function isFilled(value) {
+  return typeof value === 'string' && value.trim() !== '';
+}
+
+/**
+ * The literal ids of every `covers` call of a source text, however its arguments are quoted and broken over lines.
+ *
+ * @param {string} text
+ * @returns {{ id: string, line: number }[]}
+ */
+export function citationsIn(text) {
+  return [...text.matchAll(/\bcovers\(([^()]*)\)/g)].flatMap((call) =>
+    [...call[1].matchAll(/(['"`])(.*?)\1/g)].map((literal) => ({
+      id: literal[2],
+      line: text.slice(0, call.index + 'covers('.length + literal.index).split('\n').length,
+    })),
+  );
+}
+
+/**
+ * Reads the list and the tests of a checkout.
+ *
+ * @param {string} root the directory that holds `docs/`, `packages/`, `examples/` and `tools/`
+ */
+export function readTree(root) {
+  const document = JSON.parse(readFileSync(join(root, 'docs/requirements.json'), 'utf8'));
+  const paths = ['packages', 'examples', 'tools'].flatMap((directory) => filesBelow(root, directory));
+  const sources = paths
+    .filter((path) => CITING.some((pattern) => pattern.test(path)))
+    .map((path) => ({ path, text: readFileSync(join(root, path), 'utf8') }));
+  return { document, sources };
+}
+
+const CITING = [
+  /^packages\/[^/]+\/src\/.*\.test\.ts$/,
+  /^packages\/[^/]+\/test\/.*\.ts$/,
+  /^examples\/.*\.test\.ts$/,
+  /^tools\/[^/]+\.test\.ts$/,
+];
+
+/** Paths with forward slashes, relative to the root; what is installed or built is not looked into. */
+function filesBelow(root, directory) {
+  return readdirSync(join(root, directory), { withFileTypes: true }).flatMap((entry) => {
+    const path = `${directory}/${entry.name}`;
+    if (entry.isDirectory()) return SKIPPED.has(entry.name) ? [] : filesBelow(root, path);
+    return entry.isFile() ? [path] : [];
+  });
+}
+
+const SKIPPED = new Set(['node_modules', 'dist']);
+
+function main() {
+  const { document, sources } = readTree(fileURLToPath(new URL('..', import.meta.url)));
+  const { problems, packages, uncited } = checkRequirements(document, sources);
+  for (const { name, cited, total } of packages) console.log(`${name.padEnd(16)} ${cited}/${total} cited`);
+  if (argv.includes('--uncited')) console.log(uncited.join('\n'));
+  for (const problem of problems) console.error(problem);
+  if (problems.length > 0) exit(1);
+}
+
+if (argv[1] !== undefined && resolve(argv[1]) === fileURLToPath(import.meta.url)) main();

@@ -1,0 +1,13 @@
+import { defineConfig } from 'vitest/config';
+
+// The workspace runs from source; the packed shape has tests of its own.
+const conditions = ['@svc/source', 'node', 'import', 'default'];
+
+export default defineConfig({
+  resolve: { conditions },
+  ssr: { resolve: { conditions } },
+  test: {
+    include: ['packages/*/{src,test}/**/*.test.ts', 'examples/*/{src,test}/**/*.test.ts', 'tools/**/*.test.ts'],
+    testTimeout: 20_000,
+  },
+});
