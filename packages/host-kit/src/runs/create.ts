@@ -1,0 +1,82 @@
+import type { Principal } from '@svc/auth';
+import { mintId } from '@svc/versioning/ids';
+import type { OwnerRecord } from '@svc/versioning/projection';
+import type { Clock } from '../clock.ts';
+import { HostError, invalid } from '../errors.ts';
+import type { JsonObject } from '../json.ts';
+import type { Random } from '../random.ts';
+import type { Store } from '../stores/store.ts';
+import type { WorkflowEngine } from './engine.ts';
+import type { Run } from './run.ts';
+
+/** What a caller asks for, whichever major it asked in. */
+export interface RunRequest {
+  readonly workflowId: string;
+  readonly inputs: JsonObject;
+  /** One of the caller's workspaces, or the caller's own tenant, which chooses nothing. */
+  readonly scope: string | undefined;
+  readonly configurable: JsonObject | undefined;
+  readonly tags: readonly string[];
+  readonly metadata: JsonObject | undefined;
+}
+
+export interface CreateRunOptions {
+  readonly store: Store;
+  readonly engine: WorkflowEngine;
+  readonly clock: Clock;
+  readonly random: Random;
+}
+
+/**
+ * Creates a run under the caller's identity. When it resolves, the run is durable.
+ *
+ * @throws {HostError} `validation_error` when the engine cannot run it, `forbidden` when the scope is not the caller's
+ */
+export async function createRun(options: CreateRunOptions, principal: Principal, request: RunRequest): Promise<Run> {
+  const { store, engine, clock, random } = options;
+  const workspace = workspaceOf(principal, request.scope);
+  const refusal = engine.refuse(request.workflowId, request.inputs);
+  if (refusal !== undefined) throw invalid(refusal);
+
+  const run: Run = {
+    runId: mintId('run', clock.now, random),
+    tenant: principal.tenancy.tenant,
+    ...(workspace !== undefined && { workspace }),
+    mode: principal.tenancy.mode,
+    workflowId: request.workflowId,
+    status: 'pending',
+    owner: ownerOf(principal, workspace),
+    inputs: request.inputs,
+    ...(request.configurable !== undefined && { configurable: request.configurable }),
+    tags: request.tags,
+    ...(request.metadata !== undefined && { metadata: request.metadata }),
+    engineVersion: engine.version,
+    eventLogSchemaVersion: EVENT_LOG_SCHEMA_VERSION,
+    lastSequence: -1,
+    createdAt: clock.now(),
+  };
+  await store.transaction((transaction) => store.runs.insert(run, transaction));
+  return run;
+}
+
+/** Stamped on every run that this host creates. @see Interface: Version axes, 4 */
+export const EVENT_LOG_SCHEMA_VERSION = 3;
+
+/** A credential's first workspace is its default; one for the whole tenant has none, and its runs belong to the tenant. */
+function workspaceOf({ tenancy }: Principal, scope: string | undefined): string | undefined {
+  if (scope === undefined || scope === tenancy.tenant) {
+    return tenancy.workspaces === 'all' ? undefined : tenancy.workspaces[0];
+  }
+  if (tenancy.workspaces === 'all' || tenancy.workspaces.includes(scope)) return scope;
+  throw new HostError('forbidden', 'tenantId names no workspace that this credential reaches.', { details: undefined });
+}
+
+function ownerOf(principal: Principal, workspace: string | undefined): OwnerRecord {
+  return {
+    tenant: principal.tenancy.tenant,
+    ...(workspace !== undefined && { workspace }),
+    principal: principal.id,
+    ...(principal.kind !== undefined && { principalKind: principal.kind }),
+    subject: principal.subject,
+  };
+}

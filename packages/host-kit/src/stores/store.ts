@@ -1,0 +1,22 @@
+import type { EventStore } from '../runs/event-store.ts';
+import type { RunStore } from '../runs/run-store.ts';
+import type { Transaction } from '../transaction.ts';
+import type { DeliveryQueue } from '../webhooks/delivery-queue.ts';
+import type { SubscriptionStore } from '../webhooks/subscription-store.ts';
+
+/**
+ * Everything a host keeps, behind one port. A store that passes `storeContract` of `@svc/host-kit/testing` can stand behind a
+ * host.
+ */
+export interface Store {
+  /**
+   * Runs `work` and makes all that it wrote durable at once, or nothing of it when it rejects.
+   * `work` must wait for nothing but this store, because every other writer waits for it.
+   */
+  transaction<T>(work: (transaction: Transaction) => Promise<T>): Promise<T>;
+  readonly runs: RunStore;
+  readonly events: EventStore;
+  readonly subscriptions: SubscriptionStore;
+  readonly deliveries: DeliveryQueue;
+  close(): Promise<void>;
+}

@@ -1,0 +1,33 @@
+import type { Transaction } from '../transaction.ts';
+import type { DeadLetter, Delivery, Settlement } from './delivery.ts';
+
+/** The outbox: what `append` wrote and the dispatcher works off. Nothing leaves it but by a settlement or with its subscription. */
+export interface DeliveryQueue {
+  enqueue(deliveries: readonly Delivery[], transaction: Transaction): Promise<void>;
+  /** Takes due deliveries, in turn across subscriptions, so that a long backlog of one does not hold up another's first. */
+  claim(request: ClaimRequest): Promise<readonly Delivery[]>;
+  /** Ends a claim. Nothing happens when the delivery is gone because its subscription was removed. */
+  settle(deliveryId: string, settlement: Settlement, transaction: Transaction): Promise<void>;
+  /** Hands claims back that were not attempted. */
+  release(deliveryIds: readonly string[]): Promise<void>;
+  /**
+   * When to look again: the earliest time at which a delivery of a subscription with room is due or a claim of a dead host
+   * runs out. Undefined: only after an enqueue.
+   */
+  nextDueAt(room: Room): Promise<number | undefined>;
+  /** Dead letters of one subscription, newest first. */
+  deadLetters(webhookId: string, limit: number): Promise<readonly DeadLetter[]>;
+  /** Deletes up to `limit` dead letters that expired by `now`; returns how many there were. */
+  sweep(now: number, limit: number): Promise<number>;
+}
+
+export interface ClaimRequest {
+  readonly now: number;
+  /** A claim that is neither settled nor released by then is up for taking again. */
+  readonly leaseUntil: number;
+  readonly limit: number;
+  readonly room: Room;
+}
+
+/** How many more deliveries of a subscription may be claimed now. */
+export type Room = (webhookId: string) => number;

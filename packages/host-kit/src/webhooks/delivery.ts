@@ -1,0 +1,36 @@
+/** One event on its way to one subscription. The body is fixed when the event is appended; each attempt signs it afresh. */
+export interface Delivery {
+  readonly deliveryId: string;
+  readonly webhookId: string;
+  readonly runId: string;
+  readonly eventId: string;
+  readonly sequence: number;
+  /** As the subscription's major spells it, and as the event-type header says it. */
+  readonly eventType: string;
+  readonly body: Uint8Array;
+  /** Attempts with a known outcome. */
+  readonly attempts: number;
+  /** When the next attempt may start, in ms. */
+  readonly dueAt: number;
+}
+
+/** Where an attempt leaves its delivery. */
+export type Settlement =
+  | { readonly kind: 'delivered' }
+  | { readonly kind: 'retry'; readonly dueAt: number; readonly attempts: number; readonly lastStatus: number | undefined }
+  | { readonly kind: 'dead'; readonly at: number; readonly expiresAt: number; readonly attempts: number; readonly lastStatus: number | undefined }
+  /** Best effort: one attempt was made, or the circuit let none through. */
+  | { readonly kind: 'dropped' };
+
+/** A delivery that ran out of attempts: what an operator may see of it, never its body. */
+export interface DeadLetter {
+  readonly deliveryId: string;
+  readonly webhookId: string;
+  readonly runId: string;
+  readonly eventId: string;
+  readonly eventType: string;
+  readonly attempts: number;
+  readonly deadLetteredAt: number;
+  readonly expiresAt: number;
+  readonly lastStatus: number | undefined;
+}

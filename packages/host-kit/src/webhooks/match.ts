@@ -1,0 +1,16 @@
+import { reachesWorkspace } from '@svc/auth';
+import type { Run } from '../runs/run.ts';
+import type { Subscription } from './subscription.ts';
+
+/**
+ * Whether a subscription hears of this run: same tenant, same mode, the run's workspace within its scope, and a tag in common
+ * when it asks for tags. The event type is the store's to select by.
+ *
+ * @see Interface: Webhook delivery rules, 2
+ */
+export function hears(subscription: Subscription, run: Run): boolean {
+  if (subscription.status !== 'active' && !subscription.durable) return false;
+  if (subscription.tenant !== run.tenant || subscription.mode !== run.mode) return false;
+  if (!reachesWorkspace(subscription, run.workspace)) return false;
+  return subscription.tags.length === 0 || subscription.tags.some((tag) => run.tags.includes(tag));
+}

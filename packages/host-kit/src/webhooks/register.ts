@@ -1,0 +1,108 @@
+import { type Principal, reachesWorkspace } from '@svc/auth';
+import { checkUrl, type EgressPolicy } from '@svc/egress-guard';
+import type { Major } from '@svc/versioning';
+import { mintId } from '@svc/versioning/ids';
+import { secretFingerprint } from '@svc/webhook-verify';
+import type { Clock } from '../clock.ts';
+import { HostError } from '../errors.ts';
+import type { Random } from '../random.ts';
+import type { Store } from '../stores/store.ts';
+import { CLOSED } from './circuit.ts';
+import type { SecretBox } from './secrets.ts';
+import type { Subscription } from './subscription.ts';
+
+/** What a subscriber asks for, whichever major it asked in. `events` are in the stored vocabulary. */
+export interface Registration {
+  readonly url: string;
+  readonly events: readonly string[];
+  readonly tags: readonly string[];
+  /** A secret that the subscriber brings; absent: the host mints one. */
+  readonly secret: string | undefined;
+  /** One workspace to hear of; absent: the caller's whole scope. */
+  readonly workspace: string | undefined;
+}
+
+export interface RegisterOptions {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly egress: EgressPolicy;
+  readonly secrets: SecretBox;
+  /** Whether a workspace of that name exists in the tenant. */
+  readonly hasWorkspace: (tenant: string, workspace: string) => boolean;
+  /** Whether a subscription registered under a major is durable. */
+  readonly durable: Readonly<Record<Major, boolean>>;
+}
+
+/** A registered subscription and, this once, the secret it was given. */
+export interface Registered {
+  readonly subscription: Subscription;
+  readonly secret: string;
+}
+
+/**
+ * Registers a subscription. Its host name is judged as it stands; nothing is resolved or called.
+ *
+ * @throws {HostError} `forbidden` when the workspace is not the caller's, `webhook_url_rejected` when the URL breaks the egress
+ * rules
+ * @see Interface: Webhook URL rules at registration
+ */
+export async function register(
+  options: RegisterOptions,
+  principal: Principal,
+  major: Major,
+  registration: Registration,
+): Promise<Registered> {
+  const { store, clock, random, egress, secrets } = options;
+  const workspaces = scopeOf(options, principal, registration.workspace);
+  const checked = checkUrl(registration.url, egress);
+  if (!checked.ok) throw rejected(checked.reason);
+
+  const webhookId = mintId('whk', clock.now, random);
+  const secret = registration.secret ?? Buffer.from(random(SECRET_BYTES)).toString('hex');
+  const subscription: Subscription = {
+    webhookId,
+    tenant: principal.tenancy.tenant,
+    workspaces,
+    mode: principal.tenancy.mode,
+    major,
+    url: checked.url.href,
+    events: registration.events,
+    tags: registration.tags,
+    durable: options.durable[major],
+    status: 'active',
+    circuit: CLOSED,
+    failures: [],
+    sealedSecret: secrets.seal(secret, webhookId),
+    secretFingerprint: secretFingerprint(secret),
+    createdAt: clock.now(),
+  };
+  await store.transaction((transaction) => store.subscriptions.insert(subscription, transaction));
+  return { subscription, secret };
+}
+
+/** Refuses a workspace that the caller is no member of; the tenant's own name is not one. */
+export function requireMembership(
+  hasWorkspace: RegisterOptions['hasWorkspace'],
+  { tenancy }: Principal,
+  workspace: string,
+): void {
+  if (reachesWorkspace(tenancy, workspace) && hasWorkspace(tenancy.tenant, workspace)) return;
+  throw new HostError('forbidden', 'tenantId names no workspace that this credential is a member of.', {
+    details: undefined,
+  });
+}
+
+const SECRET_BYTES = 32;
+
+function scopeOf(options: RegisterOptions, principal: Principal, workspace: string | undefined): 'all' | readonly string[] {
+  if (workspace === undefined) return principal.tenancy.workspaces;
+  requireMembership(options.hasWorkspace, principal, workspace);
+  return [workspace];
+}
+
+function rejected(reason: string): HostError {
+  return new HostError('webhook_url_rejected', `url is refused: ${reason}. Register a public https:// URL.`, {
+    details: { reason },
+  });
+}

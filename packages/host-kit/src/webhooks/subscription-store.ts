@@ -1,0 +1,24 @@
+import type { Tenancy } from '@svc/auth';
+import type { Lookup } from '../lookup.ts';
+import type { Run } from '../runs/run.ts';
+import type { Transaction } from '../transaction.ts';
+import type { Subscription, SubscriptionHealth } from './subscription.ts';
+
+export interface SubscriptionStore {
+  insert(subscription: Subscription, transaction: Transaction): Promise<void>;
+  /**
+   * Removes a subscription of the caller's tenant and mode whose whole scope the caller reaches, with every delivery that was
+   * waiting for it.
+   */
+  remove(tenancy: Tenancy, webhookId: string, transaction: Transaction): Promise<Lookup<Subscription>>;
+  /** The subscriptions of the run's tenant and mode that ask for this event type. Scope and tags are judged by `match.ts`. */
+  listening(run: Run, eventType: string, transaction: Transaction): Promise<readonly Subscription[]>;
+  /** For the dispatcher, which acts for no caller. */
+  read(webhookId: string): Promise<Subscription | undefined>;
+  /** Replaces the health by `change` of what it is inside the transaction. Nothing happens when the subscription is gone. */
+  updateHealth(
+    webhookId: string,
+    change: (subscription: Subscription) => SubscriptionHealth,
+    transaction: Transaction,
+  ): Promise<void>;
+}

@@ -1,0 +1,32 @@
+import type { Major } from '@svc/versioning';
+import type { Circuit } from './circuit.ts';
+
+/** A registered receiver. `events` are in the stored vocabulary; what it is sent is in that of the major it registered under. */
+export interface Subscription {
+  /** The bare id. */
+  readonly webhookId: string;
+  readonly tenant: string;
+  /** What of the tenant it hears of, fixed at its registration. */
+  readonly workspaces: 'all' | readonly string[];
+  readonly mode: 'live' | 'test';
+  readonly major: Major;
+  readonly url: string;
+  readonly events: readonly string[];
+  /** Empty: every run's; otherwise only runs that carry one of them. */
+  readonly tags: readonly string[];
+  /** Durable subscriptions retry and dead-letter; the others get one attempt an event behind a circuit. */
+  readonly durable: boolean;
+  readonly status: SubscriptionStatus;
+  readonly circuit: Circuit;
+  /** Times of recent failures in ms, oldest first, as many as the failure limit needs. */
+  readonly failures: readonly number[];
+  /** Encrypted at rest; `webhooks/secrets.ts` opens it. */
+  readonly sealedSecret: Uint8Array;
+  readonly secretFingerprint: string;
+  readonly createdAt: number;
+}
+
+export type SubscriptionStatus = 'active' | 'failed';
+
+/** The part of a subscription that the outcome of an attempt may change. */
+export type SubscriptionHealth = Pick<Subscription, 'status' | 'circuit' | 'failures'>;

@@ -1,0 +1,18 @@
+/**
+ * The one way out: a POST to a URL that a stranger chose. The guard of `@svc/egress-guard/post` is the real one; it resolves,
+ * validates and pins at each call.
+ */
+export type Transport = (request: TransportRequest) => Promise<TransportVerdict>;
+
+export interface TransportRequest {
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Uint8Array;
+  /** Wall-clock bound over everything from resolution to the last byte. */
+  readonly timeoutMs: number;
+  readonly signal: AbortSignal;
+}
+
+export type TransportVerdict =
+  | { readonly kind: 'answered'; readonly status: number; readonly retryAfter: string | undefined; readonly durationMs: number }
+  | { readonly kind: 'denied' | 'failed'; readonly reason: string; readonly durationMs: number };
