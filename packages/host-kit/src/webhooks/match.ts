@@ -1,4 +1,4 @@
-import { reachesWorkspace } from '@svc/auth';
+import { reachesWorkspace, type Tenancy } from '@svc/auth';
 import type { Run } from '../runs/run.ts';
 import type { Subscription } from './subscription.ts';
 
@@ -13,4 +13,12 @@ export function hears(subscription: Subscription, run: Run): boolean {
   if (subscription.tenant !== run.tenant || subscription.mode !== run.mode) return false;
   if (!reachesWorkspace(subscription, run.workspace)) return false;
   return subscription.tags.length === 0 || subscription.tags.some((tag) => run.tags.includes(tag));
+}
+
+/** Whether a caller reaches everything that a subscription hears of, as managing it requires. */
+export function coversScope(tenancy: Pick<Tenancy, 'workspaces'>, { workspaces }: Pick<Subscription, 'workspaces'>): boolean {
+  if (tenancy.workspaces === 'all') return true;
+  if (workspaces === 'all') return false;
+  const reached = tenancy.workspaces;
+  return workspaces.every((workspace) => reached.includes(workspace));
 }

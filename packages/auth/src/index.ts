@@ -1,0 +1,11 @@
+export { type Authenticator, authenticator } from './authenticate.ts';
+export { authorize, type Decision } from './authorize.ts';
+export { challenge } from './challenge.ts';
+export { AuthError, type AuthErrorCode, type AuthErrorOptions, type RateLimited } from './errors.ts';
+export type { AuthOutcome, Lane } from './lane.ts';
+export type { Principal } from './principal.ts';
+export { type Refusal, refusal } from './refusal.ts';
+export type { RequestHead } from './request-head.ts';
+export { grants, isGrantableScope, SCOPES } from './scopes.ts';
+export { checkedSubject, isOpaqueId, type Subject } from './subject.ts';
+export { reachesWorkspace, type Tenancy } from './tenancy.ts';

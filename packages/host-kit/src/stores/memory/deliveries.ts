@@ -1,0 +1,126 @@
+import type { Transaction } from '../../transaction.ts';
+import type { DeadLetter, Delivery } from '../../webhooks/delivery.ts';
+import type { DeliveryQueue, Room } from '../../webhooks/delivery-queue.ts';
+import { type Journal, put } from './journal.ts';
+
+export interface MemoryDeliveries extends DeliveryQueue {
+  /** Removes all that a subscription was waiting for or had lost. */
+  drop(webhookId: string, transaction: Transaction): void;
+}
+
+type Entry =
+  | { readonly state: 'waiting'; readonly delivery: Delivery; readonly dueAt: number; readonly lastStatus?: number | undefined }
+  | { readonly state: 'claimed'; readonly delivery: Delivery; readonly dueAt: number }
+  | { readonly state: 'dead'; readonly delivery: Delivery; readonly dueAt: number; readonly letter: DeadLetter };
+
+export function deliveryQueue(journal: Journal): MemoryDeliveries {
+  const entries = new Map<string, Entry>();
+  let lastServed = '';
+
+  return {
+    async enqueue(deliveries, transaction) {
+      for (const delivery of deliveries) {
+        const { dueAt } = delivery;
+        put(journal, transaction, entries, delivery.deliveryId, { state: 'waiting', delivery, dueAt });
+      }
+    },
+    claim({ now, leaseUntil, limit, room }) {
+      return journal.transaction(async (transaction) => {
+        takeBack(now, transaction);
+        const claimed: Delivery[] = [];
+        for (const webhookId of inTurn()) {
+          const most = Math.min(room(webhookId), limit - claimed.length);
+          if (most <= 0) continue;
+          const due = waitingFor(webhookId).filter(({ dueAt }) => dueAt <= now);
+          for (const { delivery } of due.slice(0, most)) {
+            put(journal, transaction, entries, delivery.deliveryId, { state: 'claimed', delivery, dueAt: leaseUntil });
+            claimed.push(delivery);
+            lastServed = webhookId;
+          }
+        }
+        return claimed;
+      });
+    },
+    async settle(deliveryId, settlement, transaction) {
+      const entry = entries.get(deliveryId);
+      if (entry === undefined) return;
+      const { delivery } = entry;
+      switch (settlement.kind) {
+        case 'delivered':
+        case 'dropped':
+          return put(journal, transaction, entries, deliveryId, undefined);
+        case 'retry': {
+          const { attempts, lastStatus } = settlement;
+          const dueAt = Math.ceil(settlement.dueAt);
+          const waiting: Entry = { state: 'waiting', delivery: { ...delivery, attempts, dueAt }, dueAt, lastStatus };
+          return put(journal, transaction, entries, deliveryId, waiting);
+        }
+        case 'dead': {
+          const { at, expiresAt, attempts, lastStatus } = settlement;
+          const { webhookId, runId, eventId, eventType } = delivery;
+          const letter = { deliveryId, webhookId, runId, eventId, eventType, attempts, deadLetteredAt: at, expiresAt, lastStatus };
+          return put(journal, transaction, entries, deliveryId, { state: 'dead', delivery, dueAt: expiresAt, letter });
+        }
+      }
+    },
+    release(deliveryIds) {
+      return journal.transaction(async (transaction) => {
+        for (const deliveryId of deliveryIds) {
+          const entry = entries.get(deliveryId);
+          if (entry?.state === 'claimed') {
+            put(journal, transaction, entries, deliveryId, { state: 'waiting', delivery: entry.delivery, dueAt: 0 });
+          }
+        }
+      });
+    },
+    async nextDueAt(room) {
+      return earliest(room);
+    },
+    async deadLetters(webhookId, limit) {
+      const letters = [...entries.values()].flatMap((entry) => (entry.state === 'dead' ? [entry.letter] : []));
+      const own = letters.filter((letter) => letter.webhookId === webhookId).reverse();
+      return own.sort((a, b) => b.deadLetteredAt - a.deadLetteredAt).slice(0, limit);
+    },
+    sweep(now, limit) {
+      return journal.transaction(async (transaction) => {
+        const expired = [...entries].filter(([, { state, dueAt }]) => state === 'dead' && dueAt <= now).slice(0, limit);
+        for (const [deliveryId] of expired) put(journal, transaction, entries, deliveryId, undefined);
+        return expired.length;
+      });
+    },
+    drop(webhookId, transaction) {
+      for (const [deliveryId, { delivery }] of entries) {
+        if (delivery.webhookId === webhookId) put(journal, transaction, entries, deliveryId, undefined);
+      }
+    },
+  };
+
+  function takeBack(now: number, transaction: Transaction): void {
+    for (const [deliveryId, { state, delivery, dueAt }] of entries) {
+      if (state === 'claimed' && dueAt <= now) {
+        put(journal, transaction, entries, deliveryId, { state: 'waiting', delivery, dueAt: now });
+      }
+    }
+  }
+
+  /** Every subscription with something waiting, once, beginning after the one that was served last. */
+  function inTurn(): string[] {
+    const waiting = [...entries.values()].filter(({ state }) => state === 'waiting');
+    const ids = [...new Set(waiting.map(({ delivery }) => delivery.webhookId))].sort();
+    return [...ids.filter((id) => id > lastServed), ...ids.filter((id) => id <= lastServed)];
+  }
+
+  function waitingFor(webhookId: string): Entry[] {
+    const own = [...entries.values()].filter(({ state, delivery }) => state === 'waiting' && delivery.webhookId === webhookId);
+    return own.sort((a, b) => a.dueAt - b.dueAt);
+  }
+
+  function earliest(room: Room): number | undefined {
+    let time: number | undefined;
+    for (const { state, delivery, dueAt } of entries.values()) {
+      const counts = state === 'claimed' || (state === 'waiting' && room(delivery.webhookId) > 0);
+      if (counts && (time === undefined || dueAt < time)) time = dueAt;
+    }
+    return time;
+  }
+}

@@ -1,0 +1,20 @@
+import type { Store } from '../store.ts';
+import { deliveryQueue } from './deliveries.ts';
+import { eventStore } from './events.ts';
+import { journal as openJournal } from './journal.ts';
+import { runStore } from './runs.ts';
+import { subscriptionStore } from './subscriptions.ts';
+
+/** A store in memory, for tests and trials: everything in it ends with the process. */
+export function memoryStore(): Store {
+  const journal = openJournal();
+  const deliveries = deliveryQueue(journal);
+  return {
+    transaction: journal.transaction,
+    runs: runStore(journal),
+    events: eventStore(journal),
+    subscriptions: subscriptionStore(journal, deliveries.drop),
+    deliveries,
+    async close() {},
+  };
+}

@@ -1,0 +1,51 @@
+import { type Transaction, transactionMark } from '../../transaction.ts';
+
+/** Transactions over plain maps: one at a time, each remembering how to take back what it did. */
+export interface Journal {
+  transaction<T>(work: (transaction: Transaction) => Promise<T>): Promise<T>;
+  /** Notes how to undo a change that `transaction` has just made. Throws unless it is the one open at this moment. */
+  record(transaction: Transaction, undo: () => void): void;
+}
+
+export function journal(): Journal {
+  let last: Promise<unknown> = Promise.resolve();
+  let open: { readonly transaction: Transaction; readonly undo: (() => void)[] } | undefined;
+
+  return {
+    transaction(work) {
+      const result = last.then(() => perform(work));
+      last = result.catch(() => {});
+      return result;
+    },
+    record(transaction, undo) {
+      if (open?.transaction !== transaction) throw new Error('The transaction has ended, or belongs to another store.');
+      open.undo.push(undo);
+    },
+  };
+
+  async function perform<T>(work: (transaction: Transaction) => Promise<T>): Promise<T> {
+    const transaction: Transaction = { [transactionMark]: true };
+    const undo: (() => void)[] = [];
+    open = { transaction, undo };
+    try {
+      return await work(transaction);
+    } catch (error) {
+      for (const takeBack of undo.reverse()) takeBack();
+      throw error;
+    } finally {
+      open = undefined;
+    }
+  }
+}
+
+/** Sets an entry within a transaction, so that a rollback restores what was there. */
+export function put<K, V>(journal: Journal, transaction: Transaction, map: Map<K, V>, key: K, value: V | undefined): void {
+  const before = map.get(key);
+  journal.record(transaction, () => set(map, key, before));
+  set(map, key, value);
+}
+
+function set<K, V>(map: Map<K, V>, key: K, value: V | undefined): void {
+  if (value === undefined) map.delete(key);
+  else map.set(key, value);
+}

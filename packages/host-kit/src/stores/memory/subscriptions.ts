@@ -1,0 +1,41 @@
+import { ABSENT, OTHER_WORKSPACE } from '../../lookup.ts';
+import type { Transaction } from '../../transaction.ts';
+import { coversScope } from '../../webhooks/match.ts';
+import type { Subscription } from '../../webhooks/subscription.ts';
+import type { SubscriptionStore } from '../../webhooks/subscription-store.ts';
+import { type Journal, put } from './journal.ts';
+
+/** @param dropDeliveries removes what waits for a subscription, in the transaction that removes it */
+export function subscriptionStore(
+  journal: Journal,
+  dropDeliveries: (webhookId: string, transaction: Transaction) => void,
+): SubscriptionStore {
+  const subscriptions = new Map<string, Subscription>();
+
+  return {
+    async insert(subscription, transaction) {
+      put(journal, transaction, subscriptions, subscription.webhookId, subscription);
+    },
+    async remove(tenancy, webhookId, transaction) {
+      const subscription = subscriptions.get(webhookId);
+      if (subscription?.tenant !== tenancy.tenant || subscription.mode !== tenancy.mode) return ABSENT;
+      if (!coversScope(tenancy, subscription)) return OTHER_WORKSPACE;
+      put(journal, transaction, subscriptions, webhookId, undefined);
+      dropDeliveries(webhookId, transaction);
+      return { kind: 'found', value: subscription };
+    },
+    async listening(run, eventType) {
+      return [...subscriptions.values()].filter(
+        ({ tenant, mode, events }) => tenant === run.tenant && mode === run.mode && events.includes(eventType),
+      );
+    },
+    async read(webhookId) {
+      return subscriptions.get(webhookId);
+    },
+    async updateHealth(webhookId, change, transaction) {
+      const subscription = subscriptions.get(webhookId);
+      if (subscription === undefined) return;
+      put(journal, transaction, subscriptions, webhookId, { ...subscription, ...change(subscription) });
+    },
+  };
+}

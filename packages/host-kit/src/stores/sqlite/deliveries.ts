@@ -1,0 +1,167 @@
+import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import type { DeadLetter, Delivery, Settlement } from '../../webhooks/delivery.ts';
+import type { DeliveryQueue, Room } from '../../webhooks/delivery-queue.ts';
+import { bytes, integer, optional, type Row, text } from './row.ts';
+import type { Writer } from './writer.ts';
+
+const ENQUEUE = `INSERT INTO deliveries
+  (delivery_id, webhook_id, run_id, event_id, sequence, event_type, body, attempts, state, due_at)
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, 'waiting', ?)`;
+const NEXT_SUBSCRIPTION = `SELECT webhook_id FROM deliveries INDEXED BY deliveries_waiting
+  WHERE state = 'waiting' AND webhook_id > ? ORDER BY webhook_id LIMIT 1`;
+const DUE = `SELECT * FROM deliveries INDEXED BY deliveries_waiting
+  WHERE state = 'waiting' AND webhook_id = ? AND due_at <= ? ORDER BY due_at, position LIMIT ?`;
+const FIRST_DUE_AT = `SELECT due_at FROM deliveries INDEXED BY deliveries_waiting
+  WHERE state = 'waiting' AND webhook_id = ? ORDER BY due_at LIMIT 1`;
+const CLAIM = `UPDATE deliveries SET state = 'claimed', due_at = ? WHERE position = ?`;
+const TAKE_BACK = `UPDATE deliveries SET state = 'waiting', due_at = ? WHERE state = 'claimed' AND due_at <= ?`;
+const FIRST_CLAIM_END = `SELECT due_at FROM deliveries WHERE state = 'claimed' ORDER BY due_at LIMIT 1`;
+const RELEASE = `UPDATE deliveries SET state = 'waiting', due_at = 0 WHERE state = 'claimed' AND delivery_id = ?`;
+const DELETE = 'DELETE FROM deliveries WHERE delivery_id = ?';
+const RETRY = `UPDATE deliveries SET state = 'waiting', due_at = ?, attempts = ?, last_status = ? WHERE delivery_id = ?`;
+const BURY = `UPDATE deliveries SET state = 'dead', due_at = ?, dead_at = ?, attempts = ?, last_status = ?
+  WHERE delivery_id = ?`;
+const DEAD = `SELECT * FROM deliveries INDEXED BY deliveries_dead
+  WHERE state = 'dead' AND webhook_id = ? ORDER BY dead_at DESC, position DESC LIMIT ?`;
+const SWEEP = `DELETE FROM deliveries WHERE position IN
+  (SELECT position FROM deliveries INDEXED BY deliveries_expiring WHERE state = 'dead' AND due_at <= ? LIMIT ?)`;
+
+export function deliveryQueue(reader: DatabaseSync, database: DatabaseSync, writer: Writer): DeliveryQueue {
+  const enqueue = database.prepare(ENQUEUE);
+  const nextSubscription = database.prepare(NEXT_SUBSCRIPTION);
+  const due = database.prepare(DUE);
+  const firstDueAt = database.prepare(FIRST_DUE_AT);
+  const claim = database.prepare(CLAIM);
+  const takeBack = database.prepare(TAKE_BACK);
+  const firstClaimEnd = database.prepare(FIRST_CLAIM_END);
+  const release = database.prepare(RELEASE);
+  const settle = settler(database);
+  const sweep = database.prepare(SWEEP);
+  const dead = reader.prepare(DEAD);
+  // Where the last round stopped: the next begins with the subscription after it.
+  let lastServed = '';
+
+  return {
+    async enqueue(deliveries, transaction) {
+      writer.require(transaction);
+      for (const { deliveryId, webhookId, runId, eventId, sequence, eventType, body, attempts, dueAt } of deliveries) {
+        enqueue.run(deliveryId, webhookId, runId, eventId, sequence, eventType, body, attempts, dueAt);
+      }
+    },
+    claim({ now, leaseUntil, limit, room }) {
+      return writer.transaction(async () => {
+        takeBack.run(now, now);
+        const claimed: Delivery[] = [];
+        for (const webhookId of waitingSubscriptions()) {
+          const most = Math.min(room(webhookId), limit - claimed.length);
+          if (most <= 0) continue;
+          const rows = due.all(webhookId, now, most);
+          for (const row of rows) claim.run(leaseUntil, integer(row, 'position'));
+          claimed.push(...rows.map(deliveryOf));
+          if (rows.length > 0) lastServed = webhookId;
+          if (claimed.length >= limit) break;
+        }
+        return claimed;
+      });
+    },
+    async settle(deliveryId, settlement, transaction) {
+      writer.require(transaction);
+      settle(deliveryId, settlement);
+    },
+    release(deliveryIds) {
+      return writer.transaction(async () => {
+        for (const deliveryId of deliveryIds) release.run(deliveryId);
+      });
+    },
+    nextDueAt(room) {
+      return writer.transaction(async () => earliest(room));
+    },
+    async deadLetters(webhookId, limit) {
+      return dead.all(webhookId, limit).map(deadLetterOf);
+    },
+    sweep(now, limit) {
+      return writer.transaction(async () => Number(sweep.run(now, limit).changes));
+    },
+  };
+
+  /** Every subscription with something waiting, once, beginning after the one that was served last. */
+  function* waitingSubscriptions(): Generator<string> {
+    const begin = lastServed;
+    yield* subscriptionsBetween(begin, undefined);
+    yield* subscriptionsBetween('', begin);
+  }
+
+  function* subscriptionsBetween(after: string, last: string | undefined): Generator<string> {
+    for (let row = nextSubscription.get(after); row !== undefined; ) {
+      const webhookId = text(row, 'webhook_id');
+      if (last !== undefined && webhookId > last) return;
+      yield webhookId;
+      row = nextSubscription.get(webhookId);
+    }
+  }
+
+  function earliest(room: Room): number | undefined {
+    let time = first(firstClaimEnd);
+    for (const webhookId of subscriptionsBetween('', undefined)) {
+      if (room(webhookId) <= 0) continue;
+      const dueAt = first(firstDueAt, webhookId);
+      if (dueAt !== undefined && (time === undefined || dueAt < time)) time = dueAt;
+    }
+    return time;
+  }
+}
+
+/** Writes where an attempt left a delivery. */
+function settler(database: DatabaseSync): (deliveryId: string, settlement: Settlement) => void {
+  const remove = database.prepare(DELETE);
+  const retry = database.prepare(RETRY);
+  const bury = database.prepare(BURY);
+
+  return (deliveryId, settlement) => {
+    switch (settlement.kind) {
+      case 'delivered':
+      case 'dropped':
+        remove.run(deliveryId);
+        break;
+      case 'retry':
+        retry.run(Math.ceil(settlement.dueAt), settlement.attempts, settlement.lastStatus ?? null, deliveryId);
+        break;
+      case 'dead':
+        bury.run(settlement.expiresAt, settlement.at, settlement.attempts, settlement.lastStatus ?? null, deliveryId);
+        break;
+    }
+  };
+}
+
+function first(statement: StatementSync, ...parameters: string[]): number | undefined {
+  const row = statement.get(...parameters);
+  return row === undefined ? undefined : integer(row, 'due_at');
+}
+
+function deliveryOf(row: Row): Delivery {
+  return {
+    deliveryId: text(row, 'delivery_id'),
+    webhookId: text(row, 'webhook_id'),
+    runId: text(row, 'run_id'),
+    eventId: text(row, 'event_id'),
+    sequence: integer(row, 'sequence'),
+    eventType: text(row, 'event_type'),
+    body: bytes(row, 'body'),
+    attempts: integer(row, 'attempts'),
+    dueAt: integer(row, 'due_at'),
+  };
+}
+
+function deadLetterOf(row: Row): DeadLetter {
+  return {
+    deliveryId: text(row, 'delivery_id'),
+    webhookId: text(row, 'webhook_id'),
+    runId: text(row, 'run_id'),
+    eventId: text(row, 'event_id'),
+    eventType: text(row, 'event_type'),
+    attempts: integer(row, 'attempts'),
+    deadLetteredAt: integer(row, 'dead_at'),
+    expiresAt: integer(row, 'due_at'),
+    lastStatus: optional(row, 'last_status', integer),
+  };
+}

@@ -1,0 +1,52 @@
+import type { DatabaseSync } from 'node:sqlite';
+import type { EventStore, RunEvent } from '../../runs/event-store.ts';
+import { integer, optional, type Row, text } from './row.ts';
+import type { Writer } from './writer.ts';
+
+const INSERT = `INSERT INTO events
+  (run_id, sequence, event_id, type, timestamp, payload, schema_version, engine_version, node_id, causation_id)
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
+const LIST = 'SELECT * FROM events WHERE run_id = ? AND sequence > ? ORDER BY sequence LIMIT ?';
+
+export function eventStore(reader: DatabaseSync, database: DatabaseSync, writer: Writer): EventStore {
+  const insert = database.prepare(INSERT);
+  const list = reader.prepare(LIST);
+
+  return {
+    async insert(event, transaction) {
+      writer.require(transaction);
+      insert.run(
+        event.runId,
+        event.sequence,
+        event.eventId,
+        event.type,
+        event.timestamp,
+        JSON.stringify(event.payload),
+        event.schemaVersion,
+        event.engineVersion,
+        event.nodeId ?? null,
+        event.causationId ?? null,
+      );
+    },
+    async list(run, { after, limit }) {
+      return list.all(run.runId, after, limit).map(eventOf);
+    },
+  };
+}
+
+function eventOf(row: Row): RunEvent {
+  const nodeId = optional(row, 'node_id', text);
+  const causationId = optional(row, 'causation_id', text);
+  return {
+    eventId: text(row, 'event_id'),
+    runId: text(row, 'run_id'),
+    type: text(row, 'type'),
+    sequence: integer(row, 'sequence'),
+    timestamp: integer(row, 'timestamp'),
+    payload: JSON.parse(text(row, 'payload')),
+    schemaVersion: integer(row, 'schema_version'),
+    engineVersion: integer(row, 'engine_version'),
+    ...(nodeId !== undefined && { nodeId }),
+    ...(causationId !== undefined && { causationId }),
+  };
+}

@@ -1,0 +1,33 @@
+import type { DatabaseSync } from 'node:sqlite';
+import { initial } from './migrations/0001-initial.ts';
+
+/** In order; a migration that was released is never edited. */
+const MIGRATIONS: readonly string[] = [initial];
+
+/**
+ * Brings the schema to this version's, one migration a transaction.
+ *
+ * @throws {Error} when the database was written by a newer version, which this one must not touch
+ */
+export function migrate(database: DatabaseSync): void {
+  for (let version = versionOf(database); version < MIGRATIONS.length; version++) {
+    database.exec('BEGIN IMMEDIATE');
+    try {
+      database.exec(`${MIGRATIONS[version] ?? ''}; PRAGMA user_version = ${version + 1}`);
+      database.exec('COMMIT');
+    } catch (error) {
+      database.exec('ROLLBACK');
+      throw error;
+    }
+  }
+}
+
+function versionOf(database: DatabaseSync): number {
+  const version = Number(database.prepare('PRAGMA user_version').get()?.user_version ?? 0);
+  if (version > MIGRATIONS.length) {
+    throw new Error(
+      `The database has schema version ${version}; this version of the kit knows ${MIGRATIONS.length}. Upgrade the kit.`,
+    );
+  }
+  return version;
+}

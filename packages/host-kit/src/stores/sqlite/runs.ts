@@ -1,0 +1,82 @@
+import { reachesWorkspace } from '@svc/auth';
+import type { DatabaseSync } from 'node:sqlite';
+import { ABSENT, OTHER_WORKSPACE } from '../../lookup.ts';
+import type { Run, RunFailure, RunStatus } from '../../runs/run.ts';
+import type { RunStore } from '../../runs/run-store.ts';
+import { integer, optional, type Row, text } from './row.ts';
+import type { Writer } from './writer.ts';
+
+const INSERT = `INSERT INTO runs (run_id, tenant, workspace, mode, status, last_sequence, document)
+  VALUES (?, ?, ?, ?, ?, ?, ?)`;
+const READ = 'SELECT * FROM runs WHERE run_id = ? AND tenant = ? AND mode = ?';
+const FOR_APPEND = 'SELECT * FROM runs WHERE run_id = ?';
+const UPDATE = `UPDATE runs SET status = ?, last_sequence = ?, started_at = coalesce(?, started_at),
+  completed_at = coalesce(?, completed_at), error = coalesce(?, error) WHERE run_id = ?`;
+const UNFINISHED = `SELECT * FROM runs WHERE status NOT IN ('completed', 'failed', 'cancelled') AND run_id > ?
+  ORDER BY run_id LIMIT ?`;
+
+export function runStore(reader: DatabaseSync, database: DatabaseSync, writer: Writer): RunStore {
+  const insert = database.prepare(INSERT);
+  const forAppend = database.prepare(FOR_APPEND);
+  const update = database.prepare(UPDATE);
+  const read = reader.prepare(READ);
+  const unfinished = reader.prepare(UNFINISHED);
+
+  return {
+    async insert(run, transaction) {
+      writer.require(transaction);
+      insert.run(run.runId, run.tenant, run.workspace ?? null, run.mode, run.status, run.lastSequence, documentOf(run));
+    },
+    async read(tenancy, runId) {
+      const row = read.get(runId, tenancy.tenant, tenancy.mode);
+      if (row === undefined) return ABSENT;
+      const reached = reachesWorkspace(tenancy, optional(row, 'workspace', text));
+      return reached ? { kind: 'found', value: runOf(row) } : OTHER_WORKSPACE;
+    },
+    async forAppend(runId, transaction) {
+      writer.require(transaction);
+      const row = forAppend.get(runId);
+      return row === undefined ? undefined : runOf(row);
+    },
+    async update(runId, change, transaction) {
+      writer.require(transaction);
+      const error = change.error === undefined ? null : JSON.stringify(change.error);
+      const { status, lastSequence, startedAt = null, completedAt = null } = change;
+      update.run(status, lastSequence, startedAt, completedAt, error, runId);
+    },
+    async unfinished({ after, limit }) {
+      return unfinished.all(after ?? '', limit).map(runOf);
+    },
+  };
+}
+
+type Document = Omit<
+  Run,
+  'runId' | 'tenant' | 'workspace' | 'mode' | 'status' | 'lastSequence' | 'startedAt' | 'completedAt' | 'error'
+>;
+
+function documentOf(run: Run): string {
+  const { workflowId, owner, inputs, configurable, tags, metadata, engineVersion, eventLogSchemaVersion, createdAt } = run;
+  const document = { workflowId, owner, inputs, configurable, tags, metadata, engineVersion, eventLogSchemaVersion, createdAt };
+  return JSON.stringify(document);
+}
+
+function runOf(row: Row): Run {
+  const document: Document = JSON.parse(text(row, 'document'));
+  const workspace = optional(row, 'workspace', text);
+  const startedAt = optional(row, 'started_at', integer);
+  const completedAt = optional(row, 'completed_at', integer);
+  const error = optional(row, 'error', text);
+  return {
+    ...document,
+    runId: text(row, 'run_id'),
+    tenant: text(row, 'tenant'),
+    ...(workspace !== undefined && { workspace }),
+    mode: text(row, 'mode') === 'test' ? 'test' : 'live',
+    status: text(row, 'status') as RunStatus,
+    lastSequence: integer(row, 'last_sequence'),
+    ...(startedAt !== undefined && { startedAt }),
+    ...(completedAt !== undefined && { completedAt }),
+    ...(error !== undefined && { error: JSON.parse(error) as RunFailure }),
+  };
+}

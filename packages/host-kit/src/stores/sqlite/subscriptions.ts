@@ -1,0 +1,87 @@
+import type { DatabaseSync } from 'node:sqlite';
+import { ABSENT, OTHER_WORKSPACE } from '../../lookup.ts';
+import { coversScope } from '../../webhooks/match.ts';
+import type { Subscription } from '../../webhooks/subscription.ts';
+import type { SubscriptionStore } from '../../webhooks/subscription-store.ts';
+import { bytes, type Row, text } from './row.ts';
+import type { Writer } from './writer.ts';
+
+const INSERT = `INSERT INTO subscriptions (webhook_id, tenant, mode, status, circuit, failures, sealed_secret, document)
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?)`;
+const LISTEN = 'INSERT INTO subscription_events (tenant, mode, event_type, webhook_id) VALUES (?, ?, ?, ?)';
+const OWNED = 'SELECT * FROM subscriptions WHERE webhook_id = ? AND tenant = ? AND mode = ?';
+// Takes the event types and the waiting deliveries with it.
+const DELETE = 'DELETE FROM subscriptions WHERE webhook_id = ?';
+const LISTENING = `SELECT s.* FROM subscription_events e JOIN subscriptions s USING (webhook_id)
+  WHERE e.tenant = ? AND e.mode = ? AND e.event_type = ?`;
+const READ = 'SELECT * FROM subscriptions WHERE webhook_id = ?';
+const UPDATE_HEALTH = 'UPDATE subscriptions SET status = ?, circuit = ?, failures = ? WHERE webhook_id = ?';
+
+export function subscriptionStore(reader: DatabaseSync, database: DatabaseSync, writer: Writer): SubscriptionStore {
+  const insert = database.prepare(INSERT);
+  const listen = database.prepare(LISTEN);
+  const owned = database.prepare(OWNED);
+  const remove = database.prepare(DELETE);
+  const listening = database.prepare(LISTENING);
+  const current = database.prepare(READ);
+  const updateHealth = database.prepare(UPDATE_HEALTH);
+  const read = reader.prepare(READ);
+
+  return {
+    async insert(subscription, transaction) {
+      writer.require(transaction);
+      const { webhookId, tenant, mode, status, circuit, failures, sealedSecret } = subscription;
+      const document = documentOf(subscription);
+      insert.run(webhookId, tenant, mode, status, JSON.stringify(circuit), JSON.stringify(failures), sealedSecret, document);
+      for (const eventType of subscription.events) listen.run(tenant, mode, eventType, webhookId);
+    },
+    async remove(tenancy, webhookId, transaction) {
+      writer.require(transaction);
+      const row = owned.get(webhookId, tenancy.tenant, tenancy.mode);
+      if (row === undefined) return ABSENT;
+      const subscription = subscriptionOf(row);
+      if (!coversScope(tenancy, subscription)) return OTHER_WORKSPACE;
+      remove.run(webhookId);
+      return { kind: 'found', value: subscription };
+    },
+    async listening(run, eventType, transaction) {
+      writer.require(transaction);
+      return listening.all(run.tenant, run.mode, eventType).map(subscriptionOf);
+    },
+    async read(webhookId) {
+      const row = read.get(webhookId);
+      return row === undefined ? undefined : subscriptionOf(row);
+    },
+    async updateHealth(webhookId, change, transaction) {
+      writer.require(transaction);
+      const row = current.get(webhookId);
+      if (row === undefined) return;
+      const { status, circuit, failures } = change(subscriptionOf(row));
+      updateHealth.run(status, JSON.stringify(circuit), JSON.stringify(failures), webhookId);
+    },
+  };
+}
+
+type Document = Omit<
+  Subscription,
+  'webhookId' | 'tenant' | 'mode' | 'status' | 'circuit' | 'failures' | 'sealedSecret'
+>;
+
+function documentOf(subscription: Subscription): string {
+  const { workspaces, major, url, events, tags, durable, secretFingerprint, createdAt } = subscription;
+  return JSON.stringify({ workspaces, major, url, events, tags, durable, secretFingerprint, createdAt });
+}
+
+function subscriptionOf(row: Row): Subscription {
+  const document: Document = JSON.parse(text(row, 'document'));
+  return {
+    ...document,
+    webhookId: text(row, 'webhook_id'),
+    tenant: text(row, 'tenant'),
+    mode: text(row, 'mode') === 'test' ? 'test' : 'live',
+    status: text(row, 'status') === 'failed' ? 'failed' : 'active',
+    circuit: JSON.parse(text(row, 'circuit')),
+    failures: JSON.parse(text(row, 'failures')),
+    sealedSecret: bytes(row, 'sealed_secret'),
+  };
+}

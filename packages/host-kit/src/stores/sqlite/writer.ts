@@ -1,0 +1,83 @@
+import type { DatabaseSync } from 'node:sqlite';
+import { type Transaction, transactionMark } from '../../transaction.ts';
+
+/** The one connection that writes, and the transactions that take turns on it. */
+export interface Writer {
+  transaction<T>(work: (transaction: Transaction) => Promise<T>): Promise<T>;
+  /** Throws unless `transaction` is the one open at this moment. */
+  require(transaction: Transaction): void;
+  /** Resolves once everything that was asked for has ended. */
+  idle(): Promise<void>;
+}
+
+/**
+ * Runs transactions one after another and commits those that wait together in one go, so that they share one flush to disk.
+ * Each is a savepoint of its own: one that rejects undoes itself and nothing else. None resolves before the shared commit.
+ */
+export function writer(database: DatabaseSync): Writer {
+  const queue: Job[] = [];
+  let draining: Promise<void> | undefined;
+  let open: Transaction | undefined;
+
+  return {
+    transaction(work) {
+      return new Promise((resolve, reject) => {
+        queue.push({
+          async run() {
+            const transaction: Transaction = { [transactionMark]: true };
+            open = transaction;
+            database.exec('SAVEPOINT work');
+            try {
+              const result = await work(transaction);
+              database.exec('RELEASE work');
+              return () => resolve(result);
+            } catch (error) {
+              database.exec('ROLLBACK TO work; RELEASE work');
+              return () => reject(error);
+            } finally {
+              open = undefined;
+            }
+          },
+          reject,
+        });
+        draining ??= drain().finally(() => {
+          draining = undefined;
+        });
+      });
+    },
+    require(transaction) {
+      if (transaction !== open) throw new Error('The transaction has ended, or belongs to another store.');
+    },
+    async idle() {
+      while (draining !== undefined) await draining;
+    },
+  };
+
+  async function drain(): Promise<void> {
+    // Whatever else this turn of the event loop asks for joins the first batch.
+    await Promise.resolve();
+    while (queue.length > 0) await commitTogether(queue.splice(0, LARGEST_BATCH));
+  }
+
+  async function commitTogether(jobs: readonly Job[]): Promise<void> {
+    const settle: (() => void)[] = [];
+    try {
+      database.exec('BEGIN IMMEDIATE');
+      for (const job of jobs) settle.push(await job.run());
+      database.exec('COMMIT');
+    } catch (error) {
+      if (database.isTransaction) database.exec('ROLLBACK');
+      for (const job of jobs) job.reject(error);
+      return;
+    }
+    for (const done of settle) done();
+  }
+}
+
+const LARGEST_BATCH = 256;
+
+interface Job {
+  /** Does the work and returns what to tell its caller after the commit. */
+  run(): Promise<() => void>;
+  reject(error: unknown): void;
+}

@@ -1,0 +1,127 @@
+import { signDelivery, type HeaderFamily } from '@svc/webhook-verify';
+import type { Clock } from '../clock.ts';
+import type { Log } from '../log.ts';
+import type { Random } from '../random.ts';
+import type { Store } from '../stores/store.ts';
+import { admit } from './circuit.ts';
+import type { Delivery, Settlement } from './delivery.ts';
+import { healthAfter, type OutcomeRules, settlementAfter, succeeded } from './outcome.ts';
+import type { SecretBox } from './secrets.ts';
+import type { Subscription } from './subscription.ts';
+import type { Transport, TransportVerdict } from './transport.ts';
+
+/**
+ * One attempt at one claimed delivery, from the circuit to the settlement. Rejects only when its outcome could not be
+ * recorded, or when `signal` aborted it.
+ */
+export type Attempt = (delivery: Delivery, signal: AbortSignal) => Promise<void>;
+
+export interface AttemptOptions {
+  readonly store: Store;
+  readonly transport: Transport;
+  readonly secrets: SecretBox;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+  readonly rules: OutcomeRules;
+  readonly attemptTimeoutMs: number;
+  /** How a delivery names its subscription in the id header. */
+  readonly webhookIdOf: (subscription: Subscription) => string;
+  readonly families: readonly HeaderFamily[];
+  readonly userAgent: string;
+}
+
+export function attempt(options: AttemptOptions): Attempt {
+  const { store, transport, secrets, clock, random, log, rules } = options;
+
+  return async (delivery, signal) => {
+    const subscription = await store.subscriptions.read(delivery.webhookId);
+    if (subscription === undefined) return;
+    if (!(await admitted(subscription))) return record(delivery, { kind: 'dropped' }, 'skipped', subscription);
+    if (subscription.durable && subscription.status === 'failed') return bury(delivery, subscription);
+
+    const verdict = await post(delivery, subscription, signal);
+    signal.throwIfAborted();
+    const now = clock.now();
+    const settlement = settlementAfter({ delivery, subscription, verdict, now }, rules, random);
+    await store.transaction(async (transaction) => {
+      await store.deliveries.settle(delivery.deliveryId, settlement, transaction);
+      if (succeeded(verdict) && isHealthy(subscription)) return;
+      const change = (current: Subscription) => healthAfter(current, verdict, now, rules);
+      await store.subscriptions.updateHealth(subscription.webhookId, change, transaction);
+    });
+    log({ ...recordOf(delivery, subscription, settlement.kind), ...outcomeOf(verdict) });
+  };
+
+  /** Best effort asks the circuit, and the probe of a half-open one is taken in the same transaction. */
+  async function admitted(subscription: Subscription): Promise<boolean> {
+    if (subscription.durable) return true;
+    if (subscription.status === 'failed') return false;
+    if (subscription.circuit.state === 'closed') return true;
+    const probeMs = options.attemptTimeoutMs + PROBE_MARGIN_MS;
+    return store.transaction(async (transaction) => {
+      let through = false;
+      const change = ({ status, failures, circuit }: Subscription) => {
+        const decision = admit(circuit, clock.now(), probeMs);
+        through = decision.admitted;
+        return { status, failures, circuit: decision.circuit };
+      };
+      await store.subscriptions.updateHealth(subscription.webhookId, change, transaction);
+      return through;
+    });
+  }
+
+  async function post(delivery: Delivery, subscription: Subscription, signal: AbortSignal): Promise<TransportVerdict> {
+    const { body, eventType } = delivery;
+    const signature = signDelivery({
+      body,
+      secret: secrets.open(subscription.sealedSecret, subscription.webhookId),
+      webhookId: options.webhookIdOf(subscription),
+      eventType,
+      timestamp: Math.floor(clock.now() / 1000),
+      families: options.families,
+    });
+    const headers = { 'content-type': 'application/json', 'user-agent': options.userAgent, ...signature };
+    return transport({ url: subscription.url, headers, body, timeoutMs: options.attemptTimeoutMs, signal });
+  }
+
+  function bury(delivery: Delivery, subscription: Subscription): Promise<void> {
+    const now = clock.now();
+    const { attempts } = delivery;
+    const expiresAt = now + rules.deadLetterRetentionMs;
+    const settlement = { kind: 'dead', at: now, expiresAt, attempts, lastStatus: undefined } as const;
+    return record(delivery, settlement, 'subscription-failed', subscription);
+  }
+
+  async function record(delivery: Delivery, settlement: Settlement, reason: string, subscription: Subscription): Promise<void> {
+    await store.transaction((transaction) => store.deliveries.settle(delivery.deliveryId, settlement, transaction));
+    log({ ...recordOf(delivery, subscription, settlement.kind), reason });
+  }
+}
+
+const PROBE_MARGIN_MS = 10_000;
+
+/** A success changes nothing of a subscription that had no trouble, which spares the write. */
+function isHealthy({ circuit }: Subscription): boolean {
+  return circuit.state === 'closed' && circuit.consecutiveFailures === 0;
+}
+
+function recordOf(delivery: Delivery, subscription: Subscription, settlement: string) {
+  return {
+    level: settlement === 'delivered' ? 'info' : 'warn',
+    event: 'delivery.attempted',
+    deliveryId: delivery.deliveryId,
+    webhookId: delivery.webhookId,
+    tenant: subscription.tenant,
+    eventType: delivery.eventType,
+    attempt: delivery.attempts + 1,
+    settlement,
+  } as const;
+}
+
+function outcomeOf(verdict: TransportVerdict) {
+  const durationMs = Math.round(verdict.durationMs * 10) / 10;
+  return verdict.kind === 'answered'
+    ? { status: verdict.status, durationMs }
+    : { outcome: verdict.kind, reason: verdict.reason, durationMs };
+}

@@ -1,0 +1,63 @@
+import type { Major } from './version.ts';
+
+/** The event types that the majors spell differently, each with its name in major 1 and in major 2. All others are the same. */
+export const EVENT_RENAMES: readonly (readonly [v1: string, v2: string])[] = [
+  ['run.resuming', 'run.resume-started'],
+  ['run.dead_lettered', 'run.dead-lettered'],
+  ['replay.divergedAtRefusal', 'replay.diverged-at-refusal'],
+  ['agent.reasoning.delta', 'agent.reasoning-delta'],
+  ['agent.promptResolved', 'agent.prompt-resolved'],
+  ['model.capability.substituted', 'model.capability-substituted'],
+  ['model.capability.insufficient', 'model.capability-insufficient'],
+  ['envelope.retry.attempted', 'envelope.retry-attempted'],
+  ['envelope.retry.exhausted', 'envelope.retry-exhausted'],
+  ['envelope.nlToFormat.engaged', 'envelope.nl-to-format-engaged'],
+  ['envelope.recovery.applied', 'envelope.recovery-applied'],
+  ['agent.toolCalled', 'agent.tool-called'],
+  ['agent.toolReturned', 'agent.tool-returned'],
+  ['agent.invocation.started', 'agent.invocation-started'],
+  ['agent.invocation.completed', 'agent.invocation-completed'],
+  ['deployment.canary.adjusted', 'deployment.canary-adjusted'],
+  ['deployment.state.changed', 'deployment.state-changed'],
+  ['roster.run.initiated', 'roster.run-initiated'],
+  ['tool.session.opened', 'tool.session-opened'],
+  ['tool.session.closed', 'tool.session-closed'],
+  ['trigger.subscription.state.changed', 'trigger.subscription-state-changed'],
+  ['trigger.delivery.attempted', 'trigger.delivery-attempted'],
+  ['budget.threshold.crossed', 'budget.threshold-crossed'],
+  ['runOrchestrator.decided', 'orchestrator.decided'],
+  ['core.dispatch.fanOut', 'dispatch.fanned-out'],
+  ['core.dispatch.join', 'dispatch.joined'],
+  ['agent.memory.consolidated', 'agent.memory-consolidated'],
+  ['core.workflowChain.event', 'workflow-chain.event'],
+  ['core.workflowChain.confidence-escalated', 'workflow-chain.confidence-escalated'],
+  ['connector.auth_expired', 'connector.auth-expired'],
+  ['voice.speech_start', 'voice.speech-start'],
+  ['voice.endpoint_candidate', 'voice.endpoint-candidate'],
+  ['voice.turn_commit', 'voice.turn-commit'],
+  ['voice.synthesis_chunk', 'voice.synthesis-chunk'],
+  ['voice.barge_in', 'voice.barge-in'],
+  ['compensation.manual_intervention_required', 'compensation.manual-intervention-required'],
+];
+
+/** How a major spells an event type that is given in the stored vocabulary, which is major 2's. */
+export function eventName(major: Major, stored: string): string {
+  return FROM_STORED[major].get(stored) ?? stored;
+}
+
+/** The stored spelling of a major's event type; undefined for a name that only the other major has. */
+export function storedEventName(major: Major, name: string): string | undefined {
+  return TO_STORED[major].get(name) ?? (FOREIGN[major].has(name) ? undefined : name);
+}
+
+const V1_TO_V2: ReadonlyMap<string, string> = new Map(EVENT_RENAMES);
+const V2_TO_V1: ReadonlyMap<string, string> = new Map(EVENT_RENAMES.map(([v1, v2]) => [v2, v1]));
+const SAME: ReadonlyMap<string, string> = new Map();
+
+const FROM_STORED: Readonly<Record<Major, ReadonlyMap<string, string>>> = { 1: V2_TO_V1, 2: SAME };
+const TO_STORED: Readonly<Record<Major, ReadonlyMap<string, string>>> = { 1: V1_TO_V2, 2: SAME };
+const FOREIGN: Readonly<Record<Major, { has(name: string): boolean }>> = { 1: V2_TO_V1, 2: V1_TO_V2 };
+
+// A name on both sides, or twice on one, would make a log unreadable in one of the majors.
+const names = new Set(EVENT_RENAMES.flat());
+if (names.size !== 2 * EVENT_RENAMES.length) throw new Error('The event renames are not one to one.');
