@@ -8,6 +8,6 @@ export default defineConfig({
   ssr: { resolve: { conditions } },
   test: {
     include: ['packages/*/{src,test}/**/*.test.ts', 'examples/*/{src,test}/**/*.test.ts', 'tools/**/*.test.ts'],
-    testTimeout: 20_000,
+    testTimeout: 10_000,
   },
 });

@@ -41,7 +41,8 @@ export function opensLoopback({ loopbackPorts }: EgressPolicy, port: number): bo
 function loopbackPorts(option: boolean | readonly number[]): EgressPolicy['loopbackPorts'] {
   if (typeof option === 'boolean') return option ? 'any' : 'none';
   for (const port of option) {
-    if (!Number.isInteger(port) || port < 1 || port > 65_535) throw new TypeError(`allowLoopback: ${port} is not a port.`);
+    if (!Number.isInteger(port) || port < 1 || port > 65_535)
+      throw new TypeError(`allowLoopback: ${port} is not a port.`);
   }
   return new Set(option);
 }

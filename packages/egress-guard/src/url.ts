@@ -41,7 +41,8 @@ export function checkUrl(text: string, policy: EgressPolicy): UrlCheck {
   const opened = local && opensLoopback(policy, port);
   if (url.protocol === 'http:' && !opened) return refuse('scheme_not_https');
   if (!opened) {
-    const allowed = host.literal === undefined ? !isDeniedName(host.name) : classify(host.literal, policy, port).allowed;
+    const allowed =
+      host.literal === undefined ? !isDeniedName(host.name) : classify(host.literal, policy, port).allowed;
     if (!allowed) return refuse('host_not_allowed');
   }
   const { href, protocol } = url;

@@ -85,7 +85,14 @@ export function guardedPost(options: GuardedPostOptions): GuardedPost {
     const socket = await dial({ protocol, hostname, port, addresses: answers.addresses, ca, signal });
     const { origin, pathname, search } = new URL(url.href);
     const { headers, body } = request;
-    const response = await exchange(socket, { origin, path: pathname + search, headers, body, maxResponseBytes, signal });
+    const response = await exchange(socket, {
+      origin,
+      path: pathname + search,
+      headers,
+      body,
+      maxResponseBytes,
+      signal,
+    });
     return { kind: 'answered', ...response };
   }
 
@@ -124,7 +131,8 @@ class ResolutionError extends Error {
 }
 
 /** What frames the message, names its destination or steers intermediaries is the guard's to write. */
-const RESERVED = /^(?:host|connection|content-length|transfer-encoding|keep-alive|upgrade|te|trailer|expect|proxy-.*)$/i;
+const RESERVED =
+  /^(?:host|connection|content-length|transfer-encoding|keep-alive|upgrade|te|trailer|expect|proxy-.*)$/i;
 
 function refuseReservedHeaders(headers: Readonly<Record<string, string>>): void {
   const reserved = Object.keys(headers).find((name) => RESERVED.test(name));

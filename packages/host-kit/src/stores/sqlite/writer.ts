@@ -40,9 +40,7 @@ export function writer(database: DatabaseSync): Writer {
           },
           reject,
         });
-        draining ??= drain().finally(() => {
-          draining = undefined;
-        });
+        draining ??= drain();
       });
     },
     require(transaction) {
@@ -57,6 +55,8 @@ export function writer(database: DatabaseSync): Writer {
     // Whatever else this turn of the event loop asks for joins the first batch.
     await Promise.resolve();
     while (queue.length > 0) await commitTogether(queue.splice(0, LARGEST_BATCH));
+    // In the same step as the last look at the queue, so that nothing can be left in it.
+    draining = undefined;
   }
 
   async function commitTogether(jobs: readonly Job[]): Promise<void> {

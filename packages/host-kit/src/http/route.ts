@@ -1,0 +1,89 @@
+import type { Principal } from '@svc/auth';
+import type { Major, OperationId } from '@svc/versioning';
+import type { z } from 'zod';
+import { type FieldProblem, invalid } from '../errors.ts';
+import type { Json } from '../json.ts';
+
+/** An operation as the host serves it, in every major that the manifest defines it in. */
+export interface Route {
+  readonly operationId: OperationId;
+  /** What the caller must hold; `public` asks for no credential. */
+  readonly access: 'public' | { readonly scope: string };
+  /** Whether it takes a JSON body. */
+  readonly takesBody: boolean;
+  readonly serve: (call: Call) => Promise<Reply>;
+}
+
+/** What every route is given. */
+export interface Call {
+  readonly major: Major;
+  /** Path segments as received. */
+  readonly params: Readonly<Record<string, string>>;
+  readonly query: URLSearchParams;
+  readonly headers: Headers;
+  /** Absent on a public route. */
+  readonly principal: Principal | undefined;
+  /** Parsed, and not yet judged by a schema. */
+  readonly json: unknown;
+}
+
+/** What a route with a scope is given beside. */
+export interface AuthorizedCall extends Call {
+  readonly principal: Principal;
+}
+
+export interface Reply {
+  readonly status: number;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** JSON, or bytes that are already JSON. */
+  readonly body?: Json | Uint8Array;
+}
+
+/** A route that asks for no credential. */
+export function publicRoute(operationId: OperationId, serve: (call: Call) => Promise<Reply>): Route {
+  return { operationId, access: 'public', takesBody: false, serve };
+}
+
+/** A route for callers that hold a scope. */
+export function route(definition: {
+  readonly operationId: OperationId;
+  readonly scope: string;
+  readonly serve: (call: AuthorizedCall) => Promise<Reply>;
+}): Route {
+  const { operationId, scope, serve } = definition;
+  return { operationId, access: { scope }, takesBody: false, serve: (call) => serve(authorized(call)) };
+}
+
+/** A route for callers that hold a scope, with a JSON body that the schema of the major turns into what it asks for. */
+export function routeWithBody<Body>(definition: {
+  readonly operationId: OperationId;
+  readonly scope: string;
+  readonly schema: Readonly<Record<Major, z.ZodType<Body>>>;
+  readonly serve: (call: AuthorizedCall, body: Body) => Promise<Reply>;
+}): Route {
+  const { operationId, scope, schema, serve } = definition;
+  return {
+    operationId,
+    access: { scope },
+    takesBody: true,
+    serve: (call) => serve(authorized(call), parse(schema[call.major], call.json)),
+  };
+}
+
+/** The pipeline has authenticated every call of a route with a scope; a call that it has not is a mistake in the kit. */
+function authorized(call: Call): AuthorizedCall {
+  if (call.principal === undefined) throw new Error('A route with a scope was called without a principal.');
+  return { ...call, principal: call.principal };
+}
+
+function parse<Body>(schema: z.ZodType<Body>, json: unknown): Body {
+  const result = schema.safeParse(json);
+  if (result.success) return result.data;
+  const [first, ...others] = result.error.issues.map(problemOf);
+  throw first === undefined ? new Error('A schema refused without a reason.') : invalid(first, ...others.slice(0, 9));
+}
+
+function problemOf({ path, message }: z.core.$ZodIssue): FieldProblem {
+  const field = path.map((step) => (typeof step === 'number' ? `[${step}]` : `.${String(step)}`)).join('');
+  return { field: field.replace(/^\./, '') || 'body', problem: message };
+}

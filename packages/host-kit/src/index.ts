@@ -1,0 +1,13 @@
+export { type Clock, systemClock } from './clock.ts';
+export { HostError, type HostErrorCode } from './errors.ts';
+export { createHost, type Host } from './host.ts';
+export type { Json, JsonObject } from './json.ts';
+export type { Log, LogRecord } from './log.ts';
+export type { HostOptions, WebhookOptions } from './options.ts';
+export { type Random, systemRandom } from './random.ts';
+export type { EngineRefusal, Execution, NewEvent, WorkflowEngine } from './runs/engine.ts';
+export type { EventLog } from './runs/event-log.ts';
+export type { RunEvent } from './runs/event-store.ts';
+export type { Run, RunStatus } from './runs/run.ts';
+export type { Store } from './stores/store.ts';
+export type { Transport, TransportRequest, TransportVerdict } from './webhooks/transport.ts';

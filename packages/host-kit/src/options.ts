@@ -1,0 +1,71 @@
+import type { Lane } from '@svc/auth';
+import type { RateLimiter } from '@svc/auth/rate-limit';
+import type { EgressPolicy } from '@svc/egress-guard';
+import type { ServedOptions } from '@svc/versioning';
+import type { Clock } from './clock.ts';
+import type { Log } from './log.ts';
+import type { Random } from './random.ts';
+import type { WorkflowEngine } from './runs/engine.ts';
+import type { Store } from './stores/store.ts';
+import type { RetryPolicy } from './webhooks/retry.ts';
+import type { Transport } from './webhooks/transport.ts';
+
+/** What a host is made of. */
+export interface HostOptions {
+  readonly store: Store;
+  /** In the order in which they are asked. */
+  readonly authenticate: readonly Lane[];
+  readonly engine: WorkflowEngine;
+  /** 32 bytes; encrypts webhook secrets at rest. */
+  readonly secretKey: Uint8Array;
+  /** Whether a tenant has a workspace of that name. */
+  readonly hasWorkspace: (tenant: string, workspace: string) => boolean;
+  /** What subscriptions may point at. Default: the public internet over https. */
+  readonly egress?: EgressPolicy;
+  /** How deliveries leave. Default: the guarded POST under `egress`. */
+  readonly transport?: Transport;
+  /** Default: 1.1 and 2.0, preferring 1.1. */
+  readonly protocol?: ServedOptions;
+  readonly implementation?: { readonly name: string; readonly version: string; readonly vendor: string };
+  /** The realm that API-key Subjects name as their issuer, as the API-key lane was told. Default `urn:svc:api-key`. */
+  readonly apiKeyIssuer?: string;
+  /** Requests of one credential. Default: not limited. */
+  readonly rateLimit?: RateLimiter;
+  readonly webhooks?: Partial<WebhookOptions>;
+  /** Default 1 MiB. */
+  readonly maxRequestBodyBytes?: number;
+  readonly log?: Log;
+  readonly clock?: Clock;
+  readonly random?: Random;
+}
+
+export interface WebhookOptions {
+  /** Whether subscriptions of major 1 retry and dead-letter; those of major 2 always do. */
+  readonly durable: boolean;
+  readonly retryPolicy: RetryPolicy;
+  readonly attemptTimeoutMs: number;
+  readonly circuit: {
+    readonly failureThreshold: number;
+    readonly cooldownMs: number;
+    readonly failureLimit: number;
+    readonly failureWindowMs: number;
+  };
+  readonly deadLetterRetentionDays: number;
+  readonly concurrency: { readonly total: number; readonly perSubscription: number };
+}
+
+const HOUR_MS = 3_600_000;
+
+/** The interface's values. @see Interface: Limits */
+export const WEBHOOK_DEFAULTS: WebhookOptions = {
+  durable: false,
+  retryPolicy: { maxAttempts: 3, backoff: 'fixed', delayMs: 1000, maxDelayMs: 30_000 },
+  attemptTimeoutMs: 5000,
+  circuit: { failureThreshold: 4, cooldownMs: HOUR_MS, failureLimit: 100, failureWindowMs: 7 * 24 * HOUR_MS },
+  deadLetterRetentionDays: 30,
+  concurrency: { total: 64, perSubscription: 4 },
+};
+
+export const DEFAULT_PROTOCOL: ServedOptions = { versions: ['1.1', '2.0'], preferred: '1.1' };
+export const DEFAULT_MAX_REQUEST_BODY_BYTES = 1_048_576;
+export const BODY_TIMEOUT_MS = 10_000;

@@ -1,0 +1,19 @@
+import type { Major } from '@svc/versioning';
+import { eventName } from '@svc/versioning/events';
+import type { RunEvent } from '../runs/event-store.ts';
+import type { Run } from '../runs/run.ts';
+import type { Rendered } from '../webhooks/outbox.ts';
+import { eventBody, runIdOf } from './event.ts';
+
+/** The exact bytes of a delivery, in the form of a major. @see Interface: Webhook delivery body */
+export function renderDelivery(run: Run, event: RunEvent, major: Major): Rendered {
+  const body = {
+    runId: runIdOf[major](run),
+    // A run of the whole tenant has none, and the tenant does not stand in for it.
+    ...(run.workspace !== undefined && { workspaceId: run.workspace }),
+    event: eventBody(major, run, event),
+  };
+  return { eventType: eventName(major, event.type), body: utf8.encode(JSON.stringify(body)) };
+}
+
+const utf8 = new TextEncoder();

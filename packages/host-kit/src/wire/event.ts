@@ -1,0 +1,42 @@
+import { eventName } from '@svc/versioning/events';
+import { bindId } from '@svc/versioning/ids';
+import { type OwnerRecord, projectOwner } from '@svc/versioning/projection';
+import type { Major } from '@svc/versioning';
+import type { Json, JsonObject } from '../json.ts';
+import type { RunEvent } from '../runs/event-store.ts';
+import type { Run } from '../runs/run.ts';
+
+/** The run id as a major names it: bare in major 1, bound to its tenant in major 2. */
+export const runIdOf: Readonly<Record<Major, (run: Pick<Run, 'tenant' | 'runId'>) => string>> = {
+  1: ({ runId }) => runId,
+  2: ({ tenant, runId }) => bindId(tenant, runId),
+};
+
+/** An event as a major shows it, whole. @see Interface: Events */
+export function eventBody(major: Major, run: Run, event: RunEvent): JsonObject {
+  const { nodeId, causationId } = event;
+  return {
+    eventId: event.eventId,
+    runId: runIdOf[major](run),
+    type: eventName(major, event.type),
+    sequence: event.sequence,
+    timestamp: new Date(event.timestamp).toISOString(),
+    payload: payloadOf(major, run, event),
+    schemaVersion: event.schemaVersion,
+    engineVersion: event.engineVersion,
+    ...(nodeId !== undefined && { nodeId }),
+    ...(causationId !== undefined && { causationId }),
+  };
+}
+
+/** An owner as plain JSON in the shape of a major. */
+export function ownerBody(major: Major, owner: OwnerRecord): JsonObject {
+  return JSON.parse(JSON.stringify(projectOwner[major](owner)));
+}
+
+/** `run.started` echoes the owner, whose shape is the major's. @see Interface: Run owner (identity triple) */
+function payloadOf(major: Major, run: Run, event: RunEvent): Json {
+  if (event.type !== 'run.started' || typeof event.payload !== 'object' || event.payload === null) return event.payload;
+  if (Array.isArray(event.payload)) return event.payload;
+  return { ...event.payload, owner: ownerBody(major, run.owner) };
+}

@@ -1,0 +1,94 @@
+import type { Major } from '@svc/versioning';
+import { projectId } from '@svc/versioning/ids';
+import { z } from 'zod';
+import type { JsonObject } from '../json.ts';
+import type { RunRequest } from '../runs/create.ts';
+import type { Run } from '../runs/run.ts';
+import { ownerBody, runIdOf } from './event.ts';
+
+const jsonObject: z.ZodType<JsonObject> = z.record(z.string(), z.json());
+
+const COMMON = {
+  workflowId: z.string().min(1).max(128),
+  inputs: jsonObject.optional(),
+  tenantId: z.string().min(1).max(128).optional(),
+  scopeId: z.string().min(1).max(256).optional(),
+  tags: z.array(z.string().max(256)).max(100).optional(),
+  metadata: jsonObject.optional(),
+};
+
+/** Major 2 closes `configurable` and versions it. */
+const CONFIGURABLE_V2 = z.strictObject({
+  version: z.literal(1),
+  run: z
+    .strictObject({
+      recursionLimit: z.int().min(1).optional(),
+      runTimeoutMs: z.int().min(1).optional(),
+      maxLoopIterations: z.int().min(1).optional(),
+      escalationThreshold: z.number().optional(),
+    })
+    .optional(),
+  extensions: z.record(z.string(), jsonObject).optional(),
+});
+
+const SCHEMA = {
+  1: z.strictObject({ ...COMMON, configurable: jsonObject.optional() }),
+  2: z.strictObject({ ...COMMON, configurable: CONFIGURABLE_V2.optional() }),
+} as const;
+
+/** The creation body of a major, as what it asks for. */
+export const runRequest: Readonly<Record<Major, z.ZodType<RunRequest>>> = {
+  1: SCHEMA[1].transform(requestOf),
+  2: SCHEMA[2].transform(({ configurable, ...body }) =>
+    requestOf({ ...body, ...(configurable !== undefined && { configurable: JSON.parse(JSON.stringify(configurable)) }) }),
+  ),
+};
+
+function requestOf(body: z.infer<(typeof SCHEMA)[1]>): RunRequest {
+  return {
+    workflowId: body.workflowId,
+    inputs: body.inputs ?? {},
+    scope: body.tenantId,
+    configurable: body.configurable,
+    tags: [...new Set(body.tags ?? [])],
+    metadata: body.metadata,
+  };
+}
+
+/** The answer to a creation. */
+export function createdBody(major: Major, run: Run): JsonObject {
+  const path = pathOf[major](run);
+  return { runId: runIdOf[major](run), status: run.status, eventsUrl: `${path}/events`, statusUrl: path };
+}
+
+/** The snapshot of a run. @see Interface: Run owner; Version axes 3 and 4 */
+export function snapshotBody(major: Major, run: Run): JsonObject {
+  return {
+    runId: runIdOf[major](run),
+    workflowId: run.workflowId,
+    status: run.status,
+    owner: ownerBody(major, run.owner),
+    eventLogSchemaVersion: run.eventLogSchemaVersion,
+    engineVersion: run.engineVersion,
+    mode: run.mode,
+    ...(run.configurable !== undefined && { configurable: run.configurable }),
+    ...(run.tags.length > 0 && { tags: run.tags }),
+    ...(run.metadata !== undefined && { metadata: run.metadata }),
+    ...(run.error !== undefined && { error: { ...run.error } }),
+    ...TIMES[major](run),
+  };
+}
+
+/** Times stand in the snapshot of major 1; the closed one of major 2 has no place for them. */
+const TIMES: Readonly<Record<Major, (run: Run) => JsonObject>> = {
+  1: ({ startedAt, completedAt }) => ({
+    ...(startedAt !== undefined && { startedAt: new Date(startedAt).toISOString() }),
+    ...(completedAt !== undefined && { completedAt: new Date(completedAt).toISOString() }),
+  }),
+  2: () => ({}),
+};
+
+const pathOf: Readonly<Record<Major, (run: Run) => string>> = {
+  1: (run) => `/v1/runs/${runIdOf[1](run)}`,
+  2: (run) => `/runs/${projectId(runIdOf[2](run))}`,
+};
