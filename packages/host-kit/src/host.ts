@@ -7,7 +7,13 @@ import { systemClock } from './clock.ts';
 import { publish } from './discovery/publish.ts';
 import { pipeline } from './http/pipeline.ts';
 import type { Route } from './http/route.ts';
-import { BODY_TIMEOUT_MS, DEFAULT_MAX_REQUEST_BODY_BYTES, DEFAULT_PROTOCOL, type HostOptions, WEBHOOK_DEFAULTS } from './options.ts';
+import {
+  BODY_TIMEOUT_MS,
+  DEFAULT_MAX_REQUEST_BODY_BYTES,
+  DEFAULT_PROTOCOL,
+  type HostOptions,
+  WEBHOOK_DEFAULTS,
+} from './options.ts';
 import { systemRandom } from './random.ts';
 import { discoveryRoute } from './routes/discovery.ts';
 import { runRoutes } from './routes/runs.ts';

@@ -23,8 +23,8 @@ export interface ExchangeResponse {
  */
 export async function exchange(socket: Socket, request: ExchangeRequest): Promise<ExchangeResponse> {
   const client = new Client(request.origin, {
-    // The one connection there is. A second would be an unchecked one.
-    connect: (_options, callback) => callback(null, socket),
+    // The one connection there is; a second would be an unchecked one. Undici expects the answer in a later step.
+    connect: (_options, callback) => queueMicrotask(() => callback(null, socket)),
     allowH2: false,
     pipelining: 1,
     maxHeaderSize: MAX_HEADER_BYTES,

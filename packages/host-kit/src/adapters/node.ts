@@ -11,7 +11,9 @@ import type { Host } from '../host.ts';
  * @example
  * createServer(toNodeListener(host)).listen(8787);
  */
-export function toNodeListener(host: Pick<Host, 'fetch'>): (request: IncomingMessage, response: ServerResponse) => void {
+export function toNodeListener(
+  host: Pick<Host, 'fetch'>,
+): (request: IncomingMessage, response: ServerResponse) => void {
   const listen = getRequestListener(host.fetch, { overrideGlobalObjects: false });
   return (request, response) => {
     if (!isPlainTarget(request.url ?? '')) return refuse(response);

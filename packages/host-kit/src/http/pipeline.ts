@@ -119,7 +119,13 @@ function methodNotAllowed(allow: readonly string[]): HostError {
 }
 
 /** The path is logged as its template: a segment may be a token. @see Interface: Audit logging */
-function accessRecord(request: Request, negotiation: Protocol, principal: Principal, status: number, latencyMs: number) {
+function accessRecord(
+  request: Request,
+  negotiation: Protocol,
+  principal: Principal,
+  status: number,
+  latencyMs: number,
+) {
   return {
     level: 'info',
     event: 'request',

@@ -47,7 +47,11 @@ export function runRoutes(options: RunRoutesOptions): Route[] {
   ];
 
   function idIn({ major, params, principal }: AuthorizedCall): string {
-    const resolved = resolveId(params.runId ?? '', { tenant: principal.tenancy.tenant, major, overlap: served.overlap });
+    const resolved = resolveId(params.runId ?? '', {
+      tenant: principal.tenancy.tenant,
+      major,
+      overlap: served.overlap,
+    });
     if (!resolved.ok) throw resolved.error;
     return resolved.id;
   }

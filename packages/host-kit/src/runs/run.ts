@@ -46,7 +46,8 @@ export interface Run {
 }
 
 /** What one appended event changes of its run. */
-export type RunChange = Pick<Run, 'status' | 'lastSequence'> & Partial<Pick<Run, 'startedAt' | 'completedAt' | 'error'>>;
+export type RunChange = Pick<Run, 'status' | 'lastSequence'> &
+  Partial<Pick<Run, 'startedAt' | 'completedAt' | 'error'>>;
 
 export function isTerminal(status: RunStatus): boolean {
   return status === 'completed' || status === 'failed' || status === 'cancelled';

@@ -104,7 +104,10 @@ export function storeContract({ test, assert, open }: StoreContractOptions): voi
     });
     const first = await store.runs.unfinished({ after: undefined, limit: 2 });
     const second = await store.runs.unfinished({ after: 'run_3', limit: 2 });
-    assert.deepEqual([first, second].map((page) => page.map(({ runId }) => runId)), [['run_1', 'run_3'], ['run_4']]);
+    assert.deepEqual(
+      [first, second].map((page) => page.map(({ runId }) => runId)),
+      [['run_1', 'run_3'], ['run_4']],
+    );
   });
 
   onStore('events are listed in order, after a sequence', async (store) => {
@@ -207,7 +210,9 @@ export function storeContract({ test, assert, open }: StoreContractOptions): voi
     const retry = { kind: 'retry', dueAt: 1200, attempts: 1, lastStatus: 500 } as const;
     await store.transaction((transaction) => store.deliveries.settle('dlv_1', retry, transaction));
     assert.deepEqual(await store.deliveries.claim({ ...CLAIM, now: 1199 }), []);
-    assert.deepEqual(await store.deliveries.claim({ ...CLAIM, now: 1200 }), [sampleDelivery({ attempts: 1, dueAt: 1200 })]);
+    assert.deepEqual(await store.deliveries.claim({ ...CLAIM, now: 1200 }), [
+      sampleDelivery({ attempts: 1, dueAt: 1200 }),
+    ]);
   });
 
   onStore('a dead letter is kept to its end, and seen without its body', async (store) => {
@@ -217,7 +222,16 @@ export function storeContract({ test, assert, open }: StoreContractOptions): voi
     const dead = { kind: 'dead', at: 1100, expiresAt: 5000, attempts: 3, lastStatus: undefined } as const;
     await store.transaction((transaction) => store.deliveries.settle('dlv_1', dead, transaction));
     const { deliveryId, webhookId, runId, eventId, eventType } = sampleDelivery({});
-    const letter = { deliveryId, webhookId, runId, eventId, eventType, attempts: 3, deadLetteredAt: 1100, expiresAt: 5000 };
+    const letter = {
+      deliveryId,
+      webhookId,
+      runId,
+      eventId,
+      eventType,
+      attempts: 3,
+      deadLetteredAt: 1100,
+      expiresAt: 5000,
+    };
     assert.deepEqual(await store.deliveries.deadLetters('whk_1', 10), [{ ...letter, lastStatus: undefined }]);
     assert.deepEqual(await store.deliveries.claim({ ...CLAIM, now: 9000 }), []);
     assert.deepEqual(await store.deliveries.sweep(4999, 10), 0);
@@ -312,6 +326,7 @@ function sampleDelivery(fields: Partial<Delivery>): Delivery {
 
 async function withSubscriptions(store: Store, ...webhookIds: readonly string[]): Promise<void> {
   await store.transaction(async (transaction) => {
-    for (const webhookId of webhookIds) await store.subscriptions.insert(sampleSubscription({ webhookId }), transaction);
+    for (const webhookId of webhookIds)
+      await store.subscriptions.insert(sampleSubscription({ webhookId }), transaction);
   });
 }

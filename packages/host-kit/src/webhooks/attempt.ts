@@ -1,4 +1,4 @@
-import { signDelivery, type HeaderFamily } from '@svc/webhook-verify';
+import { type HeaderFamily, signDelivery } from '@svc/webhook-verify';
 import type { Clock } from '../clock.ts';
 import type { Log } from '../log.ts';
 import type { Random } from '../random.ts';
@@ -93,7 +93,12 @@ export function attempt(options: AttemptOptions): Attempt {
     return record(delivery, settlement, 'subscription-failed', subscription);
   }
 
-  async function record(delivery: Delivery, settlement: Settlement, reason: string, subscription: Subscription): Promise<void> {
+  async function record(
+    delivery: Delivery,
+    settlement: Settlement,
+    reason: string,
+    subscription: Subscription,
+  ): Promise<void> {
     await store.transaction((transaction) => store.deliveries.settle(delivery.deliveryId, settlement, transaction));
     log({ ...recordOf(delivery, subscription, settlement.kind), reason });
   }

@@ -17,8 +17,19 @@ export interface Delivery {
 /** Where an attempt leaves its delivery. */
 export type Settlement =
   | { readonly kind: 'delivered' }
-  | { readonly kind: 'retry'; readonly dueAt: number; readonly attempts: number; readonly lastStatus: number | undefined }
-  | { readonly kind: 'dead'; readonly at: number; readonly expiresAt: number; readonly attempts: number; readonly lastStatus: number | undefined }
+  | {
+      readonly kind: 'retry';
+      readonly dueAt: number;
+      readonly attempts: number;
+      readonly lastStatus: number | undefined;
+    }
+  | {
+      readonly kind: 'dead';
+      readonly at: number;
+      readonly expiresAt: number;
+      readonly attempts: number;
+      readonly lastStatus: number | undefined;
+    }
   /** Best effort: one attempt was made, or the circuit let none through. */
   | { readonly kind: 'dropped' };
 

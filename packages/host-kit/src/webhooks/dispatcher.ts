@@ -1,8 +1,8 @@
 import type { Clock } from '../clock.ts';
 import { describeError, type Log } from '../log.ts';
-import type { DeliveryQueue } from './delivery-queue.ts';
 import type { Attempt } from './attempt.ts';
 import type { Delivery } from './delivery.ts';
+import type { DeliveryQueue } from './delivery-queue.ts';
 
 /** Works off the outbox: as many attempts at a time as allowed, in turn across subscriptions, each when it is due. */
 export interface Dispatcher {

@@ -16,7 +16,10 @@ export function hears(subscription: Subscription, run: Run): boolean {
 }
 
 /** Whether a caller reaches everything that a subscription hears of, as managing it requires. */
-export function coversScope(tenancy: Pick<Tenancy, 'workspaces'>, { workspaces }: Pick<Subscription, 'workspaces'>): boolean {
+export function coversScope(
+  tenancy: Pick<Tenancy, 'workspaces'>,
+  { workspaces }: Pick<Subscription, 'workspaces'>,
+): boolean {
   if (tenancy.workspaces === 'all') return true;
   if (workspaces === 'all') return false;
   const reached = tenancy.workspaces;

@@ -31,7 +31,9 @@ export function outbox(options: OutboxOptions): (run: Run, event: RunEvent, tran
     const hearing = listening.filter((subscription) => hears(subscription, run));
     if (hearing.length === 0) return;
     const rendered = new Map<Subscription['major'], Rendered>();
-    const deliveries = hearing.map((subscription) => deliveryTo(subscription, event, once(rendered, subscription.major)));
+    const deliveries = hearing.map((subscription) =>
+      deliveryTo(subscription, event, once(rendered, subscription.major)),
+    );
     await store.deliveries.enqueue(deliveries, transaction);
 
     function once(done: Map<Subscription['major'], Rendered>, major: Subscription['major']): Rendered {

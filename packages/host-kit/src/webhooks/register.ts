@@ -95,7 +95,11 @@ export function requireMembership(
 
 const SECRET_BYTES = 32;
 
-function scopeOf(options: RegisterOptions, principal: Principal, workspace: string | undefined): 'all' | readonly string[] {
+function scopeOf(
+  options: RegisterOptions,
+  principal: Principal,
+  workspace: string | undefined,
+): 'all' | readonly string[] {
   if (workspace === undefined) return principal.tenancy.workspaces;
   requireMembership(options.hasWorkspace, principal, workspace);
   return [workspace];

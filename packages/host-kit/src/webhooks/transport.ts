@@ -14,5 +14,10 @@ export interface TransportRequest {
 }
 
 export type TransportVerdict =
-  | { readonly kind: 'answered'; readonly status: number; readonly retryAfter: string | undefined; readonly durationMs: number }
+  | {
+      readonly kind: 'answered';
+      readonly status: number;
+      readonly retryAfter: string | undefined;
+      readonly durationMs: number;
+    }
   | { readonly kind: 'denied' | 'failed'; readonly reason: string; readonly durationMs: number };

@@ -1,7 +1,7 @@
+import type { Major } from '@svc/versioning';
 import { eventName } from '@svc/versioning/events';
 import { bindId } from '@svc/versioning/ids';
 import { type OwnerRecord, projectOwner } from '@svc/versioning/projection';
-import type { Major } from '@svc/versioning';
 import type { Json, JsonObject } from '../json.ts';
 import type { RunEvent } from '../runs/event-store.ts';
 import type { Run } from '../runs/run.ts';

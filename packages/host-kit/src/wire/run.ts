@@ -40,7 +40,10 @@ const SCHEMA = {
 export const runRequest: Readonly<Record<Major, z.ZodType<RunRequest>>> = {
   1: SCHEMA[1].transform(requestOf),
   2: SCHEMA[2].transform(({ configurable, ...body }) =>
-    requestOf({ ...body, ...(configurable !== undefined && { configurable: JSON.parse(JSON.stringify(configurable)) }) }),
+    requestOf({
+      ...body,
+      ...(configurable !== undefined && { configurable: JSON.parse(JSON.stringify(configurable)) }),
+    }),
   ),
 };
 

@@ -21,7 +21,13 @@ const SECRET = z
 export const registration: Readonly<Record<Major, z.ZodType<Registration>>> = {
   1: z
     .strictObject({ url: URL_TEXT, events: eventsOf(1), tags: TAGS, tenantId: z.string().min(1).max(128) })
-    .transform(({ url, events, tags, tenantId }) => ({ url, events, tags: tags ?? [], secret: undefined, workspace: tenantId })),
+    .transform(({ url, events, tags, tenantId }) => ({
+      url,
+      events,
+      tags: tags ?? [],
+      secret: undefined,
+      workspace: tenantId,
+    })),
   2: z
     .strictObject({ url: URL_TEXT, events: eventsOf(2), tags: TAGS, secret: SECRET.optional() })
     .transform(({ url, events, tags, secret }) => ({ url, events, tags: tags ?? [], secret, workspace: undefined })),
@@ -42,7 +48,9 @@ function unknownEvent(major: Major, input: unknown): string {
 }
 
 /** How a major names a subscription, in answers and in the id header of its deliveries. */
-export const webhookIdOf: Readonly<Record<Major, (subscription: Pick<Subscription, 'tenant' | 'webhookId'>) => string>> = {
+export const webhookIdOf: Readonly<
+  Record<Major, (subscription: Pick<Subscription, 'tenant' | 'webhookId'>) => string>
+> = {
   1: ({ webhookId }) => webhookId,
   2: ({ tenant, webhookId }) => bindId(tenant, webhookId),
 };

@@ -9,7 +9,12 @@ export interface MemoryDeliveries extends DeliveryQueue {
 }
 
 type Entry =
-  | { readonly state: 'waiting'; readonly delivery: Delivery; readonly dueAt: number; readonly lastStatus?: number | undefined }
+  | {
+      readonly state: 'waiting';
+      readonly delivery: Delivery;
+      readonly dueAt: number;
+      readonly lastStatus?: number | undefined;
+    }
   | { readonly state: 'claimed'; readonly delivery: Delivery; readonly dueAt: number }
   | { readonly state: 'dead'; readonly delivery: Delivery; readonly dueAt: number; readonly letter: DeadLetter };
 
@@ -58,7 +63,17 @@ export function deliveryQueue(journal: Journal): MemoryDeliveries {
         case 'dead': {
           const { at, expiresAt, attempts, lastStatus } = settlement;
           const { webhookId, runId, eventId, eventType } = delivery;
-          const letter = { deliveryId, webhookId, runId, eventId, eventType, attempts, deadLetteredAt: at, expiresAt, lastStatus };
+          const letter = {
+            deliveryId,
+            webhookId,
+            runId,
+            eventId,
+            eventType,
+            attempts,
+            deadLetteredAt: at,
+            expiresAt,
+            lastStatus,
+          };
           return put(journal, transaction, entries, deliveryId, { state: 'dead', delivery, dueAt: expiresAt, letter });
         }
       }
@@ -111,7 +126,9 @@ export function deliveryQueue(journal: Journal): MemoryDeliveries {
   }
 
   function waitingFor(webhookId: string): Entry[] {
-    const own = [...entries.values()].filter(({ state, delivery }) => state === 'waiting' && delivery.webhookId === webhookId);
+    const own = [...entries.values()].filter(
+      ({ state, delivery }) => state === 'waiting' && delivery.webhookId === webhookId,
+    );
     return own.sort((a, b) => a.dueAt - b.dueAt);
   }
 

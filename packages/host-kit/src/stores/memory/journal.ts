@@ -39,7 +39,13 @@ export function journal(): Journal {
 }
 
 /** Sets an entry within a transaction, so that a rollback restores what was there. */
-export function put<K, V>(journal: Journal, transaction: Transaction, map: Map<K, V>, key: K, value: V | undefined): void {
+export function put<K, V>(
+  journal: Journal,
+  transaction: Transaction,
+  map: Map<K, V>,
+  key: K,
+  value: V | undefined,
+): void {
   const before = map.get(key);
   journal.record(transaction, () => set(map, key, before));
   set(map, key, value);

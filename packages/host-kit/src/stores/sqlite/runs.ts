@@ -1,5 +1,5 @@
-import { reachesWorkspace } from '@svc/auth';
 import type { DatabaseSync } from 'node:sqlite';
+import { reachesWorkspace } from '@svc/auth';
 import { ABSENT, OTHER_WORKSPACE } from '../../lookup.ts';
 import type { Run, RunFailure, RunStatus } from '../../runs/run.ts';
 import type { RunStore } from '../../runs/run-store.ts';
@@ -56,8 +56,19 @@ type Document = Omit<
 >;
 
 function documentOf(run: Run): string {
-  const { workflowId, owner, inputs, configurable, tags, metadata, engineVersion, eventLogSchemaVersion, createdAt } = run;
-  const document = { workflowId, owner, inputs, configurable, tags, metadata, engineVersion, eventLogSchemaVersion, createdAt };
+  const { workflowId, owner, inputs, configurable, tags, metadata, engineVersion, eventLogSchemaVersion, createdAt } =
+    run;
+  const document = {
+    workflowId,
+    owner,
+    inputs,
+    configurable,
+    tags,
+    metadata,
+    engineVersion,
+    eventLogSchemaVersion,
+    createdAt,
+  };
   return JSON.stringify(document);
 }
 

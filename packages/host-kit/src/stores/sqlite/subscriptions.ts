@@ -32,7 +32,16 @@ export function subscriptionStore(reader: DatabaseSync, database: DatabaseSync, 
       writer.require(transaction);
       const { webhookId, tenant, mode, status, circuit, failures, sealedSecret } = subscription;
       const document = documentOf(subscription);
-      insert.run(webhookId, tenant, mode, status, JSON.stringify(circuit), JSON.stringify(failures), sealedSecret, document);
+      insert.run(
+        webhookId,
+        tenant,
+        mode,
+        status,
+        JSON.stringify(circuit),
+        JSON.stringify(failures),
+        sealedSecret,
+        document,
+      );
       for (const eventType of subscription.events) listen.run(tenant, mode, eventType, webhookId);
     },
     async remove(tenancy, webhookId, transaction) {

@@ -1,0 +1,115 @@
+import { readFileSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import { apiKeyLane, hashApiKey, memoryKeyStore } from '@svc/auth/api-key';
+import { memoryRateLimiter } from '@svc/auth/rate-limit';
+import { egressPolicy } from '@svc/egress-guard';
+import { guardedPost } from '@svc/egress-guard/post';
+import { createHost, type Host, type Log, type Store } from '@svc/host-kit';
+import { toNodeListener } from '@svc/host-kit/node';
+import { memoryStore } from '@svc/host-kit/stores/memory';
+import { sqliteStore } from '@svc/host-kit/stores/sqlite';
+import type { Config } from './config.ts';
+import { engine } from './engine/engine.ts';
+import { secretKey } from './secret-key.ts';
+
+/** A host that is listening. */
+export interface Running {
+  readonly url: string;
+  /** Stops accepting, lets requests and attempts finish, and closes the store. */
+  stop(): Promise<void>;
+}
+
+/** Assembles the host that a configuration describes, and starts it. */
+export async function boot(config: Config, log: Log): Promise<Running> {
+  if (config.egress.allowLoopback !== false) {
+    const message = 'Subscriptions may point at this machine. Do not use this where strangers register.';
+    log({ level: 'warn', event: 'egress.loopback-open', message });
+  }
+  const store = openStore(config.store);
+  let host: Host;
+  try {
+    host = assemble(config, store, log);
+  } catch (error) {
+    await store.close();
+    throw error;
+  }
+  await host.start();
+  const server = createServer({ requestTimeout: 30_000, headersTimeout: 10_000 }, toNodeListener(host));
+  const url = await listen(server, config.listen);
+  return {
+    url,
+    async stop() {
+      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+      server.closeIdleConnections();
+      const force = setTimeout(() => server.closeAllConnections(), GRACE_MS);
+      await closed;
+      clearTimeout(force);
+      await host.stop(GRACE_MS);
+    },
+  };
+}
+
+const GRACE_MS = 8_000;
+
+function assemble(config: Config, store: Store, log: Log): Host {
+  const workspaces = new Map(config.tenants.map((tenant) => [tenant.id, new Set(tenant.workspaces)]));
+  const { allowLoopback, denyCidrs, allowCidrs, caFile } = config.egress;
+  const egress = egressPolicy({ allowLoopback, denyCidrs, allowCidrs });
+  const { deadLetter, tenantIdOptional: _, ...webhooks } = config.webhooks;
+  const { versions, minClientVersion } = config.protocol;
+  return createHost({
+    store,
+    engine,
+    log,
+    authenticate: [apiKeyLane({ keys: memoryKeyStore(config.apiKeys.map(keyRecord)), now: Date.now })],
+    secretKey: secretKey(config),
+    hasWorkspace: (tenant, workspace) => workspaces.get(tenant)?.has(workspace) ?? false,
+    egress,
+    transport: guardedPost({ policy: egress, ...(caFile !== null && { ca: [readFileSync(caFile, 'utf8')] }) }),
+    protocol: { versions, preferred: config.protocol.preferred ?? defaultPreference(versions), minClientVersion },
+    ...(config.rateLimit !== undefined && { rateLimit: memoryRateLimiter({ ...config.rateLimit, now: Date.now }) }),
+    webhooks: { ...webhooks, deadLetterRetentionDays: deadLetter.retentionDays },
+    maxRequestBodyBytes: config.limits.maxRequestBodyBytes,
+    implementation: { name: 'svc-reference-host', version: '0.0.0', vendor: config.org },
+  });
+}
+
+/** The first 1.x as long as there is one. */
+function defaultPreference(versions: readonly string[]): string {
+  return versions.find((version) => version.startsWith('1.')) ?? versions[0] ?? '';
+}
+
+/** The key itself is hashed here and goes no further. */
+function keyRecord({
+  key,
+  hash,
+  workspaces,
+  principalKind,
+  expiresAt,
+  revokedAt,
+  ...record
+}: Config['apiKeys'][number]) {
+  return {
+    ...record,
+    hash: hash ?? hashApiKey(key ?? ''),
+    workspaces: workspaces.includes('*') ? ('all' as const) : workspaces,
+    ...(principalKind !== undefined && { principalKind }),
+    ...(expiresAt != null && { expiresAt: Date.parse(expiresAt) }),
+    ...(revokedAt != null && { revokedAt: Date.parse(revokedAt) }),
+  };
+}
+
+function openStore(location: string): Store {
+  return location === 'memory:' ? memoryStore() : sqliteStore(location.slice('sqlite:'.length));
+}
+
+function listen(server: Server, { host, port }: Config['listen']): Promise<string> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject).listen(port, host, () => {
+      server.off('error', reject);
+      const address = server.address();
+      const bound = typeof address === 'object' && address !== null ? address.port : port;
+      resolve(`http://${host.includes(':') ? `[${host}]` : host}:${bound}`);
+    });
+  });
+}

@@ -1,0 +1,168 @@
+import { isGrantableScope, isOpaqueId } from '@svc/auth';
+import { isAcceptableKey } from '@svc/auth/api-key';
+import { parseCidr } from '@svc/egress-guard';
+import { isTenantId, isWorkspaceId } from '@svc/versioning/ids';
+import { z } from 'zod';
+
+const port = z.int().min(0).max(65_535);
+const durationMs = z.int().min(1);
+const version = z.string().regex(/^(0|[1-9][0-9]*)\.(0|[1-9][0-9]*)$/, 'must be <major>.<minor>, such as 1.1');
+const cidr = z.string().refine((text) => parseCidr(text) !== undefined, 'must be a block such as 10.0.0.0/8');
+const time = z.iso.datetime({ offset: true });
+const origin = z.url({ protocol: /^https?$/ }).refine((text) => new URL(text).origin === text.replace(/\/$/, ''), {
+  error: 'must be an origin such as https://svc.example.com, without path',
+});
+
+const apiKey = z
+  .strictObject({
+    id: z.string().refine(isOpaqueId, 'must be an opaque id: no @, white space or slash'),
+    key: z.string().refine(isAcceptableKey, 'must be 32 to 512 characters of A-Z a-z 0-9 - . _ ~ + /').optional(),
+    hash: z
+      .string()
+      .regex(/^[0-9a-f]{64}$/, 'must be 64 lower-case hexadecimal digits')
+      .optional(),
+    tenant: z.string(),
+    workspaces: z.array(z.string()).min(1),
+    principal: z.string().refine(isOpaqueId, 'must be an opaque id: no @, white space or slash'),
+    principalKind: z.enum(['user', 'agent']).optional(),
+    scopes: z.array(z.string().refine(isGrantableScope, 'must be a scope such as runs:read')),
+    mode: z.enum(['live', 'test']).default('live'),
+    expiresAt: time.nullable().optional(),
+    revokedAt: time.nullable().optional(),
+  })
+  .refine(({ key, hash }) => (key === undefined) !== (hash === undefined), 'must have either key or hash');
+
+const tenant = z
+  .strictObject({
+    id: z.string().refine(isTenantId, 'must be 1 to 128 characters of A-Z a-z 0-9 . _ ~ -'),
+    workspaces: z
+      .array(z.string().refine(isWorkspaceId, 'must be 1 to 128 characters of A-Z a-z 0-9 . _ ~ -'))
+      .default([]),
+  })
+  .refine(({ id, workspaces }) => !workspaces.includes(id), {
+    path: ['workspaces'],
+    error: 'must not contain the name of the tenant, which is never a workspace',
+  });
+
+const retryPolicy = z.strictObject({
+  maxAttempts: z.int().min(1).max(100).default(3),
+  backoff: z.enum(['none', 'fixed', 'exponential']).default('fixed'),
+  delayMs: z.int().min(0).default(1000),
+  maxDelayMs: z.int().min(0).default(30_000),
+});
+
+const circuit = z.strictObject({
+  failureThreshold: z.int().min(1).default(4),
+  cooldownMs: durationMs.default(3_600_000),
+  failureLimit: z.int().min(1).max(10_000).default(100),
+  failureWindowMs: durationMs.default(604_800_000),
+});
+
+/** Parts of the configuration that belong to features which this host does not serve; asking for one is a problem. */
+const notServed = z.undefined('is not served by this version; remove it').optional();
+
+const schema = z
+  .strictObject({
+    listen: z.strictObject({ host: z.string().min(1).default('127.0.0.1'), port: port.default(8787) }).prefault({}),
+    baseUrl: origin.optional(),
+    org: z
+      .string()
+      .regex(/^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/, 'must be lower-case letters, digits and hyphens')
+      .default('example'),
+    store: z
+      .string()
+      .regex(/^(?:memory:|sqlite:.+)$/, 'must be memory: or sqlite:PATH')
+      .default('sqlite:./svc.db'),
+    secretKey: z
+      .base64()
+      .refine((text) => Buffer.from(text, 'base64').length === 32, 'must be 32 bytes in base64')
+      .optional(),
+    protocol: z
+      .strictObject({
+        versions: z.array(version).min(1).default(['1.1', '2.0']),
+        preferred: version.optional(),
+        minClientVersion: version.optional(),
+      })
+      .prefault({}),
+    tenants: z.array(tenant).default([]),
+    apiKeys: z.array(apiKey).default([]),
+    rateLimit: z.strictObject({ limit: z.int().min(1), windowSeconds: z.int().min(1) }).optional(),
+    webhooks: z
+      .strictObject({
+        durable: z.boolean().default(false),
+        retryPolicy: retryPolicy.prefault({}),
+        attemptTimeoutMs: durationMs.default(5000),
+        circuit: circuit.prefault({}),
+        deadLetter: z.strictObject({ retentionDays: z.number().positive().default(30) }).prefault({}),
+        concurrency: z
+          .strictObject({ total: z.int().min(1).default(64), perSubscription: z.int().min(1).default(4) })
+          .prefault({}),
+        tenantIdOptional: z
+          .literal(false, 'must be false; this version asks every registration for its tenantId')
+          .default(false),
+      })
+      .prefault({}),
+    egress: z
+      .strictObject({
+        allowLoopback: z.union([z.boolean(), z.array(z.int().min(1).max(65_535))]).default(false),
+        denyCidrs: z.array(cidr).default([]),
+        allowCidrs: z.array(cidr).default([]),
+        caFile: z.string().nullable().default(null),
+      })
+      .prefault({}),
+    limits: z.strictObject({ maxRequestBodyBytes: z.int().min(1024).default(1_048_576) }).prefault({}),
+    oidc: notServed,
+    oauth2: notServed,
+    mtls: notServed,
+    dpop: notServed,
+    workloadIdentity: notServed,
+    authorization: notServed,
+    workspaceFiles: notServed,
+    audit: notServed,
+  })
+  .superRefine(({ tenants, apiKeys }, context) => {
+    const workspacesOf = new Map(tenants.map(({ id, workspaces }) => [id, workspaces]));
+    for (const [index, key] of apiKeys.entries()) {
+      const known = workspacesOf.get(key.tenant);
+      const report = (field: string, message: string) =>
+        context.addIssue({ code: 'custom', path: ['apiKeys', index, field], message });
+      if (known === undefined) report('tenant', 'must be the id of one of tenants');
+      else if (!key.workspaces.every((workspace) => workspace === '*' || known.includes(workspace))) {
+        report('workspaces', 'must name workspaces of its tenant, or be ["*"]');
+      }
+      if (key.workspaces.includes('*') && key.workspaces.length > 1)
+        report('workspaces', 'must hold "*" alone or names alone');
+    }
+  });
+
+export type Config = z.infer<typeof schema>;
+
+export type ParsedConfig =
+  | { readonly ok: true; readonly config: Config }
+  /** One line each: where, what is wrong, what is accepted. */
+  | { readonly ok: false; readonly problems: readonly string[] };
+
+/** Reads a configuration from the text of its file. */
+export function parseConfig(text: string): ParsedConfig {
+  let json: unknown;
+  try {
+    json = JSON.parse(text);
+  } catch {
+    return { ok: false, problems: ['the file: is not JSON'] };
+  }
+  const result = schema.safeParse(json);
+  if (result.success) return { ok: true, config: result.data };
+  return { ok: false, problems: result.error.issues.flatMap(problemsOf) };
+}
+
+function problemsOf(issue: z.core.$ZodIssue): string[] {
+  if (issue.code === 'unrecognized_keys') {
+    return issue.keys.map((key) => `${pathOf([...issue.path, key])}: is not a key of this configuration`);
+  }
+  return [`${pathOf(issue.path)}: ${issue.message}`];
+}
+
+function pathOf(path: readonly PropertyKey[]): string {
+  const text = path.map((step) => (typeof step === 'number' ? `[${step}]` : `.${String(step)}`)).join('');
+  return text.replace(/^\./, '') || 'the file';
+}

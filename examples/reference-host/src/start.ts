@@ -1,0 +1,168 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { closeSync, existsSync, mkdirSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { mintApiKey } from '@svc/auth/api-key';
+
+// Everything that the development host keeps is here; deleting the folder begins anew.
+const FOLDER = '.svc';
+const CONFIG = join(FOLDER, 'config.json');
+const DEVELOPMENT = join(FOLDER, 'development.json');
+
+interface Development {
+  readonly key: string;
+  readonly hostPort: number;
+  readonly subscriberPort: number;
+  /** Of the subscriber's registration, once there is one. */
+  readonly secret?: string;
+}
+
+const children: ChildProcess[] = [];
+let development = await prepare();
+const hostUrl = await startHost();
+if (development.secret === undefined) {
+  development = { ...development, secret: await register() };
+  save(DEVELOPMENT, development);
+}
+await startSubscriber();
+introduce();
+
+/** Reads what the last start left, or makes a key and finds two free ports. */
+async function prepare(): Promise<Development> {
+  mkdirSync(FOLDER, { recursive: true, mode: 0o700 });
+  const kept: Development | undefined = existsSync(DEVELOPMENT)
+    ? JSON.parse(readFileSync(DEVELOPMENT, 'utf8'))
+    : undefined;
+  const { key } = kept ?? mintApiKey({ mode: 'live', randomBytes });
+  const hostPort = await freePort(kept?.hostPort ?? 8787);
+  const subscriberPort = await freePort(kept?.subscriberPort ?? 8788);
+  // A registration names the subscriber's port, so it holds only as long as that does.
+  const secret = kept?.subscriberPort === subscriberPort ? kept.secret : undefined;
+  const prepared = { key, hostPort, subscriberPort, ...(secret !== undefined && { secret }) };
+  save(DEVELOPMENT, prepared);
+  save(CONFIG, {
+    listen: { host: '127.0.0.1', port: hostPort },
+    store: `sqlite:${join(FOLDER, 'svc.db')}`,
+    tenants: [{ id: 'acme', workspaces: ['acme-dev'] }],
+    apiKeys: [
+      {
+        id: 'key_development',
+        key,
+        tenant: 'acme',
+        workspaces: ['acme-dev'],
+        principal: 'p_developer',
+        scopes: ['runs:create', 'runs:read', 'webhooks:manage'],
+        mode: 'live',
+      },
+    ],
+    webhooks: { durable: true },
+    egress: { allowLoopback: [subscriberPort] },
+  });
+  return prepared;
+}
+
+async function startHost(): Promise<string> {
+  const log = openSync(join(FOLDER, 'host.log'), 'a', 0o600);
+  const main = fileURLToPath(new URL('./main.js', import.meta.url));
+  const host = run([main, '--config', CONFIG], ['ignore', 'pipe', log], {});
+  closeSync(log);
+  for await (const line of createInterface({ input: host.stdout ?? process.stdin })) {
+    const { ready, url } = JSON.parse(line);
+    if (ready === true) return url;
+  }
+  throw new Error(`The host did not start; ${join(FOLDER, 'host.log')} says why.`);
+}
+
+/** Subscribes the example to what runs report, and returns the secret that is shown this once. */
+async function register(): Promise<string> {
+  const response = await fetch(`${hostUrl}/v1/webhooks`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${development.key}`, 'content-type': 'application/json' },
+    body: JSON.stringify({
+      url: `http://127.0.0.1:${development.subscriberPort}/`,
+      events: ['run.started', 'run.completed', 'run.failed'],
+      tenantId: 'acme-dev',
+    }),
+  });
+  if (response.status !== 201)
+    throw new Error(`The registration was answered ${response.status}: ${await response.text()}`);
+  const { secret } = await response.json();
+  return secret;
+}
+
+async function startSubscriber(): Promise<void> {
+  const main = fileURLToPath(new URL('../../subscriber/dist/main.js', import.meta.url));
+  const environment = { WEBHOOK_SECRET: development.secret, PORT: String(development.subscriberPort) };
+  const subscriber = run([main], ['ignore', 'pipe', 'inherit'], environment);
+  const lines = createInterface({ input: subscriber.stdout ?? process.stdin });
+  await new Promise((resolve) => lines.once('line', resolve));
+  lines.on('line', (line) => console.log(line));
+}
+
+function run(
+  args: string[],
+  stdio: ['ignore', 'pipe', number | 'inherit'],
+  environment: Record<string, string | undefined>,
+) {
+  const child = spawn(process.execPath, args, { stdio, env: { ...process.env, ...environment } });
+  children.push(child);
+  child.on('exit', (code) => stopAll(code ?? 1));
+  return child;
+}
+
+/** One child's end is the end of all. */
+function stopAll(code: number): void {
+  process.exitCode ??= code;
+  for (const child of children) if (child.exitCode === null && child.signalCode === null) child.kill('SIGTERM');
+}
+
+for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  process.on(signal, () => {
+    process.exitCode = 0;
+    stopAll(0);
+  });
+}
+
+function introduce(): void {
+  const create = (workflow: string, inputs: string) =>
+    `curl -X POST ${hostUrl}/v1/runs -H 'Authorization: Bearer ${development.key}' \\\n  -H 'Content-Type: application/json' -d '{"workflowId":"${workflow}","inputs":${inputs}}'`;
+  console.log(`
+The reference host is at ${hostUrl} and the example subscriber is registered.
+API key (development): ${development.key}
+
+Create a run, in another terminal:
+
+${create('echo', '{"hello":"world"}')}
+
+or one that fails:
+
+${create('fail', '{"message":"on purpose"}')}
+
+The documents of both majors:
+
+curl ${hostUrl}/.well-known/svc
+curl -H 'SVC-Version: 2' ${hostUrl}/.well-known/svc
+
+Deliveries are shown here as they arrive. The host's log is ${join(FOLDER, 'host.log')}; Ctrl-C stops everything.
+`);
+}
+
+function save(path: string, value: unknown): void {
+  rmSync(path, { force: true });
+  writeFileSync(path, `${JSON.stringify(value, null, 2)}\n`, { mode: 0o600 });
+}
+
+/** The wanted port, or any other when it is taken. */
+function freePort(wanted: number): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const probe = createServer().unref();
+    probe.once('error', () => (wanted === 0 ? reject(new Error('No port is free.')) : resolve(freePort(0))));
+    probe.listen(wanted, '127.0.0.1', () => {
+      const address = probe.address();
+      probe.close(() => resolve(typeof address === 'object' && address !== null ? address.port : wanted));
+    });
+  });
+}
