@@ -21,7 +21,7 @@ export function packageBuild(directory: string): Options {
     splitting: true,
     sourcemap: true,
     // The declarations of `tsc -b` stand in the same folder.
-    clean: ['dist/**/*.js', 'dist/**/*.js.map'],
+    clean: false,
     silent: true,
   }) as Options;
 }

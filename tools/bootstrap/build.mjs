@@ -14,6 +14,8 @@ export function build(node) {
   if (readStamp(STAMP) === wanted) return;
   console.log('Building packages and examples …');
   rmSync(STAMP, { force: true });
+  // Nothing of an earlier build is left to be taken for this one's.
+  for (const path of workspaceManifests()) rmSync(join(path, '..', 'dist'), { recursive: true, force: true });
   for (const folder of packageFolders()) run(node, [join(process.cwd(), TSUP)], folder);
   run(node, [TSC, '-b'], '.');
   writeStamp(STAMP, wanted);
