@@ -1,0 +1,103 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { type Delivery, receive } from '@svc/webhook-verify';
+
+/** The reference host as others boot it: its own process, a configuration file, a database file. */
+export interface BootedHost {
+  readonly url: string;
+  readonly process: ChildProcess;
+  readonly stderr: readonly string[];
+  /** Resolves with the exit code or signal. */
+  readonly ended: Promise<number | string>;
+}
+
+const MAIN = fileURLToPath(new URL('../dist/main.js', import.meta.url));
+
+/** A folder for one test's files, gone when the returned function is called. */
+export function scratch(): { readonly path: (name: string) => string; remove(): void } {
+  const folder = mkdtempSync(join(tmpdir(), 'svc-host-'));
+  return { path: (name) => join(folder, name), remove: () => rmSync(folder, { recursive: true, force: true }) };
+}
+
+export async function bootHost(file: string, config: unknown): Promise<BootedHost> {
+  const host = launch(file, config);
+  for await (const line of createInterface({ input: host.process.stdout ?? process.stdin })) {
+    return { ...host, url: JSON.parse(line).url };
+  }
+  throw new Error(`The host did not become ready: ${host.stderr.join('\n')}`);
+}
+
+/** Starts the host's process without waiting for it to be ready. */
+export function launch(file: string, config: unknown): Omit<BootedHost, 'url'> {
+  writeFileSync(file, JSON.stringify(config));
+  const child = spawn(process.execPath, [MAIN, '--config', file], { stdio: ['ignore', 'pipe', 'pipe'] });
+  const stderr: string[] = [];
+  createInterface({ input: child.stderr }).on('line', (line) => stderr.push(line));
+  const ended = new Promise<number | string>((resolve) => {
+    child.on('exit', (code, signal) => resolve(code ?? signal ?? ''));
+  });
+  return { process: child, stderr, ended };
+}
+
+/** A subscriber with a real server, which keeps what it verified. */
+export interface Receiver {
+  readonly url: string;
+  readonly port: number;
+  readonly deliveries: readonly Delivery[];
+  /** Statuses it answered, refusals included. */
+  readonly statuses: readonly number[];
+  readonly headers: readonly NodeJS.Dict<string | string[]>[];
+  /** Verifies with this secret from now on. */
+  trust(secret: string): void;
+  /** Answers this instead of verifying, until it is undefined. */
+  answer: number | undefined;
+  close(): Promise<void>;
+}
+
+export async function startReceiver(): Promise<Receiver> {
+  const deliveries: Delivery[] = [];
+  const statuses: number[] = [];
+  const headers: NodeJS.Dict<string | string[]>[] = [];
+  let handle = receive({ secret: 'not yet known', onDelivery: () => {} });
+  const server: Server = createServer(async (request, response) => {
+    const chunks: Uint8Array[] = [];
+    for await (const chunk of request) chunks.push(chunk);
+    headers.push(request.headers);
+    const status = receiver.answer ?? (await handle(Buffer.concat(chunks), request.headersDistinct));
+    statuses.push(status);
+    response.writeHead(status).end();
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  const port = typeof address === 'object' && address !== null ? address.port : 0;
+  const receiver: Receiver = {
+    url: `http://127.0.0.1:${port}/hook`,
+    port,
+    deliveries,
+    statuses,
+    headers,
+    answer: undefined,
+    trust(secret) {
+      handle = receive({ secret, onDelivery: (delivery) => void deliveries.push(delivery) });
+    },
+    close() {
+      server.closeAllConnections();
+      return new Promise((resolve) => server.close(() => resolve()));
+    },
+  };
+  return receiver;
+}
+
+/** Waits until `condition` holds, ten seconds at the most. */
+export async function eventually(condition: () => boolean | Promise<boolean>): Promise<void> {
+  for (const end = Date.now() + 10_000; Date.now() < end; ) {
+    if (await condition()) return;
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+  throw new Error('It did not happen within ten seconds.');
+}

@@ -1,0 +1,320 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { covers } from '@svc/tools/covers';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { type BootedHost, bootHost, eventually, launch, type Receiver, scratch, startReceiver } from './booted-host.ts';
+
+const KEY = 'operator_brought_key_of_enough_characters';
+const READER = 'operator_brought_key_that_may_only_read_it';
+const OTHER_TENANT = 'operator_brought_key_of_another_tenant_x';
+const OTHER_WORKSPACE = 'operator_brought_key_of_another_workspace';
+const TEST_MODE = 'operator_brought_key_for_test_mode_only_x';
+const EXPIRED = 'operator_brought_key_that_has_expired_long';
+const REVOKED = 'operator_brought_key_that_was_revoked_once';
+
+const ALL = ['runs:create', 'runs:read', 'webhooks:manage'];
+
+function configuration(folder: ReturnType<typeof scratch>, changes: object = {}): object {
+  const key = (id: string, secret: string, fields: object = {}) => ({
+    id,
+    key: secret,
+    tenant: 'acme',
+    workspaces: ['acme-prod'],
+    principal: `p_${id}`,
+    scopes: ALL,
+    ...fields,
+  });
+  return {
+    listen: { port: 0 },
+    store: `sqlite:${folder.path('svc.db')}`,
+    tenants: [
+      { id: 'acme', workspaces: ['acme-prod', 'acme-dev'] },
+      { id: 'umbrella', workspaces: ['hive'] },
+    ],
+    apiKeys: [
+      key('key_1', KEY),
+      key('key_2', READER, { scopes: ['runs:read'] }),
+      key('key_3', OTHER_TENANT, { tenant: 'umbrella', workspaces: ['*'] }),
+      key('key_4', OTHER_WORKSPACE, { workspaces: ['acme-dev'] }),
+      key('key_5', TEST_MODE, { mode: 'test' }),
+      key('key_6', EXPIRED, { expiresAt: '2020-01-01T00:00:00Z' }),
+      key('key_7', REVOKED, { revokedAt: '2020-01-01T00:00:00Z' }),
+    ],
+    webhooks: { durable: true, retryPolicy: { maxAttempts: 3, backoff: 'fixed', delayMs: 50 } },
+    ...changes,
+  };
+}
+
+/** A JSON request with a key; its answer with the body parsed. */
+async function call(url: string, path: string, options: { method?: string; key?: string; major?: string; body?: unknown } = {}) {
+  const { method = options.body === undefined ? 'GET' : 'POST', key, major, body } = options;
+  const response = await fetch(url + path, {
+    method,
+    headers: {
+      ...(key !== undefined && { authorization: `Bearer ${key}` }),
+      ...(major !== undefined && { 'svc-version': major }),
+      ...(body !== undefined && { 'content-type': 'application/json' }),
+    },
+    ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+  });
+  const text = await response.text();
+  return { status: response.status, headers: response.headers, body: text === '' ? undefined : JSON.parse(text) };
+}
+
+describe('the way of an event', () => {
+  let folder: ReturnType<typeof scratch>;
+  let host: BootedHost;
+  let receiver: Receiver;
+
+  beforeEach(async () => {
+    folder = scratch();
+    receiver = await startReceiver();
+    host = await bootHost(folder.path('config.json'), configuration(folder, { egress: { allowLoopback: [receiver.port] } }));
+  });
+  afterEach(async () => {
+    host.process.kill('SIGKILL');
+    await host.ended;
+    await receiver.close();
+    folder.remove();
+  });
+
+  async function registerV1(): Promise<string> {
+    const body = { url: receiver.url, events: ['run.started', 'run.completed', 'run.failed'], tenantId: 'acme-prod' };
+    const registered = await call(host.url, '/v1/webhooks', { key: KEY, body });
+    expect(registered.status).toBe(201);
+    receiver.trust(registered.body.secret);
+    return registered.body.webhookId;
+  }
+
+  test(covers('webhooks.headers.overlap-sends-both', 'webhooks.headers.families-identical', 'webhooks.delivery.request-headers'), async () => {
+    await registerV1();
+    const created = await call(host.url, '/v1/runs', { key: KEY, body: { workflowId: 'echo', inputs: { a: 1 } } });
+    expect(created.status).toBe(201);
+    await eventually(() => receiver.deliveries.length === 2);
+    const [started, completed] = [...receiver.deliveries].sort((a, b) => a.event.sequence - b.event.sequence);
+    expect(started).toMatchObject({ eventType: 'run.started', runId: created.body.runId, workspaceId: 'acme-prod' });
+    expect(completed).toMatchObject({ eventType: 'run.completed', event: { payload: { outputs: { a: 1 } } } });
+    for (const headers of receiver.headers) {
+      expect(headers['content-type']).toBe('application/json');
+      expect(headers['user-agent']).toMatch(/^svc-webhook-dispatcher\//);
+      for (const name of ['webhook-id', 'event-type', 'timestamp', 'signature', 'signature-algorithm']) {
+        expect(headers[`svc-${name}`]).toBeDefined();
+        expect(headers[`x-svc-${name}`]).toBe(headers[`svc-${name}`]);
+      }
+    }
+  });
+
+  test('a subscription of major 2 is sent bound ids, and its own secret signs', async () => {
+    const secret = 'a secret that the subscriber brings';
+    const body = { url: receiver.url, events: ['run.completed'], secret };
+    const registered = await call(host.url, '/webhooks', { key: KEY, major: '2', body });
+    expect(registered.status).toBe(201);
+    expect(Object.keys(registered.body)).toEqual(['webhookId']);
+    receiver.trust(secret);
+    const created = await call(host.url, '/runs', { key: KEY, major: '2.0', body: { workflowId: 'echo' } });
+    await eventually(() => receiver.deliveries.length === 1);
+    expect(created.body.runId).toMatch(/^acme\//);
+    expect(receiver.deliveries[0]).toMatchObject({ runId: created.body.runId, event: { runId: created.body.runId } });
+    expect(receiver.deliveries[0]?.webhookId).toBe(registered.body.webhookId);
+  });
+
+  test('a failed delivery is tried again until it is taken', async () => {
+    await registerV1();
+    receiver.answer = 500;
+    await call(host.url, '/v1/runs', { key: KEY, body: { workflowId: 'fail' } });
+    await eventually(() => receiver.statuses.length >= 2);
+    receiver.answer = undefined;
+    await eventually(() => receiver.deliveries.some(({ eventType }) => eventType === 'run.failed'));
+  });
+
+  test('after the 204 of an unregistration nothing is sent any more', async () => {
+    const webhookId = await registerV1();
+    receiver.answer = 500;
+    await call(host.url, '/v1/runs', { key: KEY, body: { workflowId: 'echo' } });
+    await eventually(() => receiver.statuses.length > 0);
+    const path = `/v1/webhooks/${webhookId}?tenantId=acme-prod`;
+    expect((await call(host.url, path, { method: 'DELETE', key: KEY })).status).toBe(204);
+    const sent = receiver.statuses.length;
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    expect(receiver.statuses.length).toBe(sent);
+    expect((await call(host.url, path, { method: 'DELETE', key: KEY })).status).toBe(404);
+  });
+
+  test('what was acknowledged survives a SIGKILL', async () => {
+    await registerV1();
+    const created = await Promise.all(
+      Array.from({ length: 20 }, () => call(host.url, '/v1/runs', { key: KEY, body: { workflowId: 'echo' } })),
+    );
+    host.process.kill('SIGKILL');
+    await host.ended;
+    expect(created.map(({ status }) => status)).toEqual(new Array(20).fill(201));
+    host = await bootHost(folder.path('config.json'), configuration(folder, { egress: { allowLoopback: [receiver.port] } }));
+    const completed = () => receiver.deliveries.filter(({ eventType }) => eventType === 'run.completed');
+    const ids = new Set(created.map(({ body }) => body.runId));
+    await eventually(() => new Set(completed().map(({ runId }) => runId)).size === ids.size);
+    expect(new Set(completed().map(({ runId }) => runId))).toEqual(ids);
+  });
+
+  test('SIGTERM ends the host in order', async () => {
+    host.process.kill('SIGTERM');
+    expect(await host.ended).toBe(0);
+    for (const line of host.stderr) expect(JSON.parse(line)).toHaveProperty('event');
+  });
+});
+
+describe('what a caller is told', () => {
+  const folder = scratch();
+  let host: BootedHost;
+  beforeAll(async () => {
+    host = await bootHost(
+      folder.path('config.json'),
+      configuration(folder, { limits: { maxRequestBodyBytes: 2048 }, protocol: { minClientVersion: '1.0' } }),
+    );
+  });
+  afterAll(async () => {
+    host.process.kill('SIGTERM');
+    await host.ended;
+    folder.remove();
+  });
+
+  const run = { workflowId: 'echo' };
+  const hook = { url: 'https://example.com/hook', events: ['run.completed'], tenantId: 'acme-prod' };
+
+  test.each([
+    ['no credential', '/v1/runs', { body: run }, 401, 'unauthenticated', '1.1'],
+    ['a wrong key', '/v1/runs', { body: run, key: `${KEY}x` }, 401, 'unauthenticated', '1.1'],
+    ['a wrong key in major 2', '/runs', { body: run, key: `${KEY}x`, major: '2' }, 401, 'unauthenticated', '2.0'],
+    ['an expired key', '/v1/runs', { body: run, key: EXPIRED }, 401, 'key_expired', '1.1'],
+    ['a revoked key', '/v1/runs', { body: run, key: REVOKED }, 401, 'key_revoked', '1.1'],
+    ['a missing scope', '/v1/runs', { body: run, key: READER }, 403, 'forbidden', '1.1'],
+    ['an unlisted major', '/runs', { body: run, key: KEY, major: '3' }, 406, 'protocol_version_unsupported', '1.1'],
+    ['a malformed version', '/runs', { body: run, key: KEY, major: 'two' }, 406, 'protocol_version_unsupported', '1.1'],
+    ['another major on /v1', '/v1/runs', { body: run, key: KEY, major: '2' }, 400, 'protocol_version_mismatch', '1.1'],
+    ['malformed JSON', '/v1/runs', { body: '{', key: KEY }, 400, 'validation_error', '1.1'],
+    ['malformed JSON in major 2', '/runs', { body: '{', key: KEY, major: '2' }, 400, 'validation_error', '2.0'],
+    ['an unknown workflow', '/v1/runs', { body: { workflowId: 'no' }, key: KEY }, 400, 'validation_error', '1.1'],
+    ['an unknown member', '/v1/runs', { body: { ...run, no: 1 }, key: KEY }, 400, 'validation_error', '1.1'],
+    ['a large body', '/v1/runs', { body: { ...run, inputs: { a: 'x'.repeat(4096) } }, key: KEY }, 413, 'payload_too_large', '1.1'],
+    ['a loopback URL', '/v1/webhooks', { body: { ...hook, url: 'https://127.0.0.1/' }, key: KEY }, 400, 'webhook_url_rejected', '1.1'],
+    ['an http URL', '/v1/webhooks', { body: { ...hook, url: 'http://example.com/' }, key: KEY }, 400, 'webhook_url_rejected', '1.1'],
+    ['no events', '/v1/webhooks', { body: { ...hook, events: [] }, key: KEY }, 400, 'validation_error', '1.1'],
+    ['an unknown event', '/v1/webhooks', { body: { ...hook, events: ['no'] }, key: KEY }, 400, 'validation_error', '1.1'],
+    ['a brought secret in major 1', '/v1/webhooks', { body: { ...hook, secret: 'x'.repeat(64) }, key: KEY }, 400, 'validation_error', '1.1'],
+    ['the tenant as tenantId', '/v1/webhooks', { body: { ...hook, tenantId: 'acme' }, key: KEY }, 403, 'forbidden', '1.1'],
+    ['a foreign workspace', '/v1/webhooks', { body: { ...hook, tenantId: 'acme-dev' }, key: KEY }, 403, 'forbidden', '1.1'],
+    ['a short secret in major 2', '/webhooks', { body: { url: hook.url, events: hook.events, secret: 'short' }, key: KEY, major: '2' }, 400, 'validation_error', '2.0'],
+    ['an operation that is not served', '/v1/audit/verify', { key: KEY }, 501, 'capability_not_provided', '1.1'],
+    ['the same in major 2', '/audit/verify', { key: KEY, major: '2' }, 404, 'not_found', '2.0'],
+    ['the same without a credential', '/audit/verify', { major: '2' }, 401, 'unauthenticated', '2.0'],
+  ])('%s', async (_title, path, options, status, code, contract) => {
+    const answer = await call(host.url, path, options);
+    expect({ status: answer.status, error: answer.body.error }).toEqual({ status, error: code });
+    expect(answer.headers.get('svc-version')).toBe(contract);
+    expect(answer.body.message).not.toBe('');
+    expect(answer.headers.has('www-authenticate')).toBe(status === 401 || answer.body.scopeRequired !== undefined);
+  });
+
+  test('a missing scope is named at the top level in major 1 and under details in major 2', async () => {
+    const v1 = await call(host.url, '/v1/runs', { key: READER, body: run });
+    expect(v1.body).toMatchObject({ scopeRequired: 'runs:create' });
+    const v2 = await call(host.url, '/runs', { key: READER, body: run, major: '2' });
+    expect(v2.body).toMatchObject({ details: { scopeRequired: 'runs:create' } });
+    expect(v2.body).not.toHaveProperty('scopeRequired');
+  });
+
+  test('a run is seen by its own tenant, workspace and mode, in both majors', async () => {
+    const created = await call(host.url, '/v1/runs', { key: KEY, body: { ...run, inputs: { x: 1 } } });
+    const { runId } = created.body;
+    const read = (key: string, path: string, major?: string) =>
+      call(host.url, path, { key, ...(major !== undefined && { major }) });
+
+    await eventually(async () => (await read(READER, `/v1/runs/${runId}`)).body.status === 'completed');
+    const v1 = await read(READER, `/v1/runs/${runId}`);
+    expect(v1.body).toMatchObject({ runId, mode: 'live', owner: { tenant: 'acme', workspace: 'acme-prod', principal: 'p_key_1' } });
+    for (const form of [`acme~2F${runId}`, `acme%2F${runId}`, runId]) {
+      const v2 = await read(KEY, `/runs/${form}`, '2');
+      expect(v2.status).toBe(200);
+      expect(v2.body.runId).toBe(`acme/${runId}`);
+      expect(Object.keys(v2.body.owner).sort()).toEqual(['subject', 'tenant', 'workspace']);
+    }
+    expect(await read(OTHER_TENANT, `/v1/runs/${runId}`)).toMatchObject({ status: 404, body: { error: 'not_found' } });
+    expect(await read(OTHER_TENANT, `/runs/acme~2F${runId}`, '2')).toMatchObject({ status: 403, body: { error: 'id_tenant_mismatch' } });
+    expect(await read(OTHER_WORKSPACE, `/v1/runs/${runId}`)).toMatchObject({ status: 403, body: { error: 'run_forbidden' } });
+    expect(await read(TEST_MODE, `/v1/runs/${runId}`)).toMatchObject({ status: 404 });
+
+    const again = await fetch(`${host.url}/v1/runs/${runId}`, {
+      headers: { authorization: `Bearer ${KEY}`, 'if-none-match': v1.headers.get('etag') ?? '' },
+    });
+    expect(again.status).toBe(304);
+    expect(again.headers.get('svc-version')).toBe('1.1');
+  });
+
+  test('discovery is one resource with a representation for each major', async () => {
+    const v1 = await call(host.url, '/.well-known/svc');
+    expect(v1.headers.get('svc-version')).toBe('1.1');
+    expect(v1.headers.get('vary')).toBe('SVC-Version');
+    expect(v1.body).toMatchObject({ protocolVersion: '1.1', protocolVersions: ['1.1', '2.0'], preferredVersion: '1.1' });
+    expect(v1.body.capabilities.webhooks).toEqual(v1.body.webhooks);
+    const v2 = await call(host.url, '/.well-known/svc', { major: '2' });
+    expect(v2.headers.get('svc-version')).toBe('2.0');
+    expect(v2.body).not.toHaveProperty('capabilities');
+    expect(v2.body.webhooks.signatureAlgorithms).toContain('v1');
+    const again = await fetch(`${host.url}/.well-known/svc`, { headers: { 'if-none-match': v1.headers.get('etag') ?? '' } });
+    expect(again.status).toBe(304);
+  });
+
+  test.each([
+    '//evil/v1/runs',
+    '/v1/../runs',
+    '/v1/%2e%2e/runs',
+    '/v1\\runs',
+    'http://evil/v1/runs',
+    '/runs#x',
+  ])('the raw target %s is refused', async (target) => {
+    const { hostname, port } = new URL(host.url);
+    const socket = connect(Number(port), hostname);
+    socket.end(`GET ${target} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${KEY}\r\nConnection: close\r\n\r\n`);
+    let answer = '';
+    socket.on('data', (chunk) => {
+      answer += chunk;
+    });
+    await once(socket, 'close');
+    expect(answer).toMatch(/^HTTP\/1\.1 400 /);
+  });
+
+  test('two Authorization headers are 401', async () => {
+    const { hostname, port } = new URL(host.url);
+    const socket = connect(Number(port), hostname);
+    const header = `Authorization: Bearer ${KEY}\r\n`;
+    socket.end(`GET /v1/runs/run_1 HTTP/1.1\r\nHost: x\r\n${header}${header}Connection: close\r\n\r\n`);
+    let answer = '';
+    socket.on('data', (chunk) => {
+      answer += chunk;
+    });
+    await once(socket, 'close');
+    expect(answer).toMatch(/^HTTP\/1\.1 401 /);
+  });
+
+  test('no key is ever logged', () => {
+    expect(host.stderr.join('\n')).not.toContain('operator_brought_key');
+  });
+});
+
+describe('a bad configuration', () => {
+  const folder = scratch();
+  afterAll(() => folder.remove());
+
+  test.each([
+    [{ nonsense: 1 }, 'nonsense: is not a key'],
+    [{ listen: { port: 'x' } }, 'listen.port: '],
+    [{ apiKeys: [{ id: 'k', key: 'short', tenant: 'acme', workspaces: ['*'], principal: 'p', scopes: [] }] }, 'apiKeys[0].key: must be 32'],
+    [{ tenants: [{ id: 'acme', workspaces: ['acme'] }] }, 'tenants[0].workspaces: must not contain'],
+    [{ protocol: { versions: ['1.1', '2.0'], preferred: '2.0' } }, 'preferred must name a 1.x'],
+    [{ egress: { denyCidrs: ['10.0.0.1/8'] } }, 'egress.denyCidrs[0]: must be a block'],
+    [{ dpop: { required: true } }, 'dpop: is not served'],
+  ])('%j ends with exit code 2 and says why', async (changes, message) => {
+    const host = launch(folder.path('config.json'), { store: 'memory:', listen: { port: 0 }, ...changes });
+    expect(await host.ended).toBe(2);
+    expect(host.stderr.join('\n')).toContain(message);
+  });
+});
