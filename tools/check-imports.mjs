@@ -45,7 +45,9 @@ export function checkImports(root) {
 
 function problemsOf(root, folder, file, specifiers, manifest, allowed) {
   const name = relative(root, file);
-  const problems = DRAWERS.test(relative(join(root, folder), file)) ? [`${name}: is a drawer; name it after what is in it`] : [];
+  const problems = DRAWERS.test(relative(join(root, folder), file))
+    ? [`${name}: is a drawer; name it after what is in it`]
+    : [];
   if (/^export \* /m.test(readFileSync(file, 'utf8'))) problems.push(`${name}: export * hides what is exported`);
   for (const specifier of specifiers) {
     if (specifier.startsWith('.')) {
@@ -53,8 +55,12 @@ function problemsOf(root, folder, file, specifiers, manifest, allowed) {
       const room = forbiddenRoom(root, folder, file, specifier);
       if (room !== undefined) problems.push(`${name}: may not look into ${room}`);
     } else if (!specifier.startsWith('#') && !isBuiltin(specifier)) {
-      const owner = specifier.split('/').slice(0, specifier.startsWith('@') ? 2 : 1).join('/');
-      if (manifest.dependencies?.[owner] === undefined) problems.push(`${name}: ${owner} is not among its package's dependencies`);
+      const owner = specifier
+        .split('/')
+        .slice(0, specifier.startsWith('@') ? 2 : 1)
+        .join('/');
+      if (manifest.dependencies?.[owner] === undefined)
+        problems.push(`${name}: ${owner} is not among its package's dependencies`);
       if (owner.startsWith('@svc/') && !allowed.includes(owner)) problems.push(`${name}: may not import ${owner}`);
     }
   }

@@ -4,7 +4,16 @@ import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, 
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 
-const SKELETON = ['package.json', 'README.md', 'CHANGELOG.md', 'LICENSE', 'tsconfig.json', 'tsup.config.ts', 'src', 'test'];
+const SKELETON = [
+  'package.json',
+  'README.md',
+  'CHANGELOG.md',
+  'LICENSE',
+  'tsconfig.json',
+  'tsup.config.ts',
+  'src',
+  'test',
+];
 const FIELDS = ['name', 'version', 'description', 'license', 'type', 'engines', 'files', 'exports', 'publishConfig'];
 
 const scratch = mkdtempSync(join(tmpdir(), 'svc-packages-'));
@@ -25,16 +34,24 @@ process.exitCode = problems.length === 0 ? 0 : 1;
 function checkSkeleton(folder) {
   const manifest = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
   for (const name of SKELETON) if (!existsSync(join(folder, name))) problems.push(`${folder}: has no ${name}`);
-  for (const field of FIELDS) if (manifest[field] === undefined) problems.push(`${folder}/package.json: has no ${field}`);
+  for (const field of FIELDS)
+    if (manifest[field] === undefined) problems.push(`${folder}/package.json: has no ${field}`);
   if (manifest.sideEffects !== false) problems.push(`${folder}/package.json: sideEffects must be false`);
 }
 
 /** Packs, lints, and unpacks into the consumer's node_modules. */
 function checkTarball(name, folder, consumer) {
   run('npm', ['pack', '--silent', '--pack-destination', scratch], folder, shellOnWindows());
-  const tarball = join(scratch, readdirSync(scratch).find((file) => file.startsWith(`svc-${name}-`) && file.endsWith('.tgz')));
+  const tarball = join(
+    scratch,
+    readdirSync(scratch).find((file) => file.startsWith(`svc-${name}-`) && file.endsWith('.tgz')),
+  );
   run(process.execPath, [resolve('node_modules/publint/src/cli.js'), tarball, '--strict'], '.');
-  run(process.execPath, [resolve('node_modules/@arethetypeswrong/cli/dist/index.js'), tarball, '--profile', 'esm-only'], '.');
+  run(
+    process.execPath,
+    [resolve('node_modules/@arethetypeswrong/cli/dist/index.js'), tarball, '--profile', 'esm-only'],
+    '.',
+  );
   run('tar', ['-xzf', tarball, '-C', scratch], '.');
   const unpacked = join(scratch, 'package');
   const tests = readdirSync(unpacked, { recursive: true }).filter((file) => /\.test\.ts$/.test(file));
@@ -61,7 +78,16 @@ function checkConsumer(consumer, packages) {
   writeFileSync(join(consumer, 'all.ts'), `${uses.join('\n')}\nexport const all: object[] = [${names}];\n`);
   run(process.execPath, ['--no-warnings', 'all.mjs'], consumer);
   const types = resolve('node_modules/@types');
-  const flags = ['--noEmit', '--strict', '--module', 'nodenext', '--target', 'es2023', '--lib', 'es2023,dom,dom.iterable'];
+  const flags = [
+    '--noEmit',
+    '--strict',
+    '--module',
+    'nodenext',
+    '--target',
+    'es2023',
+    '--lib',
+    'es2023,dom,dom.iterable',
+  ];
   const tsc = resolve('node_modules/typescript/bin/tsc');
   run(process.execPath, [tsc, ...flags, '--skipLibCheck', '--types', 'node', '--typeRoots', types, 'all.ts'], consumer);
 }

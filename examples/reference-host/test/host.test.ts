@@ -46,7 +46,11 @@ function configuration(folder: ReturnType<typeof scratch>, changes: object = {})
 }
 
 /** A JSON request with a key; its answer with the body parsed. */
-async function call(url: string, path: string, options: { method?: string; key?: string; major?: string; body?: unknown } = {}) {
+async function call(
+  url: string,
+  path: string,
+  options: { method?: string; key?: string; major?: string; body?: unknown } = {},
+) {
   const { method = options.body === undefined ? 'GET' : 'POST', key, major, body } = options;
   const response = await fetch(url + path, {
     method,
@@ -69,7 +73,10 @@ describe('the way of an event', () => {
   beforeEach(async () => {
     folder = scratch();
     receiver = await startReceiver();
-    host = await bootHost(folder.path('config.json'), configuration(folder, { egress: { allowLoopback: [receiver.port] } }));
+    host = await bootHost(
+      folder.path('config.json'),
+      configuration(folder, { egress: { allowLoopback: [receiver.port] } }),
+    );
   });
   afterEach(async () => {
     host.process.kill('SIGKILL');
@@ -86,23 +93,30 @@ describe('the way of an event', () => {
     return registered.body.webhookId;
   }
 
-  test(covers('webhooks.headers.overlap-sends-both', 'webhooks.headers.families-identical', 'webhooks.delivery.request-headers'), async () => {
-    await registerV1();
-    const created = await call(host.url, '/v1/runs', { key: KEY, body: { workflowId: 'echo', inputs: { a: 1 } } });
-    expect(created.status).toBe(201);
-    await eventually(() => receiver.deliveries.length === 2);
-    const [started, completed] = [...receiver.deliveries].sort((a, b) => a.event.sequence - b.event.sequence);
-    expect(started).toMatchObject({ eventType: 'run.started', runId: created.body.runId, workspaceId: 'acme-prod' });
-    expect(completed).toMatchObject({ eventType: 'run.completed', event: { payload: { outputs: { a: 1 } } } });
-    for (const headers of receiver.headers) {
-      expect(headers['content-type']).toBe('application/json');
-      expect(headers['user-agent']).toMatch(/^svc-webhook-dispatcher\//);
-      for (const name of ['webhook-id', 'event-type', 'timestamp', 'signature', 'signature-algorithm']) {
-        expect(headers[`svc-${name}`]).toBeDefined();
-        expect(headers[`x-svc-${name}`]).toBe(headers[`svc-${name}`]);
+  test(
+    covers(
+      'webhooks.headers.overlap-sends-both',
+      'webhooks.headers.families-identical',
+      'webhooks.delivery.request-headers',
+    ),
+    async () => {
+      await registerV1();
+      const created = await call(host.url, '/v1/runs', { key: KEY, body: { workflowId: 'echo', inputs: { a: 1 } } });
+      expect(created.status).toBe(201);
+      await eventually(() => receiver.deliveries.length === 2);
+      const [started, completed] = [...receiver.deliveries].sort((a, b) => a.event.sequence - b.event.sequence);
+      expect(started).toMatchObject({ eventType: 'run.started', runId: created.body.runId, workspaceId: 'acme-prod' });
+      expect(completed).toMatchObject({ eventType: 'run.completed', event: { payload: { outputs: { a: 1 } } } });
+      for (const headers of receiver.headers) {
+        expect(headers['content-type']).toBe('application/json');
+        expect(headers['user-agent']).toMatch(/^svc-webhook-dispatcher\//);
+        for (const name of ['webhook-id', 'event-type', 'timestamp', 'signature', 'signature-algorithm']) {
+          expect(headers[`svc-${name}`]).toBeDefined();
+          expect(headers[`x-svc-${name}`]).toBe(headers[`svc-${name}`]);
+        }
       }
-    }
-  });
+    },
+  );
 
   test('a subscription of major 2 is sent bound ids, and its own secret signs', async () => {
     const secret = 'a secret that the subscriber brings';
@@ -148,7 +162,10 @@ describe('the way of an event', () => {
     host.process.kill('SIGKILL');
     await host.ended;
     expect(created.map(({ status }) => status)).toEqual(new Array(20).fill(201));
-    host = await bootHost(folder.path('config.json'), configuration(folder, { egress: { allowLoopback: [receiver.port] } }));
+    host = await bootHost(
+      folder.path('config.json'),
+      configuration(folder, { egress: { allowLoopback: [receiver.port] } }),
+    );
     const completed = () => receiver.deliveries.filter(({ eventType }) => eventType === 'run.completed');
     const ids = new Set(created.map(({ body }) => body.runId));
     await eventually(() => new Set(completed().map(({ runId }) => runId)).size === ids.size);
@@ -194,15 +211,71 @@ describe('what a caller is told', () => {
     ['malformed JSON in major 2', '/runs', { body: '{', key: KEY, major: '2' }, 400, 'validation_error', '2.0'],
     ['an unknown workflow', '/v1/runs', { body: { workflowId: 'no' }, key: KEY }, 400, 'validation_error', '1.1'],
     ['an unknown member', '/v1/runs', { body: { ...run, no: 1 }, key: KEY }, 400, 'validation_error', '1.1'],
-    ['a large body', '/v1/runs', { body: { ...run, inputs: { a: 'x'.repeat(4096) } }, key: KEY }, 413, 'payload_too_large', '1.1'],
-    ['a loopback URL', '/v1/webhooks', { body: { ...hook, url: 'https://127.0.0.1/' }, key: KEY }, 400, 'webhook_url_rejected', '1.1'],
-    ['an http URL', '/v1/webhooks', { body: { ...hook, url: 'http://example.com/' }, key: KEY }, 400, 'webhook_url_rejected', '1.1'],
+    [
+      'a large body',
+      '/v1/runs',
+      { body: { ...run, inputs: { a: 'x'.repeat(4096) } }, key: KEY },
+      413,
+      'payload_too_large',
+      '1.1',
+    ],
+    [
+      'a loopback URL',
+      '/v1/webhooks',
+      { body: { ...hook, url: 'https://127.0.0.1/' }, key: KEY },
+      400,
+      'webhook_url_rejected',
+      '1.1',
+    ],
+    [
+      'an http URL',
+      '/v1/webhooks',
+      { body: { ...hook, url: 'http://example.com/' }, key: KEY },
+      400,
+      'webhook_url_rejected',
+      '1.1',
+    ],
     ['no events', '/v1/webhooks', { body: { ...hook, events: [] }, key: KEY }, 400, 'validation_error', '1.1'],
-    ['an unknown event', '/v1/webhooks', { body: { ...hook, events: ['no'] }, key: KEY }, 400, 'validation_error', '1.1'],
-    ['a brought secret in major 1', '/v1/webhooks', { body: { ...hook, secret: 'x'.repeat(64) }, key: KEY }, 400, 'validation_error', '1.1'],
-    ['the tenant as tenantId', '/v1/webhooks', { body: { ...hook, tenantId: 'acme' }, key: KEY }, 403, 'forbidden', '1.1'],
-    ['a foreign workspace', '/v1/webhooks', { body: { ...hook, tenantId: 'acme-dev' }, key: KEY }, 403, 'forbidden', '1.1'],
-    ['a short secret in major 2', '/webhooks', { body: { url: hook.url, events: hook.events, secret: 'short' }, key: KEY, major: '2' }, 400, 'validation_error', '2.0'],
+    [
+      'an unknown event',
+      '/v1/webhooks',
+      { body: { ...hook, events: ['no'] }, key: KEY },
+      400,
+      'validation_error',
+      '1.1',
+    ],
+    [
+      'a brought secret in major 1',
+      '/v1/webhooks',
+      { body: { ...hook, secret: 'x'.repeat(64) }, key: KEY },
+      400,
+      'validation_error',
+      '1.1',
+    ],
+    [
+      'the tenant as tenantId',
+      '/v1/webhooks',
+      { body: { ...hook, tenantId: 'acme' }, key: KEY },
+      403,
+      'forbidden',
+      '1.1',
+    ],
+    [
+      'a foreign workspace',
+      '/v1/webhooks',
+      { body: { ...hook, tenantId: 'acme-dev' }, key: KEY },
+      403,
+      'forbidden',
+      '1.1',
+    ],
+    [
+      'a short secret in major 2',
+      '/webhooks',
+      { body: { url: hook.url, events: hook.events, secret: 'short' }, key: KEY, major: '2' },
+      400,
+      'validation_error',
+      '2.0',
+    ],
     ['an operation that is not served', '/v1/audit/verify', { key: KEY }, 501, 'capability_not_provided', '1.1'],
     ['the same in major 2', '/audit/verify', { key: KEY, major: '2' }, 404, 'not_found', '2.0'],
     ['the same without a credential', '/audit/verify', { major: '2' }, 401, 'unauthenticated', '2.0'],
@@ -230,7 +303,11 @@ describe('what a caller is told', () => {
 
     await eventually(async () => (await read(READER, `/v1/runs/${runId}`)).body.status === 'completed');
     const v1 = await read(READER, `/v1/runs/${runId}`);
-    expect(v1.body).toMatchObject({ runId, mode: 'live', owner: { tenant: 'acme', workspace: 'acme-prod', principal: 'p_key_1' } });
+    expect(v1.body).toMatchObject({
+      runId,
+      mode: 'live',
+      owner: { tenant: 'acme', workspace: 'acme-prod', principal: 'p_key_1' },
+    });
     for (const form of [`acme~2F${runId}`, `acme%2F${runId}`, runId]) {
       const v2 = await read(KEY, `/runs/${form}`, '2');
       expect(v2.status).toBe(200);
@@ -238,8 +315,14 @@ describe('what a caller is told', () => {
       expect(Object.keys(v2.body.owner).sort()).toEqual(['subject', 'tenant', 'workspace']);
     }
     expect(await read(OTHER_TENANT, `/v1/runs/${runId}`)).toMatchObject({ status: 404, body: { error: 'not_found' } });
-    expect(await read(OTHER_TENANT, `/runs/acme~2F${runId}`, '2')).toMatchObject({ status: 403, body: { error: 'id_tenant_mismatch' } });
-    expect(await read(OTHER_WORKSPACE, `/v1/runs/${runId}`)).toMatchObject({ status: 403, body: { error: 'run_forbidden' } });
+    expect(await read(OTHER_TENANT, `/runs/acme~2F${runId}`, '2')).toMatchObject({
+      status: 403,
+      body: { error: 'id_tenant_mismatch' },
+    });
+    expect(await read(OTHER_WORKSPACE, `/v1/runs/${runId}`)).toMatchObject({
+      status: 403,
+      body: { error: 'run_forbidden' },
+    });
     expect(await read(TEST_MODE, `/v1/runs/${runId}`)).toMatchObject({ status: 404 });
 
     const again = await fetch(`${host.url}/v1/runs/${runId}`, {
@@ -253,34 +336,36 @@ describe('what a caller is told', () => {
     const v1 = await call(host.url, '/.well-known/svc');
     expect(v1.headers.get('svc-version')).toBe('1.1');
     expect(v1.headers.get('vary')).toBe('SVC-Version');
-    expect(v1.body).toMatchObject({ protocolVersion: '1.1', protocolVersions: ['1.1', '2.0'], preferredVersion: '1.1' });
+    expect(v1.body).toMatchObject({
+      protocolVersion: '1.1',
+      protocolVersions: ['1.1', '2.0'],
+      preferredVersion: '1.1',
+    });
     expect(v1.body.capabilities.webhooks).toEqual(v1.body.webhooks);
     const v2 = await call(host.url, '/.well-known/svc', { major: '2' });
     expect(v2.headers.get('svc-version')).toBe('2.0');
     expect(v2.body).not.toHaveProperty('capabilities');
     expect(v2.body.webhooks.signatureAlgorithms).toContain('v1');
-    const again = await fetch(`${host.url}/.well-known/svc`, { headers: { 'if-none-match': v1.headers.get('etag') ?? '' } });
+    const again = await fetch(`${host.url}/.well-known/svc`, {
+      headers: { 'if-none-match': v1.headers.get('etag') ?? '' },
+    });
     expect(again.status).toBe(304);
   });
 
-  test.each([
-    '//evil/v1/runs',
-    '/v1/../runs',
-    '/v1/%2e%2e/runs',
-    '/v1\\runs',
-    'http://evil/v1/runs',
-    '/runs#x',
-  ])('the raw target %s is refused', async (target) => {
-    const { hostname, port } = new URL(host.url);
-    const socket = connect(Number(port), hostname);
-    socket.end(`GET ${target} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${KEY}\r\nConnection: close\r\n\r\n`);
-    let answer = '';
-    socket.on('data', (chunk) => {
-      answer += chunk;
-    });
-    await once(socket, 'close');
-    expect(answer).toMatch(/^HTTP\/1\.1 400 /);
-  });
+  test.each(['//evil/v1/runs', '/v1/../runs', '/v1/%2e%2e/runs', '/v1\\runs', 'http://evil/v1/runs', '/runs#x'])(
+    'the raw target %s is refused',
+    async (target) => {
+      const { hostname, port } = new URL(host.url);
+      const socket = connect(Number(port), hostname);
+      socket.end(`GET ${target} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${KEY}\r\nConnection: close\r\n\r\n`);
+      let answer = '';
+      socket.on('data', (chunk) => {
+        answer += chunk;
+      });
+      await once(socket, 'close');
+      expect(answer).toMatch(/^HTTP\/1\.1 400 /);
+    },
+  );
 
   test('two Authorization headers are 401', async () => {
     const { hostname, port } = new URL(host.url);
@@ -307,7 +392,10 @@ describe('a bad configuration', () => {
   test.each([
     [{ nonsense: 1 }, 'nonsense: is not a key'],
     [{ listen: { port: 'x' } }, 'listen.port: '],
-    [{ apiKeys: [{ id: 'k', key: 'short', tenant: 'acme', workspaces: ['*'], principal: 'p', scopes: [] }] }, 'apiKeys[0].key: must be 32'],
+    [
+      { apiKeys: [{ id: 'k', key: 'short', tenant: 'acme', workspaces: ['*'], principal: 'p', scopes: [] }] },
+      'apiKeys[0].key: must be 32',
+    ],
     [{ tenants: [{ id: 'acme', workspaces: ['acme'] }] }, 'tenants[0].workspaces: must not contain'],
     [{ protocol: { versions: ['1.1', '2.0'], preferred: '2.0' } }, 'preferred must name a 1.x'],
     [{ egress: { denyCidrs: ['10.0.0.1/8'] } }, 'egress.denyCidrs[0]: must be a block'],
