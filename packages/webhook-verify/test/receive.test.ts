@@ -89,14 +89,16 @@ const ADAPTERS = [
   },
   {
     name: 'node',
-    send: async (init: RequestInit, options: Partial<NodeReceiverOptions> = {}) => fetch(await listening(options), init),
+    send: async (init: RequestInit, options: Partial<NodeReceiverOptions> = {}) =>
+      fetch(await listening(options), init),
   },
 ];
 
 describe.each(ADAPTERS)('the $name adapter', ({ send }) => {
   test('answers by the table', async () => {
     const { body, headers } = delivery();
-    const status = async (init: RequestInit, options?: Partial<NodeReceiverOptions>) => (await send(init, options)).status;
+    const status = async (init: RequestInit, options?: Partial<NodeReceiverOptions>) =>
+      (await send(init, options)).status;
     expect(await status({ method: 'POST', body, headers })).toBe(200);
     expect(await status({ method: 'GET' })).toBe(405);
     expect(await status({ method: 'POST', body })).toBe(400);
@@ -109,7 +111,10 @@ describe.each(ADAPTERS)('the $name adapter', ({ send }) => {
   test('tells the sender nothing of why, and the developer everything', async () => {
     const codes: string[] = [];
     const { body, headers } = delivery();
-    const answer = await send({ method: 'POST', body: `${body} `, headers }, { onRejected: ({ code }) => codes.push(code) });
+    const answer = await send(
+      { method: 'POST', body: `${body} `, headers },
+      { onRejected: ({ code }) => codes.push(code) },
+    );
     expect(await answer.text()).toBe('');
     expect(codes).toEqual(['signature_mismatch']);
   });
@@ -139,7 +144,9 @@ test(covers('webhooks.verify.repeated-header'), async () => {
   const url = new URL(await listening());
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
   const socket = connect(Number(url.port), url.hostname);
-  socket.write(`POST / HTTP/1.1\r\nHost: x\r\nContent-Length: ${body.length}\r\n${lines.join('')}SVC-Timestamp: 1\r\n\r\n${body}`);
+  socket.write(
+    `POST / HTTP/1.1\r\nHost: x\r\nContent-Length: ${body.length}\r\n${lines.join('')}SVC-Timestamp: 1\r\n\r\n${body}`,
+  );
   const answer = await new Promise<string>((resolve) => socket.once('data', (chunk) => resolve(String(chunk))));
   expect(answer).toMatch(/^HTTP\/1\.1 400 /);
   socket.destroy();

@@ -1,0 +1,131 @@
+import { covers } from '@svc/tools/covers';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { EVENT_RENAMES, eventName, storedEventName } from '../src/event-names.ts';
+import { bindId, mintId, projectId, resolveId } from '../src/ids.ts';
+import { errorEnvelope, projectOwner } from '../src/projection/index.ts';
+
+const id = 'run_01m7xrhy09bvyvjx';
+const resolve = (segment: string, context: { major?: 1 | 2; overlap?: boolean } = {}) => {
+  const resolved = resolveId(segment, { tenant: 'acme', major: 2, overlap: true, ...context });
+  return resolved.ok ? resolved.id : resolved.error.code;
+};
+
+describe(covers('versioning.ids.projection', 'versioning.ids.tenant-mismatch-403'), () => {
+  test.each([
+    [`acme~2F${id}`, id],
+    [`acme~2f${id}`, id],
+    [`acme%2F${id}`, id],
+    [id, id],
+    [`other~2F${id}`, 'id_tenant_mismatch'],
+    [`acme~2F${id}~2Fx`, 'validation_error'],
+    ['acme~2Fshort', 'validation_error'],
+    [`acme~2${id}`, 'validation_error'],
+    [`acme~zz${id}`, 'validation_error'],
+    [`acme%zz${id}`, 'validation_error'],
+    [`acme%252F${id}`, 'validation_error'],
+    [`~2F${id}`, 'validation_error'],
+  ])('%s: %s', (segment, expected) => expect(resolve(segment)).toBe(expected));
+
+  test('the bare form ends with the overlap', () => expect(resolve(id, { overlap: false })).toBe('validation_error'));
+  test('major 1 takes its own ids alone', () => {
+    expect(resolve('any-id', { major: 1 })).toBe('any-id');
+    expect(resolve(`acme%2F${id}`, { major: 1 })).toBe('validation_error');
+  });
+
+  test('a bound id is one path segment, and comes back', () => {
+    const name = fc.stringMatching(/^[A-Za-z0-9._-]{1,40}$/);
+    const opaque = fc.stringMatching(/^[A-Za-z0-9._-]{16,60}$/);
+    fc.assert(
+      fc.property(name, opaque, (tenant, bare) => {
+        const segment = projectId(bindId(tenant, bare));
+        expect(segment).toMatch(/^[A-Za-z0-9._~-]+$/);
+        expect(resolveId(segment, { tenant, major: 2, overlap: false })).toEqual({ ok: true, id: bare });
+      }),
+    );
+  });
+
+  test('no segment makes it throw, or resolves outside of its grammar', () => {
+    fc.assert(
+      fc.property(fc.string(), (segment) => {
+        const resolved = resolveId(segment, { tenant: 'acme', major: 2, overlap: true });
+        if (resolved.ok) expect(resolved.id).toMatch(/^[A-Za-z0-9._~-]{16,128}$/);
+      }),
+    );
+  });
+});
+
+test('minted ids fit the grammar of both majors, sort by time and do not repeat', () => {
+  let time = 1_700_000_000_000;
+  let seed = 1;
+  const random = (size: number) =>
+    Uint8Array.from({ length: size }, () => (seed = (seed * 48_271) % 2_147_483_647) & 255);
+  const ids = Array.from({ length: 500 }, () => mintId('run', () => (time += 7), random));
+  for (const minted of ids) expect(minted).toMatch(/^[A-Za-z0-9._-]{16,128}$/);
+  expect([...ids].sort()).toEqual(ids);
+  expect(new Set(ids).size).toBe(ids.length);
+});
+
+describe('event names', () => {
+  test('36 names differ, one to one', () => {
+    expect(EVENT_RENAMES.length).toBe(36);
+    for (const [v1, v2] of EVENT_RENAMES) {
+      expect([eventName(1, v2), eventName(2, v2), storedEventName(1, v1), storedEventName(2, v2)]).toEqual([
+        v1,
+        v2,
+        v2,
+        v2,
+      ]);
+      expect([storedEventName(1, v2), storedEventName(2, v1)]).toEqual([undefined, undefined]);
+    }
+  });
+  test('all others are the same', () => {
+    expect([eventName(1, 'run.started'), storedEventName(1, 'run.started'), eventName(1, 'acme.own-event')]).toEqual([
+      'run.started',
+      'run.started',
+      'acme.own-event',
+    ]);
+  });
+});
+
+describe(
+  covers(
+    'errors.envelope.scope-required-v1',
+    'errors.envelope.scope-required-v2',
+    'errors.rate-limited.v2-header-only',
+  ),
+  () => {
+    test.each([
+      [1, { scopeRequired: 'a:b' }, { scopeRequired: 'a:b' }],
+      [2, { scopeRequired: 'a:b' }, { details: { scopeRequired: 'a:b' } }],
+      [1, { limit: 1, retryAfterSeconds: 2 }, { details: { limit: 1, retryAfterSeconds: 2 } }],
+      [2, { limit: 1, retryAfterSeconds: 2 }, { details: { limit: 1 } }],
+      [2, { retryAfterSeconds: 2 }, {}],
+      [1, undefined, {}],
+    ] as const)('major %d, details %j: %j', (major, details, extra) => {
+      expect(errorEnvelope[major]({ code: 'c', message: 'm', details })).toEqual({
+        error: 'c',
+        message: 'm',
+        ...extra,
+      });
+    });
+  },
+);
+
+describe(
+  covers(
+    'runs.subject.legacy-synthesized',
+    'runs.subject.no-principal-no-subject',
+    'runs.subject.legacy-lane-and-kind',
+  ),
+  () => {
+    test('major 2 shows scope and Subject alone', () => {
+      expect(projectOwner[2]({ tenant: 't', workspace: 'w', principal: 'p' })).toEqual({
+        tenant: 't',
+        workspace: 'w',
+        subject: { issuer: 'urn:svc:legacy', subjectId: 'p', tenant: 't', lane: 'api-key', kind: 'user' },
+      });
+      expect(projectOwner[2]({ tenant: 't' })).toEqual({ tenant: 't' });
+    });
+  },
+);
