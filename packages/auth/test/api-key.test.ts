@@ -103,7 +103,11 @@ describe(
 
     test('a mistyped one never reaches the store', async () => {
       let asked = 0;
-      const lane = apiKeyLane({ keys: { candidates: () => (asked++, []) }, now: () => NOW });
+      const candidates = () => {
+        asked++;
+        return [];
+      };
+      const lane = apiKeyLane({ keys: { candidates }, now: () => NOW });
       const flipped = minted.key.replace(/.$/, (last) => (last === '0' ? '1' : '0'));
       await lane.authenticate({ headers: { authorization: `Bearer ${flipped}` } });
       expect(asked).toBe(0);

@@ -33,7 +33,11 @@ const serve = (listener: RequestListener) => listen(createServer(listener));
 
 function resolving(...answers: string[]) {
   const asked: string[] = [];
-  return { asked, resolve: async (name: string) => (asked.push(name), answers) };
+  const resolve = async (name: string) => {
+    asked.push(name);
+    return answers;
+  };
+  return { asked, resolve };
 }
 
 describe(covers('webhooks.delivery.no-redirects', 'webhooks.delivery.pinned-address'), () => {

@@ -59,7 +59,10 @@ test('minted ids fit the grammar of both majors, sort by time and do not repeat'
   let time = 1_700_000_000_000;
   let seed = 1;
   const random = (size: number) =>
-    Uint8Array.from({ length: size }, () => (seed = (seed * 48_271) % 2_147_483_647) & 255);
+    Uint8Array.from({ length: size }, () => {
+      seed = (seed * 48_271) % 2_147_483_647;
+      return seed & 255;
+    });
   const ids = Array.from({ length: 500 }, () => mintId('run', () => (time += 7), random));
   for (const minted of ids) expect(minted).toMatch(/^[A-Za-z0-9._-]{16,128}$/);
   expect([...ids].sort()).toEqual(ids);

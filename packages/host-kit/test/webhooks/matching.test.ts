@@ -1,0 +1,78 @@
+import { randomBytes } from 'node:crypto';
+import { covers } from '@svc/tools/covers';
+import { describe, expect, test } from 'vitest';
+import type { Run } from '../../src/runs/run.ts';
+import { coversScope, hears } from '../../src/webhooks/match.ts';
+import { secretBox } from '../../src/webhooks/secrets.ts';
+import { sampleSubscription } from './samples.ts';
+
+const run: Run = {
+  runId: 'run_1',
+  tenant: 'acme',
+  workspace: 'w1',
+  mode: 'live',
+  workflowId: 'echo',
+  status: 'running',
+  owner: { tenant: 'acme' },
+  inputs: {},
+  tags: ['a', 'b'],
+  engineVersion: 1,
+  eventLogSchemaVersion: 3,
+  lastSequence: 0,
+  createdAt: 0,
+};
+const { workspace: _, ...ofTheTenant } = run;
+
+describe(
+  covers(
+    'webhooks.delivery.tenant-scope',
+    'webhooks.delivery.workspace-scope',
+    'webhooks.registration.tag-overlap',
+    'webhooks.registration.no-tags-all-runs',
+    'auth.tenancy.test-live-apart',
+  ),
+  () => {
+    test.each([
+      ['its tenant', {}, run, true],
+      ['another tenant', { tenant: 'other' }, run, false],
+      ['the other mode', { mode: 'test' }, run, false],
+      ['its workspace', { workspaces: ['w1'] }, run, true],
+      ['another workspace', { workspaces: ['w2'] }, run, false],
+      ['a run of the whole tenant, from one workspace', { workspaces: ['w1'] }, ofTheTenant, false],
+      ['a run of the whole tenant, from the tenant', {}, ofTheTenant, true],
+      ['a tag in common', { tags: ['b', 'c'] }, run, true],
+      ['no tag in common', { tags: ['c'] }, run, false],
+      ['nothing once it failed, in best effort', { durable: false, status: 'failed' }, run, false],
+      ['the dead letters once it failed, if durable', { status: 'failed' }, run, true],
+    ] as const)('%s', (_title, fields, of, expected) => expect(hears(sampleSubscription(fields), of)).toBe(expected));
+  },
+);
+
+test.each([
+  ['all', 'all', true],
+  ['all', ['w1'], true],
+  [['w1'], 'all', false],
+  [['w1', 'w2'], ['w1'], true],
+  [['w1'], ['w1', 'w2'], false],
+] as const)('a caller of %j manages a subscription to %j: %s', (reach, scope, expected) => {
+  expect(coversScope({ workspaces: reach }, { workspaces: scope })).toBe(expected);
+});
+
+describe(covers('webhooks.secret.encrypted-at-rest'), () => {
+  const box = secretBox(randomBytes(32), randomBytes);
+
+  test('a secret opens for its subscription, with its key, unchanged, and for nothing else', () => {
+    const sealed = box.seal('the secret', 'whk_1');
+    expect(Buffer.from(sealed).includes('the secret')).toBe(false);
+    expect(box.open(sealed, 'whk_1')).toBe('the secret');
+    expect(() => box.open(sealed, 'whk_2')).toThrow();
+    expect(() => secretBox(randomBytes(32), randomBytes).open(sealed, 'whk_1')).toThrow();
+    for (let index = 0; index < sealed.length; index++) {
+      const changed = Uint8Array.from(sealed);
+      changed[index] = (changed[index] ?? 0) ^ 1;
+      expect(() => box.open(changed, 'whk_1')).toThrow();
+    }
+    expect(() => box.open(new Uint8Array(5), 'whk_1')).toThrow();
+  });
+  test('a key is 32 bytes', () => expect(() => secretBox(randomBytes(31), randomBytes)).toThrow(TypeError));
+});

@@ -1,0 +1,174 @@
+import { covers } from '@svc/tools/covers';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { WEBHOOK_DEFAULTS } from '../../src/options.ts';
+import { admit, afterFailure, afterSuccess, type Circuit, CLOSED } from '../../src/webhooks/circuit.ts';
+import { healthAfter, settlementAfter, succeeded } from '../../src/webhooks/outcome.ts';
+import { retryAfterMs, retryDelay } from '../../src/webhooks/retry.ts';
+import type { Subscription } from '../../src/webhooks/subscription.ts';
+import type { TransportVerdict } from '../../src/webhooks/transport.ts';
+import { sampleDelivery, sampleSubscription } from './samples.ts';
+
+const RULE = WEBHOOK_DEFAULTS.circuit;
+const RULES = { retryPolicy: WEBHOOK_DEFAULTS.retryPolicy, circuit: RULE, deadLetterRetentionMs: 1000 };
+const middle = () => Uint8Array.of(128, 0, 0, 0);
+const answered = (status: number, retryAfter?: string): TransportVerdict => ({
+  kind: 'answered',
+  status,
+  retryAfter,
+  durationMs: 1,
+});
+const failed: TransportVerdict = { kind: 'failed', reason: 'timeout', durationMs: 1 };
+
+describe(
+  covers(
+    'webhooks.circuit.opens-at-four',
+    'webhooks.circuit.success-resets',
+    'webhooks.circuit.half-open-after-cooldown',
+    'webhooks.circuit.single-probe',
+    'webhooks.circuit.probe-success-closes',
+    'webhooks.circuit.probe-failure-reopens',
+  ),
+  () => {
+    const failures = (count: number) =>
+      Array.from({ length: count }).reduce<Circuit>((circuit) => afterFailure(circuit, 0, RULE), CLOSED);
+
+    test('three failures leave it closed, the fourth opens it for the cooldown', () => {
+      expect(failures(3)).toEqual({ state: 'closed', consecutiveFailures: 3 });
+      expect(failures(4)).toEqual({ state: 'open', until: RULE.cooldownMs });
+    });
+    test('a success zeroes the count', () => expect(afterSuccess()).toEqual(CLOSED));
+    test('while it is open nothing is admitted, and after the cooldown one probe', () => {
+      expect(admit(failures(4), RULE.cooldownMs - 1, 10).admitted).toBe(false);
+      const probe = admit(failures(4), RULE.cooldownMs, 10);
+      expect(probe).toEqual({ admitted: true, circuit: { state: 'half-open', until: RULE.cooldownMs + 10 } });
+      expect(admit(probe.circuit, RULE.cooldownMs + 5, 10).admitted).toBe(false);
+    });
+    test('a failed probe re-opens it for a full cooldown', () => {
+      expect(afterFailure({ state: 'half-open', until: 5 }, 100, RULE)).toEqual({
+        state: 'open',
+        until: 100 + RULE.cooldownMs,
+      });
+    });
+    test('an attempt that was out when it opened does not prolong it', () => {
+      expect(afterFailure({ state: 'open', until: 9 }, 5, RULE)).toEqual({ state: 'open', until: 9 });
+    });
+  },
+);
+
+describe(
+  covers(
+    'webhooks.circuit.hundred-failures-fail',
+    'webhooks.delivery.gone-fails-subscription',
+    'webhooks.durable.no-circuit-drop',
+  ),
+  () => {
+    const run = (subscription: Subscription, times: readonly number[]) =>
+      times.reduce(
+        (current, now) => Object.assign({ ...subscription }, healthAfter(current, failed, now, RULES)),
+        subscription,
+      );
+    const bestEffort = sampleSubscription({ durable: false });
+
+    test('a hundred failures within seven days fail it, spread wider they do not', () => {
+      const hundred = Array.from({ length: 100 }, (_, index) => index);
+      expect(run(bestEffort, hundred.slice(1)).status).toBe('active');
+      expect(run(bestEffort, hundred).status).toBe('failed');
+      expect(
+        run(
+          bestEffort,
+          hundred.map((index) => index * RULE.failureWindowMs),
+        ).status,
+      ).toBe('active');
+    });
+    test('410 fails it at once', () =>
+      expect(healthAfter(sampleSubscription({}), answered(410), 0, RULES).status).toBe('failed'));
+    test('a durable one has no circuit', () =>
+      expect(run(sampleSubscription({}), [1, 2, 3, 4, 5]).circuit).toEqual(CLOSED));
+  },
+);
+
+describe(covers('webhooks.delivery.success-is-2xx', 'webhooks.delivery.redirect-is-failure'), () => {
+  test.each([
+    [200, true],
+    [204, true],
+    [299, true],
+    [199, false],
+    [301, false],
+    [304, false],
+    [400, false],
+    [500, false],
+  ])('%d: %s', (status, expected) => expect(succeeded(answered(status))).toBe(expected));
+});
+
+describe(
+  covers('webhooks.durable.retries', 'webhooks.durable.exhausted-to-sink', 'webhooks.best-effort.single-attempt'),
+  () => {
+    const settle = (attempts: number, subscription: Subscription, verdict = failed) =>
+      settlementAfter({ delivery: sampleDelivery({ attempts }), subscription, verdict, now: 100 }, RULES, middle);
+
+    test('a durable delivery is retried up to the policy, and then a dead letter', () => {
+      const durable = sampleSubscription({});
+      expect(settle(0, durable)).toEqual({ kind: 'retry', dueAt: 1100, attempts: 1, lastStatus: undefined });
+      expect(settle(1, durable, answered(500))).toMatchObject({ kind: 'retry', attempts: 2, lastStatus: 500 });
+      expect(settle(2, durable)).toEqual({
+        kind: 'dead',
+        at: 100,
+        expiresAt: 1100,
+        attempts: 3,
+        lastStatus: undefined,
+      });
+      expect(settle(2, durable, answered(200))).toEqual({ kind: 'delivered' });
+      expect(settle(0, durable, answered(410))).toMatchObject({ kind: 'dead' });
+    });
+    test('best effort ends with its one attempt', () => {
+      expect(settle(0, sampleSubscription({ durable: false }))).toEqual({ kind: 'dropped' });
+    });
+  },
+);
+
+describe(covers('webhooks.durable.backoff', 'webhooks.durable.retry-after'), () => {
+  const policy = { maxAttempts: 9, backoff: 'exponential', delayMs: 100, maxDelayMs: 1000 } as const;
+
+  test.each([
+    ['none', 1, 0],
+    ['fixed', 3, 100],
+    ['exponential', 1, 100],
+    ['exponential', 3, 400],
+    ['exponential', 60, 1000],
+  ] as const)('%s, after attempt %d: %d ms', (backoff, attempts, expected) => {
+    expect(retryDelay({ ...policy, backoff }, attempts, undefined, middle)).toBeCloseTo(expected, 3);
+  });
+
+  test('jitter stays within ten per cent, and nothing is longer than the policy allows', () => {
+    fc.assert(
+      fc.property(
+        fc.uint8Array({ minLength: 4, maxLength: 4 }),
+        fc.integer({ min: 1, max: 100 }),
+        (bytes, attempts) => {
+          const delay = retryDelay(policy, attempts, undefined, () => bytes);
+          const plain = Math.min(100 * 2 ** (attempts - 1), 1000);
+          expect(delay).toBeGreaterThanOrEqual(plain * 0.9 - 0.001);
+          expect(delay).toBeLessThanOrEqual(Math.min(plain * 1.1 + 0.001, 1000));
+        },
+      ),
+    );
+  });
+
+  test('Retry-After is heeded up to the longest delay', () => {
+    expect(retryDelay(policy, 1, 700, middle)).toBe(700);
+    expect(retryDelay(policy, 1, 700_000, middle)).toBe(1000);
+  });
+
+  test.each([
+    ['7', 7000],
+    ['0', 0],
+    ['Thu, 01 Jan 1970 00:00:10 GMT', 9000],
+    ['Thu, 01 Jan 1970 00:00:00 GMT', 0],
+    ['-1', undefined],
+    ['1.5', undefined],
+    ['tomorrow', undefined],
+    ['2026', 2_026_000],
+    [undefined, undefined],
+  ])('%j asks for %j ms', (value, expected) => expect(retryAfterMs(value, 1000)).toBe(expected));
+});
