@@ -104,7 +104,7 @@ describe(covers('webhooks.delivery.success-is-2xx', 'webhooks.delivery.redirect-
 describe(
   covers('webhooks.durable.retries', 'webhooks.durable.exhausted-to-sink', 'webhooks.best-effort.single-attempt'),
   () => {
-    const settle = (attempts: number, subscription: Subscription, verdict = failed) =>
+    const settle = (attempts: number, subscription: Subscription, verdict: TransportVerdict = failed) =>
       settlementAfter({ delivery: sampleDelivery({ attempts }), subscription, verdict, now: 100 }, RULES, middle);
 
     test('a durable delivery is retried up to the policy, and then a dead letter', () => {
