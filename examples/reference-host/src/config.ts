@@ -1,5 +1,5 @@
 import { isGrantableScope, isOpaqueId } from '@svc/auth';
-import { isAcceptableKey } from '@svc/auth/api-key';
+import { acceptsForeignKey } from '@svc/auth/api-key';
 import { parseCidr } from '@svc/egress-guard';
 import { isTenantId, isWorkspaceId } from '@svc/versioning/ids';
 import { z } from 'zod';
@@ -16,7 +16,7 @@ const origin = z.url({ protocol: /^https?$/ }).refine((text) => new URL(text).or
 const apiKey = z
   .strictObject({
     id: z.string().refine(isOpaqueId, 'must be an opaque id: no @, white space or slash'),
-    key: z.string().refine(isAcceptableKey, 'must be 32 to 512 characters of A-Z a-z 0-9 - . _ ~ + /').optional(),
+    key: z.string().refine(acceptsForeignKey, 'must be 32 to 512 characters of A-Z a-z 0-9 - . _ ~ + /').optional(),
     hash: z
       .string()
       .regex(/^[0-9a-f]{64}$/, 'must be 64 lower-case hexadecimal digits')

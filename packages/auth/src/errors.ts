@@ -1,3 +1,5 @@
+import { challenge } from './challenge.ts';
+
 interface DetailsByCode {
   unauthenticated: undefined;
   key_expired: undefined;
@@ -11,8 +13,11 @@ interface DetailsByCode {
 export interface RateLimited {
   /** Length of the window in seconds. */
   readonly window: number;
+  /** Requests that a window allows. */
   readonly limit: number;
+  /** Requests that count against the limit now. */
   readonly current: number;
+  /** Whole seconds after which one more request is allowed. */
   readonly retryAfterSeconds: number;
 }
 
@@ -27,17 +32,30 @@ const STATUS = {
   rate_limited: 429,
 } as const satisfies Record<AuthErrorCode, number>;
 
+export interface AuthErrorOptions {
+  /** For the host's logs only; never a credential. */
+  readonly cause?: unknown;
+  /** False when no credential was found wanting: none was presented, or none could be judged. Default true. */
+  readonly rejected?: boolean;
+  /** Every scope that the operation needs, for the challenge. Default: the one of the details. */
+  readonly scopes?: readonly string[];
+}
+
 /**
- * Why a caller was refused. `details` may go to the caller; `cause` holds what the host's logs may see, never a credential.
+ * Why a caller was refused. `message`, `details` and `headers` may go to the caller; `cause` is for the host's logs.
  *
+ * @example
+ * if (AuthError.is(error)) return new Response(error.message, { status: error.status, headers: error.headers });
  * @see Interface: Errors
  */
 export class AuthError<Code extends AuthErrorCode = AuthErrorCode> extends Error {
   readonly code: Code;
   readonly status: number;
   readonly details: DetailsByCode[Code];
-  /** Whether a credential was presented at all, which a challenge may say. */
-  readonly presented: boolean;
+  /** Whether a credential was presented and found wanting, which the challenge of a 401 tells. */
+  readonly rejected: boolean;
+  /** What the operation needs, when that is what was missing. */
+  readonly scopes: readonly string[];
 
   constructor(code: Code, message: string, details: DetailsByCode[Code], options: AuthErrorOptions = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
@@ -45,8 +63,14 @@ export class AuthError<Code extends AuthErrorCode = AuthErrorCode> extends Error
     this.code = code;
     this.status = STATUS[code];
     this.details = details;
-    this.presented = options.presented ?? true;
+    this.rejected = options.rejected ?? true;
+    this.scopes = options.scopes ?? scopesOf(details);
     Object.defineProperty(this, BRAND, { value: true });
+  }
+
+  /** What goes with the answer. @see challenge */
+  get headers(): Readonly<Record<string, string>> {
+    return challenge(this);
   }
 
   /** Recognises the class across bundled copies, where `instanceof` does not. */
@@ -55,9 +79,8 @@ export class AuthError<Code extends AuthErrorCode = AuthErrorCode> extends Error
   }
 }
 
-export interface AuthErrorOptions {
-  readonly presented?: boolean;
-  readonly cause?: unknown;
-}
-
 const BRAND = Symbol.for('@svc/auth.error');
+
+function scopesOf(details: DetailsByCode[AuthErrorCode]): readonly string[] {
+  return details !== undefined && 'scopeRequired' in details ? [details.scopeRequired] : [];
+}

@@ -1,14 +1,19 @@
 import type { Subject } from './subject.ts';
 import type { Tenancy } from './tenancy.ts';
 
-/** An authenticated caller. It says who calls and what they hold; `authorize` decides what they may do. */
+/**
+ * An authenticated caller: who calls and what they hold. It allows nothing by itself; `authorize` and the tenancy decide.
+ *
+ * @see Interface: Run owner (identity triple)
+ */
 export interface Principal {
   /** Opaque, never personal data. */
   readonly id: string;
-  /** Absent keeps the plain behaviour; never inferred. */
+  /** As someone stated it; never inferred. `user` and `agent` change nothing about what a caller may do. */
   readonly kind: 'user' | 'agent' | 'anonymous' | undefined;
-  /** Which credential was used: fit for logs and rate limits. */
+  /** Which credential was used, and no part of it: fit for logs and rate limits. */
   readonly credentialId: string;
+  /** How the caller authenticated, e.g. `api-key`. */
   readonly lane: string;
   readonly tenancy: Tenancy;
   readonly scopes: readonly string[];

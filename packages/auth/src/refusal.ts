@@ -1,4 +1,3 @@
-import { challenge } from './challenge.ts';
 import type { AuthError } from './errors.ts';
 
 /** A refusal ready to be written by any framework. */
@@ -8,13 +7,25 @@ export interface Refusal {
   readonly body: string;
 }
 
-/** The flat envelope of the interface. @see Interface: Error envelope (REST authentication failures) */
+/**
+ * A refusal in the interface's flat envelope, `{ error, message }`, with `scopeRequired` on the 403 of a missing scope and
+ * `details` on a 429. A host with an envelope of its own reads the error's fields instead.
+ *
+ * @example
+ * const { status, headers, body } = refusal(outcome.error);
+ * return new Response(body, { status, headers });
+ * @see Interface: Error envelope (REST authentication failures)
+ */
 export function refusal(error: AuthError): Refusal {
-  const { code, message, status, details } = error;
-  const extra = details === undefined ? {} : 'scopeRequired' in details ? details : { details };
+  const { code, message, status, headers } = error;
   return {
     status,
-    headers: { ...challenge(error), 'content-type': 'application/json' },
-    body: JSON.stringify({ error: code, message, ...extra }),
+    headers: { ...headers, 'content-type': 'application/json' },
+    body: JSON.stringify({ error: code, message, ...extraFields(error) }),
   };
+}
+
+function extraFields({ details }: AuthError): object {
+  if (details === undefined) return {};
+  return 'scopeRequired' in details ? { scopeRequired: details.scopeRequired } : { details };
 }

@@ -1,5 +1,9 @@
-/** @see Interface: API keys, Scope vocabulary */
-export const SCOPES: readonly string[] = [
+/**
+ * The scopes of the protocol.
+ *
+ * @see Interface: API keys (machine callers), Scope vocabulary
+ */
+export const SCOPES = [
   'manifest:read',
   'runs:create',
   'runs:read',
@@ -13,25 +17,64 @@ export const SCOPES: readonly string[] = [
   'audit:read',
   'workspace:read',
   'workspace:write',
-];
+] as const;
 
-/** Whether a text can be granted: segments between colons, each a name or the wildcard `*`. */
-export function isGrantableScope(text: string): boolean {
-  return text.length <= 128 && /^(?:[A-Za-z0-9._-]+|\*)(?::(?:[A-Za-z0-9._-]+|\*))*$/.test(text);
+/** A scope of the protocol; a host's own are plain strings. */
+export type Scope = (typeof SCOPES)[number];
+
+/** Whether a text names one scope: segments of letters, digits, `.`, `_` and `-` between colons. It has no wildcard. */
+export function isScope(text: string): boolean {
+  return text.length <= MAX_LENGTH && SCOPE.test(text);
 }
 
+/** Whether a text can be granted: a scope in which `*` may stand for whole segments. */
+export function isGrantableScope(text: string): boolean {
+  return text.length <= MAX_LENGTH && GRANTABLE.test(text);
+}
+
+const MAX_LENGTH = 128;
+const SCOPE = /^[A-Za-z0-9._-]+(?::[A-Za-z0-9._-]+)*$/;
+const GRANTABLE = /^(?:[A-Za-z0-9._-]+|\*)(?::(?:[A-Za-z0-9._-]+|\*))*$/;
+
 /**
- * Whether any granted scope covers the required one: as many segments, each equal or `*` in the grant. A wildcard in what is
- * required is covered by nothing.
+ * Whether any granted scope covers the required one: it has equally many segments, each equal, in case too, or `*` in the grant.
+ * What is required and names no scope, a wildcard among them, is covered by nothing.
+ *
+ * @example
+ * grants(['runs:*'], 'runs:read'); // true
+ * grants(['runs:cancel'], 'runs:read'); // false: no scope implies another
+ * @see Interface: API keys (machine callers), item 7
  */
 export function grants(granted: readonly string[], required: string): boolean {
-  if (required.includes('*')) return false;
-  return granted.some((scope) => scope === required || covers(scope, required));
+  return isScope(required) && granted.some((scope) => scope === required || covers(scope, required));
 }
 
 function covers(scope: string, required: string): boolean {
   if (!scope.includes('*')) return false;
-  const parts = scope.split(':');
+  const segments = scope.split(':');
   const wanted = required.split(':');
-  return parts.length === wanted.length && parts.every((part, index) => part === '*' || part === wanted[index]);
+  return (
+    segments.length === wanted.length && segments.every((segment, at) => segment === '*' || segment === wanted[at])
+  );
+}
+
+/**
+ * The scopes that a host can grant and require: those of the protocol and its own.
+ *
+ * @throws {TypeError} for a name that is no scope, is there twice, or is a protocol scope's, in whatever case
+ * @example
+ * scopeVocabulary(['deploy:start']); // the protocol's and `deploy:start`
+ * @see Interface: API keys (machine callers), item 8
+ */
+export function scopeVocabulary(additional: readonly string[]): readonly string[] {
+  const vocabulary: string[] = [...SCOPES];
+  for (const [index, name] of additional.entries()) {
+    if (!isScope(name))
+      throw new TypeError(`additional[${index}] is not a scope: segments like a-z, joined by colons.`);
+    if (vocabulary.some((taken) => taken.toLowerCase() === name.toLowerCase())) {
+      throw new TypeError(`additional[${index}], ${name}, is taken. Choose a name that differs in more than case.`);
+    }
+    vocabulary.push(name);
+  }
+  return vocabulary;
 }

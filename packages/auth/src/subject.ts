@@ -1,42 +1,80 @@
 import { AuthError } from './errors.ts';
+import { isOpaqueId, OPAQUE_ID_RULE } from './opaque-id.ts';
 
-/** Who acted, in a form that names no person. @see Interface: Subject record */
+/**
+ * Who acted, in a form that names no person.
+ *
+ * @see Interface: Subject record (optional `owner.subject`)
+ */
 export interface Subject {
-  /** The trust root; the same id from two roots is two subjects. */
+  /** The trust root: the same id from two roots is two subjects. */
   readonly issuer: string;
   readonly subjectId: string;
   readonly tenant: string;
+  /** How the subject authenticated, e.g. `api-key`, `saml`. */
   readonly lane: string;
   readonly kind: 'user' | 'agent' | 'anonymous' | 'workload';
+  /** Which kind of key `saml` and `scim` link accounts by; they must say it. */
   readonly keyClass?: string;
-  /** Who delegated, at most four deep. Provenance only. */
+  /** Who delegated, at most four deep. Provenance: it grants nothing. */
   readonly actor?: Subject;
 }
 
-/**
- * An identifier that may stand in a run record: opaque, without white space, `@`, slash, or anything that looks like a token
- * or a certificate.
- */
-export function isOpaqueId(text: string): boolean {
-  return /^[^\s@/]{1,256}$/.test(text) && !/^eyJ|-----BEGIN/.test(text);
+/** The owner of a run, as far as its subject has to agree with it. */
+export interface SubjectOwner {
+  readonly tenant: string;
+  readonly principal?: string | undefined;
+  readonly principalKind?: 'user' | 'agent' | 'anonymous' | undefined;
 }
 
 /**
- * Checks a Subject as it enters a record.
+ * Checks a Subject record as it enters a run record, and returns it with the fields of the interface alone.
  *
- * @throws {TypeError} for an id that is not opaque or a tenant that is not the owner's
- * @throws {AuthError} `run_forbidden` for an actor chain deeper than four; it is never truncated
+ * @throws {TypeError} naming the field that is malformed or disagrees with the owner
+ * @throws {AuthError} `run_forbidden` for a chain of actors deeper than four; it is never shortened to fit
+ * @example
+ * const subject = checkedSubject(principal.subject, { tenant: 'acme', principal: principal.id });
+ * @see Interface: Subject record (optional `owner.subject`)
  */
-export function checkedSubject(subject: Subject): Subject {
-  let depth = 0;
-  for (let current: Subject | undefined = subject; current !== undefined; current = current.actor) {
-    if (!isOpaqueId(current.subjectId))
-      throw new TypeError('subjectId must be opaque: no @, white space, slash or token.');
-    if (depth > MAX_ACTOR_DEPTH)
-      throw new AuthError('run_forbidden', 'The actor chain is deeper than four.', undefined);
-    depth++;
+export function checkedSubject(subject: Subject, owner: SubjectOwner): Subject {
+  const { tenant, principal, principalKind } = owner;
+  const checked = checkedChain(subject, 'subject', 0);
+  if (checked.tenant !== tenant) throw new TypeError('subject.tenant must be the tenant of the owner.');
+  if (principal !== undefined && checked.subjectId !== principal) {
+    throw new TypeError('subject.subjectId must be the principal of the owner.');
   }
-  return subject;
+  if (principalKind !== undefined && checked.kind !== principalKind) {
+    throw new TypeError('subject.kind must be the principalKind of the owner; "workload" goes with none.');
+  }
+  return checked;
 }
 
 const MAX_ACTOR_DEPTH = 4;
+
+function checkedChain(subject: Subject, path: string, depth: number): Subject {
+  if (depth > MAX_ACTOR_DEPTH) {
+    throw new AuthError('run_forbidden', 'The chain of actors is deeper than four.', undefined);
+  }
+  const { issuer, subjectId, tenant, lane, kind, keyClass, actor } = subject;
+  const refuse = (field: string, expected: string) => new TypeError(`${path}.${field} must be ${expected}.`);
+  if (!ISSUER.test(issuer)) throw refuse('issuer', 'a URI or URN of at most 1024 characters, without white space');
+  if (!isOpaqueId(subjectId)) throw refuse('subjectId', OPAQUE_ID_RULE);
+  if (!isOpaqueId(tenant)) throw refuse('tenant', OPAQUE_ID_RULE);
+  if (!LANE.test(lane)) throw refuse('lane', 'a name of lower-case letters, digits and hyphens');
+  if (!KINDS.has(kind)) throw refuse('kind', 'user, agent, anonymous or workload');
+  if (LINKED_LANES.has(lane) && !keyClass) throw refuse('keyClass', `present on the lane ${lane}`);
+  return {
+    issuer,
+    subjectId,
+    tenant,
+    lane,
+    kind,
+    ...(keyClass !== undefined && { keyClass }),
+    ...(actor !== undefined && { actor: checkedChain(actor, `${path}.actor`, depth + 1) }),
+  };
+}
+
+const ISSUER = /^[^\s\p{C}]{1,1024}$/u;
+const LANE = /^[a-z0-9]+(?:-[a-z0-9]+)*$/;
+const KINDS: ReadonlySet<string> = new Set(['user', 'agent', 'anonymous', 'workload'] satisfies Subject['kind'][]);
+const LINKED_LANES: ReadonlySet<string> = new Set(['saml', 'scim']);

@@ -1,13 +1,24 @@
-/** What a caller may reach. Every read of a store takes it, so isolation is in the query and not a check afterwards. */
+/**
+ * What a caller may reach. Every read of a store takes it, so that isolation is in the query and not a check afterwards.
+ *
+ * @see Interface: Authorization rules, 1 to 4
+ */
 export interface Tenancy {
   readonly tenant: string;
+  /** The workspaces of the tenant that are within reach; `'all'` includes what belongs to no workspace. */
   readonly workspaces: 'all' | readonly string[];
   /** Live and test data never meet. */
   readonly mode: 'live' | 'test';
 }
 
-/** Whether a workspace is within reach. What belongs to no workspace belongs to the tenant, and takes its whole reach. */
+/**
+ * Whether a workspace of the tenant is within reach.
+ *
+ * @param workspace undefined for what belongs to the whole tenant, which only a caller of the whole tenant reaches
+ * @example
+ * reachesWorkspace({ workspaces: ['acme-prod'] }, 'acme-dev'); // false
+ */
 export function reachesWorkspace({ workspaces }: Pick<Tenancy, 'workspaces'>, workspace: string | undefined): boolean {
   if (workspaces === 'all') return true;
-  return workspace !== undefined && workspaces.includes(workspace);
+  return workspace !== undefined && workspaces.some((reached) => reached === workspace);
 }

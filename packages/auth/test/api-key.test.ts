@@ -3,16 +3,13 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { type ApiKeyRecord, apiKeyLane, hashApiKey, memoryKeyStore, mintApiKey } from '../src/api-key/index.ts';
 import {
-  AuthError,
   authenticator,
   authorize,
   challenge,
-  checkedSubject,
   grants,
   isGrantableScope,
   reachesWorkspace,
   refusal,
-  type Subject,
 } from '../src/index.ts';
 import { memoryRateLimiter } from '../src/rate-limit/index.ts';
 
@@ -22,7 +19,7 @@ const minted = mintApiKey({ mode: 'live', randomBytes });
 const brought = 'svc_live_a_key_that_an_operator_wrote_by_hand';
 
 const record = (key: string, fields: Partial<ApiKeyRecord> = {}): ApiKeyRecord => ({
-  id: 'k',
+  id: hashApiKey(key).slice(0, 8),
   hash: hashApiKey(key),
   tenant: 'acme',
   workspaces: ['w'],
@@ -101,20 +98,6 @@ describe(
       expect(minted.hash).toBe(hashApiKey(minted.key));
     });
 
-    test('a mistyped one never reaches the store', async () => {
-      let asked = 0;
-      const candidates = () => {
-        asked++;
-        return [];
-      };
-      const lane = apiKeyLane({ keys: { candidates }, now: () => NOW });
-      const flipped = minted.key.replace(/.$/, (last) => (last === '0' ? '1' : '0'));
-      await lane.authenticate({ headers: { authorization: `Bearer ${flipped}` } });
-      expect(asked).toBe(0);
-      await lane.authenticate({ headers: { authorization: `Bearer ${minted.key}` } });
-      expect(asked).toBe(1);
-    });
-
     test('a key that an operator brings is taken as it is', async () =>
       expect(await outcome(`Bearer ${brought}`)).toBe('p'));
   },
@@ -148,7 +131,7 @@ describe('failing closed', () => {
     [{ scopes: ['not a scope'] }, /scopes/],
     [{ workspaces: [] }, /workspaces/],
   ])('a record with %j is refused at once', (fields, message) => {
-    expect(() => memoryKeyStore([record('x', fields)])).toThrow(message);
+    expect(() => memoryKeyStore([record(brought, fields)])).toThrow(message);
   });
 
   test('no header makes it throw', () =>
@@ -233,24 +216,6 @@ describe(covers('errors.code.rate-limited', 'auth.rate-limit.per-key'), () => {
     expect(challenge(refused.error)).toEqual({ 'retry-after': '10' });
     now = 10_000;
     expect([allowed('a'), allowed('a')]).toEqual([true, false]);
-  });
-});
-
-describe(covers('runs.subject.id-grammar', 'runs.subject.actor-depth'), () => {
-  const chain = (depth: number): Subject => ({
-    issuer: 'urn:i',
-    subjectId: 's',
-    tenant: 't',
-    lane: 'api-key',
-    kind: 'workload',
-    ...(depth > 0 && { actor: chain(depth - 1) }),
-  });
-  test('an actor chain is four deep at the most', () => {
-    expect(checkedSubject(chain(4))).toEqual(chain(4));
-    expect(() => checkedSubject(chain(5))).toThrow(AuthError);
-  });
-  test.each(['a@b', 'a b', 'a/b', 'eyJhbGciOi', ''])('%j is no subject id', (subjectId) => {
-    expect(() => checkedSubject({ ...chain(0), subjectId })).toThrow(TypeError);
   });
 });
 

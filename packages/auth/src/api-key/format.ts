@@ -1,5 +1,5 @@
-import { sha256 } from '@noble/hashes/sha2.js';
-import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
+import { bytesToHex } from '@noble/hashes/utils.js';
+import { sha256 } from '#sha256';
 
 export interface MintedKey {
   /** Shown to its holder once and never stored. */
@@ -9,36 +9,75 @@ export interface MintedKey {
 }
 
 /**
- * Mints a key: `svc_live_` or `svc_test_`, 256 random bits, and a checksum, by which a secret scanner recognises a leaked key
- * and a mistyped one is refused before the store is asked.
+ * Mints a key: `svc_live_` or `svc_test_`, 256 random bits in hexadecimal, and a CRC-32 of all that as 8 more digits. By the
+ * checksum a scanner tells a leaked key from its like, and a mistyped key is refused before any store is asked.
+ *
+ * @param options.randomBytes a cryptographic source, e.g. `(size) => crypto.getRandomValues(new Uint8Array(size))`
+ * @throws {TypeError} when the source gives another number of bytes
+ * @example
+ * const { key, hash } = mintApiKey({ mode: 'live', randomBytes });
+ * @see Interface: API keys (machine callers), items 5 and 6
  */
 export function mintApiKey(options: {
   readonly mode: 'live' | 'test';
   readonly randomBytes: (size: number) => Uint8Array;
 }): MintedKey {
-  const body = `svc_${options.mode}_${bytesToHex(options.randomBytes(32))}`;
+  const { mode, randomBytes } = options;
+  if (mode !== 'live' && mode !== 'test') throw new TypeError('mintApiKey: mode must be "live" or "test".');
+  const random = randomBytes(RANDOM_BYTES);
+  if (random.length !== RANDOM_BYTES) throw new TypeError(`mintApiKey: randomBytes must give ${RANDOM_BYTES} bytes.`);
+  const body = `svc_${mode}_${bytesToHex(random)}`;
   const key = body + checksum(body);
-  return { key, hash: hashApiKey(key) };
+  return { key, hash: sha256(key) };
 }
 
-/** Lower-case hexadecimal SHA-256: a fast hash is right for a key of 256 random bits, which no one can guess. */
+/**
+ * What is stored of a key: its SHA-256 in lower-case hexadecimal. A fast hash is right for what no one can guess.
+ *
+ * @throws {TypeError} for a key that `acceptsForeignKey` does not accept, so that it fails here and not at its first use
+ * @see Interface: API keys (machine callers), item 5
+ */
 export function hashApiKey(key: string): string {
-  return bytesToHex(sha256(utf8ToBytes(key)));
+  if (acceptsForeignKey(key)) return sha256(key);
+  throw new TypeError(
+    isMistyped(key)
+      ? 'hashApiKey: the key has the form of a minted one, and its checksum is wrong. Look for a typing error.'
+      : `hashApiKey: a key has ${MIN_LENGTH} to ${MAX_LENGTH} characters, all of them letters, digits or one of -._~+/ (and = at the end).`,
+  );
 }
 
-/** A key of the very shape that `mintApiKey` gives, whose checksum does not fit. A key of any other shape may be anyone's. */
-export function isMistyped(key: string): boolean {
+/**
+ * Whether a key can be used as it is, whoever made it: 32 to 512 characters that fit in a bearer header. Prefix and checksum are
+ * asked for only of a key that has the exact form of a minted one.
+ *
+ * @see RFC 6750, section 2.1 (b64token)
+ */
+export function acceptsForeignKey(key: string): boolean {
+  return key.length >= MIN_LENGTH && key.length <= MAX_LENGTH && B64TOKEN.test(key) && !isMistyped(key);
+}
+
+function isMistyped(key: string): boolean {
   return MINTED.test(key) && checksum(key.slice(0, -CHECKSUM_LENGTH)) !== key.slice(-CHECKSUM_LENGTH);
 }
 
-/** A key that an operator brings is taken as it is when it is long enough not to be guessed. */
-export function isAcceptableKey(key: string): boolean {
-  return /^[A-Za-z0-9\-._~+/]{32,512}=*$/.test(key);
-}
-
-const MINTED = /^svc_(?:live|test)_[0-9a-f]{72}$/;
+const RANDOM_BYTES = 32;
+const MIN_LENGTH = 32;
+const MAX_LENGTH = 512;
 const CHECKSUM_LENGTH = 8;
+const B64TOKEN = /^[A-Za-z0-9._~+/-]+=*$/;
+const MINTED = /^svc_(?:live|test)_[0-9a-f]{72}$/;
 
-function checksum(body: string): string {
-  return bytesToHex(sha256(utf8ToBytes(body)).subarray(0, CHECKSUM_LENGTH / 2));
+/** CRC-32 as gzip and PNG have it, of ASCII text. */
+function checksum(text: string): string {
+  let crc = ~0;
+  for (let index = 0; index < text.length; index++) {
+    crc = (crc >>> 8) ^ (CRC_TABLE[(crc ^ text.charCodeAt(index)) & 0xff] ?? 0);
+  }
+  return (~crc >>> 0).toString(16).padStart(CHECKSUM_LENGTH, '0');
 }
+
+const CRC_TABLE: Int32Array = /* @__PURE__ */ Int32Array.from({ length: 256 }, (_, byte) => {
+  let crc = byte;
+  for (let bit = 0; bit < 8; bit++) crc = crc & 1 ? (crc >>> 1) ^ 0xedb88320 : crc >>> 1;
+  return crc;
+});

@@ -1,62 +1,65 @@
-import { bearerCredential } from '../credential.ts';
+import { sha256 } from '#sha256';
+import type { Credential } from '../credential.ts';
 import { AuthError } from '../errors.ts';
 import type { AuthOutcome, Lane } from '../lane.ts';
 import type { Principal } from '../principal.ts';
-import { hashApiKey, isAcceptableKey, isMistyped } from './format.ts';
-import type { ApiKeyRecord, KeyStore } from './key-store.ts';
+import { acceptsForeignKey } from './format.ts';
+import { type ApiKeyRecord, checkedApiKeyRecord, type KeyStore } from './key-store.ts';
+import { onlyMatch } from './match.ts';
 
 export interface ApiKeyLaneOptions {
   readonly keys: KeyStore;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
-  /** The key realm that Subjects name as their issuer. */
+  /** The key realm that Subject records name as their issuer. Default `urn:svc:api-key`. */
   readonly issuer?: string;
 }
 
 /**
- * Authenticates `Authorization: Bearer <API key>`.
+ * Authenticates `Authorization: Bearer <API key>`. It takes every bearer credential, so a lane for tokens goes before it.
  *
+ * @throws {TypeError} for an option that cannot be right
+ * @example
+ * const auth = authenticator({ lanes: [apiKeyLane({ keys: memoryKeyStore(records), now: Date.now })] });
  * @see Interface: API keys (machine callers)
  */
 export function apiKeyLane({ keys, now, issuer = 'urn:svc:api-key' }: ApiKeyLaneOptions): Lane {
+  if (typeof keys?.candidates !== 'function') throw new TypeError('apiKeyLane: keys must be a KeyStore.');
+  if (typeof now !== 'function') throw new TypeError('apiKeyLane: now must be a function, e.g. Date.now.');
+  if (!/^[^\s\p{C}]{1,1024}$/u.test(issuer)) throw new TypeError('apiKeyLane: issuer must be a URN or URI.');
+
   return {
     name: LANE,
-    authenticate(request) {
-      const key = bearerCredential(request);
-      if (key === undefined) return undefined;
-      if (!isAcceptableKey(key) || isMistyped(key)) return unknown();
-      const hash = hashApiKey(key);
-      const candidates = keys.candidates(hash);
-      return candidates instanceof Promise ? candidates.then((found) => judge(hash, found)) : judge(hash, candidates);
+    authenticate(_request, credential) {
+      if (credential?.scheme !== 'bearer') return undefined;
+      return judge(credential);
     },
   };
 
-  function judge(hash: string, candidates: readonly ApiKeyRecord[]): AuthOutcome {
-    const record = matching(hash, candidates);
-    if (record === undefined) return unknown();
-    if (record.revokedAt !== undefined && record.revokedAt <= now()) return refused('key_revoked', 'has been revoked');
-    // Written so that a time that is not a number refuses.
-    if (record.expiresAt !== undefined && !(now() < record.expiresAt)) return refused('key_expired', 'has expired');
+  function judge({ token }: Credential): AuthOutcome | Promise<AuthOutcome> {
+    if (!acceptsForeignKey(token)) return unknown();
+    const hash = sha256(token);
+    const found = keys.candidates({ hash });
+    return isList(found) ? decide(hash, found) : Promise.resolve(found).then((records) => decide(hash, records));
+  }
+
+  function decide(hash: string, candidates: readonly ApiKeyRecord[]): AuthOutcome {
+    const match = onlyMatch(hash, candidates);
+    if (match === undefined) return unknown();
+    const record = checkedApiKeyRecord(match);
+    const { revokedAt, expiresAt } = record;
+    const time = now();
+    // Written so that a clock that gives no number refuses.
+    if (revokedAt !== undefined && !(time < revokedAt)) return refused('key_revoked', 'has been revoked');
+    if (expiresAt !== undefined && !(time < expiresAt)) return refused('key_expired', 'has expired');
     return { kind: 'authenticated', principal: principalOf(record, issuer) };
   }
 }
 
 const LANE = 'api-key';
 
-/** Looks at every candidate to its end, and at a dummy when there is none. */
-function matching(hash: string, candidates: readonly ApiKeyRecord[]): ApiKeyRecord | undefined {
-  let match: ApiKeyRecord | undefined;
-  if (candidates.length === 0) sameText(hash, DUMMY);
-  for (const record of candidates) if (sameText(hash, record.hash)) match = record;
-  return match;
-}
-
-const DUMMY = '0'.repeat(64);
-
-function sameText(a: string, b: string): boolean {
-  let difference = a.length ^ b.length;
-  for (let index = 0; index < a.length; index++) difference |= a.charCodeAt(index) ^ b.charCodeAt(index);
-  return difference === 0;
+function isList(found: ReturnType<KeyStore['candidates']>): found is readonly ApiKeyRecord[] {
+  return Array.isArray(found);
 }
 
 function principalOf(record: ApiKeyRecord, issuer: string): Principal {
@@ -68,15 +71,18 @@ function principalOf(record: ApiKeyRecord, issuer: string): Principal {
     lane: LANE,
     tenancy: { tenant, workspaces, mode },
     scopes,
-    // A key without a stated kind is a machine's.
+    // A workload is what a principal without a stated kind is.
     subject: { issuer, subjectId: principal, tenant, lane: LANE, kind: principalKind ?? 'workload' },
   };
 }
 
+/** The same for a key that was never there and for one that cannot be one: nothing is to be learned from the difference. */
 function unknown(): AuthOutcome {
-  return { kind: 'refused', error: new AuthError('unauthenticated', 'The credential is not valid.', undefined) };
+  const message = 'The API key is not known. Check that it is complete and meant for this host.';
+  return { kind: 'refused', error: new AuthError('unauthenticated', message, undefined) };
 }
 
-function refused(code: 'key_expired' | 'key_revoked', problem: string): AuthOutcome {
-  return { kind: 'refused', error: new AuthError(code, `The API key ${problem}. Use another one.`, undefined) };
+function refused(code: 'key_expired' | 'key_revoked', what: string): AuthOutcome {
+  const message = `The API key ${what}. Ask the operator of the host for another one.`;
+  return { kind: 'refused', error: new AuthError(code, message, undefined) };
 }

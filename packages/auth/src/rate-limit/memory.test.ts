@@ -1,0 +1,188 @@
+import { covers } from '@svc/tools/covers';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import type { RateDecision, RateLimiter } from './limiter.ts';
+import { memoryRateLimiter } from './memory.ts';
+
+/** A limiter under a clock that the test moves. */
+function limited(limit: number, windowSeconds: number, maxKeys = 100_000) {
+  const clock = { now: 1_800_000_000_000 };
+  const limiter = memoryRateLimiter({ limit, windowSeconds, now: () => clock.now, maxKeys });
+  return { clock, consume: (key = 'key_1') => decided(limiter, key) };
+}
+
+function decided(limiter: RateLimiter, key: string): RateDecision {
+  const decision = limiter.consume(key);
+  if (decision instanceof Promise) throw new Error('The memory limiter is synchronous.');
+  return decision;
+}
+
+describe('memoryRateLimiter', () => {
+  test.each([1, 3, 7, 60, 600, 9973])('allows %i at once and refuses the next', (limit) => {
+    const { consume } = limited(limit, 60);
+    for (let count = 1; count <= limit; count++) {
+      expect(consume()).toMatchObject({ allowed: true, limit, remaining: limit - count, windowSeconds: 60 });
+    }
+    expect(consume()).toMatchObject({ allowed: false, error: { code: 'rate_limited' } });
+  });
+
+  test('earns requests back evenly over the window', () => {
+    const { clock, consume } = limited(3, 60);
+    for (let count = 0; count < 3; count++) consume();
+    clock.now += 19_999;
+    expect(consume().allowed).toBe(false);
+    clock.now += 1;
+    expect(consume().allowed).toBe(true);
+    expect(consume().allowed).toBe(false);
+    clock.now += 60_000;
+    expect([consume(), consume(), consume(), consume()].map(({ allowed }) => allowed)).toEqual([
+      true,
+      true,
+      true,
+      false,
+    ]);
+  });
+
+  test('a refused request does not count', () => {
+    const { clock, consume } = limited(2, 10);
+    for (let count = 0; count < 50; count++) consume();
+    clock.now += 5000;
+    expect(consume().allowed).toBe(true);
+  });
+
+  test('says when everything is available again', () => {
+    const { clock, consume } = limited(4, 60);
+    expect(consume()).toMatchObject({ remaining: 3, resetSeconds: 15 });
+    expect(consume()).toMatchObject({ remaining: 2, resetSeconds: 30 });
+    clock.now += 30_000;
+    expect(consume()).toMatchObject({ remaining: 3, resetSeconds: 15 });
+  });
+});
+
+describe(covers('errors.code.rate-limited'), () => {
+  test('the refusal carries the figures of the interface', () => {
+    const { consume } = limited(3, 60);
+    for (let count = 0; count < 3; count++) consume();
+    expect(consume()).toMatchObject({
+      error: {
+        status: 429,
+        details: { window: 60, limit: 3, current: 3, retryAfterSeconds: 20 },
+        headers: { 'retry-after': '20' },
+      },
+    });
+  });
+
+  test('Retry-After is a whole second even when less would do', () => {
+    const { consume } = limited(1000, 1);
+    for (let count = 0; count < 1000; count++) consume();
+    expect(consume()).toMatchObject({ error: { details: { retryAfterSeconds: 1 } } });
+  });
+
+  test('who waits as long as told is allowed, whatever the limit', () => {
+    const limits = fc.record({
+      limit: fc.integer({ min: 1, max: 500 }),
+      windowSeconds: fc.integer({ min: 1, max: 3600 }),
+    });
+    const waits = fc.array(fc.integer({ min: 0, max: 10_000 }), { maxLength: 30 });
+    fc.assert(
+      fc.property(limits, waits, ({ limit, windowSeconds }, pauses) => {
+        const { clock, consume } = limited(limit, windowSeconds);
+        for (const pause of pauses) {
+          clock.now += pause;
+          const decision = consume();
+          if (decision.allowed) continue;
+          clock.now += decision.error.details.retryAfterSeconds * 1000;
+          expect(consume().allowed).toBe(true);
+        }
+      }),
+    );
+  });
+});
+
+describe(covers('auth.rate-limit.per-key'), () => {
+  test('the use of one key limits no other', () => {
+    const { consume } = limited(1, 60);
+    expect(consume('key_1').allowed).toBe(true);
+    expect(consume('key_1').allowed).toBe(false);
+    expect(consume('key_2').allowed).toBe(true);
+    expect(consume('__proto__').allowed).toBe(true);
+  });
+});
+
+describe('over any course of requests', () => {
+  const course = fc.array(
+    fc.record({ key: fc.constantFrom('a', 'b', 'c'), pauseMs: fc.integer({ min: 0, max: 20_000 }) }),
+    { maxLength: 200 },
+  );
+
+  test('a key never gets more than one window at once and what it earned since', () => {
+    fc.assert(
+      fc.property(course, fc.integer({ min: 1, max: 10 }), (requests, limit) => {
+        const { clock, consume } = limited(limit, 60);
+        const began = clock.now;
+        const allowed = new Map<string, number>();
+        for (const { key, pauseMs } of requests) {
+          clock.now += pauseMs;
+          if (consume(key).allowed) allowed.set(key, (allowed.get(key) ?? 0) + 1);
+          const earned = ((clock.now - began) * limit) / 60_000;
+          expect(allowed.get(key) ?? 0).toBeLessThanOrEqual(limit + earned + 1e-6);
+        }
+      }),
+    );
+  });
+});
+
+describe('the clock', () => {
+  test('set back, it neither earns anything nor locks a key out', () => {
+    const { clock, consume } = limited(2, 10);
+    consume();
+    consume();
+    clock.now -= 3_600_000;
+    expect(consume()).toMatchObject({ allowed: false, error: { details: { retryAfterSeconds: 5 } } });
+    clock.now += 5000;
+    expect(consume().allowed).toBe(true);
+  });
+
+  test('without a number it refuses once the limit is used up', () => {
+    const { clock, consume } = limited(1, 10);
+    consume();
+    clock.now = Number.NaN;
+    expect(consume().allowed).toBe(false);
+    expect(consume().allowed).toBe(false);
+  });
+});
+
+describe('memory', () => {
+  test('a key in use is not forgotten as time goes by', () => {
+    const { clock, consume } = limited(10, 10);
+    for (let count = 0; count < 10; count++) consume('busy');
+    for (let round = 0; round < 100; round++) {
+      clock.now += 500;
+      consume(`other_${round}`);
+      if (round % 2 === 1) expect([consume('busy').allowed, consume('busy').allowed]).toEqual([true, false]);
+    }
+  });
+
+  test('a crowd makes the quietest keys start afresh, and not the busy one', () => {
+    const { consume } = limited(1, 60, 10);
+    expect(consume('busy').allowed).toBe(true);
+    for (let index = 0; index < 1000; index++) {
+      consume(`other_${index}`);
+      expect(consume('busy').allowed).toBe(false);
+    }
+    expect(consume('other_0').allowed).toBe(true);
+  });
+});
+
+describe('an option that cannot be right', () => {
+  const good = { limit: 1, windowSeconds: 1, now: () => 0 };
+  const wrong = [0, -1, 1.5, Number.NaN, Number.POSITIVE_INFINITY];
+
+  test.each(['limit', 'windowSeconds', 'maxKeys'])('%s', (name) => {
+    for (const value of wrong) expect(() => memoryRateLimiter({ ...good, [name]: value })).toThrow(name);
+  });
+
+  test('a clock that is none', () => {
+    expect(() => memoryRateLimiter({ ...good, now: JSON.parse('0') })).toThrow(TypeError);
+  });
+});
