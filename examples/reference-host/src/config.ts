@@ -137,6 +137,11 @@ const schema = z
 
 export type Config = z.infer<typeof schema>;
 
+/** The configuration file as JSON Schema, published as `config.schema.json`. */
+export function configJsonSchema(): object {
+  return z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' });
+}
+
 export type ParsedConfig =
   | { readonly ok: true; readonly config: Config }
   /** One line each: where, what is wrong, what is accepted. */

@@ -30,5 +30,8 @@ export function runOnPinnedNode(): void {
 
 /** Ends this process at once when the one that stands before it is gone. */
 export function endWithParent(): void {
-  if (process.connected) process.on('disconnect', () => process.kill(process.pid, 'SIGKILL'));
+  if (!process.connected) return;
+  process.on('disconnect', () => process.kill(process.pid, 'SIGKILL'));
+  // The channel alone is no reason to stay.
+  process.channel?.unref();
 }

@@ -67,7 +67,7 @@ async function prepare(): Promise<Development> {
 async function startHost(): Promise<string> {
   const log = openSync(join(FOLDER, 'host.log'), 'a', 0o600);
   const main = fileURLToPath(new URL('./main.js', import.meta.url));
-  const host = run([main, '--config', CONFIG], ['ignore', 'pipe', log], {});
+  const host = run([main, '--config', CONFIG], ['ignore', 'pipe', log, 'ipc'], {});
   closeSync(log);
   for await (const line of createInterface({ input: host.stdout ?? process.stdin })) {
     const { ready, url } = JSON.parse(line);
@@ -104,7 +104,7 @@ async function startSubscriber(): Promise<void> {
 
 function run(
   args: string[],
-  stdio: ['ignore', 'pipe', number | 'inherit'],
+  stdio: ['ignore', 'pipe', number | 'inherit', 'ipc'?],
   environment: Record<string, string | undefined>,
 ) {
   const child = spawn(process.execPath, args, { stdio, env: { ...process.env, ...environment } });
@@ -119,12 +119,12 @@ function stopAll(code: number): void {
   for (const child of children) if (child.exitCode === null && child.signalCode === null) child.kill('SIGTERM');
 }
 
-for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-  process.on(signal, () => {
-    process.exitCode = 0;
-    stopAll(0);
-  });
-}
+process.on('SIGTERM', () => stopAll(0));
+// A terminal interrupts the children too, and a second signal would end them out of order.
+process.on('SIGINT', () => {
+  process.exitCode = 0;
+  setTimeout(() => stopAll(0), 1000).unref();
+});
 
 function introduce(): void {
   const create = (workflow: string, inputs: string) =>

@@ -118,19 +118,27 @@ describe('the way of an event', () => {
     },
   );
 
-  test('a subscription of major 2 is sent bound ids, and its own secret signs', async () => {
-    const secret = 'a secret that the subscriber brings';
-    const body = { url: receiver.url, events: ['run.completed'], secret };
-    const registered = await call(host.url, '/webhooks', { key: KEY, major: '2', body });
-    expect(registered.status).toBe(201);
-    expect(Object.keys(registered.body)).toEqual(['webhookId']);
-    receiver.trust(secret);
-    const created = await call(host.url, '/runs', { key: KEY, major: '2.0', body: { workflowId: 'echo' } });
-    await eventually(() => receiver.deliveries.length === 1);
-    expect(created.body.runId).toMatch(/^acme\//);
-    expect(receiver.deliveries[0]).toMatchObject({ runId: created.body.runId, event: { runId: created.body.runId } });
-    expect(receiver.deliveries[0]?.webhookId).toBe(registered.body.webhookId);
-  });
+  test(
+    covers(
+      'webhooks.body.v2-run-id-tenant-bound',
+      'webhooks.body.vocabulary-of-registration',
+      'webhooks.registration.v2-response-with-secret-given',
+      'webhooks.registration.v2-id-tenant-bound',
+    ),
+    async () => {
+      const secret = 'a secret that the subscriber brings';
+      const body = { url: receiver.url, events: ['run.completed'], secret };
+      const registered = await call(host.url, '/webhooks', { key: KEY, major: '2', body });
+      expect(registered.status).toBe(201);
+      expect(Object.keys(registered.body)).toEqual(['webhookId']);
+      receiver.trust(secret);
+      const created = await call(host.url, '/runs', { key: KEY, major: '2.0', body: { workflowId: 'echo' } });
+      await eventually(() => receiver.deliveries.length === 1);
+      expect(created.body.runId).toMatch(/^acme\//);
+      expect(receiver.deliveries[0]).toMatchObject({ runId: created.body.runId, event: { runId: created.body.runId } });
+      expect(receiver.deliveries[0]?.webhookId).toBe(registered.body.webhookId);
+    },
+  );
 
   test('a failed delivery is tried again until it is taken', async () => {
     await registerV1();
@@ -141,20 +149,27 @@ describe('the way of an event', () => {
     await eventually(() => receiver.deliveries.some(({ eventType }) => eventType === 'run.failed'));
   });
 
-  test('after the 204 of an unregistration nothing is sent any more', async () => {
-    const webhookId = await registerV1();
-    receiver.answer = 500;
-    await call(host.url, '/v1/runs', { key: KEY, body: { workflowId: 'echo' } });
-    await eventually(() => receiver.statuses.length > 0);
-    const path = `/v1/webhooks/${webhookId}?tenantId=acme-prod`;
-    expect((await call(host.url, path, { method: 'DELETE', key: KEY })).status).toBe(204);
-    const sent = receiver.statuses.length;
-    await new Promise((resolve) => setTimeout(resolve, 300));
-    expect(receiver.statuses.length).toBe(sent);
-    expect((await call(host.url, path, { method: 'DELETE', key: KEY })).status).toBe(404);
-  });
+  test(
+    covers(
+      'webhooks.delivery.none-after-unregister',
+      'operations.webhooks.v1-unregister',
+      'operations.webhooks.v1-unregister-404',
+    ),
+    async () => {
+      const webhookId = await registerV1();
+      receiver.answer = 500;
+      await call(host.url, '/v1/runs', { key: KEY, body: { workflowId: 'echo' } });
+      await eventually(() => receiver.statuses.length > 0);
+      const path = `/v1/webhooks/${webhookId}?tenantId=acme-prod`;
+      expect((await call(host.url, path, { method: 'DELETE', key: KEY })).status).toBe(204);
+      const sent = receiver.statuses.length;
+      await new Promise((resolve) => setTimeout(resolve, 300));
+      expect(receiver.statuses.length).toBe(sent);
+      expect((await call(host.url, path, { method: 'DELETE', key: KEY })).status).toBe(404);
+    },
+  );
 
-  test('what was acknowledged survives a SIGKILL', async () => {
+  test(covers('webhooks.durable.at-least-once'), async () => {
     await registerV1();
     const created = await Promise.all(
       Array.from({ length: 20 }, () => call(host.url, '/v1/runs', { key: KEY, body: { workflowId: 'echo' } })),
@@ -179,211 +194,273 @@ describe('the way of an event', () => {
   });
 });
 
-describe('what a caller is told', () => {
-  const folder = scratch();
-  let host: BootedHost;
-  beforeAll(async () => {
-    host = await bootHost(
-      folder.path('config.json'),
-      configuration(folder, { limits: { maxRequestBodyBytes: 2048 }, protocol: { minClientVersion: '1.0' } }),
+describe(
+  covers(
+    'auth.request.unauthenticated-learns-nothing',
+    'auth.api-key.missing-scope-403',
+    'auth.api-key.prefix-not-prescribed',
+    'versioning.request.before-authentication',
+    'versioning.response.stamped',
+    'versioning.response.names-producer',
+    'limits.body.max-request',
+    'webhooks.url.rejected-400',
+    'webhooks.registration.events-not-empty',
+    'webhooks.registration.unknown-event-400',
+    'webhooks.registration.v1-caller-secret-400',
+    'webhooks.registration.v1-tenant-label-403',
+    'webhooks.registration.v2-secret-minimum',
+    'operations.webhooks.v1-register-member',
+  ),
+  () => {
+    const folder = scratch();
+    let host: BootedHost;
+    beforeAll(async () => {
+      host = await bootHost(
+        folder.path('config.json'),
+        configuration(folder, { limits: { maxRequestBodyBytes: 2048 }, protocol: { minClientVersion: '1.0' } }),
+      );
+    });
+    afterAll(async () => {
+      host.process.kill('SIGTERM');
+      await host.ended;
+      folder.remove();
+    });
+
+    const run = { workflowId: 'echo' };
+    const hook = { url: 'https://example.com/hook', events: ['run.completed'], tenantId: 'acme-prod' };
+
+    test.each([
+      ['no credential', '/v1/runs', { body: run }, 401, 'unauthenticated', '1.1'],
+      ['a wrong key', '/v1/runs', { body: run, key: `${KEY}x` }, 401, 'unauthenticated', '1.1'],
+      ['a wrong key in major 2', '/runs', { body: run, key: `${KEY}x`, major: '2' }, 401, 'unauthenticated', '2.0'],
+      [
+        'another major on /v1, before a credential is asked for',
+        '/v1/runs',
+        { body: run, major: '2' },
+        400,
+        'protocol_version_mismatch',
+        '1.1',
+      ],
+      ['an expired key', '/v1/runs', { body: run, key: EXPIRED }, 401, 'key_expired', '1.1'],
+      ['a revoked key', '/v1/runs', { body: run, key: REVOKED }, 401, 'key_revoked', '1.1'],
+      ['a missing scope', '/v1/runs', { body: run, key: READER }, 403, 'forbidden', '1.1'],
+      ['an unlisted major', '/runs', { body: run, key: KEY, major: '3' }, 406, 'protocol_version_unsupported', '1.1'],
+      [
+        'a malformed version',
+        '/runs',
+        { body: run, key: KEY, major: 'two' },
+        406,
+        'protocol_version_unsupported',
+        '1.1',
+      ],
+      [
+        'another major on /v1',
+        '/v1/runs',
+        { body: run, key: KEY, major: '2' },
+        400,
+        'protocol_version_mismatch',
+        '1.1',
+      ],
+      ['malformed JSON', '/v1/runs', { body: '{', key: KEY }, 400, 'validation_error', '1.1'],
+      ['malformed JSON in major 2', '/runs', { body: '{', key: KEY, major: '2' }, 400, 'validation_error', '2.0'],
+      ['an unknown workflow', '/v1/runs', { body: { workflowId: 'no' }, key: KEY }, 400, 'validation_error', '1.1'],
+      ['an unknown member', '/v1/runs', { body: { ...run, no: 1 }, key: KEY }, 400, 'validation_error', '1.1'],
+      [
+        'a large body',
+        '/v1/runs',
+        { body: { ...run, inputs: { a: 'x'.repeat(4096) } }, key: KEY },
+        413,
+        'payload_too_large',
+        '1.1',
+      ],
+      [
+        'a loopback URL',
+        '/v1/webhooks',
+        { body: { ...hook, url: 'https://127.0.0.1/' }, key: KEY },
+        400,
+        'webhook_url_rejected',
+        '1.1',
+      ],
+      [
+        'an http URL',
+        '/v1/webhooks',
+        { body: { ...hook, url: 'http://example.com/' }, key: KEY },
+        400,
+        'webhook_url_rejected',
+        '1.1',
+      ],
+      ['no events', '/v1/webhooks', { body: { ...hook, events: [] }, key: KEY }, 400, 'validation_error', '1.1'],
+      [
+        'an unknown event',
+        '/v1/webhooks',
+        { body: { ...hook, events: ['no'] }, key: KEY },
+        400,
+        'validation_error',
+        '1.1',
+      ],
+      [
+        'a brought secret in major 1',
+        '/v1/webhooks',
+        { body: { ...hook, secret: 'x'.repeat(64) }, key: KEY },
+        400,
+        'validation_error',
+        '1.1',
+      ],
+      [
+        'the tenant as tenantId',
+        '/v1/webhooks',
+        { body: { ...hook, tenantId: 'acme' }, key: KEY },
+        403,
+        'forbidden',
+        '1.1',
+      ],
+      [
+        'a foreign workspace',
+        '/v1/webhooks',
+        { body: { ...hook, tenantId: 'acme-dev' }, key: KEY },
+        403,
+        'forbidden',
+        '1.1',
+      ],
+      [
+        'a short secret in major 2',
+        '/webhooks',
+        { body: { url: hook.url, events: hook.events, secret: 'short' }, key: KEY, major: '2' },
+        400,
+        'validation_error',
+        '2.0',
+      ],
+      ['an operation that is not served', '/v1/audit/verify', { key: KEY }, 501, 'capability_not_provided', '1.1'],
+      ['the same in major 2', '/audit/verify', { key: KEY, major: '2' }, 404, 'not_found', '2.0'],
+      ['the same without a credential', '/audit/verify', { major: '2' }, 401, 'unauthenticated', '2.0'],
+    ])('%s', async (_title, path, options, status, code, contract) => {
+      const answer = await call(host.url, path, options);
+      expect({ status: answer.status, error: answer.body.error }).toEqual({ status, error: code });
+      expect(answer.headers.get('svc-version')).toBe(contract);
+      expect(answer.body.message).not.toBe('');
+      expect(answer.headers.has('www-authenticate')).toBe(status === 401 || answer.body.scopeRequired !== undefined);
+    });
+
+    test(covers('errors.envelope.scope-required-v1', 'errors.envelope.scope-required-v2'), async () => {
+      const v1 = await call(host.url, '/v1/runs', { key: READER, body: run });
+      expect(v1.body).toMatchObject({ scopeRequired: 'runs:create' });
+      const v2 = await call(host.url, '/runs', { key: READER, body: run, major: '2' });
+      expect(v2.body).toMatchObject({ details: { scopeRequired: 'runs:create' } });
+      expect(v2.body).not.toHaveProperty('scopeRequired');
+    });
+
+    test(
+      covers(
+        'auth.tenancy.other-tenant-404',
+        'auth.tenancy.workspace-run-forbidden',
+        'auth.tenancy.test-live-apart',
+        'auth.tenancy.mode-marked',
+        'versioning.ids.no-bare-id-in-v2',
+        'operations.runs.read-conditional',
+      ),
+      async () => {
+        const created = await call(host.url, '/v1/runs', { key: KEY, body: { ...run, inputs: { x: 1 } } });
+        const { runId } = created.body;
+        const read = (key: string, path: string, major?: string) =>
+          call(host.url, path, { key, ...(major !== undefined && { major }) });
+
+        await eventually(async () => (await read(READER, `/v1/runs/${runId}`)).body.status === 'completed');
+        const v1 = await read(READER, `/v1/runs/${runId}`);
+        expect(v1.body).toMatchObject({
+          runId,
+          mode: 'live',
+          owner: { tenant: 'acme', workspace: 'acme-prod', principal: 'p_key_1' },
+        });
+        for (const form of [`acme~2F${runId}`, `acme%2F${runId}`, runId]) {
+          const v2 = await read(KEY, `/runs/${form}`, '2');
+          expect(v2.status).toBe(200);
+          expect(v2.body.runId).toBe(`acme/${runId}`);
+          expect(Object.keys(v2.body.owner).sort()).toEqual(['subject', 'tenant', 'workspace']);
+        }
+        expect(await read(OTHER_TENANT, `/v1/runs/${runId}`)).toMatchObject({
+          status: 404,
+          body: { error: 'not_found' },
+        });
+        expect(await read(OTHER_TENANT, `/runs/acme~2F${runId}`, '2')).toMatchObject({
+          status: 403,
+          body: { error: 'id_tenant_mismatch' },
+        });
+        expect(await read(OTHER_WORKSPACE, `/v1/runs/${runId}`)).toMatchObject({
+          status: 403,
+          body: { error: 'run_forbidden' },
+        });
+        expect(await read(TEST_MODE, `/v1/runs/${runId}`)).toMatchObject({ status: 404 });
+
+        const again = await fetch(`${host.url}/v1/runs/${runId}`, {
+          headers: { authorization: `Bearer ${KEY}`, 'if-none-match': v1.headers.get('etag') ?? '' },
+        });
+        expect(again.status).toBe(304);
+        expect(again.headers.get('svc-version')).toBe('1.1');
+      },
     );
-  });
-  afterAll(async () => {
-    host.process.kill('SIGTERM');
-    await host.ended;
-    folder.remove();
-  });
 
-  const run = { workflowId: 'echo' };
-  const hook = { url: 'https://example.com/hook', events: ['run.completed'], tenantId: 'acme-prod' };
+    test(
+      covers(
+        'versioning.overlap.one-discovery-resource',
+        'discovery.document.not-modified',
+        'discovery.document.vary',
+        'discovery.document.v1-capabilities-mirror',
+        'operations.service.discovery-unauthenticated',
+      ),
+      async () => {
+        const v1 = await call(host.url, '/.well-known/svc');
+        expect(v1.headers.get('svc-version')).toBe('1.1');
+        expect(v1.headers.get('vary')).toBe('SVC-Version');
+        expect(v1.body).toMatchObject({
+          protocolVersion: '1.1',
+          protocolVersions: ['1.1', '2.0'],
+          preferredVersion: '1.1',
+        });
+        expect(v1.body.capabilities.webhooks).toEqual(v1.body.webhooks);
+        const v2 = await call(host.url, '/.well-known/svc', { major: '2' });
+        expect(v2.headers.get('svc-version')).toBe('2.0');
+        expect(v2.body).not.toHaveProperty('capabilities');
+        expect(v2.body.webhooks.signatureAlgorithms).toContain('v1');
+        const again = await fetch(`${host.url}/.well-known/svc`, {
+          headers: { 'if-none-match': v1.headers.get('etag') ?? '' },
+        });
+        expect(again.status).toBe(304);
+      },
+    );
 
-  test.each([
-    ['no credential', '/v1/runs', { body: run }, 401, 'unauthenticated', '1.1'],
-    ['a wrong key', '/v1/runs', { body: run, key: `${KEY}x` }, 401, 'unauthenticated', '1.1'],
-    ['a wrong key in major 2', '/runs', { body: run, key: `${KEY}x`, major: '2' }, 401, 'unauthenticated', '2.0'],
-    ['an expired key', '/v1/runs', { body: run, key: EXPIRED }, 401, 'key_expired', '1.1'],
-    ['a revoked key', '/v1/runs', { body: run, key: REVOKED }, 401, 'key_revoked', '1.1'],
-    ['a missing scope', '/v1/runs', { body: run, key: READER }, 403, 'forbidden', '1.1'],
-    ['an unlisted major', '/runs', { body: run, key: KEY, major: '3' }, 406, 'protocol_version_unsupported', '1.1'],
-    ['a malformed version', '/runs', { body: run, key: KEY, major: 'two' }, 406, 'protocol_version_unsupported', '1.1'],
-    ['another major on /v1', '/v1/runs', { body: run, key: KEY, major: '2' }, 400, 'protocol_version_mismatch', '1.1'],
-    ['malformed JSON', '/v1/runs', { body: '{', key: KEY }, 400, 'validation_error', '1.1'],
-    ['malformed JSON in major 2', '/runs', { body: '{', key: KEY, major: '2' }, 400, 'validation_error', '2.0'],
-    ['an unknown workflow', '/v1/runs', { body: { workflowId: 'no' }, key: KEY }, 400, 'validation_error', '1.1'],
-    ['an unknown member', '/v1/runs', { body: { ...run, no: 1 }, key: KEY }, 400, 'validation_error', '1.1'],
-    [
-      'a large body',
-      '/v1/runs',
-      { body: { ...run, inputs: { a: 'x'.repeat(4096) } }, key: KEY },
-      413,
-      'payload_too_large',
-      '1.1',
-    ],
-    [
-      'a loopback URL',
-      '/v1/webhooks',
-      { body: { ...hook, url: 'https://127.0.0.1/' }, key: KEY },
-      400,
-      'webhook_url_rejected',
-      '1.1',
-    ],
-    [
-      'an http URL',
-      '/v1/webhooks',
-      { body: { ...hook, url: 'http://example.com/' }, key: KEY },
-      400,
-      'webhook_url_rejected',
-      '1.1',
-    ],
-    ['no events', '/v1/webhooks', { body: { ...hook, events: [] }, key: KEY }, 400, 'validation_error', '1.1'],
-    [
-      'an unknown event',
-      '/v1/webhooks',
-      { body: { ...hook, events: ['no'] }, key: KEY },
-      400,
-      'validation_error',
-      '1.1',
-    ],
-    [
-      'a brought secret in major 1',
-      '/v1/webhooks',
-      { body: { ...hook, secret: 'x'.repeat(64) }, key: KEY },
-      400,
-      'validation_error',
-      '1.1',
-    ],
-    [
-      'the tenant as tenantId',
-      '/v1/webhooks',
-      { body: { ...hook, tenantId: 'acme' }, key: KEY },
-      403,
-      'forbidden',
-      '1.1',
-    ],
-    [
-      'a foreign workspace',
-      '/v1/webhooks',
-      { body: { ...hook, tenantId: 'acme-dev' }, key: KEY },
-      403,
-      'forbidden',
-      '1.1',
-    ],
-    [
-      'a short secret in major 2',
-      '/webhooks',
-      { body: { url: hook.url, events: hook.events, secret: 'short' }, key: KEY, major: '2' },
-      400,
-      'validation_error',
-      '2.0',
-    ],
-    ['an operation that is not served', '/v1/audit/verify', { key: KEY }, 501, 'capability_not_provided', '1.1'],
-    ['the same in major 2', '/audit/verify', { key: KEY, major: '2' }, 404, 'not_found', '2.0'],
-    ['the same without a credential', '/audit/verify', { major: '2' }, 401, 'unauthenticated', '2.0'],
-  ])('%s', async (_title, path, options, status, code, contract) => {
-    const answer = await call(host.url, path, options);
-    expect({ status: answer.status, error: answer.body.error }).toEqual({ status, error: code });
-    expect(answer.headers.get('svc-version')).toBe(contract);
-    expect(answer.body.message).not.toBe('');
-    expect(answer.headers.has('www-authenticate')).toBe(status === 401 || answer.body.scopeRequired !== undefined);
-  });
+    test.each(['//evil/v1/runs', '/v1/../runs', '/v1/%2e%2e/runs', '/v1\\runs', 'http://evil/v1/runs', '/runs#x'])(
+      'the raw target %s is refused',
+      async (target) => {
+        const { hostname, port } = new URL(host.url);
+        const socket = connect(Number(port), hostname);
+        socket.end(`GET ${target} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${KEY}\r\nConnection: close\r\n\r\n`);
+        let answer = '';
+        socket.on('data', (chunk) => {
+          answer += chunk;
+        });
+        await once(socket, 'close');
+        expect(answer).toMatch(/^HTTP\/1\.1 400 /);
+      },
+    );
 
-  test('a missing scope is named at the top level in major 1 and under details in major 2', async () => {
-    const v1 = await call(host.url, '/v1/runs', { key: READER, body: run });
-    expect(v1.body).toMatchObject({ scopeRequired: 'runs:create' });
-    const v2 = await call(host.url, '/runs', { key: READER, body: run, major: '2' });
-    expect(v2.body).toMatchObject({ details: { scopeRequired: 'runs:create' } });
-    expect(v2.body).not.toHaveProperty('scopeRequired');
-  });
-
-  test('a run is seen by its own tenant, workspace and mode, in both majors', async () => {
-    const created = await call(host.url, '/v1/runs', { key: KEY, body: { ...run, inputs: { x: 1 } } });
-    const { runId } = created.body;
-    const read = (key: string, path: string, major?: string) =>
-      call(host.url, path, { key, ...(major !== undefined && { major }) });
-
-    await eventually(async () => (await read(READER, `/v1/runs/${runId}`)).body.status === 'completed');
-    const v1 = await read(READER, `/v1/runs/${runId}`);
-    expect(v1.body).toMatchObject({
-      runId,
-      mode: 'live',
-      owner: { tenant: 'acme', workspace: 'acme-prod', principal: 'p_key_1' },
-    });
-    for (const form of [`acme~2F${runId}`, `acme%2F${runId}`, runId]) {
-      const v2 = await read(KEY, `/runs/${form}`, '2');
-      expect(v2.status).toBe(200);
-      expect(v2.body.runId).toBe(`acme/${runId}`);
-      expect(Object.keys(v2.body.owner).sort()).toEqual(['subject', 'tenant', 'workspace']);
-    }
-    expect(await read(OTHER_TENANT, `/v1/runs/${runId}`)).toMatchObject({ status: 404, body: { error: 'not_found' } });
-    expect(await read(OTHER_TENANT, `/runs/acme~2F${runId}`, '2')).toMatchObject({
-      status: 403,
-      body: { error: 'id_tenant_mismatch' },
-    });
-    expect(await read(OTHER_WORKSPACE, `/v1/runs/${runId}`)).toMatchObject({
-      status: 403,
-      body: { error: 'run_forbidden' },
-    });
-    expect(await read(TEST_MODE, `/v1/runs/${runId}`)).toMatchObject({ status: 404 });
-
-    const again = await fetch(`${host.url}/v1/runs/${runId}`, {
-      headers: { authorization: `Bearer ${KEY}`, 'if-none-match': v1.headers.get('etag') ?? '' },
-    });
-    expect(again.status).toBe(304);
-    expect(again.headers.get('svc-version')).toBe('1.1');
-  });
-
-  test('discovery is one resource with a representation for each major', async () => {
-    const v1 = await call(host.url, '/.well-known/svc');
-    expect(v1.headers.get('svc-version')).toBe('1.1');
-    expect(v1.headers.get('vary')).toBe('SVC-Version');
-    expect(v1.body).toMatchObject({
-      protocolVersion: '1.1',
-      protocolVersions: ['1.1', '2.0'],
-      preferredVersion: '1.1',
-    });
-    expect(v1.body.capabilities.webhooks).toEqual(v1.body.webhooks);
-    const v2 = await call(host.url, '/.well-known/svc', { major: '2' });
-    expect(v2.headers.get('svc-version')).toBe('2.0');
-    expect(v2.body).not.toHaveProperty('capabilities');
-    expect(v2.body.webhooks.signatureAlgorithms).toContain('v1');
-    const again = await fetch(`${host.url}/.well-known/svc`, {
-      headers: { 'if-none-match': v1.headers.get('etag') ?? '' },
-    });
-    expect(again.status).toBe(304);
-  });
-
-  test.each(['//evil/v1/runs', '/v1/../runs', '/v1/%2e%2e/runs', '/v1\\runs', 'http://evil/v1/runs', '/runs#x'])(
-    'the raw target %s is refused',
-    async (target) => {
+    test(covers('auth.api-key.doubled-header-401'), async () => {
       const { hostname, port } = new URL(host.url);
       const socket = connect(Number(port), hostname);
-      socket.end(`GET ${target} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${KEY}\r\nConnection: close\r\n\r\n`);
+      const header = `Authorization: Bearer ${KEY}\r\n`;
+      socket.end(`GET /v1/runs/run_1 HTTP/1.1\r\nHost: x\r\n${header}${header}Connection: close\r\n\r\n`);
       let answer = '';
       socket.on('data', (chunk) => {
         answer += chunk;
       });
       await once(socket, 'close');
-      expect(answer).toMatch(/^HTTP\/1\.1 400 /);
-    },
-  );
-
-  test('two Authorization headers are 401', async () => {
-    const { hostname, port } = new URL(host.url);
-    const socket = connect(Number(port), hostname);
-    const header = `Authorization: Bearer ${KEY}\r\n`;
-    socket.end(`GET /v1/runs/run_1 HTTP/1.1\r\nHost: x\r\n${header}${header}Connection: close\r\n\r\n`);
-    let answer = '';
-    socket.on('data', (chunk) => {
-      answer += chunk;
+      expect(answer).toMatch(/^HTTP\/1\.1 401 /);
     });
-    await once(socket, 'close');
-    expect(answer).toMatch(/^HTTP\/1\.1 401 /);
-  });
 
-  test('no key is ever logged', () => {
-    expect(host.stderr.join('\n')).not.toContain('operator_brought_key');
-  });
-});
+    test(covers('auth.audit.no-credential-in-log'), () => {
+      expect(host.stderr.join('\n')).not.toContain('operator_brought_key');
+    });
+  },
+);
 
 describe('a bad configuration', () => {
   const folder = scratch();
