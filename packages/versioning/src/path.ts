@@ -30,9 +30,9 @@ export function namedPath(path: string): NamedPath | undefined {
   return undefined;
 }
 
-/** `/`, then segments of the characters of RFC 3986, percent-encoded ones spelled out, none empty. */
+/** `/`, then segments of the characters of RFC 3986, percent-encoded ones spelled out, none empty. A query is any visible ASCII. */
 const PATH = /^(?:\/|(?:\/(?:[A-Za-z0-9\-._~!$&'()*+,;=:@]|%[0-9A-Fa-f]{2})+)+)$/;
-const QUERY = /^(?:[A-Za-z0-9\-._~!$&'()*+,;=:@/?[\]|]|%[0-9A-Fa-f]{2})*$/;
+const QUERY = /^[\x21\x22\x24-\x7e]*$/;
 const DOT_SEGMENT = /\/(?:\.|%2[eE]){1,2}(?:\/|$)/;
 
 type Segment =

@@ -128,6 +128,8 @@ describe('paths', () => {
     ['GET', '/v1/host/workspace/files', '1 1.1 listWorkspaceFiles'],
     ['GET', '/host/acme/anything', 'foreign'],
     ['GET', '/', 'foreign'],
+    ['GET', "/runs/r?a='[]{}|^", '1 1.1 readRun'],
+    ['GET', '/runs/r?a#b', '400 validation_error'],
     ['GET', '/runs/', '400 validation_error'],
     ['GET', '//runs/r', '400 validation_error'],
     ['GET', '/runs//r', '400 validation_error'],

@@ -21,11 +21,11 @@ export function toNodeListener(
   };
 }
 
-/** Origin form that `URL` leaves as it is. */
+/** Origin form with a path that `URL` leaves as it is. What it does to a query changes no route. */
 function isPlainTarget(target: string): boolean {
-  if (!target.startsWith('/') || target.startsWith('//')) return false;
+  if (!target.startsWith('/') || target.startsWith('//') || target.includes('#')) return false;
   const url = URL.canParse(target, 'http://host') ? new URL(target, 'http://host') : undefined;
-  return url !== undefined && url.host === 'host' && url.pathname + url.search === target.replace(/\?$/, '');
+  return url?.host === 'host' && url.pathname === target.split('?', 1)[0];
 }
 
 function refuse(response: ServerResponse): void {

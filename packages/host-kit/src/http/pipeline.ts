@@ -40,11 +40,10 @@ export function pipeline(options: PipelineOptions): (request: Request) => Promis
       failureResponse(error, negotiation.major, options),
     );
     stampResponse(response.headers, negotiation.contract);
-    if (request.method === 'HEAD') return withoutBody(response);
     if (caller.principal !== undefined) {
       log(accessRecord(request, negotiation, caller.principal, response.status, clock.now() - started));
     }
-    return response;
+    return request.method === 'HEAD' ? withoutBody(response) : response;
   };
 
   async function answer(request: Request, negotiation: Protocol, caller: Caller): Promise<Response> {
