@@ -49,7 +49,8 @@ export async function boot(config: Config, log: Log): Promise<Running> {
   };
 }
 
-const GRACE_MS = 8_000;
+/** Requests first, then attempts; together they stay within the ten seconds that a stop may take. */
+const GRACE_MS = 4_500;
 
 function assemble(config: Config, store: Store, log: Log): Host {
   const workspaces = new Map(config.tenants.map((tenant) => [tenant.id, new Set(tenant.workspaces)]));

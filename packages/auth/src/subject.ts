@@ -55,14 +55,17 @@ function checkedChain(subject: Subject, path: string, depth: number): Subject {
   if (depth > MAX_ACTOR_DEPTH) {
     throw new AuthError('run_forbidden', 'The chain of actors is deeper than four.', undefined);
   }
+  if (typeof subject !== 'object' || subject === null) throw new TypeError(`${path} must be a Subject record.`);
   const { issuer, subjectId, tenant, lane, kind, keyClass, actor } = subject;
   const refuse = (field: string, expected: string) => new TypeError(`${path}.${field} must be ${expected}.`);
-  if (!ISSUER.test(issuer)) throw refuse('issuer', 'a URI or URN of at most 1024 characters, without white space');
+  if (!matches(ISSUER, issuer)) throw refuse('issuer', 'a URI or URN of at most 1024 characters, without white space');
   if (!isOpaqueId(subjectId)) throw refuse('subjectId', OPAQUE_ID_RULE);
   if (!isOpaqueId(tenant)) throw refuse('tenant', OPAQUE_ID_RULE);
-  if (!LANE.test(lane)) throw refuse('lane', 'a name of lower-case letters, digits and hyphens');
+  if (!matches(LANE, lane)) throw refuse('lane', 'a name of lower-case letters, digits and hyphens');
   if (!KINDS.has(kind)) throw refuse('kind', 'user, agent, anonymous or workload');
-  if (LINKED_LANES.has(lane) && !keyClass) throw refuse('keyClass', `present on the lane ${lane}`);
+  if (keyClass === undefined ? LINKED_LANES.has(lane) : !isOpaqueId(keyClass)) {
+    throw refuse('keyClass', 'the name of a kind of key; the lanes saml and scim need one');
+  }
   return {
     issuer,
     subjectId,
@@ -72,6 +75,11 @@ function checkedChain(subject: Subject, path: string, depth: number): Subject {
     ...(keyClass !== undefined && { keyClass }),
     ...(actor !== undefined && { actor: checkedChain(actor, `${path}.actor`, depth + 1) }),
   };
+}
+
+/** A pattern by itself would read what is absent as the text `undefined`. */
+function matches(pattern: RegExp, value: unknown): boolean {
+  return typeof value === 'string' && pattern.test(value);
 }
 
 const ISSUER = /^[^\s\p{C}]{1,1024}$/u;
