@@ -462,6 +462,33 @@ describe(
   },
 );
 
+test(covers('auth.rate-limit.before-scope', 'auth.rate-limit.per-key', 'auth.audit.request-logged'), async () => {
+  const folder = scratch();
+  const host = await bootHost(
+    folder.path('config.json'),
+    configuration(folder, { store: 'memory:', rateLimit: { limit: 2, windowSeconds: 60 } }),
+  );
+  const create = () => call(host.url, '/v1/runs', { key: READER, body: { workflowId: 'echo' } });
+  const statuses = [await create(), await create(), await create()].map(({ status }) => status);
+  expect(statuses).toEqual([403, 403, 429]);
+  const v2 = await call(host.url, '/runs/run_0000000000000000', { key: READER, major: '2' });
+  expect(v2.status).toBe(429);
+  expect(Number(v2.headers.get('retry-after'))).toBeGreaterThan(0);
+  expect(v2.body.details).not.toHaveProperty('retryAfterSeconds');
+  expect((await call(host.url, '/v1/runs', { key: KEY, body: { workflowId: 'echo' } })).status).toBe(201);
+  const requests = host.stderr.map((line) => JSON.parse(line)).filter(({ event }) => event === 'request');
+  expect(requests.map(({ keyId, status }) => [keyId, status])).toEqual([
+    ['key_2', 403],
+    ['key_2', 403],
+    ['key_2', 429],
+    ['key_2', 429],
+    ['key_1', 201],
+  ]);
+  host.process.kill('SIGTERM');
+  expect(await host.ended).toBe(0);
+  folder.remove();
+});
+
 describe('a bad configuration', () => {
   const folder = scratch();
   afterAll(() => folder.remove());

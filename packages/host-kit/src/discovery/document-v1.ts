@@ -10,7 +10,7 @@ import type { HostFacts } from './facts.ts';
 export function documentV1(facts: HostFacts): JsonObject {
   const { durable } = facts.webhooks;
   const families: JsonObject = {
-    auth: { supported: true, profiles: ['svc-auth-api-key'] },
+    auth: { supported: true, profiles: [] },
     authorization: { supported: false },
     webhooks: { supported: true, signed: true, signatureAlgorithms: ['v1'], durable },
     restTransport: { supported: true, conditionalRunGet: true },

@@ -51,7 +51,7 @@ export function pipeline(options: PipelineOptions): (request: Request) => Promis
     if (negotiation.kind === 'refused') throw negotiation.error;
 
     const route = negotiation.kind === 'operation' ? routes.get(negotiation.operation.operationId) : undefined;
-    if (route?.access !== 'public') caller.principal = await authenticated(request);
+    if (route?.access !== 'public') await authenticate(request, caller);
     if (negotiation.kind === 'method-not-allowed') throw methodNotAllowed(negotiation.allow);
     if (negotiation.kind === 'absent') throw absent();
     if (route === undefined) throw UNSERVED[negotiation.major](negotiation.operation.operationId);
@@ -67,12 +67,12 @@ export function pipeline(options: PipelineOptions): (request: Request) => Promis
     return responseOf(await route.serve({ major, params, query, headers: request.headers, principal, json }));
   }
 
-  async function authenticated(request: Request): Promise<Principal> {
+  async function authenticate(request: Request, caller: Caller): Promise<void> {
     const outcome = await options.authenticator.authenticate(request);
     if (outcome.kind === 'refused') throw outcome.error;
+    caller.principal = outcome.principal;
     const decision = await options.limiter?.consume(outcome.principal.credentialId);
     if (decision?.allowed === false) throw decision.error;
-    return outcome.principal;
   }
 }
 
