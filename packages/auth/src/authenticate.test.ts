@@ -75,6 +75,12 @@ describe(covers('auth.models.no-fall-through'), () => {
     },
   );
 
+  test('a refusal that a lane throws keeps its code', async () => {
+    const revoking = lane('strict', () => fail(new AuthError('key_revoked', 'Revoked.', undefined)));
+    const outcome = await authenticator({ lanes: [revoking, open] }).authenticate(request);
+    expect(outcome).toMatchObject({ kind: 'refused', error: { code: 'key_revoked' } });
+  });
+
   test('a malformed header is refused although a lane would take anything', async () => {
     const malformed = { headers: { authorization: 'Bearer a, Bearer b' } };
     expect(await authenticator({ lanes: [open] }).authenticate(malformed)).toMatchObject({

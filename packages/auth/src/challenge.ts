@@ -16,7 +16,7 @@ export interface ChallengedError {
 export function challenge(error: ChallengedError): Readonly<Record<string, string>> {
   const { status, rejected, scopes, details } = error;
   if (status === 401) return { 'www-authenticate': rejected ? 'Bearer error="invalid_token"' : 'Bearer' };
-  if (status === 403 && scopes.length > 0) return { 'www-authenticate': insufficientScope(scopes) };
+  if (scopes.length > 0) return { 'www-authenticate': insufficientScope(scopes) };
   if (status === 429 && details !== undefined && 'retryAfterSeconds' in details) {
     return { 'retry-after': String(details.retryAfterSeconds) };
   }

@@ -19,6 +19,5 @@ export interface Tenancy {
  * reachesWorkspace({ workspaces: ['acme-prod'] }, 'acme-dev'); // false
  */
 export function reachesWorkspace({ workspaces }: Pick<Tenancy, 'workspaces'>, workspace: string | undefined): boolean {
-  if (workspaces === 'all') return true;
-  return workspace !== undefined && workspaces.some((reached) => reached === workspace);
+  return workspaces === 'all' || workspaces.some((reached) => reached === workspace);
 }

@@ -43,6 +43,11 @@ describe(covers('auth.api-key.constant-time'), () => {
 });
 
 describe('onlyMatch', () => {
+  test('takes no corrupt hash for that of the dummy', () => {
+    expect(onlyMatch('0'.repeat(64), [record('key_1', undefined)])).toBeUndefined();
+    expect(onlyMatch('0'.repeat(64), [])).toBeUndefined();
+  });
+
   test('finds the one whose hash it is', () => {
     const candidates = [record('key_1', 'cd'.repeat(32)), record('key_2', hash), record('key_3', 'ef'.repeat(32))];
     expect(onlyMatch(hash, candidates)?.id).toBe('key_2');

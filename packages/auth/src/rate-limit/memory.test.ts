@@ -43,6 +43,29 @@ describe('memoryRateLimiter', () => {
     ]);
   });
 
+  test('nothing is earned beyond one window, however long a key was quiet', () => {
+    const { clock, consume } = limited(3, 60);
+    for (let count = 0; count < 3; count++) consume();
+    clock.now += 600_000;
+    expect([consume(), consume(), consume(), consume()].map(({ allowed }) => allowed)).toEqual([
+      true,
+      true,
+      true,
+      false,
+    ]);
+  });
+
+  test('a request earned back in tenths is a whole one', () => {
+    const { clock, consume } = limited(1, 1);
+    consume();
+    for (let tenth = 1; tenth < 10; tenth++) {
+      clock.now += 100;
+      expect(consume().allowed).toBe(false);
+    }
+    clock.now += 100;
+    expect(consume().allowed).toBe(true);
+  });
+
   test('a refused request does not count', () => {
     const { clock, consume } = limited(2, 10);
     for (let count = 0; count < 50; count++) consume();
@@ -161,6 +184,20 @@ describe('memory', () => {
       consume(`other_${round}`);
       if (round % 2 === 1) expect([consume('busy').allowed, consume('busy').allowed]).toEqual([true, false]);
     }
+  });
+
+  test.each([
+    ['', 0],
+    [', after the clock was set back, too', -3_600_000],
+  ])('what was quiet for a window makes room for others%s', (_case, correction) => {
+    const { clock, consume } = limited(1, 60, 4);
+    clock.now += correction === 0 ? 0 : 60_000;
+    consume('quiet');
+    clock.now += correction;
+    consume('quiet');
+    clock.now += 60_000;
+    for (const key of ['a', 'b', 'c', 'd']) expect(consume(key).allowed).toBe(true);
+    expect(consume('a').allowed).toBe(false);
   });
 
   test('a crowd makes the quietest keys start afresh, and not the busy one', () => {

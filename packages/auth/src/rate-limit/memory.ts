@@ -85,8 +85,8 @@ function meters(windowMs: number, maxYoung: number): (key: string, time: number)
     else if (age < 0) turnedAt = time;
     const known = young.get(key);
     if (known !== undefined) return known;
-    if (young.size >= maxYoung) turn(time);
     const meter = old.get(key) ?? { used: 0, at: time };
+    if (young.size >= maxYoung) turn(time);
     young.set(key, meter);
     return meter;
   };
