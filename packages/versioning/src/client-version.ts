@@ -1,5 +1,5 @@
 import { VersioningError } from './errors.ts';
-import { compareVersions, parseVersion, type Version } from './version.ts';
+import { compareVersions, parseVersion } from './version.ts';
 
 /**
  * The refusal for a client below the floor. A client that does not say its version, or says it in another form, passes.
@@ -8,7 +8,8 @@ import { compareVersions, parseVersion, type Version } from './version.ts';
  */
 export function refuseClient(header: string | null, floor: string | undefined): VersioningError | undefined {
   if (header === null || floor === undefined) return undefined;
-  const client = parseClientVersion(header);
+  // The patch plays no part.
+  const client = parseVersion(header.replace(PATCH, ''));
   const least = parseVersion(floor);
   if (client === undefined || least === undefined || compareVersions(client, least) >= 0) return undefined;
   return new VersioningError(
@@ -18,7 +19,4 @@ export function refuseClient(header: string | null, floor: string | undefined): 
   );
 }
 
-/** `<major>.<minor>[.<patch>]`; the patch plays no part. */
-function parseClientVersion(text: string): Version | undefined {
-  return parseVersion(text.replace(/^([0-9]+\.[0-9]+)\.(?:0|[1-9][0-9]*)$/, '$1'));
-}
+const PATCH = /(?<=^[0-9]+\.[0-9]+)\.(?:0|[1-9][0-9]*)$/;

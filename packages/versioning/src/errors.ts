@@ -16,14 +16,21 @@ const STATUS = {
   validation_error: 400,
 } as const satisfies Record<VersioningErrorCode, number>;
 
-/** A request that the version or identifier rules refuse. @see Interface: Errors */
+/**
+ * A request that the version or identifier rules refuse. `message` and `details` may go to the caller; `cause` is for the
+ * host's logs.
+ *
+ * @example
+ * if (VersioningError.is(error)) return Response.json(errorEnvelope[major](error), { status: error.status });
+ * @see Interface: Errors
+ */
 export class VersioningError<Code extends VersioningErrorCode = VersioningErrorCode> extends Error {
   readonly code: Code;
   readonly status: number;
   readonly details: DetailsByCode[Code];
 
-  constructor(code: Code, message: string, details: DetailsByCode[Code]) {
-    super(message);
+  constructor(code: Code, message: string, details: DetailsByCode[Code], options: { readonly cause?: unknown } = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.name = 'VersioningError';
     this.code = code;
     this.status = STATUS[code];

@@ -1,6 +1,6 @@
 import type { Major } from './version.ts';
 
-/** The event types that the majors spell differently, each with its name in major 1 and in major 2. All others are the same. */
+/** The 36 event types that the majors spell differently, each with its name in major 1 and in major 2. */
 export const EVENT_RENAMES: readonly (readonly [v1: string, v2: string])[] = [
   ['run.resuming', 'run.resume-started'],
   ['run.dead_lettered', 'run.dead-lettered'],
@@ -40,22 +40,28 @@ export const EVENT_RENAMES: readonly (readonly [v1: string, v2: string])[] = [
   ['compensation.manual_intervention_required', 'compensation.manual-intervention-required'],
 ];
 
-/** How a major spells an event type that is given in the stored vocabulary, which is major 2's. */
-export function eventName(major: Major, stored: string): string {
-  return FROM_STORED[major].get(stored) ?? stored;
+/**
+ * How a major spells an event type that is given in the canonical vocabulary, which is major 2's. Names that the majors spell
+ * alike, vendors' names included, come back as they are.
+ */
+export function eventName(major: Major, canonical: string): string {
+  return FROM_CANONICAL[major].get(canonical) ?? canonical;
 }
 
-/** The stored spelling of a major's event type; undefined for a name that only the other major has. */
-export function storedEventName(major: Major, name: string): string | undefined {
-  return TO_STORED[major].get(name) ?? (FOREIGN[major].has(name) ? undefined : name);
+/** The canonical spelling of a major's event type; undefined for a spelling that only the other major has. */
+export function canonicalEventName(major: Major, name: string): string | undefined {
+  return TO_CANONICAL[major].get(name) ?? (FOREIGN[major].has(name) ? undefined : name);
 }
+
+/** The canonical vocabulary is the one that is stored. */
+export { canonicalEventName as storedEventName };
 
 const V1_TO_V2: ReadonlyMap<string, string> = new Map(EVENT_RENAMES);
 const V2_TO_V1: ReadonlyMap<string, string> = new Map(EVENT_RENAMES.map(([v1, v2]) => [v2, v1]));
 const SAME: ReadonlyMap<string, string> = new Map();
 
-const FROM_STORED: Readonly<Record<Major, ReadonlyMap<string, string>>> = { 1: V2_TO_V1, 2: SAME };
-const TO_STORED: Readonly<Record<Major, ReadonlyMap<string, string>>> = { 1: V1_TO_V2, 2: SAME };
+const FROM_CANONICAL: Readonly<Record<Major, ReadonlyMap<string, string>>> = { 1: V2_TO_V1, 2: SAME };
+const TO_CANONICAL: Readonly<Record<Major, ReadonlyMap<string, string>>> = { 1: V1_TO_V2, 2: SAME };
 const FOREIGN: Readonly<Record<Major, { has(name: string): boolean }>> = { 1: V2_TO_V1, 2: V1_TO_V2 };
 
 // A name on both sides, or twice on one, would make a log unreadable in one of the majors.

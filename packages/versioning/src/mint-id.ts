@@ -1,17 +1,26 @@
 /**
  * Mints an identifier such as `run_01kahx3zr8p6…`: 48 bits of time, so that neighbours in time are neighbours in an index, and
- * 80 random bits, in lower-case Crockford base 32. It fits the grammar of every opaque id in both majors.
+ * 80 random bits, in lower-case Crockford base 32. It fits the grammar of every opaque id in both majors, and projects to itself.
  *
+ * @param prefix 1 to 32 letters, digits, `.`, `_` or `-`
  * @param now milliseconds since the epoch
+ * @throws {TypeError} for another prefix, a time before the epoch or past the year 10889, or fewer bytes than asked for
+ * @example
+ * const runId = mintId('run', Date.now, (size) => crypto.getRandomValues(new Uint8Array(size)));
  */
 export function mintId(prefix: string, now: () => number, randomBytes: (size: number) => Uint8Array): string {
-  return `${prefix}_${encodeTime(now())}${encodeRandom(randomBytes(10))}`;
+  if (!/^[A-Za-z0-9._-]{1,32}$/.test(prefix)) throw new TypeError('prefix must be 1 to 32 of A-Z a-z 0-9 . _ -');
+  return `${prefix}_${encodeTime(now())}${encodeRandom(randomBytes(RANDOM_BYTES))}`;
 }
 
+const RANDOM_BYTES = 10;
+const MAX_TIME = 2 ** 48;
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
 
-/** Ten digits of five bits hold 50 bits of milliseconds: enough for 35 000 years. */
+/** Always ten digits of five bits, so that ids sort as their times do. */
 function encodeTime(time: number): string {
+  if (!(time >= 0 && time < MAX_TIME))
+    throw new TypeError(`now must return milliseconds since the epoch, not ${time}.`);
   let rest = Math.floor(time);
   let text = '';
   for (let digit = 0; digit < 10; digit++) {
@@ -22,6 +31,8 @@ function encodeTime(time: number): string {
 }
 
 function encodeRandom(bytes: Uint8Array): string {
+  if (bytes.length !== RANDOM_BYTES)
+    throw new TypeError(`randomBytes must return the ${RANDOM_BYTES} bytes asked for.`);
   let text = '';
   let pending = 0;
   let bits = 0;

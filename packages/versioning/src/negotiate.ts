@@ -2,10 +2,10 @@ import { refuseClient } from './client-version.ts';
 import { VersioningError } from './errors.ts';
 import { CLIENT_VERSION_HEADER, VERSION_HEADER } from './headers.ts';
 import { DISCOVERY_PATH, type Operation } from './manifest.ts';
-import { namedPath, pathOfTarget } from './path.ts';
-import type { RequestHead } from './request-head.ts';
+import { type NamedPath, namedPath, pathOfTarget } from './path.ts';
+import { headerValue, type RequestHead } from './request-head.ts';
 import type { Served } from './served.ts';
-import { type Major, parseSelector } from './version.ts';
+import { type Major, majorOf, parseSelector } from './version.ts';
 
 /** What a request is, before anything else is known of it. `contract` is what its response must name in `SVC-Version`. */
 export type Negotiation =
@@ -19,7 +19,7 @@ export type Negotiation =
     }
   /** The manifest names the path, but not in this major. */
   | { readonly kind: 'absent'; readonly major: Major; readonly contract: string; readonly operation: Operation }
-  /** The manifest names the path, but not with this method. */
+  /** The manifest names the path in this major, but not with this method. */
   | {
       readonly kind: 'method-not-allowed';
       readonly major: Major;
@@ -31,44 +31,69 @@ export type Negotiation =
   | { readonly kind: 'refused'; readonly major: Major; readonly contract: string; readonly error: VersioningError };
 
 /**
- * Decides which operation of which major a request is for.
+ * Decides which operation of which major a request is for. It never throws, whatever the request holds.
  *
+ * @example
+ * const negotiation = negotiate({ method, target: request.url, headers: request.headers }, protocol);
+ * if (negotiation.kind === 'refused') return refusal(negotiation.error);
  * @see Interface: Versioning, Paths; Request header `SVC-Version`
  */
 export function negotiate(request: RequestHead, served: Served): Negotiation {
-  const target = pathOfTarget(request.target);
-  if (target === undefined) return refused(served.preferredMajor, served, malformedTarget());
-  const versioned = target === '/v1' || target.startsWith('/v1/');
-  if (versioned && !served.majors.has(1)) return { kind: 'foreign' };
+  const header = headerValue(request, VERSION);
+  const selected = header === null ? undefined : majorOf(parseSelector(header));
+  const path = pathOfTarget(request.target);
+  if (path === undefined) return malformedTarget(selected, served);
 
-  const path = versioned ? target.slice(3) || '/' : target;
-  const named = versioned && path === DISCOVERY_PATH ? undefined : namedPath(path);
-  const header = request.headers.get(VERSION_HEADER);
-  if (versioned) {
+  if (path === '/v1' || path.startsWith('/v1/')) {
+    if (!served.majors.has(1)) return FOREIGN;
     // On the whole of `/v1`, whatever the rest of the path.
-    if (header !== null && parseSelector(header) !== 1) return refused(1, served, mismatch());
-    return named === undefined ? { kind: 'foreign' } : within(1);
+    if (header !== null && selected !== 1) return refused(1, served, mismatch());
+    const named = path.endsWith(DISCOVERY_PATH) ? undefined : namedPath(path, '/v1'.length);
+    return named === undefined ? unnamed(path, '/v1'.length, 1, served) : within(1, named, request, served);
   }
-  if (named === undefined) return { kind: 'foreign' };
-  if (header === null) return within(served.preferredMajor);
-  const selected = [...served.majors].find((major) => major === parseSelector(header));
-  return selected === undefined ? refused(served.preferredMajor, served, unsupported(served)) : within(selected);
+  const named = namedPath(path);
+  if (named === undefined) return unnamed(path, 0, selected, served);
+  if (header === null) return within(served.preferredMajor, named, request, served);
+  if (selected === undefined || !served.majors.has(selected)) {
+    return refused(served.preferredMajor, served, unsupported(served));
+  }
+  return within(selected, named, request, served);
+}
 
-  function within(major: Major): Negotiation {
-    const contract = served.contractOf(major);
-    const tooOld = refuseClient(request.headers.get(CLIENT_VERSION_HEADER), served.minClientVersion);
+/** Lower case, as `headerValue` takes them. */
+const VERSION = VERSION_HEADER.toLowerCase();
+const CLIENT_VERSION = CLIENT_VERSION_HEADER.toLowerCase();
+const FOREIGN: Negotiation = { kind: 'foreign' };
+
+function within(major: Major, { operations, params }: NamedPath, request: RequestHead, served: Served): Negotiation {
+  const contract = served.contractOf(major);
+  if (served.minClientVersion !== undefined) {
+    const tooOld = refuseClient(headerValue(request, CLIENT_VERSION), served.minClientVersion);
     if (tooOld !== undefined) return { kind: 'refused', major, contract, error: tooOld };
-    const operations = named?.operations ?? [];
-    const method = request.method === 'HEAD' ? 'GET' : request.method;
-    const operation = operations.find((candidate) => candidate.method === method);
-    if (operation === undefined) return { kind: 'method-not-allowed', major, contract, allow: methodsOf(operations) };
-    if (!operation.majors.includes(major)) return { kind: 'absent', major, contract, operation };
-    return { kind: 'operation', major, contract, operation, params: named?.params ?? {} };
   }
+  const method = request.method === 'HEAD' ? 'GET' : request.method;
+  const operation = operations.find((candidate) => candidate.method === method);
+  if (operation?.majors.includes(major)) return { kind: 'operation', major, contract, operation, params };
+
+  const [first, ...others] = operations.filter(({ majors }) => majors.includes(major));
+  const elsewhere = operation ?? (first === undefined ? operations[0] : undefined);
+  if (elsewhere !== undefined) return { kind: 'absent', major, contract, operation: elsewhere };
+  return {
+    kind: 'method-not-allowed',
+    major,
+    contract,
+    allow: methodsOf(first === undefined ? [] : [first, ...others]),
+  };
 }
 
 function methodsOf(operations: readonly Operation[]): string[] {
   return operations.flatMap(({ method }) => (method === 'GET' ? ['GET', 'HEAD'] : [method]));
+}
+
+/** A slash behind the path of an operation is that operation to a router that ignores it, and to no rule here. */
+function unnamed(path: string, start: number, selected: Major | undefined, served: Served): Negotiation {
+  const slashed = path.endsWith('/') && namedPath(path.slice(0, -1), start) !== undefined;
+  return slashed ? malformedTarget(selected, served) : FOREIGN;
 }
 
 function refused(major: Major, served: Served, error: VersioningError): Negotiation {
@@ -85,9 +110,11 @@ function mismatch(): VersioningError {
   return new VersioningError('protocol_version_mismatch', message, undefined);
 }
 
-function malformedTarget(): VersioningError {
-  const problem = 'must be an absolute path without empty or dot segments, percent-encoded where RFC 3986 asks for it';
-  return new VersioningError('validation_error', `The request target ${problem}.`, {
-    fields: [{ field: 'target', problem }],
-  });
+/** The path says nothing that can be trusted, so the header alone selects the envelope, where it names a served major. */
+function malformedTarget(selected: Major | undefined, served: Served): Negotiation {
+  const major = selected !== undefined && served.majors.has(selected) ? selected : served.preferredMajor;
+  const problem =
+    'must be an absolute path without empty or dot segments or a slash at its end, percent-encoded where RFC 3986 asks for it';
+  const fields = [{ field: 'target', problem }];
+  return refused(major, served, new VersioningError('validation_error', `The request target ${problem}.`, { fields }));
 }

@@ -7,11 +7,11 @@ export interface NamedPath {
 }
 
 /**
- * The path of a request target, or undefined when the target is not in the one form that is judged: origin form, printable
- * ASCII, without fragment, backslash, dot segment or empty segment, in plain or percent-encoded spelling. Whatever could mean
- * another path to another reader ends here.
+ * The path of a request target, or undefined when the target is not in the one form that is judged: origin form, visible ASCII,
+ * without fragment, backslash, dot segment or empty segment, in plain or percent-encoded spelling. Whatever could mean another
+ * path to another reader ends here; one slash at the end is left for `negotiate` to judge.
  *
- * @see RFC 9112, section 3.2.1
+ * @see RFC 9112, section 3.2.1; RFC 3986, section 3.3
  */
 export function pathOfTarget(target: string): string | undefined {
   const query = target.indexOf('?');
@@ -20,70 +20,90 @@ export function pathOfTarget(target: string): string | undefined {
   return DOT_SEGMENT.test(path) ? undefined : path;
 }
 
-/** The operations at a bare-origin path, one for each method. */
-export function namedPath(path: string): NamedPath | undefined {
-  const segments = path.slice(1).split('/');
-  for (const shape of SHAPES.get(segments.length) ?? []) {
-    const params = match(shape.segments, segments);
-    if (params !== undefined) return { operations: shape.operations, params };
+/** The operations at a path of the bare origin, one for each method. `start` is where that path begins in the text. */
+export function namedPath(text: string, start = 0): NamedPath | undefined {
+  let place = ROOT;
+  let params = NONE;
+  for (let at = start + 1; at <= text.length; ) {
+    const slash = text.indexOf('/', at);
+    const end = slash < 0 ? text.length : slash;
+    const segment = text.slice(at, end);
+    const literal = place.literals.get(segment);
+    if (literal !== undefined) place = literal;
+    else {
+      const { parameter } = place;
+      if (parameter === undefined) return undefined;
+      const found = parameterIn(segment, parameter, end === text.length);
+      if (found === undefined) return undefined;
+      place = found.place;
+      params = { ...params, [parameter.name]: found.value };
+    }
+    at = end + 1;
   }
-  return undefined;
+  return place.operations.length === 0 ? undefined : { operations: place.operations, params };
 }
 
-/** `/`, then segments of the characters of RFC 3986, percent-encoded ones spelled out, none empty. A query is any visible ASCII. */
-const PATH = /^(?:\/|(?:\/(?:[A-Za-z0-9\-._~!$&'()*+,;=:@]|%[0-9A-Fa-f]{2})+)+)$/;
+/** `/`, or segments of the characters of RFC 3986, none empty, percent-encoding spelled out. A query is any visible ASCII. */
+const PATH = /^(?:\/(?:[A-Za-z0-9\-._~!$&'()*+,;=:@]|%[0-9A-Fa-f]{2})+)*\/?$(?<=.)/;
 const QUERY = /^[\x21\x22\x24-\x7e]*$/;
 const DOT_SEGMENT = /\/(?:\.|%2[eE]){1,2}(?:\/|$)/;
 
-type Segment =
-  | { readonly kind: 'literal'; readonly text: string }
-  | { readonly kind: 'parameter'; readonly name: string; readonly verb: string };
-
-interface Shape {
-  readonly segments: readonly Segment[];
-  readonly operations: readonly Operation[];
+/** What may follow at one place of the manifest's tree. No place has both a literal and a parameter behind it. */
+interface Place {
+  readonly operations: Operation[];
+  readonly literals: Map<string, Place>;
+  parameter: Parameter | undefined;
 }
 
-/** The distinct paths of the manifest by their number of segments, the more literal first. */
-const SHAPES: ReadonlyMap<number, readonly Shape[]> = shapes();
+interface Parameter {
+  readonly name: string;
+  readonly plain: Place;
+  /** Places behind the parameter with a literal suffix, such as `:fork`. */
+  readonly verbs: Map<string, Place>;
+}
 
-function shapes(): Map<number, Shape[]> {
-  const byCount = new Map<number, Shape[]>();
-  for (const path of new Set(MANIFEST.map((operation) => operation.path))) {
-    const segments = path.slice(1).split('/').map(segmentOf);
-    const shape = { segments, operations: MANIFEST.filter((operation) => operation.path === path) };
-    const same = byCount.get(segments.length) ?? [];
-    byCount.set(
-      segments.length,
-      [...same, shape].sort((a, b) => literalness(b) - literalness(a)),
-    );
+function parameterIn(
+  segment: string,
+  parameter: Parameter,
+  last: boolean,
+): { value: string; place: Place } | undefined {
+  if (segment === '') return undefined;
+  const colon = last && parameter.verbs.size > 0 ? segment.lastIndexOf(':') : -1;
+  if (colon < 0) return { value: segment, place: parameter.plain };
+  const suffix = segment.slice(colon);
+  const place = parameter.verbs.get(suffix);
+  if (place !== undefined) return colon === 0 ? undefined : { value: segment.slice(0, colon), place };
+  // A verb that this manifest does not know is no part of an id: `:delete` must never read.
+  return VERB.test(suffix) ? undefined : { value: segment, place: parameter.plain };
+}
+
+const VERB = /^:[a-z-]*$/;
+const NONE: Readonly<Record<string, string>> = {};
+const ROOT = tree();
+
+function tree(): Place {
+  const root = emptyPlace();
+  for (const operation of MANIFEST) {
+    let place = root;
+    for (const text of operation.path.slice(1).split('/')) place = placeBehind(place, text);
+    place.operations.push(operation);
   }
-  return byCount;
+  return root;
 }
 
-function segmentOf(text: string): Segment {
-  const [, name, verb = ''] = /^\{(\w+)\}(:[a-z-]+)?$/.exec(text) ?? [];
-  return name === undefined ? { kind: 'literal', text } : { kind: 'parameter', name, verb };
+function placeBehind(place: Place, text: string): Place {
+  const [, name, verb] = /^\{(\w+)\}(:[a-z-]+)?$/.exec(text) ?? [];
+  if (name === undefined) return entry(place.literals, text);
+  place.parameter ??= { name, plain: emptyPlace(), verbs: new Map() };
+  return verb === undefined ? place.parameter.plain : entry(place.parameter.verbs, verb);
 }
 
-function literalness({ segments }: Shape): number {
-  return segments.reduce((sum, segment) => sum + (segment.kind === 'literal' ? 2 : segment.verb === '' ? 0 : 1), 0);
+function entry(places: Map<string, Place>, text: string): Place {
+  const place = places.get(text) ?? emptyPlace();
+  places.set(text, place);
+  return place;
 }
 
-function match(shape: readonly Segment[], segments: readonly string[]): Record<string, string> | undefined {
-  let params: Record<string, string> = NONE;
-  for (const [index, expected] of shape.entries()) {
-    const segment = segments[index] ?? '';
-    if (expected.kind === 'literal') {
-      if (segment !== expected.text) return undefined;
-      continue;
-    }
-    if (!segment.endsWith(expected.verb) || segment.length === expected.verb.length) return undefined;
-    // A verb that this manifest does not know is no part of an id.
-    if (expected.verb === '' && segment.includes(':')) return undefined;
-    params = { ...params, [expected.name]: segment.slice(0, segment.length - expected.verb.length) };
-  }
-  return params;
+function emptyPlace(): Place {
+  return { operations: [], literals: new Map(), parameter: undefined };
 }
-
-const NONE: Record<string, string> = {};

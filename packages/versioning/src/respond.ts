@@ -5,10 +5,15 @@ export function stampResponse(headers: Headers, contract: string): void {
   headers.set(VERSION_HEADER, contract);
 }
 
-/** Adds names to `Vary`, keeping what stands there. */
+/** Adds names to `Vary`, keeping what stands there; `*` already says more. @see RFC 9110, section 12.5.5 */
 export function mergeVary(headers: Headers, ...names: readonly string[]): void {
-  const present = (headers.get('vary') ?? '').split(',').map((name) => name.trim());
-  const known = new Set(present.map((name) => name.toLowerCase()));
-  const added = names.filter((name) => !known.has(name.toLowerCase()));
-  headers.set('vary', [...present, ...added].filter((name) => name !== '').join(', '));
+  const merged = (headers.get('vary') ?? '').split(',').flatMap((name) => name.trim() || []);
+  const known = new Set(merged.map((name) => name.toLowerCase()));
+  if (known.has('*')) return;
+  for (const name of names) {
+    if (known.has(name.toLowerCase())) continue;
+    known.add(name.toLowerCase());
+    merged.push(name);
+  }
+  if (merged.length > 0) headers.set('vary', merged.join(', '));
 }

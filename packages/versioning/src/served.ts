@@ -1,4 +1,5 @@
-import { compareVersions, MAJORS, type Major, parseVersion, type Version } from './version.ts';
+import { type Phase, PREFERRED_MAJOR, phaseOf } from './phases.ts';
+import { compareVersions, type Major, majorOf, parseVersion, type Version } from './version.ts';
 
 /** What a host serves, checked once. */
 export interface Served {
@@ -7,9 +8,10 @@ export interface Served {
   readonly preferredMajor: Major;
   readonly minClientVersion: string | undefined;
   readonly majors: ReadonlySet<Major>;
+  readonly phase: Phase;
   /** Both majors are served side by side. */
   readonly overlap: boolean;
-  /** The `<major>.<minor>` that answers for a major: the highest served, or the preferred one where it is of that major. */
+  /** The highest `<major>.<minor>` served of a major, which its responses name; `preferred` for a major that is not served. */
   contractOf(major: Major): string;
 }
 
@@ -18,56 +20,69 @@ export interface ServedOptions {
   readonly versions: readonly string[];
   /** The one that a request without a version gets; a 1.x as long as one is served. */
   readonly preferred: string;
+  /** `<major>.<minor>`: clients that say they are older are refused. Default: none is. */
   readonly minClientVersion?: string | undefined;
 }
 
 /**
  * Checks what a host means to serve.
  *
- * @throws {TypeError} naming what is wrong: grammar, an unknown major, a preference that is not served, or a 2.x preferred
- * while a 1.x is served
+ * @throws {TypeError} with a sentence for every problem: nothing served, a repeated version, a version that is not of the form
+ * `<major>.<minor>`, an unknown major, a preference that is not served, or a 2.x preferred while a 1.x is served
+ * @example
+ * const protocol = served({ versions: ['1.1', '2.0'], preferred: '1.1' });
  * @see Interface: Versioning, Advertisement
  */
 export function served({ versions, preferred, minClientVersion }: ServedOptions): Served {
-  if (versions.length === 0) throw new TypeError('versions must name at least one protocol version.');
-  if (new Set(versions).size !== versions.length) throw new TypeError('versions must not repeat a version.');
-  const highest = new Map<Major, Version>();
-  for (const text of versions) {
-    const version = required('versions', text);
-    const major = knownMajor(version);
-    const known = highest.get(major);
-    if (known === undefined || compareVersions(known, version) < 0) highest.set(major, version);
-  }
-  if (!versions.includes(preferred)) throw new TypeError(`preferred is ${preferred}, which versions does not list.`);
-  const preferredMajor = knownMajor(required('preferred', preferred));
-  if (highest.has(1) && preferredMajor !== 1) {
-    throw new TypeError('preferred must name a 1.x version as long as versions lists one.');
-  }
-  if (minClientVersion !== undefined) required('minClientVersion', minClientVersion);
+  const problems = problemsOf(versions, preferred, minClientVersion);
+  if (problems.length > 0) throw new TypeError(problems.join(' '));
 
+  const contracts = highestOfEach(versions);
+  const majors: ReadonlySet<Major> = new Set(contracts.keys());
+  const phase = phaseOf(majors);
   return {
-    versions,
+    versions: Object.freeze([...versions]),
     preferred,
-    preferredMajor,
+    preferredMajor: PREFERRED_MAJOR[phase],
     minClientVersion,
-    majors: new Set(highest.keys()),
-    overlap: highest.size > 1,
-    contractOf(major) {
-      if (major === preferredMajor) return preferred;
-      const version = highest.get(major);
-      return version === undefined ? preferred : `${version.major}.${version.minor}`;
-    },
+    majors,
+    phase,
+    overlap: phase === 'overlap',
+    contractOf: (major) => contracts.get(major) ?? preferred,
   };
 }
 
-function required(name: string, text: string): Version {
-  const version = parseVersion(text);
-  if (version === undefined) throw new TypeError(`${name}: "${text}" is not of the form <major>.<minor>.`);
-  return version;
+function problemsOf(versions: readonly string[], preferred: string, minClientVersion: string | undefined): string[] {
+  const problems = [...versions.flatMap(versionProblems)];
+  if (versions.length === 0) problems.push('versions must name at least one protocol version.');
+  if (new Set(versions).size !== versions.length) problems.push('versions must not repeat a version.');
+  if (!versions.includes(preferred)) problems.push(`preferred is "${preferred}", which versions does not list.`);
+  if (minClientVersion !== undefined && parseVersion(minClientVersion) === undefined) {
+    problems.push(`minClientVersion: "${minClientVersion}" is not of the form <major>.<minor>.`);
+  }
+  return problems.length > 0 ? problems : preferenceProblems(versions, preferred);
 }
 
-function knownMajor({ major }: Version): Major {
-  const known = MAJORS.find((candidate) => candidate === major);
-  if (known === undefined) throw new TypeError(`versions: major ${major} is not one of ${MAJORS.join(', ')}.`);
-  return known;
+function versionProblems(text: string): string[] {
+  const version = parseVersion(text);
+  if (version === undefined) return [`versions: "${text}" is not of the form <major>.<minor>.`];
+  return majorOf(version.major) === undefined ? [`versions: "${text}" is of major ${version.major}, not 1 or 2.`] : [];
+}
+
+function preferenceProblems(versions: readonly string[], preferred: string): string[] {
+  const expected = PREFERRED_MAJOR[phaseOf(new Set(highestOfEach(versions).keys()))];
+  if (majorOf(parseVersion(preferred)?.major) === expected) return [];
+  return [`preferred must name a ${expected}.x version as long as versions lists one.`];
+}
+
+function highestOfEach(versions: readonly string[]): Map<Major, string> {
+  const highest = new Map<Major, Version>();
+  for (const text of versions) {
+    const version = parseVersion(text);
+    const major = majorOf(version?.major);
+    if (version === undefined || major === undefined) continue;
+    const known = highest.get(major);
+    if (known === undefined || compareVersions(known, version) < 0) highest.set(major, version);
+  }
+  return new Map([...highest].map(([major, version]) => [major, `${version.major}.${version.minor}`]));
 }

@@ -1,19 +1,24 @@
 import { VersioningError } from './errors.ts';
 import type { Major } from './version.ts';
 
-/** `<tenant>/<id>`: how major 2 names what belongs to a tenant. @see Interface: Versioning, Overlap behaviour, 2 */
+/**
+ * `<tenant>/<id>`: how major 2 names what belongs to a tenant.
+ *
+ * @throws {TypeError} when either holds a slash, which would move the border between the two
+ * @see Interface: Versioning, Overlap behaviour, 2
+ */
 export function bindId(tenant: string, id: string): string {
+  if (tenant.includes('/') || id.includes('/')) throw new TypeError('A tenant and an id must not contain a slash.');
   return `${tenant}/${id}`;
 }
 
 /** A bound id as one path segment: every byte outside `[A-Za-z0-9._-]` becomes `~` and two upper-case hexadecimal digits. */
 export function projectId(boundId: string): string {
-  let segment = '';
-  for (const byte of utf8.encode(boundId)) {
-    const character = String.fromCharCode(byte);
-    segment += /[A-Za-z0-9._-]/.test(character) ? character : `~${byte.toString(16).toUpperCase().padStart(2, '0')}`;
-  }
-  return segment;
+  return boundId.replace(/[^A-Za-z0-9._-]+/g, projected);
+}
+
+function projected(characters: string): string {
+  return Array.from(utf8.encode(characters), (byte) => `~${byte.toString(16).toUpperCase().padStart(2, '0')}`).join('');
 }
 
 export interface IdContext {
@@ -31,7 +36,12 @@ export type ResolvedId =
 /**
  * The bare id that a path segment names. A segment bound to another tenant is refused here, before anything is looked up.
  *
- * @param segment as received, still percent-encoded
+ * @param segment as received, still percent-encoded; it is decoded once
+ * @returns the id, or `id_tenant_mismatch` | `validation_error`
+ * @example
+ * const resolved = resolveId(params.runId, { tenant: principal.tenant, major, overlap: protocol.overlap });
+ * if (!resolved.ok) throw resolved.error;
+ * @see Interface: Versioning, Overlap behaviour, 2; Errors, `id_tenant_mismatch`
  */
 export function resolveId(segment: string, context: IdContext): ResolvedId {
   const decoded = decodePercent(segment);
@@ -46,7 +56,7 @@ const RESOLVE: Readonly<Record<Major, (text: string, context: IdContext) => Reso
 
 function resolveBound(text: string, { tenant, overlap }: IdContext): ResolvedId {
   const bound = text.includes('/') ? text : decodeProjection(text);
-  if (bound === undefined) return refuse('has a ~ that is not followed by two hexadecimal digits');
+  if (bound === undefined) return refuse('has a ~ that does not spell a byte of UTF-8 with two hexadecimal digits');
   const slash = bound.indexOf('/');
   if (slash < 0) {
     if (!overlap) return refuse('must be the tenant-bound form, <tenant>/<id>');
@@ -62,8 +72,8 @@ function resolveBound(text: string, { tenant, overlap }: IdContext): ResolvedId 
   return { ok: true, id };
 }
 
-/** Any id that major 1 may have minted, as long as it is one path segment. */
-const V1_ID = /^[^\s/\\?#]{1,128}$/;
+/** Any id that major 1 may have minted, as long as it is one path segment that every store and log can hold. */
+const V1_ID = /^[^\s\p{C}/\\?#]{1,128}$/u;
 const OPAQUE = /^[A-Za-z0-9._~-]{16,128}$/;
 
 export function isTenantId(text: string): boolean {
@@ -85,12 +95,14 @@ function decodePercent(segment: string): string | undefined {
 function decodeProjection(text: string): string | undefined {
   if (!text.includes('~')) return text;
   if (/~(?![0-9A-Fa-f]{2})/.test(text)) return undefined;
+  // What is not ASCII belongs to no id, and is spelled with a ~ if it is spelled at all.
+  if (/[^\x21-\x7e]/.test(text)) return undefined;
   const bytes: number[] = [];
   for (let index = 0; index < text.length; index++) {
     if (text[index] === '~') {
       bytes.push(Number.parseInt(text.slice(index + 1, index + 3), 16));
       index += 2;
-    } else bytes.push(...utf8.encode(text[index]));
+    } else bytes.push(text.charCodeAt(index));
   }
   try {
     return strictUtf8.decode(new Uint8Array(bytes));

@@ -1,20 +1,28 @@
 import type { Major } from '../version.ts';
 
+/** Any coded error. */
 export interface Failure {
   readonly code: string;
   readonly message: string;
   readonly details?: Readonly<Record<string, unknown>> | undefined;
 }
 
-export interface ErrorEnvelope {
+/** The body of a failed request; a type rather than an interface, so that it is a plain JSON record to the compiler too. */
+export type ErrorEnvelope = {
   readonly error: string;
   readonly message: string;
   /** Major 1 names the missing scope here, major 2 under `details`. */
   readonly scopeRequired?: unknown;
   readonly details?: Readonly<Record<string, unknown>>;
-}
+};
 
-/** The body of a failed request. @see Interface: Error envelope */
+/**
+ * The body of a failed request, as a major words it.
+ *
+ * @example
+ * Response.json(errorEnvelope[negotiation.major](error), { status: error.status });
+ * @see Interface: Error envelope; Errors
+ */
 export const errorEnvelope: Readonly<Record<Major, (failure: Failure) => ErrorEnvelope>> = {
   1: ({ code, message, details = {} }) => {
     const { scopeRequired, ...others } = details;

@@ -1,2 +1,2 @@
 export { type ErrorEnvelope, errorEnvelope, type Failure } from './error-envelope.ts';
-export { type OwnerRecord, projectOwner, type SubjectRecord } from './owner.ts';
+export { isLinkable, type OwnerRecord, type ProjectedOwner, projectOwner, type SubjectRecord } from './owner.ts';
