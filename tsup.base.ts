@@ -20,8 +20,8 @@ export function packageBuild(directory: string): Options {
     dts: false,
     splitting: true,
     sourcemap: true,
-    // The declarations of `tsc -b` stand in the same folder.
-    clean: false,
+    // Everything in dist goes but the declarations of `tsc -b`, which stand in the same folder.
+    clean: ['!**/*.d.ts', '!**/*.d.ts.map'],
     silent: true,
   }) as Options;
 }

@@ -1,114 +1,179 @@
-// Who may import whom, between packages and between the rooms of host-kit.
-import { readdirSync, readFileSync } from 'node:fs';
-import { builtinModules } from 'node:module';
-import { dirname, join, relative, resolve } from 'node:path';
+/**
+ * Holds every source file to `import-rules.mjs`: `node tools/check-imports.mjs` prints what breaks them and fails.
+ */
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { isBuiltin } from 'node:module';
+import { join, posix, resolve } from 'node:path';
+import { argv, exit } from 'node:process';
 import { fileURLToPath } from 'node:url';
+import { CONFIGURATION, DRAWERS, FOR_TESTS, HOMES, ROOMS, WITHOUT_IO, WORKSPACES } from './import-rules.mjs';
+import { importsOf } from './import-specifiers.mjs';
 
-const LEAVES = ['@svc/webhook-verify', '@svc/auth', '@svc/versioning', '@svc/egress-guard'];
-
-/** The workspaces that each workspace may import. */
-const WORKSPACES = {
-  'packages/webhook-verify': [],
-  'packages/auth': [],
-  'packages/versioning': [],
-  'packages/egress-guard': [],
-  'packages/host-kit': LEAVES,
-  'examples/reference-host': [...LEAVES, '@svc/host-kit'],
-  'examples/subscriber': ['@svc/webhook-verify'],
-};
-
-/** The rooms of host-kit, and the rooms that each may not look into: http knows no domain, domain knows no http, and so on. */
-const FORBIDDEN_ROOMS = {
-  http: ['routes', 'runs', 'webhooks', 'discovery', 'stores', 'wire', 'adapters'],
-  runs: ['http', 'routes', 'webhooks', 'discovery', 'wire', 'adapters'],
-  webhooks: ['http', 'routes', 'discovery', 'wire', 'adapters'],
-  discovery: ['http', 'routes', 'stores', 'wire', 'adapters'],
-  wire: ['http', 'routes', 'discovery', 'stores', 'adapters'],
-  stores: ['http', 'routes', 'discovery', 'wire', 'adapters'],
-  routes: ['stores', 'adapters'],
-};
-
-const DRAWERS = /(?:^|\/)(?:utils?|helpers?|common|shared|misc|types|constants|manager)(?:\/|\.ts$)/;
-
-/** Every problem of a tree as a sentence. */
+/**
+ * @param {string} root a checkout
+ * @returns {string[]} one sentence for each breach
+ */
 export function checkImports(root) {
-  return Object.entries(WORKSPACES).flatMap(([folder, allowed]) => {
-    const manifest = JSON.parse(readFileSync(join(root, folder, 'package.json'), 'utf8'));
-    const files = sourcesIn(join(root, folder, 'src'));
-    const graph = new Map(files.map((file) => [file, specifiersIn(readFileSync(file, 'utf8'))]));
-    return [
-      ...files.flatMap((file) => problemsOf(root, folder, file, graph.get(file), manifest, allowed)),
-      ...cyclesIn(graph).map((cycle) => `${cycle.map((file) => relative(root, file)).join(' → ')}: is a cycle`),
-    ];
-  });
-}
-
-function problemsOf(root, folder, file, specifiers, manifest, allowed) {
-  const name = relative(root, file);
-  const problems = DRAWERS.test(relative(join(root, folder), file))
-    ? [`${name}: is a drawer; name it after what is in it`]
-    : [];
-  if (/^export \* /m.test(readFileSync(file, 'utf8'))) problems.push(`${name}: export * hides what is exported`);
-  for (const specifier of specifiers) {
-    if (specifier.startsWith('.')) {
-      if (!specifier.endsWith('.ts')) problems.push(`${name}: ${specifier} must end in .ts`);
-      const room = forbiddenRoom(root, folder, file, specifier);
-      if (room !== undefined) problems.push(`${name}: may not look into ${room}`);
-    } else if (!specifier.startsWith('#') && !isBuiltin(specifier)) {
-      const owner = specifier
-        .split('/')
-        .slice(0, specifier.startsWith('@') ? 2 : 1)
-        .join('/');
-      if (manifest.dependencies?.[owner] === undefined)
-        problems.push(`${name}: ${owner} is not among its package's dependencies`);
-      if (owner.startsWith('@svc/') && !allowed.includes(owner)) problems.push(`${name}: may not import ${owner}`);
+  const manifests = readManifests(root);
+  const workspaces = Object.keys(WORKSPACES).filter((folder) => existsSync(join(root, folder)));
+  const files = workspaces.flatMap((folder) => filesBelow(root, folder));
+  /** @type {Map<string, string[]>} from each file to the files that it imports by a relative path */
+  const graph = new Map();
+  const problems = [...unknownWorkspaces(root), ...files.flatMap(drawersIn)];
+  for (const path of files.filter((path) => /\.(ts|mjs)$/.test(path))) {
+    const imports = importsOf(readFileSync(join(root, path), 'utf8'));
+    const relative = imports.map(({ specifier }) => specifier).filter(isRelative);
+    graph.set(
+      path,
+      relative.map((specifier) => targetOf(path, specifier)),
+    );
+    for (const { specifier, line, star } of imports) {
+      if (star) problems.push(`${path}:${line} exports everything of another file; name what is meant`);
+      const breach = breachOf(path, specifier, manifests);
+      if (breach !== undefined) problems.push(`${path}:${line} ${breach}`);
     }
   }
-  return problems;
+  return [...problems, ...cyclesIn(graph)];
 }
 
-function forbiddenRoom(root, folder, file, specifier) {
-  if (folder !== 'packages/host-kit') return undefined;
-  const room = (path) => relative(join(root, folder, 'src'), path).split('/')[0];
-  const target = room(resolve(dirname(file), specifier));
-  return FORBIDDEN_ROOMS[room(file)]?.includes(target) ? target : undefined;
+function breachOf(path, specifier, manifests) {
+  const workspace = workspaceOf(path);
+  const home = HOMES[packageNameOf(specifier)];
+  if (home !== undefined && workspace !== 'tools' && !isTest(path) && !isIn(path, home)) {
+    return `imports ${specifier}, which only ${home} may`;
+  }
+  if (isRelative(specifier)) return relativeBreach(path, targetOf(path, specifier), workspace);
+  if (specifier.startsWith('#')) {
+    const isMapped = manifests.get(workspace).imports?.[specifier] !== undefined;
+    return isMapped ? undefined : `imports ${specifier}, which package.json does not map`;
+  }
+  if (isBuiltin(specifier)) {
+    if (!specifier.startsWith('node:')) return `imports ${specifier} without node:`;
+    const isQuiet = WITHOUT_IO.some((room) => isIn(path, room));
+    return isQuiet ? `imports ${specifier} in a room without input and output` : undefined;
+  }
+  return bareBreach(path, specifier, workspace, manifests);
 }
 
-/** Static and dynamic imports and re-exports that load something; types alone make no cycle and break no rule of rooms. */
-export function specifiersIn(source) {
-  const code = source.replace(/\/\*[\s\S]*?\*\//g, '').replace(/(^|[^:'"])\/\/.*$/gm, '$1');
-  const statements = code.matchAll(/^\s*(?:import|export)\s+(?!type\b)(?:[^'";]*?\sfrom\s+)?['"]([^'"]+)['"]/gm);
-  const dynamic = code.matchAll(/\bimport\(\s*['"]([^'"]+)['"]/g);
-  return [...statements, ...dynamic].map(([, specifier]) => specifier);
+function relativeBreach(path, target, workspace) {
+  if (CONFIGURATION.includes(target) && path.endsWith('.config.ts')) return undefined;
+  if (workspaceOf(target) !== workspace) return `reaches into ${target} instead of importing the package`;
+  const [from, to] = [path, target].map(roomOf);
+  if (from === undefined || to === undefined || from === to || ROOMS.ground.includes(to)) return undefined;
+  const allowed = ROOMS.mayImport[from];
+  if (allowed === undefined) return `is in ${from}, a room that tools/import-rules.mjs does not know`;
+  return allowed.includes(to) ? undefined : `imports ${to}, which ${from} may not`;
 }
 
+function bareBreach(path, specifier, workspace, manifests) {
+  const name = packageNameOf(specifier);
+  const own = manifests.get(workspace);
+  if (name === own.name) return isTest(path) ? undefined : `imports its own package ${name}; import the file`;
+  const owner = [...manifests.values()].find((manifest) => manifest.name === name);
+  if (owner !== undefined) {
+    const allowed = [...WORKSPACES[workspace], ...(isTest(path) ? FOR_TESTS : [])];
+    if (!allowed.includes(name)) return `imports ${name}, which ${workspace} may not`;
+    const subpath = `.${specifier.slice(name.length)}`;
+    if (!Object.hasOwn(owner.exports ?? {}, subpath)) return `imports ${specifier}, which ${name} does not export`;
+    if (FOR_TESTS.includes(name)) return undefined;
+  }
+  const declared = { ...own.dependencies, ...own.peerDependencies, ...own.optionalDependencies };
+  // Tools, tests and configurations run in the workspace and have its devDependencies.
+  const besides = { ...own.devDependencies, ...manifests.get('.')?.devDependencies };
+  const isPublished = workspace !== 'tools' && !isTest(path) && path.startsWith(`${workspace}/src/`);
+  if (Object.hasOwn(isPublished ? declared : { ...declared, ...besides }, name)) return undefined;
+  return `imports ${name}, which ${workspace}/package.json does not declare`;
+}
+
+function unknownWorkspaces(root) {
+  const parents = ['packages', 'examples'].filter((parent) => existsSync(join(root, parent)));
+  return parents
+    .flatMap((parent) => readdirSync(join(root, parent)).map((name) => `${parent}/${name}`))
+    .filter((folder) => existsSync(join(root, folder, 'package.json')) && !Object.hasOwn(WORKSPACES, folder))
+    .map((folder) => `${folder} is a workspace that tools/import-rules.mjs does not know`);
+}
+
+/** One sentence for each cycle, named once however many files it can be entered by. */
 function cyclesIn(graph) {
-  const done = new Set();
   const cycles = [];
-  const visit = (file, path) => {
-    if (path.includes(file)) return cycles.push([...path.slice(path.indexOf(file)), file]);
-    if (done.has(file)) return;
-    for (const specifier of graph.get(file) ?? []) {
-      if (specifier.startsWith('.')) visit(resolve(dirname(file), specifier), [...path, file]);
-    }
-    done.add(file);
+  const done = new Set();
+  const walk = (path, trail) => {
+    const start = trail.indexOf(path);
+    if (start >= 0) cycles.push(`${[...trail.slice(start), path].join(' → ')} is a cycle`);
+    if (start >= 0 || done.has(path)) return;
+    for (const target of graph.get(path) ?? []) walk(target, [...trail, path]);
+    done.add(path);
   };
-  for (const file of graph.keys()) visit(file, []);
+  for (const path of graph.keys()) walk(path, []);
   return cycles;
 }
 
-function isBuiltin(specifier) {
-  return specifier.startsWith('node:') || builtinModules.includes(specifier);
+/** The file itself, and its folders below the workspace. */
+function drawersIn(path) {
+  const names = path
+    .slice(workspaceOf(path).length + 1)
+    .split('/')
+    .map((name) => name.split('.')[0]);
+  return names
+    .filter((name) => DRAWERS.includes(name))
+    .map((name) => `${path} is a drawer: "${name}" does not say what is in it`);
 }
 
-function sourcesIn(folder) {
-  return readdirSync(folder, { recursive: true })
-    .filter((name) => name.endsWith('.ts') && !name.endsWith('.test.ts'))
-    .map((name) => join(folder, name));
+function roomOf(path) {
+  if (!isIn(path, ROOMS.folder) || isTest(path)) return undefined;
+  const inside = path.slice(ROOMS.folder.length + 1);
+  const named = Object.keys(ROOMS.mayImport).filter((room) => isIn(inside, room));
+  return named.sort((one, other) => other.length - one.length)[0] ?? inside.split('/')[0];
 }
 
-if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  const problems = checkImports(process.cwd());
+function workspaceOf(path) {
+  return Object.keys(WORKSPACES).find((folder) => isIn(path, folder));
+}
+
+function isIn(path, folder) {
+  return path === folder || path.startsWith(`${folder}/`);
+}
+
+function isTest(path) {
+  return path.endsWith('.test.ts') || /^[^/]+\/[^/]+\/test\//.test(path);
+}
+
+function isRelative(specifier) {
+  return specifier.startsWith('.');
+}
+
+function targetOf(path, specifier) {
+  return posix.join(posix.dirname(path), specifier);
+}
+
+function packageNameOf(specifier) {
+  return specifier
+    .split('/')
+    .slice(0, specifier.startsWith('@') ? 2 : 1)
+    .join('/');
+}
+
+function readManifests(root) {
+  const folders = ['.', ...Object.keys(WORKSPACES)].filter((folder) => existsSync(join(root, folder, 'package.json')));
+  return new Map(
+    folders.map((folder) => [folder, JSON.parse(readFileSync(join(root, folder, 'package.json'), 'utf8'))]),
+  );
+}
+
+/** Paths with forward slashes, relative to the root; what is installed or built is not looked into. */
+function filesBelow(root, folder) {
+  return readdirSync(join(root, folder), { withFileTypes: true }).flatMap((entry) => {
+    const path = `${folder}/${entry.name}`;
+    if (!entry.isDirectory()) return [path];
+    return ['node_modules', 'dist'].includes(entry.name) ? [] : filesBelow(root, path);
+  });
+}
+
+function main() {
+  const problems = checkImports(fileURLToPath(new URL('..', import.meta.url)));
   for (const problem of problems) console.error(problem);
-  process.exitCode = problems.length === 0 ? 0 : 1;
+  if (problems.length > 0) exit(1);
+  console.log('Imports keep the rules.');
 }
+
+if (argv[1] !== undefined && resolve(argv[1]) === fileURLToPath(import.meta.url)) main();

@@ -1,23 +1,62 @@
-// Everything that is checked beside the tests. All steps run; all failures are told at the end.
-import { spawnSync } from 'node:child_process';
+/**
+ * Everything that is checked besides the tests, each step named with its duration: `npm run check`. Every step runs whatever the
+ * others find, and what failed is said at the end. `npm run check -- imports style` runs single steps.
+ */
+import { argv, execPath, exit } from 'node:process';
+import { build } from './bootstrap/build.mjs';
+import { run } from './bootstrap/children.mjs';
+import { withLock } from './bootstrap/lock.mjs';
 
+/** A step is a command for this Node, or a function that throws; `built` steps look at what the build made. */
 const STEPS = [
-  ['types of sources', ['node_modules/typescript/bin/tsc', '-b']],
-  ['types of tests and tools', ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.test.json']],
-  ['format and lint', ['node_modules/@biomejs/biome/bin/biome', 'ci', '--colors=off', '.']],
-  ['imports', ['tools/check-imports.mjs']],
-  ['packages', ['tools/check-packages.mjs']],
-  ['requirements', ['tools/check-requirements.mjs']],
+  { name: 'build', run: () => withLock('.cache/set-up.lock', () => build(execPath)) },
+  { name: 'types', command: ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.test.json'] },
+  { name: 'style', command: ['node_modules/@biomejs/biome/bin/biome', 'ci', '--colors=off', '.'] },
+  { name: 'imports', command: ['tools/check-imports.mjs'] },
+  { name: 'requirements', command: ['tools/check-requirements.mjs'] },
+  { name: 'changesets', command: ['tools/check-changesets.mjs'] },
+  { name: 'entries', command: ['tools/check-entries.mjs'], built: true },
+  { name: 'packages', command: ['tools/check-package.mjs'], built: true },
 ];
 
-const failed = STEPS.filter(([name, command]) => {
-  const started = Date.now();
-  const env = { ...process.env, NO_COLOR: '1' };
-  const { status, stdout, stderr } = spawnSync(process.execPath, command, { encoding: 'utf8', env });
-  console.log(`${status === 0 ? '✓' : '✗'} ${name} (${((Date.now() - started) / 1000).toFixed(1)} s)`);
-  if (status !== 0) console.log(`${stdout}${stderr}`);
-  return status !== 0;
-});
-if (failed.length > 0)
-  console.log(`${failed.length} of ${STEPS.length} checks failed: ${failed.map(([name]) => name).join(', ')}`);
-process.exitCode = failed.length === 0 ? 0 : 1;
+const failures = [];
+for (const step of chooseSteps(argv.slice(2))) {
+  const { outcome, finding, seconds } = await take(step);
+  console.log(`${outcome.padEnd(7)} ${step.name.padEnd(12)} ${seconds} s`);
+  if (finding !== undefined) failures.push({ name: step.name, finding });
+}
+for (const { name, finding } of failures) console.error(`\n── ${name} ──\n${finding.trim()}`);
+const names = failures.map(({ name }) => name).join(', ');
+console.log(failures.length === 0 ? '\nAll checks passed.' : `\nFailed: ${names}.`);
+process.exitCode = failures.length === 0 ? 0 : 1;
+
+/** All, or those that are named; what looks at the build brings the build along. */
+function chooseSteps(names) {
+  const unknown = names.filter((wanted) => !STEPS.some(({ name }) => name === wanted));
+  if (unknown.length > 0) {
+    console.error(`No such step: ${unknown.join(', ')}. There are: ${STEPS.map(({ name }) => name).join(', ')}.`);
+    exit(2);
+  }
+  const isNamed = ({ name }) => names.length === 0 || names.includes(name);
+  const needsBuild = STEPS.some((step) => step.built && isNamed(step));
+  return STEPS.filter((step) => isNamed(step) || (step.name === 'build' && needsBuild));
+}
+
+async function take(step) {
+  const start = performance.now();
+  const isBlocked = step.built && failures.some(({ name }) => name === 'build');
+  const finding = isBlocked ? 'Not looked at: the build failed.' : await findingOf(step);
+  const seconds = ((performance.now() - start) / 1000).toFixed(1);
+  return { outcome: finding === undefined ? 'passed' : 'FAILED', finding, seconds };
+}
+
+async function findingOf(step) {
+  if (step.command === undefined) {
+    return step.run().then(
+      () => undefined,
+      (error) => error.message,
+    );
+  }
+  const { code, output } = await run(execPath, step.command, { env: { ...process.env, NO_COLOR: '1' } });
+  return code === 0 ? undefined : output || `exit code ${code}`;
+}

@@ -1,37 +1,104 @@
-import { spawnSync } from 'node:child_process';
-import { rmSync } from 'node:fs';
-import { join } from 'node:path';
-import { fingerprint, readStamp, writeStamp } from './fingerprint.mjs';
-import { packageFolders, workspaceManifests } from './workspaces.mjs';
+import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { run } from './children.mjs';
+import { fingerprint, readStamp, removeStamp, writeStamp } from './stamp.mjs';
+import { exampleFolders, packageFolders, workspaceManifests } from './workspaces.mjs';
 
-const STAMP = 'node_modules/.cache/svc-build';
+const STAMPS = 'node_modules/.cache/svc';
 const TSC = 'node_modules/typescript/bin/tsc';
 const TSUP = 'node_modules/tsup/dist/cli-default.js';
+const AT_ONCE = 2;
 
-/** Builds packages and examples when their sources are not those of the last build. A build that fails leaves no stamp. */
-export function build(node) {
-  const wanted = fingerprint(inputs());
-  if (readStamp(STAMP) === wanted) return;
-  console.log('Building packages and examples …');
-  rmSync(STAMP, { force: true });
-  // Nothing of an earlier build is left to be taken for this one's.
-  for (const path of workspaceManifests()) rmSync(join(path, '..', 'dist'), { recursive: true, force: true });
-  for (const folder of packageFolders()) run(node, [join(process.cwd(), TSUP)], folder);
-  run(node, [TSC, '-b'], '.');
-  writeStamp(STAMP, wanted);
+/**
+ * Builds what is not up to date: the JavaScript of each package with tsup; the declarations of all, and the examples, with tsc.
+ *
+ * @param {string} node the Node to build with
+ * @throws {Error} with the compilers' messages; a part that fails leaves no stamp, so the next build tries it again
+ */
+export async function build(node) {
+  const stale = [declarationsAndExamples(), ...packageFolders().map(javaScriptOf)].filter(isStale);
+  if (stale.length === 0) return;
+  console.log(`Building ${stale.map(({ name }) => name).join(', ')} …`);
+  const failures = [];
+  const lane = async () => {
+    for (let part = stale.shift(); part !== undefined; part = stale.shift()) {
+      const failure = await make(node, part);
+      if (failure !== undefined) failures.push(failure);
+    }
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, lane));
+  if (failures.length > 0) throw new Error(failures.join('\n'));
 }
 
-function inputs() {
-  const sources = workspaceManifests().map((path) => join(path, '..', 'src'));
-  const configurations = workspaceManifests().flatMap((path) =>
-    ['tsconfig.json', 'tsconfig.node.json', 'tsup.config.ts'].map((name) => join(path, '..', name)),
-  );
-  const shared = ['tsconfig.json', 'tsconfig.base.json', 'tsup.base.ts', 'package-lock.json'];
-  return [...shared, ...workspaceManifests(), ...configurations, ...sources];
+async function make(node, part) {
+  removeStamp(part.stamp);
+  const { code, output } = await run(node, part.command, { cwd: part.cwd });
+  if (code !== 0) return `The build of ${part.name} failed:\n${output}`;
+  part.afterwards?.();
+  writeStamp(part.stamp, part.wanted);
+  return undefined;
 }
 
-function run(node, command, cwd) {
-  const { status, stdout, stderr } = spawnSync(node, command, { cwd, encoding: 'utf8' });
-  if (status === 0) return;
-  throw new Error(`The build of ${cwd} failed:\n${stdout}${stderr}`);
+function isStale({ stamp, wanted, outputs }) {
+  return readStamp(stamp) !== wanted || !outputs.every(existsSync);
+}
+
+function javaScriptOf(folder) {
+  return {
+    name: folder,
+    command: [resolve(TSUP)],
+    cwd: folder,
+    stamp: join(STAMPS, `build-${folder.replace(/[\\/]/g, '-')}`),
+    wanted: fingerprint([
+      ...['src', 'package.json', 'tsup.config.ts'].map((name) => join(folder, name)),
+      ...['tsup.base.ts', 'tsconfig.base.json', 'package-lock.json'],
+    ]),
+    outputs: publishedFiles(folder, '.js'),
+  };
+}
+
+function declarationsAndExamples() {
+  const folders = [...packageFolders(), ...exampleFolders()];
+  const outputs = [
+    ...packageFolders().flatMap((folder) => publishedFiles(folder, '.d.ts')),
+    ...exampleFolders().map((folder) => join(folder, 'dist/main.js')),
+  ];
+  return {
+    name: 'declarations and examples',
+    // tsc goes by its own notes, and those do not see that a file was deleted.
+    command: [resolve(TSC), '-b', ...(outputs.every(existsSync) ? [] : ['--force'])],
+    cwd: '.',
+    stamp: join(STAMPS, 'build-tsc'),
+    wanted: fingerprint([
+      ...folders.flatMap((folder) => ['src', 'tsconfig.json', 'tsconfig.node.json'].map((name) => join(folder, name))),
+      ...workspaceManifests(),
+      ...['tsconfig.json', 'tsconfig.base.json', 'package-lock.json'],
+    ]),
+    outputs,
+    afterwards: removeOrphans,
+  };
+}
+
+/** The files of dist that a package's `exports` and `imports` name. */
+function publishedFiles(folder, ending) {
+  const { exports, imports } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
+  const paths = JSON.stringify([exports, imports]).match(/\.\/dist\/[^"]+/g) ?? [];
+  return paths.filter((path) => path.endsWith(ending)).map((path) => join(folder, path));
+}
+
+/** tsc never takes a declaration away, and what lies in dist is published. */
+function removeOrphans() {
+  for (const folder of packageFolders()) {
+    for (const path of filesBelow(join(folder, 'dist'))) {
+      const source = path.replace(/\.d\.ts(\.map)?$/, '.ts').replace(join(folder, 'dist'), join(folder, 'src'));
+      if (source.endsWith('.ts') && !existsSync(source)) rmSync(path);
+    }
+  }
+}
+
+function filesBelow(folder) {
+  return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
+    const path = join(folder, entry.name);
+    return entry.isDirectory() ? filesBelow(path) : [path];
+  });
 }

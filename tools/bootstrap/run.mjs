@@ -1,31 +1,38 @@
 // What `npm start`, `npm test`, `npm run build` and `npm run check` run, with whatever Node the machine has: it sets up what is
-// missing, says so, and hands over to the Node that the lockfile pins. It uses nothing newer than Node 18.
-import { spawn } from 'node:child_process';
+// missing, says so, and hands over to the Node that the lockfile pins. Nothing in this folder needs more than Node 18.
+import { fileURLToPath } from 'node:url';
 import { build } from './build.mjs';
-import { install } from './install.mjs';
+import { standIn } from './children.mjs';
+import { install, installBeside } from './install.mjs';
+import { withLock } from './lock.mjs';
 import { pinnedNode } from './pinned-node.mjs';
 
-/** The commands of each task, run one after another. */
+/** What each task runs once everything is set up, one command after another. */
 const TASKS = {
   build: () => [],
   start: (args) => [['examples/reference-host/dist/start.js', ...args]],
   test: (args) => [['node_modules/vitest/vitest.mjs', 'run', ...args], ['tools/check-requirements.mjs']],
-  check: () => [['tools/check.mjs']],
+  check: (args) => [['tools/check.mjs', ...args]],
 };
 
+/** What a task alone needs besides, each a folder with a lockfile of its own. */
+const BESIDE = { test: ['tools/runtimes'] };
+
+/** The check names a build that fails among its other findings, so it builds by itself. */
+const BUILDS_BY_ITSELF = ['check'];
+
 const [task = '', ...args] = process.argv.slice(2);
-const commands = TASKS[task];
-if (commands === undefined) {
+const commandsOf = TASKS[task];
+if (commandsOf === undefined) {
   console.error(`Unknown task "${task}". There are: ${Object.keys(TASKS).join(', ')}.`);
   process.exit(2);
 }
 
+process.chdir(fileURLToPath(new URL('../..', import.meta.url)));
 try {
-  install();
-  const node = pinnedNode();
-  build(node);
-  for (const command of commands(args)) {
-    const code = await run(node, command);
+  const node = await withLock('.cache/set-up.lock', setUp);
+  for (const command of commandsOf(args)) {
+    const code = await standIn(node, command);
     if (code !== 0) process.exit(code);
   }
 } catch (error) {
@@ -33,18 +40,10 @@ try {
   process.exit(1);
 }
 
-/** Runs a command in this process's place: same streams, same signals, same exit code. */
-function run(node, command) {
-  const child = spawn(node, command, { stdio: 'inherit' });
-  // A terminal signals the whole group, so the child has its SIGINT already.
-  const ignore = () => {};
-  const pass = () => child.kill('SIGTERM');
-  process.on('SIGINT', ignore).on('SIGTERM', pass);
-  return new Promise((resolve, reject) => {
-    child.on('error', reject);
-    child.on('exit', (code, signal) => {
-      process.off('SIGINT', ignore).off('SIGTERM', pass);
-      resolve(code ?? (signal === 'SIGINT' ? 130 : 1));
-    });
-  });
+async function setUp() {
+  await install();
+  for (const folder of BESIDE[task] ?? []) await installBeside(folder);
+  const node = await pinnedNode();
+  if (!BUILDS_BY_ITSELF.includes(task)) await build(node);
+  return node;
 }

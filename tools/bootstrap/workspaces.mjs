@@ -3,18 +3,22 @@ import { join } from 'node:path';
 
 /** The folders of the published packages. */
 export function packageFolders() {
-  return foldersIn('packages');
+  return workspacesIn('packages');
+}
+
+/** The folders of the examples. */
+export function exampleFolders() {
+  return workspacesIn('examples');
 }
 
 /** The package.json of every workspace. */
 export function workspaceManifests() {
-  const folders = [...packageFolders(), ...foldersIn('examples'), 'tools'];
-  return folders.map((folder) => join(folder, 'package.json')).filter((path) => existsSync(path));
+  return [...packageFolders(), ...exampleFolders(), 'tools'].map((folder) => join(folder, 'package.json'));
 }
 
-function foldersIn(parent) {
-  return readdirSync(parent, { withFileTypes: true })
-    .filter((entry) => entry.isDirectory())
-    .map((entry) => join(parent, entry.name))
-    .sort();
+function workspacesIn(parent) {
+  return readdirSync(parent)
+    .sort()
+    .map((name) => join(parent, name))
+    .filter((folder) => existsSync(join(folder, 'package.json')));
 }

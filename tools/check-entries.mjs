@@ -1,0 +1,100 @@
+/**
+ * Holds the built entries to `entries.mjs`: `node tools/check-entries.mjs`, after a build; `--sizes` prints what was measured.
+ */
+import { spawnSync } from 'node:child_process';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { argv, execPath, exit } from 'node:process';
+import { fileURLToPath } from 'node:url';
+import { ENTRIES } from './entries.mjs';
+import { bundle } from './entry-bundle.mjs';
+
+/**
+ * @param {string} root a checkout that is built
+ * @param {readonly Entry[]} entries
+ * @returns {Promise<{ problems: string[], measures: Measure[] }>}
+ *
+ * @typedef {{ name: string, runtime: 'neutral' | 'node', kB: number, importMs?: number }} Entry
+ * @typedef {{ name: string, kB: number, importMs: number | undefined }} Measure
+ */
+export async function checkEntries(root, entries) {
+  const problems = differences(entries, exportedBy(root));
+  const measures = [];
+  if (problems.length > 0) return { problems, measures };
+  for (const entry of entries) {
+    try {
+      const { found, measure } = await judge(root, entry);
+      problems.push(...found.map((sentence) => `${entry.name} ${sentence}`));
+      measures.push({ name: entry.name, ...measure });
+    } catch (error) {
+      problems.push(`${entry.name} cannot be bundled: ${error.message}`);
+    }
+  }
+  return { problems, measures };
+}
+
+async function judge(root, entry) {
+  const found = [];
+  const { kB, builtins } = await bundle(root, entry);
+  if (entry.runtime === 'neutral')
+    found.push(...builtins.map(({ name, by }) => `is neutral, but ${by} imports ${name}`));
+  if (kB > entry.kB) found.push(`has ${kB} kB, over its budget of ${entry.kB} kB`);
+  const imported = importTime(root, entry);
+  if (imported.failure !== undefined) found.push(`does not import: ${imported.failure}`);
+  else if (imported.ms > entry.importMs)
+    found.push(`takes ${imported.ms} ms to import, over its budget of ${entry.importMs} ms`);
+  return { found, measure: { kB, importMs: imported.ms } };
+}
+
+/** Both ways: what a package exports and nobody lists, what is listed and no package exports. */
+function differences(entries, exported) {
+  const listed = new Set(entries.map(({ name }) => name));
+  return [
+    ...exported
+      .filter((name) => !listed.has(name))
+      .map((name) => `${name} is exported, and tools/entries.mjs does not list it`),
+    ...[...listed]
+      .filter((name) => !exported.includes(name))
+      .map((name) => `${name} is in tools/entries.mjs, and nothing exports it`),
+  ];
+}
+
+/** The entries of every package's `exports`, without package.json. */
+export function exportedBy(root) {
+  return readdirSync(join(root, 'packages')).flatMap((folder) => {
+    const { name, exports } = JSON.parse(readFileSync(join(root, 'packages', folder, 'package.json'), 'utf8'));
+    const subpaths = Object.keys(exports).filter((subpath) => subpath !== './package.json');
+    return subpaths.map((subpath) => name + subpath.slice(1));
+  });
+}
+
+/** A busy machine only ever adds time, so the shortest of several counts. */
+const ROUNDS = 7;
+const DEADLINE_MS = 10_000;
+
+/** In a process of its own, which must also come to its end: an import leaves nothing running. */
+function importTime(root, { name, importMs }) {
+  const program = `const at = performance.now(); await import(${JSON.stringify(name)}); console.log(performance.now() - at);`;
+  let shortest = Number.POSITIVE_INFINITY;
+  for (let round = 0; round < (importMs === undefined ? 1 : ROUNDS); round += 1) {
+    const options = { cwd: root, encoding: 'utf8', timeout: DEADLINE_MS };
+    const { status, stdout, stderr } = spawnSync(execPath, ['--input-type=module', '--eval', program], options);
+    if (status === null) return { failure: `the process was still running after ${DEADLINE_MS} ms` };
+    if (status !== 0) return { failure: stderr.trim() };
+    shortest = Math.min(shortest, Number(stdout));
+  }
+  return { ms: Math.round(shortest * 10) / 10 };
+}
+
+async function main() {
+  const { problems, measures } = await checkEntries(fileURLToPath(new URL('..', import.meta.url)), ENTRIES);
+  if (argv.includes('--sizes')) {
+    for (const { name, kB, importMs } of measures)
+      console.log(`${name.padEnd(30)} ${kB.toFixed(2).padStart(8)} kB ${importMs} ms`);
+  }
+  for (const problem of problems) console.error(problem);
+  if (problems.length > 0) exit(1);
+  console.log(`${measures.length} entries are listed, import, and are within their budgets.`);
+}
+
+if (argv[1] !== undefined && resolve(argv[1]) === fileURLToPath(import.meta.url)) await main();

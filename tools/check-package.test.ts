@@ -1,0 +1,106 @@
+import { describe, expect, test } from 'vitest';
+import { temporaryTree } from './temporary-tree.ts';
+
+interface Skeleton {
+  skeletonProblems(root: string, folder: string): string[];
+}
+interface Tarball {
+  tarballProblems(files: readonly string[], manifest: object): string[];
+}
+
+const { skeletonProblems }: Skeleton = await import(new URL('./package-skeleton.mjs', import.meta.url).href);
+const { tarballProblems }: Tarball = await import(new URL('./package-tarball.mjs', import.meta.url).href);
+
+const MANIFEST = {
+  name: '@svc/a',
+  version: '1.2.0',
+  description: 'Does one thing',
+  license: 'Apache-2.0',
+  type: 'module',
+  sideEffects: false,
+  engines: { node: '>=22.19' },
+  files: ['dist', 'src', '!src/**/*.test.ts'],
+  exports: {
+    '.': { '@svc/source': './src/index.ts', types: './dist/index.d.ts', default: './dist/index.js' },
+    './package.json': './package.json',
+  },
+  dependencies: { '@svc/b': '^2.0.0' },
+  publishConfig: { access: 'public', provenance: true },
+};
+
+const TREE = {
+  LICENSE: 'the licence',
+  'packages/a/package.json': MANIFEST,
+  'packages/a/LICENSE': 'the licence',
+  'packages/a/README.md': '',
+  'packages/a/CHANGELOG.md': '',
+  'packages/a/tsconfig.json': '',
+  'packages/a/tsup.config.ts': '',
+  'packages/a/src/index.ts': '',
+  'packages/a/test/a.test.ts': '',
+  'packages/b/package.json': { name: '@svc/b', version: '2.0.0' },
+};
+
+describe('the skeleton of a package', () => {
+  const problemsOf = (tree: Record<string, unknown>) => skeletonProblems(temporaryTree(tree), 'packages/a');
+
+  test('passes when nothing is missing', () => {
+    expect(problemsOf(TREE)).toEqual([]);
+  });
+
+  test.each(Object.keys(TREE).filter((path) => /^packages\/a\/(?!package.json)/.test(path)))('needs %s', (path) => {
+    const without = Object.fromEntries(Object.entries(TREE).filter(([name]) => name !== path));
+    expect(problemsOf(without)).toEqual([expect.stringContaining(`has no ${path.split('/')[2]}`)]);
+  });
+
+  const { '.': root } = MANIFEST.exports;
+  test.each([
+    ['description', { description: undefined }],
+    ['license', { license: 'MIT' }],
+    ['type', { type: 'commonjs' }],
+    ['sideEffects', { sideEffects: true }],
+    ['engines', { engines: {} }],
+    ['files', { files: ['dist', 'src'] }],
+    ['exports', { exports: { '.': root } }],
+    ['publishConfig', { publishConfig: { access: 'restricted', provenance: true } }],
+    [
+      'under other conditions',
+      { exports: { ...MANIFEST.exports, './b': { default: './dist/b.js', types: './dist/b.d.ts' } } },
+    ],
+    ['@svc/b ^1.0.0', { dependencies: { '@svc/b': '^1.0.0' } }],
+    ['as a peer', { dependencies: {}, peerDependencies: { '@svc/b': '^2.0.0' } }],
+  ])('names a wrong package.json: %s', (problem, change) => {
+    const changed = { ...TREE, 'packages/a/package.json': { ...MANIFEST, ...change } };
+    expect(problemsOf(changed)).toEqual([expect.stringContaining(problem)]);
+  });
+
+  test("has the project's licence", () => {
+    expect(problemsOf({ ...TREE, 'packages/a/LICENSE': 'another' })).toEqual([expect.stringContaining('LICENSE')]);
+  });
+});
+
+describe('a tarball', () => {
+  const FILES = ['package.json', 'README.md', 'LICENSE', 'src/index.ts', 'dist/index.js', 'dist/index.d.ts'];
+
+  test('passes when it holds what its package.json names', () => {
+    expect(tarballProblems(FILES, MANIFEST)).toEqual([]);
+  });
+
+  test.each(['README.md', 'LICENSE', 'dist/index.js', 'dist/index.d.ts', 'src/index.ts'])('needs %s', (path) => {
+    const files = FILES.filter((name) => name !== path);
+    expect(tarballProblems(files, MANIFEST)).toContainEqual(expect.stringContaining(`does not hold ${path}`));
+  });
+
+  test.each(['src/a.test.ts', 'test/a.ts', 'dist/.tsbuildinfo', 'dist/.tsbuildinfo-node', 'dist/a.ts'])(
+    'does not hold %s',
+    (path) => {
+      expect(tarballProblems([...FILES, path], MANIFEST)).toEqual([`the tarball of @svc/a holds ${path}`]);
+    },
+  );
+
+  test('holds no declaration whose source is gone', () => {
+    expect(tarballProblems([...FILES, 'dist/old.d.ts'], MANIFEST)).toEqual([
+      expect.stringContaining('dist/old.d.ts, whose source is gone'),
+    ]);
+  });
+});

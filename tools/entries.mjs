@@ -1,0 +1,32 @@
+/**
+ * Every entry of every package: where it runs and what it may cost.
+ *
+ * - `runtime`: `neutral` runs everywhere, so nothing that it imports is Node's; `node` needs Node.
+ * - `kB`: at most so many thousand bytes, minified and gzipped, together with everything that it imports but Node's own modules;
+ *   a neutral entry is measured as a browser gets it.
+ * - `importMs`: importing it on Node takes at most so many milliseconds; stated where it matters.
+ */
+export const ENTRIES = [
+  { name: '@svc/webhook-verify', runtime: 'neutral', kB: 6, importMs: 5 },
+  { name: '@svc/webhook-verify/events', runtime: 'neutral', kB: 2 },
+  { name: '@svc/webhook-verify/fetch', runtime: 'neutral', kB: 7 },
+  { name: '@svc/webhook-verify/node', runtime: 'node', kB: 5 },
+
+  { name: '@svc/egress-guard', runtime: 'neutral', kB: 4 },
+  { name: '@svc/egress-guard/post', runtime: 'node', kB: 280 },
+
+  { name: '@svc/versioning', runtime: 'neutral', kB: 4 },
+  { name: '@svc/versioning/ids', runtime: 'neutral', kB: 2 },
+  { name: '@svc/versioning/events', runtime: 'neutral', kB: 2 },
+  { name: '@svc/versioning/projection', runtime: 'neutral', kB: 1 },
+
+  { name: '@svc/auth', runtime: 'neutral', kB: 4 },
+  { name: '@svc/auth/api-key', runtime: 'neutral', kB: 6 },
+  { name: '@svc/auth/rate-limit', runtime: 'neutral', kB: 2 },
+
+  { name: '@svc/host-kit', runtime: 'node', kB: 400 },
+  { name: '@svc/host-kit/node', runtime: 'node', kB: 10 },
+  { name: '@svc/host-kit/stores/memory', runtime: 'neutral', kB: 3 },
+  { name: '@svc/host-kit/stores/sqlite', runtime: 'node', kB: 6 },
+  { name: '@svc/host-kit/testing', runtime: 'node', kB: 4 },
+];

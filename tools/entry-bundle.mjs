@@ -1,0 +1,57 @@
+import { builtinModules, createRequire } from 'node:module';
+import { gzipSync } from 'node:zlib';
+
+// The bundler that comes with tsup.
+const { build } = createRequire(createRequire(import.meta.url).resolve('tsup'))('esbuild');
+
+/** Both spellings: a build that drops `node:` leaves the other one. */
+const BUILTINS = new Set([...builtinModules, ...builtinModules.map((name) => `node:${name}`)]);
+
+/** What a bundler for browsers, or Node, takes from `exports` and `imports`. */
+const SETTINGS = {
+  neutral: {
+    platform: 'neutral',
+    conditions: ['browser', 'module', 'import'],
+    mainFields: ['browser', 'module', 'main'],
+  },
+  node: { platform: 'node', conditions: ['module', 'import'] },
+};
+
+/**
+ * Bundles an entry with everything that it imports.
+ *
+ * @param {string} root a checkout that is built
+ * @param {{ name: string, runtime: 'neutral' | 'node' }} entry
+ * @returns {Promise<{ kB: number, builtins: { name: string, by: string }[] }>} `kB`: minified and gzipped, in
+ *   thousands of bytes; `builtins`: Node's modules that are imported, and by which files
+ * @throws {Error} when an import leads nowhere
+ */
+export async function bundle(root, { name, runtime }) {
+  const { outputFiles, metafile } = await build({
+    ...SETTINGS[runtime],
+    // All names, so that nothing is shaken off.
+    stdin: { contents: `export * from ${JSON.stringify(name)};`, resolveDir: root },
+    absWorkingDir: root,
+    bundle: true,
+    minify: true,
+    format: 'esm',
+    target: 'es2022',
+    write: false,
+    metafile: true,
+    logLevel: 'silent',
+    external: [...BUILTINS, 'node:*'],
+  });
+  return { kB: sizeOf(outputFiles), builtins: builtinsOf(metafile) };
+}
+
+function sizeOf([file]) {
+  return Math.round(gzipSync(file.contents, { level: 9 }).length / 10) / 100;
+}
+
+function builtinsOf({ inputs }) {
+  return Object.entries(inputs).flatMap(([by, { imports }]) =>
+    imports
+      .filter(({ path }) => BUILTINS.has(path) || path.startsWith('node:'))
+      .map(({ path: name }) => ({ name, by })),
+  );
+}

@@ -1,0 +1,65 @@
+// Who may import whom, as data for `check-imports.mjs`.
+
+const LEAVES = ['@svc/webhook-verify', '@svc/egress-guard', '@svc/versioning', '@svc/auth'];
+
+/** The project's own packages that each workspace may import. The four leaves import none of each other. */
+export const WORKSPACES = {
+  'packages/webhook-verify': [],
+  'packages/egress-guard': [],
+  'packages/versioning': [],
+  'packages/auth': [],
+  'packages/host-kit': LEAVES,
+  'examples/reference-host': ['@svc/host-kit', ...LEAVES],
+  'examples/subscriber': ['@svc/webhook-verify'],
+  tools: [],
+};
+
+/** What only the tests of every workspace may import besides. */
+export const FOR_TESTS = ['@svc/tools'];
+
+/** Files of the root that a workspace's configuration may import. */
+export const CONFIGURATION = ['tsup.base.ts'];
+
+/** What every room of the kit stands on: it stands on nothing but itself. */
+const GROUND = ['clock.ts', 'errors.ts', 'json.ts', 'log.ts', 'lookup.ts', 'random.ts', 'transaction.ts'];
+
+/** What the host is about. It reaches a store through the ports that `stores/store.ts` bundles. */
+const DOMAIN = ['runs', 'webhooks', 'discovery'];
+const PORTS = 'stores/store.ts';
+
+/**
+ * Inside host-kit: host → routes → domain → ports ← stores. Each room, a folder or a file of `src`, with the rooms that it may
+ * import; its own files and the ground go without saying. The longest name that fits is a file's room.
+ */
+export const ROOMS = {
+  folder: 'packages/host-kit/src',
+  ground: GROUND,
+  mayImport: {
+    ...Object.fromEntries(GROUND.map((file) => [file, []])),
+    ...Object.fromEntries(DOMAIN.map((room) => [room, [...DOMAIN, PORTS]])),
+    [PORTS]: DOMAIN,
+    'stores/memory': [...DOMAIN, PORTS],
+    'stores/sqlite': [...DOMAIN, PORTS],
+    http: [],
+    wire: DOMAIN,
+    routes: ['http', 'wire', ...DOMAIN],
+    'options.ts': [...DOMAIN, PORTS],
+    'host.ts': ['options.ts', 'routes', 'http', 'wire', ...DOMAIN, PORTS],
+    'index.ts': ['host.ts', 'options.ts', ...DOMAIN, PORTS],
+    adapters: ['host.ts'],
+    testing: [...DOMAIN, PORTS],
+  },
+};
+
+/** Modules that have one home; everyone else asks there. */
+export const HOMES = {
+  undici: 'packages/egress-guard/src/node',
+  'node:sqlite': 'packages/host-kit/src/stores/sqlite',
+  '@hono/node-server': 'packages/host-kit/src/adapters',
+};
+
+/** Rooms without input and output: no module of Node's. */
+export const WITHOUT_IO = ['packages/host-kit/src/wire'];
+
+/** Names that say nothing, for a file or a folder. */
+export const DRAWERS = ['utils', 'util', 'helpers', 'helper', 'common', 'shared', 'misc', 'types', 'constants'];

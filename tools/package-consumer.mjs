@@ -1,0 +1,85 @@
+import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { execPath } from 'node:process';
+import { run } from './bootstrap/children.mjs';
+
+/**
+ * Uses tarballs as a stranger does: unpacked in an empty folder beside nothing but the dependencies that they declare.
+ *
+ * @param {string} root the checkout, whose node_modules has the third-party packages
+ * @param {string} folder an empty one, outside of the checkout
+ * @param {readonly { name: string, tarball: string }[]} packages
+ * @param {readonly { name: string, runtime: 'neutral' | 'node' }[]} entries
+ * @returns {Promise<string[]>} one sentence for each thing that does not work
+ */
+export async function consumerProblems(root, folder, packages, entries) {
+  writeJson(join(folder, 'package.json'), { name: 'consumer', private: true, type: 'module' });
+  for (const { name, tarball } of packages) await unpack(tarball, join(folder, 'node_modules', name));
+  const own = new Set(packages.map(({ name }) => name));
+  for (const { name } of packages) linkDependencies(root, folder, name, own);
+  link(root, folder, '@types/node');
+  const imports = await Promise.all(entries.map(({ name }) => importProblem(folder, name)));
+  // Without Node's types first: the declarations of a neutral entry do not need them.
+  const neutral = await compileProblem(
+    root,
+    folder,
+    'neutral',
+    entries.filter(({ runtime }) => runtime === 'neutral'),
+    [],
+  );
+  const node = await compileProblem(root, folder, 'node', entries, ['node']);
+  return [...imports, neutral, node].filter((problem) => problem !== undefined);
+}
+
+async function unpack(tarball, into) {
+  mkdirSync(into, { recursive: true });
+  const { code, output } = await run('tar', ['-xzf', tarball, '-C', into, '--strip-components=1']);
+  if (code !== 0) throw new Error(`${tarball} cannot be unpacked: ${output}`);
+}
+
+function linkDependencies(root, folder, name, own) {
+  const { dependencies = {} } = JSON.parse(readFileSync(join(folder, 'node_modules', name, 'package.json'), 'utf8'));
+  for (const dependency of Object.keys(dependencies)) if (!own.has(dependency)) link(root, folder, dependency);
+}
+
+function link(root, folder, name) {
+  const path = join(folder, 'node_modules', name);
+  if (existsSync(path)) return;
+  mkdirSync(dirname(path), { recursive: true });
+  symlinkSync(join(root, 'node_modules', name), path, 'junction');
+}
+
+async function importProblem(folder, name) {
+  const program = `await import(${JSON.stringify(name)});`;
+  const { code, output } = await run(execPath, ['--input-type=module', '--eval', program], {
+    cwd: folder,
+    timeout: 20_000,
+  });
+  return code === 0 ? undefined : `${name} does not import from its tarball: ${output}`;
+}
+
+/** Declarations of dependencies included, so nothing in ours needs `skipLibCheck`. */
+async function compileProblem(root, folder, title, entries, types) {
+  const lines = entries.map(({ name }, index) => `export * as entry${index} from '${name}';`);
+  writeFileSync(join(folder, `${title}.ts`), `${lines.join('\n')}\n`);
+  writeJson(join(folder, `tsconfig.${title}.json`), {
+    compilerOptions: {
+      target: 'ES2022',
+      lib: ['ES2023', 'DOM', 'DOM.Iterable', 'DOM.AsyncIterable'],
+      module: 'NodeNext',
+      strict: true,
+      exactOptionalPropertyTypes: true,
+      noEmit: true,
+      skipLibCheck: false,
+      types,
+    },
+    files: [`${title}.ts`],
+  });
+  const tsc = join(root, 'node_modules/typescript/bin/tsc');
+  const { code, output } = await run(execPath, [tsc, '-p', `tsconfig.${title}.json`], { cwd: folder });
+  return code === 0 ? undefined : `A ${title} consumer does not compile:\n${output}`;
+}
+
+function writeJson(path, value) {
+  writeFileSync(path, JSON.stringify(value, null, 2));
+}

@@ -1,0 +1,56 @@
+import { join } from 'node:path';
+import { run, withoutInstalledPrograms } from './bootstrap/children.mjs';
+
+/**
+ * Packs a package as it would be published.
+ *
+ * @param {string} root a checkout that is built
+ * @param {string} folder of the package
+ * @param {string} into where the tarball is put
+ * @returns {Promise<{ path: string, files: string[] }>} the tarball and what is in it
+ */
+export async function pack(root, folder, into) {
+  const args = ['pack', '--json', '--loglevel=error', '--pack-destination', into];
+  const options = {
+    cwd: join(root, folder),
+    env: withoutInstalledPrograms(process.env),
+    shell: process.platform === 'win32',
+  };
+  const { code, output } = await run('npm', args, options);
+  if (code !== 0) throw new Error(`npm pack failed in ${folder}:\n${output}`);
+  // Before the list stands what the package's own scripts print.
+  const [{ filename, files }] = JSON.parse(output.slice(output.indexOf('[\n')));
+  return { path: join(into, filename), files: files.map(({ path }) => path) };
+}
+
+const NEEDED = ['package.json', 'README.md', 'LICENSE'];
+const FORBIDDEN = [/\.test\./, /^test\//, /\.tsbuildinfo/, /(^|\/)\.env/, /^dist\/.*(?<!\.d)\.ts$/];
+
+/**
+ * Whether a tarball holds what it should, and only that.
+ *
+ * @param {readonly string[]} files the paths in it
+ * @param {object} manifest its package.json
+ * @returns {string[]}
+ */
+export function tarballProblems(files, manifest) {
+  const present = new Set(files);
+  const named = (JSON.stringify([manifest.exports, manifest.imports]).match(/"\.\/[^"]+\.(?:ts|js)"/g) ?? []).map(
+    (path) => path.slice(3, -1),
+  );
+  const orphans = files.filter(
+    (path) => path.startsWith('dist/') && path.endsWith('.d.ts') && !present.has(sourceOf(path)),
+  );
+  return [
+    ...NEEDED.filter((path) => !present.has(path)).map((path) => `does not hold ${path}`),
+    ...new Set(
+      named.filter((path) => !present.has(path)).map((path) => `does not hold ${path}, which its package.json names`),
+    ),
+    ...files.filter((path) => FORBIDDEN.some((pattern) => pattern.test(path))).map((path) => `holds ${path}`),
+    ...orphans.map((path) => `holds ${path}, whose source is gone`),
+  ].map((problem) => `the tarball of ${manifest.name} ${problem}`);
+}
+
+function sourceOf(declaration) {
+  return declaration.replace(/^dist\//, 'src/').replace(/\.d\.ts$/, '.ts');
+}
