@@ -3,37 +3,57 @@ import { join } from 'node:path';
 import { defineConfig, type Options } from 'tsup';
 
 /**
- * One build for every package: an entry for each source path that the package's own `exports` and `imports` maps name under
- * the `@svc/source` condition, so the maps are the only list of entries. Declarations come from `tsc -b`.
+ * One build for every package, made from what the package's own `exports` and `bin` name, so those are the only list of entries:
+ * `./dist/a/b.js` is built from `src/a/b.ts`. What lies in `dist/for-node` is built for Node, where an import of the package's own
+ * `#…` names takes its `node` condition; the rest is built for every runtime. Declarations come from `tsc -b`.
  */
-export function packageBuild(directory: string): Options {
-  const { exports, imports } = JSON.parse(readFileSync(join(directory, 'package.json'), 'utf8'));
+export function packageBuild(directory: string): Options[] {
+  const { exports, bin } = JSON.parse(readFileSync(join(directory, 'package.json'), 'utf8'));
+  const outputs = [...outputPaths(exports), ...outputPaths(bin)].map((path) => path.replace(/^\.\/dist\//, ''));
+  const forNode = outputs.filter((path) => path.startsWith(NODE_FOLDER));
+  const forAll = outputs.filter((path) => !path.startsWith(NODE_FOLDER));
+  return [
+    // Everything in dist goes but the declarations of `tsc -b`, which stand in the same folder, and the other build.
+    build('dist', ['default'], forAll, ['!**/*.d.ts', '!**/*.d.ts.map', `!${NODE_FOLDER}**`]),
+    ...(forNode.length === 0 ? [] : [build(`dist/${NODE_FOLDER}`, ['node'], forNode.map(withoutNodeFolder), true)]),
+  ];
+}
+
+const NODE_FOLDER = 'for-node/';
+
+function build(outDir: string, conditions: string[], paths: readonly string[], clean: string[] | true): Options {
   return defineConfig({
-    entry: entriesOf(exports, imports),
-    outDir: 'dist',
+    entry: Object.fromEntries(paths.map(withoutEnding).map((path) => [path, `src/${path}.ts`])),
+    outDir,
     format: ['esm'],
     target: 'es2022',
     platform: 'neutral',
     // The default strips `node:`, and `node:sqlite` has no other name.
     removeNodeProtocol: false,
-    external: [/^#/, /^node:/],
+    external: [/^node:/],
+    noExternal: [/^#/],
+    esbuildOptions: (options) => {
+      options.conditions = conditions;
+    },
     dts: false,
     splitting: true,
     sourcemap: true,
-    // Everything in dist goes but the declarations of `tsc -b`, which stand in the same folder.
-    clean: ['!**/*.d.ts', '!**/*.d.ts.map'],
+    clean,
     silent: true,
   }) as Options;
 }
 
-/** `./src/hmac/node.ts` becomes the entry `hmac/node`, so dist mirrors src. */
-function entriesOf(...maps: readonly unknown[]): Record<string, string> {
-  const sources = maps.flatMap(sourcePaths);
-  return Object.fromEntries(sources.map((path) => [path.replace(/^\.\/src\//, '').replace(/\.ts$/, ''), path]));
+function withoutNodeFolder(path: string): string {
+  return path.slice(NODE_FOLDER.length);
 }
 
-function sourcePaths(map: unknown): string[] {
-  if (typeof map === 'string') return map.startsWith('./src/') ? [map] : [];
+function withoutEnding(path: string): string {
+  return path.replace(/\.js$/, '');
+}
+
+/** The JavaScript that a map names, each file once. */
+function outputPaths(map: unknown): string[] {
+  if (typeof map === 'string') return map.startsWith('./dist/') && map.endsWith('.js') ? [map] : [];
   if (typeof map !== 'object' || map === null) return [];
-  return Object.values(map).flatMap(sourcePaths);
+  return [...new Set(Object.values(map).flatMap(outputPaths))];
 }

@@ -1,7 +1,7 @@
 import { defineConfig } from 'vitest/config';
 
 // The workspace runs from source; the packed shape has tests of its own.
-const conditions = ['@svc/source', 'node', 'import', 'default'];
+const conditions = ['@svc/source', 'node'];
 
 export default defineConfig({
   resolve: { conditions },

@@ -38,9 +38,9 @@ export function checkImports(root) {
 
 function breachOf(path, specifier, manifests) {
   const workspace = workspaceOf(path);
-  const home = HOMES[packageNameOf(specifier)];
-  if (home !== undefined && workspace !== 'tools' && !isTest(path) && !isIn(path, home)) {
-    return `imports ${specifier}, which only ${home} may`;
+  const homes = HOMES[packageNameOf(specifier)];
+  if (homes !== undefined && workspace !== 'tools' && !isTest(path) && !homes.some((home) => isIn(path, home))) {
+    return `imports ${specifier}, which only ${homes.join(' and ')} may`;
   }
   if (isRelative(specifier)) return relativeBreach(path, targetOf(path, specifier), workspace);
   if (specifier.startsWith('#')) {

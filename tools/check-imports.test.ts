@@ -105,7 +105,7 @@ describe('what breaks a rule is named with its line', () => {
       'without input and output',
     ],
     ['an unknown room', 'packages/host-kit/src/attic/a.ts', "import '../runs/run.ts';", 'is in attic, a room that'],
-    ['a module away from its home', RUN, "import 'node:sqlite';", 'which only packages/host-kit/src/stores/sqlite may'],
+    ['a module away from its home', RUN, "import 'node:sqlite';", 'which only packages/host-kit/src/stores/sqlite and'],
   ])('%s', (_, path, text, problem) => {
     const problems = problemsOf({ [path]: `\n${text}\n` });
     expect(problems).toEqual([expect.stringContaining(problem)]);

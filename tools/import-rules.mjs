@@ -51,11 +51,11 @@ export const ROOMS = {
   },
 };
 
-/** Modules that have one home; everyone else asks there. */
+/** Modules that have a home; everyone else asks there. */
 export const HOMES = {
-  undici: 'packages/egress-guard/src/node',
-  'node:sqlite': 'packages/host-kit/src/stores/sqlite',
-  '@hono/node-server': 'packages/host-kit/src/adapters',
+  undici: ['packages/egress-guard/src/node'],
+  'node:sqlite': ['packages/host-kit/src/stores/sqlite', 'packages/webhook-verify/src/dedup'],
+  '@hono/node-server': ['packages/host-kit/src/adapters'],
 };
 
 /** Rooms without input and output: no module of Node's. */

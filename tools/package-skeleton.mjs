@@ -20,8 +20,8 @@ const FIELDS = {
   publishConfig: (value) => value?.access === 'public' && value?.provenance === true,
 };
 
-/** The order matters: the first condition that a reader knows is taken. */
-const CONDITIONS = ['@svc/source', 'types', 'default'];
+/** The order matters: the first condition that a reader knows is taken. Node may have a build of its own. */
+const CONDITIONS = ['@svc/source', 'types', 'node', 'default'];
 
 /**
  * Whether a package is built like its neighbours.
@@ -51,7 +51,10 @@ export function skeletonProblems(root, folder) {
 function conditionProblems(exports) {
   return Object.entries(exports)
     .filter(([subpath]) => subpath !== './package.json')
-    .filter(([, conditions]) => Object.keys(conditions).join() !== CONDITIONS.join())
+    .filter(
+      ([, conditions]) =>
+        Object.keys(conditions).join() !== CONDITIONS.filter((name) => name !== 'node' || name in conditions).join(),
+    )
     .map(([subpath]) => `exports ${subpath} under other conditions than ${CONDITIONS.join(', ')}`);
 }
 

@@ -79,10 +79,10 @@ function declarationsAndExamples() {
   };
 }
 
-/** The files of dist that a package's `exports` and `imports` name. */
+/** The files of dist that a package's `exports` and `bin` name. */
 function publishedFiles(folder, ending) {
-  const { exports, imports } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
-  const paths = JSON.stringify([exports, imports]).match(/\.\/dist\/[^"]+/g) ?? [];
+  const { exports, bin } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
+  const paths = JSON.stringify([exports, bin]).match(/\.\/dist\/[^"]+/g) ?? [];
   return paths.filter((path) => path.endsWith(ending)).map((path) => join(folder, path));
 }
 

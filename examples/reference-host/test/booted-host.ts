@@ -5,7 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import { type Delivery, receive } from '@svc/webhook-verify';
+import type { Delivery } from '@svc/webhook-verify';
+import { receive } from '@svc/webhook-verify/receive';
 
 /** The reference host as others boot it: its own process, a configuration file, a database file. */
 export interface BootedHost {
@@ -68,7 +69,7 @@ export async function startReceiver(): Promise<Receiver> {
     const chunks: Uint8Array[] = [];
     for await (const chunk of request) chunks.push(chunk);
     headers.push(request.headers);
-    const status = receiver.answer ?? (await handle(Buffer.concat(chunks), request.headersDistinct));
+    const status = receiver.answer ?? (await handle(Buffer.concat(chunks), request.headersDistinct)).status;
     statuses.push(status);
     response.writeHead(status).end();
   });

@@ -89,12 +89,14 @@ describe('the way of an event', () => {
     const body = { url: receiver.url, events: ['run.started', 'run.completed', 'run.failed'], tenantId: 'acme-prod' };
     const registered = await call(host.url, '/v1/webhooks', { key: KEY, body });
     expect(registered.status).toBe(201);
+    expect(registered.body.secret).toMatch(/^[0-9a-f]{64}$/);
     receiver.trust(registered.body.secret);
     return registered.body.webhookId;
   }
 
   test(
     covers(
+      'webhooks.secret.form',
       'webhooks.headers.overlap-sends-both',
       'webhooks.headers.families-identical',
       'webhooks.delivery.request-headers',

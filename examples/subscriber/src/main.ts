@@ -1,5 +1,5 @@
 import { createServer } from 'node:http';
-import { memoryDedupStore } from '@svc/webhook-verify';
+import { memoryDedupStore } from '@svc/webhook-verify/dedup/memory';
 import { toNodeHandler } from '@svc/webhook-verify/node';
 
 // The secret that the registration answered with.

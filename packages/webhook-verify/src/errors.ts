@@ -2,6 +2,7 @@ interface DetailsByCode {
   missing_header: { readonly header: string };
   repeated_header: { readonly header: string };
   header_mismatch: { readonly header: string };
+  webhook_id_mismatch: undefined;
   malformed_timestamp: undefined;
   timestamp_out_of_range: { readonly toleranceSeconds: number };
   unknown_algorithm: undefined;
@@ -14,52 +15,25 @@ interface DetailsByCode {
 export type WebhookVerificationErrorCode = keyof DetailsByCode;
 
 /** The status that a receiver answers with, and the sentence that tells its developer what to look at. */
-const CODES: Readonly<Record<WebhookVerificationErrorCode, { readonly status: 400 | 401; readonly message: string }>> =
-  {
-    missing_header: {
-      status: 400,
-      message: 'A signature header is missing. Pass all headers of the request, unfiltered.',
-    },
-    repeated_header: {
-      status: 400,
-      message: 'A signature header occurs more than once with different values. Look for a proxy that adds headers.',
-    },
-    header_mismatch: {
-      status: 400,
-      message:
-        'The SVC- and X-svc- headers disagree. Both families carry the same values; look for a proxy that rewrites one.',
-    },
-    malformed_timestamp: {
-      status: 400,
-      message: 'The timestamp header is not a Unix time in whole seconds.',
-    },
-    timestamp_out_of_range: {
-      status: 401,
-      message: 'The delivery was signed too long ago or too far ahead. Check the clock of this machine (NTP).',
-    },
-    unknown_algorithm: {
-      status: 400,
-      message: 'The signature algorithm is not v1, the only one that this version knows.',
-    },
-    malformed_signature: {
-      status: 400,
-      message: 'The signature header is not sha256= followed by 64 hexadecimal digits.',
-    },
-    signature_mismatch: {
-      status: 401,
-      message:
-        'No secret gives this signature. Check that the secret is the one from the registration and that the body is passed as the bytes received, before any JSON parsing.',
-    },
-    malformed_body: {
-      status: 400,
-      message: 'The signature is right, but the body is not a delivery.',
-    },
-    event_type_mismatch: {
-      status: 400,
-      message:
-        'The event-type header names another type than the signed body. Only the body is signed; look for a proxy that rewrites headers.',
-    },
-  };
+const CODES: Readonly<Record<WebhookVerificationErrorCode, readonly [status: 400 | 401, message: string]>> = {
+  missing_header: [400, 'A signature header is missing. Pass all headers of the request, unfiltered.'],
+  repeated_header: [
+    400,
+    'A signature header is there twice with different values. Look for a proxy that adds headers.',
+  ],
+  header_mismatch: [400, 'The SVC- and X-svc- headers disagree. Look for a proxy that rewrites one of the two.'],
+  webhook_id_mismatch: [401, 'The delivery names another subscription than the one that this receiver expects.'],
+  malformed_timestamp: [400, 'The timestamp header is not a Unix time in whole seconds.'],
+  timestamp_out_of_range: [401, 'Signed too long ago or too far ahead. Check the clock of this machine (NTP).'],
+  unknown_algorithm: [400, 'The signature algorithm is not v1, the only one that this version knows.'],
+  malformed_signature: [400, 'The signature header is not of the form that the algorithm has.'],
+  signature_mismatch: [
+    401,
+    'No secret gives this signature. Is it the secret of this subscription, and is the body passed as the bytes received, before any JSON parsing?',
+  ],
+  malformed_body: [400, 'The signature is right, but the body is not a delivery.'],
+  event_type_mismatch: [400, 'The event-type header differs from the signed body. Look for a proxy that rewrites it.'],
+};
 
 /**
  * Why a delivery was not accepted. `code` says which rule it broke, `status` what to answer, `message` what to look at. It
@@ -73,10 +47,11 @@ export class WebhookVerificationError<
   readonly details: DetailsByCode[Code];
 
   constructor(code: Code, details: DetailsByCode[Code]) {
-    super(CODES[code].message);
+    const [status, message] = CODES[code];
+    super(message);
     this.name = 'WebhookVerificationError';
     this.code = code;
-    this.status = CODES[code].status;
+    this.status = status;
     this.details = details;
     Object.defineProperty(this, BRAND, { value: true });
   }

@@ -9,7 +9,7 @@ export type HeaderFamily = 'A' | 'B';
 
 /** Headers as the platforms hand them over. `headersDistinct` of Node is the form that has not lost a repeat. */
 export type HeaderSource =
-  | { get(name: string): string | null }
+  | { get(name: string): string | null | undefined }
   | Readonly<Record<string, string | readonly string[] | undefined>>
   | Iterable<readonly [string, string]>;
 
@@ -32,82 +32,104 @@ export const HEADER_NAMES: Readonly<Record<HeaderFamily, Readonly<Record<keyof D
  * Reads the headers of family A, of family B, or of both when they agree.
  *
  * @throws {WebhookVerificationError} `missing_header`, `repeated_header`, `header_mismatch`
+ * @throws {TypeError} for no headers at all
  */
 export function readDeliveryHeaders(source: HeaderSource): DeliveryHeaders {
-  const valuesOf = reader(source);
-  const read = (field: keyof DeliveryHeaders) => agreed(valuesOf, field);
-  const webhookId = read('webhookId');
-  const eventType = read('eventType');
-  const timestamp = read('timestamp');
-  const signature = read('signature');
-  if (webhookId === undefined) throw missing('webhookId');
-  if (eventType === undefined) throw missing('eventType');
-  if (timestamp === undefined) throw missing('timestamp');
-  if (signature === undefined) throw missing('signature');
-  return { webhookId, eventType, timestamp, signature, algorithm: read('algorithm') };
+  const values = readBoth(source);
+  return {
+    webhookId: required(values, 0),
+    eventType: required(values, 1),
+    timestamp: required(values, 2),
+    signature: required(values, 3),
+    algorithm: agreed(values, 4),
+  };
 }
 
-type Values = (lowerCaseName: string) => readonly string[];
+type Values = readonly (string | undefined)[];
 
-const LOWER_CASE: Readonly<Record<keyof DeliveryHeaders, readonly [a: string, b: string]>> = {
-  webhookId: lowerCase('webhookId'),
-  eventType: lowerCase('eventType'),
-  timestamp: lowerCase('timestamp'),
-  signature: lowerCase('signature'),
-  algorithm: lowerCase('algorithm'),
-};
+/** Family B's value of a field stands this many places behind family A's. */
+const FIELDS = 5;
 
-/** The one value that every occurrence in either family has. */
-function agreed(valuesOf: Values, field: keyof DeliveryHeaders): string | undefined {
-  const [nameA, nameB] = LOWER_CASE[field];
-  const a = single(valuesOf(nameA), nameA);
-  const b = single(valuesOf(nameB), nameB);
-  if (a !== undefined && b !== undefined && a !== b) {
-    throw new WebhookVerificationError('header_mismatch', { header: nameA });
-  }
-  return a ?? b;
+function required(values: Values, field: number): string {
+  const value = agreed(values, field);
+  if (value === undefined) throw new WebhookVerificationError('missing_header', { header: nameOf(field) });
+  return value;
 }
 
-/** None of these values has a comma in its grammar, so a comma is how a platform joined two headers. */
-function single(values: readonly string[], header: string): string | undefined {
-  let only: string | undefined;
-  for (const value of values) {
-    for (const part of value.includes(',') ? value.split(',') : [value]) {
-      const text = part.trim();
-      if (only !== undefined && only !== text) throw new WebhookVerificationError('repeated_header', { header });
-      only = text;
+function agreed(values: Values, field: number): string | undefined {
+  const a = values[field];
+  const b = values[field + FIELDS];
+  if (a === undefined || b === undefined || a === b) return a ?? b;
+  throw new WebhookVerificationError('header_mismatch', { header: nameOf(field) });
+}
+
+/**
+ * Reads some headers by name from whatever holds them: their values in the order of the names, undefined where there is none. The
+ * work that depends on the names alone is done once.
+ *
+ * @returns a function that throws a {@link WebhookVerificationError} `repeated_header` when one is there with different values
+ */
+export function headerReader(names: readonly string[]): (source: HeaderSource) => (string | undefined)[] {
+  const lowerCase = names.map((name) => name.toLowerCase());
+  const places = new Map([...names.entries(), ...lowerCase.entries()].map(([place, name]) => [name, place]));
+  // A name of another length needs no second look.
+  const lengths = new Set(names.map(({ length }) => length));
+
+  return (source) => {
+    if (typeof source !== 'object' || source === null) {
+      throw new TypeError('The headers must be a Headers object, a record of headers or a list of pairs.');
     }
+    const values: (string | undefined)[] = new Array(names.length).fill(undefined);
+    if (hasGet(source)) {
+      for (const [place, name] of lowerCase.entries()) put(values, place, source.get(name));
+    } else if (isIterable(source)) {
+      for (const [name, value] of source) take(values, name, value);
+    } else {
+      const record: Readonly<Record<string, unknown>> = source;
+      for (const name of Object.keys(record)) take(values, name, record[name]);
+    }
+    return values;
+  };
+
+  function take(values: (string | undefined)[], name: string, value: unknown): void {
+    if (!lengths.has(name.length)) return;
+    const place = places.get(name) ?? places.get(name.toLowerCase());
+    if (place === undefined) return;
+    if (Array.isArray(value)) for (const one of value) put(values, place, one);
+    else put(values, place, value);
   }
-  return only === '' ? undefined : only;
+
+  /** None of these values has a comma in its grammar, so a comma is how a platform joined two headers. */
+  function put(values: (string | undefined)[], place: number, value: unknown): void {
+    if (typeof value !== 'string') return;
+    if (value.includes(',')) for (const part of value.split(',')) putOne(values, place, part.trim());
+    else putOne(values, place, value.trim());
+  }
+
+  function putOne(values: (string | undefined)[], place: number, value: string): void {
+    if (value === '') return;
+    const present = values[place];
+    if (present === undefined) values[place] = value;
+    else if (present !== value) throw new WebhookVerificationError('repeated_header', { header: names[place] ?? '' });
+  }
 }
 
-function reader(source: HeaderSource): Values {
-  if (hasGet(source)) {
-    return (name) => {
-      const value = source.get(name);
-      return value === null ? [] : [value];
-    };
-  }
-  const byName = new Map<string, string[]>();
-  for (const [name, value] of isIterable(source) ? source : Object.entries(source)) {
-    if (value === undefined) continue;
-    const key = name.toLowerCase();
-    const values = byName.get(key) ?? [];
-    byName.set(key, values.concat(value));
-  }
-  return (name) => byName.get(name) ?? [];
+/** A map tells cases apart, and headers do not, so a map is read as a list of pairs. */
+function hasGet(source: HeaderSource): source is { get(name: string): string | null | undefined } {
+  return 'get' in source && typeof source.get === 'function' && !(source instanceof Map);
 }
 
-function hasGet(source: HeaderSource): source is { get(name: string): string | null } {
-  return 'get' in source && typeof source.get === 'function';
-}
-
-function isIterable(source: HeaderSource): source is Iterable<readonly [string, string]> {
+function isIterable(
+  source: Iterable<readonly [string, string]> | Readonly<Record<string, unknown>>,
+): source is Iterable<readonly [string, string]> {
   return Symbol.iterator in source;
 }
 
-function missing(field: keyof DeliveryHeaders): WebhookVerificationError {
-  return new WebhookVerificationError('missing_header', { header: HEADER_NAMES.A[field] });
+const NAMES_A = Object.values(HEADER_NAMES.A);
+const readBoth = headerReader([...NAMES_A, ...Object.values(HEADER_NAMES.B)]);
+
+function nameOf(field: number): string {
+  return NAMES_A[field] ?? '';
 }
 
 function namesOf(prefix: string): Readonly<Record<keyof DeliveryHeaders, string>> {
@@ -118,8 +140,4 @@ function namesOf(prefix: string): Readonly<Record<keyof DeliveryHeaders, string>
     signature: `${prefix}Signature`,
     algorithm: `${prefix}Signature-Algorithm`,
   };
-}
-
-function lowerCase(field: keyof DeliveryHeaders): readonly [a: string, b: string] {
-  return [HEADER_NAMES.A[field].toLowerCase(), HEADER_NAMES.B[field].toLowerCase()];
 }

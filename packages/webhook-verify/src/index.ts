@@ -1,13 +1,11 @@
 export type { RawBody } from './body.ts';
-export { type ClaimResult, type DedupStore, dedupKey } from './dedup/dedup.ts';
-export { type MemoryDedupOptions, memoryDedupStore } from './dedup/memory.ts';
 export type { Delivery, EventEnvelope, KnownEvent, UnknownEvent, WebhookEvent } from './delivery.ts';
 export { WebhookVerificationError, type WebhookVerificationErrorCode } from './errors.ts';
 export { HEADER_NAMES, type HeaderFamily, type HeaderSource } from './headers.ts';
-export { type Receive, type ReceiveOptions, type ReceiveStatus, receive } from './receive.ts';
+export type { Hmac } from './hmac/hmac.ts';
 export { prepareSecret, secretFingerprint } from './secret.ts';
-export { type SignDeliveryInput, signDelivery } from './sign.ts';
+export { type SignDeliveryInput, signDelivery, signWith } from './sign.ts';
 export { SIGNATURE_ALGORITHM } from './signature.ts';
 export { TOLERANCE_SECONDS } from './timestamp.ts';
-export { type VerifyRules, verifyDelivery } from './verify.ts';
-export { type Verification, Webhook, type WebhookOptions } from './webhook.ts';
+export { type SignedBody, type VerifyRules, verifyDelivery, verifySignature } from './verify.ts';
+export { type SignedDelivery, type Verification, Webhook, type WebhookOptions } from './webhook.ts';

@@ -1,6 +1,4 @@
-import { sha256 } from '@noble/hashes/sha2.js';
-import { bytesToHex } from '@noble/hashes/utils.js';
-import { prepareHmac } from '#hmac';
+import { prepareHmac, sha256Hex } from '#hmac';
 import type { Hmac } from './hmac/hmac.ts';
 
 /**
@@ -10,19 +8,32 @@ import type { Hmac } from './hmac/hmac.ts';
  * @throws {TypeError} when it is empty or wrapped in white space, as a secret read from a file often is
  */
 export function prepareSecret(secret: string): Hmac {
-  if (typeof secret !== 'string' || secret === '')
-    throw new TypeError('The webhook secret must be a non-empty string.');
+  return prepareHmac(utf8.encode(checkedSecret(secret)));
+}
+
+/** The first 8 hexadecimal digits of the secret's SHA-256: what may be shown to tell secrets apart. */
+export function secretFingerprint(secret: string): string {
+  return sha256Hex(secret).slice(0, 8);
+}
+
+/** Any text that a host may have issued; the messages never repeat it. */
+export function checkedSecret(secret: unknown): string {
+  if (typeof secret !== 'string' || secret === '') {
+    throw new TypeError('The webhook secret must be a non-empty string. Is its environment variable set?');
+  }
   if (secret.trim() !== secret) {
     throw new TypeError(
       'The webhook secret has white space around it; pass it exactly as the registration returned it.',
     );
   }
-  return prepareHmac(utf8.encode(secret));
+  return secret;
 }
 
-/** The first 8 hexadecimal digits of the secret's SHA-256: what may be shown to tell secrets apart. */
-export function secretFingerprint(secret: string): string {
-  return bytesToHex(sha256(utf8.encode(secret)).subarray(0, 4));
+/** One secret, or several while a rotation overlaps. */
+export function secretList(secrets: string | readonly string[]): readonly string[] {
+  const list = typeof secrets === 'string' ? [secrets] : secrets;
+  if (!Array.isArray(list) || list.length === 0) throw new TypeError('At least one webhook secret is needed.');
+  return list;
 }
 
 const utf8 = new TextEncoder();

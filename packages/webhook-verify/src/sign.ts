@@ -1,8 +1,8 @@
 import { rawBody } from './body.ts';
-import { type DeliveryHeaders, HEADER_NAMES, type HeaderFamily } from './headers.ts';
+import { HEADER_NAMES, type HeaderFamily } from './headers.ts';
 import type { Hmac } from './hmac/hmac.ts';
 import { prepareSecret } from './secret.ts';
-import { formatSignature, SIGNATURE_ALGORITHM } from './signature.ts';
+import { SIGNATURE_ALGORITHM, SIGNATURE_PREFIX } from './signature.ts';
 
 export interface SignDeliveryInput {
   /** The exact bytes that will be sent. */
@@ -32,20 +32,15 @@ export function signWith(hmac: Hmac, input: Omit<SignDeliveryInput, 'secret'>): 
   if (!Number.isSafeInteger(timestamp) || timestamp < 0)
     throw new TypeError('timestamp must be Unix time in whole seconds.');
   if (families.length === 0) throw new TypeError('families must name at least one header family.');
-  const values: Readonly<Record<keyof DeliveryHeaders, string>> = {
-    webhookId,
-    eventType,
-    timestamp: String(timestamp),
-    signature: formatSignature(hmac(`${timestamp}.`, rawBody(input.body))),
-    algorithm: SIGNATURE_ALGORITHM,
-  };
+  const signature = SIGNATURE_PREFIX + hmac(`${timestamp}.`, rawBody(input.body));
   const headers: Record<string, string> = {};
   for (const family of families) {
-    headers[HEADER_NAMES[family].webhookId] = values.webhookId;
-    headers[HEADER_NAMES[family].eventType] = values.eventType;
-    headers[HEADER_NAMES[family].timestamp] = values.timestamp;
-    headers[HEADER_NAMES[family].signature] = values.signature;
-    headers[HEADER_NAMES[family].algorithm] = values.algorithm;
+    const names = HEADER_NAMES[family];
+    headers[names.webhookId] = webhookId;
+    headers[names.eventType] = eventType;
+    headers[names.timestamp] = String(timestamp);
+    headers[names.signature] = signature;
+    headers[names.algorithm] = SIGNATURE_ALGORITHM;
   }
   return headers;
 }

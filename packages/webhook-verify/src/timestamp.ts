@@ -23,3 +23,9 @@ export function requireFresh(timestamp: number, now: number, toleranceSeconds: n
   const fresh = Math.abs(Math.floor(now / 1000) - timestamp) <= toleranceSeconds;
   if (!fresh) throw new WebhookVerificationError('timestamp_out_of_range', { toleranceSeconds });
 }
+
+/** @throws {TypeError} for what is not a positive number of seconds */
+export function checkedTolerance(seconds: number = TOLERANCE_SECONDS): number {
+  if (Number.isFinite(seconds) && seconds > 0) return seconds;
+  throw new TypeError('toleranceSeconds must be a positive number; freshness cannot be switched off.');
+}

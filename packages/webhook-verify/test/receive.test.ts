@@ -1,153 +1,124 @@
-import { createServer } from 'node:http';
-import { type AddressInfo, connect } from 'node:net';
 import { covers } from '@svc/tools/covers';
-import { afterEach, describe, expect, test } from 'vitest';
-import { toFetchHandler } from '../src/adapters/fetch.ts';
-import { type NodeReceiverOptions, toNodeHandler } from '../src/adapters/node.ts';
-import { memoryDedupStore, receive, signDelivery } from '../src/index.ts';
+import { describe, expect, test } from 'vitest';
+import type { DedupStore } from '../src/dedup/dedup.ts';
+import { memoryDedupStore } from '../src/dedup/memory.ts';
+import { type ReceiveOptions, receive } from '../src/receive.ts';
+import { testDelivery } from '../src/testing/index.ts';
 
 const secret = 'a secret of the tests';
-const timestamp = () => Math.floor(Date.now() / 1000);
 
-function delivery(sequence = 1) {
-  const event = { type: 'run.completed', runId: 'r', sequence, timestamp: '2023-11-14T22:13:20Z', payload: {} };
-  const body = JSON.stringify({ runId: 'r', event });
-  const sign = { body, secret, webhookId: 'w', eventType: event.type, timestamp: timestamp() };
-  return { body, headers: signDelivery({ ...sign, families: ['A', 'B'] }) };
+/** What a receiver answers to each of some deliveries, one after the other. */
+async function statuses(options: Partial<ReceiveOptions>, ...sequences: readonly number[]): Promise<number[]> {
+  const handle = receive({ secret, onDelivery: () => {}, ...options });
+  const answers: number[] = [];
+  for (const sequence of sequences) {
+    const { body, headers } = testDelivery({ secret, sequence });
+    answers.push((await handle(body, headers)).status);
+  }
+  return answers;
 }
 
 describe(covers('webhooks.verify.dedup'), () => {
   test('an event is handled once, and again only after a failure', async () => {
     const handled: number[] = [];
     let failing = true;
-    const handle = receive({
-      secret,
-      dedup: memoryDedupStore(),
-      onDelivery: ({ event }) => {
-        if (failing) throw new Error('not now');
-        handled.push(event.sequence);
-      },
-    });
-    const { body, headers } = delivery();
-    expect(await handle(body, headers)).toBe(500);
-    failing = false;
-    expect(await handle(body, headers)).toBe(200);
-    expect(await handle(body, headers)).toBe(200);
-    expect(await handle(delivery(2).body, delivery(2).headers)).toBe(200);
+    const onDelivery: ReceiveOptions['onDelivery'] = ({ event }) => {
+      if (failing && event.sequence === 1) {
+        failing = false;
+        throw new Error('not now');
+      }
+      handled.push(event.sequence);
+    };
+    expect(await statuses({ dedup: memoryDedupStore(), onDelivery }, 1, 1, 1, 2)).toEqual([500, 200, 200, 200]);
     expect(handled).toEqual([1, 2]);
   });
 
   test('an event that is being handled is not handled beside that', async () => {
     let finish = () => {};
-    const handle = receive({
-      secret,
-      dedup: memoryDedupStore(),
-      onDelivery: () => new Promise<void>((resolve) => (finish = resolve)),
-    });
-    const { body, headers } = delivery();
+    const onDelivery = () => new Promise<void>((resolve) => (finish = resolve));
+    const handle = receive({ secret, dedup: memoryDedupStore(), onDelivery });
+    const { body, headers } = testDelivery({ secret });
     const first = handle(body, headers);
     await new Promise((resolve) => setImmediate(resolve));
-    expect(await handle(body, headers)).toBe(409);
+    expect(await handle(body, headers)).toEqual({ status: 409 });
     finish();
-    expect(await first).toBe(200);
+    expect(await first).toEqual({ status: 200 });
+    expect(await handle(body, headers)).toEqual({ status: 200 });
   });
 
-  test('what is remembered is bounded in number and time', async () => {
-    let now = 0;
-    const store = memoryDedupStore({ capacity: 2, ttlSeconds: 10, now: () => now });
-    for (const key of ['a', 'b', 'c']) {
-      await store.claim(key);
-      await store.confirm(key);
-    }
-    expect([await store.claim('c'), await store.claim('a')]).toEqual(['handled', 'claimed']);
-    now = 11_000;
-    expect(await store.claim('c')).toBe('claimed');
+  test('without a store a repeat is handled again', async () => {
+    let handled = 0;
+    expect(await statuses({ onDelivery: () => void handled++ }, 1, 1)).toEqual([200, 200]);
+    expect(handled).toBe(2);
   });
 });
 
-const servers: ReturnType<typeof createServer>[] = [];
-afterEach(() => {
-  for (const server of servers.splice(0)) {
-    server.closeAllConnections();
-    server.close();
-  }
-});
-
-async function listening(options: Partial<NodeReceiverOptions> = {}): Promise<string> {
-  const server = createServer(toNodeHandler({ secret, onDelivery: () => {}, ...options }));
-  servers.push(server);
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-}
-
-/** Both adapters as one function of a request, so that both are held to the same table. */
-const ADAPTERS = [
-  {
-    name: 'fetch',
-    send: (init: RequestInit, options: Partial<NodeReceiverOptions> = {}) =>
-      toFetchHandler({ secret, onDelivery: () => {}, ...options })(new Request('http://x/', init)),
-  },
-  {
-    name: 'node',
-    send: async (init: RequestInit, options: Partial<NodeReceiverOptions> = {}) =>
-      fetch(await listening(options), init),
-  },
-];
-
-describe.each(ADAPTERS)('the $name adapter', ({ send }) => {
-  test('answers by the table', async () => {
-    const { body, headers } = delivery();
-    const status = async (init: RequestInit, options?: Partial<NodeReceiverOptions>) =>
-      (await send(init, options)).status;
-    expect(await status({ method: 'POST', body, headers })).toBe(200);
-    expect(await status({ method: 'GET' })).toBe(405);
-    expect(await status({ method: 'POST', body })).toBe(400);
-    expect(await status({ method: 'POST', body: `${body} `, headers })).toBe(401);
-    expect(await status({ method: 'POST', body, headers }, { maxBodyBytes: 10 })).toBe(413);
-    const failing = { onDelivery: () => Promise.reject(new Error('no')) };
-    expect(await status({ method: 'POST', body, headers }, failing)).toBe(500);
+describe('a store that fails', () => {
+  const broken = (method: keyof DedupStore): DedupStore => ({
+    ...memoryDedupStore(),
+    [method]: () => Promise.reject(new Error(`no ${method}`)),
   });
 
-  test('tells the sender nothing of why, and the developer everything', async () => {
-    const codes: string[] = [];
-    const { body, headers } = delivery();
-    const answer = await send(
-      { method: 'POST', body: `${body} `, headers },
-      { onRejected: ({ code }) => codes.push(code) },
+  test.each([
+    ['claim', {}, 500, 0],
+    ['confirm', {}, 200, 1],
+    ['release', { fails: true }, 500, 1],
+  ] as const)('at %s', async (method, { fails = false }: { fails?: boolean }, status, runs) => {
+    const failures: unknown[] = [];
+    let handled = 0;
+    const found = await statuses(
+      {
+        dedup: broken(method),
+        onDelivery: () => {
+          handled += 1;
+          if (fails) throw new Error('the handler');
+        },
+        onFailed: (error) => failures.push((error as Error).message),
+      },
+      1,
     );
-    expect(await answer.text()).toBe('');
-    expect(codes).toEqual(['signature_mismatch']);
-  });
-
-  test('a body without a length is bounded too', async () => {
-    const stream = new ReadableStream({
-      pull: (controller) => controller.enqueue(new Uint8Array(1024)),
-    });
-    const init = { method: 'POST', body: stream, duplex: 'half' } as RequestInit;
-    const answer = await send(init, { maxBodyBytes: 4096 }).catch(() => undefined);
-    // Over a socket the sender may still be writing when the answer comes.
-    expect([413, undefined]).toContain(answer?.status);
+    expect(found).toEqual([status]);
+    expect(handled).toBe(runs);
+    expect(failures).toEqual(fails ? ['the handler', 'no release'] : [`no ${method}`]);
   });
 });
 
-test('a body that does not come is answered 408', async () => {
-  const url = new URL(await listening({ bodyTimeoutMs: 50 }));
-  const socket = connect(Number(url.port), url.hostname);
-  socket.write('POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\n{');
-  const answer = await new Promise<string>((resolve) => socket.once('data', (chunk) => resolve(String(chunk))));
-  expect(answer).toMatch(/^HTTP\/1\.1 408 /);
-  socket.destroy();
+describe('those who are told', () => {
+  test('learn why a delivery was not accepted; the sender learns the status', async () => {
+    const codes: string[] = [];
+    const handle = receive({ secret, onDelivery: () => {}, onRejected: ({ code }) => codes.push(code) });
+    const { body, headers } = testDelivery({ secret });
+    expect(await handle(`${body} `, headers)).toEqual({ status: 401 });
+    expect(await handle(body, {})).toEqual({ status: 400 });
+    expect(codes).toEqual(['signature_mismatch', 'missing_header']);
+  });
+
+  test('change nothing by what they throw', async () => {
+    const loud = () => {
+      throw new Error('observer');
+    };
+    const handle = receive({ secret, onDelivery: () => Promise.reject(new Error()), onRejected: loud, onFailed: loud });
+    const { body, headers } = testDelivery({ secret });
+    expect(await handle(body, headers)).toEqual({ status: 500 });
+    expect(await handle(body, {})).toEqual({ status: 400 });
+  });
 });
 
-test(covers('webhooks.verify.repeated-header'), async () => {
-  const { body, headers } = delivery();
-  const url = new URL(await listening());
-  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
-  const socket = connect(Number(url.port), url.hostname);
-  socket.write(
-    `POST / HTTP/1.1\r\nHost: x\r\nContent-Length: ${body.length}\r\n${lines.join('')}SVC-Timestamp: 1\r\n\r\n${body}`,
-  );
-  const answer = await new Promise<string>((resolve) => socket.once('data', (chunk) => resolve(String(chunk))));
-  expect(answer).toMatch(/^HTTP\/1\.1 400 /);
-  socket.destroy();
+test('a verifier of its own may ask for a challenge to be repeated', async () => {
+  const verifier = { safeVerify: () => ({ ok: true, challenge: 'c"1' }) as const };
+  const handle = receive({ verifier, onDelivery: () => Promise.reject(new Error('not called')) });
+  expect(await handle('', {})).toEqual({ status: 200, body: '{"challenge":"c\\"1"}' });
+});
+
+describe('options that are wrong are refused at once', () => {
+  const onDelivery = () => {};
+  test.each([
+    ['neither secret nor verifier', { onDelivery }, /either secret or verifier/],
+    ['both', { onDelivery, secret, verifier: { safeVerify: () => ({ ok: true, challenge: '' }) as const } }, /either/],
+    ['an empty secret', { onDelivery, secret: '' }, /non-empty/],
+    ['no handler', { secret } as unknown as ReceiveOptions, /onDelivery/],
+    ['a tolerance of nothing', { onDelivery, secret, toleranceSeconds: -1 }, /toleranceSeconds/],
+  ])('%s', (_title, options, problem) => {
+    expect(() => receive(options)).toThrow(problem);
+  });
 });

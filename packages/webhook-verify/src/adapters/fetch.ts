@@ -1,33 +1,37 @@
 import { type ReceiveOptions, receive } from '../receive.ts';
+import { type BodyLimits, type BodyRead, bodyLimits } from './body-limits.ts';
 
-export interface FetchReceiverOptions extends ReceiveOptions {
-  /** Larger bodies are answered 413 without being read to the end. Default 1 MiB. */
-  readonly maxBodyBytes?: number;
-  /** A body that takes longer is answered 408. Default 10 000 ms. */
-  readonly bodyTimeoutMs?: number;
-}
+export interface FetchReceiverOptions extends ReceiveOptions, BodyLimits {}
 
 /**
- * A receiver for every platform that speaks Web `Request` and `Response`: Next.js, SvelteKit, Remix, Hono, Bun, Deno, Workers.
+ * A receiver for every platform that speaks Web `Request` and `Response`: Next.js, SvelteKit, Remix, Bun, Deno, Workers.
  *
+ * @returns a handler that rejects with a TypeError when the request's body was read before it came here
+ * @throws {TypeError} for options that are wrong
  * @example
  * export const POST = toFetchHandler({ secret: process.env.WEBHOOK_SECRET, onDelivery: (delivery) => { … } });
  */
 export function toFetchHandler(options: FetchReceiverOptions): (request: Request) => Promise<Response> {
-  const { maxBodyBytes = 1_048_576, bodyTimeoutMs = 10_000 } = options;
+  const limits = bodyLimits(options);
   const handle = receive(options);
 
   return async (request) => {
     if (request.method !== 'POST') return new Response(null, { status: 405, headers: { allow: 'POST' } });
-    const body = await readBody(request, maxBodyBytes, bodyTimeoutMs);
-    if (typeof body === 'number') return new Response(null, { status: body });
-    return new Response(null, { status: await handle(body, request.headers) });
+    if (request.bodyUsed) {
+      throw new TypeError(
+        'The body of the request was read before the webhook receiver: the signature covers its bytes.',
+      );
+    }
+    const read = await readBody(request, limits);
+    if (typeof read === 'number') return new Response(null, { status: read });
+    const { status, body } = await handle(read, request.headers);
+    if (body === undefined) return new Response(null, { status });
+    return new Response(body, { status, headers: { 'content-type': 'application/json' } });
   };
 }
 
-/** The bytes of the body, or the status that says why there are none. */
-async function readBody(request: Request, maxBytes: number, timeoutMs: number): Promise<Uint8Array | 400 | 408 | 413> {
-  if (Number(request.headers.get('content-length') ?? 0) > maxBytes) return 413;
+async function readBody(request: Request, { maxBodyBytes, bodyTimeoutMs }: Required<BodyLimits>): Promise<BodyRead> {
+  if (Number(request.headers.get('content-length') ?? 0) > maxBodyBytes) return 413;
   if (request.body === null) return new Uint8Array();
   const reader = request.body.getReader();
   const chunks: Uint8Array[] = [];
@@ -36,14 +40,14 @@ async function readBody(request: Request, maxBytes: number, timeoutMs: number): 
   const timer = setTimeout(() => {
     late = true;
     void reader.cancel().catch(() => {});
-  }, timeoutMs);
+  }, bodyTimeoutMs);
   try {
     for (;;) {
       const { done, value } = await reader.read();
       if (late) return 408;
       if (done) return joined(chunks, size);
       size += value.length;
-      if (size > maxBytes) {
+      if (size > maxBodyBytes) {
         void reader.cancel().catch(() => {});
         return 413;
       }

@@ -1,40 +1,43 @@
-import type { DedupStore } from './dedup.ts';
+import { type DedupOptions, type DedupStore, dedupTimes } from './dedup.ts';
 
-export interface MemoryDedupOptions {
+export interface MemoryDedupOptions extends DedupOptions {
   /** Deliveries remembered at the most; the oldest is forgotten first. Default 100 000. */
   readonly capacity?: number;
-  /** How long a handled delivery is remembered, and how long a claim may last. Default a day. */
-  readonly ttlSeconds?: number;
-  /** Milliseconds since the epoch. Default `Date.now`. */
-  readonly now?: () => number;
 }
 
 /** Deduplication within one process. It forgets when the process ends. */
 export function memoryDedupStore(options: MemoryDedupOptions = {}): DedupStore {
-  const { capacity = 100_000, ttlSeconds = 86_400, now = Date.now } = options;
+  const { capacity = 100_000 } = options;
+  const { ttlMs, claimMs, now } = dedupTimes(options);
   if (!Number.isSafeInteger(capacity) || capacity < 1) throw new TypeError('capacity must be a positive integer.');
-  if (!(ttlSeconds > 0)) throw new TypeError('ttlSeconds must be a positive number.');
   // A map iterates in the order of insertion, so its first entries are its oldest.
-  const entries = new Map<string, { readonly state: 'handled' | 'in-flight'; readonly until: number }>();
+  const entries = new Map<string, { readonly token: string | undefined; readonly until: number }>();
+  let claims = 0;
 
   return {
     claim(key) {
       const known = entries.get(key);
-      if (known !== undefined && known.until > now()) return known.state;
-      remember(key, 'in-flight');
-      return 'claimed';
+      if (known !== undefined && known.until > now()) {
+        return { state: known.token === undefined ? 'handled' : 'in-flight' };
+      }
+      claims += 1;
+      const token = String(claims);
+      remember(key, token, now() + claimMs);
+      return { state: 'claimed', token };
     },
-    confirm(key) {
-      remember(key, 'handled');
+    confirm(key, token) {
+      const known = entries.get(key);
+      const isFree = known === undefined || known.until <= now();
+      if (isFree || known.token === token) remember(key, undefined, now() + ttlMs);
     },
-    release(key) {
-      entries.delete(key);
+    release(key, token) {
+      if (entries.get(key)?.token === token) entries.delete(key);
     },
   };
 
-  function remember(key: string, state: 'handled' | 'in-flight'): void {
+  function remember(key: string, token: string | undefined, until: number): void {
     entries.delete(key);
-    entries.set(key, { state, until: now() + ttlSeconds * 1000 });
+    entries.set(key, { token, until });
     for (const [oldest, { until }] of entries) {
       if (entries.size <= capacity && until > now()) break;
       entries.delete(oldest);

@@ -122,3 +122,6 @@ export const EVENT_NAMES_V1 = [
   'compensation.paused',
   'compensation.manual_intervention_required',
 ] as const;
+
+/** An event type name of major 1. */
+export type EventTypeV1 = (typeof EVENT_NAMES_V1)[number];

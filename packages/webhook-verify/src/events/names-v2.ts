@@ -122,3 +122,6 @@ export const EVENT_NAMES_V2 = [
   'compensation.paused',
   'compensation.manual-intervention-required',
 ] as const;
+
+/** An event type name of major 2. */
+export type EventTypeV2 = (typeof EVENT_NAMES_V2)[number];

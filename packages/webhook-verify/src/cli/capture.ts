@@ -1,0 +1,68 @@
+import { readFile } from 'node:fs/promises';
+import type { Readable } from 'node:stream';
+import { UsageError } from './terminal.ts';
+
+/** A delivery as somebody kept it. */
+export interface Capture {
+  readonly headers: readonly (readonly [string, string])[];
+  readonly body: Uint8Array;
+}
+
+/**
+ * Reads a request as it was on the wire: a request line if there is one, header lines, an empty line, the body to the end.
+ *
+ * @throws {UsageError} when there are no header lines
+ */
+export function parseRequest(bytes: Uint8Array): Capture {
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const [end, width] = headEnd(text);
+  return { headers: parseHeaderLines(text.subarray(0, end).toString('latin1')), body: text.subarray(end + width) };
+}
+
+/**
+ * Reads headers from lines of `Name: value`, or from a JSON object or list of pairs.
+ *
+ * @throws {UsageError} for anything else
+ */
+export function parseHeaders(text: string): Capture['headers'] {
+  if (!/^\s*[[{]/.test(text)) return parseHeaderLines(text);
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    throw new UsageError('The headers look like JSON, and are not.');
+  }
+  const pairs = Array.isArray(value) ? value : Object.entries(Object(value));
+  return pairs.flatMap(([name, values]): [string, string][] =>
+    [values].flat().map((one): [string, string] => [String(name), String(one)]),
+  );
+}
+
+/** A file's bytes, or those of standard input for `-`. @throws {UsageError} when there are none to be had */
+export async function readInput(path: string, stdin: Readable): Promise<Uint8Array> {
+  if (path !== '-') {
+    return readFile(path).catch((error: NodeJS.ErrnoException) => {
+      throw new UsageError(`${path} cannot be read (${error.code}).`);
+    });
+  }
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of stdin) chunks.push(chunk);
+  return Buffer.concat(chunks);
+}
+
+/** Where the head ends, and how many bytes part it from the body. */
+function headEnd(text: Buffer): readonly [end: number, width: number] {
+  const crlf = text.indexOf('\r\n\r\n');
+  const lf = text.indexOf('\n\n');
+  if (crlf !== -1 && (lf === -1 || crlf < lf)) return [crlf, 4];
+  return lf === -1 ? [text.length, 0] : [lf, 2];
+}
+
+function parseHeaderLines(text: string): [string, string][] {
+  const headers = text.split(/\r?\n/).flatMap((line): [string, string][] => {
+    const [, name, value] = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):[ \t]*(.*?)[ \t]*$/.exec(line) ?? [];
+    return name === undefined || value === undefined ? [] : [[name, value]];
+  });
+  if (headers.length === 0) throw new UsageError('There is no header line such as "SVC-Timestamp: 1700000000".');
+  return headers;
+}

@@ -1,0 +1,54 @@
+import { LISTEN_HELP, listenCommand } from './listen.ts';
+import { SIGN_HELP, signCommand } from './sign.ts';
+import { type Terminal, UsageError } from './terminal.ts';
+import { VERIFY_HELP, verifyCommand } from './verify.ts';
+
+const HELP = `Usage: svc-webhook COMMAND [OPTIONS]
+
+Commands:
+  verify   say of a captured delivery which step of the verification fails
+  sign     print the headers of a delivery with a body of yours
+  listen   listen on a port, verify and print what arrives
+
+svc-webhook COMMAND --help says more.
+`;
+
+const COMMANDS: ReadonlyMap<
+  string,
+  { readonly help: string; readonly run: (args: readonly string[], terminal: Terminal) => Promise<number> }
+> = new Map([
+  ['verify', { help: VERIFY_HELP, run: verifyCommand }],
+  ['sign', { help: SIGN_HELP, run: signCommand }],
+  ['listen', { help: LISTEN_HELP, run: listenCommand }],
+]);
+
+/**
+ * The command line: `svc-webhook verify | sign | listen`.
+ *
+ * @returns the exit code
+ */
+export async function svcWebhook([name = '', ...args]: readonly string[], terminal: Terminal): Promise<number> {
+  const command = COMMANDS.get(name);
+  if (command === undefined) {
+    const isHelp = ['--help', '-h', 'help'].includes(name);
+    if (name !== '' && !isHelp) terminal.stderr.write(`svc-webhook: there is no command "${name}".\n`);
+    (isHelp ? terminal.stdout : terminal.stderr).write(HELP);
+    return isHelp ? 0 : 2;
+  }
+  if (args.includes('--help') || args.includes('-h')) {
+    terminal.stdout.write(command.help);
+    return 0;
+  }
+  try {
+    return await command.run(args, terminal);
+  } catch (error) {
+    if (!isWrongUse(error)) throw error;
+    terminal.stderr.write(`svc-webhook ${name}: ${error.message}\nsvc-webhook ${name} --help says what there is.\n`);
+    return 2;
+  }
+}
+
+/** Ours, a TypeError of an option's value, and those of `parseArgs`, which are TypeErrors too. */
+function isWrongUse(error: unknown): error is Error {
+  return error instanceof UsageError || error instanceof TypeError;
+}

@@ -1,0 +1,142 @@
+import { createServer, request as httpRequest, type IncomingMessage } from 'node:http';
+import { request as httpsRequest } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { parseArgs } from 'node:util';
+import { bodyLimits } from '../adapters/body-limits.ts';
+import { readNodeBody, writeNodeAnswer } from '../adapters/node-body.ts';
+import type { Delivery } from '../index.ts';
+import { Webhook } from '../index.ts';
+import { givenSecrets, SECRET_HELP, SECRET_OPTIONS } from './secrets.ts';
+import { paint, printable, type Terminal, UsageError } from './terminal.ts';
+
+export const LISTEN_HELP: string = `Usage: svc-webhook listen
+
+Listens for deliveries, verifies each and prints what it says. Answers 200, or 400 and 401 as a receiver would.
+
+Options:
+${SECRET_HELP}
+  --port PORT          default 8788; 0 takes a free one
+  --host ADDRESS       default 127.0.0.1; an address that others reach is your choice
+  --forward URL        passes what verified on, byte for byte with its headers, and answers with the status that comes back
+  --quiet              one line a delivery, without its payload
+
+Ends with Ctrl-C. Exit code: 0 ended, 1 cannot listen, 2 wrong use.
+`;
+
+/** @returns the exit code, once it was interrupted */
+export async function listenCommand(args: readonly string[], terminal: Terminal): Promise<number> {
+  const { values } = parseArgs({
+    args: [...args],
+    options: {
+      ...SECRET_OPTIONS,
+      port: { type: 'string', default: '8788' },
+      host: { type: 'string', default: '127.0.0.1' },
+      forward: { type: 'string' },
+      quiet: { type: 'boolean', default: false },
+    },
+  });
+  if (!/^[0-9]{1,5}$/.test(values.port) || Number(values.port) > 65_535) {
+    throw new UsageError('--port must be 0 to 65535.');
+  }
+  const forward = values.forward === undefined ? undefined : httpUrl(values.forward);
+  const webhook = new Webhook(await givenSecrets(values, terminal), { now: terminal.now });
+  const limits = bodyLimits({});
+
+  const server = createServer((request, response) => {
+    void answer(request).then(
+      (status) => writeNodeAnswer(request, response, { status }),
+      () => writeNodeAnswer(request, response, { status: 500 }),
+    );
+  });
+
+  async function answer(request: IncomingMessage): Promise<number> {
+    if (request.method !== 'POST') return say(405, request, `${request.method} is not POST`);
+    const body = await readNodeBody(request, limits);
+    if (typeof body === 'number') return say(body, request, 'the body did not come whole');
+    const verification = webhook.safeVerify(body, request.headersDistinct);
+    if (!verification.ok) {
+      const { status, code, message } = verification.error;
+      return say(status, request, `${code}: ${message}`);
+    }
+    const status = forward === undefined ? 200 : await passOn(forward, request, body);
+    terminal.stdout.write(`${describe(status, verification.delivery, values.quiet, terminal)}\n`);
+    return status;
+  }
+
+  function say(status: number, { url = '' }: IncomingMessage, why: string): number {
+    terminal.stdout.write(`${paint(terminal, 'red', `✗ ${status}`)} ${printable(url)} ${printable(why)}\n`);
+    return status;
+  }
+
+  return new Promise((resolve) => {
+    server.once('error', (error: NodeJS.ErrnoException) => {
+      terminal.stderr.write(`svc-webhook: cannot listen on ${values.host}:${values.port} (${error.code}).\n`);
+      resolve(1);
+    });
+    server.listen(Number(values.port), values.host, () => {
+      const { address, port, family } = server.address() as AddressInfo;
+      const host = family === 'IPv6' ? `[${address}]` : address;
+      terminal.stdout.write(`Listening on http://${host}:${port}/\n`);
+    });
+    const end = () => {
+      server.close(() => resolve(0));
+      server.closeAllConnections();
+    };
+    if (terminal.interrupted.aborted) end();
+    else terminal.interrupted.addEventListener('abort', end, { once: true });
+  });
+}
+
+function describe(status: number, delivery: Delivery, quiet: boolean, terminal: Terminal): string {
+  const { eventType, runId, event, webhookId } = delivery;
+  const isGood = status >= 200 && status < 300;
+  const head = `${paint(terminal, isGood ? 'green' : 'yellow', `${isGood ? '✓' : '!'} ${status}`)} ${paint(terminal, 'bold', printable(eventType))}`;
+  const line = `${head} run ${printable(runId)} sequence ${event.sequence} webhook ${printable(webhookId)}`;
+  return quiet ? line : `${line}\n${printable(JSON.stringify(event, undefined, 2))}`;
+}
+
+function httpUrl(text: string): URL {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url === undefined || !['http:', 'https:'].includes(url.protocol)) {
+    throw new UsageError('--forward must be an http or https URL.');
+  }
+  return url;
+}
+
+const FORWARD_DEADLINE_MS = 10_000;
+/** Of the connection, not of the message. */
+const HOP_BY_HOP = new Set([
+  'connection',
+  'keep-alive',
+  'proxy-connection',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+  'host',
+  'content-length',
+  'expect',
+]);
+
+/** @returns the status that came back; 502 without one, 504 when none came in time */
+function passOn(url: URL, { rawHeaders }: IncomingMessage, body: Uint8Array): Promise<number> {
+  const headers: string[] = [];
+  for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
+    const [name = '', value = ''] = rawHeaders.slice(index, index + 2);
+    if (!HOP_BY_HOP.has(name.toLowerCase())) headers.push(name, value);
+  }
+  headers.push('Host', url.host, 'Content-Length', String(body.length));
+  const send = url.protocol === 'https:' ? httpsRequest : httpRequest;
+  return new Promise((resolve) => {
+    const outgoing = send(url, { method: 'POST', headers, timeout: FORWARD_DEADLINE_MS, agent: false }, (response) => {
+      response.resume();
+      resolve(response.statusCode ?? 502);
+    });
+    outgoing.on('timeout', () => {
+      resolve(504);
+      outgoing.destroy();
+    });
+    outgoing.on('error', () => resolve(502));
+    outgoing.end(body);
+  });
+}

@@ -1,0 +1,69 @@
+import { deliveryOf, malformedBody, parseJson } from '../delivery.ts';
+import { HEADER_NAMES, type HeaderSource, headerReader } from '../headers.ts';
+import type { WebhookOptions } from '../index.ts';
+import { WebhookVerificationError } from '../index.ts';
+import type { Verifier } from '../receive.ts';
+import { StandardWebhook } from './verify.ts';
+
+/** The event type of the one request that a host sends before it accepts a subscription. */
+export const VERIFICATION_TYPE = 'svc.webhook.verification';
+
+/**
+ * Receives a subscription that is signed by `standard-webhooks-1`: pass it as `verifier` to a receiver. It answers the endpoint
+ * verification as well, so it must listen before the subscription is registered.
+ *
+ * @throws {TypeError} for a secret that is not `whsec_` and the base64 of 24 to 64 bytes
+ * @example
+ * export const POST = toFetchHandler({ verifier: standardVerifier(secret), onDelivery: (delivery) => { … } });
+ */
+export function standardVerifier(secret: string | readonly string[], options: WebhookOptions = {}): Verifier {
+  const webhook = new StandardWebhook(secret, options);
+  return {
+    safeVerify(body, headers) {
+      try {
+        const { timestamp } = webhook.verifySignature(body, headers);
+        const content = parseJson(body);
+        const challenge = challengeIn(content);
+        if (challenge !== undefined) return { ok: true, challenge };
+        return { ok: true, delivery: deliveryOf(content, claimsOf(headers), timestamp) };
+      } catch (error) {
+        if (WebhookVerificationError.is(error)) return { ok: false, error };
+        throw error;
+      }
+    },
+  };
+}
+
+/** Only what was signed is looked at, so nobody else can have anything repeated. */
+function challengeIn(content: unknown): string | undefined {
+  if (typeof content !== 'object' || content === null || !('type' in content)) return undefined;
+  if (content.type !== VERIFICATION_TYPE) return undefined;
+  const challenge = 'challenge' in content ? content.challenge : undefined;
+  if (typeof challenge !== 'string' || !/^[A-Za-z0-9_-]{16,512}$/.test(challenge)) {
+    throw malformedBody('challenge is not 16 to 512 characters of base64url');
+  }
+  return challenge;
+}
+
+const readClaims = headerReader([
+  HEADER_NAMES.A.webhookId,
+  HEADER_NAMES.B.webhookId,
+  HEADER_NAMES.A.eventType,
+  HEADER_NAMES.B.eventType,
+]);
+
+/** The host's own headers come along with the three; they must agree with each other and with the body. */
+function claimsOf(headers: HeaderSource): { webhookId: string; eventType: string | undefined } {
+  const [idA, idB, typeA, typeB] = readClaims(headers);
+  if (idA !== undefined && idB !== undefined && idA !== idB) throw mismatch(HEADER_NAMES.A.webhookId);
+  if (typeA !== undefined && typeB !== undefined && typeA !== typeB) throw mismatch(HEADER_NAMES.A.eventType);
+  const webhookId = idA ?? idB;
+  if (webhookId === undefined) {
+    throw new WebhookVerificationError('missing_header', { header: HEADER_NAMES.A.webhookId });
+  }
+  return { webhookId, eventType: typeA ?? typeB };
+}
+
+function mismatch(header: string): WebhookVerificationError {
+  return new WebhookVerificationError('header_mismatch', { header });
+}

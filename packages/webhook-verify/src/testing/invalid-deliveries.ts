@@ -1,0 +1,70 @@
+import type { WebhookVerificationErrorCode } from '../index.ts';
+import { HEADER_NAMES, signDelivery, TOLERANCE_SECONDS } from '../index.ts';
+import { type TestDelivery, type TestDeliveryOptions, testDelivery } from './test-delivery.ts';
+
+export interface InvalidDelivery extends TestDelivery {
+  /** What is wrong with it, in words. */
+  readonly why: string;
+  /** What a receiver must refuse it with. */
+  readonly code: WebhookVerificationErrorCode;
+}
+
+/**
+ * One delivery for every way of being wrong, for a subscriber's own tests: none of them may reach its handler.
+ *
+ * @example
+ * for (const { why, ...request } of invalidDeliveries({ secret })) {
+ *   test(why, async () => expect((await handler(new Request(url, request))).ok).toBe(false));
+ * }
+ */
+export function invalidDeliveries(options: TestDeliveryOptions): InvalidDelivery[] {
+  const { now = Date.now } = options;
+  const good = testDelivery(options);
+  const signedAt = (seconds: number) => testDelivery({ ...options, now: () => now() + seconds * 1000 });
+  const otherSecret = testDelivery({ ...options, secret: `${options.secret}x` });
+  return [
+    wrong('without a signature', 'missing_header', without(good, A.signature, B.signature)),
+    wrong('without a timestamp', 'missing_header', without(good, A.timestamp, B.timestamp)),
+    wrong('without a webhook id', 'missing_header', without(good, A.webhookId, B.webhookId)),
+    wrong('with families that disagree', 'header_mismatch', {
+      ...good,
+      headers: { ...testDelivery({ ...options, families: ['A'] }).headers, [B.signature]: `sha256=${'0'.repeat(64)}` },
+    }),
+    wrong('with a timestamp that is no number', 'malformed_timestamp', replaced(good, 'timestamp', '1e9')),
+    wrong('signed too long ago', 'timestamp_out_of_range', signedAt(-TOLERANCE_SECONDS - 60)),
+    wrong('signed in the future', 'timestamp_out_of_range', signedAt(TOLERANCE_SECONDS + 60)),
+    wrong('of an unknown algorithm', 'unknown_algorithm', replaced(good, 'algorithm', 'v0')),
+    wrong('with a signature of another form', 'malformed_signature', replaced(good, 'signature', 'sha256=00')),
+    wrong('with a signature of zeros', 'signature_mismatch', replaced(good, 'signature', `sha256=${'0'.repeat(64)}`)),
+    wrong('signed with another secret', 'signature_mismatch', otherSecret),
+    wrong('with another body', 'signature_mismatch', { ...good, body: `${good.body} ` }),
+    wrong('with a body that is not JSON', 'malformed_body', resigned(options, good, '{')),
+    wrong('with a body that is not a delivery', 'malformed_body', resigned(options, good, '{}')),
+    wrong('with another event type in its headers', 'event_type_mismatch', replaced(good, 'eventType', 'run.other')),
+  ];
+}
+
+const { A, B } = HEADER_NAMES;
+
+function wrong(why: string, code: WebhookVerificationErrorCode, delivery: TestDelivery): InvalidDelivery {
+  return { ...delivery, why, code };
+}
+
+function without(delivery: TestDelivery, ...names: readonly string[]): TestDelivery {
+  const kept = Object.entries(delivery.headers).filter(([name]) => !names.includes(name));
+  return { ...delivery, headers: Object.fromEntries(kept) };
+}
+
+/** In every family that is there. */
+function replaced(delivery: TestDelivery, field: keyof typeof A, value: string): TestDelivery {
+  const names = [A[field], B[field]].filter((name) => name in delivery.headers);
+  return { ...delivery, headers: { ...delivery.headers, ...Object.fromEntries(names.map((name) => [name, value])) } };
+}
+
+function resigned(options: TestDeliveryOptions, good: TestDelivery, body: string): TestDelivery {
+  const { now = Date.now, secret, webhookId = 'whk_00000000000000000001', type = 'run.completed' } = options;
+  const timestamp = Math.floor(now() / 1000);
+  const families = options.families ?? ['A', 'B'];
+  const headers = signDelivery({ body, secret, webhookId, eventType: type, timestamp, families });
+  return { ...good, headers: { ...good.headers, ...headers }, body };
+}

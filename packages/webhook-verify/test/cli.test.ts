@@ -1,0 +1,388 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, type IncomingMessage } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { PassThrough, Readable } from 'node:stream';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { svcWebhook } from '../src/cli/command.ts';
+import { Webhook } from '../src/index.ts';
+import { signStandard } from '../src/standard-webhooks/index.ts';
+import { testDelivery } from '../src/testing/index.ts';
+
+const secret = 'a-secret-of-the-tests';
+const NOW = 1_700_000_000_000;
+const now = () => NOW;
+
+let folder: string;
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'svc-webhook-'));
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+let files = 0;
+function file(content: string | Uint8Array): string {
+  files += 1;
+  const path = join(folder, String(files));
+  writeFileSync(path, content);
+  return path;
+}
+
+interface Outcome {
+  readonly code: number;
+  readonly out: string;
+  readonly err: string;
+}
+
+/** Runs the command with a terminal of the tests. */
+async function run(
+  args: readonly string[],
+  { stdin = '', env = { SVC_WEBHOOK_SECRET: secret }, colours = false, at = NOW } = {} as {
+    stdin?: string;
+    env?: Record<string, string>;
+    colours?: boolean;
+    at?: number;
+  },
+): Promise<Outcome> {
+  const [stdout, stderr] = [new PassThrough(), new PassThrough()];
+  const code = await svcWebhook(args, {
+    stdin: Readable.from([Buffer.from(stdin)]),
+    stdout,
+    stderr,
+    env,
+    colours,
+    now: () => at,
+    interrupted: new AbortController().signal,
+  });
+  return { code, out: String(stdout.read() ?? ''), err: String(stderr.read() ?? '') };
+}
+
+/** A delivery as it was on the wire. */
+function captured(change: { headers?: Record<string, string>; body?: string } = {}, type = 'run.completed'): string {
+  const { headers, body } = testDelivery({ secret, now, type });
+  const lines = Object.entries({ Host: 'x', ...headers, ...change.headers }).map(
+    ([name, value]) => `${name}: ${value}`,
+  );
+  return `POST /webhooks HTTP/1.1\r\n${lines.join('\r\n')}\r\n\r\n${change.body ?? body}`;
+}
+
+describe('verify', () => {
+  test('an authentic delivery passes every step', async () => {
+    const { code, out } = await run(['verify'], { stdin: captured() });
+    expect(code).toBe(0);
+    expect(out.trimEnd().split('\n')).toEqual([
+      '✓ headers         webhook whk_00000000000000000001, event type run.completed',
+      '✓ timestamp       1700000000, 2023-11-14T22:13:20.000Z',
+      '✓ freshness       0 s ago, within 300 s',
+      '✓ algorithm       v1',
+      '✓ signature form  sha256= and 64 digits',
+      expect.stringMatching(/^✓ signature {7}by the secret with fingerprint [0-9a-f]{8}$/),
+      '✓ body            run.completed, run run_00000000000000000001, sequence 1',
+      'Authentic and fresh.',
+    ]);
+  });
+
+  test.each([
+    ['headers', captured({ headers: { 'SVC-Timestamp': '1' } }), /✗ headers .*disagree.*SVC-Timestamp/],
+    ['timestamp', captured({ headers: { 'SVC-Timestamp': '1e9', 'X-svc-Timestamp': '1e9' } }), /✗ timestamp/],
+    [
+      'algorithm',
+      captured({ headers: { 'SVC-Signature-Algorithm': 'v2', 'X-svc-Signature-Algorithm': 'v2' } }),
+      /✗ alg/,
+    ],
+    ['signature form', captured({ headers: { 'SVC-Signature': 'x', 'X-svc-Signature': 'x' } }), /✗ signature form/],
+    ['signature', captured({ body: '{}' }), /✗ signature {7}None of the one secret/],
+    ['body', captured({ headers: { 'SVC-Event-Type': 'a.b', 'X-svc-Event-Type': 'a.b' } }), /✗ body .*event-type/],
+  ])('says that the step "%s" failed', async (step, stdin, line) => {
+    const { code, out } = await run(['verify'], { stdin });
+    expect(code).toBe(1);
+    expect(out).toMatch(line);
+    expect(out).toContain(`Refused: ${step}.`);
+    expect(out).not.toContain(secret);
+  });
+
+  test('an old capture still shows whether its signature is right', async () => {
+    const { code, out } = await run(['verify'], { stdin: captured(), at: NOW + 3_600_000 });
+    expect([code, out]).toEqual([
+      1,
+      expect.stringMatching(/✗ freshness[^✗]*✓ signature {7}by[^✗]*Refused: freshness/s),
+    ]);
+    for (const at of ['signed', '1700000300']) {
+      expect((await run(['verify', '--at', at], { stdin: captured(), at: NOW + 3_600_000 })).code).toBe(0);
+    }
+    const tolerant = await run(['verify', '--tolerance', '4000'], { stdin: captured(), at: NOW + 3_600_000 });
+    expect(tolerant.code).toBe(0);
+  });
+
+  const { body } = testDelivery({ secret, now });
+  const spoiled: [string, { body?: string; secret?: string }, RegExp][] = [
+    ['an editor has added a newline', { body: `${body}\n` }, /without the final newline/],
+    [
+      'something has formatted the JSON',
+      { body: JSON.stringify(JSON.parse(body), undefined, 2) },
+      /written without spaces/,
+    ],
+    ['a byte order mark was added', { body: `\uFEFF${body}` }, /byte order mark/],
+    ['the secret has white space around it', { secret: ` ${secret}` }, /has white space around it/],
+  ];
+  test.each(spoiled)('says that %s', async (_title, { body: changed, secret: other = secret }, hint) => {
+    const { code, out } = await run(['verify', '--secret-file', file(other)], {
+      stdin: captured(changed === undefined ? {} : { body: changed }),
+    });
+    expect([code, out]).toEqual([1, expect.stringMatching(hint)]);
+  });
+
+  test('says that the sender used the decoded secret as its key', async () => {
+    const hex = 'ab'.repeat(32);
+    const { createHmac } = await import('node:crypto');
+    const digest = createHmac('sha256', Buffer.from(hex, 'hex')).update(`1700000000.${body}`).digest('hex');
+    const signature = { 'SVC-Signature': `sha256=${digest}`, 'X-svc-Signature': `sha256=${digest}` };
+    const { out } = await run(['verify', '--secret', hex], { stdin: captured({ headers: signature }) });
+    expect(out).toMatch(/hexadecimal decoded: the sender must use the text/);
+  });
+
+  test('takes headers and body from files of their own, lines or JSON', async () => {
+    const { headers } = testDelivery({ secret, now });
+    const lines = Object.entries(headers)
+      .map(([name, value]) => `${name}: ${value}`)
+      .join('\n');
+    for (const text of [lines, JSON.stringify(headers), JSON.stringify(Object.entries(headers))]) {
+      expect((await run(['verify', '--headers', file(text), '--body', file(body)])).code).toBe(0);
+    }
+  });
+
+  test('gives the steps as JSON', async () => {
+    const { out } = await run(['verify', '--json', file(captured())]);
+    expect(JSON.parse(out)[0]).toEqual({ name: 'headers', outcome: 'passed', note: expect.any(String) });
+  });
+
+  test('takes several secrets', async () => {
+    const args = ['verify', '--secret', 'another', '--secret', secret];
+    expect((await run(args, { stdin: captured() })).code).toBe(0);
+  });
+
+  test('what came over the network cannot steer the terminal', async () => {
+    const { out } = await run(['verify'], { stdin: captured({ headers: { 'SVC-Webhook-Id': 'a\u001b[2Jb\u202e' } }) });
+    expect(out).not.toContain('\u001b');
+    expect(out).not.toContain('\u202e');
+  });
+
+  test('colours appear on a terminal alone', async () => {
+    expect((await run(['verify'], { stdin: captured() })).out).not.toContain('\u001b[');
+    expect((await run(['verify'], { stdin: captured(), colours: true })).out).toContain('\u001b[32m✓');
+  });
+});
+
+describe('sign', () => {
+  const { body } = testDelivery({ secret, now });
+
+  test('prints headers that verify', async () => {
+    const { code, out } = await run(['sign', file(body), '--webhook-id', 'whk_1']);
+    const headers = Object.fromEntries(
+      out
+        .trimEnd()
+        .split('\n')
+        .map((line) => line.split(': ')),
+    );
+    expect(code).toBe(0);
+    expect(new Webhook(secret, { now }).verify(body, headers).webhookId).toBe('whk_1');
+  });
+
+  test('as JSON, for one family, at a moment', async () => {
+    const { out } = await run(['sign', '--format', 'json', '--family', 'B', '--timestamp', '1700000001'], {
+      stdin: body,
+    });
+    const headers = JSON.parse(out);
+    expect(Object.keys(headers).filter((name) => name.startsWith('SVC-'))).toEqual([]);
+    expect(new Webhook(secret, { now }).verify(body, headers).timestamp).toBe(1_700_000_001);
+  });
+
+  test('as a command for curl that a shell takes as it is', async () => {
+    const path = file(body);
+    const { out } = await run(['sign', path, '--format', 'curl', '--url', 'http://127.0.0.1:1/?a=1&b=2']);
+    const parsed = spawnSync('sh', ['-c', out.replace(/^curl/, "printf '%s\\n'")], { encoding: 'utf8' }).stdout.split(
+      '\n',
+    );
+    expect(parsed.slice(0, 3)).toEqual(['http://127.0.0.1:1/?a=1&b=2', '--data-binary', `@${path}`]);
+  });
+});
+
+describe('listen', () => {
+  /** A listening command with what it has printed so far. */
+  async function listening(...args: readonly string[]) {
+    const interruption = new AbortController();
+    const stdout = new PassThrough();
+    const stderr = new PassThrough();
+    let out = '';
+    stdout.on('data', (chunk) => {
+      out += chunk;
+    });
+    const ended = svcWebhook(['listen', '--port', '0', ...args], {
+      stdin: Readable.from([]),
+      stdout,
+      stderr,
+      env: { SVC_WEBHOOK_SECRET: secret },
+      colours: false,
+      now: Date.now,
+      interrupted: interruption.signal,
+    });
+    await once(stdout, 'data');
+    const url = /http:\/\/\S+/.exec(out)?.[0] ?? '';
+    const end = async () => {
+      interruption.abort();
+      return ended;
+    };
+    return { url, end, printed: () => out };
+  }
+
+  test('verifies and prints what arrives, and ends when it is interrupted', async () => {
+    const { url, end, printed } = await listening();
+    const { body, headers } = testDelivery({
+      secret,
+      type: 'run.failed',
+      payload: { error: { message: '\u001b[2J' } },
+    });
+    expect((await fetch(url, { method: 'POST', body, headers })).status).toBe(200);
+    expect((await fetch(url, { method: 'POST', body: `${body} `, headers })).status).toBe(401);
+    expect((await fetch(url)).status).toBe(405);
+    expect(await end()).toBe(0);
+    expect(printed()).toContain('✓ 200 run.failed run run_00000000000000000001 sequence 1');
+    expect(printed()).toContain('"message": "\\u001b[2J"');
+    expect(printed()).toContain('✗ 401 / signature_mismatch: ');
+    expect(printed()).not.toContain('\u001b');
+  });
+
+  test('--quiet leaves the payload out', async () => {
+    const { url, end, printed } = await listening('--quiet');
+    await fetch(url, testDelivery({ secret }));
+    await end();
+    expect(printed()).toContain('✓ 200 run.completed');
+    expect(printed()).not.toContain('payload');
+  });
+
+  test('--forward passes bytes and headers on unchanged, and what comes back', async () => {
+    let received: { readonly headers: IncomingMessage['headers']; readonly body: Buffer } | undefined;
+    const target = createServer(async (request, response) => {
+      const chunks: Buffer[] = [];
+      for await (const chunk of request) chunks.push(chunk);
+      received = { headers: request.headers, body: Buffer.concat(chunks) };
+      response.writeHead(503).end();
+    }).listen(0, '127.0.0.1');
+    await once(target, 'listening');
+    const { port } = target.address() as AddressInfo;
+    const { url, end, printed } = await listening('--forward', `http://127.0.0.1:${port}/hook?x=1`);
+    const { body, headers } = testDelivery({ secret, payload: { text: '☃' } });
+    expect((await fetch(url, { method: 'POST', body, headers })).status).toBe(503);
+    expect(new Webhook(secret).verify(received?.body ?? '', received?.headers ?? {}).runId).toBe(
+      'run_00000000000000000001',
+    );
+    expect(received?.headers['content-type']).toBe('application/json');
+    received = undefined;
+    expect((await fetch(url, { method: 'POST', body: '{}', headers })).status).toBe(401);
+    expect(received).toBeUndefined();
+    target.close();
+    target.closeAllConnections();
+    expect((await fetch(url, testDelivery({ secret }))).status).toBe(502);
+    await end();
+    expect(printed()).toContain('! 503 run.completed');
+  });
+
+  test('says that it cannot listen', async () => {
+    const taken = createServer().listen(0, '127.0.0.1');
+    await once(taken, 'listening');
+    const { port } = taken.address() as AddressInfo;
+    const { code, err } = await run(['listen', '--port', String(port)]);
+    expect([code, err]).toEqual([1, expect.stringContaining('EADDRINUSE')]);
+    taken.close();
+  });
+});
+
+describe('wrong use ends with 2 and says what there is', () => {
+  test.each([
+    [[], /Usage/],
+    [['shine'], /no command "shine".*Usage/s],
+    [['verify', '--colour'], /--colour/],
+    [['verify', 'a', 'b'], /one FILE/],
+    [['verify', '/nonexistent'], /\/nonexistent cannot be read \(ENOENT\)/],
+    [['verify', '--headers', '/nonexistent'], /needed together/],
+    [['verify', '--at', 'noon'], /--at must be/],
+    [['verify', '--secret-file', '/nonexistent'], /secret file/],
+    [['sign', '--family', 'C'], /A, B or both/],
+    [['sign', '--family', 'constructor'], /A, B or both/],
+    [['sign', '--format', 'xml'], /format/],
+    [['sign', '--timestamp', '-1'], /timestamp/],
+    [['sign', '--secret', 'a', '--secret', 'b'], /one secret/],
+    [['sign'], /--event-type/],
+    [['listen', '--port', '65536'], /0 to 65535/],
+    [['listen', '--forward', 'ftp://x/'], /http or https/],
+  ])('%j', async (args, message) => {
+    const { code, out, err } = await run(args, { stdin: '{}' });
+    expect([code, out]).toEqual([2, '']);
+    expect(err).toMatch(message);
+    expect(err).not.toContain(secret);
+  });
+
+  test('without a secret it names the ways to give one', async () => {
+    const { code, err } = await run(['verify'], { env: {}, stdin: captured() });
+    expect([code, err]).toEqual([2, expect.stringMatching(/SVC_WEBHOOK_SECRET.*--secret-file/s)]);
+  });
+});
+
+describe('help', () => {
+  test.each([['--help'], ['help'], ['-h']])('%s lists the commands', async (name) => {
+    expect(await run([name])).toMatchObject({ code: 0, out: expect.stringMatching(/verify.*sign.*listen/s), err: '' });
+  });
+
+  test.each(['verify', 'sign', 'listen'])('%s --help explains its options', async (name) => {
+    const { code, out } = await run([name, '--help'], { env: {} });
+    expect([code, out]).toEqual([0, expect.stringMatching(/Usage: svc-webhook.*--secret-file.*Exit code/s)]);
+  });
+});
+
+describe('the program as it is built', () => {
+  const program = fileURLToPath(new URL('../dist/for-node/cli/main.js', import.meta.url));
+
+  test('reads a pipe, prints without colours, and ends with the code', () => {
+    const stale = captured();
+    const { status, stdout } = spawnSync(process.execPath, [program, 'verify', '--at', 'signed'], {
+      input: stale,
+      encoding: 'utf8',
+      env: { ...process.env, SVC_WEBHOOK_SECRET: secret },
+    });
+    expect([status, stdout]).toEqual([0, expect.stringContaining('Authentic and fresh.')]);
+    expect(stdout).not.toContain('\u001b');
+    const refused = spawnSync(process.execPath, [program, 'verify', '--secret', 'x'], { input: stale });
+    expect(refused.status).toBe(1);
+    expect(spawnSync(process.execPath, [program]).status).toBe(2);
+  });
+
+  test('listens until it is interrupted', async () => {
+    const child = spawn(process.execPath, [program, 'listen', '--port', '0', '--secret', secret]);
+    const [line] = await once(child.stdout, 'data');
+    const url = /http:\/\/\S+/.exec(String(line))?.[0] ?? '';
+    expect((await fetch(url, testDelivery({ secret }))).status).toBe(200);
+    child.kill('SIGINT');
+    expect(await once(child, 'exit')).toEqual([0, null]);
+  });
+
+  test('a reader that has seen enough is no failure', () => {
+    const { status, stderr } = spawnSync('sh', ['-c', `"${process.execPath}" "${program}" --help | true; echo done`], {
+      encoding: 'utf8',
+    });
+    expect([status, stderr]).toEqual([0, '']);
+  });
+
+  test('is executable', () => {
+    expect(readFileSync(program, 'utf8')).toMatch(/^#!\/usr\/bin\/env node\n/);
+  });
+});
+
+test('a standard signature is not what verify looks for', async () => {
+  const body = '{}';
+  const headers = signStandard({ body, secret: `whsec_${'A'.repeat(32)}`, id: 'm', timestamp: 1_700_000_000 });
+  const { code, out } = await run(['verify', '--headers', file(JSON.stringify(headers)), '--body', file(body)]);
+  expect([code, out]).toEqual([1, expect.stringMatching(/✗ headers .*SVC-Webhook-Id/)]);
+});

@@ -1,0 +1,298 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { covers } from '@svc/tools/covers';
+import { type PostgresServer, startPostgres } from '@svc/tools/postgres';
+import fc from 'fast-check';
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type DedupOptions, type DedupStore, dedupKey } from '../src/dedup/dedup.ts';
+import { memoryDedupStore } from '../src/dedup/memory.ts';
+import { postgresDedupStore } from '../src/dedup/postgres.ts';
+import { sqliteDedupStore } from '../src/dedup/sqlite.ts';
+
+let postgres: PostgresServer;
+let pool: pg.Pool;
+let folder: string;
+let stores = 0;
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'svc-dedup-'));
+  postgres = await startPostgres();
+  pool = new pg.Pool({ connectionString: postgres.url, max: 8 });
+}, 60_000);
+
+afterAll(async () => {
+  await pool.end();
+  await postgres.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const STORES: { name: string; open: (options: DedupOptions) => Promise<DedupStore> }[] = [
+  { name: 'memory', open: async (options) => memoryDedupStore(options) },
+  {
+    name: 'SQLite',
+    open: async (options) => {
+      stores += 1;
+      return sqliteDedupStore(join(folder, `contract-${stores}.db`), options);
+    },
+  },
+  {
+    name: 'PostgreSQL',
+    open: async (options) => {
+      stores += 1;
+      const store = postgresDedupStore(pool, { ...options, table: `dedup_${stores}` });
+      await store.migrate();
+      return store;
+    },
+  },
+];
+
+describe.each(STORES)(`${covers('webhooks.verify.dedup')} ($name)`, ({ open }) => {
+  /** A store with a clock that is set by hand, in seconds. */
+  async function opened(): Promise<{ store: DedupStore; sleep: (seconds: number) => void }> {
+    let now = 1_700_000_000_000;
+    const store = await open({ ttlSeconds: 1000, claimSeconds: 10, now: () => now });
+    return {
+      store,
+      sleep: (seconds) => {
+        now += seconds * 1000;
+      },
+    };
+  }
+
+  async function claimed(store: DedupStore, key: string): Promise<string> {
+    const claim = await store.claim(key);
+    if (claim.state !== 'claimed') throw new Error(`${key} is ${claim.state}`);
+    return claim.token;
+  }
+
+  test('what is claimed is in flight until it is confirmed, and handled from then on', async () => {
+    const { store, sleep } = await opened();
+    const token = await claimed(store, 'a');
+    expect(await store.claim('a')).toEqual({ state: 'in-flight' });
+    await store.confirm('a', token);
+    expect(await store.claim('a')).toEqual({ state: 'handled' });
+    sleep(999);
+    expect(await store.claim('a')).toEqual({ state: 'handled' });
+    expect(await store.claim('b')).toMatchObject({ state: 'claimed' });
+  });
+
+  test('what is released can be claimed again', async () => {
+    const { store } = await opened();
+    await store.release('a', await claimed(store, 'a'));
+    expect(await store.claim('a')).toMatchObject({ state: 'claimed' });
+  });
+
+  test('a claim ends by itself, and who held it can change nothing any more', async () => {
+    const { store, sleep } = await opened();
+    const first = await claimed(store, 'a');
+    sleep(10);
+    const second = await claimed(store, 'a');
+    await store.release('a', first);
+    expect(await store.claim('a')).toEqual({ state: 'in-flight' });
+    await store.confirm('a', first);
+    expect(await store.claim('a')).toEqual({ state: 'in-flight' });
+    await store.confirm('a', second);
+    expect(await store.claim('a')).toEqual({ state: 'handled' });
+    await store.release('a', second);
+    expect(await store.claim('a')).toEqual({ state: 'handled' });
+  });
+
+  test('what was handled is forgotten after its time', async () => {
+    const { store, sleep } = await opened();
+    await store.confirm('a', await claimed(store, 'a'));
+    sleep(1000);
+    expect(await store.claim('a')).toMatchObject({ state: 'claimed' });
+  });
+
+  test('of many claims at once one is granted', async () => {
+    const { store } = await opened();
+    const claims = await Promise.all(Array.from({ length: 20 }, () => store.claim('a')));
+    expect(claims.filter(({ state }) => state === 'claimed')).toHaveLength(1);
+    expect(claims.filter(({ state }) => state === 'in-flight')).toHaveLength(19);
+  });
+
+  test('any text is a key of its own', async () => {
+    const { store } = await opened();
+    const keys = ['', ' ', "'; DROP TABLE x; --", '☃', 'A', 'a', 'a '];
+    for (const key of keys) await claimed(store, key);
+    for (const key of keys) expect(await store.claim(key)).toEqual({ state: 'in-flight' });
+  });
+
+  test('any sequence of calls leaves what a plain table of states would', async () => {
+    const call = fc.record({
+      what: fc.constantFrom('claim', 'confirm', 'release', 'sleep'),
+      key: fc.constantFrom('a', 'b'),
+      seconds: fc.constantFrom(1, 10, 1000),
+    });
+    await fc.assert(
+      fc.asyncProperty(fc.array(call, { maxLength: 20 }), async (calls) => {
+        const { store, sleep } = await opened();
+        let now = 0;
+        const model = new Map<string, { token: string | undefined; until: number }>();
+        const tokens = new Map<string, string>();
+        for (const { what, key, seconds } of calls) {
+          const entry = model.get(key);
+          const token = tokens.get(key) ?? '00000000-0000-4000-8000-000000000000';
+          if (what === 'sleep') {
+            now += seconds;
+            sleep(seconds);
+          } else if (what === 'claim') {
+            const claim = await store.claim(key);
+            const isFree = entry === undefined || entry.until <= now;
+            expect(claim.state).toBe(isFree ? 'claimed' : entry.token === undefined ? 'handled' : 'in-flight');
+            if (claim.state !== 'claimed') continue;
+            tokens.set(key, claim.token);
+            model.set(key, { token: claim.token, until: now + 10 });
+          } else if (what === 'confirm') {
+            await store.confirm(key, token);
+            const isFree = entry === undefined || entry.until <= now;
+            if (isFree || entry.token === token) model.set(key, { token: undefined, until: now + 1000 });
+          } else {
+            await store.release(key, token);
+            if (entry?.token === token) model.delete(key);
+          }
+        }
+      }),
+      { numRuns: 30 },
+    );
+  }, 30_000);
+
+  test.each([{ ttlSeconds: 0 }, { claimSeconds: -1 }, { ttlSeconds: Number.NaN }])('%j is refused', async (options) => {
+    await expect(open(options)).rejects.toThrow(/must be positive/);
+  });
+});
+
+describe('in memory', () => {
+  test('no more than the capacity is remembered, the oldest is forgotten first', async () => {
+    const store = memoryDedupStore({ capacity: 2 });
+    for (const key of ['a', 'b', 'c']) {
+      const claim = await store.claim(key);
+      await store.confirm(key, claim.state === 'claimed' ? claim.token : '');
+    }
+    expect([await store.claim('c'), await store.claim('b')]).toEqual([{ state: 'handled' }, { state: 'handled' }]);
+    expect(await store.claim('a')).toMatchObject({ state: 'claimed' });
+  });
+
+  test.each([0, 1.5, Number.POSITIVE_INFINITY])('a capacity of %s is refused', (capacity) => {
+    expect(() => memoryDedupStore({ capacity })).toThrow(TypeError);
+  });
+});
+
+describe('in SQLite', () => {
+  test('what was confirmed survives kill -9, and what was claimed comes free', async () => {
+    const path = join(folder, 'killed.db');
+    const program = `
+      import { sqliteDedupStore } from ${JSON.stringify(new URL('../src/dedup/sqlite.ts', import.meta.url).href)};
+      const store = sqliteDedupStore(${JSON.stringify(path)}, { claimSeconds: 1 });
+      store.confirm('handled', store.claim('handled').token);
+      store.claim('claimed');
+      process.kill(process.pid, 'SIGKILL');`;
+    const child = spawn(process.execPath, ['--input-type=module', '--eval', program], { stdio: 'inherit' });
+    expect(await once(child, 'exit')).toEqual([null, 'SIGKILL']);
+    const now = Date.now();
+    const at = (ms: number) => sqliteDedupStore(path, { now: () => now + ms });
+    expect(at(0).claim('handled')).toEqual({ state: 'handled' });
+    expect(at(2000).claim('claimed')).toMatchObject({ state: 'claimed' });
+  });
+
+  test('several processes share a file: one of them is granted', async () => {
+    const path = join(folder, 'shared.db');
+    const program = `
+      import { sqliteDedupStore } from ${JSON.stringify(new URL('../src/dedup/sqlite.ts', import.meta.url).href)};
+      const store = sqliteDedupStore(${JSON.stringify(path)});
+      let claimed = 0;
+      for (let key = 0; key < 300; key++) if (store.claim(String(key)).state === 'claimed') claimed += 1;
+      console.log(claimed);`;
+    const counts = await Promise.all(
+      [1, 2, 3].map(async () => {
+        const child = spawn(process.execPath, ['--input-type=module', '--eval', program], {
+          stdio: ['ignore', 'pipe', 'inherit'],
+        });
+        const [[printed]] = await Promise.all([once(child.stdout, 'data'), once(child, 'exit')]);
+        return Number(String(printed));
+      }),
+    );
+    expect(counts.reduce((sum, count) => sum + count, 0)).toBe(300);
+  }, 30_000);
+
+  test("an application's own database is used as it is, and left open", () => {
+    const db = new DatabaseSync(':memory:');
+    const store = sqliteDedupStore(db);
+    store.claim('a');
+    store.close();
+    expect(db.prepare('SELECT count(*) AS count FROM svc_webhook_dedup').get()).toEqual({ count: 1 });
+    db.close();
+  });
+
+  test('what is past is removed, in steps', () => {
+    const db = new DatabaseSync(':memory:');
+    let now = 0;
+    const store = sqliteDedupStore(db, { claimSeconds: 1, now: () => now });
+    for (let key = 0; key < 1000; key++) {
+      now += 100;
+      store.claim(String(key));
+    }
+    const { count } = db.prepare('SELECT count(*) AS count FROM svc_webhook_dedup').get() ?? {};
+    expect(Number(count)).toBeLessThan(200);
+  });
+});
+
+describe('in PostgreSQL', () => {
+  test('processes that start together make one table', async () => {
+    const migrate = () => postgresDedupStore(pool, { table: 'dedup_together' }).migrate();
+    await Promise.all(Array.from({ length: 8 }, migrate));
+    expect(await postgresDedupStore(pool, { table: 'dedup_together' }).claim('a')).toMatchObject({ state: 'claimed' });
+  });
+
+  test('a schema may be named', async () => {
+    await pool.query('CREATE SCHEMA receiver');
+    const store = postgresDedupStore(pool, { table: 'receiver.dedup' });
+    await store.migrate();
+    expect(await store.claim('a')).toMatchObject({ state: 'claimed' });
+  });
+
+  test.each(['x; DROP TABLE y', 'a.b.c', 'Upper', '', '"quoted"', 'x'.repeat(60)])(
+    'the table %s is refused',
+    (table) => {
+      expect(() => postgresDedupStore(pool, { table })).toThrow(/plain lower-case name/);
+    },
+  );
+
+  test('what is past is removed, in steps', async () => {
+    let now = 0;
+    const store = postgresDedupStore(pool, { table: 'dedup_pruned', claimSeconds: 1, now: () => now });
+    await store.migrate();
+    for (let key = 0; key < 300; key++) {
+      now += 100;
+      await store.claim(String(key));
+    }
+    const { rows } = await pool.query('SELECT count(*)::int AS count FROM dedup_pruned');
+    expect(rows[0].count).toBeLessThan(150);
+  });
+});
+
+test('the key is of the webhook, the run and the sequence, and none can stand for another', () => {
+  const key = (webhookId: string, runId: string, sequence: number) =>
+    dedupKey({
+      webhookId,
+      runId,
+      eventType: 't',
+      timestamp: 1,
+      event: { type: 'run.started', runId, sequence, timestamp: '2023-11-14T22:13:20Z', payload: { workflowId: 'w' } },
+    });
+  const keys = [
+    key('a', 'b', 1),
+    key('a', 'b', 2),
+    key('a', 'c', 1),
+    key('b', 'b', 1),
+    key('a","b', '', 1),
+    key('a', '","b', 1),
+  ];
+  expect(new Set(keys).size).toBe(keys.length);
+  expect(key('a', 'b', 1)).toBe(key('a', 'b', 1));
+});

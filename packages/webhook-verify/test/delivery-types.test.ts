@@ -1,0 +1,48 @@
+import { covers } from '@svc/tools/covers';
+import { describe, expect, expectTypeOf, test } from 'vitest';
+import { EVENT_TYPES_V1, EVENT_TYPES_V2 } from '../src/events/index.ts';
+import { type UnknownEvent, Webhook, type WebhookEvent } from '../src/index.ts';
+import { testDelivery } from '../src/testing/index.ts';
+
+describe(covers('events.shape.known-types'), () => {
+  test('the types of both vocabularies narrow an event', () => {
+    const read = (event: WebhookEvent): unknown => {
+      switch (event.type) {
+        case 'run.failed':
+          expectTypeOf(event.payload.error.message).toEqualTypeOf<string>();
+          return event.payload;
+        case 'run.completed':
+          expectTypeOf(event.payload).not.toBeAny();
+          return event.payload;
+        default:
+          return undefined;
+      }
+    };
+    const payload = { error: { code: 'c', message: 'm' } };
+    expect(read(new Webhook(secret).verify(...sent('run.failed', payload)).event)).toEqual(payload);
+  });
+
+  test('a type of a later version passes, with a payload that nobody vouches for', () => {
+    const { event } = new Webhook(secret).verify(...sent('run.teleported', 1));
+    switch (event.type) {
+      case 'run.failed':
+        return expect.unreachable();
+      default:
+        expectTypeOf<UnknownEvent['payload']>().toBeUnknown();
+        expect([event.type, event.payload]).toEqual(['run.teleported', 1]);
+    }
+  });
+
+  test('each vocabulary is there to look a type up', () => {
+    for (const types of [EVENT_TYPES_V1, EVENT_TYPES_V2]) {
+      expect(types.size).toBeGreaterThan(50);
+    }
+  });
+});
+
+const secret = 'a secret of the tests';
+
+function sent(type: string, payload: unknown): [string, Readonly<Record<string, string>>] {
+  const { body, headers } = testDelivery({ secret, type, payload });
+  return [body, headers];
+}

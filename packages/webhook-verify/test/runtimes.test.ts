@@ -1,0 +1,19 @@
+import { runtimes } from '@svc/tools/portable';
+import { describe, expect, test } from 'vitest';
+
+const SUITE = new URL('./portable-suite.mjs', import.meta.url);
+
+describe.each(runtimes())('in $name', ({ name, missing, run }) => {
+  if (missing !== undefined) console.warn(`webhook-verify is not tested in ${name}: ${missing}`);
+
+  // On a machine of CI every runtime has to be there.
+  test.skipIf(missing !== undefined && process.env.CI === undefined)(
+    'every vector has its outcome',
+    async () => {
+      const { total, failures } = await run(SUITE);
+      expect(failures).toEqual([]);
+      expect(total).toBeGreaterThan(900);
+    },
+    90_000,
+  );
+});

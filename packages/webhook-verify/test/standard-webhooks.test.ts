@@ -1,0 +1,221 @@
+import { randomBytes } from 'node:crypto';
+import { covers } from '@svc/tools/covers';
+import fc from 'fast-check';
+import { Webhook as PublicWebhook } from 'standardwebhooks';
+import { Webhook as SvixWebhook } from 'svix';
+import { describe, expect, test } from 'vitest';
+import { toFetchHandler } from '../src/adapters/fetch.ts';
+import { memoryDedupStore } from '../src/dedup/memory.ts';
+import { signDelivery, Webhook, WebhookVerificationError } from '../src/index.ts';
+import {
+  isStandardSecret,
+  StandardWebhook,
+  signStandard,
+  standardVerifier,
+  VERIFICATION_TYPE,
+} from '../src/standard-webhooks/index.ts';
+import { testDelivery } from '../src/testing/index.ts';
+import vectors from '../vectors/standard-webhooks.json' with { type: 'json' };
+
+const key = Buffer.alloc(32, 7);
+const secret = `whsec_${key.toString('base64')}`;
+const seconds = () => Math.floor(Date.now() / 1000);
+
+function outcomeOf(run: () => unknown): string {
+  try {
+    run();
+    return 'accepted';
+  } catch (error) {
+    if (error instanceof WebhookVerificationError) return error.code;
+    throw error;
+  }
+}
+
+describe(covers('webhooks.signature.standard-form'), () => {
+  test.each(vectors.cases)('$why: $outcome', ({ secrets, now, headers, body, outcome }) => {
+    const webhook = new StandardWebhook(secrets, { now: () => now * 1000 });
+    expect(outcomeOf(() => webhook.verify(Buffer.from(body, 'base64'), headers))).toBe(outcome);
+  });
+
+  const anything = fc.record({
+    keyBytes: fc.uint8Array({ minLength: 24, maxLength: 64 }),
+    id: fc.stringMatching(/^[A-Za-z0-9_-]{1,60}$/),
+    payload: fc.jsonValue(),
+  });
+
+  test.each([
+    ['standardwebhooks', PublicWebhook],
+    ['svix', SvixWebhook],
+  ])('what we sign, %s verifies, and the other way round', (_name, Peer) => {
+    fc.assert(
+      fc.property(anything, ({ keyBytes, id, payload }) => {
+        const shared = `whsec_${Buffer.from(keyBytes).toString('base64')}`;
+        const peer = new Peer(shared);
+        const body = JSON.stringify(payload);
+        const ours = signStandard({ body, secret: shared, id, timestamp: seconds() });
+        expect(() => peer.verify(body, ours)).not.toThrow();
+        expect(() => peer.verify(`${body} `, ours)).toThrow();
+        const theirs = {
+          'webhook-id': id,
+          'webhook-timestamp': String(seconds()),
+          'webhook-signature': peer.sign(id, new Date(seconds() * 1000), body),
+        };
+        expect(new StandardWebhook(shared).verify(body, theirs)).toMatchObject({ id, payload: JSON.parse(body) });
+        expect(outcomeOf(() => new StandardWebhook(shared).verify(`${body} `, theirs))).toBe('signature_mismatch');
+      }),
+    );
+  });
+
+  test('both secrets sign while a rotation overlaps, and a receiver of either verifies', () => {
+    const newer = `whsec_${Buffer.alloc(24, 8).toString('base64')}`;
+    const headers = signStandard({ body: '{}', secret: [newer, secret], id: 'msg_1', timestamp: seconds() });
+    expect(headers['webhook-signature']?.split(' ')).toHaveLength(2);
+    for (const one of [newer, secret]) {
+      expect(new StandardWebhook(one).verify('{}', headers).id).toBe('msg_1');
+      expect(new PublicWebhook(one).verify('{}', headers)).toEqual({});
+    }
+  });
+
+  test.each(['', 'a.b', 'a b', 'a\nb', 'é', 'x'.repeat(257)])('the id %j is not signed', (id) => {
+    expect(() => signStandard({ body: '', secret, id, timestamp: 1 })).toThrow(/visible ASCII without a dot/);
+  });
+
+  test.each([1.5, -1, Number.NaN])('the timestamp %s is not signed', (timestamp) => {
+    expect(() => signStandard({ body: '', secret, id: 'a', timestamp })).toThrow(/whole seconds/);
+  });
+});
+
+describe(covers('webhooks.signature.standard-secret-form'), () => {
+  const of = (bytes: number) => `whsec_${randomBytes(bytes).toString('base64')}`;
+
+  test.each([24, 25, 32, 63, 64])('%i bytes are a secret', (bytes) => {
+    expect(isStandardSecret(of(bytes))).toBe(true);
+    expect(() => new StandardWebhook(of(bytes))).not.toThrow();
+  });
+
+  test.each([
+    ['23 bytes', of(23)],
+    ['65 bytes', of(65)],
+    ['no prefix', key.toString('base64')],
+    ['a prefix in upper case', secret.toUpperCase()],
+    ['base64url', `whsec_${Buffer.alloc(32, 0xff).toString('base64url')}`],
+    ['no padding', secret.replace(/=+$/, '')],
+    ['a hexadecimal secret', key.toString('hex')],
+    ['a space inside', secret.replace('_', '_ ')],
+    ['nothing', 'whsec_'],
+  ])('%s is refused, and not repeated', (_title, text) => {
+    expect(isStandardSecret(text)).toBe(false);
+    let message = '';
+    try {
+      new StandardWebhook(text);
+    } catch (error) {
+      message = error instanceof TypeError ? error.message : '';
+    }
+    expect(message).toMatch(/whsec_ followed by the base64 of 24 to 64 bytes/);
+    if (text.length > 8) expect(message).not.toContain(text);
+  });
+});
+
+describe(covers('webhooks.signature.standard-opt-in'), () => {
+  const { body } = testDelivery({ secret });
+  const v1 = signDelivery({
+    body,
+    secret,
+    webhookId: 'w',
+    eventType: 'run.completed',
+    timestamp: seconds(),
+    families: ['A', 'B'],
+  });
+  const standard = signStandard({ body, secret, id: 'msg_1', timestamp: seconds() });
+
+  test('a receiver of v1 takes no signature of the other scheme', () => {
+    expect(outcomeOf(() => new Webhook(secret).verify(body, standard))).toBe('missing_header');
+    const mixed = { ...v1, 'SVC-Signature': standard['webhook-signature'] ?? '' };
+    expect(outcomeOf(() => new Webhook(secret).verify(body, mixed))).not.toBe('accepted');
+    expect(outcomeOf(() => new Webhook(secret).verify(body, { ...v1, ...standard }))).toBe('accepted');
+  });
+
+  test('a receiver of the other scheme takes no v1', () => {
+    const result = standardVerifier(secret).safeVerify(body, v1);
+    expect(result.ok ? 'accepted' : result.error.code).toBe('missing_header');
+  });
+});
+
+describe('a subscription that is signed by the standard', () => {
+  const deliveries: string[] = [];
+  const handle = toFetchHandler({
+    verifier: standardVerifier(secret),
+    dedup: memoryDedupStore(),
+    onDelivery: ({ webhookId, runId }) => void deliveries.push(`${webhookId} ${runId}`),
+  });
+
+  async function send(body: string, change: Record<string, string> = {}): Promise<Response> {
+    const headers = { ...signStandard({ body, secret, id: 'msg_1', timestamp: seconds() }), ...change };
+    return handle(new Request('http://x/', { method: 'POST', body, headers }));
+  }
+
+  const { body } = testDelivery({ secret });
+  const own = { 'SVC-Webhook-Id': 'whk_1', 'SVC-Event-Type': 'run.completed' };
+
+  test('is delivered, once', async () => {
+    deliveries.length = 0;
+    expect((await send(body, own)).status).toBe(200);
+    expect((await send(body, own)).status).toBe(200);
+    expect(deliveries).toEqual(['whk_1 run_00000000000000000001']);
+  });
+
+  test.each([
+    ['no id of the subscription', {}, 400],
+    ['an id that differs between the families', { ...own, 'X-svc-Webhook-Id': 'other' }, 400],
+    ['a type that differs between the families', { ...own, 'X-svc-Event-Type': 'other' }, 400],
+    ['a type that is not the body’s', { ...own, 'SVC-Event-Type': 'run.failed' }, 400],
+    ['another signature', { ...own, 'webhook-signature': `v1,${'A'.repeat(43)}=` }, 401],
+  ])('with %s it is refused', async (_title, change, status) => {
+    expect((await send(body, change)).status).toBe(status);
+  });
+
+  test('answers the challenge of the endpoint verification', async () => {
+    const challenge = randomBytes(24).toString('base64url');
+    const answer = await send(JSON.stringify({ type: VERIFICATION_TYPE, challenge }));
+    expect([answer.status, await answer.json()]).toEqual([200, { challenge }]);
+  });
+
+  test('repeats nothing that is not signed, and nothing but a challenge', async () => {
+    const text = JSON.stringify({ type: VERIFICATION_TYPE, challenge: 'a'.repeat(32) });
+    expect((await send(text, { 'webhook-signature': `v1,${'A'.repeat(43)}=` })).status).toBe(401);
+    for (const challenge of ['<script>alert(1)</script>', '', 'short', 'x'.repeat(513), 7, null]) {
+      const answer = await send(JSON.stringify({ type: VERIFICATION_TYPE, challenge }));
+      expect([answer.status, await answer.text()]).toEqual([400, '']);
+    }
+  });
+});
+
+describe('the headers of the standard', () => {
+  const good = signStandard({ body: '{}', secret, id: 'msg_1', timestamp: seconds() });
+
+  test.each(Object.keys(good))('%s is needed', (name) => {
+    const { [name]: _, ...headers } = good;
+    expect(outcomeOf(() => new StandardWebhook(secret).verify('{}', headers))).toBe('missing_header');
+  });
+
+  test('a list that a platform has split or joined is the same list', () => {
+    const [one = ''] = (good['webhook-signature'] ?? '').split(' ');
+    const other = `v1,${'A'.repeat(43)}=`;
+    const lists = [[other, one], `${other}, ${one}`, `${other} ${one}`];
+    for (const list of lists) {
+      expect(outcomeOf(() => new StandardWebhook(secret).verify('{}', { ...good, 'webhook-signature': list }))).toBe(
+        'accepted',
+      );
+    }
+  });
+
+  test('whatever they hold, only our own error is thrown', () => {
+    const values = fc.oneof(fc.string({ unit: 'binary' }), fc.array(fc.string()), fc.constant('v1,'.repeat(20_000)));
+    fc.assert(
+      fc.property(fc.constantFrom(...Object.keys(good)), values, (name, value) => {
+        outcomeOf(() => new StandardWebhook(secret).verify('{}', { ...good, [name]: value }));
+      }),
+      { numRuns: 1000 },
+    );
+  });
+});

@@ -1,0 +1,45 @@
+import { execPath } from 'node:process';
+import { fileURLToPath } from 'node:url';
+import { findChromium, runInChromium } from './chromium.ts';
+import { runInProcess } from './process.ts';
+import type { SuiteReport } from './report.ts';
+import { runInWorkerd } from './workerd.ts';
+
+export type { SuiteReport } from './report.ts';
+
+export interface Runtime {
+  readonly name: string;
+  /** Why it cannot be used here, and what to do about it. */
+  readonly missing: string | undefined;
+  /** Runs a suite: a plain JavaScript module without imports of Node's, with every package as it is built. */
+  run(suite: URL): Promise<SuiteReport>;
+}
+
+/** Every runtime that the portable packages promise to run in. */
+export function runtimes(): readonly Runtime[] {
+  return [
+    inProcess('Node 24', execPath),
+    inProcess('Node 22', installed('node-22/bin/node')),
+    inProcess('Bun', installed('bun/bin/bun.exe'), 'run'),
+    inProcess('Deno', installed('.bin/deno'), 'run', '--allow-read', '--allow-env', '--no-prompt'),
+    { name: 'workerd', missing: undefined, run: (suite) => runInWorkerd(installed('.bin/workerd'), suite) },
+    chromium(),
+  ];
+}
+
+function inProcess(name: string, program: string, ...args: readonly string[]): Runtime {
+  return { name, missing: undefined, run: (suite) => runInProcess(program, args, suite) };
+}
+
+function chromium(): Runtime {
+  const program = findChromium();
+  return {
+    name: 'Chromium',
+    missing: program === undefined ? 'No Chromium was found: apt-get install chromium' : undefined,
+    run: (suite) => runInChromium(program ?? '', suite),
+  };
+}
+
+function installed(path: string): string {
+  return fileURLToPath(new URL(`../runtimes/node_modules/${path}`, import.meta.url));
+}
