@@ -1,4 +1,4 @@
-// What `npm start`, `npm test`, `npm run build` and `npm run check` run, with whatever Node the machine has: it sets up what is
+// What `npm start`, `npm test`, `npm run build`, `npm run check` and `npm run bench` run, with whatever Node the machine has: it sets up what is
 // missing, says so, and hands over to the Node that the lockfile pins. Nothing in this folder needs more than Node 18.
 import { fileURLToPath } from 'node:url';
 import { build } from './build.mjs';
@@ -13,10 +13,11 @@ const TASKS = {
   start: (args) => [['examples/reference-host/dist/start.js', ...args]],
   test: (args) => [['node_modules/vitest/vitest.mjs', 'run', ...args], ['tools/check-requirements.mjs']],
   check: (args) => [['tools/check.mjs', ...args]],
+  bench: (args) => [['bench/run.mjs', ...args]],
 };
 
 /** What a task alone needs besides, each a folder with a lockfile of its own. */
-const BESIDE = { test: ['tools/runtimes'] };
+const BESIDE = { test: ['tools/runtimes'], bench: ['bench'] };
 
 /** The check names a build that fails among its other findings, so it builds by itself. */
 const BUILDS_BY_ITSELF = ['check'];

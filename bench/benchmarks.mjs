@@ -1,0 +1,7 @@
+/** Every benchmark by its name. It prints what it measured, and returns it. Loaded when it is run, so that one does not slow another. */
+export const BENCHMARKS = {
+  verify: async () => (await import('./webhook-verify/verify.mjs')).default(),
+  'verify-portable': async () => (await import('./webhook-verify/portable.mjs')).default(),
+  size: async () => (await import('./size.mjs')).default(),
+  import: async () => (await import('./import-time.mjs')).default(),
+};
