@@ -29,9 +29,7 @@ export function checkChangesets(root) {
 /** Who is private is never released, and that is said where changesets look. */
 function configurationProblems(root, folder) {
   const { ignore = [] } = JSON.parse(readFileSync(join(folder, 'config.json'), 'utf8'));
-  const hidden = manifestsIn(root, ['packages', 'examples', '.']).filter(
-    (manifest) => manifest.workspaces === undefined && !isPublic(manifest),
-  );
+  const hidden = workspaceManifests(root).filter((manifest) => !isPublic(manifest));
   return hidden
     .map(nameOf)
     .filter((name) => !ignore.includes(name))
@@ -51,6 +49,17 @@ function textProblems(text, published) {
   if (lines.length === 0) problems.push('releases nothing');
   if (body.trim() === '') problems.push('does not say what changes for users');
   return problems;
+}
+
+/** What is no workspace is nothing that a release could take along. */
+function workspaceManifests(root) {
+  const { workspaces = [] } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+  const parents = workspaces.filter((pattern) => pattern.endsWith('/*')).map((pattern) => pattern.slice(0, -2));
+  const folders = workspaces.filter((pattern) => !pattern.endsWith('/*'));
+  return [
+    ...manifestsIn(root, parents),
+    ...folders.map((folder) => JSON.parse(readFileSync(join(root, folder, 'package.json'), 'utf8'))),
+  ];
 }
 
 function manifestsIn(root, parents) {

@@ -13,7 +13,10 @@ test('the changesets of this repository can be released', () => {
 });
 
 const TREE = {
-  '.changeset/config.json': { ignore: ['@svc/example'] },
+  'package.json': { workspaces: ['packages/*', 'examples/*', 'tools'] },
+  'tools/package.json': { name: '@svc/tools', private: true },
+  'bench/package.json': { name: '@svc/bench', private: true },
+  '.changeset/config.json': { ignore: ['@svc/example', '@svc/tools'] },
   '.changeset/README.md': 'About this folder.',
   'packages/a/package.json': { name: '@svc/a' },
   'examples/example/package.json': { name: '@svc/example', private: true },
@@ -47,5 +50,6 @@ test('a private workspace that could be released is named', () => {
   const tree = { ...TREE, '.changeset/config.json': {} };
   expect(checkChangesets(temporaryTree(tree))).toEqual([
     expect.stringContaining('does not ignore the private @svc/example'),
+    expect.stringContaining('does not ignore the private @svc/tools'),
   ]);
 });
