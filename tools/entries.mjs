@@ -23,6 +23,9 @@ export const ENTRIES = [
 
   { name: '@svc/egress-guard', runtime: 'neutral', kB: 4 },
   { name: '@svc/egress-guard/post', runtime: 'node', kB: 280 },
+  { name: '@svc/egress-guard/fetch', runtime: 'node', kB: 280 },
+  { name: '@svc/egress-guard/dispatcher', runtime: 'node', kB: 280 },
+  { name: '@svc/egress-guard/agents', runtime: 'node', kB: 280 },
 
   { name: '@svc/versioning', runtime: 'neutral', kB: 4 },
   { name: '@svc/versioning/ids', runtime: 'neutral', kB: 2 },

@@ -6,21 +6,32 @@ export type Address = Uint8Array;
  * else, a number in another base included, is not an address.
  */
 export function parseAddress(text: string): Address | undefined {
-  return text.includes(':') ? parseV6(text) : parseV4(text);
+  if (text.length < 2 || text.length > 45) return undefined;
+  if (text.includes(':')) return parseIPv6(text);
+  const first = text.charCodeAt(0);
+  // Most texts are names, and need not cost an array.
+  return first >= 0x30 && first <= 0x39 ? parseIPv4(text, 0, new Uint8Array(4), 0) : undefined;
 }
 
 /** The IPv4 address inside `::ffff:0:0/96`, or the address as it is. */
 export function unmapped(address: Address): Address {
-  if (address.length !== 16) return address;
+  if (address.length !== 16 || address[10] !== 0xff || address[11] !== 0xff) return address;
   for (let index = 0; index < 10; index++) if (address[index] !== 0) return address;
-  return address[10] === 0xff && address[11] === 0xff ? address.subarray(12) : address;
+  return address.subarray(12);
+}
+
+/** The four bytes at a place of an IPv6 address. */
+export function embeddedIPv4(address: Address, place: number): Address {
+  return address.subarray(place, place + 4);
 }
 
 /** Whether two addresses are the same, a mapped IPv4 address being the IPv4 address. */
 export function sameAddress(a: Address, b: Address): boolean {
   const left = unmapped(a);
   const right = unmapped(b);
-  return left.length === right.length && left.every((byte, index) => byte === right[index]);
+  if (left.length !== right.length) return false;
+  for (let index = 0; index < left.length; index++) if (left[index] !== right[index]) return false;
+  return true;
 }
 
 /** The address as text that `node:net` dials without a resolution. */
@@ -33,46 +44,88 @@ export function formatAddress(address: Address): string {
   return groups.join(':');
 }
 
-function parseV4(text: string): Address | undefined {
-  if (text.length > 15) return undefined;
-  const parts = text.split('.');
-  if (parts.length !== 4) return undefined;
-  const address = new Uint8Array(4);
-  for (const [index, part] of parts.entries()) {
-    if (!/^(?:0|[1-9][0-9]{0,2})$/.test(part) || Number(part) > 255) return undefined;
-    address[index] = Number(part);
+const DOT = 0x2e;
+const COLON = 0x3a;
+
+/** Writes the four numbers that stand from `start` to the end of the text; undefined when they are anything else. */
+function parseIPv4(text: string, start: number, into: Uint8Array, place: number): Uint8Array | undefined {
+  let part = 0;
+  let value = 0;
+  let digits = 0;
+  for (let index = start; index < text.length; index++) {
+    const code = text.charCodeAt(index);
+    if (code === DOT) {
+      if (digits === 0 || part === 3) return undefined;
+      into[place + part] = value;
+      part += 1;
+      value = 0;
+      digits = 0;
+      continue;
+    }
+    const digit = code - 0x30;
+    // A zero in front is octal to some readers, and nothing to others.
+    if (digit < 0 || digit > 9 || (digits > 0 && value === 0)) return undefined;
+    value = value * 10 + digit;
+    digits += 1;
+    if (value > 255) return undefined;
   }
+  if (part !== 3 || digits === 0) return undefined;
+  into[place + 3] = value;
+  return into;
+}
+
+function parseIPv6(text: string): Address | undefined {
+  const address = new Uint8Array(16);
+  let place = 0;
+  /** Where `::` stands. */
+  let gap = -1;
+  let index = 0;
+  if (text.charCodeAt(0) === COLON) {
+    if (text.charCodeAt(1) !== COLON) return undefined;
+    gap = 0;
+    index = 2;
+  }
+  while (index < text.length) {
+    const start = index;
+    let value = 0;
+    while (index < text.length && index - start < 5) {
+      const digit = hexDigit(text.charCodeAt(index));
+      if (digit < 0) break;
+      value = value * 16 + digit;
+      index += 1;
+    }
+    const length = index - start;
+    if (length > 0 && text.charCodeAt(index) === DOT) {
+      // The last 32 bits may be written as an IPv4 address.
+      if (place > 12 || parseIPv4(text, start, address, place) === undefined) return undefined;
+      place += 4;
+      index = text.length;
+      break;
+    }
+    if (length === 0 || length > 4 || place > 14) return undefined;
+    address[place] = value >> 8;
+    address[place + 1] = value & 0xff;
+    place += 2;
+    if (index === text.length) break;
+    if (text.charCodeAt(index) !== COLON) return undefined;
+    index += 1;
+    if (text.charCodeAt(index) === COLON) {
+      if (gap !== -1) return undefined;
+      gap = place;
+      index += 1;
+    } else if (index === text.length) return undefined;
+  }
+  if (gap === -1) return place === 16 ? address : undefined;
+  // `::` stands for at least one group.
+  if (place > 14) return undefined;
+  address.copyWithin(16 - (place - gap), gap, place);
+  address.fill(0, gap, 16 - (place - gap));
   return address;
 }
 
-function parseV6(text: string): Address | undefined {
-  if (text.length > 45) return undefined;
-  const halves = text.split('::');
-  if (halves.length > 2) return undefined;
-  const head = groupsOf(halves[0] ?? '', halves.length === 1);
-  const tail = halves.length === 2 ? groupsOf(halves[1] ?? '', true) : [];
-  if (head === undefined || tail === undefined) return undefined;
-  const missing = 16 - head.length - tail.length;
-  // `::` stands for at least one group.
-  if (halves.length === 2 ? missing < 2 : missing !== 0) return undefined;
-  return Uint8Array.from([...head, ...new Array<number>(missing).fill(0), ...tail]);
-}
-
-/** The bytes of colon-separated groups; the last may be a dotted IPv4 address where the address ends with it. */
-function groupsOf(text: string, atEnd: boolean): number[] | undefined {
-  if (text === '') return [];
-  const groups = text.split(':');
-  const bytes: number[] = [];
-  for (const [index, group] of groups.entries()) {
-    if (atEnd && index === groups.length - 1 && group.includes('.')) {
-      const embedded = parseV4(group);
-      if (embedded === undefined) return undefined;
-      bytes.push(...embedded);
-    } else {
-      if (!/^[0-9a-fA-F]{1,4}$/.test(group)) return undefined;
-      const value = Number.parseInt(group, 16);
-      bytes.push(value >> 8, value & 0xff);
-    }
-  }
-  return bytes;
+/** -1 for what is no hexadecimal digit, the end of the text included. */
+function hexDigit(code: number): number {
+  if (code >= 0x30 && code <= 0x39) return code - 0x30;
+  const letter = code | 0x20;
+  return letter >= 0x61 && letter <= 0x66 ? letter - 0x57 : -1;
 }

@@ -1,7 +1,7 @@
-import { type Address, unmapped } from './address.ts';
+import { type Address, embeddedIPv4, parseAddress, unmapped } from './address.ts';
 import { inCidr } from './cidr.ts';
 import { type EgressPolicy, opensLoopback } from './policy.ts';
-import { RANGES_V4, RANGES_V6 } from './ranges.ts';
+import { specialRange } from './ranges.ts';
 
 export type Verdict =
   | { readonly allowed: true }
@@ -9,31 +9,47 @@ export type Verdict =
   | { readonly allowed: false; readonly range: string };
 
 /**
+ * Judges an address in its plain form, as `URL`, DNS and `node:net` write it. What is not one is denied.
+ *
+ * @param port the port that is to be called; it matters where loopback is opened by port
+ * @example
+ * checkAddress('169.254.169.254', egressPolicy()); // { allowed: false, range: 'link-local' }
+ */
+export function checkAddress(text: string, policy: EgressPolicy, port = 443): Verdict {
+  const address = parseAddress(text);
+  return address === undefined ? { allowed: false, range: 'not-an-address' } : classify(address, policy, port);
+}
+
+/**
  * Judges an address by its bytes: the operator's denials, then loopback by its switch, then the operator's permissions, then
- * the table. A mapped IPv4 address is judged as the IPv4 address that it reaches.
+ * the tables. A mapped IPv4 address is judged as the IPv4 address that it reaches.
  */
 export function classify(address: Address, policy: EgressPolicy, port: number): Verdict {
   const judged = unmapped(address);
-  if (policy.deny.some((cidr) => inCidr(judged, cidr))) return { allowed: false, range: 'operator' };
-  const range = rangeOf(judged);
+  for (const cidr of policy.deny) if (inCidr(judged, cidr)) return OPERATOR;
+  const range = specialRange(judged);
   if (range === undefined) return ALLOWED;
   if (range === LOOPBACK) return opensLoopback(policy, port) ? ALLOWED : { allowed: false, range };
-  if (policy.allow.some((cidr) => inCidr(judged, cidr))) return ALLOWED;
+  for (const cidr of policy.allow) if (inCidr(judged, cidr)) return ALLOWED;
+  if (policy.translated === 'judge' && TRANSLATED.has(range)) return classifyEmbedded(judged, policy, port, range);
   return { allowed: false, range };
 }
 
 /** Whether the address is this machine's own by definition: 127.0.0.0/8 or ::1. */
 export function isLoopback(address: Address): boolean {
-  return rangeOf(unmapped(address)) === LOOPBACK;
+  return specialRange(unmapped(address)) === LOOPBACK;
 }
 
 const ALLOWED: Verdict = { allowed: true };
+const OPERATOR: Verdict = { allowed: false, range: 'operator' };
 const LOOPBACK = 'loopback';
 
-/** The denied range that an address lies in; undefined for one of the public internet. */
-function rangeOf(address: Address): string | undefined {
-  for (const { cidr, name, reachable } of address.length === 4 ? RANGES_V4 : RANGES_V6) {
-    if (inCidr(address, cidr)) return reachable ? undefined : name;
-  }
-  return undefined;
+/** What a gateway turns into IPv4. */
+const TRANSLATED: ReadonlySet<string> = new Set(['nat64', '6to4']);
+
+/** Behind a gateway nothing is loopback, so no switch opens what is special there. */
+function classifyEmbedded(address: Address, policy: EgressPolicy, port: number, range: string): Verdict {
+  const inside = embeddedIPv4(address, range === 'nat64' ? 12 : 2);
+  if (isLoopback(inside)) return { allowed: false, range };
+  return classify(inside, policy, port).allowed ? ALLOWED : { allowed: false, range };
 }

@@ -1,6 +1,6 @@
 import { type Address, parseAddress } from './address.ts';
 import { classify, isLoopback } from './classify.ts';
-import { canonicalName, isDeniedName, LOCALHOST } from './names.ts';
+import { isDeniedName, isOrdinaryName, LOCALHOST, withoutEmptyLabels } from './names.ts';
 import { type EgressPolicy, opensLoopback } from './policy.ts';
 import type { UrlRejection } from './rejection.ts';
 
@@ -11,6 +11,8 @@ export interface CheckedUrl {
   readonly port: number;
   /** For the TLS name and the Host header. */
   readonly hostname: string;
+  /** Path and query, as a request line takes them. */
+  readonly path: string;
   /** The host as an address, where the URL has one. */
   readonly literal: Address | undefined;
   /** The host is the name `localhost`, which the loopback switch opened. */
@@ -24,52 +26,73 @@ export type UrlCheck =
 /**
  * Judges a URL as it stands, without any use of the network.
  *
+ * @example
+ * const checked = checkUrl(givenByAStranger, egressPolicy());
+ * if (!checked.ok) throw new Error(checked.reason); // 'host_not_allowed', …
  * @see Interface: Webhook URL rules at registration
  */
 export function checkUrl(text: string, policy: EgressPolicy): UrlCheck {
   if (text.length > MAX_URL_LENGTH) return refuse('url_too_long');
-  const url = URL.canParse(text) ? new URL(text) : undefined;
+  const url = parseUrl(text);
   if (url === undefined) return refuse('malformed_url');
-  if (url.protocol !== 'https:' && url.protocol !== 'http:') return refuse('scheme_not_https');
+  const { protocol } = url;
+  if (protocol !== 'https:' && protocol !== 'http:') return refuse('scheme_not_https');
   if (url.username !== '' || url.password !== '') return refuse('credentials_in_url');
-  const port = url.port === '' ? DEFAULT_PORT[url.protocol] : Number(url.port);
+  const port = url.port === '' ? DEFAULT_PORT[protocol] : Number(url.port);
   if (port === 0) return refuse('port_not_allowed');
 
-  const host = hostOf(url.hostname);
-  if (host === undefined) return refuse('host_not_allowed');
-  const local = host.literal === undefined ? host.name === LOCALHOST : isLoopback(host.literal);
-  const opened = local && opensLoopback(policy, port);
-  if (url.protocol === 'http:' && !opened) return refuse('scheme_not_https');
-  if (!opened) {
-    const allowed =
-      host.literal === undefined ? !isDeniedName(host.name) : classify(host.literal, policy, port).allowed;
-    if (!allowed) return refuse('host_not_allowed');
+  if (protocol === 'https:' && policy.ports === 'any' && isOrdinaryName(url.hostname, policy)) {
+    return accept(url, protocol, port, url.hostname, undefined, false);
   }
-  const { href, protocol } = url;
-  const { name: hostname, literal } = host;
-  return { ok: true, url: { href, protocol, port, hostname, literal, localhost: literal === undefined && opened } };
+  const hostname = plainHost(url.hostname);
+  if (hostname === undefined) return refuse('host_not_allowed');
+  const literal = parseAddress(hostname);
+  if (literal === undefined && isNoName(hostname)) return refuse('host_not_allowed');
+  const isLocal = literal === undefined ? hostname === LOCALHOST : isLoopback(literal);
+  const opened = isLocal && opensLoopback(policy, port);
+  if (protocol === 'http:' && !opened) return refuse('scheme_not_https');
+  if (!opened) {
+    if (policy.ports !== 'any' && !policy.ports.has(port)) return refuse('port_not_allowed');
+    const isAllowed = literal === undefined ? !isDeniedName(hostname, policy) : classify(literal, policy, port).allowed;
+    if (!isAllowed) return refuse('host_not_allowed');
+  }
+  return accept(url, protocol, port, hostname, literal, literal === undefined && opened);
 }
 
 const MAX_URL_LENGTH = 2048;
 const DEFAULT_PORT = { 'http:': 80, 'https:': 443 } as const;
 
-interface Host {
-  readonly name: string;
-  readonly literal: Address | undefined;
+/** Parsed once: `URL.canParse` would parse it a second time. */
+function parseUrl(text: string): URL | undefined {
+  try {
+    return new URL(text);
+  } catch {
+    return undefined;
+  }
 }
 
-/** `URL` has already brought every spelling of an address to its plain form; what still ends in a number is not a name. */
-function hostOf(hostname: string): Host | undefined {
-  if (hostname.startsWith('[')) {
-    const name = hostname.slice(1, -1);
-    const literal = parseAddress(name);
-    return literal === undefined ? undefined : { name, literal };
-  }
-  const name = canonicalName(hostname);
-  if (name === undefined) return undefined;
-  const literal = parseAddress(name);
-  if (literal === undefined && /(?:^|\.)(?:[0-9]+|0x[0-9a-f]*)$/.test(name)) return undefined;
-  return { name, literal };
+/** An address without its brackets, or a name in its one form. `URL` has brought every spelling of an address to its plain one. */
+function plainHost(hostname: string): string | undefined {
+  return hostname.startsWith('[') ? hostname.slice(1, -1) : withoutEmptyLabels(hostname);
+}
+
+/** What holds a colon, or whose last label is a number, decimal or hexadecimal, is no name; and it was no address. */
+function isNoName(text: string): boolean {
+  if (text.includes(':')) return true;
+  const start = text.lastIndexOf('.') + 1;
+  const code = text.charCodeAt(start);
+  return code >= 0x30 && code <= 0x39 && /^(?:[0-9]+|0x[0-9a-f]*)$/.test(text.slice(start));
+}
+
+function accept(
+  { href, pathname, search }: URL,
+  protocol: CheckedUrl['protocol'],
+  port: number,
+  hostname: string,
+  literal: Address | undefined,
+  localhost: boolean,
+): UrlCheck {
+  return { ok: true, url: { href, protocol, port, hostname, path: pathname + search, literal, localhost } };
 }
 
 function refuse(reason: UrlRejection): UrlCheck {

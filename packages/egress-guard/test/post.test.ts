@@ -1,23 +1,19 @@
-import { readFileSync } from 'node:fs';
 import { createServer, type RequestListener, type Server } from 'node:http';
-import { createServer as createSecureServer } from 'node:https';
-import { type AddressInfo, createServer as createTcpServer } from 'node:net';
+import { type AddressInfo, createServer as createTcpServer, Socket } from 'node:net';
+import type { TLSSocket } from 'node:tls';
 import { covers } from '@svc/tools/covers';
-import { afterEach, describe, expect, test } from 'vitest';
-import { parseAddress } from '../src/address.ts';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { egressPolicy } from '../src/index.ts';
-import { DialError, dial } from '../src/node/connect.ts';
-import { exchange } from '../src/node/exchange.ts';
+import type { Network } from '../src/node/network.ts';
 import { guardedPost } from '../src/node/post.ts';
+import { fixture, Internet } from './internet.ts';
 
-const fixture = (name: string) => readFileSync(new URL(`./fixtures/${name}`, import.meta.url), 'utf8');
-const loopback = parseAddress('127.0.0.1') ?? new Uint8Array(4);
 const open = egressPolicy({ allowLoopback: true });
 const body = new TextEncoder().encode('{"a":1}');
 
-const closers: (() => void)[] = [];
-afterEach(() => {
-  for (const close of closers.splice(0)) close();
+const closers: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const close of closers.splice(0)) await close();
 });
 
 async function listen(server: Server): Promise<number> {
@@ -41,7 +37,7 @@ function resolving(...answers: string[]) {
 }
 
 describe(covers('webhooks.delivery.no-redirects', 'webhooks.delivery.pinned-address'), () => {
-  test('a POST arrives as it was given, over a connection that is closed after', async () => {
+  test('a POST arrives as it was given, and is answered', async () => {
     const seen: unknown[] = [];
     const port = await serve(async (request, response) => {
       const chunks: Uint8Array[] = [];
@@ -141,39 +137,111 @@ describe(covers('webhooks.delivery.resolve-each-attempt', 'webhooks.delivery.sam
 });
 
 describe('TLS', () => {
-  async function secureServer(): Promise<number> {
-    const server = createSecureServer({ key: fixture('server.key'), cert: fixture('server.pem') }, (_, response) =>
-      response.end('ok'),
-    );
-    return listen(server);
-  }
-  const dialling = (port: number, hostname: string, ca: readonly string[] | undefined) =>
-    dial({ protocol: 'https:', hostname, port, addresses: [loopback], ca, signal: AbortSignal.timeout(2000) });
+  let internet: Internet;
+  beforeEach(() => {
+    internet = new Internet();
+    closers.push(() => internet.close());
+  });
 
-  test('a certificate for the host name, by a trusted authority, is taken', async () => {
-    const port = await secureServer();
-    const socket = await dialling(port, 'hooks.example', [fixture('ca.pem')]);
-    const request = { origin: `https://hooks.example:${port}`, path: '/', headers: {}, body, maxResponseBytes: 10 };
-    expect(await exchange(socket, { ...request, signal: AbortSignal.timeout(2000) })).toMatchObject({ status: 200 });
+  test('a certificate for the host name, by a trusted authority, is taken, over TLS 1.2 or later and HTTP/1.1', async () => {
+    const seen: unknown[] = [];
+    const port = await internet.secure(({ socket, headers }, response) => {
+      const { servername, alpnProtocol } = socket as TLSSocket & { servername: string };
+      seen.push(servername, alpnProtocol, headers.host);
+      response.end();
+    });
+    internet.names.set('hooks.example', ['9.9.9.1']);
+    const post = guardedPost(internet.options());
+    expect(await post({ url: `https://hooks.example:${port}/`, headers: {}, body, timeoutMs: 2000 })).toMatchObject({
+      status: 200,
+    });
+    expect(seen).toEqual(['hooks.example', 'http/1.1', `hooks.example:${port}`]);
+    post.close();
   });
 
   test.each([
-    ['for another name', 'other.example', true],
-    ['for an address it does not name', '127.0.0.1', true],
-    ['by an unknown authority', 'hooks.example', false],
-  ])('a certificate %s is refused', async (_title, hostname, trusted) => {
-    const port = await secureServer();
-    const attempt = dialling(port, hostname, trusted ? [fixture('ca.pem')] : undefined);
-    await expect(attempt).rejects.toSatisfy((error) => error instanceof DialError && error.stage === 'tls');
+    ['for another name', 'other.example', ['ca.pem'], {}],
+    ['for an address that it does not name', '9.9.9.1', ['ca.pem'], {}],
+    ['by an unknown authority', 'hooks.example', [], {}],
+    [
+      'over an old TLS',
+      'hooks.example',
+      ['ca.pem'],
+      { minVersion: 'TLSv1.1', maxVersion: 'TLSv1.1', ciphers: 'DEFAULT@SECLEVEL=0' },
+    ],
+  ] as const)('a certificate %s is refused', async (_title, host, authorities, server) => {
+    const port = await internet.secure((_request, response) => response.end(), 'hooks', {}, { ...server });
+    for (const name of ['hooks.example', 'other.example']) internet.names.set(name, ['9.9.9.1']);
+    const post = guardedPost(internet.options({ ca: authorities.map((name) => fixture(name)) }));
+    expect(await post({ url: `https://${host}:${port}/`, headers: {}, body, timeoutMs: 2000 })).toMatchObject({
+      kind: 'failed',
+      reason: 'tls',
+    });
   });
 
-  test('the next checked address is tried when one does not answer', async () => {
-    const port = await secureServer();
-    const nobody = parseAddress('127.0.0.9') ?? loopback;
-    const options = { hostname: 'hooks.example', port, ca: [fixture('ca.pem')], signal: AbortSignal.timeout(2000) };
-    const socket = await dial({ protocol: 'https:', addresses: [nobody, loopback], ...options });
-    expect(socket.remoteAddress).toBe('127.0.0.1');
-    socket.destroy();
+  test('the next checked address is tried when one does not answer, and no other machine after a bad certificate', async () => {
+    const port = await internet.secure((_request, response) => response.end(), 'hooks', { address: '127.0.0.2' });
+    await internet.secure((_request, response) => response.end(), 'other', { address: '127.0.0.3', port });
+    const post = guardedPost(internet.options());
+    const url = `https://hooks.example:${port}/`;
+    internet.names.set('hooks.example', ['9.9.9.1', '9.9.9.2']);
+    expect(await post({ url, headers: {}, body, timeoutMs: 2000 })).toMatchObject({ status: 200 });
+    expect(internet.dialled).toEqual(['9.9.9.1', '9.9.9.2']);
+    post.close();
+    internet.names.set('hooks.example', ['9.9.9.3', '9.9.9.2']);
+    const again = guardedPost(internet.options());
+    expect(await again({ url, headers: {}, body, timeoutMs: 2000 })).toMatchObject({ kind: 'failed', reason: 'tls' });
+    expect(internet.dialled.slice(2)).toEqual(['9.9.9.3']);
+    again.close();
+  });
+
+  test('an address that swallows everything does not hold up the next one until the deadline', async () => {
+    const port = await internet.secure((_request, response) => response.end(), 'hooks', { address: '127.0.0.2' });
+    internet.names.set('hooks.example', ['9.9.9.1', '9.9.9.2']);
+    const options = internet.options();
+    // A socket that never connects, as a network that drops packets has it.
+    const silent = {
+      ...options.network,
+      connect: (address: string, to: number) =>
+        address === '9.9.9.1' ? new Socket() : options.network?.connect(address, to),
+    };
+    const post = guardedPost({ ...options, network: silent as Network });
+    expect(await post({ url: `https://hooks.example:${port}/`, headers: {}, body, timeoutMs: 3000 })).toMatchObject({
+      status: 200,
+    });
+    post.close();
+  });
+
+  test('a peer that is not the address that was dialled is left at once', async () => {
+    const port = await internet.secure((_request, response) => response.end());
+    internet.names.set('hooks.example', ['9.9.9.1']);
+    const options = internet.options();
+    const network = { ...options.network, peerOf: () => '10.0.0.1' } as Network;
+    const post = guardedPost({ ...options, network });
+    expect(await post({ url: `https://hooks.example:${port}/`, headers: {}, body, timeoutMs: 2000 })).toMatchObject({
+      kind: 'failed',
+      reason: 'connect',
+    });
+    expect(internet.open).toBe(0);
+  });
+
+  test('a proxy of the environment is not asked', async () => {
+    let asked = 0;
+    const proxy = await internet.plain((_request, response) => {
+      asked += 1;
+      response.end();
+    });
+    const port = await internet.secure((_request, response) => response.end());
+    internet.names.set('hooks.example', ['9.9.9.1']);
+    for (const name of ['HTTP_PROXY', 'HTTPS_PROXY', 'ALL_PROXY']) vi.stubEnv(name, `http://127.0.0.1:${proxy}`);
+    vi.stubEnv('NODE_USE_ENV_PROXY', '1');
+    const post = guardedPost(internet.options());
+    expect(await post({ url: `https://hooks.example:${port}/`, headers: {}, body, timeoutMs: 2000 })).toMatchObject({
+      status: 200,
+    });
+    expect(asked).toBe(0);
+    post.close();
+    vi.unstubAllEnvs();
   });
 });
 
@@ -268,6 +336,7 @@ describe('bounds', () => {
     await Promise.all(
       Array.from({ length: 20 }, () => post({ url: `http://127.0.0.1:${port}/`, headers: {}, body, timeoutMs: 2000 })),
     );
+    post.close();
     await new Promise((resolve) => setTimeout(resolve, 100));
     expect(count()).toBeLessThanOrEqual(before + 1);
   });

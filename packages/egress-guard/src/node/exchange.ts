@@ -1,63 +1,160 @@
-import type { Socket } from 'node:net';
-import { Client, type Dispatcher } from 'undici';
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Dispatcher } from 'undici';
+import { EgressError } from '../errors.ts';
+import { type Connection, ConnectionGone } from './connection.ts';
+import type { Deadline } from './deadline.ts';
 
 export interface ExchangeRequest {
-  /** `https://host:port`. */
-  readonly origin: string;
-  /** Path and query of a parsed URL. */
+  readonly method: Dispatcher.HttpMethod;
+  /** Path and query of a checked URL. */
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
-  readonly body: Uint8Array;
+  readonly body: Uint8Array | undefined;
+  /** Bytes of the answer's body, as they are on the wire. */
   readonly maxResponseBytes: number;
-  readonly signal: AbortSignal;
+  /** What becomes of a longer answer: its body is left, or it is an error. */
+  readonly whenLonger: 'leave' | 'fail';
+  /** Whether the body is wanted at all. */
+  readonly keepsBody: boolean;
 }
 
 export interface ExchangeResponse {
   readonly status: number;
-  readonly retryAfter: string | undefined;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: readonly Uint8Array[];
+  /** Whether the answer was read to its end, so that the connection may serve again. */
+  readonly isComplete: boolean;
 }
 
 /**
- * One POST over one connection that is already open and checked, which is destroyed afterwards. Redirects are not followed and
- * nothing is decompressed; the body is read to its end or its limit and dropped.
+ * A request that got no byte of an answer on a connection that had served before: most likely the other side had just closed it.
+ * `isUnsent`: nothing of it has left.
  */
-export async function exchange(socket: Socket, request: ExchangeRequest): Promise<ExchangeResponse> {
-  const client = new Client(request.origin, {
-    // The one connection there is; a second would be an unchecked one. Undici expects the answer in a later step.
-    connect: (_options, callback) => queueMicrotask(() => callback(null, socket)),
-    allowH2: false,
-    pipelining: 1,
-    maxHeaderSize: MAX_HEADER_BYTES,
-    // The signal is the one deadline; these would be idle timers beside it.
-    headersTimeout: 0,
-    bodyTimeout: 0,
+export class StaleConnection extends Error {
+  readonly isUnsent: boolean;
+
+  constructor(cause: unknown, isUnsent: boolean) {
+    super('The connection was closed before an answer began.', { cause });
+    this.name = 'StaleConnection';
+    this.isUnsent = isUnsent;
+  }
+}
+
+/**
+ * One request and its answer. Nothing is followed and nothing is decompressed. The caller releases the connection after a complete
+ * answer, and discards it otherwise.
+ *
+ * @throws {EgressError} `timeout`, `aborted`, `response_too_large`, `protocol_error`
+ * @throws {StaleConnection} on a connection that was reused
+ */
+export function exchange(
+  connection: Connection,
+  { method, path, headers, body, ...rules }: ExchangeRequest,
+  deadline: Deadline,
+): Promise<ExchangeResponse> {
+  return new Promise((resolve, reject) => {
+    const reading = new Reading(rules, resolve, reject, connection);
+    reading.forget = deadline.onEnd((error) => {
+      reading.fail(error);
+      // Undici does not let a signal end a request in every state; this does.
+      connection.destroy();
+    });
+    if (deadline.ended === undefined) {
+      connection.dispatch({ method, path, headers, body: body ?? null }, reading);
+    }
   });
-  // Undici does not let the signal end a request in every state; destroying the client does.
-  const destroy = () => void client.destroy().catch(() => {});
-  request.signal.addEventListener('abort', destroy, { once: true });
-  try {
-    const { origin: _origin, path, headers, body, signal } = request;
-    const response = await client.request({ method: 'POST', path, headers, body, signal });
-    await drain(response.body, request.maxResponseBytes);
-    return { status: response.statusCode, retryAfter: single(response.headers['retry-after']) };
-  } finally {
-    request.signal.removeEventListener('abort', destroy);
-    destroy();
-    socket.destroy();
+}
+
+/** More of these than any server sends before an answer; endless ones would otherwise take until the deadline. */
+const MAX_INFORMATIONAL = 16;
+
+/** The state of one answer that is being read. */
+class Reading implements Dispatcher.DispatchHandler {
+  readonly #rules: Pick<ExchangeRequest, 'maxResponseBytes' | 'whenLonger' | 'keepsBody'>;
+  readonly #resolve: (response: ExchangeResponse) => void;
+  readonly #reject: (error: unknown) => void;
+  readonly #connection: Connection;
+  forget: () => void = () => {};
+  #status = 0;
+  #headers: IncomingHttpHeaders = {};
+  #body: Uint8Array[] = [];
+  #size = 0;
+  #informational = 0;
+  #isSettled = false;
+
+  constructor(
+    rules: Pick<ExchangeRequest, 'maxResponseBytes' | 'whenLonger' | 'keepsBody'>,
+    resolve: (response: ExchangeResponse) => void,
+    reject: (error: unknown) => void,
+    connection: Connection,
+  ) {
+    this.#rules = rules;
+    this.#resolve = resolve;
+    this.#reject = reject;
+    this.#connection = connection;
+  }
+
+  onRequestStart(): void {}
+
+  onResponseStart(controller: Dispatcher.DispatchController, status: number, headers: IncomingHttpHeaders): void {
+    if (status < 200) {
+      this.#informational += 1;
+      if (this.#informational > MAX_INFORMATIONAL) controller.abort(new Error('Too many informational answers.'));
+      return;
+    }
+    this.#status = status;
+    this.#headers = headers;
+    if (Number(headers['content-length'] ?? 0) > this.#rules.maxResponseBytes) this.#overflow(controller);
+  }
+
+  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    this.#size += chunk.length;
+    if (this.#size > this.#rules.maxResponseBytes) this.#overflow(controller);
+    else if (this.#rules.keepsBody) this.#body.push(chunk);
+  }
+
+  onResponseEnd(): void {
+    this.#succeed(true);
+  }
+
+  onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
+    const began = this.#status !== 0 || this.#informational > 0;
+    if (error instanceof ConnectionGone) this.fail(new StaleConnection(error, true));
+    else if (!began && this.#connection.isReused && isClosed(error)) this.fail(new StaleConnection(error, false));
+    else this.fail(new EgressError('protocol_error', 'protocol', { cause: error }));
+  }
+
+  fail(error: unknown): void {
+    if (this.#settle()) this.#reject(error);
+  }
+
+  #succeed(isComplete: boolean): void {
+    if (!this.#settle()) return;
+    this.#resolve({ status: this.#status, headers: this.#headers, body: this.#body, isComplete });
+  }
+
+  #overflow(controller: Dispatcher.DispatchController): void {
+    if (this.#rules.whenLonger === 'leave') this.#succeed(false);
+    else this.fail(new EgressError('response_too_large', 'response-bytes'));
+    controller.abort(new Error('The answer is longer than its limit.'));
+  }
+
+  #settle(): boolean {
+    if (this.#isSettled) return false;
+    this.#isSettled = true;
+    this.forget();
+    return true;
   }
 }
 
-const MAX_HEADER_BYTES = 16_384;
+const CLOSED: ReadonlySet<unknown> = new Set([
+  'UND_ERR_SOCKET',
+  'UND_ERR_CLOSED',
+  'UND_ERR_DESTROYED',
+  'ECONNRESET',
+  'EPIPE',
+]);
 
-/** The status line is the verdict; of the body only its bounded end matters. */
-async function drain(body: Dispatcher.ResponseData['body'], maxBytes: number): Promise<void> {
-  let size = 0;
-  for await (const chunk of body) {
-    size += chunk.length;
-    if (size > maxBytes) return;
-  }
-}
-
-function single(value: string | string[] | undefined): string | undefined {
-  return typeof value === 'string' ? value : undefined;
+function isClosed(error: Error): boolean {
+  return 'code' in error && CLOSED.has(error.code);
 }

@@ -10,6 +10,7 @@ export interface Resolver {
 export const dnsResolver: Resolver = {
   async resolve(hostname, { signal }) {
     signal.throwIfAborted();
+    // One each: `cancel` ends everything that a resolver has asked.
     const resolver = new DnsResolver();
     const cancel = () => resolver.cancel();
     signal.addEventListener('abort', cancel, { once: true });

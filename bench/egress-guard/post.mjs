@@ -1,0 +1,93 @@
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { connect } from 'node:net';
+import { egressPolicy } from '@svc/egress-guard';
+import { guardedPost } from '@svc/egress-guard/post';
+import { Agent } from 'undici';
+import { summary } from '../alternate.mjs';
+import { versionsOf } from '../peer-versions.mjs';
+import { printTable, rate } from '../table.mjs';
+
+const ROUNDS = 7;
+const ROUND_MS = 1500;
+const AT_ONCE = 8;
+const PUBLIC = '8.8.8.8';
+
+/**
+ * POSTs of 0.4 KB per second over TLS to one warm receiver in another process, eight at a time. The limit is undici's own pool, which
+ * resolves nothing and judges nothing. The name resolves, from memory, to a public address that the
+ * network of the benchmark has on loopback; resolution, judgement and pinning are done for every attempt.
+ */
+export default async function post() {
+  const receiver = fork(new URL('./receiver.mjs', import.meta.url), { stdio: ['ignore', 'pipe', 'inherit', 'ipc'] });
+  const [line] = await once(receiver.stdout, 'data');
+  const port = Number(String(line));
+  const ca = readFileSync(new URL('../../packages/egress-guard/test/fixtures/ca.pem', import.meta.url), 'utf8');
+  const body = Buffer.alloc(400, 'x');
+  const headers = { 'content-type': 'application/json' };
+  const url = `https://hooks.example:${port}/hook`;
+
+  const lookup = (_name, _options, callback) => callback(null, [{ address: '127.0.0.1', family: 4 }]);
+  const pool = new Agent({ connect: { ca, lookup }, connections: AT_ONCE, allowH2: false, pipelining: 1 });
+  const network = {
+    connect: (_address, to) => connect({ host: '127.0.0.1', port: to, noDelay: true }),
+    peerOf: () => PUBLIC,
+  };
+  const options = { policy: egressPolicy(), ca: [ca], resolver: { resolve: async () => [PUBLIC] }, network };
+  const kept = guardedPost(options);
+  const fresh = guardedPost({ ...options, maxIdleMs: 0 });
+
+  const candidates = {
+    'undici pool': async () => {
+      const answer = await pool.request({
+        origin: `https://hooks.example:${port}`,
+        path: '/hook',
+        method: 'POST',
+        headers,
+        body,
+      });
+      await answer.body.dump();
+      return answer.statusCode;
+    },
+    'ours, kept connections': async () => (await kept({ url, headers, body, timeoutMs: 5000 })).status,
+    'ours, a connection each': async () => (await fresh({ url, headers, body, timeoutMs: 5000 })).status,
+  };
+  const rates = Object.fromEntries(Object.keys(candidates).map((name) => [name, []]));
+  try {
+    for (const work of Object.values(candidates)) await perSecond(work, 500);
+    for (let round = 0; round < ROUNDS; round += 1) {
+      for (const [name, work] of Object.entries(candidates)) rates[name].push(await perSecond(work, ROUND_MS));
+    }
+  } finally {
+    await pool.destroy();
+    kept.close();
+    fresh.close();
+    receiver.kill();
+  }
+  const found = Object.fromEntries(Object.entries(rates).map(([name, values]) => [name, summary(values)]));
+  printTable(
+    ['POSTs over TLS', 'per second', 'of the pool', 'spread'],
+    Object.entries(found).map(([name, { perSecond, spread }]) => [
+      name,
+      rate(perSecond),
+      (perSecond / found['undici pool'].perSecond).toFixed(2),
+      `±${(spread * 50).toFixed(0)}%`,
+    ]),
+  );
+  return { versions: versionsOf(['undici']), limit: 'undici pool', found };
+}
+
+async function perSecond(work, ms) {
+  const started = performance.now();
+  let done = 0;
+  const lane = async () => {
+    while (performance.now() - started < ms) {
+      const status = await work();
+      if (status !== 204) throw new Error(`Answered ${status}.`);
+      done += 1;
+    }
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, lane));
+  return (done / (performance.now() - started)) * 1000;
+}

@@ -1,0 +1,240 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { Client, Dispatcher } from 'undici';
+import { EgressError } from '../errors.ts';
+import { Deadline } from './deadline.ts';
+import { Guard, type GuardOptions } from './guard.ts';
+
+export interface GuardedDispatcherOptions extends Pick<GuardOptions, 'policy' | 'ca' | 'resolver' | 'network'> {
+  /** Bytes of an answer's body. Default 10 485 760. */
+  readonly maxResponseBytes?: number;
+  /** One wall-clock bound over resolution, connection, TLS, headers and body, in ms. Default 30 000. */
+  readonly timeoutMs?: number;
+}
+
+/**
+ * An undici dispatcher for URLs that strangers chose: `request(url, { dispatcher })` and `fetch(url, { dispatcher })` of the package
+ * `undici`. Each request is judged, resolved and dialled anew, also each hop of a redirect that `fetch` follows; connections are not kept.
+ * Compressed answers are an error, so that nothing can grow behind the limit.
+ *
+ * @example
+ * const dispatcher = guardedDispatcher({ policy: egressPolicy() });
+ * const { statusCode, body } = await request(url, { dispatcher });
+ */
+export function guardedDispatcher(options: GuardedDispatcherOptions): Dispatcher {
+  return new GuardedDispatcher(options);
+}
+
+class GuardedDispatcher extends Dispatcher {
+  readonly #guard: Guard;
+  readonly #maxResponseBytes: number;
+  readonly #timeoutMs: number;
+  readonly #open = new Set<() => void>();
+
+  constructor({ maxResponseBytes = 10_485_760, timeoutMs = 30_000, ...options }: GuardedDispatcherOptions) {
+    super();
+    this.#guard = new Guard(options);
+    this.#maxResponseBytes = maxResponseBytes;
+    this.#timeoutMs = timeoutMs;
+  }
+
+  override dispatch(options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): boolean {
+    const deadline = new Deadline(this.#timeoutMs, signalOf(options));
+    const guarded = new GuardedHandler(handler, this.#maxResponseBytes, deadline);
+    this.#start(options, guarded, deadline).catch((error: unknown) => guarded.fail(asError(error)));
+    return true;
+  }
+
+  override close(): Promise<void>;
+  override close(callback: () => void): void;
+  override close(callback?: () => void): Promise<void> | undefined {
+    return this.#end(callback);
+  }
+
+  override destroy(): Promise<void>;
+  override destroy(error: Error | null): Promise<void>;
+  override destroy(callback: () => void): void;
+  override destroy(error: Error | null, callback: () => void): void;
+  override destroy(first?: Error | null | (() => void), second?: () => void): Promise<void> | undefined {
+    return this.#end(typeof first === 'function' ? first : second);
+  }
+
+  async #start(options: Dispatcher.DispatchOptions, handler: GuardedHandler, deadline: Deadline): Promise<void> {
+    const { origin, path } = options;
+    if (origin === undefined || !path.startsWith('/')) throw new TypeError('A request needs an origin and a path.');
+    const url = this.#guard.check(new URL(String(origin)).origin + path);
+    const headers = withoutReserved(options.headers);
+    const socket = await this.#guard.open(url, deadline);
+    let isTaken = false;
+    const client = new Client(new URL(url.href).origin, {
+      connect: (_options, callback) => {
+        const first = !isTaken;
+        isTaken = true;
+        queueMicrotask(() => (first ? callback(null, socket) : callback(new Error('The connection is gone.'), null)));
+      },
+      allowH2: false,
+      pipelining: 1,
+      maxHeaderSize: 16_384,
+      headersTimeout: 0,
+      bodyTimeout: 0,
+    });
+    const end = () => {
+      this.#open.delete(end);
+      deadline.close();
+      void client.destroy().catch(() => {});
+      socket.destroy();
+    };
+    this.#open.add(end);
+    handler.onSettled = end;
+    deadline.onEnd((error) => handler.fail(error));
+    client.dispatch(
+      { ...options, path: url.path, headers: [...headers, 'accept-encoding', 'identity'], reset: true },
+      handler,
+    );
+  }
+
+  #end(callback: (() => void) | undefined): Promise<void> | undefined {
+    for (const end of this.#open) end();
+    this.#guard.close();
+    if (callback === undefined) return Promise.resolve();
+    queueMicrotask(callback);
+    return undefined;
+  }
+}
+
+/** Passes an answer on, as long as it keeps its bounds. */
+class GuardedHandler implements Dispatcher.DispatchHandler {
+  readonly #inner: Dispatcher.DispatchHandler;
+  readonly #maxBytes: number;
+  readonly #deadline: Deadline;
+  #controller: Dispatcher.DispatchController | undefined;
+  #size = 0;
+  #informational = 0;
+  #isSettled = false;
+  onSettled: () => void = () => {};
+
+  constructor(inner: Dispatcher.DispatchHandler, maxBytes: number, deadline: Deadline) {
+    this.#inner = inner;
+    this.#maxBytes = maxBytes;
+    this.#deadline = deadline;
+  }
+
+  /** Tells the caller once, whatever comes after. */
+  fail(error: Error): void {
+    if (this.#isSettled) return;
+    this.#isSettled = true;
+    this.#deadline.close();
+    this.#inner.onResponseError?.(this.#controller ?? ENDED, error);
+    this.onSettled();
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController, context: unknown): void {
+    this.#controller = controller;
+    this.#inner.onRequestStart?.(controller, context);
+  }
+
+  onRequestUpgrade(
+    _controller: Dispatcher.DispatchController,
+    _status: number,
+    _headers: IncomingHttpHeaders,
+    socket: Duplex,
+  ): void {
+    socket.destroy();
+    this.fail(new EgressError('protocol_error', 'upgrade'));
+  }
+
+  onResponseStart(
+    controller: Dispatcher.DispatchController,
+    status: number,
+    headers: IncomingHttpHeaders,
+    statusMessage?: string,
+  ): void {
+    if (status < 200) {
+      this.#informational += 1;
+      if (this.#informational > 16) this.#refuse(new EgressError('protocol_error', 'informational'));
+      return;
+    }
+    const encoding = headers['content-encoding'];
+    if (encoding !== undefined && encoding.trim().toLowerCase() !== 'identity') {
+      this.#refuse(new EgressError('response_encoded', 'content-encoding'));
+    } else if (Number(headers['content-length'] ?? 0) > this.#maxBytes) {
+      this.#refuse(new EgressError('response_too_large', 'response-bytes'));
+    } else if (!this.#isSettled) this.#inner.onResponseStart?.(controller, status, headers, statusMessage);
+  }
+
+  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    if (this.#isSettled) return;
+    this.#size += chunk.length;
+    if (this.#size > this.#maxBytes) this.#refuse(new EgressError('response_too_large', 'response-bytes'));
+    else this.#inner.onResponseData?.(controller, chunk);
+  }
+
+  onResponseEnd(controller: Dispatcher.DispatchController, trailers: IncomingHttpHeaders): void {
+    if (this.#isSettled) return;
+    this.#isSettled = true;
+    this.#inner.onResponseEnd?.(controller, trailers);
+    this.onSettled();
+  }
+
+  onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
+    this.fail(
+      EgressError.is(error) || isAbort(error) ? error : new EgressError('protocol_error', 'protocol', { cause: error }),
+    );
+  }
+
+  #refuse(error: EgressError): void {
+    this.fail(error);
+  }
+}
+
+/** What a handler is given when nothing was started that could be controlled. */
+const ENDED: Dispatcher.DispatchController = {
+  aborted: true,
+  paused: false,
+  reason: null,
+  abort: () => {},
+  pause: () => {},
+  resume: () => {},
+};
+
+/** `request()` passes its signal along; undici itself looks at it only once a request has started. */
+function signalOf(options: object): AbortSignal | undefined {
+  return 'signal' in options && options.signal instanceof AbortSignal ? options.signal : undefined;
+}
+
+const RESERVED =
+  /^(?:host|connection|transfer-encoding|keep-alive|upgrade|te|trailer|expect|accept-encoding|proxy-.*)$/i;
+
+/** As a flat list. Undici's clients set some of these by themselves, so they are left out rather than refused; `host` is the caller's. */
+function withoutReserved(headers: Dispatcher.DispatchOptions['headers']): string[] {
+  const list: string[] = [];
+  for (const [name, value] of pairsOf(headers)) {
+    if (/^host$/i.test(name)) throw new TypeError('The header host is set by the guard alone.');
+    if (!RESERVED.test(name)) list.push(name, value);
+  }
+  return list;
+}
+
+function pairsOf(headers: Dispatcher.DispatchOptions['headers']): [string, string][] {
+  if (headers === undefined || headers === null) return [];
+  if (Array.isArray(headers) && headers.every((one) => typeof one === 'string')) {
+    return headers.flatMap((name, index): [string, string][] =>
+      index % 2 === 0 ? [[name, headers[index + 1] ?? '']] : [],
+    );
+  }
+  const entries: Iterable<unknown> = Symbol.iterator in headers ? headers : Object.entries(headers);
+  return [...entries].flatMap((entry): [string, string][] => {
+    if (!Array.isArray(entry)) throw new TypeError('Headers must be pairs.');
+    return [entry[1]]
+      .flat()
+      .flatMap((value): [string, string][] => (value === undefined ? [] : [[String(entry[0]), String(value)]]));
+  });
+}
+
+function isAbort(error: Error): boolean {
+  return error.name === 'AbortError';
+}
+
+function asError(error: unknown): Error {
+  return error instanceof Error ? error : new Error(String(error));
+}

@@ -1,0 +1,19 @@
+/**
+ * Refuses what frames the message, names its destination or steers intermediaries: those the guard writes itself.
+ *
+ * @throws {TypeError} for such a header, and for a name or value that is none
+ */
+export function checkRequestHeaders(headers: Readonly<Record<string, string>>): void {
+  for (const name in headers) {
+    if (RESERVED.test(name)) throw new TypeError(`The header ${name} is set by the guard alone.`);
+    const value = headers[name];
+    if (!TOKEN.test(name)) throw new TypeError('The name of a header is not a token of RFC 9110.');
+    if (typeof value !== 'string' || !VALUE.test(value))
+      throw new TypeError(`The header ${name} has a value that is none.`);
+  }
+}
+
+const RESERVED =
+  /^(?:host|connection|content-length|transfer-encoding|keep-alive|upgrade|te|trailer|expect|accept-encoding|proxy-.*)$/i;
+const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
+const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
