@@ -21,7 +21,7 @@ export const ENTRIES = [
   { name: '@svc/webhook-verify/lambda', runtime: 'neutral', kB: 7 },
   { name: '@svc/webhook-verify/testing', runtime: 'neutral', kB: 6 },
 
-  { name: '@svc/egress-guard', runtime: 'neutral', kB: 4 },
+  { name: '@svc/egress-guard', runtime: 'neutral', kB: 5 },
   { name: '@svc/egress-guard/post', runtime: 'node', kB: 280 },
   { name: '@svc/egress-guard/fetch', runtime: 'node', kB: 280 },
   { name: '@svc/egress-guard/dispatcher', runtime: 'node', kB: 280 },

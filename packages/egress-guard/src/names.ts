@@ -1,4 +1,9 @@
-import type { EgressPolicy } from './policy.ts';
+/** Names that an operator denies beside the built-in ones. */
+export interface DeniedNames {
+  readonly denyNames: ReadonlySet<string>;
+  /** Each with its leading dot. */
+  readonly denySuffixes: readonly string[];
+}
 
 /** A host name in its one judged form: lower case, without trailing dots; undefined for an empty name or an empty label. */
 export function canonicalName(hostname: string): string | undefined {
@@ -18,7 +23,7 @@ const DOT = 0x2e;
 export const LOCALHOST = 'localhost';
 
 /** Whether a canonical name is one that clouds, containers, this machine or the operator give to their insides. */
-export function isDeniedName(name: string, { denyNames, denySuffixes }: EgressPolicy): boolean {
+export function isDeniedName(name: string, { denyNames, denySuffixes }: DeniedNames): boolean {
   switch (name) {
     case 'metadata':
     case 'metadata.goog':
@@ -46,7 +51,7 @@ export function isDeniedName(name: string, { denyNames, denySuffixes }: EgressPo
  * Whether a host of a URL is seen at one glance to be a name of the public kind, as nearly all are. It never says so of a name that
  * `isDeniedName` denies, nor of an address; of what it does not know, the careful way decides.
  */
-export function isOrdinaryName(host: string, { denyNames, denySuffixes }: EgressPolicy): boolean {
+export function isOrdinaryName(host: string, { denyNames, denySuffixes }: DeniedNames): boolean {
   return host.length <= 253 && denyNames.size === 0 && denySuffixes.length === 0 && ORDINARY.test(host);
 }
 

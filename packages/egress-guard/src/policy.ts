@@ -1,5 +1,5 @@
 import { type Cidr, parseCidr } from './cidr.ts';
-import { canonicalName } from './names.ts';
+import { canonicalName, type DeniedNames } from './names.ts';
 
 export interface EgressPolicyOptions {
   /**
@@ -23,14 +23,11 @@ export interface EgressPolicyOptions {
 }
 
 /** What may be called, checked once. */
-export interface EgressPolicy {
+export interface EgressPolicy extends DeniedNames {
   readonly loopbackPorts: 'none' | 'any' | ReadonlySet<number>;
   readonly ports: 'any' | ReadonlySet<number>;
   readonly deny: readonly Cidr[];
   readonly allow: readonly Cidr[];
-  readonly denyNames: ReadonlySet<string>;
-  /** Each with its leading dot. */
-  readonly denySuffixes: readonly string[];
   readonly translated: 'deny' | 'judge';
 }
 

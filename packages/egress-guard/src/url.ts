@@ -11,8 +11,6 @@ export interface CheckedUrl {
   readonly port: number;
   /** For the TLS name and the Host header. */
   readonly hostname: string;
-  /** Path and query, as a request line takes them. */
-  readonly path: string;
   /** The host as an address, where the URL has one. */
   readonly literal: Address | undefined;
   /** The host is the name `localhost`, which the loopback switch opened. */
@@ -38,13 +36,15 @@ export function checkUrl(text: string, policy: EgressPolicy): UrlCheck {
   const { protocol } = url;
   if (protocol !== 'https:' && protocol !== 'http:') return refuse('scheme_not_https');
   if (url.username !== '' || url.password !== '') return refuse('credentials_in_url');
-  const port = url.port === '' ? DEFAULT_PORT[protocol] : Number(url.port);
+  const given = url.port;
+  const port = given === '' ? DEFAULT_PORT[protocol] : Number(given);
   if (port === 0) return refuse('port_not_allowed');
 
-  if (protocol === 'https:' && policy.ports === 'any' && isOrdinaryName(url.hostname, policy)) {
-    return accept(url, protocol, port, url.hostname, undefined, false);
+  const host = url.hostname;
+  if (protocol === 'https:' && policy.ports === 'any' && isOrdinaryName(host, policy)) {
+    return accept(url, protocol, port, host, undefined, false);
   }
-  const hostname = plainHost(url.hostname);
+  const hostname = plainHost(host);
   if (hostname === undefined) return refuse('host_not_allowed');
   const literal = parseAddress(hostname);
   if (literal === undefined && isNoName(hostname)) return refuse('host_not_allowed');
@@ -57,6 +57,13 @@ export function checkUrl(text: string, policy: EgressPolicy): UrlCheck {
     if (!isAllowed) return refuse('host_not_allowed');
   }
   return accept(url, protocol, port, hostname, literal, literal === undefined && opened);
+}
+
+/** Path and query of a checked URL, as a request line takes them. In the form of `URL` the first slash behind the scheme begins them. */
+export function requestTarget({ href }: CheckedUrl): string {
+  const start = href.indexOf('/', 'https://'.length);
+  const fragment = href.indexOf('#', start);
+  return fragment === -1 ? href.slice(start) : href.slice(start, fragment);
 }
 
 const MAX_URL_LENGTH = 2048;
@@ -85,14 +92,14 @@ function isNoName(text: string): boolean {
 }
 
 function accept(
-  { href, pathname, search }: URL,
+  { href }: URL,
   protocol: CheckedUrl['protocol'],
   port: number,
   hostname: string,
   literal: Address | undefined,
   localhost: boolean,
 ): UrlCheck {
-  return { ok: true, url: { href, protocol, port, hostname, path: pathname + search, literal, localhost } };
+  return { ok: true, url: { href, protocol, port, hostname, literal, localhost } };
 }
 
 function refuse(reason: UrlRejection): UrlCheck {

@@ -56,11 +56,12 @@ export function createHost(options: HostOptions): Host {
   const maxBytes = options.maxRequestBodyBytes ?? DEFAULT_MAX_REQUEST_BODY_BYTES;
   const secrets = secretBox(options.secretKey, random);
 
+  const transport = options.transport ?? guardedPost({ policy: egress });
   const dispatch = dispatcher({
     queue: store.deliveries,
     attempt: attempt({
       store,
-      transport: options.transport ?? guardedPost({ policy: egress }),
+      transport,
       secrets,
       clock,
       random,
@@ -139,6 +140,7 @@ export function createHost(options: HostOptions): Host {
     async stop(graceMs = 10_000) {
       await execute.stop();
       await dispatch.stop(graceMs);
+      transport.close?.();
       await store.close();
     },
   };

@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { Client, Dispatcher } from 'undici';
 import { EgressError } from '../errors.ts';
+import { requestTarget } from '../url.ts';
 import { Deadline } from './deadline.ts';
 import { Guard, type GuardOptions } from './guard.ts';
 
@@ -88,7 +89,7 @@ class GuardedDispatcher extends Dispatcher {
     handler.onSettled = end;
     deadline.onEnd((error) => handler.fail(error));
     client.dispatch(
-      { ...options, path: url.path, headers: [...headers, 'accept-encoding', 'identity'], reset: true },
+      { ...options, path: requestTarget(url), headers: [...headers, 'accept-encoding', 'identity'], reset: true },
       handler,
     );
   }

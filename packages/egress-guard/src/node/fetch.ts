@@ -1,5 +1,5 @@
 import { EgressError, type EgressErrorCode } from '../errors.ts';
-import type { CheckedUrl } from '../url.ts';
+import { type CheckedUrl, requestTarget } from '../url.ts';
 import { Deadline } from './deadline.ts';
 import { decoded } from './decode.ts';
 import type { ExchangeResponse } from './exchange.ts';
@@ -80,7 +80,7 @@ export function guardedFetch(options: GuardedFetchOptions): GuardedFetch {
   function send(url: CheckedUrl, { method, headers, body }: Step, decompress: boolean, deadline: Deadline) {
     const request = {
       method,
-      path: url.path,
+      path: requestTarget(url),
       headers: { 'accept-encoding': decompress ? 'gzip, deflate, br' : 'identity', ...headers },
       body,
       maxResponseBytes,

@@ -1,5 +1,5 @@
 import { EgressError, type EgressErrorCode } from '../errors.ts';
-import type { CheckedUrl } from '../url.ts';
+import { type CheckedUrl, requestTarget } from '../url.ts';
 import { Deadline } from './deadline.ts';
 import { Guard, type GuardOptions } from './guard.ts';
 import { checkRequestHeaders } from './request-headers.ts';
@@ -76,8 +76,16 @@ export function guardedPost({ maxResponseBytes = 65_536, ...options }: GuardedPo
     }
   }
 
-  function requestOf({ path }: CheckedUrl, headers: PostRequest['headers'], body: Uint8Array) {
-    return { method: 'POST', path, headers, body, maxResponseBytes, whenLonger: 'leave', keepsBody: false } as const;
+  function requestOf(url: CheckedUrl, headers: PostRequest['headers'], body: Uint8Array) {
+    return {
+      method: 'POST',
+      path: requestTarget(url),
+      headers,
+      body,
+      maxResponseBytes,
+      whenLonger: 'leave',
+      keepsBody: false,
+    } as const;
   }
 
   return Object.defineProperty(Object.assign(post, { close: () => guard.close() }), 'connections', {

@@ -2,7 +2,11 @@
  * The one way out: a POST to a URL that a stranger chose. The guard of `@svc/egress-guard/post` is the real one; it resolves,
  * validates and pins at each call.
  */
-export type Transport = (request: TransportRequest) => Promise<TransportVerdict>;
+export interface Transport {
+  (request: TransportRequest): Promise<TransportVerdict>;
+  /** Closes what it keeps open. The host calls it last. */
+  close?(): void;
+}
 
 export interface TransportRequest {
   readonly url: string;
