@@ -27,7 +27,12 @@ export const ENTRIES = [
   { name: '@svc/egress-guard/dispatcher', runtime: 'node', kB: 280 },
   { name: '@svc/egress-guard/agents', runtime: 'node', kB: 280 },
 
-  { name: '@svc/versioning', runtime: 'neutral', kB: 4 },
+  { name: '@svc/versioning', runtime: 'neutral', kB: 6 },
+  { name: '@svc/versioning/client', runtime: 'neutral', kB: 2 },
+  { name: '@svc/versioning/axes', runtime: 'neutral', kB: 4 },
+  { name: '@svc/versioning/fetch', runtime: 'neutral', kB: 6 },
+  { name: '@svc/versioning/hono', runtime: 'neutral', kB: 6 },
+  { name: '@svc/versioning/node', runtime: 'node', kB: 6 },
   { name: '@svc/versioning/ids', runtime: 'neutral', kB: 2 },
   { name: '@svc/versioning/events', runtime: 'neutral', kB: 2 },
   { name: '@svc/versioning/projection', runtime: 'neutral', kB: 1 },

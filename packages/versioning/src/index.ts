@@ -6,6 +6,8 @@ export { checkPairing, pairingProblems } from './pairing.ts';
 export { type Phase, phaseOf } from './phases.ts';
 export type { RequestHead } from './request-head.ts';
 export { mergeVary, stampResponse } from './respond.ts';
+export { type Retirement, stampRetirement } from './retirement.ts';
 export { type Served, type ServedOptions, served } from './served.ts';
+export { markPage, markSharedName, type Page, pageProblems, representationOf } from './shared-name.ts';
 export { checkVendorOrg } from './vendor-org.ts';
 export type { Major } from './version.ts';

@@ -1,0 +1,231 @@
+import { parseArgs } from 'node:util';
+import { defaultVersion } from '../client.ts';
+import { CLIENT_VERSION_HEADER, VERSION_HEADER } from '../headers.ts';
+import { DISCOVERY_PATH, MANIFEST, type Operation } from '../manifest.ts';
+import { compareVersions, type Major, majorOf, parseVersion } from '../version.ts';
+import { type Terminal, UsageError } from './command.ts';
+
+export const CHECK_HELP = `Usage: svc-versioning check URL
+
+Reads the discovery document of the host at URL and probes it: headers, refusals, and whether every operation that it serves under one
+advertised major is reachable under the other. No credential is sent, so nothing is changed.
+
+Options:
+  --json         the findings as JSON
+  --timeout MS   for each request (default 5000)
+
+Exit code: 0 every rule is kept, 1 some are not, 2 wrong use, or nobody answers.
+`;
+
+interface Finding {
+  readonly rule: string;
+  readonly ok: boolean;
+  readonly note: string;
+}
+
+/** @returns the exit code */
+export async function checkCommand(args: readonly string[], terminal: Terminal): Promise<number> {
+  const { values, positionals } = parseArgs({
+    args: [...args],
+    allowPositionals: true,
+    options: { json: { type: 'boolean', default: false }, timeout: { type: 'string', default: '5000' } },
+  });
+  const [url, ...others] = positionals;
+  if (url === undefined || others.length > 0 || !URL.canParse(url)) throw new UsageError('One URL is needed.');
+  if (!/^[1-9][0-9]{0,6}$/.test(values.timeout)) throw new UsageError('--timeout must be a number of milliseconds.');
+  const findings = await probe(new URL(url).origin, Number(values.timeout), terminal);
+  const isKept = findings.every(({ ok }) => ok);
+  if (values.json) terminal.stdout.write(`${JSON.stringify(findings, undefined, 2)}\n`);
+  else {
+    for (const { ok, rule, note } of findings)
+      terminal.stdout.write(`${ok ? '✓' : '✗'} ${rule}${note === '' ? '' : `: ${note}`}\n`);
+    terminal.stdout.write(
+      isKept
+        ? 'Every rule is kept.\n'
+        : `${findings.filter(({ ok }) => !ok).length} of ${findings.length} rules are not kept.\n`,
+    );
+  }
+  return isKept ? 0 : 1;
+}
+
+interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly body: Readonly<Record<string, unknown>>;
+}
+
+type Ask = (path: string, headers?: Record<string, string>, method?: string) => Promise<Answer>;
+
+async function probe(origin: string, timeoutMs: number, { fetch }: Terminal): Promise<Finding[]> {
+  const ask: Ask = async (path, headers = {}, method = 'GET') => {
+    const request = new Request(origin + path, {
+      method,
+      headers,
+      redirect: 'manual',
+      signal: AbortSignal.timeout(timeoutMs),
+    });
+    const response = await fetch(request).catch((error: unknown) => {
+      throw new UsageError(
+        `${origin} does not answer (${error instanceof Error ? (error.cause ?? error.message) : error}).`,
+      );
+    });
+    const body = await response.json().catch(() => ({}));
+    return {
+      status: response.status,
+      headers: response.headers,
+      body: typeof body === 'object' && body !== null ? body : {},
+    };
+  };
+  const findings: Finding[] = [];
+  const say = (rule: string, ok: boolean, note: string) => findings.push({ rule, ok, note: ok ? '' : note });
+
+  const plain = await ask(DISCOVERY_PATH);
+  const listed = versionsIn(plain.body.protocolVersions);
+  say('discovery answers', plain.status === 200, `status ${plain.status}`);
+  say(
+    'protocolVersions lists versions of the grammar',
+    listed !== undefined && listed.length > 0,
+    JSON.stringify(plain.body.protocolVersions),
+  );
+  if (plain.status !== 200 || listed === undefined || listed.length === 0) return findings;
+  const majors = [...new Set(listed.flatMap((text) => majorOf(parseVersion(text)?.major) ?? []))];
+  const preferred = String(plain.body.preferredVersion ?? defaultVersion(plain.body));
+  say('preferredVersion is one of protocolVersions', listed.includes(preferred), preferred);
+  const expected: Major = majors.includes(1) ? 1 : 2;
+  say(`preferredVersion is a ${expected}.x`, majorOf(parseVersion(preferred)?.major) === expected, preferred);
+  say('a request without the header gets the preferred major', majorIn(plain) === expected, stamp(plain));
+
+  for (const major of majors) findings.push(...(await probeDiscovery(ask, major)));
+  findings.push(...(await probeRefusals(ask, listed, majors, plain.body.minClientVersion)));
+  if (majors.length === 2) findings.push(...(await probePairing(ask)));
+  return findings;
+}
+
+async function probeDiscovery(ask: Ask, major: Major): Promise<Finding[]> {
+  const answer = await ask(DISCOVERY_PATH, { [VERSION_HEADER]: String(major) });
+  const full = await ask(DISCOVERY_PATH, { [VERSION_HEADER]: `${major}.0` });
+  const etag = answer.headers.get('etag') ?? '';
+  const again = await ask(DISCOVERY_PATH, { [VERSION_HEADER]: String(major), 'If-None-Match': etag });
+  const of = `discovery of major ${major}`;
+  return [
+    finding(
+      `${of} is answered by that major`,
+      answer.status === 200 && majorIn(answer) === major,
+      `${answer.status}, ${stamp(answer)}`,
+    ),
+    finding(`${of} is the same for ${major}.0`, full.headers.get('etag') === etag, stamp(full)),
+    finding(`${of} has a strong ETag`, /^"[^"]+"$/.test(etag), etag),
+    finding(
+      `${of} answers 304 to its ETag, stamped`,
+      again.status === 304 && majorIn(again) === major,
+      `${again.status}, ${stamp(again)}`,
+    ),
+    finding(
+      `${of} varies by ${VERSION_HEADER}`,
+      listIn(answer.headers.get('vary')).includes(VERSION_HEADER.toLowerCase()),
+      String(answer.headers.get('vary')),
+    ),
+  ];
+}
+
+async function probeRefusals(
+  ask: Ask,
+  listed: readonly string[],
+  majors: readonly Major[],
+  minClientVersion: unknown,
+): Promise<Finding[]> {
+  const findings: Finding[] = [];
+  for (const value of ['999', 'x', '01', '1,2']) {
+    const answer = await ask(DISCOVERY_PATH, { [VERSION_HEADER]: value });
+    const details = Object(answer.body.details);
+    const isRight =
+      answer.status === 406 &&
+      answer.body.error === 'protocol_version_unsupported' &&
+      sameTexts(details.protocolVersions, listed);
+    findings.push(
+      finding(
+        `${VERSION_HEADER}: ${value} answers 406 with the list, stamped`,
+        isRight && majorIn(answer) !== undefined,
+        described(answer),
+      ),
+    );
+  }
+  if (majors.includes(1)) {
+    const answer = await ask('/v1/runs/probe', { [VERSION_HEADER]: '2' });
+    const isRight = answer.status === 400 && answer.body.error === 'protocol_version_mismatch';
+    findings.push(finding('a /v1 path under another major answers 400', isRight, described(answer)));
+  } else {
+    const answer = await ask('/v1/runs/probe');
+    findings.push(
+      finding('the whole of /v1 is gone', answer.status === 404 && majorIn(answer) === undefined, described(answer)),
+    );
+  }
+  const twin = await ask('/v2/runs/probe');
+  findings.push(finding('there is no /v2', twin.status === 404 && majorIn(twin) === undefined, described(twin)));
+  if (typeof minClientVersion === 'string') {
+    const answer = await ask(DISCOVERY_PATH, { [CLIENT_VERSION_HEADER]: '0.0' });
+    const isRight = answer.status === 426 && Object(answer.body.details).minClientVersion === minClientVersion;
+    const floor = parseVersion(minClientVersion);
+    const isZero = floor !== undefined && compareVersions(floor, { major: '0', minor: '0' }) === 0;
+    findings.push(finding('a client below minClientVersion answers 426', isZero || isRight, described(answer)));
+  }
+  return findings;
+}
+
+/** Served is what answers anything but that it is not there. Without a credential that is 401, before anything is looked up. */
+async function probePairing(ask: Ask): Promise<Finding[]> {
+  const operations = MANIFEST.filter(({ majors }) => majors.includes(1) && majors.includes(2));
+  const unpaired: string[] = [];
+  let served = 0;
+  for (const operation of operations) {
+    const under = { 1: await isServed(ask, operation, 1), 2: await isServed(ask, operation, 2) };
+    if (under[1] || under[2]) served += 1;
+    if (under[1] !== under[2]) unpaired.push(`${operation.operationId} under ${under[1] ? 1 : 2} alone`);
+  }
+  return [
+    finding(
+      `${served} operations answer alike under both majors, as far as a caller without a credential sees`,
+      unpaired.length === 0,
+      unpaired.join(', '),
+    ),
+  ];
+}
+
+async function isServed(ask: Ask, { method, path }: Operation, major: Major): Promise<boolean> {
+  const place = path.replace(/\{[^}]+\}/g, 'probe');
+  const isDiscovery = path === DISCOVERY_PATH;
+  const target = major === 1 && !isDiscovery ? `/v1${place}` : place;
+  const { status } = await ask(target, { [VERSION_HEADER]: String(major) }, method);
+  return ![404, 405, 501].includes(status);
+}
+
+function finding(rule: string, ok: boolean, note: string): Finding {
+  return { rule, ok, note: ok ? '' : note };
+}
+
+function majorIn({ headers }: Answer): Major | undefined {
+  return majorOf(parseVersion(headers.get(VERSION_HEADER) ?? '')?.major);
+}
+
+function stamp({ headers }: Answer): string {
+  const version = headers.get(VERSION_HEADER);
+  return version === null ? `no ${VERSION_HEADER}` : `${VERSION_HEADER}: ${version}`;
+}
+
+function described(answer: Answer): string {
+  return `${answer.status} ${String(answer.body.error ?? '')}, ${stamp(answer)}`;
+}
+
+function versionsIn(value: unknown): string[] | undefined {
+  if (!Array.isArray(value)) return undefined;
+  const texts = value.filter((one): one is string => typeof one === 'string' && parseVersion(one) !== undefined);
+  return texts.length === value.length ? texts : undefined;
+}
+
+function sameTexts(value: unknown, expected: readonly string[]): boolean {
+  return Array.isArray(value) && value.length === expected.length && expected.every((text) => value.includes(text));
+}
+
+function listIn(value: string | null): string[] {
+  return (value ?? '').split(',').map((name) => name.trim().toLowerCase());
+}

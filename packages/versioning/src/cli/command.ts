@@ -1,0 +1,55 @@
+import type { Writable } from 'node:stream';
+import { CHECK_HELP, checkCommand } from './check.ts';
+import { ENGINE_VERSION_HELP, engineVersionCommand } from './engine-version.ts';
+
+/** Where the command writes, and what it is told from outside. */
+export interface Terminal {
+  readonly stdout: Writable;
+  readonly stderr: Writable;
+  readonly fetch: (request: Request) => Promise<Response>;
+}
+
+/** Wrong use of the command: the sentence goes to the person, and the exit code is 2. */
+export class UsageError extends Error {}
+
+const HELP = `Usage: svc-versioning COMMAND [OPTIONS]
+
+Commands:
+  engine-version   turn the texts that major 1 stored as engineVersion into integers, in a new file
+  check            ask a live host whether it keeps the rules of versioning
+
+svc-versioning COMMAND --help says more.
+`;
+
+const COMMANDS: ReadonlyMap<
+  string,
+  { readonly help: string; readonly run: (args: readonly string[], terminal: Terminal) => Promise<number> }
+> = new Map([
+  ['engine-version', { help: ENGINE_VERSION_HELP, run: engineVersionCommand }],
+  ['check', { help: CHECK_HELP, run: checkCommand }],
+]);
+
+/** @returns the exit code */
+export async function svcVersioning([name = '', ...args]: readonly string[], terminal: Terminal): Promise<number> {
+  const command = COMMANDS.get(name);
+  if (command === undefined) {
+    const isHelp = ['--help', '-h', 'help'].includes(name);
+    if (name !== '' && !isHelp) terminal.stderr.write(`svc-versioning: there is no command "${name}".\n`);
+    (isHelp ? terminal.stdout : terminal.stderr).write(HELP);
+    return isHelp ? 0 : 2;
+  }
+  if (args.includes('--help') || args.includes('-h')) {
+    terminal.stdout.write(command.help);
+    return 0;
+  }
+  try {
+    return await command.run(args, terminal);
+  } catch (error) {
+    // A TypeError is what parseArgs throws.
+    if (!(error instanceof UsageError || error instanceof TypeError)) throw error;
+    terminal.stderr.write(
+      `svc-versioning ${name}: ${error.message}\nsvc-versioning ${name} --help says what there is.\n`,
+    );
+    return 2;
+  }
+}

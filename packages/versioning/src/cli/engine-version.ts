@@ -1,0 +1,188 @@
+import { createReadStream } from 'node:fs';
+import { type FileHandle, open, stat } from 'node:fs/promises';
+import { createInterface } from 'node:readline';
+import { parseArgs } from 'node:util';
+import { readEngineVersion } from '../axes/index.ts';
+import { type Terminal, UsageError } from './command.ts';
+
+export const ENGINE_VERSION_HELP = `Usage: svc-versioning engine-version INPUT OUTPUT
+
+Reads run documents and writes them to a new file with engineVersion as an integer. INPUT is JSON lines (one document a line), or a
+JSON document or list of at most 64 MiB. It is never changed. Only engineVersion, at the top of a document, of its event log's events and of
+their payloads, is written anew.
+
+Options:
+  --resume    go on where an interrupted run has left OUTPUT (JSON lines)
+
+A value that is neither an integer of at least 0 nor a decimal text of one without leading zeros is refused, with its line.
+
+Exit code: 0 written, 1 a value was refused, 2 wrong use.
+`;
+
+const PROGRESS_LINES = 100_000;
+const MAX_DOCUMENT_BYTES = 64 * 1024 * 1024;
+
+/** @returns the exit code */
+export async function engineVersionCommand(args: readonly string[], terminal: Terminal): Promise<number> {
+  const { values, positionals } = parseArgs({
+    args: [...args],
+    allowPositionals: true,
+    options: { resume: { type: 'boolean', default: false } },
+  });
+  const [input, output, ...others] = positionals;
+  if (input === undefined || output === undefined || others.length > 0)
+    throw new UsageError('An INPUT and an OUTPUT are needed.');
+  const size = await stat(input).then(
+    ({ size }) => size,
+    () => undefined,
+  );
+  if (size === undefined) throw new UsageError(`${input} cannot be read.`);
+  const done = values.resume ? await wholeLines(output) : 0;
+  const file = await open(output, values.resume ? 'a' : 'wx').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'EEXIST')
+      throw new UsageError(
+        `${output} exists. Only a new file is written; --resume goes on with one that was interrupted.`,
+      );
+    throw new UsageError(`${output} cannot be written (${error.code}).`);
+  });
+  try {
+    if (await isJsonLines(input)) return await migrateLines(input, file, done, terminal);
+    if (done > 0) throw new UsageError('--resume is for JSON lines.');
+    if (size > MAX_DOCUMENT_BYTES)
+      throw new UsageError('A JSON document of more than 64 MiB: make it JSON lines first.');
+    return await migrateDocument(input, file, terminal);
+  } finally {
+    await file.close();
+  }
+}
+
+async function migrateLines(
+  input: string,
+  file: FileHandle,
+  done: number,
+  { stdout, stderr }: Terminal,
+): Promise<number> {
+  const lines = createInterface({ input: createReadStream(input), crlfDelay: Number.POSITIVE_INFINITY });
+  let number = 0;
+  let changed = 0;
+  let pending = '';
+  for await (const line of lines) {
+    number += 1;
+    if (number <= done) continue;
+    const migrated = line.trim() === '' ? line : migrate(line, `${input}:${number}`);
+    if (typeof migrated !== 'string') {
+      await file.write(pending);
+      stderr.write(`${migrated.problem}\n`);
+      return 1;
+    }
+    if (migrated !== line) changed += 1;
+    pending += `${migrated}\n`;
+    if (pending.length > 1 << 20) {
+      await file.write(pending);
+      pending = '';
+    }
+    if (number % PROGRESS_LINES === 0) stderr.write(`${number} lines\n`);
+  }
+  await file.write(pending);
+  await file.sync();
+  stdout.write(`${number - done} documents, ${changed} changed\n`);
+  return 0;
+}
+
+async function migrateDocument(input: string, file: FileHandle, { stdout, stderr }: Terminal): Promise<number> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of createReadStream(input)) chunks.push(chunk);
+  const migrated = migrate(Buffer.concat(chunks).toString('utf8'), input, 2);
+  if (typeof migrated !== 'string') {
+    stderr.write(`${migrated.problem}\n`);
+    return 1;
+  }
+  await file.write(`${migrated}\n`);
+  await file.sync();
+  stdout.write(`${input} is written anew\n`);
+  return 0;
+}
+
+/** The text of a document with every engineVersion as an integer; a document without a change stays the same text. */
+function migrate(text: string, place: string, indent?: number): string | { readonly problem: string } {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return { problem: `${place}: this is no JSON.` };
+  }
+  const change = { isChanged: false, problem: undefined as string | undefined };
+  const migrated = (Array.isArray(value) ? value : [value]).map((document) => withIntegers(document, change));
+  if (change.problem !== undefined) return { problem: `${place}: ${change.problem}` };
+  if (!change.isChanged) return text;
+  return JSON.stringify(Array.isArray(value) ? migrated : migrated[0], undefined, indent);
+}
+
+interface Change {
+  isChanged: boolean;
+  problem: string | undefined;
+}
+
+/** A run document, an event or a payload: what may carry an engineVersion. The rest is the workflow's own, and is left alone. */
+function withIntegers(value: unknown, change: Change): unknown {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
+  const copy: Record<string, unknown> = {};
+  for (const [name, member] of Object.entries(value)) {
+    if (name === 'engineVersion') copy[name] = integerOf(member, change);
+    else if (name === 'events' && Array.isArray(member))
+      copy[name] = member.map((event) => withIntegers(event, change));
+    else if (name === 'payload' || name === 'event') copy[name] = withIntegers(member, change);
+    else copy[name] = member;
+  }
+  return copy;
+}
+
+function integerOf(value: unknown, change: Change): unknown {
+  const integer = readEngineVersion(value);
+  if (integer === undefined)
+    change.problem ??= `engineVersion is ${JSON.stringify(value)?.slice(0, 80)}, which is no integer of at least 0.`;
+  else if (integer !== value) change.isChanged = true;
+  return integer ?? value;
+}
+
+/** A document a line begins and ends within its line; a document or list over several lines does not. */
+async function isJsonLines(path: string): Promise<boolean> {
+  for await (const line of createInterface({ input: createReadStream(path), crlfDelay: Number.POSITIVE_INFINITY })) {
+    if (line.trim() === '') continue;
+    if (!line.trimStart().startsWith('{')) return false;
+    try {
+      JSON.parse(line);
+      return true;
+    } catch {
+      return line.trimEnd().endsWith('}') && line.length > 2;
+    }
+  }
+  return true;
+}
+
+/** How many whole lines an interrupted run has left; what comes after the last of them is cut off. */
+async function wholeLines(path: string): Promise<number> {
+  const file = await open(path, 'r+').catch(() => {
+    throw new UsageError(`${path} is not there to go on with.`);
+  });
+  try {
+    let lines = 0;
+    let end = 0;
+    let position = 0;
+    const buffer = Buffer.alloc(1 << 16);
+    for (;;) {
+      const { bytesRead } = await file.read(buffer, 0, buffer.length, position);
+      if (bytesRead === 0) break;
+      for (let index = 0; index < bytesRead; index += 1) {
+        if (buffer[index] !== 0x0a) continue;
+        lines += 1;
+        end = position + index + 1;
+      }
+      position += bytesRead;
+    }
+    await file.truncate(end);
+    return lines;
+  } finally {
+    await file.close();
+  }
+}

@@ -1,0 +1,5 @@
+#!/usr/bin/env node
+import { svcVersioning } from './command.ts';
+
+const { argv, stdout, stderr } = process;
+process.exitCode = await svcVersioning(argv.slice(2), { stdout, stderr, fetch });
