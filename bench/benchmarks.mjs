@@ -4,6 +4,7 @@ export const BENCHMARKS = {
   'verify-portable': async () => (await import('./webhook-verify/portable.mjs')).default(),
   judgement: async () => (await import('./egress-guard/judgement.mjs')).default(),
   post: async () => (await import('./egress-guard/post.mjs')).default(),
+  negotiate: async () => (await import('./versioning/negotiate.mjs')).default(),
   size: async () => (await import('./size.mjs')).default(),
   import: async () => (await import('./import-time.mjs')).default(),
 };

@@ -2,7 +2,6 @@ import { readFileSync } from 'node:fs';
 import { covers } from '@svc/tools/covers';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { axesTable } from '../../../tools/axes-table.ts';
 import {
   AXES,
   BUNDLE_VERSIONS,
@@ -19,6 +18,7 @@ import {
   readEventLogSchemaVersion,
   typeVersionOf,
 } from '../src/axes/index.ts';
+import { axesTable } from './axes-table.ts';
 
 const axis = (number: number) => {
   const found = AXES.find((one) => one.number === number);

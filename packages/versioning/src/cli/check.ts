@@ -3,7 +3,7 @@ import { defaultVersion } from '../client.ts';
 import { CLIENT_VERSION_HEADER, VERSION_HEADER } from '../headers.ts';
 import { DISCOVERY_PATH, MANIFEST, type Operation } from '../manifest.ts';
 import { compareVersions, type Major, majorOf, parseVersion } from '../version.ts';
-import { type Terminal, UsageError } from './command.ts';
+import { type Terminal, UsageError } from './terminal.ts';
 
 export const CHECK_HELP = `Usage: svc-versioning check URL
 

@@ -1,16 +1,6 @@
-import type { Writable } from 'node:stream';
 import { CHECK_HELP, checkCommand } from './check.ts';
 import { ENGINE_VERSION_HELP, engineVersionCommand } from './engine-version.ts';
-
-/** Where the command writes, and what it is told from outside. */
-export interface Terminal {
-  readonly stdout: Writable;
-  readonly stderr: Writable;
-  readonly fetch: (request: Request) => Promise<Response>;
-}
-
-/** Wrong use of the command: the sentence goes to the person, and the exit code is 2. */
-export class UsageError extends Error {}
+import { type Terminal, UsageError } from './terminal.ts';
 
 const HELP = `Usage: svc-versioning COMMAND [OPTIONS]
 

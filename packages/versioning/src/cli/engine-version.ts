@@ -3,7 +3,7 @@ import { type FileHandle, open, stat } from 'node:fs/promises';
 import { createInterface } from 'node:readline';
 import { parseArgs } from 'node:util';
 import { readEngineVersion } from '../axes/index.ts';
-import { type Terminal, UsageError } from './command.ts';
+import { type Terminal, UsageError } from './terminal.ts';
 
 export const ENGINE_VERSION_HELP = `Usage: svc-versioning engine-version INPUT OUTPUT
 

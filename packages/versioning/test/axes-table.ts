@@ -1,7 +1,7 @@
-/** The table of `docs/version-axes.md`, from the code: `node tools/axes-table.ts > docs/version-axes.md`. */
+/** The table of `docs/version-axes.md`, from the code: `node packages/versioning/test/axes-table.ts > docs/version-axes.md`. */
 import { argv } from 'node:process';
 import { fileURLToPath } from 'node:url';
-import { AXES } from '../packages/versioning/src/axes/index.ts';
+import { AXES } from '../src/axes/index.ts';
 
 export function axesTable(): string {
   const rows = AXES.map(({ number, name, form, rule, retired, compare }) => {
