@@ -42,6 +42,7 @@ export const ENTRIES = [
   { name: '@svc/auth/rate-limit', runtime: 'neutral', kB: 2 },
 
   { name: '@svc/host-kit', runtime: 'node', kB: 400 },
+  { name: '@svc/host-kit/discovery', runtime: 'neutral', kB: 110 },
   { name: '@svc/host-kit/node', runtime: 'node', kB: 10 },
   { name: '@svc/host-kit/stores/memory', runtime: 'neutral', kB: 3 },
   { name: '@svc/host-kit/stores/sqlite', runtime: 'node', kB: 6 },

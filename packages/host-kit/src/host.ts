@@ -102,6 +102,7 @@ export function createHost(options: HostOptions): Host {
           maxRequestBodyBytes: maxBytes,
           webhooks,
           apiKeyIssuer: options.apiKeyIssuer ?? 'urn:svc:api-key',
+          capabilities: options.capabilities ?? {},
         },
         served,
       ),

@@ -3,6 +3,7 @@ import type { RateLimiter } from '@svc/auth/rate-limit';
 import type { EgressPolicy } from '@svc/egress-guard';
 import type { ServedOptions } from '@svc/versioning';
 import type { Clock } from './clock.ts';
+import type { HostCapabilities } from './discovery/capabilities.ts';
 import type { Log } from './log.ts';
 import type { Random } from './random.ts';
 import type { WorkflowEngine } from './runs/engine.ts';
@@ -29,6 +30,8 @@ export interface HostOptions {
   readonly implementation?: { readonly name: string; readonly version: string; readonly vendor: string };
   /** The realm that API-key Subjects name as their issuer, as the API-key lane was told. Default `urn:svc:api-key`. */
   readonly apiKeyIssuer?: string;
+  /** What the host serves beside the kit, for discovery. Default: nothing. */
+  readonly capabilities?: HostCapabilities;
   /** Requests of one credential. Default: not limited. */
   readonly rateLimit?: RateLimiter;
   readonly webhooks?: Partial<WebhookOptions>;

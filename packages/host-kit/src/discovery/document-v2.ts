@@ -1,36 +1,72 @@
-import type { JsonObject } from '../json.ts';
 import { EVENT_LOG_SCHEMA_VERSION } from '../runs/create.ts';
 import type { HostFacts } from './facts.ts';
+import { type Facets, LISTED_AS_SUPPORTED } from './families.ts';
+import { type Claim, DISCOVERY_V2, type DiscoveryV2 } from './schema-v2.ts';
+import { servedFamilies } from './served-families.ts';
+import { valid } from './valid.ts';
 
 /**
  * The document of major 2: a closed root of metadata and records, each of which claims by its presence.
  *
+ * @throws {TypeError} for a capability that the interface does not know in that form, or a claim of a version that is not served
  * @see Interface: Discovery document (capabilities)
  */
-export function documentV2(facts: HostFacts, contract: string): JsonObject {
+export function documentV2(facts: HostFacts, contract: string): DiscoveryV2 {
+  const { signingKeys, extensions, fixtures, envelopeKinds, claims = {} } = facts.capabilities;
   const { maxAttempts, backoff } = facts.webhooks.retryPolicy;
-  const record = { status: 'stable', since: contract, witness: 'witnessable-unaided' };
-  return {
-    protocolVersion: facts.preferred,
+  const claim: Claim = { status: 'stable', since: contract, witness: 'witnessable-unaided' };
+  const own: Facets = { webhooks: { signatureAlgorithms: ['v1'], retryPolicy: { maxAttempts, backoff } } };
+  const families = Object.fromEntries(
+    Object.entries({ ...own, ...servedFamilies(facts.capabilities) }).map(([name, facets]) => [
+      name,
+      { ...claim, ...Reflect.get(claims, name), ...inMajor2(name, facets) },
+    ]),
+  );
+  const document = {
+    // The twin that readers of major 1 look for, as long as there are any.
+    ...(isOverlap(facts.versions) && { protocolVersion: facts.preferred }),
     protocolVersions: facts.versions,
     preferredVersion: facts.preferred,
     ...(facts.minClientVersion !== undefined && { minClientVersion: facts.minClientVersion }),
     implementation: facts.implementation,
     engineVersion: facts.engineVersion,
     eventLogSchemaVersion: EVENT_LOG_SCHEMA_VERSION,
+    ...(signingKeys !== undefined && { signingKeys }),
+    ...(fixtures !== undefined && { fixtures }),
+    ...(extensions !== undefined && { extensions }),
     auth: {
-      ...record,
+      ...claim,
       lanes: [
         { lane: 'api-key', issuers: [facts.apiKeyIssuer], revocation: 'next-request', minimumAssurance: 'bearer' },
       ],
     },
     limits: {
-      ...record,
+      ...claim,
       clarificationRounds: 5,
       schemaRounds: 3,
       envelopesPerTurn: 32,
       maxRequestBodyBytes: facts.maxRequestBodyBytes,
     },
-    webhooks: { ...record, signatureAlgorithms: ['v1'], retryPolicy: { maxAttempts, backoff } },
+    ...(envelopeKinds !== undefined && {
+      supportedEnvelopes: { ...claim, kinds: envelopeKinds },
+      schemaVersions: { ...claim, kinds: Object.fromEntries(envelopeKinds.map((kind) => [kind, 1])) },
+    }),
+    ...families,
   };
+  for (const [name, { since }] of Object.entries(families)) {
+    if (!facts.versions.includes(since))
+      throw new TypeError(`${name} is claimed since ${since}, which this host does not serve.`);
+  }
+  return valid(DISCOVERY_V2, document, 'discovery document of major 2');
+}
+
+function isOverlap(versions: readonly string[]): boolean {
+  return versions.some((version) => version.startsWith('1.'));
+}
+
+/** In major 2 every delivery is signed and every subscription durable, so neither is a facet; and no facet is named `supported`. */
+function inMajor2(name: string, facets: object): object {
+  const { signed: _signed, durable: _durable, supported, ...kept }: Record<string, unknown> = { ...facets };
+  const listed = Reflect.get(LISTED_AS_SUPPORTED, name);
+  return typeof listed === 'string' ? { ...kept, [listed]: supported } : kept;
 }

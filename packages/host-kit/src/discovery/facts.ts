@@ -1,4 +1,5 @@
 import type { RetryPolicy } from '../webhooks/retry.ts';
+import type { HostCapabilities } from './capabilities.ts';
 
 /** What a host is and does, as both documents tell it. */
 export interface HostFacts {
@@ -15,4 +16,6 @@ export interface HostFacts {
   };
   /** The realm that API-key Subjects name as their issuer. */
   readonly apiKeyIssuer: string;
+  /** What it serves beside the kit. */
+  readonly capabilities: HostCapabilities;
 }

@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
 import type { Major, Served } from '@svc/versioning';
-import type { JsonObject } from '../json.ts';
 import { documentV1 } from './document-v1.ts';
 import { documentV2 } from './document-v2.ts';
 import type { HostFacts } from './facts.ts';
@@ -13,7 +12,7 @@ export function publish(facts: HostFacts, served: Pick<Served, 'contractOf'>): P
   return { 1: representation(documentV1(facts)), 2: representation(documentV2(facts, served.contractOf(2))) };
 }
 
-function representation(document: JsonObject): Published[Major] {
+function representation(document: object): Published[Major] {
   const bytes = new TextEncoder().encode(JSON.stringify(document));
   return { bytes, etag: `"${createHash('sha256').update(bytes).digest('base64url').slice(0, 27)}"` };
 }

@@ -1,0 +1,254 @@
+import { z } from 'zod';
+
+/** A positive whole number: of bytes, of milliseconds, of things. */
+const count = z.int().min(1);
+const list = <T extends z.ZodType>(item: T) =>
+  z
+    .array(item)
+    .refine(
+      (items) => new Set(items.map((one) => JSON.stringify(one))).size === items.length,
+      'must not repeat an entry',
+    );
+const text = z.string().min(1).max(256);
+const locale = z.string().regex(/^[a-z]{2,3}(?:-[A-Za-z0-9]{2,8})*$/, 'must be a language tag such as en or pt-BR');
+const lowerKebab = z.string().regex(/^[a-z][a-z0-9]*(?:-[a-z0-9]+)*$/, 'must be lower-case words joined by hyphens');
+const httpsUrl = z.url({ protocol: /^https$/ });
+const calendarDate = z.iso.date();
+const interopVersion = z.string().regex(/^[0-9]+\.[0-9]+$/, 'must be two integers joined by a dot');
+
+/**
+ * The facets of every capability family that the interface names, apart from how a major says that it is there. What is an enumeration of
+ * the protocol is closed; names that a host chooses are held to a form.
+ *
+ * @see Interface: Discovery document; Limits
+ */
+export const FACETS = {
+  agents: z.strictObject({ reasoning: z.strictObject({ tokenLimit: count }).optional() }),
+  aiProviders: z.strictObject({
+    supported: list(z.enum(['anthropic', 'openai', 'google', 'minimax'])),
+    byok: list(z.enum(['anthropic', 'openai', 'google'])).optional(),
+    policyModes: list(z.enum(['disabled', 'optional', 'required', 'restricted'])).optional(),
+    policyScopes: list(z.enum(['workspace', 'project', 'canvas-type'])).optional(),
+    errorCode: z.literal('provider_policy_denied').optional(),
+    maxInlineMediaBytes: count.optional(),
+  }),
+  a2a: z.strictObject({
+    protocolVersions: list(interopVersion).min(1),
+    preferredVersion: interopVersion,
+    profiles: list(z.enum(['a2a-1.0', 'a2a-0.3-legacy'])).optional(),
+  }),
+  anonymousActor: z.strictObject({}),
+  artifactTypes: z.strictObject({ types: list(text).optional() }),
+  authorization: z.strictObject({ roles: list(text).optional(), failClosed: z.literal(true).optional() }),
+  blobStorage: z.strictObject({ maxObjectBytes: count.optional() }),
+  cache: z.strictObject({ maxValueBytes: count.optional(), maxTtlSeconds: count.optional() }),
+  compensation: z.strictObject({ ordering: z.literal('reverse-completion') }),
+  connections: z.strictObject({}),
+  dataResidency: z.strictObject({ regions: list(lowerKebab).min(1) }),
+  deadLetter: z.strictObject({ retentionDays: count.optional() }),
+  demoMode: z.strictObject({}),
+  dispatch: z.strictObject({
+    maxFanOut: count.optional(),
+    fanOutPolicies: list(z.enum(['sequential', 'reject', 'parallel'])).optional(),
+    joinModes: list(z.enum(['wait-all'])).optional(),
+    childFailureModes: list(z.enum(['collect', 'absorb'])).optional(),
+  }),
+  envelopes: z.strictObject({
+    reliability: z.strictObject({
+      events: list(text).optional(),
+      maxRetryAttempts: count.optional(),
+      truncationBudgetMultiplier: count.optional(),
+    }),
+  }),
+  eventLog: z.strictObject({ transports: list(z.enum(['poll', 'sse'])).optional() }),
+  feedback: z.strictObject({
+    targets: list(z.enum(['run', 'event', 'node'])).min(1),
+    signals: list(z.enum(['rating', 'correction', 'label', 'flag'])).min(1),
+  }),
+  fs: z.strictObject({ maxFileSizeBytes: count.optional() }),
+  httpClient: z.strictObject({
+    ssrfGuard: z.literal(true),
+    methods: list(z.enum(['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS'])).min(1),
+    safeFetch: z.boolean(),
+    maxResponseBodyBytes: count.optional(),
+    requestTimeoutMs: count.optional(),
+  }),
+  i18n: z
+    .strictObject({ default: locale, supported: list(locale).min(1) })
+    .refine((languages) => languages.supported.includes(languages.default), 'default must be among supported'),
+  idempotency: z.strictObject({ retentionHours: z.int().min(24).optional() }),
+  interrupts: z.strictObject({
+    kinds: list(
+      z.enum([
+        ...(['approval', 'clarification', 'refinement', 'cancellation', 'external-event'] as const),
+        ...(['conversation.start', 'conversation.exchange', 'conversation.close'] as const),
+      ]),
+    ).min(1),
+  }),
+  kanban: z.strictObject({}),
+  kvStorage: z.strictObject({
+    maxKeyBytes: count.optional(),
+    maxValueBytes: count.optional(),
+    maxTtlSeconds: count.optional(),
+  }),
+  mcp: z.strictObject({
+    revisions: list(calendarDate).min(1),
+    preferredVersion: calendarDate,
+    profiles: list(z.enum(['mcp-2026-07-28', 'mcp-2025-06-18-legacy'])).optional(),
+    features: list(z.enum(['server-discover', 'mrtr', 'cacheable-lists'])).optional(),
+  }),
+  multiAgent: z.strictObject({ executionModel: z.strictObject({ version: z.int().min(1).max(2) }) }),
+  multiPartyConversation: z.strictObject({ maxParticipants: count.optional() }),
+  observability: z.strictObject({ otel: z.strictObject({ namespace: z.literal('svc') }).optional() }),
+  portability: z.strictObject({
+    kinds: list(z.enum(['agent', 'pack', 'prompt-template', 'connection-ref', 'schedule', 'roster', 'org-chart'])).min(
+      1,
+    ),
+    dryRun: z.boolean().optional(),
+  }),
+  prompts: z.strictObject({
+    templateKinds: list(z.enum(['system', 'user', 'few-shot', 'schema-hint'])).optional(),
+    variableSources: list(z.enum(['input', 'variable', 'secret', 'context'])).optional(),
+    maxTemplateBytes: count.optional(),
+  }),
+  purposePropagation: z.strictObject({}),
+  queueBus: z.strictObject({}),
+  replay: z.strictObject({
+    modes: list(z.enum(['replay', 'branch'])).min(1),
+    sideEffectSuppression: z.enum(['none']).optional(),
+  }),
+  restTransport: z.strictObject({
+    conditionalRunGet: z.boolean().optional(),
+    contentEncodings: list(z.enum(['zstd', 'br', 'gzip'])).optional(),
+  }),
+  secrets: z.strictObject({
+    scopes: list(z.enum(['tenant', 'user', 'run'])).min(1),
+    resolution: z.literal('host-managed'),
+  }),
+  sql: z.strictObject({ driver: z.enum(['sqlite']) }),
+  tableStorage: z.strictObject({ maxRowsPerTable: count.optional(), maxColumnsPerRow: count.optional() }),
+  triggerBridge: z.strictObject({ ingestion: z.strictObject({ maxBodyBytes: count }).optional() }),
+  uiPlugins: z.strictObject({
+    maxEntryBytes: count.optional(),
+    isolation: z.literal('cross-origin-iframe').optional(),
+  }),
+  vectorStore: z.strictObject({}),
+  webhooks: z.strictObject({
+    signed: z.literal(true).optional(),
+    signatureAlgorithms: list(z.enum(['v1', 'standard-webhooks-1']))
+      .min(1)
+      .refine((algorithms) => algorithms.includes('v1'), 'must contain v1'),
+    durable: z.boolean().optional(),
+    retryPolicy: z.strictObject({ maxAttempts: count, backoff: z.enum(['none', 'fixed', 'exponential']) }).optional(),
+  }),
+  workflowChainPacks: z.strictObject({ subChains: z.strictObject({ maxDepth: count }).optional() }),
+  workspace: z.strictObject({ maxFileBytes: count.optional() }),
+} as const satisfies Record<string, z.ZodType>;
+
+/**
+ * Two families list what they support under the very name that major 1 claims presence with. There the list is the claim; major 2, where no
+ * record says `supported`, has a name of its own for it.
+ */
+export const LISTED_AS_SUPPORTED: Readonly<Partial<Record<Family, string>>> = {
+  aiProviders: 'providers',
+  i18n: 'locales',
+};
+
+export type Family = keyof typeof FACETS;
+export type Facets = { readonly [Name in Family]?: z.input<(typeof FACETS)[Name]> };
+
+/** Authentication is told in two ways: as profiles by major 1, as lanes by major 2. */
+export const AUTH_V1 = z.strictObject({
+  supported: z.literal(true),
+  profiles: list(
+    z.enum([
+      ...(['svc-auth-oidc-user-bearer', 'svc-auth-saml', 'svc-auth-scim', 'svc-auth-ldap'] as const),
+      'svc-audit-log-integrity',
+    ]),
+  ),
+  oidc: z.strictObject({ issuers: list(httpsUrl).min(1), audience: text }).optional(),
+  subjectLinkKey: text.optional(),
+  auditLogIntegrity: z
+    .strictObject({
+      hashChain: z.literal(true),
+      checkpointSignatureAlgorithm: z.literal('ed25519'),
+      checkpointPublicKey: text,
+      checkpointIntervalEntries: count,
+      checkpointIntervalSeconds: count,
+    })
+    .optional(),
+});
+
+export const AUTH_V2 = z.strictObject({
+  lanes: z
+    .array(
+      z.strictObject({
+        lane: text,
+        issuers: list(text).min(1),
+        revocation: text,
+        minimumAssurance: text,
+      }),
+    )
+    .min(1),
+});
+
+/** Seven integers, of which three are always there. @see Interface: Limits */
+export const LIMITS = z.strictObject({
+  clarificationRounds: count,
+  schemaRounds: count,
+  envelopesPerTurn: count,
+  maxNodeExecutions: count.optional(),
+  maxRunDurationMs: z.int().min(1000).optional(),
+  maxLoopIterations: count.optional(),
+  maxBudgetTokens: count.optional(),
+  maxBudgetCostUsd: z.number().positive().optional(),
+  maxRequestBodyBytes: count.optional(),
+});
+
+export const ENVELOPE_KINDS = [
+  'clarification.request',
+  'schema.request',
+  'schema.response',
+  'error',
+  'media.image',
+  'media.audio',
+  'media.file',
+  'ui.a2ui-surface',
+] as const;
+
+const version = z.string().regex(/^(?:0|[1-9][0-9]*)\.(?:0|[1-9][0-9]*)$/, 'must be <major>.<minor>');
+
+/** What both documents say of the host itself. */
+export const METADATA = {
+  protocolVersions: list(version).min(1),
+  preferredVersion: version,
+  minClientVersion: version.optional(),
+  implementation: z.strictObject({ name: text, version: text, vendor: text, url: httpsUrl.optional() }).optional(),
+  engineVersion: z.int().min(0).optional(),
+  signingKeys: z
+    .array(
+      z.strictObject({
+        keyId: z.string().regex(/^[A-Za-z0-9._~-]{1,128}$/, 'must be 1 to 128 characters of A-Z a-z 0-9 . _ ~ -'),
+        alg: z.literal('ed25519'),
+        publicKey: z.string().regex(/^[A-Za-z0-9_-]{43}$/, 'must be 43 characters of base64url'),
+        use: z.literal('certification-bundle'),
+        retiredAt: z.iso.datetime().optional(),
+      }),
+    )
+    .optional(),
+  fixtures: list(text).optional(),
+} as const;
+
+const org = '(?!svc\\.|vendor\\.|effect-seams\\.|events\\.)[a-z][a-z0-9]*(?:-[a-z0-9]+)*';
+
+/** `<org>.<name>`, for what a host has beside the protocol; a few organizations are the protocol's own. */
+export const EXTENSIONS = z.record(
+  z
+    .string()
+    .regex(
+      new RegExp(`^${org}\\.[a-z][a-z0-9]*(?:-[a-z0-9]+)*$`),
+      'must be <org>.<name> in lower case, and no reserved org',
+    ),
+  z.looseObject({}),
+);
+export { calendarDate, version };

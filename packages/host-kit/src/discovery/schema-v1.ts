@@ -1,0 +1,56 @@
+import { z } from 'zod';
+import {
+  AUTH_V1,
+  ENVELOPE_KINDS,
+  EXTENSIONS,
+  FACETS,
+  type Family,
+  LIMITS,
+  LISTED_AS_SUPPORTED,
+  METADATA,
+  version,
+} from './families.ts';
+
+type RecordsV1 = { readonly [Name in Family]: z.ZodType<unknown> };
+
+/** Present and supported with its facets, or present and not supported. */
+function recordV1(name: string, facets: z.ZodObject): z.ZodType {
+  if (name in LISTED_AS_SUPPORTED) return facets.optional();
+  return z
+    .union([facets.safeExtend({ supported: z.literal(true) }), z.strictObject({ supported: z.literal(false) })])
+    .optional();
+}
+
+const families = Object.fromEntries(
+  Object.entries(FACETS).map(([name, facets]) => [name, recordV1(name, facets)]),
+) as RecordsV1;
+
+const records = z.strictObject({ ...families, auth: AUTH_V1.optional() });
+
+/** The document of major 1. Its root is open to families of other versions, but not to misspelt ones of this host. */
+export const DISCOVERY_V1 = z
+  .strictObject({
+    ...METADATA,
+    protocolVersion: version,
+    eventLogSchemaVersion: z.int().min(2).optional(),
+    supportedEnvelopes: z.array(z.enum(ENVELOPE_KINDS)),
+    schemaVersions: z.partialRecord(z.enum([...ENVELOPE_KINDS, 'runEvent', 'capabilities']), z.literal(1)),
+    limits: LIMITS,
+    supportedTransports: z.array(z.enum(['rest', 'sse'])).optional(),
+    streamModes: z.array(z.enum(['values', 'updates', 'messages', 'debug'])).optional(),
+    contractProvenance: z.strictObject({ suiteVersion: z.string().regex(/^[0-9]+\.[0-9]+\.[0-9]+$/) }).optional(),
+    hostExtensions: z
+      .strictObject({
+        featureSurfaces: z.array(z.string().regex(/^host\.sample\.[a-z0-9-]+$/, 'must be host.sample.<name>')),
+      })
+      .optional(),
+    extensions: EXTENSIONS.optional(),
+    ...records.shape,
+    capabilities: records,
+  })
+  .refine(
+    (document) => document.protocolVersions.includes(document.preferredVersion),
+    'preferredVersion must be among protocolVersions',
+  );
+
+export type DiscoveryV1 = z.infer<typeof DISCOVERY_V1>;

@@ -1,0 +1,77 @@
+import { z } from 'zod';
+import {
+  AUTH_V2,
+  calendarDate,
+  ENVELOPE_KINDS,
+  EXTENSIONS,
+  FACETS,
+  type Family,
+  LIMITS,
+  LISTED_AS_SUPPORTED,
+  METADATA,
+  version,
+} from './families.ts';
+
+/** How a record of major 2 says what it is; that it is there is the claim. */
+export const CLAIM = z.strictObject({
+  status: z.enum(['stable', 'experimental', 'deprecated']),
+  since: version,
+  until: z.union([version, calendarDate]).optional(),
+  witness: z.enum(['witnessable-unaided', 'witnessable-gated', 'seam-gated', 'claims-check', 'negative-existence']),
+});
+
+export type Claim = z.infer<typeof CLAIM>;
+
+type RecordsV2 = { readonly [Name in Family]: z.ZodType<unknown> };
+
+/** The facets with the claim; `until` is there exactly when it is needed. */
+function recordV2(facets: z.ZodObject): z.ZodType {
+  return facets
+    .safeExtend(CLAIM.shape)
+    .refine(
+      ({ status, until }) => (status === 'stable') === (until === undefined),
+      'until is there exactly when status is not stable',
+    )
+    .optional();
+}
+
+/** Where a facet is named `supported`, major 2 has another name for it. */
+function renamed(name: string, facets: z.ZodObject): z.ZodObject {
+  const listed = Reflect.get(LISTED_AS_SUPPORTED, name);
+  if (typeof listed !== 'string') return facets;
+  const { supported, ...others } = facets.shape;
+  return z.strictObject({ ...others, [listed]: supported });
+}
+
+const families = Object.fromEntries(
+  Object.entries(FACETS).map(([name, facets]) => [name, recordV2(renamed(name, facets))]),
+) as RecordsV2;
+const kinds = z.partialRecord(z.enum(ENVELOPE_KINDS), z.literal(1));
+
+/** The document of major 2: no key at its root but these. */
+export const DISCOVERY_V2 = z
+  .strictObject({
+    ...METADATA,
+    protocolVersion: version.optional(),
+    eventLogSchemaVersion: z.int().min(3).optional(),
+    extensions: EXTENSIONS.optional(),
+    ...families,
+    auth: recordV2(AUTH_V2),
+    limits: recordV2(LIMITS),
+    supportedEnvelopes: recordV2(z.strictObject({ kinds: z.array(z.enum(ENVELOPE_KINDS)) })),
+    schemaVersions: recordV2(z.strictObject({ kinds })),
+    discovery: z
+      .strictObject({
+        authScoped: z.strictObject({
+          mode: z.enum(['same-endpoint', 'extension-endpoint']),
+          endpointPath: z.string().startsWith('/').optional(),
+        }),
+      })
+      .optional(),
+  })
+  .refine(
+    (document) => document.protocolVersions.includes(document.preferredVersion),
+    'preferredVersion must be among protocolVersions',
+  );
+
+export type DiscoveryV2 = z.infer<typeof DISCOVERY_V2>;

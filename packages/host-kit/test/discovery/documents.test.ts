@@ -1,0 +1,407 @@
+import { covers } from '@svc/tools/covers';
+import { served } from '@svc/versioning';
+import { parseSemanticVersion } from '@svc/versioning/axes';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { z } from 'zod';
+import {
+  DISCOVERY_JSON_SCHEMAS,
+  DISCOVERY_V1,
+  DISCOVERY_V2,
+  documentV1,
+  documentV2,
+  type Facets,
+  type HostCapabilities,
+  type HostFacts,
+  scopeDiscovery,
+} from '../../src/discovery/index.ts';
+import { publish } from '../../src/discovery/publish.ts';
+
+function facts(capabilities: HostCapabilities = {}, over: Partial<HostFacts> = {}): HostFacts {
+  return {
+    versions: ['1.1', '2.0'],
+    preferred: '1.1',
+    minClientVersion: undefined,
+    implementation: { name: 'n', version: '0.0.0', vendor: 'v' },
+    engineVersion: 1,
+    maxRequestBodyBytes: 1_048_576,
+    webhooks: { durable: false, retryPolicy: { maxAttempts: 3, backoff: 'fixed', delayMs: 1000, maxDelayMs: 30_000 } },
+    apiKeyIssuer: 'urn:svc:api-key',
+    capabilities,
+    ...over,
+  };
+}
+
+/** Every family with every value that the interface names of it. */
+const EVERYTHING: Facets = {
+  agents: { reasoning: { tokenLimit: 512 } },
+  aiProviders: {
+    supported: ['anthropic', 'openai', 'google', 'minimax'],
+    byok: ['anthropic', 'openai', 'google'],
+    policyModes: ['disabled', 'optional', 'required', 'restricted'],
+    policyScopes: ['workspace', 'project', 'canvas-type'],
+    errorCode: 'provider_policy_denied',
+    maxInlineMediaBytes: 262_144,
+  },
+  a2a: { protocolVersions: ['1.0', '0.3'], preferredVersion: '1.0', profiles: ['a2a-1.0', 'a2a-0.3-legacy'] },
+  artifactTypes: {},
+  blobStorage: { maxObjectBytes: 52_428_800 },
+  cache: { maxValueBytes: 1_048_576, maxTtlSeconds: 86_400 },
+  compensation: { ordering: 'reverse-completion' },
+  connections: {},
+  dataResidency: { regions: ['eu', 'us'] },
+  deadLetter: { retentionDays: 30 },
+  demoMode: {},
+  dispatch: {
+    maxFanOut: 16,
+    fanOutPolicies: ['sequential', 'reject', 'parallel'],
+    joinModes: ['wait-all'],
+    childFailureModes: ['collect', 'absorb'],
+  },
+  envelopes: { reliability: { maxRetryAttempts: 3, truncationBudgetMultiplier: 2 } },
+  feedback: { targets: ['run', 'event', 'node'], signals: ['rating', 'correction', 'label', 'flag'] },
+  fs: { maxFileSizeBytes: 52_428_800 },
+  httpClient: {
+    ssrfGuard: true,
+    methods: ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS'],
+    safeFetch: true,
+    maxResponseBodyBytes: 10_485_760,
+    requestTimeoutMs: 30_000,
+  },
+  i18n: { default: 'en', supported: ['en', 'es', 'pt-BR', 'fr'] },
+  interrupts: {
+    kinds: [
+      ...(['approval', 'clarification', 'refinement', 'cancellation', 'external-event'] as const),
+      ...(['conversation.start', 'conversation.exchange', 'conversation.close'] as const),
+    ],
+  },
+  kanban: {},
+  kvStorage: { maxKeyBytes: 1024, maxValueBytes: 1_048_576, maxTtlSeconds: 604_800 },
+  mcp: {
+    revisions: ['2026-07-28', '2025-06-18'],
+    preferredVersion: '2026-07-28',
+    profiles: ['mcp-2026-07-28', 'mcp-2025-06-18-legacy'],
+    features: ['server-discover', 'mrtr', 'cacheable-lists'],
+  },
+  multiAgent: { executionModel: { version: 1 } },
+  multiPartyConversation: { maxParticipants: 8 },
+  observability: { otel: { namespace: 'svc' } },
+  portability: {
+    kinds: ['agent', 'pack', 'prompt-template', 'connection-ref', 'schedule', 'roster', 'org-chart'],
+    dryRun: true,
+  },
+  prompts: {
+    templateKinds: ['system', 'user', 'few-shot', 'schema-hint'],
+    variableSources: ['input', 'variable', 'secret', 'context'],
+    maxTemplateBytes: 65_536,
+  },
+  purposePropagation: {},
+  queueBus: {},
+  replay: { modes: ['replay', 'branch'], sideEffectSuppression: 'none' },
+  restTransport: { conditionalRunGet: true, contentEncodings: ['zstd', 'br', 'gzip'] },
+  secrets: { scopes: ['tenant', 'user', 'run'], resolution: 'host-managed' },
+  sql: { driver: 'sqlite' },
+  tableStorage: { maxRowsPerTable: 100_000, maxColumnsPerRow: 128 },
+  triggerBridge: { ingestion: { maxBodyBytes: 1_048_576 } },
+  uiPlugins: { maxEntryBytes: 2_097_152, isolation: 'cross-origin-iframe' },
+  vectorStore: {},
+  webhooks: { signatureAlgorithms: ['v1', 'standard-webhooks-1'] },
+  workflowChainPacks: { subChains: { maxDepth: 8 } },
+  workspace: { maxFileBytes: 65_536 },
+};
+
+const signingKey = { keyId: 'key-1', alg: 'ed25519', publicKey: 'A'.repeat(43), use: 'certification-bundle' } as const;
+
+describe(covers('discovery.document.builder-values'), () => {
+  test('everything that the interface names can be said, in both majors', () => {
+    const v1: Record<string, unknown> = documentV1(facts({ families: EVERYTHING }));
+    const v2: Record<string, unknown> = documentV2(facts({ families: EVERYTHING }), '2.0');
+    for (const [name, facets] of Object.entries(EVERYTHING)) {
+      expect(v1[name]).toMatchObject(facets);
+      const { supported, ...others } = facets as Record<string, unknown>;
+      const listed = name === 'aiProviders' ? { providers: supported } : name === 'i18n' ? { locales: supported } : {};
+      expect(v2[name]).toMatchObject({ ...others, ...listed });
+    }
+  });
+
+  test.each([
+    ['httpClient', { ssrfGuard: false, methods: ['GET'], safeFetch: true }, /httpClient/],
+    ['httpClient', { ssrfGuard: true, methods: ['TRACE'], safeFetch: true }, /methods/],
+    ['secrets', { scopes: ['world'], resolution: 'host-managed' }, /scopes/],
+    ['interrupts', { kinds: [] }, /kinds/],
+    ['interrupts', { kinds: ['approval', 'approval'] }, /must not repeat/],
+    ['feedback', { targets: ['run'], signals: ['applause'] }, /signals/],
+    ['i18n', { default: 'de', supported: ['en'] }, /i18n/],
+    ['i18n', { default: 'english language', supported: ['en'] }, /language tag/],
+    ['a2a', { protocolVersions: ['1'], preferredVersion: '1.0' }, /two integers/],
+    ['mcp', { revisions: ['2026-02-30'], preferredVersion: '2026-02-30' }, /revisions/],
+    ['multiAgent', { executionModel: { version: 3 } }, /version/],
+    ['webhooks', { signatureAlgorithms: ['standard-webhooks-1'] }, /must contain v1/],
+    ['cache', { maxValueBytes: 0 }, /maxValueBytes/],
+    ['cache', { maxSize: 1 }, /maxSize/],
+    ['telepathy', {}, /telepathy/],
+  ])('%s %j is refused by name', (name, facets, problem) => {
+    const capabilities = { families: { [name]: facets } } as HostCapabilities;
+    expect(() => documentV2(facts(capabilities), '2.0')).toThrow(problem);
+    expect(() => documentV1(facts(capabilities))).toThrow(TypeError);
+  });
+});
+
+describe(
+  covers(
+    'discovery.document.v1-families-at-root',
+    'discovery.document.v1-root-fields',
+    'discovery.document.webhooks-v1',
+  ),
+  () => {
+    const document: Record<string, unknown> = documentV1(facts({ families: EVERYTHING }));
+
+    test('every family is at the root, and once more under capabilities', () => {
+      const mirror = Object(document.capabilities);
+      expect(Object.keys(mirror)).toEqual(expect.arrayContaining(Object.keys(EVERYTHING)));
+      for (const [name, record] of Object.entries(mirror)) expect(document[name]).toEqual(record);
+    });
+
+    test.each([
+      'protocolVersion',
+      'protocolVersions',
+      'preferredVersion',
+      'implementation',
+      'supportedEnvelopes',
+      'schemaVersions',
+      'limits',
+      'capabilities',
+    ])('%s is there', (name) => expect(document[name]).toBeDefined());
+
+    test.each([true, false])('webhooks say whether they are durable: %s', (durable) => {
+      const { webhooks } = documentV1(facts({}, { webhooks: { ...facts().webhooks, durable } }));
+      expect(webhooks).toEqual({ supported: true, signed: true, signatureAlgorithms: ['v1'], durable });
+    });
+  },
+);
+
+describe(
+  covers(
+    'discovery.document.v2-closed-root',
+    'discovery.document.v2-record-shape',
+    'discovery.document.v2-removed-members',
+    'versioning.axes.protocol-version-twin',
+    'versioning.axes.engine-version-root',
+    'versioning.axes.event-log-schema-advertised',
+  ),
+  () => {
+    const METADATA = [
+      ...[
+        'protocolVersion',
+        'protocolVersions',
+        'preferredVersion',
+        'minClientVersion',
+        'implementation',
+        'engineVersion',
+      ],
+      ...['eventLogSchemaVersion', 'signingKeys', 'extensions', 'fixtures'],
+    ];
+    const document: Record<string, unknown> = documentV2(
+      facts({
+        families: EVERYTHING,
+        signingKeys: [signingKey],
+        extensions: { 'acme.tools': { path: '/host/acme/tools' } },
+        envelopeKinds: ['error'],
+      }),
+      '2.0',
+    );
+
+    test('what is no metadata is a record, and none says supported', () => {
+      for (const [name, value] of Object.entries(document)) {
+        if (METADATA.includes(name)) continue;
+        expect([name, value]).toEqual([
+          name,
+          expect.objectContaining({ status: 'stable', since: '2.0', witness: expect.any(String) }),
+        ]);
+        expect(value).not.toHaveProperty('supported');
+      }
+    });
+
+    test.each([
+      'capabilities',
+      'hostExtensions',
+      'contractProvenance',
+      'supportedTransports',
+      'profiles',
+      'grpc',
+      'anything',
+    ])('%s is no key of its root', (name) => {
+      expect(document).not.toHaveProperty(name);
+      expect(DISCOVERY_V2.safeParse({ ...document, [name]: {} }).success).toBe(false);
+    });
+
+    test('the engine and the log that new runs get', () => {
+      expect(document).toMatchObject({ engineVersion: 1, eventLogSchemaVersion: 3 });
+    });
+
+    test('the twin of preferredVersion goes with major 1', () => {
+      expect(document.protocolVersion).toBe('1.1');
+      expect(documentV2(facts({}, { versions: ['2.0'], preferred: '2.0' }), '2.0')).not.toHaveProperty(
+        'protocolVersion',
+      );
+    });
+
+    test.each([
+      [{ status: 'deprecated' }, /until is there exactly/],
+      [{ until: '2027-01-01' }, /until is there exactly/],
+      [{ status: 'gone' }, /status/],
+      [{ since: '2.7' }, /since 2\.7, which this host does not serve/],
+    ] as const)('a claim %j is refused', (claim, problem) => {
+      const capabilities = { families: { kanban: {} }, claims: { kanban: claim } } as HostCapabilities;
+      expect(() => documentV2(facts(capabilities), '2.0')).toThrow(problem);
+    });
+
+    test('a deprecated record says until when', () => {
+      const capabilities: HostCapabilities = {
+        families: { kanban: {} },
+        claims: { kanban: { status: 'deprecated', until: '2027-01-01' } },
+      };
+      expect(documentV2(facts(capabilities), '2.0')).toMatchObject({
+        kanban: { status: 'deprecated', until: '2027-01-01' },
+      });
+    });
+  },
+);
+
+describe(covers('versioning.release.experimental-opt-in'), () => {
+  const capabilities: HostCapabilities = {
+    families: { kanban: {}, cache: {} },
+    claims: { kanban: { status: 'experimental', until: '2.1' } },
+  };
+
+  test('an experimental family is left out of both documents, unless its profile is switched on', () => {
+    for (const document of [documentV1(facts(capabilities)), documentV2(facts(capabilities), '2.0')]) {
+      expect(document).not.toHaveProperty('kanban');
+      expect(document).toHaveProperty('cache');
+    }
+    const opted = { ...capabilities, experimental: true };
+    expect(documentV2(facts(opted), '2.0')).toHaveProperty('kanban.status', 'experimental');
+    expect(documentV1(facts(opted))).toHaveProperty('kanban.supported', true);
+  });
+});
+
+describe(covers('discovery.document.signing-keys'), () => {
+  test.each([
+    [signingKey, true],
+    [{ ...signingKey, retiredAt: '2026-01-01T00:00:00Z' }, true],
+    [{ ...signingKey, alg: 'rs256' }, false],
+    [{ ...signingKey, use: 'sig' }, false],
+    [{ ...signingKey, publicKey: 'A'.repeat(42) }, false],
+    [{ ...signingKey, keyId: 'a b' }, false],
+    [{ ...signingKey, privateKey: 'x' }, false],
+    [{ keyId: 'key-1' }, false],
+  ])('%j: %s', (key, isRight) => {
+    const capabilities = { signingKeys: [key] } as HostCapabilities;
+    for (const build of [() => documentV1(facts(capabilities)), () => documentV2(facts(capabilities), '2.0')]) {
+      if (isRight) expect(build()).toHaveProperty('signingKeys.0.keyId', 'key-1');
+      else expect(build).toThrow(/signingKeys/);
+    }
+  });
+});
+
+describe(covers('discovery.document.envelope-kinds', 'versioning.axes.schema-versions-map'), () => {
+  test('declared kinds have a version, and nothing else has one', () => {
+    const capabilities: HostCapabilities = { envelopeKinds: ['error', 'media.image'] };
+    expect(documentV1(facts(capabilities))).toMatchObject({
+      supportedEnvelopes: ['error', 'media.image'],
+      schemaVersions: { error: 1, 'media.image': 1, runEvent: 1, capabilities: 1 },
+    });
+    expect(documentV2(facts(capabilities), '2.0')).toMatchObject({
+      supportedEnvelopes: { kinds: ['error', 'media.image'] },
+      schemaVersions: { kinds: { error: 1, 'media.image': 1 } },
+    });
+    expect(() => documentV1(facts({ envelopeKinds: ['telegram'] } as unknown as HostCapabilities))).toThrow(
+      /supportedEnvelopes/,
+    );
+    expect(
+      DISCOVERY_V2.safeParse({ ...documentV2(facts(capabilities), '2.0'), schemaVersions: { kinds: { telegram: 1 } } })
+        .success,
+    ).toBe(false);
+  });
+});
+
+describe(covers('discovery.document.feature-surface-form', 'versioning.paths.vendor-advertised'), () => {
+  test('feature surfaces and extensions have their forms', () => {
+    expect(documentV1(facts({ featureSurfaces: ['host.sample.board'] }))).toHaveProperty(
+      'hostExtensions.featureSurfaces',
+      ['host.sample.board'],
+    );
+    expect(() => documentV1(facts({ featureSurfaces: ['board'] }))).toThrow(/host\.sample\.<name>/);
+    const extensions = { 'acme.tools': { path: '/host/acme/tools' } };
+    expect(documentV2(facts({ extensions }), '2.0')).toHaveProperty(
+      ['extensions', 'acme.tools', 'path'],
+      '/host/acme/tools',
+    );
+  });
+
+  test.each(['tools', 'Acme.tools', 'svc.tools', 'vendor.x', 'events.x', 'acme.', 'acme.a.b'])(
+    'the extension %s is refused',
+    (name) => {
+      expect(() => documentV2(facts({ extensions: { [name]: {} } }), '2.0')).toThrow(/extensions/);
+    },
+  );
+});
+
+describe(covers('versioning.release.schema-identifiers'), () => {
+  test('the JSON Schemas take what is published, and have the identifiers of their majors', () => {
+    expect(DISCOVERY_JSON_SCHEMAS[2]).toHaveProperty('$id', expect.stringContaining('/spec/v2/'));
+    expect(DISCOVERY_JSON_SCHEMAS[1]).toHaveProperty('$id', 'https://svc.example/spec/v1/discovery.schema.json');
+    const [v1, v2] = [documentV1(facts({ families: EVERYTHING })), documentV2(facts({ families: EVERYTHING }), '2.0')];
+    for (const [schema, document] of [
+      [DISCOVERY_JSON_SCHEMAS[1], v1],
+      [DISCOVERY_JSON_SCHEMAS[2], v2],
+    ] as const) {
+      const { $id: _, ...plain } = schema as Record<string, unknown>;
+      expect(z.fromJSONSchema(plain as never).safeParse(document).success).toBe(true);
+      expect(z.fromJSONSchema(plain as never).safeParse({ ...document, anything: 1 }).success).toBe(false);
+    }
+    expect(DISCOVERY_V1.safeParse(v1).success).toBe(true);
+  });
+});
+
+describe('what is published', () => {
+  const both = served({ versions: ['1.1', '2.0'], preferred: '1.1' });
+
+  test(covers('discovery.document.strong-etag'), () => {
+    const [one, same, other] = [{}, {}, { families: { kanban: {} } }].map((capabilities) =>
+      publish(facts(capabilities), both),
+    );
+    expect(one?.[1].etag).toMatch(/^"[A-Za-z0-9_-]{27}"$/);
+    expect(one?.[1].etag).not.toBe(one?.[2].etag);
+    expect(one?.[2].etag).toBe(same?.[2].etag);
+    expect(one?.[2].etag).not.toBe(other?.[2].etag);
+  });
+
+  test('a version is what the host was told', () => {
+    expect(parseSemanticVersion(String(documentV1(facts()).implementation?.version))).toBeDefined();
+  });
+});
+
+describe('a scope', () => {
+  test('takes away and adds nothing, and a narrower one never sees more', () => {
+    const names = [...Object.keys(EVERYTHING), 'auth', 'authorization'];
+    const scopes = fc.subarray(names);
+    const documents: Record<string, unknown>[] = [
+      documentV1(facts({ families: EVERYTHING })),
+      documentV2(facts({ families: EVERYTHING }), '2.0'),
+    ];
+    fc.assert(
+      fc.property(scopes, scopes, fc.constantFrom(...documents), (wide, more, document) => {
+        const narrow = scopeDiscovery(document, new Set(wide.filter((name) => !more.includes(name))));
+        const wider = scopeDiscovery(document, new Set(wide));
+        for (const [name, value] of Object.entries(narrow)) {
+          if (name === 'capabilities') expect(wider.capabilities).toMatchObject(value as object);
+          else expect(wider[name]).toEqual(value);
+        }
+        for (const name of Object.keys(wider)) expect(document).toHaveProperty([name]);
+        for (const name of names) if (!wide.includes(name)) expect(JSON.stringify(wider)).not.toContain(`"${name}":{`);
+      }),
+      { numRuns: 50 },
+    );
+  });
+});
