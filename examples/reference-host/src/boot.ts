@@ -57,7 +57,7 @@ function assemble(config: Config, store: Store, log: Log): Host {
   const { allowLoopback, denyCidrs, allowCidrs, caFile } = config.egress;
   const egress = egressPolicy({ allowLoopback, denyCidrs, allowCidrs });
   const { deadLetter, tenantIdOptional: _, ...webhooks } = config.webhooks;
-  const { versions, minClientVersion } = config.protocol;
+  const { versions, minClientVersion, retirement } = config.protocol;
   return createHost({
     store,
     engine,
@@ -68,11 +68,20 @@ function assemble(config: Config, store: Store, log: Log): Host {
     egress,
     transport: guardedPost({ policy: egress, ...(caFile !== null && { ca: [readFileSync(caFile, 'utf8')] }) }),
     protocol: { versions, preferred: config.protocol.preferred ?? defaultPreference(versions), minClientVersion },
+    ...(retirement !== undefined && { retirement: retirementOf(retirement) }),
     ...(config.rateLimit !== undefined && { rateLimit: memoryRateLimiter({ ...config.rateLimit, now: Date.now }) }),
     webhooks: { ...webhooks, deadLetterRetentionDays: deadLetter.retentionDays },
     maxRequestBodyBytes: config.limits.maxRequestBodyBytes,
     implementation: { name: 'svc-reference-host', version: '0.0.0', vendor: config.org },
   });
+}
+
+function retirementOf({ deprecatedAt, sunsetAt, link }: NonNullable<Config['protocol']['retirement']>) {
+  return {
+    deprecatedAt: new Date(deprecatedAt),
+    ...(sunsetAt !== undefined && { sunsetAt: new Date(sunsetAt) }),
+    ...(link !== undefined && { link }),
+  };
 }
 
 /** The first 1.x as long as there is one. */

@@ -82,6 +82,13 @@ const schema = z
         versions: z.array(version).min(1).default(['1.1', '2.0']),
         preferred: version.optional(),
         minClientVersion: version.optional(),
+        retirement: z
+          .strictObject({
+            deprecatedAt: z.iso.datetime(),
+            sunsetAt: z.iso.datetime().optional(),
+            link: z.url().optional(),
+          })
+          .optional(),
       })
       .prefault({}),
     tenants: z.array(tenant).default([]),

@@ -97,6 +97,9 @@ describe('the way of an event', () => {
   test(
     covers(
       'webhooks.secret.form',
+      'events.shape.event-id',
+      'events.shape.sequence-integer',
+      'versioning.axes.event-schema-version',
       'webhooks.headers.overlap-sends-both',
       'webhooks.headers.families-identical',
       'webhooks.delivery.request-headers',
@@ -109,6 +112,10 @@ describe('the way of an event', () => {
       const [started, completed] = [...receiver.deliveries].sort((a, b) => a.event.sequence - b.event.sequence);
       expect(started).toMatchObject({ eventType: 'run.started', runId: created.body.runId, workspaceId: 'acme-prod' });
       expect(completed).toMatchObject({ eventType: 'run.completed', event: { payload: { outputs: { a: 1 } } } });
+      for (const { event } of receiver.deliveries) {
+        expect(event.eventId).toMatch(/^[A-Za-z0-9._~-]{16,128}$/);
+        expect([event.sequence, event.schemaVersion].every(Number.isInteger)).toBe(true);
+      }
       for (const headers of receiver.headers) {
         expect(headers['content-type']).toBe('application/json');
         expect(headers['user-agent']).toMatch(/^svc-webhook-dispatcher\//);

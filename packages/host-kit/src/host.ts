@@ -125,6 +125,7 @@ export function createHost(options: HostOptions): Host {
   return {
     fetch: pipeline({
       served,
+      retirement: options.retirement,
       routes,
       authenticator: authenticator({ lanes: options.authenticate }),
       limiter: options.rateLimit,

@@ -1,7 +1,7 @@
 import type { Lane } from '@svc/auth';
 import type { RateLimiter } from '@svc/auth/rate-limit';
 import type { EgressPolicy } from '@svc/egress-guard';
-import type { ServedOptions } from '@svc/versioning';
+import type { Retirement, ServedOptions } from '@svc/versioning';
 import type { Clock } from './clock.ts';
 import type { HostCapabilities } from './discovery/capabilities.ts';
 import type { Log } from './log.ts';
@@ -27,6 +27,8 @@ export interface HostOptions {
   readonly transport?: Transport;
   /** Default: 1.1 and 2.0, preferring 1.1. */
   readonly protocol?: ServedOptions;
+  /** When major 1 was declared deprecated, and when it will be gone: said on each of its responses. */
+  readonly retirement?: Retirement;
   readonly implementation?: { readonly name: string; readonly version: string; readonly vendor: string };
   /** The realm that API-key Subjects name as their issuer, as the API-key lane was told. Default `urn:svc:api-key`. */
   readonly apiKeyIssuer?: string;

@@ -1,6 +1,14 @@
 import { type Authenticator, authorize, type Principal } from '@svc/auth';
 import type { RateLimiter } from '@svc/auth/rate-limit';
-import { type Negotiation, negotiate, type OperationId, type Served, stampResponse } from '@svc/versioning';
+import {
+  type Negotiation,
+  negotiate,
+  type OperationId,
+  type Retirement,
+  type Served,
+  stampResponse,
+  stampRetirement,
+} from '@svc/versioning';
 import type { Clock } from '../clock.ts';
 import { HostError } from '../errors.ts';
 import type { Log } from '../log.ts';
@@ -11,6 +19,8 @@ import type { Reply, Route } from './route.ts';
 
 export interface PipelineOptions {
   readonly served: Served;
+  /** Said on every response of major 1. */
+  readonly retirement: Retirement | undefined;
   readonly routes: readonly Route[];
   readonly authenticator: Authenticator;
   readonly limiter: RateLimiter | undefined;
@@ -40,6 +50,8 @@ export function pipeline(options: PipelineOptions): (request: Request) => Promis
       failureResponse(error, negotiation.major, options),
     );
     stampResponse(response.headers, negotiation.contract);
+    if (negotiation.major === 1 && options.retirement !== undefined)
+      stampRetirement(response.headers, options.retirement);
     if (caller.principal !== undefined) {
       log(accessRecord(request, negotiation, caller.principal, response.status, clock.now() - started));
     }

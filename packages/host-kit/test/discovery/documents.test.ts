@@ -13,6 +13,7 @@ import {
   type Facets,
   type HostCapabilities,
   type HostFacts,
+  REFERENCE_INTEROP,
   scopeDiscovery,
 } from '../../src/discovery/index.ts';
 import { publish } from '../../src/discovery/publish.ts';
@@ -379,6 +380,16 @@ describe('what is published', () => {
 
   test('a version is what the host was told', () => {
     expect(parseSemanticVersion(String(documentV1(facts()).implementation?.version))).toBeDefined();
+  });
+});
+
+describe(covers('versioning.axes.reference-interop'), () => {
+  test('A2A and MCP are told as the reference host tells them', () => {
+    const document = documentV2(facts({ families: REFERENCE_INTEROP }), '2.0');
+    expect(document).toMatchObject({
+      a2a: { protocolVersions: ['1.0', '0.3'], preferredVersion: '1.0' },
+      mcp: { revisions: ['2026-07-28', '2025-06-18'], preferredVersion: '2026-07-28' },
+    });
   });
 });
 

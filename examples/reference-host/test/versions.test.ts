@@ -1,0 +1,162 @@
+import { spawnSync } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { covers } from '@svc/tools/covers';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { type BootedHost, bootHost, launch, scratch } from './booted-host.ts';
+
+const KEY = 'operator_brought_key_of_enough_characters';
+
+let folder: ReturnType<typeof scratch>;
+let host: BootedHost | undefined;
+
+beforeEach(() => {
+  folder = scratch();
+});
+afterEach(async () => {
+  host?.process.kill('SIGKILL');
+  await host?.ended;
+  host = undefined;
+  folder.remove();
+});
+
+function configuration(protocol: object): object {
+  return {
+    listen: { port: 0 },
+    store: 'memory:',
+    protocol,
+    tenants: [{ id: 'acme', workspaces: ['w'] }],
+    apiKeys: [
+      {
+        id: 'key_1',
+        key: KEY,
+        tenant: 'acme',
+        workspaces: ['*'],
+        principal: 'p_1',
+        scopes: ['runs:create', 'runs:read'],
+      },
+    ],
+  };
+}
+
+async function boot(protocol: object = {}): Promise<string> {
+  host = await bootHost(folder.path('host.json'), configuration(protocol));
+  return host.url;
+}
+
+async function get(url: string, headers: Record<string, string> = {}) {
+  const response = await fetch(url, { headers });
+  const text = await response.text();
+  return { status: response.status, headers: response.headers, body: text === '' ? {} : JSON.parse(text) };
+}
+
+describe('the modes of a host', () => {
+  test.each([
+    ['the overlap', {}, ['1.1', '2.0'], '1.1'],
+    ['major 1 alone', { versions: ['1.1'] }, ['1.1'], '1.1'],
+    ['major 2 alone', { versions: ['2.0'] }, ['2.0'], '2.0'],
+  ])(
+    `%s keeps the rules that svc-versioning checks: ${covers('versioning.advertisement.reference-values')}`,
+    async (_mode, protocol, versions, preferred) => {
+      const url = await boot(protocol);
+      const { body } = await get(`${url}/.well-known/svc`);
+      expect([body.protocolVersions, body.preferredVersion]).toEqual([versions, preferred]);
+      if (versions.includes('1.1')) expect(body.protocolVersion).toBe('1.1');
+      const program = fileURLToPath(new URL('../../../packages/versioning/dist/cli/main.js', import.meta.url));
+      const { status, stdout } = spawnSync(process.execPath, [program, 'check', url], { encoding: 'utf8' });
+      expect([status, stdout]).toEqual([0, expect.stringMatching(/Every rule is kept\.\n$/)]);
+    },
+  );
+
+  test('when major 1 is retired, all of it is gone at once, and requests without a version are of major 2', async () => {
+    const url = await boot({ versions: ['2.0'] });
+    const authorization = `Bearer ${KEY}`;
+    for (const path of ['/v1/runs', '/v1/runs/r', '/v1/webhooks', '/v1/openapi.json', '/v1/anything']) {
+      const answer = await get(url + path, { authorization });
+      expect([path, answer.status, answer.headers.get('svc-version')]).toEqual([path, 404, null]);
+    }
+    const answer = await get(`${url}/runs/acme%2Frun_00000000000000000000`, { authorization });
+    expect([answer.status, answer.headers.get('svc-version')]).toEqual([404, '2.0']);
+  });
+
+  test('the end of major 1 is announced on its responses alone', async () => {
+    const url = await boot({
+      retirement: {
+        deprecatedAt: '2026-01-01T00:00:00Z',
+        sunsetAt: '2027-01-01T00:00:00Z',
+        link: 'https://svc.example/v2',
+      },
+    });
+    for (const path of ['/v1/runs/r', '/.well-known/svc']) {
+      const { headers } = await get(url + path);
+      expect([headers.get('deprecation'), headers.get('sunset')]).toEqual([
+        '@1767225600',
+        'Fri, 01 Jan 2027 00:00:00 GMT',
+      ]);
+      expect(headers.get('link')).toBe('<https://svc.example/v2>; rel="deprecation"; type="text/html"');
+    }
+    expect((await get(`${url}/.well-known/svc`, { 'svc-version': '2' })).headers.get('deprecation')).toBeNull();
+  });
+
+  test('a date that is none ends the boot with its path', async () => {
+    const launched = launch(folder.path('host.json'), configuration({ retirement: { deprecatedAt: 'soon' } }));
+    let errors = '';
+    launched.process.stderr?.on('data', (chunk) => {
+      errors += chunk;
+    });
+    const code = await new Promise((resolve) => launched.process.on('exit', resolve));
+    expect([code, errors]).toEqual([2, expect.stringContaining('protocol.retirement.deprecatedAt')]);
+  });
+});
+
+describe('discovery', () => {
+  test(
+    covers('discovery.document.path', 'discovery.document.cache-control', 'discovery.document.strong-etag'),
+    async () => {
+      const url = await boot();
+      for (const version of ['1', '2']) {
+        const { status, headers } = await get(`${url}/.well-known/svc`, { 'svc-version': version });
+        expect([status, headers.get('cache-control'), headers.get('etag')]).toEqual([
+          200,
+          'public, max-age=300',
+          expect.stringMatching(/^"[^"]+"$/),
+        ]);
+      }
+      expect((await get(`${url}/v1/.well-known/svc`)).status).toBe(404);
+    },
+  );
+
+  test(covers('discovery.document.advertise-only-served'), async () => {
+    const url = await boot();
+    const v1 = await get(`${url}/.well-known/svc`);
+    // What it serves, and what it says that it does not.
+    expect(Object.keys(v1.body.capabilities).sort()).toEqual(['auth', 'authorization', 'restTransport', 'webhooks']);
+    expect(v1.body.authorization).toEqual({ supported: false });
+    expect(v1.body.auth).toEqual({ supported: true, profiles: [] });
+    const v2 = await get(`${url}/.well-known/svc`, { 'svc-version': '2' });
+    const records = Object.keys(v2.body).filter((name) => v2.body[name].witness !== undefined);
+    expect(records.sort()).toEqual(['auth', 'limits', 'webhooks']);
+  });
+});
+
+describe('the versions of a run', () => {
+  test(covers('versioning.axes.event-log-schema-stamp'), async () => {
+    const url = await boot();
+    const headers = { authorization: `Bearer ${KEY}`, 'content-type': 'application/json', 'svc-version': '2' };
+    const created = await fetch(`${url}/runs`, {
+      method: 'POST',
+      headers,
+      body: JSON.stringify({ workflowId: 'echo', inputs: {} }),
+    });
+    expect([created.status, created.ok ? '' : await created.text()]).toEqual([201, '']);
+    const { runId } = (await created.json()) as { runId: string };
+    const path = `${url}/runs/${encodeURIComponent(runId)}`;
+    const deadline = Date.now() + 5000;
+    let run = await get(path, headers);
+    while (run.body.status !== 'completed' && Date.now() < deadline) run = await get(path, headers);
+    expect(run.body).toMatchObject({
+      status: 'completed',
+      eventLogSchemaVersion: 3,
+      engineVersion: expect.any(Number),
+    });
+  });
+});
