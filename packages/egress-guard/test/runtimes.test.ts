@@ -1,18 +1,3 @@
-import { runtimes } from '@svc/tools/portable';
-import { describe, expect, test } from 'vitest';
+import { testInEveryRuntime } from '@svc/tools/in-every-runtime';
 
-const SUITE = new URL('./portable-suite.mjs', import.meta.url);
-
-describe.each(runtimes())('in $name', ({ name, missing, run }) => {
-  if (missing !== undefined) console.warn(`egress-guard is not tested in ${name}: ${missing}`);
-
-  test.skipIf(missing !== undefined)(
-    'every URL and address has its verdict',
-    async () => {
-      const { total, failures } = await run(SUITE);
-      expect(failures).toEqual([]);
-      expect(total).toBeGreaterThan(70);
-    },
-    90_000,
-  );
-});
+testInEveryRuntime('egress-guard', new URL('./portable-suite.mjs', import.meta.url), 80);
