@@ -319,6 +319,42 @@ describe.each(CLIENTS)('$name', ({ follows, open }) => {
   });
 });
 
+describe('an undici dispatcher ends as undici’s own do', () => {
+  test('close waits for what is under way, and takes nothing new', async () => {
+    const port = await internet.secure((_request, response) => setTimeout(() => response.end('late'), 80));
+    const guarded = dispatcher({});
+    const pending = undiciRequest(`https://hooks.example:${port}/`, { dispatcher: guarded }).then(({ body }) =>
+      body.text(),
+    );
+    await pause(20);
+    const closed = guarded.close();
+    await expect(undiciRequest(`https://hooks.example:${port}/`, { dispatcher: guarded })).rejects.toThrow(/closed/);
+    expect(await pending).toBe('late');
+    await closed;
+    await pause(30);
+    expect(internet.open).toBe(0);
+  });
+
+  test('destroy ends it at every stage', async () => {
+    const answering = await internet.secure(() => {});
+    const silent = await internet.raw((socket) => void socket.resume());
+    for (const [wait, port, resolver] of [
+      [5, answering, { resolve: () => new Promise<never>(() => {}) }],
+      [40, silent, undefined],
+      [60, answering, undefined],
+    ] as const) {
+      const guarded = dispatcher(resolver === undefined ? {} : { resolver });
+      const pending = undiciRequest(`https://hooks.example:${port}/`, { dispatcher: guarded });
+      const failed = expect(pending).rejects.toThrow(/destroyed/);
+      await pause(wait);
+      await guarded.destroy();
+      await failed;
+    }
+    await pause(30);
+    expect(internet.open).toBe(0);
+  });
+});
+
 describe('what only an agent could be talked into', () => {
   test.each([
     ['a socket of the file system', { socketPath: '/var/run/docker.sock' }],

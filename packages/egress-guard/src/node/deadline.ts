@@ -53,6 +53,11 @@ export class Deadline {
     this.#outer?.removeEventListener('abort', this.#abort);
   }
 
+  /** Ends everything now, as if the caller had given up. */
+  cancel(): void {
+    this.#abort();
+  }
+
   /** The call is over; nothing is left that could fire. */
   close(): void {
     clearTimeout(this.#timer);

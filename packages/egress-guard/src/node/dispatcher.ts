@@ -30,7 +30,9 @@ class GuardedDispatcher extends Dispatcher {
   readonly #guard: Guard;
   readonly #maxResponseBytes: number;
   readonly #timeoutMs: number;
-  readonly #open = new Set<() => void>();
+  readonly #running = new Set<GuardedHandler>();
+  #isClosed = false;
+  #whenIdle: (() => void)[] = [];
 
   constructor({ maxResponseBytes = 10_485_760, timeoutMs = 30_000, ...options }: GuardedDispatcherOptions) {
     super();
@@ -41,23 +43,43 @@ class GuardedDispatcher extends Dispatcher {
 
   override dispatch(options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): boolean {
     const deadline = new Deadline(this.#timeoutMs, signalOf(options));
-    const guarded = new GuardedHandler(handler, this.#maxResponseBytes, deadline);
-    this.#start(options, guarded, deadline).catch((error: unknown) => guarded.fail(asError(error)));
+    const guarded = new GuardedHandler(handler, this.#maxResponseBytes, deadline, () => this.#settled(guarded));
+    this.#running.add(guarded);
+    const started = this.#isClosed
+      ? Promise.reject(new Error('The dispatcher is closed.'))
+      : this.#start(options, guarded, deadline);
+    started.catch((error: unknown) => guarded.fail(asError(error)));
     return true;
   }
 
+  /** Takes nothing new, and waits for what is under way. */
   override close(): Promise<void>;
   override close(callback: () => void): void;
   override close(callback?: () => void): Promise<void> | undefined {
-    return this.#end(callback);
+    this.#isClosed = true;
+    const idle = new Promise<void>((resolve) => {
+      if (this.#running.size === 0) resolve();
+      else this.#whenIdle.push(resolve);
+    });
+    return answered(idle, callback);
   }
 
+  /** Takes nothing new, and ends what is under way. */
   override destroy(): Promise<void>;
   override destroy(error: Error | null): Promise<void>;
   override destroy(callback: () => void): void;
   override destroy(error: Error | null, callback: () => void): void;
   override destroy(first?: Error | null | (() => void), second?: () => void): Promise<void> | undefined {
-    return this.#end(typeof first === 'function' ? first : second);
+    this.#isClosed = true;
+    const error = first instanceof Error ? first : new Error('The dispatcher was destroyed.');
+    for (const handler of [...this.#running]) handler.fail(error);
+    return answered(Promise.resolve(), typeof first === 'function' ? first : second);
+  }
+
+  #settled(handler: GuardedHandler): void {
+    this.#running.delete(handler);
+    if (this.#running.size > 0) return;
+    for (const resolve of this.#whenIdle.splice(0)) resolve();
   }
 
   async #start(options: Dispatcher.DispatchOptions, handler: GuardedHandler, deadline: Deadline): Promise<void> {
@@ -79,28 +101,25 @@ class GuardedDispatcher extends Dispatcher {
       headersTimeout: 0,
       bodyTimeout: 0,
     });
-    const end = () => {
-      this.#open.delete(end);
+    handler.onSettled = () => {
       deadline.close();
       void client.destroy().catch(() => {});
       socket.destroy();
     };
-    this.#open.add(end);
-    handler.onSettled = end;
+    if (handler.isSettled) return handler.onSettled();
     deadline.onEnd((error) => handler.fail(error));
     client.dispatch(
       { ...options, path: requestTarget(url), headers: [...headers, 'accept-encoding', 'identity'], reset: true },
       handler,
     );
   }
+}
 
-  #end(callback: (() => void) | undefined): Promise<void> | undefined {
-    for (const end of this.#open) end();
-    this.#guard.close();
-    if (callback === undefined) return Promise.resolve();
-    queueMicrotask(callback);
-    return undefined;
-  }
+/** Undici's two ways to be told: a promise, or a callback instead of it. */
+function answered(done: Promise<void>, callback: (() => void) | undefined): Promise<void> | undefined {
+  if (callback === undefined) return done;
+  void done.then(callback);
+  return undefined;
 }
 
 /** Passes an answer on, as long as it keeps its bounds. */
@@ -108,14 +127,16 @@ class GuardedHandler implements Dispatcher.DispatchHandler {
   readonly #inner: Dispatcher.DispatchHandler;
   readonly #maxBytes: number;
   readonly #deadline: Deadline;
+  readonly #onDone: () => void;
   #controller: Dispatcher.DispatchController | undefined;
   #size = 0;
   #informational = 0;
   #isSettled = false;
   onSettled: () => void = () => {};
 
-  constructor(inner: Dispatcher.DispatchHandler, maxBytes: number, deadline: Deadline) {
+  constructor(inner: Dispatcher.DispatchHandler, maxBytes: number, deadline: Deadline, onDone: () => void) {
     this.#inner = inner;
+    this.#onDone = onDone;
     this.#maxBytes = maxBytes;
     this.#deadline = deadline;
   }
@@ -124,9 +145,16 @@ class GuardedHandler implements Dispatcher.DispatchHandler {
   fail(error: Error): void {
     if (this.#isSettled) return;
     this.#isSettled = true;
+    // What is still being resolved or dialled ends as well.
+    this.#deadline.cancel();
     this.#deadline.close();
-    this.#inner.onResponseError?.(this.#controller ?? ENDED, error);
     this.onSettled();
+    this.#onDone();
+    this.#inner.onResponseError?.(this.#controller ?? ENDED, error);
+  }
+
+  get isSettled(): boolean {
+    return this.#isSettled;
   }
 
   onRequestStart(controller: Dispatcher.DispatchController, context: unknown): void {
@@ -173,8 +201,9 @@ class GuardedHandler implements Dispatcher.DispatchHandler {
   onResponseEnd(controller: Dispatcher.DispatchController, trailers: IncomingHttpHeaders): void {
     if (this.#isSettled) return;
     this.#isSettled = true;
-    this.#inner.onResponseEnd?.(controller, trailers);
     this.onSettled();
+    this.#onDone();
+    this.#inner.onResponseEnd?.(controller, trailers);
   }
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
