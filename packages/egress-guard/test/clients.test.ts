@@ -247,6 +247,14 @@ describe.each(CLIENTS)('$name', ({ follows, open }) => {
     );
   });
 
+  test('the length that a HEAD is answered with is no body', async () => {
+    const port = await internet.secure((_request, response) =>
+      response.writeHead(200, { 'content-length': 300_000 }).end(),
+    );
+    const answer = await open({ maxResponseBytes: 1000 })(`https://hooks.example:${port}/`, { method: 'HEAD' });
+    expect(answer.status).toBe(200);
+  });
+
   test('a compressed answer is an error', async () => {
     const port = await internet.secure((_request, response) =>
       response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync(Buffer.alloc(1_000_000))),

@@ -212,6 +212,15 @@ describe(covers('limits.http-client.defaults'), () => {
     expect(await failure(call(`https://hooks.example:${port}/more`))).toBe('response_too_large: response-bytes');
   });
 
+  test('the length that a HEAD is answered with is no body', async () => {
+    const port = await internet.secure((_request, response) =>
+      response.writeHead(200, { 'content-length': LIMIT * 2 }).end(),
+    );
+    guard();
+    const answer = await call(`https://hooks.example:${port}/`, { method: 'HEAD' });
+    expect([answer.status, answer.headers.get('content-length')]).toEqual([200, String(LIMIT * 2)]);
+  });
+
   test('30 seconds are all there is', async () => {
     const { setTimeout: real } = globalThis;
     const waits: number[] = [];

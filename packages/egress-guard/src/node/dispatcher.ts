@@ -43,7 +43,9 @@ class GuardedDispatcher extends Dispatcher {
 
   override dispatch(options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): boolean {
     const deadline = new Deadline(this.#timeoutMs, signalOf(options));
-    const guarded = new GuardedHandler(handler, this.#maxResponseBytes, deadline, () => this.#settled(guarded));
+    // The length that a HEAD is answered with is that of a body which does not come.
+    const maxBytes = options.method === 'HEAD' ? Number.POSITIVE_INFINITY : this.#maxResponseBytes;
+    const guarded = new GuardedHandler(handler, maxBytes, deadline, () => this.#settled(guarded));
     this.#running.add(guarded);
     const started = this.#isClosed
       ? Promise.reject(new Error('The dispatcher is closed.'))

@@ -83,7 +83,8 @@ export function guardedFetch(options: GuardedFetchOptions): GuardedFetch {
       path: requestTarget(url),
       headers: { 'accept-encoding': decompress ? 'gzip, deflate, br' : 'identity', ...headers },
       body,
-      maxResponseBytes,
+      // The length that a HEAD is answered with is that of a body which does not come.
+      maxResponseBytes: method === 'HEAD' ? Number.POSITIVE_INFINITY : maxResponseBytes,
       whenLonger: 'fail',
       keepsBody: true,
     } as const;
