@@ -5,6 +5,7 @@ export const BENCHMARKS = {
   judgement: async () => (await import('./egress-guard/judgement.mjs')).default(),
   post: async () => (await import('./egress-guard/post.mjs')).default(),
   negotiate: async () => (await import('./versioning/negotiate.mjs')).default(),
+  'api-key': async () => (await import('./auth/api-key.mjs')).default(),
   size: async () => (await import('./size.mjs')).default(),
   import: async () => (await import('./import-time.mjs')).default(),
 };
