@@ -11,6 +11,7 @@ const principal: Principal = {
   kind: undefined,
   credentialId: 'key_1',
   lane: 'a',
+  binding: 'bearer',
   tenancy: { tenant: 'acme', workspaces: 'all', mode: 'live' },
   scopes: [],
   subject: { issuer: 'urn:a', subjectId: 'p_1', tenant: 'acme', lane: 'a', kind: 'workload' },

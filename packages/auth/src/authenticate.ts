@@ -1,6 +1,7 @@
 import { presentedCredential } from './credential.ts';
 import { AuthError } from './errors.ts';
-import type { AuthOutcome, Lane } from './lane.ts';
+import type { Admission, AuthOutcome, Lane } from './lane.ts';
+import type { RateLimiter } from './rate-limit/limiter.ts';
 import type { RequestHead } from './request-head.ts';
 
 export interface Authenticator {
@@ -8,44 +9,109 @@ export interface Authenticator {
   authenticate(request: RequestHead): Promise<AuthOutcome>;
 }
 
+export interface AuthenticatorOptions {
+  /** In the order in which they are asked; no two of one name. */
+  readonly lanes: readonly Lane[];
+  /** Counts refused requests by client address. Default: they are not limited. */
+  readonly refusals?: RefusalLimit;
+  /** URL of the RFC 9728 metadata, which every 401 then names. For a host that takes tokens. */
+  readonly resourceMetadata?: string;
+}
+
+export interface RefusalLimit {
+  readonly limiter: RateLimiter;
+  /** The key to count a client by, as `clientAddress` gives it. Undefined: the client is not limited. */
+  readonly clientOf: (request: RequestHead) => string | undefined;
+}
+
 /**
  * Asks the lanes in the order given; the first that knows the credential decides, and its refusal is final. A malformed
  * `Authorization` header is refused before any lane is asked.
  *
- * @throws {TypeError} without lanes, or with two of one name
+ * With `refusals`, each refused request counts against its client's address. A client that has used them up is answered 429
+ * instead of 401, and before a signature is verified for it. An API key costs next to nothing to judge, so a valid one is never
+ * refused for what others did from its address.
+ *
+ * @throws {TypeError} without lanes, with two of one name, or for a `resourceMetadata` that is no URL
  * @example
  * const auth = authenticator({ lanes: [apiKeyLane({ keys, now: Date.now })] });
  * const outcome = await auth.authenticate(request);
  * if (outcome.kind === 'refused') return respondWith(refusal(outcome.error));
  * @see Interface: Authentication
  */
-export function authenticator(options: { readonly lanes: readonly Lane[] }): Authenticator {
+export function authenticator(options: AuthenticatorOptions): Authenticator {
+  const { refusals, resourceMetadata } = options;
   const lanes = [...options.lanes];
   if (lanes.length === 0) throw new TypeError('authenticator: give at least one lane; without one nobody can call.');
   if (new Set(lanes.map(({ name }) => name)).size < lanes.length) {
     throw new TypeError('authenticator: two lanes have the same name.');
   }
+  if (resourceMetadata !== undefined && !METADATA_URL.test(resourceMetadata)) {
+    throw new TypeError('authenticator: resourceMetadata must be the URL of the metadata document.');
+  }
+
   return {
     async authenticate(request) {
+      let outcome: AuthOutcome;
       try {
-        return await firstAnswer(lanes, request);
+        outcome = await firstAnswer(lanes, request, admissionOf(request));
       } catch (error) {
-        return { kind: 'refused', error: AuthError.is(error) ? error : unjudged(error) };
+        outcome = { kind: 'refused', error: AuthError.is(error) ? error : unjudged(error) };
       }
+      if (outcome.kind === 'authenticated') return outcome;
+      const error = named(await counted(outcome.error, request));
+      return error === outcome.error ? outcome : { kind: 'refused', error };
     },
   };
+
+  function admissionOf(request: RequestHead): Admission {
+    if (refusals === undefined) return FREE;
+    return {
+      require() {
+        const client = refusals.clientOf(request);
+        if (client === undefined) return undefined;
+        const standing = refusals.limiter.peek(client);
+        return isPromiseLike(standing) ? standing.then(requireAllowed) : requireAllowed(standing);
+      },
+    };
+  }
+
+  /** A limiter that fails leaves the refusal as it is: the caller is not let in either way. */
+  async function counted(error: AuthError, request: RequestHead): Promise<AuthError> {
+    if (refusals === undefined || error.status !== 401) return error;
+    try {
+      const client = refusals.clientOf(request);
+      const decision = client === undefined ? undefined : await refusals.limiter.consume(client);
+      return decision?.allowed === false ? decision.error : error;
+    } catch {
+      return error;
+    }
+  }
+
+  function named(error: AuthError): AuthError {
+    return resourceMetadata === undefined ? error : naming(resourceMetadata, error);
+  }
 }
 
-async function firstAnswer(lanes: readonly Lane[], request: RequestHead): Promise<AuthOutcome> {
+/** Nothing in it can end the quoted string that a challenge puts it in. */
+const METADATA_URL = /^https?:\/\/[\x21\x23-\x5b\x5d-\x7e]+$/;
+
+const FREE: Admission = { require: () => undefined };
+
+function requireAllowed(standing: Awaited<ReturnType<RateLimiter['peek']>>): void {
+  if (!standing.allowed) throw standing.error;
+}
+
+async function firstAnswer(lanes: readonly Lane[], request: RequestHead, admission: Admission): Promise<AuthOutcome> {
   const presented = presentedCredential(request);
   if (presented.kind === 'malformed') return { kind: 'refused', error: presented.error };
   const credential = presented.kind === 'one' ? presented.credential : undefined;
   for (const lane of lanes) {
-    const answer = lane.authenticate(request, credential);
+    const answer = lane.authenticate(request, credential, admission);
     const outcome = isPromiseLike(answer) ? await answer : answer;
     if (outcome !== undefined) return trusted(outcome, lane);
   }
-  return { kind: 'refused', error: credential === undefined ? missing() : unknownScheme() };
+  return { kind: 'refused', error: credential === undefined ? missing() : unknownCredential() };
 }
 
 /** A lane may be anyone's code: an answer of another shape must not be taken for a pass. */
@@ -57,7 +123,7 @@ function trusted(outcome: AuthOutcome, lane: Lane): AuthOutcome {
   throw new TypeError(`The lane ${lane.name} answered neither a principal nor a refusal.`);
 }
 
-function isPromiseLike(value: unknown): value is PromiseLike<unknown> {
+function isPromiseLike<T>(value: T | PromiseLike<T>): value is PromiseLike<T> {
   return typeof value === 'object' && value !== null && 'then' in value;
 }
 
@@ -66,8 +132,8 @@ function missing(): AuthError {
   return new AuthError('unauthenticated', message, undefined, { rejected: false });
 }
 
-function unknownScheme(): AuthError {
-  const message = 'This host does not take credentials of that scheme. Send "Authorization: Bearer <credential>".';
+function unknownCredential(): AuthError {
+  const message = 'This host does not take credentials of that kind. Send "Authorization: Bearer <credential>".';
   return new AuthError('unauthenticated', message, undefined, { rejected: false });
 }
 
@@ -75,4 +141,16 @@ function unknownScheme(): AuthError {
 function unjudged(cause: unknown): AuthError {
   const message = 'The credential could not be verified. Try again, and tell the operator of the host if it persists.';
   return new AuthError('unauthenticated', message, undefined, { rejected: false, cause });
+}
+
+function naming(resourceMetadata: string, error: AuthError): AuthError {
+  if (error.status !== 401) return error;
+  const { code, message, details, rejected, scopes, dpop, cause } = error;
+  return new AuthError(code, message, details, {
+    cause,
+    rejected,
+    scopes,
+    ...(dpop !== undefined && { dpop }),
+    resourceMetadata,
+  });
 }

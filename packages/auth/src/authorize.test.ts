@@ -60,6 +60,7 @@ function principal(changes: Partial<Principal>): Principal {
   return {
     id: 'p_1',
     kind: undefined,
+    binding: 'bearer',
     credentialId: 'key_1',
     lane: 'api-key',
     tenancy: { tenant: 'acme', workspaces: 'all', mode: 'live' },

@@ -1,26 +1,47 @@
+/** @see RFC 9449, sections 7.1 and 9 */
+export interface DpopChallenge {
+  readonly error: 'invalid_dpop_proof' | 'use_dpop_nonce' | 'invalid_token';
+  readonly algorithms: readonly string[];
+  /** To be used in the next proof. */
+  readonly nonce?: string | undefined;
+}
+
 /** The part of an `AuthError` that its headers depend on. */
 export interface ChallengedError {
   readonly status: number;
   readonly rejected: boolean;
   readonly scopes: readonly string[];
-  readonly details: { readonly retryAfterSeconds?: number } | object | undefined;
+  readonly dpop?: DpopChallenge | undefined;
+  readonly resourceMetadata?: string | undefined;
+  readonly retryAfterSeconds?: number | undefined;
 }
 
 /**
- * The headers that go with a refusal: `WWW-Authenticate` on every 401 and on the 403 of a missing scope, `Retry-After` on a 429.
+ * The headers that go with a refusal: `WWW-Authenticate` on every 401 and on the 403 of a missing scope, `DPoP-Nonce` when the next
+ * proof needs one, `Retry-After` when waiting helps.
  *
  * @example
  * challenge(error); // { 'www-authenticate': 'Bearer error="insufficient_scope", scope="runs:read"' }
- * @see RFC 6750, section 3; RFC 9110, section 10.2.3
+ * @see RFC 6750, section 3; RFC 9449, section 7.1; RFC 9728, section 5.1; RFC 9110, section 10.2.3
  */
 export function challenge(error: ChallengedError): Readonly<Record<string, string>> {
-  const { status, rejected, scopes, details } = error;
-  if (status === 401) return { 'www-authenticate': rejected ? 'Bearer error="invalid_token"' : 'Bearer' };
-  if (scopes.length > 0) return { 'www-authenticate': insufficientScope(scopes) };
-  if (status === 429 && details !== undefined && 'retryAfterSeconds' in details) {
-    return { 'retry-after': String(details.retryAfterSeconds) };
-  }
-  return {};
+  const { status, scopes, dpop, retryAfterSeconds } = error;
+  const headers: Record<string, string> = {};
+  if (status === 401) headers['www-authenticate'] = unauthorized(error);
+  else if (scopes.length > 0) headers['www-authenticate'] = insufficientScope(scopes);
+  if (dpop?.nonce !== undefined) headers['dpop-nonce'] = dpop.nonce;
+  if (retryAfterSeconds !== undefined) headers['retry-after'] = String(retryAfterSeconds);
+  return headers;
+}
+
+function unauthorized({ rejected, dpop, resourceMetadata }: ChallengedError): string {
+  const parameters = [
+    ...(resourceMetadata === undefined ? [] : [`resource_metadata="${resourceMetadata}"`]),
+    // A proof that has to be made anew says nothing against the token.
+    ...(rejected && dpop === undefined ? ['error="invalid_token"'] : []),
+  ];
+  const bearer = parameters.length === 0 ? 'Bearer' : `Bearer ${parameters.join(', ')}`;
+  return dpop === undefined ? bearer : `${bearer}, DPoP error="${dpop.error}", algs="${dpop.algorithms.join(' ')}"`;
 }
 
 function insufficientScope(scopes: readonly string[]): string {

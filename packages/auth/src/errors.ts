@@ -1,12 +1,22 @@
-import { challenge } from './challenge.ts';
+import { challenge, type DpopChallenge } from './challenge.ts';
 
 interface DetailsByCode {
   unauthenticated: undefined;
   key_expired: undefined;
   key_revoked: undefined;
+  audience_mismatch: undefined;
+  credential_lifetime_exceeded: undefined;
+  identity_unverified: undefined;
+  identity_unresolvable: undefined;
+  sender_constraint_missing: undefined;
+  delegation_expired: undefined;
+  delegation_chain_too_long: undefined;
+  delegation_chain_cyclic: undefined;
+  delegation_scope_amplified: undefined;
   forbidden: { readonly scopeRequired: string } | undefined;
   run_forbidden: undefined;
   rate_limited: RateLimited;
+  service_unavailable: undefined;
 }
 
 /** @see Interface: Errors, `rate_limited` */
@@ -27,10 +37,23 @@ const STATUS = {
   unauthenticated: 401,
   key_expired: 401,
   key_revoked: 401,
+  audience_mismatch: 401,
+  credential_lifetime_exceeded: 401,
+  identity_unverified: 401,
+  identity_unresolvable: 401,
+  sender_constraint_missing: 401,
+  delegation_expired: 401,
+  delegation_chain_too_long: 400,
+  delegation_chain_cyclic: 400,
+  delegation_scope_amplified: 403,
   forbidden: 403,
   run_forbidden: 403,
   rate_limited: 429,
+  service_unavailable: 503,
 } as const satisfies Record<AuthErrorCode, number>;
+
+/** Every code of this package with its HTTP status. @see Interface: Errors */
+export const AUTH_ERROR_STATUS: Readonly<Record<AuthErrorCode, number>> = STATUS;
 
 export interface AuthErrorOptions {
   /** For the host's logs only; never a credential. */
@@ -39,6 +62,12 @@ export interface AuthErrorOptions {
   readonly rejected?: boolean;
   /** Every scope that the operation needs, for the challenge. Default: the one of the details. */
   readonly scopes?: readonly string[];
+  /** What a DPoP client must do better. */
+  readonly dpop?: DpopChallenge;
+  /** Where RFC 9728 metadata tells a client how to get a token. */
+  readonly resourceMetadata?: string | undefined;
+  /** Whole seconds, for a refusal that time may mend. */
+  readonly retryAfterSeconds?: number;
 }
 
 /**
@@ -56,6 +85,9 @@ export class AuthError<Code extends AuthErrorCode = AuthErrorCode> extends Error
   readonly rejected: boolean;
   /** What the operation needs, when that is what was missing. */
   readonly scopes: readonly string[];
+  readonly dpop: DpopChallenge | undefined;
+  readonly resourceMetadata: string | undefined;
+  readonly retryAfterSeconds: number | undefined;
 
   constructor(code: Code, message: string, details: DetailsByCode[Code], options: AuthErrorOptions = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
@@ -65,6 +97,9 @@ export class AuthError<Code extends AuthErrorCode = AuthErrorCode> extends Error
     this.details = details;
     this.rejected = options.rejected ?? true;
     this.scopes = options.scopes ?? scopesOf(details);
+    this.dpop = options.dpop;
+    this.resourceMetadata = options.resourceMetadata;
+    this.retryAfterSeconds = options.retryAfterSeconds ?? retryAfterOf(details);
     Object.defineProperty(this, BRAND, { value: true });
   }
 
@@ -83,4 +118,8 @@ const BRAND = Symbol.for('@svc/auth.error');
 
 function scopesOf(details: DetailsByCode[AuthErrorCode]): readonly string[] {
   return details !== undefined && 'scopeRequired' in details ? [details.scopeRequired] : [];
+}
+
+function retryAfterOf(details: DetailsByCode[AuthErrorCode]): number | undefined {
+  return details !== undefined && 'retryAfterSeconds' in details ? details.retryAfterSeconds : undefined;
 }

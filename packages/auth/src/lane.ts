@@ -4,7 +4,12 @@ import type { Principal } from './principal.ts';
 import type { RequestHead } from './request-head.ts';
 
 export type AuthOutcome =
-  | { readonly kind: 'authenticated'; readonly principal: Principal }
+  | {
+      readonly kind: 'authenticated';
+      readonly principal: Principal;
+      /** To be set on the response, e.g. a fresh `DPoP-Nonce`. */
+      readonly headers?: Readonly<Record<string, string>>;
+    }
   | { readonly kind: 'refused'; readonly error: AuthError };
 
 /**
@@ -20,9 +25,17 @@ export interface Lane {
    * not hold is a refusal: it is never offered to another lane.
    *
    * @param credential the one of the `Authorization` header, when there is one
+   * @param admission to be asked before the lane does anything that costs a signature or a request of its own
    */
   authenticate(
     request: RequestHead,
     credential: Credential | undefined,
+    admission: Admission,
   ): Promise<AuthOutcome | undefined> | AuthOutcome | undefined;
+}
+
+/** Whether a client that has not authenticated yet may make the host work. */
+export interface Admission {
+  /** @throws {AuthError} `rate_limited` when too many of the client's requests were refused of late */
+  require(): void | Promise<void>;
 }

@@ -15,7 +15,33 @@ export interface Principal {
   readonly credentialId: string;
   /** How the caller authenticated, e.g. `api-key`. */
   readonly lane: string;
+  /** What the credential was proved to be bound to; `bearer` is whoever holds it. */
+  readonly binding: Binding;
   readonly tenancy: Tenancy;
   readonly scopes: readonly string[];
   readonly subject: Subject;
+  /** Milliseconds since the epoch. What is served for longer than this is served to nobody. */
+  readonly expiresAt?: number | undefined;
+  /** Of a workload identity: what its decisions are recorded with. */
+  readonly workload?: WorkloadFacts | undefined;
+}
+
+export type Binding = 'bearer' | 'dpop' | 'mtls';
+
+/** @see Interface: Workload identity, Delegation rules, item 7 */
+export interface WorkloadFacts {
+  /** The caller on this connection; with a delegation it acts for `Principal.id`. */
+  readonly actor: ActingParty;
+  /** Whom it acts for, from a verified proof alone. */
+  readonly onBehalfOf: ActingParty | undefined;
+  /** Hops of the delegation; 0 without one. */
+  readonly depth: number;
+  /** What kind of trust root vouches, as its configuration calls it; never a URL. */
+  readonly issuerClass: string;
+  readonly audience: 'match' | 'absent';
+}
+
+export interface ActingParty {
+  readonly principalId: string;
+  readonly kind: 'user' | 'agent' | 'workload';
 }

@@ -10,6 +10,7 @@ import type { ApiKeyRecord, KeyStore } from './key-store.ts';
 import { apiKeyLane } from './lane.ts';
 import { memoryKeyStore } from './memory.ts';
 
+const FREE = { require: () => undefined };
 const NOW = 1_800_000_000_000;
 const { key, hash } = mintApiKey({ mode: 'live', randomBytes: (size) => new Uint8Array(randomBytes(size)) });
 const record: ApiKeyRecord = {
@@ -40,6 +41,8 @@ describe(covers('auth.models.api-keys-for-machines', 'auth.api-key.bearer-header
         kind: undefined,
         credentialId: 'key_1',
         lane: 'api-key',
+        binding: 'bearer',
+        expiresAt: undefined,
         tenancy: { tenant: 'acme', workspaces: ['acme-prod'], mode: 'live' },
         scopes: ['runs:read'],
         subject: {
@@ -72,7 +75,7 @@ describe(covers('auth.models.api-keys-for-machines', 'auth.api-key.bearer-header
 
   test('with a store that is synchronous the lane is, too', () => {
     const lane = apiKeyLane({ keys: memoryKeyStore([record]), now: () => NOW });
-    const outcome = lane.authenticate({ headers: {} }, { scheme: 'bearer', token: key });
+    const outcome = lane.authenticate({ headers: {} }, { scheme: 'bearer', token: key }, FREE);
     expect(outcome).toMatchObject({ kind: 'authenticated' });
   });
 });
@@ -228,13 +231,13 @@ describe('any credential', () => {
 describe('apiKeyLane', () => {
   test('leaves other schemes to other lanes', () => {
     const lane = apiKeyLane({ keys: memoryKeyStore([record]), now: () => NOW });
-    expect(lane.authenticate({ headers: {} }, undefined)).toBeUndefined();
-    expect(lane.authenticate({ headers: {} }, { scheme: 'dpop', token: key })).toBeUndefined();
+    expect(lane.authenticate({ headers: {} }, undefined, FREE)).toBeUndefined();
+    expect(lane.authenticate({ headers: {} }, { scheme: 'dpop', token: key }, FREE)).toBeUndefined();
   });
 
   test('names its key realm as the issuer of subjects', async () => {
     const lane = apiKeyLane({ keys: memoryKeyStore([record]), now: () => NOW, issuer: 'urn:acme:keys' });
-    const outcome = await lane.authenticate({ headers: {} }, { scheme: 'bearer', token: key });
+    const outcome = await lane.authenticate({ headers: {} }, { scheme: 'bearer', token: key }, FREE);
     expect(outcome).toMatchObject({ principal: { subject: { issuer: 'urn:acme:keys' } } });
   });
 

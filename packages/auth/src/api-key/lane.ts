@@ -69,8 +69,10 @@ function principalOf(record: ApiKeyRecord, issuer: string): Principal {
     kind: principalKind,
     credentialId: id,
     lane: LANE,
+    binding: 'bearer',
     tenancy: { tenant, workspaces, mode },
     scopes,
+    expiresAt: record.expiresAt,
     // A workload is what a principal without a stated kind is.
     subject: { issuer, subjectId: principal, tenant, lane: LANE, kind: principalKind ?? 'workload' },
   };

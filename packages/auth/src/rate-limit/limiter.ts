@@ -8,6 +8,8 @@ import type { AuthError } from '../errors.ts';
 export interface RateLimiter {
   /** Counts one request, and says whether it is within the limit. A refused request does not count. */
   consume(key: string): RateDecision | Promise<RateDecision>;
+  /** What `consume` would say, without counting. */
+  peek(key: string): RateDecision | Promise<RateDecision>;
 }
 
 export type RateDecision =

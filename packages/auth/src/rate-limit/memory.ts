@@ -34,17 +34,30 @@ export function memoryRateLimiter(options: MemoryRateLimiterOptions): RateLimite
 
   return {
     consume(key) {
-      const time = now();
-      const meter = meterOf(key, time);
-      const elapsed = time - meter.at;
-      // A clock that was set back, or gives no number, earns nothing.
-      if (elapsed > 0) meter.used = Math.max(0, meter.used - elapsed / msPerRequest);
-      meter.at = time;
-      if (!(meter.used + 1 <= limit + ROUNDING)) return { allowed: false, error: exceeded(meter.used) };
+      const meter = meterNow(key);
+      if (!hasRoom(meter)) return { allowed: false, error: exceeded(meter.used) };
       meter.used += 1;
       return within(meter.used);
     },
+    peek(key) {
+      const meter = meterNow(key);
+      return hasRoom(meter) ? within(meter.used) : { allowed: false, error: exceeded(meter.used) };
+    },
   };
+
+  function meterNow(key: string): Meter {
+    const time = now();
+    const meter = meterOf(key, time);
+    const elapsed = time - meter.at;
+    // A clock that was set back, or gives no number, earns nothing.
+    if (elapsed > 0) meter.used = Math.max(0, meter.used - elapsed / msPerRequest);
+    meter.at = time;
+    return meter;
+  }
+
+  function hasRoom({ used }: Meter): boolean {
+    return used + 1 <= limit + ROUNDING;
+  }
 
   function within(used: number): RateDecision {
     const remaining = Math.max(0, Math.floor(limit - used + ROUNDING));

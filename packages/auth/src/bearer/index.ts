@@ -1,0 +1,11 @@
+export type { Algorithm } from '../jwt/algorithms.ts';
+export type { JsonWebKeySet, KeySource, WantedKey } from '../jwt/key-set.ts';
+export { localKeys } from '../jwt/key-set.ts';
+export type { KeyFetch, RemoteKeysOptions } from '../jwt/remote-keys.ts';
+export { remoteKeys } from '../jwt/remote-keys.ts';
+export type { SenderConstraints } from './confirmation.ts';
+export type { TokenIssuer } from './issuer.ts';
+export type { BearerLaneOptions } from './lane.ts';
+export { bearerLane } from './lane.ts';
+export type { ClaimMapping, ClaimSource } from './mapping.ts';
+export { pseudonyms } from './pseudonym.ts';

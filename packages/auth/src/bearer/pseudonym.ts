@@ -1,0 +1,24 @@
+import { hmac } from '@noble/hashes/hmac.js';
+import { sha256 } from '@noble/hashes/sha2.js';
+import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
+
+/**
+ * Makes opaque ids of what identity providers call their people, which may be an e-mail address. The same person of the same
+ * issuer gets the same id; without the secret no id leads back to anyone, not even by trying names.
+ *
+ * @param secret at least 32 bytes; with another one everybody is somebody else
+ * @throws {TypeError} for a secret that is too short
+ * @example
+ * const issuer = { issuer: 'https://idp.example.com', audience: 'svc', profile: 'user', principalOf: pseudonyms(secret) };
+ * @see Interface: Run owner (identity triple)
+ */
+export function pseudonyms(secret: Uint8Array): (issuer: string, subject: string) => string {
+  if (!(secret instanceof Uint8Array) || secret.length < 32) {
+    throw new TypeError('pseudonyms: secret must be at least 32 bytes.');
+  }
+  const key = secret.slice();
+  return (issuer, subject) => {
+    const text = JSON.stringify(['svc principal', issuer, subject]);
+    return `p_${bytesToHex(hmac(sha256, key, utf8ToBytes(text))).slice(0, 40)}`;
+  };
+}

@@ -1,0 +1,167 @@
+import { type CryptoKey, compactVerify } from 'jose';
+import { sha256 } from '#sha256';
+import { equalTexts } from '../equal-texts.ts';
+import { AuthError } from '../errors.ts';
+import { type Algorithm, DEFAULT_ALGORITHMS, isAlgorithm, keyTypeOf } from '../jwt/algorithms.ts';
+import { type Jwt, objectClaim, readJwt, textClaim } from '../jwt/jwt.ts';
+import { importPublic } from '../jwt/key-set.ts';
+import type { JsonObject } from '../jwt/strict-json.ts';
+import { headerValues, type RequestHead } from '../request-head.ts';
+import { sha256Base64url } from '../sha256/base64url.ts';
+import type { Nonces } from './nonce.ts';
+import type { ReplayStore } from './replay-store.ts';
+import { comparableUri, targetPath } from './request-uri.ts';
+import { publicKeyThumbprint } from './thumbprint.ts';
+
+export interface DpopOptions {
+  /** Where clients reach the host, e.g. `https://svc.example.com`. What a request says of its host is not asked. */
+  readonly origin: string;
+  readonly replays: ReplayStore;
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
+  /** Demands a nonce of the host's in every proof. Default: none is demanded. */
+  readonly nonces?: Nonces | undefined;
+  readonly algorithms?: readonly Algorithm[];
+  /** How far `iat` may be from the host's clock, either way. Default 60. */
+  readonly windowSeconds?: number;
+}
+
+/** Checks that who presents a token holds the key that it is bound to. */
+export interface DpopVerifier {
+  readonly algorithms: readonly Algorithm[];
+  /**
+   * @param bound the access token, and the thumbprint in its `cnf.jkt`
+   * @returns headers for the response
+   * @throws {AuthError} `unauthenticated` with a DPoP challenge
+   */
+  verify(
+    request: RequestHead,
+    bound: { readonly token: string; readonly thumbprint: string },
+  ): Promise<Readonly<Record<string, string>>>;
+}
+
+/**
+ * Verifies proofs of possession. Each is good for one request: its method, its URL, its token, now, and once.
+ *
+ * @throws {TypeError} for an option that cannot be right
+ * @example
+ * const dpop = dpopVerifier({ origin: 'https://svc.example.com', replays: memoryReplayStore({ now: Date.now }), now: Date.now });
+ * @see RFC 9449, sections 4.3, 7.1, 9 and 11.1
+ */
+export function dpopVerifier(options: DpopOptions): DpopVerifier {
+  const { replays, now, nonces, algorithms = DEFAULT_ALGORITHMS, windowSeconds = 60 } = options;
+  const origin = comparableUri(options.origin)?.replace(/\/$/, '');
+  if (origin === undefined || origin.split('/').length > 3) {
+    throw new TypeError('dpopVerifier: origin must be like https://svc.example.com, without path.');
+  }
+  if (algorithms.length === 0 || !algorithms.every(isAlgorithm)) {
+    throw new TypeError('dpopVerifier: algorithms must name asymmetric signature algorithms.');
+  }
+  if (!(windowSeconds > 0 && windowSeconds <= 300)) {
+    throw new TypeError('dpopVerifier: windowSeconds must be more than 0 and at most 300.');
+  }
+  const imported = importCache();
+
+  return { algorithms, verify };
+
+  async function verify(request: RequestHead, bound: { readonly token: string; readonly thumbprint: string }) {
+    const proof = onlyProof(request);
+    const { algorithm, jwk, thumbprint } = checkedHeader(proof);
+    if (!equalTexts(thumbprint, bound.thumbprint)) throw refused('Its key is not the one that the token is bound to.');
+    await requireSignature(proof, await imported(jwk, algorithm, thumbprint));
+    const issuedAt = requireClaims(proof.claims, request, bound.token);
+    requireNonce(proof.claims);
+    await requireFirstUse(proof.claims, thumbprint, issuedAt);
+    return nonces === undefined ? NO_HEADERS : { 'dpop-nonce': nonces.current() };
+  }
+
+  function onlyProof(request: RequestHead): Jwt {
+    const [value, ...others] = headerValues(request, 'dpop');
+    if (value === undefined) throw refused('The header DPoP is missing.');
+    const proof = others.length === 0 ? readJwt(value) : undefined;
+    if (proof === undefined) throw refused('The header DPoP must hold one proof, a signed JWT.');
+    return proof;
+  }
+
+  function checkedHeader({ header }: Jwt): { algorithm: Algorithm; jwk: JsonObject; thumbprint: string } {
+    const { typ, alg } = header;
+    if (typ !== 'dpop+jwt') throw refused('Its typ must be dpop+jwt.');
+    if (!isAlgorithm(alg) || !algorithms.includes(alg))
+      throw refused(`It must be signed with ${algorithms.join(', ')}.`);
+    if (FOREIGN.some((name) => Object.hasOwn(header, name)))
+      throw refused('Its header must have typ, alg and jwk alone.');
+    const jwk = objectClaim(header, 'jwk');
+    const thumbprint = jwk === undefined ? undefined : publicKeyThumbprint(jwk);
+    const { kty, crv } = keyTypeOf(alg);
+    if (jwk === undefined || thumbprint === undefined || jwk.kty !== kty || (crv !== undefined && jwk.crv !== crv)) {
+      throw refused('Its jwk must be a public key for its algorithm.');
+    }
+    return { algorithm: alg, jwk, thumbprint };
+  }
+
+  async function requireSignature(proof: Jwt, key: CryptoKey): Promise<void> {
+    try {
+      await compactVerify(proof.token, key, { algorithms: [...algorithms] });
+    } catch (cause) {
+      throw refused('Its signature does not hold.', cause);
+    }
+  }
+
+  function requireClaims(claims: JsonObject, request: RequestHead, token: string): number {
+    if (textClaim(claims, 'htm') !== request.method) throw refused('Its htm must be the method of the request.');
+    const path = targetPath(request.originalUrl ?? request.url ?? '');
+    const expected = path === undefined ? undefined : comparableUri(`${origin}${path}`);
+    if (expected === undefined || comparableUri(textClaim(claims, 'htu') ?? '') !== expected) {
+      throw refused('Its htu must be the URL of the request.');
+    }
+    if (!equalTexts(textClaim(claims, 'ath') ?? '', sha256Base64url(token))) {
+      throw refused('Its ath must be the hash of the access token.');
+    }
+    const { iat } = claims;
+    if (typeof iat !== 'number' || !Number.isSafeInteger(iat) || !(Math.abs(now() / 1000 - iat) <= windowSeconds)) {
+      throw refused(`Its iat must be a time within ${windowSeconds} s of the host's clock.`);
+    }
+    return iat;
+  }
+
+  function requireNonce(claims: JsonObject): void {
+    if (nonces === undefined || nonces.accepts(textClaim(claims, 'nonce') ?? '')) return;
+    const message = 'The DPoP proof needs the nonce of this host. Make one with that of the header DPoP-Nonce.';
+    const dpop = { error: 'use_dpop_nonce', algorithms, nonce: nonces.current() } as const;
+    throw new AuthError('unauthenticated', message, undefined, { rejected: false, dpop });
+  }
+
+  async function requireFirstUse(claims: JsonObject, thumbprint: string, issuedAt: number): Promise<void> {
+    const id = textClaim(claims, 'jti') ?? '';
+    if (!PROOF_ID.test(id)) throw refused('Its jti must be 1 to 256 visible ASCII characters.');
+    const first = await replays.claim(sha256(`${thumbprint} ${id}`), (issuedAt + windowSeconds) * 1000);
+    if (!first) throw refused('It has been used before. Make a proof for every request.');
+  }
+
+  function refused(problem: string, cause?: unknown): AuthError {
+    const message = `The DPoP proof is refused. ${problem}`;
+    const dpop = { error: 'invalid_dpop_proof', algorithms, nonce: nonces?.current() } as const;
+    return new AuthError('unauthenticated', message, undefined, { cause, dpop });
+  }
+
+  /** Importing a key costs as much as verifying with it, and a client keeps its key. */
+  function importCache(): (jwk: JsonObject, algorithm: Algorithm, thumbprint: string) => Promise<CryptoKey> {
+    const keys = new Map<string, CryptoKey>();
+    return async (jwk, algorithm, thumbprint) => {
+      const name = `${algorithm} ${thumbprint}`;
+      const known = keys.get(name);
+      if (known !== undefined) return known;
+      const key = await importPublic(jwk, algorithm).catch((cause: unknown) => {
+        throw refused('Its jwk cannot be read.', cause);
+      });
+      if (keys.size >= MAX_IMPORTED) keys.clear();
+      keys.set(name, key);
+      return key;
+    };
+  }
+}
+
+const NO_HEADERS: Readonly<Record<string, string>> = {};
+const FOREIGN = ['crit', 'b64', 'zip', 'cty', 'jku', 'x5u', 'x5c', 'kid', 'enc'];
+const PROOF_ID = /^[\x21-\x7e]{1,256}$/;
+const MAX_IMPORTED = 10_000;

@@ -1,0 +1,62 @@
+import { textClaim } from './jwt.ts';
+import { TokenFault } from './signature.ts';
+import type { JsonObject } from './strict-json.ts';
+
+export interface LifetimeRules {
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+  readonly clockSkewSeconds: number;
+  /** From `iat` to `exp`. */
+  readonly maxLifetimeSeconds: number;
+}
+
+/**
+ * Holds a token to its times: `exp` and `iat` must be there, and every time must be a whole number of seconds.
+ *
+ * @returns `exp` in milliseconds since the epoch
+ * @throws {TokenFault}
+ * @see RFC 7519, sections 4.1.4 to 4.1.6; RFC 9068, section 2.2
+ */
+export function requireLifetime(
+  claims: JsonObject,
+  { now, clockSkewSeconds, maxLifetimeSeconds }: LifetimeRules,
+): number {
+  const seconds = now / 1000;
+  const expiresAt = requiredTime(claims, 'exp');
+  const issuedAt = requiredTime(claims, 'iat');
+  const notBefore = claims.nbf === undefined ? issuedAt : requiredTime(claims, 'nbf');
+  // Written so that a clock that gives no number refuses.
+  if (!(seconds < expiresAt + clockSkewSeconds)) throw new TokenFault('expired', 'It has expired.');
+  if (!(issuedAt <= seconds + clockSkewSeconds)) throw new TokenFault('unverified', 'It was issued in the future.');
+  if (!(notBefore <= seconds + clockSkewSeconds)) throw new TokenFault('unverified', 'It is not valid yet.');
+  if (expiresAt <= issuedAt) throw new TokenFault('unverified', 'It expires before it was issued.');
+  if (expiresAt - issuedAt > maxLifetimeSeconds) {
+    throw new TokenFault('lifetime', `It lives longer than the ${maxLifetimeSeconds} s that are allowed.`);
+  }
+  return expiresAt * 1000;
+}
+
+function requiredTime(claims: JsonObject, name: string): number {
+  const time = Object.hasOwn(claims, name) ? claims[name] : undefined;
+  if (Number.isSafeInteger(time) && typeof time === 'number' && time >= 0) return time;
+  throw new TokenFault('unverified', `Its ${name} must be a time in whole seconds.`);
+}
+
+/**
+ * Whom a token was made for; all of them texts.
+ *
+ * @throws {TokenFault} when there is none, or the claim is malformed
+ * @see RFC 7519, section 4.1.3
+ */
+export function audiencesOf({ aud }: JsonObject): readonly string[] {
+  const audiences: readonly unknown[] = Array.isArray(aud) ? aud : [aud];
+  if (audiences.length > 0 && audiences.every((audience) => typeof audience === 'string')) return audiences;
+  throw new TokenFault('audience', 'It must name its audience (aud).');
+}
+
+/** @throws {TokenFault} when the claim is missing, empty or longer than any id */
+export function requireText(claims: JsonObject, name: string): string {
+  const value = textClaim(claims, name);
+  if (value !== undefined && value !== '' && value.length <= 1024) return value;
+  throw new TokenFault('unverified', `It must have ${name}.`);
+}

@@ -1,0 +1,197 @@
+import type { KeySource, WantedKey } from './key-set.ts';
+import { usableKeys } from './key-set.ts';
+import { isObject, type JsonObject, parseObject } from './strict-json.ts';
+
+export interface RemoteKeysOptions {
+  /** The issuer, whose metadata names the place of its keys. */
+  readonly issuer: string;
+  /** Where the keys are, when the metadata need not or must not be asked; it may be on another host. */
+  readonly jwksUri?: string | undefined;
+  /** Sends a GET. One that guards what it may reach is right here: an issuer's metadata says where to go next. */
+  readonly fetch: KeyFetch;
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
+  /** From 0 to 1, to spread retries. Default `Math.random`. */
+  readonly random?: () => number;
+  /** How old keys may be. Default 600. */
+  readonly maxAgeSeconds?: number;
+  /** How much older they may be while their issuer cannot be reached. Default 0, at most 3600. */
+  readonly staleSeconds?: number;
+  /** For metadata and keys together. Default 5000. */
+  readonly timeoutMs?: number;
+}
+
+/** The part of `fetch` that is needed. */
+export type KeyFetch = (
+  url: string,
+  init: {
+    readonly headers: Readonly<Record<string, string>>;
+    readonly redirect: 'manual';
+    readonly signal: AbortSignal;
+  },
+) => Promise<Response>;
+
+/**
+ * The keys that an issuer publishes. They are fetched when they are first needed, again in the background before they are too
+ * old, and at most every 30 s for a key id that is not among them. While the issuer cannot be reached it is asked at most every
+ * 5 s, by one request at a time.
+ *
+ * @throws {TypeError} for an option that cannot be right
+ * @see RFC 7517, section 5; RFC 8414, section 3; OpenID Connect Discovery 1.0, section 4
+ */
+export function remoteKeys(options: RemoteKeysOptions): KeySource {
+  const {
+    issuer,
+    jwksUri,
+    now,
+    random = Math.random,
+    maxAgeSeconds = 600,
+    staleSeconds = 0,
+    timeoutMs = 5000,
+  } = options;
+  if (!isKeyUrl(issuer)) throw new TypeError(`remoteKeys: issuer must be ${KEY_URL_RULE}.`);
+  if (jwksUri !== undefined && !isKeyUrl(jwksUri)) throw new TypeError(`remoteKeys: jwksUri must be ${KEY_URL_RULE}.`);
+  if (!(maxAgeSeconds >= 60)) throw new TypeError('remoteKeys: maxAgeSeconds must be at least 60.');
+  if (!(staleSeconds >= 0 && staleSeconds <= 3600)) throw new TypeError('remoteKeys: staleSeconds must be 0 to 3600.');
+
+  let known: { readonly keys: KeySource; readonly at: number } | undefined;
+  let pending: Promise<void> | undefined;
+  let failure: { readonly cause: unknown; readonly until: number } | undefined;
+
+  return {
+    async find(wanted) {
+      const age = ageNow();
+      if (age > maxAgeSeconds * 1000) await refreshed(age);
+      else if (age > maxAgeSeconds * 800) inBackground();
+      return (await findKnown(wanted)) ?? (await findNew(wanted));
+    },
+  };
+
+  /** A clock that was set back makes keys old, never young. */
+  function ageNow(): number {
+    const age = known === undefined ? Number.POSITIVE_INFINITY : now() - known.at;
+    return age >= 0 ? age : Number.POSITIVE_INFINITY;
+  }
+
+  function findKnown(wanted: WantedKey) {
+    return known?.keys.find(wanted);
+  }
+
+  /** A key id that is not known may be that of a new key. */
+  async function findNew(wanted: WantedKey) {
+    if (wanted.keyId === undefined || ageNow() < COOL_DOWN_MS || isFailing()) return undefined;
+    await refresh().catch(() => undefined);
+    return findKnown(wanted);
+  }
+
+  async function refreshed(age: number): Promise<void> {
+    try {
+      await refresh();
+    } catch (cause) {
+      if (age > (maxAgeSeconds + staleSeconds) * 1000) throw cause;
+    }
+  }
+
+  function inBackground(): void {
+    if (!isFailing()) refresh().catch(() => undefined);
+  }
+
+  function isFailing(): boolean {
+    const wait = failure === undefined ? 0 : failure.until - now();
+    return wait > 0 && wait <= 2 * FAILURE_COOL_DOWN_MS;
+  }
+
+  function refresh(): Promise<void> {
+    if (isFailing()) return Promise.reject(failure?.cause);
+    pending ??= fetched().finally(() => {
+      pending = undefined;
+    });
+    return pending;
+  }
+
+  async function fetched(): Promise<void> {
+    try {
+      const signal = AbortSignal.timeout(timeoutMs);
+      const url = jwksUri ?? (await keysUrlOf(issuer, options.fetch, signal));
+      const keys = usableKeys(await getJson(url, options.fetch, signal));
+      if (keys === undefined) throw new Error('The issuer publishes no key set with keys that verify.');
+      known = { keys, at: now() };
+      failure = undefined;
+    } catch (cause) {
+      failure = { cause, until: now() + FAILURE_COOL_DOWN_MS * (0.8 + 0.4 * random()) };
+      throw cause;
+    }
+  }
+}
+
+const COOL_DOWN_MS = 30_000;
+const FAILURE_COOL_DOWN_MS = 5000;
+const MAX_BYTES = 512 * 1024;
+
+const KEY_URL_RULE = 'an https URL, or an http URL on this machine, without credentials, query or fragment';
+
+/** Keys that came unprotected are anyone's. */
+export function isKeyUrl(text: string): boolean {
+  if (!/^https?:\/\/[^\s?#@\\]+$/.test(text) || !URL.canParse(text)) return false;
+  const { protocol, hostname } = new URL(text);
+  return protocol === 'https:' || hostname === '127.0.0.1' || hostname === '[::1]' || hostname === 'localhost';
+}
+
+async function keysUrlOf(issuer: string, fetch: KeyFetch, signal: AbortSignal): Promise<string> {
+  const metadata = await metadataOf(issuer, fetch, signal);
+  if (metadata.issuer !== issuer) throw new Error('The metadata is that of another issuer.');
+  const { jwks_uri: url } = metadata;
+  if (typeof url !== 'string' || !isKeyUrl(url))
+    throw new Error('The metadata names no place of the keys that is safe.');
+  if (new URL(url).origin !== new URL(issuer).origin) {
+    throw new Error('The metadata names keys on another origin. Set jwksUri if that is right.');
+  }
+  return url;
+}
+
+/** OpenID Connect puts the well-known path behind the issuer's, RFC 8414 before it. */
+async function metadataOf(issuer: string, fetch: KeyFetch, signal: AbortSignal): Promise<JsonObject> {
+  const { origin, pathname } = new URL(issuer);
+  const path = pathname.replace(/\/$/, '');
+  try {
+    return await getJson(`${origin}${path}/.well-known/openid-configuration`, fetch, signal);
+  } catch (error) {
+    if (!(error instanceof NotThere)) throw error;
+    return await getJson(`${origin}/.well-known/oauth-authorization-server${path}`, fetch, signal);
+  }
+}
+
+class NotThere extends Error {}
+
+async function getJson(url: string, fetch: KeyFetch, signal: AbortSignal): Promise<JsonObject> {
+  const response = await fetch(url, { headers: { accept: 'application/json' }, redirect: 'manual', signal });
+  if (response.status !== 200) {
+    await response.body?.cancel();
+    const message = `The issuer answered ${response.status}.`;
+    throw response.status === 404 ? new NotThere(message) : new Error(message);
+  }
+  const object = parseObject(await boundedBytes(response));
+  if (!isObject(object)) throw new Error('The issuer answered something else than a JSON object.');
+  return object;
+}
+
+async function boundedBytes(response: Response): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  const reader = response.body?.getReader();
+  for (let read = await reader?.read(); read?.value !== undefined; read = await reader?.read()) {
+    length += read.value.length;
+    if (length > MAX_BYTES) {
+      await reader?.cancel();
+      throw new Error(`The issuer answered more than ${MAX_BYTES} bytes.`);
+    }
+    chunks.push(read.value);
+  }
+  const bytes = new Uint8Array(length);
+  let offset = 0;
+  for (const chunk of chunks) {
+    bytes.set(chunk, offset);
+    offset += chunk.length;
+  }
+  return bytes;
+}

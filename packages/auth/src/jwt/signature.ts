@@ -1,0 +1,77 @@
+import { compactVerify } from 'jose';
+import { type Algorithm, isAlgorithm } from './algorithms.ts';
+import type { Jwt } from './jwt.ts';
+import type { KeySource } from './key-set.ts';
+
+/** What a token's header is held to, before its signature is looked at. */
+export interface HeaderRules {
+  readonly algorithms: readonly Algorithm[];
+  /** In lower case, without `application/`; `undefined` among them admits a token that states no type. */
+  readonly types: readonly (string | undefined)[];
+}
+
+/** Why a token is not believed: in words that may be shown, as they tell nothing that its holder does not know. */
+export class TokenFault extends Error {
+  readonly kind: 'unverified' | 'expired' | 'audience' | 'lifetime' | 'outage';
+
+  constructor(kind: TokenFault['kind'], message: string, cause?: unknown) {
+    super(message, cause === undefined ? undefined : { cause });
+    this.name = 'TokenFault';
+    this.kind = kind;
+  }
+}
+
+/**
+ * Verifies the signature of a token by a key that its issuer publishes. The header chooses among what is allowed and brings
+ * nothing of its own: a token that carries or points to a key, or asks for an extension, is refused whatever else it says.
+ *
+ * @throws {TokenFault}
+ * @see RFC 8725, sections 3.1 to 3.12
+ */
+export async function requireSignature(jwt: Jwt, keys: KeySource, rules: HeaderRules): Promise<void> {
+  const { algorithm, keyId } = checkedHeader(jwt, rules);
+  const key = await find(keys, algorithm, keyId);
+  if (key === undefined) throw new TokenFault('unverified', 'Its issuer has no key that fits it.');
+  try {
+    await compactVerify(jwt.token, key, { algorithms: [algorithm] });
+  } catch (cause) {
+    throw new TokenFault('unverified', 'Its signature does not hold.', cause);
+  }
+}
+
+/** The type of a token as it is compared. @see RFC 7515, section 4.1.9 */
+export function typeOf({ header }: Jwt): string | undefined | null {
+  const { typ } = header;
+  if (typ === undefined) return undefined;
+  return typeof typ === 'string' ? typ.toLowerCase().replace(/^application\//, '') : null;
+}
+
+function checkedHeader(
+  jwt: Jwt,
+  { algorithms, types }: HeaderRules,
+): { algorithm: Algorithm; keyId: string | undefined } {
+  const { alg, kid } = jwt.header;
+  if (!isAlgorithm(alg) || !algorithms.includes(alg)) {
+    throw new TokenFault('unverified', `It must be signed with ${algorithms.join(', ')}.`);
+  }
+  if (!types.some((type) => type === typeOf(jwt))) {
+    throw new TokenFault('unverified', 'Its type (typ) is not one that is taken here.');
+  }
+  const foreign = FOREIGN.find((name) => Object.hasOwn(jwt.header, name));
+  if (foreign !== undefined) throw new TokenFault('unverified', `Its header must not have ${foreign}.`);
+  if (kid !== undefined && !(typeof kid === 'string' && KEY_ID.test(kid))) {
+    throw new TokenFault('unverified', 'Its key id (kid) is malformed.');
+  }
+  return { algorithm: alg, keyId: kid };
+}
+
+const FOREIGN = ['crit', 'b64', 'zip', 'cty', 'jwk', 'jku', 'x5u', 'x5c', 'enc'];
+const KEY_ID = /^[\x20-\x7e]{1,256}$/;
+
+async function find(keys: KeySource, algorithm: Algorithm, keyId: string | undefined) {
+  try {
+    return await keys.find({ algorithm, keyId });
+  } catch (cause) {
+    throw new TokenFault('outage', 'The keys of its issuer cannot be had at the moment.', cause);
+  }
+}

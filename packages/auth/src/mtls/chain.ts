@@ -1,0 +1,76 @@
+import { X509Certificate } from 'node:crypto';
+import { readCertificate } from './x509.ts';
+
+/** Whether a certificate was issued, directly or through others, by one of some authorities. */
+export interface ChainVerifier {
+  verifies(leaf: Uint8Array, issuers: readonly Uint8Array[], now: number): boolean;
+}
+
+/**
+ * Verifies chains up to given authorities and no other: signatures, names, periods, and that every issuer may issue. Name and
+ * policy constraints are the TLS layer's matter, which has judged the same chain.
+ *
+ * @param authorities certificates as PEM text or DER bytes
+ * @throws {TypeError} without authorities, or for one that is no certificate of an authority
+ * @see RFC 5280, section 6.1
+ */
+export function chainVerifier(authorities: readonly (string | Uint8Array)[]): ChainVerifier {
+  const roots = authorities.map(authority);
+  if (roots.length === 0) throw new TypeError('Give at least one certificate of an authority.');
+
+  return {
+    verifies(leaf, issuers, now) {
+      const intermediates = issuers
+        .slice(0, MAX_DEPTH)
+        .map(parsed)
+        .filter((found) => found !== undefined);
+      const start = parsed(leaf);
+      return start !== undefined && reaches(start, intermediates, now, MAX_DEPTH);
+    },
+  };
+
+  function reaches(
+    certificate: X509Certificate,
+    among: readonly X509Certificate[],
+    now: number,
+    left: number,
+  ): boolean {
+    if (!isCurrent(certificate, now)) return false;
+    if (roots.some((root) => isCurrent(root, now) && issued(root, certificate))) return true;
+    if (left === 0) return false;
+    return among.some((issuer) => {
+      if (!issuer.ca || !issued(issuer, certificate)) return false;
+      return reaches(
+        issuer,
+        among.filter((other) => other !== issuer),
+        now,
+        left - 1,
+      );
+    });
+  }
+}
+
+const MAX_DEPTH = 4;
+
+function authority(given: string | Uint8Array): X509Certificate {
+  const certificate = parsed(given);
+  if (certificate?.ca !== true) throw new TypeError('An authority must be given by its certificate, in PEM or DER.');
+  return certificate;
+}
+
+function parsed(given: string | Uint8Array): X509Certificate | undefined {
+  try {
+    return new X509Certificate(given);
+  } catch {
+    return undefined;
+  }
+}
+
+function issued(issuer: X509Certificate, certificate: X509Certificate): boolean {
+  return certificate.checkIssued(issuer) && certificate.verify(issuer.publicKey);
+}
+
+function isCurrent(certificate: X509Certificate, now: number): boolean {
+  const facts = readCertificate(certificate.raw);
+  return facts !== undefined && facts.notBefore <= now && now <= facts.notAfter;
+}

@@ -1,0 +1,94 @@
+import { hexToBytes } from '@noble/hashes/utils.js';
+import { base64url } from 'jose';
+import { sha256Base64url } from '../sha256/base64url.ts';
+
+/** How a terminator writes a certificate into a header. */
+export type ForwardedFormat = 'xfcc' | 'rfc9440' | 'pem';
+
+export interface ForwardedCertificate {
+  readonly thumbprint: string;
+  readonly der: Uint8Array | undefined;
+}
+
+/**
+ * Reads a certificate from a terminator's header. Whatever else the header says of the certificate is not believed but read from
+ * the certificate itself. Two certificates, as proxies behind each other append them, are none.
+ *
+ * @see RFC 9440, section 2.2; Envoy, x-forwarded-client-cert
+ */
+export function forwardedCertificate(value: string, format: ForwardedFormat): ForwardedCertificate | undefined {
+  if (value.length > MAX_LENGTH) return undefined;
+  return READERS[format](value);
+}
+
+const MAX_LENGTH = 16_384;
+
+const READERS: Readonly<Record<ForwardedFormat, (value: string) => ForwardedCertificate | undefined>> = {
+  rfc9440: (value) => {
+    const [, base64] = /^:([A-Za-z0-9+/]+={0,2}):$/.exec(value) ?? [];
+    return certificate(base64);
+  },
+  pem: (value) => pem(percentDecoded(value)),
+  xfcc: (value) => {
+    const fields = xfccFields(value);
+    const cert = fields?.get('cert');
+    const hash = fields?.get('hash');
+    if (cert !== undefined) {
+      const found = pem(percentDecoded(cert));
+      // A hash of another certificate than the one beside it makes both worthless.
+      return hash === undefined || found?.thumbprint === hexThumbprint(hash) ? found : undefined;
+    }
+    const thumbprint = hexThumbprint(hash);
+    return thumbprint === undefined ? undefined : { thumbprint, der: undefined };
+  },
+};
+
+/** One element of `key=value` pairs, each key once, values quoted when they hold a separator. */
+function xfccFields(value: string): ReadonlyMap<string, string> | undefined {
+  const fields = new Map<string, string>();
+  let rest = value;
+  while (rest !== '') {
+    const [pair, key = '', quoted, plain = ''] = PAIR.exec(rest) ?? [];
+    if (pair === undefined || fields.has(key.toLowerCase())) {
+      // Several URI and DNS fields are usual; they are not read.
+      if (pair === undefined || !REPEATABLE.has(key.toLowerCase())) return undefined;
+    }
+    fields.set(key.toLowerCase(), quoted === undefined ? plain : quoted.replace(/\\(.)/g, '$1'));
+    rest = rest.slice(pair.length);
+    if (rest.startsWith(';')) rest = rest.slice(1);
+    else if (rest !== '') return undefined;
+  }
+  return fields;
+}
+
+const PAIR = /^([A-Za-z]+)=(?:"((?:[^"\\]|\\.)*)"|([^",;]*))/;
+const REPEATABLE: ReadonlySet<string> = new Set(['uri', 'dns']);
+
+function hexThumbprint(hash: string | undefined): string | undefined {
+  return hash !== undefined && /^[0-9a-fA-F]{64}$/.test(hash)
+    ? base64url.encode(hexToBytes(hash.toLowerCase()))
+    : undefined;
+}
+
+function percentDecoded(text: string): string | undefined {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function pem(text: string | undefined): ForwardedCertificate | undefined {
+  const [, base64] = (text !== undefined && PEM.exec(text)) || [];
+  return certificate(base64?.replace(/[\r\n\t ]/g, ''));
+}
+
+/** Exactly one block; some proxies turn its line ends into spaces or tabs. */
+const PEM = /^\s*-----BEGIN CERTIFICATE-----([A-Za-z0-9+/=\s]+)-----END CERTIFICATE-----\s*$/;
+
+function certificate(base64: string | undefined): ForwardedCertificate | undefined {
+  if (base64 === undefined || !/^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/.test(base64))
+    return undefined;
+  const der = Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
+  return { der, thumbprint: sha256Base64url(der) };
+}

@@ -1,0 +1,146 @@
+/** What identity schemes read from a certificate. */
+export interface CertificateFacts {
+  readonly uris: readonly string[];
+  readonly dnsNames: readonly string[];
+  readonly isAuthority: boolean;
+  /** Undefined when the certificate does not restrict what its key is for. */
+  readonly keyUsage: { readonly digitalSignature: boolean; readonly signsCertificates: boolean } | undefined;
+  /** Milliseconds since the epoch. */
+  readonly notBefore: number;
+  readonly notAfter: number;
+}
+
+/**
+ * Reads a certificate's bytes. It judges nothing: whether the certificate is to be believed is a matter of its chain.
+ *
+ * @returns undefined for what is not one DER certificate
+ * @see RFC 5280, sections 4.1 and 4.2.1
+ */
+export function readCertificate(der: Uint8Array): CertificateFacts | undefined {
+  try {
+    return factsOf(der);
+  } catch (error) {
+    if (error instanceof Malformed) return undefined;
+    throw error;
+  }
+}
+
+class Malformed extends Error {}
+
+interface Element {
+  readonly tag: number;
+  readonly content: Uint8Array;
+}
+
+function factsOf(der: Uint8Array): CertificateFacts {
+  const [certificate, ...after] = elements(der);
+  const [body] = elements(sequence(certificate));
+  if (after.length > 0) throw new Malformed();
+  const fields = elements(sequence(body));
+  // The version is explicit in every certificate that has extensions.
+  if (fields[0]?.tag !== 0xa0) throw new Malformed();
+  const [notBefore, notAfter] = elements(sequence(fields[4]));
+  const extensions = extensionsOf(fields.find(({ tag }) => tag === 0xa3));
+  const names = alternativeNames(extensions.get(SUBJECT_ALT_NAME));
+  return {
+    uris: names.filter(({ tag }) => tag === 0x86).map(ascii),
+    dnsNames: names.filter(({ tag }) => tag === 0x82).map(ascii),
+    isAuthority: isAuthority(extensions.get(BASIC_CONSTRAINTS)),
+    keyUsage: keyUsage(extensions.get(KEY_USAGE)),
+    notBefore: time(notBefore),
+    notAfter: time(notAfter),
+  };
+}
+
+/** Object identifiers 2.5.29.15, .17 and .19 as they are encoded. */
+const KEY_USAGE = '551d0f';
+const SUBJECT_ALT_NAME = '551d11';
+const BASIC_CONSTRAINTS = '551d13';
+
+function extensionsOf(wrapper: Element | undefined): ReadonlyMap<string, Uint8Array> {
+  const extensions = new Map<string, Uint8Array>();
+  if (wrapper === undefined) return extensions;
+  const [list] = elements(wrapper.content);
+  for (const extension of elements(sequence(list))) {
+    const parts = elements(sequence(extension));
+    const [id, value] = [parts[0], parts.at(-1)];
+    if (id?.tag !== 0x06 || value?.tag !== 0x04) throw new Malformed();
+    const name = Array.from(id.content, (byte) => byte.toString(16).padStart(2, '0')).join('');
+    // RFC 5280: a certificate must not have an extension twice; which of them would count?
+    if (extensions.has(name)) throw new Malformed();
+    extensions.set(name, value.content);
+  }
+  return extensions;
+}
+
+function alternativeNames(extension: Uint8Array | undefined): readonly Element[] {
+  if (extension === undefined) return [];
+  const [list] = elements(extension);
+  return elements(sequence(list));
+}
+
+function isAuthority(extension: Uint8Array | undefined): boolean {
+  if (extension === undefined) return false;
+  const [list] = elements(extension);
+  const [flag] = elements(sequence(list));
+  return flag?.tag === 0x01 && flag.content[0] !== 0;
+}
+
+function keyUsage(extension: Uint8Array | undefined): CertificateFacts['keyUsage'] {
+  if (extension === undefined) return undefined;
+  const [bits] = elements(extension);
+  if (bits?.tag !== 0x03) throw new Malformed();
+  const first = bits.content[1] ?? 0;
+  return { digitalSignature: (first & 0x80) !== 0, signsCertificates: (first & 0x06) !== 0 };
+}
+
+function sequence(element: Element | undefined): Uint8Array {
+  if (element?.tag !== 0x30) throw new Malformed();
+  return element.content;
+}
+
+/** Names of hosts and URIs are ASCII; a zero byte among them has made others read half a name. */
+function ascii({ content }: Element): string {
+  if (content.some((byte) => byte < 0x21 || byte > 0x7e)) throw new Malformed();
+  return String.fromCharCode(...content);
+}
+
+function time(element: Element | undefined): number {
+  if (element === undefined || element.content.length > 15) throw new Malformed();
+  const text = ascii(element);
+  const [, year = '', month = '', day = '', hour = '', minute = '', second = ''] =
+    (element.tag === 0x17 ? UTC_TIME : GENERALIZED_TIME).exec(text) ?? [];
+  const century = year.length === 2 ? (Number(year) < 50 ? '20' : '19') : '';
+  const instant = Date.parse(`${century}${year}-${month}-${day}T${hour}:${minute}:${second}Z`);
+  if (Number.isNaN(instant)) throw new Malformed();
+  return instant;
+}
+
+const UTC_TIME = /^(\d{2})(\d{2})(\d{2})(\d{2})(\d{2})(\d{2})Z$/;
+const GENERALIZED_TIME = /^(\d{4})(\d{2})(\d{2})(\d{2})(\d{2})(\d{2})Z$/;
+
+/** The elements that stand in a row, to the last byte. */
+function elements(bytes: Uint8Array): readonly Element[] {
+  const found: Element[] = [];
+  for (let at = 0; at < bytes.length; ) {
+    const tag = bytes[at] ?? 0;
+    const { length, start } = lengthAt(bytes, at + 1);
+    if ((tag & 0x1f) === 0x1f || start + length > bytes.length) throw new Malformed();
+    found.push({ tag, content: bytes.subarray(start, start + length) });
+    at = start + length;
+  }
+  return found;
+}
+
+/** In the one form that DER allows: the shortest. */
+function lengthAt(bytes: Uint8Array, at: number): { length: number; start: number } {
+  const first = bytes[at];
+  if (first === undefined) throw new Malformed();
+  if (first < 0x80) return { length: first, start: at + 1 };
+  const size = first & 0x7f;
+  if (size === 0 || size > 3 || at + size >= bytes.length) throw new Malformed();
+  let length = 0;
+  for (let index = 1; index <= size; index++) length = length * 256 + (bytes[at + index] ?? 0);
+  if (length < 0x80 || length < 256 ** (size - 1)) throw new Malformed();
+  return { length, start: at + 1 + size };
+}

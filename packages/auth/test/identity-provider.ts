@@ -1,0 +1,153 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import Provider, { type Configuration } from 'oidc-provider';
+
+/** A real OpenID provider on this machine. */
+export interface IdentityProvider {
+  readonly issuer: string;
+  readonly port: number;
+  readonly clientId: string;
+  readonly clientSecret: string;
+  /** Tokens of a machine, for this host unless the resource is another. */
+  clientToken(options?: { resource?: string; scope?: string; dpop?: string }): Promise<Record<string, unknown>>;
+  /** Signs somebody in as a browser does, and returns the access token and the ID token. */
+  userTokens(login: string, resource?: string): Promise<Record<string, unknown>>;
+  stop(): Promise<void>;
+}
+
+export const RESOURCE = 'https://svc.example.com';
+
+/**
+ * Starts one.
+ *
+ * @param options.keys private JWKs to sign with
+ * @param options.port the one of an earlier provider, to take its place
+ */
+export async function startIdentityProvider(options: { keys: object[]; port?: number }): Promise<IdentityProvider> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(options.port ?? 0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  const issuer = `http://127.0.0.1:${port}`;
+  const [clientId, clientSecret] = ['machine', 'a-secret-of-the-machine-in-this-test'];
+  const redirectUri = 'https://app.example.com/callback';
+
+  const configuration: Configuration = {
+    clients: [
+      {
+        client_id: clientId,
+        client_secret: clientSecret,
+        grant_types: ['client_credentials'],
+        redirect_uris: [],
+        response_types: [],
+      },
+      {
+        client_id: 'app',
+        client_secret: clientSecret,
+        grant_types: ['authorization_code'],
+        redirect_uris: [redirectUri],
+        response_types: ['code'],
+      },
+    ],
+    jwks: { keys: options.keys } as NonNullable<Configuration['jwks']>,
+    cookies: { keys: ['only for this test'] },
+    clientDefaults: { id_token_signed_response_alg: 'ES256' },
+    enabledJWA: { idTokenSigningAlgValues: ['ES256'], dPoPSigningAlgValues: ['ES256'] },
+    ttl: { AccessToken: 3600, ClientCredentials: 3600, IdToken: 3600, Interaction: 60, Session: 60, Grant: 60 },
+    features: {
+      clientCredentials: { enabled: true },
+      dPoP: { enabled: true },
+      devInteractions: { enabled: true },
+      resourceIndicators: {
+        enabled: true,
+        defaultResource: () => RESOURCE,
+        useGrantedResource: () => true,
+        getResourceServerInfo: (_context, resource) => ({
+          scope: 'runs:read runs:create',
+          audience: resource,
+          accessTokenFormat: 'jwt',
+          jwt: { sign: { alg: 'ES256' } },
+        }),
+      },
+    },
+    extraTokenClaims: () => ({ svc_tenant: 'acme', svc_workspaces: ['acme-prod'] }),
+  };
+  const provider = new Provider(issuer, configuration);
+  server.on('request', provider.callback());
+
+  async function token(parameters: Record<string, string>, id: string, headers: Record<string, string> = {}) {
+    const response = await fetch(`${issuer}/token`, {
+      method: 'POST',
+      headers: { authorization: `Basic ${Buffer.from(`${id}:${clientSecret}`).toString('base64')}`, ...headers },
+      body: new URLSearchParams(parameters),
+    });
+    const body: Record<string, unknown> = await response.json();
+    if (response.status !== 200) throw new Error(`The provider answered ${response.status}: ${JSON.stringify(body)}`);
+    return body;
+  }
+
+  return {
+    issuer,
+    port,
+    clientId,
+    clientSecret,
+    clientToken: ({ resource = RESOURCE, scope = 'runs:read', dpop } = {}) =>
+      token({ grant_type: 'client_credentials', resource, scope }, clientId, dpop === undefined ? {} : { dpop }),
+    async userTokens(login, resource = RESOURCE) {
+      const verifier = 'v'.repeat(43);
+      const digest = await crypto.subtle.digest('SHA-256', Buffer.from(verifier));
+      const query = new URLSearchParams({
+        client_id: 'app',
+        response_type: 'code',
+        redirect_uri: redirectUri,
+        scope: 'openid runs:read',
+        resource,
+        nonce: 'n-1',
+        code_challenge: Buffer.from(digest).toString('base64url'),
+        code_challenge_method: 'S256',
+      });
+      const code = await signIn(`${issuer}/auth?${query}`, login, redirectUri);
+      const parameters = { grant_type: 'authorization_code', code, redirect_uri: redirectUri, code_verifier: verifier };
+      return token({ ...parameters, resource }, 'app');
+    },
+    stop: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+/** Follows redirects and submits the provider's own pages, cookies and all, until it hands out the code. */
+async function signIn(start: string, login: string, redirectUri: string): Promise<string> {
+  const cookies = new Map<string, string>();
+  let request: { url: string; form?: URLSearchParams } = { url: start };
+  for (let step = 0; step < 12; step++) {
+    const { url, form } = request;
+    const response = await fetch(url, {
+      redirect: 'manual',
+      headers: { cookie: [...cookies].map(([name, value]) => `${name}=${value}`).join('; ') },
+      ...(form !== undefined && { method: 'POST', body: form }),
+    });
+    for (const cookie of response.headers.getSetCookie()) {
+      const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(cookie) ?? [];
+      cookies.set(name, value);
+    }
+    const location = response.headers.get('location');
+    if (location?.startsWith(redirectUri)) {
+      const found = new URL(location).searchParams;
+      const code = found.get('code');
+      if (code === null) throw new Error(`The provider refused to sign in: ${found}`);
+      return code;
+    }
+    if (location !== null) {
+      request = { url: new URL(location, url).href };
+    } else {
+      const page = await response.text();
+      const [, action] = /action="([^"]+)"/.exec(page) ?? [];
+      const [, prompt] = /name="prompt" value="([^"]+)"/.exec(page) ?? [];
+      if (action === undefined || prompt === undefined) throw new Error(`Not a page to sign in: ${page.slice(0, 500)}`);
+      request = { url: new URL(action, url).href, form: new URLSearchParams({ prompt, login, password: 'any' }) };
+    }
+  }
+  throw new Error('The provider never came to an end.');
+}
