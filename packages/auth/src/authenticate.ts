@@ -2,7 +2,8 @@ import { presentedCredential } from './credential.ts';
 import { AuthError } from './errors.ts';
 import type { Admission, AuthOutcome, Lane } from './lane.ts';
 import type { RateLimiter } from './rate-limit/limiter.ts';
-import type { RequestHead } from './request-head.ts';
+import { headerValues, type RequestHead } from './request-head.ts';
+import { DELEGATION_HEADER } from './workload/delegation-header.ts';
 
 export interface Authenticator {
   /** Never rejects: what cannot be judged is refused. */
@@ -109,7 +110,7 @@ async function firstAnswer(lanes: readonly Lane[], request: RequestHead, admissi
   for (const lane of lanes) {
     const answer = lane.authenticate(request, credential, admission);
     const outcome = isPromiseLike(answer) ? await answer : answer;
-    if (outcome !== undefined) return trusted(outcome, lane);
+    if (outcome !== undefined) return withoutAssertion(trusted(outcome, lane), request);
   }
   return { kind: 'refused', error: credential === undefined ? missing() : unknownCredential() };
 }
@@ -121,6 +122,14 @@ function trusted(outcome: AuthOutcome, lane: Lane): AuthOutcome {
   }
   if (outcome.kind === 'refused' && AuthError.is(outcome.error)) return outcome;
   throw new TypeError(`The lane ${lane.name} answered neither a principal nor a refusal.`);
+}
+
+/** Acting for somebody comes from a proof that a lane has verified, and from nothing that a request says. */
+function withoutAssertion(outcome: AuthOutcome, request: RequestHead): AuthOutcome {
+  if (outcome.kind === 'refused' || outcome.principal.workload?.onBehalfOf !== undefined) return outcome;
+  if (headerValues(request, DELEGATION_HEADER).length === 0) return outcome;
+  const message = 'This host takes no delegation with that credential. Send it with a workload identity.';
+  return { kind: 'refused', error: new AuthError('identity_unverified', message, undefined) };
 }
 
 function isPromiseLike<T>(value: T | PromiseLike<T>): value is PromiseLike<T> {

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { authorize } from './authorize.ts';
 import { authorizationDecided } from './decision.ts';
 
-const principal = { id: 'p_1', scopes: ['runs:read'] };
+const principal = { id: 'p_1', scopes: ['runs:read'], binding: 'bearer' as const };
 const asked = { action: 'runs.read', resource: 'acme/run_0123456789abcdef' };
 
 describe(covers('auth.audit.decision-carrier'), () => {

@@ -10,15 +10,17 @@ import type { Principal } from './principal.ts';
  * @see Interface: Role-based authorization, item 3; Workload identity, Delegation rules, item 7
  */
 export interface AuthorizationDecided {
+  /** Whose authority counted. */
   readonly principal: string;
   readonly action: string;
   readonly resource: string;
   readonly allowed: boolean;
-  readonly reason: DecisionReason;
+  /** A `DecisionReason`; of a workload followed by `actor=`, `depth=`, `issuer=`, `audience=` and `binding=`, with spaces between. */
+  readonly reason: string;
 }
 
-/** Closed: a scope covered the action, or the code of the refusal. */
-export type DecisionReason = 'scope_granted' | AuthErrorCode;
+/** Closed: what covered the action, or the code of the refusal. */
+export type DecisionReason = 'scope_granted' | 'role_granted' | AuthErrorCode;
 
 /**
  * Records a decision as a fact for the event log and the audit log.
@@ -29,18 +31,35 @@ export type DecisionReason = 'scope_granted' | AuthErrorCode;
  * authorizationDecided(principal, { action: 'runs.read', resource: 'acme/run_9f…' }, decision);
  */
 export function authorizationDecided(
-  principal: Pick<Principal, 'id'>,
+  principal: Pick<Principal, 'id' | 'binding' | 'workload'>,
   asked: { readonly action: string; readonly resource: string },
   decision: Decision,
 ): AuthorizationDecided {
+  const reason: DecisionReason = decision.allowed ? (decision.by ?? 'scope_granted') : decision.error.code;
   return {
     principal: contentFree(principal.id),
     action: contentFree(asked.action),
     resource: contentFree(asked.resource),
     allowed: decision.allowed,
-    reason: decision.allowed ? 'scope_granted' : decision.error.code,
+    reason: [reason, ...workloadFacts(principal)].join(' '),
   };
 }
+
+function workloadFacts({ workload, binding }: Pick<Principal, 'binding' | 'workload'>): readonly string[] {
+  if (workload === undefined) return [];
+  const { actor, depth, issuerClass, audience } = workload;
+  const issuer = ISSUER_CLASS.test(issuerClass) ? issuerClass : 'withheld';
+  return [
+    `actor=${contentFree(actor.principalId)}`,
+    `depth=${depth}`,
+    `issuer=${issuer}`,
+    `audience=${audience}`,
+    `binding=${binding}`,
+  ];
+}
+
+/** A word, never a URL. */
+const ISSUER_CLASS = /^[a-z0-9][a-z0-9_-]{0,63}$/;
 
 /** Each part of a tenant-bound id, `<tenant>/<id>`, is an opaque id of its own. */
 function contentFree(id: string): string {

@@ -1,6 +1,8 @@
+export type { AnonymousActorOptions } from './anonymous.ts';
+export { anonymousActor, anonymousMayUse } from './anonymous.ts';
 export type { Authenticator, AuthenticatorOptions, RefusalLimit } from './authenticate.ts';
 export { authenticator } from './authenticate.ts';
-export type { Decision } from './authorize.ts';
+export type { Decision, ScopeRules } from './authorize.ts';
 export { authorize } from './authorize.ts';
 export type { ChallengedError, DpopChallenge } from './challenge.ts';
 export { challenge } from './challenge.ts';
@@ -9,12 +11,27 @@ export type { AuthorizationDecided, DecisionReason } from './decision.ts';
 export { authorizationDecided } from './decision.ts';
 export type { AuthErrorCode, AuthErrorOptions, RateLimited } from './errors.ts';
 export { AUTH_ERROR_STATUS, AuthError } from './errors.ts';
+export type { Admittance, GuardOptions } from './guard.ts';
+export { guard } from './guard.ts';
 export type { Admission, AuthOutcome, Lane } from './lane.ts';
 export { isOpaqueId } from './opaque-id.ts';
 export type { ActingParty, Binding, Principal, WorkloadFacts } from './principal.ts';
+export type { ProtectedResourceMetadata, ProtectedResourceOptions } from './protected-resource.ts';
+export { protectedResourceMetadata, protectedResourceUrl } from './protected-resource.ts';
 export type { Refusal } from './refusal.ts';
 export { refusal } from './refusal.ts';
 export type { Peer, PeerCertificate, RequestHead } from './request-head.ts';
+export type {
+  Role,
+  RoleAssignment,
+  RoleAuthorizer,
+  RoleAuthorizerOptions,
+  RoleDecision,
+  RoleDirectory,
+} from './roles.ts';
+export { memoryRoleDirectory, roleAuthorizer } from './roles.ts';
+export type { ImpliedScopes } from './scope-implications.ts';
+export { impliedScopes } from './scope-implications.ts';
 export type { Scope } from './scopes.ts';
 export { grants, isGrantableScope, isScope, SCOPES, scopeVocabulary } from './scopes.ts';
 export type { Subject, SubjectOwner } from './subject.ts';

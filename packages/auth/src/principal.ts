@@ -1,5 +1,6 @@
 import type { Subject } from './subject.ts';
 import type { Tenancy } from './tenancy.ts';
+import type { WorkloadIdentity } from './workload/identity.ts';
 
 /**
  * An authenticated caller: who calls and what they hold. It allows nothing by itself; `authorize` and the tenancy decide.
@@ -39,6 +40,8 @@ export interface WorkloadFacts {
   /** What kind of trust root vouches, as its configuration calls it; never a URL. */
   readonly issuerClass: string;
   readonly audience: 'match' | 'absent';
+  /** The interface's record of what was verified. Its subjects are raw: for a run record, never for a log. */
+  readonly identity: WorkloadIdentity;
 }
 
 export interface ActingParty {

@@ -1,4 +1,4 @@
-import { webcrypto } from 'node:crypto';
+import 'reflect-metadata';
 import {
   BasicConstraintsExtension,
   cryptoProvider,
@@ -10,7 +10,9 @@ import {
   X509CertificateGenerator,
 } from '@peculiar/x509';
 
-cryptoProvider.set(webcrypto as Crypto);
+export { KeyUsageFlags };
+
+cryptoProvider.set(crypto);
 
 /** A certificate with its key, which can issue others. */
 export interface Issued {
@@ -38,7 +40,7 @@ let serial = 1;
 /** Issues a certificate; without an issuer it is its own. */
 export async function issue(name: string, request: CertificateRequest = {}, issuer?: Issued): Promise<Issued> {
   const { uris = [], dnsNames = [], isAuthority = false, extensions = [] } = request;
-  const keys = await webcrypto.subtle.generateKey(ALGORITHM, true, ['sign', 'verify']);
+  const keys = await crypto.subtle.generateKey(ALGORITHM, true, ['sign', 'verify']);
   const names = [
     ...uris.map((value) => ({ type: 'url' as const, value })),
     ...dnsNames.map((value) => ({ type: 'dns' as const, value })),
@@ -61,12 +63,12 @@ export async function issue(name: string, request: CertificateRequest = {}, issu
       ...extensions,
     ],
   });
-  const pkcs8 = Buffer.from(await webcrypto.subtle.exportKey('pkcs8', keys.privateKey)).toString('base64');
+  const pkcs8 = Buffer.from(await crypto.subtle.exportKey('pkcs8', keys.privateKey)).toString('base64');
   return {
     certificate,
     keys,
     der: new Uint8Array(certificate.rawData),
-    pem: certificate.toString('pem'),
+    pem: `${certificate.toString('pem')}\n`,
     keyPem: `-----BEGIN PRIVATE KEY-----\n${pkcs8}\n-----END PRIVATE KEY-----\n`,
   };
 }

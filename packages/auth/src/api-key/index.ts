@@ -4,4 +4,8 @@ export type { ApiKeyRecord, KeyLookup, KeyStore } from './key-store.ts';
 export { checkedApiKeyRecord } from './key-store.ts';
 export type { ApiKeyLaneOptions } from './lane.ts';
 export { apiKeyLane } from './lane.ts';
+export type { LastUsed, LastUsedOptions } from './last-used.ts';
+export { trackLastUsed } from './last-used.ts';
 export { memoryKeyStore } from './memory.ts';
+export type { RotateApiKeyOptions, RotatedApiKey } from './rotate.ts';
+export { rotateApiKey } from './rotate.ts';

@@ -13,6 +13,8 @@ export interface ApiKeyLaneOptions {
   readonly now: () => number;
   /** The key realm that Subject records name as their issuer. Default `urn:svc:api-key`. */
   readonly issuer?: string;
+  /** Told of every key that was accepted, at that time; `trackLastUsed` writes it down. It must not throw. */
+  readonly onUsed?: (keyId: string, time: number) => void;
 }
 
 /**
@@ -23,7 +25,7 @@ export interface ApiKeyLaneOptions {
  * const auth = authenticator({ lanes: [apiKeyLane({ keys: memoryKeyStore(records), now: Date.now })] });
  * @see Interface: API keys (machine callers)
  */
-export function apiKeyLane({ keys, now, issuer = 'urn:svc:api-key' }: ApiKeyLaneOptions): Lane {
+export function apiKeyLane({ keys, now, issuer = 'urn:svc:api-key', onUsed }: ApiKeyLaneOptions): Lane {
   if (typeof keys?.candidates !== 'function') throw new TypeError('apiKeyLane: keys must be a KeyStore.');
   if (typeof now !== 'function') throw new TypeError('apiKeyLane: now must be a function, e.g. Date.now.');
   if (!/^[^\s\p{C}]{1,1024}$/u.test(issuer)) throw new TypeError('apiKeyLane: issuer must be a URN or URI.');
@@ -52,6 +54,7 @@ export function apiKeyLane({ keys, now, issuer = 'urn:svc:api-key' }: ApiKeyLane
     // Written so that a clock that gives no number refuses.
     if (revokedAt !== undefined && !(time < revokedAt)) return refused('key_revoked', 'has been revoked');
     if (expiresAt !== undefined && !(time < expiresAt)) return refused('key_expired', 'has expired');
+    onUsed?.(record.id, time);
     return { kind: 'authenticated', principal: principalOf(record, issuer) };
   }
 }
@@ -80,7 +83,7 @@ function principalOf(record: ApiKeyRecord, issuer: string): Principal {
 
 /** The same for a key that was never there and for one that cannot be one: nothing is to be learned from the difference. */
 function unknown(): AuthOutcome {
-  const message = 'The API key is not known. Check that it is complete and meant for this host.';
+  const message = 'The credential is not known here. Check that it is complete and meant for this host.';
   return { kind: 'refused', error: new AuthError('unauthenticated', message, undefined) };
 }
 

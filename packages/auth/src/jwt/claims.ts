@@ -8,28 +8,29 @@ export interface LifetimeRules {
   readonly clockSkewSeconds: number;
   /** From `iat` to `exp`. */
   readonly maxLifetimeSeconds: number;
+  /** Whether `iat` may be absent, as it may in a JWT-SVID; the lifetime then counts from now. Default false. */
+  readonly issuedAtOptional?: boolean;
 }
 
 /**
- * Holds a token to its times: `exp` and `iat` must be there, and every time must be a whole number of seconds.
+ * Holds a token to its times: `exp` and mostly `iat` must be there, and every time must be a whole number of seconds.
  *
  * @returns `exp` in milliseconds since the epoch
  * @throws {TokenFault}
  * @see RFC 7519, sections 4.1.4 to 4.1.6; RFC 9068, section 2.2
  */
-export function requireLifetime(
-  claims: JsonObject,
-  { now, clockSkewSeconds, maxLifetimeSeconds }: LifetimeRules,
-): number {
+export function requireLifetime(claims: JsonObject, rules: LifetimeRules): number {
+  const { now, clockSkewSeconds, maxLifetimeSeconds, issuedAtOptional = false } = rules;
   const seconds = now / 1000;
   const expiresAt = requiredTime(claims, 'exp');
-  const issuedAt = requiredTime(claims, 'iat');
+  const issuedAt = issuedAtOptional && claims.iat === undefined ? Math.floor(seconds) : requiredTime(claims, 'iat');
   const notBefore = claims.nbf === undefined ? issuedAt : requiredTime(claims, 'nbf');
   // Written so that a clock that gives no number refuses.
   if (!(seconds < expiresAt + clockSkewSeconds)) throw new TokenFault('expired', 'It has expired.');
   if (!(issuedAt <= seconds + clockSkewSeconds)) throw new TokenFault('unverified', 'It was issued in the future.');
   if (!(notBefore <= seconds + clockSkewSeconds)) throw new TokenFault('unverified', 'It is not valid yet.');
-  if (expiresAt <= issuedAt) throw new TokenFault('unverified', 'It expires before it was issued.');
+  if (expiresAt <= issuedAt && claims.iat !== undefined)
+    throw new TokenFault('unverified', 'It expires before it was issued.');
   if (expiresAt - issuedAt > maxLifetimeSeconds) {
     throw new TokenFault('lifetime', `It lives longer than the ${maxLifetimeSeconds} s that are allowed.`);
   }

@@ -1,0 +1,42 @@
+import { type GuardOptions, guard } from '../guard.ts';
+import type { Principal } from '../principal.ts';
+import type { Peer, RequestHead } from '../request-head.ts';
+
+export type { GuardOptions } from '../guard.ts';
+
+/**
+ * A Web handler behind a guard: it is called for callers that may, with who they are.
+ *
+ * @returns a handler that takes who is at the other end, too, where a platform tells: client certificates and addresses need it
+ * @example
+ * export const GET = guarded({ authenticator: auth, scope: 'runs:read' }, (request, principal) => Response.json(runsOf(principal.tenancy)));
+ */
+export function guarded(
+  options: GuardOptions,
+  handler: (request: Request, principal: Principal) => Response | Promise<Response>,
+): (request: Request, peer?: Peer) => Promise<Response> {
+  const admittance = guard(options);
+  return async (request, peer) => {
+    const verdict = await admittance(headOf(request, peer));
+    if (!verdict.admitted) {
+      const { status, headers, body } = verdict.refusal;
+      return new Response(body, { status, headers });
+    }
+    const response = await handler(request, verdict.principal);
+    return withHeaders(response, verdict.headers);
+  };
+}
+
+/** A Web request with who is at the other end. */
+export function headOf({ method, url, headers }: Request, peer: Peer | undefined): RequestHead {
+  return { method, url, headers, peer };
+}
+
+/** A response that came from elsewhere may have headers that cannot be changed. */
+function withHeaders(response: Response, headers: Readonly<Record<string, string>>): Response {
+  const named = Object.entries(headers);
+  if (named.length === 0) return response;
+  const merged = new Headers(response.headers);
+  for (const [name, value] of named) merged.set(name, value);
+  return new Response(response.body, { status: response.status, statusText: response.statusText, headers: merged });
+}

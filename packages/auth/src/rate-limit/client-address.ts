@@ -1,0 +1,76 @@
+import { headerValues, type RequestHead } from '../request-head.ts';
+
+export interface ClientAddressOptions {
+  /** Whether an address is that of a proxy of the host's own, which appends the address of its client to `x-forwarded-for`. Default: none is. */
+  readonly isTrustedPeer?: (address: string) => boolean;
+}
+
+/**
+ * Makes the function by which clients without a valid credential are told apart: by the address of their connection, or, behind
+ * proxies of the host's own, by the last address in `x-forwarded-for` that is none of those proxies'. An IPv6 client counts by its
+ * /64, of which one customer has all addresses.
+ *
+ * @returns a function that gives undefined when the platform does not tell who is at the other end
+ * @example
+ * const auth = authenticator({ lanes, refusals: { limiter, clientOf: clientAddress() } });
+ * @see Interface: Limits
+ */
+export function clientAddress({
+  isTrustedPeer,
+}: ClientAddressOptions = {}): (request: RequestHead) => string | undefined {
+  return (request) => {
+    const peer = request.peer?.address;
+    if (peer === undefined) return undefined;
+    return networkOf(isTrustedPeer?.(peer) === true ? forwardedFor(request, peer, isTrustedPeer) : peer);
+  };
+}
+
+/** What stands left of the first stranger was written by that stranger. */
+function forwardedFor(request: RequestHead, peer: string, isTrustedPeer: (address: string) => boolean): string {
+  const hops = headerValues(request, 'x-forwarded-for')
+    .join(',')
+    .split(',')
+    .map((hop) => hop.trim());
+  const client = hops.findLast((hop) => hop !== '' && !isTrustedPeer(hop));
+  return client !== undefined && groupsOf(client) !== undefined ? client : peer;
+}
+
+/** An address as clients are counted; what is no address counts as itself. */
+function networkOf(address: string): string {
+  const groups = groupsOf(address);
+  if (groups === undefined) return address;
+  const [a = 0, b = 0, c = 0, d = 0] = groups.slice(-2).flatMap((group) => [group >> 8, group & 255]);
+  const isMapped = groups.slice(0, 5).every((group) => group === 0) && groups[5] === 0xffff;
+  return isMapped
+    ? `${a}.${b}.${c}.${d}`
+    : `${groups
+        .slice(0, 4)
+        .map((group) => group.toString(16))
+        .join(':')}::/64`;
+}
+
+/** The eight groups of an address; those of an IPv4 address are its mapped form's. */
+function groupsOf(address: string): readonly number[] | undefined {
+  const text = address.replace(/%.*$/, '');
+  if (text.length > 45) return undefined;
+  const dotted = /^(.*?)((?:\d{1,3}\.){3}\d{1,3})$/.exec(text);
+  const bytes = dotted?.[2]?.split('.').map(Number);
+  if (bytes?.some((byte) => byte > 255)) return undefined;
+  const [a = 0, b = 0, c = 0, d = 0] = bytes ?? [];
+  const tail = bytes === undefined ? [] : [(a << 8) | b, (c << 8) | d];
+  const front = dotted === null ? text : (dotted[1] ?? '');
+  if (dotted !== null && front === '') return [0, 0, 0, 0, 0, 0xffff, ...tail];
+  return expanded(dotted === null ? front : front.replace(/:$/, front.endsWith('::') ? ':' : ''), tail);
+}
+
+function expanded(text: string, tail: readonly number[]): readonly number[] | undefined {
+  const halves = text.split('::');
+  if (halves.length > 2) return undefined;
+  const [left = [], right] = halves.map((half) => (half === '' ? [] : half.split(':')));
+  const groups = [...left, ...(right ?? [])];
+  if (!groups.every((group) => /^[0-9a-fA-F]{1,4}$/.test(group))) return undefined;
+  const missing = 8 - tail.length - groups.length;
+  if (right === undefined ? missing !== 0 : missing < 1) return undefined;
+  const numbers = (list: readonly string[]) => list.map((group) => Number.parseInt(group, 16));
+  return [...numbers(left), ...Array.from({ length: missing }, () => 0), ...numbers(right ?? []), ...tail];
+}

@@ -1,0 +1,203 @@
+import { sha256 } from '#sha256';
+import { AuthError } from '../errors.ts';
+import { type Algorithm, DEFAULT_ALGORITHMS } from '../jwt/algorithms.ts';
+import { audiencesOf, requireText } from '../jwt/claims.ts';
+import { type Jwt, objectClaim, readJwt, textClaim } from '../jwt/jwt.ts';
+import type { KeySource } from '../jwt/key-set.ts';
+import { requireSignature, TokenFault } from '../jwt/signature.ts';
+import type { JsonObject } from '../jwt/strict-json.ts';
+import { headerValues, type RequestHead } from '../request-head.ts';
+import { grants, isGrantableScope } from '../scopes.ts';
+import { DELEGATION_HEADER } from './delegation-header.ts';
+import type { DelegationHop } from './identity.ts';
+
+export interface DelegationRules {
+  /** Hops at the most: a whole number, at least 1. It is what discovery advertises. */
+  readonly maxChainDepth: number;
+  /** Who may vouch for a hop, by exact `iss`. */
+  readonly issuers: readonly { readonly issuer: string; readonly keys: KeySource }[];
+  /** This host, as proofs call it. */
+  readonly audience: string | readonly string[];
+  readonly algorithms?: readonly Algorithm[];
+  /** How long a proof without `exp` is good from its `iat`. Default: it is refused. */
+  readonly lifetimeWithoutExpirySeconds?: number;
+}
+
+/** A proof that holds. It is provenance: it grants nothing by itself. */
+export interface VerifiedDelegation {
+  /** Whom the chain acts for. */
+  readonly delegator: { readonly issuer: string; readonly subject: string };
+  /** From the first delegate to the one that calls. */
+  readonly hops: readonly (DelegationHop & { readonly issuer: string; readonly scopes: readonly string[] })[];
+  /** What the last hop may use of the delegator's authority. */
+  readonly scopes: readonly string[];
+  readonly audience: string;
+  /** Milliseconds since the epoch. */
+  readonly expiresAt: number;
+  /** Tenants that the chain asserts. They are compared, never used. */
+  readonly tenants: readonly string[];
+  readonly proofRef: string;
+}
+
+export interface DelegationVerifier {
+  readonly maxChainDepth: number;
+  /** @throws {AuthError} with the closed reason */
+  verify(proof: string, now: number): Promise<VerifiedDelegation>;
+}
+
+/**
+ * The proof that a request brings.
+ *
+ * @throws {AuthError} `identity_unverified` when there are two
+ */
+export function presentedProof(request: RequestHead): string | undefined {
+  const [proof, ...others] = headerValues(request, DELEGATION_HEADER);
+  if (others.length > 0) throw unverified('Send the header SVC-Delegation once.');
+  return proof;
+}
+
+/**
+ * Verifies delegation proofs: signed tokens of the type `delegation+jwt`, one inside of the other. In each, an issuer that the host
+ * trusts says that the delegate `act.sub` may act for `sub` towards `aud`, within `scope`, until `exp`. The proof of the hop before
+ * is the claim `prf`, and its `act` is the `act` inside of this one's.
+ *
+ * @throws {TypeError} for rules that cannot be right
+ * @see Interface: Workload identity, Delegation rules; RFC 8693, section 4.1
+ */
+export function delegationVerifier(rules: DelegationRules): DelegationVerifier {
+  const { maxChainDepth, algorithms = DEFAULT_ALGORITHMS, lifetimeWithoutExpirySeconds } = rules;
+  if (!Number.isSafeInteger(maxChainDepth) || maxChainDepth < 1) {
+    throw new TypeError('delegation: maxChainDepth must be a whole number, at least 1.');
+  }
+  const keysOf = new Map(rules.issuers.map(({ issuer, keys }) => [issuer, keys]));
+  const ours = [rules.audience].flat();
+  if (keysOf.size === 0 || ours.length === 0) throw new TypeError('delegation: name issuers and the audience.');
+
+  return { maxChainDepth, verify };
+
+  async function verify(proof: string, now: number): Promise<VerifiedDelegation> {
+    const links = unwrapped(proof);
+    for (const link of links) await requireIssued(link);
+    requireConsistent(links);
+    const [first] = links;
+    const hops = links.map(hopOf);
+    requireAcyclic([requireText(first.claims, 'sub'), ...hops.map(({ subject }) => subject)]);
+    requireNarrowing(hops.map(({ scopes }) => scopes));
+    const audience = links.map(audienceOf).at(-1) ?? '';
+    const expiresAt = Math.min(...links.map(({ claims }) => expiryOf(claims)));
+    if (!(now < expiresAt)) throw new AuthError('delegation_expired', 'The delegation proof has expired.', undefined);
+    return {
+      delegator: { issuer: requireText(first.claims, 'iss'), subject: requireText(first.claims, 'sub') },
+      hops,
+      scopes: hops.at(-1)?.scopes ?? [],
+      audience,
+      expiresAt,
+      tenants: links.map(({ claims }) => textClaim(claims, 'svc_tenant')).filter((tenant) => tenant !== undefined),
+      proofRef: `sha256:${sha256(proof)}`,
+    };
+  }
+
+  /** From the first hop to the last. Nothing is verified before the chain is known to be short enough. */
+  function unwrapped(proof: string): readonly [Jwt, ...Jwt[]] {
+    const links: Jwt[] = [];
+    for (let next: string | undefined = proof; next !== undefined; ) {
+      if (links.length === maxChainDepth) {
+        const message = `The delegation chain is longer than the ${maxChainDepth} hops that this host takes.`;
+        throw new AuthError('delegation_chain_too_long', message, undefined);
+      }
+      const link = readJwt(next);
+      if (link === undefined) throw unverified('The delegation proof cannot be read.');
+      if (Object.hasOwn(link.claims, 'prf') && textClaim(link.claims, 'prf') === undefined) {
+        throw unverified('The proof of the hop before (prf) must be a token.');
+      }
+      links.unshift(link);
+      next = textClaim(link.claims, 'prf');
+    }
+    const [first, ...others] = links;
+    if (first === undefined) throw unverified('The delegation proof is empty.');
+    return [first, ...others];
+  }
+
+  async function requireIssued(link: Jwt): Promise<void> {
+    const keys = keysOf.get(textClaim(link.claims, 'iss') ?? '');
+    if (keys === undefined) throw unverified('A hop is vouched for by an issuer that this host does not trust.');
+    await requireSignature(link, keys, { algorithms, types: ['delegation+jwt'] });
+  }
+
+  function audienceOf({ claims }: Jwt): string {
+    const [audience, ...others] = audiencesOf(claims);
+    if (audience !== undefined && others.length === 0 && ours.includes(audience)) return audience;
+    throw new TokenFault('audience', 'The delegation was not made for this host.');
+  }
+
+  function expiryOf(claims: JsonObject): number {
+    const { exp, iat } = claims;
+    if (typeof exp === 'number' && Number.isSafeInteger(exp)) return exp * 1000;
+    const bounded = exp === undefined && typeof iat === 'number' && Number.isSafeInteger(iat);
+    if (bounded && lifetimeWithoutExpirySeconds !== undefined) return (iat + lifetimeWithoutExpirySeconds) * 1000;
+    const message = 'The delegation proof must say when it expires (exp).';
+    throw new AuthError('delegation_expired', message, undefined);
+  }
+}
+
+/** All of one delegator, and each naming the hops before it as the hop before names them. */
+function requireConsistent(links: readonly Jwt[]): void {
+  let before: Jwt | undefined;
+  for (const link of links) {
+    const act = objectClaim(link.claims, 'act');
+    const earlier = act && objectClaim(act, 'act');
+    const expected = before && objectClaim(before.claims, 'act');
+    if (act === undefined || textClaim(act, 'sub') === undefined || !sameActors(earlier, expected)) {
+      throw unverified('The hops of the delegation proof do not follow from one another.');
+    }
+    if (before !== undefined && textClaim(link.claims, 'sub') !== textClaim(before.claims, 'sub')) {
+      throw unverified('The hops of the delegation proof act for different subjects.');
+    }
+    before = link;
+  }
+}
+
+function sameActors(left: JsonObject | undefined, right: JsonObject | undefined): boolean {
+  if (left === undefined || right === undefined) return left === right;
+  if (left.sub !== right.sub || left.iss !== right.iss) return false;
+  return sameActors(objectClaim(left, 'act'), objectClaim(right, 'act'));
+}
+
+function hopOf({ claims }: Jwt) {
+  const act = objectClaim(claims, 'act') ?? {};
+  const scope = textClaim(claims, 'scope');
+  const scopes = scope === '' ? [] : scope?.split(' ');
+  if (scopes === undefined || !scopes.every(isGrantableScope) || new Set(scopes).size < scopes.length) {
+    throw unverified('Every hop of the delegation proof must say its scopes (scope), each once.');
+  }
+  const issuer = textClaim(act, 'iss') ?? requireText(claims, 'iss');
+  return { subject: requireText(act, 'sub'), issuer, scopes };
+}
+
+function requireAcyclic(subjects: readonly string[]): void {
+  if (new Set(subjects).size === subjects.length) return;
+  const message = 'A subject appears twice in the delegation chain.';
+  throw new AuthError('delegation_chain_cyclic', message, undefined);
+}
+
+function requireNarrowing(scopesByHop: readonly (readonly string[])[]): void {
+  for (const [index, scopes] of scopesByHop.entries()) {
+    const before = scopesByHop[index - 1];
+    if (before !== undefined) requireWithin(scopes, before);
+  }
+}
+
+/**
+ * Whether scopes stay within others, wildcards included.
+ *
+ * @throws {AuthError} `delegation_scope_amplified`
+ */
+export function requireWithin(scopes: readonly string[], limit: readonly string[]): void {
+  if (scopes.every((scope) => limit.includes(scope) || grants(limit, scope))) return;
+  const message = 'The delegation gives more than its delegator has. Ask for a delegation of fewer scopes.';
+  throw new AuthError('delegation_scope_amplified', message, undefined);
+}
+
+function unverified(message: string): AuthError {
+  return new AuthError('identity_unverified', message, undefined);
+}

@@ -1,0 +1,91 @@
+import { z } from 'zod';
+
+/** How a workload can prove what it is. */
+export const WORKLOAD_SCHEMES = ['spiffe', 'mtls-san', 'cloud-subject', 'oauth-client'] as const;
+
+export type WorkloadSchemeName = (typeof WORKLOAD_SCHEMES)[number];
+
+/** What a certificate, a token or one of our keys looks like, wherever in a text it stands. */
+const CREDENTIAL =
+  /-----BEGIN|(?:^|[^A-Za-z0-9_-])eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]+\.|^eyJ[A-Za-z0-9_-]{16}|(?:^|[^A-Za-z0-9+/])MI[I-L][A-Za-z0-9+/_-]{40}|svc_(?:live|test)_[0-9a-f]{16}/;
+
+/** Whether a text holds credential material, which must not enter a record. */
+export function looksLikeCredential(text: string): boolean {
+  return CREDENTIAL.test(text);
+}
+
+const text = z
+  .string()
+  .min(1)
+  .max(2048)
+  .refine((value) => !/[\p{C}]/u.test(value), 'must not have control characters')
+  .refine((value) => !looksLikeCredential(value), 'must not be or contain a credential, a token or a certificate');
+
+const digest = z.string().regex(/^sha256:[0-9a-f]{64}$/, 'must be sha256: and 64 lower-case hexadecimal digits');
+
+/** By the grammar and by the calendar: the 30th of February is no day. */
+const dateTime = z.iso.datetime({ offset: true });
+
+const uniqueScopes = z
+  .array(text)
+  .refine((scopes) => new Set(scopes).size === scopes.length, 'must not name a scope twice');
+
+const hop = z.strictObject({ subject: text, issuer: text.optional(), scopes: uniqueScopes.optional() });
+
+/** @see Interface: Workload identity object, Delegation object */
+export const delegationSchema: z.ZodType<Delegation> = z.strictObject({
+  chain: z.array(hop).min(1),
+  audience: text,
+  expiresAt: dateTime.optional(),
+  proofRef: digest.optional(),
+});
+
+/**
+ * The closed record of a verified workload identity. It holds references, never what was presented: a value that looks like a
+ * certificate, a token or a key is refused wherever it stands.
+ *
+ * @example
+ * const identity = workloadIdentitySchema.parse({ scheme: 'spiffe', subject: 'spiffe://acme.example/billing' });
+ * @see Interface: Workload identity object (closed: no extra properties)
+ */
+export const workloadIdentitySchema: z.ZodType<WorkloadIdentity> = z.strictObject({
+  scheme: z.enum(WORKLOAD_SCHEMES),
+  subject: text,
+  issuer: text.optional(),
+  audience: text.optional(),
+  keyBinding: z.strictObject({ method: z.enum(['mtls', 'dpop']), thumbprintRef: digest.optional() }).optional(),
+  delegation: delegationSchema.optional(),
+});
+
+export interface WorkloadIdentity {
+  readonly scheme: WorkloadSchemeName;
+  readonly subject: string;
+  readonly issuer?: string | undefined;
+  /** What the identity was minted for. */
+  readonly audience?: string | undefined;
+  readonly keyBinding?: KeyBinding | undefined;
+  readonly delegation?: Delegation | undefined;
+}
+
+export interface KeyBinding {
+  readonly method: 'mtls' | 'dpop';
+  /** `sha256:` and 64 hexadecimal digits; never the key. */
+  readonly thumbprintRef?: string | undefined;
+}
+
+export interface Delegation {
+  /** From the first delegate to the one that calls. */
+  readonly chain: readonly DelegationHop[];
+  readonly audience: string;
+  /** ISO 8601. */
+  readonly expiresAt?: string | undefined;
+  /** SHA-256 of the proof; never the proof. */
+  readonly proofRef?: string | undefined;
+}
+
+export interface DelegationHop {
+  readonly subject: string;
+  readonly issuer?: string | undefined;
+  /** Provenance: they authorize nothing. */
+  readonly scopes?: readonly string[] | undefined;
+}

@@ -1,0 +1,96 @@
+import type { Algorithm } from '../jwt/algorithms.ts';
+import { audiencesOf, requireLifetime } from '../jwt/claims.ts';
+import { textClaim } from '../jwt/jwt.ts';
+import type { KeySource } from '../jwt/key-set.ts';
+import { requireSignature, TokenFault } from '../jwt/signature.ts';
+import type { WorkloadScheme } from './scheme.ts';
+
+export interface SpiffeId {
+  readonly trustDomain: string;
+  /** With its leading slash. */
+  readonly path: string;
+}
+
+/**
+ * Reads a SPIFFE ID by the letter of its standard, which is narrower than a URI's: no port, query, fragment or percent-encoding.
+ * An ID without a path names a trust domain, which is no workload.
+ *
+ * @example
+ * parseSpiffeId('spiffe://acme.example/billing'); // { trustDomain: 'acme.example', path: '/billing' }
+ * @see SPIFFE-ID, section 2
+ */
+export function parseSpiffeId(text: string): SpiffeId | undefined {
+  const [, trustDomain = '', path = ''] = text.length <= 2048 ? (SPIFFE_ID.exec(text) ?? []) : [];
+  if (trustDomain === '' || trustDomain.length > 255) return undefined;
+  return path.split('/').some((segment) => segment === '.' || segment === '..') ? undefined : { trustDomain, path };
+}
+
+const SPIFFE_ID = /^spiffe:\/\/([a-z0-9._-]+)((?:\/[A-Za-z0-9._-]+)+)$/;
+
+export interface JwtSvidOptions {
+  /** Each trust domain with the keys of its bundle: they vouch for no other. */
+  readonly trustDomains: readonly { readonly name: string; readonly keys: KeySource }[];
+  /** Default `spiffe`. */
+  readonly issuerClass?: string;
+  /** How far in the future `exp` may be. Default an hour. */
+  readonly maxLifetimeSeconds?: number;
+}
+
+/**
+ * JWT-SVIDs: tokens whose subject is a SPIFFE ID.
+ *
+ * @throws {TypeError} for a trust domain that is none
+ * @example
+ * const scheme = jwtSvid({ trustDomains: [{ name: 'acme.example', keys: localKeys(bundle) }] });
+ * @see JWT-SVID, sections 2 to 4
+ */
+export function jwtSvid({
+  trustDomains,
+  issuerClass = 'spiffe',
+  maxLifetimeSeconds = 3600,
+}: JwtSvidOptions): WorkloadScheme {
+  const keysOf = new Map(trustDomains.map(({ name, keys }) => [checkedTrustDomain(name), keys]));
+  if (keysOf.size === 0) throw new TypeError('jwtSvid: give at least one trust domain.');
+  return {
+    scheme: 'spiffe',
+    issuerClass,
+    issuers: [],
+    recognize({ jwt }) {
+      const subject = jwt && textClaim(jwt.claims, 'sub');
+      if (jwt === undefined || subject?.startsWith('spiffe://') !== true) return undefined;
+      return {
+        async verify(now) {
+          const trustDomain = parseSpiffeId(subject)?.trustDomain;
+          const keys = trustDomain === undefined ? undefined : keysOf.get(trustDomain);
+          if (trustDomain === undefined || keys === undefined) {
+            throw new TokenFault('unverified', 'Its trust domain is not one that this host trusts.');
+          }
+          await requireSignature(jwt, keys, { algorithms: SVID_ALGORITHMS, types: ['jwt', 'jose', undefined] });
+          const times = { now, clockSkewSeconds: 60, maxLifetimeSeconds, issuedAtOptional: true };
+          const expiresAt = requireLifetime(jwt.claims, times);
+          const issuer = `spiffe://${trustDomain}`;
+          return { scheme: 'spiffe', subject, issuer, audiences: audiencesOf(jwt.claims), expiresAt };
+        },
+      };
+    },
+  };
+}
+
+/** @see JWT-SVID, section 2.1 */
+const SVID_ALGORITHMS: readonly Algorithm[] = [
+  'RS256',
+  'RS384',
+  'RS512',
+  'ES256',
+  'ES384',
+  'ES512',
+  'PS256',
+  'PS384',
+  'PS512',
+];
+
+/** @throws {TypeError} */
+export function checkedTrustDomain(name: string): string {
+  if (/^[a-z0-9._-]{1,255}$/.test(name)) return name;
+  throw new TypeError('A trust domain has 1 to 255 lower-case letters, digits, dots, hyphens and underscores.');
+}
