@@ -1,11 +1,13 @@
 import 'reflect-metadata';
 import {
+  AuthorityKeyIdentifierExtension,
   BasicConstraintsExtension,
   cryptoProvider,
   type Extension,
   KeyUsageFlags,
   KeyUsagesExtension,
   SubjectAlternativeNameExtension,
+  SubjectKeyIdentifierExtension,
   type X509Certificate,
   X509CertificateGenerator,
 } from '@peculiar/x509';
@@ -60,6 +62,8 @@ export async function issue(name: string, request: CertificateRequest = {}, issu
       new BasicConstraintsExtension(isAuthority, undefined, true),
       new KeyUsagesExtension(request.keyUsage ?? usage, true),
       ...(names.length > 0 ? [new SubjectAlternativeNameExtension(names)] : []),
+      await SubjectKeyIdentifierExtension.create(keys.publicKey),
+      ...(issuer === undefined ? [] : [await AuthorityKeyIdentifierExtension.create(issuer.keys.publicKey)]),
       ...extensions,
     ],
   });

@@ -35,12 +35,12 @@ const BINDING: WorkloadBinding = {
 
 const terminator = { isTrustedPeer: (address: string) => address === '10.0.0.1', header: 'x-forwarded-client-cert' };
 
-function auth(certificateOf = clientCertificates()) {
+function auth(certificateOf = clientCertificates(), intermediates: string[] = []) {
   const schemes = [
     x509Svid({
       certificateOf,
       trustDomains: [
-        { name: 'acme.example', authorities: [root.pem] },
+        { name: 'acme.example', authorities: [root.pem], intermediates },
         { name: 'other.example', authorities: [otherRoot.der] },
       ],
     }),
@@ -255,7 +255,7 @@ describe('a token that is bound to a certificate (RFC 8705)', () => {
 describe('over real TLS', () => {
   let server: Server;
   beforeAll(async () => {
-    const authenticate = auth();
+    const authenticate = auth(clientCertificates(), [intermediate.pem]);
     server = createServer(
       {
         key: serverCertificate.keyPem,

@@ -11,21 +11,26 @@ export interface ChainVerifier {
  * policy constraints are the TLS layer's matter, which has judged the same chain.
  *
  * @param authorities certificates as PEM text or DER bytes
+ * @param intermediates known ones, for clients whose chain does not come with them: some releases of Node drop it on a server
  * @throws {TypeError} without authorities, or for one that is no certificate of an authority
  * @see RFC 5280, section 6.1
  */
-export function chainVerifier(authorities: readonly (string | Uint8Array)[]): ChainVerifier {
+export function chainVerifier(
+  authorities: readonly (string | Uint8Array)[],
+  intermediates: readonly (string | Uint8Array)[] = [],
+): ChainVerifier {
   const roots = authorities.map(authority);
+  const known = intermediates.map(authority);
   if (roots.length === 0) throw new TypeError('Give at least one certificate of an authority.');
 
   return {
     verifies(leaf, issuers, now) {
-      const intermediates = issuers
-        .slice(0, MAX_DEPTH)
-        .map(parsed)
-        .filter((found) => found !== undefined);
+      const sent = issuers.slice(0, MAX_DEPTH).map(parsed);
       const start = parsed(leaf);
-      return start !== undefined && reaches(start, intermediates, now, MAX_DEPTH);
+      return (
+        start !== undefined &&
+        reaches(start, [...known, ...sent.filter((found) => found !== undefined)], now, MAX_DEPTH)
+      );
     },
   };
 

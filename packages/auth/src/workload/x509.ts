@@ -8,18 +8,25 @@ import { checkedTrustDomain, parseSpiffeId } from './spiffe.ts';
 /** Certificates of authorities, as PEM text or DER bytes. */
 export type Authorities = readonly (string | Uint8Array)[];
 
+export interface X509TrustDomain {
+  readonly name: string;
+  readonly authorities: Authorities;
+  /** Issuers in between, for clients whose chain does not reach the host: terminators and some releases of Node drop it. */
+  readonly intermediates?: Authorities;
+}
+
 export interface X509SvidOptions {
   /** Finds the certificate of a request's client, as `clientCertificates` of `@svc/auth/mtls` does. */
   readonly certificateOf: CertificateOf;
   /** Each trust domain with the authorities of its bundle: they vouch for no other. */
-  readonly trustDomains: readonly { readonly name: string; readonly authorities: Authorities }[];
+  readonly trustDomains: readonly X509TrustDomain[];
   /** Default `spiffe`. */
   readonly issuerClass?: string;
 }
 
 /**
  * X.509-SVIDs: client certificates whose one URI is a SPIFFE ID, verified up to the authorities of that ID's own trust domain. A
- * certificate that a trusted terminator forwards comes without its chain, so an authority must have issued it directly.
+ * certificate that a trusted terminator forwards comes without its chain, so name what is in between.
  *
  * @throws {TypeError} for a trust domain or an authority that is none
  * @example
@@ -28,7 +35,10 @@ export interface X509SvidOptions {
  */
 export function x509Svid({ certificateOf, trustDomains, issuerClass = 'spiffe' }: X509SvidOptions): WorkloadScheme {
   const verifiers = new Map(
-    trustDomains.map(({ name, authorities }) => [checkedTrustDomain(name), chainVerifier(authorities)]),
+    trustDomains.map(({ name, authorities, intermediates }) => [
+      checkedTrustDomain(name),
+      chainVerifier(authorities, intermediates),
+    ]),
   );
   if (verifiers.size === 0) throw new TypeError('x509Svid: give at least one trust domain.');
   return certificateScheme('spiffe', issuerClass, certificateOf, {
@@ -47,6 +57,7 @@ export function x509Svid({ certificateOf, trustDomains, issuerClass = 'spiffe' }
 export interface MtlsSanOptions {
   readonly certificateOf: CertificateOf;
   readonly authorities: Authorities;
+  readonly intermediates?: Authorities;
   /** What the trust root is called in identity records. */
   readonly issuer: string;
   /** Default `mtls-san`. */
@@ -61,13 +72,9 @@ export interface MtlsSanOptions {
  * const scheme = mtlsSan({ certificateOf, authorities: [pem], issuer: 'urn:acme:machine-ca' });
  * @see Interface: Workload identity object, scheme `mtls-san`
  */
-export function mtlsSan({
-  certificateOf,
-  authorities,
-  issuer,
-  issuerClass = 'mtls-san',
-}: MtlsSanOptions): WorkloadScheme {
-  const verifier = chainVerifier(authorities);
+export function mtlsSan(options: MtlsSanOptions): WorkloadScheme {
+  const { certificateOf, authorities, intermediates, issuer, issuerClass = 'mtls-san' } = options;
+  const verifier = chainVerifier(authorities, intermediates);
   return certificateScheme('mtls-san', issuerClass, certificateOf, {
     isMine: ({ uris, dnsNames }) => dnsNames.length > 0 && !uris.some((uri) => uri.startsWith('spiffe://')),
     identityIn({ dnsNames, isAuthority }) {

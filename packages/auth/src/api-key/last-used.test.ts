@@ -1,0 +1,86 @@
+import { describe, expect, test, vi } from 'vitest';
+import { authenticator } from '../authenticate.ts';
+import { hashApiKey } from './format.ts';
+import { apiKeyLane } from './lane.ts';
+import { trackLastUsed } from './last-used.ts';
+import { memoryKeyStore } from './memory.ts';
+
+describe('trackLastUsed', () => {
+  test('many requests are one write, of the latest time', async () => {
+    const writes: ReadonlyMap<string, number>[] = [];
+    const tracked = trackLastUsed({ write: async (times) => void writes.push(times) });
+    const key = 'k'.repeat(40);
+    const record = {
+      id: 'key_1',
+      hash: hashApiKey(key),
+      tenant: 'acme',
+      workspaces: 'all',
+      principal: 'p_1',
+      scopes: [],
+      mode: 'live',
+    } as const;
+    let time = 0;
+    const lane = apiKeyLane({ keys: memoryKeyStore([record]), now: () => ++time, onUsed: tracked.note });
+    const auth = authenticator({ lanes: [lane] });
+    for (let turn = 0; turn < 100; turn++) await auth.authenticate({ headers: { authorization: `Bearer ${key}` } });
+    await auth.authenticate({ headers: { authorization: `Bearer ${'x'.repeat(40)}` } });
+    expect(writes).toEqual([]);
+    await tracked.close();
+    expect(writes).toEqual([new Map([['key_1', 100]])]);
+  });
+
+  test('writes by itself when the interval is over, and not when nothing was used', async () => {
+    vi.useFakeTimers();
+    try {
+      const write = vi.fn(async () => {});
+      const tracked = trackLastUsed({ write, intervalMs: 1000 });
+      await vi.advanceTimersByTimeAsync(5000);
+      expect(write).not.toHaveBeenCalled();
+      tracked.note('key_1', 1);
+      tracked.note('key_1', 2);
+      await vi.advanceTimersByTimeAsync(1000);
+      expect(write).toHaveBeenCalledTimes(1);
+      await vi.advanceTimersByTimeAsync(5000);
+      expect(write).toHaveBeenCalledTimes(1);
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
+  test('keeps what could not be written, and never lets an older time win', async () => {
+    const writes: ReadonlyMap<string, number>[] = [];
+    const failures: unknown[] = [];
+    let fail = true;
+    const tracked = trackLastUsed({
+      async write(times) {
+        if (fail) throw new Error('down');
+        writes.push(times);
+      },
+      onFailure: (cause) => failures.push(cause),
+    });
+    tracked.note('key_1', 1);
+    tracked.note('key_2', 1);
+    const failing = tracked.flush();
+    tracked.note('key_1', 2);
+    await failing;
+    fail = false;
+    await tracked.close();
+    expect(failures).toHaveLength(1);
+    expect(writes).toEqual([
+      new Map([
+        ['key_1', 2],
+        ['key_2', 1],
+      ]),
+    ]);
+  });
+
+  test('is bounded, and ends', async () => {
+    const writes: ReadonlyMap<string, number>[] = [];
+    const tracked = trackLastUsed({ write: async (times) => void writes.push(times), maxKeys: 2 });
+    for (const key of ['a', 'b', 'c', 'a']) tracked.note(key, 1);
+    await tracked.close();
+    tracked.note('d', 1);
+    await tracked.flush();
+    expect(writes.map((times) => [...times.keys()])).toEqual([['a', 'b']]);
+  });
+});

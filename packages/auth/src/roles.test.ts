@@ -1,0 +1,177 @@
+import { covers } from '@svc/tools/covers';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { anonymousActor } from './anonymous.ts';
+import { authorize } from './authorize.ts';
+import type { Principal } from './principal.ts';
+import { refusal } from './refusal.ts';
+import { memoryRoleDirectory, type RoleDirectory, roleAuthorizer } from './roles.ts';
+import { impliedScopes } from './scope-implications.ts';
+import { SCOPES } from './scopes.ts';
+
+const CATALOG = [
+  { role: 'operator', scopes: ['runs:*', 'webhooks:manage'] },
+  { role: 'reader', scopes: ['runs:read'] },
+  { role: 'nothing', scopes: [] },
+];
+
+const ASSIGNMENTS = [
+  { principal: 'p_1', tenant: 'acme', workspace: 'prod', role: 'operator' },
+  { principal: 'p_1', tenant: 'acme', workspace: 'dev', role: 'reader' },
+  { principal: 'p_1', tenant: 'acme', workspace: 'lab', role: 'nothing' },
+  { principal: 'p_1', tenant: 'acme', workspace: 'old', role: 'no-such-role' },
+  { principal: 'p_1', tenant: 'globex', workspace: 'prod', role: 'operator' },
+  { principal: 'p_2', tenant: 'acme', workspace: 'prod', role: 'reader' },
+];
+
+function roles(directory: RoleDirectory = memoryRoleDirectory(ASSIGNMENTS)) {
+  return roleAuthorizer({ catalog: CATALOG, directory, timeoutMs: 20 });
+}
+
+function principal(id: string, workspaces: Principal['tenancy']['workspaces'] = 'all', tenant = 'acme'): Principal {
+  const subject = { issuer: 'urn:x', subjectId: id, tenant, lane: 'oidc', kind: 'user' } as const;
+  const tenancy = { tenant, workspaces, mode: 'live' } as const;
+  return { id, kind: 'user', credentialId: id, lane: 'oidc', binding: 'bearer', tenancy, scopes: ['*:*'], subject };
+}
+
+describe(covers('auth.roles.resolve-to-scopes', 'auth.roles.per-principal-and-workspace'), () => {
+  test.each<[string, string | string[], string[]]>([
+    ['p_1', 'runs:read', ['prod', 'dev']],
+    ['p_1', 'runs:cancel', ['prod']],
+    ['p_1', ['runs:read', 'webhooks:manage'], ['prod']],
+    ['p_2', 'runs:read', ['prod']],
+  ])('%s may %s in %j alone', async (id, required, workspaces) => {
+    expect(await roles().authorize(principal(id), required)).toEqual({
+      allowed: true,
+      by: 'role_granted',
+      tenancy: { tenant: 'acme', workspaces, mode: 'live' },
+    });
+  });
+
+  test('a role counts in no workspace that the credential does not reach', async () => {
+    expect(await roles().authorize(principal('p_1', ['dev']), 'runs:read')).toMatchObject({
+      tenancy: { workspaces: ['dev'] },
+    });
+    expect(await roles().authorize(principal('p_1', ['dev']), 'runs:cancel')).toMatchObject({ allowed: false });
+  });
+
+  test('two roles of one workspace do not add up to what neither gives', async () => {
+    const directory = memoryRoleDirectory([
+      { principal: 'p', tenant: 'acme', workspace: 'w', role: 'reader' },
+      { principal: 'p', tenant: 'acme', workspace: 'w', role: 'hooks' },
+    ]);
+    const catalog = [...CATALOG, { role: 'hooks', scopes: ['webhooks:manage'] }];
+    const both = roleAuthorizer({ catalog, directory });
+    expect(await both.authorize(principal('p'), ['runs:read', 'webhooks:manage'])).toMatchObject({ allowed: false });
+    expect(await both.authorize(principal('p'), 'runs:read')).toMatchObject({ allowed: true });
+  });
+});
+
+describe(covers('auth.roles.fail-closed', 'auth.roles.deny-forbidden'), () => {
+  const broken: Record<string, RoleDirectory['rolesOf']> = {
+    'has nothing': () => [],
+    throws: () => {
+      throw new Error('down');
+    },
+    rejects: async () => Promise.reject(new Error('down')),
+    'never answers': () => new Promise(() => {}),
+    'answers nonsense': () => ({ workspace: 'prod', role: 'operator' }) as never,
+    'names a role that is not in the catalog': () => [{ workspace: 'prod', role: 'root' }],
+    'names __proto__': () => [{ workspace: 'prod', role: '__proto__' }],
+    'names no workspace': () => [{ workspace: '', role: 'operator' }],
+  };
+
+  test.each(Object.entries(broken))('a directory that %s denies', async (_name, rolesOf) => {
+    const decision = await roles({ rolesOf }).authorize(principal('p_1'), 'runs:read');
+    expect(decision.allowed).toBe(false);
+    if (!decision.allowed) {
+      const { status, body } = refusal(decision.error);
+      expect({ status, body: JSON.parse(body) }).toMatchObject({
+        status: 403,
+        body: { error: 'forbidden', scopeRequired: 'runs:read' },
+      });
+    }
+  });
+
+  test('an anonymous actor has no role, whoever names it in the directory', async () => {
+    const actor = anonymousActor({
+      tenancy: { tenant: 'acme', workspaces: 'all', mode: 'live' },
+      issuer: 'urn:svc:host',
+      randomBytes: (size) => new Uint8Array(size),
+    });
+    const directory = memoryRoleDirectory([
+      { principal: actor.id, tenant: 'acme', workspace: 'prod', role: 'operator' },
+    ]);
+    expect(await roles(directory).authorize(actor, 'runs:read')).toMatchObject({ allowed: false });
+  });
+
+  test('whatever is assigned, no workspace is given where no role has the scope', async () => {
+    const assignment = fc.record({
+      workspace: fc.constantFrom('prod', 'dev', 'lab'),
+      role: fc.constantFrom('operator', 'reader', 'nothing', 'unknown'),
+    });
+    await fc.assert(
+      fc.asyncProperty(fc.array(assignment, { maxLength: 6 }), fc.constantFrom(...SCOPES), async (assigned, scope) => {
+        const decision = await roles({ rolesOf: () => assigned }).authorize(principal('p'), scope);
+        const given = decision.allowed && decision.tenancy.workspaces !== 'all' ? decision.tenancy.workspaces : [];
+        const expected = new Set(
+          assigned
+            .filter(
+              ({ role }) =>
+                (role === 'operator' && /^runs:|^webhooks:/.test(scope)) ||
+                (role === 'reader' && scope === 'runs:read'),
+            )
+            .map(({ workspace }) => workspace),
+        );
+        expect(new Set(given)).toEqual(expected);
+      }),
+    );
+  });
+});
+
+describe('roleAuthorizer', () => {
+  test.each([
+    [
+      'a role twice',
+      [
+        { role: 'a', scopes: [] },
+        { role: 'a', scopes: [] },
+      ],
+    ],
+    ['a role without a name', [{ role: '', scopes: [] }]],
+    ['a scope that is none', [{ role: 'a', scopes: ['runs read'] }]],
+  ])('does not take %s', (_name, catalog) => {
+    expect(() => roleAuthorizer({ catalog, directory: memoryRoleDirectory([]) })).toThrow(TypeError);
+  });
+});
+
+describe(covers('auth.scopes.verb-implication'), () => {
+  const implied = impliedScopes({ 'deploy:admin': ['deploy:write'], 'deploy:write': ['deploy:read'] });
+  const holding = (scope: string) => ({ scopes: [scope] });
+
+  test('without a table no scope implies another', () => {
+    expect(authorize(holding('deploy:write'), 'deploy:read').allowed).toBe(false);
+  });
+
+  test('with one it implies what the table says, and what that implies', () => {
+    expect(authorize(holding('deploy:write'), 'deploy:read', { implied }).allowed).toBe(true);
+    expect(authorize(holding('deploy:admin'), 'deploy:read', { implied }).allowed).toBe(true);
+    expect(authorize(holding('deploy:read'), 'deploy:write', { implied }).allowed).toBe(false);
+  });
+
+  test.each(SCOPES)('the table cannot name %s, on either side', (scope) => {
+    expect(() => impliedScopes({ [scope]: ['deploy:read'] })).toThrow(TypeError);
+    expect(() => impliedScopes({ 'deploy:write': [scope] })).toThrow(TypeError);
+    expect(() => impliedScopes({ 'deploy:write': [scope.toUpperCase()] })).toThrow(TypeError);
+  });
+
+  test('nor a wildcard', () => {
+    expect(() => impliedScopes({ 'deploy:*': ['deploy:read'] })).toThrow(TypeError);
+    expect(() => impliedScopes({ 'deploy:write': ['*'] })).toThrow(TypeError);
+  });
+
+  test('a circle ends', () => {
+    const circle = impliedScopes({ 'a:x': ['b:x'], 'b:x': ['a:x'] });
+    expect(authorize(holding('a:x'), 'b:x', { implied: circle }).allowed).toBe(true);
+  });
+});
