@@ -1,18 +1,10 @@
 import { z } from 'zod';
+import { looksLikeCredential } from './credential-material.ts';
 
 /** How a workload can prove what it is. */
 export const WORKLOAD_SCHEMES = ['spiffe', 'mtls-san', 'cloud-subject', 'oauth-client'] as const;
 
 export type WorkloadSchemeName = (typeof WORKLOAD_SCHEMES)[number];
-
-/** What a certificate, a token or one of our keys looks like, wherever in a text it stands. */
-const CREDENTIAL =
-  /-----BEGIN|(?:^|[^A-Za-z0-9_-])eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]+\.|^eyJ[A-Za-z0-9_-]{16}|(?:^|[^A-Za-z0-9+/])MI[I-L][A-Za-z0-9+/_-]{40}|svc_(?:live|test)_[0-9a-f]{16}/;
-
-/** Whether a text holds credential material, which must not enter a record. */
-export function looksLikeCredential(text: string): boolean {
-  return CREDENTIAL.test(text);
-}
 
 const text = z
   .string()

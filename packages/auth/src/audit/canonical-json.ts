@@ -1,0 +1,46 @@
+/** A value that has one canonical text. */
+export type CanonicalValue =
+  | string
+  | number
+  | boolean
+  | null
+  | readonly CanonicalValue[]
+  | { readonly [name: string]: CanonicalValue };
+
+/**
+ * The one text that a JSON value has for hashing: names in the order of their UTF-16 code units, no white space, numbers and strings
+ * as ECMAScript writes them.
+ *
+ * @throws {TypeError} for what JSON cannot say: a number that is not finite, half of a surrogate pair, anything else than JSON
+ * @example
+ * canonicalJson({ b: 1, a: [true] }); // '{"a":[true],"b":1}'
+ * @see RFC 8785, section 3.2
+ */
+export function canonicalJson(value: CanonicalValue): string {
+  if (value === null || typeof value === 'boolean') return String(value);
+  if (typeof value === 'number' && Number.isFinite(value)) return JSON.stringify(value);
+  if (typeof value === 'string' && !LONE_SURROGATE.test(value)) return JSON.stringify(value);
+  if (isList(value)) return `[${value.map(canonicalJson).join(',')}]`;
+  if (isRecord(value))
+    return `{${Object.keys(value)
+      .sort()
+      .map((name) => member(name, value[name]))
+      .join(',')}}`;
+  throw new TypeError('canonicalJson: the value cannot be written as JSON.');
+}
+
+/** With the flag `u` a pair is one character, and no surrogate. */
+const LONE_SURROGATE = /\p{Cs}/u;
+
+function member(name: string, value: CanonicalValue | undefined): string {
+  if (value === undefined) throw new TypeError('canonicalJson: a member is undefined.');
+  return `${canonicalJson(name)}:${canonicalJson(value)}`;
+}
+
+function isList(value: unknown): value is readonly CanonicalValue[] {
+  return Array.isArray(value);
+}
+
+function isRecord(value: unknown): value is { readonly [name: string]: CanonicalValue } {
+  return typeof value === 'object' && value !== null;
+}

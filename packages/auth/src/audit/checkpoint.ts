@@ -1,0 +1,79 @@
+import { base64ToBytes, bytesOfHex, bytesToBase64 } from './encoding.ts';
+
+/** A signed statement of what the entries since the checkpoint before were. */
+export interface Checkpoint {
+  /** Its id, 1 to 256 characters. */
+  readonly checkpoint: string;
+  /** The last entry that it covers. */
+  readonly atSequence: number;
+  /** In lower-case hexadecimal. */
+  readonly merkleRoot: string;
+  /** Ed25519 over the 32 bytes of the root, in base64. */
+  readonly signature: string;
+}
+
+export interface CheckpointSigner {
+  /** 44 bytes of DER (SubjectPublicKeyInfo) in base64, as discovery publishes it. */
+  readonly publicKey: string;
+  sign(bytes: Uint8Array): Promise<Uint8Array>;
+}
+
+/**
+ * Signs the root of the entries since the last checkpoint.
+ *
+ * @example
+ * const checkpoint = await sealed({ checkpoint: 'cp_1', atSequence: 1000, merkleRoot: tree.root() }, signer);
+ */
+export async function sealed(unsigned: Omit<Checkpoint, 'signature'>, signer: CheckpointSigner): Promise<Checkpoint> {
+  return { ...unsigned, signature: bytesToBase64(await signer.sign(bytesOfHex(unsigned.merkleRoot))) };
+}
+
+/**
+ * A signer with a private Ed25519 key. It should sign nothing but checkpoints.
+ *
+ * @param privateKey PKCS #8, in PEM or DER
+ * @throws {TypeError} for anything else
+ * @example
+ * const signer = await ed25519Signer(await readFile('audit-key.pem', 'utf8'));
+ */
+export async function ed25519Signer(privateKey: string | Uint8Array): Promise<CheckpointSigner> {
+  try {
+    const der = typeof privateKey === 'string' ? derOfPem(privateKey) : privateKey;
+    const key = await crypto.subtle.importKey('pkcs8', der.slice(), ED25519, true, ['sign']);
+    const { x } = await crypto.subtle.exportKey('jwk', key);
+    const raw = base64ToBytes((x ?? '').replaceAll('-', '+').replaceAll('_', '/'));
+    return {
+      publicKey: bytesToBase64(new Uint8Array([...SPKI_PREFIX, ...raw])),
+      sign: async (bytes) => new Uint8Array(await crypto.subtle.sign(ED25519, key, bytes.slice())),
+    };
+  } catch (cause) {
+    throw new TypeError('ed25519Signer: the key must be a private Ed25519 key, PKCS #8 in PEM or DER.', { cause });
+  }
+}
+
+/** Whether any of the keys has signed a checkpoint: several, for the time in which a key is replaced. */
+export function checkpointVerifier(publicKeys: readonly string[]): (checkpoint: Checkpoint) => Promise<boolean> {
+  const keys = publicKeys.map((key) =>
+    crypto.subtle.importKey('spki', base64ToBytes(key).slice(), ED25519, false, ['verify']).catch(() => undefined),
+  );
+  return async ({ merkleRoot, signature }) => {
+    if (!/^[0-9a-f]{64}$/.test(merkleRoot) || !/^[A-Za-z0-9+/]{86}==$/.test(signature)) return false;
+    const [root, signed] = [bytesOfHex(merkleRoot).slice(), base64ToBytes(signature).slice()];
+    for (const importing of keys) {
+      const key = await importing;
+      if (key !== undefined && (await crypto.subtle.verify(ED25519, key, signed, root))) return true;
+    }
+    return false;
+  };
+}
+
+const ED25519 = 'Ed25519';
+
+/** What stands before the 32 bytes of every Ed25519 public key. @see RFC 8410, section 4 */
+const SPKI_PREFIX = [0x30, 0x2a, 0x30, 0x05, 0x06, 0x03, 0x2b, 0x65, 0x70, 0x03, 0x21, 0x00];
+
+function derOfPem(pem: string): Uint8Array {
+  const [, base64] = /^\s*-----BEGIN PRIVATE KEY-----([A-Za-z0-9+/=\s]+)-----END PRIVATE KEY-----\s*$/.exec(pem) ?? [];
+  if (base64 === undefined) throw new TypeError('No private key in PEM.');
+  return base64ToBytes(base64.replace(/\s/g, ''));
+}

@@ -1,0 +1,16 @@
+export type { CanonicalValue } from './canonical-json.ts';
+export { canonicalJson } from './canonical-json.ts';
+export type { AuditEntry, ChainHead, StoredEntry } from './chain.ts';
+export { entryHash, nextEntry } from './chain.ts';
+export type { Checkpoint, CheckpointSigner } from './checkpoint.ts';
+export { checkpointVerifier, ed25519Signer, sealed } from './checkpoint.ts';
+export type { AuditDetails, AuditFact } from './fact.ts';
+export { checkedFact } from './fact.ts';
+export type { MemoryAuditLog } from './memory.ts';
+export { coveringCheckpoints, memoryAuditLog } from './memory.ts';
+export type { MerkleTree } from './merkle.ts';
+export { merkleTree } from './merkle.ts';
+export type { SaltStore, SubjectHashes, SubjectHashesOptions } from './salt.ts';
+export { memorySaltStore, subjectHashes } from './salt.ts';
+export type { AuditAnomaly, AuditReader, AuditVerification } from './verify.ts';
+export { verifyAudit } from './verify.ts';

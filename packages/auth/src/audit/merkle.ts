@@ -1,0 +1,47 @@
+import { sha256 } from '#sha256';
+
+/** Takes leaves one by one and holds as many hashes as the tree has levels. */
+export interface MerkleTree {
+  readonly size: number;
+  add(leaf: string): void;
+  /** @throws {RangeError} without leaves */
+  root(): string;
+}
+
+/**
+ * A Merkle tree over hashes in lower-case hexadecimal. A parent is the SHA-256 of the text of its left child followed by that of its
+ * right one; a last node without a partner moves up as it is.
+ *
+ * @example
+ * const tree = merkleTree();
+ * for await (const { hash } of entries) tree.add(hash);
+ * @see The profile `svc-audit-log-integrity`
+ */
+export function merkleTree(): MerkleTree {
+  /** Roots of whole subtrees, from the largest to the smallest, with the number of their leaves. */
+  const peaks: { hash: string; leaves: number }[] = [];
+  let size = 0;
+  return {
+    get size() {
+      return size;
+    },
+    add(leaf) {
+      let node = { hash: leaf, leaves: 1 };
+      for (let last = peaks.at(-1); last !== undefined && last.leaves === node.leaves; last = peaks.at(-1)) {
+        peaks.pop();
+        node = { hash: parentOf(last.hash, node.hash), leaves: 2 * node.leaves };
+      }
+      peaks.push(node);
+      size++;
+    },
+    root() {
+      const hashes = peaks.map(({ hash }) => hash);
+      if (hashes.length === 0) throw new RangeError('A Merkle tree without leaves has no root.');
+      return hashes.reduceRight((right, left) => parentOf(left, right));
+    },
+  };
+}
+
+function parentOf(left: string, right: string): string {
+  return sha256(left + right);
+}
