@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod/mini';
 import { looksLikeCredential } from './credential-material.ts';
 
 /** How a workload can prove what it is. */
@@ -6,30 +6,32 @@ export const WORKLOAD_SCHEMES = ['spiffe', 'mtls-san', 'cloud-subject', 'oauth-c
 
 export type WorkloadSchemeName = (typeof WORKLOAD_SCHEMES)[number];
 
-const text = z
-  .string()
-  .min(1)
-  .max(2048)
-  .refine((value) => !/[\p{C}]/u.test(value), 'must not have control characters')
-  .refine((value) => !looksLikeCredential(value), 'must not be or contain a credential, a token or a certificate');
+const text = z.string().check(
+  z.minLength(1),
+  z.maxLength(2048),
+  z.refine((value) => !/[\p{C}]/u.test(value), 'must not have control characters'),
+  z.refine((value) => !looksLikeCredential(value), 'must not be or contain a credential, a token or a certificate'),
+);
 
-const digest = z.string().regex(/^sha256:[0-9a-f]{64}$/, 'must be sha256: and 64 lower-case hexadecimal digits');
+const digest = z
+  .string()
+  .check(z.regex(/^sha256:[0-9a-f]{64}$/, 'must be sha256: and 64 lower-case hexadecimal digits'));
 
 /** By the grammar and by the calendar: the 30th of February is no day. */
 const dateTime = z.iso.datetime({ offset: true });
 
 const uniqueScopes = z
   .array(text)
-  .refine((scopes) => new Set(scopes).size === scopes.length, 'must not name a scope twice');
+  .check(z.refine((scopes) => new Set(scopes).size === scopes.length, 'must not name a scope twice'));
 
-const hop = z.strictObject({ subject: text, issuer: text.optional(), scopes: uniqueScopes.optional() });
+const hop = z.strictObject({ subject: text, issuer: z.optional(text), scopes: z.optional(uniqueScopes) });
 
 /** @see Interface: Workload identity object, Delegation object */
-export const delegationSchema: z.ZodType<Delegation> = z.strictObject({
-  chain: z.array(hop).min(1),
+export const delegationSchema: z.ZodMiniType<Delegation> = z.strictObject({
+  chain: z.array(hop).check(z.minLength(1)),
   audience: text,
-  expiresAt: dateTime.optional(),
-  proofRef: digest.optional(),
+  expiresAt: z.optional(dateTime),
+  proofRef: z.optional(digest),
 });
 
 /**
@@ -40,13 +42,13 @@ export const delegationSchema: z.ZodType<Delegation> = z.strictObject({
  * const identity = workloadIdentitySchema.parse({ scheme: 'spiffe', subject: 'spiffe://acme.example/billing' });
  * @see Interface: Workload identity object (closed: no extra properties)
  */
-export const workloadIdentitySchema: z.ZodType<WorkloadIdentity> = z.strictObject({
+export const workloadIdentitySchema: z.ZodMiniType<WorkloadIdentity> = z.strictObject({
   scheme: z.enum(WORKLOAD_SCHEMES),
   subject: text,
-  issuer: text.optional(),
-  audience: text.optional(),
-  keyBinding: z.strictObject({ method: z.enum(['mtls', 'dpop']), thumbprintRef: digest.optional() }).optional(),
-  delegation: delegationSchema.optional(),
+  issuer: z.optional(text),
+  audience: z.optional(text),
+  keyBinding: z.optional(z.strictObject({ method: z.enum(['mtls', 'dpop']), thumbprintRef: z.optional(digest) })),
+  delegation: z.optional(delegationSchema),
 });
 
 export interface WorkloadIdentity {

@@ -1,0 +1,149 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { serve } from '@hono/node-server';
+import { authenticator, type Principal } from '@svc/auth';
+import { apiKeyLane, hashApiKey, memoryKeyStore } from '@svc/auth/api-key';
+import { guarded as guardedFetch } from '@svc/auth/fetch';
+import { guarded as guardedHono } from '@svc/auth/hono';
+import { expressGuard, fastifyGuard, type NodeRequest, nodeGuard, peerOf } from '@svc/auth/node';
+import { clientAddress, memoryRateLimiter } from '@svc/auth/rate-limit';
+import { covers } from '@svc/tools/covers';
+import express from 'express';
+import fastify from 'fastify';
+import { Hono } from 'hono';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+
+const [READER, WRITER] = ['reader-key-of-this-test-0123456789', 'writer-key-of-this-test-0123456789'];
+const now = Date.now;
+
+function options() {
+  const record = { tenant: 'acme', workspaces: 'all', mode: 'live' } as const;
+  const keys = memoryKeyStore([
+    { ...record, id: 'key_r', hash: hashApiKey(READER), principal: 'p_r', scopes: ['runs:read'] },
+    { ...record, id: 'key_w', hash: hashApiKey(WRITER), principal: 'p_w', scopes: ['runs:create'] },
+  ]);
+  const auth = authenticator({
+    lanes: [apiKeyLane({ keys, now })],
+    refusals: { limiter: memoryRateLimiter({ limit: 4, windowSeconds: 60, now }), clientOf: clientAddress() },
+  });
+  return {
+    authenticator: auth,
+    limiter: memoryRateLimiter({ limit: 3, windowSeconds: 60, now }),
+    scope: 'runs:read',
+  };
+}
+
+/** Each framework with one guarded route, `/api/runs`, that answers the id of the caller. */
+const FRAMEWORKS: Record<string, () => Promise<{ url: string; stop(): Promise<unknown> }>> = {
+  async 'node:http'() {
+    const admitted = nodeGuard(options());
+    const server = createServer(async (request, response) => {
+      const principal = await admitted(request, response);
+      if (principal !== undefined) response.end(principal.id);
+    });
+    return listening(server);
+  },
+  async Express() {
+    const app = express();
+    const router = express.Router();
+    router.get('/runs', expressGuard(options()), (request, response) => {
+      response.end((request as NodeRequest).principal?.id);
+    });
+    app.use('/api', router);
+    return listening(createServer(app));
+  },
+  async Fastify() {
+    const app = fastify();
+    app.decorateRequest('principal', null);
+    app.get('/api/runs', { onRequest: fastifyGuard(options()) }, async (request) => {
+      const { principal } = request as typeof request & { principal?: Principal };
+      return principal?.id;
+    });
+    const url = await app.listen({ port: 0, host: '127.0.0.1' });
+    return { url, stop: () => app.close() };
+  },
+  async Hono() {
+    const app = new Hono<{ Variables: { principal: Principal }; Bindings: { incoming: NodeRequest } }>();
+    const peer = ({ env }: { env?: { incoming?: NodeRequest } }) => env?.incoming && peerOf(env.incoming.socket);
+    app.get('/api/runs', guardedHono({ ...options(), peerOf: (c) => peer(c as never) }), (c) =>
+      c.text(c.get('principal').id),
+    );
+    const server = serve({ fetch: app.fetch, port: 0, hostname: '127.0.0.1' }) as Server;
+    await new Promise((resolve) => (server.listening ? resolve(undefined) : server.once('listening', resolve)));
+    return { url: urlOf(server), stop: () => closed(server) };
+  },
+  async 'a Web handler'() {
+    const handler = guardedFetch(options(), (_request, principal) => new Response(principal.id));
+    const app = new Hono<{ Bindings: { incoming: NodeRequest } }>();
+    app.all('*', (c) => handler(c.req.raw, peerOf(c.env.incoming.socket)));
+    const server = serve({ fetch: app.fetch, port: 0, hostname: '127.0.0.1' }) as Server;
+    await new Promise((resolve) => (server.listening ? resolve(undefined) : server.once('listening', resolve)));
+    return { url: urlOf(server), stop: () => closed(server) };
+  },
+};
+
+describe.each(Object.entries(FRAMEWORKS))('%s', (_name, start) => {
+  let running: Awaited<ReturnType<typeof start>>;
+  beforeAll(async () => {
+    running = await start();
+  });
+  afterAll(() => running.stop());
+
+  async function get(authorization?: string) {
+    const response = await fetch(
+      `${running.url}/api/runs`,
+      authorization === undefined ? {} : { headers: { authorization } },
+    );
+    return { status: response.status, headers: response.headers, body: await response.text() };
+  }
+
+  test('serves a caller that may, and tells it of its limit', async () => {
+    const { status, headers, body } = await get(`Bearer ${READER}`);
+    expect({ status, body }).toEqual({ status: 200, body: 'p_r' });
+    expect(headers.get('ratelimit')).toMatch(/^"default";r=2;t=\d+$/);
+  });
+
+  test('refuses one without a credential', async () => {
+    const { status, headers, body } = await get();
+    expect({ status, challenge: headers.get('www-authenticate') }).toEqual({ status: 401, challenge: 'Bearer' });
+    expect(headers.get('content-type')).toMatch(/^application\/json/);
+    expect(JSON.parse(body)).toMatchObject({ error: 'unauthenticated' });
+  });
+
+  test('refuses one without the scope, and then, before the scope, one over its limit', async () => {
+    for (let turn = 0; turn < 3; turn++) {
+      const { status, body } = await get(`Bearer ${WRITER}`);
+      expect({ status, scope: JSON.parse(body).scopeRequired }).toEqual({ status: 403, scope: 'runs:read' });
+    }
+    const { status, headers, body } = await get(`Bearer ${WRITER}`);
+    expect(status).toBe(429);
+    expect(headers.get('retry-after')).toMatch(/^\d+$/);
+    expect(headers.get('ratelimit')).toMatch(/^"default";r=0;t=\d+$/);
+    expect(JSON.parse(body)).toMatchObject({ error: 'rate_limited', details: { limit: 3, window: 60 } });
+  });
+
+  test('refuses two Authorization headers', async () => {
+    const { status } = await get(`Bearer ${READER}, Bearer ${READER}`);
+    expect(status).toBe(401);
+  });
+
+  test(covers('auth.rate-limit.valid-key-unaffected', 'auth.rate-limit.anonymous-by-address'), async () => {
+    for (let turn = 0; turn < 6; turn++) await get(`Bearer ${'guess'.repeat(8)}`);
+    expect((await get(`Bearer ${'guess'.repeat(8)}`)).status).toBe(429);
+    expect((await get(`Bearer ${READER}`)).status).toBe(200);
+  });
+});
+
+async function listening(server: Server) {
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return { url: urlOf(server), stop: () => closed(server) };
+}
+
+function urlOf(server: Server): string {
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+function closed(server: Server): Promise<unknown> {
+  server.closeAllConnections();
+  return new Promise((resolve) => server.close(resolve));
+}
