@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { createServer, type Server } from 'node:http';
-import { apiKeyLane, hashApiKey, memoryKeyStore } from '@svc/auth/api-key';
+import { createServer, type RequestListener, type Server } from 'node:http';
 import { memoryRateLimiter } from '@svc/auth/rate-limit';
 import { egressPolicy } from '@svc/egress-guard';
 import { guardedPost } from '@svc/egress-guard/post';
@@ -8,6 +7,8 @@ import { createHost, type Host, type Log, type Store } from '@svc/host-kit';
 import { toNodeListener } from '@svc/host-kit/node';
 import { memoryStore } from '@svc/host-kit/stores/memory';
 import { sqliteStore } from '@svc/host-kit/stores/sqlite';
+import { auditSigner } from './audit-signer.ts';
+import { authentication } from './authentication.ts';
 import type { Config } from './config.ts';
 import { engine } from './engine/engine.ts';
 import { secretKey } from './secret-key.ts';
@@ -26,16 +27,24 @@ export async function boot(config: Config, log: Log): Promise<Running> {
     log({ level: 'warn', event: 'egress.loopback-open', message });
   }
   const store = openStore(config.store);
-  let host: Host;
+  let listener: RequestListener = (_request, response) => response.writeHead(503, { 'retry-after': '1' }).end();
+  const server = createServer({ requestTimeout: 30_000, headersTimeout: 10_000 }, (request, response) =>
+    listener(request, response),
+  );
+  let host: Host | undefined;
+  let url: string;
   try {
-    host = assemble(config, store, log);
+    // Port 0 becomes a port first, because tokens and proofs name the URL.
+    url = await listen(server, config.listen);
+    host = await assemble(config, config.baseUrl?.replace(/\/$/, '') ?? url, store, log);
+    await host.start();
   } catch (error) {
-    await store.close();
+    server.close();
+    await (host?.stop(0) ?? store.close());
     throw error;
   }
-  await host.start();
-  const server = createServer({ requestTimeout: 30_000, headersTimeout: 10_000 }, toNodeListener(host));
-  const url = await listen(server, config.listen);
+  const started = host;
+  listener = toNodeListener(started);
   return {
     url,
     async stop() {
@@ -44,7 +53,7 @@ export async function boot(config: Config, log: Log): Promise<Running> {
       const force = setTimeout(() => server.closeAllConnections(), GRACE_MS);
       await closed;
       clearTimeout(force);
-      await host.stop(GRACE_MS);
+      await started.stop(GRACE_MS);
     },
   };
 }
@@ -52,18 +61,26 @@ export async function boot(config: Config, log: Log): Promise<Running> {
 /** Requests first, then attempts; together they stay within the ten seconds that a stop may take. */
 const GRACE_MS = 4_500;
 
-function assemble(config: Config, store: Store, log: Log): Host {
+async function assemble(config: Config, baseUrl: string, store: Store, log: Log): Promise<Host> {
   const workspaces = new Map(config.tenants.map((tenant) => [tenant.id, new Set(tenant.workspaces)]));
   const { allowLoopback, denyCidrs, allowCidrs, caFile } = config.egress;
   const egress = egressPolicy({ allowLoopback, denyCidrs, allowCidrs });
   const { deadLetter, tenantIdOptional: _, ...webhooks } = config.webhooks;
   const { versions, minClientVersion, retirement } = config.protocol;
+  const secret = secretKey(config);
+  const { lanes, facts, refusals, roles } = authentication(config, baseUrl, secret);
+  const { checkpointIntervalEntries, checkpointIntervalSeconds } = config.audit;
   return createHost({
     store,
     engine,
     log,
-    authenticate: [apiKeyLane({ keys: memoryKeyStore(config.apiKeys.map(keyRecord)), now: Date.now })],
-    secretKey: secretKey(config),
+    baseUrl,
+    authenticate: lanes,
+    authentication: facts,
+    refusals,
+    ...(roles !== undefined && { roles }),
+    audit: { signer: await auditSigner(config), checkpointIntervalEntries, checkpointIntervalSeconds },
+    secretKey: secret,
     hasWorkspace: (tenant, workspace) => workspaces.get(tenant)?.has(workspace) ?? false,
     egress,
     transport: guardedPost({ policy: egress, ...(caFile !== null && { ca: [readFileSync(caFile, 'utf8')] }) }),
@@ -87,26 +104,6 @@ function retirementOf({ deprecatedAt, sunsetAt, link }: NonNullable<Config['prot
 /** The first 1.x as long as there is one. */
 function defaultPreference(versions: readonly string[]): string {
   return versions.find((version) => version.startsWith('1.')) ?? versions[0] ?? '';
-}
-
-/** The key itself is hashed here and goes no further. */
-function keyRecord({
-  key,
-  hash,
-  workspaces,
-  principalKind,
-  expiresAt,
-  revokedAt,
-  ...record
-}: Config['apiKeys'][number]) {
-  return {
-    ...record,
-    hash: hash ?? hashApiKey(key ?? ''),
-    workspaces: workspaces.includes('*') ? ('all' as const) : workspaces,
-    ...(principalKind !== undefined && { principalKind }),
-    ...(expiresAt != null && { expiresAt: Date.parse(expiresAt) }),
-    ...(revokedAt != null && { revokedAt: Date.parse(revokedAt) }),
-  };
 }
 
 function openStore(location: string): Store {

@@ -1,13 +1,13 @@
 import { isGrantableScope, isOpaqueId } from '@svc/auth';
 import { acceptsForeignKey } from '@svc/auth/api-key';
-import { parseCidr } from '@svc/egress-guard';
 import { isTenantId, isWorkspaceId } from '@svc/versioning/ids';
 import { z } from 'zod';
+import { authenticationConfig } from './config-authentication.ts';
+import { cidr } from './config-network.ts';
 
 const port = z.int().min(0).max(65_535);
 const durationMs = z.int().min(1);
 const version = z.string().regex(/^(0|[1-9][0-9]*)\.(0|[1-9][0-9]*)$/, 'must be <major>.<minor>, such as 1.1');
-const cidr = z.string().refine((text) => parseCidr(text) !== undefined, 'must be a block such as 10.0.0.0/8');
 const time = z.iso.datetime({ offset: true });
 const origin = z.url({ protocol: /^https?$/ }).refine((text) => new URL(text).origin === text.replace(/\/$/, ''), {
   error: 'must be an origin such as https://svc.example.com, without path',
@@ -118,17 +118,28 @@ const schema = z
       })
       .prefault({}),
     limits: z.strictObject({ maxRequestBodyBytes: z.int().min(1024).default(1_048_576) }).prefault({}),
-    oidc: notServed,
-    oauth2: notServed,
-    mtls: notServed,
-    dpop: notServed,
-    workloadIdentity: notServed,
-    authorization: notServed,
+    ...authenticationConfig,
+    audit: z
+      .strictObject({
+        checkpointIntervalEntries: z.int().min(1).max(100_000).default(1000),
+        checkpointIntervalSeconds: z.int().min(1).default(300),
+        signingKeyFile: z.string().nullable().default(null),
+      })
+      .prefault({}),
     workspaceFiles: notServed,
-    audit: notServed,
   })
-  .superRefine(({ tenants, apiKeys }, context) => {
+  .superRefine(({ tenants, apiKeys, authorization, workloadIdentity }, context) => {
     const workspacesOf = new Map(tenants.map(({ id, workspaces }) => [id, workspaces]));
+    const roles = new Set(authorization?.roles.map(({ role }) => role));
+    for (const [index, { role }] of (authorization?.assignments ?? []).entries()) {
+      const path = ['authorization', 'assignments', index, 'role'];
+      if (!roles.has(role)) context.addIssue({ code: 'custom', path, message: 'must be one of authorization.roles' });
+    }
+    for (const [index, { tenant }] of (workloadIdentity?.bindings ?? []).entries()) {
+      const path = ['workloadIdentity', 'bindings', index, 'tenant'];
+      if (!workspacesOf.has(tenant))
+        context.addIssue({ code: 'custom', path, message: 'must be the id of one of tenants' });
+    }
     for (const [index, key] of apiKeys.entries()) {
       const known = workspacesOf.get(key.tenant);
       const report = (field: string, message: string) =>

@@ -339,9 +339,9 @@ describe(
         'validation_error',
         '2.0',
       ],
-      ['an operation that is not served', '/v1/audit/verify', { key: KEY }, 501, 'capability_not_provided', '1.1'],
-      ['the same in major 2', '/audit/verify', { key: KEY, major: '2' }, 404, 'not_found', '2.0'],
-      ['the same without a credential', '/audit/verify', { major: '2' }, 401, 'unauthenticated', '2.0'],
+      ['an operation that is not served', '/v1/openapi.json', { key: KEY }, 501, 'capability_not_provided', '1.1'],
+      ['the same in major 2', '/openapi.json', { key: KEY, major: '2' }, 404, 'not_found', '2.0'],
+      ['the same without a credential', '/openapi.json', { major: '2' }, 401, 'unauthenticated', '2.0'],
     ])('%s', async (_title, path, options, status, code, contract) => {
       const answer = await call(host.url, path, options);
       expect({ status: answer.status, error: answer.body.error }).toEqual({ status, error: code });
@@ -512,7 +512,16 @@ describe('a bad configuration', () => {
     [{ tenants: [{ id: 'acme', workspaces: ['acme'] }] }, 'tenants[0].workspaces: must not contain'],
     [{ protocol: { versions: ['1.1', '2.0'], preferred: '2.0' } }, 'preferred must name a 1.x'],
     [{ egress: { denyCidrs: ['10.0.0.1/8'] } }, 'egress.denyCidrs[0]: must be a block'],
-    [{ dpop: { required: true } }, 'dpop: is not served'],
+    [{ workspaceFiles: { maxFileBytes: 1 } }, 'workspaceFiles: is not served'],
+    [{ dpop: { required: 'yes' } }, 'dpop.required'],
+    [
+      { oidc: { issuers: [{ issuer: 'http://idp.example.com', audience: 'svc' }] } },
+      'oidc.issuers[0].issuer: must be https',
+    ],
+    [
+      { authorization: { roles: [], assignments: [{ principal: 'p', workspace: 'w', role: 'r' }] } },
+      'must be one of authorization.roles',
+    ],
   ])('%j ends with exit code 2 and says why', async (changes, message) => {
     const host = launch(folder.path('config.json'), { store: 'memory:', listen: { port: 0 }, ...changes });
     expect(await host.ended).toBe(2);

@@ -131,10 +131,10 @@ describe('discovery', () => {
     // What it serves, and what it says that it does not.
     expect(Object.keys(v1.body.capabilities).sort()).toEqual(['auth', 'authorization', 'restTransport', 'webhooks']);
     expect(v1.body.authorization).toEqual({ supported: false });
-    expect(v1.body.auth).toEqual({ supported: true, profiles: [] });
+    expect(v1.body.auth).toMatchObject({ supported: true, profiles: ['svc-audit-log-integrity'] });
     const v2 = await get(`${url}/.well-known/svc`, { 'svc-version': '2' });
     const records = Object.keys(v2.body).filter((name) => v2.body[name].witness !== undefined);
-    expect(records.sort()).toEqual(['auth', 'limits', 'webhooks']);
+    expect(records.sort()).toEqual(['auditLogIntegrity', 'auth', 'limits', 'webhooks']);
   });
 });
 

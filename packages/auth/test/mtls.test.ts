@@ -76,7 +76,7 @@ describe(covers('auth.workload.cryptographic-verification'), () => {
             scheme: 'spiffe',
             subject: AGENT,
             issuer: 'spiffe://acme.example',
-            keyBinding: { method: 'mtls', thumbprintRef: /^sha256:[0-9a-f]{64}$/ },
+            keyBinding: { method: 'mtls', thumbprintRef: expect.stringMatching(/^sha256:[0-9a-f]{64}$/) },
           },
         },
       },

@@ -1,13 +1,19 @@
-import { authenticator } from '@svc/auth';
+import { authenticator, type Peer, protectedResourceMetadata, protectedResourceUrl, SCOPES } from '@svc/auth';
+import type { AuditFact } from '@svc/auth/audit';
 import { egressPolicy } from '@svc/egress-guard';
 import { guardedPost } from '@svc/egress-guard/post';
 import { pairingProblems, type Served, served as servedVersions } from '@svc/versioning';
 import type { HeaderFamily } from '@svc/webhook-verify';
+import { factAbout } from './audit/fact.ts';
+import { auditRecorder } from './audit/recorder.ts';
 import { systemClock } from './clock.ts';
+import { tokenIssuers } from './discovery/authentication.ts';
 import { publish } from './discovery/publish.ts';
-import { pipeline } from './http/pipeline.ts';
-import type { Route } from './http/route.ts';
+import { pipeline, type RequestRecord } from './http/pipeline.ts';
+import type { Reply, Route } from './http/route.ts';
+import type { Log } from './log.ts';
 import {
+  AUDIT_DEFAULTS,
   BODY_TIMEOUT_MS,
   DEFAULT_MAX_REQUEST_BODY_BYTES,
   DEFAULT_PROTOCOL,
@@ -15,11 +21,13 @@ import {
   WEBHOOK_DEFAULTS,
 } from './options.ts';
 import { systemRandom } from './random.ts';
+import { auditRoutes } from './routes/audit.ts';
 import { discoveryRoute } from './routes/discovery.ts';
 import { runRoutes } from './routes/runs.ts';
 import { webhookRoutes } from './routes/webhooks.ts';
 import { type EventLog, eventLog } from './runs/event-log.ts';
 import { executor } from './runs/executor.ts';
+import type { Transaction } from './transaction.ts';
 import { attempt } from './webhooks/attempt.ts';
 import { dispatcher } from './webhooks/dispatcher.ts';
 import { outbox } from './webhooks/outbox.ts';
@@ -29,8 +37,12 @@ import { webhookIdOf } from './wire/webhook.ts';
 
 /** A host of workflow runs, assembled and not yet started. */
 export interface Host {
-  /** Answers one request. */
-  readonly fetch: (request: Request) => Promise<Response>;
+  /**
+   * Answers one request.
+   *
+   * @param peer who is at the other end, where a platform tells: limits by address and client certificates need it
+   */
+  readonly fetch: (request: Request, peer?: Peer) => Promise<Response>;
   readonly events: EventLog;
   /** Takes up what an earlier process left unfinished, and begins to deliver. */
   start(): Promise<void>;
@@ -55,6 +67,15 @@ export function createHost(options: HostOptions): Host {
   const egress = options.egress ?? egressPolicy();
   const maxBytes = options.maxRequestBodyBytes ?? DEFAULT_MAX_REQUEST_BODY_BYTES;
   const secrets = secretBox(options.secretKey, random);
+  const { authentication = {}, roles } = options;
+  const audit = options.audit && {
+    signer: options.audit.signer,
+    publicKeys: [options.audit.signer.publicKey, ...(options.audit.formerPublicKeys ?? [])],
+    intervalEntries: options.audit.checkpointIntervalEntries ?? AUDIT_DEFAULTS.entries,
+    intervalSeconds: options.audit.checkpointIntervalSeconds ?? AUDIT_DEFAULTS.seconds,
+  };
+  const recorder = audit && auditRecorder({ store, clock, random, log, ...audit });
+  const record = async (fact: AuditFact, transaction: Transaction) => recorder?.record(fact, transaction);
 
   const transport = options.transport ?? guardedPost({ policy: egress });
   const dispatch = dispatcher({
@@ -102,23 +123,32 @@ export function createHost(options: HostOptions): Host {
           maxRequestBodyBytes: maxBytes,
           webhooks,
           apiKeyIssuer: options.apiKeyIssuer ?? 'urn:svc:api-key',
+          authentication,
+          roles: roles?.catalog,
+          audit: audit && {
+            checkpointPublicKey: audit.signer.publicKey,
+            checkpointIntervalEntries: audit.intervalEntries,
+            checkpointIntervalSeconds: audit.intervalSeconds,
+          },
           capabilities: options.capabilities ?? {},
         },
         served,
       ),
     ),
-    ...runRoutes({ store, engine, clock, random, executor: execute, served }),
+    ...runRoutes({ store, engine, clock, random, record, executor: execute, served }),
     ...webhookRoutes({
       store,
       clock,
       random,
       egress,
       secrets,
+      record,
       hasWorkspace,
       durable: { 1: webhooks.durable, 2: true },
       dispatcher: dispatch,
       served,
     }),
+    ...(audit === undefined ? [] : auditRoutes({ audit: store.audit, publicKeys: audit.publicKeys })),
   ];
   requirePairing(routes, served);
 
@@ -127,21 +157,33 @@ export function createHost(options: HostOptions): Host {
       served,
       retirement: options.retirement,
       routes,
-      authenticator: authenticator({ lanes: options.authenticate }),
+      documents: tokenDocuments(options),
+      authenticator: authenticator({
+        lanes: options.authenticate,
+        ...(options.refusals !== undefined && { refusals: options.refusals }),
+        ...resourceMetadata(options),
+      }),
+      roles,
       limiter: options.rateLimit,
       limits: { maxBytes, timeoutMs: BODY_TIMEOUT_MS },
       clock,
       random,
       log,
+      answered(answered) {
+        logAnswered(log, answered);
+        return recorder?.note(requestFact(answered));
+      },
     }),
     events,
     async start() {
+      recorder?.start();
       dispatch.start();
       await execute.resume();
     },
     async stop(graceMs = 10_000) {
       await execute.stop();
       await dispatch.stop(graceMs);
+      await recorder?.stop();
       transport.close?.();
       await store.close();
     },
@@ -161,4 +203,69 @@ function requirePairing(routes: readonly Route[], served: Served): void {
   // One route serves an operation in every major that defines it.
   const problems = pairingProblems((operationId) => operations.has(operationId), served);
   if (problems.length > 0) throw new TypeError(problems.join(' '));
+}
+
+/** Only a host that takes tokens tells where to get one. */
+function resourceMetadata({ authentication = {}, baseUrl }: HostOptions): { readonly resourceMetadata?: string } {
+  if (tokenIssuers(authentication).length === 0) return {};
+  if (baseUrl === undefined) throw new TypeError('createHost: a host that takes tokens needs its baseUrl.');
+  return { resourceMetadata: protectedResourceUrl(baseUrl) };
+}
+
+function tokenDocuments({ authentication = {}, baseUrl }: HostOptions): ReadonlyMap<string, Reply> {
+  const issuers = tokenIssuers(authentication);
+  if (issuers.length === 0 || baseUrl === undefined) return new Map();
+  const { dpop } = authentication;
+  const { origin, pathname } = new URL(baseUrl);
+  const metadata = protectedResourceMetadata({
+    resource: pathname === '/' ? origin : baseUrl,
+    issuers,
+    scopes: SCOPES.filter((scope) => !scope.startsWith('packs:')),
+    ...(dpop !== undefined && { dpopAlgorithms: dpop.algorithms, requires: { dpop: dpop.required } }),
+  });
+  const body = new TextEncoder().encode(JSON.stringify(metadata));
+  const headers = { 'cache-control': 'public, max-age=300' };
+  return new Map([[new URL(protectedResourceUrl(baseUrl)).pathname, { status: 200, headers, body }]]);
+}
+
+/** @see Interface: Audit logging */
+function logAnswered(log: Log, answered: RequestRecord): void {
+  const { principal, operation, method, path, scope, major, status, latencyMs, traceId, decided } = answered;
+  const { credentialId, tenancy, lane, binding } = principal;
+  log({
+    level: 'info',
+    event: 'request',
+    keyId: credentialId,
+    tenant: tenancy.tenant,
+    lane,
+    binding,
+    operation,
+    method,
+    path,
+    scope,
+    major,
+    status,
+    latencyMs,
+    traceId,
+  });
+  if (decided?.allowed === false)
+    log({ level: 'info', event: 'authorization.decided', tenant: tenancy.tenant, ...decided });
+}
+
+function requestFact(answered: RequestRecord): AuditFact {
+  const { principal, operation, method, path, scope, status, startedAt, latencyMs, decided } = answered;
+  return factAbout(principal, {
+    action: 'request',
+    target: decided === undefined || decided.resource === 'withheld' ? null : decided.resource,
+    at: startedAt,
+    details: {
+      operation,
+      method: /^[A-Z]{1,16}$/.test(method) ? method : 'other',
+      path: path ?? null,
+      scope: scope ?? null,
+      status,
+      latencyMs,
+      ...(decided !== undefined && { allowed: decided.allowed, reason: decided.reason }),
+    },
+  });
 }

@@ -1,8 +1,10 @@
-import type { Lane } from '@svc/auth';
+import type { Lane, RefusalLimit, RoleAuthorizer } from '@svc/auth';
+import type { CheckpointSigner } from '@svc/auth/audit';
 import type { RateLimiter } from '@svc/auth/rate-limit';
 import type { EgressPolicy } from '@svc/egress-guard';
 import type { Retirement, ServedOptions } from '@svc/versioning';
 import type { Clock } from './clock.ts';
+import type { AuthenticationFacts } from './discovery/authentication.ts';
 import type { HostCapabilities } from './discovery/capabilities.ts';
 import type { Log } from './log.ts';
 import type { Random } from './random.ts';
@@ -16,6 +18,16 @@ export interface HostOptions {
   readonly store: Store;
   /** In the order in which they are asked. */
   readonly authenticate: readonly Lane[];
+  /** What discovery tells of those lanes beside API keys. A host that takes tokens says here from whom. */
+  readonly authentication?: AuthenticationFacts;
+  /** Counts refused requests by client address. Default: they are not limited. */
+  readonly refusals?: RefusalLimit;
+  /** Decides by roles, too: what a credential's scope allows a role must allow in the workspace. Default: scopes decide alone. */
+  readonly roles?: RoleAuthorizer;
+  /** Keeps an audit log. Default: none is kept. */
+  readonly audit?: AuditOptions;
+  /** Where clients reach the host, e.g. `https://svc.example.com`. Needed by a host that takes tokens. */
+  readonly baseUrl?: string;
   readonly engine: WorkflowEngine;
   /** 32 bytes; encrypts webhook secrets at rest. */
   readonly secretKey: Uint8Array;
@@ -44,6 +56,17 @@ export interface HostOptions {
   readonly random?: Random;
 }
 
+export interface AuditOptions {
+  /** Signs checkpoints, and nothing else. */
+  readonly signer: CheckpointSigner;
+  /** Public keys of earlier signers, whose checkpoints are still there. */
+  readonly formerPublicKeys?: readonly string[];
+  /** A checkpoint after so many entries. Default 1000. */
+  readonly checkpointIntervalEntries?: number;
+  /** A checkpoint at least so often. Default 300. */
+  readonly checkpointIntervalSeconds?: number;
+}
+
 export interface WebhookOptions {
   /** Whether subscriptions of major 1 retry and dead-letter; those of major 2 always do. */
   readonly durable: boolean;
@@ -58,6 +81,9 @@ export interface WebhookOptions {
   readonly deadLetterRetentionDays: number;
   readonly concurrency: { readonly total: number; readonly perSubscription: number };
 }
+
+/** @see The profile `svc-audit-log-integrity` */
+export const AUDIT_DEFAULTS: { readonly entries: number; readonly seconds: number } = { entries: 1000, seconds: 300 };
 
 const HOUR_MS = 3_600_000;
 

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { getRequestListener } from '@hono/node-server';
+import { peerOf } from '@svc/auth/node';
 import type { Host } from '../host.ts';
 
 /**
@@ -14,7 +15,9 @@ import type { Host } from '../host.ts';
 export function toNodeListener(
   host: Pick<Host, 'fetch'>,
 ): (request: IncomingMessage, response: ServerResponse) => void {
-  const listen = getRequestListener(host.fetch, { overrideGlobalObjects: false });
+  const answer = (request: Request, { incoming }: { readonly incoming: Pick<IncomingMessage, 'socket'> }) =>
+    host.fetch(request, peerOf(incoming.socket));
+  const listen = getRequestListener((request, env) => answer(request, env as never), { overrideGlobalObjects: false });
   return (request, response) => {
     if (!isPlainTarget(request.url ?? '')) return refuse(response);
     void listen(request, response);

@@ -18,8 +18,8 @@ export function documentV1(facts: HostFacts): DiscoveryV1 {
     restTransport: { conditionalRunGet: true },
   };
   const families = {
-    auth: { supported: true, profiles: [] },
-    authorization: { supported: false },
+    auth: authV1(facts),
+    authorization: authorizationOf(facts) ?? { supported: false },
     ...Object.fromEntries(
       Object.entries({ ...own, ...servedFamilies(facts.capabilities) }).map(([name, facets]) => [
         name,
@@ -61,4 +61,43 @@ export function documentV1(facts: HostFacts): DiscoveryV1 {
 /** Where the list of what is supported is the claim itself, it stays. */
 function recordOf(name: string, facets: object): object {
   return name in LISTED_AS_SUPPORTED ? facets : { supported: true, ...facets };
+}
+
+function authorizationOf({ roles }: HostFacts): object | undefined {
+  return roles && { supported: true, roles, failClosed: true };
+}
+
+/** Major 1 tells authentication as profiles, each with what a client has to know. */
+function authV1({ authentication, audit }: HostFacts): object {
+  const { oidc, oauth2, workloadIdentity, rotation } = authentication;
+  const [issuer] = oauth2?.issuers ?? [];
+  return {
+    supported: true,
+    profiles: [
+      ...(oidc === undefined ? [] : ['svc-auth-oidc-user-bearer']),
+      ...(oauth2 === undefined ? [] : ['svc-auth-oauth2-client-credentials']),
+      ...(rotation === undefined ? [] : ['svc-auth-api-key-rotation']),
+      ...(audit === undefined ? [] : ['svc-audit-log-integrity']),
+    ],
+    ...(oidc !== undefined && { oidc: { issuers: oidc.issuers, audience: oidc.audience } }),
+    ...(oauth2 !== undefined && {
+      oauth2: { supported: true, issuer, audience: oauth2.audience, supportedAlgorithms: oauth2.algorithms },
+    }),
+    ...(rotation !== undefined && { rotation: { supported: true, ...rotation } }),
+    ...(workloadIdentity !== undefined && { workloadIdentity: workloadV1(workloadIdentity) }),
+    ...(audit !== undefined && {
+      auditLogIntegrity: { hashChain: true, checkpointSignatureAlgorithm: 'ed25519', ...audit },
+    }),
+  };
+}
+
+function workloadV1(facts: NonNullable<HostFacts['authentication']['workloadIdentity']>): object {
+  const { schemes, senderConstraint, delegation, subjectMapping } = facts;
+  return {
+    supported: true,
+    schemes,
+    senderConstraint,
+    ...(delegation !== undefined && { delegation }),
+    subjectMapping,
+  };
 }

@@ -36,9 +36,7 @@ export function documentV2(facts: HostFacts, contract: string): DiscoveryV2 {
     ...(extensions !== undefined && { extensions }),
     auth: {
       ...claim,
-      lanes: [
-        { lane: 'api-key', issuers: [facts.apiKeyIssuer], revocation: 'next-request', minimumAssurance: 'bearer' },
-      ],
+      lanes: lanesOf(facts),
     },
     limits: {
       ...claim,
@@ -50,6 +48,10 @@ export function documentV2(facts: HostFacts, contract: string): DiscoveryV2 {
     ...(envelopeKinds !== undefined && {
       supportedEnvelopes: { ...claim, kinds: envelopeKinds },
       schemaVersions: { ...claim, kinds: Object.fromEntries(envelopeKinds.map((kind) => [kind, 1])) },
+    }),
+    ...(facts.roles !== undefined && { authorization: { ...claim, roles: facts.roles, failClosed: true } }),
+    ...(facts.audit !== undefined && {
+      auditLogIntegrity: { ...claim, checkpointSignatureAlgorithm: 'ed25519', ...facts.audit },
     }),
     ...families,
   };
@@ -69,4 +71,34 @@ function inMajor2(name: string, facets: object): object {
   const { signed: _signed, durable: _durable, supported, ...kept }: Record<string, unknown> = { ...facets };
   const listed = Reflect.get(LISTED_AS_SUPPORTED, name);
   return typeof listed === 'string' ? { ...kept, [listed]: supported } : kept;
+}
+
+/** Major 2 tells authentication as lanes. A token is verified here and not asked about, so it is good until it expires. */
+function lanesOf({ apiKeyIssuer, authentication }: HostFacts): readonly object[] {
+  const { oidc, oauth2, workloadIdentity, dpop } = authentication;
+  const minimumAssurance = dpop?.required === true ? 'sender-constrained' : 'bearer';
+  const ofTokens = (lane: string, { issuers, lifetime }: { issuers: readonly string[]; lifetime: number }) => ({
+    lane,
+    issuers,
+    revocation: 'exp-only',
+    revocationWindowSeconds: lifetime,
+    minimumAssurance,
+  });
+  return [
+    { lane: 'api-key', issuers: [apiKeyIssuer], revocation: 'next-request', minimumAssurance: 'bearer' },
+    ...(oidc === undefined ? [] : [ofTokens('oidc', oidc)]),
+    ...(oauth2 === undefined ? [] : [ofTokens('oauth2', oauth2)]),
+    ...(workloadIdentity === undefined ? [] : [workloadLane(workloadIdentity)]),
+  ];
+}
+
+function workloadLane(facts: NonNullable<HostFacts['authentication']['workloadIdentity']>): object {
+  const { issuers, senderConstraint, delegation } = facts;
+  return {
+    lane: 'workload',
+    issuers,
+    revocation: 'delegation-expiry',
+    minimumAssurance: senderConstraint.length > 0 ? 'key-bound' : 'bearer',
+    ...(delegation !== undefined && { delegationProofs: ['svid-chain'] }),
+  };
 }

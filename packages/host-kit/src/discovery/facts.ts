@@ -1,4 +1,5 @@
 import type { RetryPolicy } from '../webhooks/retry.ts';
+import type { AuthenticationFacts } from './authentication.ts';
 import type { HostCapabilities } from './capabilities.ts';
 
 /** What a host is and does, as both documents tell it. */
@@ -16,6 +17,18 @@ export interface HostFacts {
   };
   /** The realm that API-key Subjects name as their issuer. */
   readonly apiKeyIssuer: string;
+  readonly authentication: AuthenticationFacts;
+  /** Undefined when roles are not asked. */
+  readonly roles: readonly { readonly role: string; readonly scopes: readonly string[] }[] | undefined;
+  /** Undefined when no audit log is kept. */
+  readonly audit: AuditFacts | undefined;
   /** What it serves beside the kit. */
   readonly capabilities: HostCapabilities;
+}
+
+export interface AuditFacts {
+  /** 44 bytes of DER in base64. */
+  readonly checkpointPublicKey: string;
+  readonly checkpointIntervalEntries: number;
+  readonly checkpointIntervalSeconds: number;
 }

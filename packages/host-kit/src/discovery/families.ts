@@ -13,6 +13,8 @@ const text = z.string().min(1).max(256);
 const locale = z.string().regex(/^[a-z]{2,3}(?:-[A-Za-z0-9]{2,8})*$/, 'must be a language tag such as en or pt-BR');
 const lowerKebab = z.string().regex(/^[a-z][a-z0-9]*(?:-[a-z0-9]+)*$/, 'must be lower-case words joined by hyphens');
 const httpsUrl = z.url({ protocol: /^https$/ });
+/** An issuer, https as everywhere else but on this machine. */
+const issuerUrl = z.url({ protocol: /^https?$/ });
 const calendarDate = z.iso.date();
 const interopVersion = z.string().regex(/^[0-9]+\.[0-9]+$/, 'must be two integers joined by a dot');
 
@@ -39,7 +41,10 @@ export const FACETS = {
   }),
   anonymousActor: z.strictObject({}),
   artifactTypes: z.strictObject({ types: list(text).optional() }),
-  authorization: z.strictObject({ roles: list(text).optional(), failClosed: z.literal(true).optional() }),
+  authorization: z.strictObject({
+    roles: list(z.strictObject({ role: text, scopes: list(text) })).optional(),
+    failClosed: z.literal(true).optional(),
+  }),
   blobStorage: z.strictObject({ maxObjectBytes: count.optional() }),
   cache: z.strictObject({ maxValueBytes: count.optional(), maxTtlSeconds: count.optional() }),
   compensation: z.strictObject({ ordering: z.literal('reverse-completion') }),
@@ -157,26 +162,44 @@ export const LISTED_AS_SUPPORTED: Readonly<Partial<Record<Family, string>>> = {
 export type Family = keyof typeof FACETS;
 export type Facets = { readonly [Name in Family]?: z.input<(typeof FACETS)[Name]> };
 
+/** The audit log: a part of authentication in major 1, a family of its own in major 2. */
+export const AUDIT_V2 = z.strictObject({
+  checkpointSignatureAlgorithm: z.literal('ed25519'),
+  checkpointPublicKey: text,
+  checkpointIntervalEntries: count,
+  checkpointIntervalSeconds: count,
+});
+
 /** Authentication is told in two ways: as profiles by major 1, as lanes by major 2. */
 export const AUTH_V1 = z.strictObject({
   supported: z.literal(true),
   profiles: list(
     z.enum([
       ...(['svc-auth-oidc-user-bearer', 'svc-auth-saml', 'svc-auth-scim', 'svc-auth-ldap'] as const),
-      'svc-audit-log-integrity',
+      ...(['svc-auth-oauth2-client-credentials', 'svc-auth-api-key-rotation', 'svc-audit-log-integrity'] as const),
     ]),
   ),
-  oidc: z.strictObject({ issuers: list(httpsUrl).min(1), audience: text }).optional(),
-  subjectLinkKey: text.optional(),
-  auditLogIntegrity: z
+  oidc: z.strictObject({ issuers: list(issuerUrl).min(1), audience: text }).optional(),
+  oauth2: z
     .strictObject({
-      hashChain: z.literal(true),
-      checkpointSignatureAlgorithm: z.literal('ed25519'),
-      checkpointPublicKey: text,
-      checkpointIntervalEntries: count,
-      checkpointIntervalSeconds: count,
+      supported: z.literal(true),
+      issuer: issuerUrl,
+      audience: text,
+      supportedAlgorithms: list(text).min(1),
     })
     .optional(),
+  rotation: z.strictObject({ supported: z.literal(true), minGraceSeconds: z.int().min(0) }).optional(),
+  workloadIdentity: z
+    .strictObject({
+      supported: z.literal(true),
+      schemes: list(z.enum(['spiffe', 'mtls-san', 'cloud-subject', 'oauth-client'])).min(1),
+      senderConstraint: list(z.enum(['dpop', 'mtls'])),
+      delegation: z.strictObject({ maxChainDepth: count }).optional(),
+      subjectMapping: z.string().min(1).max(1024),
+    })
+    .optional(),
+  subjectLinkKey: text.optional(),
+  auditLogIntegrity: AUDIT_V2.safeExtend({ hashChain: z.literal(true) }).optional(),
 });
 
 export const AUTH_V2 = z.strictObject({
@@ -186,6 +209,8 @@ export const AUTH_V2 = z.strictObject({
         lane: text,
         issuers: list(text).min(1),
         revocation: text,
+        revocationWindowSeconds: count.optional(),
+        delegationProofs: list(text).optional(),
         minimumAssurance: text,
       }),
     )

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import {
+  AUDIT_V2,
   AUTH_V2,
   calendarDate,
   ENVELOPE_KINDS,
@@ -57,6 +58,7 @@ export const DISCOVERY_V2 = z
     extensions: EXTENSIONS.optional(),
     ...families,
     auth: recordV2(AUTH_V2),
+    auditLogIntegrity: recordV2(AUDIT_V2),
     limits: recordV2(LIMITS),
     supportedEnvelopes: recordV2(z.strictObject({ kinds: z.array(z.enum(ENVELOPE_KINDS)) })),
     schemaVersions: recordV2(z.strictObject({ kinds })),

@@ -1,5 +1,13 @@
-import { type Authenticator, authorize, type Principal } from '@svc/auth';
-import type { RateLimiter } from '@svc/auth/rate-limit';
+import {
+  type Authenticator,
+  type AuthorizationDecided,
+  authorizationDecided,
+  authorize,
+  type Peer,
+  type Principal,
+  type RoleAuthorizer,
+} from '@svc/auth';
+import { type RateLimiter, rateLimitHeaders } from '@svc/auth/rate-limit';
 import {
   type Negotiation,
   negotiate,
@@ -22,77 +30,164 @@ export interface PipelineOptions {
   /** Said on every response of major 1. */
   readonly retirement: Retirement | undefined;
   readonly routes: readonly Route[];
+  /** Documents outside of the protocol, by their path: public, and the same for everybody. */
+  readonly documents: ReadonlyMap<string, Reply>;
   readonly authenticator: Authenticator;
+  readonly roles: RoleAuthorizer | undefined;
   readonly limiter: RateLimiter | undefined;
   readonly limits: BodyLimits;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
+  /** Told of every request whose caller is known, when its answer is. The answer waits for a promise that it returns. */
+  readonly answered: (record: RequestRecord) => Promise<void> | undefined;
+}
+
+/** What is kept of an authenticated request: nothing of what it said. */
+export interface RequestRecord {
+  readonly principal: Principal;
+  readonly operation: string;
+  readonly method: string;
+  /** The template, as a segment may be a token. */
+  readonly path: string | undefined;
+  readonly scope: string | undefined;
+  readonly major: 1 | 2;
+  readonly status: number;
+  readonly startedAt: number;
+  readonly latencyMs: number;
+  readonly decided: AuthorizationDecided | undefined;
+  /** From a well-formed `traceparent`, to find the request by; it counts for nothing else. */
+  readonly traceId: string | undefined;
 }
 
 /**
- * What every request goes through, in this order: limits, version, authentication, rate limit, scope, body, handler, stamping,
- * access log. A refusal at one step is all that a caller learns of those behind it.
+ * What every request goes through, in this order: limits, version, authentication, rate limit, scope and role, body, handler,
+ * stamping, record. A refusal at one step is all that a caller learns of those behind it.
  */
-export function pipeline(options: PipelineOptions): (request: Request) => Promise<Response> {
-  const { served, clock, log } = options;
+export function pipeline(options: PipelineOptions): (request: Request, peer?: Peer) => Promise<Response> {
+  const { served, clock, documents, roles } = options;
   const routes = new Map<OperationId, Route>(options.routes.map((route) => [route.operationId, route]));
 
-  return async (request) => {
-    const started = clock.now();
+  return async (request, peer) => {
+    const startedAt = clock.now();
     const { pathname, search } = new URL(request.url);
     const target = pathname + search;
     const negotiation = negotiate({ method: request.method, target, headers: request.headers }, served);
-    if (negotiation.kind === 'foreign') return notFound();
+    if (negotiation.kind === 'foreign') return foreign(request, pathname);
 
-    const caller: Caller = { principal: undefined };
-    const response = await answer(request, negotiation, caller).catch((error: unknown) =>
+    const call: Progress = { principal: undefined, scope: undefined, decided: undefined, headers: {} };
+    const response = await answer(request, peer, negotiation, call).catch((error: unknown) =>
       failureResponse(error, negotiation.major, options),
     );
+    for (const [name, value] of Object.entries(call.headers)) response.headers.set(name, value);
     stampResponse(response.headers, negotiation.contract);
     if (negotiation.major === 1 && options.retirement !== undefined)
       stampRetirement(response.headers, options.retirement);
-    if (caller.principal !== undefined) {
-      log(accessRecord(request, negotiation, caller.principal, response.status, clock.now() - started));
+    if (call.principal !== undefined) {
+      const latencyMs = clock.now() - startedAt;
+      await options.answered({
+        ...recordOf(request, negotiation),
+        ...call,
+        principal: call.principal,
+        status: response.status,
+        startedAt,
+        latencyMs,
+      });
     }
     return request.method === 'HEAD' ? withoutBody(response) : response;
   };
 
-  async function answer(request: Request, negotiation: Protocol, caller: Caller): Promise<Response> {
+  async function answer(
+    request: Request,
+    peer: Peer | undefined,
+    negotiation: Protocol,
+    call: Progress,
+  ): Promise<Response> {
     refuseDeclaredLength(request.headers, options.limits);
     if (negotiation.kind === 'refused') throw negotiation.error;
 
     const route = negotiation.kind === 'operation' ? routes.get(negotiation.operation.operationId) : undefined;
-    if (route?.access !== 'public') await authenticate(request, caller);
+    if (route?.access !== 'public') await authenticate(request, peer, call);
     if (negotiation.kind === 'method-not-allowed') throw methodNotAllowed(negotiation.allow);
     if (negotiation.kind === 'absent') throw absent();
     if (route === undefined) throw UNSERVED[negotiation.major](negotiation.operation.operationId);
 
-    if (route.access !== 'public' && caller.principal !== undefined) {
-      const decision = authorize(caller.principal, [route.access.scope]);
-      if (!decision.allowed) throw decision.error;
+    const { major, params } = negotiation;
+    if (route.access !== 'public' && call.principal !== undefined) {
+      call.scope = route.access.scope;
+      call.principal = await permitted(call, call.principal, route.access.scope, {
+        action: route.operationId,
+        resource: resourceIn(params) ?? route.operationId,
+      });
     }
     const json = route.takesBody ? await readJson(request, options.limits) : undefined;
-    const { major, params } = negotiation;
     const query = new URL(request.url).searchParams;
-    const { principal } = caller;
-    return responseOf(await route.serve({ major, params, query, headers: request.headers, principal, json }));
+    const { principal, decided } = call;
+    return responseOf(
+      await route.serve({
+        major,
+        params,
+        query,
+        headers: request.headers,
+        principal,
+        decided: roles === undefined ? undefined : decided,
+        json,
+      }),
+    );
   }
 
-  async function authenticate(request: Request, caller: Caller): Promise<void> {
-    const outcome = await options.authenticator.authenticate(request);
+  async function authenticate(request: Request, peer: Peer | undefined, call: Progress): Promise<void> {
+    const { method, url, headers } = request;
+    const outcome = await options.authenticator.authenticate({ method, url, headers, peer });
     if (outcome.kind === 'refused') throw outcome.error;
-    caller.principal = outcome.principal;
+    call.principal = outcome.principal;
     const decision = await options.limiter?.consume(outcome.principal.credentialId);
+    call.headers = { ...outcome.headers, ...(decision && rateLimitHeaders(decision)) };
     if (decision?.allowed === false) throw decision.error;
+  }
+
+  /**
+   * The caller as far as it may do this: with roles, in no more workspaces than one gives it.
+   *
+   * @throws {AuthError} `forbidden`
+   */
+  async function permitted(
+    call: Progress,
+    principal: Principal,
+    scope: string,
+    asked: { readonly action: string; readonly resource: string },
+  ): Promise<Principal> {
+    const byScope = authorize(principal, scope);
+    const byRole = byScope.allowed ? await roles?.authorize(principal, scope) : undefined;
+    call.decided = authorizationDecided(principal, asked, byRole ?? byScope);
+    if (!byScope.allowed) throw byScope.error;
+    if (byRole === undefined) return principal;
+    if (!byRole.allowed) throw byRole.error;
+    return { ...principal, tenancy: byRole.tenancy };
+  }
+
+  /** Outside of the protocol, so without its version. */
+  function foreign(request: Request, pathname: string): Response {
+    const document = documents.get(pathname);
+    if (document === undefined) return plain(404, 'not_found', 'There is nothing at this path.');
+    if (request.method !== 'GET' && request.method !== 'HEAD') {
+      const refused = plain(405, 'validation_error', 'This path takes GET.');
+      refused.headers.set('allow', 'GET, HEAD');
+      return refused;
+    }
+    const response = responseOf(document);
+    return request.method === 'HEAD' ? withoutBody(response) : response;
   }
 }
 
 type Protocol = Exclude<Negotiation, { readonly kind: 'foreign' }>;
 
-/** Filled in as soon as it is known, so that refusals of a known caller are logged too. */
-interface Caller {
+/** Filled in as soon as it is known, so that refusals of a known caller are recorded too. */
+interface Progress {
   principal: Principal | undefined;
+  scope: string | undefined;
+  decided: AuthorizationDecided | undefined;
+  headers: Readonly<Record<string, string>>;
 }
 
 function responseOf({ status, headers = {}, body }: Reply): Response {
@@ -105,11 +200,18 @@ function withoutBody({ status, headers }: Response): Response {
   return new Response(null, { status, headers });
 }
 
-/** Outside of the protocol, so without its version. */
-function notFound(): Response {
-  const body = JSON.stringify({ error: 'not_found', message: 'There is nothing at this path.' });
-  return new Response(body, { status: 404, headers: { 'content-type': 'application/json' } });
+function plain(status: number, error: string, message: string): Response {
+  return new Response(JSON.stringify({ error, message }), { status, headers: { 'content-type': 'application/json' } });
 }
+
+/** An id of ours. Whatever else a path holds may be a credential in the wrong place, which no record repeats. */
+function resourceIn({ runId, webhookId }: Readonly<Record<string, string>>): string | undefined {
+  const id = runId ?? webhookId;
+  if (id === undefined) return undefined;
+  return MINTED_ID.test(id) ? id.replace(/%2f/i, '/') : 'withheld';
+}
+
+const MINTED_ID = /^(?:[A-Za-z0-9._~-]{1,128}(?:\/|%2F))?(?:run|whk)_[0-9a-z]{26}$/i;
 
 /** An operation of the protocol that this host does not serve. */
 const UNSERVED = {
@@ -129,23 +231,16 @@ function methodNotAllowed(allow: readonly string[]): HostError {
   });
 }
 
-/** The path is logged as its template: a segment may be a token. @see Interface: Audit logging */
-function accessRecord(
-  request: Request,
-  negotiation: Protocol,
-  principal: Principal,
-  status: number,
-  latencyMs: number,
-) {
+function recordOf(request: Request, negotiation: Protocol) {
+  const operation = 'operation' in negotiation ? negotiation.operation : undefined;
   return {
-    level: 'info',
-    event: 'request',
-    keyId: principal.credentialId,
-    tenant: principal.tenancy.tenant,
+    operation: operation?.operationId ?? negotiation.kind,
     method: request.method,
-    path: 'operation' in negotiation ? negotiation.operation.path : undefined,
+    path: operation?.path,
     major: negotiation.major,
-    status,
-    latencyMs,
-  } as const;
+    traceId: TRACEPARENT.exec(request.headers.get('traceparent') ?? '')?.[1],
+  };
 }
+
+/** @see W3C Trace Context, section 3.2 */
+const TRACEPARENT = /^00-(?!0{32})([0-9a-f]{32})-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}$/;

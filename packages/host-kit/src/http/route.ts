@@ -1,4 +1,4 @@
-import type { Principal } from '@svc/auth';
+import type { AuthorizationDecided, Principal } from '@svc/auth';
 import type { Major, OperationId } from '@svc/versioning';
 import type { z } from 'zod';
 import { type FieldProblem, invalid } from '../errors.ts';
@@ -23,6 +23,8 @@ export interface Call {
   readonly headers: Headers;
   /** Absent on a public route. */
   readonly principal: Principal | undefined;
+  /** What roles decided about the call; absent where they are not asked. */
+  readonly decided: AuthorizationDecided | undefined;
   /** Parsed, and not yet judged by a schema. */
   readonly json: unknown;
 }

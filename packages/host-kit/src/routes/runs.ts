@@ -20,9 +20,9 @@ export function runRoutes(options: RunRoutesOptions): Route[] {
       operationId: 'createRun',
       scope: 'runs:create',
       schema: runRequest,
-      async serve({ major, principal }, request) {
+      async serve({ major, principal, decided }, request) {
         const run = await createRun(options, principal, request);
-        executor.execute(run);
+        executor.execute(run, decided && { type: 'authorization.decided', payload: { ...decided } });
         return { status: 201, body: createdBody(major, run) };
       },
     }),

@@ -1,11 +1,14 @@
 import type { Principal } from '@svc/auth';
+import type { AuditFact } from '@svc/auth/audit';
 import { mintId } from '@svc/versioning/ids';
 import type { OwnerRecord } from '@svc/versioning/projection';
+import { factAbout } from '../audit/fact.ts';
 import type { Clock } from '../clock.ts';
 import { HostError, invalid } from '../errors.ts';
 import type { JsonObject } from '../json.ts';
 import type { Random } from '../random.ts';
 import type { Store } from '../stores/store.ts';
+import type { Transaction } from '../transaction.ts';
 import type { WorkflowEngine } from './engine.ts';
 import type { Run } from './run.ts';
 
@@ -25,6 +28,8 @@ export interface CreateRunOptions {
   readonly engine: WorkflowEngine;
   readonly clock: Clock;
   readonly random: Random;
+  /** Writes an audit fact in the transaction of what it records. */
+  readonly record: (fact: AuditFact, transaction: Transaction) => Promise<void>;
 }
 
 /**
@@ -33,7 +38,7 @@ export interface CreateRunOptions {
  * @throws {HostError} `validation_error` when the engine cannot run it, `forbidden` when the scope is not the caller's
  */
 export async function createRun(options: CreateRunOptions, principal: Principal, request: RunRequest): Promise<Run> {
-  const { store, engine, clock, random } = options;
+  const { store, engine, clock, random, record } = options;
   const workspace = workspaceOf(principal, request.scope);
   const refusal = engine.refuse(request.workflowId, request.inputs);
   if (refusal !== undefined) throw invalid(refusal);
@@ -55,7 +60,17 @@ export async function createRun(options: CreateRunOptions, principal: Principal,
     lastSequence: -1,
     createdAt: clock.now(),
   };
-  await store.transaction((transaction) => store.runs.insert(run, transaction));
+  const target = `${run.tenant}/${run.runId}`;
+  const fact = factAbout(principal, {
+    action: 'run.create',
+    target,
+    at: run.createdAt,
+    details: { workflow: run.workflowId },
+  });
+  await store.transaction(async (transaction) => {
+    await store.runs.insert(run, transaction);
+    await record(fact, transaction);
+  });
   return run;
 }
 

@@ -1,7 +1,7 @@
 import { HostError } from '../errors.ts';
 import { describeError, type Log } from '../log.ts';
 import type { Store } from '../stores/store.ts';
-import type { WorkflowEngine } from './engine.ts';
+import type { NewEvent, WorkflowEngine } from './engine.ts';
 import type { EventLog } from './event-log.ts';
 import type { RunEvent } from './event-store.ts';
 import { isTerminal, type Run } from './run.ts';
@@ -10,8 +10,12 @@ import { isTerminal, type Run } from './run.ts';
 export interface Executor {
   /** Takes up, page by page, what an earlier process left unfinished. Resolves when all of it has been handed over. */
   resume(): Promise<void>;
-  /** Hands a run over and returns at once. */
-  execute(run: Run): void;
+  /**
+   * Hands a run over and returns at once.
+   *
+   * @param decided an event that stands right after the start of a new run
+   */
+  execute(run: Run, decided?: NewEvent): void;
   /** Asks every execution to leave its run where it is, and waits for that. */
   stop(): Promise<void>;
 }
@@ -45,15 +49,15 @@ export function executor(options: ExecutorOptions): Executor {
     },
   };
 
-  function execute(run: Run): void {
+  function execute(run: Run, decided?: NewEvent): void {
     if (stopping.signal.aborted || executions.has(run.runId)) return;
-    const execution = drive(run)
+    const execution = drive(run, decided)
       .catch((error: unknown) => recordFailure(run, error))
       .finally(() => executions.delete(run.runId));
     executions.set(run.runId, execution);
   }
 
-  async function drive(run: Run): Promise<void> {
+  async function drive(run: Run, decided: NewEvent | undefined): Promise<void> {
     const history = run.lastSequence < 0 ? [] : await wholeLog(run);
     let ended = isTerminal(run.status);
     await engine.execute(run, {
@@ -63,6 +67,7 @@ export function executor(options: ExecutorOptions): Executor {
         stopping.signal.throwIfAborted();
         const recorded = await events.append(run.runId, event);
         ended ||= TERMINAL_EVENTS.has(recorded.type);
+        if (recorded.sequence === 0 && decided !== undefined) await events.append(run.runId, decided);
         return recorded;
       },
     });

@@ -1,3 +1,4 @@
+import type { AuditStore } from '../audit/audit-store.ts';
 import type { EventStore } from '../runs/event-store.ts';
 import type { RunStore } from '../runs/run-store.ts';
 import type { Transaction } from '../transaction.ts';
@@ -18,5 +19,6 @@ export interface Store {
   readonly events: EventStore;
   readonly subscriptions: SubscriptionStore;
   readonly deliveries: DeliveryQueue;
+  readonly audit: AuditStore;
   close(): Promise<void>;
 }

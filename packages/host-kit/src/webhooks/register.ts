@@ -1,12 +1,15 @@
 import { type Principal, reachesWorkspace } from '@svc/auth';
+import type { AuditFact } from '@svc/auth/audit';
 import { checkUrl, type EgressPolicy } from '@svc/egress-guard';
 import type { Major } from '@svc/versioning';
 import { mintId } from '@svc/versioning/ids';
 import { secretFingerprint } from '@svc/webhook-verify';
+import { factAbout } from '../audit/fact.ts';
 import type { Clock } from '../clock.ts';
 import { HostError } from '../errors.ts';
 import type { Random } from '../random.ts';
 import type { Store } from '../stores/store.ts';
+import type { Transaction } from '../transaction.ts';
 import { CLOSED } from './circuit.ts';
 import type { SecretBox } from './secrets.ts';
 import type { Subscription } from './subscription.ts';
@@ -30,6 +33,8 @@ export interface RegisterOptions {
   readonly secrets: SecretBox;
   /** Whether a workspace of that name exists in the tenant. */
   readonly hasWorkspace: (tenant: string, workspace: string) => boolean;
+  /** Writes an audit fact in the transaction of what it records. */
+  readonly record: (fact: AuditFact, transaction: Transaction) => Promise<void>;
   /** Whether a subscription registered under a major is durable. */
   readonly durable: Readonly<Record<Major, boolean>>;
 }
@@ -53,7 +58,7 @@ export async function register(
   major: Major,
   registration: Registration,
 ): Promise<Registered> {
-  const { store, clock, random, egress, secrets } = options;
+  const { store, clock, random, egress, secrets, record } = options;
   const workspaces = scopeOf(options, principal, registration.workspace);
   const checked = checkUrl(registration.url, egress);
   if (!checked.ok) throw rejected(checked.reason);
@@ -77,7 +82,12 @@ export async function register(
     secretFingerprint: secretFingerprint(secret),
     createdAt: clock.now(),
   };
-  await store.transaction((transaction) => store.subscriptions.insert(subscription, transaction));
+  const target = `${subscription.tenant}/${webhookId}`;
+  const fact = factAbout(principal, { action: 'webhook.register', target, at: subscription.createdAt });
+  await store.transaction(async (transaction) => {
+    await store.subscriptions.insert(subscription, transaction);
+    await record(fact, transaction);
+  });
   return { subscription, secret };
 }
 

@@ -1,11 +1,18 @@
 import type { Principal } from '@svc/auth';
+import type { AuditFact } from '@svc/auth/audit';
+import { factAbout } from '../audit/fact.ts';
+import type { Clock } from '../clock.ts';
 import { HostError } from '../errors.ts';
 import type { Store } from '../stores/store.ts';
+import type { Transaction } from '../transaction.ts';
 import type { Dispatcher } from './dispatcher.ts';
 
 export interface UnregisterOptions {
   readonly store: Store;
+  readonly clock: Clock;
   readonly dispatcher: Pick<Dispatcher, 'forget'>;
+  /** Writes an audit fact in the transaction of what it records. */
+  readonly record: (fact: AuditFact, transaction: Transaction) => Promise<void>;
 }
 
 /**
@@ -16,13 +23,20 @@ export interface UnregisterOptions {
  * the caller's
  */
 export async function unregister(
-  { store, dispatcher }: UnregisterOptions,
-  { tenancy }: Principal,
+  { store, clock, dispatcher, record }: UnregisterOptions,
+  principal: Principal,
   webhookId: string,
   workspace: string | undefined,
 ): Promise<void> {
+  const { tenancy } = principal;
   const reach = workspace === undefined ? tenancy : { ...tenancy, workspaces: [workspace] };
-  const removed = await store.transaction((transaction) => store.subscriptions.remove(reach, webhookId, transaction));
+  const removed = await store.transaction(async (transaction) => {
+    const found = await store.subscriptions.remove(reach, webhookId, transaction);
+    const target = `${tenancy.tenant}/${webhookId}`;
+    const fact = factAbout(principal, { action: 'webhook.unregister', target, at: clock.now() });
+    if (found.kind === 'found') await record(fact, transaction);
+    return found;
+  });
   if (removed.kind === 'found') return dispatcher.forget(webhookId);
   if (removed.kind === 'absent' || workspace !== undefined) {
     throw new HostError('not_found', 'There is no such subscription.', { details: undefined });

@@ -28,6 +28,9 @@ function facts(capabilities: HostCapabilities = {}, over: Partial<HostFacts> = {
     maxRequestBodyBytes: 1_048_576,
     webhooks: { durable: false, retryPolicy: { maxAttempts: 3, backoff: 'fixed', delayMs: 1000, maxDelayMs: 30_000 } },
     apiKeyIssuer: 'urn:svc:api-key',
+    authentication: {},
+    roles: undefined,
+    audit: undefined,
     capabilities,
     ...over,
   };

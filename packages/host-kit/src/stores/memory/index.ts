@@ -1,4 +1,5 @@
 import type { Store } from '../store.ts';
+import { auditStore } from './audit.ts';
 import { deliveryQueue } from './deliveries.ts';
 import { eventStore } from './events.ts';
 import { journal as openJournal } from './journal.ts';
@@ -15,6 +16,7 @@ export function memoryStore(): Store {
     events: eventStore(journal),
     subscriptions: subscriptionStore(journal, deliveries.drop),
     deliveries,
+    audit: auditStore(journal),
     async close() {},
   };
 }

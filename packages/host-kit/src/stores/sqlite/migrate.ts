@@ -1,8 +1,9 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { initial } from './migrations/0001-initial.ts';
+import { audit } from './migrations/0002-audit.ts';
 
 /** In order; a migration that was released is never edited. */
-const MIGRATIONS: readonly string[] = [initial];
+const MIGRATIONS: readonly string[] = [initial, audit];
 
 /**
  * Brings the schema to this version's, one migration a transaction.

@@ -1,0 +1,286 @@
+import { hkdfSync } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import {
+  type Lane,
+  memoryRoleDirectory,
+  type RefusalLimit,
+  type RoleAssignment,
+  type RoleAuthorizer,
+  roleAuthorizer,
+} from '@svc/auth';
+import { apiKeyLane, hashApiKey, memoryKeyStore } from '@svc/auth/api-key';
+import { bearerLane, localKeys, pseudonyms, type TokenIssuer } from '@svc/auth/bearer';
+import { type DpopVerifier, dpopVerifier, memoryReplayStore, statelessNonces } from '@svc/auth/dpop';
+import { type CertificateOf, clientCertificates } from '@svc/auth/mtls';
+import { clientAddress, memoryRateLimiter } from '@svc/auth/rate-limit';
+import {
+  cloudSubject,
+  jwtSvid,
+  oauthClient,
+  type PresentedIdentity,
+  type WorkloadBinding,
+  type WorkloadScheme,
+  workloadLane,
+} from '@svc/auth/workload';
+import { mtlsSan, x509Svid } from '@svc/auth/workload/x509';
+import { egressPolicy, inCidr, parseAddress, parseCidr } from '@svc/egress-guard';
+import { type GuardedFetch, guardedFetch } from '@svc/egress-guard/fetch';
+import type { AuthenticationFacts } from '@svc/host-kit';
+import type { Config } from './config.ts';
+
+export interface Authentication {
+  readonly lanes: readonly Lane[];
+  readonly facts: AuthenticationFacts;
+  readonly refusals: RefusalLimit;
+  readonly roles: RoleAuthorizer | undefined;
+}
+
+/**
+ * Who may call the host that a configuration describes. Lanes for tokens come first: each knows its issuers, and leaves everything
+ * else to the API keys.
+ *
+ * @param baseUrl where clients reach the host, which DPoP proofs name
+ */
+export function authentication(config: Config, baseUrl: string, secret: Uint8Array): Authentication {
+  const constraints = { dpop: dpop(config, baseUrl, secret), certificateOf: certificates(config) };
+  const fetch = identityFetch(config);
+  const issuers = tokenIssuers(config, secret);
+  const workloads = workloadIdentity(config, { fetch, ...constraints });
+  return {
+    lanes: [
+      ...(workloads === undefined ? [] : [workloads.lane]),
+      ...(issuers.length === 0 ? [] : [bearerLane({ issuers, fetch, now: Date.now, ...constraints })]),
+      apiKeyLane({ keys: memoryKeyStore(config.apiKeys.map(keyRecord)), now: Date.now }),
+    ],
+    facts: {
+      ...factsOf(config, issuers),
+      ...(workloads !== undefined && { workloadIdentity: workloads.facts }),
+      ...(config.dpop !== undefined && {
+        dpop: { algorithms: constraints.dpop.algorithms, required: config.dpop.required },
+      }),
+    },
+    refusals: {
+      limiter: memoryRateLimiter({ ...(config.rateLimit ?? REFUSALS), now: Date.now }),
+      clientOf: clientAddress({ isTrustedPeer: isTrustedPeer(config) }),
+    },
+    roles: roles(config),
+  };
+}
+
+/** A hundred a second: enough for any client's mistakes, too few to guess with. */
+const REFUSALS = { limit: 6000, windowSeconds: 60 };
+
+/** The key itself is hashed here and goes no further. */
+function keyRecord({
+  key,
+  hash,
+  workspaces,
+  principalKind,
+  expiresAt,
+  revokedAt,
+  ...record
+}: Config['apiKeys'][number]) {
+  return {
+    ...record,
+    hash: hash ?? hashApiKey(key ?? ''),
+    workspaces: workspaces.includes('*') ? ('all' as const) : workspaces,
+    ...(principalKind !== undefined && { principalKind }),
+    ...(expiresAt != null && { expiresAt: Date.parse(expiresAt) }),
+    ...(revokedAt != null && { revokedAt: Date.parse(revokedAt) }),
+  };
+}
+
+function tokenIssuers(config: Config, secret: Uint8Array): readonly TokenIssuer[] {
+  const entry = (profile: 'user' | 'client', given: Issuer): TokenIssuer => {
+    const { issuer, audience, algorithms, jwksUri, jwksFile, claims, pseudonymous, ...limits } = given;
+    return {
+      issuer,
+      audience,
+      profile,
+      tenants: given.tenants ?? config.tenants.map(({ id }) => id),
+      senderConstrained: config.dpop?.required ?? false,
+      ...(algorithms !== undefined && { algorithms }),
+      ...(jwksUri !== undefined && { jwksUri }),
+      ...(jwksFile !== undefined && { keys: keysIn(jwksFile) }),
+      ...(claims !== undefined && { claims: defined(claims) }),
+      ...(pseudonymous && { principalOf: pseudonyms(derived(secret, 'principals')) }),
+      ...defined({ maxLifetimeSeconds: limits.maxLifetimeSeconds, plainJwt: limits.plainJwt }),
+    };
+  };
+  return [
+    ...(config.oauth2?.issuers ?? []).map((given) => entry('client', given)),
+    ...(config.oidc?.issuers ?? []).map((given) => entry('user', given)),
+  ];
+}
+
+type Issuer = NonNullable<Config['oidc']>['issuers'][number];
+
+function factsOf(config: Config, issuers: readonly TokenIssuer[]): AuthenticationFacts {
+  const of = (profile: TokenIssuer['profile'], given: Config['oidc']) => {
+    const entries = issuers.filter((entry) => entry.profile === profile);
+    const lifetime = Math.max(0, ...entries.map(({ maxLifetimeSeconds = 86_400 }) => maxLifetimeSeconds));
+    return { issuers: entries.map(({ issuer }) => issuer), audience: given?.issuers[0]?.audience ?? '', lifetime };
+  };
+  const { oidc, oauth2 } = config;
+  return {
+    ...(oidc !== undefined && { oidc: of('user', oidc) }),
+    ...(oauth2 !== undefined && {
+      oauth2: {
+        ...of('client', oauth2),
+        algorithms: oauth2.issuers[0]?.algorithms ?? ['RS256', 'PS256', 'ES256', 'EdDSA'],
+      },
+    }),
+  };
+}
+
+function dpop(config: Config, baseUrl: string, secret: Uint8Array): DpopVerifier {
+  const now = Date.now;
+  const nonces =
+    config.dpop?.nonce === true ? statelessNonces({ secret: derived(secret, 'dpop nonces'), now }) : undefined;
+  return dpopVerifier({ origin: baseUrl, replays: memoryReplayStore({ now }), now, nonces });
+}
+
+function certificates({ mtls }: Config): CertificateOf {
+  if (mtls === undefined) return clientCertificates();
+  return clientCertificates({ terminator: { isTrustedPeer: within(mtls.trustedTerminator), header: mtls.header } });
+}
+
+/** The proxies that are believed about certificates are believed about addresses, too. */
+function isTrustedPeer({ mtls }: Config): (address: string) => boolean {
+  return within(mtls?.trustedTerminator ?? []);
+}
+
+function within(blocks: readonly string[]): (address: string) => boolean {
+  const cidrs = blocks.map(parseCidr).filter((cidr) => cidr !== undefined);
+  return (text) => {
+    const address = parseAddress(text);
+    return address !== undefined && cidrs.some((cidr) => inCidr(address, cidr));
+  };
+}
+
+function workloadIdentity(
+  config: Config,
+  context: { readonly fetch: GuardedFetch; readonly dpop: DpopVerifier; readonly certificateOf: CertificateOf },
+): { readonly lane: Lane; readonly facts: NonNullable<AuthenticationFacts['workloadIdentity']> } | undefined {
+  const { workloadIdentity: workloads } = config;
+  if (workloads === undefined) return undefined;
+  const { audience, senderConstraint, delegation } = workloads;
+  const schemes = schemesOf(workloads, context);
+  const bindings = workloads.bindings.map(({ workspaces, ...binding }) => ({
+    ...binding,
+    workspaces: workspaces.includes('*') ? ('all' as const) : workspaces,
+  }));
+  const resolve = ({ scheme, issuer, subject }: PresentedIdentity): WorkloadBinding | undefined =>
+    bindings.find(
+      (binding) =>
+        binding.subject === subject &&
+        (binding.issuer === undefined || binding.issuer === issuer) &&
+        (binding.scheme === undefined || binding.scheme === scheme),
+    );
+  const rules = delegation && {
+    maxChainDepth: delegation.maxChainDepth,
+    issuers: delegation.issuers.map(({ issuer, jwksFile }) => ({ issuer, keys: keysIn(jwksFile) })),
+    audience,
+  };
+  return {
+    lane: workloadLane({
+      schemes,
+      audience,
+      resolve,
+      senderConstraint,
+      ...(rules !== undefined && { delegation: rules }),
+      ...context,
+      now: Date.now,
+    }),
+    facts: {
+      schemes: [...new Set(schemes.map(({ scheme }) => scheme))],
+      senderConstraint,
+      ...(delegation !== undefined && { delegation: { maxChainDepth: delegation.maxChainDepth } }),
+      issuers: [
+        ...workloads.trustDomains.map(({ name }) => `spiffe://${name}`),
+        ...workloads.issuers.map(({ issuer }) => issuer),
+        ...(workloads.mtlsSan === undefined ? [] : [workloads.mtlsSan.issuer]),
+      ],
+      subjectMapping: 'A subject is the principal that the operator has bound it to, by its exact text and its issuer.',
+    },
+  };
+}
+
+type Workloads = NonNullable<Config['workloadIdentity']>;
+
+function schemesOf(
+  { schemes, trustDomains, issuers, mtlsSan: san }: Workloads,
+  { fetch, certificateOf }: { readonly fetch: GuardedFetch; readonly certificateOf: CertificateOf },
+): readonly WorkloadScheme[] {
+  const byToken = trustDomains.flatMap(({ name, jwksFile }) =>
+    jwksFile === undefined ? [] : [{ name, keys: keysIn(jwksFile) }],
+  );
+  const byCertificate = trustDomains.flatMap(({ name, authoritiesFile }) =>
+    authoritiesFile === undefined ? [] : [{ name, authorities: certificatesIn(authoritiesFile) }],
+  );
+  const issuersOf = (scheme: string) =>
+    issuers
+      .filter((entry) => entry.scheme === scheme)
+      .map(({ issuer, jwksUri, jwksFile }) => ({
+        issuer,
+        ...(jwksUri !== undefined && { jwksUri }),
+        ...(jwksFile !== undefined && { keys: keysIn(jwksFile) }),
+      }));
+  const made: Readonly<Record<Workloads['schemes'][number], () => readonly WorkloadScheme[]>> = {
+    spiffe: () => [
+      ...(byToken.length === 0 ? [] : [jwtSvid({ trustDomains: byToken })]),
+      ...(byCertificate.length === 0 ? [] : [x509Svid({ certificateOf, trustDomains: byCertificate })]),
+    ],
+    'mtls-san': () =>
+      san === undefined
+        ? []
+        : [mtlsSan({ certificateOf, authorities: certificatesIn(san.authoritiesFile), issuer: san.issuer })],
+    'cloud-subject': () => [cloudSubject({ issuers: issuersOf('cloud-subject'), fetch, now: Date.now })],
+    'oauth-client': () => [oauthClient({ issuers: issuersOf('oauth-client'), fetch, now: Date.now })],
+  };
+  return schemes.flatMap((scheme) => made[scheme]());
+}
+
+function roles({ authorization, tenants }: Config): RoleAuthorizer | undefined {
+  if (authorization === undefined) return undefined;
+  const assignments = authorization.assignments.flatMap(({ principal, workspace, role, tenant }) =>
+    tenants
+      .filter(({ id, workspaces }) => (tenant === undefined || tenant === id) && workspaces.includes(workspace))
+      .map(({ id }): RoleAssignment & { principal: string; tenant: string } => ({
+        principal,
+        tenant: id,
+        workspace,
+        role,
+      })),
+  );
+  return roleAuthorizer({ catalog: authorization.roles, directory: memoryRoleDirectory(assignments) });
+}
+
+/** Issuers are the operator's choice, so one on this machine may be reached; what their metadata names may not lead elsewhere. */
+function identityFetch(config: Config): GuardedFetch {
+  const { denyCidrs, allowCidrs, caFile } = config.egress;
+  const { oidc, oauth2, workloadIdentity: workloads } = config;
+  const entries = [...(oidc?.issuers ?? []), ...(oauth2?.issuers ?? []), ...(workloads?.issuers ?? [])];
+  const allowLoopback = entries.some(({ issuer }) => issuer.startsWith('http://'));
+  const policy = egressPolicy({ allowLoopback, denyCidrs, allowCidrs });
+  return guardedFetch({ policy, ...(caFile !== null && { ca: [readFileSync(caFile, 'utf8')] }) });
+}
+
+function keysIn(file: string) {
+  return localKeys(JSON.parse(readFileSync(file, 'utf8')));
+}
+
+function certificatesIn(file: string): readonly string[] {
+  return readFileSync(file, 'utf8').match(/-----BEGIN CERTIFICATE-----[\s\S]+?-----END CERTIFICATE-----/g) ?? [];
+}
+
+/** A key of its own for each use, so that no use weakens another. */
+function derived(secret: Uint8Array, use: string): Uint8Array {
+  return new Uint8Array(hkdfSync('sha256', secret, '', `svc ${use}`, 32));
+}
+
+type Defined<T> = { [Name in keyof T]?: Exclude<T[Name], undefined> };
+
+function defined<T extends object>(fields: T): Defined<T> {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Defined<T>;
+}

@@ -1,0 +1,612 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { covers } from '@svc/tools/covers';
+import { type IdentityProvider, RESOURCE, startIdentityProvider } from '@svc/tools/identity-provider';
+import { calculateJwkThumbprint, exportJWK, generateKeyPair, SignJWT } from 'jose';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { type BootedHost, bootHost, eventually, launch, type Receiver, scratch, startReceiver } from './booted-host.ts';
+
+const KEY = 'operator_brought_key_of_enough_characters';
+const AUDITOR = 'operator_brought_key_of_the_auditor_only_x';
+const DEV = 'operator_brought_key_that_reaches_dev_also';
+const ALL = ['runs:create', 'runs:read', 'webhooks:manage'];
+const AGENT = 'spiffe://acme.example/agent';
+const BASE = 'https://svc.example.com';
+
+const signing = await pair('idp-1');
+const spire = await pair('spire-1');
+const sts = await pair('sts-1');
+let provider: IdentityProvider;
+
+beforeAll(async () => {
+  provider = await startIdentityProvider({ keys: [signing.privateJwk] });
+});
+afterAll(() => provider.stop());
+
+let folder: ReturnType<typeof scratch>;
+let host: BootedHost | undefined;
+let receiver: Receiver | undefined;
+afterEach(async () => {
+  host?.process.kill('SIGKILL');
+  await host?.ended;
+  await receiver?.close();
+  [host, receiver] = [undefined, undefined];
+  folder.remove();
+});
+
+async function boot(changes: object = {}): Promise<string> {
+  folder = scratch();
+  const key = (id: string, secret: string, fields: object = {}) => ({
+    id,
+    key: secret,
+    tenant: 'acme',
+    workspaces: ['acme-prod'],
+    principal: `p_${id}`,
+    scopes: ALL,
+    ...fields,
+  });
+  writeFileSync(folder.path('spire.json'), JSON.stringify({ keys: [spire.publicJwk] }));
+  writeFileSync(folder.path('sts.json'), JSON.stringify({ keys: [sts.publicJwk] }));
+  host = await bootHost(folder.path('config.json'), {
+    listen: { port: 0 },
+    baseUrl: BASE,
+    store: `sqlite:${folder.path('svc.db')}`,
+    tenants: [{ id: 'acme', workspaces: ['acme-prod', 'acme-dev'] }],
+    apiKeys: [
+      key('key_1', KEY),
+      key('key_2', AUDITOR, { scopes: ['audit:read'] }),
+      key('key_3', DEV, { workspaces: ['acme-prod', 'acme-dev'] }),
+    ],
+    ...changes,
+  });
+  return host.url;
+}
+
+const issuers = () => [{ issuer: provider.issuer, audience: RESOURCE, pseudonymous: true }];
+const tokens = () => ({ oidc: { issuers: issuers() }, oauth2: { issuers: issuers() } });
+const workloads = (changes: object = {}) => ({
+  workloadIdentity: {
+    schemes: ['spiffe'],
+    audience: BASE,
+    trustDomains: [{ name: 'acme.example', jwksFile: folder.path('spire.json') }],
+    delegation: {
+      maxChainDepth: 2,
+      issuers: [{ issuer: 'https://sts.example.com', jwksFile: folder.path('sts.json') }],
+    },
+    bindings: [
+      { subject: AGENT, principal: 'p_agent', tenant: 'acme', workspaces: ['acme-prod'], scopes: ['runs:*'] },
+      {
+        subject: 'user-1',
+        principal: 'p_user',
+        principalKind: 'user',
+        tenant: 'acme',
+        workspaces: ['acme-dev'],
+        scopes: ALL,
+      },
+    ],
+    ...changes,
+  },
+});
+
+interface Options {
+  readonly method?: string;
+  readonly authorization?: string;
+  readonly headers?: Record<string, string>;
+  readonly body?: unknown;
+}
+
+async function call(path: string, { method, authorization, headers = {}, body }: Options = {}) {
+  const response = await fetch(`${host?.url}${path}`, {
+    method: method ?? (body === undefined ? 'GET' : 'POST'),
+    headers: {
+      ...(authorization !== undefined && { authorization }),
+      ...(body !== undefined && { 'content-type': 'application/json' }),
+      ...headers,
+    },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+  });
+  const text = await response.text();
+  return { status: response.status, headers: response.headers, body: text === '' ? undefined : JSON.parse(text) };
+}
+
+const bearer = (token: unknown) => `Bearer ${token}`;
+const newRun = { workflowId: 'echo', inputs: { hello: 'world' } };
+const seconds = () => Math.floor(Date.now() / 1000);
+
+function signed(by: Awaited<ReturnType<typeof pair>>, claims: object, header: object = {}): Promise<string> {
+  const times = { iat: seconds(), exp: seconds() + 120 };
+  return new SignJWT({ ...times, ...claims })
+    .setProtectedHeader({ alg: 'ES256', kid: by.kid, ...header })
+    .sign(by.privateKey);
+}
+
+async function verifyAudit(query = 'fromSeq=0&toSeq=100000') {
+  // What changes nothing is written a moment later.
+  await new Promise((resolve) => setTimeout(resolve, 150));
+  return call(`/v1/audit/verify?${query}`, { authorization: bearer(AUDITOR) });
+}
+
+describe(covers('auth.challenge.metadata-served', 'auth.bearer.profile-advertised'), () => {
+  test('a client finds out where to get a token', async () => {
+    await boot(tokens());
+    const refused = await call('/v1/runs/run_1');
+    expect([refused.status, refused.headers.get('www-authenticate')]).toEqual([
+      401,
+      `Bearer resource_metadata="${BASE}/.well-known/oauth-protected-resource"`,
+    ]);
+    const metadata = await call('/.well-known/oauth-protected-resource');
+    expect(metadata).toMatchObject({
+      status: 200,
+      body: {
+        resource: BASE,
+        authorization_servers: [provider.issuer],
+        scopes_supported: expect.arrayContaining(['runs:read']),
+        bearer_methods_supported: ['header'],
+      },
+    });
+    expect(metadata.headers.get('svc-version')).toBeNull();
+    expect((await call('/.well-known/oauth-protected-resource', { method: 'POST' })).status).toBe(405);
+
+    const { body: v1 } = await call('/.well-known/svc');
+    expect(v1.auth).toMatchObject({
+      profiles: ['svc-auth-oidc-user-bearer', 'svc-auth-oauth2-client-credentials', 'svc-audit-log-integrity'],
+      oidc: { issuers: [provider.issuer], audience: RESOURCE },
+    });
+    const { body: v2 } = await call('/.well-known/svc', { headers: { 'svc-version': '2' } });
+    expect(v2.auth.lanes.map(({ lane }: { lane: string }) => lane)).toEqual(['api-key', 'oidc', 'oauth2']);
+  });
+
+  test('a host without tokens has nothing of it', async () => {
+    await boot();
+    expect((await call('/v1/runs/run_1')).headers.get('www-authenticate')).toBe('Bearer');
+    expect((await call('/.well-known/oauth-protected-resource')).status).toBe(404);
+  });
+});
+
+describe(covers('auth.bearer.no-isolation-bypass', 'auth.tenancy.scope-is-not-enough'), () => {
+  test('a person of a real provider creates a run under an opaque id, and reaches no other workspace', async () => {
+    await boot(tokens());
+    const { access_token: token } = await provider.userTokens('ada@example.com');
+    const created = await call('/v1/runs', { authorization: bearer(token), body: newRun });
+    // The provider granted runs:read alone.
+    expect([created.status, created.body.scopeRequired]).toEqual([403, 'runs:create']);
+    expect(created.headers.get('www-authenticate')).toBe('Bearer error="insufficient_scope", scope="runs:create"');
+
+    const mine = await call('/v1/runs', { authorization: bearer(KEY), body: newRun });
+    expect((await call(`/v1/runs/${mine.body.runId}`, { authorization: bearer(token) })).status).toBe(200);
+    const elsewhere = await call('/v1/runs', { authorization: bearer(DEV), body: { ...newRun, tenantId: 'acme-dev' } });
+    const read = await call(`/v1/runs/${elsewhere.body.runId}`, { authorization: bearer(token) });
+    expect([read.status, read.body.error]).toEqual([403, 'run_forbidden']);
+    expect(host?.stderr.join('\n')).not.toContain('ada');
+  });
+
+  test('a machine of a real provider', async () => {
+    await boot(tokens());
+    const { access_token: token } = await provider.clientToken({ scope: 'runs:read runs:create' });
+    const created = await call('/v1/runs', { authorization: bearer(token), body: newRun });
+    expect(created.status).toBe(201);
+    const { body } = await call(`/v1/runs/${created.body.runId}`, { authorization: bearer(token) });
+    expect(body.owner).toMatchObject({ tenant: 'acme', workspace: 'acme-prod', subject: { lane: 'oauth2' } });
+  });
+
+  test('a token of a tenant that this host does not have gives nothing', async () => {
+    await boot({ oauth2: { issuers: [{ ...issuers()[0], tenants: ['umbrella'] }] } });
+    const { access_token: token } = await provider.clientToken();
+    expect(await call('/v1/runs/run_1', { authorization: bearer(token) })).toMatchObject({
+      status: 403,
+      body: { error: 'forbidden' },
+    });
+  });
+
+  test('a token bound to a key needs its proof, for this host as clients call it', async () => {
+    await boot({ ...tokens(), dpop: { required: true } });
+    const { publicKey, privateKey } = await generateKeyPair('ES256', { extractable: true });
+    const jwk = await exportJWK(publicKey);
+    const proof = (htm: string, htu: string, token?: string) =>
+      new SignJWT({
+        htm,
+        htu,
+        jti: randomUUID(),
+        iat: seconds(),
+        ...(token !== undefined && { ath: createHash('sha256').update(token).digest('base64url') }),
+      })
+        .setProtectedHeader({ typ: 'dpop+jwt', alg: 'ES256', jwk })
+        .sign(privateKey);
+    const bound = await provider.clientToken({ dpop: await proof('POST', `${provider.issuer}/token`) });
+    const token = String(bound.access_token);
+    expect(await calculateJwkThumbprint(jwk)).toHaveLength(43);
+    const read = async (htu: string, authorization = `DPoP ${token}`) =>
+      call('/v1/runs/run_1', { authorization, headers: { dpop: await proof('GET', htu, token) } });
+    expect((await read(`${BASE}/v1/runs/run_1`)).status).toBe(404);
+    expect((await read(`${host?.url}/v1/runs/run_1`)).body.error).toBe('unauthenticated');
+    expect((await read(`${BASE}/v1/runs/run_1`, bearer(token))).body.error).toBe('sender_constraint_missing');
+    const { access_token: unbound } = await provider.clientToken();
+    expect((await call('/v1/runs/run_1', { authorization: bearer(unbound) })).body.error).toBe(
+      'sender_constraint_missing',
+    );
+  });
+});
+
+describe(covers('auth.workload.advertised-shape', 'auth.workload.mapping-documented'), () => {
+  const withWorkloads = async (changes: object = {}) => {
+    folder = scratch();
+    const path = folder.path;
+    folder.remove();
+    await boot();
+    host?.process.kill('SIGKILL');
+    await host?.ended;
+    const config = JSON.parse(readFileSync(folder.path('config.json'), 'utf8'));
+    expect(path('x')).not.toBe(folder.path('x'));
+    host = await bootHost(folder.path('config.json'), { ...config, ...workloads(changes) });
+  };
+
+  test('a workload calls with its SVID, and for somebody with a proof', async () => {
+    await withWorkloads();
+    const svid = await signed(spire, { sub: AGENT, aud: [BASE] });
+    const direct = await call('/v1/runs', { authorization: bearer(svid), body: newRun });
+    expect(direct.status).toBe(201);
+
+    const act = { sub: AGENT, iss: 'spiffe://acme.example' };
+    const claims = { iss: 'https://sts.example.com', sub: 'user-1', aud: BASE, scope: 'runs:create runs:read', act };
+    const headers = { 'svc-delegation': await signed(sts, claims, { typ: 'delegation+jwt' }) };
+    const delegated = await call('/v1/runs', { authorization: bearer(svid), headers, body: newRun });
+    expect(delegated.status).toBe(201);
+    const { body } = await call(`/v1/runs/${delegated.body.runId}`, { authorization: bearer(svid), headers });
+    expect(body.owner).toMatchObject({
+      principal: 'p_user',
+      workspace: 'acme-dev',
+      subject: { subjectId: 'p_user', actor: { subjectId: 'p_agent' } },
+    });
+    expect((await call('/v1/runs', { authorization: bearer(KEY), headers, body: newRun })).body.error).toBe(
+      'identity_unverified',
+    );
+  });
+
+  test('discovery tells the schemes, the constraint, the depth and how subjects become principals', async () => {
+    await withWorkloads({ senderConstraint: ['dpop'] });
+    const { body: v1 } = await call('/.well-known/svc');
+    expect(v1.auth.workloadIdentity).toEqual({
+      supported: true,
+      schemes: ['spiffe'],
+      senderConstraint: ['dpop'],
+      delegation: { maxChainDepth: 2 },
+      subjectMapping: expect.stringContaining('principal'),
+    });
+    const { body: v2 } = await call('/.well-known/svc', { headers: { 'svc-version': '2' } });
+    expect(v2.auth.lanes).toContainEqual(
+      expect.objectContaining({ lane: 'workload', issuers: ['spiffe://acme.example'], minimumAssurance: 'key-bound' }),
+    );
+    const svid = await signed(spire, { sub: AGENT, aud: [BASE] });
+    expect((await call('/v1/runs/run_1', { authorization: bearer(svid) })).body.error).toBe(
+      'sender_constraint_missing',
+    );
+  });
+});
+
+describe(
+  covers(
+    'auth.roles.catalog-advertised',
+    'auth.roles.fail-closed-constant',
+    'auth.roles.decision-emitted',
+    'auth.roles.deny-audited',
+  ),
+  () => {
+    const roles = {
+      roles: [
+        { role: 'operator', scopes: ['runs:*', 'webhooks:manage'] },
+        { role: 'auditor', scopes: ['audit:read'] },
+      ],
+      assignments: [
+        { principal: 'p_key_1', workspace: 'acme-prod', role: 'operator' },
+        { principal: 'p_key_3', workspace: 'acme-dev', role: 'operator' },
+        { principal: 'p_key_2', workspace: 'acme-prod', role: 'auditor' },
+      ],
+    };
+
+    test('a role is needed beside the scope, and narrows where the credential reaches', async () => {
+      await boot({ authorization: roles });
+      const prod = await call('/v1/runs', { authorization: bearer(KEY), body: newRun });
+      expect(prod.status).toBe(201);
+      // The key reaches both workspaces, its principal has a role in one.
+      const own = await call('/v1/runs', { authorization: bearer(DEV), body: newRun });
+      expect((await call(`/v1/runs/${own.body.runId}`, { authorization: bearer(DEV) })).body.owner.workspace).toBe(
+        'acme-dev',
+      );
+      expect((await call(`/v1/runs/${prod.body.runId}`, { authorization: bearer(DEV) })).body.error).toBe(
+        'run_forbidden',
+      );
+    });
+
+    test('both documents tell the catalog', async () => {
+      await boot({ authorization: roles });
+      for (const version of ['1', '2']) {
+        const { body } = await call('/.well-known/svc', { headers: { 'svc-version': version } });
+        expect(body.authorization).toMatchObject({ roles: roles.roles, failClosed: true });
+      }
+    });
+
+    test('without a role everything is denied, logged as a decision, and in the audit log', async () => {
+      await boot({ authorization: { ...roles, assignments: roles.assignments.slice(2) } });
+      const denied = await call('/v1/runs', { authorization: bearer(KEY), body: newRun });
+      expect(denied).toMatchObject({ status: 403, body: { error: 'forbidden', scopeRequired: 'runs:create' } });
+      const decided = {
+        principal: 'p_key_1',
+        action: 'createRun',
+        resource: 'createRun',
+        allowed: false,
+        reason: 'forbidden',
+      };
+      await eventually(() => logged('authorization.decided').length > 0);
+      expect(logged('authorization.decided')[0]).toMatchObject(decided);
+      expect((await verifyAudit()).body).toMatchObject({ chainValid: true });
+      expect(entries()).toContainEqual(
+        expect.objectContaining({ allowed: false, reason: 'forbidden', operation: 'createRun' }),
+      );
+    });
+
+    test('a decision to allow is an event of the run, which subscribers can hear of', async () => {
+      receiver = await startReceiver();
+      await boot({ authorization: roles, egress: { allowLoopback: [receiver.port] } });
+      const events = ['authorization.decided', 'run.started', 'run.completed'];
+      const registered = await call('/v1/webhooks', {
+        authorization: bearer(KEY),
+        body: { url: receiver.url, events, tenantId: 'acme-prod' },
+      });
+      receiver.trust(registered.body.secret);
+      await call('/v1/runs', { authorization: bearer(KEY), body: newRun });
+      await eventually(() => receiver?.deliveries.length === 3);
+      const inOrder = [...receiver.deliveries].sort((a, b) => a.event.sequence - b.event.sequence);
+      expect(inOrder.map(({ event }) => event.type)).toEqual(['run.started', 'authorization.decided', 'run.completed']);
+      expect(inOrder[1]?.event.payload).toEqual({
+        principal: 'p_key_1',
+        action: 'createRun',
+        resource: 'createRun',
+        allowed: true,
+        reason: 'role_granted',
+      });
+    });
+  },
+);
+
+describe(covers('auth.rate-limit.anonymous-by-address', 'auth.rate-limit.valid-key-unaffected'), () => {
+  test('guesses from one address are limited, and a valid key from there is not', async () => {
+    await boot({ rateLimit: { limit: 5, windowSeconds: 60 } });
+    const guess = () => call('/v1/runs/run_1', { authorization: bearer('guess'.repeat(8)) });
+    const statuses = [];
+    for (let turn = 0; turn < 7; turn++) statuses.push((await guess()).status);
+    expect(statuses).toEqual([401, 401, 401, 401, 401, 429, 429]);
+    const { headers, body } = await guess();
+    expect(Number(headers.get('retry-after'))).toBeGreaterThan(0);
+    expect(body).toMatchObject({ error: 'rate_limited', details: { limit: 5, window: 60 } });
+    const served = await call('/v1/runs/run_1', { authorization: bearer(KEY) });
+    expect(served.status).toBe(404);
+    expect(served.headers.get('ratelimit')).toMatch(/^"default";r=4;t=\d+$/);
+  });
+});
+
+describe(covers('auth.request.order'), () => {
+  test('a request with everything wrong is refused for the first thing, and then for the next', async () => {
+    await boot({ rateLimit: { limit: 3, windowSeconds: 60 }, limits: { maxRequestBodyBytes: 1024 } });
+    const wrong = { method: 'POST', body: { filler: 'x'.repeat(100) } };
+    const huge = { method: 'POST', body: { filler: 'x'.repeat(2000) } };
+    const path = '/v1/runs';
+    const steps = [
+      [{ ...huge, headers: { 'svc-version': '9' } }, 413],
+      [{ ...wrong, headers: { 'svc-version': '9' } }, 400],
+      [wrong, 401],
+      [{ ...wrong, authorization: bearer(AUDITOR) }, 403],
+      [{ ...wrong, authorization: bearer(KEY) }, 400],
+      [{ ...wrong, authorization: bearer(AUDITOR) }, 403],
+      [{ ...wrong, authorization: bearer(AUDITOR) }, 403],
+      // Its scope is still wrong; the limit is asked first.
+      [{ ...wrong, authorization: bearer(AUDITOR) }, 429],
+    ] as const;
+    for (const [options, status] of steps) expect((await call(path, options)).status).toBe(status);
+  });
+});
+
+describe(covers('auth.models.at-least-one'), () => {
+  test('a kit without lanes makes no host', async () => {
+    const { createHost, systemRandom } = await import('@svc/host-kit');
+    const { memoryStore } = await import('@svc/host-kit/stores/memory');
+    const engine = { version: 1, refuse: () => undefined, execute: async () => {} };
+    const options = { store: memoryStore(), engine, secretKey: systemRandom(32), hasWorkspace: () => false };
+    expect(() => createHost({ ...options, authenticate: [] })).toThrow('at least one lane');
+  });
+});
+
+describe(covers('operations.audit.verify', 'operations.audit.verify-gated', 'auth.audit.same-transaction'), () => {
+  test('what was done is in the chain, and the chain holds', async () => {
+    await boot({ audit: { checkpointIntervalEntries: 4, checkpointIntervalSeconds: 1 } });
+    for (let turn = 0; turn < 6; turn++) await call('/v1/runs', { authorization: bearer(KEY), body: newRun });
+    await eventually(async () => (await verifyAudit()).body.checkpoints.length >= 3);
+    for (const path of ['/v1/audit/verify', '/audit/verify']) {
+      const headers = { 'svc-version': path.startsWith('/v1') ? '1' : '2' };
+      const answer = await call(`${path}?fromSeq=1&toSeq=1000`, { authorization: bearer(AUDITOR), headers });
+      expect(answer).toMatchObject({
+        status: 200,
+        body: { fromSeq: 1, toSeq: 1000, chainValid: true, checkpointsValid: true, anomalies: [] },
+      });
+      expect(answer.body.checkpoints[0]).toMatchObject({
+        atSequence: expect.any(Number),
+        merkleRoot: expect.stringMatching(/^[0-9a-f]{64}$/),
+      });
+    }
+    expect(actions().filter((action) => action === 'run.create')).toHaveLength(6);
+    const { body } = await call('/.well-known/svc');
+    expect(body.auth.auditLogIntegrity).toMatchObject({ hashChain: true, checkpointIntervalEntries: 4 });
+  });
+
+  test.each([
+    ['no range', '', 400],
+    ['half of one', 'fromSeq=1', 400],
+    ['one that goes back', 'fromSeq=5&toSeq=4', 400],
+    ['something else than numbers', 'fromSeq=a&toSeq=b', 400],
+    ['negative numbers', 'fromSeq=-1&toSeq=4', 400],
+    ['two starts', 'fromSeq=1&fromSeq=2&toSeq=4', 400],
+  ])('%s is refused', async (_name, query, status) => {
+    await boot();
+    expect((await verifyAudit(query)).status).toBe(status);
+    expect((await call(`/v1/audit/verify?${query}`, { authorization: bearer(KEY) })).status).toBe(403);
+    expect((await call(`/v1/audit/verify?${query}`)).status).toBe(401);
+  });
+
+  test('an acknowledged run is in the chain after the host was killed, and the host goes on with the chain', async () => {
+    const url = await boot();
+    const ids: string[] = [];
+    for (let turn = 0; turn < 5; turn++) {
+      ids.push((await call('/v1/runs', { authorization: bearer(KEY), body: newRun })).body.runId);
+    }
+    host?.process.kill('SIGKILL');
+    await host?.ended;
+    expect(url).toBeTruthy();
+    const config = JSON.parse(readFileSync(folder.path('config.json'), 'utf8'));
+    host = await bootHost(folder.path('config.json'), config);
+    const { body } = await verifyAudit();
+    expect(body).toMatchObject({ chainValid: true });
+    const targets = rows().map(({ target }) => target);
+    for (const id of ids) expect(targets).toContain(`acme/${id}`);
+  });
+
+  test('the database refuses to change the log; who makes it is found out', async () => {
+    await boot({ audit: { checkpointIntervalEntries: 5, checkpointIntervalSeconds: 1 } });
+    for (let turn = 0; turn < 5; turn++) await call('/v1/runs', { authorization: bearer(KEY), body: newRun });
+    await eventually(async () => (await verifyAudit()).body.checkpoints.length > 0);
+    const database = new DatabaseSync(folder.path('svc.db'));
+    expect(() => database.exec("UPDATE audit_entries SET actor = 'p_other'")).toThrow('append-only');
+    expect(() => database.exec('DELETE FROM audit_entries')).toThrow('append-only');
+    expect(() => database.exec('DELETE FROM audit_checkpoints')).toThrow('append-only');
+    database.exec('DROP TRIGGER audit_entries_stay');
+    database.exec("UPDATE audit_entries SET actor = 'p_other' WHERE at_sequence = 2");
+    database.close();
+    const { body } = await verifyAudit('fromSeq=1&toSeq=5');
+    expect(body.chainValid).toBe(false);
+    expect(body.anomalies).toContainEqual({ kind: 'hash-mismatch', atSeq: 2 });
+  });
+});
+
+describe(
+  covers('auth.audit.no-credential-in-log', 'auth.workload.no-raw-material', 'auth.audit.telemetry-content-free'),
+  () => {
+    test('no credential of any kind is in a log, an event or the database', async () => {
+      receiver = await startReceiver();
+      await boot({ ...tokens(), egress: { allowLoopback: [receiver.port] } });
+      const { access_token: client } = await provider.clientToken({ scope: 'runs:create runs:read' });
+      const { access_token: user, id_token: id } = await provider.userTokens('ada@example.com');
+      const wrong = 'wrong_key_that_somebody_tried_once_or_twice';
+      const secrets = [KEY, AUDITOR, wrong, String(client), String(user), String(id)];
+      const registered = await call('/v1/webhooks', {
+        authorization: bearer(KEY),
+        body: { url: receiver.url, events: ['run.started', 'run.completed'], tenantId: 'acme-prod' },
+      });
+      receiver.trust(registered.body.secret);
+      for (const secret of secrets) {
+        for (const path of [
+          '/v1/runs/run_1',
+          `/v1/runs/${secret.slice(0, 60)}`,
+          `/v1/audit/verify?access_token=${secret}`,
+        ]) {
+          await call(path, {
+            authorization: bearer(secret),
+            headers: { 'x-api-key': secret, cookie: `session=${secret}` },
+          });
+          await call(path, { authorization: `Basic ${secret}` });
+        }
+        await call('/v1/runs', { authorization: bearer(secret), body: newRun });
+      }
+      await eventually(() => (receiver?.deliveries.length ?? 0) >= 4);
+      expect((await verifyAudit()).body).toMatchObject({ chainValid: true });
+      host?.process.kill('SIGTERM');
+      await host?.ended;
+
+      const kept = readdirSync(dirname(folder.path('x')))
+        .filter((name) => name !== 'config.json')
+        .map((name) => readFileSync(join(dirname(folder.path('x')), name)).toString('latin1'));
+      const deliveries = JSON.stringify(receiver.deliveries);
+      const everything = [...kept, deliveries, host?.stderr.join('\n') ?? ''].join('\n');
+      expect(everything.length).toBeGreaterThan(10_000);
+      const forbidden = [...secrets.flatMap((secret) => secret.split('.')), registered.body.secret, 'ada@example.com'];
+      for (const secret of forbidden.filter(({ length }) => length > 12)) expect(everything).not.toContain(secret);
+    });
+  },
+);
+
+describe(covers('auth.audit.request-logged', 'auth.audit.trace-context-no-evidence'), () => {
+  test('a request is found by its trace, which decides nothing', async () => {
+    await boot();
+    const trace = '4bf92f3577b34da6a3ce929d0e0e4736';
+    const headers = { traceparent: `00-${trace}-00f067aa0ba902b7-01`, tracestate: 'principal=p_key_1,scope=runs:read' };
+    expect((await call('/v1/runs/run_1', { headers })).status).toBe(401);
+    expect((await call('/v1/runs/run_1', { headers, authorization: bearer(AUDITOR) })).status).toBe(403);
+    expect((await call('/v1/runs/run_1', { headers, authorization: bearer(KEY) })).status).toBe(404);
+    await call('/v1/runs/run_1', { headers: { traceparent: 'x'.repeat(55) }, authorization: bearer(KEY) });
+    await eventually(() => logged('request').length === 3);
+    expect(logged('request').map(({ keyId, status, traceId }) => [keyId, status, traceId])).toEqual([
+      ['key_2', 403, trace],
+      ['key_1', 404, trace],
+      ['key_1', 404, undefined],
+    ]);
+    expect(logged('request')[1]).toMatchObject({
+      operation: 'readRun',
+      method: 'GET',
+      path: '/runs/{runId}',
+      scope: 'runs:read',
+      latencyMs: expect.any(Number),
+      binding: 'bearer',
+    });
+  });
+});
+
+describe('a configuration that cannot be right', () => {
+  test.each([
+    [
+      'a key file that is not there',
+      { oidc: { issuers: [{ issuer: 'https://idp.example.com', audience: 'svc', jwksFile: '/nowhere' }] } },
+    ],
+    [
+      'an issuer that speaks for the tenants of another',
+      {
+        oidc: { issuers: ['a', 'b'].map((name) => ({ issuer: `https://${name}.example.com`, audience: 'svc' })) },
+      },
+    ],
+  ])('%s stops the boot with a reason', async (_name, changes) => {
+    folder = scratch();
+    const started = launch(folder.path('config.json'), {
+      listen: { port: 0 },
+      store: 'memory:',
+      tenants: [{ id: 'acme' }],
+      ...changes,
+    });
+    expect(await started.ended).not.toBe(0);
+    expect(started.stderr.join('\n')).toMatch(/nowhere|speak for one tenant/);
+  });
+});
+
+function logged(event: string): Record<string, unknown>[] {
+  return (host?.stderr ?? []).map((line) => JSON.parse(line)).filter((record) => record.event === event);
+}
+
+function rows(): Record<string, unknown>[] {
+  const database = new DatabaseSync(folder.path('svc.db'), { readOnly: true });
+  try {
+    return database.prepare('SELECT * FROM audit_entries ORDER BY at_sequence').all();
+  } finally {
+    database.close();
+  }
+}
+
+const actions = () => rows().map(({ action }) => action);
+const entries = () => rows().map(({ details }) => JSON.parse(String(details)));
+
+async function pair(kid: string) {
+  const { publicKey, privateKey } = await generateKeyPair('ES256', { extractable: true });
+  const common = { kid, alg: 'ES256', use: 'sig' };
+  return {
+    kid,
+    privateKey,
+    publicJwk: { ...(await exportJWK(publicKey)), ...common },
+    privateJwk: { ...(await exportJWK(privateKey)), ...common },
+  };
+}

@@ -1,0 +1,47 @@
+import { isOpaqueId, type Principal } from '@svc/auth';
+import type { AuditDetails, AuditFact } from '@svc/auth/audit';
+
+/** What a host writes down of what its callers did. */
+export type AuditAction = 'request' | 'run.create' | 'webhook.register' | 'webhook.unregister';
+
+/**
+ * A fact about a caller. What cannot stand in an audit log, because someone chose an unusual id, is recorded as `withheld`: a fact
+ * must not fail the request that it is about.
+ */
+export function factAbout(
+  principal: Principal,
+  what: {
+    readonly action: AuditAction;
+    readonly target: string | null;
+    readonly at: number;
+    readonly details?: AuditDetails;
+  },
+): AuditFact {
+  const { tenancy, credentialId, lane, binding } = principal;
+  const details = {
+    tenant: tenancy.tenant,
+    mode: tenancy.mode,
+    credential: credentialId,
+    lane,
+    binding,
+    ...what.details,
+  };
+  return {
+    action: what.action,
+    actor: isOpaqueId(principal.id) ? principal.id : 'withheld',
+    target: what.target === null || isTarget(what.target) ? what.target : 'withheld',
+    occurredAt: new Date(what.at).toISOString(),
+    details: Object.fromEntries(Object.entries(details).map(([name, value]) => [name, plain(value)])),
+  };
+}
+
+function isTarget(target: string): boolean {
+  const parts = target.split('/', 3);
+  return parts.length <= 2 && parts.every(isOpaqueId);
+}
+
+function plain(value: string | number | boolean | null): string | number | boolean | null {
+  return typeof value !== 'string' || PLAIN.test(value) ? value : 'withheld';
+}
+
+const PLAIN = /^[A-Za-z0-9 ._~:=/{}*,-]{0,256}$/;

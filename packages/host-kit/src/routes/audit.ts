@@ -1,0 +1,46 @@
+import { verifyAudit } from '@svc/auth/audit';
+import type { AuditStore } from '../audit/audit-store.ts';
+import { type FieldProblem, invalid } from '../errors.ts';
+import { type AuthorizedCall, type Route, route } from '../http/route.ts';
+
+export interface AuditRoutesOptions {
+  readonly audit: AuditStore;
+  /** Of the signer, and of those before it. */
+  readonly publicKeys: readonly string[];
+}
+
+/** @see Interface: GET /v1/audit/verify */
+export function auditRoutes({ audit, publicKeys }: AuditRoutesOptions): Route[] {
+  return [
+    route({
+      operationId: 'verifyAudit',
+      scope: 'audit:read',
+      async serve(call) {
+        const fromSeq = sequenceIn(call, 'fromSeq');
+        const toSeq = sequenceIn(call, 'toSeq');
+        if (toSeq < fromSeq) throw invalid({ field: 'query.toSeq', problem: 'must not be below fromSeq' });
+        const { checkpoints, anomalies, ...result } = await verifyAudit(audit, { fromSeq, toSeq, publicKeys });
+        return {
+          status: 200,
+          headers: { 'cache-control': 'private, no-store' },
+          body: {
+            ...result,
+            checkpoints: checkpoints.map((checkpoint) => ({ ...checkpoint })),
+            anomalies: anomalies.map((anomaly) => ({ ...anomaly })),
+          },
+        };
+      },
+    }),
+  ];
+}
+
+function sequenceIn({ query }: AuthorizedCall, name: string): number {
+  const [value, ...others] = query.getAll(name);
+  const isSequence = value !== undefined && others.length === 0 && /^(?:0|[1-9][0-9]{0,14})$/.test(value);
+  const problem: FieldProblem = {
+    field: `query.${name}`,
+    problem: 'must be given once, as a whole number of at least 0',
+  };
+  if (!isSequence) throw invalid(problem);
+  return Number(value);
+}
