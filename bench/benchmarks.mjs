@@ -6,6 +6,8 @@ export const BENCHMARKS = {
   post: async () => (await import('./egress-guard/post.mjs')).default(),
   negotiate: async () => (await import('./versioning/negotiate.mjs')).default(),
   'api-key': async () => (await import('./auth/api-key.mjs')).default(),
+  tokens: async () => (await import('./auth/tokens.mjs')).default(),
+  pipeline: async () => (await import('./host-kit/pipeline.mjs')).default(),
   size: async () => (await import('./size.mjs')).default(),
   import: async () => (await import('./import-time.mjs')).default(),
 };

@@ -346,7 +346,7 @@ describe(
       );
     });
 
-    test('a decision to allow is an event of the run, which subscribers can hear of', async () => {
+    test(`${covers('runs.owner.echoed-on-started', 'runs.subject.echoed-on-started')} A decision to allow is the next event`, async () => {
       receiver = await startReceiver();
       await boot({ authorization: roles, egress: { allowLoopback: [receiver.port] } });
       const events = ['authorization.decided', 'run.started', 'run.completed'];
@@ -359,6 +359,7 @@ describe(
       await eventually(() => receiver?.deliveries.length === 3);
       const inOrder = [...receiver.deliveries].sort((a, b) => a.event.sequence - b.event.sequence);
       expect(inOrder.map(({ event }) => event.type)).toEqual(['run.started', 'authorization.decided', 'run.completed']);
+      expect(inOrder[0]?.event.payload).toMatchObject({ owner: { tenant: 'acme', principal: 'p_key_1' } });
       expect(inOrder[1]?.event.payload).toEqual({
         principal: 'p_key_1',
         action: 'createRun',

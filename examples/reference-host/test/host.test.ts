@@ -12,6 +12,8 @@ const TEST_MODE = 'operator_brought_key_for_test_mode_only_x';
 const EXPIRED = 'operator_brought_key_that_has_expired_long';
 const REVOKED = 'operator_brought_key_that_was_revoked_once';
 
+const PACKS = 'operator_brought_key_of_a_pack_publisher_x';
+
 const ALL = ['runs:create', 'runs:read', 'webhooks:manage'];
 
 function configuration(folder: ReturnType<typeof scratch>, changes: object = {}): object {
@@ -38,6 +40,7 @@ function configuration(folder: ReturnType<typeof scratch>, changes: object = {})
       key('key_4', OTHER_WORKSPACE, { workspaces: ['acme-dev'] }),
       key('key_5', TEST_MODE, { mode: 'test' }),
       key('key_6', EXPIRED, { expiresAt: '2020-01-01T00:00:00Z' }),
+      key('key_8', PACKS, { scopes: ['packs:publish', 'packs:yank', 'packs:yank-revert'] }),
       key('key_7', REVOKED, { revokedAt: '2020-01-01T00:00:00Z' }),
     ],
     webhooks: { durable: true, retryPolicy: { maxAttempts: 3, backoff: 'fixed', delayMs: 50 } },
@@ -361,6 +364,9 @@ describe(
     test(
       covers(
         'auth.tenancy.other-tenant-404',
+        'auth.tenancy.tenant-apart',
+        'auth.tenancy.workspace-apart',
+        'runs.owner.recorded',
         'auth.tenancy.workspace-run-forbidden',
         'auth.tenancy.test-live-apart',
         'auth.tenancy.mode-marked',
@@ -463,6 +469,13 @@ describe(
       });
       await once(socket, 'close');
       expect(answer).toMatch(/^HTTP\/1\.1 401 /);
+    });
+
+    test(covers('auth.scopes.packs-not-served'), async () => {
+      for (const path of ['/v1/packs', '/packs', '/v1/packs/p:yank']) {
+        expect((await call(host.url, path, { key: PACKS, body: {} })).status).toBe(404);
+      }
+      expect((await call(host.url, '/v1/runs', { key: PACKS, body: run })).status).toBe(403);
     });
 
     test(covers('auth.audit.no-credential-in-log'), () => {

@@ -2,7 +2,7 @@ import { covers } from '@svc/tools/covers';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { AuthError } from './errors.ts';
-import { checkedSubject, type Subject } from './subject.ts';
+import { checkedSubject, isSameSubject, type Subject } from './subject.ts';
 
 const subject: Subject = { issuer: 'urn:svc:api-key', subjectId: 'p_1', tenant: 'acme', lane: 'api-key', kind: 'user' };
 const owner = { tenant: 'acme', principal: 'p_1', principalKind: 'user' } as const;
@@ -126,4 +126,16 @@ describe('any record', () => {
       }),
     );
   });
+});
+
+test(covers('runs.subject.distinct-by-issuer'), () => {
+  expect(isSameSubject(subject, { ...subject })).toBe(true);
+  expect(isSameSubject(subject, { ...subject, issuer: 'https://other.example.com' })).toBe(false);
+  expect(isSameSubject(subject, { ...subject, tenant: 'globex' })).toBe(false);
+});
+
+test(covers('runs.subject.key-class-equals-advertised'), () => {
+  const linked = { ...subject, lane: 'saml', keyClass: 'opaque-idp' };
+  expect(checkedSubject(linked, { tenant: 'acme' }, { linkKey: 'opaque-idp' })).toEqual(linked);
+  expect(() => checkedSubject(linked, { tenant: 'acme' }, { linkKey: 'oid' })).toThrow('subject.keyClass');
 });

@@ -27,6 +27,11 @@ export interface SubjectOwner {
   readonly principalKind?: 'user' | 'agent' | 'anonymous' | undefined;
 }
 
+export interface SubjectRules {
+  /** `auth.subjectLinkKey`, of a host that advertises both the SAML and the SCIM profile: such subjects must have this `keyClass`. */
+  readonly linkKey?: string;
+}
+
 /**
  * Checks a Subject record as it enters a run record, and returns it with the fields of the interface alone.
  *
@@ -36,7 +41,7 @@ export interface SubjectOwner {
  * const subject = checkedSubject(principal.subject, { tenant: 'acme', principal: principal.id });
  * @see Interface: Subject record (optional `owner.subject`)
  */
-export function checkedSubject(subject: Subject, owner: SubjectOwner): Subject {
+export function checkedSubject(subject: Subject, owner: SubjectOwner, { linkKey }: SubjectRules = {}): Subject {
   const { tenant, principal, principalKind } = owner;
   const checked = checkedChain(subject, 'subject', 0);
   if (checked.tenant !== tenant) throw new TypeError('subject.tenant must be the tenant of the owner.');
@@ -46,7 +51,15 @@ export function checkedSubject(subject: Subject, owner: SubjectOwner): Subject {
   if (principalKind !== undefined && checked.kind !== principalKind) {
     throw new TypeError('subject.kind must be the principalKind of the owner; "workload" goes with none.');
   }
+  if (linkKey !== undefined && checked.keyClass !== undefined && checked.keyClass !== linkKey) {
+    throw new TypeError('subject.keyClass must be the subjectLinkKey that the host advertises.');
+  }
   return checked;
+}
+
+/** Whether two records are of one subject: an id means nothing without its trust root and its tenant. */
+export function isSameSubject(one: Subject, other: Subject): boolean {
+  return one.issuer === other.issuer && one.subjectId === other.subjectId && one.tenant === other.tenant;
 }
 
 const MAX_ACTOR_DEPTH = 4;

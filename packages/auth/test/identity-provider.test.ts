@@ -58,7 +58,7 @@ describe(`${covers('auth.bearer.validated-first')}, by a real OpenID provider`, 
     });
   });
 
-  test('a person who signed in is a principal without a name', async () => {
+  test(`${covers('runs.owner.personal-data-mapped')} (a person who signed in)`, async () => {
     const { access_token: token } = await provider.userTokens('ada@example.com');
     const outcome = await authWith().authenticate(bearing(token));
     expect(outcome).toMatchObject({

@@ -587,7 +587,7 @@ describe(covers('auth.delegation.tenant-disagreement'), () => {
   });
 });
 
-describe(covers('auth.delegation.on-behalf-of-verified'), () => {
+describe(covers('auth.delegation.on-behalf-of-verified', 'runs.subject.actor-not-self-asserted'), () => {
   test('a proof beside a credential that cannot carry one is refused, not ignored', async () => {
     const proof = await proofOf('user-1', [{ to: AGENT }]);
     await refusedWith('identity_unverified', bearing(KEY, { 'svc-delegation': proof }));

@@ -1,16 +1,16 @@
-import { type CryptoKey, compactVerify } from 'jose';
-import { sha256 } from '#sha256';
+import type { CryptoKey } from 'jose';
+import { sha256, sha256Base64url } from '#sha256';
 import { equalTexts } from '../equal-texts.ts';
 import { AuthError } from '../errors.ts';
 import { type Algorithm, DEFAULT_ALGORITHMS, isAlgorithm, keyTypeOf } from '../jwt/algorithms.ts';
 import { type Jwt, objectClaim, readJwt, textClaim } from '../jwt/jwt.ts';
 import { importPublic } from '../jwt/key-set.ts';
 import type { JsonObject } from '../jwt/strict-json.ts';
+import { verifiesSignature } from '../jwt/verify-signature.ts';
 import { headerValues, type RequestHead } from '../request-head.ts';
-import { sha256Base64url } from '../sha256/base64url.ts';
 import type { Nonces } from './nonce.ts';
 import type { ReplayStore } from './replay-store.ts';
-import { comparableUri, targetPath } from './request-uri.ts';
+import { comparableUri, isSameUri, targetPath } from './request-uri.ts';
 import { publicKeyThumbprint } from './thumbprint.ts';
 
 export interface DpopOptions {
@@ -68,7 +68,8 @@ export function dpopVerifier(options: DpopOptions): DpopVerifier {
     const proof = onlyProof(request);
     const { algorithm, jwk, thumbprint } = checkedHeader(proof);
     if (!equalTexts(thumbprint, bound.thumbprint)) throw refused('Its key is not the one that the token is bound to.');
-    await requireSignature(proof, await imported(jwk, algorithm, thumbprint));
+    const key = await imported(jwk, algorithm, thumbprint);
+    if (!(await verifiesSignature(proof, key, algorithm))) throw refused('Its signature does not hold.');
     const issuedAt = requireClaims(proof.claims, request, bound.token);
     requireNonce(proof.claims);
     await requireFirstUse(proof.claims, thumbprint, issuedAt);
@@ -99,19 +100,10 @@ export function dpopVerifier(options: DpopOptions): DpopVerifier {
     return { algorithm: alg, jwk, thumbprint };
   }
 
-  async function requireSignature(proof: Jwt, key: CryptoKey): Promise<void> {
-    try {
-      await compactVerify(proof.token, key, { algorithms: [...algorithms] });
-    } catch (cause) {
-      throw refused('Its signature does not hold.', cause);
-    }
-  }
-
   function requireClaims(claims: JsonObject, request: RequestHead, token: string): number {
     if (textClaim(claims, 'htm') !== request.method) throw refused('Its htm must be the method of the request.');
     const path = targetPath(request.originalUrl ?? request.url ?? '');
-    const expected = path === undefined ? undefined : comparableUri(`${origin}${path}`);
-    if (expected === undefined || comparableUri(textClaim(claims, 'htu') ?? '') !== expected) {
+    if (path === undefined || !isSameUri(textClaim(claims, 'htu') ?? '', `${origin}${path}`)) {
       throw refused('Its htu must be the URL of the request.');
     }
     if (!equalTexts(textClaim(claims, 'ath') ?? '', sha256Base64url(token))) {

@@ -13,6 +13,16 @@ export function comparableUri(text: string): string | undefined {
   return `${lower}://${host.toLowerCase()}${shownPort}${comparablePath(path)}`;
 }
 
+/** Whether two URIs are one when they are compared so. Mostly they are the same text. */
+export function isSameUri(given: string, expected: string): boolean {
+  if (given === expected) return PLAIN.test(given) || comparableUri(given) !== undefined;
+  const comparable = comparableUri(given);
+  return comparable !== undefined && comparable === comparableUri(expected);
+}
+
+/** Already as it is compared, but for dot segments, which compare as they are. */
+const PLAIN = /^https?:\/\/[a-z0-9.-]+(?::[0-9]{1,5})?(?:\/[A-Za-z0-9._~-]*)+$/;
+
 /** The path of a request target in origin form, or of the absolute URL that a Web `Request` has; undefined for anything else. */
 export function targetPath(target: string): string | undefined {
   if (ORIGIN_FORM.test(target)) return target.replace(/[?#].*$/, '');

@@ -1,5 +1,5 @@
+import { sha256Base64url } from '#sha256';
 import type { JsonObject } from '../jwt/strict-json.ts';
-import { sha256Base64url } from '../sha256/base64url.ts';
 
 /**
  * The SHA-256 thumbprint of a public key, or undefined for what is none that can sign: secret and private members are none of a

@@ -1,4 +1,4 @@
-import { base64url } from 'jose';
+import { decodeBase64url } from '#base64url';
 import { isObject, type JsonObject, parseObject } from './strict-json.ts';
 
 /** A JSON Web Token that has been taken apart and not yet verified. */
@@ -18,8 +18,8 @@ export function readJwt(token: string): Jwt | undefined {
   const [first, second, third, ...more] = token.length <= MAX_LENGTH ? token.split('.', 4) : [];
   if (first === undefined || second === undefined || third === undefined || more.length > 0) return undefined;
   if (!OBJECT.test(first) || !isBase64url(first) || !isBase64url(second) || !isBase64url(third)) return undefined;
-  const header = parseObject(base64url.decode(first));
-  const claims = parseObject(base64url.decode(second));
+  const header = parseObject(decodeBase64url(first));
+  const claims = parseObject(decodeBase64url(second));
   return header === undefined || claims === undefined ? undefined : { token, header, claims };
 }
 

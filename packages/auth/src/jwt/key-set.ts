@@ -40,22 +40,31 @@ export function localKeys(keySet: JsonWebKeySet): KeySource {
 /** The keys of a set that can verify; undefined for what is no set, has none, or has more than anyone needs. */
 export function usableKeys(keySet: unknown): KeySource | undefined {
   const listed = isObject(keySet) && Array.isArray(keySet.keys) ? keySet.keys.filter(isObject) : [];
-  const usable = listed.filter(verifies).map((jwk) => ({ jwk, imported: new Map<Algorithm, Promise<CryptoKey>>() }));
+  const usable = listed.filter(verifies).map((jwk) => ({ jwk, imported: new Map<Algorithm, Importing>() }));
   if (usable.length === 0 || listed.length > MAX_KEYS) return undefined;
   return {
-    async find({ algorithm, keyId }) {
+    find({ algorithm, keyId }) {
       const fitting = usable.filter(({ jwk }) => fits(jwk, algorithm) && (keyId === undefined || jwk.kid === keyId));
       const [found, ...others] = fitting;
       if (found === undefined || others.length > 0) return undefined;
-      let key = found.imported.get(algorithm);
-      if (key === undefined) {
-        key = importPublic(found.jwk, algorithm);
-        found.imported.set(algorithm, key);
-      }
+      const known = found.imported.get(algorithm);
+      if (known !== undefined) return known.key ?? known.promise;
       // A key that cannot be read verifies nothing; that is no outage.
-      return key.catch(() => undefined);
+      const promise = importPublic(found.jwk, algorithm).catch(() => undefined);
+      const importing: Importing = { promise, key: undefined };
+      found.imported.set(algorithm, importing);
+      return promise.then((key) => {
+        importing.key = key;
+        return key;
+      });
     },
   };
+}
+
+/** A key that is being imported, and the key as soon as it is: from then on nobody waits for it. */
+interface Importing {
+  readonly promise: Promise<CryptoKey | undefined>;
+  key: CryptoKey | undefined;
 }
 
 const MAX_KEYS = 100;
@@ -85,5 +94,11 @@ export async function importPublic(jwk: JsonObject, algorithm: Algorithm): Promi
   const members = Object.entries({ kty, crv, x, y, n, e }).filter(([, value]) => typeof value === 'string');
   const key = await importJWK(Object.fromEntries(members), algorithm);
   if (key instanceof Uint8Array) throw new TypeError('A symmetric key verifies nothing here.');
+  if (!isStrong(key.algorithm)) throw new TypeError('An RSA key needs 2048 bits at least.');
   return key;
+}
+
+/** @see RFC 7518, section 3.3 */
+function isStrong(algorithm: { readonly name: string; readonly modulusLength?: number }): boolean {
+  return algorithm.modulusLength === undefined || algorithm.modulusLength >= 2048;
 }

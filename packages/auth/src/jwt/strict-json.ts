@@ -13,7 +13,7 @@ export function parseObject(bytes: Uint8Array): JsonObject | undefined {
   try {
     const text = UTF_8.decode(bytes);
     const value: unknown = JSON.parse(text);
-    return isObject(value) && hasUniqueNames(text) ? value : undefined;
+    return isObject(value) && hasUniqueNames(text, value) ? value : undefined;
   } catch {
     return undefined;
   }
@@ -25,24 +25,48 @@ export function isObject(value: unknown): value is JsonObject {
 
 const UTF_8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-/** @param text JSON that a parser has accepted, so nothing but strings and brackets has to be told apart */
-function hasUniqueNames(text: string): boolean {
-  const open: (Set<string> | undefined)[] = [];
-  TOKEN.lastIndex = 0;
-  for (let match = TOKEN.exec(text); match !== null; match = TOKEN.exec(text)) {
-    const [token, name] = match;
-    if (token === '{') open.push(new Set());
-    else if (token === '[') open.push(undefined);
-    else if (token === '}' || token === ']') open.pop();
-    else if (name !== undefined) {
-      const names = open.at(-1);
-      const plain: unknown = name.includes('\\') ? JSON.parse(`"${name}"`) : name;
-      if (names === undefined || typeof plain !== 'string' || plain === '__proto__' || names.has(plain)) return false;
-      names.add(plain);
-    }
-  }
-  return true;
+/**
+ * Whether no name is there twice: a parser keeps one of two equal names, so it would have fewer than the text.
+ *
+ * @param text JSON that a parser has turned into `value`, so nothing but strings and colons has to be told apart
+ */
+function hasUniqueNames(text: string, value: unknown): boolean {
+  return namesWritten(text) === namesKept(value);
 }
 
-/** A bracket, a name with its colon, or any other string, which is skipped so that no bracket inside of it counts. */
-const TOKEN = /[{}[\]]|"((?:[^"\\]|\\.)*)"[ \t\r\n]*:|"(?:[^"\\]|\\.)*"/g;
+/** Colons outside of strings: each stands behind a name. */
+function namesWritten(text: string): number {
+  let count = 0;
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    if (code === COLON) count++;
+    else if (code === QUOTE) at = endOfString(text, at);
+  }
+  return count;
+}
+
+function endOfString(text: string, start: number): number {
+  let end = text.indexOf('"', start + 1);
+  while (isEscaped(text, end)) end = text.indexOf('"', end + 1);
+  return end;
+}
+
+/** By an odd number of backslashes. */
+function isEscaped(text: string, at: number): boolean {
+  let first = at;
+  while (text.charCodeAt(first - 1) === BACKSLASH) first--;
+  return (at - first) % 2 === 1;
+}
+
+/** NaN, which equals nothing, when one of them would be taken for a prototype by whoever copies the object. */
+function namesKept(value: unknown): number {
+  if (typeof value !== 'object' || value === null) return 0;
+  if (Array.isArray(value)) return value.reduce<number>((count, item) => count + namesKept(item), 0);
+  let count = 0;
+  for (const [name, item] of Object.entries(value)) count += name === '__proto__' ? Number.NaN : 1 + namesKept(item);
+  return count;
+}
+
+const QUOTE = 0x22;
+const COLON = 0x3a;
+const BACKSLASH = 0x5c;

@@ -1,5 +1,5 @@
+import { sha256Base64url } from '#sha256';
 import { headerValues, type RequestHead } from '../request-head.ts';
-import { sha256Base64url } from '../sha256/base64url.ts';
 import { type ForwardedFormat, forwardedCertificate } from './forwarded.ts';
 
 /** The certificate of the client that sent a request, however it came to the host. */

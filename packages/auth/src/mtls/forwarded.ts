@@ -1,6 +1,6 @@
 import { hexToBytes } from '@noble/hashes/utils.js';
 import { base64url } from 'jose';
-import { sha256Base64url } from '../sha256/base64url.ts';
+import { sha256Base64url } from '#sha256';
 
 /** How a terminator writes a certificate into a header. */
 export type ForwardedFormat = 'xfcc' | 'rfc9440' | 'pem';

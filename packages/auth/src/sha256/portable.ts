@@ -1,6 +1,15 @@
-import { sha256 as sha256Bytes } from '@noble/hashes/sha2.js';
+import { sha256 as digest } from '@noble/hashes/sha2.js';
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
-import type { Sha256 } from './sha256.ts';
+import type { Sha256, Sha256Base64url } from './sha256.ts';
 
 /** SHA-256 in plain JavaScript, for every runtime. */
-export const sha256: Sha256 = (data) => bytesToHex(sha256Bytes(typeof data === 'string' ? utf8ToBytes(data) : data));
+export const sha256: Sha256 = (data) => bytesToHex(digestOf(data));
+
+export const sha256Base64url: Sha256Base64url = (data) => {
+  const base64 = btoa(String.fromCharCode(...digestOf(data)));
+  return base64.replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, '');
+};
+
+function digestOf(data: string | Uint8Array): Uint8Array {
+  return digest(typeof data === 'string' ? utf8ToBytes(data) : data);
+}

@@ -397,7 +397,7 @@ describe(covers('versioning.axes.reference-interop'), () => {
 });
 
 describe('a scope', () => {
-  test('takes away and adds nothing, and a narrower one never sees more', () => {
+  test(`${covers('auth.tenancy.scoped-discovery-monotone')} It takes away and adds nothing`, () => {
     const names = [...Object.keys(EVERYTHING), 'auth', 'authorization'];
     const scopes = fc.subarray(names);
     const documents: Record<string, unknown>[] = [

@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { covers } from '@svc/tools/covers';
 import { afterAll, describe, expect, test } from 'vitest';
 import { memoryStore } from '../../src/stores/memory/index.ts';
 import { sqliteStore } from '../../src/stores/sqlite/index.ts';
@@ -15,7 +16,7 @@ const STORES = [
   { name: 'sqlite', open: () => sqliteStore(join(folder, `${files++}.db`)) },
 ];
 
-describe.each(STORES)('the $name store', ({ open }) => {
+describe.each(STORES)(`the $name store: ${covers('auth.tenancy.in-the-query')}`, ({ open }) => {
   storeContract({
     test,
     open,

@@ -1,0 +1,14 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { decodeBase64url as node } from './node.ts';
+import { decodeBase64url as portable } from './portable.ts';
+
+test('both builds give the bytes that were encoded', () => {
+  fc.assert(
+    fc.property(fc.uint8Array({ maxLength: 300 }), (bytes) => {
+      const text = Buffer.from(bytes).toString('base64url');
+      expect([...node(text)]).toEqual([...bytes]);
+      expect([...portable(text)]).toEqual([...bytes]);
+    }),
+  );
+});
