@@ -39,14 +39,30 @@ export interface PeerCertificate {
  * @param name in lower case; the names of a plain record may be in any
  */
 export function headerValues({ headers, headersDistinct }: RequestHead, name: string): readonly string[] {
-  if (headersDistinct !== undefined) return headersDistinct[name] ?? [];
+  if (headersDistinct !== undefined) return headersDistinct[name] ?? NONE;
   if (hasGet(headers)) {
     const value = headers.get(name);
-    return value === null ? [] : [value];
+    return value === null ? NONE : [value];
   }
-  // Not every platform lower-cases its names, and two spellings of one name are a repeat.
-  return Object.entries(headers).flatMap(([key, value]) => (key.toLowerCase() === name ? (value ?? []) : []));
+  return recordValues(headers, name);
 }
+
+/** Not every platform lower-cases its names, and two spellings of one name are a repeat. */
+function recordValues(
+  headers: Readonly<Record<string, string | readonly string[] | undefined>>,
+  name: string,
+): readonly string[] {
+  let values = NONE;
+  for (const key in headers) {
+    // Most names differ in length, which costs less to see than their case.
+    if (key.length !== name.length || key.toLowerCase() !== name || !Object.hasOwn(headers, key)) continue;
+    const value = headers[key];
+    if (value !== undefined) values = values.concat(value);
+  }
+  return values;
+}
+
+const NONE: readonly string[] = [];
 
 function hasGet(headers: RequestHead['headers']): headers is { get(name: string): string | null } {
   return typeof headers.get === 'function';

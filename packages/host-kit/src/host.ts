@@ -9,6 +9,7 @@ import { auditRecorder } from './audit/recorder.ts';
 import { systemClock } from './clock.ts';
 import { tokenIssuers } from './discovery/authentication.ts';
 import { publish } from './discovery/publish.ts';
+import { type Answer, responseOf } from './http/answer.ts';
 import { pipeline, type RequestRecord } from './http/pipeline.ts';
 import type { Reply, Route } from './http/route.ts';
 import type { Log } from './log.ts';
@@ -43,6 +44,8 @@ export interface Host {
    * @param peer who is at the other end, where a platform tells: limits by address and client certificates need it
    */
   readonly fetch: (request: Request, peer?: Peer) => Promise<Response>;
+  /** The same as data, for adapters that write it without the detour of a `Response`. */
+  readonly answer: (request: Request, peer?: Peer) => Promise<Answer>;
   readonly events: EventLog;
   /** Takes up what an earlier process left unfinished, and begins to deliver. */
   start(): Promise<void>;
@@ -152,28 +155,31 @@ export function createHost(options: HostOptions): Host {
   ];
   requirePairing(routes, served);
 
-  return {
-    fetch: pipeline({
-      served,
-      retirement: options.retirement,
-      routes,
-      documents: tokenDocuments(options),
-      authenticator: authenticator({
-        lanes: options.authenticate,
-        ...(options.refusals !== undefined && { refusals: options.refusals }),
-        ...resourceMetadata(options),
-      }),
-      roles,
-      limiter: options.rateLimit,
-      limits: { maxBytes, timeoutMs: BODY_TIMEOUT_MS },
-      clock,
-      random,
-      log,
-      answered(answered) {
-        logAnswered(log, answered);
-        return recorder?.note(requestFact(answered));
-      },
+  const answer = pipeline({
+    served,
+    retirement: options.retirement,
+    routes,
+    documents: tokenDocuments(options),
+    authenticator: authenticator({
+      lanes: options.authenticate,
+      ...(options.refusals !== undefined && { refusals: options.refusals }),
+      ...resourceMetadata(options),
     }),
+    roles,
+    limiter: options.rateLimit,
+    limits: { maxBytes, timeoutMs: BODY_TIMEOUT_MS },
+    clock,
+    random,
+    log,
+    answered(answered) {
+      logAnswered(log, answered);
+      return recorder?.note(requestFact(answered));
+    },
+  });
+
+  return {
+    fetch: async (request, peer) => responseOf(await answer(request, peer)),
+    answer,
     events,
     async start() {
       recorder?.start();

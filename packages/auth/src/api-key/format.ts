@@ -56,24 +56,38 @@ export function acceptsForeignKey(key: string): boolean {
   return key.length >= MIN_LENGTH && key.length <= MAX_LENGTH && B64TOKEN.test(key) && !isMistyped(key);
 }
 
+/** Of the form of a minted key, to the last digit, and with another checksum than that form has. */
 function isMistyped(key: string): boolean {
-  return MINTED.test(key) && checksum(key.slice(0, -CHECKSUM_LENGTH)) !== key.slice(-CHECKSUM_LENGTH);
+  if (key.length !== MINTED_LENGTH || !(key.startsWith('svc_live_') || key.startsWith('svc_test_'))) return false;
+  for (let index = PREFIX_LENGTH; index < MINTED_LENGTH; index++) {
+    if (!isHexDigit(key.charCodeAt(index))) return false;
+  }
+  return crc32(key, MINTED_LENGTH - CHECKSUM_LENGTH) !== Number.parseInt(key.slice(-CHECKSUM_LENGTH), 16);
+}
+
+function isHexDigit(code: number): boolean {
+  return (code >= 0x30 && code <= 0x39) || (code >= 0x61 && code <= 0x66);
 }
 
 const RANDOM_BYTES = 32;
 const MIN_LENGTH = 32;
 const MAX_LENGTH = 512;
+const PREFIX_LENGTH = 9;
 const CHECKSUM_LENGTH = 8;
+const MINTED_LENGTH = PREFIX_LENGTH + 2 * RANDOM_BYTES + CHECKSUM_LENGTH;
 const B64TOKEN = /^[A-Za-z0-9._~+/-]+=*$/;
-const MINTED = /^svc_(?:live|test)_[0-9a-f]{72}$/;
 
-/** CRC-32 as gzip and PNG have it, of ASCII text. */
 function checksum(text: string): string {
+  return crc32(text, text.length).toString(16).padStart(CHECKSUM_LENGTH, '0');
+}
+
+/** CRC-32 as gzip and PNG have it, of the beginning of an ASCII text. */
+function crc32(text: string, length: number): number {
   let crc = ~0;
-  for (let index = 0; index < text.length; index++) {
+  for (let index = 0; index < length; index++) {
     crc = (crc >>> 8) ^ (CRC_TABLE[(crc ^ text.charCodeAt(index)) & 0xff] ?? 0);
   }
-  return (~crc >>> 0).toString(16).padStart(CHECKSUM_LENGTH, '0');
+  return ~crc >>> 0;
 }
 
 const CRC_TABLE: Int32Array = /* @__PURE__ */ Int32Array.from({ length: 256 }, (_, byte) => {

@@ -19,6 +19,7 @@ export type CanonicalValue =
 export function canonicalJson(value: CanonicalValue): string {
   if (value === null || typeof value === 'boolean') return String(value);
   if (typeof value === 'number' && Number.isFinite(value)) return JSON.stringify(value);
+  if (typeof value === 'string' && PLAIN.test(value)) return `"${value}"`;
   if (typeof value === 'string' && !LONE_SURROGATE.test(value)) return JSON.stringify(value);
   if (isList(value)) return `[${value.map(canonicalJson).join(',')}]`;
   if (isRecord(value))
@@ -28,6 +29,9 @@ export function canonicalJson(value: CanonicalValue): string {
       .join(',')}}`;
   throw new TypeError('canonicalJson: the value cannot be written as JSON.');
 }
+
+/** Nothing in it is written otherwise than it is. */
+const PLAIN = /^[\x20\x21\x23-\x5b\x5d-\x7e]*$/;
 
 /** With the flag `u` a pair is one character, and no surrogate. */
 const LONE_SURROGATE = /\p{Cs}/u;

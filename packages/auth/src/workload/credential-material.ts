@@ -1,7 +1,10 @@
 /** Whether a text holds credential material, which must not enter a record. */
 export function looksLikeCredential(text: string): boolean {
-  return CREDENTIAL.test(text);
+  return text.length >= SHORTEST && CREDENTIAL.test(text);
 }
+
+/** Nothing that can be used as one is shorter. */
+const SHORTEST = 10;
 
 /** What a certificate, a token or one of our keys looks like, wherever in a text it stands. */
 const CREDENTIAL =

@@ -13,16 +13,33 @@ import type { Host } from '../host.ts';
  * createServer(toNodeListener(host)).listen(8787);
  */
 export function toNodeListener(
-  host: Pick<Host, 'fetch'>,
+  host: Pick<Host, 'answer'>,
 ): (request: IncomingMessage, response: ServerResponse) => void {
-  const answer = (request: Request, { incoming }: { readonly incoming: Pick<IncomingMessage, 'socket'> }) =>
-    host.fetch(request, peerOf(incoming.socket));
-  const listen = getRequestListener((request, env) => answer(request, env as never), { overrideGlobalObjects: false });
+  const listen = getRequestListener((request, env) => answered(request, env as Connection), {
+    overrideGlobalObjects: false,
+  });
   return (request, response) => {
     if (!isPlainTarget(request.url ?? '')) return refuse(response);
     void listen(request, response);
   };
+
+  async function answered(request: Request, { incoming, outgoing }: Connection): Promise<Response> {
+    const { status, headers, body } = await host.answer(request, peerOf(incoming.socket));
+    // Head and body in one write; a `Response` would be read as a stream first, which costs as much as the whole pipeline.
+    const length = typeof body === 'string' ? Buffer.byteLength(body) : (body?.length ?? 0);
+    const hasLength = body !== undefined || !(status === 204 || status === 304 || incoming.method === 'HEAD');
+    outgoing.writeHead(status, hasLength ? { ...headers, 'content-length': length } : headers).end(body);
+    return ALREADY_SENT;
+  }
 }
+
+interface Connection {
+  readonly incoming: IncomingMessage;
+  readonly outgoing: ServerResponse;
+}
+
+/** The library's sign that there is nothing left to write. */
+const ALREADY_SENT = new Response(null, { headers: { 'x-hono-already-sent': 'true' } });
 
 /** Origin form with a path that `URL` leaves as it is. What it does to a query changes no route. */
 function isPlainTarget(target: string): boolean {

@@ -4,17 +4,18 @@ import { errorEnvelope } from '@svc/versioning/projection';
 import { HostError } from '../errors.ts';
 import { describeError, type Log } from '../log.ts';
 import type { Random } from '../random.ts';
+import type { Answer } from './answer.ts';
 
 export interface FailureOptions {
   readonly log: Log;
   readonly random: Random;
 }
 
-/** Any error as a response in the envelope of a major; one that no one foresaw is logged, and told by a correlation id alone. */
-export function failureResponse(error: unknown, major: Major, options: FailureOptions): Response {
+/** Any error as an answer in the envelope of a major; one that no one foresaw is logged, and told by a correlation id alone. */
+export function failureAnswer(error: unknown, major: Major, options: FailureOptions): Answer {
   const { code, message, status, details, headers } = describe(error, options);
   const body = JSON.stringify(errorEnvelope[major]({ code, message, details }));
-  return new Response(body, { status, headers: { 'content-type': 'application/json', ...headers } });
+  return { status, headers: { 'content-type': 'application/json', ...headers }, body };
 }
 
 interface Described {

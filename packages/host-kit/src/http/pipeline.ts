@@ -14,15 +14,16 @@ import {
   type OperationId,
   type Retirement,
   type Served,
-  stampResponse,
   stampRetirement,
+  VERSION_HEADER,
 } from '@svc/versioning';
 import type { Clock } from '../clock.ts';
 import { HostError } from '../errors.ts';
 import type { Log } from '../log.ts';
 import type { Random } from '../random.ts';
+import { type Answer, answerOf, plainError } from './answer.ts';
 import { type BodyLimits, readJson, refuseDeclaredLength } from './body.ts';
-import { failureResponse } from './failure.ts';
+import { failureAnswer } from './failure.ts';
 import type { Reply, Route } from './route.ts';
 
 export interface PipelineOptions {
@@ -64,45 +65,51 @@ export interface RequestRecord {
  * What every request goes through, in this order: limits, version, authentication, rate limit, scope and role, body, handler,
  * stamping, record. A refusal at one step is all that a caller learns of those behind it.
  */
-export function pipeline(options: PipelineOptions): (request: Request, peer?: Peer) => Promise<Response> {
+export function pipeline(options: PipelineOptions): (request: Request, peer?: Peer) => Promise<Answer> {
   const { served, clock, documents, roles } = options;
   const routes = new Map<OperationId, Route>(options.routes.map((route) => [route.operationId, route]));
+  const retiring = retirementHeaders(options.retirement);
 
   return async (request, peer) => {
     const startedAt = clock.now();
-    const { pathname, search } = new URL(request.url);
-    const target = pathname + search;
+    const target = targetOf(request.url);
     const negotiation = negotiate({ method: request.method, target, headers: request.headers }, served);
-    if (negotiation.kind === 'foreign') return foreign(request, pathname);
+    if (negotiation.kind === 'foreign') return foreign(request, target.split('?', 1)[0] ?? '');
 
     const call: Progress = { principal: undefined, scope: undefined, decided: undefined, headers: {} };
-    const response = await answer(request, peer, negotiation, call).catch((error: unknown) =>
-      failureResponse(error, negotiation.major, options),
+    const { status, headers, body } = await answer(request, peer, negotiation, target, call).catch((error: unknown) =>
+      failureAnswer(error, negotiation.major, options),
     );
-    for (const [name, value] of Object.entries(call.headers)) response.headers.set(name, value);
-    stampResponse(response.headers, negotiation.contract);
-    if (negotiation.major === 1 && options.retirement !== undefined)
-      stampRetirement(response.headers, options.retirement);
     if (call.principal !== undefined) {
       const latencyMs = clock.now() - startedAt;
       await options.answered({
         ...recordOf(request, negotiation),
         ...call,
         principal: call.principal,
-        status: response.status,
+        status,
         startedAt,
         latencyMs,
       });
     }
-    return request.method === 'HEAD' ? withoutBody(response) : response;
+    return {
+      status,
+      headers: {
+        ...headers,
+        ...call.headers,
+        ...(negotiation.major === 1 && retiring),
+        [VERSION]: negotiation.contract,
+      },
+      body: request.method === 'HEAD' ? undefined : body,
+    };
   };
 
   async function answer(
     request: Request,
     peer: Peer | undefined,
     negotiation: Protocol,
+    target: string,
     call: Progress,
-  ): Promise<Response> {
+  ): Promise<Answer> {
     refuseDeclaredLength(request.headers, options.limits);
     if (negotiation.kind === 'refused') throw negotiation.error;
 
@@ -121,9 +128,9 @@ export function pipeline(options: PipelineOptions): (request: Request, peer?: Pe
       });
     }
     const json = route.takesBody ? await readJson(request, options.limits) : undefined;
-    const query = new URL(request.url).searchParams;
+    const query = new URLSearchParams(target.includes('?') ? target.slice(target.indexOf('?')) : '');
     const { principal, decided } = call;
-    return responseOf(
+    return answerOf(
       await route.serve({
         major,
         params,
@@ -166,17 +173,15 @@ export function pipeline(options: PipelineOptions): (request: Request, peer?: Pe
     return { ...principal, tenancy: byRole.tenancy };
   }
 
-  /** Outside of the protocol, so without its version. */
-  function foreign(request: Request, pathname: string): Response {
+  function foreign({ method }: Request, pathname: string): Answer {
     const document = documents.get(pathname);
-    if (document === undefined) return plain(404, 'not_found', 'There is nothing at this path.');
-    if (request.method !== 'GET' && request.method !== 'HEAD') {
-      const refused = plain(405, 'validation_error', 'This path takes GET.');
-      refused.headers.set('allow', 'GET, HEAD');
-      return refused;
+    if (document === undefined) return plainError(404, 'not_found', 'There is nothing at this path.');
+    if (method !== 'GET' && method !== 'HEAD') {
+      const refused = plainError(405, 'validation_error', 'This path takes GET.');
+      return { ...refused, headers: { ...refused.headers, allow: 'GET, HEAD' } };
     }
-    const response = responseOf(document);
-    return request.method === 'HEAD' ? withoutBody(response) : response;
+    const answer = answerOf(document);
+    return method === 'HEAD' ? { ...answer, body: undefined } : answer;
   }
 }
 
@@ -190,18 +195,20 @@ interface Progress {
   headers: Readonly<Record<string, string>>;
 }
 
-function responseOf({ status, headers = {}, body }: Reply): Response {
-  if (body === undefined) return new Response(null, { status, headers });
-  const bytes = body instanceof Uint8Array ? body.slice() : JSON.stringify(body);
-  return new Response(bytes, { status, headers: { 'content-type': 'application/json', ...headers } });
+const VERSION = VERSION_HEADER.toLowerCase();
+
+/** They are the same on every response, so they are made once. */
+function retirementHeaders(retirement: Retirement | undefined): Readonly<Record<string, string>> {
+  const headers = new Headers();
+  if (retirement !== undefined) stampRetirement(headers, retirement);
+  return Object.fromEntries(headers);
 }
 
-function withoutBody({ status, headers }: Response): Response {
-  return new Response(null, { status, headers });
-}
-
-function plain(status: number, error: string, message: string): Response {
-  return new Response(JSON.stringify({ error, message }), { status, headers: { 'content-type': 'application/json' } });
+/** Path and query of an absolute URL in the form that `Request` gives it. */
+function targetOf(url: string): string {
+  const start = url.indexOf('/', url.indexOf('//') + 2);
+  const end = url.indexOf('#', start);
+  return start === -1 ? '/' : url.slice(start, end === -1 ? undefined : end);
 }
 
 /** An id of ours. Whatever else a path holds may be a credential in the wrong place, which no record repeats. */
