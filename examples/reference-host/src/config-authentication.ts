@@ -1,4 +1,5 @@
 import { isGrantableScope, isOpaqueId } from '@svc/auth';
+import { ALGORITHMS } from '@svc/auth/bearer';
 import { z } from 'zod';
 import { cidr } from './config-network.ts';
 
@@ -6,19 +7,7 @@ const opaqueId = z.string().refine(isOpaqueId, 'must be an opaque id: no @, whit
 const grantable = z.string().refine(isGrantableScope, 'must be a scope such as runs:read');
 const seconds = z.int().min(1);
 const file = z.string().min(1);
-const algorithm = z.enum([
-  'RS256',
-  'RS384',
-  'RS512',
-  'PS256',
-  'PS384',
-  'PS512',
-  'ES256',
-  'ES384',
-  'ES512',
-  'EdDSA',
-  'Ed25519',
-]);
+const algorithm = z.enum(ALGORITHMS);
 const issuerUrl = z
   .string()
   .regex(/^https?:\/\/[^\s?#@\\]+$/, 'must be an https URL without query or fragment')

@@ -1,4 +1,5 @@
 export type { Algorithm } from '../jwt/algorithms.ts';
+export { ALGORITHMS } from '../jwt/algorithms.ts';
 export type { JsonWebKeySet, KeySource, WantedKey } from '../jwt/key-set.ts';
 export { localKeys } from '../jwt/key-set.ts';
 export type { KeyFetch, RemoteKeysOptions } from '../jwt/remote-keys.ts';
