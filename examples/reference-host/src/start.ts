@@ -5,7 +5,7 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import { mintApiKey } from '@svc/auth/api-key';
+import { acceptsForeignKey, mintApiKey } from '@svc/auth/api-key';
 
 // Everything that the development host keeps is here; deleting the folder begins anew.
 const FOLDER = '.svc';
@@ -36,7 +36,7 @@ async function prepare(): Promise<Development> {
   const kept: Development | undefined = existsSync(DEVELOPMENT)
     ? JSON.parse(readFileSync(DEVELOPMENT, 'utf8'))
     : undefined;
-  const { key } = kept ?? mintApiKey({ mode: 'live', randomBytes });
+  const { key } = kept !== undefined && acceptsForeignKey(kept.key) ? kept : mintApiKey({ mode: 'live', randomBytes });
   const hostPort = await freePort(kept?.hostPort ?? 8787);
   const subscriberPort = await freePort(kept?.subscriberPort ?? 8788);
   // A registration names the subscriber's port, so it holds only as long as that does.
@@ -54,7 +54,7 @@ async function prepare(): Promise<Development> {
         tenant: 'acme',
         workspaces: ['acme-dev'],
         principal: 'p_developer',
-        scopes: ['runs:create', 'runs:read', 'webhooks:manage'],
+        scopes: ['runs:create', 'runs:read', 'webhooks:manage', 'audit:read'],
         mode: 'live',
       },
     ],

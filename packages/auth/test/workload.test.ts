@@ -147,7 +147,7 @@ describe(covers('auth.workload.cryptographic-verification', 'auth.workload.resol
   });
 });
 
-describe(covers('auth.workload.unverified', 'errors.code.identity-401'), () => {
+describe(covers('auth.workload.unverified', 'errors.code.identity-401', 'errors.code.identity-not-retriable'), () => {
   test.each([
     ['signed by a stranger', async () => (await signer('ES256', 'spire')).sign({ sub: AGENT, aud: [HOST], ...times })],
     ['signed by another trust domain', () => otherDomain.sign({ sub: AGENT, aud: [HOST], ...times })],
@@ -186,6 +186,7 @@ describe(covers('auth.workload.unverified', 'errors.code.identity-401'), () => {
   ])('an identity is refused: %s', async (_name, token) => {
     const answer = await refusedWith('identity_unverified', bearing(await token()));
     expect(answer?.status).toBe(401);
+    expect(answer?.headers).not.toHaveProperty('retry-after');
     expect(JSON.stringify(answer)).not.toMatch(/acme|agent|spiffe:/);
   });
 });
