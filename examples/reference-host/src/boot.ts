@@ -75,6 +75,7 @@ async function assemble(config: Config, baseUrl: string, store: Store, log: Log)
     engine,
     log,
     baseUrl,
+    org: config.org,
     authenticate: lanes,
     authentication: facts,
     refusals,

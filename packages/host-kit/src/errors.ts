@@ -8,6 +8,7 @@ interface DetailsByCode {
   payload_too_large: { readonly maxRequestBodyBytes: number };
   unsupported_media_type: undefined;
   run_terminal: undefined;
+  subscription_state_conflict: undefined;
   capability_not_provided: { readonly operation: string };
   service_unavailable: undefined;
   internal_error: { readonly correlationId: string };
@@ -31,6 +32,7 @@ const STATUS = {
   payload_too_large: 413,
   unsupported_media_type: 415,
   run_terminal: 409,
+  subscription_state_conflict: 409,
   capability_not_provided: 501,
   service_unavailable: 503,
   internal_error: 500,

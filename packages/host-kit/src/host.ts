@@ -12,6 +12,7 @@ import { publish } from './discovery/publish.ts';
 import { type Answer, responseOf } from './http/answer.ts';
 import { pipeline, type RequestRecord } from './http/pipeline.ts';
 import type { Reply, Route } from './http/route.ts';
+import { vendorTable } from './http/vendor.ts';
 import type { Log } from './log.ts';
 import {
   AUDIT_DEFAULTS,
@@ -23,7 +24,9 @@ import {
 } from './options.ts';
 import { systemRandom } from './random.ts';
 import { auditRoutes } from './routes/audit.ts';
+import { deadLetterRoutes } from './routes/dead-letters.ts';
 import { discoveryRoute } from './routes/discovery.ts';
+import { operatorRoutes } from './routes/operator.ts';
 import { runRoutes } from './routes/runs.ts';
 import { webhookRoutes } from './routes/webhooks.ts';
 import { type EventLog, eventLog } from './runs/event-log.ts';
@@ -151,6 +154,7 @@ export function createHost(options: HostOptions): Host {
       dispatcher: dispatch,
       served,
     }),
+    ...deadLetterRoutes({ store, served, hasWorkspace }),
     ...(audit === undefined ? [] : auditRoutes({ audit: store.audit, publicKeys: audit.publicKeys })),
   ];
   requirePairing(routes, served);
@@ -159,6 +163,7 @@ export function createHost(options: HostOptions): Host {
     served,
     retirement: options.retirement,
     routes,
+    vendor: vendorTable(options.org ?? 'svc', operatorRoutes({ store, clock, dispatcher: dispatch, record })),
     documents: tokenDocuments(options),
     authenticator: authenticator({
       lanes: options.authenticate,

@@ -26,6 +26,8 @@ export interface HostOptions {
   readonly roles?: RoleAuthorizer;
   /** Keeps an audit log. Default: none is kept. */
   readonly audit?: AuditOptions;
+  /** The host's own operations live under `/host/<org>/`. Default `svc`. */
+  readonly org?: string;
   /** Where clients reach the host, e.g. `https://svc.example.com`. Needed by a host that takes tokens. */
   readonly baseUrl?: string;
   readonly engine: WorkflowEngine;

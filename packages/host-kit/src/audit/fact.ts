@@ -2,7 +2,14 @@ import { isOpaqueId, type Principal } from '@svc/auth';
 import type { AuditDetails, AuditFact } from '@svc/auth/audit';
 
 /** What a host writes down of what its callers did. */
-export type AuditAction = 'request' | 'run.create' | 'webhook.register' | 'webhook.unregister';
+export type AuditAction =
+  | 'request'
+  | 'run.create'
+  | 'webhook.register'
+  | 'webhook.unregister'
+  | 'webhook.pause'
+  | 'webhook.resume'
+  | 'webhook.redrive';
 
 /**
  * A fact about a caller. What cannot stand in an audit log, because someone chose an unusual id, is recorded as `withheld`: a fact

@@ -24,13 +24,16 @@ import type { Random } from '../random.ts';
 import { type Answer, answerOf, plainError } from './answer.ts';
 import { type BodyLimits, readJson, refuseDeclaredLength } from './body.ts';
 import { failureAnswer } from './failure.ts';
-import type { Reply, Route } from './route.ts';
+import type { Reply, Route, VendorRoute } from './route.ts';
+import type { VendorTable } from './vendor.ts';
 
 export interface PipelineOptions {
   readonly served: Served;
   /** Said on every response of major 1. */
   readonly retirement: Retirement | undefined;
   readonly routes: readonly Route[];
+  /** The host's own operations, which are in no major. */
+  readonly vendor: VendorTable;
   /** Documents outside of the protocol, by their path: public, and the same for everybody. */
   readonly documents: ReadonlyMap<string, Reply>;
   readonly authenticator: Authenticator;
@@ -74,23 +77,13 @@ export function pipeline(options: PipelineOptions): (request: Request, peer?: Pe
     const startedAt = clock.now();
     const target = targetOf(request.url);
     const negotiation = negotiate({ method: request.method, target, headers: request.headers }, served);
-    if (negotiation.kind === 'foreign') return foreign(request, target.split('?', 1)[0] ?? '');
+    if (negotiation.kind === 'foreign') return foreign(request, peer, target, startedAt);
 
-    const call: Progress = { principal: undefined, scope: undefined, decided: undefined, headers: {} };
+    const call = newProgress();
     const { status, headers, body } = await answer(request, peer, negotiation, target, call).catch((error: unknown) =>
       failureAnswer(error, negotiation.major, options),
     );
-    if (call.principal !== undefined) {
-      const latencyMs = clock.now() - startedAt;
-      await options.answered({
-        ...recordOf(request, negotiation),
-        ...call,
-        principal: call.principal,
-        status,
-        startedAt,
-        latencyMs,
-      });
-    }
+    await recorded(call, { ...recordOf(request, negotiation), status, startedAt });
     return {
       status,
       headers: {
@@ -102,6 +95,15 @@ export function pipeline(options: PipelineOptions): (request: Request, peer?: Pe
       body: request.method === 'HEAD' ? undefined : body,
     };
   };
+
+  async function recorded(
+    { principal, scope, decided }: Progress,
+    record: Omit<RequestRecord, 'principal' | 'scope' | 'decided' | 'latencyMs'>,
+  ): Promise<void> {
+    if (principal === undefined) return;
+    const latencyMs = clock.now() - record.startedAt;
+    await options.answered({ ...record, principal, scope, decided, latencyMs });
+  }
 
   async function answer(
     request: Request,
@@ -128,7 +130,7 @@ export function pipeline(options: PipelineOptions): (request: Request, peer?: Pe
       });
     }
     const json = route.takesBody ? await readJson(request, options.limits) : undefined;
-    const query = new URLSearchParams(target.includes('?') ? target.slice(target.indexOf('?')) : '');
+    const query = queryOf(target);
     const { principal, decided } = call;
     return answerOf(
       await route.serve({
@@ -173,16 +175,58 @@ export function pipeline(options: PipelineOptions): (request: Request, peer?: Pe
     return { ...principal, tenancy: byRole.tenancy };
   }
 
-  function foreign({ method }: Request, pathname: string): Answer {
-    const document = documents.get(pathname);
-    if (document === undefined) return plainError(404, 'not_found', 'There is nothing at this path.');
-    if (method !== 'GET' && method !== 'HEAD') {
-      const refused = plainError(405, 'validation_error', 'This path takes GET.');
-      return { ...refused, headers: { ...refused.headers, allow: 'GET, HEAD' } };
-    }
-    const answer = answerOf(document);
+  /** Outside of the protocol, so without its version. */
+  async function foreign(request: Request, peer: Peer | undefined, target: string, startedAt: number): Promise<Answer> {
+    const { method } = request;
+    const path = target.split('?', 1)[0] ?? '';
+    const found = options.vendor.find(method, path);
+    if (found?.kind === 'method-not-allowed') return notAllowed(found.allow);
+    if (found === undefined) return document(method, path);
+
+    const { route, params } = found;
+    const major = served.preferredMajor;
+    const call = newProgress();
+    const { status, headers, body } = await vendor(request, peer, target, route, params, call).catch((error: unknown) =>
+      failureAnswer(error, major, options),
+    );
+    const traceId = traceIdOf(request);
+    await recorded(call, { operation: 'host', method, path: route.path, major, traceId, status, startedAt });
+    return { status, headers: { ...headers, ...call.headers }, body };
+  }
+
+  /** The steps of the protocol without its version. */
+  async function vendor(
+    request: Request,
+    peer: Peer | undefined,
+    target: string,
+    route: VendorRoute,
+    params: Readonly<Record<string, string>>,
+    call: Progress,
+  ): Promise<Answer> {
+    refuseDeclaredLength(request.headers, options.limits);
+    await authenticate(request, peer, call);
+    if (call.principal === undefined) throw new Error('A request passed authentication without a principal.');
+    call.scope = route.scope;
+    const asked = { action: `host.${route.method.toLowerCase()}`, resource: resourceIn(params) ?? 'webhooks' };
+    const principal = await permitted(call, call.principal, route.scope, asked);
+    const json = route.takesBody ? await readJson(request, options.limits) : undefined;
+    const { headers } = request;
+    const query = queryOf(target);
+    return answerOf(await route.serve({ major: 2, params, query, headers, principal, decided: undefined, json }));
+  }
+
+  function document(method: string, path: string): Answer {
+    const found = documents.get(path);
+    if (found === undefined) return plainError(404, 'not_found', 'There is nothing at this path.');
+    if (method !== 'GET' && method !== 'HEAD') return notAllowed(['GET', 'HEAD']);
+    const answer = answerOf(found);
     return method === 'HEAD' ? { ...answer, body: undefined } : answer;
   }
+}
+
+function notAllowed(allow: readonly string[]): Answer {
+  const refused = plainError(405, 'validation_error', `This path takes ${allow.join(', ')}.`);
+  return { ...refused, headers: { ...refused.headers, allow: allow.join(', ') } };
 }
 
 type Protocol = Exclude<Negotiation, { readonly kind: 'foreign' }>;
@@ -193,6 +237,10 @@ interface Progress {
   scope: string | undefined;
   decided: AuthorizationDecided | undefined;
   headers: Readonly<Record<string, string>>;
+}
+
+function newProgress(): Progress {
+  return { principal: undefined, scope: undefined, decided: undefined, headers: {} };
 }
 
 const VERSION = VERSION_HEADER.toLowerCase();
@@ -209,6 +257,11 @@ function targetOf(url: string): string {
   const start = url.indexOf('/', url.indexOf('//') + 2);
   const end = url.indexOf('#', start);
   return start === -1 ? '/' : url.slice(start, end === -1 ? undefined : end);
+}
+
+function queryOf(target: string): URLSearchParams {
+  const start = target.indexOf('?');
+  return new URLSearchParams(start === -1 ? '' : target.slice(start));
 }
 
 /** An id of ours. Whatever else a path holds may be a credential in the wrong place, which no record repeats. */
@@ -245,8 +298,12 @@ function recordOf(request: Request, negotiation: Protocol) {
     method: request.method,
     path: operation?.path,
     major: negotiation.major,
-    traceId: TRACEPARENT.exec(request.headers.get('traceparent') ?? '')?.[1],
+    traceId: traceIdOf(request),
   };
+}
+
+function traceIdOf(request: Request): string | undefined {
+  return TRACEPARENT.exec(request.headers.get('traceparent') ?? '')?.[1];
 }
 
 /** @see W3C Trace Context, section 3.2 */

@@ -72,13 +72,30 @@ export function routeWithBody<Body>(definition: {
   };
 }
 
+/** An operation of the host's own, under `/host/<org>`: in no major, and in no manifest. */
+export interface VendorRoute {
+  readonly method: 'GET' | 'POST';
+  /** Behind `/host/<org>`; `{name}` stands for one segment. */
+  readonly path: string;
+  readonly scope: string;
+  readonly takesBody: boolean;
+  readonly serve: (call: AuthorizedCall) => Promise<Reply>;
+}
+
+export function vendorRoute(
+  definition: Omit<VendorRoute, 'takesBody'> & { readonly takesBody?: boolean },
+): VendorRoute {
+  return { takesBody: false, ...definition };
+}
+
 /** The pipeline has authenticated every call of a route with a scope; a call that it has not is a mistake in the kit. */
 function authorized(call: Call): AuthorizedCall {
   if (call.principal === undefined) throw new Error('A route with a scope was called without a principal.');
   return { ...call, principal: call.principal };
 }
 
-function parse<Body>(schema: z.ZodType<Body>, json: unknown): Body {
+/** @throws {HostError} `validation_error` naming what is wrong with which field */
+export function parse<Body>(schema: z.ZodType<Body>, json: unknown): Body {
   const result = schema.safeParse(json);
   if (result.success) return result.data;
   const [first, ...others] = result.error.issues.map(problemOf);

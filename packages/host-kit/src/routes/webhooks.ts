@@ -1,14 +1,10 @@
-import type { Major, Served } from '@svc/versioning';
-import { resolveId } from '@svc/versioning/ids';
-import { invalid } from '../errors.ts';
-import { type AuthorizedCall, type Route, route, routeWithBody } from '../http/route.ts';
-import { type RegisterOptions, register, requireMembership } from '../webhooks/register.ts';
+import { type Route, route, routeWithBody } from '../http/route.ts';
+import { type RegisterOptions, register } from '../webhooks/register.ts';
 import { type UnregisterOptions, unregister } from '../webhooks/unregister.ts';
 import { registeredBody, registration } from '../wire/webhook.ts';
+import { type AddressedOptions, addressedSubscription } from './subscription-address.ts';
 
-export interface WebhookRoutesOptions extends RegisterOptions, UnregisterOptions {
-  readonly served: Pick<Served, 'overlap'>;
-}
+export interface WebhookRoutesOptions extends RegisterOptions, UnregisterOptions, AddressedOptions {}
 
 export function webhookRoutes(options: WebhookRoutesOptions): Route[] {
   return [
@@ -25,30 +21,10 @@ export function webhookRoutes(options: WebhookRoutesOptions): Route[] {
       operationId: 'unregisterWebhook',
       scope: 'webhooks:manage',
       async serve(call) {
-        const workspace = workspaceIn[call.major](call);
-        if (workspace !== undefined) requireMembership(options.hasWorkspace, call.principal, workspace);
-        await unregister(options, call.principal, idIn(call), workspace);
+        const { webhookId, workspace } = addressedSubscription(options, call);
+        await unregister(options, call.principal, webhookId, workspace);
         return { status: 204 };
       },
     }),
   ];
-
-  function idIn({ major, params, principal }: AuthorizedCall): string {
-    const { tenant } = principal.tenancy;
-    const resolved = resolveId(params.webhookId ?? '', { tenant, major, overlap: options.served.overlap });
-    if (!resolved.ok) throw resolved.error;
-    return resolved.id;
-  }
 }
-
-/** Major 1 names the workspace in a query parameter; in major 2 the id says enough. */
-const workspaceIn: Readonly<Record<Major, (call: AuthorizedCall) => string | undefined>> = {
-  1: ({ query }) => {
-    const [workspace, ...others] = query.getAll('tenantId');
-    if (workspace === undefined || workspace === '' || others.length > 0) {
-      throw invalid({ field: 'query.tenantId', problem: 'must name, once, the workspace that the subscription is in' });
-    }
-    return workspace;
-  },
-  2: () => undefined,
-};

@@ -2,6 +2,7 @@ import type { AuditStore } from '../audit/audit-store.ts';
 import type { EventStore } from '../runs/event-store.ts';
 import type { RunStore } from '../runs/run-store.ts';
 import type { Transaction } from '../transaction.ts';
+import type { AttemptLog } from '../webhooks/attempt-log.ts';
 import type { DeliveryQueue } from '../webhooks/delivery-queue.ts';
 import type { SubscriptionStore } from '../webhooks/subscription-store.ts';
 
@@ -19,6 +20,7 @@ export interface Store {
   readonly events: EventStore;
   readonly subscriptions: SubscriptionStore;
   readonly deliveries: DeliveryQueue;
+  readonly attempts: AttemptLog;
   readonly audit: AuditStore;
   close(): Promise<void>;
 }

@@ -232,11 +232,159 @@ export function storeContract({ test, assert, open }: StoreContractOptions): voi
       deadLetteredAt: 1100,
       expiresAt: 5000,
     };
-    assert.deepEqual(await store.deliveries.deadLetters('whk_1', 10), [{ ...letter, lastStatus: undefined }]);
+    const page = { limit: 10 };
+    assert.deepEqual(await store.deliveries.deadLetters('whk_1', page), [{ ...letter, lastStatus: undefined }]);
     assert.deepEqual(await store.deliveries.claim({ ...CLAIM, now: 9000 }), []);
     assert.deepEqual(await store.deliveries.sweep(4999, 10), 0);
     assert.deepEqual(await store.deliveries.sweep(5000, 10), 1);
-    assert.deepEqual(await store.deliveries.deadLetters('whk_1', 10), []);
+    assert.deepEqual(await store.deliveries.deadLetters('whk_1', page), []);
+  });
+
+  onStore('dead letters come in pages, newest first, and each once', async (store) => {
+    await withSubscriptions(store, 'whk_1');
+    const ids = ['dlv_1', 'dlv_2', 'dlv_3', 'dlv_4', 'dlv_5'];
+    const deliveries = ids.map((deliveryId) => sampleDelivery({ deliveryId }));
+    await store.transaction((transaction) => store.deliveries.enqueue(deliveries, transaction));
+    await store.transaction(async (transaction) => {
+      // Two of one instant: the id decides.
+      for (const [index, deliveryId] of ids.entries()) {
+        const at = 1000 + Math.floor(index / 2);
+        const dead = { kind: 'dead', at, expiresAt: 9000, attempts: 3, lastStatus: 500 } as const;
+        await store.deliveries.settle(deliveryId, dead, transaction);
+      }
+    });
+    const first = await store.deliveries.deadLetters('whk_1', { limit: 2 });
+    const second = await store.deliveries.deadLetters('whk_1', { before: first.at(-1), limit: 2 });
+    const third = await store.deliveries.deadLetters('whk_1', { before: second.at(-1), limit: 2 });
+    assert.deepEqual(
+      [first, second, third].map((page) => page.map(({ deliveryId }) => deliveryId)),
+      [['dlv_5', 'dlv_4'], ['dlv_3', 'dlv_2'], ['dlv_1']],
+    );
+  });
+
+  onStore('a dead letter that is redriven is due again with no attempt behind it; the others stay', async (store) => {
+    await withSubscriptions(store, 'whk_1', 'whk_2');
+    const ids = ['dlv_1', 'dlv_2', 'dlv_3'];
+    const deliveries = ids.map((deliveryId) =>
+      sampleDelivery({ deliveryId, webhookId: deliveryId === 'dlv_3' ? 'whk_2' : 'whk_1' }),
+    );
+    await store.transaction((transaction) => store.deliveries.enqueue(deliveries, transaction));
+    await store.transaction(async (transaction) => {
+      const dead = { kind: 'dead', at: 1, expiresAt: 9000, attempts: 3, lastStatus: 500 } as const;
+      for (const deliveryId of ids) await store.deliveries.settle(deliveryId, dead, transaction);
+    });
+    const redrive = (webhookId: string, deliveryIds: string[] | undefined) =>
+      store.transaction((transaction) =>
+        store.deliveries.redrive({ webhookId, deliveryIds, now: 2000, limit: 10 }, transaction),
+      );
+    assert.deepEqual(await redrive('whk_1', ['dlv_2', 'dlv_3', 'dlv_9']), 1);
+    assert.deepEqual(await store.deliveries.claim({ ...CLAIM, now: 2000 }), [
+      sampleDelivery({ deliveryId: 'dlv_2', attempts: 0, dueAt: 2000 }),
+    ]);
+    assert.deepEqual(await redrive('whk_1', undefined), 1);
+    assert.deepEqual(await store.deliveries.deadLetters('whk_1', { limit: 10 }), []);
+    assert.deepEqual((await store.deliveries.deadLetters('whk_2', { limit: 10 })).length, 1);
+  });
+
+  onStore('what waits for a paused subscription is not claimed, and counts for no wake-up', async (store) => {
+    await withSubscriptions(store, 'whk_1');
+    await store.transaction((transaction) => store.deliveries.enqueue([sampleDelivery({})], transaction));
+    const move = (status: Subscription['status']) =>
+      store.transaction((transaction) =>
+        store.subscriptions.updateHealth(
+          'whk_1',
+          ({ circuit, failures }) => ({ status, circuit, failures }),
+          transaction,
+        ),
+      );
+    await move('paused');
+    assert.deepEqual(await store.deliveries.claim(CLAIM), []);
+    assert.deepEqual(await store.deliveries.nextDueAt(() => 4), undefined);
+    await move('active');
+    assert.deepEqual((await store.deliveries.claim(CLAIM)).length, 1);
+  });
+
+  onStore('a subscription is found and listed by callers that reach all of it', async (store) => {
+    const samples = [
+      sampleSubscription({ webhookId: 'whk_1', workspaces: ['w1'] }),
+      sampleSubscription({ webhookId: 'whk_2', workspaces: ['w1', 'w2'] }),
+      sampleSubscription({ webhookId: 'whk_3', tenant: 'other' }),
+      sampleSubscription({ webhookId: 'whk_4', mode: 'test' }),
+      sampleSubscription({ webhookId: 'whk_5', workspaces: ['w1'], status: 'dead-lettered' }),
+    ];
+    await store.transaction(async (transaction) => {
+      for (const sample of samples) await store.subscriptions.insert(sample, transaction);
+    });
+    const narrow = { ...TENANCY, workspaces: ['w1'] };
+    assert.deepEqual((await store.subscriptions.find(narrow, 'whk_1')).kind, 'found');
+    assert.deepEqual((await store.subscriptions.find(narrow, 'whk_2')).kind, 'other-workspace');
+    assert.deepEqual((await store.subscriptions.find(narrow, 'whk_3')).kind, 'absent');
+    assert.deepEqual((await store.subscriptions.find(narrow, 'whk_4')).kind, 'absent');
+    const ids = async (tenancy: typeof TENANCY, after: string, limit: number) =>
+      (await store.subscriptions.list(tenancy, { after, limit })).map(({ webhookId }) => webhookId);
+    assert.deepEqual(await ids(TENANCY, '', 10), ['whk_1', 'whk_2', 'whk_5']);
+    assert.deepEqual(await ids(narrow, '', 10), ['whk_1', 'whk_5']);
+    assert.deepEqual(await ids(TENANCY, 'whk_1', 1), ['whk_2']);
+  });
+
+  onStore('the last attempts are kept, newest first, and no more than the log holds', async (store) => {
+    await withSubscriptions(store, 'whk_1');
+    const attempt = (at: number) => ({
+      deliveryId: 'dlv_1',
+      webhookId: 'whk_1',
+      runId: 'run_1',
+      sequence: 1,
+      eventType: 'run.completed',
+      attempt: 1,
+      at,
+      durationMs: 1.5,
+      outcome: 'failed' as const,
+      status: at % 2 === 0 ? 500 : undefined,
+      reason: at % 2 === 0 ? undefined : 'timeout',
+    });
+    for (let at = 0; at < 260; at++) {
+      await store.transaction((transaction) => store.attempts.record(attempt(at), transaction));
+    }
+    assert.deepEqual(await store.attempts.list('whk_1', 2), [attempt(259), attempt(258)]);
+    assert.deepEqual((await store.attempts.list('whk_1', 1000)).length, 100);
+    await store.transaction((transaction) => store.attempts.record({ ...attempt(1), webhookId: 'whk_9' }, transaction));
+  });
+
+  onStore('the audit log takes facts in their order, and only with what they record', async (store) => {
+    const fact = (n: number) => ({
+      action: 'run.create',
+      actor: `p_${n}`,
+      target: null,
+      occurredAt: '2026-06-01T00:00:00.000Z',
+      details: { n },
+    });
+    await store.transaction((transaction) => store.audit.append([fact(1), fact(2)], transaction));
+    await assert.rejects(
+      store.transaction(async (transaction) => {
+        await store.audit.append([fact(3)], transaction);
+        throw new Error('no');
+      }),
+    );
+    await store.transaction((transaction) => store.audit.append([fact(4)], transaction));
+    const found: unknown[] = [];
+    for await (const { atSequence, actor } of store.audit.entries(1, 10)) found.push([atSequence, actor]);
+    assert.deepEqual(found, [
+      [1, 'p_1'],
+      [2, 'p_2'],
+      [3, 'p_4'],
+    ]);
+    assert.deepEqual((await store.audit.unsealed(2)).length, 2);
+    const checkpoint = { checkpoint: 'cp_1', atSequence: 2, merkleRoot: 'a', signature: 'b' };
+    await store.transaction((transaction) => store.audit.seal(checkpoint, transaction));
+    await store.transaction((transaction) =>
+      store.audit.seal({ ...checkpoint, checkpoint: 'cp_2', atSequence: 1 }, transaction),
+    );
+    assert.deepEqual(await store.audit.checkpoints(1, 3), [checkpoint]);
+    assert.deepEqual(
+      (await store.audit.unsealed(10)).map(({ atSequence }) => atSequence),
+      [3],
+    );
+    assert.deepEqual((await store.audit.head())?.atSequence, 3);
   });
 
   onStore('a delivered delivery is gone', async (store) => {

@@ -3,10 +3,13 @@ import type { Clock } from '../clock.ts';
 import type { Log } from '../log.ts';
 import type { Random } from '../random.ts';
 import type { Store } from '../stores/store.ts';
+import type { Transaction } from '../transaction.ts';
+import type { AttemptRecord } from './attempt-log.ts';
 import { admit } from './circuit.ts';
 import type { Delivery, Settlement } from './delivery.ts';
 import { healthAfter, type OutcomeRules, settlementAfter, succeeded } from './outcome.ts';
 import type { SecretBox } from './secrets.ts';
+import { isDelivering, statusAfter } from './state.ts';
 import type { Subscription } from './subscription.ts';
 import type { Transport, TransportVerdict } from './transport.ts';
 
@@ -38,7 +41,7 @@ export function attempt(options: AttemptOptions): Attempt {
     const subscription = await store.subscriptions.read(delivery.webhookId);
     if (subscription === undefined) return;
     if (!(await admitted(subscription))) return record(delivery, { kind: 'dropped' }, 'skipped', subscription);
-    if (subscription.durable && subscription.status === 'failed') return bury(delivery, subscription);
+    if (subscription.durable && !isDelivering(subscription.status)) return bury(delivery, subscription);
 
     const verdict = await post(delivery, subscription, signal);
     signal.throwIfAborted();
@@ -46,6 +49,7 @@ export function attempt(options: AttemptOptions): Attempt {
     const settlement = settlementAfter({ delivery, subscription, verdict, now }, rules, random);
     await store.transaction(async (transaction) => {
       await store.deliveries.settle(delivery.deliveryId, settlement, transaction);
+      await store.attempts.record(attemptRecord(delivery, verdict, now), transaction);
       if (succeeded(verdict) && isHealthy(subscription)) return;
       const change = (current: Subscription) => healthAfter(current, verdict, now, rules);
       await store.subscriptions.updateHealth(subscription.webhookId, change, transaction);
@@ -56,7 +60,7 @@ export function attempt(options: AttemptOptions): Attempt {
   /** Best effort asks the circuit, and the probe of a half-open one is taken in the same transaction. */
   async function admitted(subscription: Subscription): Promise<boolean> {
     if (subscription.durable) return true;
-    if (subscription.status === 'failed') return false;
+    if (!isDelivering(subscription.status)) return false;
     if (subscription.circuit.state === 'closed') return true;
     const probeMs = options.attemptTimeoutMs + PROBE_MARGIN_MS;
     return store.transaction(async (transaction) => {
@@ -85,23 +89,59 @@ export function attempt(options: AttemptOptions): Attempt {
     return transport({ url: subscription.url, headers, body, timeoutMs: options.attemptTimeoutMs, signal });
   }
 
-  function bury(delivery: Delivery, subscription: Subscription): Promise<void> {
+  /** Nothing is sent any more: straight to the dead letters. */
+  async function bury(delivery: Delivery, subscription: Subscription): Promise<void> {
     const now = clock.now();
     const { attempts } = delivery;
     const expiresAt = now + rules.deadLetterRetentionMs;
     const settlement = { kind: 'dead', at: now, expiresAt, attempts, lastStatus: undefined } as const;
-    return record(delivery, settlement, 'subscription-failed', subscription);
+    await record(delivery, settlement, 'subscription-failed', subscription, async (transaction) => {
+      const change = ({ status, circuit, failures }: Subscription) => ({
+        status: statusAfter(status, 'bury') ?? status,
+        circuit,
+        failures,
+      });
+      if (subscription.status === 'failed')
+        await store.subscriptions.updateHealth(subscription.webhookId, change, transaction);
+    });
   }
 
+  /** What was settled without an attempt. */
   async function record(
     delivery: Delivery,
     settlement: Settlement,
     reason: string,
     subscription: Subscription,
+    also: (transaction: Transaction) => Promise<void> = async () => {},
   ): Promise<void> {
-    await store.transaction((transaction) => store.deliveries.settle(delivery.deliveryId, settlement, transaction));
+    const skipped = { kind: 'skipped', reason, durationMs: 0 } as const;
+    await store.transaction(async (transaction) => {
+      await store.deliveries.settle(delivery.deliveryId, settlement, transaction);
+      await store.attempts.record(attemptRecord(delivery, skipped, clock.now()), transaction);
+      await also(transaction);
+    });
     log({ ...recordOf(delivery, subscription, settlement.kind), reason });
   }
+}
+
+type Skipped = { readonly kind: 'skipped'; readonly reason: string; readonly durationMs: number };
+
+function attemptRecord(delivery: Delivery, verdict: TransportVerdict | Skipped, at: number): AttemptRecord {
+  const { deliveryId, webhookId, runId, sequence, eventType, attempts } = delivery;
+  const isAnswer = verdict.kind === 'answered';
+  return {
+    deliveryId,
+    webhookId,
+    runId,
+    sequence,
+    eventType,
+    attempt: attempts + 1,
+    at,
+    durationMs: verdict.durationMs,
+    outcome: isAnswer ? (succeeded(verdict) ? 'delivered' : 'failed') : verdict.kind,
+    status: isAnswer ? verdict.status : undefined,
+    reason: isAnswer ? undefined : verdict.reason,
+  };
 }
 
 const PROBE_MARGIN_MS = 10_000;

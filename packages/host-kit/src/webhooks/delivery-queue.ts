@@ -1,10 +1,10 @@
 import type { Transaction } from '../transaction.ts';
-import type { DeadLetter, Delivery, Settlement } from './delivery.ts';
+import type { DeadLetter, DeadLetterCursor, Delivery, Settlement } from './delivery.ts';
 
 /** The outbox: what `append` wrote and the dispatcher works off. Nothing leaves it but by a settlement or with its subscription. */
 export interface DeliveryQueue {
   enqueue(deliveries: readonly Delivery[], transaction: Transaction): Promise<void>;
-  /** Takes due deliveries, in turn across subscriptions, so that a long backlog of one does not hold up another's first. */
+  /** Takes due deliveries of subscriptions that are not paused, in turn across them, so that a long backlog of one does not hold up another's first. */
   claim(request: ClaimRequest): Promise<readonly Delivery[]>;
   /** Ends a claim. Nothing happens when the delivery is gone because its subscription was removed. */
   settle(deliveryId: string, settlement: Settlement, transaction: Transaction): Promise<void>;
@@ -15,8 +15,22 @@ export interface DeliveryQueue {
    * runs out. Undefined: only after an enqueue.
    */
   nextDueAt(room: Room): Promise<number | undefined>;
-  /** Dead letters of one subscription, newest first. */
-  deadLetters(webhookId: string, limit: number): Promise<readonly DeadLetter[]>;
+  /** Dead letters of one subscription, newest first, those before `before` only. */
+  deadLetters(
+    webhookId: string,
+    page: { readonly before?: DeadLetterCursor | undefined; readonly limit: number },
+  ): Promise<readonly DeadLetter[]>;
+  /** Puts up to `limit` dead letters back to wait, due now and with no attempt behind them; returns how many there were. */
+  redrive(
+    request: {
+      readonly webhookId: string;
+      /** Undefined: any. */
+      readonly deliveryIds: readonly string[] | undefined;
+      readonly now: number;
+      readonly limit: number;
+    },
+    transaction: Transaction,
+  ): Promise<number>;
   /** Deletes up to `limit` dead letters that expired by `now`; returns how many there were. */
   sweep(now: number, limit: number): Promise<number>;
 }

@@ -33,6 +33,9 @@ export type Settlement =
   /** Best effort: one attempt was made, or the circuit let none through. */
   | { readonly kind: 'dropped' };
 
+/** A dead letter to go on after. */
+export type DeadLetterCursor = Pick<DeadLetter, 'deadLetteredAt' | 'deliveryId'>;
+
 /** A delivery that ran out of attempts: what an operator may see of it, never its body. */
 export interface DeadLetter {
   readonly deliveryId: string;

@@ -9,7 +9,8 @@ import type { Subscription } from './subscription.ts';
  * @see Interface: Webhook delivery rules, 2
  */
 export function hears(subscription: Subscription, run: Run): boolean {
-  if (subscription.status !== 'active' && !subscription.durable) return false;
+  // What a durable subscription cannot be sent still goes to its dead letters.
+  if (!subscription.durable && subscription.status !== 'active') return false;
   if (subscription.tenant !== run.tenant || subscription.mode !== run.mode) return false;
   if (!reachesWorkspace(subscription, run.workspace)) return false;
   return subscription.tags.length === 0 || subscription.tags.some((tag) => run.tags.includes(tag));

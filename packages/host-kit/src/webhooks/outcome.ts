@@ -2,6 +2,7 @@ import type { Random } from '../random.ts';
 import { afterFailure, afterSuccess, type CircuitRule } from './circuit.ts';
 import type { Delivery, Settlement } from './delivery.ts';
 import { type RetryPolicy, retryAfterMs, retryDelay } from './retry.ts';
+import { isDelivering, statusAfter } from './state.ts';
 import type { Subscription, SubscriptionHealth } from './subscription.ts';
 import type { TransportVerdict } from './transport.ts';
 
@@ -36,7 +37,7 @@ export function settlementAfter(
   if (!subscription.durable) return { kind: 'dropped' };
   const attempts = delivery.attempts + 1;
   const lastStatus = verdict.kind === 'answered' ? verdict.status : undefined;
-  if (attempts >= rules.retryPolicy.maxAttempts || subscription.status === 'failed' || lastStatus === GONE) {
+  if (attempts >= rules.retryPolicy.maxAttempts || !isDelivering(subscription.status) || lastStatus === GONE) {
     return { kind: 'dead', at: now, expiresAt: now + rules.deadLetterRetentionMs, attempts, lastStatus };
   }
   const delay = retryDelay(rules.retryPolicy, attempts, askedDelay(verdict, now), random);
@@ -62,11 +63,12 @@ export function healthAfter(
 ): SubscriptionHealth {
   const { circuit, failures, status } = subscription;
   if (succeeded(verdict)) return { status, failures, circuit: afterSuccess() };
+  const failing = statusAfter(status, 'fail') ?? status;
   const gone = verdict.kind === 'answered' && verdict.status === GONE;
-  if (subscription.durable) return { status: gone ? 'failed' : status, failures, circuit };
+  if (subscription.durable) return { status: gone ? failing : status, failures, circuit };
   const recent = [...failures.filter((time) => time > now - rule.failureWindowMs), now].slice(-rule.failureLimit);
   const failed = gone || recent.length >= rule.failureLimit;
-  return { status: failed ? 'failed' : status, failures: recent, circuit: afterFailure(circuit, now, rule) };
+  return { status: failed ? failing : status, failures: recent, circuit: afterFailure(circuit, now, rule) };
 }
 
 const GONE = 410;

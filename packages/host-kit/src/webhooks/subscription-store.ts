@@ -13,6 +13,10 @@ export interface SubscriptionStore {
   remove(tenancy: Tenancy, webhookId: string, transaction: Transaction): Promise<Lookup<Subscription>>;
   /** The subscriptions of the run's tenant and mode that ask for this event type. Scope and tags are judged by `match.ts`. */
   listening(run: Run, eventType: string, transaction: Transaction): Promise<readonly Subscription[]>;
+  /** A subscription that the caller manages: of its tenant and mode, and wholly within its reach. */
+  find(tenancy: Tenancy, webhookId: string): Promise<Lookup<Subscription>>;
+  /** Those that the caller manages, by their ids, those after `after` only. */
+  list(tenancy: Tenancy, page: { readonly after: string; readonly limit: number }): Promise<readonly Subscription[]>;
   /** For the dispatcher, which acts for no caller. */
   read(webhookId: string): Promise<Subscription | undefined>;
   /** Replaces the health by `change` of what it is inside the transaction. Nothing happens when the subscription is gone. */

@@ -1,5 +1,6 @@
 import type { Major } from '@svc/versioning';
 import type { Circuit } from './circuit.ts';
+import type { SubscriptionStatus } from './state.ts';
 
 /** A registered receiver. `events` are in the stored vocabulary; what it is sent is in that of the major it registered under. */
 export interface Subscription {
@@ -25,8 +26,6 @@ export interface Subscription {
   readonly secretFingerprint: string;
   readonly createdAt: number;
 }
-
-export type SubscriptionStatus = 'active' | 'failed';
 
 /** The part of a subscription that the outcome of an attempt may change. */
 export type SubscriptionHealth = Pick<Subscription, 'status' | 'circuit' | 'failures'>;

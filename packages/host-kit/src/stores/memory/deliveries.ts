@@ -18,7 +18,7 @@ type Entry =
   | { readonly state: 'claimed'; readonly delivery: Delivery; readonly dueAt: number }
   | { readonly state: 'dead'; readonly delivery: Delivery; readonly dueAt: number; readonly letter: DeadLetter };
 
-export function deliveryQueue(journal: Journal): MemoryDeliveries {
+export function deliveryQueue(journal: Journal, isPaused: (webhookId: string) => boolean): MemoryDeliveries {
   const entries = new Map<string, Entry>();
   let lastServed = '';
 
@@ -91,10 +91,23 @@ export function deliveryQueue(journal: Journal): MemoryDeliveries {
     async nextDueAt(room) {
       return earliest(room);
     },
-    async deadLetters(webhookId, limit) {
+    async deadLetters(webhookId, { before, limit }) {
       const letters = [...entries.values()].flatMap((entry) => (entry.state === 'dead' ? [entry.letter] : []));
-      const own = letters.filter((letter) => letter.webhookId === webhookId).reverse();
-      return own.sort((a, b) => b.deadLetteredAt - a.deadLetteredAt).slice(0, limit);
+      const own = letters.filter((letter) => letter.webhookId === webhookId);
+      const newestFirst = own.sort(newerFirst);
+      return newestFirst.filter((letter) => before === undefined || newerFirst(letter, before) > 0).slice(0, limit);
+    },
+    async redrive({ webhookId, deliveryIds, now, limit }, transaction) {
+      const dead = [...entries].filter(
+        ([deliveryId, { state, delivery }]) =>
+          state === 'dead' && delivery.webhookId === webhookId && (deliveryIds?.includes(deliveryId) ?? true),
+      );
+      const chosen = dead.slice(0, limit);
+      for (const [deliveryId, { delivery }] of chosen) {
+        const again = { ...delivery, attempts: 0, dueAt: now };
+        put(journal, transaction, entries, deliveryId, { state: 'waiting', delivery: again, dueAt: now });
+      }
+      return chosen.length;
     },
     sweep(now, limit) {
       return journal.transaction(async (transaction) => {
@@ -120,7 +133,9 @@ export function deliveryQueue(journal: Journal): MemoryDeliveries {
 
   /** Every subscription with something waiting, once, beginning after the one that was served last. */
   function inTurn(): string[] {
-    const waiting = [...entries.values()].filter(({ state }) => state === 'waiting');
+    const waiting = [...entries.values()].filter(
+      ({ state, delivery }) => state === 'waiting' && !isPaused(delivery.webhookId),
+    );
     const ids = [...new Set(waiting.map(({ delivery }) => delivery.webhookId))].sort();
     return [...ids.filter((id) => id > lastServed), ...ids.filter((id) => id <= lastServed)];
   }
@@ -135,9 +150,18 @@ export function deliveryQueue(journal: Journal): MemoryDeliveries {
   function earliest(room: Room): number | undefined {
     let time: number | undefined;
     for (const { state, delivery, dueAt } of entries.values()) {
-      const counts = state === 'claimed' || (state === 'waiting' && room(delivery.webhookId) > 0);
+      const counts =
+        state === 'claimed' || (state === 'waiting' && room(delivery.webhookId) > 0 && !isPaused(delivery.webhookId));
       if (counts && (time === undefined || dueAt < time)) time = dueAt;
     }
     return time;
   }
+}
+
+/** By the time, and then by the id, which the same instant may have given to two. */
+function newerFirst(
+  a: Pick<DeadLetter, 'deadLetteredAt' | 'deliveryId'>,
+  b: Pick<DeadLetter, 'deadLetteredAt' | 'deliveryId'>,
+): number {
+  return b.deadLetteredAt - a.deadLetteredAt || (a.deliveryId < b.deliveryId ? 1 : -1);
 }

@@ -1,4 +1,5 @@
 import type { Store } from '../store.ts';
+import { attemptLog } from './attempts.ts';
 import { auditStore } from './audit.ts';
 import { deliveryQueue } from './deliveries.ts';
 import { eventStore } from './events.ts';
@@ -9,12 +10,14 @@ import { subscriptionStore } from './subscriptions.ts';
 /** A store in memory, for tests and trials: everything in it ends with the process. */
 export function memoryStore(): Store {
   const journal = openJournal();
-  const deliveries = deliveryQueue(journal);
+  const deliveries = deliveryQueue(journal, (webhookId) => subscriptions.isPaused(webhookId));
+  const subscriptions = subscriptionStore(journal, deliveries.drop);
   return {
     transaction: journal.transaction,
     runs: runStore(journal),
     events: eventStore(journal),
-    subscriptions: subscriptionStore(journal, deliveries.drop),
+    subscriptions,
+    attempts: attemptLog(journal),
     deliveries,
     audit: auditStore(journal),
     async close() {},

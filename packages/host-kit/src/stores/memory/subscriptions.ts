@@ -9,7 +9,7 @@ import { type Journal, put } from './journal.ts';
 export function subscriptionStore(
   journal: Journal,
   dropDeliveries: (webhookId: string, transaction: Transaction) => void,
-): SubscriptionStore {
+): SubscriptionStore & { isPaused(webhookId: string): boolean } {
   const subscriptions = new Map<string, Subscription>();
 
   return {
@@ -29,9 +29,25 @@ export function subscriptionStore(
         ({ tenant, mode, events }) => tenant === run.tenant && mode === run.mode && events.includes(eventType),
       );
     },
+    async find(tenancy, webhookId) {
+      const subscription = subscriptions.get(webhookId);
+      if (subscription?.tenant !== tenancy.tenant || subscription.mode !== tenancy.mode) return ABSENT;
+      return coversScope(tenancy, subscription) ? { kind: 'found', value: subscription } : OTHER_WORKSPACE;
+    },
+    async list(tenancy, { after, limit }) {
+      const own = [...subscriptions.values()].filter(
+        (subscription) =>
+          subscription.tenant === tenancy.tenant &&
+          subscription.mode === tenancy.mode &&
+          subscription.webhookId > after &&
+          coversScope(tenancy, subscription),
+      );
+      return own.sort((a, b) => (a.webhookId < b.webhookId ? -1 : 1)).slice(0, limit);
+    },
     async read(webhookId) {
       return subscriptions.get(webhookId);
     },
+    isPaused: (webhookId) => subscriptions.get(webhookId)?.status === 'paused',
     async updateHealth(webhookId, change, transaction) {
       const subscription = subscriptions.get(webhookId);
       if (subscription === undefined) return;

@@ -22,7 +22,13 @@ const RETRY = `UPDATE deliveries SET state = 'waiting', due_at = ?, attempts = ?
 const BURY = `UPDATE deliveries SET state = 'dead', due_at = ?, dead_at = ?, attempts = ?, last_status = ?
   WHERE delivery_id = ?`;
 const DEAD = `SELECT * FROM deliveries INDEXED BY deliveries_dead
-  WHERE state = 'dead' AND webhook_id = ? ORDER BY dead_at DESC, position DESC LIMIT ?`;
+  WHERE state = 'dead' AND webhook_id = ? AND (dead_at, delivery_id) < (?, ?)
+  ORDER BY dead_at DESC, delivery_id DESC LIMIT ?`;
+const REDRIVE = `UPDATE deliveries SET state = 'waiting', due_at = ?, dead_at = NULL, attempts = 0, last_status = NULL
+  WHERE position IN (SELECT position FROM deliveries WHERE state = 'dead' AND webhook_id = ? LIMIT ?)`;
+const REDRIVE_ONE = `UPDATE deliveries SET state = 'waiting', due_at = ?, dead_at = NULL, attempts = 0, last_status = NULL
+  WHERE state = 'dead' AND webhook_id = ? AND delivery_id = ?`;
+const IS_PAUSED = `SELECT 1 AS paused FROM subscriptions WHERE webhook_id = ? AND status = 'paused'`;
 const SWEEP = `DELETE FROM deliveries WHERE position IN
   (SELECT position FROM deliveries INDEXED BY deliveries_expiring WHERE state = 'dead' AND due_at <= ? LIMIT ?)`;
 
@@ -38,6 +44,9 @@ export function deliveryQueue(reader: DatabaseSync, database: DatabaseSync, writ
   const settle = settler(database);
   const sweep = database.prepare(SWEEP);
   const dead = reader.prepare(DEAD);
+  const redrive = database.prepare(REDRIVE);
+  const redriveOne = database.prepare(REDRIVE_ONE);
+  const isPaused = database.prepare(IS_PAUSED);
   // Where the last round stopped: the next begins with the subscription after it.
   let lastServed = '';
 
@@ -54,7 +63,7 @@ export function deliveryQueue(reader: DatabaseSync, database: DatabaseSync, writ
         const claimed: Delivery[] = [];
         for (const webhookId of waitingSubscriptions()) {
           const most = Math.min(room(webhookId), limit - claimed.length);
-          if (most <= 0) continue;
+          if (most <= 0 || isPaused.get(webhookId) !== undefined) continue;
           const rows = due.all(webhookId, now, most);
           for (const row of rows) claim.run(leaseUntil, integer(row, 'position'));
           claimed.push(...rows.map(deliveryOf));
@@ -76,8 +85,16 @@ export function deliveryQueue(reader: DatabaseSync, database: DatabaseSync, writ
     nextDueAt(room) {
       return writer.transaction(async () => earliest(room));
     },
-    async deadLetters(webhookId, limit) {
-      return dead.all(webhookId, limit).map(deadLetterOf);
+    async deadLetters(webhookId, { before, limit }) {
+      const { deadLetteredAt = Number.MAX_SAFE_INTEGER, deliveryId = '' } = before ?? {};
+      return dead.all(webhookId, deadLetteredAt, deliveryId, limit).map(deadLetterOf);
+    },
+    async redrive({ webhookId, deliveryIds, now, limit }, transaction) {
+      writer.require(transaction);
+      if (deliveryIds === undefined) return Number(redrive.run(now, webhookId, limit).changes);
+      let count = 0;
+      for (const deliveryId of deliveryIds) count += Number(redriveOne.run(now, webhookId, deliveryId).changes);
+      return count;
     },
     sweep(now, limit) {
       return writer.transaction(async () => Number(sweep.run(now, limit).changes));
@@ -103,7 +120,7 @@ export function deliveryQueue(reader: DatabaseSync, database: DatabaseSync, writ
   function earliest(room: Room): number | undefined {
     let time = first(firstClaimEnd);
     for (const webhookId of subscriptionsBetween('', undefined)) {
-      if (room(webhookId) <= 0) continue;
+      if (room(webhookId) <= 0 || isPaused.get(webhookId) !== undefined) continue;
       const dueAt = first(firstDueAt, webhookId);
       if (dueAt !== undefined && (time === undefined || dueAt < time)) time = dueAt;
     }

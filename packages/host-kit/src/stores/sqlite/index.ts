@@ -1,5 +1,6 @@
 import { DatabaseSync } from 'node:sqlite';
 import type { Store } from '../store.ts';
+import { attemptLog } from './attempts.ts';
 import { auditStore } from './audit.ts';
 import { deliveryQueue } from './deliveries.ts';
 import { eventStore } from './events.ts';
@@ -41,6 +42,7 @@ function openStore(path: string, released: () => void): Store {
     events: eventStore(reader, database, writer),
     subscriptions: subscriptionStore(reader, database, writer),
     deliveries: deliveryQueue(reader, database, writer),
+    attempts: attemptLog(reader, database, writer),
     audit: auditStore(reader, database, writer),
     async close() {
       await writer.idle();

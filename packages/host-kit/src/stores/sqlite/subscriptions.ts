@@ -14,6 +14,7 @@ const OWNED = 'SELECT * FROM subscriptions WHERE webhook_id = ? AND tenant = ? A
 const DELETE = 'DELETE FROM subscriptions WHERE webhook_id = ?';
 const LISTENING = `SELECT s.* FROM subscription_events e JOIN subscriptions s USING (webhook_id)
   WHERE e.tenant = ? AND e.mode = ? AND e.event_type = ?`;
+const LIST = 'SELECT * FROM subscriptions WHERE tenant = ? AND mode = ? AND webhook_id > ? ORDER BY webhook_id';
 const READ = 'SELECT * FROM subscriptions WHERE webhook_id = ?';
 const UPDATE_HEALTH = 'UPDATE subscriptions SET status = ?, circuit = ?, failures = ? WHERE webhook_id = ?';
 
@@ -26,6 +27,8 @@ export function subscriptionStore(reader: DatabaseSync, database: DatabaseSync, 
   const current = database.prepare(READ);
   const updateHealth = database.prepare(UPDATE_HEALTH);
   const read = reader.prepare(READ);
+  const find = reader.prepare(OWNED);
+  const list = reader.prepare(LIST);
 
   return {
     async insert(subscription, transaction) {
@@ -56,6 +59,21 @@ export function subscriptionStore(reader: DatabaseSync, database: DatabaseSync, 
     async listening(run, eventType, transaction) {
       writer.require(transaction);
       return listening.all(run.tenant, run.mode, eventType).map(subscriptionOf);
+    },
+    async find(tenancy, webhookId) {
+      const row = find.get(webhookId, tenancy.tenant, tenancy.mode);
+      if (row === undefined) return ABSENT;
+      const subscription = subscriptionOf(row);
+      return coversScope(tenancy, subscription) ? { kind: 'found', value: subscription } : OTHER_WORKSPACE;
+    },
+    async list(tenancy, { after, limit }) {
+      const found: Subscription[] = [];
+      for (const row of list.iterate(tenancy.tenant, tenancy.mode, after)) {
+        const subscription = subscriptionOf(row);
+        if (coversScope(tenancy, subscription)) found.push(subscription);
+        if (found.length >= limit) break;
+      }
+      return found;
     },
     async read(webhookId) {
       const row = read.get(webhookId);
@@ -88,9 +106,14 @@ function subscriptionOf(row: Row): Subscription {
     webhookId: text(row, 'webhook_id'),
     tenant: text(row, 'tenant'),
     mode: text(row, 'mode') === 'test' ? 'test' : 'live',
-    status: text(row, 'status') === 'failed' ? 'failed' : 'active',
+    status: statusOf(text(row, 'status')),
     circuit: JSON.parse(text(row, 'circuit')),
     failures: JSON.parse(text(row, 'failures')),
     sealedSecret: bytes(row, 'sealed_secret'),
   };
+}
+
+/** What this version does not know is delivered to no more, rather than by guess. */
+function statusOf(value: string): Subscription['status'] {
+  return value === 'active' || value === 'paused' || value === 'dead-lettered' ? value : 'failed';
 }

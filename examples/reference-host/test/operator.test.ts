@@ -1,0 +1,259 @@
+import { covers } from '@svc/tools/covers';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { type BootedHost, bootHost, eventually, type Receiver, scratch, startReceiver } from './booted-host.ts';
+
+const KEY = 'operator_brought_key_of_enough_characters';
+const DEV = 'operator_brought_key_of_another_workspace';
+const OTHER_TENANT = 'operator_brought_key_of_another_tenant_x';
+const READER = 'operator_brought_key_that_may_only_read_it';
+
+let folder: ReturnType<typeof scratch>;
+let host: BootedHost;
+let receiver: Receiver;
+
+beforeEach(async () => {
+  folder = scratch();
+  receiver = await startReceiver();
+  const key = (id: string, secret: string, fields: object = {}) => ({
+    id,
+    key: secret,
+    tenant: 'acme',
+    workspaces: ['acme-prod'],
+    principal: `p_${id}`,
+    scopes: ['runs:create', 'runs:read', 'webhooks:manage'],
+    ...fields,
+  });
+  host = await bootHost(folder.path('config.json'), {
+    listen: { port: 0 },
+    store: `sqlite:${folder.path('svc.db')}`,
+    tenants: [
+      { id: 'acme', workspaces: ['acme-prod', 'acme-dev'] },
+      { id: 'umbrella', workspaces: ['hive'] },
+    ],
+    apiKeys: [
+      key('key_1', KEY),
+      key('key_2', DEV, { workspaces: ['acme-dev'] }),
+      key('key_3', OTHER_TENANT, { tenant: 'umbrella', workspaces: ['*'] }),
+      key('key_4', READER, { scopes: ['runs:read'] }),
+    ],
+    webhooks: { durable: true, retryPolicy: { maxAttempts: 2, backoff: 'fixed', delayMs: 20 } },
+    egress: { allowLoopback: [receiver.port] },
+  });
+});
+
+afterEach(async () => {
+  host.process.kill('SIGKILL');
+  await host.ended;
+  await receiver.close();
+  folder.remove();
+});
+
+async function call(path: string, options: { method?: string; key?: string; major?: string; body?: unknown } = {}) {
+  const { key = KEY, body, major, method = body === undefined ? 'GET' : 'POST' } = options;
+  const response = await fetch(host.url + path, {
+    method,
+    headers: {
+      authorization: `Bearer ${key}`,
+      ...(major !== undefined && { 'svc-version': major }),
+      ...(body !== undefined && { 'content-type': 'application/json' }),
+    },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+  });
+  const text = await response.text();
+  return { status: response.status, headers: response.headers, body: text === '' ? undefined : JSON.parse(text) };
+}
+
+async function register(): Promise<string> {
+  const body = { url: `${receiver.url}?token=in-the-query`, events: ['run.completed'], tenantId: 'acme-prod' };
+  const registered = await call('/v1/webhooks', { body });
+  expect(registered.status).toBe(201);
+  receiver.trust(registered.body.secret);
+  return registered.body.webhookId;
+}
+
+const run = async () => (await call('/v1/runs', { body: { workflowId: 'echo', inputs: {} } })).body.runId as string;
+const letters = (webhookId: string, query = '') =>
+  call(`/v1/webhooks/${webhookId}/dead-letters?tenantId=acme-prod${query}`);
+
+async function withDeadLetters(count: number) {
+  const webhookId = await register();
+  receiver.answer = 500;
+  const runs = [];
+  for (let turn = 0; turn < count; turn++) runs.push(await run());
+  await eventually(async () => (await letters(webhookId)).body.deliveries.length === count);
+  receiver.answer = undefined;
+  return { webhookId, runs };
+}
+
+describe(
+  covers('webhooks.dead-letters.listed', 'webhooks.dead-letters.content-free', 'webhooks.dead-letters.v1-run-ids'),
+  () => {
+    test('major 1 lists them by the workspace, with its own ids', async () => {
+      const { webhookId, runs } = await withDeadLetters(1);
+      const { status, body } = await letters(webhookId);
+      expect({ status, body }).toEqual({
+        status: 200,
+        body: {
+          deliveries: [
+            {
+              deliveryId: expect.stringMatching(/^dlv_/),
+              webhookId,
+              runId: runs[0],
+              eventId: expect.stringMatching(/^evt_/),
+              eventType: 'run.completed',
+              attempts: 2,
+              deadLetteredAt: expect.stringMatching(/Z$/),
+              expiresAt: expect.stringMatching(/Z$/),
+              reason: 'retries_exhausted',
+              lastStatus: 500,
+            },
+          ],
+        },
+      });
+      const [letter] = body.deliveries;
+      const days = (Date.parse(letter.expiresAt) - Date.parse(letter.deadLetteredAt)) / 86_400_000;
+      expect(days).toBe(30);
+    });
+
+    test('major 2 lists them by the id alone, which is bound to the tenant as all ids in it are', async () => {
+      const { webhookId, runs } = await withDeadLetters(1);
+      const { status, body } = await call(`/webhooks/acme~2F${webhookId}/dead-letters`, { major: '2' });
+      expect(status).toBe(200);
+      expect(body.deliveries[0]).toMatchObject({
+        webhookId: `acme/${webhookId}`,
+        runId: `acme/${runs[0]}`,
+        deliveryId: expect.stringMatching(/^acme\/dlv_/),
+      });
+    });
+
+    test('pages hold each once, and a cursor is good for its own subscription', async () => {
+      const { webhookId } = await withDeadLetters(5);
+      const seen: string[] = [];
+      let query = '&limit=2';
+      for (let pages = 0; pages < 3; pages++) {
+        const { body } = await letters(webhookId, query);
+        seen.push(...body.deliveries.map(({ runId }: { runId: string }) => runId));
+        query = `&limit=2&cursor=${body.nextCursor}`;
+        if (pages === 2) expect(body.nextCursor).toBeUndefined();
+        else {
+          const other = await register();
+          expect((await letters(other, query)).body.error).toBe('validation_error');
+        }
+      }
+      expect(new Set(seen).size).toBe(5);
+      expect((await letters(webhookId, '&limit=x')).status).toBe(400);
+      expect((await letters(webhookId, '&cursor=x')).status).toBe(400);
+    });
+
+    test('nobody else sees them', async () => {
+      const { webhookId } = await withDeadLetters(1);
+      const path = `/v1/webhooks/${webhookId}/dead-letters`;
+      expect((await call(path)).status).toBe(400);
+      expect((await call(`${path}?tenantId=acme`)).status).toBe(403);
+      expect((await call(`${path}?tenantId=acme-dev`, { key: DEV })).status).toBe(403);
+      expect((await call(`${path}?tenantId=hive`, { key: OTHER_TENANT })).status).toBe(404);
+      expect((await call(`${path}?tenantId=acme-prod`, { key: READER })).status).toBe(403);
+      const bound = await call(`/webhooks/acme~2F${webhookId}/dead-letters`, { key: OTHER_TENANT, major: '2' });
+      expect(bound).toMatchObject({ status: 403, body: { error: 'id_tenant_mismatch' } });
+      await call(`/v1/webhooks/${webhookId}?tenantId=acme-prod`, { method: 'DELETE' });
+      expect((await letters(webhookId)).status).toBe(404);
+    });
+  },
+);
+
+describe(covers('operations.host.operator-redrive'), () => {
+  test('one dead letter, or all of them, are delivered after all', async () => {
+    const { webhookId, runs } = await withDeadLetters(3);
+    const path = `/host/example/webhooks/${webhookId}/dead-letters/redrive`;
+    const [newest] = (await letters(webhookId)).body.deliveries;
+    expect((await call(path, { body: { deliveryIds: [newest.deliveryId] } })).body).toEqual({ redriven: 1 });
+    await eventually(() => receiver.deliveries.length === 1);
+    expect(receiver.deliveries[0]?.runId).toBe(newest.runId);
+    expect((await call(path, { body: {} })).body).toEqual({ redriven: 2 });
+    await eventually(() => receiver.deliveries.length === 3);
+    expect(new Set(receiver.deliveries.map(({ runId }) => runId))).toEqual(new Set(runs));
+    expect((await letters(webhookId)).body.deliveries).toEqual([]);
+    expect((await call(path, { body: {} })).body).toEqual({ redriven: 0 });
+    expect((await call(path, { body: { deliveryIds: [] } })).status).toBe(400);
+    expect((await call(path, { body: { all: true } })).status).toBe(400);
+  });
+});
+
+describe(covers('operations.host.operator-pause-resume'), () => {
+  test('what happens during a pause is delivered after it', async () => {
+    const webhookId = await register();
+    const paused = await call(`/host/example/webhooks/${webhookId}/pause`, { body: {}, method: 'POST' });
+    expect(paused).toMatchObject({ status: 200, body: { state: 'paused' } });
+    const runs = [await run(), await run()];
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    expect(receiver.statuses).toEqual([]);
+    expect((await call(`/host/example/webhooks/${webhookId}/resume`, { method: 'POST' })).body.state).toBe('active');
+    await eventually(() => receiver.deliveries.length === 2);
+    expect(new Set(receiver.deliveries.map(({ runId }) => runId))).toEqual(new Set(runs));
+  });
+
+  test('a receiver that is gone fails its subscription at once; only registering again helps', async () => {
+    const webhookId = await register();
+    receiver.answer = 410;
+    await run();
+    const view = async () => (await call(`/host/example/webhooks/${webhookId}`)).body;
+    await eventually(async () => (await view()).state === 'failed');
+    await run();
+    await eventually(async () => (await view()).state === 'dead-lettered');
+    expect(receiver.statuses).toEqual([410]);
+    expect((await letters(webhookId)).body.deliveries).toHaveLength(2);
+    for (const action of ['pause', 'resume', 'dead-letters/redrive']) {
+      const refused = await call(`/host/example/webhooks/${webhookId}/${action}`, { body: {} });
+      expect(refused).toMatchObject({ status: 409, body: { error: 'subscription_state_conflict' } });
+    }
+  });
+});
+
+describe(covers('operations.host.operator-webhooks', 'webhooks.secret.only-fingerprint-readable'), () => {
+  test('an operator sees a subscription with its circuit and last attempts, and no secret', async () => {
+    const { webhookId } = await withDeadLetters(1);
+    const { body, headers } = await call(`/host/example/webhooks/${webhookId}`);
+    expect(body).toMatchObject({
+      webhookId,
+      mode: 'live',
+      major: 1,
+      url: receiver.url,
+      state: 'active',
+      durable: true,
+      circuit: { state: 'closed', consecutiveFailures: 0 },
+      secretFingerprint: expect.stringMatching(/^[0-9a-f]{8}$/),
+      lastAttempts: [
+        { attempt: 2, outcome: 'failed', status: 500, eventType: 'run.completed' },
+        { attempt: 1, outcome: 'failed', status: 500, eventType: 'run.completed' },
+      ],
+    });
+    expect(JSON.stringify(body)).not.toContain('in-the-query');
+    expect(headers.get('svc-version')).toBeNull();
+    const list = await call('/host/example/webhooks?limit=1');
+    expect(list.body.webhooks).toMatchObject([{ webhookId }]);
+  });
+
+  test('the list comes in pages, of the own tenant alone', async () => {
+    const ids = [await register(), await register(), await register()].sort();
+    const first = (await call('/host/example/webhooks?limit=2')).body;
+    const second = (await call(`/host/example/webhooks?limit=2&after=${first.nextAfter}`)).body;
+    const listed = [...first.webhooks, ...second.webhooks].map(({ webhookId }) => webhookId);
+    expect(listed).toEqual(ids);
+    expect((await call('/host/example/webhooks', { key: OTHER_TENANT })).body).toEqual({ webhooks: [] });
+    expect((await call('/host/example/webhooks', { key: DEV })).body).toEqual({ webhooks: [] });
+  });
+
+  test('it is a matter of the scope, of the tenant, and of the path', async () => {
+    const webhookId = await register();
+    const path = `/host/example/webhooks/${webhookId}`;
+    expect((await fetch(host.url + path)).status).toBe(401);
+    expect((await call(path, { key: READER })).body).toMatchObject({ error: 'forbidden' });
+    expect((await call(path, { key: OTHER_TENANT })).status).toBe(404);
+    expect((await call(path, { key: DEV })).status).toBe(403);
+    expect((await call(path, { major: '9' })).status).toBe(200);
+    expect((await call(path, { method: 'DELETE' })).status).toBe(405);
+    expect((await call('/host/other/webhooks')).status).toBe(404);
+    expect((await call('/host/example/webhooks/x')).status).toBe(404);
+    expect((await call(`/host/example/webhooks/umbrella~2F${webhookId}`)).body.error).toBe('id_tenant_mismatch');
+  });
+});

@@ -1,0 +1,41 @@
+import type { VendorRoute } from './route.ts';
+
+/** Finds the route of a path under `/host/<org>`. */
+export interface VendorTable {
+  /** Undefined: not one of the host's own. */
+  find(method: string, path: string): VendorMatch | undefined;
+}
+
+export type VendorMatch =
+  | { readonly kind: 'route'; readonly route: VendorRoute; readonly params: Readonly<Record<string, string>> }
+  | { readonly kind: 'method-not-allowed'; readonly allow: readonly string[] };
+
+export function vendorTable(org: string, routes: readonly VendorRoute[]): VendorTable {
+  const prefix = `/host/${org}`;
+  const patterns = routes.map((route) => ({ route, segments: route.path.split('/') }));
+  return {
+    find(method, path) {
+      if (!path.startsWith(`${prefix}/`)) return undefined;
+      const given = path.slice(prefix.length).split('/');
+      const fitting = patterns.flatMap(({ route, segments }) => {
+        const params = match(segments, given);
+        return params === undefined ? [] : [{ route, params }];
+      });
+      const found = fitting.find(({ route }) => route.method === method);
+      if (found !== undefined) return { kind: 'route', ...found };
+      if (fitting.length === 0) return undefined;
+      return { kind: 'method-not-allowed', allow: fitting.map(({ route }) => route.method) };
+    },
+  };
+}
+
+function match(segments: readonly string[], given: readonly string[]): Readonly<Record<string, string>> | undefined {
+  if (segments.length !== given.length) return undefined;
+  const params: Record<string, string> = {};
+  for (const [index, segment] of segments.entries()) {
+    const value = given[index] ?? '';
+    if (segment.startsWith('{') && value !== '') params[segment.slice(1, -1)] = value;
+    else if (segment !== value) return undefined;
+  }
+  return params;
+}

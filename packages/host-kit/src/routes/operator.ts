@@ -1,0 +1,86 @@
+import { resolveId } from '@svc/versioning/ids';
+import { HostError, invalid } from '../errors.ts';
+import { type AuthorizedCall, parse, type VendorRoute, vendorRoute } from '../http/route.ts';
+import { managed, moveSubscription, type OperateOptions, redrive } from '../webhooks/operate.ts';
+import { attemptView, operatorView, redriveRequest } from '../wire/operator.ts';
+
+/**
+ * What an operator does with subscriptions, under `/host/<org>/`: it looks at them and their last attempts, pauses and resumes them,
+ * and redrives dead letters. An operator is a caller like any other and sees its own tenant.
+ */
+export function operatorRoutes(options: OperateOptions): VendorRoute[] {
+  const { store } = options;
+  const scope = 'webhooks:manage';
+  return [
+    vendorRoute({
+      method: 'GET',
+      path: '/webhooks',
+      scope,
+      async serve({ principal, query }) {
+        const limit = pageLimit(query);
+        const after = query.get('after') ?? '';
+        const found = await store.subscriptions.list(principal.tenancy, { after, limit: limit + 1 });
+        const page = found.slice(0, limit);
+        const last = page.at(-1);
+        const more = found.length > limit && last !== undefined;
+        return ok({ webhooks: page.map(operatorView), ...(more && { nextAfter: last.webhookId }) });
+      },
+    }),
+    vendorRoute({
+      method: 'GET',
+      path: '/webhooks/{webhookId}',
+      scope,
+      async serve(call) {
+        const subscription = await managed(store, call.principal, idIn(call));
+        const attempts = await store.attempts.list(subscription.webhookId, SHOWN_ATTEMPTS);
+        return ok({ ...operatorView(subscription), lastAttempts: attempts.map(attemptView) });
+      },
+    }),
+    ...(['pause', 'resume'] as const).map((signal) =>
+      vendorRoute({
+        method: 'POST',
+        path: `/webhooks/{webhookId}/${signal}`,
+        scope,
+        serve: async (call) => ok(operatorView(await moveSubscription(options, call.principal, idIn(call), signal))),
+      }),
+    ),
+    vendorRoute({
+      method: 'POST',
+      path: '/webhooks/{webhookId}/dead-letters/redrive',
+      scope,
+      takesBody: true,
+      async serve(call) {
+        const { deliveryIds } = parse(redriveRequest, call.json);
+        const bare = deliveryIds?.map((id) => bareId(id, call));
+        return ok({ redriven: await redrive(options, call.principal, idIn(call), bare) });
+      },
+    }),
+  ];
+}
+
+const SHOWN_ATTEMPTS = 20;
+
+function ok(body: NonNullable<Awaited<ReturnType<VendorRoute['serve']>>['body']>) {
+  return { status: 200, headers: { 'cache-control': 'private, no-store' }, body };
+}
+
+/** Either form of an id: an operator copies it from wherever it saw it. */
+function idIn(call: AuthorizedCall): string {
+  return bareId(call.params.webhookId ?? '', call);
+}
+
+function bareId(text: string, { principal }: AuthorizedCall): string {
+  const resolved = resolveId(text, { tenant: principal.tenancy.tenant, major: 2, overlap: true });
+  if (resolved.ok) return resolved.id;
+  // A deployment's own ids of old may be shorter than those of major 2.
+  if (resolved.error.code === 'validation_error') {
+    throw new HostError('not_found', 'There is no such subscription or delivery.', { details: undefined });
+  }
+  throw resolved.error;
+}
+
+function pageLimit(query: URLSearchParams): number {
+  const text = query.get('limit') ?? '50';
+  if (!/^[0-9]{1,9}$/.test(text)) throw invalid({ field: 'query.limit', problem: 'must be a whole number' });
+  return Math.min(Math.max(Number(text), 1), 200);
+}

@@ -1,0 +1,49 @@
+import type { Principal } from '@svc/auth';
+import type { Major, Served } from '@svc/versioning';
+import { resolveId } from '@svc/versioning/ids';
+import { invalid } from '../errors.ts';
+import type { AuthorizedCall } from '../http/route.ts';
+import { requireMembership } from '../webhooks/register.ts';
+
+export interface AddressedOptions {
+  readonly served: Pick<Served, 'overlap'>;
+  /** Whether a workspace of that name exists in the tenant. */
+  readonly hasWorkspace: (tenant: string, workspace: string) => boolean;
+}
+
+/** Which subscription a request names, and the caller as far as it named itself there. */
+export interface Addressed {
+  readonly webhookId: string;
+  readonly principal: Principal;
+  /** Major 1 says in which workspace. */
+  readonly workspace: string | undefined;
+}
+
+/**
+ * Reads the subscription that a request is about. Membership comes before any lookup, so that a stranger learns nothing.
+ *
+ * @throws {HostError} `validation_error`, or `forbidden` when the caller is no member of the workspace
+ * @throws {VersioningError} `id_tenant_mismatch`
+ */
+export function addressedSubscription(options: AddressedOptions, call: AuthorizedCall): Addressed {
+  const { major, params, principal } = call;
+  const workspace = workspaceIn[major](call);
+  if (workspace !== undefined) requireMembership(options.hasWorkspace, principal, workspace);
+  const { tenant } = principal.tenancy;
+  const resolved = resolveId(params.webhookId ?? '', { tenant, major, overlap: options.served.overlap });
+  if (!resolved.ok) throw resolved.error;
+  const tenancy = workspace === undefined ? principal.tenancy : { ...principal.tenancy, workspaces: [workspace] };
+  return { webhookId: resolved.id, principal: { ...principal, tenancy }, workspace };
+}
+
+/** Major 1 names the workspace in a query parameter; in major 2 the id says enough. */
+const workspaceIn: Readonly<Record<Major, (call: AuthorizedCall) => string | undefined>> = {
+  1: ({ query }) => {
+    const [workspace, ...others] = query.getAll('tenantId');
+    if (workspace === undefined || workspace === '' || others.length > 0) {
+      throw invalid({ field: 'query.tenantId', problem: 'must name, once, the workspace that the subscription is in' });
+    }
+    return workspace;
+  },
+  2: () => undefined,
+};
