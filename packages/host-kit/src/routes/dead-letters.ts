@@ -1,13 +1,10 @@
 import { invalid } from '../errors.ts';
 import { type Route, route } from '../http/route.ts';
-import type { Store } from '../stores/store.ts';
-import { managed } from '../webhooks/operate.ts';
+import { managed, type OperateOptions } from '../webhooks/operate.ts';
 import { cursorText, deadLetterBody, parseCursor } from '../wire/dead-letter.ts';
 import { type AddressedOptions, addressedSubscription } from './subscription-address.ts';
 
-export interface DeadLetterRoutesOptions extends AddressedOptions {
-  readonly store: Store;
-}
+export type DeadLetterRoutesOptions = AddressedOptions & Pick<OperateOptions, 'store'>;
 
 /** @see Interface: Events, Webhook delivery of events, 3 */
 export function deadLetterRoutes(options: DeadLetterRoutesOptions): Route[] {
