@@ -56,5 +56,6 @@ export const ENTRIES = [
   { name: '@svc/host-kit/node', runtime: 'node', kB: 10 },
   { name: '@svc/host-kit/stores/memory', runtime: 'neutral', kB: 7 },
   { name: '@svc/host-kit/stores/sqlite', runtime: 'node', kB: 8 },
+  { name: '@svc/host-kit/stores/postgres', runtime: 'node', kB: 60 },
   { name: '@svc/host-kit/testing', runtime: 'node', kB: 4 },
 ];

@@ -39,7 +39,9 @@ export const ROOMS = {
     ...Object.fromEntries(DOMAIN.map((room) => [room, [...DOMAIN, PORTS]])),
     [PORTS]: DOMAIN,
     'stores/memory': [...DOMAIN, PORTS],
-    'stores/sqlite': [...DOMAIN, PORTS],
+    'stores/sql': DOMAIN,
+    'stores/sqlite': [...DOMAIN, PORTS, 'stores/sql'],
+    'stores/postgres': [...DOMAIN, PORTS, 'stores/sql'],
     http: [],
     wire: DOMAIN,
     routes: ['http', 'wire', ...DOMAIN],
@@ -55,6 +57,7 @@ export const ROOMS = {
 export const HOMES = {
   undici: ['packages/egress-guard/src/node'],
   'node:sqlite': ['packages/host-kit/src/stores/sqlite', 'packages/webhook-verify/src/dedup'],
+  pg: ['packages/host-kit/src/stores/postgres'],
   '@hono/node-server': ['packages/host-kit/src/adapters'],
 };
 

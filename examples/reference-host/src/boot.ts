@@ -6,6 +6,7 @@ import { guardedPost } from '@svc/egress-guard/post';
 import { createHost, type Host, type Log, type Store } from '@svc/host-kit';
 import { toNodeListener } from '@svc/host-kit/node';
 import { memoryStore } from '@svc/host-kit/stores/memory';
+import { postgresStore } from '@svc/host-kit/stores/postgres';
 import { sqliteStore } from '@svc/host-kit/stores/sqlite';
 import { auditSigner } from './audit-signer.ts';
 import { authentication } from './authentication.ts';
@@ -26,7 +27,7 @@ export async function boot(config: Config, log: Log): Promise<Running> {
     const message = 'Subscriptions may point at this machine. Do not use this where strangers register.';
     log({ level: 'warn', event: 'egress.loopback-open', message });
   }
-  const store = openStore(config.store);
+  const store = await openStore(config.store, log);
   let listener: RequestListener = (_request, response) => response.writeHead(503, { 'retry-after': '1' }).end();
   const server = createServer({ requestTimeout: 30_000, headersTimeout: 10_000 }, (request, response) =>
     listener(request, response),
@@ -80,7 +81,7 @@ async function assemble(config: Config, baseUrl: string, store: Store, log: Log)
     authentication: facts,
     refusals,
     ...(roles !== undefined && { roles }),
-    audit: { signer: await auditSigner(config), checkpointIntervalEntries, checkpointIntervalSeconds },
+    audit: { signer: await auditSigner(config, secret), checkpointIntervalEntries, checkpointIntervalSeconds },
     secretKey: secret,
     hasWorkspace: (tenant, workspace) => workspaces.get(tenant)?.has(workspace) ?? false,
     egress,
@@ -107,8 +108,17 @@ function defaultPreference(versions: readonly string[]): string {
   return versions.find((version) => version.startsWith('1.')) ?? versions[0] ?? '';
 }
 
-function openStore(location: string): Store {
-  return location === 'memory:' ? memoryStore() : sqliteStore(location.slice('sqlite:'.length));
+async function openStore(location: string, log: Log): Promise<Store> {
+  if (location === 'memory:') return memoryStore();
+  if (location.startsWith('sqlite:')) return sqliteStore(location.slice('sqlite:'.length));
+  const onError = (cause: unknown) => {
+    log({
+      level: 'error',
+      event: 'store.connection-failed',
+      error: cause instanceof Error ? cause.message : typeof cause,
+    });
+  };
+  return await postgresStore({ url: location, onError });
 }
 
 function listen(server: Server, { host, port }: Config['listen']): Promise<string> {

@@ -71,7 +71,7 @@ const schema = z
       .default('example'),
     store: z
       .string()
-      .regex(/^(?:memory:|sqlite:.+)$/, 'must be memory: or sqlite:PATH')
+      .regex(/^(?:memory:|sqlite:.+|postgres(?:ql)?:\/\/.+)$/, 'must be memory:, sqlite:PATH or postgres://…')
       .default('sqlite:./svc.db'),
     secretKey: z
       .base64()
@@ -128,8 +128,12 @@ const schema = z
       .prefault({}),
     workspaceFiles: notServed,
   })
-  .superRefine(({ tenants, apiKeys, authorization, workloadIdentity }, context) => {
+  .superRefine(({ store, secretKey, tenants, apiKeys, authorization, workloadIdentity }, context) => {
     const workspacesOf = new Map(tenants.map(({ id, workspaces }) => [id, workspaces]));
+    if (/^postgres/.test(store) && secretKey === undefined) {
+      const message = 'is needed with PostgreSQL, where hosts share it: 32 bytes in base64';
+      context.addIssue({ code: 'custom', path: ['secretKey'], message });
+    }
     const roles = new Set(authorization?.roles.map(({ role }) => role));
     for (const [index, { role }] of (authorization?.assignments ?? []).entries()) {
       const path = ['authorization', 'assignments', index, 'role'];

@@ -13,7 +13,7 @@ import { type Answer, responseOf } from './http/answer.ts';
 import { pipeline, type RequestRecord } from './http/pipeline.ts';
 import type { Reply, Route } from './http/route.ts';
 import { vendorTable } from './http/vendor.ts';
-import type { Log } from './log.ts';
+import { describeError, type Log } from './log.ts';
 import {
   AUDIT_DEFAULTS,
   BODY_TIMEOUT_MS,
@@ -182,16 +182,44 @@ export function createHost(options: HostOptions): Host {
     },
   });
 
+  let stopWatching = (): void => {};
+
+  /** Looks for what other hosts have left: their dead do not say so. */
+  function watch(): void {
+    const again = (everyMs: number, look: () => void): (() => void) => {
+      let cancel = (): void => {};
+      const arm = () => {
+        cancel = clock.at(clock.now() + everyMs, () => {
+          look();
+          arm();
+        });
+      };
+      arm();
+      return () => cancel();
+    };
+    const takeUp = () => {
+      execute.resume().catch((error: unknown) => {
+        log({ level: 'error', event: 'run.take-up-failed', ...describeError(error) });
+      });
+    };
+    const cancels = [again(SHARED_QUEUE_MS, dispatch.wake), again(SHARED_RUNS_MS, takeUp)];
+    stopWatching = () => {
+      for (const cancel of cancels) cancel();
+    };
+  }
+
   return {
     fetch: async (request, peer) => responseOf(await answer(request, peer)),
     answer,
     events,
     async start() {
       recorder?.start();
+      if (store.shared === true) watch();
       dispatch.start();
       await execute.resume();
     },
     async stop(graceMs = 10_000) {
+      stopWatching();
       await execute.stop();
       await dispatch.stop(graceMs);
       await recorder?.stop();
@@ -202,6 +230,8 @@ export function createHost(options: HostOptions): Host {
 }
 
 const DAY_MS = 86_400_000;
+const SHARED_QUEUE_MS = 1000;
+const SHARED_RUNS_MS = 5000;
 const VERSION = '0.0.0';
 
 /** During the overlap and on a host of major 1 both families are sent; a host of major 2 alone sends its own. */

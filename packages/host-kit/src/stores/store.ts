@@ -16,6 +16,8 @@ export interface Store {
    * `work` must wait for nothing but this store, because every other writer waits for it.
    */
   transaction<T>(work: (transaction: Transaction) => Promise<T>): Promise<T>;
+  /** Whether other hosts may work on it, too: then what waits in it can appear, and be taken, at any time. Default false. */
+  readonly shared?: boolean;
   readonly runs: RunStore;
   readonly events: EventStore;
   readonly subscriptions: SubscriptionStore;

@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { ATTEMPTS_KEPT, type AttemptLog, type AttemptRecord } from '../../webhooks/attempt-log.ts';
-import { integer, optional, type Row, text } from './row.ts';
+import { ATTEMPTS_KEPT, type AttemptLog } from '../../webhooks/attempt-log.ts';
+import { attemptOf } from '../sql/attempt-row.ts';
 import type { Writer } from './writer.ts';
 
 // Of a subscription that has been removed meanwhile there is nothing to keep.
@@ -50,23 +50,3 @@ export function attemptLog(reader: DatabaseSync, database: DatabaseSync, writer:
 
 const PRUNE_EVERY = 50;
 const MOST_COUNTED = 10_000;
-
-function attemptOf(row: Row): AttemptRecord {
-  return {
-    deliveryId: text(row, 'delivery_id'),
-    webhookId: text(row, 'webhook_id'),
-    runId: text(row, 'run_id'),
-    sequence: integer(row, 'sequence'),
-    eventType: text(row, 'event_type'),
-    attempt: integer(row, 'attempt'),
-    at: integer(row, 'at'),
-    durationMs: integer(row, 'duration_us') / 1000,
-    outcome: outcomeOf(text(row, 'outcome')),
-    status: optional(row, 'status', integer),
-    reason: optional(row, 'reason', text),
-  };
-}
-
-function outcomeOf(value: string): AttemptRecord['outcome'] {
-  return value === 'delivered' || value === 'denied' || value === 'skipped' ? value : 'failed';
-}

@@ -1,7 +1,8 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { type ChainHead, type Checkpoint, nextEntry, type StoredEntry } from '@svc/auth/audit';
+import { nextEntry } from '@svc/auth/audit';
 import type { AuditStore } from '../../audit/audit-store.ts';
-import { integer, optional, type Row, text } from './row.ts';
+import { checkpointOf, entryOf, headOf } from '../sql/audit-row.ts';
+import { integer, text } from '../sql/row.ts';
 import type { Writer } from './writer.ts';
 
 const INSERT = `INSERT INTO audit_entries (at_sequence, action, actor, target, occurred_at, details, prev_hash, hash)
@@ -61,29 +62,3 @@ export function auditStore(reader: DatabaseSync, database: DatabaseSync, writer:
 }
 
 const PAGE = 1000;
-
-function headOf(row: Row | undefined): ChainHead | undefined {
-  return row && { atSequence: integer(row, 'at_sequence'), hash: text(row, 'hash') };
-}
-
-function entryOf(row: Row): StoredEntry {
-  return {
-    atSequence: integer(row, 'at_sequence'),
-    action: text(row, 'action'),
-    actor: optional(row, 'actor', text) ?? null,
-    target: optional(row, 'target', text) ?? null,
-    occurredAt: text(row, 'occurred_at'),
-    details: JSON.parse(text(row, 'details')),
-    prevHash: optional(row, 'prev_hash', text) ?? null,
-    hash: text(row, 'hash'),
-  };
-}
-
-function checkpointOf(row: Row): Checkpoint {
-  return {
-    checkpoint: text(row, 'checkpoint'),
-    atSequence: integer(row, 'at_sequence'),
-    merkleRoot: text(row, 'merkle_root'),
-    signature: text(row, 'signature'),
-  };
-}

@@ -1,7 +1,8 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import type { DeadLetter, Delivery, Settlement } from '../../webhooks/delivery.ts';
+import type { Delivery, Settlement } from '../../webhooks/delivery.ts';
 import type { DeliveryQueue, Room } from '../../webhooks/delivery-queue.ts';
-import { bytes, integer, optional, type Row, text } from './row.ts';
+import { deadLetterOf, deliveryOf } from '../sql/delivery-row.ts';
+import { integer, text } from '../sql/row.ts';
 import type { Writer } from './writer.ts';
 
 const ENQUEUE = `INSERT INTO deliveries
@@ -153,32 +154,4 @@ function settler(database: DatabaseSync): (deliveryId: string, settlement: Settl
 function first(statement: StatementSync, ...parameters: string[]): number | undefined {
   const row = statement.get(...parameters);
   return row === undefined ? undefined : integer(row, 'due_at');
-}
-
-function deliveryOf(row: Row): Delivery {
-  return {
-    deliveryId: text(row, 'delivery_id'),
-    webhookId: text(row, 'webhook_id'),
-    runId: text(row, 'run_id'),
-    eventId: text(row, 'event_id'),
-    sequence: integer(row, 'sequence'),
-    eventType: text(row, 'event_type'),
-    body: bytes(row, 'body'),
-    attempts: integer(row, 'attempts'),
-    dueAt: integer(row, 'due_at'),
-  };
-}
-
-function deadLetterOf(row: Row): DeadLetter {
-  return {
-    deliveryId: text(row, 'delivery_id'),
-    webhookId: text(row, 'webhook_id'),
-    runId: text(row, 'run_id'),
-    eventId: text(row, 'event_id'),
-    eventType: text(row, 'event_type'),
-    attempts: integer(row, 'attempts'),
-    deadLetteredAt: integer(row, 'dead_at'),
-    expiresAt: integer(row, 'due_at'),
-    lastStatus: optional(row, 'last_status', integer),
-  };
 }

@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
-import type { EventStore, RunEvent } from '../../runs/event-store.ts';
-import { integer, optional, type Row, text } from './row.ts';
+import type { EventStore } from '../../runs/event-store.ts';
+import { eventOf } from '../sql/event-row.ts';
 import type { Writer } from './writer.ts';
 
 const INSERT = `INSERT INTO events
@@ -31,22 +31,5 @@ export function eventStore(reader: DatabaseSync, database: DatabaseSync, writer:
     async list(run, { after, limit }) {
       return list.all(run.runId, after, limit).map(eventOf);
     },
-  };
-}
-
-function eventOf(row: Row): RunEvent {
-  const nodeId = optional(row, 'node_id', text);
-  const causationId = optional(row, 'causation_id', text);
-  return {
-    eventId: text(row, 'event_id'),
-    runId: text(row, 'run_id'),
-    type: text(row, 'type'),
-    sequence: integer(row, 'sequence'),
-    timestamp: integer(row, 'timestamp'),
-    payload: JSON.parse(text(row, 'payload')),
-    schemaVersion: integer(row, 'schema_version'),
-    engineVersion: integer(row, 'engine_version'),
-    ...(nodeId !== undefined && { nodeId }),
-    ...(causationId !== undefined && { causationId }),
   };
 }

@@ -1,9 +1,9 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { reachesWorkspace } from '@svc/auth';
 import { ABSENT, OTHER_WORKSPACE } from '../../lookup.ts';
-import type { Run, RunFailure, RunStatus } from '../../runs/run.ts';
 import type { RunStore } from '../../runs/run-store.ts';
-import { integer, optional, type Row, text } from './row.ts';
+import { optional, text } from '../sql/row.ts';
+import { documentOf, runOf } from '../sql/run-row.ts';
 import type { Writer } from './writer.ts';
 
 const INSERT = `INSERT INTO runs (run_id, tenant, workspace, mode, status, last_sequence, document)
@@ -47,47 +47,5 @@ export function runStore(reader: DatabaseSync, database: DatabaseSync, writer: W
     async unfinished({ after, limit }) {
       return unfinished.all(after ?? '', limit).map(runOf);
     },
-  };
-}
-
-type Document = Omit<
-  Run,
-  'runId' | 'tenant' | 'workspace' | 'mode' | 'status' | 'lastSequence' | 'startedAt' | 'completedAt' | 'error'
->;
-
-function documentOf(run: Run): string {
-  const { workflowId, owner, inputs, configurable, tags, metadata, engineVersion, eventLogSchemaVersion, createdAt } =
-    run;
-  const document = {
-    workflowId,
-    owner,
-    inputs,
-    configurable,
-    tags,
-    metadata,
-    engineVersion,
-    eventLogSchemaVersion,
-    createdAt,
-  };
-  return JSON.stringify(document);
-}
-
-function runOf(row: Row): Run {
-  const document: Document = JSON.parse(text(row, 'document'));
-  const workspace = optional(row, 'workspace', text);
-  const startedAt = optional(row, 'started_at', integer);
-  const completedAt = optional(row, 'completed_at', integer);
-  const error = optional(row, 'error', text);
-  return {
-    ...document,
-    runId: text(row, 'run_id'),
-    tenant: text(row, 'tenant'),
-    ...(workspace !== undefined && { workspace }),
-    mode: text(row, 'mode') === 'test' ? 'test' : 'live',
-    status: text(row, 'status') as RunStatus,
-    lastSequence: integer(row, 'last_sequence'),
-    ...(startedAt !== undefined && { startedAt }),
-    ...(completedAt !== undefined && { completedAt }),
-    ...(error !== undefined && { error: JSON.parse(error) as RunFailure }),
   };
 }

@@ -3,7 +3,7 @@ import { ABSENT, OTHER_WORKSPACE } from '../../lookup.ts';
 import { coversScope } from '../../webhooks/match.ts';
 import type { Subscription } from '../../webhooks/subscription.ts';
 import type { SubscriptionStore } from '../../webhooks/subscription-store.ts';
-import { bytes, type Row, text } from './row.ts';
+import { documentOf, subscriptionOf } from '../sql/subscription-row.ts';
 import type { Writer } from './writer.ts';
 
 const INSERT = `INSERT INTO subscriptions (webhook_id, tenant, mode, status, circuit, failures, sealed_secret, document)
@@ -87,33 +87,4 @@ export function subscriptionStore(reader: DatabaseSync, database: DatabaseSync, 
       updateHealth.run(status, JSON.stringify(circuit), JSON.stringify(failures), webhookId);
     },
   };
-}
-
-type Document = Omit<
-  Subscription,
-  'webhookId' | 'tenant' | 'mode' | 'status' | 'circuit' | 'failures' | 'sealedSecret'
->;
-
-function documentOf(subscription: Subscription): string {
-  const { workspaces, major, url, events, tags, durable, secretFingerprint, createdAt } = subscription;
-  return JSON.stringify({ workspaces, major, url, events, tags, durable, secretFingerprint, createdAt });
-}
-
-function subscriptionOf(row: Row): Subscription {
-  const document: Document = JSON.parse(text(row, 'document'));
-  return {
-    ...document,
-    webhookId: text(row, 'webhook_id'),
-    tenant: text(row, 'tenant'),
-    mode: text(row, 'mode') === 'test' ? 'test' : 'live',
-    status: statusOf(text(row, 'status')),
-    circuit: JSON.parse(text(row, 'circuit')),
-    failures: JSON.parse(text(row, 'failures')),
-    sealedSecret: bytes(row, 'sealed_secret'),
-  };
-}
-
-/** What this version does not know is delivered to no more, rather than by guess. */
-function statusOf(value: string): Subscription['status'] {
-  return value === 'active' || value === 'paused' || value === 'dead-lettered' ? value : 'failed';
 }

@@ -1,0 +1,126 @@
+import { randomBytes } from 'node:crypto';
+import { covers } from '@svc/tools/covers';
+import { type PostgresServer, startPostgres } from '@svc/tools/postgres';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { type BootedHost, bootHost, eventually, launch, type Receiver, scratch, startReceiver } from './booted-host.ts';
+
+const KEY = 'operator_brought_key_of_enough_characters';
+const secretKey = randomBytes(32).toString('base64');
+
+let postgres: PostgresServer;
+beforeAll(async () => {
+  postgres = await startPostgres();
+}, 60_000);
+afterAll(() => postgres.stop());
+
+let folder: ReturnType<typeof scratch>;
+let hosts: BootedHost[];
+let receiver: Receiver;
+let webhookId: string;
+
+beforeEach(async () => {
+  folder = scratch();
+  receiver = await startReceiver();
+  const [first, second] = await Promise.all([boot('a'), boot('b')]);
+  hosts = [first, second];
+  const body = { url: receiver.url, events: ['run.started', 'run.completed'], tenantId: 'acme-prod' };
+  const registered = await call(first, '/v1/webhooks', body);
+  receiver.trust(registered.secret);
+  webhookId = registered.webhookId;
+});
+afterEach(async () => {
+  if (hosts[1]?.process.exitCode === null) {
+    await fetch(`${hosts[1].url}/v1/webhooks/${webhookId}?tenantId=acme-prod`, {
+      method: 'DELETE',
+      headers: { authorization: `Bearer ${KEY}` },
+    });
+  }
+  for (const host of hosts) host.process.kill('SIGKILL');
+  await Promise.all(hosts.map(({ ended }) => ended));
+  await receiver.close();
+  folder.remove();
+});
+
+function boot(name: string): Promise<BootedHost> {
+  return bootHost(folder.path(`${name}.json`), {
+    listen: { port: 0 },
+    store: postgres.url,
+    secretKey,
+    tenants: [{ id: 'acme', workspaces: ['acme-prod'] }],
+    apiKeys: [
+      {
+        id: 'key_1',
+        key: KEY,
+        tenant: 'acme',
+        workspaces: ['acme-prod'],
+        principal: 'p_1',
+        scopes: ['runs:create', 'runs:read', 'webhooks:manage', 'audit:read'],
+      },
+    ],
+    webhooks: { durable: true, attemptTimeoutMs: 500, retryPolicy: { maxAttempts: 3, backoff: 'fixed', delayMs: 50 } },
+    egress: { allowLoopback: [receiver.port] },
+    audit: { checkpointIntervalEntries: 10 },
+  });
+}
+
+async function call(host: BootedHost | undefined, path: string, body?: unknown) {
+  const response = await fetch(`${host?.url}${path}`, {
+    method: body === undefined ? 'GET' : 'POST',
+    headers: { authorization: `Bearer ${KEY}`, 'content-type': 'application/json' },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+  });
+  expect(response.ok).toBe(true);
+  return response.json();
+}
+
+const newRun = (inputs: object = {}, workflowId = 'echo') => ({ workflowId, inputs });
+const heard = (type: string) =>
+  receiver.deliveries.filter(({ eventType }) => eventType === type).map(({ runId }) => runId);
+
+test('two hosts on one database: each event is delivered once, whoever took the run', async () => {
+  const runs = await Promise.all(
+    Array.from({ length: 40 }, (_, turn) => call(hosts[turn % 2], '/v1/runs', newRun({ turn }))),
+  );
+  const ids = runs.map(({ runId }) => runId).sort();
+  await eventually(() => heard('run.completed').length >= ids.length && heard('run.started').length >= ids.length);
+  await new Promise((resolve) => setTimeout(resolve, 300));
+  expect(heard('run.completed').sort()).toEqual(ids);
+  expect(heard('run.started').sort()).toEqual(ids);
+  // What one host created the other one reads.
+  for (const host of hosts) expect((await call(host, `/v1/runs/${ids[0]}`)).status).toBe('completed');
+  const verified = await call(hosts[1], '/v1/audit/verify?fromSeq=1&toSeq=100000');
+  expect(verified).toMatchObject({ chainValid: true, checkpointsValid: true });
+  expect(verified.checkpoints.length).toBeGreaterThan(2);
+});
+
+test(`${covers('webhooks.durable.at-least-once')} One of two hosts is killed, and the other one goes on with what it had`, async () => {
+  const [doomed, other] = hosts;
+  receiver.answer = 503;
+  const created = [];
+  for (let turn = 0; turn < 10; turn++) created.push(await call(doomed, '/v1/runs', newRun({ turn })));
+  const long = await call(doomed, '/v1/runs', newRun({ ms: 1500 }, 'delay'));
+  doomed?.process.kill('SIGKILL');
+  await doomed?.ended;
+  receiver.answer = undefined;
+  const ids = new Set([...created, long].map(({ runId }) => runId));
+  const end = Date.now() + 40_000;
+  while (Date.now() < end && new Set(heard('run.completed')).size < ids.size - deadOnes().length) {
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+  const letters = await call(other, `/v1/webhooks/${webhookId}/dead-letters?tenantId=acme-prod`);
+  const dead = letters.deliveries.filter(({ eventType }: { eventType: string }) => eventType === 'run.completed');
+  const reached = new Set([...heard('run.completed'), ...dead.map(({ runId }: { runId: string }) => runId)]);
+  expect(reached).toEqual(ids);
+  expect((await call(other, `/v1/runs/${long.runId}`)).status).toBe('completed');
+}, 60_000);
+
+test('without the key that hosts share there is no host', async () => {
+  const started = launch(folder.path('c.json'), { listen: { port: 0 }, store: postgres.url });
+  expect(await started.ended).toBe(2);
+  expect(started.stderr.join('\n')).toContain('secretKey: is needed with PostgreSQL');
+});
+
+/** Nothing is known of what went to the dead letters before it is asked for: the loop waits for all. */
+function deadOnes(): readonly string[] {
+  return [];
+}

@@ -1,0 +1,81 @@
+import pg from 'pg';
+import { type Transaction, transactionMark } from '../../transaction.ts';
+import type { Row } from '../sql/row.ts';
+
+/** One pool of connections, and the transactions on it. */
+export interface Database {
+  /** Runs a statement by itself, and sees what is committed. */
+  query(statement: Statement, values: readonly unknown[]): Promise<Result>;
+  transaction<T>(work: (transaction: Transaction) => Promise<T>): Promise<T>;
+  /** Runs a statement in a transaction; throws unless it is open. */
+  within(transaction: Transaction, statement: Statement, values: readonly unknown[]): Promise<Result>;
+  close(): Promise<void>;
+}
+
+/** Prepared once on each connection, under its name. */
+export interface Statement {
+  readonly name: string;
+  readonly text: string;
+}
+
+export interface Result {
+  readonly rows: readonly Row[];
+  readonly count: number;
+}
+
+export interface DatabaseOptions {
+  readonly url: string;
+  readonly schema: string;
+  readonly connections: number;
+  readonly onError: (cause: unknown) => void;
+}
+
+export function openDatabase({ url, schema, connections, onError }: DatabaseOptions): Database {
+  const pool = new pg.Pool({
+    connectionString: url,
+    max: connections,
+    // Nothing waits without an end: not for a connection, not for a statement, not inside of a transaction.
+    connectionTimeoutMillis: 10_000,
+    statement_timeout: 30_000,
+    idle_in_transaction_session_timeout: 60_000,
+    options: `-c search_path=${schema}`,
+  });
+  // A connection that breaks while nobody uses it is replaced; the next one to be used tells of what is wrong.
+  pool.on('error', onError);
+  const open = new WeakMap<Transaction, pg.PoolClient>();
+
+  return {
+    query: async (statement, values) => resultOf(await pool.query({ ...statement, values: [...values] })),
+    async transaction(work) {
+      const client = await pool.connect();
+      const transaction: Transaction = { [transactionMark]: true };
+      let broken: Error | undefined;
+      try {
+        await client.query('BEGIN');
+        open.set(transaction, client);
+        const result = await work(transaction);
+        open.delete(transaction);
+        await client.query('COMMIT');
+        return result;
+      } catch (error) {
+        open.delete(transaction);
+        await client.query('ROLLBACK').catch((cause: Error) => {
+          broken = cause;
+        });
+        throw error;
+      } finally {
+        client.release(broken);
+      }
+    },
+    async within(transaction, statement, values) {
+      const client = open.get(transaction);
+      if (client === undefined) throw new Error('The transaction has ended, or belongs to another store.');
+      return resultOf(await client.query({ ...statement, values: [...values] }));
+    },
+    close: () => pool.end(),
+  };
+}
+
+function resultOf({ rows, rowCount }: pg.QueryResult<Record<string, unknown>>): Result {
+  return { rows, count: rowCount ?? 0 };
+}

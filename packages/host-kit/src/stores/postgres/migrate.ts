@@ -1,0 +1,34 @@
+import pg from 'pg';
+import { initial } from './migrations/0001-initial.ts';
+
+/** In order; a migration that was released is never edited. */
+const MIGRATIONS: readonly string[] = [initial];
+
+/**
+ * Brings the schema to this version's, all of it in one transaction and under a lock, so that hosts may start together.
+ *
+ * @throws {Error} when the database was written by a newer version, which this one must not touch
+ */
+export async function migrate(url: string, schema: string): Promise<void> {
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 10_000, statement_timeout: 60_000 });
+  await client.connect();
+  try {
+    await client.query('BEGIN');
+    await client.query('SELECT pg_advisory_xact_lock(hashtext($1))', [`svc schema ${schema}`]);
+    await client.query(`CREATE SCHEMA IF NOT EXISTS ${schema}; SET LOCAL search_path TO ${schema}`);
+    await client.query('CREATE TABLE IF NOT EXISTS schema_version (version integer NOT NULL)');
+    const { rows } = await client.query<{ version: number }>('SELECT version FROM schema_version');
+    const version = rows[0]?.version ?? 0;
+    if (version > MIGRATIONS.length) {
+      throw new Error(
+        `The database has schema version ${version}; this version of the kit knows ${MIGRATIONS.length}. Upgrade the kit.`,
+      );
+    }
+    for (const migration of MIGRATIONS.slice(version)) await client.query(migration);
+    await client.query('DELETE FROM schema_version');
+    await client.query('INSERT INTO schema_version VALUES ($1)', [MIGRATIONS.length]);
+    await client.query('COMMIT');
+  } finally {
+    await client.end();
+  }
+}

@@ -1,0 +1,97 @@
+import { ABSENT, OTHER_WORKSPACE } from '../../lookup.ts';
+import { coversScope } from '../../webhooks/match.ts';
+import type { Subscription } from '../../webhooks/subscription.ts';
+import type { SubscriptionStore } from '../../webhooks/subscription-store.ts';
+import { documentOf, subscriptionOf } from '../sql/subscription-row.ts';
+import type { Database } from './database.ts';
+
+const INSERT = {
+  name: 'subscriptions-insert',
+  text: `INSERT INTO subscriptions (webhook_id, tenant, mode, status, circuit, failures, sealed_secret, document)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`,
+};
+const LISTEN = {
+  name: 'subscriptions-listen',
+  text: `INSERT INTO subscription_events (tenant, mode, event_type, webhook_id) SELECT $1, $2, unnest($3::text[]), $4`,
+};
+const OWNED = {
+  name: 'subscriptions-owned',
+  text: 'SELECT * FROM subscriptions WHERE webhook_id = $1 AND tenant = $2 AND mode = $3',
+};
+const OWNED_LOCKED = { name: 'subscriptions-owned-locked', text: `${OWNED.text} FOR UPDATE` };
+// Takes the event types, the waiting deliveries and the attempts with it.
+const DELETE = { name: 'subscriptions-delete', text: 'DELETE FROM subscriptions WHERE webhook_id = $1' };
+const LISTENING = {
+  name: 'subscriptions-listening',
+  text: `SELECT s.* FROM subscription_events e JOIN subscriptions s USING (webhook_id)
+    WHERE e.tenant = $1 AND e.mode = $2 AND e.event_type = $3 ORDER BY s.webhook_id FOR KEY SHARE OF s`,
+};
+const LIST = {
+  name: 'subscriptions-list',
+  text: 'SELECT * FROM subscriptions WHERE tenant = $1 AND mode = $2 AND webhook_id > $3 ORDER BY webhook_id LIMIT $4',
+};
+const READ = { name: 'subscriptions-read', text: 'SELECT * FROM subscriptions WHERE webhook_id = $1' };
+const READ_LOCKED = { name: 'subscriptions-read-locked', text: `${READ.text} FOR NO KEY UPDATE` };
+const UPDATE_HEALTH = {
+  name: 'subscriptions-update-health',
+  text: 'UPDATE subscriptions SET status = $1, circuit = $2, failures = $3 WHERE webhook_id = $4',
+};
+
+export function subscriptionStore(database: Database): SubscriptionStore {
+  return {
+    async insert(subscription, transaction) {
+      const { webhookId, tenant, mode, status, circuit, failures, sealedSecret, events } = subscription;
+      const health = [status, JSON.stringify(circuit), JSON.stringify(failures)];
+      const values = [webhookId, tenant, mode, ...health, Buffer.from(sealedSecret), documentOf(subscription)];
+      await database.within(transaction, INSERT, values);
+      await database.within(transaction, LISTEN, [tenant, mode, [...events], webhookId]);
+    },
+    async remove(tenancy, webhookId, transaction) {
+      const { rows } = await database.within(transaction, OWNED_LOCKED, [webhookId, tenancy.tenant, tenancy.mode]);
+      const [row] = rows;
+      if (row === undefined) return ABSENT;
+      const subscription = subscriptionOf(row);
+      if (!coversScope(tenancy, subscription)) return OTHER_WORKSPACE;
+      await database.within(transaction, DELETE, [webhookId]);
+      return { kind: 'found', value: subscription };
+    },
+    // Locked against removal until the deliveries are written, which would have nobody to belong to.
+    async listening(run, eventType, transaction) {
+      const { rows } = await database.within(transaction, LISTENING, [run.tenant, run.mode, eventType]);
+      return rows.map(subscriptionOf);
+    },
+    async find(tenancy, webhookId) {
+      const [row] = (await database.query(OWNED, [webhookId, tenancy.tenant, tenancy.mode])).rows;
+      if (row === undefined) return ABSENT;
+      const subscription = subscriptionOf(row);
+      return coversScope(tenancy, subscription) ? { kind: 'found', value: subscription } : OTHER_WORKSPACE;
+    },
+    async list(tenancy, { after, limit }) {
+      const found: Subscription[] = [];
+      for (let next = after; ; ) {
+        const { rows } = await database.query(LIST, [tenancy.tenant, tenancy.mode, next, PAGE]);
+        const page = rows.map(subscriptionOf);
+        for (const subscription of page) {
+          if (coversScope(tenancy, subscription)) found.push(subscription);
+          if (found.length >= limit) return found;
+        }
+        const last = page.at(-1);
+        if (last === undefined || page.length < PAGE) return found;
+        next = last.webhookId;
+      }
+    },
+    async read(webhookId) {
+      const [row] = (await database.query(READ, [webhookId])).rows;
+      return row === undefined ? undefined : subscriptionOf(row);
+    },
+    async updateHealth(webhookId, change, transaction) {
+      const [row] = (await database.within(transaction, READ_LOCKED, [webhookId])).rows;
+      if (row === undefined) return;
+      const { status, circuit, failures } = change(subscriptionOf(row));
+      const values = [status, JSON.stringify(circuit), JSON.stringify(failures), webhookId];
+      await database.within(transaction, UPDATE_HEALTH, values);
+    },
+  };
+}
+
+const PAGE = 200;
