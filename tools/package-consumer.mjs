@@ -38,8 +38,12 @@ async function unpack(tarball, into) {
 }
 
 function linkDependencies(root, folder, name, own) {
-  const { dependencies = {} } = JSON.parse(readFileSync(join(folder, 'node_modules', name, 'package.json'), 'utf8'));
-  for (const dependency of Object.keys(dependencies)) if (!own.has(dependency)) link(root, folder, dependency);
+  // A stranger who uses an entry that needs a peer has it, too.
+  const { dependencies = {}, peerDependencies = {} } = JSON.parse(
+    readFileSync(join(folder, 'node_modules', name, 'package.json'), 'utf8'),
+  );
+  for (const dependency of Object.keys({ ...dependencies, ...peerDependencies }))
+    if (!own.has(dependency)) link(root, folder, dependency);
 }
 
 function link(root, folder, name) {

@@ -57,7 +57,11 @@ function boot(name: string): Promise<BootedHost> {
         scopes: ['runs:create', 'runs:read', 'webhooks:manage', 'audit:read'],
       },
     ],
-    webhooks: { durable: true, attemptTimeoutMs: 500, retryPolicy: { maxAttempts: 3, backoff: 'fixed', delayMs: 50 } },
+    webhooks: {
+      durable: true,
+      attemptTimeoutMs: 500,
+      retryPolicy: { maxAttempts: 100, backoff: 'fixed', delayMs: 500 },
+    },
     egress: { allowLoopback: [receiver.port] },
     audit: { checkpointIntervalEntries: 10 },
   });
@@ -104,13 +108,10 @@ test(`${covers('webhooks.durable.at-least-once')} One of two hosts is killed, an
   receiver.answer = undefined;
   const ids = new Set([...created, long].map(({ runId }) => runId));
   const end = Date.now() + 40_000;
-  while (Date.now() < end && new Set(heard('run.completed')).size < ids.size - deadOnes().length) {
+  while (Date.now() < end && new Set(heard('run.completed')).size < ids.size) {
     await new Promise((resolve) => setTimeout(resolve, 100));
   }
-  const letters = await call(other, `/v1/webhooks/${webhookId}/dead-letters?tenantId=acme-prod`);
-  const dead = letters.deliveries.filter(({ eventType }: { eventType: string }) => eventType === 'run.completed');
-  const reached = new Set([...heard('run.completed'), ...dead.map(({ runId }: { runId: string }) => runId)]);
-  expect(reached).toEqual(ids);
+  expect(new Set(heard('run.completed'))).toEqual(ids);
   expect((await call(other, `/v1/runs/${long.runId}`)).status).toBe('completed');
 }, 60_000);
 
@@ -119,8 +120,3 @@ test('without the key that hosts share there is no host', async () => {
   expect(await started.ended).toBe(2);
   expect(started.stderr.join('\n')).toContain('secretKey: is needed with PostgreSQL');
 });
-
-/** Nothing is known of what went to the dead letters before it is asked for: the loop waits for all. */
-function deadOnes(): readonly string[] {
-  return [];
-}
