@@ -43,6 +43,10 @@ export function attempt(options: AttemptOptions): Attempt {
     if (!(await admitted(subscription))) return record(delivery, { kind: 'dropped' }, 'skipped', subscription);
     if (subscription.durable && !isDelivering(subscription.status)) return bury(delivery, subscription);
 
+    // At most one attempt: should the host die during it, there is nothing left to attempt again.
+    if (!subscription.durable) await forgetBefore(delivery);
+    // Unregistered while the store was asked: nothing starts any more.
+    signal.throwIfAborted();
     const verdict = await post(delivery, subscription, signal);
     signal.throwIfAborted();
     const now = clock.now();
@@ -56,6 +60,10 @@ export function attempt(options: AttemptOptions): Attempt {
     });
     log({ ...recordOf(delivery, subscription, settlement.kind), ...outcomeOf(verdict) });
   };
+
+  function forgetBefore({ deliveryId }: Delivery): Promise<void> {
+    return store.transaction((transaction) => store.deliveries.settle(deliveryId, { kind: 'dropped' }, transaction));
+  }
 
   /** Best effort asks the circuit, and the probe of a half-open one is taken in the same transaction. */
   async function admitted(subscription: Subscription): Promise<boolean> {

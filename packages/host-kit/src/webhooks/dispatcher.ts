@@ -27,7 +27,8 @@ export interface DispatcherOptions {
 
 export function dispatcher(options: DispatcherOptions): Dispatcher {
   const { queue, attempt, clock, log, concurrency } = options;
-  const underWay = new Map<string, UnderWay>();
+  // Not by their deliveries: one that is being handed back may already have been claimed again.
+  const underWay = new Set<UnderWay>();
   let state: 'idle' | 'running' | 'stopped' = 'idle';
   let pumping: Promise<void> | undefined;
   let pumpAgain = false;
@@ -41,7 +42,7 @@ export function dispatcher(options: DispatcherOptions): Dispatcher {
     },
     wake,
     forget(webhookId) {
-      for (const { delivery, abort } of underWay.values()) {
+      for (const { delivery, abort } of underWay) {
         if (delivery.webhookId === webhookId) abort.abort();
       }
     },
@@ -50,7 +51,7 @@ export function dispatcher(options: DispatcherOptions): Dispatcher {
       cancelTimer();
       await pumping;
       await settledWithin(graceMs);
-      const left = [...underWay.values()];
+      const left = [...underWay];
       for (const { abort } of left) abort.abort();
       await Promise.all(left.map(({ done }) => done));
     },
@@ -97,10 +98,11 @@ export function dispatcher(options: DispatcherOptions): Dispatcher {
     const done = attempt(delivery, abort.signal)
       .catch((error: unknown) => handBack(delivery, error))
       .finally(() => {
-        underWay.delete(delivery.deliveryId);
+        underWay.delete(begun);
         wake();
       });
-    underWay.set(delivery.deliveryId, { delivery, abort, done });
+    const begun: UnderWay = { delivery, abort, done };
+    underWay.add(begun);
     if (state === 'stopped') abort.abort();
   }
 
@@ -127,7 +129,7 @@ export function dispatcher(options: DispatcherOptions): Dispatcher {
 
   function room(webhookId: string): number {
     let count = 0;
-    for (const { delivery } of underWay.values()) if (delivery.webhookId === webhookId) count++;
+    for (const { delivery } of underWay) if (delivery.webhookId === webhookId) count++;
     return concurrency.perSubscription - count;
   }
 
@@ -139,7 +141,7 @@ export function dispatcher(options: DispatcherOptions): Dispatcher {
   function settledWithin(graceMs: number): Promise<void> {
     return new Promise((resolve) => {
       const cancel = clock.at(clock.now() + graceMs, resolve);
-      void Promise.all([...underWay.values()].map(({ done }) => done)).then(() => {
+      void Promise.all([...underWay].map(({ done }) => done)).then(() => {
         cancel();
         resolve();
       });

@@ -1,0 +1,53 @@
+import type { Store } from '../../src/stores/store.ts';
+import type { Chance } from './chance.ts';
+
+/** A store as one host sees it: it fails now and then, and ends with the host while its contents stay. */
+export interface FaultyStore {
+  readonly store: Store;
+  /** From now on nothing that is asked for is ever answered. */
+  cut(): void;
+}
+
+/** @param faults how often it fails, and how long it takes: while one waits for it, the world goes on */
+export function faultyStore(
+  inner: Store,
+  chance: Chance,
+  faults: { readonly rate: () => number; readonly wait: () => Promise<void> },
+): FaultyStore {
+  let alive = true;
+
+  /** Fails before anything was done, or after all of it was, when only the answer is lost. */
+  async function asked<T>(work: () => Promise<T>): Promise<T> {
+    await faults.wait();
+    if (!alive) return never();
+    if (chance.happens(faults.rate())) throw new Error('simulated: the store is away');
+    const result = await work();
+    await faults.wait();
+    if (!alive) return never();
+    if (chance.happens(faults.rate())) throw new Error('simulated: the answer of the store is lost');
+    return result;
+  }
+
+  const store: Store = {
+    ...inner,
+    transaction: (work) => asked(() => inner.transaction(work)),
+    subscriptions: { ...inner.subscriptions, read: (webhookId) => asked(() => inner.subscriptions.read(webhookId)) },
+    deliveries: {
+      ...inner.deliveries,
+      claim: (request) => asked(() => inner.deliveries.claim(request)),
+      release: (deliveryIds) => asked(() => inner.deliveries.release(deliveryIds)),
+      nextDueAt: (room) => asked(() => inner.deliveries.nextDueAt(room)),
+      sweep: (now, limit) => asked(() => inner.deliveries.sweep(now, limit)),
+    },
+  };
+  return {
+    store,
+    cut() {
+      alive = false;
+    },
+  };
+}
+
+function never<T>(): Promise<T> {
+  return new Promise(() => {});
+}

@@ -1,0 +1,67 @@
+import type { Clock } from '../../src/clock.ts';
+
+/** A clock that stands still until it is told to go on. */
+export interface VirtualClock {
+  now(): number;
+  /** A clock for one host: once it is cut, nothing that it had planned happens any more. */
+  forHost(): Clock & { cut(): void };
+  /** Plans something of the world's own. */
+  at(time: number, run: () => void): () => void;
+  /** Goes to the next thing that is planned, if it is due by `until`, lets it happen, and lets everything that follows from it settle. */
+  step(until: number): Promise<boolean>;
+}
+
+interface Planned {
+  readonly time: number;
+  readonly order: number;
+  readonly run: () => void;
+}
+
+export function virtualClock(start: number): VirtualClock {
+  let time = start;
+  let order = 0;
+  let plans: Planned[] = [];
+
+  const plan = (at: number, run: () => void): (() => void) => {
+    const planned: Planned = { time: Math.max(at, time), order: order++, run };
+    plans.push(planned);
+    return () => {
+      plans = plans.filter((other) => other !== planned);
+    };
+  };
+
+  return {
+    now: () => time,
+    at: plan,
+    forHost() {
+      let alive = true;
+      return {
+        now: () => time,
+        at: (at, run) => plan(at, () => alive && run()),
+        cut() {
+          alive = false;
+        },
+      };
+    },
+    async step(until) {
+      await settled();
+      const [first, ...others] = plans;
+      if (first === undefined) return false;
+      const next = others.reduce(
+        (a, b) => (b.time < a.time || (b.time === a.time && b.order < a.order) ? b : a),
+        first,
+      );
+      if (next.time > until) return false;
+      plans = plans.filter((planned) => planned !== next);
+      time = next.time;
+      next.run();
+      await settled();
+      return true;
+    },
+  };
+}
+
+/** Every promise that can go on has gone on: nothing in a simulated world waits for anything real. */
+function settled(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}

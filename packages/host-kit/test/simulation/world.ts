@@ -1,0 +1,382 @@
+import { eventLog } from '../../src/runs/event-log.ts';
+import type { Run } from '../../src/runs/run.ts';
+import { memoryStore } from '../../src/stores/memory/index.ts';
+import type { Store } from '../../src/stores/store.ts';
+import { attempt } from '../../src/webhooks/attempt.ts';
+import { CLOSED } from '../../src/webhooks/circuit.ts';
+import { type Dispatcher, dispatcher } from '../../src/webhooks/dispatcher.ts';
+import { outbox } from '../../src/webhooks/outbox.ts';
+import { secretBox } from '../../src/webhooks/secrets.ts';
+import type { Subscription } from '../../src/webhooks/subscription.ts';
+import type { TransportRequest, TransportVerdict } from '../../src/webhooks/transport.ts';
+import { unregister } from '../../src/webhooks/unregister.ts';
+import { type Chance, chance } from './chance.ts';
+import { faultyStore } from './faulty-store.ts';
+import { type VirtualClock, virtualClock } from './virtual-clock.ts';
+
+/** How rough a world is; drawn from its seed. */
+export interface Weather {
+  readonly storeFaults: boolean;
+  readonly crashes: boolean;
+  readonly perSubscription: number;
+  readonly total: number;
+}
+
+/** What happened to one event on its way to one subscription. */
+export interface Passage {
+  readonly webhookId: string;
+  readonly runId: string;
+  readonly sequence: number;
+  readonly durable: boolean;
+  attempts: number;
+  delivered: number;
+}
+
+export interface Outcome {
+  readonly seed: number;
+  readonly weather: Weather;
+  readonly violations: readonly string[];
+  readonly attempts: number;
+  readonly delivered: number;
+  readonly crashes: number;
+  readonly deadLetters: number;
+  readonly virtualMs: number;
+}
+
+const START = 1_780_000_000_000;
+const ROUGH_MS = 120_000;
+const POLICY = { maxAttempts: 4, backoff: 'exponential', delayMs: 500, maxDelayMs: 8000 } as const;
+const ATTEMPT_TIMEOUT_MS = 1000;
+const CIRCUIT = { failureThreshold: 4, cooldownMs: 20_000, failureLimit: 25, failureWindowMs: 60_000 };
+
+/**
+ * Lets the dispatcher live through a world that is made of one seed: receivers that fail, hang and vanish, a store that is away, a host
+ * that dies and comes back, subscriptions that come, pause and go. Then the weather clears, and everything must have arrived.
+ */
+export async function simulate(seed: number): Promise<Outcome> {
+  const luck = chance(seed);
+  const weather: Weather = {
+    storeFaults: luck.happens(0.5),
+    crashes: luck.happens(0.5),
+    perSubscription: 1 + luck.below(4),
+    total: 2 + luck.below(8),
+  };
+  const clock = virtualClock(START);
+  const world = new World(luck, weather, clock);
+  await world.begin();
+  const roughUntil = START + ROUGH_MS;
+  while (await clock.step(roughUntil));
+  await world.clear();
+  // Longer than all retries, leases and cooldowns together.
+  const end = roughUntil + 600_000;
+  while (await clock.step(end));
+  return { seed, weather, ...(await world.judged()), virtualMs: clock.now() - START };
+}
+
+class World {
+  readonly #luck: Chance;
+  readonly #weather: Weather;
+  readonly #clock: VirtualClock;
+  readonly #store: Store = memoryStore();
+  readonly #secrets;
+  readonly #subscriptions = new Map<string, Subscription>();
+  readonly #gone = new Set<string>();
+  readonly #paused = new Set<string>();
+  readonly #runs: Run[] = [];
+  readonly #passages = new Map<string, Passage>();
+  readonly #violations: string[] = [];
+  #isRough = true;
+  #host: {
+    dispatch: Dispatcher;
+    append: (run: Run) => Promise<unknown>;
+    kill: () => void;
+    inFlight: Map<string, number>;
+  };
+  #counts = { attempts: 0, delivered: 0, crashes: 0 };
+
+  constructor(luck: Chance, weather: Weather, clock: VirtualClock) {
+    this.#luck = luck;
+    this.#weather = weather;
+    this.#clock = clock;
+    this.#secrets = secretBox(new Uint8Array(32), luck.random);
+    this.#host = this.#boot();
+  }
+
+  async begin(): Promise<void> {
+    for (let count = 2 + this.#luck.below(4); count > 0; count--) await this.#register();
+    for (let count = 3; count > 0; count--) await this.#newRun();
+    this.#host.dispatch.start();
+    for (let at = 0; at < ROUGH_MS; at += 100 + this.#luck.below(4000)) {
+      this.#clock.at(START + at, () => void this.#something());
+    }
+  }
+
+  /** The weather clears: everything works from now on, and whatever was paused goes on. */
+  async clear(): Promise<void> {
+    this.#isRough = false;
+    for (const webhookId of this.#paused) await this.#move(webhookId, 'active');
+    this.#paused.clear();
+    this.#host.dispatch.wake();
+  }
+
+  async judged(): Promise<Omit<Outcome, 'seed' | 'weather' | 'virtualMs'>> {
+    const dead = new Map<string, number>();
+    for (const webhookId of this.#subscriptions.keys()) {
+      const health = await this.#store.subscriptions.read(webhookId);
+      for (const letter of await this.#store.deliveries.deadLetters(webhookId, { limit: 100_000 })) {
+        dead.set(`${webhookId} ${letter.eventId}`, letter.attempts);
+        const isSpent = letter.attempts >= POLICY.maxAttempts;
+        if (!isSpent && health?.status === 'active')
+          this.#violate(`${letter.deliveryId} is dead after ${letter.attempts}`);
+      }
+    }
+    for (const [name, passage] of this.#passages) {
+      if (this.#gone.has(passage.webhookId) || !passage.durable) continue;
+      if (passage.delivered === 0 && !dead.has(name)) this.#violate(`${name} is lost`);
+    }
+    const left = await this.#store.deliveries.nextDueAt(() => 1);
+    if (left !== undefined) this.#violate('something is left in the queue');
+    return { violations: this.#violations, ...this.#counts, deadLetters: dead.size };
+  }
+
+  async #something(): Promise<void> {
+    const what = this.#luck.next();
+    if (what < 0.7) await this.#append();
+    else if (what < 0.76) await this.#register();
+    else if (what < 0.82) await this.#unregister();
+    else if (what < 0.88) await this.#pauseOrResume();
+    else if (what < 0.92) await this.#newRun();
+    else if (this.#weather.crashes) this.#crash();
+  }
+
+  #boot() {
+    const clock = this.#clock.forHost();
+    const { store, cut } = faultyStore(this.#store, this.#luck, {
+      rate: () => (this.#isRough && this.#weather.storeFaults ? 0.03 : 0),
+      wait: () => new Promise((resolve) => this.#clock.at(this.#clock.now() + this.#luck.below(6), resolve)),
+    });
+    const { random } = this.#luck;
+    const inFlight = new Map<string, number>();
+    let alive = true;
+    const log = () => {};
+    const dispatch = dispatcher({
+      queue: store.deliveries,
+      attempt: attempt({
+        store,
+        transport: (request) => (alive ? this.#receive(request, inFlight, () => alive) : new Promise(() => {})),
+        secrets: this.#secrets,
+        clock,
+        random,
+        log,
+        rules: { retryPolicy: POLICY, circuit: CIRCUIT, deadLetterRetentionMs: 10 * ROUGH_MS },
+        attemptTimeoutMs: ATTEMPT_TIMEOUT_MS,
+        webhookIdOf: ({ webhookId }) => webhookId,
+        families: ['A'],
+        userAgent: 'simulation',
+      }),
+      clock,
+      log,
+      concurrency: { total: this.#weather.total, perSubscription: this.#weather.perSubscription },
+      attemptTimeoutMs: ATTEMPT_TIMEOUT_MS,
+    });
+    const events = eventLog({
+      store,
+      clock,
+      random,
+      outbox: outbox({
+        store,
+        clock,
+        random,
+        render: (run, { type, sequence, eventId }) => ({
+          eventType: type,
+          body: new TextEncoder().encode(JSON.stringify({ runId: run.runId, tenant: run.tenant, sequence, eventId })),
+        }),
+      }),
+      appended: dispatch.wake,
+    });
+    return {
+      dispatch,
+      inFlight,
+      append: (run: Run) => events.append(run.runId, { type: 'node.completed', payload: {} }),
+      kill: () => {
+        alive = false;
+        clock.cut();
+        cut();
+      },
+    };
+  }
+
+  #crash(): void {
+    this.#counts.crashes++;
+    this.#host.kill();
+    this.#host = this.#boot();
+    this.#host.dispatch.start();
+  }
+
+  async #register(): Promise<void> {
+    const webhookId = `whk_${String(this.#subscriptions.size).padStart(4, '0')}`;
+    const subscription: Subscription = {
+      webhookId,
+      tenant: this.#luck.pick(['acme', 'globex']),
+      workspaces: 'all',
+      mode: 'live',
+      major: 1,
+      url: `https://${webhookId}.example/`,
+      events: ['node.completed'],
+      tags: [],
+      durable: this.#luck.happens(0.6),
+      status: 'active',
+      circuit: CLOSED,
+      failures: [],
+      sealedSecret: this.#secrets.seal('a secret of the simulation', webhookId),
+      secretFingerprint: '00000000',
+      createdAt: this.#clock.now(),
+    };
+    this.#subscriptions.set(webhookId, subscription);
+    await this.#store.transaction((transaction) => this.#store.subscriptions.insert(subscription, transaction));
+  }
+
+  async #newRun(): Promise<void> {
+    const run: Run = {
+      runId: `run_${this.#runs.length}`,
+      tenant: this.#luck.pick(['acme', 'globex']),
+      mode: 'live',
+      workflowId: 'simulated',
+      status: 'running',
+      owner: { tenant: 'simulated' },
+      inputs: {},
+      tags: [],
+      engineVersion: 1,
+      eventLogSchemaVersion: 3,
+      lastSequence: -1,
+      createdAt: this.#clock.now(),
+    };
+    this.#runs.push(run);
+    await this.#store.transaction((transaction) => this.#store.runs.insert(run, transaction));
+  }
+
+  /** What is acknowledged is expected to arrive; what fails may arrive or not, as nobody was told that it is there. */
+  async #append(): Promise<void> {
+    const run = this.#runs[this.#luck.below(this.#runs.length)];
+    if (run === undefined) return;
+    const listening = [...this.#subscriptions.values()].filter(
+      ({ tenant, webhookId }) => tenant === run.tenant && !this.#gone.has(webhookId),
+    );
+    const states = await Promise.all(listening.map(({ webhookId }) => this.#store.subscriptions.read(webhookId)));
+    const recorded = await this.#host.append(run).catch(() => undefined);
+    if (recorded === undefined || typeof recorded !== 'object') return;
+    const { eventId, sequence, runId } = recorded as { eventId: string; sequence: number; runId: string };
+    for (const [index, { webhookId, durable }] of listening.entries()) {
+      if (states[index] === undefined || this.#gone.has(webhookId)) continue;
+      this.#passage(webhookId, eventId, { runId, sequence, durable });
+    }
+  }
+
+  #passage(webhookId: string, eventId: string, of: Pick<Passage, 'runId' | 'sequence' | 'durable'>): Passage {
+    const name = `${webhookId} ${eventId}`;
+    const passage = this.#passages.get(name) ?? { webhookId, ...of, attempts: 0, delivered: 0 };
+    this.#passages.set(name, passage);
+    return passage;
+  }
+
+  async #unregister(): Promise<void> {
+    const [webhookId] = [...this.#subscriptions.keys()].filter((id) => !this.#gone.has(id) && this.#luck.happens(0.3));
+    const subscription = webhookId === undefined ? undefined : this.#subscriptions.get(webhookId);
+    if (webhookId === undefined || subscription === undefined) return;
+    const { tenant } = subscription;
+    const principal = { tenancy: { tenant, workspaces: 'all', mode: 'live' } };
+    const options = {
+      store: this.#store,
+      clock: this.#clock.forHost(),
+      dispatcher: this.#host.dispatch,
+      record: async () => {},
+    };
+    await unregister(options, principal as never, webhookId, undefined);
+    this.#gone.add(webhookId);
+    this.#paused.delete(webhookId);
+  }
+
+  async #pauseOrResume(): Promise<void> {
+    const ids = [...this.#subscriptions.keys()].filter((id) => !this.#gone.has(id));
+    const webhookId = ids[this.#luck.below(Math.max(1, ids.length))];
+    if (webhookId === undefined) return;
+    const isPaused = this.#paused.has(webhookId);
+    await this.#move(webhookId, isPaused ? 'active' : 'paused');
+    if (isPaused) this.#paused.delete(webhookId);
+    else this.#paused.add(webhookId);
+    this.#host.dispatch.wake();
+  }
+
+  async #move(webhookId: string, to: 'active' | 'paused'): Promise<void> {
+    const change = ({ status, circuit, failures }: Subscription) => ({
+      status: status === 'active' || status === 'paused' ? to : status,
+      circuit,
+      failures,
+    });
+    await this.#store.transaction((transaction) =>
+      this.#store.subscriptions.updateHealth(webhookId, change, transaction),
+    );
+  }
+
+  /** The receiver's side of an attempt, where everything that must hold at its start is checked. */
+  #receive(request: TransportRequest, inFlight: Map<string, number>, alive: () => boolean): Promise<TransportVerdict> {
+    const { eventId, tenant, runId, sequence } = JSON.parse(new TextDecoder().decode(request.body));
+    const webhookId = new URL(request.url).hostname.split('.')[0] ?? '';
+    const subscription = this.#subscriptions.get(webhookId);
+    if (subscription === undefined) throw new Error('An attempt at nobody.');
+    const passage = this.#passage(webhookId, eventId, { runId, sequence, durable: subscription.durable });
+    passage.attempts++;
+    this.#counts.attempts++;
+
+    if (this.#gone.has(webhookId)) this.#violate(`an attempt at ${webhookId} after its unregistration`);
+    if (tenant !== subscription.tenant) this.#violate(`${webhookId} of ${subscription.tenant} heard of ${tenant}`);
+    if (!subscription.durable && passage.attempts > 1) this.#violate(`${passage.attempts} attempts of best effort`);
+    inFlight.set(webhookId, (inFlight.get(webhookId) ?? 0) + 1);
+    if ((inFlight.get(webhookId) ?? 0) > this.#weather.perSubscription)
+      this.#violate(`too many attempts at ${webhookId}`);
+    if ([...inFlight.values()].reduce((a, b) => a + b, 0) > this.#weather.total)
+      this.#violate('too many attempts in all');
+
+    return new Promise((resolve, reject) => {
+      const { verdict, afterMs } = this.#answer(request);
+      const done = () => {
+        inFlight.set(webhookId, (inFlight.get(webhookId) ?? 1) - 1);
+        if (!alive()) return;
+        if (verdict.kind === 'answered' && verdict.status === 204) {
+          passage.delivered++;
+          this.#counts.delivered++;
+        }
+        resolve(verdict);
+      };
+      const cancel = this.#clock.at(this.#clock.now() + afterMs, done);
+      request.signal.addEventListener('abort', () => {
+        cancel();
+        inFlight.set(webhookId, (inFlight.get(webhookId) ?? 1) - 1);
+        reject(request.signal.reason);
+      });
+    });
+  }
+
+  #answer({ timeoutMs }: TransportRequest): { verdict: TransportVerdict; afterMs: number } {
+    const afterMs = 1 + this.#luck.below(200);
+    const answered = (status: number, retryAfter?: string): TransportVerdict => ({
+      kind: 'answered',
+      status,
+      retryAfter,
+      durationMs: afterMs,
+    });
+    if (!this.#isRough || this.#luck.happens(0.5)) return { verdict: answered(204), afterMs };
+    const what = this.#luck.next();
+    if (what < 0.4) return { verdict: answered(this.#luck.pick([400, 404, 500, 502])), afterMs };
+    if (what < 0.6) return { verdict: answered(this.#luck.pick([429, 503]), String(this.#luck.below(10))), afterMs };
+    if (what < 0.75) return { verdict: answered(this.#luck.pick([301, 302, 307])), afterMs };
+    if (what < 0.85) return { verdict: { kind: 'failed', reason: 'reset', durationMs: afterMs }, afterMs };
+    if (what < 0.9) return { verdict: { kind: 'denied', reason: 'address_denied', durationMs: 1 }, afterMs: 1 };
+    if (what < 0.91) return { verdict: answered(410), afterMs };
+    return { verdict: { kind: 'failed', reason: 'timeout', durationMs: timeoutMs }, afterMs: timeoutMs };
+  }
+
+  #violate(what: string): void {
+    this.#violations.push(`${what}, at ${this.#clock.now() - START} ms`);
+  }
+}
