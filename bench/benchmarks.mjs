@@ -8,6 +8,7 @@ export const BENCHMARKS = {
   'api-key': async () => (await import('./auth/api-key.mjs')).default(),
   tokens: async () => (await import('./auth/tokens.mjs')).default(),
   pipeline: async () => (await import('./host-kit/pipeline.mjs')).default(),
+  deliver: async () => (await import('./host-kit/deliver.mjs')).default(),
   size: async () => (await import('./size.mjs')).default(),
   import: async () => (await import('./import-time.mjs')).default(),
 };

@@ -115,7 +115,7 @@ export function createHost(options: HostOptions): Host {
     outbox: outbox({ store, clock, random, render: renderDelivery }),
     appended: dispatch.wake,
   });
-  const execute = executor({ engine, store, events, log });
+  const execute = executor({ engine, store, clock, events, log });
 
   const routes: Route[] = [
     discoveryRoute(
@@ -220,7 +220,7 @@ export function createHost(options: HostOptions): Host {
     },
     async stop(graceMs = 10_000) {
       stopWatching();
-      await execute.stop();
+      await execute.stop(graceMs);
       await dispatch.stop(graceMs);
       await recorder?.stop();
       transport.close?.();

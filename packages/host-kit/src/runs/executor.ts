@@ -1,3 +1,4 @@
+import type { Clock } from '../clock.ts';
 import { HostError } from '../errors.ts';
 import { describeError, type Log } from '../log.ts';
 import type { Store } from '../stores/store.ts';
@@ -16,19 +17,20 @@ export interface Executor {
    * @param decided an event that stands right after the start of a new run
    */
   execute(run: Run, decided?: NewEvent): void;
-  /** Asks every execution to leave its run where it is, and waits for that. */
-  stop(): Promise<void>;
+  /** Asks every execution to leave its run where it is, and waits for that for at most `graceMs`. */
+  stop(graceMs: number): Promise<void>;
 }
 
 export interface ExecutorOptions {
   readonly engine: WorkflowEngine;
   readonly store: Store;
+  readonly clock: Clock;
   readonly events: EventLog;
   readonly log: Log;
 }
 
 export function executor(options: ExecutorOptions): Executor {
-  const { engine, store, events, log } = options;
+  const { engine, store, clock, events, log } = options;
   const stopping = new AbortController();
   const executions = new Map<string, Promise<void>>();
 
@@ -43,9 +45,16 @@ export function executor(options: ExecutorOptions): Executor {
       }
     },
     execute,
-    async stop() {
+    async stop(graceMs) {
       stopping.abort();
-      await Promise.all(executions.values());
+      const late = new Promise<void>((resolve) => {
+        const cancel = clock.at(clock.now() + graceMs, resolve);
+        void Promise.all(executions.values()).then(() => {
+          cancel();
+          resolve();
+        });
+      });
+      await late;
     },
   };
 

@@ -40,6 +40,8 @@ export function attempt(options: AttemptOptions): Attempt {
   return async (delivery, signal) => {
     const subscription = await store.subscriptions.read(delivery.webhookId);
     if (subscription === undefined) return;
+    // Paused since it was claimed: it waits with the others.
+    if (subscription.status === 'paused') return store.deliveries.release([delivery.deliveryId]);
     if (!(await admitted(subscription))) return record(delivery, { kind: 'dropped' }, 'skipped', subscription);
     if (subscription.durable && !isDelivering(subscription.status)) return bury(delivery, subscription);
 

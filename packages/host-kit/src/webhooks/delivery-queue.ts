@@ -11,10 +11,10 @@ export interface DeliveryQueue {
   /** Hands claims back that were not attempted. */
   release(deliveryIds: readonly string[]): Promise<void>;
   /**
-   * When to look again: the earliest time at which a delivery of a subscription with room is due or a claim of a dead host
-   * runs out. Undefined: only after an enqueue.
+   * The next time after `now` at which a delivery becomes due or a claim runs out. What is due already and was not claimed waits
+   * for room, or for its subscription to go on, and whoever makes that happen looks again. Undefined: only after an enqueue.
    */
-  nextDueAt(room: Room): Promise<number | undefined>;
+  nextDueAfter(now: number): Promise<number | undefined>;
   /** Dead letters of one subscription, newest first, those before `before` only. */
   deadLetters(
     webhookId: string,

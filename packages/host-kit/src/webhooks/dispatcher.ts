@@ -29,6 +29,10 @@ export function dispatcher(options: DispatcherOptions): Dispatcher {
   const { queue, attempt, clock, log, concurrency } = options;
   // Not by their deliveries: one that is being handed back may already have been claimed again.
   const underWay = new Set<UnderWay>();
+  /** Of each subscription: how many attempts are under way. */
+  const busy = new Map<string, number>();
+  /** Claimed and not begun, in the order in which they were claimed: what is next when an attempt ends. */
+  let ready: readonly Claimed[] = [];
   let state: 'idle' | 'running' | 'stopped' = 'idle';
   let pumping: Promise<void> | undefined;
   let pumpAgain = false;
@@ -42,6 +46,7 @@ export function dispatcher(options: DispatcherOptions): Dispatcher {
     },
     wake,
     forget(webhookId) {
+      ready = ready.filter(({ delivery }) => delivery.webhookId !== webhookId);
       for (const { delivery, abort } of underWay) {
         if (delivery.webhookId === webhookId) abort.abort();
       }
@@ -50,6 +55,9 @@ export function dispatcher(options: DispatcherOptions): Dispatcher {
       state = 'stopped';
       cancelTimer();
       await pumping;
+      const unbegun = ready.map(({ delivery }) => delivery.deliveryId);
+      ready = [];
+      if (unbegun.length > 0) await release(unbegun);
       await settledWithin(graceMs);
       const left = [...underWay];
       for (const { abort } of left) abort.abort();
@@ -72,7 +80,7 @@ export function dispatcher(options: DispatcherOptions): Dispatcher {
       cancelTimer();
       try {
         await sweep();
-        await startWhatIsDue();
+        await claimWhatIsDue();
       } catch (error) {
         log({ level: 'error', event: 'dispatcher.store-failed', ...describeError(error) });
         sleepUntil(clock.now() + STORE_RETRY_MS);
@@ -80,30 +88,71 @@ export function dispatcher(options: DispatcherOptions): Dispatcher {
     }
   }
 
-  async function startWhatIsDue(): Promise<void> {
-    const free = concurrency.total - underWay.size;
+  /** Claims some more than can begin, so that the store is asked once for many attempts. */
+  async function claimWhatIsDue(): Promise<void> {
+    const limit = CLAIMS_AHEAD * concurrency.total - underWay.size - ready.length;
     // The end of an attempt wakes the dispatcher.
-    if (free <= 0) return;
+    if (limit <= 0) return;
     const now = clock.now();
-    const leaseUntil = now + options.attemptTimeoutMs + LEASE_MARGIN_MS;
-    const claimed = await queue.claim({ now, leaseUntil, limit: free, room });
-    for (const delivery of claimed) begin(delivery);
-    if (claimed.length === free) return;
-    const next = await queue.nextDueAt(room);
+    const beginBy = now + MOST_AHEAD_MS;
+    const leaseUntil = beginBy + options.attemptTimeoutMs + LEASE_MARGIN_MS;
+    const held = heldBySubscription();
+    const room = (webhookId: string) => CLAIMS_AHEAD * concurrency.perSubscription - (held.get(webhookId) ?? 0);
+    const claimed = await queue.claim({ now, leaseUntil, limit, room });
+    ready = [...ready, ...claimed.map((delivery) => ({ delivery, beginBy }))];
+    beginReady();
+    if (claimed.length === limit) return;
+    const next = await queue.nextDueAfter(now);
     if (next !== undefined) sleepUntil(Math.max(next, clock.now() + 1));
   }
 
+  function heldBySubscription(): ReadonlyMap<string, number> {
+    const held = new Map(busy);
+    for (const { delivery } of ready) held.set(delivery.webhookId, (held.get(delivery.webhookId) ?? 0) + 1);
+    return held;
+  }
+
+  /** Begins what has room, in its order; a subscription without room is passed over and holds nobody up. */
+  function beginReady(): void {
+    if (ready.length === 0 || state === 'stopped') return;
+    const now = clock.now();
+    const later: Claimed[] = [];
+    const late: string[] = [];
+    for (const claimed of ready) {
+      const { delivery, beginBy } = claimed;
+      const isFree =
+        underWay.size < concurrency.total && (busy.get(delivery.webhookId) ?? 0) < concurrency.perSubscription;
+      // A claim that was kept too long might run out during the attempt, and another host take it over.
+      if (now > beginBy) late.push(delivery.deliveryId);
+      else if (isFree) begin(delivery);
+      else later.push(claimed);
+    }
+    ready = later;
+    if (late.length > 0) void release(late);
+  }
+
   function begin(delivery: Delivery): void {
+    const { webhookId } = delivery;
     const abort = new AbortController();
+    busy.set(webhookId, (busy.get(webhookId) ?? 0) + 1);
     const done = attempt(delivery, abort.signal)
       .catch((error: unknown) => handBack(delivery, error))
       .finally(() => {
         underWay.delete(begun);
-        wake();
+        leave(webhookId);
+        beginReady();
+        // Half of what was claimed is under way or done: time to ask for more.
+        if (underWay.size + ready.length <= concurrency.total) wake();
       });
     const begun: UnderWay = { delivery, abort, done };
     underWay.add(begun);
     if (state === 'stopped') abort.abort();
+  }
+
+  function leave(webhookId: string): void {
+    const count = (busy.get(webhookId) ?? 1) - 1;
+    if (count === 0) busy.delete(webhookId);
+    else busy.set(webhookId, count);
   }
 
   /** The outcome could not be written down. The claim is given up, so the delivery is tried again. */
@@ -111,11 +160,16 @@ export function dispatcher(options: DispatcherOptions): Dispatcher {
     if (state !== 'stopped') {
       log({ level: 'error', event: 'delivery.not-settled', deliveryId: delivery.deliveryId, ...describeError(error) });
     }
+    await release([delivery.deliveryId]);
+  }
+
+  async function release(deliveryIds: readonly string[]): Promise<void> {
     try {
-      await queue.release([delivery.deliveryId]);
+      await queue.release(deliveryIds);
+      wake();
     } catch (cause) {
-      // The claim runs out by itself.
-      log({ level: 'error', event: 'delivery.not-released', deliveryId: delivery.deliveryId, ...describeError(cause) });
+      // The claims run out by themselves.
+      log({ level: 'error', event: 'delivery.not-released', deliveries: deliveryIds.length, ...describeError(cause) });
     }
   }
 
@@ -125,12 +179,6 @@ export function dispatcher(options: DispatcherOptions): Dispatcher {
     // A full step means that there is more; the next round takes it.
     const swept = await queue.sweep(now, SWEEP_STEP);
     if (swept < SWEEP_STEP) sweptAt = now;
-  }
-
-  function room(webhookId: string): number {
-    let count = 0;
-    for (const { delivery } of underWay) if (delivery.webhookId === webhookId) count++;
-    return concurrency.perSubscription - count;
   }
 
   function sleepUntil(time: number): void {
@@ -155,6 +203,15 @@ interface UnderWay {
   readonly done: Promise<void>;
 }
 
+interface Claimed {
+  readonly delivery: Delivery;
+  /** After it the claim is given back instead of begun. */
+  readonly beginBy: number;
+}
+
+/** How many times what can be under way is claimed at the most. */
+const CLAIMS_AHEAD = 2;
+const MOST_AHEAD_MS = 5000;
 const LEASE_MARGIN_MS = 10_000;
 const STORE_RETRY_MS = 1_000;
 const SWEEP_INTERVAL_MS = 60_000;

@@ -36,7 +36,7 @@ export function faultyStore(
       ...inner.deliveries,
       claim: (request) => asked(() => inner.deliveries.claim(request)),
       release: (deliveryIds) => asked(() => inner.deliveries.release(deliveryIds)),
-      nextDueAt: (room) => asked(() => inner.deliveries.nextDueAt(room)),
+      nextDueAfter: (now) => asked(() => inner.deliveries.nextDueAfter(now)),
       sweep: (now, limit) => asked(() => inner.deliveries.sweep(now, limit)),
     },
   };

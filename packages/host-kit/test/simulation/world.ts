@@ -134,7 +134,7 @@ class World {
       if (this.#gone.has(passage.webhookId) || !passage.durable) continue;
       if (passage.delivered === 0 && !dead.has(name)) this.#violate(`${name} is lost`);
     }
-    const left = await this.#store.deliveries.nextDueAt(() => 1);
+    const left = await this.#store.deliveries.nextDueAfter(0);
     if (left !== undefined) this.#violate('something is left in the queue');
     return { violations: this.#violations, ...this.#counts, deadLetters: dead.size };
   }

@@ -1,6 +1,6 @@
 import type { Transaction } from '../../transaction.ts';
 import type { DeadLetter, Delivery } from '../../webhooks/delivery.ts';
-import type { DeliveryQueue, Room } from '../../webhooks/delivery-queue.ts';
+import type { DeliveryQueue } from '../../webhooks/delivery-queue.ts';
 import { type Journal, put } from './journal.ts';
 
 export interface MemoryDeliveries extends DeliveryQueue {
@@ -88,8 +88,12 @@ export function deliveryQueue(journal: Journal, isPaused: (webhookId: string) =>
         }
       });
     },
-    async nextDueAt(room) {
-      return earliest(room);
+    async nextDueAfter(now) {
+      const times = [...entries.values()].filter(({ state, dueAt }) => state !== 'dead' && dueAt > now);
+      return times.reduce<number | undefined>(
+        (first, { dueAt }) => (first === undefined || dueAt < first ? dueAt : first),
+        undefined,
+      );
     },
     async deadLetters(webhookId, { before, limit }) {
       const letters = [...entries.values()].flatMap((entry) => (entry.state === 'dead' ? [entry.letter] : []));
@@ -145,16 +149,6 @@ export function deliveryQueue(journal: Journal, isPaused: (webhookId: string) =>
       ({ state, delivery }) => state === 'waiting' && delivery.webhookId === webhookId,
     );
     return own.sort((a, b) => a.dueAt - b.dueAt);
-  }
-
-  function earliest(room: Room): number | undefined {
-    let time: number | undefined;
-    for (const { state, delivery, dueAt } of entries.values()) {
-      const counts =
-        state === 'claimed' || (state === 'waiting' && room(delivery.webhookId) > 0 && !isPaused(delivery.webhookId));
-      if (counts && (time === undefined || dueAt < time)) time = dueAt;
-    }
-    return time;
   }
 }
 

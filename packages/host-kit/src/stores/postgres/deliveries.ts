@@ -46,9 +46,11 @@ const CLAIM = {
     UPDATE deliveries SET state = 'claimed', due_at = $5 FROM picked WHERE deliveries.position = picked.position
     RETURNING deliveries.*, picked.was_due, picked.n`,
 };
-const FIRST_CLAIM_END = {
-  name: 'deliveries-first-claim-end',
-  text: `SELECT min(due_at) AS due_at FROM deliveries WHERE state = 'claimed'`,
+const NEXT_DUE = {
+  name: 'deliveries-next-due',
+  text: `SELECT least(
+    (SELECT min(due_at) FROM deliveries WHERE state = 'waiting' AND due_at > $1),
+    (SELECT min(due_at) FROM deliveries WHERE state = 'claimed' AND due_at > $1)) AS due_at`,
 };
 const RELEASE = {
   name: 'deliveries-release',
@@ -108,15 +110,9 @@ export function deliveryQueue(database: Database): DeliveryQueue {
     async release(deliveryIds) {
       await database.query(RELEASE, [[...deliveryIds]]);
     },
-    async nextDueAt(room) {
-      const [claimed] = (await database.query(FIRST_CLAIM_END, [])).rows;
-      const waiting = await subscriptionsWithRoom(room);
-      const times = waiting.map(({ dueAt }) => dueAt);
-      const end = claimed && optional(claimed, 'due_at', integer);
-      return [...times, ...(end === undefined ? [] : [end])].reduce<number | undefined>(
-        (earliest, time) => (earliest === undefined || time < earliest ? time : earliest),
-        undefined,
-      );
+    async nextDueAfter(now) {
+      const [row] = (await database.query(NEXT_DUE, [now])).rows;
+      return row && optional(row, 'due_at', integer);
     },
     async deadLetters(webhookId, { before, limit }) {
       const { deadLetteredAt = Number.MAX_SAFE_INTEGER, deliveryId = '' } = before ?? {};
@@ -147,11 +143,8 @@ export function deliveryQueue(database: Database): DeliveryQueue {
     return claimed;
   }
 
-  async function subscriptionsWithRoom(room: Room, transaction?: Transaction) {
-    const { rows } =
-      transaction === undefined
-        ? await database.query(SUBSCRIPTIONS, [])
-        : await database.within(transaction, SUBSCRIPTIONS, []);
+  async function subscriptionsWithRoom(room: Room, transaction: Transaction) {
+    const { rows } = await database.within(transaction, SUBSCRIPTIONS, []);
     return rows
       .map((row) => ({ webhookId: text(row, 'webhook_id'), dueAt: integer(row, 'due_at') }))
       .map((subscription) => ({ ...subscription, room: room(subscription.webhookId) }))

@@ -12,7 +12,9 @@ const INSERT = {
 };
 const LISTEN = {
   name: 'subscriptions-listen',
-  text: `INSERT INTO subscription_events (tenant, mode, event_type, webhook_id) SELECT $1, $2, unnest($3::text[]), $4`,
+  text: `INSERT INTO subscription_events (tenant, mode, event_type, workspace, webhook_id)
+    SELECT $1, $2, e.event_type, w.workspace, $5
+    FROM unnest($3::text[]) AS e (event_type) CROSS JOIN unnest($4::text[]) AS w (workspace) ON CONFLICT DO NOTHING`,
 };
 const OWNED = {
   name: 'subscriptions-owned',
@@ -24,7 +26,7 @@ const DELETE = { name: 'subscriptions-delete', text: 'DELETE FROM subscriptions 
 const LISTENING = {
   name: 'subscriptions-listening',
   text: `SELECT s.* FROM subscription_events e JOIN subscriptions s USING (webhook_id)
-    WHERE e.tenant = $1 AND e.mode = $2 AND e.event_type = $3 ORDER BY s.webhook_id FOR KEY SHARE OF s`,
+    WHERE e.tenant = $1 AND e.mode = $2 AND e.event_type = $3 AND e.workspace IN ('*', $4) ORDER BY s.webhook_id FOR KEY SHARE OF s`,
 };
 const LIST = {
   name: 'subscriptions-list',
@@ -44,7 +46,8 @@ export function subscriptionStore(database: Database): SubscriptionStore {
       const health = [status, JSON.stringify(circuit), JSON.stringify(failures)];
       const values = [webhookId, tenant, mode, ...health, Buffer.from(sealedSecret), documentOf(subscription)];
       await database.within(transaction, INSERT, values);
-      await database.within(transaction, LISTEN, [tenant, mode, [...events], webhookId]);
+      const workspaces = subscription.workspaces === 'all' ? ['*'] : [...subscription.workspaces];
+      await database.within(transaction, LISTEN, [tenant, mode, [...events], workspaces, webhookId]);
     },
     async remove(tenancy, webhookId, transaction) {
       const { rows } = await database.within(transaction, OWNED_LOCKED, [webhookId, tenancy.tenant, tenancy.mode]);
@@ -57,7 +60,12 @@ export function subscriptionStore(database: Database): SubscriptionStore {
     },
     // Locked against removal until the deliveries are written, which would have nobody to belong to.
     async listening(run, eventType, transaction) {
-      const { rows } = await database.within(transaction, LISTENING, [run.tenant, run.mode, eventType]);
+      const { rows } = await database.within(transaction, LISTENING, [
+        run.tenant,
+        run.mode,
+        eventType,
+        run.workspace ?? '*',
+      ]);
       return rows.map(subscriptionOf);
     },
     async find(tenancy, webhookId) {

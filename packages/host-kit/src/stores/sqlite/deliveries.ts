@@ -1,8 +1,8 @@
-import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import type { DatabaseSync } from 'node:sqlite';
 import type { Delivery, Settlement } from '../../webhooks/delivery.ts';
-import type { DeliveryQueue, Room } from '../../webhooks/delivery-queue.ts';
+import type { DeliveryQueue } from '../../webhooks/delivery-queue.ts';
 import { deadLetterOf, deliveryOf } from '../sql/delivery-row.ts';
-import { integer, text } from '../sql/row.ts';
+import { integer, optional, text } from '../sql/row.ts';
 import type { Writer } from './writer.ts';
 
 const ENQUEUE = `INSERT INTO deliveries
@@ -12,11 +12,12 @@ const NEXT_SUBSCRIPTION = `SELECT webhook_id FROM deliveries INDEXED BY deliveri
   WHERE state = 'waiting' AND webhook_id > ? ORDER BY webhook_id LIMIT 1`;
 const DUE = `SELECT * FROM deliveries INDEXED BY deliveries_waiting
   WHERE state = 'waiting' AND webhook_id = ? AND due_at <= ? ORDER BY due_at, position LIMIT ?`;
-const FIRST_DUE_AT = `SELECT due_at FROM deliveries INDEXED BY deliveries_waiting
-  WHERE state = 'waiting' AND webhook_id = ? ORDER BY due_at LIMIT 1`;
 const CLAIM = `UPDATE deliveries SET state = 'claimed', due_at = ? WHERE position = ?`;
 const TAKE_BACK = `UPDATE deliveries SET state = 'waiting', due_at = ? WHERE state = 'claimed' AND due_at <= ?`;
-const FIRST_CLAIM_END = `SELECT due_at FROM deliveries WHERE state = 'claimed' ORDER BY due_at LIMIT 1`;
+const NEXT_DUE = `SELECT min(due_at) AS due_at FROM (
+  SELECT min(due_at) AS due_at FROM deliveries INDEXED BY deliveries_due WHERE state = 'waiting' AND due_at > ?1
+  UNION ALL
+  SELECT min(due_at) FROM deliveries INDEXED BY deliveries_claimed WHERE state = 'claimed' AND due_at > ?1)`;
 const RELEASE = `UPDATE deliveries SET state = 'waiting', due_at = 0 WHERE state = 'claimed' AND delivery_id = ?`;
 const DELETE = 'DELETE FROM deliveries WHERE delivery_id = ?';
 const RETRY = `UPDATE deliveries SET state = 'waiting', due_at = ?, attempts = ?, last_status = ? WHERE delivery_id = ?`;
@@ -37,13 +38,12 @@ export function deliveryQueue(reader: DatabaseSync, database: DatabaseSync, writ
   const enqueue = database.prepare(ENQUEUE);
   const nextSubscription = database.prepare(NEXT_SUBSCRIPTION);
   const due = database.prepare(DUE);
-  const firstDueAt = database.prepare(FIRST_DUE_AT);
   const claim = database.prepare(CLAIM);
   const takeBack = database.prepare(TAKE_BACK);
-  const firstClaimEnd = database.prepare(FIRST_CLAIM_END);
   const release = database.prepare(RELEASE);
   const settle = settler(database);
   const sweep = database.prepare(SWEEP);
+  const nextDue = reader.prepare(NEXT_DUE);
   const dead = reader.prepare(DEAD);
   const redrive = database.prepare(REDRIVE);
   const redriveOne = database.prepare(REDRIVE_ONE);
@@ -83,8 +83,9 @@ export function deliveryQueue(reader: DatabaseSync, database: DatabaseSync, writ
         for (const deliveryId of deliveryIds) release.run(deliveryId);
       });
     },
-    nextDueAt(room) {
-      return writer.transaction(async () => earliest(room));
+    async nextDueAfter(now) {
+      const row = nextDue.get(now);
+      return row && optional(row, 'due_at', integer);
     },
     async deadLetters(webhookId, { before, limit }) {
       const { deadLetteredAt = Number.MAX_SAFE_INTEGER, deliveryId = '' } = before ?? {};
@@ -117,16 +118,6 @@ export function deliveryQueue(reader: DatabaseSync, database: DatabaseSync, writ
       row = nextSubscription.get(webhookId);
     }
   }
-
-  function earliest(room: Room): number | undefined {
-    let time = first(firstClaimEnd);
-    for (const webhookId of subscriptionsBetween('', undefined)) {
-      if (room(webhookId) <= 0 || isPaused.get(webhookId) !== undefined) continue;
-      const dueAt = first(firstDueAt, webhookId);
-      if (dueAt !== undefined && (time === undefined || dueAt < time)) time = dueAt;
-    }
-    return time;
-  }
 }
 
 /** Writes where an attempt left a delivery. */
@@ -149,9 +140,4 @@ function settler(database: DatabaseSync): (deliveryId: string, settlement: Settl
         break;
     }
   };
-}
-
-function first(statement: StatementSync, ...parameters: string[]): number | undefined {
-  const row = statement.get(...parameters);
-  return row === undefined ? undefined : integer(row, 'due_at');
 }

@@ -8,12 +8,13 @@ import type { Writer } from './writer.ts';
 
 const INSERT = `INSERT INTO subscriptions (webhook_id, tenant, mode, status, circuit, failures, sealed_secret, document)
   VALUES (?, ?, ?, ?, ?, ?, ?, ?)`;
-const LISTEN = 'INSERT INTO subscription_events (tenant, mode, event_type, webhook_id) VALUES (?, ?, ?, ?)';
+const LISTEN = `INSERT OR IGNORE INTO subscription_listens (tenant, mode, event_type, workspace, webhook_id)
+  VALUES (?, ?, ?, ?, ?)`;
 const OWNED = 'SELECT * FROM subscriptions WHERE webhook_id = ? AND tenant = ? AND mode = ?';
 // Takes the event types and the waiting deliveries with it.
 const DELETE = 'DELETE FROM subscriptions WHERE webhook_id = ?';
-const LISTENING = `SELECT s.* FROM subscription_events e JOIN subscriptions s USING (webhook_id)
-  WHERE e.tenant = ? AND e.mode = ? AND e.event_type = ?`;
+const LISTENING = `SELECT s.* FROM subscription_listens e JOIN subscriptions s USING (webhook_id)
+  WHERE e.tenant = ? AND e.mode = ? AND e.event_type = ? AND e.workspace IN ('*', ?)`;
 const LIST = 'SELECT * FROM subscriptions WHERE tenant = ? AND mode = ? AND webhook_id > ? ORDER BY webhook_id';
 const READ = 'SELECT * FROM subscriptions WHERE webhook_id = ?';
 const UPDATE_HEALTH = 'UPDATE subscriptions SET status = ?, circuit = ?, failures = ? WHERE webhook_id = ?';
@@ -45,7 +46,10 @@ export function subscriptionStore(reader: DatabaseSync, database: DatabaseSync, 
         sealedSecret,
         document,
       );
-      for (const eventType of subscription.events) listen.run(tenant, mode, eventType, webhookId);
+      const workspaces = subscription.workspaces === 'all' ? ['*'] : subscription.workspaces;
+      for (const eventType of subscription.events) {
+        for (const workspace of workspaces) listen.run(tenant, mode, eventType, workspace, webhookId);
+      }
     },
     async remove(tenancy, webhookId, transaction) {
       writer.require(transaction);
@@ -58,7 +62,7 @@ export function subscriptionStore(reader: DatabaseSync, database: DatabaseSync, 
     },
     async listening(run, eventType, transaction) {
       writer.require(transaction);
-      return listening.all(run.tenant, run.mode, eventType).map(subscriptionOf);
+      return listening.all(run.tenant, run.mode, eventType, run.workspace ?? '*').map(subscriptionOf);
     },
     async find(tenancy, webhookId) {
       const row = find.get(webhookId, tenancy.tenant, tenancy.mode);

@@ -16,6 +16,14 @@ export interface Writer {
  */
 export function writer(database: DatabaseSync): Writer {
   const queue: Job[] = [];
+  // Parsed once: they stand around every transaction.
+  const statement = {
+    savepoint: database.prepare('SAVEPOINT work'),
+    release: database.prepare('RELEASE work'),
+    undo: database.prepare('ROLLBACK TO work'),
+    begin: database.prepare('BEGIN IMMEDIATE'),
+    commit: database.prepare('COMMIT'),
+  };
   let draining: Promise<void> | undefined;
   let open: Transaction | undefined;
 
@@ -26,13 +34,14 @@ export function writer(database: DatabaseSync): Writer {
           async run() {
             const transaction: Transaction = { [transactionMark]: true };
             open = transaction;
-            database.exec('SAVEPOINT work');
+            statement.savepoint.run();
             try {
               const result = await work(transaction);
-              database.exec('RELEASE work');
+              statement.release.run();
               return () => resolve(result);
             } catch (error) {
-              database.exec('ROLLBACK TO work; RELEASE work');
+              statement.undo.run();
+              statement.release.run();
               return () => reject(error);
             } finally {
               open = undefined;
@@ -52,9 +61,11 @@ export function writer(database: DatabaseSync): Writer {
   };
 
   async function drain(): Promise<void> {
-    // Whatever else this turn of the event loop asks for joins the first batch.
-    await Promise.resolve();
-    while (queue.length > 0) await commitTogether(queue.splice(0, LARGEST_BATCH));
+    while (queue.length > 0) {
+      // Whatever else this turn of the event loop asks for joins the batch: a commit costs more than all of its transactions.
+      await nextTurn();
+      await commitTogether(queue.splice(0, LARGEST_BATCH));
+    }
     // In the same step as the last look at the queue, so that nothing can be left in it.
     draining = undefined;
   }
@@ -62,9 +73,9 @@ export function writer(database: DatabaseSync): Writer {
   async function commitTogether(jobs: readonly Job[]): Promise<void> {
     const settle: (() => void)[] = [];
     try {
-      database.exec('BEGIN IMMEDIATE');
+      statement.begin.run();
       for (const job of jobs) settle.push(await job.run());
-      database.exec('COMMIT');
+      statement.commit.run();
     } catch (error) {
       if (database.isTransaction) database.exec('ROLLBACK');
       for (const job of jobs) job.reject(error);
@@ -75,6 +86,10 @@ export function writer(database: DatabaseSync): Writer {
 }
 
 const LARGEST_BATCH = 256;
+
+function nextTurn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}
 
 interface Job {
   /** Does the work and returns what to tell its caller after the commit. */

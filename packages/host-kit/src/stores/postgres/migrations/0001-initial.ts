@@ -46,13 +46,15 @@ CREATE TABLE subscriptions (
 
 CREATE INDEX subscriptions_of ON subscriptions (tenant, mode, webhook_id);
 
--- One row for each event type that a subscription asks for, so that an append finds its listeners in one lookup.
+-- One row for each event type and workspace that a subscription asks for, so that an append finds its listeners in one lookup.
 CREATE TABLE subscription_events (
   tenant text NOT NULL,
   mode text NOT NULL,
   event_type text NOT NULL,
+  -- '*': all of the tenant.
+  workspace text NOT NULL,
   webhook_id text COLLATE "C" NOT NULL REFERENCES subscriptions (webhook_id) ON DELETE CASCADE,
-  PRIMARY KEY (tenant, mode, event_type, webhook_id)
+  PRIMARY KEY (tenant, mode, event_type, workspace, webhook_id)
 );
 
 CREATE INDEX subscription_events_of ON subscription_events (webhook_id);
@@ -76,6 +78,7 @@ CREATE TABLE deliveries (
 );
 
 CREATE INDEX deliveries_waiting ON deliveries (webhook_id, due_at, position) WHERE state = 'waiting';
+CREATE INDEX deliveries_due ON deliveries (due_at) WHERE state = 'waiting';
 CREATE INDEX deliveries_claimed ON deliveries (due_at) WHERE state = 'claimed';
 CREATE INDEX deliveries_expiring ON deliveries (due_at) WHERE state = 'dead';
 CREATE INDEX deliveries_dead ON deliveries (webhook_id, dead_at, delivery_id) WHERE state = 'dead';
