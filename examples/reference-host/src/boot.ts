@@ -66,7 +66,7 @@ async function assemble(config: Config, baseUrl: string, store: Store, log: Log)
   const workspaces = new Map(config.tenants.map((tenant) => [tenant.id, new Set(tenant.workspaces)]));
   const { allowLoopback, denyCidrs, allowCidrs, caFile } = config.egress;
   const egress = egressPolicy({ allowLoopback, denyCidrs, allowCidrs });
-  const { deadLetter, tenantIdOptional: _, ...webhooks } = config.webhooks;
+  const { deadLetter, ...webhooks } = config.webhooks;
   const { versions, minClientVersion, retirement } = config.protocol;
   const secret = secretKey(config);
   const { lanes, facts, refusals, roles } = authentication(config, baseUrl, secret);

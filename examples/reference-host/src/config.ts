@@ -104,9 +104,7 @@ const schema = z
         concurrency: z
           .strictObject({ total: z.int().min(1).default(64), perSubscription: z.int().min(1).default(4) })
           .prefault({}),
-        tenantIdOptional: z
-          .literal(false, 'must be false; this version asks every registration for its tenantId')
-          .default(false),
+        tenantIdOptional: z.boolean().default(false),
       })
       .prefault({}),
     egress: z

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { covers } from '@svc/tools/covers';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type BootedHost, bootHost, eventually, type Receiver, scratch, startReceiver } from './booted-host.ts';
@@ -257,3 +258,31 @@ describe(covers('operations.host.operator-webhooks', 'webhooks.secret.only-finge
     expect((await call(`/host/example/webhooks/umbrella~2F${webhookId}`)).body.error).toBe('id_tenant_mismatch');
   });
 });
+
+describe(
+  covers('webhooks.registration.v1-tenant-id-optional-switch', 'webhooks.registration.v1-tenant-id-required'),
+  () => {
+    const body = () => ({ url: receiver.url, events: ['run.completed'] });
+
+    test('without the switch a registration that names no workspace is refused', async () => {
+      const refused = await call('/v1/webhooks', { body: body() });
+      expect(refused).toMatchObject({ status: 400, body: { error: 'validation_error' } });
+    });
+
+    test('with it the only workspace is meant, and the removal looks in all that the caller reaches', async () => {
+      const config = JSON.parse(readFileSync(folder.path('config.json'), 'utf8'));
+      host.process.kill('SIGTERM');
+      await host.ended;
+      const webhooks = { ...config.webhooks, tenantIdOptional: true };
+      host = await bootHost(folder.path('config.json'), { ...config, webhooks });
+      const { status, body: registered } = await call('/v1/webhooks', { body: body() });
+      expect(status).toBe(201);
+      expect((await call(`/host/example/webhooks/${registered.webhookId}`)).body.workspaces).toEqual(['acme-prod']);
+      expect((await call('/v1/webhooks', { key: OTHER_TENANT, body: body() })).status).toBe(400);
+      const path = `/v1/webhooks/${registered.webhookId}`;
+      expect((await call(path, { method: 'DELETE', key: DEV })).status).toBe(403);
+      expect((await call(path, { method: 'DELETE', key: OTHER_TENANT })).status).toBe(404);
+      expect((await call(path, { method: 'DELETE' })).status).toBe(204);
+    });
+  },
+);

@@ -150,11 +150,12 @@ export function createHost(options: HostOptions): Host {
       secrets,
       record,
       hasWorkspace,
+      tenantIdOptional: webhooks.tenantIdOptional,
       durable: { 1: webhooks.durable, 2: true },
       dispatcher: dispatch,
       served,
     }),
-    ...deadLetterRoutes({ store, served, hasWorkspace }),
+    ...deadLetterRoutes({ store, served, hasWorkspace, tenantIdOptional: webhooks.tenantIdOptional }),
     ...(audit === undefined ? [] : auditRoutes({ audit: store.audit, publicKeys: audit.publicKeys })),
   ];
   requirePairing(routes, served);

@@ -81,6 +81,8 @@ export interface WebhookOptions {
     readonly failureWindowMs: number;
   };
   readonly deadLetterRetentionDays: number;
+  /** Serves clients of older documents, which name no workspace in major 1. */
+  readonly tenantIdOptional: boolean;
   readonly concurrency: { readonly total: number; readonly perSubscription: number };
 }
 
@@ -96,6 +98,7 @@ export const WEBHOOK_DEFAULTS: WebhookOptions = {
   attemptTimeoutMs: 5000,
   circuit: { failureThreshold: 4, cooldownMs: HOUR_MS, failureLimit: 100, failureWindowMs: 7 * 24 * HOUR_MS },
   deadLetterRetentionDays: 30,
+  tenantIdOptional: false,
   concurrency: { total: 64, perSubscription: 4 },
 };
 

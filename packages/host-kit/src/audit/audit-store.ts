@@ -7,6 +7,9 @@ export interface AuditStore extends AuditReader {
   append(facts: readonly AuditFact[], transaction: Transaction): Promise<void>;
   /** The hashes of the first entries that no checkpoint covers, in their order. */
   unsealed(limit: number): Promise<readonly { readonly atSequence: number; readonly hash: string }[]>;
-  /** Keeps a checkpoint, unless another that covers as much is there already. */
-  seal(checkpoint: Checkpoint, transaction: Transaction): Promise<void>;
+  /**
+   * Keeps a checkpoint, unless the last one that is there is not at `after`: then another host has sealed meanwhile, and what was
+   * signed is not what this one would cover.
+   */
+  seal(checkpoint: Checkpoint, after: number, transaction: Transaction): Promise<void>;
 }

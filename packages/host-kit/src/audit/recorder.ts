@@ -110,8 +110,8 @@ export function auditRecorder(options: AuditRecorderOptions): AuditRecorder {
     try {
       for (;;) {
         const entries = await store.audit.unsealed(intervalEntries);
-        const last = entries.at(-1);
-        if (last === undefined) return;
+        const [first, last] = [entries[0], entries.at(-1)];
+        if (first === undefined || last === undefined) return;
         const tree = merkleTree();
         for (const { hash } of entries) tree.add(hash);
         const unsigned = {
@@ -120,7 +120,7 @@ export function auditRecorder(options: AuditRecorderOptions): AuditRecorder {
           merkleRoot: tree.root(),
         };
         const checkpoint: Checkpoint = await sealed(unsigned, signer);
-        await store.transaction((transaction) => store.audit.seal(checkpoint, transaction));
+        await store.transaction((transaction) => store.audit.seal(checkpoint, first.atSequence - 1, transaction));
         if (entries.length < intervalEntries) return;
       }
     } catch (error) {

@@ -9,6 +9,8 @@ export interface AddressedOptions {
   readonly served: Pick<Served, 'overlap'>;
   /** Whether a workspace of that name exists in the tenant. */
   readonly hasWorkspace: (tenant: string, workspace: string) => boolean;
+  /** Whether major 1 may leave the workspace out: then it is looked for in all that the caller reaches. */
+  readonly tenantIdOptional: boolean;
 }
 
 /** Which subscription a request names, and the caller as far as it named itself there. */
@@ -27,7 +29,7 @@ export interface Addressed {
  */
 export function addressedSubscription(options: AddressedOptions, call: AuthorizedCall): Addressed {
   const { major, params, principal } = call;
-  const workspace = workspaceIn[major](call);
+  const workspace = workspaceIn[major](call, options.tenantIdOptional);
   if (workspace !== undefined) requireMembership(options.hasWorkspace, principal, workspace);
   const { tenant } = principal.tenancy;
   const resolved = resolveId(params.webhookId ?? '', { tenant, major, overlap: options.served.overlap });
@@ -37,9 +39,10 @@ export function addressedSubscription(options: AddressedOptions, call: Authorize
 }
 
 /** Major 1 names the workspace in a query parameter; in major 2 the id says enough. */
-const workspaceIn: Readonly<Record<Major, (call: AuthorizedCall) => string | undefined>> = {
-  1: ({ query }) => {
+const workspaceIn: Readonly<Record<Major, (call: AuthorizedCall, isOptional: boolean) => string | undefined>> = {
+  1: ({ query }, isOptional) => {
     const [workspace, ...others] = query.getAll('tenantId');
+    if (workspace === undefined && isOptional) return undefined;
     if (workspace === undefined || workspace === '' || others.length > 0) {
       throw invalid({ field: 'query.tenantId', problem: 'must name, once, the workspace that the subscription is in' });
     }

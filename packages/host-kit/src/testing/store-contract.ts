@@ -375,9 +375,10 @@ export function storeContract({ test, assert, open }: StoreContractOptions): voi
     ]);
     assert.deepEqual((await store.audit.unsealed(2)).length, 2);
     const checkpoint = { checkpoint: 'cp_1', atSequence: 2, merkleRoot: 'a', signature: 'b' };
-    await store.transaction((transaction) => store.audit.seal(checkpoint, transaction));
+    await store.transaction((transaction) => store.audit.seal(checkpoint, 0, transaction));
     await store.transaction((transaction) =>
-      store.audit.seal({ ...checkpoint, checkpoint: 'cp_2', atSequence: 1 }, transaction),
+      // Made by another host before it knew of the first.
+      store.audit.seal({ ...checkpoint, checkpoint: 'cp_2', atSequence: 3 }, 0, transaction),
     );
     assert.deepEqual(await store.audit.checkpoints(1, 3), [checkpoint]);
     assert.deepEqual(

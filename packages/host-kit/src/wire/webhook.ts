@@ -18,20 +18,29 @@ const SECRET = z
   .refine((secret) => secret.trim() === secret, 'must not begin or end with white space');
 
 /** The registration body of a major, as what it asks for. @see Interface: Webhook subscription */
-export const registration: Readonly<Record<Major, z.ZodType<Registration>>> = {
-  1: z
-    .strictObject({ url: URL_TEXT, events: eventsOf(1), tags: TAGS, tenantId: z.string().min(1).max(128) })
-    .transform(({ url, events, tags, tenantId }) => ({
-      url,
-      events,
-      tags: tags ?? [],
+export const registration: Readonly<Record<Major, z.ZodType<Registration>>> = registrationOf(
+  z.string().min(1).max(128),
+);
+
+/** The same for clients of older documents, which leave the workspace out in major 1. */
+export const lenientRegistration: Readonly<Record<Major, z.ZodType<Registration>>> = registrationOf(
+  z.string().min(1).max(128).optional(),
+);
+
+function registrationOf(tenantId: z.ZodType<string | undefined>): Readonly<Record<Major, z.ZodType<Registration>>> {
+  return {
+    1: z.strictObject({ url: URL_TEXT, events: eventsOf(1), tags: TAGS, tenantId }).transform((body) => ({
+      url: body.url,
+      events: body.events,
+      tags: body.tags ?? [],
       secret: undefined,
-      workspace: tenantId,
+      workspace: body.tenantId,
     })),
-  2: z
-    .strictObject({ url: URL_TEXT, events: eventsOf(2), tags: TAGS, secret: SECRET.optional() })
-    .transform(({ url, events, tags, secret }) => ({ url, events, tags: tags ?? [], secret, workspace: undefined })),
-};
+    2: z
+      .strictObject({ url: URL_TEXT, events: eventsOf(2), tags: TAGS, secret: SECRET.optional() })
+      .transform(({ url, events, tags, secret }) => ({ url, events, tags: tags ?? [], secret, workspace: undefined })),
+  };
+}
 
 /** Known event types of the major, in the stored vocabulary; repeats collapse. */
 function eventsOf(major: Major): z.ZodType<readonly string[]> {

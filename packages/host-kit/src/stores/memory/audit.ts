@@ -16,8 +16,8 @@ export function auditStore(journal: Journal): AuditStore {
       const covered = checkpoints.at(-1)?.atSequence ?? 0;
       return entries.slice(covered, covered + limit);
     },
-    async seal(checkpoint, transaction) {
-      if ((checkpoints.at(-1)?.atSequence ?? 0) >= checkpoint.atSequence) return;
+    async seal(checkpoint, after, transaction) {
+      if ((checkpoints.at(-1)?.atSequence ?? 0) !== after) return;
       const before = checkpoints.length;
       journal.record(transaction, () => checkpoints.splice(before));
       checkpoints.push(checkpoint);

@@ -27,8 +27,7 @@ const UNSEALED = {
 const SEAL = {
   name: 'audit-seal',
   text: `INSERT INTO audit_checkpoints (at_sequence, checkpoint, merkle_root, signature)
-    SELECT $1, $2, $3, $4 WHERE $1 > (SELECT coalesce(max(at_sequence), 0) FROM audit_checkpoints)
-    ON CONFLICT DO NOTHING`,
+    SELECT $1, $2, $3, $4 WHERE $5 = (SELECT coalesce(max(at_sequence), 0) FROM audit_checkpoints)`,
 };
 // The last one before the range, those that end in it, and the first that ends behind it.
 const CHECKPOINTS = {
@@ -65,10 +64,10 @@ export function auditStore(database: Database): AuditStore {
       const { rows } = await database.query(UNSEALED, [limit]);
       return rows.map((row) => ({ atSequence: integer(row, 'at_sequence'), hash: text(row, 'hash') }));
     },
-    async seal({ atSequence, checkpoint, merkleRoot, signature }, transaction) {
+    async seal({ atSequence, checkpoint, merkleRoot, signature }, after, transaction) {
       // Two hosts that seal at once would sign overlapping parts.
       await database.within(transaction, LOCK, []);
-      await database.within(transaction, SEAL, [atSequence, checkpoint, merkleRoot, signature]);
+      await database.within(transaction, SEAL, [atSequence, checkpoint, merkleRoot, signature, after]);
     },
     async head() {
       return headOf((await database.query(HEAD, [])).rows[0]);

@@ -12,7 +12,7 @@ const ENTRIES = 'SELECT * FROM audit_entries WHERE at_sequence BETWEEN ? AND ? O
 const UNSEALED = `SELECT at_sequence, hash FROM audit_entries
   WHERE at_sequence > (SELECT coalesce(max(at_sequence), 0) FROM audit_checkpoints) ORDER BY at_sequence LIMIT ?`;
 const SEAL = `INSERT INTO audit_checkpoints (at_sequence, checkpoint, merkle_root, signature)
-  SELECT ?, ?, ?, ? WHERE ? > (SELECT coalesce(max(at_sequence), 0) FROM audit_checkpoints)`;
+  SELECT ?, ?, ?, ? WHERE ? = (SELECT coalesce(max(at_sequence), 0) FROM audit_checkpoints)`;
 // The last one before the range, those that end in it, and the first that ends behind it.
 const CHECKPOINTS = `SELECT * FROM audit_checkpoints
   WHERE at_sequence >= coalesce((SELECT max(at_sequence) FROM audit_checkpoints WHERE at_sequence < ?1), 0)
@@ -42,9 +42,9 @@ export function auditStore(reader: DatabaseSync, database: DatabaseSync, writer:
     async unsealed(limit) {
       return unsealed.all(limit).map((row) => ({ atSequence: integer(row, 'at_sequence'), hash: text(row, 'hash') }));
     },
-    async seal({ atSequence, checkpoint, merkleRoot, signature }, transaction) {
+    async seal({ atSequence, checkpoint, merkleRoot, signature }, after, transaction) {
       writer.require(transaction);
-      insertCheckpoint.run(atSequence, checkpoint, merkleRoot, signature, atSequence);
+      insertCheckpoint.run(atSequence, checkpoint, merkleRoot, signature, after);
     },
     head: async () => headOf(head.get()),
     async *entries(fromSeq, toSeq) {
