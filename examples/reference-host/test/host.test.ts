@@ -100,6 +100,10 @@ describe('the way of an event', () => {
   test(
     covers(
       'webhooks.secret.form',
+      'webhooks.body.v1-workspace-id-always',
+      'webhooks.body.v1-run-id',
+      'webhooks.headers.v1-sends-family-b',
+      'webhooks.headers.v1-sends-family-a',
       'events.shape.event-id',
       'events.shape.sequence-integer',
       'versioning.axes.event-schema-version',
@@ -115,7 +119,8 @@ describe('the way of an event', () => {
       const [started, completed] = [...receiver.deliveries].sort((a, b) => a.event.sequence - b.event.sequence);
       expect(started).toMatchObject({ eventType: 'run.started', runId: created.body.runId, workspaceId: 'acme-prod' });
       expect(completed).toMatchObject({ eventType: 'run.completed', event: { payload: { outputs: { a: 1 } } } });
-      for (const { event } of receiver.deliveries) {
+      for (const { event, runId, workspaceId } of receiver.deliveries) {
+        expect([runId, event.runId, workspaceId]).toEqual([created.body.runId, created.body.runId, 'acme-prod']);
         expect(event.eventId).toMatch(/^[A-Za-z0-9._~-]{16,128}$/);
         expect([event.sequence, event.schemaVersion].every(Number.isInteger)).toBe(true);
       }

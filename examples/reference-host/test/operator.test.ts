@@ -1,68 +1,21 @@
-import { readFileSync } from 'node:fs';
 import { covers } from '@svc/tools/covers';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { type BootedHost, bootHost, eventually, type Receiver, scratch, startReceiver } from './booted-host.ts';
+import { type AcmeHost, DEV, OTHER_TENANT, READER, startAcme } from './acme-host.ts';
+import { eventually, type Receiver } from './booted-host.ts';
 
-const KEY = 'operator_brought_key_of_enough_characters';
-const DEV = 'operator_brought_key_of_another_workspace';
-const OTHER_TENANT = 'operator_brought_key_of_another_tenant_x';
-const READER = 'operator_brought_key_that_may_only_read_it';
-
-let folder: ReturnType<typeof scratch>;
-let host: BootedHost;
+let host: AcmeHost;
 let receiver: Receiver;
 
 beforeEach(async () => {
-  folder = scratch();
-  receiver = await startReceiver();
-  const key = (id: string, secret: string, fields: object = {}) => ({
-    id,
-    key: secret,
-    tenant: 'acme',
-    workspaces: ['acme-prod'],
-    principal: `p_${id}`,
-    scopes: ['runs:create', 'runs:read', 'webhooks:manage'],
-    ...fields,
+  host = await startAcme({
+    durable: true,
+    retryPolicy: { maxAttempts: 2, backoff: 'fixed', delayMs: 20 },
   });
-  host = await bootHost(folder.path('config.json'), {
-    listen: { port: 0 },
-    store: `sqlite:${folder.path('svc.db')}`,
-    tenants: [
-      { id: 'acme', workspaces: ['acme-prod', 'acme-dev'] },
-      { id: 'umbrella', workspaces: ['hive'] },
-    ],
-    apiKeys: [
-      key('key_1', KEY),
-      key('key_2', DEV, { workspaces: ['acme-dev'] }),
-      key('key_3', OTHER_TENANT, { tenant: 'umbrella', workspaces: ['*'] }),
-      key('key_4', READER, { scopes: ['runs:read'] }),
-    ],
-    webhooks: { durable: true, retryPolicy: { maxAttempts: 2, backoff: 'fixed', delayMs: 20 } },
-    egress: { allowLoopback: [receiver.port] },
-  });
+  receiver = host.receiver;
 });
+afterEach(() => host.stop());
 
-afterEach(async () => {
-  host.process.kill('SIGKILL');
-  await host.ended;
-  await receiver.close();
-  folder.remove();
-});
-
-async function call(path: string, options: { method?: string; key?: string; major?: string; body?: unknown } = {}) {
-  const { key = KEY, body, major, method = body === undefined ? 'GET' : 'POST' } = options;
-  const response = await fetch(host.url + path, {
-    method,
-    headers: {
-      authorization: `Bearer ${key}`,
-      ...(major !== undefined && { 'svc-version': major }),
-      ...(body !== undefined && { 'content-type': 'application/json' }),
-    },
-    ...(body !== undefined && { body: JSON.stringify(body) }),
-  });
-  const text = await response.text();
-  return { status: response.status, headers: response.headers, body: text === '' ? undefined : JSON.parse(text) };
-}
+const call: AcmeHost['call'] = (path, options) => host.call(path, options);
 
 async function register(): Promise<string> {
   const body = { url: `${receiver.url}?token=in-the-query`, events: ['run.completed'], tenantId: 'acme-prod' };
@@ -247,7 +200,7 @@ describe(covers('operations.host.operator-webhooks', 'webhooks.secret.only-finge
   test('it is a matter of the scope, of the tenant, and of the path', async () => {
     const webhookId = await register();
     const path = `/host/example/webhooks/${webhookId}`;
-    expect((await fetch(host.url + path)).status).toBe(401);
+    expect((await fetch(host.url() + path)).status).toBe(401);
     expect((await call(path, { key: READER })).body).toMatchObject({ error: 'forbidden' });
     expect((await call(path, { key: OTHER_TENANT })).status).toBe(404);
     expect((await call(path, { key: DEV })).status).toBe(403);
@@ -270,11 +223,7 @@ describe(
     });
 
     test('with it the only workspace is meant, and the removal looks in all that the caller reaches', async () => {
-      const config = JSON.parse(readFileSync(folder.path('config.json'), 'utf8'));
-      host.process.kill('SIGTERM');
-      await host.ended;
-      const webhooks = { ...config.webhooks, tenantIdOptional: true };
-      host = await bootHost(folder.path('config.json'), { ...config, webhooks });
+      await host.reboot({ tenantIdOptional: true });
       const { status, body: registered } = await call('/v1/webhooks', { body: body() });
       expect(status).toBe(201);
       expect((await call(`/host/example/webhooks/${registered.webhookId}`)).body.workspaces).toEqual(['acme-prod']);

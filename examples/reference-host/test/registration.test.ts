@@ -1,67 +1,19 @@
 import { createHash } from 'node:crypto';
 import { covers } from '@svc/tools/covers';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { type BootedHost, bootHost, eventually, type Receiver, scratch, startReceiver } from './booted-host.ts';
+import { type AcmeHost, DEV, KEY, OTHER_TENANT, startAcme, WIDE } from './acme-host.ts';
+import { eventually, type Receiver } from './booted-host.ts';
 
-const KEY = 'operator_brought_key_of_enough_characters';
-const WIDE = 'operator_brought_key_for_the_whole_tenant';
-const OTHER_TENANT = 'operator_brought_key_of_another_tenant_x';
-const DEV = 'operator_brought_key_of_another_workspace';
-
-let folder: ReturnType<typeof scratch>;
-let host: BootedHost;
+let host: AcmeHost;
 let receiver: Receiver;
 
 beforeEach(async () => {
-  folder = scratch();
-  receiver = await startReceiver();
-  const key = (id: string, secret: string, fields: object = {}) => ({
-    id,
-    key: secret,
-    tenant: 'acme',
-    workspaces: ['acme-prod'],
-    principal: `p_${id}`,
-    scopes: ['runs:create', 'runs:read', 'webhooks:manage'],
-    ...fields,
-  });
-  host = await bootHost(folder.path('config.json'), {
-    listen: { port: 0 },
-    store: `sqlite:${folder.path('svc.db')}`,
-    tenants: [
-      { id: 'acme', workspaces: ['acme-prod', 'acme-dev'] },
-      { id: 'umbrella', workspaces: ['hive'] },
-    ],
-    apiKeys: [
-      key('key_1', KEY),
-      key('key_2', WIDE, { workspaces: ['*'] }),
-      key('key_3', OTHER_TENANT, { tenant: 'umbrella', workspaces: ['*'] }),
-      key('key_4', DEV, { workspaces: ['acme-dev'] }),
-    ],
-    webhooks: { retryPolicy: { maxAttempts: 3, backoff: 'fixed', delayMs: 30 } },
-    egress: { allowLoopback: [receiver.port] },
-  });
+  host = await startAcme({ retryPolicy: { maxAttempts: 3, backoff: 'fixed', delayMs: 30 } });
+  receiver = host.receiver;
 });
-afterEach(async () => {
-  host.process.kill('SIGKILL');
-  await host.ended;
-  await receiver.close();
-  folder.remove();
-});
+afterEach(() => host.stop());
 
-async function call(path: string, options: { method?: string; key?: string; major?: string; body?: unknown } = {}) {
-  const { key = KEY, body, major, method = body === undefined ? 'GET' : 'POST' } = options;
-  const response = await fetch(host.url + path, {
-    method,
-    headers: {
-      authorization: `Bearer ${key}`,
-      ...(major !== undefined && { 'svc-version': major }),
-      ...(body !== undefined && { 'content-type': 'application/json' }),
-    },
-    ...(body !== undefined && { body: JSON.stringify(body) }),
-  });
-  const text = await response.text();
-  return { status: response.status, body: text === '' ? undefined : JSON.parse(text) };
-}
+const call: AcmeHost['call'] = (path, options) => host.call(path, options);
 
 const v1 = (changes: object = {}) => ({
   url: receiver.url,
@@ -110,7 +62,7 @@ describe(
       const shown = await view(webhookId);
       expect(shown).toMatchObject({ workspaces: ['acme-prod'], secretFingerprint });
       expect(shown.events.sort()).toEqual(['run.completed', 'run.failed']);
-      expect(JSON.stringify(shown) + host.stderr.join('\n')).not.toContain(secret);
+      expect(JSON.stringify(shown) + host.stderr().join('\n')).not.toContain(secret);
     });
   },
 );
@@ -202,22 +154,15 @@ describe(
   },
 );
 
-describe(
-  covers(
-    'webhooks.body.v1-workspace-id-always',
-    'webhooks.body.v2-workspace-id-iff-owned',
-    'webhooks.body.workspace-never-tenant',
-  ),
-  () => {
-    test('a delivery names the workspace of its run; a run of the whole tenant has none, and the tenant does not stand in', async () => {
-      const { secret } = (await call('/webhooks', { major: '2', key: WIDE, body: v2() })).body;
-      receiver.trust(secret);
-      const inWorkspace = await call('/v1/runs', { body: { workflowId: 'echo' } });
-      const ofTenant = await call('/v1/runs', { key: WIDE, body: { workflowId: 'echo' } });
-      await eventually(() => receiver.deliveries.length === 2);
-      const of = (runId: string) => receiver.deliveries.find((delivery) => delivery.runId === `acme/${runId}`);
-      expect(of(inWorkspace.body.runId)?.workspaceId).toBe('acme-prod');
-      expect(of(ofTenant.body.runId)?.workspaceId).toBeUndefined();
-    });
-  },
-);
+describe(covers('webhooks.body.v2-workspace-id-iff-owned', 'webhooks.body.workspace-never-tenant'), () => {
+  test('a delivery names the workspace of its run; a run of the whole tenant has none, and the tenant does not stand in', async () => {
+    const { secret } = (await call('/webhooks', { major: '2', key: WIDE, body: v2() })).body;
+    receiver.trust(secret);
+    const inWorkspace = await call('/v1/runs', { body: { workflowId: 'echo' } });
+    const ofTenant = await call('/v1/runs', { key: WIDE, body: { workflowId: 'echo' } });
+    await eventually(() => receiver.deliveries.length === 2);
+    const of = (runId: string) => receiver.deliveries.find((delivery) => delivery.runId === `acme/${runId}`);
+    expect(of(inWorkspace.body.runId)?.workspaceId).toBe('acme-prod');
+    expect(of(ofTenant.body.runId)?.workspaceId).toBeUndefined();
+  });
+});

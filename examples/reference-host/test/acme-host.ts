@@ -1,0 +1,83 @@
+import { readFileSync } from 'node:fs';
+import { type BootedHost, bootHost, type Receiver, scratch, startReceiver } from './booted-host.ts';
+
+export const KEY = 'operator_brought_key_of_enough_characters';
+export const DEV = 'operator_brought_key_of_another_workspace';
+export const WIDE = 'operator_brought_key_for_the_whole_tenant';
+export const OTHER_TENANT = 'operator_brought_key_of_another_tenant_x';
+export const READER = 'operator_brought_key_that_may_only_read_it';
+
+export interface CallOptions {
+  readonly method?: string;
+  readonly key?: string;
+  readonly major?: string;
+  readonly body?: unknown;
+}
+
+export type AcmeHost = Awaited<ReturnType<typeof startAcme>>;
+
+/** Starts a host of two tenants, with a receiver that its subscriptions may point at. */
+export async function startAcme(webhooks: object) {
+  const folder = scratch();
+  const receiver = await startReceiver();
+  const key = (id: string, secret: string, fields: object = {}) => ({
+    id,
+    key: secret,
+    tenant: 'acme',
+    workspaces: ['acme-prod'],
+    principal: `p_${id}`,
+    scopes: ['runs:create', 'runs:read', 'webhooks:manage'],
+    ...fields,
+  });
+  let host: BootedHost = await bootHost(folder.path('config.json'), {
+    listen: { port: 0 },
+    store: `sqlite:${folder.path('svc.db')}`,
+    tenants: [
+      { id: 'acme', workspaces: ['acme-prod', 'acme-dev'] },
+      { id: 'umbrella', workspaces: ['hive'] },
+    ],
+    apiKeys: [
+      key('key_1', KEY),
+      key('key_2', DEV, { workspaces: ['acme-dev'] }),
+      key('key_3', WIDE, { workspaces: ['*'] }),
+      key('key_4', OTHER_TENANT, { tenant: 'umbrella', workspaces: ['*'] }),
+      key('key_5', READER, { scopes: ['runs:read'] }),
+    ],
+    webhooks,
+    egress: { allowLoopback: [receiver.port] },
+  });
+
+  return {
+    receiver,
+    stderr: (): readonly string[] => host.stderr,
+    url: () => host.url,
+    /** A JSON request, with `KEY` unless another is said. */
+    async call(path: string, options: CallOptions = {}) {
+      const { key: secret = KEY, body, major, method = body === undefined ? 'GET' : 'POST' } = options;
+      const response = await fetch(host.url + path, {
+        method,
+        headers: {
+          authorization: `Bearer ${secret}`,
+          ...(major !== undefined && { 'svc-version': major }),
+          ...(body !== undefined && { 'content-type': 'application/json' }),
+        },
+        ...(body !== undefined && { body: JSON.stringify(body) }),
+      });
+      const text = await response.text();
+      return { status: response.status, headers: response.headers, body: text === '' ? undefined : JSON.parse(text) };
+    },
+    /** Ends the host and boots it with other `webhooks`. */
+    async reboot(changed: object) {
+      const config = JSON.parse(readFileSync(folder.path('config.json'), 'utf8'));
+      host.process.kill('SIGTERM');
+      await host.ended;
+      host = await bootHost(folder.path('config.json'), { ...config, webhooks: { ...config.webhooks, ...changed } });
+    },
+    async stop() {
+      host.process.kill('SIGKILL');
+      await host.ended;
+      await receiver.close();
+      folder.remove();
+    },
+  };
+}
