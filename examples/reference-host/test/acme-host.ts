@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { type BootedHost, bootHost, type Receiver, scratch, startReceiver } from './booted-host.ts';
+import { type BootedHost, bootHost, scratch, startReceiver } from './booted-host.ts';
 
 export const KEY = 'operator_brought_key_of_enough_characters';
 export const DEV = 'operator_brought_key_of_another_workspace';
