@@ -66,6 +66,11 @@ export async function startAcme(webhooks: object) {
       const text = await response.text();
       return { status: response.status, headers: response.headers, body: text === '' ? undefined : JSON.parse(text) };
     },
+    /** Sends the host a signal, and resolves with its exit code or the signal. */
+    end(signal: NodeJS.Signals) {
+      host.process.kill(signal);
+      return host.ended;
+    },
     /** Ends the host and boots it with other `webhooks`. */
     async reboot(changed: object) {
       const config = JSON.parse(readFileSync(folder.path('config.json'), 'utf8'));

@@ -55,8 +55,8 @@ export interface Receiver {
   readonly headers: readonly NodeJS.Dict<string | string[]>[];
   /** Verifies with this secret from now on. */
   trust(secret: string): void;
-  /** Answers this instead of verifying, until it is undefined. */
-  answer: number | undefined;
+  /** Answers this instead of verifying, or never, until it is undefined. */
+  answer: number | 'never' | undefined;
   close(): Promise<void>;
 }
 
@@ -69,6 +69,7 @@ export async function startReceiver(): Promise<Receiver> {
     const chunks: Uint8Array[] = [];
     for await (const chunk of request) chunks.push(chunk);
     headers.push(request.headers);
+    if (receiver.answer === 'never') return;
     const status = receiver.answer ?? (await handle(Buffer.concat(chunks), request.headersDistinct)).status;
     statuses.push(status);
     response.writeHead(status).end();

@@ -1,4 +1,5 @@
 import { type Decision, lacking, type ScopeRules } from './authorize.ts';
+import { withinTime } from './deadline.ts';
 import { isOpaqueId } from './opaque-id.ts';
 import type { Principal } from './principal.ts';
 import { withImplied } from './scope-implications.ts';
@@ -89,17 +90,11 @@ export function roleAuthorizer(options: RoleAuthorizerOptions): RoleAuthorizer {
   }
 
   async function assignmentsOf(principal: string, tenant: string): Promise<readonly RoleAssignment[]> {
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    const late = new Promise<readonly RoleAssignment[]>((resolve) => {
-      timer = setTimeout(() => resolve([]), timeoutMs);
-    });
     try {
-      const found = await Promise.race([directory.rolesOf(principal, tenant), late]);
+      const found = await withinTime('The directory', timeoutMs, directory.rolesOf(principal, tenant));
       return Array.isArray(found) ? found : [];
     } catch {
       return [];
-    } finally {
-      clearTimeout(timer);
     }
   }
 }

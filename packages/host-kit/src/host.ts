@@ -221,8 +221,8 @@ export function createHost(options: HostOptions): Host {
     },
     async stop(graceMs = 10_000) {
       stopWatching();
-      await execute.stop(graceMs);
-      await dispatch.stop(graceMs);
+      // At the same time, so that one grace serves both. What an execution appends now waits in the outbox.
+      await Promise.all([execute.stop(graceMs), dispatch.stop(graceMs)]);
       await recorder?.stop();
       transport.close?.();
       await store.close();

@@ -33,7 +33,7 @@ export interface TokenIssuer {
   readonly principalOf?: (issuer: string, subject: string) => string;
   /** Whether every token must be bound to its sender. Default false. */
   readonly senderConstrained?: boolean;
-  /** Whether an account has been closed since its tokens were issued. */
+  /** Whether an account has been closed since its tokens were issued. Without an answer within 5 s nobody is let in. */
   readonly isDisabled?: (subject: string) => boolean | Promise<boolean>;
   /** What decisions are recorded under; never the URL. Default the profile. */
   readonly issuerClass?: string;

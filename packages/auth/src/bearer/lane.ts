@@ -1,4 +1,5 @@
 import type { Credential } from '../credential.ts';
+import { withinTime } from '../deadline.ts';
 import { AuthError } from '../errors.ts';
 import { audiencesOf, requireLifetime, requireText } from '../jwt/claims.ts';
 import { type Jwt, objectClaim, readJwt, textClaim } from '../jwt/jwt.ts';
@@ -65,7 +66,7 @@ export function bearerLane(options: BearerLaneOptions): Lane {
       const expiresAt = requireToken(jwt, issuer);
       const { binding, headers } = await confirmedSender(jwt, request, credential, options);
       if (issuer.senderConstrained === true && binding === 'bearer') throw unbound();
-      if ((await issuer.isDisabled?.(requireText(jwt.claims, 'sub'))) ?? false) throw closed();
+      if (await isDisabled(issuer, requireText(jwt.claims, 'sub'))) throw closed();
       return { kind: 'authenticated', principal: { ...principalOf(jwt, issuer), binding, expiresAt }, headers };
     } catch (error) {
       throw error instanceof TokenFault ? refusalOf(error) : error;
@@ -82,6 +83,18 @@ export function bearerLane(options: BearerLaneOptions): Lane {
     return requireLifetime(jwt.claims, { now: now(), clockSkewSeconds, maxLifetimeSeconds });
   }
 }
+
+/** Without an answer nobody is let in: the account may be the one that was closed. */
+async function isDisabled(issuer: ResolvedIssuer, subject: string): Promise<boolean> {
+  if (issuer.isDisabled === undefined) return false;
+  try {
+    return (await withinTime('Looking the account up', ACCOUNT_TIMEOUT_MS, issuer.isDisabled(subject))) !== false;
+  } catch (cause) {
+    throw new TokenFault('outage', 'Whether the account is closed is not known.', cause);
+  }
+}
+
+const ACCOUNT_TIMEOUT_MS = 5000;
 
 /** One issuer may sign for people and for machines: the type tells them apart, or that a machine is its own subject. */
 function entryFor(jwt: Jwt, entries: readonly ResolvedIssuer[]): ResolvedIssuer {

@@ -1,3 +1,4 @@
+import { withinTime } from '../deadline.ts';
 import { AuthError } from '../errors.ts';
 import type { RateDecision, RateLimiter } from './limiter.ts';
 
@@ -44,7 +45,7 @@ export function flexibleRateLimiter(limiter: FlexibleLimiter, options: FlexibleR
   return {
     async consume(key) {
       try {
-        return decisionOn(await withinTime(limiter.consume(key), timeoutMs), limit);
+        return decisionOn(await withinTime(STORE, timeoutMs, limiter.consume(key)), limit);
       } catch (cause) {
         if (isResult(cause)) return exceeded(cause);
         onFailure?.(cause);
@@ -53,7 +54,7 @@ export function flexibleRateLimiter(limiter: FlexibleLimiter, options: FlexibleR
     },
     async peek(key) {
       try {
-        const result = await withinTime(limiter.get(key), timeoutMs);
+        const result = await withinTime(STORE, timeoutMs, limiter.get(key));
         return result === null
           ? decisionOn({ consumedPoints: 0, msBeforeNext: 0 }, limit)
           : decisionOn(result, limit - 1);
@@ -82,17 +83,4 @@ function isResult(value: unknown): value is FlexibleResult {
   return typeof value === 'object' && value !== null && 'msBeforeNext' in value && 'consumedPoints' in value;
 }
 
-async function withinTime<T>(work: Promise<T>, timeoutMs: number): Promise<T> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(
-      () => reject(new Error(`The store of the limiter took longer than ${timeoutMs} ms.`)),
-      timeoutMs,
-    );
-  });
-  try {
-    return await Promise.race([work, late]);
-  } finally {
-    clearTimeout(timer);
-  }
-}
+const STORE = 'The store of the limiter';

@@ -2,6 +2,7 @@ import { base64url } from 'jose';
 import { sha256 } from '#sha256';
 import { confirmedSender, type SenderConstraints } from '../bearer/confirmation.ts';
 import type { Credential } from '../credential.ts';
+import { withinTime } from '../deadline.ts';
 import { AuthError } from '../errors.ts';
 import { type Jwt, readJwt, textClaim } from '../jwt/jwt.ts';
 import { TokenFault } from '../jwt/signature.ts';
@@ -142,7 +143,7 @@ export function workloadLane(options: WorkloadLaneOptions): Lane {
   async function resolved(identity: PresentedIdentity): Promise<WorkloadBinding> {
     let binding: WorkloadBinding | undefined;
     try {
-      binding = await withinTime(resolve(identity), resolveTimeoutMs);
+      binding = await withinTime('The resolver', resolveTimeoutMs, resolve(identity));
     } catch (cause) {
       throw unresolvable(cause);
     }
@@ -277,18 +278,6 @@ function recordOf({ identity, sender }: Caller, delegation?: VerifiedDelegation)
 function digestOf(thumbprint: string): string {
   const hex = Array.from(base64url.decode(thumbprint), (byte) => byte.toString(16).padStart(2, '0')).join('');
   return `sha256:${hex}`;
-}
-
-async function withinTime<T>(work: T | Promise<T>, timeoutMs: number): Promise<T> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`The resolver took longer than ${timeoutMs} ms.`)), timeoutMs);
-  });
-  try {
-    return await Promise.race([work, late]);
-  } finally {
-    clearTimeout(timer);
-  }
 }
 
 /** What a workload cannot be told from by the answer: an unreachable trust root refuses like a bad signature. */

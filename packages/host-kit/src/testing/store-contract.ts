@@ -274,10 +274,13 @@ export function storeContract({ test, assert, open }: StoreContractOptions): voi
       const dead = { kind: 'dead', at: 1, expiresAt: 9000, attempts: 3, lastStatus: 500 } as const;
       for (const deliveryId of ids) await store.deliveries.settle(deliveryId, dead, transaction);
     });
-    const redrive = (webhookId: string, deliveryIds: string[] | undefined) =>
+    const redrive = (webhookId: string, deliveryIds: string[] | undefined, now = 2000) =>
       store.transaction((transaction) =>
-        store.deliveries.redrive({ webhookId, deliveryIds, now: 2000, limit: 10 }, transaction),
+        store.deliveries.redrive({ webhookId, deliveryIds, now, limit: 10 }, transaction),
       );
+    // It died after `now`: whoever redrives in steps would meet it again and again.
+    assert.deepEqual(await redrive('whk_1', undefined, 0), 0);
+    assert.deepEqual(await redrive('whk_1', ['dlv_2'], 0), 0);
     assert.deepEqual(await redrive('whk_1', ['dlv_2', 'dlv_3', 'dlv_9']), 1);
     assert.deepEqual(await store.deliveries.claim({ ...CLAIM, now: 2000 }), [
       sampleDelivery({ deliveryId: 'dlv_2', attempts: 0, dueAt: 2000 }),

@@ -20,7 +20,10 @@ export interface DeliveryQueue {
     webhookId: string,
     page: { readonly before?: DeadLetterCursor | undefined; readonly limit: number },
   ): Promise<readonly DeadLetter[]>;
-  /** Puts up to `limit` dead letters back to wait, due now and with no attempt behind them; returns how many there were. */
+  /**
+   * Puts up to `limit` dead letters back to wait, due now and with no attempt behind them; returns how many there were. One that
+   * died after `now` stays: it may have been put back before, and come straight back.
+   */
   redrive(
     request: {
       readonly webhookId: string;

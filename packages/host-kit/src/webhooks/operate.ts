@@ -38,7 +38,7 @@ export async function moveSubscription(
   webhookId: string,
   signal: Extract<SubscriptionSignal, 'pause' | 'resume'>,
 ): Promise<Subscription> {
-  const { tenant } = (await managed(store, principal, webhookId)) satisfies Subscription;
+  const { tenant } = await managed(store, principal, webhookId);
   const action = signal === 'pause' ? 'webhook.pause' : 'webhook.resume';
   const fact = factAbout(principal, { action, target: `${tenant}/${webhookId}`, at: clock.now() });
   await store.transaction(async (transaction) => {

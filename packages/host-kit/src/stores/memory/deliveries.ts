@@ -102,11 +102,12 @@ export function deliveryQueue(journal: Journal, isPaused: (webhookId: string) =>
       return newestFirst.filter((letter) => before === undefined || newerFirst(letter, before) > 0).slice(0, limit);
     },
     async redrive({ webhookId, deliveryIds, now, limit }, transaction) {
-      const dead = [...entries].filter(
-        ([deliveryId, { state, delivery }]) =>
-          state === 'dead' && delivery.webhookId === webhookId && (deliveryIds?.includes(deliveryId) ?? true),
-      );
-      const chosen = dead.slice(0, limit);
+      const isChosen = ([deliveryId, entry]: [string, Entry]): boolean =>
+        entry.state === 'dead' &&
+        entry.delivery.webhookId === webhookId &&
+        entry.letter.deadLetteredAt <= now &&
+        (deliveryIds?.includes(deliveryId) ?? true);
+      const chosen = [...entries].filter(isChosen).slice(0, limit);
       for (const [deliveryId, { delivery }] of chosen) {
         const again = { ...delivery, attempts: 0, dueAt: now };
         put(journal, transaction, entries, deliveryId, { state: 'waiting', delivery: again, dueAt: now });

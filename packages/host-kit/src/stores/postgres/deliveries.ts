@@ -74,7 +74,7 @@ const DEAD = {
 const REDRIVE = {
   name: 'deliveries-redrive',
   text: `UPDATE deliveries SET state = 'waiting', due_at = $1, dead_at = NULL, attempts = 0, last_status = NULL
-    WHERE position IN (SELECT position FROM deliveries WHERE state = 'dead' AND webhook_id = $2
+    WHERE position IN (SELECT position FROM deliveries WHERE state = 'dead' AND webhook_id = $2 AND dead_at <= $1
       AND ($3::text[] IS NULL OR delivery_id = ANY ($3::text[])) LIMIT $4 FOR UPDATE)`,
 };
 const SWEEP = {

@@ -27,9 +27,9 @@ const DEAD = `SELECT * FROM deliveries INDEXED BY deliveries_dead
   WHERE state = 'dead' AND webhook_id = ? AND (dead_at, delivery_id) < (?, ?)
   ORDER BY dead_at DESC, delivery_id DESC LIMIT ?`;
 const REDRIVE = `UPDATE deliveries SET state = 'waiting', due_at = ?, dead_at = NULL, attempts = 0, last_status = NULL
-  WHERE position IN (SELECT position FROM deliveries WHERE state = 'dead' AND webhook_id = ? LIMIT ?)`;
+  WHERE position IN (SELECT position FROM deliveries WHERE state = 'dead' AND webhook_id = ? AND dead_at <= ? LIMIT ?)`;
 const REDRIVE_ONE = `UPDATE deliveries SET state = 'waiting', due_at = ?, dead_at = NULL, attempts = 0, last_status = NULL
-  WHERE state = 'dead' AND webhook_id = ? AND delivery_id = ?`;
+  WHERE state = 'dead' AND webhook_id = ? AND dead_at <= ? AND delivery_id = ?`;
 const IS_PAUSED = `SELECT 1 AS paused FROM subscriptions WHERE webhook_id = ? AND status = 'paused'`;
 const SWEEP = `DELETE FROM deliveries WHERE position IN
   (SELECT position FROM deliveries INDEXED BY deliveries_expiring WHERE state = 'dead' AND due_at <= ? LIMIT ?)`;
@@ -93,9 +93,9 @@ export function deliveryQueue(reader: DatabaseSync, database: DatabaseSync, writ
     },
     async redrive({ webhookId, deliveryIds, now, limit }, transaction) {
       writer.require(transaction);
-      if (deliveryIds === undefined) return Number(redrive.run(now, webhookId, limit).changes);
+      if (deliveryIds === undefined) return Number(redrive.run(now, webhookId, now, limit).changes);
       let count = 0;
-      for (const deliveryId of deliveryIds) count += Number(redriveOne.run(now, webhookId, deliveryId).changes);
+      for (const deliveryId of deliveryIds) count += Number(redriveOne.run(now, webhookId, now, deliveryId).changes);
       return count;
     },
     sweep(now, limit) {

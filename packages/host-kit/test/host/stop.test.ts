@@ -1,0 +1,57 @@
+import { apiKeyLane, hashApiKey, memoryKeyStore } from '@svc/auth/api-key';
+import { createHost, type Transport, type WorkflowEngine } from '@svc/host-kit';
+import { memoryStore } from '@svc/host-kit/stores/memory';
+import { expect, test } from 'vitest';
+import { virtualClock } from '../simulation/virtual-clock.ts';
+
+const START = Date.UTC(2026, 5, 1);
+const GRACE_MS = 4_000;
+const KEY = 'operator-key-of-this-test-0123456789';
+
+test('an execution and an attempt that take no notice of a stop share one grace', async () => {
+  const world = virtualClock(START);
+  let isPosting = false;
+  const transport: Transport = ({ signal }) => {
+    isPosting = true;
+    const ended = { kind: 'failed', reason: 'aborted', durationMs: 0 } as const;
+    return new Promise((resolve) => signal?.addEventListener('abort', () => resolve(ended)));
+  };
+  const engine: WorkflowEngine = {
+    version: 1,
+    refuse: () => undefined,
+    async execute(_run, { append }) {
+      await append({ type: 'run.started', payload: {} });
+      await new Promise(() => {});
+    },
+  };
+  const scopes = ['runs:create', 'webhooks:manage'];
+  const record = { id: 'key_1', hash: hashApiKey(KEY), tenant: 'acme', workspaces: 'all', principal: 'p_1' } as const;
+  const keys = memoryKeyStore([{ ...record, scopes, mode: 'live' }]);
+  const host = createHost({
+    store: memoryStore(),
+    authenticate: [apiKeyLane({ keys, now: world.now })],
+    engine,
+    secretKey: new Uint8Array(32),
+    hasWorkspace: () => true,
+    clock: world.forHost(),
+    transport,
+  });
+  await host.start();
+  const post = async (path: string, body: object) => {
+    const headers = { authorization: `Bearer ${KEY}`, 'content-type': 'application/json' };
+    const request = new Request(`http://host.test${path}`, { method: 'POST', headers, body: JSON.stringify(body) });
+    expect((await host.fetch(request)).status).toBe(201);
+  };
+  await post('/v1/webhooks', { url: 'https://example.com/hook', events: ['run.started'], tenantId: 'prod' });
+  await post('/v1/runs', { workflowId: 'any', tenantId: 'prod' });
+  while (!isPosting) await world.step(world.now());
+
+  const from = world.now();
+  let isStopped = false;
+  const stopped = host.stop(GRACE_MS).then(() => {
+    isStopped = true;
+  });
+  while (!isStopped && (await world.step(from + 10 * GRACE_MS)));
+  await stopped;
+  expect(world.now() - from).toBe(GRACE_MS);
+});
