@@ -1,0 +1,150 @@
+import type { Subscription } from '../../webhooks/subscription.ts';
+import type { StoreContract } from './contract.ts';
+import { CLAIM, sampleDelivery, withSubscriptions } from './samples.ts';
+
+/** What every delivery queue must do. */
+export function deliveriesContract({ onStore, assert }: StoreContract): void {
+  onStore('a due delivery is claimed once, and a later one not yet', async (store) => {
+    await withSubscriptions(store, 'whk_1');
+    const due = sampleDelivery({ deliveryId: 'dlv_1' });
+    const later = sampleDelivery({ deliveryId: 'dlv_2', dueAt: 2000 });
+    await store.transaction((transaction) => store.deliveries.enqueue([due, later], transaction));
+    assert.deepEqual(await store.deliveries.claim(CLAIM), [due]);
+    assert.deepEqual(await store.deliveries.claim(CLAIM), []);
+    assert.deepEqual(await store.deliveries.nextDueAfter(1000), 2000);
+    assert.deepEqual(await store.deliveries.nextDueAfter(2000), CLAIM.leaseUntil);
+  });
+
+  onStore('a long backlog of one subscription leaves room for another', async (store) => {
+    await withSubscriptions(store, 'whk_1', 'whk_2');
+    const backlog = Array.from({ length: 20 }, (_, index) => sampleDelivery({ deliveryId: `dlv_a${index}` }));
+    const other = sampleDelivery({ deliveryId: 'dlv_b', webhookId: 'whk_2' });
+    await store.transaction((transaction) => store.deliveries.enqueue([...backlog, other], transaction));
+    const claimed = await store.deliveries.claim({ ...CLAIM, limit: 5, room: () => 4 });
+    assert.deepEqual(claimed.map(({ webhookId }) => webhookId).sort(), ['whk_1', 'whk_1', 'whk_1', 'whk_1', 'whk_2']);
+  });
+
+  onStore('a claim that ran out, and one that is handed back, are up for taking again', async (store) => {
+    await withSubscriptions(store, 'whk_1');
+    await store.transaction((transaction) => store.deliveries.enqueue([sampleDelivery({})], transaction));
+    const ids = async (now: number) =>
+      (await store.deliveries.claim({ ...CLAIM, now, leaseUntil: now + 500 })).map(({ deliveryId }) => deliveryId);
+    assert.deepEqual(await ids(1000), ['dlv_1']);
+    assert.deepEqual(await store.deliveries.nextDueAfter(1000), 1500);
+    assert.deepEqual(await ids(1499), []);
+    assert.deepEqual(await ids(1500), ['dlv_1']);
+    await store.deliveries.release(['dlv_1']);
+    assert.deepEqual(await ids(1501), ['dlv_1']);
+  });
+
+  onStore('a retry is due when it says, with its attempts counted', async (store) => {
+    await withSubscriptions(store, 'whk_1');
+    await store.transaction((transaction) => store.deliveries.enqueue([sampleDelivery({})], transaction));
+    await store.deliveries.claim(CLAIM);
+    const retry = { kind: 'retry', dueAt: 1200, attempts: 1, lastStatus: 500 } as const;
+    await store.transaction((transaction) => store.deliveries.settle('dlv_1', retry, transaction));
+    assert.deepEqual(await store.deliveries.claim({ ...CLAIM, now: 1199 }), []);
+    assert.deepEqual(await store.deliveries.claim({ ...CLAIM, now: 1200 }), [
+      sampleDelivery({ attempts: 1, dueAt: 1200 }),
+    ]);
+  });
+
+  onStore('a dead letter is kept to its end, and seen without its body', async (store) => {
+    await withSubscriptions(store, 'whk_1');
+    await store.transaction((transaction) => store.deliveries.enqueue([sampleDelivery({})], transaction));
+    await store.deliveries.claim(CLAIM);
+    const dead = { kind: 'dead', at: 1100, expiresAt: 5000, attempts: 3, lastStatus: undefined } as const;
+    await store.transaction((transaction) => store.deliveries.settle('dlv_1', dead, transaction));
+    const { deliveryId, webhookId, runId, eventId, eventType } = sampleDelivery({});
+    const letter = {
+      deliveryId,
+      webhookId,
+      runId,
+      eventId,
+      eventType,
+      attempts: 3,
+      deadLetteredAt: 1100,
+      expiresAt: 5000,
+    };
+    const page = { limit: 10 };
+    assert.deepEqual(await store.deliveries.deadLetters('whk_1', page), [{ ...letter, lastStatus: undefined }]);
+    assert.deepEqual(await store.deliveries.claim({ ...CLAIM, now: 9000 }), []);
+    assert.deepEqual(await store.deliveries.sweep(4999, 10), 0);
+    assert.deepEqual(await store.deliveries.sweep(5000, 10), 1);
+    assert.deepEqual(await store.deliveries.deadLetters('whk_1', page), []);
+  });
+
+  onStore('dead letters come in pages, newest first, and each once', async (store) => {
+    await withSubscriptions(store, 'whk_1');
+    const ids = ['dlv_1', 'dlv_2', 'dlv_3', 'dlv_4', 'dlv_5'];
+    const deliveries = ids.map((deliveryId) => sampleDelivery({ deliveryId }));
+    await store.transaction((transaction) => store.deliveries.enqueue(deliveries, transaction));
+    await store.transaction(async (transaction) => {
+      // Two of one instant: the id decides.
+      for (const [index, deliveryId] of ids.entries()) {
+        const at = 1000 + Math.floor(index / 2);
+        const dead = { kind: 'dead', at, expiresAt: 9000, attempts: 3, lastStatus: 500 } as const;
+        await store.deliveries.settle(deliveryId, dead, transaction);
+      }
+    });
+    const first = await store.deliveries.deadLetters('whk_1', { limit: 2 });
+    const second = await store.deliveries.deadLetters('whk_1', { before: first.at(-1), limit: 2 });
+    const third = await store.deliveries.deadLetters('whk_1', { before: second.at(-1), limit: 2 });
+    assert.deepEqual(
+      [first, second, third].map((page) => page.map(({ deliveryId }) => deliveryId)),
+      [['dlv_5', 'dlv_4'], ['dlv_3', 'dlv_2'], ['dlv_1']],
+    );
+  });
+
+  onStore('a dead letter that is redriven is due again with no attempt behind it; the others stay', async (store) => {
+    await withSubscriptions(store, 'whk_1', 'whk_2');
+    const ids = ['dlv_1', 'dlv_2', 'dlv_3'];
+    const deliveries = ids.map((deliveryId) =>
+      sampleDelivery({ deliveryId, webhookId: deliveryId === 'dlv_3' ? 'whk_2' : 'whk_1' }),
+    );
+    await store.transaction((transaction) => store.deliveries.enqueue(deliveries, transaction));
+    await store.transaction(async (transaction) => {
+      const dead = { kind: 'dead', at: 1, expiresAt: 9000, attempts: 3, lastStatus: 500 } as const;
+      for (const deliveryId of ids) await store.deliveries.settle(deliveryId, dead, transaction);
+    });
+    const redrive = (webhookId: string, deliveryIds: string[] | undefined, now = 2000) =>
+      store.transaction((transaction) =>
+        store.deliveries.redrive({ webhookId, deliveryIds, now, limit: 10 }, transaction),
+      );
+    // It died after `now`: whoever redrives in steps would meet it again and again.
+    assert.deepEqual(await redrive('whk_1', undefined, 0), 0);
+    assert.deepEqual(await redrive('whk_1', ['dlv_2'], 0), 0);
+    assert.deepEqual(await redrive('whk_1', ['dlv_2', 'dlv_3', 'dlv_9']), 1);
+    assert.deepEqual(await store.deliveries.claim({ ...CLAIM, now: 2000 }), [
+      sampleDelivery({ deliveryId: 'dlv_2', attempts: 0, dueAt: 2000 }),
+    ]);
+    assert.deepEqual(await redrive('whk_1', undefined), 1);
+    assert.deepEqual(await store.deliveries.deadLetters('whk_1', { limit: 10 }), []);
+    assert.deepEqual((await store.deliveries.deadLetters('whk_2', { limit: 10 })).length, 1);
+  });
+
+  onStore('what waits for a paused subscription is not claimed', async (store) => {
+    await withSubscriptions(store, 'whk_1');
+    await store.transaction((transaction) => store.deliveries.enqueue([sampleDelivery({})], transaction));
+    const move = (status: Subscription['status']) =>
+      store.transaction((transaction) =>
+        store.subscriptions.updateHealth(
+          'whk_1',
+          ({ circuit, failures }) => ({ status, circuit, failures }),
+          transaction,
+        ),
+      );
+    await move('paused');
+    assert.deepEqual(await store.deliveries.claim(CLAIM), []);
+    await move('active');
+    assert.deepEqual((await store.deliveries.claim(CLAIM)).length, 1);
+  });
+
+  onStore('a delivered delivery is gone', async (store) => {
+    await withSubscriptions(store, 'whk_1');
+    await store.transaction((transaction) => store.deliveries.enqueue([sampleDelivery({})], transaction));
+    await store.deliveries.claim(CLAIM);
+    await store.transaction((transaction) => store.deliveries.settle('dlv_1', { kind: 'delivered' }, transaction));
+    assert.deepEqual(await store.deliveries.nextDueAfter(0), undefined);
+  });
+}

@@ -1,0 +1,20 @@
+import type { StoreContract } from './contract.ts';
+import { sampleEvent, sampleRun } from './samples.ts';
+
+/** What every store of events must do. */
+export function eventsContract({ onStore, assert }: StoreContract): void {
+  onStore('events are listed in order, after a sequence', async (store) => {
+    const run = sampleRun({});
+    await store.transaction(async (transaction) => {
+      await store.runs.insert(run, transaction);
+      for (const sequence of [0, 1, 2]) await store.events.insert(sampleEvent(sequence), transaction);
+    });
+    assert.deepEqual(await store.events.list(run, { after: 0, limit: 10 }), [sampleEvent(1), sampleEvent(2)]);
+    assert.deepEqual(await store.events.list(run, { after: -1, limit: 1 }), [sampleEvent(0)]);
+  });
+
+  onStore('a sequence of a log is taken once', async (store) => {
+    await store.transaction((transaction) => store.events.insert(sampleEvent(0), transaction));
+    await assert.rejects(store.transaction((transaction) => store.events.insert(sampleEvent(0), transaction)));
+  });
+}

@@ -1,0 +1,87 @@
+import type { Run } from '../../runs/run.ts';
+import type { Store } from '../../stores/store.ts';
+import type { Delivery } from '../../webhooks/delivery.ts';
+import type { Subscription } from '../../webhooks/subscription.ts';
+
+export const TENANCY: { tenant: string; workspaces: 'all' | string[]; mode: 'live' | 'test' } = {
+  tenant: 'acme',
+  workspaces: 'all',
+  mode: 'live',
+};
+
+export const CLAIM = { now: 1000, leaseUntil: 9000, limit: 100, room: () => 100 };
+
+export function sampleRun(fields: Partial<Run>): Run {
+  return {
+    runId: 'run_1',
+    tenant: 'acme',
+    mode: 'live',
+    workflowId: 'echo',
+    status: 'pending',
+    owner: { tenant: 'acme', principal: 'p_1' },
+    inputs: { text: 'é\u0000"' },
+    tags: [],
+    engineVersion: 1,
+    eventLogSchemaVersion: 3,
+    lastSequence: -1,
+    createdAt: 1,
+    ...fields,
+  };
+}
+
+export function sampleEvent(sequence: number) {
+  return {
+    eventId: `evt_${sequence}`,
+    runId: 'run_1',
+    type: 'node.completed',
+    sequence,
+    timestamp: 7,
+    payload: { nodeId: 'n', outputs: [null, 1, 'x'] },
+    schemaVersion: 1,
+    engineVersion: 1,
+    nodeId: 'n',
+  };
+}
+
+export function sampleSubscription(fields: Partial<Subscription>): Subscription {
+  return {
+    webhookId: 'whk_1',
+    tenant: 'acme',
+    workspaces: 'all',
+    mode: 'live',
+    major: 1,
+    url: 'https://example.com/',
+    events: ['run.completed', 'run.failed'],
+    tags: [],
+    durable: true,
+    status: 'active',
+    circuit: { state: 'closed', consecutiveFailures: 0 },
+    failures: [],
+    sealedSecret: Uint8Array.of(1, 2, 3),
+    secretFingerprint: '00000000',
+    createdAt: 1,
+    ...fields,
+  };
+}
+
+export function sampleDelivery(fields: Partial<Delivery>): Delivery {
+  return {
+    deliveryId: 'dlv_1',
+    webhookId: 'whk_1',
+    runId: 'run_1',
+    eventId: 'evt_1',
+    sequence: 1,
+    eventType: 'run.completed',
+    body: Uint8Array.of(123, 125),
+    attempts: 0,
+    dueAt: 1000,
+    ...fields,
+  };
+}
+
+export async function withSubscriptions(store: Store, ...webhookIds: readonly string[]): Promise<void> {
+  await store.transaction(async (transaction) => {
+    for (const webhookId of webhookIds)
+      await store.subscriptions.insert(sampleSubscription({ webhookId }), transaction);
+  });
+}

@@ -1,0 +1,74 @@
+import type { StoreContract } from './contract.ts';
+import { CLAIM, sampleDelivery, sampleRun, sampleSubscription, TENANCY, withSubscriptions } from './samples.ts';
+
+/** What every store of subscriptions must do. */
+export function subscriptionsContract({ onStore, assert }: StoreContract): void {
+  onStore('listeners are found by tenant, mode and event type', async (store) => {
+    await store.transaction(async (transaction) => {
+      await store.subscriptions.insert(sampleSubscription({ webhookId: 'whk_1' }), transaction);
+      await store.subscriptions.insert(sampleSubscription({ webhookId: 'whk_2', tenant: 'other' }), transaction);
+      await store.subscriptions.insert(sampleSubscription({ webhookId: 'whk_3', mode: 'test' }), transaction);
+      await store.subscriptions.insert(sampleSubscription({ webhookId: 'whk_4', events: ['run.failed'] }), transaction);
+    });
+    const found = await store.transaction((transaction) =>
+      store.subscriptions.listening(sampleRun({}), 'run.completed', transaction),
+    );
+    assert.deepEqual(found, [sampleSubscription({ webhookId: 'whk_1' })]);
+  });
+
+  onStore('a subscription is removed by a caller that reaches all of it, and by no other', async (store) => {
+    const subscription = sampleSubscription({ workspaces: ['w1', 'w2'] });
+    await store.transaction((transaction) => store.subscriptions.insert(subscription, transaction));
+    const removeAs = (tenancy: typeof TENANCY) =>
+      store.transaction((transaction) => store.subscriptions.remove(tenancy, subscription.webhookId, transaction));
+    assert.deepEqual(await removeAs({ ...TENANCY, tenant: 'other' }), { kind: 'absent' });
+    assert.deepEqual(await removeAs({ ...TENANCY, mode: 'test' }), { kind: 'absent' });
+    assert.deepEqual(await removeAs({ ...TENANCY, workspaces: ['w1'] }), { kind: 'other-workspace' });
+    assert.deepEqual(await removeAs({ ...TENANCY, workspaces: ['w2', 'w1'] }), { kind: 'found', value: subscription });
+    assert.deepEqual(await removeAs(TENANCY), { kind: 'absent' });
+  });
+
+  onStore('removing a subscription removes what was waiting for it', async (store) => {
+    await withSubscriptions(store, 'whk_1');
+    await store.transaction((transaction) => store.deliveries.enqueue([sampleDelivery({})], transaction));
+    await store.transaction((transaction) => store.subscriptions.remove(TENANCY, 'whk_1', transaction));
+    assert.deepEqual(await store.deliveries.claim(CLAIM), []);
+  });
+
+  onStore('the health of a subscription is changed from what it is', async (store) => {
+    await withSubscriptions(store, 'whk_1');
+    for (const time of [1, 2]) {
+      await store.transaction((transaction) =>
+        store.subscriptions.updateHealth(
+          'whk_1',
+          ({ status, circuit, failures }) => ({ status, circuit, failures: [...failures, time] }),
+          transaction,
+        ),
+      );
+    }
+    assert.deepEqual((await store.subscriptions.read('whk_1'))?.failures, [1, 2]);
+  });
+
+  onStore('a subscription is found and listed by callers that reach all of it', async (store) => {
+    const samples = [
+      sampleSubscription({ webhookId: 'whk_1', workspaces: ['w1'] }),
+      sampleSubscription({ webhookId: 'whk_2', workspaces: ['w1', 'w2'] }),
+      sampleSubscription({ webhookId: 'whk_3', tenant: 'other' }),
+      sampleSubscription({ webhookId: 'whk_4', mode: 'test' }),
+      sampleSubscription({ webhookId: 'whk_5', workspaces: ['w1'], status: 'dead-lettered' }),
+    ];
+    await store.transaction(async (transaction) => {
+      for (const sample of samples) await store.subscriptions.insert(sample, transaction);
+    });
+    const narrow = { ...TENANCY, workspaces: ['w1'] };
+    assert.deepEqual((await store.subscriptions.find(narrow, 'whk_1')).kind, 'found');
+    assert.deepEqual((await store.subscriptions.find(narrow, 'whk_2')).kind, 'other-workspace');
+    assert.deepEqual((await store.subscriptions.find(narrow, 'whk_3')).kind, 'absent');
+    assert.deepEqual((await store.subscriptions.find(narrow, 'whk_4')).kind, 'absent');
+    const ids = async (tenancy: typeof TENANCY, after: string, limit: number) =>
+      (await store.subscriptions.list(tenancy, { after, limit })).map(({ webhookId }) => webhookId);
+    assert.deepEqual(await ids(TENANCY, '', 10), ['whk_1', 'whk_2', 'whk_5']);
+    assert.deepEqual(await ids(narrow, '', 10), ['whk_1', 'whk_5']);
+    assert.deepEqual(await ids(TENANCY, 'whk_1', 1), ['whk_2']);
+  });
+}

@@ -1,0 +1,44 @@
+import type { StoreContract } from './contract.ts';
+import { sampleRun, TENANCY } from './samples.ts';
+
+/** What every transaction must keep. */
+export function transactionsContract({ onStore, assert }: StoreContract): void {
+  onStore('a transaction that rejects leaves nothing behind', async (store) => {
+    const run = sampleRun({});
+    const failing = store.transaction(async (transaction) => {
+      await store.runs.insert(run, transaction);
+      throw new Error('no');
+    });
+    await assert.rejects(failing);
+    assert.deepEqual(await store.runs.read(TENANCY, run.runId), { kind: 'absent' });
+  });
+
+  onStore('a transaction that rejects takes nothing of its neighbours with it', async (store) => {
+    const runs = [sampleRun({ runId: 'run_1' }), sampleRun({ runId: 'run_2' }), sampleRun({ runId: 'run_3' })];
+    await Promise.allSettled(
+      runs.map((run) =>
+        store.transaction(async (transaction) => {
+          await store.runs.insert(run, transaction);
+          if (run.runId === 'run_2') throw new Error('no');
+        }),
+      ),
+    );
+    const kinds = await Promise.all(runs.map(async ({ runId }) => (await store.runs.read(TENANCY, runId)).kind));
+    assert.deepEqual(kinds, ['found', 'absent', 'found']);
+  });
+
+  onStore('a transaction that has ended takes no more writes', async (store) => {
+    const ended = await store.transaction(async (transaction) => transaction);
+    await assert.rejects(store.runs.insert(sampleRun({}), ended));
+  });
+
+  onStore('what is uncommitted is not read', async (store) => {
+    const run = sampleRun({});
+    let seen: unknown;
+    await store.transaction(async (transaction) => {
+      await store.runs.insert(run, transaction);
+      seen = await store.runs.forAppend(run.runId, transaction);
+    });
+    assert.deepEqual(seen, run);
+  });
+}
