@@ -5,6 +5,7 @@ export const KEY = 'operator_brought_key_of_enough_characters';
 export const DEV = 'operator_brought_key_of_another_workspace';
 export const WIDE = 'operator_brought_key_for_the_whole_tenant';
 export const OTHER_TENANT = 'operator_brought_key_of_another_tenant_x';
+export const BYOK = 'operator_brought_key_that_keeps_the_secrets';
 export const READER = 'operator_brought_key_that_may_only_read_it';
 
 export interface CallOptions {
@@ -42,6 +43,7 @@ export async function startAcme(webhooks: object) {
       key('key_3', WIDE, { workspaces: ['*'] }),
       key('key_4', OTHER_TENANT, { tenant: 'umbrella', workspaces: ['*'] }),
       key('key_5', READER, { scopes: ['runs:read'] }),
+      key('key_6', BYOK, { scopes: ['byok:manage'] }),
     ],
     webhooks,
     egress: { allowLoopback: [receiver.port] },
@@ -51,6 +53,8 @@ export async function startAcme(webhooks: object) {
     receiver,
     stderr: (): readonly string[] => host.stderr,
     url: () => host.url,
+    /** A file of the host. */
+    path: folder.path,
     /** A JSON request, with `KEY` unless another is said. */
     async call(path: string, options: CallOptions = {}) {
       const { key: secret = KEY, body, major, method = body === undefined ? 'GET' : 'POST' } = options;

@@ -2,7 +2,7 @@ import { authenticator, type Peer, protectedResourceMetadata, protectedResourceU
 import type { AuditFact } from '@svc/auth/audit';
 import { egressPolicy } from '@svc/egress-guard';
 import { guardedPost } from '@svc/egress-guard/post';
-import { pairingProblems, type Served, served as servedVersions } from '@svc/versioning';
+import { checkVendorOrg, pairingProblems, type Served, served as servedVersions } from '@svc/versioning';
 import type { HeaderFamily } from '@svc/webhook-verify';
 import { factAbout } from './audit/fact.ts';
 import { auditRecorder } from './audit/recorder.ts';
@@ -14,6 +14,8 @@ import { pipeline, type RequestRecord } from './http/pipeline.ts';
 import type { Reply, Route } from './http/route.ts';
 import { vendorTable } from './http/vendor.ts';
 import { describeError, type Log } from './log.ts';
+import { byokRoutes } from './mounts/byok.ts';
+import { type Mount, mountExtensions } from './mounts/mount.ts';
 import {
   AUDIT_DEFAULTS,
   BODY_TIMEOUT_MS,
@@ -117,6 +119,12 @@ export function createHost(options: HostOptions): Host {
   });
   const execute = executor({ engine, store, clock, events, log });
 
+  const org = checkVendorOrg(options.org ?? 'example');
+  const mounts: Mount[] = [
+    { name: 'webhooks', path: '/webhooks', routes: operatorRoutes({ store, clock, dispatcher: dispatch, record }) },
+    { name: 'byok', path: '/byok/secrets', routes: byokRoutes({ store, clock, secrets, record }) },
+  ];
+
   const routes: Route[] = [
     discoveryRoute(
       publish(
@@ -136,7 +144,10 @@ export function createHost(options: HostOptions): Host {
             checkpointIntervalEntries: audit.intervalEntries,
             checkpointIntervalSeconds: audit.intervalSeconds,
           },
-          capabilities: options.capabilities ?? {},
+          capabilities: {
+            ...options.capabilities,
+            extensions: { ...mountExtensions(org, mounts), ...options.capabilities?.extensions },
+          },
         },
         served,
       ),
@@ -164,7 +175,10 @@ export function createHost(options: HostOptions): Host {
     served,
     retirement: options.retirement,
     routes,
-    vendor: vendorTable(options.org ?? 'svc', operatorRoutes({ store, clock, dispatcher: dispatch, record })),
+    vendor: vendorTable(
+      org,
+      mounts.flatMap((mount) => mount.routes),
+    ),
     documents: tokenDocuments(options),
     authenticator: authenticator({
       lanes: options.authenticate,

@@ -26,7 +26,7 @@ export interface HostOptions {
   readonly roles?: RoleAuthorizer;
   /** Keeps an audit log. Default: none is kept. */
   readonly audit?: AuditOptions;
-  /** The host's own operations live under `/host/<org>/`. Default `svc`. */
+  /** The host's own operations live under `/host/<org>/`. Default `example`. */
   readonly org?: string;
   /** Where clients reach the host, e.g. `https://svc.example.com`. Needed by a host that takes tokens. */
   readonly baseUrl?: string;

@@ -9,7 +9,9 @@ export type AuditAction =
   | 'webhook.unregister'
   | 'webhook.pause'
   | 'webhook.resume'
-  | 'webhook.redrive';
+  | 'webhook.redrive'
+  | 'byok.put'
+  | 'byok.remove';
 
 /**
  * A fact about a caller. What cannot stand in an audit log, because someone chose an unusual id, is recorded as `withheld`: a fact

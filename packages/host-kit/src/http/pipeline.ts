@@ -207,7 +207,7 @@ export function pipeline(options: PipelineOptions): (request: Request, peer?: Pe
     await authenticate(request, peer, call);
     if (call.principal === undefined) throw new Error('A request passed authentication without a principal.');
     call.scope = route.scope;
-    const asked = { action: `host.${route.method.toLowerCase()}`, resource: resourceIn(params) ?? 'webhooks' };
+    const asked = { action: `host.${route.method.toLowerCase()}`, resource: resourceIn(params) ?? mountOf(route.path) };
     const principal = await permitted(call, call.principal, route.scope, asked);
     const json = route.takesBody ? await readJson(request, options.limits) : undefined;
     const { headers } = request;
@@ -272,6 +272,11 @@ function resourceIn({ runId, webhookId }: Readonly<Record<string, string>>): str
 }
 
 const MINTED_ID = /^(?:[A-Za-z0-9._~-]{1,128}(?:\/|%2F))?(?:run|whk)_[0-9a-z]{26}$/i;
+
+/** The first segment of a path under `/host/<org>`. */
+function mountOf(path: string): string {
+  return path.split('/', 2)[1] ?? '';
+}
 
 /** An operation of the protocol that this host does not serve. */
 const UNSERVED = {

@@ -74,7 +74,7 @@ export function routeWithBody<Body>(definition: {
 
 /** An operation of the host's own, under `/host/<org>`: in no major, and in no manifest. */
 export interface VendorRoute {
-  readonly method: 'GET' | 'POST';
+  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   /** Behind `/host/<org>`; `{name}` stands for one segment. */
   readonly path: string;
   readonly scope: string;

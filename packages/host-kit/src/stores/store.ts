@@ -1,4 +1,5 @@
 import type { AuditStore } from '../audit/audit-store.ts';
+import type { ByokStore } from '../byok/byok-store.ts';
 import type { EventStore } from '../runs/event-store.ts';
 import type { RunStore } from '../runs/run-store.ts';
 import type { Transaction } from '../transaction.ts';
@@ -24,5 +25,6 @@ export interface Store {
   readonly deliveries: DeliveryQueue;
   readonly attempts: AttemptLog;
   readonly audit: AuditStore;
+  readonly byok: ByokStore;
   close(): Promise<void>;
 }

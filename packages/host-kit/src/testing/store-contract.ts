@@ -1,6 +1,7 @@
 import type { Store } from '../stores/store.ts';
 import { attemptsContract } from './store-contract/attempts.ts';
 import { auditContract } from './store-contract/audit.ts';
+import { byokContract } from './store-contract/byok.ts';
 import type { StoreAssertions, StoreContract } from './store-contract/contract.ts';
 import { deliveriesContract } from './store-contract/deliveries.ts';
 import { eventsContract } from './store-contract/events.ts';
@@ -40,4 +41,5 @@ const PARTS: readonly ((contract: StoreContract) => void)[] = [
   deliveriesContract,
   attemptsContract,
   auditContract,
+  byokContract,
 ];

@@ -1,6 +1,7 @@
 import type { Store } from '../store.ts';
 import { attemptLog } from './attempts.ts';
 import { auditStore } from './audit.ts';
+import { byokStore } from './byok.ts';
 import { deliveryQueue } from './deliveries.ts';
 import { eventStore } from './events.ts';
 import { journal as openJournal } from './journal.ts';
@@ -20,6 +21,7 @@ export function memoryStore(): Store {
     attempts: attemptLog(journal),
     deliveries,
     audit: auditStore(journal),
+    byok: byokStore(journal),
     async close() {},
   };
 }

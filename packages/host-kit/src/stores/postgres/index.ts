@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Store } from '../store.ts';
 import { attemptLog } from './attempts.ts';
 import { auditStore } from './audit.ts';
+import { byokStore } from './byok.ts';
 import { openDatabase } from './database.ts';
 import { deliveryQueue } from './deliveries.ts';
 import { eventStore } from './events.ts';
@@ -48,6 +49,7 @@ export async function postgresStore(options: PostgresStoreOptions): Promise<Stor
     deliveries: deliveryQueue(database),
     attempts: attemptLog(database),
     audit: auditStore(database),
+    byok: byokStore(database),
     async close() {
       clearInterval(holding);
       await runs.letGo().catch(onError);

@@ -1,8 +1,9 @@
 import pg from 'pg';
 import { initial } from './migrations/0001-initial.ts';
+import { byok } from './migrations/0002-byok.ts';
 
 /** In order; a migration that was released is never edited. */
-const MIGRATIONS: readonly string[] = [initial];
+const MIGRATIONS: readonly string[] = [initial, byok];
 
 /**
  * Brings the schema to this version's, all of it in one transaction and under a lock, so that hosts may start together.

@@ -2,6 +2,7 @@ import { DatabaseSync } from 'node:sqlite';
 import type { Store } from '../store.ts';
 import { attemptLog } from './attempts.ts';
 import { auditStore } from './audit.ts';
+import { byokStore } from './byok.ts';
 import { deliveryQueue } from './deliveries.ts';
 import { eventStore } from './events.ts';
 import { migrate } from './migrate.ts';
@@ -44,6 +45,7 @@ function openStore(path: string, released: () => void): Store {
     deliveries: deliveryQueue(reader, database, writer),
     attempts: attemptLog(reader, database, writer),
     audit: auditStore(reader, database, writer),
+    byok: byokStore(reader, database, writer),
     async close() {
       await writer.idle();
       reader.close();

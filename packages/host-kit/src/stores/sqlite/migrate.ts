@@ -2,9 +2,10 @@ import type { DatabaseSync } from 'node:sqlite';
 import { initial } from './migrations/0001-initial.ts';
 import { audit } from './migrations/0002-audit.ts';
 import { operations } from './migrations/0003-operations.ts';
+import { byok } from './migrations/0004-byok.ts';
 
 /** In order; a migration that was released is never edited. */
-const MIGRATIONS: readonly string[] = [initial, audit, operations];
+const MIGRATIONS: readonly string[] = [initial, audit, operations, byok];
 
 /**
  * Brings the schema to this version's, one migration a transaction.

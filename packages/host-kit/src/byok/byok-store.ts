@@ -1,0 +1,15 @@
+import type { Transaction } from '../transaction.ts';
+import type { ByokPlace, ByokSecret } from './byok-secret.ts';
+
+/** The secrets that tenants bring. A place is the caller's own or a run's, so that isolation is in every query. */
+export interface ByokStore {
+  /** Keeps a secret, in place of one of the same name, whose `createdAt` stays. Returns whether it is new. */
+  put(secret: ByokSecret, transaction: Transaction): Promise<boolean>;
+  /** How many secrets a place has. */
+  count(place: ByokPlace, transaction: Transaction): Promise<number>;
+  /** Up to `limit` secrets of a place by name, those after `after` only. */
+  list(place: ByokPlace, page: { readonly after: string; readonly limit: number }): Promise<readonly ByokSecret[]>;
+  find(place: ByokPlace, name: string): Promise<ByokSecret | undefined>;
+  /** Whether there was one. */
+  remove(place: ByokPlace, name: string, transaction: Transaction): Promise<boolean>;
+}

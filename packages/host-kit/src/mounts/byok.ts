@@ -1,0 +1,135 @@
+import { type Principal, reachesWorkspace } from '@svc/auth';
+import type { AuditFact } from '@svc/auth/audit';
+import { z } from 'zod';
+import { factAbout } from '../audit/fact.ts';
+import { type ByokPlace, type ByokSecret, sealedFor } from '../byok/byok-secret.ts';
+import type { Clock } from '../clock.ts';
+import { HostError, invalid } from '../errors.ts';
+import { type AuthorizedCall, parse, type Reply, type VendorRoute, vendorRoute } from '../http/route.ts';
+import type { Store } from '../stores/store.ts';
+import type { Transaction } from '../transaction.ts';
+import type { SecretBox } from '../webhooks/secrets.ts';
+
+export interface ByokRoutesOptions {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly secrets: SecretBox;
+  /** Writes an audit fact in the transaction of what it records. */
+  readonly record: (fact: AuditFact, transaction: Transaction) => Promise<void>;
+}
+
+/**
+ * The secrets that a tenant brings, under `/host/<org>/byok/secrets`: written, replaced, named and removed, and never shown again.
+ * The engine alone opens one, for a run of the same place.
+ *
+ * @see Interface: Endpoints, host-specific mounts
+ */
+export function byokRoutes({ store, clock, secrets, record }: ByokRoutesOptions): VendorRoute[] {
+  return [
+    vendorRoute({
+      method: 'GET',
+      path: '/byok/secrets',
+      scope: SCOPE,
+      async serve({ principal, query }) {
+        const place = placeOf(principal, query.get('workspace') ?? undefined);
+        const found = await store.byok.list(place, { after: query.get('after') ?? '', limit: PAGE + 1 });
+        const page = found.slice(0, PAGE);
+        const last = page.at(-1);
+        const more = found.length > PAGE && last !== undefined;
+        return answer(200, { secrets: page.map(view), ...(more && { nextAfter: last.name }) });
+      },
+    }),
+    vendorRoute({
+      method: 'PUT',
+      path: '/byok/secrets/{name}',
+      scope: SCOPE,
+      takesBody: true,
+      async serve(call) {
+        const { principal } = call;
+        const { value, workspace } = parse(byokRequest, call.json);
+        const place = placeOf(principal, workspace);
+        const name = nameIn(call);
+        const now = clock.now();
+        const sealed = secrets.seal(value, sealedFor(place, name));
+        const secret: ByokSecret = { ...place, name, sealed, createdAt: now, updatedAt: now };
+        const isNew = await store.transaction(async (transaction) => {
+          const added = await store.byok.put(secret, transaction);
+          if (added && (await store.byok.count(place, transaction)) > MAX_SECRETS) throw full();
+          await record(factAbout(principal, { action: 'byok.put', target: name, at: now }), transaction);
+          return added;
+        });
+        const kept = await store.byok.find(place, name);
+        return answer(isNew ? 201 : 200, view(kept ?? secret));
+      },
+    }),
+    vendorRoute({
+      method: 'DELETE',
+      path: '/byok/secrets/{name}',
+      scope: SCOPE,
+      async serve(call) {
+        const { principal, query } = call;
+        const place = placeOf(principal, query.get('workspace') ?? undefined);
+        const name = nameIn(call);
+        await store.transaction(async (transaction) => {
+          if (!(await store.byok.remove(place, name, transaction))) throw absent();
+          await record(factAbout(principal, { action: 'byok.remove', target: name, at: clock.now() }), transaction);
+        });
+        return { status: 204 };
+      },
+    }),
+  ];
+}
+
+/** A scope of the host's own, as the protocol has none for this. */
+const SCOPE = 'byok:manage';
+const PAGE = 100;
+const MAX_SECRETS = 256;
+const MAX_VALUE = 8192;
+
+/** Printable characters: a secret goes into headers, and one with a line break in it is a mistake in copying. */
+const byokRequest: z.ZodType<{ value: string; workspace?: string | undefined }> = z.strictObject({
+  value: z
+    .string()
+    .min(1)
+    .max(MAX_VALUE)
+    .regex(/^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/, 'must be printable ASCII without spaces around it'),
+  workspace: z.string().min(1).max(128).optional(),
+});
+
+/** The named workspace, or the credential's first; one for the whole tenant keeps secrets of the tenant. */
+function placeOf({ tenancy }: Principal, asked: string | undefined): ByokPlace {
+  const { tenant, workspaces, mode } = tenancy;
+  const workspace = asked ?? (workspaces === 'all' ? undefined : workspaces[0]);
+  if (!reachesWorkspace(tenancy, workspace)) {
+    throw new HostError('forbidden', 'workspace names none that this credential reaches.', { details: undefined });
+  }
+  return { tenant, mode, ...(workspace !== undefined && { workspace }) };
+}
+
+function nameIn({ params }: AuthorizedCall): string {
+  const name = params.name ?? '';
+  if (/^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/.test(name)) return name;
+  throw invalid({ field: 'path.name', problem: 'must be 1 to 128 letters, digits, dots, underscores and hyphens' });
+}
+
+function view({ name, workspace, mode, createdAt, updatedAt }: ByokSecret) {
+  return {
+    name,
+    mode,
+    ...(workspace !== undefined && { workspace }),
+    createdAt: new Date(createdAt).toISOString(),
+    updatedAt: new Date(updatedAt).toISOString(),
+  };
+}
+
+function answer(status: number, body: NonNullable<Reply['body']>): Reply {
+  return { status, headers: { 'cache-control': 'private, no-store' }, body };
+}
+
+function absent(): HostError {
+  return new HostError('not_found', 'There is no such secret.', { details: undefined });
+}
+
+function full(): HostError {
+  return invalid({ field: 'path.name', problem: `is one too many: a workspace keeps at most ${MAX_SECRETS} secrets` });
+}

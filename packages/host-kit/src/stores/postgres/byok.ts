@@ -1,0 +1,55 @@
+import type { ByokPlace } from '../../byok/byok-secret.ts';
+import type { ByokStore } from '../../byok/byok-store.ts';
+import { byokSecretOf, workspaceColumn } from '../sql/byok-row.ts';
+import { integer } from '../sql/row.ts';
+import type { Database } from './database.ts';
+
+const PLACE = 'tenant = $1 AND workspace = $2 AND mode = $3';
+const PUT = {
+  name: 'byok-put',
+  text: `INSERT INTO byok_secrets (tenant, workspace, mode, name, sealed, created_at, updated_at)
+    VALUES ($1, $2, $3, $4, $5, $6, $7)
+    ON CONFLICT (tenant, workspace, mode, name) DO UPDATE SET sealed = $5, updated_at = $7
+    RETURNING xmax = 0 AS is_new`,
+};
+// Whoever adds waits for whoever is adding, so that the count that allows it holds.
+const LOCK = {
+  name: 'byok-lock',
+  text: `SELECT pg_advisory_xact_lock(hashtext('svc byok ' || $1 || ' ' || $2 || ' ' || $3))`,
+};
+const COUNT = { name: 'byok-count', text: `SELECT count(*) AS count FROM byok_secrets WHERE ${PLACE}` };
+const LIST = {
+  name: 'byok-list',
+  text: `SELECT * FROM byok_secrets WHERE ${PLACE} AND name > $4 ORDER BY name LIMIT $5`,
+};
+const FIND = { name: 'byok-find', text: `SELECT * FROM byok_secrets WHERE ${PLACE} AND name = $4` };
+const DELETE = { name: 'byok-delete', text: `DELETE FROM byok_secrets WHERE ${PLACE} AND name = $4` };
+
+export function byokStore(database: Database): ByokStore {
+  return {
+    async put(secret, transaction) {
+      const { name, sealed, createdAt, updatedAt } = secret;
+      const values = [...keyOf(secret), name, sealed, createdAt, updatedAt];
+      const { rows } = await database.within(transaction, PUT, values);
+      return rows[0]?.is_new === true;
+    },
+    async count(place, transaction) {
+      await database.within(transaction, LOCK, keyOf(place));
+      return integer((await database.within(transaction, COUNT, keyOf(place))).rows[0] ?? {}, 'count');
+    },
+    async list(place, { after, limit }) {
+      return (await database.query(LIST, [...keyOf(place), after, limit])).rows.map(byokSecretOf);
+    },
+    async find(place, name) {
+      const row = (await database.query(FIND, [...keyOf(place), name])).rows[0];
+      return row === undefined ? undefined : byokSecretOf(row);
+    },
+    async remove(place, name, transaction) {
+      return (await database.within(transaction, DELETE, [...keyOf(place), name])).count > 0;
+    },
+  };
+}
+
+function keyOf(place: ByokPlace): readonly string[] {
+  return [place.tenant, workspaceColumn(place), place.mode];
+}

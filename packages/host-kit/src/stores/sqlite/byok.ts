@@ -1,0 +1,52 @@
+import type { DatabaseSync } from 'node:sqlite';
+import type { ByokPlace } from '../../byok/byok-secret.ts';
+import type { ByokStore } from '../../byok/byok-store.ts';
+import { byokSecretOf, workspaceColumn } from '../sql/byok-row.ts';
+import { integer } from '../sql/row.ts';
+import type { Writer } from './writer.ts';
+
+const PLACE = 'tenant = ? AND workspace = ? AND mode = ?';
+const UPDATE = `UPDATE byok_secrets SET sealed = ?, updated_at = ? WHERE ${PLACE} AND name = ?`;
+const INSERT = `INSERT INTO byok_secrets (tenant, workspace, mode, name, sealed, created_at, updated_at)
+  VALUES (?, ?, ?, ?, ?, ?, ?)`;
+const COUNT = `SELECT count(*) AS count FROM byok_secrets WHERE ${PLACE}`;
+const LIST = `SELECT * FROM byok_secrets WHERE ${PLACE} AND name > ? ORDER BY name LIMIT ?`;
+const FIND = `SELECT * FROM byok_secrets WHERE ${PLACE} AND name = ?`;
+const DELETE = `DELETE FROM byok_secrets WHERE ${PLACE} AND name = ?`;
+
+export function byokStore(reader: DatabaseSync, database: DatabaseSync, writer: Writer): ByokStore {
+  const insert = database.prepare(INSERT);
+  const update = database.prepare(UPDATE);
+  const countNow = database.prepare(COUNT);
+  const remove = database.prepare(DELETE);
+  const list = reader.prepare(LIST);
+  const find = reader.prepare(FIND);
+
+  return {
+    async put(secret, transaction) {
+      writer.require(transaction);
+      const { name, sealed, createdAt, updatedAt } = secret;
+      const place = keyOf(secret);
+      if (update.run(sealed, updatedAt, ...place, name).changes > 0) return false;
+      insert.run(...place, name, sealed, createdAt, updatedAt);
+      return true;
+    },
+    async count(place, transaction) {
+      writer.require(transaction);
+      return integer(countNow.get(...keyOf(place)) ?? {}, 'count');
+    },
+    list: async (place, { after, limit }) => list.all(...keyOf(place), after, limit).map(byokSecretOf),
+    async find(place, name) {
+      const row = find.get(...keyOf(place), name);
+      return row === undefined ? undefined : byokSecretOf(row);
+    },
+    async remove(place, name, transaction) {
+      writer.require(transaction);
+      return remove.run(...keyOf(place), name).changes > 0;
+    },
+  };
+}
+
+function keyOf(place: ByokPlace): [string, string, string] {
+  return [place.tenant, workspaceColumn(place), place.mode];
+}

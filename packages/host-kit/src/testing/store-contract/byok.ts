@@ -1,0 +1,51 @@
+import type { ByokPlace, ByokSecret } from '../../byok/byok-secret.ts';
+import type { StoreContract } from './contract.ts';
+
+/** What every store of the secrets that tenants bring must do. */
+export function byokContract({ onStore, assert }: StoreContract): void {
+  onStore('a secret is kept under its name, and replaced', async (store) => {
+    const put = (secret: ByokSecret) => store.transaction((transaction) => store.byok.put(secret, transaction));
+    assert.deepEqual(await put(sampleSecret({})), true);
+    const replacing = sampleSecret({ sealed: Uint8Array.of(9), createdAt: 5, updatedAt: 5 });
+    assert.deepEqual(await put(replacing), false);
+    assert.deepEqual(await store.byok.find(PLACE, 'openai'), { ...replacing, createdAt: 1 });
+    assert.deepEqual(await store.transaction((transaction) => store.byok.count(PLACE, transaction)), 1);
+  });
+
+  onStore('a secret is seen in its own tenant, workspace and mode, and nowhere else', async (store) => {
+    await store.transaction((transaction) => store.byok.put(sampleSecret({}), transaction));
+    const { workspace: _, ...wholeTenant } = PLACE;
+    const elsewhere: ByokPlace[] = [
+      { ...PLACE, tenant: 'other' },
+      { ...PLACE, workspace: 'w2' },
+      { ...PLACE, mode: 'test' },
+      wholeTenant,
+    ];
+    for (const place of elsewhere) {
+      assert.deepEqual(await store.byok.find(place, 'openai'), undefined);
+      assert.deepEqual(await store.byok.list(place, { after: '', limit: 10 }), []);
+      const remove = store.transaction((transaction) => store.byok.remove(place, 'openai', transaction));
+      assert.deepEqual(await remove, false);
+    }
+    assert.deepEqual(await store.byok.find(PLACE, 'openai'), sampleSecret({}));
+  });
+
+  onStore('secrets come in pages by name, and a removed one is gone', async (store) => {
+    const names = ['b', 'a', 'C', 'd'];
+    await store.transaction(async (transaction) => {
+      for (const name of names) await store.byok.put(sampleSecret({ name }), transaction);
+    });
+    const page = async (after: string) => (await store.byok.list(PLACE, { after, limit: 2 })).map(({ name }) => name);
+    assert.deepEqual(await page(''), ['C', 'a']);
+    assert.deepEqual(await page('a'), ['b', 'd']);
+    const removed = await store.transaction((transaction) => store.byok.remove(PLACE, 'a', transaction));
+    assert.deepEqual(removed, true);
+    assert.deepEqual(await page(''), ['C', 'b']);
+  });
+}
+
+const PLACE: ByokPlace = { tenant: 'acme', workspace: 'w1', mode: 'live' };
+
+function sampleSecret(fields: Partial<ByokSecret>): ByokSecret {
+  return { ...PLACE, name: 'openai', sealed: Uint8Array.of(1, 2), createdAt: 1, updatedAt: 1, ...fields };
+}
