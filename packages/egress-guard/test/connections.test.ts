@@ -172,6 +172,23 @@ describe('a kept connection that cannot be trusted is not used', () => {
     expect(requests).toBe(3);
   });
 
+  test('what is to be sent once does not go over a connection that may be closed', async () => {
+    let requests = 0;
+    const port = await internet.secure((request, response) => {
+      requests += 1;
+      const first = Reflect.get(request.socket, 'served') !== true;
+      Reflect.set(request.socket, 'served', true);
+      if (first) answer204(request, response);
+      else request.socket.destroy();
+    });
+    internet.names.set('hooks.example', ['9.9.9.1']);
+    guard();
+    const url = `https://hooks.example:${port}/`;
+    expect(await call(url)).toMatchObject({ status: 204 });
+    expect(await post({ url, headers: {}, body, timeoutMs: 2000, once: true })).toMatchObject({ status: 204 });
+    expect([requests, internet.dialled.length]).toEqual([2, 2]);
+  });
+
   test('connection: close is believed', async () => {
     const port = await internet.secure((_request, response) => response.writeHead(204, { connection: 'close' }).end());
     internet.names.set('hooks.example', ['9.9.9.1']);

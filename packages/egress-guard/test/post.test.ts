@@ -305,6 +305,27 @@ describe('bounds', () => {
     });
   });
 
+  test.each([
+    ['no body', '', 8, ''],
+    ['a body of just the length', 'x'.repeat(8), 8, 'x'.repeat(8)],
+    ['a body that is longer than is kept', 'x'.repeat(9), 8, undefined],
+    ['a body that nobody asked for', 'x', undefined, undefined],
+  ])('%s', async (_title, text, keepBodyBytes, kept) => {
+    for (const chunked of [true, false]) {
+      const port = await serve((_, response) => {
+        if (!chunked) response.setHeader('content-length', text.length);
+        else response.flushHeaders();
+        response.end(text);
+      });
+      const asked = keepBodyBytes === undefined ? {} : { keepBodyBytes };
+      const request = { url: `http://127.0.0.1:${port}/`, headers: {}, body, timeoutMs: 2000, ...asked };
+      const verdict = await guardedPost({ policy: open })(request);
+      if (verdict.kind !== 'answered') throw new Error(verdict.reason);
+      expect(verdict.status).toBe(200);
+      expect(verdict.body && new TextDecoder().decode(verdict.body)).toBe(kept);
+    }
+  });
+
   test('a resolver that never answers ends with the deadline', async () => {
     const post = guardedPost({ policy: open, resolver: { resolve: () => new Promise(() => {}) } });
     expect(await post({ url: 'https://hooks.example/', headers: {}, body, timeoutMs: 100 })).toMatchObject({

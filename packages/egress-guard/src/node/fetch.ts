@@ -88,7 +88,7 @@ export function guardedFetch(options: GuardedFetchOptions): GuardedFetch {
       whenLonger: 'fail',
       keepsBody: true,
     } as const;
-    return guard.send(url, request, deadline, IDEMPOTENT.has(method));
+    return guard.send(url, request, deadline, IDEMPOTENT.has(method) ? 'always' : 'if-unsent');
   }
 
   return Object.assign(fetch, { close: () => guard.close() });

@@ -27,6 +27,9 @@ export interface GuardOptions extends ConnectionsOptions {
   readonly network?: Network;
 }
 
+/** Whether a request may be sent once more: whatever became of the first, only if nothing of it has left, or not at all. */
+export type Repeated = 'always' | 'if-unsent' | 'never';
+
 /**
  * The way out that every form shares: check the URL, resolve its name once, judge every answer, and only then take a connection to
  * one of them, or dial it.
@@ -55,8 +58,8 @@ export class Guard {
   }
 
   /**
-   * One request, over a connection that may serve it or a new one. A kept connection that turns out to be closed costs one more try: of
-   * what never left, of what is idempotent, and of what is told to be `repeatable`.
+   * One request, over a connection that may serve it or a new one. A kept connection that turns out to be closed costs one more try,
+   * as far as the request may be `repeated`.
    *
    * @throws {EgressError}
    */
@@ -64,17 +67,18 @@ export class Guard {
     url: CheckedUrl,
     request: ExchangeRequest,
     deadline: Deadline,
-    repeatable: boolean,
+    repeated: Repeated,
   ): Promise<ExchangeResponse> {
     deadline.throwIfEnded();
     const addresses = await this.#addressesOf(url, deadline);
-    const kept = this.#connections.take(url, addresses);
+    const kept = repeated === 'never' ? undefined : this.#connections.take(url, addresses);
     if (kept !== undefined) {
       try {
         return await this.#exchangeOn(kept, request, deadline);
       } catch (error) {
         if (!(error instanceof StaleConnection)) throw error;
-        if (!error.isUnsent && !repeatable) throw new EgressError('protocol_error', 'stale', { cause: error });
+        if (!error.isUnsent && repeated !== 'always')
+          throw new EgressError('protocol_error', 'stale', { cause: error });
       }
     }
     const fresh = this.#connections.add(url, await this.#dial(url, addresses, deadline));

@@ -19,6 +19,10 @@ export interface PostRequest {
   /** One wall-clock bound over resolution, connection, TLS, headers and body, in ms. */
   readonly timeoutMs: number;
   readonly signal?: AbortSignal;
+  /** Hands over the body of the answer, up to so many bytes; a longer one is left and counts as none. Default: no body is kept. */
+  readonly keepBodyBytes?: number;
+  /** Sent at most once, so over a connection of its own. Default: a kept connection that turns out to be closed costs one more try. */
+  readonly once?: boolean;
 }
 
 export type PostVerdict =
@@ -26,6 +30,8 @@ export type PostVerdict =
       readonly kind: 'answered';
       readonly status: number;
       readonly retryAfter: string | undefined;
+      /** Whole, and only when it was asked for. Nobody has decoded it. */
+      readonly body?: Uint8Array;
       readonly durationMs: number;
     }
   /** The guard refused; the reason is for logs. */
@@ -50,7 +56,7 @@ export interface GuardedPost {
  * redirected. It resolves to a verdict whatever the other side does.
  *
  * A delivery may arrive twice: a POST that got no byte of an answer on a kept connection is sent once more on a new one, inside the
- * same deadline.
+ * same deadline, unless it is to be sent `once`.
  *
  * @example
  * const post = guardedPost({ policy: egressPolicy() });
@@ -60,15 +66,23 @@ export interface GuardedPost {
 export function guardedPost({ maxResponseBytes = 65_536, ...options }: GuardedPostOptions): GuardedPost {
   const guard = new Guard(options);
 
-  async function post({ url, headers, body, timeoutMs, signal }: PostRequest): Promise<PostVerdict> {
+  async function post(request: PostRequest): Promise<PostVerdict> {
+    const { url, headers, timeoutMs, signal, keepBodyBytes, once = false } = request;
     checkRequestHeaders(headers);
     const started = performance.now();
     const deadline = new Deadline(timeoutMs, signal);
     try {
       const checked = guard.check(url);
-      const answer = await guard.send(checked, requestOf(checked, headers, body), deadline, true);
+      const answer = await guard.send(checked, exchangeOf(checked, request), deadline, once ? 'never' : 'always');
       const retryAfter = answer.headers['retry-after'];
-      return { kind: 'answered', status: answer.status, retryAfter, durationMs: performance.now() - started };
+      const isKept = keepBodyBytes !== undefined && answer.isComplete;
+      return {
+        kind: 'answered',
+        status: answer.status,
+        retryAfter,
+        ...(isKept && { body: joined(answer.body) }),
+        durationMs: performance.now() - started,
+      };
     } catch (error) {
       return { ...verdictOf(error), durationMs: performance.now() - started };
     } finally {
@@ -76,21 +90,25 @@ export function guardedPost({ maxResponseBytes = 65_536, ...options }: GuardedPo
     }
   }
 
-  function requestOf(url: CheckedUrl, headers: PostRequest['headers'], body: Uint8Array) {
+  function exchangeOf(url: CheckedUrl, { headers, body, keepBodyBytes }: PostRequest) {
     return {
       method: 'POST',
       path: requestTarget(url),
       headers,
       body,
-      maxResponseBytes,
+      maxResponseBytes: keepBodyBytes ?? maxResponseBytes,
       whenLonger: 'leave',
-      keepsBody: false,
+      keepsBody: keepBodyBytes !== undefined,
     } as const;
   }
 
   return Object.defineProperty(Object.assign(post, { close: () => guard.close() }), 'connections', {
     get: () => guard.connections,
   }) as GuardedPost;
+}
+
+function joined(chunks: readonly Uint8Array[]): Uint8Array {
+  return new Uint8Array(Buffer.concat(chunks));
 }
 
 function verdictOf(error: unknown): { kind: 'denied'; reason: string } | { kind: 'failed'; reason: PostFailure } {
