@@ -14,9 +14,16 @@ export interface EventLog {
    * Appends to a run's log. When the promise resolves, the event and one delivery for each matching subscription are durable,
    * because they were written in one transaction.
    *
+   * @param epoch under which the run is executed; absent: the event is no step of an execution
    * @throws {HostError} `run_terminal` when the run has ended, `not_found` when there is none
+   * @throws {RunTakenOver} when another host executes the run by now
    */
-  append(runId: string, event: NewEvent): Promise<RunEvent>;
+  append(runId: string, event: NewEvent, epoch?: number): Promise<RunEvent>;
+}
+
+/** Whoever was too slow to keep a run learns by this that it is another's. */
+export class RunTakenOver extends Error {
+  override readonly name = 'RunTakenOver';
 }
 
 export interface EventLogOptions {
@@ -33,9 +40,10 @@ export function eventLog(options: EventLogOptions): EventLog {
   const { store, clock, random, outbox, appended } = options;
 
   return {
-    async append(runId, event) {
+    async append(runId, event, epoch) {
       const recorded = await store.transaction(async (transaction) => {
         const run = await openRun(store, runId, transaction);
+        if (epoch !== undefined && epoch !== epochOf(run)) throw new RunTakenOver('Another host took the run over.');
         const record = recordOf(run, event);
         const change = afterEvent(run, record);
         await store.events.insert(record, transaction);
@@ -59,6 +67,11 @@ export function eventLog(options: EventLogOptions): EventLog {
       ...event,
     };
   }
+}
+
+/** The epoch of a run's present execution. */
+export function epochOf({ epoch = 0 }: Pick<Run, 'epoch'>): number {
+  return epoch;
 }
 
 const EVENT_SCHEMA_VERSION = 1;

@@ -38,6 +38,8 @@ export interface Run {
   readonly eventLogSchemaVersion: number;
   /** Sequence of the newest event, -1 before the first. */
   readonly lastSequence: number;
+  /** How often another host took it over; absent: never. What executes a run appends under the epoch that it took the run up in. */
+  readonly epoch?: number;
   /** Times in milliseconds since the epoch. */
   readonly createdAt: number;
   readonly startedAt?: number;

@@ -48,6 +48,8 @@ export function openDatabase({ url, schema, connections, onError }: DatabaseOpti
     query: async (statement, values) => resultOf(await pool.query({ ...statement, values: [...values] })),
     async transaction(work) {
       const client = await pool.connect();
+      // The pool listens to those that nobody uses. Unheard, a connection that breaks would end the process.
+      client.on('error', onError);
       const transaction: Transaction = { [transactionMark]: true };
       let broken: Error | undefined;
       try {
@@ -64,6 +66,7 @@ export function openDatabase({ url, schema, connections, onError }: DatabaseOpti
         });
         throw error;
       } finally {
+        client.off('error', onError);
         client.release(broken);
       }
     },

@@ -7,7 +7,7 @@ import { openDatabase } from './database.ts';
 import { deliveryQueue } from './deliveries.ts';
 import { eventStore } from './events.ts';
 import { migrate } from './migrate.ts';
-import { HOLD_EVERY_MS, runStore } from './runs.ts';
+import { runStore } from './runs.ts';
 import { subscriptionStore } from './subscriptions.ts';
 
 export interface PostgresStoreOptions {
@@ -37,8 +37,8 @@ export async function postgresStore(options: PostgresStoreOptions): Promise<Stor
   }
   await migrate(url, schema);
   const database = openDatabase({ url, schema, connections, onError });
-  const runs = runStore(database, randomUUID());
-  const holding = setInterval(() => runs.hold().catch(onError), HOLD_EVERY_MS).unref();
+  const runs = runStore(database, randomUUID(), HELD_MS);
+  const holding = setInterval(() => runs.hold().catch(onError), HELD_MS / 3).unref();
 
   return {
     shared: true,
@@ -57,3 +57,6 @@ export async function postgresStore(options: PostgresStoreOptions): Promise<Stor
     },
   };
 }
+
+/** How long a host that has died keeps its runs from the others. */
+const HELD_MS = 15_000;

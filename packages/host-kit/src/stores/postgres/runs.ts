@@ -1,7 +1,8 @@
 import { reachesWorkspace } from '@svc/auth';
 import { ABSENT, OTHER_WORKSPACE } from '../../lookup.ts';
+import type { Run } from '../../runs/run.ts';
 import type { RunStore } from '../../runs/run-store.ts';
-import { optional, text } from '../sql/row.ts';
+import { integer, optional, type Row, text } from '../sql/row.ts';
 import { documentOf, runOf } from '../sql/run-row.ts';
 import type { Database } from './database.ts';
 
@@ -23,7 +24,8 @@ const UPDATE = {
 };
 const TAKE_UP = {
   name: 'runs-take-up',
-  text: `UPDATE runs SET holder = $1, held_until = ${NOW} + $2 WHERE run_id IN (
+  // What the last holder may still be doing is of an epoch that has ended.
+  text: `UPDATE runs SET epoch = epoch + (holder <> $1)::int, holder = $1, held_until = ${NOW} + $2 WHERE run_id IN (
       SELECT run_id FROM runs WHERE ${OPEN} AND run_id > $3 AND (holder = $1 OR held_until < ${NOW})
       ORDER BY run_id LIMIT $4 FOR UPDATE SKIP LOCKED)
     RETURNING *`,
@@ -41,23 +43,26 @@ export interface HeldRuns extends RunStore {
   letGo(): Promise<void>;
 }
 
-/** @param holder names this host among those that share the database */
-export function runStore(database: Database, holder: string): HeldRuns {
+/**
+ * @param holder names this host among those that share the database
+ * @param heldMs how long a host that has died keeps its runs from the others
+ */
+export function runStore(database: Database, holder: string, heldMs: number): HeldRuns {
   return {
     async insert(run, transaction) {
       const { runId, tenant, workspace = null, mode, status, lastSequence } = run;
-      const values = [runId, tenant, workspace, mode, status, lastSequence, documentOf(run), holder, HELD_MS];
+      const values = [runId, tenant, workspace, mode, status, lastSequence, documentOf(run), holder, heldMs];
       await database.within(transaction, INSERT, values);
     },
     async read(tenancy, runId) {
       const [row] = (await database.query(READ, [runId, tenancy.tenant, tenancy.mode])).rows;
       if (row === undefined) return ABSENT;
       const reached = reachesWorkspace(tenancy, optional(row, 'workspace', text));
-      return reached ? { kind: 'found', value: runOf(row) } : OTHER_WORKSPACE;
+      return reached ? { kind: 'found', value: heldRunOf(row) } : OTHER_WORKSPACE;
     },
     async forAppend(runId, transaction) {
       const [row] = (await database.within(transaction, FOR_APPEND, [runId])).rows;
-      return row === undefined ? undefined : runOf(row);
+      return row === undefined ? undefined : heldRunOf(row);
     },
     async update(runId, change, transaction) {
       const error = change.error === undefined ? null : JSON.stringify(change.error);
@@ -65,11 +70,11 @@ export function runStore(database: Database, holder: string): HeldRuns {
       await database.within(transaction, UPDATE, [status, lastSequence, startedAt, completedAt, error, runId]);
     },
     async unfinished({ after, limit }) {
-      const { rows } = await database.query(TAKE_UP, [holder, HELD_MS, after ?? '', limit]);
-      return rows.map(runOf).sort((a, b) => (a.runId < b.runId ? -1 : 1));
+      const { rows } = await database.query(TAKE_UP, [holder, heldMs, after ?? '', limit]);
+      return rows.map(heldRunOf).sort((a, b) => (a.runId < b.runId ? -1 : 1));
     },
     async hold() {
-      await database.query(HOLD, [holder, HELD_MS]);
+      await database.query(HOLD, [holder, heldMs]);
     },
     async letGo() {
       await database.query(LET_GO, [holder]);
@@ -77,6 +82,7 @@ export function runStore(database: Database, holder: string): HeldRuns {
   };
 }
 
-/** How long a host that has died keeps its runs from the others. */
-const HELD_MS = 15_000;
-export const HOLD_EVERY_MS: number = HELD_MS / 3;
+function heldRunOf(row: Row): Run {
+  const epoch = integer(row, 'epoch');
+  return { ...runOf(row), ...(epoch > 0 && { epoch }) };
+}

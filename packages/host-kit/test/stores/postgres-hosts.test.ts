@@ -1,0 +1,93 @@
+import { startPostgres } from '@svc/tools/postgres';
+import { afterAll, expect, test } from 'vitest';
+import { systemClock } from '../../src/clock.ts';
+import { systemRandom } from '../../src/random.ts';
+import { eventLog, RunTakenOver } from '../../src/runs/event-log.ts';
+import { type Database, openDatabase } from '../../src/stores/postgres/database.ts';
+import { eventStore } from '../../src/stores/postgres/events.ts';
+import { postgresStore } from '../../src/stores/postgres/index.ts';
+import { runStore } from '../../src/stores/postgres/runs.ts';
+import { sampleRun } from '../../src/testing/store-contract/samples.ts';
+
+const postgres = await startPostgres();
+const store = await postgresStore({ url: postgres.url });
+const opened: Database[] = [];
+afterAll(async () => {
+  for (const database of opened) await database.close();
+  await store.close();
+  await postgres.stop();
+});
+
+const HELD_MS = 100;
+const PAGE = { after: undefined, limit: 10 };
+
+/** A host as the database sees it: it holds runs, and says that it is alive only when it is told to. */
+function host(name: string) {
+  const database = openDatabase({ url: postgres.url, schema: 'svc', connections: 2, onError: () => {} });
+  opened.push(database);
+  const runs = runStore(database, name, HELD_MS);
+  const events = eventLog({
+    store: { ...store, transaction: database.transaction, runs, events: eventStore(database) },
+    clock: systemClock,
+    random: systemRandom,
+    outbox: async () => {},
+    appended: () => {},
+  });
+  return {
+    runs,
+    transaction: database.transaction,
+    append: (runId: string, type: string, epoch?: number) => events.append(runId, { type, payload: {} }, epoch),
+  };
+}
+
+test('a host that was too slow to keep its run appends no more steps of it, not even after it got it back', async () => {
+  const [slow, other] = [host('slow'), host('other')];
+  const { runId } = sampleRun({});
+  await slow.transaction((transaction) => slow.runs.insert(sampleRun({}), transaction));
+  await slow.append(runId, 'run.started', 0);
+  await new Promise((resolve) => setTimeout(resolve, 2 * HELD_MS));
+  // Nobody took it meanwhile, so it is still its own.
+  await slow.append(runId, 'node.started', 0);
+
+  const [taken] = await other.runs.unfinished(PAGE);
+  expect(taken).toMatchObject({ runId, epoch: 1, lastSequence: 1 });
+  await expect(slow.append(runId, 'node.completed', 0)).rejects.toThrow(RunTakenOver);
+  expect(await slow.runs.unfinished(PAGE)).toEqual([]);
+  await other.append(runId, 'node.completed', 1);
+
+  await new Promise((resolve) => setTimeout(resolve, 2 * HELD_MS));
+  expect(await slow.runs.unfinished(PAGE)).toMatchObject([{ runId, epoch: 2 }]);
+  await expect(slow.append(runId, 'node.completed', 0)).rejects.toThrow(RunTakenOver);
+  await expect(other.append(runId, 'node.completed', 1)).rejects.toThrow(RunTakenOver);
+  // What is no step of an execution, such as what a caller asked for, belongs to no epoch.
+  await other.append(runId, 'run.paused');
+  await slow.append(runId, 'run.completed', 2);
+});
+
+test('a connection that breaks in the middle of a transaction ends the transaction, and not the process', async () => {
+  const told: unknown[] = [];
+  const database = openDatabase({
+    url: postgres.url,
+    schema: 'svc',
+    connections: 1,
+    onError: (cause) => told.push(cause),
+  });
+  opened.push(database);
+  const end = { name: 'end', text: 'SELECT pg_terminate_backend(pg_backend_pid())' };
+  const look = { name: 'look', text: 'SELECT 1 AS one' };
+  const cut = database.transaction((transaction) => database.within(transaction, end, []));
+  await expect(cut).rejects.toThrow();
+  await expect.poll(() => told.length).toBeGreaterThan(0);
+  // While nobody waits for an answer, too.
+  const idle = database.transaction(async (transaction) => {
+    const pid = (await database.within(transaction, { name: 'pid', text: 'SELECT pg_backend_pid() AS pid' }, []))
+      .rows[0]?.pid;
+    const other = openDatabase({ url: postgres.url, schema: 'svc', connections: 1, onError: () => {} });
+    await other.query({ name: 'cut', text: 'SELECT pg_terminate_backend($1)' }, [pid]);
+    await other.close();
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    return database.within(transaction, look, []);
+  });
+  await expect(idle).rejects.toThrow();
+  expect((await database.query(look, [])).rows).toEqual([{ one: 1 }]);
+});
