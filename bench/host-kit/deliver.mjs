@@ -120,7 +120,7 @@ async function startHost(store, port) {
     transport,
     webhooks: { durable: true, concurrency: { total: AT_ONCE, perSubscription: 4 } },
   });
-  const { secretBox } = await import('../../packages/host-kit/src/webhooks/secrets.ts');
+  const { secretBox } = await import('../../packages/host-kit/src/sealing/secret-box.ts');
   const box = secretBox(new Uint8Array(32), systemRandom);
   const runs = [];
   await store.transaction(async (transaction) => {
@@ -219,6 +219,7 @@ function subscriptionOf(webhookId, workspace, port, box) {
     status: 'active',
     circuit: { state: 'closed', consecutiveFailures: 0 },
     failures: [],
+    signatureAlgorithms: ['v1'],
     sealedSecret: box.seal('a secret of the benchmark, long enough', webhookId),
     secretFingerprint: '00000000',
     createdAt: Date.now(),

@@ -33,11 +33,14 @@ import { runRoutes } from './routes/runs.ts';
 import { webhookRoutes } from './routes/webhooks.ts';
 import { type EventLog, eventLog } from './runs/event-log.ts';
 import { executor } from './runs/executor.ts';
+import { reseal } from './sealing/reseal.ts';
+import { secretBox } from './sealing/secret-box.ts';
 import type { Transaction } from './transaction.ts';
+import { upkeep } from './upkeep.ts';
 import { attempt } from './webhooks/attempt.ts';
 import { dispatcher } from './webhooks/dispatcher.ts';
+import { forgetExpiredSecrets } from './webhooks/forget-secrets.ts';
 import { outbox } from './webhooks/outbox.ts';
-import { secretBox } from './webhooks/secrets.ts';
 import { renderDelivery } from './wire/delivery.ts';
 import { webhookIdOf } from './wire/webhook.ts';
 
@@ -74,7 +77,8 @@ export function createHost(options: HostOptions): Host {
   const webhooks = { ...WEBHOOK_DEFAULTS, ...options.webhooks };
   const egress = options.egress ?? egressPolicy();
   const maxBytes = options.maxRequestBodyBytes ?? DEFAULT_MAX_REQUEST_BODY_BYTES;
-  const secrets = secretBox(options.secretKey, random);
+  const { formerSecretKeys = [] } = options;
+  const secrets = secretBox(options.secretKey, random, formerSecretKeys);
   const { authentication = {}, roles } = options;
   const audit = options.audit && {
     signer: options.audit.signer,
@@ -197,6 +201,19 @@ export function createHost(options: HostOptions): Host {
     },
   });
 
+  const upkeeps = [
+    upkeep({
+      clock,
+      log,
+      name: 'webhook-secrets.forget',
+      everyMs: FORGET_SECRETS_MS,
+      round: forgetExpiredSecrets(store, clock),
+    }),
+    ...(formerSecretKeys.length === 0
+      ? []
+      : [upkeep({ clock, log, name: 'secrets.reseal', everyMs: RESEAL_MS, round: reseal({ store, secrets, log }) })]),
+  ];
+
   let stopWatching = (): void => {};
 
   /** Looks for what other hosts have left: their dead do not say so. */
@@ -231,12 +248,13 @@ export function createHost(options: HostOptions): Host {
       recorder?.start();
       if (store.shared === true) watch();
       dispatch.start();
+      for (const { start } of upkeeps) start();
       await execute.resume();
     },
     async stop(graceMs = 10_000) {
       stopWatching();
       // At the same time, so that one grace serves both. What an execution appends now waits in the outbox.
-      await Promise.all([execute.stop(graceMs), dispatch.stop(graceMs)]);
+      await Promise.all([execute.stop(graceMs), dispatch.stop(graceMs), ...upkeeps.map(({ stop }) => stop())]);
       await recorder?.stop();
       transport.close?.();
       await store.close();
@@ -247,6 +265,9 @@ export function createHost(options: HostOptions): Host {
 const DAY_MS = 86_400_000;
 const SHARED_QUEUE_MS = 1000;
 const SHARED_RUNS_MS = 5000;
+const FORGET_SECRETS_MS = 60_000;
+/** Again, because another host may have sealed with a former key meanwhile. */
+const RESEAL_MS = 600_000;
 const VERSION = '0.0.0';
 
 /** During the overlap and on a host of major 1 both families are sent; a host of major 2 alone sends its own. */

@@ -31,8 +31,13 @@ export interface HostOptions {
   /** Where clients reach the host, e.g. `https://svc.example.com`. Needed by a host that takes tokens. */
   readonly baseUrl?: string;
   readonly engine: WorkflowEngine;
-  /** 32 bytes; encrypts webhook secrets at rest. */
+  /** 32 bytes; encrypts secrets at rest. */
   readonly secretKey: Uint8Array;
+  /**
+   * Keys that secrets may still be sealed with: they are opened, and sealed anew with `secretKey` after the start. The log says when
+   * nothing is left that needs them. Hosts that share a store learn a key to come in the same way, before the first one seals with it.
+   */
+  readonly formerSecretKeys?: readonly Uint8Array[];
   /** Whether a tenant has a workspace of that name. */
   readonly hasWorkspace: (tenant: string, workspace: string) => boolean;
   /** What subscriptions may point at. Default: the public internet over https. */

@@ -12,4 +12,8 @@ export interface ByokStore {
   find(place: ByokPlace, name: string): Promise<ByokSecret | undefined>;
   /** Whether there was one. */
   remove(place: ByokPlace, name: string, transaction: Transaction): Promise<boolean>;
+  /** Everybody's, in an order of the store's own, those after `after` only: for the host itself, which acts for no caller. */
+  page(page: { readonly after: ByokSecret | undefined; readonly limit: number }): Promise<readonly ByokSecret[]>;
+  /** Puts another sealing of the same secret in place of `secret.sealed`. Nothing happens when that is not there any more. */
+  reseal(secret: ByokSecret, sealed: Uint8Array, transaction: Transaction): Promise<void>;
 }

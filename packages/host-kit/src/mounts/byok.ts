@@ -6,9 +6,9 @@ import { type ByokPlace, type ByokSecret, sealedFor } from '../byok/byok-secret.
 import type { Clock } from '../clock.ts';
 import { HostError, invalid } from '../errors.ts';
 import { type AuthorizedCall, parse, type Reply, type VendorRoute, vendorRoute } from '../http/route.ts';
+import type { SecretBox } from '../sealing/secret-box.ts';
 import type { Store } from '../stores/store.ts';
 import type { Transaction } from '../transaction.ts';
-import type { SecretBox } from '../webhooks/secrets.ts';
 
 export interface ByokRoutesOptions {
   readonly store: Store;

@@ -8,10 +8,10 @@ import { factAbout } from '../audit/fact.ts';
 import type { Clock } from '../clock.ts';
 import { HostError } from '../errors.ts';
 import type { Random } from '../random.ts';
+import type { SecretBox } from '../sealing/secret-box.ts';
 import type { Store } from '../stores/store.ts';
 import type { Transaction } from '../transaction.ts';
 import { CLOSED } from './circuit.ts';
-import type { SecretBox } from './secrets.ts';
 import type { Subscription } from './subscription.ts';
 
 /** What a subscriber asks for, whichever major it asked in. `events` are in the stored vocabulary. */
@@ -78,8 +78,10 @@ export async function register(
     status: 'active',
     circuit: CLOSED,
     failures: [],
+    signatureAlgorithms: ['v1'],
     sealedSecret: secrets.seal(secret, webhookId),
     secretFingerprint: secretFingerprint(secret),
+    previousSecret: undefined,
     createdAt: clock.now(),
   };
   const target = `${subscription.tenant}/${webhookId}`;

@@ -2,7 +2,7 @@ import type { Tenancy } from '@svc/auth';
 import type { Lookup } from '../lookup.ts';
 import type { Run } from '../runs/run.ts';
 import type { Transaction } from '../transaction.ts';
-import type { Subscription, SubscriptionHealth } from './subscription.ts';
+import type { Subscription, SubscriptionHealth, SubscriptionSecrets } from './subscription.ts';
 
 export interface SubscriptionStore {
   insert(subscription: Subscription, transaction: Transaction): Promise<void>;
@@ -25,4 +25,14 @@ export interface SubscriptionStore {
     change: (subscription: Subscription) => SubscriptionHealth,
     transaction: Transaction,
   ): Promise<void>;
+  /** The same for its secrets. */
+  updateSecrets(
+    webhookId: string,
+    change: (subscription: Subscription) => SubscriptionSecrets,
+    transaction: Transaction,
+  ): Promise<void>;
+  /** Deletes up to `limit` previous secrets that expired by `now`; returns how many there were. */
+  forgetExpiredSecrets(now: number, limit: number): Promise<number>;
+  /** Everybody's by their ids, those after `after` only: for the host itself, which acts for no caller. */
+  page(page: { readonly after: string; readonly limit: number }): Promise<readonly Subscription[]>;
 }

@@ -21,11 +21,27 @@ export interface Subscription {
   readonly circuit: Circuit;
   /** Times of recent failures in ms, oldest first, as many as the failure limit needs. */
   readonly failures: readonly number[];
-  /** Encrypted at rest; `webhooks/secrets.ts` opens it. */
+  /** `v1`, and what it asked for beside. */
+  readonly signatureAlgorithms: readonly SignatureAlgorithm[];
+  /** Encrypted at rest; `sealing/secret-box.ts` opens it. */
   readonly sealedSecret: Uint8Array;
   readonly secretFingerprint: string;
+  /** The secret before this one, as long as both sign. */
+  readonly previousSecret: PreviousSecret | undefined;
   readonly createdAt: number;
 }
+
+export type SignatureAlgorithm = 'v1' | 'standard-webhooks-1';
+
+/** A secret that was replaced, and is good until `expiresAt`; times in ms. */
+export interface PreviousSecret {
+  readonly sealed: Uint8Array;
+  readonly replacedAt: number;
+  readonly expiresAt: number;
+}
+
+/** The part of a subscription that a rotation changes. */
+export type SubscriptionSecrets = Pick<Subscription, 'sealedSecret' | 'secretFingerprint' | 'previousSecret'>;
 
 /** The part of a subscription that the outcome of an attempt may change. */
 export type SubscriptionHealth = Pick<Subscription, 'status' | 'circuit' | 'failures'>;

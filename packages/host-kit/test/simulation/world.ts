@@ -1,12 +1,12 @@
 import { eventLog } from '../../src/runs/event-log.ts';
 import type { Run } from '../../src/runs/run.ts';
+import { secretBox } from '../../src/sealing/secret-box.ts';
 import { memoryStore } from '../../src/stores/memory/index.ts';
 import type { Store } from '../../src/stores/store.ts';
 import { attempt } from '../../src/webhooks/attempt.ts';
 import { CLOSED } from '../../src/webhooks/circuit.ts';
 import { type Dispatcher, dispatcher } from '../../src/webhooks/dispatcher.ts';
 import { outbox } from '../../src/webhooks/outbox.ts';
-import { secretBox } from '../../src/webhooks/secrets.ts';
 import type { Subscription } from '../../src/webhooks/subscription.ts';
 import type { TransportRequest, TransportVerdict } from '../../src/webhooks/transport.ts';
 import { unregister } from '../../src/webhooks/unregister.ts';
@@ -228,8 +228,10 @@ class World {
       status: 'active',
       circuit: CLOSED,
       failures: [],
+      signatureAlgorithms: ['v1'],
       sealedSecret: this.#secrets.seal('a secret of the simulation', webhookId),
       secretFingerprint: '00000000',
+      previousSecret: undefined,
       createdAt: this.#clock.now(),
     };
     this.#subscriptions.set(webhookId, subscription);

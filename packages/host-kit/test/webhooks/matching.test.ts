@@ -1,9 +1,7 @@
-import { randomBytes } from 'node:crypto';
 import { covers } from '@svc/tools/covers';
 import { describe, expect, test } from 'vitest';
 import type { Run } from '../../src/runs/run.ts';
 import { coversScope, hears } from '../../src/webhooks/match.ts';
-import { secretBox } from '../../src/webhooks/secrets.ts';
 import { sampleSubscription } from './samples.ts';
 
 const run: Run = {
@@ -56,23 +54,4 @@ test.each([
   [['w1'], ['w1', 'w2'], false],
 ] as const)('a caller of %j manages a subscription to %j: %s', (reach, scope, expected) => {
   expect(coversScope({ workspaces: reach }, { workspaces: scope })).toBe(expected);
-});
-
-describe(covers('webhooks.secret.encrypted-at-rest'), () => {
-  const box = secretBox(randomBytes(32), randomBytes);
-
-  test('a secret opens for its subscription, with its key, unchanged, and for nothing else', () => {
-    const sealed = box.seal('the secret', 'whk_1');
-    expect(Buffer.from(sealed).includes('the secret')).toBe(false);
-    expect(box.open(sealed, 'whk_1')).toBe('the secret');
-    expect(() => box.open(sealed, 'whk_2')).toThrow();
-    expect(() => secretBox(randomBytes(32), randomBytes).open(sealed, 'whk_1')).toThrow();
-    for (let index = 0; index < sealed.length; index++) {
-      const changed = Uint8Array.from(sealed);
-      changed[index] = (changed[index] ?? 0) ^ 1;
-      expect(() => box.open(changed, 'whk_1')).toThrow();
-    }
-    expect(() => box.open(new Uint8Array(5), 'whk_1')).toThrow();
-  });
-  test('a key is 32 bytes', () => expect(() => secretBox(randomBytes(31), randomBytes)).toThrow(TypeError));
 });

@@ -15,8 +15,10 @@ export function sampleSubscription(fields: Partial<Subscription>): Subscription 
     status: 'active',
     circuit: { state: 'closed', consecutiveFailures: 0 },
     failures: [],
+    signatureAlgorithms: ['v1'],
     sealedSecret: new Uint8Array(),
     secretFingerprint: '00000000',
+    previousSecret: undefined,
     createdAt: 0,
     ...fields,
   };

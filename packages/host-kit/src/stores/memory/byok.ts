@@ -26,6 +26,17 @@ export function byokStore(journal: Journal): ByokStore {
       if (found) put(journal, transaction, secrets, key, undefined);
       return found;
     },
+    async page({ after, limit }) {
+      const from = after === undefined ? '' : keyOf(after, after.name);
+      const keys = [...secrets.keys()].filter((key) => key > from).sort();
+      return keys.slice(0, limit).flatMap((key) => secrets.get(key) ?? []);
+    },
+    async reseal(secret, sealed, transaction) {
+      const key = keyOf(secret, secret.name);
+      const current = secrets.get(key);
+      if (current === undefined || Buffer.compare(current.sealed, secret.sealed) !== 0) return;
+      put(journal, transaction, secrets, key, { ...current, sealed });
+    },
   };
 }
 

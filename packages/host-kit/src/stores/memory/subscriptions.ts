@@ -53,5 +53,25 @@ export function subscriptionStore(
       if (subscription === undefined) return;
       put(journal, transaction, subscriptions, webhookId, { ...subscription, ...change(subscription) });
     },
+    async updateSecrets(webhookId, change, transaction) {
+      const subscription = subscriptions.get(webhookId);
+      if (subscription === undefined) return;
+      put(journal, transaction, subscriptions, webhookId, { ...subscription, ...change(subscription) });
+    },
+    forgetExpiredSecrets: (now, limit) =>
+      journal.transaction(async (transaction) => {
+        const expired = [...subscriptions.values()].filter(
+          ({ previousSecret }) => previousSecret !== undefined && previousSecret.expiresAt <= now,
+        );
+        for (const subscription of expired.slice(0, limit)) {
+          const { webhookId } = subscription;
+          put(journal, transaction, subscriptions, webhookId, { ...subscription, previousSecret: undefined });
+        }
+        return Math.min(expired.length, limit);
+      }),
+    async page({ after, limit }) {
+      const behind = [...subscriptions.values()].filter(({ webhookId }) => webhookId > after);
+      return behind.sort((a, b) => (a.webhookId < b.webhookId ? -1 : 1)).slice(0, limit);
+    },
   };
 }

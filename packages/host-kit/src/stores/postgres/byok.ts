@@ -23,6 +23,15 @@ const LIST = {
   text: `SELECT * FROM byok_secrets WHERE ${PLACE} AND name > $4 ORDER BY name LIMIT $5`,
 };
 const FIND = { name: 'byok-find', text: `SELECT * FROM byok_secrets WHERE ${PLACE} AND name = $4` };
+const PAGE = {
+  name: 'byok-page',
+  text: `SELECT * FROM byok_secrets WHERE (tenant, workspace, mode, name) > ($1, $2, $3, $4)
+    ORDER BY tenant, workspace, mode, name LIMIT $5`,
+};
+const RESEAL = {
+  name: 'byok-reseal',
+  text: `UPDATE byok_secrets SET sealed = $5 WHERE ${PLACE} AND name = $4 AND sealed = $6`,
+};
 const DELETE = { name: 'byok-delete', text: `DELETE FROM byok_secrets WHERE ${PLACE} AND name = $4` };
 
 export function byokStore(database: Database): ByokStore {
@@ -47,8 +56,19 @@ export function byokStore(database: Database): ByokStore {
     async remove(place, name, transaction) {
       return (await database.within(transaction, DELETE, [...keyOf(place), name])).count > 0;
     },
+    async page({ after, limit }) {
+      const from = after === undefined ? FIRST : [...keyOf(after), after.name];
+      return (await database.query(PAGE, [...from, limit])).rows.map(byokSecretOf);
+    },
+    async reseal(secret, sealed, transaction) {
+      const values = [...keyOf(secret), secret.name, Buffer.from(sealed), Buffer.from(secret.sealed)];
+      await database.within(transaction, RESEAL, values);
+    },
   };
 }
+
+/** Before all others. */
+const FIRST = ['', '', '', ''];
 
 function keyOf(place: ByokPlace): readonly string[] {
   return [place.tenant, workspaceColumn(place), place.mode];

@@ -2,13 +2,14 @@ import { ABSENT, OTHER_WORKSPACE } from '../../lookup.ts';
 import { coversScope } from '../../webhooks/match.ts';
 import type { Subscription } from '../../webhooks/subscription.ts';
 import type { SubscriptionStore } from '../../webhooks/subscription-store.ts';
-import { documentOf, subscriptionOf } from '../sql/subscription-row.ts';
+import { documentOf, secretColumns, subscriptionOf } from '../sql/subscription-row.ts';
 import type { Database } from './database.ts';
 
 const INSERT = {
   name: 'subscriptions-insert',
-  text: `INSERT INTO subscriptions (webhook_id, tenant, mode, status, circuit, failures, sealed_secret, document)
-    VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`,
+  text: `INSERT INTO subscriptions (webhook_id, tenant, mode, status, circuit, failures, sealed_secret, secret_fingerprint,
+    previous_sealed_secret, previous_replaced_at, previous_expires_at, document)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`,
 };
 const LISTEN = {
   name: 'subscriptions-listen',
@@ -38,13 +39,28 @@ const UPDATE_HEALTH = {
   name: 'subscriptions-update-health',
   text: 'UPDATE subscriptions SET status = $1, circuit = $2, failures = $3 WHERE webhook_id = $4',
 };
+const UPDATE_SECRETS = {
+  name: 'subscriptions-update-secrets',
+  text: `UPDATE subscriptions SET sealed_secret = $1, secret_fingerprint = $2, previous_sealed_secret = $3,
+    previous_replaced_at = $4, previous_expires_at = $5 WHERE webhook_id = $6`,
+};
+const FORGET_EXPIRED = {
+  name: 'subscriptions-forget-expired',
+  text: `UPDATE subscriptions SET previous_sealed_secret = NULL, previous_replaced_at = NULL, previous_expires_at = NULL
+    WHERE webhook_id IN (SELECT webhook_id FROM subscriptions WHERE previous_expires_at <= $1 LIMIT $2
+      FOR NO KEY UPDATE SKIP LOCKED)`,
+};
+const EVERY = {
+  name: 'subscriptions-every',
+  text: 'SELECT * FROM subscriptions WHERE webhook_id > $1 ORDER BY webhook_id LIMIT $2',
+};
 
 export function subscriptionStore(database: Database): SubscriptionStore {
   return {
     async insert(subscription, transaction) {
-      const { webhookId, tenant, mode, status, circuit, failures, sealedSecret, events } = subscription;
+      const { webhookId, tenant, mode, status, circuit, failures, events } = subscription;
       const health = [status, JSON.stringify(circuit), JSON.stringify(failures)];
-      const values = [webhookId, tenant, mode, ...health, Buffer.from(sealedSecret), documentOf(subscription)];
+      const values = [webhookId, tenant, mode, ...health, ...secretColumns(subscription), documentOf(subscription)];
       await database.within(transaction, INSERT, values);
       const workspaces = subscription.workspaces === 'all' ? ['*'] : [...subscription.workspaces];
       await database.within(transaction, LISTEN, [tenant, mode, [...events], workspaces, webhookId]);
@@ -98,6 +114,17 @@ export function subscriptionStore(database: Database): SubscriptionStore {
       const { status, circuit, failures } = change(subscriptionOf(row));
       const values = [status, JSON.stringify(circuit), JSON.stringify(failures), webhookId];
       await database.within(transaction, UPDATE_HEALTH, values);
+    },
+    async updateSecrets(webhookId, change, transaction) {
+      const [row] = (await database.within(transaction, READ_LOCKED, [webhookId])).rows;
+      if (row === undefined) return;
+      await database.within(transaction, UPDATE_SECRETS, [...secretColumns(change(subscriptionOf(row))), webhookId]);
+    },
+    async forgetExpiredSecrets(now, limit) {
+      return (await database.query(FORGET_EXPIRED, [now, limit])).count;
+    },
+    async page({ after, limit }) {
+      return (await database.query(EVERY, [after, limit])).rows.map(subscriptionOf);
     },
   };
 }

@@ -12,6 +12,9 @@ const INSERT = `INSERT INTO byok_secrets (tenant, workspace, mode, name, sealed,
 const COUNT = `SELECT count(*) AS count FROM byok_secrets WHERE ${PLACE}`;
 const LIST = `SELECT * FROM byok_secrets WHERE ${PLACE} AND name > ? ORDER BY name LIMIT ?`;
 const FIND = `SELECT * FROM byok_secrets WHERE ${PLACE} AND name = ?`;
+const PAGE = `SELECT * FROM byok_secrets WHERE (tenant, workspace, mode, name) > (?, ?, ?, ?)
+  ORDER BY tenant, workspace, mode, name LIMIT ?`;
+const RESEAL = `UPDATE byok_secrets SET sealed = ? WHERE ${PLACE} AND name = ? AND sealed = ?`;
 const DELETE = `DELETE FROM byok_secrets WHERE ${PLACE} AND name = ?`;
 
 export function byokStore(reader: DatabaseSync, database: DatabaseSync, writer: Writer): ByokStore {
@@ -19,6 +22,8 @@ export function byokStore(reader: DatabaseSync, database: DatabaseSync, writer: 
   const update = database.prepare(UPDATE);
   const countNow = database.prepare(COUNT);
   const remove = database.prepare(DELETE);
+  const reseal = database.prepare(RESEAL);
+  const page = reader.prepare(PAGE);
   const list = reader.prepare(LIST);
   const find = reader.prepare(FIND);
 
@@ -44,8 +49,19 @@ export function byokStore(reader: DatabaseSync, database: DatabaseSync, writer: 
       writer.require(transaction);
       return remove.run(...keyOf(place), name).changes > 0;
     },
+    async page({ after, limit }) {
+      const from = after === undefined ? FIRST : [...keyOf(after), after.name];
+      return page.all(...from, limit).map(byokSecretOf);
+    },
+    async reseal(secret, sealed, transaction) {
+      writer.require(transaction);
+      reseal.run(sealed, ...keyOf(secret), secret.name, secret.sealed);
+    },
   };
 }
+
+/** Before all others. */
+const FIRST = ['', '', '', ''];
 
 function keyOf(place: ByokPlace): [string, string, string] {
   return [place.tenant, workspaceColumn(place), place.mode];

@@ -3,9 +3,10 @@ import { initial } from './migrations/0001-initial.ts';
 import { audit } from './migrations/0002-audit.ts';
 import { operations } from './migrations/0003-operations.ts';
 import { byok } from './migrations/0004-byok.ts';
+import { rotation } from './migrations/0005-rotation.ts';
 
 /** In order; a migration that was released is never edited. */
-const MIGRATIONS: readonly string[] = [initial, audit, operations, byok];
+const MIGRATIONS: readonly string[] = [initial, audit, operations, byok, rotation];
 
 /**
  * Brings the schema to this version's, one migration a transaction.

@@ -3,11 +3,12 @@ import { ABSENT, OTHER_WORKSPACE } from '../../lookup.ts';
 import { coversScope } from '../../webhooks/match.ts';
 import type { Subscription } from '../../webhooks/subscription.ts';
 import type { SubscriptionStore } from '../../webhooks/subscription-store.ts';
-import { documentOf, subscriptionOf } from '../sql/subscription-row.ts';
+import { documentOf, secretColumns, subscriptionOf } from '../sql/subscription-row.ts';
 import type { Writer } from './writer.ts';
 
-const INSERT = `INSERT INTO subscriptions (webhook_id, tenant, mode, status, circuit, failures, sealed_secret, document)
-  VALUES (?, ?, ?, ?, ?, ?, ?, ?)`;
+const INSERT = `INSERT INTO subscriptions (webhook_id, tenant, mode, status, circuit, failures, sealed_secret,
+  secret_fingerprint, previous_sealed_secret, previous_replaced_at, previous_expires_at, document)
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
 const LISTEN = `INSERT OR IGNORE INTO subscription_listens (tenant, mode, event_type, workspace, webhook_id)
   VALUES (?, ?, ?, ?, ?)`;
 const OWNED = 'SELECT * FROM subscriptions WHERE webhook_id = ? AND tenant = ? AND mode = ?';
@@ -18,6 +19,12 @@ const LISTENING = `SELECT s.* FROM subscription_listens e JOIN subscriptions s U
 const LIST = 'SELECT * FROM subscriptions WHERE tenant = ? AND mode = ? AND webhook_id > ? ORDER BY webhook_id';
 const READ = 'SELECT * FROM subscriptions WHERE webhook_id = ?';
 const UPDATE_HEALTH = 'UPDATE subscriptions SET status = ?, circuit = ?, failures = ? WHERE webhook_id = ?';
+const UPDATE_SECRETS = `UPDATE subscriptions SET sealed_secret = ?, secret_fingerprint = ?, previous_sealed_secret = ?,
+  previous_replaced_at = ?, previous_expires_at = ? WHERE webhook_id = ?`;
+const FORGET_EXPIRED = `UPDATE subscriptions SET previous_sealed_secret = NULL, previous_replaced_at = NULL,
+  previous_expires_at = NULL WHERE webhook_id IN
+  (SELECT webhook_id FROM subscriptions WHERE previous_expires_at <= ? LIMIT ?)`;
+const PAGE = 'SELECT * FROM subscriptions WHERE webhook_id > ? ORDER BY webhook_id LIMIT ?';
 
 export function subscriptionStore(reader: DatabaseSync, database: DatabaseSync, writer: Writer): SubscriptionStore {
   const insert = database.prepare(INSERT);
@@ -27,6 +34,9 @@ export function subscriptionStore(reader: DatabaseSync, database: DatabaseSync, 
   const listening = database.prepare(LISTENING);
   const current = database.prepare(READ);
   const updateHealth = database.prepare(UPDATE_HEALTH);
+  const updateSecrets = database.prepare(UPDATE_SECRETS);
+  const forgetExpired = database.prepare(FORGET_EXPIRED);
+  const page = reader.prepare(PAGE);
   const read = reader.prepare(READ);
   const find = reader.prepare(OWNED);
   const list = reader.prepare(LIST);
@@ -34,8 +44,7 @@ export function subscriptionStore(reader: DatabaseSync, database: DatabaseSync, 
   return {
     async insert(subscription, transaction) {
       writer.require(transaction);
-      const { webhookId, tenant, mode, status, circuit, failures, sealedSecret } = subscription;
-      const document = documentOf(subscription);
+      const { webhookId, tenant, mode, status, circuit, failures } = subscription;
       insert.run(
         webhookId,
         tenant,
@@ -43,8 +52,8 @@ export function subscriptionStore(reader: DatabaseSync, database: DatabaseSync, 
         status,
         JSON.stringify(circuit),
         JSON.stringify(failures),
-        sealedSecret,
-        document,
+        ...secretColumns(subscription),
+        documentOf(subscription),
       );
       const workspaces = subscription.workspaces === 'all' ? ['*'] : subscription.workspaces;
       for (const eventType of subscription.events) {
@@ -90,5 +99,13 @@ export function subscriptionStore(reader: DatabaseSync, database: DatabaseSync, 
       const { status, circuit, failures } = change(subscriptionOf(row));
       updateHealth.run(status, JSON.stringify(circuit), JSON.stringify(failures), webhookId);
     },
+    async updateSecrets(webhookId, change, transaction) {
+      writer.require(transaction);
+      const row = current.get(webhookId);
+      if (row === undefined) return;
+      updateSecrets.run(...secretColumns(change(subscriptionOf(row))), webhookId);
+    },
+    forgetExpiredSecrets: (now, limit) => writer.transaction(async () => Number(forgetExpired.run(now, limit).changes)),
+    page: async ({ after, limit }) => page.all(after, limit).map(subscriptionOf),
   };
 }

@@ -42,6 +42,37 @@ export function byokContract({ onStore, assert }: StoreContract): void {
     assert.deepEqual(removed, true);
     assert.deepEqual(await page(''), ['C', 'b']);
   });
+
+  onStore(
+    'the host goes through all secrets, wherever they belong, and seals those anew that are still there',
+    async (store) => {
+      const { workspace: _, ...wholeTenant } = sampleSecret({ name: 'd' });
+      const samples = [
+        sampleSecret({}),
+        sampleSecret({ tenant: 'other', mode: 'test' }),
+        sampleSecret({ name: 'b' }),
+        wholeTenant,
+      ];
+      await store.transaction(async (transaction) => {
+        for (const sample of samples) await store.byok.put(sample, transaction);
+      });
+      const first = await store.byok.page({ after: undefined, limit: 3 });
+      const rest = await store.byok.page({ after: first.at(-1), limit: 3 });
+      const named = ({ tenant, workspace, mode, name }: ByokSecret) => `${tenant} ${workspace} ${mode} ${name}`;
+      assert.deepEqual([first.length, [...first, ...rest].map(named).sort()], [3, samples.map(named).sort()]);
+
+      const reseal = (secret: ByokSecret, sealed: number) =>
+        store.transaction((transaction) => store.byok.reseal(secret, Uint8Array.of(sealed), transaction));
+      await reseal(sampleSecret({}), 7);
+      assert.deepEqual(await store.byok.find(PLACE, 'openai'), sampleSecret({ sealed: Uint8Array.of(7) }));
+      // Replaced or removed meanwhile.
+      await reseal(sampleSecret({}), 8);
+      await reseal(sampleSecret({ name: 'gone' }), 8);
+      assert.deepEqual(await store.byok.find(PLACE, 'openai'), sampleSecret({ sealed: Uint8Array.of(7) }));
+      assert.deepEqual(await store.byok.find(PLACE, 'gone'), undefined);
+      assert.deepEqual(await store.byok.find({ ...PLACE, tenant: 'other', mode: 'test' }, 'openai'), samples[1]);
+    },
+  );
 }
 
 const PLACE: ByokPlace = { tenant: 'acme', workspace: 'w1', mode: 'live' };

@@ -57,8 +57,10 @@ export function sampleSubscription(fields: Partial<Subscription>): Subscription 
     status: 'active',
     circuit: { state: 'closed', consecutiveFailures: 0 },
     failures: [],
+    signatureAlgorithms: ['v1'],
     sealedSecret: Uint8Array.of(1, 2, 3),
     secretFingerprint: '00000000',
+    previousSecret: undefined,
     createdAt: 1,
     ...fields,
   };

@@ -49,6 +49,87 @@ export function subscriptionsContract({ onStore, assert }: StoreContract): void 
     assert.deepEqual((await store.subscriptions.read('whk_1'))?.failures, [1, 2]);
   });
 
+  onStore('the secrets of a subscription are changed from what they are, one change after the other', async (store) => {
+    await withSubscriptions(store, 'whk_1');
+    const replace = (secret: number) =>
+      store.transaction((transaction) =>
+        store.subscriptions.updateSecrets(
+          'whk_1',
+          ({ sealedSecret }) => ({
+            sealedSecret: Uint8Array.of(secret),
+            secretFingerprint: `0000000${secret}`,
+            previousSecret: { sealed: sealedSecret, replacedAt: secret, expiresAt: 10 * secret },
+          }),
+          transaction,
+        ),
+      );
+    await Promise.all([replace(7), replace(8)]);
+    const before = sampleSubscription({ webhookId: 'whk_1' });
+    const after = [7, 8].map((secret) => ({
+      ...before,
+      sealedSecret: Uint8Array.of(secret),
+      secretFingerprint: `0000000${secret}`,
+      previousSecret: { sealed: Uint8Array.of(15 - secret), replacedAt: secret, expiresAt: 10 * secret },
+    }));
+    const found = await store.subscriptions.read('whk_1');
+    // Whichever came second replaced what the first one had written.
+    assert.deepEqual(
+      found,
+      after.find(({ secretFingerprint }) => secretFingerprint === found?.secretFingerprint),
+    );
+    const listening = await store.transaction((transaction) =>
+      store.subscriptions.listening(sampleRun({}), 'run.completed', transaction),
+    );
+    assert.deepEqual(listening, [found]);
+  });
+
+  onStore('the secrets of a subscription that is gone are not changed', async (store) => {
+    let asked = false;
+    await store.transaction((transaction) =>
+      store.subscriptions.updateSecrets(
+        'whk_1',
+        (subscription) => {
+          asked = true;
+          return subscription;
+        },
+        transaction,
+      ),
+    );
+    assert.deepEqual([asked, await store.subscriptions.read('whk_1')], [false, undefined]);
+  });
+
+  onStore('previous secrets that expired are forgotten, some at a time, and no others', async (store) => {
+    const previous = (expiresAt: number) => ({ sealed: Uint8Array.of(9), replacedAt: 1, expiresAt });
+    const samples = [
+      sampleSubscription({ webhookId: 'whk_1', previousSecret: previous(10) }),
+      sampleSubscription({ webhookId: 'whk_2', previousSecret: previous(20) }),
+      sampleSubscription({ webhookId: 'whk_3' }),
+      sampleSubscription({ webhookId: 'whk_4', previousSecret: previous(21) }),
+    ];
+    await store.transaction(async (transaction) => {
+      for (const sample of samples) await store.subscriptions.insert(sample, transaction);
+    });
+    assert.deepEqual(await store.subscriptions.forgetExpiredSecrets(20, 1), 1);
+    assert.deepEqual(await store.subscriptions.forgetExpiredSecrets(20, 5), 1);
+    assert.deepEqual(await store.subscriptions.forgetExpiredSecrets(20, 5), 0);
+    const [, , third, fourth] = samples;
+    const forgotten = ['whk_1', 'whk_2'].map((webhookId) => sampleSubscription({ webhookId }));
+    assert.deepEqual(await store.subscriptions.page({ after: '', limit: 10 }), [...forgotten, third, fourth]);
+  });
+
+  onStore('the host goes through all subscriptions, whoever they belong to', async (store) => {
+    const samples = [
+      sampleSubscription({ webhookId: 'whk_1' }),
+      sampleSubscription({ webhookId: 'whk_2', tenant: 'other', mode: 'test', workspaces: ['w1'] }),
+      sampleSubscription({ webhookId: 'whk_3', status: 'failed' }),
+    ];
+    await store.transaction(async (transaction) => {
+      for (const sample of samples.toReversed()) await store.subscriptions.insert(sample, transaction);
+    });
+    assert.deepEqual(await store.subscriptions.page({ after: '', limit: 2 }), samples.slice(0, 2));
+    assert.deepEqual(await store.subscriptions.page({ after: 'whk_2', limit: 2 }), samples.slice(2));
+  });
+
   onStore('a subscription is found and listed by callers that reach all of it', async (store) => {
     const samples = [
       sampleSubscription({ webhookId: 'whk_1', workspaces: ['w1'] }),

@@ -1,0 +1,13 @@
+import type { Clock } from '../clock.ts';
+import type { Store } from '../stores/store.ts';
+
+/** A round that deletes the secrets that rotations replaced and that nothing signs with any more. */
+export function forgetExpiredSecrets(store: Store, clock: Clock): (signal: AbortSignal) => Promise<void> {
+  return async (signal) => {
+    for (let forgotten = STEP; forgotten === STEP && !signal.aborted; ) {
+      forgotten = await store.subscriptions.forgetExpiredSecrets(clock.now(), STEP);
+    }
+  };
+}
+
+const STEP = 500;

@@ -1,0 +1,68 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { startPostgres } from '@svc/tools/postgres';
+import pg from 'pg';
+import { afterAll, expect, test } from 'vitest';
+import { postgresStore } from '../../src/stores/postgres/index.ts';
+import { initial as postgresInitial } from '../../src/stores/postgres/migrations/0001-initial.ts';
+import { byok as postgresByok } from '../../src/stores/postgres/migrations/0002-byok.ts';
+import { sqliteStore } from '../../src/stores/sqlite/index.ts';
+import { initial } from '../../src/stores/sqlite/migrations/0001-initial.ts';
+import { audit } from '../../src/stores/sqlite/migrations/0002-audit.ts';
+import { operations } from '../../src/stores/sqlite/migrations/0003-operations.ts';
+import { byok } from '../../src/stores/sqlite/migrations/0004-byok.ts';
+import { sampleSubscription } from '../webhooks/samples.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'svc-migrations-'));
+const postgres = await startPostgres();
+afterAll(async () => {
+  await postgres.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** As it was written before a secret could be replaced: with texts that JSON of a database may not take, or take for something else. */
+const DOCUMENT = {
+  workspaces: 'all',
+  major: 1,
+  url: 'https://example.com/',
+  events: ['run.completed'],
+  tags: ['\u0000', '"secretFingerprint":"00000000"'],
+  durable: true,
+  secretFingerprint: 'abcdef01',
+  createdAt: 0,
+};
+const { secretFingerprint: _, ...fields } = sampleSubscription({ tags: DOCUMENT.tags, sealedSecret: Uint8Array.of(7) });
+const AFTER = { ...fields, secretFingerprint: 'abcdef01' };
+const CIRCUIT = JSON.stringify({ state: 'closed', consecutiveFailures: 0 });
+
+test('a subscription of an SQLite file from before rotations is what it was', async () => {
+  const path = join(folder, 'svc.db');
+  const database = new DatabaseSync(path);
+  database.exec(`${initial}${audit}${operations}${byok} PRAGMA user_version = 4`);
+  database
+    .prepare(`INSERT INTO subscriptions VALUES ('whk_1', 'acme', 'live', 'active', ?, '[]', x'07', ?)`)
+    .run(CIRCUIT, JSON.stringify(DOCUMENT));
+  database.close();
+  const store = sqliteStore(path);
+  expect(await store.subscriptions.read('whk_1')).toEqual(AFTER);
+  await store.close();
+});
+
+test('a subscription of a PostgreSQL schema from before rotations is what it was', async () => {
+  const client = new pg.Client({ connectionString: postgres.url });
+  await client.connect();
+  await client.query(
+    'CREATE SCHEMA old; SET search_path TO old; CREATE TABLE schema_version (version integer NOT NULL)',
+  );
+  await client.query(`${postgresInitial}${postgresByok} INSERT INTO schema_version VALUES (2)`);
+  await client.query(`INSERT INTO subscriptions VALUES ('whk_1', 'acme', 'live', 'active', $1, '[]', '\\x07', $2)`, [
+    CIRCUIT,
+    JSON.stringify(DOCUMENT),
+  ]);
+  await client.end();
+  const store = await postgresStore({ url: postgres.url, schema: 'old', connections: 2 });
+  expect(await store.subscriptions.read('whk_1')).toEqual(AFTER);
+  await store.close();
+});
