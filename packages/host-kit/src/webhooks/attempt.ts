@@ -7,7 +7,7 @@ import type { Store } from '../stores/store.ts';
 import type { Transaction } from '../transaction.ts';
 import type { AttemptRecord } from './attempt-log.ts';
 import { admit } from './circuit.ts';
-import type { Delivery, Settlement } from './delivery.ts';
+import type { ClaimedDelivery, Delivery, Settlement } from './delivery.ts';
 import { healthAfter, type OutcomeRules, settlementAfter, succeeded } from './outcome.ts';
 import { isDelivering, statusAfter } from './state.ts';
 import type { Subscription } from './subscription.ts';
@@ -17,7 +17,7 @@ import type { Transport, TransportVerdict } from './transport.ts';
  * One attempt at one claimed delivery, from the circuit to the settlement. Rejects only when its outcome could not be
  * recorded, or when `signal` aborted it.
  */
-export type Attempt = (delivery: Delivery, signal: AbortSignal) => Promise<void>;
+export type Attempt = (delivery: ClaimedDelivery, signal: AbortSignal) => Promise<void>;
 
 export interface AttemptOptions {
   readonly store: Store;
@@ -41,30 +41,32 @@ export function attempt(options: AttemptOptions): Attempt {
     const subscription = await store.subscriptions.read(delivery.webhookId);
     if (subscription === undefined) return;
     // Paused since it was claimed: it waits with the others.
-    if (subscription.status === 'paused') return store.deliveries.release([delivery.deliveryId]);
+    if (subscription.status === 'paused') return store.deliveries.release([delivery]);
     if (!(await admitted(subscription))) return record(delivery, { kind: 'dropped' }, 'skipped', subscription);
     if (subscription.durable && !isDelivering(subscription.status)) return bury(delivery, subscription);
 
     // At most one attempt: should the host die during it, there is nothing left to attempt again.
-    if (!subscription.durable) await forgetBefore(delivery);
+    if (!subscription.durable && !(await forgetBefore(delivery))) return;
     // Unregistered while the store was asked: nothing starts any more.
     signal.throwIfAborted();
     const verdict = await post(delivery, subscription, signal);
     signal.throwIfAborted();
     const now = clock.now();
     const settlement = settlementAfter({ delivery, subscription, verdict, now }, rules, random);
-    await store.transaction(async (transaction) => {
-      await store.deliveries.settle(delivery.deliveryId, settlement, transaction);
+    const stood = await store.transaction(async (transaction) => {
+      const settled = !subscription.durable || (await store.deliveries.settle(delivery, settlement, transaction));
       await store.attempts.record(attemptRecord(delivery, verdict, now), transaction);
-      if (succeeded(verdict) && isHealthy(subscription)) return;
+      if (succeeded(verdict) && isHealthy(subscription)) return settled;
       const change = (current: Subscription) => healthAfter(current, verdict, now, rules);
       await store.subscriptions.updateHealth(subscription.webhookId, change, transaction);
+      return settled;
     });
-    log({ ...recordOf(delivery, subscription, settlement.kind), ...outcomeOf(verdict) });
+    log({ ...recordOf(delivery, subscription, stood ? settlement.kind : 'claim-lost'), ...outcomeOf(verdict) });
   };
 
-  function forgetBefore({ deliveryId }: Delivery): Promise<void> {
-    return store.transaction((transaction) => store.deliveries.settle(deliveryId, { kind: 'dropped' }, transaction));
+  /** Whether the delivery was still this host's to attempt. */
+  function forgetBefore(delivery: ClaimedDelivery): Promise<boolean> {
+    return store.transaction((transaction) => store.deliveries.settle(delivery, { kind: 'dropped' }, transaction));
   }
 
   /** Best effort asks the circuit, and the probe of a half-open one is taken in the same transaction. */
@@ -100,7 +102,7 @@ export function attempt(options: AttemptOptions): Attempt {
   }
 
   /** Nothing is sent any more: straight to the dead letters. */
-  async function bury(delivery: Delivery, subscription: Subscription): Promise<void> {
+  async function bury(delivery: ClaimedDelivery, subscription: Subscription): Promise<void> {
     const now = clock.now();
     const { attempts } = delivery;
     const expiresAt = now + rules.deadLetterRetentionMs;
@@ -118,19 +120,20 @@ export function attempt(options: AttemptOptions): Attempt {
 
   /** What was settled without an attempt. */
   async function record(
-    delivery: Delivery,
+    delivery: ClaimedDelivery,
     settlement: Settlement,
     reason: string,
     subscription: Subscription,
     also: (transaction: Transaction) => Promise<void> = async () => {},
   ): Promise<void> {
     const skipped = { kind: 'skipped', reason, durationMs: 0 } as const;
-    await store.transaction(async (transaction) => {
-      await store.deliveries.settle(delivery.deliveryId, settlement, transaction);
+    const stood = await store.transaction(async (transaction) => {
+      if (!(await store.deliveries.settle(delivery, settlement, transaction))) return false;
       await store.attempts.record(attemptRecord(delivery, skipped, clock.now()), transaction);
       await also(transaction);
+      return true;
     });
-    log({ ...recordOf(delivery, subscription, settlement.kind), reason });
+    if (stood) log({ ...recordOf(delivery, subscription, settlement.kind), reason });
   }
 }
 

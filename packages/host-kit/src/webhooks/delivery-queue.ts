@@ -1,15 +1,19 @@
 import type { Transaction } from '../transaction.ts';
-import type { DeadLetter, DeadLetterCursor, Delivery, Settlement } from './delivery.ts';
+import type { Claim, ClaimedDelivery, DeadLetter, DeadLetterCursor, Delivery, Settlement } from './delivery.ts';
 
 /** The outbox: what `append` wrote and the dispatcher works off. Nothing leaves it but by a settlement or with its subscription. */
 export interface DeliveryQueue {
   enqueue(deliveries: readonly Delivery[], transaction: Transaction): Promise<void>;
   /** Takes due deliveries of subscriptions that are not paused, in turn across them, so that a long backlog of one does not hold up another's first. */
-  claim(request: ClaimRequest): Promise<readonly Delivery[]>;
-  /** Ends a claim. Nothing happens when the delivery is gone because its subscription was removed. */
-  settle(deliveryId: string, settlement: Settlement, transaction: Transaction): Promise<void>;
-  /** Hands claims back that were not attempted. */
-  release(deliveryIds: readonly string[]): Promise<void>;
+  claim(request: ClaimRequest): Promise<readonly ClaimedDelivery[]>;
+  /**
+   * Ends a claim.
+   *
+   * @returns whether the claim still stood; otherwise nothing happened, because it was taken over, or went with its subscription
+   */
+  settle(claim: Claim, settlement: Settlement, transaction: Transaction): Promise<boolean>;
+  /** Hands back those claims that still stand, unattempted. */
+  release(claims: readonly Claim[]): Promise<void>;
   /**
    * The next time after `now` at which a delivery becomes due or a claim runs out. What is due already and was not claimed waits
    * for room, or for its subscription to go on, and whoever makes that happen looks again. Undefined: only after an enqueue.

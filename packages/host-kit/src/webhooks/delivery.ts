@@ -14,6 +14,15 @@ export interface Delivery {
   readonly dueAt: number;
 }
 
+/** A delivery that its claimant may attempt, until the claim runs out and somebody else takes it over. */
+export interface ClaimedDelivery extends Delivery {
+  /** In ms. It tells claims apart: whoever takes one over has it for longer than whoever had it before. */
+  readonly leaseUntil: number;
+}
+
+/** What names a claim. */
+export type Claim = Pick<ClaimedDelivery, 'deliveryId' | 'leaseUntil'>;
+
 /** Where an attempt leaves its delivery. */
 export type Settlement =
   | { readonly kind: 'delivered' }

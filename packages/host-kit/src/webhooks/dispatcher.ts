@@ -1,7 +1,7 @@
 import type { Clock } from '../clock.ts';
 import { describeError, type Log } from '../log.ts';
 import type { Attempt } from './attempt.ts';
-import type { Delivery } from './delivery.ts';
+import type { Claim, ClaimedDelivery } from './delivery.ts';
 import type { DeliveryQueue } from './delivery-queue.ts';
 
 /** Works off the outbox: as many attempts at a time as allowed, in turn across subscriptions, each when it is due. */
@@ -55,7 +55,7 @@ export function dispatcher(options: DispatcherOptions): Dispatcher {
       state = 'stopped';
       cancelTimer();
       await pumping;
-      const unbegun = ready.map(({ delivery }) => delivery.deliveryId);
+      const unbegun = ready.map(({ delivery }) => delivery);
       ready = [];
       if (unbegun.length > 0) await release(unbegun);
       await settledWithin(graceMs);
@@ -117,13 +117,13 @@ export function dispatcher(options: DispatcherOptions): Dispatcher {
     if (ready.length === 0 || state === 'stopped') return;
     const now = clock.now();
     const later: Claimed[] = [];
-    const late: string[] = [];
+    const late: ClaimedDelivery[] = [];
     for (const claimed of ready) {
       const { delivery, beginBy } = claimed;
       const isFree =
         underWay.size < concurrency.total && (busy.get(delivery.webhookId) ?? 0) < concurrency.perSubscription;
       // A claim that was kept too long might run out during the attempt, and another host take it over.
-      if (now > beginBy) late.push(delivery.deliveryId);
+      if (now > beginBy) late.push(delivery);
       else if (isFree) begin(delivery);
       else later.push(claimed);
     }
@@ -131,7 +131,7 @@ export function dispatcher(options: DispatcherOptions): Dispatcher {
     if (late.length > 0) void release(late);
   }
 
-  function begin(delivery: Delivery): void {
+  function begin(delivery: ClaimedDelivery): void {
     const { webhookId } = delivery;
     const abort = new AbortController();
     busy.set(webhookId, (busy.get(webhookId) ?? 0) + 1);
@@ -156,20 +156,20 @@ export function dispatcher(options: DispatcherOptions): Dispatcher {
   }
 
   /** The outcome could not be written down. The claim is given up, so the delivery is tried again. */
-  async function handBack(delivery: Delivery, error: unknown): Promise<void> {
+  async function handBack(delivery: ClaimedDelivery, error: unknown): Promise<void> {
     if (state !== 'stopped') {
       log({ level: 'error', event: 'delivery.not-settled', deliveryId: delivery.deliveryId, ...describeError(error) });
     }
-    await release([delivery.deliveryId]);
+    await release([delivery]);
   }
 
-  async function release(deliveryIds: readonly string[]): Promise<void> {
+  async function release(claims: readonly Claim[]): Promise<void> {
     try {
-      await queue.release(deliveryIds);
+      await queue.release(claims);
       wake();
     } catch (cause) {
       // The claims run out by themselves.
-      log({ level: 'error', event: 'delivery.not-released', deliveries: deliveryIds.length, ...describeError(cause) });
+      log({ level: 'error', event: 'delivery.not-released', deliveries: claims.length, ...describeError(cause) });
     }
   }
 
@@ -198,13 +198,13 @@ export function dispatcher(options: DispatcherOptions): Dispatcher {
 }
 
 interface UnderWay {
-  readonly delivery: Delivery;
+  readonly delivery: ClaimedDelivery;
   readonly abort: AbortController;
   readonly done: Promise<void>;
 }
 
 interface Claimed {
-  readonly delivery: Delivery;
+  readonly delivery: ClaimedDelivery;
   /** After it the claim is given back instead of begun. */
   readonly beginBy: number;
 }

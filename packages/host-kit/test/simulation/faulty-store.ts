@@ -35,7 +35,7 @@ export function faultyStore(
     deliveries: {
       ...inner.deliveries,
       claim: (request) => asked(() => inner.deliveries.claim(request)),
-      release: (deliveryIds) => asked(() => inner.deliveries.release(deliveryIds)),
+      release: (claims) => asked(() => inner.deliveries.release(claims)),
       nextDueAfter: (now) => asked(() => inner.deliveries.nextDueAfter(now)),
       sweep: (now, limit) => asked(() => inner.deliveries.sweep(now, limit)),
     },

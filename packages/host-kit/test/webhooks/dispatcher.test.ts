@@ -27,7 +27,8 @@ async function started(webhookIds: readonly string[], concurrency: { total: numb
     log: () => {},
     concurrency,
     attemptTimeoutMs: 1000,
-    async attempt({ deliveryId }, signal) {
+    async attempt(delivery, signal) {
+      const { deliveryId } = delivery;
       begun.push(deliveryId);
       await new Promise<void>((resolve, reject) => {
         finish.set(deliveryId, resolve);
@@ -36,7 +37,7 @@ async function started(webhookIds: readonly string[], concurrency: { total: numb
           reject(signal.reason);
         });
       });
-      await store.transaction((transaction) => store.deliveries.settle(deliveryId, { kind: 'delivered' }, transaction));
+      await store.transaction((transaction) => store.deliveries.settle(delivery, { kind: 'delivered' }, transaction));
     },
   });
   running.push(dispatch);

@@ -1,5 +1,5 @@
 import type { Transaction } from '../../transaction.ts';
-import type { DeadLetter, Delivery } from '../../webhooks/delivery.ts';
+import type { Claim, ClaimedDelivery, DeadLetter, Delivery } from '../../webhooks/delivery.ts';
 import type { DeliveryQueue } from '../../webhooks/delivery-queue.ts';
 import { type Journal, put } from './journal.ts';
 
@@ -32,33 +32,35 @@ export function deliveryQueue(journal: Journal, isPaused: (webhookId: string) =>
     claim({ now, leaseUntil, limit, room }) {
       return journal.transaction(async (transaction) => {
         takeBack(now, transaction);
-        const claimed: Delivery[] = [];
+        const claimed: ClaimedDelivery[] = [];
         for (const webhookId of inTurn()) {
           const most = Math.min(room(webhookId), limit - claimed.length);
           if (most <= 0) continue;
           const due = waitingFor(webhookId).filter(({ dueAt }) => dueAt <= now);
           for (const { delivery } of due.slice(0, most)) {
             put(journal, transaction, entries, delivery.deliveryId, { state: 'claimed', delivery, dueAt: leaseUntil });
-            claimed.push(delivery);
+            claimed.push({ ...delivery, leaseUntil });
             lastServed = webhookId;
           }
         }
         return claimed;
       });
     },
-    async settle(deliveryId, settlement, transaction) {
-      const entry = entries.get(deliveryId);
-      if (entry === undefined) return;
-      const { delivery } = entry;
+    async settle(claim, settlement, transaction) {
+      const { deliveryId } = claim;
+      const delivery = standing(claim)?.delivery;
+      if (delivery === undefined) return false;
       switch (settlement.kind) {
         case 'delivered':
         case 'dropped':
-          return put(journal, transaction, entries, deliveryId, undefined);
+          put(journal, transaction, entries, deliveryId, undefined);
+          return true;
         case 'retry': {
           const { attempts, lastStatus } = settlement;
           const dueAt = Math.ceil(settlement.dueAt);
           const waiting: Entry = { state: 'waiting', delivery: { ...delivery, attempts, dueAt }, dueAt, lastStatus };
-          return put(journal, transaction, entries, deliveryId, waiting);
+          put(journal, transaction, entries, deliveryId, waiting);
+          return true;
         }
         case 'dead': {
           const { at, expiresAt, attempts, lastStatus } = settlement;
@@ -74,17 +76,17 @@ export function deliveryQueue(journal: Journal, isPaused: (webhookId: string) =>
             expiresAt,
             lastStatus,
           };
-          return put(journal, transaction, entries, deliveryId, { state: 'dead', delivery, dueAt: expiresAt, letter });
+          put(journal, transaction, entries, deliveryId, { state: 'dead', delivery, dueAt: expiresAt, letter });
+          return true;
         }
       }
     },
-    release(deliveryIds) {
+    release(claims) {
       return journal.transaction(async (transaction) => {
-        for (const deliveryId of deliveryIds) {
-          const entry = entries.get(deliveryId);
-          if (entry?.state === 'claimed') {
-            put(journal, transaction, entries, deliveryId, { state: 'waiting', delivery: entry.delivery, dueAt: 0 });
-          }
+        for (const claim of claims) {
+          const delivery = standing(claim)?.delivery;
+          if (delivery === undefined) continue;
+          put(journal, transaction, entries, claim.deliveryId, { state: 'waiting', delivery, dueAt: 0 });
         }
       });
     },
@@ -127,6 +129,11 @@ export function deliveryQueue(journal: Journal, isPaused: (webhookId: string) =>
       }
     },
   };
+
+  function standing({ deliveryId, leaseUntil }: Claim): Entry | undefined {
+    const entry = entries.get(deliveryId);
+    return entry?.state === 'claimed' && entry.dueAt === leaseUntil ? entry : undefined;
+  }
 
   function takeBack(now: number, transaction: Transaction): void {
     for (const [deliveryId, { state, delivery, dueAt }] of entries) {

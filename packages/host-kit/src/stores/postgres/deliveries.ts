@@ -1,5 +1,5 @@
 import type { Transaction } from '../../transaction.ts';
-import type { Settlement } from '../../webhooks/delivery.ts';
+import type { Claim, Settlement } from '../../webhooks/delivery.ts';
 import type { ClaimRequest, DeliveryQueue, Room } from '../../webhooks/delivery-queue.ts';
 import { deadLetterOf, deliveryOf } from '../sql/delivery-row.ts';
 import { integer, optional, type Row, text } from '../sql/row.ts';
@@ -54,17 +54,19 @@ const NEXT_DUE = {
 };
 const RELEASE = {
   name: 'deliveries-release',
-  text: `UPDATE deliveries SET state = 'waiting', due_at = 0 WHERE state = 'claimed' AND delivery_id = ANY ($1::text[])`,
+  text: `UPDATE deliveries SET state = 'waiting', due_at = 0
+    FROM unnest($1::text[], $2::bigint[]) AS c (delivery_id, lease_until)
+    WHERE deliveries.delivery_id = c.delivery_id AND state = 'claimed' AND due_at = c.lease_until`,
 };
-const DELETE = { name: 'deliveries-delete', text: 'DELETE FROM deliveries WHERE delivery_id = $1' };
+const OF_CLAIM = `WHERE delivery_id = $1 AND state = 'claimed' AND due_at = $2`;
+const DELETE = { name: 'deliveries-delete', text: `DELETE FROM deliveries ${OF_CLAIM}` };
 const RETRY = {
   name: 'deliveries-retry',
-  text: `UPDATE deliveries SET state = 'waiting', due_at = $1, attempts = $2, last_status = $3 WHERE delivery_id = $4`,
+  text: `UPDATE deliveries SET state = 'waiting', due_at = $3, attempts = $4, last_status = $5 ${OF_CLAIM}`,
 };
 const BURY = {
   name: 'deliveries-bury',
-  text: `UPDATE deliveries SET state = 'dead', due_at = $1, dead_at = $2, attempts = $3, last_status = $4
-    WHERE delivery_id = $5`,
+  text: `UPDATE deliveries SET state = 'dead', due_at = $3, dead_at = $4, attempts = $5, last_status = $6 ${OF_CLAIM}`,
 };
 const DEAD = {
   name: 'deliveries-dead',
@@ -104,11 +106,12 @@ export function deliveryQueue(database: Database): DeliveryQueue {
       ]);
     },
     claim: (request) => database.transaction((transaction) => claim(request, transaction)),
-    async settle(deliveryId, settlement, transaction) {
-      await settle(deliveryId, settlement, transaction);
+    async settle(claimed, settlement, transaction) {
+      return (await settle(claimed, settlement, transaction)).count > 0;
     },
-    async release(deliveryIds) {
-      await database.query(RELEASE, [[...deliveryIds]]);
+    async release(claims) {
+      const ids = claims.map(({ deliveryId }) => deliveryId);
+      await database.query(RELEASE, [ids, claims.map(({ leaseUntil }) => leaseUntil)]);
     },
     async nextDueAfter(now) {
       const [row] = (await database.query(NEXT_DUE, [now])).rows;
@@ -138,7 +141,10 @@ export function deliveryQueue(database: Database): DeliveryQueue {
     const ids = turn.map(({ webhookId }) => webhookId);
     const rooms = turn.map((subscription) => Math.min(subscription.room, limit));
     const { rows } = await database.within(transaction, CLAIM, [ids, rooms, now, limit, leaseUntil]);
-    const claimed = [...rows].sort(inTurn).map((row) => deliveryOf({ ...row, due_at: row.was_due }));
+    const claimed = [...rows].sort(inTurn).map((row) => ({
+      ...deliveryOf({ ...row, due_at: row.was_due }),
+      leaseUntil,
+    }));
     lastServed = claimed.at(-1)?.webhookId ?? lastServed;
     return claimed;
   }
@@ -151,18 +157,19 @@ export function deliveryQueue(database: Database): DeliveryQueue {
       .filter((subscription) => subscription.room > 0);
   }
 
-  function settle(deliveryId: string, settlement: Settlement, transaction: Transaction) {
+  function settle({ deliveryId, leaseUntil }: Claim, settlement: Settlement, transaction: Transaction) {
     switch (settlement.kind) {
       case 'delivered':
       case 'dropped':
-        return database.within(transaction, DELETE, [deliveryId]);
+        return database.within(transaction, DELETE, [deliveryId, leaseUntil]);
       case 'retry': {
         const { dueAt, attempts, lastStatus = null } = settlement;
-        return database.within(transaction, RETRY, [Math.ceil(dueAt), attempts, lastStatus, deliveryId]);
+        return database.within(transaction, RETRY, [deliveryId, leaseUntil, Math.ceil(dueAt), attempts, lastStatus]);
       }
       case 'dead': {
         const { expiresAt, at, attempts, lastStatus = null } = settlement;
-        return database.within(transaction, BURY, [Math.round(expiresAt), at, attempts, lastStatus, deliveryId]);
+        const values = [deliveryId, leaseUntil, Math.round(expiresAt), at, attempts, lastStatus];
+        return database.within(transaction, BURY, values);
       }
     }
   }

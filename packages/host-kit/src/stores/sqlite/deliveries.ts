@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
-import type { Delivery, Settlement } from '../../webhooks/delivery.ts';
+import type { Claim, ClaimedDelivery, Settlement } from '../../webhooks/delivery.ts';
 import type { DeliveryQueue } from '../../webhooks/delivery-queue.ts';
 import { deadLetterOf, deliveryOf } from '../sql/delivery-row.ts';
 import { integer, optional, text } from '../sql/row.ts';
@@ -18,11 +18,11 @@ const NEXT_DUE = `SELECT min(due_at) AS due_at FROM (
   SELECT min(due_at) AS due_at FROM deliveries INDEXED BY deliveries_due WHERE state = 'waiting' AND due_at > ?1
   UNION ALL
   SELECT min(due_at) FROM deliveries INDEXED BY deliveries_claimed WHERE state = 'claimed' AND due_at > ?1)`;
-const RELEASE = `UPDATE deliveries SET state = 'waiting', due_at = 0 WHERE state = 'claimed' AND delivery_id = ?`;
-const DELETE = 'DELETE FROM deliveries WHERE delivery_id = ?';
-const RETRY = `UPDATE deliveries SET state = 'waiting', due_at = ?, attempts = ?, last_status = ? WHERE delivery_id = ?`;
-const BURY = `UPDATE deliveries SET state = 'dead', due_at = ?, dead_at = ?, attempts = ?, last_status = ?
-  WHERE delivery_id = ?`;
+const OF_CLAIM = `WHERE delivery_id = ? AND state = 'claimed' AND due_at = ?`;
+const RELEASE = `UPDATE deliveries SET state = 'waiting', due_at = 0 ${OF_CLAIM}`;
+const DELETE = `DELETE FROM deliveries ${OF_CLAIM}`;
+const RETRY = `UPDATE deliveries SET state = 'waiting', due_at = ?, attempts = ?, last_status = ? ${OF_CLAIM}`;
+const BURY = `UPDATE deliveries SET state = 'dead', due_at = ?, dead_at = ?, attempts = ?, last_status = ? ${OF_CLAIM}`;
 const DEAD = `SELECT * FROM deliveries INDEXED BY deliveries_dead
   WHERE state = 'dead' AND webhook_id = ? AND (dead_at, delivery_id) < (?, ?)
   ORDER BY dead_at DESC, delivery_id DESC LIMIT ?`;
@@ -61,26 +61,26 @@ export function deliveryQueue(reader: DatabaseSync, database: DatabaseSync, writ
     claim({ now, leaseUntil, limit, room }) {
       return writer.transaction(async () => {
         takeBack.run(now, now);
-        const claimed: Delivery[] = [];
+        const claimed: ClaimedDelivery[] = [];
         for (const webhookId of waitingSubscriptions()) {
           const most = Math.min(room(webhookId), limit - claimed.length);
           if (most <= 0 || isPaused.get(webhookId) !== undefined) continue;
           const rows = due.all(webhookId, now, most);
           for (const row of rows) claim.run(leaseUntil, integer(row, 'position'));
-          claimed.push(...rows.map(deliveryOf));
+          claimed.push(...rows.map((row) => ({ ...deliveryOf(row), leaseUntil })));
           if (rows.length > 0) lastServed = webhookId;
           if (claimed.length >= limit) break;
         }
         return claimed;
       });
     },
-    async settle(deliveryId, settlement, transaction) {
+    async settle(claimed, settlement, transaction) {
       writer.require(transaction);
-      settle(deliveryId, settlement);
+      return settle(claimed, settlement) > 0;
     },
-    release(deliveryIds) {
+    release(claims) {
       return writer.transaction(async () => {
-        for (const deliveryId of deliveryIds) release.run(deliveryId);
+        for (const { deliveryId, leaseUntil } of claims) release.run(deliveryId, leaseUntil);
       });
     },
     async nextDueAfter(now) {
@@ -120,24 +120,25 @@ export function deliveryQueue(reader: DatabaseSync, database: DatabaseSync, writ
   }
 }
 
-/** Writes where an attempt left a delivery. */
-function settler(database: DatabaseSync): (deliveryId: string, settlement: Settlement) => void {
+/** Writes where an attempt left a delivery, and tells how many it found. */
+function settler(database: DatabaseSync): (claim: Claim, settlement: Settlement) => number {
   const remove = database.prepare(DELETE);
   const retry = database.prepare(RETRY);
   const bury = database.prepare(BURY);
 
-  return (deliveryId, settlement) => {
+  return ({ deliveryId, leaseUntil }, settlement) => {
     switch (settlement.kind) {
       case 'delivered':
       case 'dropped':
-        remove.run(deliveryId);
-        break;
-      case 'retry':
-        retry.run(Math.ceil(settlement.dueAt), settlement.attempts, settlement.lastStatus ?? null, deliveryId);
-        break;
-      case 'dead':
-        bury.run(settlement.expiresAt, settlement.at, settlement.attempts, settlement.lastStatus ?? null, deliveryId);
-        break;
+        return Number(remove.run(deliveryId, leaseUntil).changes);
+      case 'retry': {
+        const { dueAt, attempts, lastStatus = null } = settlement;
+        return Number(retry.run(Math.ceil(dueAt), attempts, lastStatus, deliveryId, leaseUntil).changes);
+      }
+      case 'dead': {
+        const { expiresAt, at, attempts, lastStatus = null } = settlement;
+        return Number(bury.run(expiresAt, at, attempts, lastStatus, deliveryId, leaseUntil).changes);
+      }
     }
   };
 }

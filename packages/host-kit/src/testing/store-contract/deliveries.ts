@@ -1,3 +1,4 @@
+import type { Claim, ClaimedDelivery, Delivery, Settlement } from '../../webhooks/delivery.ts';
 import type { Subscription } from '../../webhooks/subscription.ts';
 import type { StoreContract } from './contract.ts';
 import { CLAIM, sampleDelivery, withSubscriptions } from './samples.ts';
@@ -9,7 +10,7 @@ export function deliveriesContract({ onStore, assert }: StoreContract): void {
     const due = sampleDelivery({ deliveryId: 'dlv_1' });
     const later = sampleDelivery({ deliveryId: 'dlv_2', dueAt: 2000 });
     await store.transaction((transaction) => store.deliveries.enqueue([due, later], transaction));
-    assert.deepEqual(await store.deliveries.claim(CLAIM), [due]);
+    assert.deepEqual(await store.deliveries.claim(CLAIM), [claimed(due)]);
     assert.deepEqual(await store.deliveries.claim(CLAIM), []);
     assert.deepEqual(await store.deliveries.nextDueAfter(1000), 2000);
     assert.deepEqual(await store.deliveries.nextDueAfter(2000), CLAIM.leaseUntil);
@@ -20,8 +21,8 @@ export function deliveriesContract({ onStore, assert }: StoreContract): void {
     const backlog = Array.from({ length: 20 }, (_, index) => sampleDelivery({ deliveryId: `dlv_a${index}` }));
     const other = sampleDelivery({ deliveryId: 'dlv_b', webhookId: 'whk_2' });
     await store.transaction((transaction) => store.deliveries.enqueue([...backlog, other], transaction));
-    const claimed = await store.deliveries.claim({ ...CLAIM, limit: 5, room: () => 4 });
-    assert.deepEqual(claimed.map(({ webhookId }) => webhookId).sort(), ['whk_1', 'whk_1', 'whk_1', 'whk_1', 'whk_2']);
+    const found = await store.deliveries.claim({ ...CLAIM, limit: 5, room: () => 4 });
+    assert.deepEqual(found.map(({ webhookId }) => webhookId).sort(), ['whk_1', 'whk_1', 'whk_1', 'whk_1', 'whk_2']);
   });
 
   onStore('a claim that ran out, and one that is handed back, are up for taking again', async (store) => {
@@ -33,8 +34,36 @@ export function deliveriesContract({ onStore, assert }: StoreContract): void {
     assert.deepEqual(await store.deliveries.nextDueAfter(1000), 1500);
     assert.deepEqual(await ids(1499), []);
     assert.deepEqual(await ids(1500), ['dlv_1']);
-    await store.deliveries.release(['dlv_1']);
+    await store.deliveries.release([{ deliveryId: 'dlv_1', leaseUntil: 2000 }]);
     assert.deepEqual(await ids(1501), ['dlv_1']);
+  });
+
+  onStore('whoever lost a claim to another settles nothing of it, and gives nothing back', async (store) => {
+    const late = [
+      { kind: 'delivered' },
+      { kind: 'dropped' },
+      { kind: 'retry', dueAt: 1, attempts: 9, lastStatus: 500 },
+      { kind: 'dead', at: 1, expiresAt: 9000, attempts: 9, lastStatus: 500 },
+    ] as const;
+    await withSubscriptions(store, 'whk_1');
+    await store.transaction((transaction) => store.deliveries.enqueue([sampleDelivery({})], transaction));
+    const claimAt = async (now: number) =>
+      (await store.deliveries.claim({ ...CLAIM, now, leaseUntil: now + 500 })).map(({ leaseUntil }) => leaseUntil);
+    const settled = (claim: Claim, settlement: Settlement) =>
+      store.transaction((transaction) => store.deliveries.settle(claim, settlement, transaction));
+    assert.deepEqual(await claimAt(1000), [1500]);
+    assert.deepEqual(await claimAt(1500), [2000]);
+    const [lost, stands] = [
+      { deliveryId: 'dlv_1', leaseUntil: 1500 },
+      { deliveryId: 'dlv_1', leaseUntil: 2000 },
+    ];
+    for (const settlement of late) assert.deepEqual(await settled(lost, settlement), false);
+    await store.deliveries.release([lost]);
+    assert.deepEqual(await claimAt(1600), []);
+    assert.deepEqual(await settled(stands, { kind: 'retry', dueAt: 1700, attempts: 1, lastStatus: 500 }), true);
+    // Its own claim is over, too.
+    assert.deepEqual(await settled(stands, { kind: 'delivered' }), false);
+    assert.deepEqual(await claimAt(1700), [2200]);
   });
 
   onStore('a retry is due when it says, with its attempts counted', async (store) => {
@@ -42,10 +71,10 @@ export function deliveriesContract({ onStore, assert }: StoreContract): void {
     await store.transaction((transaction) => store.deliveries.enqueue([sampleDelivery({})], transaction));
     await store.deliveries.claim(CLAIM);
     const retry = { kind: 'retry', dueAt: 1200, attempts: 1, lastStatus: 500 } as const;
-    await store.transaction((transaction) => store.deliveries.settle('dlv_1', retry, transaction));
+    await store.transaction((transaction) => store.deliveries.settle(CLAIMED, retry, transaction));
     assert.deepEqual(await store.deliveries.claim({ ...CLAIM, now: 1199 }), []);
     assert.deepEqual(await store.deliveries.claim({ ...CLAIM, now: 1200 }), [
-      sampleDelivery({ attempts: 1, dueAt: 1200 }),
+      claimed(sampleDelivery({ attempts: 1, dueAt: 1200 })),
     ]);
   });
 
@@ -54,7 +83,7 @@ export function deliveriesContract({ onStore, assert }: StoreContract): void {
     await store.transaction((transaction) => store.deliveries.enqueue([sampleDelivery({})], transaction));
     await store.deliveries.claim(CLAIM);
     const dead = { kind: 'dead', at: 1100, expiresAt: 5000, attempts: 3, lastStatus: undefined } as const;
-    await store.transaction((transaction) => store.deliveries.settle('dlv_1', dead, transaction));
+    await store.transaction((transaction) => store.deliveries.settle(CLAIMED, dead, transaction));
     const { deliveryId, webhookId, runId, eventId, eventType } = sampleDelivery({});
     const letter = {
       deliveryId,
@@ -79,12 +108,13 @@ export function deliveriesContract({ onStore, assert }: StoreContract): void {
     const ids = ['dlv_1', 'dlv_2', 'dlv_3', 'dlv_4', 'dlv_5'];
     const deliveries = ids.map((deliveryId) => sampleDelivery({ deliveryId }));
     await store.transaction((transaction) => store.deliveries.enqueue(deliveries, transaction));
+    await store.deliveries.claim(CLAIM);
     await store.transaction(async (transaction) => {
       // Two of one instant: the id decides.
       for (const [index, deliveryId] of ids.entries()) {
         const at = 1000 + Math.floor(index / 2);
         const dead = { kind: 'dead', at, expiresAt: 9000, attempts: 3, lastStatus: 500 } as const;
-        await store.deliveries.settle(deliveryId, dead, transaction);
+        await store.deliveries.settle({ ...CLAIMED, deliveryId }, dead, transaction);
       }
     });
     const first = await store.deliveries.deadLetters('whk_1', { limit: 2 });
@@ -103,9 +133,10 @@ export function deliveriesContract({ onStore, assert }: StoreContract): void {
       sampleDelivery({ deliveryId, webhookId: deliveryId === 'dlv_3' ? 'whk_2' : 'whk_1' }),
     );
     await store.transaction((transaction) => store.deliveries.enqueue(deliveries, transaction));
+    await store.deliveries.claim(CLAIM);
     await store.transaction(async (transaction) => {
       const dead = { kind: 'dead', at: 1, expiresAt: 9000, attempts: 3, lastStatus: 500 } as const;
-      for (const deliveryId of ids) await store.deliveries.settle(deliveryId, dead, transaction);
+      for (const deliveryId of ids) await store.deliveries.settle({ ...CLAIMED, deliveryId }, dead, transaction);
     });
     const redrive = (webhookId: string, deliveryIds: string[] | undefined, now = 2000) =>
       store.transaction((transaction) =>
@@ -116,7 +147,7 @@ export function deliveriesContract({ onStore, assert }: StoreContract): void {
     assert.deepEqual(await redrive('whk_1', ['dlv_2'], 0), 0);
     assert.deepEqual(await redrive('whk_1', ['dlv_2', 'dlv_3', 'dlv_9']), 1);
     assert.deepEqual(await store.deliveries.claim({ ...CLAIM, now: 2000 }), [
-      sampleDelivery({ deliveryId: 'dlv_2', attempts: 0, dueAt: 2000 }),
+      claimed(sampleDelivery({ deliveryId: 'dlv_2', attempts: 0, dueAt: 2000 })),
     ]);
     assert.deepEqual(await redrive('whk_1', undefined), 1);
     assert.deepEqual(await store.deliveries.deadLetters('whk_1', { limit: 10 }), []);
@@ -144,7 +175,14 @@ export function deliveriesContract({ onStore, assert }: StoreContract): void {
     await withSubscriptions(store, 'whk_1');
     await store.transaction((transaction) => store.deliveries.enqueue([sampleDelivery({})], transaction));
     await store.deliveries.claim(CLAIM);
-    await store.transaction((transaction) => store.deliveries.settle('dlv_1', { kind: 'delivered' }, transaction));
+    await store.transaction((transaction) => store.deliveries.settle(CLAIMED, { kind: 'delivered' }, transaction));
     assert.deepEqual(await store.deliveries.nextDueAfter(0), undefined);
   });
+}
+
+/** The claim of `CLAIM` on the sample. */
+const CLAIMED: Claim = { deliveryId: 'dlv_1', leaseUntil: CLAIM.leaseUntil };
+
+function claimed(delivery: Delivery): ClaimedDelivery {
+  return { ...delivery, leaseUntil: CLAIM.leaseUntil };
 }

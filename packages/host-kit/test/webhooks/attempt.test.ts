@@ -1,0 +1,96 @@
+import { covers } from '@svc/tools/covers';
+import { describe, expect, test } from 'vitest';
+import { systemRandom } from '../../src/random.ts';
+import { secretBox } from '../../src/sealing/secret-box.ts';
+import { memoryStore } from '../../src/stores/memory/index.ts';
+import { attempt } from '../../src/webhooks/attempt.ts';
+import type { ClaimedDelivery } from '../../src/webhooks/delivery.ts';
+import type { TransportVerdict } from '../../src/webhooks/transport.ts';
+import { sampleDelivery, sampleSubscription } from './samples.ts';
+
+const ANSWERED = { kind: 'answered', retryAfter: undefined, durationMs: 1 } as const;
+const LEASE_MS = 1000;
+
+/** A host that has claimed one delivery, on a clock that stands still until the test moves it. */
+async function claimant(durable: boolean) {
+  const store = memoryStore();
+  const secrets = secretBox(new Uint8Array(32), systemRandom);
+  const sealedSecret = secrets.seal('a secret that is long enough', 'whk_1');
+  await store.transaction(async (transaction) => {
+    await store.subscriptions.insert(sampleSubscription({ durable, sealedSecret }), transaction);
+    await store.deliveries.enqueue([sampleDelivery({})], transaction);
+  });
+  const time = { now: 5000 };
+  const posts: number[] = [];
+  let whilePosting = async (): Promise<TransportVerdict> => ({ ...ANSWERED, status: 204 });
+  const perform = attempt({
+    store,
+    async transport() {
+      posts.push(time.now);
+      return whilePosting();
+    },
+    secrets,
+    clock: { now: () => time.now, at: () => () => {} },
+    random: systemRandom,
+    log: () => {},
+    rules: {
+      retryPolicy: { maxAttempts: 3, backoff: 'fixed', delayMs: 100, maxDelayMs: 100 },
+      circuit: { failureThreshold: 4, cooldownMs: 1000, failureLimit: 100, failureWindowMs: 1000 },
+      deadLetterRetentionMs: 1000,
+    },
+    attemptTimeoutMs: 100,
+    webhookIdOf: ({ webhookId }) => webhookId,
+    families: ['A'],
+    userAgent: 'test',
+  });
+  const claim = async (): Promise<ClaimedDelivery> => {
+    const { now } = time;
+    const [claimed] = await store.deliveries.claim({ now, leaseUntil: now + LEASE_MS, limit: 1, room: () => 1 });
+    if (claimed === undefined) throw new Error('There was nothing to claim.');
+    return claimed;
+  };
+  return {
+    store,
+    time,
+    posts,
+    claim,
+    attempt: (delivery: ClaimedDelivery) => perform(delivery, new AbortController().signal),
+    /** What happens while the next attempt is under way, and how it is answered. */
+    answer(status: number, meanwhile: () => Promise<unknown> = async () => {}) {
+      whilePosting = async () => {
+        await meanwhile();
+        return { ...ANSWERED, status };
+      };
+    },
+  };
+}
+
+describe('a host that stood still for longer than its claim', () => {
+  test(`${covers('webhooks.best-effort.single-attempt')} It does not attempt what another has taken over.`, async () => {
+    const { time, posts, claim, attempt } = await claimant(false);
+    const late = await claim();
+    time.now += LEASE_MS;
+    await attempt(await claim());
+    await attempt(late);
+    expect(posts.length).toBe(1);
+  });
+
+  test.each([204, 500, 410])(
+    'does not touch what another has taken over, although its receiver answered %i',
+    async (status) => {
+      const { store, time, claim, attempt, answer } = await claimant(true);
+      const late = await claim();
+      let taken: ClaimedDelivery | undefined;
+      answer(status, async () => {
+        time.now += LEASE_MS;
+        taken = await claim();
+      });
+      await attempt(late);
+      expect(await store.deliveries.nextDueAfter(0)).toBe(taken?.leaseUntil);
+      expect(await store.deliveries.deadLetters('whk_1', { limit: 1 })).toEqual([]);
+      answer(204);
+      if (taken !== undefined) await attempt(taken);
+      expect(await store.deliveries.nextDueAfter(0)).toBeUndefined();
+    },
+  );
+});
