@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { asDescribed } from '@svc/tools/as-described';
 import { type BootedHost, bootHost, scratch, startReceiver } from './booted-host.ts';
 
 export const KEY = 'operator_brought_key_of_enough_characters';
@@ -21,6 +22,7 @@ export type AcmeHost = Awaited<ReturnType<typeof startAcme>>;
 export async function startAcme(webhooks: object) {
   const folder = scratch();
   const receiver = await startReceiver();
+  const send = asDescribed(fetch);
   const key = (id: string, secret: string, fields: object = {}) => ({
     id,
     key: secret,
@@ -58,7 +60,7 @@ export async function startAcme(webhooks: object) {
     /** A JSON request, with `KEY` unless another is said. */
     async call(path: string, options: CallOptions = {}) {
       const { key: secret = KEY, body, major, method = body === undefined ? 'GET' : 'POST' } = options;
-      const response = await fetch(host.url + path, {
+      const response = await send(host.url + path, {
         method,
         headers: {
           authorization: `Bearer ${secret}`,

@@ -2,11 +2,14 @@ import { createHash, randomUUID } from 'node:crypto';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { asDescribed } from '@svc/tools/as-described';
 import { covers } from '@svc/tools/covers';
 import { type IdentityProvider, RESOURCE, startIdentityProvider } from '@svc/tools/identity-provider';
 import { calculateJwkThumbprint, exportJWK, generateKeyPair, SignJWT } from 'jose';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { type BootedHost, bootHost, eventually, launch, type Receiver, scratch, startReceiver } from './booted-host.ts';
+
+const send = asDescribed(fetch);
 
 const KEY = 'operator_brought_key_of_enough_characters';
 const AUDITOR = 'operator_brought_key_of_the_auditor_only_x';
@@ -98,7 +101,7 @@ interface Options {
 }
 
 async function call(path: string, { method, authorization, headers = {}, body }: Options = {}) {
-  const response = await fetch(`${host?.url}${path}`, {
+  const response = await send(`${host?.url}${path}`, {
     method: method ?? (body === undefined ? 'GET' : 'POST'),
     headers: {
       ...(authorization !== undefined && { authorization }),

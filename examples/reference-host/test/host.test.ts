@@ -1,8 +1,11 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
+import { asDescribed } from '@svc/tools/as-described';
 import { covers } from '@svc/tools/covers';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type BootedHost, bootHost, eventually, launch, type Receiver, scratch, startReceiver } from './booted-host.ts';
+
+const send = asDescribed(fetch);
 
 const KEY = 'operator_brought_key_of_enough_characters';
 const READER = 'operator_brought_key_that_may_only_read_it';
@@ -55,7 +58,7 @@ async function call(
   options: { method?: string; key?: string; major?: string; body?: unknown } = {},
 ) {
   const { method = options.body === undefined ? 'GET' : 'POST', key, major, body } = options;
-  const response = await fetch(url + path, {
+  const response = await send(url + path, {
     method,
     headers: {
       ...(key !== undefined && { authorization: `Bearer ${key}` }),
@@ -347,9 +350,30 @@ describe(
         'validation_error',
         '2.0',
       ],
-      ['an operation that is not served', '/v1/openapi.json', { key: KEY }, 501, 'capability_not_provided', '1.1'],
-      ['the same in major 2', '/openapi.json', { key: KEY, major: '2' }, 404, 'not_found', '2.0'],
-      ['the same without a credential', '/openapi.json', { major: '2' }, 401, 'unauthenticated', '2.0'],
+      [
+        'an operation that is not served',
+        '/v1/trigger-subscriptions/t/dead-letters',
+        { key: KEY },
+        501,
+        'capability_not_provided',
+        '1.1',
+      ],
+      [
+        'the same in major 2',
+        '/trigger-subscriptions/t/dead-letters',
+        { key: KEY, major: '2' },
+        404,
+        'not_found',
+        '2.0',
+      ],
+      [
+        'the same without a credential',
+        '/trigger-subscriptions/t/dead-letters',
+        { major: '2' },
+        401,
+        'unauthenticated',
+        '2.0',
+      ],
     ])('%s', async (_title, path, options, status, code, contract) => {
       const answer = await call(host.url, path, options);
       expect({ status: answer.status, error: answer.body.error }).toEqual({ status, error: code });
@@ -411,7 +435,7 @@ describe(
         });
         expect(await read(TEST_MODE, `/v1/runs/${runId}`)).toMatchObject({ status: 404 });
 
-        const again = await fetch(`${host.url}/v1/runs/${runId}`, {
+        const again = await send(`${host.url}/v1/runs/${runId}`, {
           headers: { authorization: `Bearer ${KEY}`, 'if-none-match': v1.headers.get('etag') ?? '' },
         });
         expect(again.status).toBe(304);
@@ -441,7 +465,7 @@ describe(
         expect(v2.headers.get('svc-version')).toBe('2.0');
         expect(v2.body).not.toHaveProperty('capabilities');
         expect(v2.body.webhooks.signatureAlgorithms).toContain('v1');
-        const again = await fetch(`${host.url}/.well-known/svc`, {
+        const again = await send(`${host.url}/.well-known/svc`, {
           headers: { 'if-none-match': v1.headers.get('etag') ?? '' },
         });
         expect(again.status).toBe(304);

@@ -1,8 +1,11 @@
 import { randomBytes } from 'node:crypto';
+import { asDescribed } from '@svc/tools/as-described';
 import { covers } from '@svc/tools/covers';
 import { type PostgresServer, startPostgres } from '@svc/tools/postgres';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { type BootedHost, bootHost, eventually, launch, type Receiver, scratch, startReceiver } from './booted-host.ts';
+
+const send = asDescribed(fetch);
 
 const KEY = 'operator_brought_key_of_enough_characters';
 const secretKey = randomBytes(32).toString('base64');
@@ -30,7 +33,7 @@ beforeEach(async () => {
 });
 afterEach(async () => {
   if (hosts[1]?.process.exitCode === null) {
-    await fetch(`${hosts[1].url}/v1/webhooks/${webhookId}?tenantId=acme-prod`, {
+    await send(`${hosts[1].url}/v1/webhooks/${webhookId}?tenantId=acme-prod`, {
       method: 'DELETE',
       headers: { authorization: `Bearer ${KEY}` },
     });
@@ -68,7 +71,7 @@ function boot(name: string): Promise<BootedHost> {
 }
 
 async function call(host: BootedHost | undefined, path: string, body?: unknown) {
-  const response = await fetch(`${host?.url}${path}`, {
+  const response = await send(`${host?.url}${path}`, {
     method: body === undefined ? 'GET' : 'POST',
     headers: { authorization: `Bearer ${KEY}`, 'content-type': 'application/json' },
     ...(body !== undefined && { body: JSON.stringify(body) }),

@@ -1,8 +1,11 @@
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
+import { asDescribed } from '@svc/tools/as-described';
 import { covers } from '@svc/tools/covers';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type BootedHost, bootHost, launch, scratch } from './booted-host.ts';
+
+const send = asDescribed(fetch);
 
 const KEY = 'operator_brought_key_of_enough_characters';
 
@@ -44,7 +47,7 @@ async function boot(protocol: object = {}): Promise<string> {
 }
 
 async function get(url: string, headers: Record<string, string> = {}) {
-  const response = await fetch(url, { headers });
+  const response = await send(url, { headers });
   const text = await response.text();
   return { status: response.status, headers: response.headers, body: text === '' ? {} : JSON.parse(text) };
 }
@@ -142,7 +145,7 @@ describe('the versions of a run', () => {
   test(covers('versioning.axes.event-log-schema-stamp'), async () => {
     const url = await boot();
     const headers = { authorization: `Bearer ${KEY}`, 'content-type': 'application/json', 'svc-version': '2' };
-    const created = await fetch(`${url}/runs`, {
+    const created = await send(`${url}/runs`, {
       method: 'POST',
       headers,
       body: JSON.stringify({ workflowId: 'echo', inputs: {} }),

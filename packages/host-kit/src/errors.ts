@@ -38,6 +38,9 @@ const STATUS = {
   internal_error: 500,
 } as const satisfies Record<HostErrorCode, number>;
 
+/** Every code of this package with its HTTP status. @see Interface: Errors */
+export const HOST_ERROR_STATUS: Readonly<Record<HostErrorCode, number>> = STATUS;
+
 /**
  * A refusal of the kit's own. What the leaf packages refuse keeps their classes; `http/failure.ts` turns all of them into the
  * wire envelope of the major in force.

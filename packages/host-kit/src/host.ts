@@ -8,7 +8,7 @@ import { factAbout } from './audit/fact.ts';
 import { auditRecorder } from './audit/recorder.ts';
 import { systemClock } from './clock.ts';
 import { tokenIssuers } from './discovery/authentication.ts';
-import { publish } from './discovery/publish.ts';
+import { discoveryDocuments } from './discovery/documents.ts';
 import { type Answer, responseOf } from './http/answer.ts';
 import { pipeline, type RequestRecord } from './http/pipeline.ts';
 import type { Reply, Route } from './http/route.ts';
@@ -28,6 +28,7 @@ import { systemRandom } from './random.ts';
 import { auditRoutes } from './routes/audit.ts';
 import { deadLetterRoutes } from './routes/dead-letters.ts';
 import { discoveryRoute } from './routes/discovery.ts';
+import { openApiRoute } from './routes/openapi.ts';
 import { operatorRoutes } from './routes/operator.ts';
 import { runRoutes } from './routes/runs.ts';
 import { webhookRoutes } from './routes/webhooks.ts';
@@ -80,6 +81,7 @@ export function createHost(options: HostOptions): Host {
   const { formerSecretKeys = [] } = options;
   const secrets = secretBox(options.secretKey, random, formerSecretKeys);
   const { authentication = {}, roles } = options;
+  const implementation = options.implementation ?? { name: '@svc/host-kit', version: VERSION, vendor: 'svc' };
   const audit = options.audit && {
     signer: options.audit.signer,
     publicKeys: [options.audit.signer.publicKey, ...(options.audit.formerPublicKeys ?? [])],
@@ -129,14 +131,14 @@ export function createHost(options: HostOptions): Host {
     { name: 'byok', path: '/byok/secrets', routes: byokRoutes({ store, clock, secrets, record }) },
   ];
 
-  const routes: Route[] = [
+  const described: Route[] = [
     discoveryRoute(
-      publish(
+      discoveryDocuments(
         {
           versions: served.versions,
           preferred: served.preferred,
           minClientVersion: served.minClientVersion,
-          implementation: options.implementation ?? { name: '@svc/host-kit', version: VERSION, vendor: 'svc' },
+          implementation,
           engineVersion: engine.version,
           maxRequestBodyBytes: maxBytes,
           webhooks,
@@ -172,6 +174,18 @@ export function createHost(options: HostOptions): Host {
     }),
     ...deadLetterRoutes({ store, served, hasWorkspace, tenantIdOptional: webhooks.tenantIdOptional }),
     ...(audit === undefined ? [] : auditRoutes({ audit: store.audit, publicKeys: audit.publicKeys })),
+  ];
+  const routes = [
+    ...described,
+    openApiRoute({
+      routes: described,
+      served,
+      baseUrl: options.baseUrl,
+      implementation,
+      authentication,
+      limitsRate: options.rateLimit !== undefined,
+      retires: options.retirement !== undefined,
+    }),
   ];
   requirePairing(routes, served);
 

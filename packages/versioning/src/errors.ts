@@ -16,6 +16,9 @@ const STATUS = {
   validation_error: 400,
 } as const satisfies Record<VersioningErrorCode, number>;
 
+/** Every code of this package with its HTTP status. @see Interface: Errors */
+export const VERSIONING_ERROR_STATUS: Readonly<Record<VersioningErrorCode, number>> = STATUS;
+
 /**
  * A request that the version or identifier rules refuse. `message` and `details` may go to the caller; `cause` is for the
  * host's logs.

@@ -1,4 +1,4 @@
-export { VersioningError, type VersioningErrorCode } from './errors.ts';
+export { VERSIONING_ERROR_STATUS, VersioningError, type VersioningErrorCode } from './errors.ts';
 export { CLIENT_VERSION_HEADER, VERSION_HEADER } from './headers.ts';
 export { DISCOVERY_PATH, MANIFEST, type Operation, type OperationId } from './manifest.ts';
 export { type Negotiation, negotiate } from './negotiate.ts';

@@ -129,7 +129,7 @@ export function pipeline(options: PipelineOptions): (request: Request, peer?: Pe
         resource: resourceIn(params) ?? route.operationId,
       });
     }
-    const json = route.takesBody ? await readJson(request, options.limits) : undefined;
+    const json = route.schema === undefined ? undefined : await readJson(request, options.limits);
     const query = queryOf(target);
     const { principal, decided } = call;
     return answerOf(

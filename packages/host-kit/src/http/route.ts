@@ -3,14 +3,16 @@ import type { Major, OperationId } from '@svc/versioning';
 import type { z } from 'zod';
 import { type FieldProblem, invalid } from '../errors.ts';
 import type { Json } from '../json.ts';
+import type { ByMajor, Description } from './description.ts';
 
 /** An operation as the host serves it, in every major that the manifest defines it in. */
 export interface Route {
   readonly operationId: OperationId;
   /** What the caller must hold; `public` asks for no credential. */
   readonly access: 'public' | { readonly scope: string };
-  /** Whether it takes a JSON body. */
-  readonly takesBody: boolean;
+  readonly describes: Description;
+  /** What a JSON body is parsed by; without it the operation takes none. */
+  readonly schema?: ByMajor<z.ZodType>;
   readonly serve: (call: Call) => Promise<Reply>;
 }
 
@@ -42,32 +44,39 @@ export interface Reply {
 }
 
 /** A route that asks for no credential. */
-export function publicRoute(operationId: OperationId, serve: (call: Call) => Promise<Reply>): Route {
-  return { operationId, access: 'public', takesBody: false, serve };
+export function publicRoute(definition: {
+  readonly operationId: OperationId;
+  readonly describes: Description;
+  readonly serve: (call: Call) => Promise<Reply>;
+}): Route {
+  return { ...definition, access: 'public' };
 }
 
 /** A route for callers that hold a scope. */
 export function route(definition: {
   readonly operationId: OperationId;
   readonly scope: string;
+  readonly describes: Description;
   readonly serve: (call: AuthorizedCall) => Promise<Reply>;
 }): Route {
-  const { operationId, scope, serve } = definition;
-  return { operationId, access: { scope }, takesBody: false, serve: (call) => serve(authorized(call)) };
+  const { operationId, scope, describes, serve } = definition;
+  return { operationId, access: { scope }, describes, serve: (call) => serve(authorized(call)) };
 }
 
 /** A route for callers that hold a scope, with a JSON body that the schema of the major turns into what it asks for. */
 export function routeWithBody<Body>(definition: {
   readonly operationId: OperationId;
   readonly scope: string;
-  readonly schema: Readonly<Record<Major, z.ZodType<Body>>>;
+  readonly schema: ByMajor<z.ZodType<Body>>;
+  readonly describes: Description;
   readonly serve: (call: AuthorizedCall, body: Body) => Promise<Reply>;
 }): Route {
-  const { operationId, scope, schema, serve } = definition;
+  const { operationId, scope, schema, describes, serve } = definition;
   return {
     operationId,
     access: { scope },
-    takesBody: true,
+    describes,
+    schema,
     serve: (call) => serve(authorized(call), parse(schema[call.major], call.json)),
   };
 }

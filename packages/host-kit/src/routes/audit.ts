@@ -1,7 +1,10 @@
 import { verifyAudit } from '@svc/auth/audit';
+import { z } from 'zod';
 import type { AuditStore } from '../audit/audit-store.ts';
 import { type FieldProblem, invalid } from '../errors.ts';
+import { json } from '../http/description.ts';
 import { type AuthorizedCall, type Route, route } from '../http/route.ts';
+import { auditVerification } from '../wire/audit.ts';
 
 export interface AuditRoutesOptions {
   readonly audit: AuditStore;
@@ -15,6 +18,13 @@ export function auditRoutes({ audit, publicKeys }: AuditRoutesOptions): Route[] 
     route({
       operationId: 'verifyAudit',
       scope: 'audit:read',
+      describes: {
+        tag: 'Audit',
+        summary: 'Verify the audit log',
+        description: 'Every hash, link and checkpoint of the part that is asked for.',
+        query: { fromSeq: SEQUENCE, toSeq: SEQUENCE },
+        answers: { 200: json('What was found.', auditVerification, { headers: ['Cache-Control'] }) },
+      },
       async serve(call) {
         const fromSeq = sequenceIn(call, 'fromSeq');
         const toSeq = sequenceIn(call, 'toSeq');
@@ -33,6 +43,8 @@ export function auditRoutes({ audit, publicKeys }: AuditRoutesOptions): Route[] 
     }),
   ];
 }
+
+const SEQUENCE = z.int().min(0).describe('A sequence of the log. Both ends are included.');
 
 function sequenceIn({ query }: AuthorizedCall, name: string): number {
   const [value, ...others] = query.getAll(name);

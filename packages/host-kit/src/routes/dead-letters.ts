@@ -1,8 +1,10 @@
+import { z } from 'zod';
 import { invalid } from '../errors.ts';
+import { json } from '../http/description.ts';
 import { type Route, route } from '../http/route.ts';
 import { managed, type OperateOptions } from '../webhooks/operate.ts';
-import { cursorText, deadLetterBody, parseCursor } from '../wire/dead-letter.ts';
-import { type AddressedOptions, addressedSubscription } from './subscription-address.ts';
+import { cursorText, deadLetterBody, deadLetterPage, parseCursor } from '../wire/dead-letter.ts';
+import { ADDRESS_ERRORS, type AddressedOptions, addressedSubscription, addressQuery } from './subscription-address.ts';
 
 export type DeadLetterRoutesOptions = AddressedOptions & Pick<OperateOptions, 'store'>;
 
@@ -13,6 +15,14 @@ export function deadLetterRoutes(options: DeadLetterRoutesOptions): Route[] {
     route({
       operationId: 'listDeadLetters',
       scope: 'webhooks:manage',
+      describes: {
+        tag: 'Webhooks',
+        summary: 'List dead letters',
+        description: 'Deliveries that failed for good, newest first. Neither what they held nor any secret is shown.',
+        query: { 1: { ...addressQuery(options)[1], ...PAGE }, 2: PAGE },
+        answers: { 200: json('A page of them.', deadLetterPage, { headers: ['Cache-Control'] }) },
+        errors: ADDRESS_ERRORS,
+      },
       async serve(call) {
         const { webhookId, principal } = addressedSubscription(options, call);
         const subscription = await managed(store, principal, webhookId);
@@ -45,6 +55,20 @@ function limitIn(query: URLSearchParams): number {
 
 const DEFAULT_PAGE = 50;
 const MAX_PAGE = 200;
+
+const PAGE = {
+  limit: z
+    .int()
+    .min(0)
+    .default(DEFAULT_PAGE)
+    .describe(`How many at the most. More than ${MAX_PAGE} means ${MAX_PAGE}.`),
+  cursor: z
+    .string()
+    .min(1)
+    .max(2048)
+    .optional()
+    .describe('The `nextCursor` of the page before, of the same subscription.'),
+};
 
 function cursorIn(query: URLSearchParams, webhookId: string) {
   const text = query.get('cursor');

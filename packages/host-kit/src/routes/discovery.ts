@@ -1,12 +1,29 @@
-import type { Published } from '../discovery/publish.ts';
-import { matchesEtag } from '../http/conditional.ts';
+import type { Major } from '@svc/versioning';
+import { DISCOVERY_V1 } from '../discovery/schema-v1.ts';
+import { DISCOVERY_V2 } from '../discovery/schema-v2.ts';
+import { empty, json } from '../http/description.ts';
+import { documentReply, representation } from '../http/representation.ts';
 import { publicRoute, type Route } from '../http/route.ts';
 
-export function discoveryRoute(published: Published): Route {
-  return publicRoute('discovery', async ({ major, headers: requestHeaders }) => {
-    const { etag, bytes } = published[major];
-    const headers = { etag, 'cache-control': 'public, max-age=300', vary: 'SVC-Version' };
-    if (matchesEtag(requestHeaders.get('if-none-match'), etag)) return { status: 304, headers };
-    return { status: 200, headers, body: bytes };
+/** Serves the discovery document of each major, from bytes that are made once. */
+export function discoveryRoute(documents: Readonly<Record<Major, object>>): Route {
+  const published = { 1: representation(documents[1]), 2: representation(documents[2]) };
+  return publicRoute({
+    operationId: 'discovery',
+    describes: {
+      tag: 'Discovery',
+      summary: 'Read what the host serves',
+      answers: {
+        200: json(
+          'The versions, features and limits of this host.',
+          { 1: DISCOVERY_V1, 2: DISCOVERY_V2 },
+          { headers: DOCUMENT },
+        ),
+        304: empty('The document has not changed.', { headers: DOCUMENT }),
+      },
+    },
+    serve: async (call) => documentReply(published[call.major], call),
   });
 }
+
+const DOCUMENT = ['ETag', 'Cache-Control', 'Vary'] as const;

@@ -2,10 +2,11 @@ import type { Served } from '@svc/versioning';
 import { resolveId } from '@svc/versioning/ids';
 import { HostError } from '../errors.ts';
 import { matchesEtag } from '../http/conditional.ts';
+import { empty, json } from '../http/description.ts';
 import { type AuthorizedCall, type Route, route, routeWithBody } from '../http/route.ts';
 import { type CreateRunOptions, createRun } from '../runs/create.ts';
 import type { Executor } from '../runs/executor.ts';
-import { createdBody, runRequest, snapshotBody } from '../wire/run.ts';
+import { createdBody, createdRun, runRequest, runRequestExample, snapshot, snapshotBody } from '../wire/run.ts';
 
 export interface RunRoutesOptions extends CreateRunOptions {
   readonly executor: Pick<Executor, 'execute'>;
@@ -20,6 +21,13 @@ export function runRoutes(options: RunRoutesOptions): Route[] {
       operationId: 'createRun',
       scope: 'runs:create',
       schema: runRequest,
+      describes: {
+        tag: 'Runs',
+        summary: 'Create a run',
+        description: 'When the answer is there, the run is durable: it is executed even if the host restarts.',
+        example: runRequestExample,
+        answers: { 201: json('The run, and where its events are.', createdRun) },
+      },
       async serve({ major, principal, decided }, request) {
         const run = await createRun(options, principal, request);
         executor.execute(run, decided && { type: 'authorization.decided', payload: { ...decided } });
@@ -29,6 +37,15 @@ export function runRoutes(options: RunRoutesOptions): Route[] {
     route({
       operationId: 'readRun',
       scope: 'runs:read',
+      describes: {
+        tag: 'Runs',
+        summary: 'Read a run',
+        answers: {
+          200: json('The run as it stands.', snapshot, { headers: ['ETag', 'Cache-Control'] }),
+          304: empty('The run has not changed.', { headers: ['ETag', 'Cache-Control'] }),
+        },
+        errors: ['not_found', 'run_forbidden', 'id_tenant_mismatch'],
+      },
       async serve(call) {
         const { major, principal, headers } = call;
         const lookup = await store.runs.read(principal.tenancy, idIn(call));

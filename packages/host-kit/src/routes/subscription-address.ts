@@ -1,7 +1,9 @@
 import type { Principal } from '@svc/auth';
 import type { Major, Served } from '@svc/versioning';
 import { resolveId } from '@svc/versioning/ids';
+import { z } from 'zod';
 import { invalid } from '../errors.ts';
+import type { ByMajor, ErrorCode, Parameters } from '../http/description.ts';
 import type { AuthorizedCall } from '../http/route.ts';
 import { requireMembership } from '../webhooks/register.ts';
 
@@ -37,6 +39,16 @@ export function addressedSubscription(options: AddressedOptions, call: Authorize
   const tenancy = workspace === undefined ? principal.tenancy : { ...principal.tenancy, workspaces: [workspace] };
   return { webhookId: resolved.id, principal: { ...principal, tenancy }, workspace };
 }
+
+/** What the API description tells of an address, beside the path. */
+export function addressQuery({ tenantIdOptional }: Pick<AddressedOptions, 'tenantIdOptional'>): ByMajor<Parameters> {
+  const tenantId = z.string().min(1).max(128);
+  const workspace = tenantIdOptional ? tenantId.optional() : tenantId;
+  const description = 'The workspace that the subscription is in.';
+  return { 1: { tenantId: workspace.meta({ description, examples: ['acme-prod'] }) }, 2: {} };
+}
+
+export const ADDRESS_ERRORS: readonly ErrorCode[] = ['not_found', 'id_tenant_mismatch'];
 
 /** Major 1 names the workspace in a query parameter; in major 2 the id says enough. */
 const workspaceIn: Readonly<Record<Major, (call: AuthorizedCall, isOptional: boolean) => string | undefined>> = {

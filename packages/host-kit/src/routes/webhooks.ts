@@ -1,10 +1,17 @@
 import type { Major } from '@svc/versioning';
 import { invalid } from '../errors.ts';
+import { empty, json } from '../http/description.ts';
 import { type AuthorizedCall, type Route, route, routeWithBody } from '../http/route.ts';
 import { type RegisterOptions, register } from '../webhooks/register.ts';
 import { type UnregisterOptions, unregister } from '../webhooks/unregister.ts';
-import { lenientRegistration, registeredBody, registration } from '../wire/webhook.ts';
-import { type AddressedOptions, addressedSubscription } from './subscription-address.ts';
+import {
+  lenientRegistration,
+  registeredBody,
+  registeredWebhook,
+  registration,
+  registrationExample,
+} from '../wire/webhook.ts';
+import { ADDRESS_ERRORS, type AddressedOptions, addressedSubscription, addressQuery } from './subscription-address.ts';
 
 export interface WebhookRoutesOptions extends RegisterOptions, UnregisterOptions, AddressedOptions {}
 
@@ -14,6 +21,14 @@ export function webhookRoutes(options: WebhookRoutesOptions): Route[] {
       operationId: 'registerWebhook',
       scope: 'webhooks:manage',
       schema: options.tenantIdOptional ? lenientRegistration : registration,
+      describes: {
+        tag: 'Webhooks',
+        summary: 'Register a webhook',
+        description: 'The secret that signs its deliveries is in this answer and in no other. Keep it.',
+        example: registrationExample,
+        answers: { 201: json('The subscription.', registeredWebhook) },
+        errors: ['webhook_url_rejected'],
+      },
       async serve(call, given) {
         const { major, principal } = call;
         const requested = { ...given, workspace: given.workspace ?? impliedWorkspace[major](call) };
@@ -24,6 +39,14 @@ export function webhookRoutes(options: WebhookRoutesOptions): Route[] {
     route({
       operationId: 'unregisterWebhook',
       scope: 'webhooks:manage',
+      describes: {
+        tag: 'Webhooks',
+        summary: 'Unregister a webhook',
+        description: 'No attempt begins after the answer.',
+        query: addressQuery(options),
+        answers: { 204: empty('The subscription is gone.') },
+        errors: ADDRESS_ERRORS,
+      },
       async serve(call) {
         const { webhookId, workspace } = addressedSubscription(options, call);
         await unregister(options, call.principal, webhookId, workspace);

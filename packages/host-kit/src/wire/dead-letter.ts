@@ -1,5 +1,6 @@
 import type { Major } from '@svc/versioning';
 import { bindId } from '@svc/versioning/ids';
+import { z } from 'zod';
 import type { JsonObject } from '../json.ts';
 import type { DeadLetter, DeadLetterCursor } from '../webhooks/delivery.ts';
 import type { Subscription } from '../webhooks/subscription.ts';
@@ -24,6 +25,30 @@ function bodyOf(letter: DeadLetter, named: (id: string) => string): JsonObject {
     reason: 'retries_exhausted',
     ...(lastStatus !== undefined && { lastStatus }),
   };
+}
+
+const LETTER = {
+  deliveryId: z.string(),
+  webhookId: z.string(),
+  runId: z.string(),
+  eventId: z.string(),
+  eventType: z.string(),
+  attempts: z.int().min(0),
+  deadLetteredAt: z.iso.datetime(),
+  expiresAt: z.iso.datetime(),
+  reason: z.enum(['retries_exhausted', 'payload_unprojectable']),
+  lastStatus: z.int().optional().describe('What the receiver answered last, if it answered.'),
+};
+
+/** A page of them. */
+export const deadLetterPage: Readonly<Record<Major, z.ZodType>> = {
+  1: pageOf(z.object(LETTER)),
+  2: pageOf(z.strictObject(LETTER)),
+};
+
+function pageOf(letter: z.ZodType): z.ZodType {
+  const deliveries = z.array(letter.meta({ id: 'DeadLetter' }));
+  return z.strictObject({ deliveries, nextCursor: z.string().optional() }).meta({ id: 'DeadLetterPage' });
 }
 
 /** Where the next page begins, in a form that nobody needs to understand. It is good for its own subscription. */

@@ -5,8 +5,7 @@ import type { JsonObject } from '../json.ts';
 import type { RunRequest } from '../runs/create.ts';
 import type { Run } from '../runs/run.ts';
 import { ownerBody, runIdOf } from './event.ts';
-
-const jsonObject: z.ZodType<JsonObject> = z.record(z.string(), z.json());
+import { jsonObject, owner, runId } from './schemas.ts';
 
 const COMMON = {
   workflowId: z.string().min(1).max(128),
@@ -55,6 +54,53 @@ function requestOf(body: z.infer<(typeof SCHEMA)[1]>): RunRequest {
     configurable: body.configurable,
     tags: [...new Set(body.tags ?? [])],
     metadata: body.metadata,
+  };
+}
+
+export const runRequestExample: JsonObject = { workflowId: 'echo', inputs: { greeting: 'hello' }, tags: ['nightly'] };
+
+const STATUS = z
+  .enum([
+    ...(['pending', 'running', 'paused', 'waiting-approval', 'waiting-input', 'waiting-external'] as const),
+    ...(['completed', 'failed', 'cancelling', 'cancelled'] as const),
+  ])
+  .meta({ id: 'RunStatus' });
+
+/** The schema of the answer to a creation. */
+export const createdRun: Readonly<Record<Major, z.ZodType>> = { 1: created(1), 2: created(2) };
+
+function created(major: Major): z.ZodType {
+  return z
+    .strictObject({
+      runId: runId[major],
+      status: STATUS,
+      eventsUrl: z.string().describe('Where its events are.'),
+      statusUrl: z.string().describe('Where it is read.'),
+    })
+    .meta({ id: 'CreatedRun' });
+}
+
+/** The schema of a snapshot: open in major 1, closed in major 2. */
+export const snapshot: Readonly<Record<Major, z.ZodType>> = {
+  1: z
+    .object({ ...snapshotOf(1), startedAt: z.iso.datetime().optional(), completedAt: z.iso.datetime().optional() })
+    .meta({ id: 'RunSnapshot' }),
+  2: z.strictObject(snapshotOf(2)).meta({ id: 'RunSnapshot' }),
+};
+
+function snapshotOf(major: Major) {
+  return {
+    runId: runId[major],
+    workflowId: z.string(),
+    status: STATUS,
+    owner: owner[major],
+    eventLogSchemaVersion: z.int().min(2),
+    engineVersion: z.int().min(0),
+    mode: z.enum(['live', 'test']).describe('Whether it was created with a key for tests.'),
+    configurable: jsonObject.optional(),
+    tags: z.array(z.string()).optional(),
+    metadata: jsonObject.optional(),
+    error: z.strictObject({ code: z.string(), message: z.string(), details: jsonObject.optional() }).optional(),
   };
 }
 

@@ -76,3 +76,33 @@ export const registeredBody: Readonly<Record<Major, (registered: Registered, bro
     ...(!brought && { secret }),
   }),
 };
+
+const WEBHOOK_ID = { 1: z.string().min(1).max(128), 2: z.string().min(1).max(512) } as const;
+
+/** The schema of that answer. */
+export const registeredWebhook: Readonly<Record<Major, z.ZodType>> = {
+  1: z
+    .object({
+      webhookId: WEBHOOK_ID[1],
+      secret: z
+        .string()
+        .regex(/^[0-9a-f]{64}$/)
+        .describe('Signs every delivery. It is shown this once.'),
+      secretFingerprint: z.string().regex(/^[0-9a-f]{8}$/),
+    })
+    .meta({ id: 'RegisteredWebhook' }),
+  2: z
+    .strictObject({
+      webhookId: WEBHOOK_ID[2],
+      secret: z
+        .string()
+        .optional()
+        .describe('Signs every delivery. It is shown this once, and not where the request brought it.'),
+    })
+    .meta({ id: 'RegisteredWebhook' }),
+};
+
+export const registrationExample: Readonly<Record<Major, JsonObject>> = {
+  1: { url: 'https://hooks.example.org/svc', events: ['run.completed', 'run.failed'], tenantId: 'acme-prod' },
+  2: { url: 'https://hooks.example.org/svc', events: ['run.completed', 'run.failed'] },
+};

@@ -1,0 +1,104 @@
+import type { AuthErrorCode } from '@svc/auth';
+import type { Major, VersioningErrorCode } from '@svc/versioning';
+import type { z } from 'zod';
+import type { HostErrorCode } from '../errors.ts';
+import type { Json } from '../json.ts';
+
+/**
+ * What the API description tells of an operation, beside what its route tells already: method, path, scope and request body.
+ * Errors that every operation of its kind can answer with are added to it (see `openapi/errors.ts`).
+ *
+ * @example
+ * describes: {
+ *   tag: 'Runs',
+ *   summary: 'Read a run',
+ *   answers: { 200: json('The run as it stands.', snapshot, { headers: ['ETag'] }), 304: empty('It has not changed.') },
+ *   errors: ['not_found', 'run_forbidden'],
+ * }
+ */
+export interface Description {
+  readonly tag: Tag;
+  /** A few words in the imperative. */
+  readonly summary: string;
+  /** What a caller should know beside, in sentences of CommonMark. */
+  readonly description?: string;
+  /** By name, in the form that a caller writes. One whose schema takes `undefined` may be left out. */
+  readonly query?: PerMajor<Parameters>;
+  /** Request headers of this operation alone. Those of every operation go without saying, as does `If-None-Match` beside a 304. */
+  readonly headers?: PerMajor<Parameters>;
+  /** A request body that would be accepted. */
+  readonly example?: PerMajor<Json>;
+  /** By status, every answer that is no error. */
+  readonly answers: PerMajor<Answers>;
+  /** Errors of this operation alone. */
+  readonly errors?: PerMajor<readonly ErrorCode[]>;
+}
+
+/** The chapters of the API description. */
+export type Tag =
+  | 'Discovery'
+  | 'Workflows'
+  | 'Runs'
+  | 'Events'
+  | 'Interrupts'
+  | 'Artifacts'
+  | 'Webhooks'
+  | 'Audit'
+  | 'Workspace files';
+
+/** One for both majors, or one for each. */
+export type PerMajor<T> = T | ByMajor<T>;
+export type ByMajor<T> = Readonly<Record<Major, T>>;
+export type Parameters = Readonly<Record<string, z.ZodType>>;
+export type Answers = Readonly<Record<number, AnswerDescription>>;
+export type ErrorCode = HostErrorCode | AuthErrorCode | VersioningErrorCode;
+
+/** Response headers that an answer may name. Those of every response go without saying. */
+export type AnswerHeader = 'ETag' | 'Cache-Control' | 'Vary';
+
+export interface AnswerDescription {
+  readonly description: string;
+  readonly headers: readonly AnswerHeader[];
+  /** Media types with what they hold; empty: there is no body. */
+  readonly content: Readonly<Record<string, ByMajor<z.ZodType>>>;
+}
+
+interface AnswerOptions {
+  readonly headers?: readonly AnswerHeader[];
+}
+
+/** An answer with a JSON body. */
+export function json(
+  description: string,
+  schema: PerMajor<z.ZodType>,
+  options?: AnswerOptions & { readonly mediaType?: string },
+): AnswerDescription {
+  const { mediaType = 'application/json', headers = [] } = options ?? {};
+  return { description, headers, content: { [mediaType]: { 1: inMajor(schema, 1), 2: inMajor(schema, 2) } } };
+}
+
+/** An answer that is a stream of server-sent events, each of which carries one of `schema` as its data. */
+export function eventStream(
+  description: string,
+  schema: PerMajor<z.ZodType>,
+  options?: AnswerOptions,
+): AnswerDescription {
+  return json(description, schema, { ...options, mediaType: EVENT_STREAM });
+}
+
+/** An answer without a body. */
+export function empty(description: string, { headers = [] }: AnswerOptions = {}): AnswerDescription {
+  return { description, headers, content: {} };
+}
+
+export const EVENT_STREAM = 'text/event-stream';
+
+/** What a major has of something that may be the same in both. */
+export function inMajor<T>(value: PerMajor<T>, major: Major): T {
+  return isByMajor(value) ? value[major] : value;
+}
+
+/** No parameter, status or code is called `1`. */
+function isByMajor<T>(value: PerMajor<T>): value is ByMajor<T> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) && '1' in value && '2' in value;
+}

@@ -1,0 +1,114 @@
+import { AUTH_ERROR_STATUS } from '@svc/auth';
+import { type Major, VERSIONING_ERROR_STATUS } from '@svc/versioning';
+import { z } from 'zod';
+import { HOST_ERROR_STATUS } from '../errors.ts';
+import { type ErrorCode, inMajor, type PerMajor } from '../http/description.ts';
+import type { Route } from '../http/route.ts';
+
+/** Every code with its HTTP status. */
+export const ERROR_STATUS: Readonly<Record<ErrorCode, number>> = {
+  ...AUTH_ERROR_STATUS,
+  ...VERSIONING_ERROR_STATUS,
+  ...HOST_ERROR_STATUS,
+};
+
+/** Every code that an operation can answer with: its own, and those of every operation that is reached in the same way. */
+export function errorsOf(
+  route: Route,
+  major: Major,
+  { minClientVersion }: { readonly minClientVersion: string | undefined },
+): readonly ErrorCode[] {
+  const own = route.describes.errors ?? [];
+  return [
+    ...new Set([
+      ...EVERY_OPERATION[major],
+      ...(minClientVersion === undefined ? [] : CLIENT_VERSION),
+      ...(route.access === 'public' ? [] : AUTHENTICATED),
+      ...(route.schema === undefined ? [] : WITH_BODY),
+      ...inMajor(own, major),
+    ]),
+  ];
+}
+
+const EVERY_OPERATION: Readonly<Record<Major, readonly ErrorCode[]>> = {
+  1: [
+    ...(['validation_error', 'protocol_version_mismatch', 'protocol_version_unsupported'] as const),
+    ...(['payload_too_large', 'internal_error'] as const),
+  ],
+  2: ['validation_error', 'protocol_version_unsupported', 'payload_too_large', 'internal_error'],
+};
+const CLIENT_VERSION: readonly ErrorCode[] = ['client_version_unsupported'];
+const WITH_BODY: readonly ErrorCode[] = ['unsupported_media_type'];
+
+/** Whatever the lanes, the limiter and the scope may refuse with. */
+const AUTHENTICATED: readonly ErrorCode[] = [
+  ...(['unauthenticated', 'key_expired', 'key_revoked', 'audience_mismatch'] as const),
+  ...(['credential_lifetime_exceeded', 'identity_unverified', 'identity_unresolvable'] as const),
+  ...(['sender_constraint_missing', 'delegation_expired', 'delegation_chain_too_long'] as const),
+  ...(['delegation_chain_cyclic', 'delegation_scope_amplified'] as const),
+  ...(['forbidden', 'run_forbidden', 'rate_limited', 'service_unavailable'] as const),
+];
+
+/** The envelope of an error in a major. @see Interface: Error envelope */
+export function errorSchema(code: ErrorCode, major: Major): z.ZodType {
+  const details = inMajor(DETAILS[code], major);
+  return z
+    .strictObject({
+      error: z.literal(code),
+      message: z.string().min(1).describe('What was wrong, and what to do about it, for people.'),
+      ...BESIDE[major](code),
+      ...(details !== undefined && { details }),
+    })
+    .meta({ id: `${pascal(code.replace(/_error$/, ''))}Error` });
+}
+
+/** Major 1 names a missing scope at the top level. */
+const BESIDE: Readonly<Record<Major, (code: ErrorCode) => z.core.$ZodShape>> = {
+  1: (code) => (code === 'forbidden' ? { scopeRequired: z.string().optional() } : {}),
+  2: () => ({}),
+};
+
+const fields = z.array(z.strictObject({ field: z.string(), problem: z.string() }));
+const count = z.int().min(0);
+const rateLimit = { window: count, limit: count, current: count };
+
+/** What an error says beside its message. */
+const DETAILS: Readonly<Record<ErrorCode, PerMajor<z.ZodType | undefined>>> = {
+  unauthenticated: undefined,
+  key_expired: undefined,
+  key_revoked: undefined,
+  audience_mismatch: undefined,
+  credential_lifetime_exceeded: undefined,
+  identity_unverified: undefined,
+  identity_unresolvable: undefined,
+  sender_constraint_missing: undefined,
+  delegation_expired: undefined,
+  delegation_chain_too_long: undefined,
+  delegation_chain_cyclic: undefined,
+  delegation_scope_amplified: undefined,
+  forbidden: { 1: undefined, 2: z.strictObject({ scopeRequired: z.string() }).optional() },
+  run_forbidden: undefined,
+  rate_limited: {
+    1: z.strictObject({ ...rateLimit, retryAfterSeconds: count }),
+    2: z.strictObject(rateLimit),
+  },
+  protocol_version_unsupported: z.strictObject({ protocolVersions: z.array(z.string()) }),
+  protocol_version_mismatch: undefined,
+  client_version_unsupported: z.strictObject({ minClientVersion: z.string() }),
+  id_tenant_mismatch: undefined,
+  validation_error: z.strictObject({ fields }),
+  webhook_url_rejected: z.strictObject({ reason: z.string() }),
+  not_found: undefined,
+  method_not_allowed: undefined,
+  payload_too_large: z.strictObject({ maxRequestBodyBytes: count }),
+  unsupported_media_type: undefined,
+  run_terminal: undefined,
+  subscription_state_conflict: undefined,
+  capability_not_provided: z.strictObject({ operation: z.string() }),
+  service_unavailable: undefined,
+  internal_error: z.strictObject({ correlationId: z.string() }),
+};
+
+function pascal(code: string): string {
+  return code.replace(/(?:^|_)([a-z])/g, (_, letter: string) => letter.toUpperCase());
+}

@@ -1,0 +1,32 @@
+import type { Major } from '@svc/versioning';
+import { z } from 'zod';
+import { empty, json } from '../http/description.ts';
+import { documentReply, type Representation, representation } from '../http/representation.ts';
+import { publicRoute, type Route } from '../http/route.ts';
+import { apiDescription, type DescribedHost } from '../openapi/document.ts';
+
+/** Serves the description of `host.routes` and of itself, one for each served major, from bytes that are made once. */
+export function openApiRoute(host: DescribedHost): Route {
+  const route = publicRoute({
+    operationId: 'openapi',
+    describes: {
+      tag: 'Discovery',
+      summary: 'Read the API description',
+      answers: {
+        200: json('This document: OpenAPI 3.1.', DOCUMENT, { headers: HEADERS }),
+        304: empty('The document has not changed.', { headers: HEADERS }),
+      },
+    },
+    serve: async (call) => documentReply(published[call.major], call),
+  });
+  const described = { ...host, routes: [...host.routes, route] };
+  const published: Readonly<Record<Major, Representation>> = {
+    1: representation(apiDescription(1, described)),
+    2: representation(apiDescription(2, described)),
+  };
+  return route;
+}
+
+const HEADERS = ['ETag', 'Cache-Control', 'Vary'] as const;
+
+const DOCUMENT = z.looseObject({ openapi: z.literal('3.1.1'), info: z.looseObject({}), paths: z.looseObject({}) });

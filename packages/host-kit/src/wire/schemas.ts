@@ -1,0 +1,54 @@
+import type { Major } from '@svc/versioning';
+import { z } from 'zod';
+import type { Json, JsonObject } from '../json.ts';
+
+/** Any JSON. */
+export const jsonValue: z.ZodType<Json> = z
+  .lazy(() =>
+    z.union([z.string(), z.number(), z.boolean(), z.null(), z.array(jsonValue), z.record(z.string(), jsonValue)]),
+  )
+  .meta({ id: 'Json', description: 'Any JSON.' });
+
+export const jsonObject: z.ZodType<JsonObject> = z.record(z.string(), jsonValue).meta({ id: 'JsonObject' });
+
+/** A run id as a major names it. */
+export const runId: Readonly<Record<Major, z.ZodType<string>>> = {
+  1: z
+    .string()
+    .min(1)
+    .max(128)
+    .meta({ id: 'RunId', examples: ['run_01k0p3v5tq9d8m2x4c6b8n0r1s'] }),
+  2: z
+    .string()
+    .regex(/^(?:anon:)?[A-Za-z0-9._~-]{1,128}\/[A-Za-z0-9._~-]{16,128}$/)
+    .meta({ id: 'RunId', examples: ['acme/run_01k0p3v5tq9d8m2x4c6b8n0r1s'] }),
+};
+
+/** @see Interface: Subject record */
+const subject: z.ZodType = z
+  .strictObject({
+    issuer: z.string().describe('The trust root.'),
+    subjectId: z.string(),
+    tenant: z.string(),
+    lane: z.string(),
+    kind: z.enum(['user', 'agent', 'anonymous', 'workload']),
+    keyClass: z.string().optional(),
+    get actor() {
+      return subject.optional().describe('Who delegated to this one.');
+    },
+  })
+  .meta({ id: 'Subject' });
+
+/** @see Interface: Run owner (identity triple) */
+export const owner: Readonly<Record<Major, z.ZodType>> = {
+  1: z
+    .strictObject({
+      tenant: z.string(),
+      workspace: z.string().optional(),
+      principal: z.string().optional(),
+      principalKind: z.enum(['user', 'agent', 'anonymous']).optional(),
+      subject: subject.optional(),
+    })
+    .meta({ id: 'RunOwner' }),
+  2: z.strictObject({ tenant: z.string(), workspace: z.string().optional(), subject }).meta({ id: 'RunOwner' }),
+};

@@ -1,0 +1,179 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { apiKeyLane, memoryKeyStore } from '@svc/auth/api-key';
+import { memoryRateLimiter } from '@svc/auth/rate-limit';
+import { createHost, type HostOptions } from '@svc/host-kit';
+import { memoryStore } from '@svc/host-kit/stores/memory';
+import { covers } from '@svc/tools/covers';
+import { MANIFEST } from '@svc/versioning';
+import { describe, expect, test } from 'vitest';
+
+function hostWith(options: Partial<HostOptions> = {}) {
+  return createHost({
+    store: memoryStore(),
+    authenticate: [apiKeyLane({ keys: memoryKeyStore([]), now: Date.now })],
+    engine: { version: 1, refuse: () => undefined, execute: async () => {} },
+    secretKey: new Uint8Array(32),
+    hasWorkspace: () => true,
+    ...options,
+  });
+}
+
+interface Operation {
+  readonly operationId: string;
+  readonly security: readonly Record<string, readonly string[]>[];
+  readonly parameters: readonly unknown[];
+  readonly responses: Record<string, { content?: Record<string, { schema: object }> }>;
+}
+
+async function descriptionOf(options: Partial<HostOptions>, major: string, path = '/openapi.json') {
+  const request = new Request(`http://host.test${path}`, { headers: { 'svc-version': major } });
+  const response = await hostWith(options).fetch(request);
+  expect(response.status).toBe(200);
+  const document = JSON.parse(await response.text());
+  const paths: Record<string, Record<string, Operation>> = document.paths;
+  const operations = Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => ({ path, method, ...operation })),
+  );
+  return { document, operations, headers: response.headers };
+}
+
+/** Everything that a host can be told to do in its own way. */
+const EVERYTHING: Partial<HostOptions> = {
+  audit: { signer: { publicKey: 'MCowBQYDK2VwAyEA', sign: async () => new Uint8Array(64) } },
+  baseUrl: 'https://svc.test/',
+  authentication: {
+    oidc: { issuers: ['https://idp.test'], audience: 'svc', lifetime: 3600 },
+    dpop: { algorithms: ['ES256'], required: false },
+  },
+  rateLimit: memoryRateLimiter({ limit: 1000, windowSeconds: 60, now: Date.now, maxKeys: 10 }),
+  protocol: { versions: ['1.1', '2.0'], preferred: '1.1', minClientVersion: '1.0' },
+  retirement: { deprecatedAt: new Date('2026-01-01'), link: 'https://svc.test/v2' },
+  webhooks: { tenantIdOptional: true },
+};
+
+const HOSTS: readonly [string, Partial<HostOptions>][] = [
+  ['a host as it is by default', {}],
+  ['a host with everything', EVERYTHING],
+  ['a host of major 1 alone', { protocol: { versions: ['1.1'], preferred: '1.1' } }],
+  ['a host of major 2 alone', { protocol: { versions: ['2.0'], preferred: '2.0' } }],
+];
+
+describe(covers('operations.openapi.lints'), () => {
+  test.each(
+    HOSTS.flatMap(([title, options]) => {
+      const { versions } = options.protocol ?? { versions: ['1.1', '2.0'] };
+      return versions.map((version) => [title, version, options] as const);
+    }),
+  )('%s, version %s', async (_title, version, options) => {
+    const { document } = await descriptionOf(options, version);
+    expect(lint(document)).toBe('');
+  });
+
+  test('the linter finds what is wrong', async () => {
+    const { document } = await descriptionOf({}, '2');
+    delete document.paths['/runs'].post.operationId;
+    expect(lint(document)).toContain('operation-operationId');
+  });
+});
+
+/** What redocly has to say under its recommended rules, warnings included; empty when it has nothing. */
+function lint(document: unknown): string {
+  const folder = mkdtempSync(join(tmpdir(), 'svc-openapi-'));
+  try {
+    writeFileSync(join(folder, 'openapi.json'), JSON.stringify(document));
+    const command = fileURLToPath(new URL('../../../../node_modules/@redocly/cli/bin/cli.js', import.meta.url));
+    const { stdout, stderr } = spawnSync(
+      process.execPath,
+      [command, 'lint', 'openapi.json', '--extends=recommended', '--format=json'],
+      {
+        cwd: folder,
+        encoding: 'utf8',
+        // It would tell its makers otherwise, and ask them for a newer version.
+        env: { ...process.env, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' },
+      },
+    );
+    const { totals, problems } = JSON.parse(stdout || `{"problems":[${JSON.stringify(stderr)}]}`);
+    const clean = totals?.errors === 0 && totals.warnings === 0;
+    return clean ? '' : JSON.stringify(problems, undefined, 1).slice(0, 5000);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+describe(covers('operations.openapi.describes-what-is-served'), () => {
+  test.each([
+    ['1', '/v1', ['/v1/runs', '/.well-known/svc', '/v1/openapi.json']],
+    ['2', '', ['/runs', '/.well-known/svc', '/openapi.json']],
+  ])('major %s', async (major, prefix, paths) => {
+    const { operations } = await descriptionOf(EVERYTHING, major);
+    expect(operations.map(({ path }) => path)).toEqual(expect.arrayContaining(paths));
+    for (const { operationId, path, method } of operations) {
+      const known = MANIFEST.find((operation) => operation.operationId === operationId);
+      expect([method.toUpperCase(), path]).toEqual([
+        known?.method,
+        operationId === 'discovery' ? known?.path : `${prefix}${known?.path}`,
+      ]);
+    }
+    expect(new Set(operations.map(({ operationId }) => operationId)).size).toBe(operations.length);
+  });
+
+  test('what is switched off is not described', async () => {
+    const ids = async (options: Partial<HostOptions>) =>
+      (await descriptionOf(options, '2')).operations.map(({ operationId }) => operationId);
+    expect(await ids(EVERYTHING)).toContain('verifyAudit');
+    expect(await ids({})).not.toContain('verifyAudit');
+  });
+
+  test('an operation names the scope that it needs; a public one needs nothing', async () => {
+    const { operations } = await descriptionOf({}, '1');
+    const security = Object.fromEntries(operations.map(({ operationId, security }) => [operationId, security]));
+    expect(security).toMatchObject({ createRun: [{ bearer: ['runs:create'] }], discovery: [] });
+  });
+
+  test('an error is told in the envelope of the major', async () => {
+    const envelopes = await Promise.all(
+      ['1', '2'].map(async (major) => (await descriptionOf(EVERYTHING, major)).document.components.schemas),
+    );
+    expect(envelopes.map((schemas) => Object.keys(schemas.ForbiddenError.properties))).toEqual([
+      ['error', 'message', 'scopeRequired'],
+      ['error', 'message', 'details'],
+    ]);
+    expect(envelopes.map((schemas) => Object.keys(schemas.RateLimitedError.properties.details.properties))).toEqual([
+      ['window', 'limit', 'current', 'retryAfterSeconds'],
+      ['window', 'limit', 'current'],
+    ]);
+  });
+});
+
+describe(covers('operations.openapi.served'), () => {
+  test.each([
+    ['/openapi.json', '2', '2.0'],
+    ['/openapi.json', '1', '1.1'],
+    ['/v1/openapi.json', '1', '1.1'],
+  ])('%s in major %s', async (path, major, contract) => {
+    const { document, headers } = await descriptionOf({}, major, path);
+    expect(document.openapi).toBe('3.1.1');
+    expect(document.info.version).toBe(`${contract}.0`);
+    expect(Object.fromEntries(headers)).toMatchObject({
+      'content-type': 'application/json',
+      'cache-control': 'public, max-age=300',
+      vary: 'SVC-Version',
+      'svc-version': contract,
+      etag: expect.stringMatching(/^"[\w-]+"$/),
+    });
+  });
+
+  test('who has it is told so', async () => {
+    const host = hostWith();
+    const ask = (init: RequestInit) => host.fetch(new Request('http://host.test/v1/openapi.json', init));
+    const etag = (await ask({})).headers.get('etag') ?? '';
+    const again = await ask({ headers: { 'if-none-match': etag } });
+    expect([again.status, await again.text(), again.headers.get('etag')]).toEqual([304, '', etag]);
+    const head = await ask({ method: 'HEAD' });
+    expect([head.status, await head.text(), head.headers.get('etag')]).toEqual([200, '', etag]);
+  });
+});

@@ -1,0 +1,192 @@
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+
+type Send = (request: Request) => Promise<Response>;
+
+/**
+ * The same requests, each answer of the protocol held to the host's own API description: its status, its headers, its media type
+ * and its body, in which no member may be that the description does not name.
+ *
+ * @param send reaches one host; the description is read through it, too
+ * @returns what `send` returned
+ * @throws {Error} for an answer that is not described; the message names the operation
+ * @example
+ * const send = asDescribed(fetch);
+ * await send(`${url}/v1/runs`, { method: 'POST', headers, body });
+ */
+export function asDescribed(send: Send): (input: string | Request, init?: RequestInit) => Promise<Response> {
+  const descriptions = new Map<string, Promise<ApiDescription>>();
+
+  function descriptionOf(origin: string, version: string): Promise<ApiDescription> {
+    const key = `${origin} ${version}`;
+    const known = descriptions.get(key);
+    if (known !== undefined) return known;
+    const reading = readDescription(send, origin, version);
+    descriptions.set(key, reading);
+    // A host that was stopped meanwhile is asked again.
+    reading.catch(() => descriptions.delete(key));
+    return reading;
+  }
+
+  return async (input, init) => {
+    const request = new Request(input, init);
+    const { method, url } = request;
+    const response = await send(request);
+    const version = response.headers.get('svc-version');
+    // Whatever is not of the protocol carries no version.
+    if (version === null) return response;
+    const { origin, pathname } = new URL(url);
+    const problem = (await descriptionOf(origin, version)).problemOf(method, pathname, await seen(response));
+    if (problem !== undefined) throw new Error(`${method} ${pathname}, major ${version}: ${problem}`);
+    return response;
+  };
+}
+
+/** An answer as it is judged. A stream is left to who asked for it. */
+interface Seen {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly mediaType: string | undefined;
+  readonly body: string | undefined;
+}
+
+async function seen(response: Response): Promise<Seen> {
+  const { status, headers } = response;
+  const mediaType = headers.get('content-type')?.split(';', 1)[0]?.trim();
+  return { status, headers, mediaType, body: mediaType === STREAM ? undefined : await response.clone().text() };
+}
+
+const STREAM = 'text/event-stream';
+
+interface ApiDescription {
+  problemOf(method: string, path: string, answer: Seen): string | undefined;
+}
+
+async function readDescription(send: Send, origin: string, version: string): Promise<ApiDescription> {
+  const headers = { 'svc-version': version, 'svc-client-version': '999.0' };
+  const response = await send(new Request(`${origin}/openapi.json`, { headers }));
+  if (response.status !== 200) throw new Error(`The host does not serve its description: ${await response.text()}`);
+  const document = (await response.json()) as Document;
+  closeObjects(document);
+  const ajv = new Ajv2020({ strict: false, validateFormats: false, allErrors: true });
+  ajv.addSchema({ ...document, $id: ROOT });
+  const required = new Set(
+    Object.keys(document.components.headers).filter((name) => document.components.headers[name]?.required),
+  );
+  const patterns = Object.keys(document.paths).map((path) => ({ path, pattern: patternOf(path) }));
+
+  return {
+    problemOf(method, path, answer) {
+      const found = patterns
+        .filter(({ pattern }) => pattern.test(path) || pattern.test(`/v1${path}`))
+        .sort((one, other) => literalLength(other.path) - literalLength(one.path))[0]?.path;
+      const verb = method === 'HEAD' ? 'get' : method.toLowerCase();
+      const operation = found === undefined ? undefined : document.paths[found]?.[verb];
+      if (found === undefined || operation === undefined) return problemWithoutOperation(answer);
+      const pointer = ['paths', found, verb, 'responses', String(answer.status)];
+      const described = operation.responses[answer.status];
+      if (described === undefined) {
+        return `${operation.operationId} answered ${answer.status}, which its description does not know: ${answer.body}`;
+      }
+      const problem = problemOfAnswer(described, answer, method === 'HEAD', required, (type) =>
+        ajv.compile({ $ref: `${ROOT}#${pointerText([...pointer, 'content', type, 'schema'])}` }),
+      );
+      return problem === undefined ? undefined : `${operation.operationId} ${answer.status}: ${problem}`;
+    },
+  };
+}
+
+const ROOT = 'https://description.test/openapi.json';
+
+interface Document {
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
+  readonly components: { readonly headers: Readonly<Record<string, { readonly required?: boolean }>> };
+}
+
+interface Operation {
+  readonly operationId: string;
+  readonly responses: Readonly<Record<string, Described>>;
+}
+
+interface Described {
+  readonly headers?: Readonly<Record<string, { readonly $ref: string }>>;
+  readonly content?: Readonly<Record<string, unknown>>;
+}
+
+function problemOfAnswer(
+  described: Described,
+  { headers, mediaType, body }: Seen,
+  withoutBody: boolean,
+  required: ReadonlySet<string>,
+  validatorOf: (mediaType: string) => ValidateFunction,
+): string | undefined {
+  const names = Object.keys(described.headers ?? {});
+  const missing = names.find((name) => required.has(name) && !headers.has(name));
+  if (missing !== undefined) return `it lacks the header ${missing}`;
+  const known = new Set(names.map((name) => name.toLowerCase()));
+  const unknown = [...headers.keys()].find((name) => !known.has(name) && !PLAIN.has(name));
+  if (unknown !== undefined) return `its header ${unknown} is not described`;
+  const types = Object.keys(described.content ?? {});
+  if (types.length === 0) return body === '' ? undefined : `it has a body, and none is described: ${body}`;
+  if (mediaType === undefined || !types.includes(mediaType)) {
+    return `its media type is ${mediaType}, and ${types.join(', ')} is described`;
+  }
+  if (withoutBody || body === undefined) return undefined;
+  const validate = validatorOf(mediaType);
+  if (validate(parsed(body))) return undefined;
+  const problems = validate.errors?.map(({ instancePath, message, params }) => {
+    return `${instancePath || 'the body'} ${message} ${JSON.stringify(params)}`;
+  });
+  return `${problems?.slice(0, 8).join('; ')} in ${body.slice(0, 2000)}`;
+}
+
+/** Fields of HTTP itself, which no description repeats. */
+const PLAIN: ReadonlySet<string> = new Set([
+  ...['connection', 'content-encoding', 'content-length', 'content-type', 'date', 'keep-alive', 'transfer-encoding'],
+]);
+
+/** A path, or a method of one, that the description does not have is refused in the envelope of every error. */
+function problemWithoutOperation({ status, body = '' }: Seen): string | undefined {
+  if (!OUTSIDE.has(status)) return `there is no description of what answered ${status}`;
+  const envelope = parsed(body);
+  const isEnvelope =
+    typeof envelope === 'object' &&
+    envelope !== null &&
+    'error' in envelope &&
+    'message' in envelope &&
+    Object.keys(envelope).every((key) => ['error', 'message', 'details', 'scopeRequired'].includes(key));
+  return isEnvelope || body === '' ? undefined : `its body is no error: ${body}`;
+}
+
+const OUTSIDE: ReadonlySet<number> = new Set([400, 401, 403, 404, 405, 406, 413, 426, 429, 501, 503]);
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** `{name}` stands for one segment. */
+function patternOf(path: string): RegExp {
+  const parts = path.split(/\{\w+\}/).map((literal) => literal.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'));
+  return new RegExp(`^${parts.join('[^/]+')}$`);
+}
+
+/** The more of a path is literal, the closer it is meant. */
+function literalLength(path: string): number {
+  return path.replace(/\{\w+\}/g, '').length;
+}
+
+function pointerText(steps: readonly string[]): string {
+  return steps.map((step) => `/${encodeURIComponent(step.replace(/~/g, '~0').replace(/\//g, '~1'))}`).join('');
+}
+
+/** A description is open to what later versions add; a test is not. */
+function closeObjects(value: unknown): void {
+  if (typeof value !== 'object' || value === null) return;
+  for (const member of Object.values(value)) closeObjects(member);
+  if ('properties' in value && 'type' in value && value.type === 'object' && !('additionalProperties' in value)) {
+    Object.assign(value, { additionalProperties: false });
+  }
+}
