@@ -9,6 +9,10 @@ export const BENCHMARKS = {
   tokens: async () => (await import('./auth/tokens.mjs')).default(),
   pipeline: async () => (await import('./host-kit/pipeline.mjs')).default(),
   deliver: async () => (await import('./host-kit/deliver.mjs')).default(),
+  'two-hosts': async () => (await import('./host-kit/two-hosts.mjs')).default(),
+  noisy: async () => (await import('./host-kit/noisy.mjs')).default(),
+  growth: async () => (await import('./host-kit/growth.mjs')).default(),
+  memory: async () => (await import('./host-kit/memory.mjs')).default(),
   size: async () => (await import('./size.mjs')).default(),
   import: async () => (await import('./import-time.mjs')).default(),
 };

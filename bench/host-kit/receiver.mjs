@@ -1,23 +1,46 @@
-// Receivers in a process of their own: TLS, keep-alive. It prints its port and tells the parent of each delivery when it came. A path
-// that begins with /hang is never answered.
+// Receivers in a process of their own: TLS, keep-alive. It prints its port. A path that begins with /hang is never answered, and one with
+// /counted is kept count of: each event once, however often it comes. The parent asks for what came: 'start', then 'times' or 'counts'.
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:https';
 
 const fixture = (name) => readFileSync(new URL(`../../packages/egress-guard/test/fixtures/${name}`, import.meta.url));
 const server = createServer({ key: fixture('hooks.key'), cert: fixture('hooks.pem'), keepAliveTimeout: 60_000 });
-let received = 0;
+/** When each came while they are timed, with the subscription that it came for: said at the end, so that saying it slows nothing. */
+let times;
+let deliveries = 0;
+let events = new Set();
+
 server.on('request', (request, response) => {
-  request.resume();
+  const isCounted = request.url.startsWith('/counted');
+  const chunks = [];
+  if (isCounted) request.on('data', (chunk) => chunks.push(chunk));
+  else request.resume();
   request.on('end', () => {
     if (request.url.startsWith('/hang')) return;
-    received += 1;
-    const at = performance.timeOrigin + performance.now();
-    if (request.url.startsWith('/timed')) process.send({ at, key: `${request.headers['svc-webhook-id']}` });
+    times?.push([request.headers['svc-webhook-id'], performance.timeOrigin + performance.now()]);
+    if (isCounted) count(request.headers['svc-webhook-id'], Buffer.concat(chunks));
     response.writeHead(204).end();
   });
 });
+
+function count(webhookId, body) {
+  const { event } = JSON.parse(body.toString());
+  deliveries += 1;
+  events.add(`${webhookId} ${event.runId} ${event.sequence}`);
+}
+
 process.on('message', (message) => {
-  if (message === 'count') process.send({ received });
+  if (message === 'start') {
+    times = [];
+    deliveries = 0;
+    events = new Set();
+    process.send({ started: true });
+  } else if (message === 'times') {
+    process.send({ times });
+    times = undefined;
+  } else if (message === 'counts') {
+    process.send({ deliveries, events: events.size });
+  }
 });
 server.listen(0, '127.0.0.1', () => console.log(server.address().port));
 process.on('disconnect', () => process.exit());

@@ -1,0 +1,92 @@
+import { once } from 'node:events';
+import { createHost } from '@svc/host-kit';
+import { guardedTransport, repeat } from './receivers.mjs';
+import { runOf, SECRET_KEY, subscriptionOf } from './records.mjs';
+
+export const AT_ONCE = 64;
+const PAYLOAD = { nodeId: 'n', filler: 'x'.repeat(160) };
+/** The workspace whose runs everybody hears of. */
+const SHARED = 'shared';
+
+/**
+ * Writes what a host of the benchmarks starts with: `subscriptions`, each with a workspace and a run of its own, and as many runs of the
+ * workspace that all of them hear of.
+ *
+ * @returns the ids of both kinds of runs
+ */
+export async function furnish(store, { subscriptions, port, path, prefix = '' }) {
+  const own = [];
+  const shared = [];
+  for (let from = 0; from < subscriptions; from += STEP) {
+    await store.transaction(async (transaction) => {
+      for (let index = from; index < Math.min(from + STEP, subscriptions); index += 1) {
+        const workspace = `${prefix}w${index}`;
+        own.push(`run_${prefix}own_${index}`);
+        shared.push(`run_${prefix}shared_${index}`);
+        await store.runs.insert(runOf(own[index], workspace), transaction);
+        await store.runs.insert(runOf(shared[index], `${prefix}${SHARED}`), transaction);
+        const webhookId = `whk_${prefix}${index}`;
+        const workspaces = [workspace, `${prefix}${SHARED}`];
+        await store.subscriptions.insert(subscriptionOf({ webhookId, workspaces, port, path }), transaction);
+      }
+    });
+  }
+  return { own, shared };
+}
+
+const STEP = 500;
+
+/** A host over a store, on the real guard. What is not delivered ends the benchmark, unless it is meant to hang. */
+export async function startHost(store, { mayFail = false } = {}) {
+  const guarded = guardedTransport();
+  let answered = 0;
+  let waiting;
+  let failure;
+  const transport = Object.assign(
+    async (request) => {
+      const verdict = await guarded(request);
+      if (verdict.kind === 'answered' && verdict.status === 204) {
+        answered += 1;
+        if (answered === waiting?.at) waiting.resolve();
+      } else if (!mayFail) {
+        failure ??= new Error(`not delivered: ${JSON.stringify(verdict)}`);
+        waiting?.reject(failure);
+      }
+      return verdict;
+    },
+    { close: () => guarded.close() },
+  );
+  const host = createHost({
+    store,
+    authenticate: [{ name: 'nobody', authenticate: () => undefined }],
+    engine: { version: 1, refuse: () => undefined, execute: (_run, { signal }) => once(signal, 'abort') },
+    secretKey: SECRET_KEY,
+    hasWorkspace: () => true,
+    transport,
+    webhooks: { durable: true, concurrency: { total: AT_ONCE, perSubscription: 4 } },
+  });
+  await host.start();
+  let turn = 0;
+
+  function append(runs) {
+    turn = (turn + 1) % runs.length;
+    return host.events.append(runs[turn], { type: 'node.completed', payload: PAYLOAD });
+  }
+
+  return {
+    append: (runId) => host.events.append(runId, { type: 'node.completed', payload: PAYLOAD }),
+    /** Appends to the runs in turn, so many at once. */
+    appendAll: (runs, events) => repeat(events, AT_ONCE, () => append(runs)),
+    /** Deliveries a second, from the first append to the last answer. */
+    async perSecond(runs, { events, listeners }) {
+      const deliveries = events * listeners;
+      const all = new Promise((resolve, reject) => {
+        waiting = { at: answered + deliveries, resolve, reject };
+      });
+      const started = performance.now();
+      await Promise.all([repeat(events, AT_ONCE, () => append(runs)), all]);
+      return (deliveries / (performance.now() - started)) * 1000;
+    },
+    stop: () => host.stop(1000),
+  };
+}

@@ -1,0 +1,26 @@
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+
+/** A host in another process, over the store at `place`. */
+export async function startHostProcess(options) {
+  const child = fork(new URL('./host-process.mjs', import.meta.url), [JSON.stringify(options)]);
+  const gone = once(child, 'exit').then(([code]) => Promise.reject(new Error(`A host ended with ${code}.`)));
+  gone.catch(() => {});
+  const said = async () => {
+    const [answer] = await Promise.race([once(child, 'message'), gone]);
+    return answer;
+  };
+  const tell = async (command, rest = {}) => {
+    child.send({ command, ...rest });
+    return said();
+  };
+  await said();
+  return {
+    append: (runs, events) => tell('append', { runs, events }),
+    memory: () => tell('memory'),
+    async stop() {
+      await tell('stop');
+      if (child.exitCode === null) await once(child, 'exit');
+    },
+  };
+}

@@ -1,0 +1,52 @@
+import { printTable } from '../table.mjs';
+import { furnish } from './delivering-host.mjs';
+import { startHostProcess } from './host-processes.mjs';
+import { startReceivers } from './receivers.mjs';
+import { openStore, startStores } from './stores.mjs';
+
+const SUBSCRIPTIONS = 100;
+const PENDING = 1_000_000;
+const STEPS = 5;
+const WATCHED_MS = 10_000;
+
+/**
+ * The memory of a host, in a process of its own, that appended events until a million deliveries waited behind receivers that never
+ * answer, and then went on attempting them: the most that was ever resident. The goal is 250 MB.
+ */
+export default async function memory() {
+  const receivers = await startReceivers();
+  const stores = await startStores();
+  const found = {};
+  try {
+    for (const [name, placeOf] of Object.entries(stores.places))
+      found[name] = await fill(name, placeOf('full'), receivers);
+  } finally {
+    receivers.stop();
+    await stores.stop();
+  }
+  printTable(
+    [`with ${PENDING} deliveries pending`, 'at the start', 'at the end', 'at most', 'goal'],
+    Object.entries(found).map(([name, { startMb, endMb, peakMb }]) => [
+      name,
+      ...[startMb, endMb, peakMb, 250].map((megabytes) => `${Math.round(megabytes)} MB`),
+    ]),
+  );
+  return { goalMb: 250, pending: PENDING, subscriptions: SUBSCRIPTIONS, found };
+}
+
+async function fill(name, place, receivers) {
+  const store = await openStore(place);
+  const { shared } = await furnish(store, { subscriptions: SUBSCRIPTIONS, port: receivers.port, path: 'hang' });
+  await store.close();
+  const host = await startHostProcess({ place, mayFail: true });
+  const { nowMb: startMb } = await host.memory();
+  for (let step = 1; step <= STEPS; step += 1) {
+    await host.append(shared, PENDING / SUBSCRIPTIONS / STEPS);
+    const { nowMb } = await host.memory();
+    console.log(`${name}: ${(PENDING * step) / STEPS} deliveries pending, ${Math.round(nowMb)} MB`);
+  }
+  await new Promise((resolve) => setTimeout(resolve, WATCHED_MS));
+  const { nowMb: endMb, peakMb } = await host.memory();
+  await host.stop();
+  return { startMb, endMb, peakMb };
+}

@@ -1,0 +1,44 @@
+import { systemRandom } from '@svc/host-kit';
+import { secretBox } from '../../packages/host-kit/src/sealing/secret-box.ts';
+
+export const SECRET_KEY = new Uint8Array(32);
+const box = secretBox(SECRET_KEY, systemRandom);
+
+export function runOf(runId, workspace) {
+  return {
+    runId,
+    tenant: 'acme',
+    workspace,
+    mode: 'live',
+    workflowId: 'bench',
+    status: 'running',
+    owner: { tenant: 'acme', workspace, principal: 'p_1' },
+    inputs: {},
+    tags: [],
+    engineVersion: 1,
+    eventLogSchemaVersion: 3,
+    lastSequence: 0,
+    createdAt: Date.now(),
+  };
+}
+
+export function subscriptionOf({ webhookId, workspaces, port, path = 'hook', status = 'active' }) {
+  return {
+    webhookId,
+    tenant: 'acme',
+    workspaces,
+    mode: 'live',
+    major: 1,
+    url: `https://hooks.example:${port}/${path}/${webhookId}`,
+    events: ['node.completed'],
+    tags: [],
+    durable: true,
+    status,
+    circuit: { state: 'closed', consecutiveFailures: 0 },
+    failures: [],
+    signatureAlgorithms: ['v1'],
+    sealedSecret: box.seal('a secret of the benchmark, long enough', webhookId),
+    secretFingerprint: '00000000',
+    createdAt: Date.now(),
+  };
+}
