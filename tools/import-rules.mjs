@@ -45,10 +45,11 @@ export const ROOMS = {
     http: [],
     wire: DOMAIN,
     openapi: ['http', 'discovery'],
+    telemetry: ['http', ...DOMAIN, PORTS],
     routes: ['http', 'wire', 'openapi', ...DOMAIN],
-    'options.ts': [...DOMAIN, PORTS],
-    'host.ts': ['options.ts', 'routes', 'http', 'wire', ...DOMAIN, PORTS],
-    'index.ts': ['host.ts', 'options.ts', ...DOMAIN, PORTS],
+    'options.ts': [...DOMAIN, PORTS, 'telemetry'],
+    'host.ts': ['options.ts', 'telemetry', 'routes', 'http', 'wire', ...DOMAIN, PORTS],
+    'index.ts': ['host.ts', 'options.ts', 'telemetry', ...DOMAIN, PORTS],
     adapters: ['host.ts'],
     testing: [...DOMAIN, PORTS],
   },
@@ -60,6 +61,7 @@ export const HOMES = {
   'node:sqlite': ['packages/host-kit/src/stores/sqlite', 'packages/webhook-verify/src/dedup'],
   pg: ['packages/host-kit/src/stores/postgres'],
   '@hono/node-server': ['packages/host-kit/src/adapters'],
+  '@opentelemetry/api': ['packages/host-kit/src/telemetry'],
 };
 
 /** Rooms without input and output: no module of Node's. */

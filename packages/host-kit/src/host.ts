@@ -36,6 +36,9 @@ import { type EventLog, eventLog } from './runs/event-log.ts';
 import { executor } from './runs/executor.ts';
 import { reseal } from './sealing/reseal.ts';
 import { secretBox } from './sealing/secret-box.ts';
+import { untracedTransport } from './telemetry/attempts.ts';
+import { apart, currentTraceId } from './telemetry/spans.ts';
+import { telemetry } from './telemetry/telemetry.ts';
 import type { Transaction } from './transaction.ts';
 import { upkeep } from './upkeep.ts';
 import { attempt } from './webhooks/attempt.ts';
@@ -73,7 +76,9 @@ export interface Host {
  * createServer(toNodeListener(host)).listen(8787);
  */
 export function createHost(options: HostOptions): Host {
-  const { store, engine, clock = systemClock, random = systemRandom, log = () => {}, hasWorkspace } = options;
+  const { engine, clock = systemClock, random = systemRandom, log = () => {}, hasWorkspace } = options;
+  const observe = telemetry(options.telemetry ?? {}, { version: VERSION, clock });
+  const store = observe.timed(options.store);
   const served = servedVersions(options.protocol ?? DEFAULT_PROTOCOL);
   const webhooks = { ...WEBHOOK_DEFAULTS, ...options.webhooks };
   const egress = options.egress ?? egressPolicy();
@@ -88,29 +93,32 @@ export function createHost(options: HostOptions): Host {
     intervalEntries: options.audit.checkpointIntervalEntries ?? AUDIT_DEFAULTS.entries,
     intervalSeconds: options.audit.checkpointIntervalSeconds ?? AUDIT_DEFAULTS.seconds,
   };
-  const recorder = audit && auditRecorder({ store, clock, random, log, ...audit });
+  const recorder = audit && auditRecorder({ store, clock, random, log, observer: observe.audit, ...audit });
   const record = async (fact: AuditFact, transaction: Transaction) => recorder?.record(fact, transaction);
 
   const transport = options.transport ?? guardedPost({ policy: egress });
   const dispatch = dispatcher({
     queue: store.deliveries,
-    attempt: attempt({
-      store,
-      transport,
-      secrets,
-      clock,
-      random,
-      log,
-      rules: {
-        retryPolicy: webhooks.retryPolicy,
-        circuit: webhooks.circuit,
-        deadLetterRetentionMs: webhooks.deadLetterRetentionDays * DAY_MS,
-      },
-      attemptTimeoutMs: webhooks.attemptTimeoutMs,
-      webhookIdOf: (subscription) => webhookIdOf[subscription.major](subscription),
-      families: familiesOf(served),
-      userAgent: `svc-webhook-dispatcher/${VERSION}`,
-    }),
+    attempt: observe.observed(
+      attempt({
+        store,
+        transport: untracedTransport(transport),
+        secrets,
+        clock,
+        random,
+        log,
+        moved: observe.moved,
+        rules: {
+          retryPolicy: webhooks.retryPolicy,
+          circuit: webhooks.circuit,
+          deadLetterRetentionMs: webhooks.deadLetterRetentionDays * DAY_MS,
+        },
+        attemptTimeoutMs: webhooks.attemptTimeoutMs,
+        webhookIdOf: (subscription) => webhookIdOf[subscription.major](subscription),
+        families: familiesOf(served),
+        userAgent: `svc-webhook-dispatcher/${VERSION}`,
+      }),
+    ),
     clock,
     log,
     concurrency: webhooks.concurrency,
@@ -121,13 +129,20 @@ export function createHost(options: HostOptions): Host {
     clock,
     random,
     outbox: outbox({ store, clock, random, render: renderDelivery }),
-    appended: dispatch.wake,
+    appended(event) {
+      observe.appended(event);
+      apart(dispatch.wake);
+    },
   });
   const execute = executor({ engine, store, clock, events, log });
 
   const org = checkVendorOrg(options.org ?? 'example');
   const mounts: Mount[] = [
-    { name: 'webhooks', path: '/webhooks', routes: operatorRoutes({ store, clock, dispatcher: dispatch, record }) },
+    {
+      name: 'webhooks',
+      path: '/webhooks',
+      routes: operatorRoutes({ store, clock, dispatcher: dispatch, record, moved: observe.moved }),
+    },
     { name: 'byok', path: '/byok/secrets', routes: byokRoutes({ store, clock, secrets, record }) },
   ];
 
@@ -209,6 +224,7 @@ export function createHost(options: HostOptions): Host {
     clock,
     random,
     log,
+    watch: observe.watch,
     answered(answered) {
       logAnswered(log, answered);
       return recorder?.note(requestFact(answered));
@@ -337,7 +353,7 @@ function logAnswered(log: Log, answered: RequestRecord): void {
     major,
     status,
     latencyMs,
-    traceId,
+    traceId: currentTraceId() ?? traceId,
   });
   if (decided?.allowed === false)
     log({ level: 'info', event: 'authorization.decided', tenant: tenancy.tenant, ...decided });

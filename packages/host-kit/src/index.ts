@@ -12,4 +12,5 @@ export type { EventLog } from './runs/event-log.ts';
 export type { RunEvent } from './runs/event-store.ts';
 export type { Run, RunStatus } from './runs/run.ts';
 export type { Store } from './stores/store.ts';
+export type { TelemetryOptions } from './telemetry/scope.ts';
 export type { Transport, TransportRequest, TransportVerdict } from './webhooks/transport.ts';

@@ -10,6 +10,7 @@ import type { Log } from './log.ts';
 import type { Random } from './random.ts';
 import type { WorkflowEngine } from './runs/engine.ts';
 import type { Store } from './stores/store.ts';
+import type { TelemetryOptions } from './telemetry/scope.ts';
 import type { RetryPolicy } from './webhooks/retry.ts';
 import type { Transport } from './webhooks/transport.ts';
 
@@ -59,6 +60,8 @@ export interface HostOptions {
   /** Default 1 MiB. */
   readonly maxRequestBodyBytes?: number;
   readonly log?: Log;
+  /** Where metrics and spans go. Default: to the OpenTelemetry SDK that the process has registered, if any. */
+  readonly telemetry?: TelemetryOptions;
   readonly clock?: Clock;
   readonly random?: Random;
 }

@@ -30,10 +30,18 @@ export interface AuditRecorderOptions {
   /** A checkpoint is due after so many entries, or so long after the first that none covers. */
   readonly intervalEntries: number;
   readonly intervalSeconds: number;
+  readonly observer: AuditObserver;
+}
+
+/** Told of what the recorder does by itself. It must not throw. */
+export interface AuditObserver {
+  sealed(): void;
+  /** It will be tried again. */
+  failed(step: 'write' | 'seal'): void;
 }
 
 export function auditRecorder(options: AuditRecorderOptions): AuditRecorder {
-  const { store, clock, random, log, signer, intervalEntries, intervalSeconds } = options;
+  const { store, clock, random, log, signer, intervalEntries, intervalSeconds, observer } = options;
   let waiting: AuditFact[] = [];
   let writing: Promise<void> | undefined;
   let sealing: Promise<void> = Promise.resolve();
@@ -80,6 +88,7 @@ export function auditRecorder(options: AuditRecorderOptions): AuditRecorder {
         waiting = waiting.slice(batch.length);
         counted(batch.length);
       } catch (error) {
+        observer.failed('write');
         log({ level: 'error', event: 'audit.write-failed', waiting: waiting.length, ...describeError(error) });
         if (!stopped) cancelWrite ??= clock.at(clock.now() + RETRY_AFTER_MS, () => void write());
         return;
@@ -121,9 +130,11 @@ export function auditRecorder(options: AuditRecorderOptions): AuditRecorder {
         };
         const checkpoint: Checkpoint = await sealed(unsigned, signer);
         await store.transaction((transaction) => store.audit.seal(checkpoint, first.atSequence - 1, transaction));
+        observer.sealed();
         if (entries.length < intervalEntries) return;
       }
     } catch (error) {
+      observer.failed('seal');
       log({ level: 'error', event: 'audit.seal-failed', ...describeError(error) });
     }
   }

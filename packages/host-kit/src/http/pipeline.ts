@@ -25,7 +25,8 @@ import { type Answer, answerOf, plainError } from './answer.ts';
 import { type BodyLimits, readJson, refuseDeclaredLength } from './body.ts';
 import { failureAnswer } from './failure.ts';
 import type { Reply, Route, VendorRoute } from './route.ts';
-import type { VendorTable } from './vendor.ts';
+import type { VendorMatch, VendorTable } from './vendor.ts';
+import type { Asked, RequestWatch } from './watch.ts';
 
 export interface PipelineOptions {
   readonly served: Served;
@@ -43,6 +44,7 @@ export interface PipelineOptions {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
+  readonly watch: RequestWatch;
   /** Told of every request whose caller is known, when its answer is. The answer waits for a promise that it returns. */
   readonly answered: (record: RequestRecord) => Promise<void> | undefined;
 }
@@ -69,7 +71,7 @@ export interface RequestRecord {
  * stamping, record. A refusal at one step is all that a caller learns of those behind it.
  */
 export function pipeline(options: PipelineOptions): (request: Request, peer?: Peer) => Promise<Answer> {
-  const { served, clock, documents, roles } = options;
+  const { served, clock, documents, roles, watch } = options;
   const routes = new Map<OperationId, Route>(options.routes.map((route) => [route.operationId, route]));
   const retiring = retirementHeaders(options.retirement);
 
@@ -78,7 +80,16 @@ export function pipeline(options: PipelineOptions): (request: Request, peer?: Pe
     const target = targetOf(request.url);
     const negotiation = negotiate({ method: request.method, target, headers: request.headers }, served);
     if (negotiation.kind === 'foreign') return foreign(request, peer, target, startedAt);
+    return watch(request, askedOf(negotiation, target), () => protocol(request, peer, negotiation, target, startedAt));
+  };
 
+  async function protocol(
+    request: Request,
+    peer: Peer | undefined,
+    negotiation: Protocol,
+    target: string,
+    startedAt: number,
+  ): Promise<Answer> {
     const call = newProgress();
     const { status, headers, body } = await answer(request, peer, negotiation, target, call).catch((error: unknown) =>
       failureAnswer(error, negotiation.major, options),
@@ -94,7 +105,7 @@ export function pipeline(options: PipelineOptions): (request: Request, peer?: Pe
       },
       body: request.method === 'HEAD' ? undefined : body,
     };
-  };
+  }
 
   async function recorded(
     { principal, scope, decided }: Progress,
@@ -175,15 +186,29 @@ export function pipeline(options: PipelineOptions): (request: Request, peer?: Pe
     return { ...principal, tenancy: byRole.tenancy };
   }
 
-  /** Outside of the protocol, so without its version. */
+  /** Outside of the protocol, so without its version. Documents are not watched: they are the same whoever asks. */
   async function foreign(request: Request, peer: Peer | undefined, target: string, startedAt: number): Promise<Answer> {
     const { method } = request;
     const path = target.split('?', 1)[0] ?? '';
     const found = options.vendor.find(method, path);
-    if (found?.kind === 'method-not-allowed') return notAllowed(found.allow);
-    if (found === undefined) return document(method, path);
+    const known = found === undefined ? documents.get(path) : undefined;
+    if (known !== undefined) return document(method, known);
+    const route = found?.kind === 'route' ? options.vendor.prefix + found.route.path : undefined;
+    return watch(request, { operation: undefined, route, major: undefined }, async () => {
+      if (found === undefined) return plainError(404, 'not_found', 'There is nothing at this path.');
+      if (found.kind === 'method-not-allowed') return notAllowed(found.allow);
+      return ofVendor(request, peer, target, found, startedAt);
+    });
+  }
 
-    const { route, params } = found;
+  async function ofVendor(
+    request: Request,
+    peer: Peer | undefined,
+    target: string,
+    { route, params }: Extract<VendorMatch, { readonly kind: 'route' }>,
+    startedAt: number,
+  ): Promise<Answer> {
+    const { method } = request;
     const major = served.preferredMajor;
     const call = newProgress();
     const { status, headers, body } = await vendor(request, peer, target, route, params, call).catch((error: unknown) =>
@@ -215,9 +240,7 @@ export function pipeline(options: PipelineOptions): (request: Request, peer?: Pe
     return answerOf(await route.serve({ major: 2, params, query, headers, principal, decided: undefined, json }));
   }
 
-  function document(method: string, path: string): Answer {
-    const found = documents.get(path);
-    if (found === undefined) return plainError(404, 'not_found', 'There is nothing at this path.');
+  function document(method: string, found: Reply): Answer {
     if (method !== 'GET' && method !== 'HEAD') return notAllowed(['GET', 'HEAD']);
     const answer = answerOf(found);
     return method === 'HEAD' ? { ...answer, body: undefined } : answer;
@@ -294,6 +317,12 @@ function methodNotAllowed(allow: readonly string[]): HostError {
     details: undefined,
     headers: { allow: allow.join(', ') },
   });
+}
+
+function askedOf(negotiation: Protocol, target: string): Asked {
+  const operation = 'operation' in negotiation ? negotiation.operation : undefined;
+  const route = operation && (target.startsWith('/v1/') ? `/v1${operation.path}` : operation.path);
+  return { operation: operation?.operationId, route, major: negotiation.major };
 }
 
 function recordOf(request: Request, negotiation: Protocol) {

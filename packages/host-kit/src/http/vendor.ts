@@ -2,6 +2,8 @@ import type { VendorRoute } from './route.ts';
 
 /** Finds the route of a path under `/host/<org>`. */
 export interface VendorTable {
+  /** `/host/<org>`. */
+  readonly prefix: string;
   /** Undefined: not one of the host's own. */
   find(method: string, path: string): VendorMatch | undefined;
 }
@@ -14,6 +16,7 @@ export function vendorTable(org: string, routes: readonly VendorRoute[]): Vendor
   const prefix = `/host/${org}`;
   const patterns = routes.map((route) => ({ route, segments: route.path.split('/') }));
   return {
+    prefix,
     find(method, path) {
       if (!path.startsWith(`${prefix}/`)) return undefined;
       const given = path.slice(prefix.length).split('/');

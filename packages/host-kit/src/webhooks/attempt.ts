@@ -4,10 +4,10 @@ import type { Log } from '../log.ts';
 import type { Random } from '../random.ts';
 import type { SecretBox } from '../sealing/secret-box.ts';
 import type { Store } from '../stores/store.ts';
-import type { Transaction } from '../transaction.ts';
 import type { AttemptRecord } from './attempt-log.ts';
 import { admit } from './circuit.ts';
 import type { ClaimedDelivery, Delivery, Settlement } from './delivery.ts';
+import { type ChangeHealth, changingHealth, type HealthMoved } from './health.ts';
 import { healthAfter, type OutcomeRules, settlementAfter, succeeded } from './outcome.ts';
 import { isDelivering, statusAfter } from './state.ts';
 import type { Subscription } from './subscription.ts';
@@ -16,8 +16,19 @@ import type { Transport, TransportVerdict } from './transport.ts';
 /**
  * One attempt at one claimed delivery, from the circuit to the settlement. Rejects only when its outcome could not be
  * recorded, or when `signal` aborted it.
+ *
+ * @returns what has become durable; undefined when nothing has, because the subscription is gone or paused
  */
-export type Attempt = (delivery: ClaimedDelivery, signal: AbortSignal) => Promise<void>;
+export type Attempt = (delivery: ClaimedDelivery, signal: AbortSignal) => Promise<Attempted | undefined>;
+
+export interface Attempted {
+  /** As it was when the attempt began. */
+  readonly subscription: Subscription;
+  /** Undefined: nothing was sent. */
+  readonly verdict: TransportVerdict | undefined;
+  /** Undefined: the claim was lost meanwhile, and whoever has it now settles. */
+  readonly settlement: Settlement | undefined;
+}
 
 export interface AttemptOptions {
   readonly store: Store;
@@ -26,6 +37,8 @@ export interface AttemptOptions {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
+  /** Told of each change of a subscription's health, once it is durable. */
+  readonly moved: HealthMoved;
   readonly rules: OutcomeRules;
   readonly attemptTimeoutMs: number;
   /** How a delivery names its subscription in the id header. */
@@ -35,33 +48,36 @@ export interface AttemptOptions {
 }
 
 export function attempt(options: AttemptOptions): Attempt {
-  const { store, transport, secrets, clock, random, log, rules } = options;
+  const { store, transport, secrets, clock, random, log, moved, rules } = options;
 
   return async (delivery, signal) => {
     const subscription = await store.subscriptions.read(delivery.webhookId);
-    if (subscription === undefined) return;
+    if (subscription === undefined) return undefined;
     // Paused since it was claimed: it waits with the others.
-    if (subscription.status === 'paused') return store.deliveries.release([delivery]);
+    if (subscription.status === 'paused') {
+      await store.deliveries.release([delivery]);
+      return undefined;
+    }
     if (!(await admitted(subscription))) return record(delivery, { kind: 'dropped' }, 'skipped', subscription);
     if (subscription.durable && !isDelivering(subscription.status)) return bury(delivery, subscription);
 
     // At most one attempt: should the host die during it, there is nothing left to attempt again.
-    if (!subscription.durable && !(await forgetBefore(delivery))) return;
+    if (!subscription.durable && !(await forgetBefore(delivery))) return undefined;
     // Unregistered while the store was asked: nothing starts any more.
     signal.throwIfAborted();
     const verdict = await post(delivery, subscription, signal);
     signal.throwIfAborted();
     const now = clock.now();
     const settlement = settlementAfter({ delivery, subscription, verdict, now }, rules, random);
-    const stood = await store.transaction(async (transaction) => {
+    const stood = await changingHealth(store, moved, async (transaction, changeHealth) => {
       const settled = !subscription.durable || (await store.deliveries.settle(delivery, settlement, transaction));
       await store.attempts.record(attemptRecord(delivery, verdict, now), transaction);
       if (succeeded(verdict) && isHealthy(subscription)) return settled;
-      const change = (current: Subscription) => healthAfter(current, verdict, now, rules);
-      await store.subscriptions.updateHealth(subscription.webhookId, change, transaction);
+      await changeHealth(subscription.webhookId, (current) => healthAfter(current, verdict, now, rules));
       return settled;
     });
     log({ ...recordOf(delivery, subscription, stood ? settlement.kind : 'claim-lost'), ...outcomeOf(verdict) });
+    return { subscription, verdict, settlement: stood ? settlement : undefined };
   };
 
   /** Whether the delivery was still this host's to attempt. */
@@ -75,14 +91,13 @@ export function attempt(options: AttemptOptions): Attempt {
     if (!isDelivering(subscription.status)) return false;
     if (subscription.circuit.state === 'closed') return true;
     const probeMs = options.attemptTimeoutMs + PROBE_MARGIN_MS;
-    return store.transaction(async (transaction) => {
+    return changingHealth(store, moved, async (_transaction, changeHealth) => {
       let through = false;
-      const change = ({ status, failures, circuit }: Subscription) => {
+      await changeHealth(subscription.webhookId, ({ status, failures, circuit }) => {
         const decision = admit(circuit, clock.now(), probeMs);
         through = decision.admitted;
         return { status, failures, circuit: decision.circuit };
-      };
-      await store.subscriptions.updateHealth(subscription.webhookId, change, transaction);
+      });
       return through;
     });
   }
@@ -102,19 +117,18 @@ export function attempt(options: AttemptOptions): Attempt {
   }
 
   /** Nothing is sent any more: straight to the dead letters. */
-  async function bury(delivery: ClaimedDelivery, subscription: Subscription): Promise<void> {
+  async function bury(delivery: ClaimedDelivery, subscription: Subscription): Promise<Attempted | undefined> {
     const now = clock.now();
     const { attempts } = delivery;
     const expiresAt = now + rules.deadLetterRetentionMs;
     const settlement = { kind: 'dead', at: now, expiresAt, attempts, lastStatus: undefined } as const;
-    await record(delivery, settlement, 'subscription-failed', subscription, async (transaction) => {
-      const change = ({ status, circuit, failures }: Subscription) => ({
+    return record(delivery, settlement, 'subscription-failed', subscription, async (changeHealth) => {
+      if (subscription.status !== 'failed') return;
+      await changeHealth(subscription.webhookId, ({ status, circuit, failures }) => ({
         status: statusAfter(status, 'bury') ?? status,
         circuit,
         failures,
-      });
-      if (subscription.status === 'failed')
-        await store.subscriptions.updateHealth(subscription.webhookId, change, transaction);
+      }));
     });
   }
 
@@ -124,16 +138,18 @@ export function attempt(options: AttemptOptions): Attempt {
     settlement: Settlement,
     reason: string,
     subscription: Subscription,
-    also: (transaction: Transaction) => Promise<void> = async () => {},
-  ): Promise<void> {
+    also: (changeHealth: ChangeHealth) => Promise<void> = async () => {},
+  ): Promise<Attempted | undefined> {
     const skipped = { kind: 'skipped', reason, durationMs: 0 } as const;
-    const stood = await store.transaction(async (transaction) => {
+    const stood = await changingHealth(store, moved, async (transaction, changeHealth) => {
       if (!(await store.deliveries.settle(delivery, settlement, transaction))) return false;
       await store.attempts.record(attemptRecord(delivery, skipped, clock.now()), transaction);
-      await also(transaction);
+      await also(changeHealth);
       return true;
     });
-    if (stood) log({ ...recordOf(delivery, subscription, settlement.kind), reason });
+    if (!stood) return undefined;
+    log({ ...recordOf(delivery, subscription, settlement.kind), reason });
+    return { subscription, verdict: undefined, settlement };
   }
 }
 

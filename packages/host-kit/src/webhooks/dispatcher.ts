@@ -1,6 +1,5 @@
 import type { Clock } from '../clock.ts';
 import { describeError, type Log } from '../log.ts';
-import type { Attempt } from './attempt.ts';
 import type { Claim, ClaimedDelivery } from './delivery.ts';
 import type { DeliveryQueue } from './delivery-queue.ts';
 
@@ -17,7 +16,8 @@ export interface Dispatcher {
 
 export interface DispatcherOptions {
   readonly queue: DeliveryQueue;
-  readonly attempt: Attempt;
+  /** Ends, by itself or by the signal, whatever becomes of the delivery; a rejection hands it back. */
+  readonly attempt: (delivery: ClaimedDelivery, signal: AbortSignal) => Promise<unknown>;
   readonly clock: Clock;
   readonly log: Log;
   readonly concurrency: { readonly total: number; readonly perSubscription: number };
@@ -135,7 +135,7 @@ export function dispatcher(options: DispatcherOptions): Dispatcher {
     const { webhookId } = delivery;
     const abort = new AbortController();
     busy.set(webhookId, (busy.get(webhookId) ?? 0) + 1);
-    const done = attempt(delivery, abort.signal)
+    const done: Promise<unknown> = attempt(delivery, abort.signal)
       .catch((error: unknown) => handBack(delivery, error))
       .finally(() => {
         underWay.delete(begun);
@@ -200,7 +200,7 @@ export function dispatcher(options: DispatcherOptions): Dispatcher {
 interface UnderWay {
   readonly delivery: ClaimedDelivery;
   readonly abort: AbortController;
-  readonly done: Promise<void>;
+  readonly done: Promise<unknown>;
 }
 
 interface Claimed {

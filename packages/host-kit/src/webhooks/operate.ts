@@ -7,6 +7,7 @@ import type { Lookup } from '../lookup.ts';
 import type { Store } from '../stores/store.ts';
 import type { Transaction } from '../transaction.ts';
 import type { Dispatcher } from './dispatcher.ts';
+import { changingHealth, type HealthMoved } from './health.ts';
 import { type SubscriptionSignal, statusAfter } from './state.ts';
 import type { Subscription } from './subscription.ts';
 
@@ -16,6 +17,8 @@ export interface OperateOptions {
   readonly dispatcher: Pick<Dispatcher, 'wake'>;
   /** Writes an audit fact in the transaction of what it records. */
   readonly record: (fact: AuditFact, transaction: Transaction) => Promise<void>;
+  /** Told of each change of a subscription's health, once it is durable. */
+  readonly moved: HealthMoved;
 }
 
 /**
@@ -33,7 +36,7 @@ export async function managed(store: Store, { tenancy }: Principal, webhookId: s
  * @throws {HostError} as `managed`; `subscription_state_conflict` for one that has failed
  */
 export async function moveSubscription(
-  { store, clock, dispatcher, record }: OperateOptions,
+  { store, clock, dispatcher, record, moved }: OperateOptions,
   principal: Principal,
   webhookId: string,
   signal: Extract<SubscriptionSignal, 'pause' | 'resume'>,
@@ -41,15 +44,14 @@ export async function moveSubscription(
   const { tenant } = await managed(store, principal, webhookId);
   const action = signal === 'pause' ? 'webhook.pause' : 'webhook.resume';
   const fact = factAbout(principal, { action, target: `${tenant}/${webhookId}`, at: clock.now() });
-  await store.transaction(async (transaction) => {
-    let moved = false;
-    const change = ({ status, circuit, failures }: Subscription) => {
+  await changingHealth(store, moved, async (transaction, changeHealth) => {
+    let isAllowed = false;
+    await changeHealth(webhookId, ({ status, circuit, failures }) => {
       const next = statusAfter(status, signal);
-      moved = next !== undefined;
+      isAllowed = next !== undefined;
       return { status: next ?? status, circuit, failures };
-    };
-    await store.subscriptions.updateHealth(webhookId, change, transaction);
-    if (!moved) throw conflict();
+    });
+    if (!isAllowed) throw conflict();
     await record(fact, transaction);
   });
   dispatcher.wake();

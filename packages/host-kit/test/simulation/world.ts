@@ -168,6 +168,7 @@ class World {
         clock,
         random,
         log,
+        moved: () => {},
         rules: { retryPolicy: POLICY, circuit: CIRCUIT, deadLetterRetentionMs: 10 * ROUGH_MS },
         attemptTimeoutMs: ATTEMPT_TIMEOUT_MS,
         webhookIdOf: ({ webhookId }) => webhookId,

@@ -1,0 +1,13 @@
+import type { AuditObserver } from '../audit/recorder.ts';
+import { counterOf, METRICS } from './metrics.ts';
+import type { Scope } from './scope.ts';
+
+/** Counts what becomes of the audit log. */
+export function auditCounter({ meter }: Scope): AuditObserver {
+  const checkpoints = counterOf(meter, METRICS.checkpoints);
+  const failures = counterOf(meter, METRICS.auditFailures);
+  return {
+    sealed: () => checkpoints.add(1),
+    failed: (step) => failures.add(1, { 'svc.audit.step': step }),
+  };
+}

@@ -1,0 +1,98 @@
+import {
+  type Attributes,
+  context,
+  propagation,
+  ROOT_CONTEXT,
+  SpanKind,
+  type SpanOptions,
+  SpanStatusCode,
+  type TextMapGetter,
+  trace,
+} from '@opentelemetry/api';
+import type { Asked, RequestWatch } from '../http/watch.ts';
+import { histogramOf, METRICS, upDownCounterOf } from './metrics.ts';
+import type { Scope } from './scope.ts';
+import { within } from './spans.ts';
+
+/**
+ * Measures and traces requests by what they ask for and how they were answered.
+ *
+ * @see OpenTelemetry, Semantic conventions for HTTP
+ */
+export function requestWatch({ meter, tracer, incomingTraces }: Scope): RequestWatch {
+  const duration = histogramOf(meter, METRICS.requestDuration);
+  const active = upDownCounterOf(meter, METRICS.activeRequests);
+
+  return async (request, asked, serve) => {
+    const began = performance.now();
+    const shape = { 'http.request.method': methodOf(request), 'url.scheme': schemeOf(request) };
+    const about = { ...shape, ...attributesOf(asked) };
+    const { base, options } = placeOf(request);
+    const span = tracer.startSpan(nameOf(about), { ...options, attributes: about }, base);
+    active.add(1, shape);
+    let status = 500;
+    try {
+      const answer = await within(span, base, serve);
+      status = answer.status;
+      return answer;
+    } finally {
+      const outcome = outcomeOf(status);
+      active.add(-1, shape);
+      duration.record((performance.now() - began) / 1000, { ...about, ...outcome });
+      span.setAttributes(outcome);
+      if (status >= 500) span.setStatus({ code: SpanStatusCode.ERROR });
+      span.end();
+    }
+  };
+
+  /**
+   * Where the span of a request belongs: into the span that an instrumentation of the server has begun around us, or else into, or beside,
+   * the caller's.
+   */
+  function placeOf(request: Request): { base: typeof ROOT_CONTEXT; options: SpanOptions } {
+    const base = context.active();
+    if (trace.getSpan(base) !== undefined) return { base, options: { kind: SpanKind.INTERNAL } };
+    const options = { kind: SpanKind.SERVER };
+    // The trace alone: baggage would be carried on as the caller wrote it.
+    const caller = trace.getSpanContext(propagation.extract(ROOT_CONTEXT, request.headers, HEADERS));
+    if (caller === undefined) return { base, options };
+    if (incomingTraces === 'link') return { base, options: { ...options, links: [{ context: caller }] } };
+    return { base: trace.setSpanContext(base, caller), options };
+  }
+}
+
+const HEADERS: TextMapGetter<Headers> = {
+  get: (headers, name) => headers.get(name) ?? undefined,
+  keys: (headers) => [...headers.keys()],
+};
+
+function attributesOf({ operation, route, major }: Asked): Attributes {
+  return {
+    ...(route !== undefined && { 'http.route': route }),
+    ...(operation !== undefined && { 'svc.operation': operation }),
+    ...(major !== undefined && { 'svc.major': major }),
+  };
+}
+
+function outcomeOf(status: number): Attributes {
+  return { 'http.response.status_code': status, ...(status >= 500 && { 'error.type': String(status) }) };
+}
+
+function nameOf(about: Attributes): string {
+  const method = about['http.request.method'] === OTHER ? 'HTTP' : about['http.request.method'];
+  return about['http.route'] === undefined ? `${method}` : `${method} ${about['http.route']}`;
+}
+
+/** A method is text of the caller's. */
+function methodOf({ method }: Request): string {
+  return METHODS.has(method) ? method : OTHER;
+}
+
+const METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS']);
+
+/** What the conventions call a value outside of a closed set. */
+const OTHER = '_OTHER';
+
+function schemeOf({ url }: Request): string {
+  return url.startsWith('https:') ? 'https' : 'http';
+}

@@ -1,0 +1,36 @@
+import {
+  type Context,
+  context,
+  createContextKey,
+  INVALID_TRACEID,
+  ROOT_CONTEXT,
+  type Span,
+  trace,
+} from '@opentelemetry/api';
+
+/** Runs `work` as a part of a span. Without an SDK there is no span, and nothing to be a part of. */
+export function within<T>(span: Span, base: Context, work: () => T): T {
+  return span.spanContext().traceId === INVALID_TRACEID ? work() : context.with(trace.setSpan(base, span), work);
+}
+
+/**
+ * Runs `work` where nothing is traced: instrumentation that the process has loaded makes no span of what it does, and puts no trace
+ * context into a request that leaves.
+ */
+export function untraced<T>(work: () => T): T {
+  return context.with(UNTRACED, work);
+}
+
+/** The key that SDKs in JavaScript agree on; the API has no name for it. */
+const UNTRACED = ROOT_CONTEXT.setValue(createContextKey('OpenTelemetry SDK Context Key SUPPRESS_TRACING'), true);
+
+/** The trace that is being recorded here, if any. */
+export function currentTraceId(): string | undefined {
+  const traceId = trace.getActiveSpan()?.spanContext().traceId;
+  return traceId === INVALID_TRACEID ? undefined : traceId;
+}
+
+/** Runs `work` as a part of no trace: it goes on long after whoever caused it. */
+export function apart<T>(work: () => T): T {
+  return context.with(ROOT_CONTEXT, work);
+}

@@ -1,0 +1,51 @@
+import type { AuditObserver } from '../audit/recorder.ts';
+import type { Clock } from '../clock.ts';
+import type { RequestWatch } from '../http/watch.ts';
+import type { RunEvent } from '../runs/event-store.ts';
+import type { Store } from '../stores/store.ts';
+import type { Attempt } from '../webhooks/attempt.ts';
+import type { HealthMoved } from '../webhooks/health.ts';
+import { observedAttempt } from './attempts.ts';
+import { auditCounter } from './audit.ts';
+import { appendedSpans, eventCounter } from './events.ts';
+import { requestWatch } from './requests.ts';
+import { scopeOf, type TelemetryOptions } from './scope.ts';
+import { healthCounter } from './subscriptions.ts';
+import { timedStore } from './transactions.ts';
+
+/**
+ * What is measured and traced of a host, with the OpenTelemetry SDK that its process has loaded. Attributes are content-free: names out of
+ * closed sets, times, and on the spans of attempts ids of the host's own making.
+ *
+ * @see Interface: Audit logging
+ */
+export interface Telemetry {
+  readonly watch: RequestWatch;
+  readonly observed: (attempt: Attempt) => Attempt;
+  readonly moved: HealthMoved;
+  readonly appended: (event: RunEvent) => void;
+  readonly audit: AuditObserver;
+  readonly timed: (store: Store) => Store;
+}
+
+export interface TelemetryParts {
+  readonly version: string;
+  readonly clock: Clock;
+}
+
+export function telemetry(options: TelemetryOptions, { version, clock }: TelemetryParts): Telemetry {
+  const scope = scopeOf(options, version);
+  const count = eventCounter(scope);
+  const spans = appendedSpans();
+  return {
+    watch: requestWatch(scope),
+    observed: (attempt) => observedAttempt(attempt, scope, { clock, appendedIn: spans.of }),
+    moved: healthCounter(scope),
+    audit: auditCounter(scope),
+    timed: (store) => timedStore(store, scope),
+    appended(event) {
+      count(event);
+      spans.remember(event.eventId);
+    },
+  };
+}

@@ -1,0 +1,33 @@
+import type { Store } from '../stores/store.ts';
+import type { Transaction } from '../transaction.ts';
+import { histogramOf, METRICS } from './metrics.ts';
+import type { Scope } from './scope.ts';
+
+/** A store whose transactions are timed. */
+export function timedStore(store: Store, { meter }: Scope): Store {
+  const duration = histogramOf(meter, METRICS.transactionDuration);
+  const { shared, runs, events, subscriptions, deliveries, attempts, audit, byok } = store;
+
+  return {
+    ...(shared !== undefined && { shared }),
+    runs,
+    events,
+    subscriptions,
+    deliveries,
+    attempts,
+    audit,
+    byok,
+    close: () => store.close(),
+    async transaction<T>(work: (transaction: Transaction) => Promise<T>): Promise<T> {
+      const began = performance.now();
+      let outcome = 'rolled-back';
+      try {
+        const result = await store.transaction(work);
+        outcome = 'committed';
+        return result;
+      } finally {
+        duration.record((performance.now() - began) / 1000, { 'svc.store.outcome': outcome });
+      }
+    },
+  };
+}
