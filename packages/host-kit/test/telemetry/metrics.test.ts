@@ -1,0 +1,257 @@
+import { memoryStore } from '@svc/host-kit/stores/memory';
+import { afterEach, describe, expect, test } from 'vitest';
+import { METRICS } from '../../src/telemetry/metrics.ts';
+import type { Series } from './recording.ts';
+import { CLEANUP, eventually, type Verdict, type WatchedHost, watchedHost } from './watched-host.ts';
+
+afterEach(async () => {
+  for (const clean of CLEANUP.splice(0)) await clean();
+});
+
+const RETRYING = {
+  durable: true,
+  retryPolicy: { maxAttempts: 2, backoff: 'none', delayMs: 0, maxDelayMs: 0 },
+} as const;
+
+/** Waits until a metric has these series, in any order. */
+async function expectSeries({ series }: WatchedHost, name: string, expected: readonly Series[]): Promise<void> {
+  const settled = async () => sorted(await series(name));
+  await eventually(async () => JSON.stringify(await settled()) === JSON.stringify(sorted(expected))).catch(() => {});
+  expect(await settled(), name).toEqual(sorted(expected));
+}
+
+function sorted(series: readonly Series[]): readonly Series[] {
+  const inOrder = series.map(({ attributes, value }) => ({
+    attributes: Object.fromEntries(Object.entries(attributes).sort()),
+    value,
+  }));
+  return inOrder.sort((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1));
+}
+
+test('requests are counted by operation, major and status, and by nothing that a caller chose', async () => {
+  const watched = await watchedHost();
+  const { call, run } = watched;
+  const runId = await run();
+  await call(`/v1/runs/${runId}`);
+  await call(`/runs/tenant-amaryllis~2F${runId}`, { headers: { 'svc-version': '2' } });
+  await call(`/runs/${runId}`);
+  await call('/v1/runs/none');
+  await call('/v1/webhooks', { method: 'BREW' });
+  await call('/nothing/here');
+  await call('/host/example/webhooks');
+  await call('/v1/openapi.json', { headers: { 'svc-version': '2' } });
+  const base = { 'url.scheme': 'http' };
+  const read = { ...base, 'http.request.method': 'GET', 'svc.operation': 'readRun' };
+  const answered = (status: number) => ({ 'http.response.status_code': status });
+  await expectSeries(watched, 'http.server.request.duration', [
+    {
+      attributes: {
+        ...base,
+        ...answered(201),
+        'http.request.method': 'POST',
+        'http.route': '/v1/runs',
+        'svc.operation': 'createRun',
+        'svc.major': 1,
+      },
+      value: 1,
+    },
+    { attributes: { ...read, ...answered(200), 'http.route': '/v1/runs/{runId}', 'svc.major': 1 }, value: 1 },
+    { attributes: { ...read, ...answered(404), 'http.route': '/v1/runs/{runId}', 'svc.major': 1 }, value: 1 },
+    { attributes: { ...read, ...answered(200), 'http.route': '/runs/{runId}', 'svc.major': 1 }, value: 1 },
+    { attributes: { ...read, ...answered(200), 'http.route': '/runs/{runId}', 'svc.major': 2 }, value: 1 },
+    { attributes: { ...base, ...answered(405), 'http.request.method': '_OTHER', 'svc.major': 1 }, value: 1 },
+    { attributes: { ...base, ...answered(404), 'http.request.method': 'GET' }, value: 1 },
+    {
+      attributes: { ...base, ...answered(200), 'http.request.method': 'GET', 'http.route': '/host/example/webhooks' },
+      value: 1,
+    },
+    { attributes: { ...base, ...answered(400), 'http.request.method': 'GET', 'svc.major': 1 }, value: 1 },
+  ]);
+  await expectSeries(watched, 'http.server.active_requests', [
+    { attributes: { ...base, 'http.request.method': 'POST' }, value: 0 },
+    { attributes: { ...base, 'http.request.method': 'GET' }, value: 0 },
+    { attributes: { ...base, 'http.request.method': '_OTHER' }, value: 0 },
+  ]);
+});
+
+test('a request that the host fails to answer has an error type', async () => {
+  const store = memoryStore();
+  const broken = { ...store.runs, read: () => Promise.reject(new Error('The disk is gone.')) };
+  const watched = await watchedHost({ store: { ...store, runs: broken } });
+  await watched.call('/v1/runs/any');
+  const [series] = await watched.series('http.server.request.duration');
+  expect(series?.attributes).toMatchObject({ 'http.response.status_code': 500, 'error.type': '500' });
+});
+
+describe('attempts are counted by how they went', () => {
+  const OUTCOMES: readonly [title: string, verdict: Verdict, attributes: Series['attributes']][] = [
+    [
+      'a delivery',
+      { kind: 'answered', status: 204 },
+      { 'svc.webhook.outcome': 'delivered', 'svc.webhook.status_class': '2xx' },
+    ],
+    [
+      'a refusal',
+      { kind: 'answered', status: 418 },
+      { 'svc.webhook.outcome': 'failed', 'svc.webhook.status_class': '4xx' },
+    ],
+    [
+      'a redirect',
+      { kind: 'answered', status: 302 },
+      { 'svc.webhook.outcome': 'failed', 'svc.webhook.status_class': '3xx' },
+    ],
+    [
+      'a status of no class',
+      { kind: 'answered', status: 999 },
+      { 'svc.webhook.outcome': 'failed', 'svc.webhook.status_class': '_OTHER' },
+    ],
+    [
+      'a timeout',
+      { kind: 'failed', reason: 'timeout' },
+      { 'svc.webhook.outcome': 'failed', 'svc.webhook.reason': 'timeout' },
+    ],
+    [
+      'a reason of a foreign transport',
+      { kind: 'failed', reason: 'moon' },
+      { 'svc.webhook.outcome': 'failed', 'svc.webhook.reason': '_OTHER' },
+    ],
+    [
+      'a denial, without what it tells of the inside',
+      { kind: 'denied', reason: 'private-use' },
+      { 'svc.webhook.outcome': 'denied' },
+    ],
+  ];
+
+  test.each(OUTCOMES)('%s', async (_title, verdict, attributes) => {
+    const watched = await watchedHost();
+    watched.verdict = verdict;
+    await watched.register();
+    await watched.run();
+    await expectSeries(watched, 'svc.webhook.attempt.duration', [
+      { attributes: { 'svc.webhook.mode': 'best-effort', ...attributes }, value: 1 },
+    ]);
+    await expectSeries(watched, 'svc.webhook.queue.lag', [{ attributes: {}, value: 1 }]);
+    await expectSeries(watched, 'svc.webhook.active_attempts', [{ attributes: {}, value: 0 }]);
+  });
+});
+
+test('a durable delivery that fails is a retry, and then a dead letter', async () => {
+  const watched = await watchedHost({ webhooks: RETRYING });
+  watched.verdict = { kind: 'failed', reason: 'connect' };
+  await watched.register();
+  await watched.run();
+  await expectSeries(watched, 'svc.webhook.dead_letters', [
+    { attributes: { 'svc.webhook.cause': 'retries-exhausted' }, value: 1 },
+  ]);
+  await expectSeries(watched, 'svc.webhook.retries', [{ attributes: {}, value: 1 }]);
+  await expectSeries(watched, 'svc.webhook.attempt.duration', [
+    {
+      attributes: { 'svc.webhook.mode': 'durable', 'svc.webhook.outcome': 'failed', 'svc.webhook.reason': 'connect' },
+      value: 2,
+    },
+  ]);
+});
+
+test('a receiver that is gone fails its subscription, and what comes afterwards is dead at once', async () => {
+  const watched = await watchedHost({ webhooks: RETRYING });
+  watched.verdict = { kind: 'answered', status: 410 };
+  await watched.register();
+  await watched.run();
+  await eventually(() => watched.posts.length === 1);
+  await watched.run();
+  await expectSeries(watched, 'svc.webhook.dead_letters', [
+    { attributes: { 'svc.webhook.cause': 'gone' }, value: 1 },
+    { attributes: { 'svc.webhook.cause': 'subscription-failed' }, value: 1 },
+  ]);
+  await expectSeries(watched, 'svc.webhook.subscription.transitions', [
+    { attributes: { 'svc.state.from': 'active', 'svc.state.to': 'failed' }, value: 1 },
+    { attributes: { 'svc.state.from': 'failed', 'svc.state.to': 'dead-lettered' }, value: 1 },
+  ]);
+  expect(watched.posts.length).toBe(1);
+});
+
+test('a circuit is seen to open, to half-open and to close, and what it skips is counted', async () => {
+  const circuit = { failureThreshold: 1, cooldownMs: 300, failureLimit: 100, failureWindowMs: 60_000 };
+  const watched = await watchedHost({ webhooks: { circuit } });
+  const attempts = async () => (await watched.series('svc.webhook.attempt.duration')).length;
+  watched.verdict = { kind: 'answered', status: 500 };
+  await watched.register();
+  await watched.run();
+  await eventually(async () => (await attempts()) === 1);
+  await watched.run();
+  await expectSeries(watched, 'svc.webhook.skipped', [
+    { attributes: { 'svc.webhook.cause': 'circuit-open' }, value: 1 },
+  ]);
+  watched.verdict = { kind: 'answered', status: 200 };
+  await new Promise((resolve) => setTimeout(resolve, 300));
+  await watched.run();
+  await expectSeries(watched, 'svc.webhook.circuit.transitions', [
+    { attributes: { 'svc.state.from': 'closed', 'svc.state.to': 'open' }, value: 1 },
+    { attributes: { 'svc.state.from': 'open', 'svc.state.to': 'half-open' }, value: 1 },
+    { attributes: { 'svc.state.from': 'half-open', 'svc.state.to': 'closed' }, value: 1 },
+  ]);
+});
+
+test('an operator who pauses and resumes is seen in the states, and one who asks in vain is not', async () => {
+  const watched = await watchedHost();
+  const webhookId = await watched.register();
+  for (const signal of ['pause', 'pause', 'resume']) {
+    await watched.call(`/host/example/webhooks/${webhookId}/${signal}`, { method: 'POST' });
+  }
+  await expectSeries(watched, 'svc.webhook.subscription.transitions', [
+    { attributes: { 'svc.state.from': 'active', 'svc.state.to': 'paused' }, value: 1 },
+    { attributes: { 'svc.state.from': 'paused', 'svc.state.to': 'active' }, value: 1 },
+  ]);
+});
+
+test('events are counted by their types, and runs by how they ended', async () => {
+  const watched = await watchedHost();
+  await watched.run();
+  await watched.run({ inputs: { fail: true } });
+  await expectSeries(watched, 'svc.run.started', [{ attributes: {}, value: 2 }]);
+  await expectSeries(watched, 'svc.run.ended', [
+    { attributes: { 'svc.run.status': 'completed' }, value: 1 },
+    { attributes: { 'svc.run.status': 'failed' }, value: 1 },
+  ]);
+  await expectSeries(watched, 'svc.event.appended', [
+    { attributes: { 'svc.event.type': 'run.started' }, value: 2 },
+    { attributes: { 'svc.event.type': 'run.completed' }, value: 1 },
+    { attributes: { 'svc.event.type': 'run.failed' }, value: 1 },
+  ]);
+});
+
+test('transactions are counted by whether they became durable', async () => {
+  const watched = await watchedHost({});
+  const runId = await watched.run();
+  const ended = async () => (await watched.series('svc.run.ended')).length === 1;
+  await eventually(ended);
+  await expect(watched.host.events.append(runId, { type: 'node.completed', payload: {} })).rejects.toThrow('has ended');
+  const series = await watched.series('svc.store.transaction.duration');
+  const of = (outcome: string) => series.find(({ attributes }) => attributes['svc.store.outcome'] === outcome)?.value;
+  expect(of('rolled-back')).toBe(1);
+  expect(of('committed')).toBeGreaterThan(2);
+});
+
+test('checkpoints of the audit log are counted, and what it could not write', async () => {
+  const store = memoryStore();
+  let isBroken = true;
+  const append: typeof store.audit.append = (facts, transaction) =>
+    isBroken && facts.some(({ action }) => action === 'request')
+      ? Promise.reject(new Error('The disk is full.'))
+      : store.audit.append(facts, transaction);
+  const watched = await watchedHost({ store: { ...store, audit: { ...store.audit, append } } });
+  await watched.run();
+  await expectSeries(watched, 'svc.audit.failures', [{ attributes: { 'svc.audit.step': 'write' }, value: 1 }]);
+  isBroken = false;
+  await expectSeries(watched, 'svc.audit.checkpoints', [{ attributes: {}, value: 1 }]);
+});
+
+test('every metric has a description, a unit of UCUM, and a name of its own', () => {
+  const all = Object.values(METRICS);
+  expect(new Set(all.map(({ name }) => name)).size).toBe(all.length);
+  for (const { name, unit, description } of all) {
+    expect(name).toMatch(/^(?:http\.server|svc)\.[a-z_.]+$/);
+    expect(unit).toMatch(/^(?:s|\{[a-z]+\})$/);
+    expect(description).toMatch(/^[A-Z].*\.$/);
+  }
+});

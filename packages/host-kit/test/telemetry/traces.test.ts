@@ -1,0 +1,214 @@
+import { createServer } from 'node:http';
+import { SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
+import { UndiciInstrumentation } from '@opentelemetry/instrumentation-undici';
+import type { ReadableSpan } from '@opentelemetry/sdk-trace';
+import { egressPolicy } from '@svc/egress-guard';
+import { guardedPost } from '@svc/egress-guard/post';
+import { covers } from '@svc/tools/covers';
+import { afterEach, describe, expect, test } from 'vitest';
+import { CLEANUP, eventually, type WatchedHost, watchedHost } from './watched-host.ts';
+
+afterEach(async () => {
+  for (const clean of CLEANUP.splice(0)) await clean();
+});
+
+const TRACE = '0af7651916cd43dd8448eb211c80319c';
+const CALLER = { traceparent: `00-${TRACE}-b7ad6b7169203331-01` };
+
+const spansOf = ({ spans }: WatchedHost, name: string): readonly ReadableSpan[] =>
+  spans().filter((span) => span.name === name);
+const only = (spans: readonly ReadableSpan[]): ReadableSpan => {
+  const [span, ...others] = spans;
+  if (span === undefined || others.length > 0) throw new Error(`There are ${spans.length} spans.`);
+  return span;
+};
+
+describe('a request is a span', () => {
+  test('of a server, named after the method and the template', async () => {
+    const watched = await watchedHost();
+    await watched.call('/v1/runs/run_1');
+    const span = only(watched.spans());
+    expect({ name: span.name, kind: span.kind, status: span.status.code }).toEqual({
+      name: 'GET /v1/runs/{runId}',
+      kind: SpanKind.SERVER,
+      status: SpanStatusCode.UNSET,
+    });
+    expect(span.attributes).toEqual({
+      'http.request.method': 'GET',
+      'http.response.status_code': 404,
+      'http.route': '/v1/runs/{runId}',
+      'url.scheme': 'http',
+      'svc.operation': 'readRun',
+      'svc.major': 1,
+    });
+  });
+
+  test("in the caller's trace, if it has one", async () => {
+    const watched = await watchedHost();
+    await watched.call('/v1/runs/run_1', { headers: CALLER });
+    const span = only(watched.spans());
+    expect(span.spanContext().traceId).toBe(TRACE);
+    expect(span.parentSpanContext).toMatchObject({ spanId: 'b7ad6b7169203331', isRemote: true });
+  });
+
+  test('or beside it, in a trace of its own that points there', async () => {
+    const watched = await watchedHost();
+    const { telemetry } = watched;
+    const linking = await watchedHost({ telemetry: { ...telemetry, incomingTraces: 'link' } });
+    await linking.call('/v1/runs/run_1', { headers: CALLER });
+    const span = only(watched.spans());
+    expect(span.spanContext().traceId).not.toBe(TRACE);
+    expect(span.parentSpanContext).toBeUndefined();
+    expect(span.links.map(({ context }) => context.traceId)).toEqual([TRACE]);
+  });
+
+  test('inside of the one that an instrumentation of the server has begun', async () => {
+    const watched = await watchedHost();
+    const tracer = watched.telemetry.tracerProvider.getTracer('a server');
+    await tracer.startActiveSpan('outer', async (outer) => {
+      await watched.call('/v1/runs/run_1', { headers: CALLER });
+      outer.end();
+      const span = only(spansOf(watched, 'GET /v1/runs/{runId}'));
+      expect(span.kind).toBe(SpanKind.INTERNAL);
+      expect(span.parentSpanContext?.spanId).toBe(outer.spanContext().spanId);
+    });
+  });
+
+  test('and the log names the trace that it is in', async () => {
+    const traces: unknown[] = [];
+    const watched = await watchedHost({ log: ({ event, traceId }) => event === 'request' && traces.push(traceId) });
+    await watched.call('/v1/runs/run_1');
+    await watched.call('/v1/runs/run_1', { headers: CALLER });
+    expect(traces).toEqual(watched.spans().map((span) => span.spanContext().traceId));
+    expect(traces[1]).toBe(TRACE);
+  });
+});
+
+describe(covers('auth.audit.trace-context-no-evidence'), () => {
+  const HEADERS = [
+    ['without one', {}],
+    ['with one that is sampled', CALLER],
+    ['with one that is not', { traceparent: CALLER.traceparent.replace(/01$/, '00') }],
+    ['with one that is malformed', { traceparent: '00-zz-zz-01', tracestate: 'admin=true' }],
+    ['with two', { traceparent: `${CALLER.traceparent}, ${CALLER.traceparent}` }],
+    [
+      'with a key in its state',
+      { ...CALLER, tracestate: 'authorization=operator', baggage: 'scope=admin,tenant=other' },
+    ],
+  ] as const;
+
+  test.each(HEADERS)('a request %s is decided as any other', async (_title, headers) => {
+    const watched = await watchedHost();
+    const runId = await watched.run();
+    const decided = async (path: string, more: Record<string, string> = {}) =>
+      (await watched.call(path, { headers: { ...headers, ...more } })).status;
+    expect(await decided(`/v1/runs/${runId}`)).toBe(200);
+    expect(await decided(`/v1/runs/${runId}`, { authorization: '' })).toBe(401);
+    expect(await decided(`/v1/runs/${runId}`, { authorization: 'Bearer of-nobody-whom-the-host-knows' })).toBe(401);
+    expect(await decided('/host/example/byok/secrets')).toBe(403);
+    expect(await decided('/v1/runs/run_of_nobody')).toBe(404);
+  });
+
+  test('what the engine does for a request is in its trace', async () => {
+    const contexts: (string | undefined)[] = [];
+    const watched = await watchedHost({
+      engine: {
+        version: 1,
+        refuse: () => undefined,
+        async execute(_run, { append }) {
+          contexts.push(trace.getActiveSpan()?.spanContext().traceId);
+          await append({ type: 'run.completed', payload: {} });
+        },
+      },
+    });
+    await watched.call('/v1/runs', { body: { workflowId: 'any' }, headers: CALLER });
+    expect(contexts).toEqual([TRACE]);
+  });
+});
+
+describe('an attempt is a span', () => {
+  test('in a trace of its own, which points at the span that appended its event', async () => {
+    const watched = await watchedHost({ webhooks: { durable: true } });
+    const webhookId = await watched.register();
+    await watched.call('/v1/runs', { body: { workflowId: 'echo' }, headers: CALLER });
+    await eventually(() => spansOf(watched, 'svc.webhook.attempt').length === 1);
+    const span = only(spansOf(watched, 'svc.webhook.attempt'));
+    const request = only(spansOf(watched, 'POST /v1/runs'));
+    expect(span.kind).toBe(SpanKind.CLIENT);
+    expect(span.parentSpanContext).toBeUndefined();
+    expect(span.spanContext().traceId).not.toBe(TRACE);
+    expect(span.links.map(({ context }) => context.spanId)).toEqual([request.spanContext().spanId]);
+    expect(span.attributes).toEqual({
+      'svc.delivery.id': expect.stringMatching(/^dlv_/),
+      'svc.delivery.attempt': 1,
+      'svc.webhook.id': webhookId,
+      'svc.run.id': expect.stringMatching(/^run_/),
+      'svc.event.id': expect.stringMatching(/^evt_/),
+      'svc.event.type': 'run.completed',
+      'svc.webhook.mode': 'durable',
+      'svc.webhook.outcome': 'delivered',
+      'svc.webhook.status_class': '2xx',
+      'svc.webhook.settlement': 'delivered',
+      'http.response.status_code': 204,
+    });
+  });
+
+  test('with an error when it failed', async () => {
+    const watched = await watchedHost({
+      webhooks: { durable: true, retryPolicy: { maxAttempts: 1, backoff: 'none', delayMs: 0, maxDelayMs: 0 } },
+    });
+    watched.verdict = { kind: 'failed', reason: 'tls' };
+    await watched.register();
+    await watched.run();
+    await eventually(() => spansOf(watched, 'svc.webhook.attempt').length === 1);
+    const { status, attributes } = only(spansOf(watched, 'svc.webhook.attempt'));
+    expect(status).toEqual({ code: SpanStatusCode.ERROR });
+    expect(attributes).toMatchObject({ 'error.type': 'tls', 'svc.webhook.settlement': 'dead' });
+  });
+
+  test('and tells its receiver nothing of the trace, whatever instrumentation the process has loaded', async () => {
+    const received: NodeJS.Dict<string | string[]>[] = [];
+    const server = createServer((request, response) => {
+      received.push(request.headers);
+      request.resume().on('end', () => response.writeHead(204).end());
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    CLEANUP.push(async () => void server.close());
+    const address = server.address();
+    const port = typeof address === 'object' ? address?.port : undefined;
+    const egress = egressPolicy({ allowLoopback: true });
+    const watched = await watchedHost({ egress, transport: guardedPost({ policy: egress }) });
+    const instrumentation = new UndiciInstrumentation();
+    instrumentation.setTracerProvider(watched.telemetry.tracerProvider);
+    CLEANUP.push(async () => instrumentation.disable());
+
+    const url = `http://127.0.0.1:${port}/edelweiss`;
+    // It does add them where nobody keeps it from it.
+    await watched.telemetry.tracerProvider.getTracer('a test').startActiveSpan('outer', async (span) => {
+      await (await fetch(url, { method: 'POST', body: '{}' })).text();
+      span.end();
+    });
+    expect(received[0]).toHaveProperty('traceparent');
+    expect(JSON.stringify(watched.spans().map(({ attributes }) => attributes))).toContain('edelweiss');
+
+    const before = watched.spans().length;
+    await watched.register({ url });
+    await watched.call('/v1/runs', { body: { workflowId: 'echo' }, headers: { ...CALLER, baggage: 'user=one' } });
+    await eventually(() => spansOf(watched, 'svc.webhook.attempt').length === 1);
+    expect(received.length).toBe(2);
+    const names = Object.keys(received[1] ?? {});
+    expect(names).toContain('svc-signature');
+    expect(names.filter((name) => /^(?:traceparent|tracestate|baggage|b3)/.test(name))).toEqual([]);
+    const told = watched.spans().slice(before);
+    expect(JSON.stringify(told.map(({ attributes }) => attributes))).not.toContain('edelweiss');
+  });
+});
+
+test('without an SDK nothing is recorded, and everything works', async () => {
+  const watched = await watchedHost({ telemetry: {} });
+  await watched.register();
+  await watched.run();
+  await eventually(() => watched.posts.length === 1);
+  expect(watched.spans()).toEqual([]);
+  expect(await watched.names()).toEqual([]);
+});

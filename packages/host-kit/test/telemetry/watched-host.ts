@@ -1,0 +1,135 @@
+import { generateKeyPairSync } from 'node:crypto';
+import { apiKeyLane, hashApiKey, memoryKeyStore } from '@svc/auth/api-key';
+import { ed25519Signer } from '@svc/auth/audit';
+import {
+  createHost,
+  type Host,
+  type HostOptions,
+  type TransportRequest,
+  type TransportVerdict,
+  type WorkflowEngine,
+} from '@svc/host-kit';
+import { memoryStore } from '@svc/host-kit/stores/memory';
+import { type Recording, recording } from './recording.ts';
+
+export const KEY = 'operator-key-of-the-telemetry-0123456789';
+
+export type Verdict =
+  | { readonly kind: 'answered'; readonly status: number }
+  | { readonly kind: 'failed' | 'denied'; readonly reason: string };
+
+/** A host with the SDK, a receiver that answers what a test says, and a client with one key. */
+export interface WatchedHost extends Recording {
+  readonly host: Host;
+  /** What the receiver answers from now on; each post is kept. */
+  verdict: Verdict;
+  readonly posts: readonly TransportRequest[];
+  call(
+    path: string,
+    options?: CallOptions,
+  ): Promise<{ readonly status: number; readonly body: Record<string, string> }>;
+  register(fields?: object): Promise<string>;
+  run(fields?: object): Promise<string>;
+}
+
+export interface CallOptions {
+  readonly method?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: unknown;
+}
+
+export const CLEANUP: (() => Promise<void>)[] = [];
+
+export async function watchedHost(options: Partial<HostOptions> = {}): Promise<WatchedHost> {
+  const recorded = recording();
+  const posts: TransportRequest[] = [];
+  const { privateKey } = generateKeyPairSync('ed25519');
+  const host = createHost({
+    store: memoryStore(),
+    authenticate: [
+      apiKeyLane({
+        keys: memoryKeyStore([
+          {
+            id: 'key_named_hyacinth',
+            hash: hashApiKey(KEY),
+            tenant: 'tenant-amaryllis',
+            workspaces: ['workspace-begonia'],
+            principal: 'p_camellia',
+            scopes: ['runs:create', 'runs:read', 'webhooks:manage', 'audit:read'],
+            mode: 'live',
+          },
+        ]),
+        now: Date.now,
+      }),
+    ],
+    engine: echo,
+    secretKey: new Uint8Array(32),
+    hasWorkspace: () => true,
+    audit: {
+      signer: await ed25519Signer(privateKey.export({ type: 'pkcs8', format: 'pem' })),
+      checkpointIntervalEntries: 2,
+    },
+    transport: async (request): Promise<TransportVerdict> => {
+      posts.push(request);
+      const { verdict } = watched;
+      return verdict.kind === 'answered'
+        ? { ...verdict, retryAfter: undefined, durationMs: 7 }
+        : { ...verdict, durationMs: 7 };
+    },
+    telemetry: recorded.telemetry,
+    ...options,
+  });
+  await host.start();
+  CLEANUP.push(() => host.stop(0));
+  const watched: WatchedHost = {
+    ...recorded,
+    host,
+    posts,
+    verdict: { kind: 'answered', status: 204 },
+    async call(path, { body, headers, method = body === undefined ? 'GET' : 'POST' } = {}) {
+      const request = new Request(`http://host-daffodil.test${path}`, {
+        method,
+        headers: {
+          authorization: `Bearer ${KEY}`,
+          ...(body !== undefined && { 'content-type': 'application/json' }),
+          ...headers,
+        },
+        ...(body !== undefined && { body: JSON.stringify(body) }),
+      });
+      const response = await host.fetch(request);
+      const text = await response.text();
+      return { status: response.status, body: text.startsWith('{') ? JSON.parse(text) : {} };
+    },
+    async register(fields = {}) {
+      const hook = { url: 'https://hooks-edelweiss.example/inbox', events: ['run.completed'], ...fields };
+      const { body } = await watched.call('/v1/webhooks', { body: { ...hook, tenantId: 'workspace-begonia' } });
+      return body.webhookId ?? '';
+    },
+    async run(fields = {}) {
+      const { body } = await watched.call('/v1/runs', { body: { workflowId: 'echo', inputs: {}, ...fields } });
+      return body.runId ?? '';
+    },
+  };
+  return watched;
+}
+
+/** Completes with its inputs, or fails when they say so. */
+const echo: WorkflowEngine = {
+  version: 1,
+  refuse: () => undefined,
+  async execute({ inputs }, { append }) {
+    await append({ type: 'run.started', payload: {} });
+    if (inputs.fail === true)
+      await append({ type: 'run.failed', payload: { error: { code: 'x', message: 'a peony' } } });
+    else await append({ type: 'run.completed', payload: { outputs: inputs } });
+  },
+};
+
+/** Waits until it holds, five seconds at the most. */
+export async function eventually(holds: () => boolean | Promise<boolean>): Promise<void> {
+  for (const end = Date.now() + 5000; Date.now() < end; ) {
+    if (await holds()) return;
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+  throw new Error('It did not happen within five seconds.');
+}
