@@ -33,6 +33,7 @@ async function claimant(durable: boolean) {
     clock: { now: () => time.now, at: () => () => {} },
     random: systemRandom,
     log: () => {},
+    moved: () => {},
     rules: {
       retryPolicy: { maxAttempts: 3, backoff: 'fixed', delayMs: 100, maxDelayMs: 100 },
       circuit: { failureThreshold: 4, cooldownMs: 1000, failureLimit: 100, failureWindowMs: 1000 },
