@@ -11,6 +11,7 @@ import { type ChangeHealth, changingHealth, type HealthMoved } from './health.ts
 import { healthAfter, type OutcomeRules, settlementAfter, succeeded } from './outcome.ts';
 import { isDelivering, statusAfter } from './state.ts';
 import type { Subscription } from './subscription.ts';
+import { READING_GOOD_FOR_MS } from './subscription-store.ts';
 import type { Transport, TransportVerdict } from './transport.ts';
 
 /**
@@ -51,6 +52,7 @@ export function attempt(options: AttemptOptions): Attempt {
   const { store, transport, secrets, clock, random, log, moved, rules } = options;
 
   return async (delivery, signal) => {
+    const readAt = clock.now();
     const subscription = await store.subscriptions.read(delivery.webhookId);
     if (subscription === undefined) return undefined;
     // Paused since it was claimed: it waits with the others.
@@ -63,7 +65,8 @@ export function attempt(options: AttemptOptions): Attempt {
 
     // At most one attempt: should the host die during it, there is nothing left to attempt again.
     if (!subscription.durable && !(await forgetBefore(delivery))) return undefined;
-    // Unregistered while the store was asked: nothing starts any more.
+    // Unregistered while the store was asked, here or at another host: nothing starts any more.
+    if (!(await isStillThere(delivery, readAt))) return undefined;
     signal.throwIfAborted();
     const verdict = await post(delivery, subscription, signal);
     signal.throwIfAborted();
@@ -83,6 +86,17 @@ export function attempt(options: AttemptOptions): Attempt {
   /** Whether the delivery was still this host's to attempt. */
   function forgetBefore(delivery: ClaimedDelivery): Promise<boolean> {
     return store.transaction((transaction) => store.deliveries.settle(delivery, { kind: 'dropped' }, transaction));
+  }
+
+  /** Reads once more what was read so long ago that its removal may have been answered. */
+  async function isStillThere({ webhookId }: Delivery, since: number): Promise<boolean> {
+    let readAt = since;
+    for (let more = MOST_READINGS; clock.now() - readAt > READING_GOOD_FOR_MS; more--) {
+      if (more === 0) throw new Error('The store answers too slowly for an attempt to begin.');
+      readAt = clock.now();
+      if ((await store.subscriptions.read(webhookId)) === undefined) return false;
+    }
+    return true;
   }
 
   /** Best effort asks the circuit, and the probe of a half-open one is taken in the same transaction. */
@@ -173,6 +187,7 @@ function attemptRecord(delivery: Delivery, verdict: TransportVerdict | Skipped, 
   };
 }
 
+const MOST_READINGS = 5;
 const PROBE_MARGIN_MS = 10_000;
 
 /** A success changes nothing of a subscription that had no trouble, which spares the write. */

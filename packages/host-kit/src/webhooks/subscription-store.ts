@@ -4,6 +4,12 @@ import type { Run } from '../runs/run.ts';
 import type { Transaction } from '../transaction.ts';
 import type { Subscription, SubscriptionHealth, SubscriptionSecrets } from './subscription.ts';
 
+/**
+ * How long a host may begin attempts on what it has read of a subscription. Where hosts share a store, a removal is answered only
+ * when whatever the others had read before it has become too old.
+ */
+export const READING_GOOD_FOR_MS = 500;
+
 export interface SubscriptionStore {
   insert(subscription: Subscription, transaction: Transaction): Promise<void>;
   /**

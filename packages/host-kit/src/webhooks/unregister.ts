@@ -6,6 +6,7 @@ import { HostError } from '../errors.ts';
 import type { Store } from '../stores/store.ts';
 import type { Transaction } from '../transaction.ts';
 import type { Dispatcher } from './dispatcher.ts';
+import { READING_GOOD_FOR_MS } from './subscription-store.ts';
 
 export interface UnregisterOptions {
   readonly store: Store;
@@ -16,7 +17,7 @@ export interface UnregisterOptions {
 }
 
 /**
- * Removes a subscription with all that was waiting for it. Once it resolves, no attempt for it starts any more.
+ * Removes a subscription with all that was waiting for it. Once it resolves, no attempt for it starts any more, at whatever host.
  *
  * @param workspace narrows what the caller reaches to this one workspace
  * @throws {HostError} `not_found` when the caller's tenant has no such subscription, `forbidden` when its scope is wider than
@@ -37,11 +38,24 @@ export async function unregister(
     if (found.kind === 'found') await record(fact, transaction);
     return found;
   });
-  if (removed.kind === 'found') return dispatcher.forget(webhookId);
+  if (removed.kind === 'found') {
+    dispatcher.forget(webhookId);
+    if (store.shared === true) await passed(clock, READING_GOOD_FOR_MS + MARGIN_MS);
+    return;
+  }
   if (removed.kind === 'absent' || workspace !== undefined) {
     throw new HostError('not_found', 'There is no such subscription.', { details: undefined });
   }
   throw new HostError('forbidden', 'The subscription hears of workspaces that this credential does not reach.', {
     details: undefined,
+  });
+}
+
+/** What another host begins at the last moment is on its way by then. */
+const MARGIN_MS = 250;
+
+function passed(clock: Clock, ms: number): Promise<void> {
+  return new Promise((resolve) => {
+    clock.at(clock.now() + ms, resolve);
   });
 }

@@ -8,7 +8,7 @@ export interface FaultyStore {
   cut(): void;
 }
 
-/** @param faults how often it fails, and how long it takes: while one waits for it, the world goes on */
+/** @param faults how often it fails, and how long the host waits to ask and to be answered: meanwhile the world goes on */
 export function faultyStore(
   inner: Store,
   chance: Chance,

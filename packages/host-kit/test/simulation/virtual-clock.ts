@@ -3,12 +3,21 @@ import type { Clock } from '../../src/clock.ts';
 /** A clock that stands still until it is told to go on. */
 export interface VirtualClock {
   now(): number;
-  /** A clock for one host: once it is cut, nothing that it had planned happens any more. */
-  forHost(): Clock & { cut(): void };
+  /** A clock for one host, which can be made to stand still. */
+  forHost(): HostClock;
   /** Plans something of the world's own. */
   at(time: number, run: () => void): () => void;
   /** Goes to the next thing that is planned, if it is due by `until`, lets it happen, and lets everything that follows from it settle. */
   step(until: number): Promise<boolean>;
+}
+
+export interface HostClock extends Clock {
+  /** From now on nothing that it had planned happens any more. */
+  cut(): void;
+  /** Nothing happens before `until`: the host is there and stands still, while the time goes on. */
+  freeze(until: number): void;
+  /** Resolves when the host does not stand still. */
+  thawed(): Promise<void>;
 }
 
 interface Planned {
@@ -35,12 +44,24 @@ export function virtualClock(start: number): VirtualClock {
     at: plan,
     forHost() {
       let alive = true;
+      let frozenUntil = 0;
       return {
         now: () => time,
-        at: (at, run) => plan(at, () => alive && run()),
+        at(at, run) {
+          let cancel = plan(at, () => {
+            if (!alive) return;
+            if (frozenUntil > time) cancel = plan(frozenUntil, () => alive && run());
+            else run();
+          });
+          return () => cancel();
+        },
         cut() {
           alive = false;
         },
+        freeze(until) {
+          frozenUntil = until;
+        },
+        thawed: () => (frozenUntil > time ? new Promise((resolve) => plan(frozenUntil, resolve)) : Promise.resolve()),
       };
     },
     async step(until) {

@@ -1,3 +1,5 @@
+import type { Clock } from '../../src/clock.ts';
+import type { Log } from '../../src/log.ts';
 import { eventLog } from '../../src/runs/event-log.ts';
 import type { Run } from '../../src/runs/run.ts';
 import { secretBox } from '../../src/sealing/secret-box.ts';
@@ -16,8 +18,14 @@ import { type VirtualClock, virtualClock } from './virtual-clock.ts';
 
 /** How rough a world is; drawn from its seed. */
 export interface Weather {
+  /** How many hosts share the store. */
+  readonly hosts: number;
   readonly storeFaults: boolean;
+  /** The longest that the store takes, either way. */
+  readonly storeMs: number;
   readonly crashes: boolean;
+  /** Hosts stand still now and then, some for longer than their claims hold. */
+  readonly stalls: boolean;
   readonly perSubscription: number;
   readonly total: number;
 }
@@ -39,6 +47,8 @@ export interface Outcome {
   readonly attempts: number;
   readonly delivered: number;
   readonly crashes: number;
+  /** Outcomes that came after another host had taken the claim over. */
+  readonly claimsLost: number;
   readonly deadLetters: number;
   readonly virtualMs: number;
 }
@@ -56,8 +66,11 @@ const CIRCUIT = { failureThreshold: 4, cooldownMs: 20_000, failureLimit: 25, fai
 export async function simulate(seed: number): Promise<Outcome> {
   const luck = chance(seed);
   const weather: Weather = {
+    hosts: luck.pick([1, 2]),
     storeFaults: luck.happens(0.5),
+    storeMs: luck.pick([6, 600]),
     crashes: luck.happens(0.5),
+    stalls: luck.happens(0.5),
     perSubscription: 1 + luck.below(4),
     total: 2 + luck.below(8),
   };
@@ -73,6 +86,15 @@ export async function simulate(seed: number): Promise<Outcome> {
   return { seed, weather, ...(await world.judged()), virtualMs: clock.now() - START };
 }
 
+/** One of the processes that live in a world. */
+interface Host {
+  readonly dispatch: Dispatcher;
+  readonly clock: Clock;
+  append(run: Run): Promise<unknown>;
+  freeze(until: number): void;
+  kill(): void;
+}
+
 class World {
   readonly #luck: Chance;
   readonly #weather: Weather;
@@ -80,32 +102,30 @@ class World {
   readonly #store: Store = memoryStore();
   readonly #secrets;
   readonly #subscriptions = new Map<string, Subscription>();
+  /** Whose unregistration was asked for, and of these the ones for which it was answered. */
+  readonly #leaving = new Set<string>();
   readonly #gone = new Set<string>();
   readonly #paused = new Set<string>();
   readonly #runs: Run[] = [];
   readonly #passages = new Map<string, Passage>();
   readonly #violations: string[] = [];
   #isRough = true;
-  #host: {
-    dispatch: Dispatcher;
-    append: (run: Run) => Promise<unknown>;
-    kill: () => void;
-    inFlight: Map<string, number>;
-  };
-  #counts = { attempts: 0, delivered: 0, crashes: 0 };
+  readonly #hosts: Host[] = [];
+  #counts = { attempts: 0, delivered: 0, crashes: 0, claimsLost: 0 };
 
   constructor(luck: Chance, weather: Weather, clock: VirtualClock) {
     this.#luck = luck;
     this.#weather = weather;
     this.#clock = clock;
     this.#secrets = secretBox(new Uint8Array(32), luck.random);
-    this.#host = this.#boot();
+    while (this.#hosts.length < weather.hosts) this.#hosts.push(this.#boot());
   }
 
   async begin(): Promise<void> {
     for (let count = 2 + this.#luck.below(4); count > 0; count--) await this.#register();
     for (let count = 3; count > 0; count--) await this.#newRun();
-    this.#host.dispatch.start();
+    for (const { dispatch } of this.#hosts) dispatch.start();
+    if (this.#hosts.length > 1) this.#look();
     for (let at = 0; at < ROUGH_MS; at += 100 + this.#luck.below(4000)) {
       this.#clock.at(START + at, () => void this.#something());
     }
@@ -116,7 +136,7 @@ class World {
     this.#isRough = false;
     for (const webhookId of this.#paused) await this.#move(webhookId, 'active');
     this.#paused.clear();
-    this.#host.dispatch.wake();
+    for (const { dispatch } of this.#hosts) dispatch.wake();
   }
 
   async judged(): Promise<Omit<Outcome, 'seed' | 'weather' | 'virtualMs'>> {
@@ -131,7 +151,7 @@ class World {
       }
     }
     for (const [name, passage] of this.#passages) {
-      if (this.#gone.has(passage.webhookId) || !passage.durable) continue;
+      if (this.#leaving.has(passage.webhookId) || !passage.durable) continue;
       if (passage.delivered === 0 && !dead.has(name)) this.#violate(`${name} is lost`);
     }
     const left = await this.#store.deliveries.nextDueAfter(0);
@@ -146,24 +166,51 @@ class World {
     else if (what < 0.82) await this.#unregister();
     else if (what < 0.88) await this.#pauseOrResume();
     else if (what < 0.92) await this.#newRun();
+    else if (what < 0.96 && this.#weather.stalls) this.#anyHost().freeze(this.#clock.now() + this.#luck.below(60_000));
     else if (this.#weather.crashes) this.#crash();
   }
 
-  #boot() {
+  /** Hosts that share a store look now and then for what others have left. */
+  #look(): void {
+    this.#clock.at(this.#clock.now() + 2000, () => {
+      for (const { dispatch } of this.#hosts) dispatch.wake();
+      this.#look();
+    });
+  }
+
+  #anyHost(): Host {
+    const host = this.#hosts[this.#luck.below(this.#hosts.length)];
+    if (host === undefined) throw new Error('A world without hosts.');
+    return host;
+  }
+
+  #boot(): Host {
     const clock = this.#clock.forHost();
     const { store, cut } = faultyStore(this.#store, this.#luck, {
       rate: () => (this.#isRough && this.#weather.storeFaults ? 0.03 : 0),
-      wait: () => new Promise((resolve) => this.#clock.at(this.#clock.now() + this.#luck.below(6), resolve)),
+      wait: async () => {
+        await new Promise<void>((resolve) =>
+          this.#clock.at(this.#clock.now() + this.#luck.below(this.#weather.storeMs), resolve),
+        );
+        await clock.thawed();
+      },
     });
     const { random } = this.#luck;
     const inFlight = new Map<string, number>();
     let alive = true;
-    const log = () => {};
+    const log: Log = ({ settlement }) => {
+      if (settlement === 'claim-lost') this.#counts.claimsLost++;
+    };
     const dispatch = dispatcher({
       queue: store.deliveries,
       attempt: attempt({
         store,
-        transport: (request) => (alive ? this.#receive(request, inFlight, () => alive) : new Promise(() => {})),
+        transport: async (request) => {
+          if (!alive) return new Promise(() => {});
+          const verdict = await this.#receive(request, inFlight, () => alive);
+          await clock.thawed();
+          return verdict;
+        },
         secrets: this.#secrets,
         clock,
         random,
@@ -197,8 +244,9 @@ class World {
     });
     return {
       dispatch,
-      inFlight,
+      clock,
       append: (run: Run) => events.append(run.runId, { type: 'node.completed', payload: {} }),
+      freeze: clock.freeze,
       kill: () => {
         alive = false;
         clock.cut();
@@ -209,9 +257,11 @@ class World {
 
   #crash(): void {
     this.#counts.crashes++;
-    this.#host.kill();
-    this.#host = this.#boot();
-    this.#host.dispatch.start();
+    const index = this.#luck.below(this.#hosts.length);
+    this.#hosts[index]?.kill();
+    const host = this.#boot();
+    this.#hosts[index] = host;
+    host.dispatch.start();
   }
 
   async #register(): Promise<void> {
@@ -263,14 +313,16 @@ class World {
     const run = this.#runs[this.#luck.below(this.#runs.length)];
     if (run === undefined) return;
     const listening = [...this.#subscriptions.values()].filter(
-      ({ tenant, webhookId }) => tenant === run.tenant && !this.#gone.has(webhookId),
+      ({ tenant, webhookId }) => tenant === run.tenant && !this.#leaving.has(webhookId),
     );
     const states = await Promise.all(listening.map(({ webhookId }) => this.#store.subscriptions.read(webhookId)));
-    const recorded = await this.#host.append(run).catch(() => undefined);
+    const recorded = await this.#anyHost()
+      .append(run)
+      .catch(() => undefined);
     if (recorded === undefined || typeof recorded !== 'object') return;
     const { eventId, sequence, runId } = recorded as { eventId: string; sequence: number; runId: string };
     for (const [index, { webhookId, durable }] of listening.entries()) {
-      if (states[index] === undefined || this.#gone.has(webhookId)) continue;
+      if (states[index] === undefined || this.#leaving.has(webhookId)) continue;
       this.#passage(webhookId, eventId, { runId, sequence, durable });
     }
   }
@@ -283,31 +335,30 @@ class World {
   }
 
   async #unregister(): Promise<void> {
-    const [webhookId] = [...this.#subscriptions.keys()].filter((id) => !this.#gone.has(id) && this.#luck.happens(0.3));
+    const [webhookId] = [...this.#subscriptions.keys()].filter(
+      (id) => !this.#leaving.has(id) && this.#luck.happens(0.3),
+    );
     const subscription = webhookId === undefined ? undefined : this.#subscriptions.get(webhookId);
     if (webhookId === undefined || subscription === undefined) return;
     const { tenant } = subscription;
     const principal = { tenancy: { tenant, workspaces: 'all', mode: 'live' } };
-    const options = {
-      store: this.#store,
-      clock: this.#clock.forHost(),
-      dispatcher: this.#host.dispatch,
-      record: async () => {},
-    };
-    await unregister(options, principal as never, webhookId, undefined);
+    const { clock, dispatch: dispatcher } = this.#anyHost();
+    const store = { ...this.#store, shared: this.#hosts.length > 1 };
+    this.#leaving.add(webhookId);
+    await unregister({ store, clock, dispatcher, record: async () => {} }, principal as never, webhookId, undefined);
     this.#gone.add(webhookId);
     this.#paused.delete(webhookId);
   }
 
   async #pauseOrResume(): Promise<void> {
-    const ids = [...this.#subscriptions.keys()].filter((id) => !this.#gone.has(id));
+    const ids = [...this.#subscriptions.keys()].filter((id) => !this.#leaving.has(id));
     const webhookId = ids[this.#luck.below(Math.max(1, ids.length))];
     if (webhookId === undefined) return;
     const isPaused = this.#paused.has(webhookId);
     await this.#move(webhookId, isPaused ? 'active' : 'paused');
     if (isPaused) this.#paused.delete(webhookId);
     else this.#paused.add(webhookId);
-    this.#host.dispatch.wake();
+    this.#anyHost().dispatch.wake();
   }
 
   async #move(webhookId: string, to: 'active' | 'paused'): Promise<void> {

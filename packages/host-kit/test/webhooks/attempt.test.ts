@@ -3,9 +3,13 @@ import { describe, expect, test } from 'vitest';
 import { systemRandom } from '../../src/random.ts';
 import { secretBox } from '../../src/sealing/secret-box.ts';
 import { memoryStore } from '../../src/stores/memory/index.ts';
+import type { Store } from '../../src/stores/store.ts';
+import { TENANCY } from '../../src/testing/store-contract/samples.ts';
 import { attempt } from '../../src/webhooks/attempt.ts';
 import type { ClaimedDelivery } from '../../src/webhooks/delivery.ts';
+import { READING_GOOD_FOR_MS } from '../../src/webhooks/subscription-store.ts';
 import type { TransportVerdict } from '../../src/webhooks/transport.ts';
+import { unregister } from '../../src/webhooks/unregister.ts';
 import { sampleDelivery, sampleSubscription } from './samples.ts';
 
 const ANSWERED = { kind: 'answered', retryAfter: undefined, durationMs: 1 } as const;
@@ -13,7 +17,19 @@ const LEASE_MS = 1000;
 
 /** A host that has claimed one delivery, on a clock that stands still until the test moves it. */
 async function claimant(durable: boolean) {
-  const store = memoryStore();
+  const inner = memoryStore();
+  let onceRead: () => Promise<unknown> = async () => {};
+  const store: Store = {
+    ...inner,
+    subscriptions: {
+      ...inner.subscriptions,
+      async read(webhookId) {
+        const found = await inner.subscriptions.read(webhookId);
+        await onceRead();
+        return found;
+      },
+    },
+  };
   const secrets = secretBox(new Uint8Array(32), systemRandom);
   const sealedSecret = secrets.seal('a secret that is long enough', 'whk_1');
   await store.transaction(async (transaction) => {
@@ -56,6 +72,13 @@ async function claimant(durable: boolean) {
     posts,
     claim,
     attempt: (delivery: ClaimedDelivery) => perform(delivery, new AbortController().signal),
+    /** What happens after the store has answered what a subscription is like, and before the host hears of it. */
+    onceRead(happens: () => Promise<unknown>) {
+      onceRead = async () => {
+        onceRead = async () => {};
+        await happens();
+      };
+    },
     /** What happens while the next attempt is under way, and how it is answered. */
     answer(status: number, meanwhile: () => Promise<unknown> = async () => {}) {
       whilePosting = async () => {
@@ -94,4 +117,50 @@ describe('a host that stood still for longer than its claim', () => {
       expect(await store.deliveries.nextDueAfter(0)).toBeUndefined();
     },
   );
+});
+
+describe(covers('webhooks.delivery.none-after-unregister'), () => {
+  const cases = [true, false].flatMap((durable) => [
+    { durable, readAgo: READING_GOOD_FOR_MS + 1, isRemoved: true, posted: 0 },
+    { durable, readAgo: READING_GOOD_FOR_MS + 1, isRemoved: false, posted: 1 },
+  ]);
+
+  test.each(cases)('what was read too long ago is read again: %o', async ({ durable, readAgo, isRemoved, posted }) => {
+    const { store, time, posts, claim, attempt, onceRead } = await claimant(durable);
+    const delivery = await claim();
+    onceRead(async () => {
+      time.now += readAgo;
+      if (!isRemoved) return;
+      await store.transaction((transaction) => store.subscriptions.remove(TENANCY, 'whk_1', transaction));
+    });
+    await attempt(delivery);
+    expect(posts.length).toBe(posted);
+  });
+
+  test('where hosts share a store, a removal is answered when no host may act on what it had read before', async () => {
+    const { store, claim, attempt, posts, time } = await claimant(true);
+    const planned: { at: number; run: () => void }[] = [];
+    const clock = {
+      now: () => time.now,
+      at(at: number, run: () => void) {
+        planned.push({ at, run });
+        return () => {};
+      },
+    };
+    const principal = { tenancy: TENANCY } as never;
+    let answered = false;
+    const options = { store: { ...store, shared: true }, clock, dispatcher: { forget() {} }, record: async () => {} };
+    const removal = unregister(options, principal, 'whk_1', undefined).then(() => {
+      answered = true;
+    });
+    const removedAt = time.now;
+    await expect.poll(() => planned.length).toBe(1);
+    expect(answered).toBe(false);
+    expect(planned[0]?.at).toBeGreaterThan(removedAt + READING_GOOD_FOR_MS);
+    planned[0]?.run();
+    await removal;
+    await expect(claim()).rejects.toThrow('nothing to claim');
+    await attempt({ ...sampleDelivery({}), leaseUntil: 0 });
+    expect(posts).toEqual([]);
+  });
 });
