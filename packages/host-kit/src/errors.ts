@@ -1,6 +1,7 @@
 interface DetailsByCode {
   validation_error: { readonly fields: readonly FieldProblem[] };
   webhook_url_rejected: { readonly reason: string };
+  unsupported_stream_mode: { readonly supported: readonly string[] };
   forbidden: undefined;
   run_forbidden: undefined;
   not_found: undefined;
@@ -25,6 +26,7 @@ export type HostErrorCode = keyof DetailsByCode;
 const STATUS = {
   validation_error: 400,
   webhook_url_rejected: 400,
+  unsupported_stream_mode: 400,
   forbidden: 403,
   run_forbidden: 403,
   not_found: 404,

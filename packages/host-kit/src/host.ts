@@ -22,12 +22,17 @@ import {
   DEFAULT_MAX_REQUEST_BODY_BYTES,
   DEFAULT_PROTOCOL,
   type HostOptions,
+  LONGEST_SILENCE_MS,
+  STREAM_DEFAULTS,
+  STREAM_PAGES_BYTES,
+  type StreamOptions,
   WEBHOOK_DEFAULTS,
 } from './options.ts';
 import { systemRandom } from './random.ts';
 import { auditRoutes } from './routes/audit.ts';
 import { deadLetterRoutes } from './routes/dead-letters.ts';
 import { discoveryRoute } from './routes/discovery.ts';
+import { eventRoutes } from './routes/events.ts';
 import { openApiRoute } from './routes/openapi.ts';
 import { operatorRoutes } from './routes/operator.ts';
 import { runRoutes } from './routes/runs.ts';
@@ -36,6 +41,9 @@ import { type EventLog, eventLog } from './runs/event-log.ts';
 import { executor } from './runs/executor.ts';
 import { reseal } from './sealing/reseal.ts';
 import { secretBox } from './sealing/secret-box.ts';
+import { followers } from './streams/follow.ts';
+import { pages } from './streams/pages.ts';
+import { places } from './streams/places.ts';
 import { untracedTransport } from './telemetry/attempts.ts';
 import { apart, currentTraceId } from './telemetry/spans.ts';
 import { telemetry } from './telemetry/telemetry.ts';
@@ -61,6 +69,13 @@ export interface Host {
   readonly events: EventLog;
   /** Takes up what an earlier process left unfinished, and begins to deliver. */
   start(): Promise<void>;
+  /** How many streams of events and waiting polls there are. */
+  readers(): number;
+  /**
+   * Ends every stream and answers every poll that waits, and begins no more: for a listener that wants its connections closed before the
+   * host is stopped. `stop` does it, too.
+   */
+  closeStreams(): void;
   /** Lets executions and attempts end for at most `graceMs`, hands the rest back, and closes the store. */
   stop(graceMs?: number): Promise<void>;
 }
@@ -81,6 +96,7 @@ export function createHost(options: HostOptions): Host {
   const store = observe.timed(options.store);
   const served = servedVersions(options.protocol ?? DEFAULT_PROTOCOL);
   const webhooks = { ...WEBHOOK_DEFAULTS, ...options.webhooks };
+  const streams = streamOptions(options);
   const egress = options.egress ?? egressPolicy();
   const maxBytes = options.maxRequestBodyBytes ?? DEFAULT_MAX_REQUEST_BODY_BYTES;
   const { formerSecretKeys = [] } = options;
@@ -124,6 +140,8 @@ export function createHost(options: HostOptions): Host {
     concurrency: webhooks.concurrency,
     attemptTimeoutMs: webhooks.attemptTimeoutMs,
   });
+  const following = followers({ store, clock, log });
+  const readers = places(streams.places, clock);
   const events = eventLog({
     store,
     clock,
@@ -132,6 +150,7 @@ export function createHost(options: HostOptions): Host {
     appended(event) {
       observe.appended(event);
       apart(dispatch.wake);
+      following.appended(event);
     },
   });
   const execute = executor({ engine, store, clock, events, log });
@@ -174,6 +193,16 @@ export function createHost(options: HostOptions): Host {
       ),
     ),
     ...runRoutes({ store, engine, clock, random, record, executor: execute, served }),
+    ...eventRoutes({
+      store,
+      served,
+      clock,
+      log,
+      places: readers,
+      followers: following,
+      pages: pages({ store, keepBytes: STREAM_PAGES_BYTES }),
+      limits: streams,
+    }),
     ...webhookRoutes({
       store,
       clock,
@@ -281,10 +310,14 @@ export function createHost(options: HostOptions): Host {
       for (const { start } of upkeeps) start();
       await execute.resume();
     },
+    readers: readers.taken,
+    closeStreams: readers.close,
     async stop(graceMs = 10_000) {
       stopWatching();
+      readers.close();
       // At the same time, so that one grace serves both. What an execution appends now waits in the outbox.
-      await Promise.all([execute.stop(graceMs), dispatch.stop(graceMs), ...upkeeps.map(({ stop }) => stop())]);
+      const upkeepsStop = upkeeps.map(({ stop }) => stop());
+      await Promise.all([execute.stop(graceMs), dispatch.stop(graceMs), readers.empty(graceMs), ...upkeepsStop]);
       await recorder?.stop();
       transport.close?.();
       await store.close();
@@ -303,6 +336,14 @@ const VERSION = '0.0.0';
 /** During the overlap and on a host of major 1 both families are sent; a host of major 2 alone sends its own. */
 function familiesOf({ majors }: Served): readonly HeaderFamily[] {
   return majors.has(1) ? ['A', 'B'] : ['A'];
+}
+
+function streamOptions({ streams }: HostOptions): StreamOptions {
+  const chosen = { ...STREAM_DEFAULTS, ...streams };
+  if (chosen.keepAliveMs > LONGEST_SILENCE_MS) {
+    throw new TypeError(`createHost: streams.keepAliveMs must be ${LONGEST_SILENCE_MS} at the most.`);
+  }
+  return chosen;
 }
 
 function requirePairing(routes: readonly Route[], served: Served): void {

@@ -5,7 +5,7 @@ export { HostError, type HostErrorCode } from './errors.ts';
 export { createHost, type Host } from './host.ts';
 export type { Json, JsonObject } from './json.ts';
 export type { Log, LogRecord } from './log.ts';
-export type { AuditOptions, HostOptions, WebhookOptions } from './options.ts';
+export type { AuditOptions, HostOptions, StreamOptions, WebhookOptions } from './options.ts';
 export { type Random, systemRandom } from './random.ts';
 export type { EngineRefusal, Execution, NewEvent, WorkflowEngine } from './runs/engine.ts';
 export type { EventLog } from './runs/event-log.ts';

@@ -10,6 +10,8 @@ import type { Log } from './log.ts';
 import type { Random } from './random.ts';
 import type { WorkflowEngine } from './runs/engine.ts';
 import type { Store } from './stores/store.ts';
+import type { PlaceLimits } from './streams/places.ts';
+import type { StreamLimits } from './streams/stream.ts';
 import type { TelemetryOptions } from './telemetry/scope.ts';
 import type { RetryPolicy } from './webhooks/retry.ts';
 import type { Transport } from './webhooks/transport.ts';
@@ -57,6 +59,7 @@ export interface HostOptions {
   /** Requests of one credential. Default: not limited. */
   readonly rateLimit?: RateLimiter;
   readonly webhooks?: Partial<WebhookOptions>;
+  readonly streams?: Partial<StreamOptions>;
   /** Default 1 MiB. */
   readonly maxRequestBodyBytes?: number;
   readonly log?: Log;
@@ -93,6 +96,25 @@ export interface WebhookOptions {
   readonly tenantIdOptional: boolean;
   readonly concurrency: { readonly total: number; readonly perSubscription: number };
 }
+
+/** Streams of events, and polls that wait for them. */
+export interface StreamOptions extends StreamLimits {
+  /** How many there may be at a time. What is more is answered 429. */
+  readonly places: PlaceLimits;
+}
+
+export const STREAM_DEFAULTS: StreamOptions = {
+  places: { perRun: 500, perCredential: 500, total: 2000 },
+  keepAliveMs: 15_000,
+  judgeEveryMs: 30_000,
+  stallMs: 30_000,
+};
+
+/** What is kept of rendered pages, for readers of the same run. */
+export const STREAM_PAGES_BYTES = 8_388_608;
+
+/** The longest that a stream may be silent. */
+export const LONGEST_SILENCE_MS = 30_000;
 
 /** @see The profile `svc-audit-log-integrity` */
 export const AUDIT_DEFAULTS: { readonly entries: number; readonly seconds: number } = { entries: 1000, seconds: 300 };

@@ -25,13 +25,60 @@ export function toNodeListener(
 
   async function answered(request: Request, { incoming, outgoing }: Connection): Promise<Response> {
     const { status, headers, body } = await host.answer(request, peerOf(incoming.socket));
+    if (body instanceof ReadableStream) {
+      outgoing.writeHead(status, headers);
+      void writeAsTaken(body, outgoing);
+      return ALREADY_SENT;
+    }
     // Head and body in one write; a `Response` would be read as a stream first, which costs as much as the whole pipeline.
     const length = typeof body === 'string' ? Buffer.byteLength(body) : (body?.length ?? 0);
     const hasLength = body !== undefined || !(status === 204 || status === 304 || incoming.method === 'HEAD');
     outgoing.writeHead(status, hasLength ? { ...headers, 'content-length': length } : headers).end(body);
+    if (length > LARGE_BYTES) leaveWithin(outgoing, TAKE_WITHIN_MS);
     return ALREADY_SENT;
   }
 }
+
+/** Writes what the client takes, and no more: a piece is asked for when the one before has left. */
+async function writeAsTaken(body: ReadableStream<Uint8Array>, outgoing: ServerResponse): Promise<void> {
+  const reader = body.getReader();
+  const leave = () => void reader.cancel().catch(() => {});
+  outgoing.once('close', leave);
+  if (outgoing.destroyed) leave();
+  // A stream that fails while the client does not read would otherwise wait for it without an end.
+  reader.closed.catch(() => outgoing.destroy());
+  try {
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) break;
+      if (!outgoing.write(value)) await drained(outgoing);
+    }
+    outgoing.end();
+    leaveWithin(outgoing, TAKE_WITHIN_MS);
+  } catch {
+    outgoing.destroy();
+  }
+}
+
+function drained(outgoing: ServerResponse): Promise<void> {
+  return new Promise((resolve) => {
+    const go = () => {
+      outgoing.off('drain', go).off('close', go);
+      resolve();
+    };
+    outgoing.on('drain', go).on('close', go);
+  });
+}
+
+/** Gives up a client that does not take what it has asked for. */
+function leaveWithin(outgoing: ServerResponse, ms: number): void {
+  const timer = setTimeout(() => outgoing.destroy(), ms).unref();
+  outgoing.once('close', () => clearTimeout(timer));
+}
+
+/** What is smaller has room in the buffers of a socket, so no client can hold it up. */
+const LARGE_BYTES = 65_536;
+const TAKE_WITHIN_MS = 60_000;
 
 interface Connection {
   readonly incoming: IncomingMessage;

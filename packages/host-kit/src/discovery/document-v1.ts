@@ -1,4 +1,6 @@
 import { EVENT_LOG_SCHEMA_VERSION } from '../runs/create.ts';
+import { STREAM_MODES } from '../streams/mode.ts';
+import { EVENT_LOG } from './event-log.ts';
 import type { HostFacts } from './facts.ts';
 import { ENVELOPE_KINDS, type Facets, LISTED_AS_SUPPORTED } from './families.ts';
 import { DISCOVERY_V1, type DiscoveryV1 } from './schema-v1.ts';
@@ -16,6 +18,7 @@ export function documentV1(facts: HostFacts): DiscoveryV1 {
   const own: Facets = {
     webhooks: { signed: true, signatureAlgorithms: ['v1'], durable: facts.webhooks.durable },
     restTransport: { conditionalRunGet: true },
+    eventLog: EVENT_LOG,
   };
   const families = {
     auth: authV1(facts),
@@ -35,7 +38,8 @@ export function documentV1(facts: HostFacts): DiscoveryV1 {
     implementation: facts.implementation,
     engineVersion: facts.engineVersion,
     eventLogSchemaVersion: EVENT_LOG_SCHEMA_VERSION,
-    supportedTransports: ['rest'],
+    supportedTransports: ['rest', 'sse'],
+    streamModes: STREAM_MODES,
     supportedEnvelopes: envelopeKinds,
     schemaVersions: {
       ...Object.fromEntries(ENVELOPE_KINDS.filter((kind) => envelopeKinds.includes(kind)).map((kind) => [kind, 1])),

@@ -1,4 +1,5 @@
 import { EVENT_LOG_SCHEMA_VERSION } from '../runs/create.ts';
+import { EVENT_LOG } from './event-log.ts';
 import type { HostFacts } from './facts.ts';
 import { type Facets, LISTED_AS_SUPPORTED } from './families.ts';
 import { type Claim, DISCOVERY_V2, type DiscoveryV2 } from './schema-v2.ts';
@@ -15,7 +16,10 @@ export function documentV2(facts: HostFacts, contract: string): DiscoveryV2 {
   const { signingKeys, extensions, fixtures, envelopeKinds, claims = {} } = facts.capabilities;
   const { maxAttempts, backoff } = facts.webhooks.retryPolicy;
   const claim: Claim = { status: 'stable', since: contract, witness: 'witnessable-unaided' };
-  const own: Facets = { webhooks: { signatureAlgorithms: ['v1'], retryPolicy: { maxAttempts, backoff } } };
+  const own: Facets = {
+    webhooks: { signatureAlgorithms: ['v1'], retryPolicy: { maxAttempts, backoff } },
+    eventLog: EVENT_LOG,
+  };
   const families = Object.fromEntries(
     Object.entries({ ...own, ...servedFamilies(facts.capabilities) }).map(([name, facets]) => [
       name,

@@ -1,4 +1,5 @@
 import {
+  AuthError,
   type Authenticator,
   type AuthorizationDecided,
   authorizationDecided,
@@ -21,7 +22,7 @@ import type { Clock } from '../clock.ts';
 import { HostError } from '../errors.ts';
 import type { Log } from '../log.ts';
 import type { Random } from '../random.ts';
-import { type Answer, answerOf, plainError } from './answer.ts';
+import { type Answer, answerOf, plainError, withoutBody } from './answer.ts';
 import { type BodyLimits, readJson, refuseDeclaredLength } from './body.ts';
 import { failureAnswer } from './failure.ts';
 import type { Reply, Route, VendorRoute } from './route.ts';
@@ -95,7 +96,7 @@ export function pipeline(options: PipelineOptions): (request: Request, peer?: Pe
       failureAnswer(error, negotiation.major, options),
     );
     await recorded(call, { ...recordOf(request, negotiation), status, startedAt });
-    return {
+    const answered: Answer = {
       status,
       headers: {
         ...headers,
@@ -103,8 +104,9 @@ export function pipeline(options: PipelineOptions): (request: Request, peer?: Pe
         ...(negotiation.major === 1 && retiring),
         [VERSION]: negotiation.contract,
       },
-      body: request.method === 'HEAD' ? undefined : body,
+      body,
     };
+    return request.method === 'HEAD' ? withoutBody(answered) : answered;
   }
 
   async function recorded(
@@ -152,8 +154,28 @@ export function pipeline(options: PipelineOptions): (request: Request, peer?: Pe
         principal,
         decided: roles === undefined ? undefined : decided,
         json,
+        gone: () => request.signal,
+        judgeAgain: () => judgeAgain(request, peer, call),
       }),
     );
+  }
+
+  /** No request is counted, and nothing is recorded: this is still the same one. */
+  async function judgeAgain(
+    request: Request,
+    peer: Peer | undefined,
+    { principal: before, scope }: Progress,
+  ): Promise<Principal | undefined> {
+    // A proof that was made for one request would be taken for its own replay.
+    if (before === undefined || scope === undefined || before.binding === 'dpop') return undefined;
+    const { method, url, headers } = request;
+    const outcome = await options.authenticator.authenticate({ method, url, headers, peer });
+    if (outcome.kind === 'refused' || outcome.principal.credentialId !== before.credentialId) return undefined;
+    const asked = { action: 'judge-again', resource: 'withheld' };
+    return permitted(newProgress(), outcome.principal, scope, asked).catch((error: unknown) => {
+      if (AuthError.is(error)) return undefined;
+      throw error;
+    });
   }
 
   async function authenticate(request: Request, peer: Peer | undefined, call: Progress): Promise<void> {
@@ -237,13 +259,15 @@ export function pipeline(options: PipelineOptions): (request: Request, peer?: Pe
     const json = route.takesBody ? await readJson(request, options.limits) : undefined;
     const { headers } = request;
     const query = queryOf(target);
-    return answerOf(await route.serve({ major: 2, params, query, headers, principal, decided: undefined, json }));
+    const again = { gone: () => request.signal, judgeAgain: () => judgeAgain(request, peer, call) };
+    const given = { major: 2, params, query, headers, principal, decided: undefined, json, ...again } as const;
+    return answerOf(await route.serve(given));
   }
 
   function document(method: string, found: Reply): Answer {
     if (method !== 'GET' && method !== 'HEAD') return notAllowed(['GET', 'HEAD']);
     const answer = answerOf(found);
-    return method === 'HEAD' ? { ...answer, body: undefined } : answer;
+    return method === 'HEAD' ? withoutBody(answer) : answer;
   }
 }
 

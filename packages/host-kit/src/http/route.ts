@@ -29,6 +29,13 @@ export interface Call {
   readonly decided: AuthorizationDecided | undefined;
   /** Parsed, and not yet judged by a schema. */
   readonly json: unknown;
+  /** Aborted when the caller has gone. A function, as most routes never ask. */
+  readonly gone: () => AbortSignal;
+  /**
+   * Judges the caller once more, for what is served longer than a request takes: the principal as it would be let in now, or
+   * undefined when it would be refused, or when the credential can be judged only once.
+   */
+  readonly judgeAgain: () => Promise<Principal | undefined>;
 }
 
 /** What a route with a scope is given beside. */
@@ -39,8 +46,8 @@ export interface AuthorizedCall extends Call {
 export interface Reply {
   readonly status: number;
   readonly headers?: Readonly<Record<string, string>>;
-  /** JSON, or bytes that are already JSON. */
-  readonly body?: Json | Uint8Array;
+  /** JSON, bytes that are already JSON, or a stream of whatever `content-type` says. */
+  readonly body?: Json | Uint8Array | ReadableStream<Uint8Array>;
 }
 
 /** A route that asks for no credential. */

@@ -1,12 +1,11 @@
 import type { Served } from '@svc/versioning';
-import { resolveId } from '@svc/versioning/ids';
-import { HostError } from '../errors.ts';
 import { matchesEtag } from '../http/conditional.ts';
 import { empty, json } from '../http/description.ts';
-import { type AuthorizedCall, type Route, route, routeWithBody } from '../http/route.ts';
+import { type Route, route, routeWithBody } from '../http/route.ts';
 import { type CreateRunOptions, createRun } from '../runs/create.ts';
 import type { Executor } from '../runs/executor.ts';
 import { createdBody, createdRun, runRequest, runRequestExample, snapshot, snapshotBody } from '../wire/run.ts';
+import { addressedRun } from './run-address.ts';
 
 export interface RunRoutesOptions extends CreateRunOptions {
   readonly executor: Pick<Executor, 'execute'>;
@@ -47,14 +46,8 @@ export function runRoutes(options: RunRoutesOptions): Route[] {
         errors: ['not_found', 'run_forbidden', 'id_tenant_mismatch'],
       },
       async serve(call) {
-        const { major, principal, headers } = call;
-        const lookup = await store.runs.read(principal.tenancy, idIn(call));
-        if (lookup.kind === 'absent') throw new HostError('not_found', 'There is no such run.', { details: undefined });
-        if (lookup.kind === 'other-workspace') {
-          const message = 'The run belongs to a workspace that this credential does not reach.';
-          throw new HostError('run_forbidden', message, { details: undefined });
-        }
-        const run = lookup.value;
+        const { major, headers } = call;
+        const run = await addressedRun({ store, served }, call);
         // Every observable change of a run comes with an event.
         const etag = `"${run.runId}.${run.lastSequence}.${major}"`;
         if (matchesEtag(headers.get('if-none-match'), etag)) return { status: 304, headers: { etag, ...PRIVATE } };
@@ -62,16 +55,6 @@ export function runRoutes(options: RunRoutesOptions): Route[] {
       },
     }),
   ];
-
-  function idIn({ major, params, principal }: AuthorizedCall): string {
-    const resolved = resolveId(params.runId ?? '', {
-      tenant: principal.tenancy.tenant,
-      major,
-      overlap: served.overlap,
-    });
-    if (!resolved.ok) throw resolved.error;
-    return resolved.id;
-  }
 }
 
 const PRIVATE = { 'cache-control': 'private, no-cache' };

@@ -19,6 +19,15 @@ export interface RunEvent {
 
 export interface EventStore {
   insert(event: RunEvent, transaction: Transaction): Promise<void>;
-  /** Up to `limit` events of a run with a sequence above `after`, in order. Holding the run is what permits it. */
-  list(run: Run, page: { readonly after: number; readonly limit: number }): Promise<readonly RunEvent[]>;
+  /** A page of a run's log, in order. Holding the run is what permits it. */
+  list(run: Run, page: EventPage): Promise<readonly RunEvent[]>;
+}
+
+export interface EventPage {
+  /** Only events with a higher sequence. */
+  readonly after: number;
+  /** So many at the most. */
+  readonly limit: number;
+  /** No more after the event with which their payloads, as JSON, are so long. Default: as long as they are. */
+  readonly maxBytes?: number;
 }

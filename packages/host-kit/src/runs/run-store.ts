@@ -11,6 +11,8 @@ export interface RunStore {
   /** The run as it stands inside the transaction, for the event log alone: what appends is the host, not a caller. */
   forAppend(runId: string, transaction: Transaction): Promise<Run | undefined>;
   update(runId: string, change: RunChange, transaction: Transaction): Promise<void>;
+  /** The newest sequence of each of these runs, for those who hold them and wait for more. An unknown run is left out. */
+  lastSequences(runIds: readonly string[]): Promise<readonly (readonly [runId: string, lastSequence: number])[]>;
   /** Up to `limit` runs that have not ended, oldest first, those after `after` only: what a restarted host takes up again. */
   unfinished(page: { readonly after: string | undefined; readonly limit: number }): Promise<readonly Run[]>;
 }

@@ -55,6 +55,18 @@ export function isTerminal(status: RunStatus): boolean {
   return status === 'completed' || status === 'failed' || status === 'cancelled';
 }
 
+/** The run as it was created: what its events make of it is what `afterEvent` tells. */
+export function beforeFirstEvent(run: Run): Run {
+  const { startedAt: _1, completedAt: _2, error: _3, ...created } = run;
+  return { ...created, status: 'pending', lastSequence: -1 };
+}
+
+/** Whether an event ends its run. */
+export function isTerminalEvent(type: string): boolean {
+  const status = STATUS_AFTER[type];
+  return status !== undefined && isTerminal(status);
+}
+
 /** The run after `event`: its status by the table below, and the times and the error that go with it. */
 export function afterEvent(
   run: Run,
@@ -68,6 +80,11 @@ export function afterEvent(
     ...(isTerminal(status) && { completedAt: event.timestamp }),
     ...(event.type === 'run.failed' && { error: failureIn(event.payload) }),
   };
+}
+
+/** The run as an event left it, whole. */
+export function runAfter(run: Run, event: Parameters<typeof afterEvent>[1]): Run {
+  return { ...run, ...afterEvent(run, event) };
 }
 
 /** Every event type that moves a run, with the status it moves it to. */

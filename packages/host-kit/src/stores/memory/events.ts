@@ -12,8 +12,32 @@ export function eventStore(journal: Journal): EventStore {
       log.push(event);
       journal.record(transaction, () => log.pop());
     },
-    async list(run, { after, limit }) {
-      return (logs.get(run.runId) ?? []).filter(({ sequence }) => sequence > after).slice(0, limit);
+    async list(run, { after, limit, maxBytes }) {
+      const log = logs.get(run.runId) ?? [];
+      const from = firstAfter(log, after);
+      const page = log.slice(from, from + limit);
+      return maxBytes === undefined ? page : page.slice(0, countWithin(page, maxBytes));
     },
   };
+}
+
+/** Where in a log, which is in order, the events after a sequence begin. */
+function firstAfter(log: readonly RunEvent[], after: number): number {
+  let low = 0;
+  let high = log.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((log[middle]?.sequence ?? 0) > after) high = middle;
+    else low = middle + 1;
+  }
+  return low;
+}
+
+function countWithin(page: readonly RunEvent[], maxBytes: number): number {
+  let bytes = 0;
+  for (const [index, { payload }] of page.entries()) {
+    bytes += Buffer.byteLength(JSON.stringify(payload));
+    if (bytes >= maxBytes) return index + 1;
+  }
+  return page.length;
 }

@@ -24,6 +24,12 @@ export function runStore(journal: Journal): RunStore {
       const run = runs.get(runId);
       if (run !== undefined) put(journal, transaction, runs, runId, { ...run, ...change });
     },
+    async lastSequences(runIds) {
+      return runIds.flatMap((runId) => {
+        const run = runs.get(runId);
+        return run === undefined ? [] : [[runId, run.lastSequence] as const];
+      });
+    },
     async unfinished({ after = '', limit }) {
       const open = [...runs.values()].filter((run) => run.runId > after && !isTerminal(run.status));
       return open.sort((a, b) => (a.runId < b.runId ? -1 : 1)).slice(0, limit);

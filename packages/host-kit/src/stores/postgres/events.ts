@@ -10,7 +10,10 @@ const INSERT = {
 };
 const LIST = {
   name: 'events-list',
-  text: 'SELECT * FROM events WHERE run_id = $1 AND sequence > $2 ORDER BY sequence LIMIT $3',
+  text: `SELECT * FROM (
+      SELECT *, sum(octet_length(payload)) OVER (ORDER BY sequence) - octet_length(payload) AS bytes_before
+      FROM (SELECT * FROM events WHERE run_id = $1 AND sequence > $2 ORDER BY sequence LIMIT $3) AS page
+    ) AS measured WHERE bytes_before < $4 ORDER BY sequence`,
 };
 
 export function eventStore(database: Database): EventStore {
@@ -22,8 +25,8 @@ export function eventStore(database: Database): EventStore {
       const values = [runId, sequence, eventId, type, timestamp, payload, schemaVersion, engineVersion];
       await database.within(transaction, INSERT, [...values, nodeId, causationId]);
     },
-    async list(run, { after, limit }) {
-      return (await database.query(LIST, [run.runId, after, limit])).rows.map(eventOf);
+    async list(run, { after, limit, maxBytes = Number.MAX_SAFE_INTEGER }) {
+      return (await database.query(LIST, [run.runId, after, limit, maxBytes])).rows.map(eventOf);
     },
   };
 }

@@ -22,6 +22,10 @@ const UPDATE = {
   text: `UPDATE runs SET status = $1, last_sequence = $2, started_at = coalesce($3, started_at),
     completed_at = coalesce($4, completed_at), error = coalesce($5, error) WHERE run_id = $6`,
 };
+const LAST_SEQUENCES = {
+  name: 'runs-last-sequences',
+  text: 'SELECT run_id, last_sequence FROM runs WHERE run_id = ANY($1)',
+};
 const TAKE_UP = {
   name: 'runs-take-up',
   // What the last holder may still be doing is of an epoch that has ended.
@@ -68,6 +72,10 @@ export function runStore(database: Database, holder: string, heldMs: number): He
       const error = change.error === undefined ? null : JSON.stringify(change.error);
       const { status, lastSequence, startedAt = null, completedAt = null } = change;
       await database.within(transaction, UPDATE, [status, lastSequence, startedAt, completedAt, error, runId]);
+    },
+    async lastSequences(runIds) {
+      const { rows } = await database.query(LAST_SEQUENCES, [[...runIds]]);
+      return rows.map((row) => [text(row, 'run_id'), integer(row, 'last_sequence')]);
     },
     async unfinished({ after, limit }) {
       const { rows } = await database.query(TAKE_UP, [holder, heldMs, after ?? '', limit]);

@@ -1,6 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
-import type { EventStore } from '../../runs/event-store.ts';
+import type { EventStore, RunEvent } from '../../runs/event-store.ts';
 import { eventOf } from '../sql/event-row.ts';
+import { text } from '../sql/row.ts';
 import type { Writer } from './writer.ts';
 
 const INSERT = `INSERT INTO events
@@ -28,8 +29,15 @@ export function eventStore(reader: DatabaseSync, database: DatabaseSync, writer:
         event.causationId ?? null,
       );
     },
-    async list(run, { after, limit }) {
-      return list.all(run.runId, after, limit).map(eventOf);
+    async list(run, { after, limit, maxBytes = Number.POSITIVE_INFINITY }) {
+      const page: RunEvent[] = [];
+      let bytes = 0;
+      for (const row of list.iterate(run.runId, after, limit)) {
+        page.push(eventOf(row));
+        bytes += Buffer.byteLength(text(row, 'payload'));
+        if (bytes >= maxBytes) break;
+      }
+      return page;
     },
   };
 }

@@ -2,7 +2,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import { reachesWorkspace } from '@svc/auth';
 import { ABSENT, OTHER_WORKSPACE } from '../../lookup.ts';
 import type { RunStore } from '../../runs/run-store.ts';
-import { optional, text } from '../sql/row.ts';
+import { integer, optional, text } from '../sql/row.ts';
 import { documentOf, runOf } from '../sql/run-row.ts';
 import type { Writer } from './writer.ts';
 
@@ -12,6 +12,7 @@ const READ = 'SELECT * FROM runs WHERE run_id = ? AND tenant = ? AND mode = ?';
 const FOR_APPEND = 'SELECT * FROM runs WHERE run_id = ?';
 const UPDATE = `UPDATE runs SET status = ?, last_sequence = ?, started_at = coalesce(?, started_at),
   completed_at = coalesce(?, completed_at), error = coalesce(?, error) WHERE run_id = ?`;
+const LAST_SEQUENCES = `SELECT run_id, last_sequence FROM runs WHERE run_id IN (SELECT value FROM json_each(?))`;
 const UNFINISHED = `SELECT * FROM runs WHERE status NOT IN ('completed', 'failed', 'cancelled') AND run_id > ?
   ORDER BY run_id LIMIT ?`;
 
@@ -20,6 +21,7 @@ export function runStore(reader: DatabaseSync, database: DatabaseSync, writer: W
   const forAppend = database.prepare(FOR_APPEND);
   const update = database.prepare(UPDATE);
   const read = reader.prepare(READ);
+  const lastSequences = reader.prepare(LAST_SEQUENCES);
   const unfinished = reader.prepare(UNFINISHED);
 
   return {
@@ -43,6 +45,11 @@ export function runStore(reader: DatabaseSync, database: DatabaseSync, writer: W
       const error = change.error === undefined ? null : JSON.stringify(change.error);
       const { status, lastSequence, startedAt = null, completedAt = null } = change;
       update.run(status, lastSequence, startedAt, completedAt, error, runId);
+    },
+    async lastSequences(runIds) {
+      return lastSequences
+        .all(JSON.stringify(runIds))
+        .map((row) => [text(row, 'run_id'), integer(row, 'last_sequence')]);
     },
     async unfinished({ after, limit }) {
       return unfinished.all(after ?? '', limit).map(runOf);

@@ -1,0 +1,66 @@
+import type { Major } from '@svc/versioning';
+import { messageText } from '../http/event-stream.ts';
+import type { RunEvent } from '../runs/event-store.ts';
+import { type Run, runAfter } from '../runs/run.ts';
+import type { EventMode } from '../streams/mode.ts';
+import type { View } from '../streams/pages.ts';
+import type { Batch } from '../streams/stream.ts';
+import { eventFrame, movesValues, type StreamFrame, snapshotFrame } from '../wire/stream.ts';
+
+/**
+ * What readers of a run in the same modes of the same major are sent.
+ *
+ * @param isBatched then a page is the data of its frames, joined by commas, for `batchOf` to put together
+ */
+export function viewOf(major: Major, modes: 'values' | readonly EventMode[], isBatched: boolean): View {
+  const write = isBatched ? dataOf : messagesOf;
+  return {
+    name: `${major} ${modes} ${isBatched ? 'batched' : 'single'}`,
+    render(run, events) {
+      const shown = modes === 'values' ? snapshots(major, run, events) : changes(major, modes, run, events);
+      return { bytes: encoder.encode(write(shown.frames)), shown: shown.frames.at(-1)?.id, run: shown.run };
+    },
+  };
+}
+
+function changes(major: Major, modes: readonly EventMode[], run: Run, events: readonly RunEvent[]): Shown {
+  return { frames: events.flatMap((event) => eventFrame(major, modes, run, event) ?? []), run };
+}
+
+function snapshots(major: Major, run: Run, events: readonly RunEvent[]): Shown {
+  const frames: StreamFrame[] = [];
+  let moved = run;
+  for (const event of events) {
+    moved = runAfter(moved, event);
+    if (movesValues[major](event.type)) frames.push(snapshotFrame(major, moved));
+  }
+  return { frames, run: moved };
+}
+
+interface Shown {
+  readonly frames: readonly StreamFrame[];
+  readonly run: Run;
+}
+
+/** Puts batches together that hold events back for so long at the most. */
+export function batchOf(ms: number): Batch {
+  return {
+    ms,
+    join(parts, last) {
+      const separated = parts.flatMap((part, index) => (index === 0 ? [part] : [COMMA, part]));
+      return Buffer.concat([Buffer.from(`id: ${last}\nevent: batch\ndata: [`), ...separated, END]);
+    },
+  };
+}
+
+const encoder = new TextEncoder();
+const COMMA = encoder.encode(',');
+const END = encoder.encode(']\n\n');
+
+function messagesOf(frames: readonly StreamFrame[]): string {
+  return frames.map(messageText).join('');
+}
+
+function dataOf(frames: readonly StreamFrame[]): string {
+  return frames.map(({ data }) => data).join(',');
+}

@@ -1,0 +1,153 @@
+import type { Major } from '@svc/versioning';
+import { HostError, invalid } from '../errors.ts';
+import { EVENT_STREAM_HEADERS, KEEP_ALIVE, messageText, takesEventStream } from '../http/event-stream.ts';
+import { wholeNumberIn } from '../http/query.ts';
+import { type AuthorizedCall, type Reply, type Route, route } from '../http/route.ts';
+import { beforeFirstEvent, type Run } from '../runs/run.ts';
+import type { Store } from '../stores/store.ts';
+import { runAt } from '../streams/fold.ts';
+import { type EventMode, parseStreamMode, STREAM_MODES } from '../streams/mode.ts';
+import { poll } from '../streams/poll.ts';
+import { openStream, type StreamParts } from '../streams/stream.ts';
+import { CURSOR_PARAMETERS, pollBody } from '../wire/poll.ts';
+import { snapshotFrame } from '../wire/stream.ts';
+import { batchOf, viewOf } from './event-view.ts';
+import { addressedRun, type RunAddressOptions } from './run-address.ts';
+
+export interface EventRoutesOptions extends StreamParts, RunAddressOptions {
+  readonly store: Store;
+}
+
+/** The log of a run, as a stream and in pages. @see Interface: Events */
+export function eventRoutes(options: EventRoutesOptions): Route[] {
+  return [
+    route({
+      operationId: 'streamEvents',
+      scope: 'runs:read',
+      async serve(call) {
+        const asked = {
+          modes: modesIn(call.query),
+          bufferMs: wholeNumberIn(call.query, 'bufferMs', { min: 0, max: LONGEST_BUFFER_MS }) ?? 0,
+          after: lastEventIdIn(call.headers),
+        };
+        if (ANSWERS_IN_JSON[call.major] && !takesEventStream(call.headers.get('accept'))) {
+          return polled(options, call, asked.after ?? cursorIn(call), options.clock.now());
+        }
+        return streamed(options, call, asked);
+      },
+    }),
+    route({
+      operationId: 'pollEvents',
+      scope: 'runs:read',
+      async serve(call) {
+        const after = cursorIn(call);
+        const seconds = wholeNumberIn(call.query, 'timeout', { min: 1, max: 60 }) ?? DEFAULT_WAIT_SECONDS;
+        return polled(options, call, after, options.clock.now() + 1000 * seconds);
+      },
+    }),
+  ];
+}
+
+const LONGEST_BUFFER_MS = 5000;
+const DEFAULT_WAIT_SECONDS = 30;
+
+/** Whether a caller who takes no event stream is given a page of the log instead. */
+const ANSWERS_IN_JSON: Readonly<Record<Major, boolean>> = { 1: true, 2: false };
+
+interface Asked {
+  readonly modes: 'values' | readonly EventMode[];
+  readonly bufferMs: number;
+  readonly after: number | undefined;
+}
+
+async function streamed(options: EventRoutesOptions, call: AuthorizedCall, asked: Asked): Promise<Reply> {
+  const { store, clock } = options;
+  const { major, principal } = call;
+  const { modes, bufferMs, after } = asked;
+  const run = await addressedRun(options, call);
+  const isResumed = modes === 'values' && after !== undefined;
+  const start = isResumed ? await runAt(store, run, after) : beforeFirstEvent(run);
+  const snapshot = isResumed ? messageText(snapshotFrame(major, start)) : '';
+  // A proof of possession was made for one request: it cannot be asked for again, so the stream ends before long instead.
+  const isJudgedOnce = principal.binding === 'dpop';
+  const body = openStream(options, {
+    run,
+    credentialId: principal.credentialId,
+    after: after ?? -1,
+    view: viewOf(major, modes, bufferMs > 0),
+    start,
+    opening: Buffer.concat([KEEP_ALIVE, Buffer.from(snapshot)]),
+    keepAlive: KEEP_ALIVE,
+    batch: bufferMs > 0 ? batchOf(bufferMs) : undefined,
+    expiresAt: Math.min(principal.expiresAt ?? Infinity, isJudgedOnce ? clock.now() + JUDGED_ONCE_MS : Infinity),
+    current: () => readable(store, principal.tenancy, run.runId),
+    async judgeAgain() {
+      if (isJudgedOnce) return true;
+      const judged = await call.judgeAgain();
+      return judged !== undefined && (await readable(store, judged.tenancy, run.runId)) !== undefined;
+    },
+  });
+  return { status: 200, headers: { ...EVENT_STREAM_HEADERS, ...VARY[major] }, body };
+}
+
+const JUDGED_ONCE_MS = 300_000;
+
+async function polled(options: EventRoutesOptions, call: AuthorizedCall, after: number, until: number): Promise<Reply> {
+  const { credentialId, expiresAt = Number.POSITIVE_INFINITY } = call.principal;
+  const run = await addressedRun(options, call);
+  const found = await poll(options, {
+    run,
+    credentialId,
+    after,
+    until: Math.min(until, expiresAt),
+    gone: call.gone,
+    current: () => addressedRun(options, call),
+  });
+  return {
+    status: 200,
+    headers: { 'cache-control': 'no-store', ...VARY[call.major] },
+    body: pollBody[call.major](found),
+  };
+}
+
+/** Where the answer depends on what the caller takes. */
+const VARY: Readonly<Record<Major, Readonly<Record<string, string>>>> = { 1: { vary: 'accept' }, 2: {} };
+
+async function readable(
+  store: Store,
+  tenancy: AuthorizedCall['principal']['tenancy'],
+  runId: string,
+): Promise<Run | undefined> {
+  const lookup = await store.runs.read(tenancy, runId);
+  return lookup.kind === 'found' ? lookup.value : undefined;
+}
+
+/** @throws {HostError} `unsupported_stream_mode` */
+function modesIn(query: URLSearchParams): Asked['modes'] {
+  const given = query.getAll('streamMode');
+  const modes = given.length > 1 ? undefined : parseStreamMode(given[0] ?? 'updates');
+  if (modes !== undefined) return modes;
+  const message =
+    'streamMode must be "values" by itself, or a list of "updates", "messages" and "debug" joined by commas.';
+  throw new HostError('unsupported_stream_mode', message, { details: { supported: STREAM_MODES } });
+}
+
+function lastEventIdIn(headers: Headers): number | undefined {
+  const text = headers.get('last-event-id') ?? '';
+  if (text === '') return undefined;
+  if (/^[0-9]{1,15}$/.test(text)) return Number(text);
+  throw invalid({
+    field: 'headers.last-event-id',
+    problem: 'must be the id of an event of this stream, a whole number',
+  });
+}
+
+/** From the start, when there is none. */
+function cursorIn({ major, query }: AuthorizedCall): number {
+  const { names, min } = CURSOR_PARAMETERS[major];
+  for (const name of names) {
+    const cursor = wholeNumberIn(query, name, { min, max: Number.MAX_SAFE_INTEGER });
+    if (cursor !== undefined) return cursor;
+  }
+  return -1;
+}

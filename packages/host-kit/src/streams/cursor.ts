@@ -1,0 +1,77 @@
+import { isTerminal, type Run } from '../runs/run.ts';
+import type { Followers } from './follow.ts';
+import type { Page, Pages, View } from './pages.ts';
+
+/** Where a reader is in the log of a run. */
+export interface Cursor {
+  /** Whether it is worth while to ask for the next page. Never false while there is one that nobody will tell of. */
+  hasNews(): boolean;
+  /** The next page; undefined when there is none now. */
+  next(): Promise<Page | undefined>;
+  /** Whether the run has ended and all of its log has been shown, or it cannot be read any more. */
+  hasEnded(): boolean;
+  close(): void;
+}
+
+export interface CursorOptions {
+  readonly pages: Pages;
+  readonly followers: Followers;
+  readonly view: View;
+  /** As the caller has just read it. */
+  readonly run: Run;
+  readonly after: number;
+  /** As it stood at `after`, as far as the view asks for it. */
+  readonly start: Run;
+  /** Called when there may be news. */
+  readonly grown: () => void;
+  /** The run as it stands now; undefined when it cannot be read any more. */
+  readonly current: () => Promise<Run | undefined>;
+}
+
+export function cursor({
+  pages,
+  followers,
+  view,
+  run: known,
+  after: from,
+  start,
+  grown,
+  current,
+}: CursorOptions): Cursor {
+  let after = from;
+  let run = start;
+  let ended = false;
+  /** Once the end was seen by someone who would be told of growth, nothing can be missed. */
+  let isCaughtUp = false;
+  let mustLook = false;
+  const following = followers.follow(known.runId, known.lastSequence, () => {
+    mustLook = true;
+    grown();
+  });
+
+  return {
+    hasNews: () => mustLook || !isCaughtUp || following.newest() > after,
+    async next() {
+      mustLook = false;
+      const page = await pages.read(run, view, after);
+      if (page === undefined) {
+        await lookForEnd();
+        return undefined;
+      }
+      after = page.last;
+      run = page.run;
+      ended = page.ends;
+      return page;
+    },
+    hasEnded: () => ended,
+    close: () => following.end(),
+  };
+
+  async function lookForEnd(): Promise<void> {
+    const now = await current();
+    isCaughtUp = true;
+    // It has grown meanwhile.
+    if (now !== undefined && now.lastSequence > after) mustLook = true;
+    else ended = now === undefined || isTerminal(now.status);
+  }
+}

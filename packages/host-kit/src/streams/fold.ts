@@ -1,0 +1,20 @@
+import { beforeFirstEvent, type Run, runAfter } from '../runs/run.ts';
+import type { Store } from '../stores/store.ts';
+
+/** A run as it stood after the event of a sequence, or after its newest one when the log is not that long. */
+export async function runAt(store: Pick<Store, 'events'>, run: Run, sequence: number): Promise<Run> {
+  let folded = beforeFirstEvent(run);
+  for (;;) {
+    const limit = Math.min(PAGE_EVENTS, sequence - folded.lastSequence);
+    if (limit <= 0) return folded;
+    const page = { after: folded.lastSequence, limit, maxBytes: PAGE_BYTES };
+    const events = await store.events.list(run, page);
+    if (events.length === 0) return folded;
+    folded = events.reduce(runAfter, folded);
+    // A long log must not keep everybody else waiting.
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+}
+
+const PAGE_EVENTS = 256;
+const PAGE_BYTES = 65_536;

@@ -1,0 +1,40 @@
+import type { Major } from '@svc/versioning';
+import { eventName } from '@svc/versioning/events';
+import type { RunEvent } from '../runs/event-store.ts';
+import type { Run } from '../runs/run.ts';
+import { admits, type EventMode } from '../streams/mode.ts';
+import { eventBody } from './event.ts';
+import { snapshotBody } from './run.ts';
+
+/** What a stream says of one event. */
+export interface StreamFrame {
+  readonly id: number;
+  readonly event: string;
+  /** JSON. */
+  readonly data: string;
+}
+
+/** What the chosen modes show of an event; undefined when none of them admits it. */
+export function eventFrame(
+  major: Major,
+  modes: readonly EventMode[],
+  run: Run,
+  event: RunEvent,
+): StreamFrame | undefined {
+  const mode = modes.find((each) => admits(each, event.type));
+  if (mode === undefined) return undefined;
+  const content = mode === 'messages' ? event.payload : eventBody(major, run, event);
+  const name = modes.length > 1 ? mode : mode === 'messages' ? 'ai.message.chunk' : eventName(major, event.type);
+  return { id: event.sequence, event: name, data: JSON.stringify(content) };
+}
+
+/** The run as an event left it. */
+export function snapshotFrame(major: Major, run: Run): StreamFrame {
+  return { id: run.lastSequence, event: 'state.snapshot', data: JSON.stringify(snapshotBody(major, run)) };
+}
+
+/** Whether a stream of values shows the run anew after an event: after every update, and in major 1 when a node begins, too. */
+export const movesValues: Readonly<Record<Major, (type: string) => boolean>> = {
+  1: (type) => type === 'node.started' || admits('updates', type),
+  2: (type) => admits('updates', type),
+};

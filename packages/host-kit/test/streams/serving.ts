@@ -1,0 +1,162 @@
+import { createServer, get, type IncomingMessage } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { apiKeyLane, hashApiKey, memoryKeyStore } from '@svc/auth/api-key';
+import { createHost, type HostOptions, type LogRecord, type WorkflowEngine } from '@svc/host-kit';
+import { toNodeListener } from '@svc/host-kit/node';
+import { memoryStore } from '@svc/host-kit/stores/memory';
+
+export const KEY = 'operator-key-of-this-test-0123456789';
+export const OTHER_TENANT = 'operator-key-of-another-tenant-012345';
+export const OTHER_WORKSPACE = 'operator-key-of-another-workspace-012';
+
+/** Runs that do nothing by themselves: the test appends what happens. */
+const engine: WorkflowEngine = {
+  version: 1,
+  refuse: () => undefined,
+  execute: (_run, { signal }) => new Promise((resolve) => signal.addEventListener('abort', () => resolve())),
+};
+
+const SCOPES = ['runs:create', 'runs:read'];
+const RECORDS = [
+  { id: 'key_1', key: KEY, tenant: 'acme', workspaces: ['acme-prod'] },
+  { id: 'key_2', key: OTHER_TENANT, tenant: 'umbrella', workspaces: 'all' as const },
+  { id: 'key_3', key: OTHER_WORKSPACE, tenant: 'acme', workspaces: ['acme-dev'] },
+].map(({ key, ...fields }) => ({
+  ...fields,
+  hash: hashApiKey(key),
+  principal: `p_${fields.id}`,
+  scopes: SCOPES,
+  mode: 'live' as const,
+}));
+
+export type Serving = Awaited<ReturnType<typeof serve>>;
+
+/** A host over real HTTP. */
+export async function serve(options: Partial<HostOptions> = {}) {
+  const logged: LogRecord[] = [];
+  const host = createHost({
+    store: memoryStore(),
+    authenticate: [apiKeyLane({ keys: memoryKeyStore(RECORDS), now: Date.now })],
+    engine,
+    secretKey: new Uint8Array(32),
+    hasWorkspace: () => true,
+    log: (record) => logged.push(record),
+    ...options,
+  });
+  await host.start();
+  const server = createServer(toNodeListener(host));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  const url = `http://127.0.0.1:${port}`;
+
+  return {
+    host,
+    server,
+    url,
+    logged,
+    async newRun(): Promise<string> {
+      const headers = { authorization: `Bearer ${KEY}`, 'content-type': 'application/json' };
+      const body = JSON.stringify({ workflowId: 'any', inputs: {} });
+      const { runId } = await (await fetch(`${url}/v1/runs`, { method: 'POST', headers, body })).json();
+      return runId;
+    },
+    /** Appends an event of each of these types. */
+    async append(runId: string, ...types: readonly string[]): Promise<void> {
+      for (const type of types) await host.events.append(runId, { type, payload: PAYLOADS[type] ?? {} });
+    },
+    open: (path: string, headers: Record<string, string> = {}) => open(url + path, headers),
+    async json(path: string, headers: Record<string, string> = {}) {
+      const response = await fetch(url + path, { headers: { authorization: `Bearer ${KEY}`, ...headers } });
+      return { status: response.status, headers: response.headers, body: await response.json() };
+    },
+    async close(): Promise<void> {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+      await host.stop(100);
+    },
+  };
+}
+
+const PAYLOADS: Readonly<Record<string, { readonly [name: string]: string }>> = {
+  'run.started': { workflowId: 'any' },
+  'output.chunk': { nodeId: 'n', chunk: 'text' },
+};
+
+/** A message of an event stream, as its reader sees it. */
+export interface Message {
+  readonly id: string | undefined;
+  readonly event: string | undefined;
+  readonly data: unknown;
+}
+
+/** One reader. */
+export interface Stream {
+  readonly status: number;
+  readonly headers: IncomingMessage['headers'];
+  /** What has come so far. */
+  readonly messages: readonly Message[];
+  /** Lines that readers skip. */
+  readonly comments: readonly string[];
+  /** How it ended: by the host's word, or cut off. */
+  readonly ended: Promise<'ended' | 'cut'>;
+  /** The body of what is no stream. */
+  text(): string;
+  /** Resolves when so many messages have come. */
+  count(messages: number): Promise<void>;
+  pause(): void;
+  resume(): void;
+  /** Leaves, without a word. */
+  leave(): void;
+}
+
+export function open(url: string, headers: Record<string, string> = {}): Promise<Stream> {
+  return new Promise((resolve, reject) => {
+    const request = get(url, { headers: { authorization: `Bearer ${KEY}`, ...headers } }, (response) => {
+      const messages: Message[] = [];
+      const comments: string[] = [];
+      let rest = '';
+      let all = '';
+      response.setEncoding('utf8').on('data', (text: string) => {
+        all += text;
+        const blocks = (rest + text).split('\n\n');
+        rest = blocks.pop() ?? '';
+        for (const block of blocks) {
+          if (block.startsWith(':')) comments.push(block);
+          else messages.push(messageOf(block));
+        }
+      });
+      const ended = new Promise<'ended' | 'cut'>((done) => {
+        response.on('end', () => done('ended')).on('error', () => done('cut'));
+      });
+      resolve({
+        status: response.statusCode ?? 0,
+        headers: response.headers,
+        messages,
+        comments,
+        ended,
+        text: () => all,
+        async count(wanted) {
+          await eventually(() => messages.length >= wanted);
+        },
+        pause: () => response.pause(),
+        resume: () => response.resume(),
+        leave: () => request.destroy(),
+      });
+    });
+    request.on('error', reject);
+  });
+}
+
+function messageOf(block: string): Message {
+  const fields = Object.fromEntries(block.split('\n').map((line) => line.split(/: (.*)/s, 2)));
+  return { id: fields.id, event: fields.event, data: JSON.parse(fields.data ?? 'null') };
+}
+
+/** Waits until it holds, ten seconds at the most. */
+export async function eventually(condition: () => boolean): Promise<void> {
+  for (const end = Date.now() + 10_000; Date.now() < end; ) {
+    if (condition()) return;
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+  throw new Error('It did not happen within ten seconds.');
+}
