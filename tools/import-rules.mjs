@@ -44,7 +44,7 @@ export const ROOMS = {
     'stores/postgres': [...DOMAIN, PORTS, 'stores/sql'],
     http: [],
     wire: DOMAIN,
-    openapi: ['http', 'discovery'],
+    openapi: ['http', 'discovery', 'streams'],
     telemetry: ['http', ...DOMAIN, PORTS],
     routes: ['http', 'wire', 'openapi', ...DOMAIN],
     'options.ts': [...DOMAIN, PORTS, 'telemetry'],

@@ -50,6 +50,8 @@ export async function boot(config: Config, log: Log): Promise<Running> {
     url,
     async stop() {
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+      // They would not end by themselves.
+      started.closeStreams();
       server.closeIdleConnections();
       const force = setTimeout(() => server.closeAllConnections(), GRACE_MS);
       await closed;
@@ -90,6 +92,7 @@ async function assemble(config: Config, baseUrl: string, store: Store, log: Log)
     ...(retirement !== undefined && { retirement: retirementOf(retirement) }),
     ...(config.rateLimit !== undefined && { rateLimit: memoryRateLimiter({ ...config.rateLimit, now: Date.now }) }),
     webhooks: { ...webhooks, deadLetterRetentionDays: deadLetter.retentionDays },
+    streams: config.streams,
     maxRequestBodyBytes: config.limits.maxRequestBodyBytes,
     implementation: { name: 'svc-reference-host', version: '0.0.0', vendor: config.org },
   });

@@ -107,6 +107,20 @@ const schema = z
         tenantIdOptional: z.boolean().default(false),
       })
       .prefault({}),
+    streams: z
+      .strictObject({
+        places: z
+          .strictObject({
+            perRun: z.int().min(1).default(500),
+            perCredential: z.int().min(1).default(500),
+            total: z.int().min(1).default(2000),
+          })
+          .prefault({}),
+        keepAliveMs: durationMs.max(30_000).default(15_000),
+        judgeEveryMs: durationMs.default(30_000),
+        stallMs: durationMs.default(30_000),
+      })
+      .prefault({}),
     egress: z
       .strictObject({
         allowLoopback: z.union([z.boolean(), z.array(z.int().min(1).max(65_535))]).default(false),

@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { HOST_ERROR_STATUS } from '../errors.ts';
 import { type ErrorCode, inMajor, type PerMajor } from '../http/description.ts';
 import type { Route } from '../http/route.ts';
+import { STREAM_MODES } from '../streams/mode.ts';
 
 /** Every code with its HTTP status. */
 export const ERROR_STATUS: Readonly<Record<ErrorCode, number>> = {
@@ -97,6 +98,7 @@ const DETAILS: Readonly<Record<ErrorCode, PerMajor<z.ZodType | undefined>>> = {
   client_version_unsupported: z.strictObject({ minClientVersion: z.string() }),
   id_tenant_mismatch: undefined,
   validation_error: z.strictObject({ fields }),
+  unsupported_stream_mode: z.strictObject({ supported: z.array(z.enum(STREAM_MODES)) }),
   webhook_url_rejected: z.strictObject({ reason: z.string() }),
   not_found: undefined,
   method_not_allowed: undefined,

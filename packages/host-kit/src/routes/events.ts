@@ -3,19 +3,20 @@ import { HostError, invalid } from '../errors.ts';
 import { EVENT_STREAM_HEADERS, KEEP_ALIVE, messageText, takesEventStream } from '../http/event-stream.ts';
 import { wholeNumberIn } from '../http/query.ts';
 import { type AuthorizedCall, type Reply, type Route, route } from '../http/route.ts';
+import type { EventStore } from '../runs/event-store.ts';
 import { beforeFirstEvent, type Run } from '../runs/run.ts';
-import type { Store } from '../stores/store.ts';
 import { runAt } from '../streams/fold.ts';
 import { type EventMode, parseStreamMode, STREAM_MODES } from '../streams/mode.ts';
 import { poll } from '../streams/poll.ts';
 import { openStream, type StreamParts } from '../streams/stream.ts';
 import { CURSOR_PARAMETERS, pollBody } from '../wire/poll.ts';
 import { snapshotFrame } from '../wire/stream.ts';
+import { POLL, STREAM } from './event-descriptions.ts';
 import { batchOf, viewOf } from './event-view.ts';
 import { addressedRun, type RunAddressOptions } from './run-address.ts';
 
 export interface EventRoutesOptions extends StreamParts, RunAddressOptions {
-  readonly store: Store;
+  readonly store: RunAddressOptions['store'] & { readonly events: EventStore };
 }
 
 /** The log of a run, as a stream and in pages. @see Interface: Events */
@@ -24,6 +25,7 @@ export function eventRoutes(options: EventRoutesOptions): Route[] {
     route({
       operationId: 'streamEvents',
       scope: 'runs:read',
+      describes: STREAM,
       async serve(call) {
         const asked = {
           modes: modesIn(call.query),
@@ -31,7 +33,8 @@ export function eventRoutes(options: EventRoutesOptions): Route[] {
           after: lastEventIdIn(call.headers),
         };
         if (ANSWERS_IN_JSON[call.major] && !takesEventStream(call.headers.get('accept'))) {
-          return polled(options, call, asked.after ?? cursorIn(call), options.clock.now());
+          const page = await polled(options, call, asked.after ?? cursorIn(call), options.clock.now());
+          return { ...page, headers: { ...page.headers, ...VARY[call.major] } };
         }
         return streamed(options, call, asked);
       },
@@ -39,6 +42,7 @@ export function eventRoutes(options: EventRoutesOptions): Route[] {
     route({
       operationId: 'pollEvents',
       scope: 'runs:read',
+      describes: POLL,
       async serve(call) {
         const after = cursorIn(call);
         const seconds = wholeNumberIn(call.query, 'timeout', { min: 1, max: 60 }) ?? DEFAULT_WAIT_SECONDS;
@@ -105,16 +109,16 @@ async function polled(options: EventRoutesOptions, call: AuthorizedCall, after: 
   });
   return {
     status: 200,
-    headers: { 'cache-control': 'no-store', ...VARY[call.major] },
+    headers: { 'cache-control': 'no-store' },
     body: pollBody[call.major](found),
   };
 }
 
 /** Where the answer depends on what the caller takes. */
-const VARY: Readonly<Record<Major, Readonly<Record<string, string>>>> = { 1: { vary: 'accept' }, 2: {} };
+const VARY: Readonly<Record<Major, Readonly<Record<string, string>>>> = { 1: { vary: 'Accept' }, 2: {} };
 
 async function readable(
-  store: Store,
+  store: RunAddressOptions['store'],
   tenancy: AuthorizedCall['principal']['tenancy'],
   runId: string,
 ): Promise<Run | undefined> {

@@ -3,10 +3,10 @@ import { resolveId } from '@svc/versioning/ids';
 import { HostError } from '../errors.ts';
 import type { AuthorizedCall } from '../http/route.ts';
 import type { Run } from '../runs/run.ts';
-import type { Store } from '../stores/store.ts';
+import type { RunStore } from '../runs/run-store.ts';
 
 export interface RunAddressOptions {
-  readonly store: Pick<Store, 'runs'>;
+  readonly store: { readonly runs: Pick<RunStore, 'read'> };
   readonly served: Pick<Served, 'overlap'>;
 }
 

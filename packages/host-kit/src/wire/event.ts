@@ -2,15 +2,38 @@ import type { Major } from '@svc/versioning';
 import { eventName } from '@svc/versioning/events';
 import { bindId } from '@svc/versioning/ids';
 import { type OwnerRecord, projectOwner } from '@svc/versioning/projection';
+import { z } from 'zod';
 import type { Json, JsonObject } from '../json.ts';
 import type { RunEvent } from '../runs/event-store.ts';
 import type { Run } from '../runs/run.ts';
+import { jsonValue, runId } from './schemas.ts';
 
 /** The run id as a major names it: bare in major 1, bound to its tenant in major 2. */
 export const runIdOf: Readonly<Record<Major, (run: Pick<Run, 'tenant' | 'runId'>) => string>> = {
   1: ({ runId }) => runId,
   2: ({ tenant, runId }) => bindId(tenant, runId),
 };
+
+/** The schema of an event: open in major 1, closed in major 2. */
+export const runEvent: Readonly<Record<Major, z.ZodType>> = {
+  1: z.object(eventMembers(1)).meta({ id: 'RunEvent' }),
+  2: z.strictObject(eventMembers(2)).meta({ id: 'RunEvent' }),
+};
+
+function eventMembers(major: Major) {
+  return {
+    eventId: z.string().min(16).max(128),
+    runId: runId[major],
+    type: z.string().describe('What happened, in the vocabulary of the major.'),
+    sequence: z.int().min(0).describe('Its place in the log of its run, without gaps.'),
+    timestamp: z.iso.datetime(),
+    payload: jsonValue,
+    schemaVersion: z.int().min(1),
+    engineVersion: z.int().min(0),
+    nodeId: z.string().optional(),
+    causationId: z.string().optional().describe('What caused it.'),
+  };
+}
 
 /** An event as a major shows it, whole. @see Interface: Events */
 export function eventBody(major: Major, run: Run, event: RunEvent): JsonObject {

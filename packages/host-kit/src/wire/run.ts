@@ -59,7 +59,7 @@ function requestOf(body: z.infer<(typeof SCHEMA)[1]>): RunRequest {
 
 export const runRequestExample: JsonObject = { workflowId: 'echo', inputs: { greeting: 'hello' }, tags: ['nightly'] };
 
-const STATUS = z
+export const runStatus: z.ZodType = z
   .enum([
     ...(['pending', 'running', 'paused', 'waiting-approval', 'waiting-input', 'waiting-external'] as const),
     ...(['completed', 'failed', 'cancelling', 'cancelled'] as const),
@@ -73,7 +73,7 @@ function created(major: Major): z.ZodType {
   return z
     .strictObject({
       runId: runId[major],
-      status: STATUS,
+      status: runStatus,
       eventsUrl: z.string().describe('Where its events are.'),
       statusUrl: z.string().describe('Where it is read.'),
     })
@@ -92,7 +92,7 @@ function snapshotOf(major: Major) {
   return {
     runId: runId[major],
     workflowId: z.string(),
-    status: STATUS,
+    status: runStatus,
     owner: owner[major],
     eventLogSchemaVersion: z.int().min(2),
     engineVersion: z.int().min(0),

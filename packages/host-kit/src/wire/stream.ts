@@ -1,10 +1,21 @@
 import type { Major } from '@svc/versioning';
 import { eventName } from '@svc/versioning/events';
+import { z } from 'zod';
 import type { RunEvent } from '../runs/event-store.ts';
 import type { Run } from '../runs/run.ts';
 import { admits, type EventMode } from '../streams/mode.ts';
-import { eventBody } from './event.ts';
-import { snapshotBody } from './run.ts';
+import { eventBody, runEvent } from './event.ts';
+import { snapshot, snapshotBody } from './run.ts';
+import { jsonObject } from './schemas.ts';
+
+/** The schema of the data of a message, whatever its event is called. */
+export const streamed: Readonly<Record<Major, z.ZodType>> = { 1: dataIn(1), 2: dataIn(2) };
+
+function dataIn(major: Major): z.ZodType {
+  const chunk = jsonObject.describe('The payload of `output.chunk`, as `ai.message.chunk`.');
+  const one = z.union([runEvent[major], snapshot[major], chunk]);
+  return z.union([one, z.array(one).describe('Of a `batch`.')]);
+}
 
 /** What a stream says of one event. */
 export interface StreamFrame {

@@ -4,6 +4,9 @@ import { apiKeyLane, hashApiKey, memoryKeyStore } from '@svc/auth/api-key';
 import { createHost, type HostOptions, type LogRecord, type WorkflowEngine } from '@svc/host-kit';
 import { toNodeListener } from '@svc/host-kit/node';
 import { memoryStore } from '@svc/host-kit/stores/memory';
+import { asDescribed } from '@svc/tools/as-described';
+
+const send = asDescribed(fetch);
 
 export const KEY = 'operator-key-of-this-test-0123456789';
 export const OTHER_TENANT = 'operator-key-of-another-tenant-012345';
@@ -66,7 +69,7 @@ export async function serve(options: Partial<HostOptions> = {}) {
     },
     open: (path: string, headers: Record<string, string> = {}) => open(url + path, headers),
     async json(path: string, headers: Record<string, string> = {}) {
-      const response = await fetch(url + path, { headers: { authorization: `Bearer ${KEY}`, ...headers } });
+      const response = await send(url + path, { headers: { authorization: `Bearer ${KEY}`, ...headers } });
       return { status: response.status, headers: response.headers, body: await response.json() };
     },
     async close(): Promise<void> {

@@ -1,50 +1,524 @@
+import { apiKeyLane, hashApiKey, memoryKeyStore } from '@svc/auth/api-key';
 import { covers } from '@svc/tools/covers';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { eventually, OTHER_TENANT, OTHER_WORKSPACE, type Serving, serve } from './serving.ts';
+import { eventually, KEY, OTHER_TENANT, OTHER_WORKSPACE, type Serving, type Stream, serve } from './serving.ts';
 
 let serving: Serving;
 let runId: string;
 
-beforeEach(async () => {
-  serving = await serve();
-  runId = await serving.newRun();
-});
+beforeEach(() => begin());
 afterEach(() => serving.close());
 
-/** Where a major has the events of the run. */
-const pathOf = { 1: () => `/v1/runs/${runId}/events`, 2: () => `/runs/acme~2F${runId}/events` } as const;
-const V2 = { 'svc-version': '2' };
+async function begin(...options: Parameters<typeof serve>): Promise<void> {
+  serving = await serve(...options);
+  runId = await serving.newRun();
+}
 
-describe('a stream of events', () => {
-  test('shows what is there, then what is appended, and ends with the run', async () => {
+/** Another host than the usual one. */
+async function beginAgain(...options: Parameters<typeof serve>): Promise<void> {
+  await serving.close();
+  await begin(...options);
+}
+
+type Major = 1 | 2;
+
+/** A stream of the run's events, in a major. */
+function openEvents(major: Major, query = '', headers: Record<string, string> = {}): Promise<Stream> {
+  const path = major === 1 ? `/v1/runs/${runId}/events` : `/runs/acme~2F${runId}/events`;
+  return serving.open(path + query, { 'svc-version': String(major), ...headers });
+}
+
+/** What every reader of an ended run is shown. */
+async function whole(...asked: Parameters<typeof openEvents>) {
+  const stream = await openEvents(...asked);
+  expect(await stream.ended).toBe('ended');
+  return stream.messages;
+}
+
+const ids = (messages: Stream['messages']) => messages.map(({ id }) => Number(id));
+const names = (messages: Stream['messages']) => messages.map(({ event }) => event);
+
+describe(covers('events.stream.ends-with-run', 'events.stream.frames'), () => {
+  test('what is there, then what is appended, then the end', async () => {
     await serving.append(runId, 'run.started', 'node.completed');
-    const stream = await serving.open(pathOf[1]());
+    const stream = await openEvents(1);
     await stream.count(2);
-    await serving.append(runId, 'node.completed');
+    await serving.append(runId, 'node.failed');
     await stream.count(3);
     await serving.append(runId, 'run.completed');
     expect(await stream.ended).toBe('ended');
     expect(stream.messages.map(({ id, event }) => [id, event])).toEqual([
       ['0', 'run.started'],
       ['1', 'node.completed'],
-      ['2', 'node.completed'],
+      ['2', 'node.failed'],
       ['3', 'run.completed'],
     ]);
-    expect(stream.messages[0]?.data).toMatchObject({ runId, type: 'run.started', sequence: 0, engineVersion: 1 });
+    expect(serving.host.readers()).toBe(0);
   });
 
-  test('has the headers that keep it flowing, and names the contract', async () => {
-    await serving.append(runId, 'run.started', 'run.completed');
-    for (const major of [1, 2] as const) {
-      const stream = await serving.open(pathOf[major](), { 'svc-version': String(major) });
-      expect(stream.status).toBe(200);
-      expect(stream.headers).toMatchObject({
-        'content-type': 'text/event-stream',
-        'cache-control': 'no-store',
-        'x-accel-buffering': 'no',
-        'svc-version': major === 1 ? '1.1' : '2.0',
-      });
-      await stream.ended;
+  test.each(['run.completed', 'run.failed', 'run.cancelled'])('the backlog of a run that ended by %s', async (end) => {
+    await serving.append(runId, 'run.started', end);
+    expect(names(await whole(1))).toEqual(['run.started', end]);
+  });
+
+  test('a mode that does not show the end of the run ends with it, too', async () => {
+    const stream = await openEvents(2, '?streamMode=messages');
+    await serving.append(runId, 'run.started', 'output.chunk', 'run.completed');
+    expect(await stream.ended).toBe('ended');
+    expect(names(stream.messages)).toEqual(['ai.message.chunk']);
+  });
+
+  test('a run that nothing has happened to yet', async () => {
+    const stream = await openEvents(1);
+    await serving.append(runId, 'run.started');
+    await stream.count(1);
+    expect(ids(stream.messages)).toEqual([0]);
+  });
+
+  test('nothing in an event can make a frame of its own', async () => {
+    const payload = { level: 'info', message: 'one\n\ndata: two\r\nid: 9' };
+    await serving.host.events.append(runId, { type: 'log.appended', payload });
+    await serving.host.events.append(runId, { type: 'acme.odd\nid: 7', payload: {} });
+    await serving.append(runId, 'run.completed');
+    const messages = await whole(1, '?streamMode=debug');
+    expect(ids(messages)).toEqual([0, 1, 2]);
+    expect(messages[0]?.data).toMatchObject({ payload });
+  });
+});
+
+test(covers('events.stream.headers'), async () => {
+  await serving.append(runId, 'run.started', 'run.completed');
+  for (const major of [1, 2] as const) {
+    const stream = await openEvents(major);
+    expect(stream.status).toBe(200);
+    expect(stream.headers).toMatchObject({
+      'content-type': 'text/event-stream',
+      'cache-control': 'no-store',
+      'x-accel-buffering': 'no',
+      'svc-version': major === 1 ? '1.1' : '2.0',
+    });
+    expect(stream.headers['content-length']).toBeUndefined();
+    await stream.ended;
+  }
+});
+
+describe(covers('events.stream.vocabulary', 'events.shape.fields', 'events.shape.engine-version-integer'), () => {
+  beforeEach(() => serving.append(runId, 'run.started', 'agent.tool-called', 'run.completed'));
+
+  test.each([
+    [1, 'agent.toolCalled', (id: string) => id],
+    [2, 'agent.tool-called', (id: string) => `acme/${id}`],
+  ] as const)('major %i has its own names and ids', async (major, name, named) => {
+    const messages = await whole(major, '?streamMode=debug');
+    expect(names(messages)).toEqual(['run.started', name, 'run.completed']);
+    expect(messages[1]?.data).toEqual({
+      eventId: expect.stringMatching(/^[A-Za-z0-9._~-]{16,128}$/),
+      runId: named(runId),
+      type: name,
+      sequence: 1,
+      timestamp: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),
+      payload: {},
+      schemaVersion: 1,
+      engineVersion: 1,
+    });
+  });
+});
+
+describe(covers('events.stream.modes'), () => {
+  const HAPPENED = [
+    ...['run.started', 'node.started', 'output.chunk', 'node.retried', 'log.appended', 'variable.changed'],
+    ...['node.suspended', 'interrupt.requested', 'approval.requested', 'interrupt.resolved', 'node.resumed'],
+    ...['artifact.created', 'node.completed', 'lease.renewed', 'version.pinned', 'workspace.updated', 'run.completed'],
+  ];
+  const UPDATES = [
+    ...['run.started', 'node.suspended', 'interrupt.requested', 'approval.requested', 'interrupt.resolved'],
+    ...['artifact.created', 'node.completed', 'workspace.updated', 'run.completed'],
+  ];
+  beforeEach(() => serving.append(runId, ...HAPPENED));
+
+  test.each([1, 2] as const)('in major %i', async (major) => {
+    expect(names(await whole(major))).toEqual(UPDATES);
+    expect(names(await whole(major, '?streamMode=updates'))).toEqual(UPDATES);
+    expect(names(await whole(major, '?streamMode=debug'))).toEqual(HAPPENED);
+    const messages = await whole(major, '?streamMode=messages');
+    expect(messages).toEqual([{ id: '2', event: 'ai.message.chunk', data: { nodeId: 'n', chunk: 'text' } }]);
+  });
+
+  test.each([1, 2] as const)(
+    `${covers('events.stream.mixed-names')} In major %i, each event once and in order`,
+    async (major) => {
+      const mixed = await whole(major, '?streamMode=updates,messages');
+      expect(ids(mixed)).toEqual([0, 2, 6, 7, 8, 9, 11, 12, 15, 16]);
+      expect(new Set(names(mixed))).toEqual(new Set(['updates', 'messages']));
+      expect(mixed[1]).toMatchObject({ event: 'messages', data: { chunk: 'text' } });
+      expect(mixed[0]).toMatchObject({ event: 'updates', data: { type: 'run.started' } });
+
+      const all = await whole(major, '?streamMode=debug,updates,messages');
+      expect(ids(all)).toEqual(HAPPENED.map((_, sequence) => sequence));
+      expect(all[1]).toMatchObject({ event: 'debug', data: { type: 'node.started' } });
+    },
+  );
+
+  test(`${covers('events.stream.values')} In major 1 also when a node begins`, async () => {
+    const [v1, v2] = [await whole(1, '?streamMode=values'), await whole(2, '?streamMode=values')];
+    for (const messages of [v1, v2]) expect(new Set(names(messages))).toEqual(new Set(['state.snapshot']));
+    expect(ids(v2)).toEqual([0, 6, 7, 8, 9, 11, 12, 15, 16]);
+    expect(ids(v1)).toEqual([0, 1, ...ids(v2).slice(1)]);
+    expect(v1[0]?.data).toMatchObject({ runId, status: 'running', startedAt: expect.any(String) });
+    expect(v1[0]?.data).not.toHaveProperty('completedAt');
+    expect(v1.at(-1)?.data).toMatchObject({ status: 'completed', completedAt: expect.any(String) });
+    expect(v2.at(-1)?.data).toMatchObject({ runId: `acme/${runId}`, status: 'completed' });
+  });
+});
+
+describe(covers('events.stream.unsupported-mode'), () => {
+  test.each(['', 'all', 'values,updates', 'updates,', 'updates,everything', 'Updates', ' updates'])(
+    '%j is refused',
+    async (mode) => {
+      for (const major of [1, 2] as const) {
+        // Before it is looked at what the caller takes, and whether there is such a run.
+        const refused = await openEvents(major, `?streamMode=${encodeURIComponent(mode)}`, { accept: 'text/html' });
+        await refused.ended;
+        expect(refused.status).toBe(400);
+        expect(JSON.parse(refused.text())).toMatchObject({
+          error: 'unsupported_stream_mode',
+          details: { supported: ['values', 'updates', 'messages', 'debug'] },
+        });
+      }
+    },
+  );
+
+  test('a mode that is given twice', async () => {
+    expect((await openEvents(1, '?streamMode=debug&streamMode=debug')).status).toBe(400);
+  });
+});
+
+describe(covers('events.stream.batches'), () => {
+  test(`${covers('operations.runs.buffer-limit')} Nor is it anything but a whole number`, async () => {
+    for (const bufferMs of ['5001', '-1', '1.5', 'x', '']) {
+      const refused = await openEvents(1, `?bufferMs=${bufferMs}`);
+      await refused.ended;
+      expect(refused.status, bufferMs).toBe(400);
+      expect(refused.text()).toContain('query.bufferMs');
     }
+    expect((await openEvents(2, '?bufferMs=5000')).status).toBe(200);
+  });
+
+  test('events are held back for so long, and come as one', async () => {
+    const stream = await openEvents(1, '?bufferMs=300&streamMode=debug');
+    await eventually(() => stream.comments.length > 0);
+    const from = performance.now();
+    await serving.append(runId, 'run.started', 'node.started', 'node.completed');
+    await stream.count(1);
+    expect(performance.now() - from).toBeGreaterThan(250);
+    expect(stream.messages).toMatchObject([
+      { id: '2', event: 'batch', data: [{ sequence: 0 }, { sequence: 1 }, { sequence: 2 }] },
+    ]);
+  });
+
+  test.each(['node.suspended', 'run.completed'])('%s sends what is held', async (urgent) => {
+    const stream = await openEvents(2, '?bufferMs=5000&streamMode=debug');
+    await eventually(() => stream.comments.length > 0);
+    await serving.append(runId, 'run.started', urgent);
+    await stream.count(1);
+    expect(stream.messages).toMatchObject([{ id: '1', event: 'batch', data: [{}, { type: urgent }] }]);
+  });
+
+  test('the id of a batch is its highest sequence, and is where a reader goes on', async () => {
+    await serving.append(runId, 'run.started', 'node.completed', 'log.appended', 'node.suspended');
+    const stream = await openEvents(1, '?bufferMs=5000');
+    await stream.count(1);
+    expect(stream.messages).toMatchObject([{ id: '3', event: 'batch', data: [{}, {}, { type: 'node.suspended' }] }]);
+    stream.leave();
+    await serving.append(runId, 'node.completed', 'run.completed');
+    const resumed = await whole(1, '', { 'last-event-id': '3' });
+    expect(ids(resumed)).toEqual([4, 5]);
+  });
+
+  test('a long backlog comes in several', async () => {
+    for (let count = 0; count < 600; count += 1) await serving.append(runId, 'log.appended');
+    await serving.append(runId, 'run.completed');
+    const batches = await whole(1, '?bufferMs=1000&streamMode=debug');
+    const sequences = batches.flatMap(({ data }) => (data as { sequence: number }[]).map(({ sequence }) => sequence));
+    expect(sequences).toEqual(Array.from({ length: 601 }, (_, sequence) => sequence));
+  });
+
+  test('a host that stops sends what it has held back', async () => {
+    const stream = await openEvents(1, '?bufferMs=5000');
+    await eventually(() => stream.comments.length > 0);
+    await serving.append(runId, 'run.started');
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    serving.host.closeStreams();
+    expect(await stream.ended).toBe('ended');
+    expect(stream.messages).toMatchObject([{ id: '0', event: 'batch' }]);
+  });
+});
+
+describe(covers('events.stream.resume'), () => {
+  test.each([
+    ['0', [1, 2, 3]],
+    ['1', [2, 3]],
+    ['2', [3]],
+    ['3', []],
+    ['99', []],
+    ['', [0, 1, 2, 3]],
+  ])('after %j', async (after, expected) => {
+    await serving.append(runId, 'run.started', 'node.completed', 'node.completed', 'run.completed');
+    for (const major of [1, 2] as const) {
+      expect(ids(await whole(major, '', { 'last-event-id': after }))).toEqual(expected);
+      expect(ids(await whole(major, '?streamMode=debug', { 'last-event-id': after }))).toEqual(expected);
+    }
+  });
+
+  test('live, too', async () => {
+    await serving.append(runId, 'run.started', 'node.completed');
+    const stream = await openEvents(1, '', { 'last-event-id': '1' });
+    await eventually(() => stream.comments.length > 0);
+    await serving.append(runId, 'node.completed', 'run.completed');
+    expect(await stream.ended).toBe('ended');
+    expect(ids(stream.messages)).toEqual([2, 3]);
+  });
+
+  test('one that is ahead of the log waits for the end, and shows nothing that it claims to have', async () => {
+    await serving.append(runId, 'run.started');
+    const stream = await openEvents(1, '', { 'last-event-id': '50' });
+    await eventually(() => stream.comments.length > 0);
+    await serving.append(runId, 'node.completed', 'run.completed');
+    expect(await stream.ended).toBe('ended');
+    expect(stream.messages).toEqual([]);
+  });
+
+  test('values begin with the run as it stood there', async () => {
+    await serving.append(runId, 'run.started', 'run.paused', 'run.resumed', 'run.completed');
+    const messages = await whole(1, '?streamMode=values', { 'last-event-id': '1' });
+    expect(messages.map(({ id, data }) => [id, (data as { status: string }).status])).toEqual([
+      ['1', 'paused'],
+      ['2', 'running'],
+      ['3', 'completed'],
+    ]);
+    const atEnd = await whole(2, '?streamMode=values', { 'last-event-id': '99' });
+    expect(atEnd).toMatchObject([{ id: '3', event: 'state.snapshot', data: { status: 'completed' } }]);
+  });
+
+  test.each(['-1', '1.5', 'abc', '1 2', '1,2', '9'.repeat(16), '0x10'])('%j is refused', async (id) => {
+    const refused = await openEvents(1, '', { 'last-event-id': id });
+    await refused.ended;
+    expect(refused.status).toBe(400);
+    expect(JSON.parse(refused.text())).toMatchObject({ error: 'validation_error' });
+  });
+});
+
+describe(covers('events.stream.keep-alive'), () => {
+  test('a stream says at once that it is there', async () => {
+    const stream = await openEvents(1);
+    await eventually(() => stream.comments.length === 1);
+    expect(stream.comments).toEqual([':keepalive']);
+  });
+
+  test('and again whenever it has nothing else to say', async () => {
+    await beginAgain({ streams: { keepAliveMs: 40 } });
+    const stream = await openEvents(1);
+    await eventually(() => stream.comments.length > 3);
+    await serving.append(runId, 'run.started', 'run.completed');
+    expect(await stream.ended).toBe('ended');
+    expect(names(stream.messages)).toEqual(['run.started', 'run.completed']);
+  });
+
+  test('also while things happen that it does not show', async () => {
+    await beginAgain({ streams: { keepAliveMs: 40 } });
+    const stream = await openEvents(1, '?streamMode=messages');
+    for (const end = Date.now() + 300; Date.now() < end; ) {
+      await serving.append(runId, 'log.appended');
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    }
+    expect(stream.comments.length).toBeGreaterThan(2);
+  });
+
+  test('a host that would be silent for longer is none', async () => {
+    await expect(serve({ streams: { keepAliveMs: 30_001 } })).rejects.toThrow('keepAliveMs must be 30000 at the most');
+  });
+});
+
+describe(covers('events.stream.json-instead'), () => {
+  test.each([
+    ['application/json', true],
+    ['text/html, application/json;q=0.9', true],
+    ['text/event-stream;q=0, application/json', true],
+    ['*/*', false],
+    ['text/*', false],
+    ['application/json, Text/Event-Stream', false],
+  ])('Accept: %s', async (accept, isJson) => {
+    await serving.append(runId, 'run.started', 'log.appended');
+    const stream = await openEvents(1, '', { accept });
+    expect(stream.headers.vary).toBe('Accept');
+    if (!isJson) return expect(stream.headers['content-type']).toBe('text/event-stream');
+    await stream.ended;
+    expect(stream.headers['content-type']).toBe('application/json');
+    expect(JSON.parse(stream.text())).toMatchObject({ runId, isComplete: false, events: [{}, {}] });
+  });
+
+  test('the cursor counts as on a stream, and nobody is kept waiting', async () => {
+    await serving.append(runId, 'run.started');
+    const page = await openEvents(1, '', { accept: 'application/json', 'last-event-id': '0' });
+    await page.ended;
+    expect(JSON.parse(page.text())).toMatchObject({ events: [], isComplete: false, lastEventSeq: 0 });
+  });
+});
+
+describe('who may read', () => {
+  beforeEach(() => serving.append(runId, 'run.started', 'run.completed'));
+  const headersOf = (key: string) => ({ authorization: `Bearer ${key}` });
+
+  test.each([
+    ['of another tenant', OTHER_TENANT, 404, 403],
+    ['of another workspace', OTHER_WORKSPACE, 403, 403],
+    ['unknown', `${KEY}x`, 401, 401],
+  ])('not a credential %s', async (_, key, v1, v2) => {
+    expect((await openEvents(1, '', headersOf(key))).status).toBe(v1);
+    expect((await openEvents(2, '', headersOf(key))).status).toBe(v2);
+    expect(serving.host.readers()).toBe(0);
+  });
+
+  test('a run that does not exist', async () => {
+    expect((await serving.open('/v1/runs/run_nothing_of_that_kind/events')).status).toBe(404);
+  });
+
+  test('a HEAD request opens nothing', async () => {
+    const headers = { authorization: `Bearer ${KEY}` };
+    const response = await fetch(`${serving.url}/v1/runs/${runId}/events`, { method: 'HEAD', headers });
+    expect([response.status, response.headers.get('content-type')]).toEqual([200, 'text/event-stream']);
+    expect(serving.host.readers()).toBe(0);
+  });
+});
+
+describe(covers('events.stream.places'), () => {
+  const PLACES = { perRun: 2, perCredential: 3, total: 4 };
+  beforeEach(() => beginAgain({ streams: { places: PLACES } }));
+
+  test.each([1, 2] as const)('of a run, in major %i', async (major) => {
+    const streams = [await openEvents(major), await openEvents(major)];
+    const refused = await openEvents(major);
+    await refused.ended;
+    expect(refused.status).toBe(429);
+    expect(Number(refused.headers['retry-after'])).toBeGreaterThan(0);
+    const { error, details } = JSON.parse(refused.text());
+    expect(error).toBe('rate_limited');
+    expect(details).toMatchObject({ limit: 2, current: 2 });
+    expect('retryAfterSeconds' in details).toBe(major === 1);
+
+    streams[0]?.leave();
+    await eventually(() => serving.host.readers() === 1);
+    expect((await openEvents(major)).status).toBe(200);
+  });
+
+  test('of a credential, whichever runs it reads, by streams or by waiting', async () => {
+    const runs = [runId, await serving.newRun(), await serving.newRun(), await serving.newRun()];
+    await serving.open(`/v1/runs/${runs[0]}/events`);
+    await serving.open(`/v1/runs/${runs[1]}/events`);
+    const waiting = serving.json(`/v1/runs/${runs[2]}/events/poll`);
+    await eventually(() => serving.host.readers() === 3);
+    expect((await serving.open(`/v1/runs/${runs[3]}/events`)).status).toBe(429);
+    expect((await serving.json(`/v1/runs/${runs[3]}/events/poll`)).status).toBe(429);
+    // What need not wait needs no place.
+    await serving.append(runs[3] ?? '', 'run.started');
+    expect((await serving.json(`/v1/runs/${runs[3]}/events/poll`)).status).toBe(200);
+    await serving.append(runs[2] ?? '', 'run.started');
+    expect((await waiting).status).toBe(200);
+  });
+});
+
+describe(covers('events.stream.credential'), () => {
+  const record = {
+    ...{ id: 'key_1', hash: hashApiKey(KEY), tenant: 'acme', workspaces: ['acme-prod'], principal: 'p_1' },
+    ...{ scopes: ['runs:create', 'runs:read'], mode: 'live' as const },
+  };
+
+  test('a stream ends when its credential expires', async () => {
+    const keys = memoryKeyStore([{ ...record, expiresAt: Date.now() + 1500 }]);
+    await beginAgain({ authenticate: [apiKeyLane({ keys, now: Date.now })] });
+    const stream = await openEvents(1);
+    expect(await stream.ended).toBe('ended');
+    expect(serving.host.readers()).toBe(0);
+    expect(serving.logged).toContainEqual(expect.objectContaining({ event: 'stream.closed', outcome: 'refused' }));
+  });
+
+  test.each([
+    ['revoked', { revokedAt: 1 }],
+    ['without its scope', { scopes: ['runs:create'] }],
+    ['moved to another workspace', { workspaces: ['acme-dev'] }],
+  ])('soon after it is %s', async (_, change) => {
+    let current: typeof record = record;
+    const keys = { candidates: () => [current] };
+    const authenticate = [apiKeyLane({ keys, now: Date.now })];
+    await beginAgain({ authenticate, streams: { judgeEveryMs: 100 } });
+    const stream = await openEvents(1);
+    await serving.append(runId, 'run.started');
+    await stream.count(1);
+    await new Promise((resolve) => setTimeout(resolve, 250));
+    expect(serving.host.readers()).toBe(1);
+    current = { ...record, ...change };
+    expect(await stream.ended).toBe('ended');
+    await serving.append(runId, 'node.completed');
+    expect(stream.messages).toHaveLength(1);
+  });
+
+  test('a key store that is down lets nobody read on', async () => {
+    let isDown = false;
+    const keys = {
+      candidates: () => {
+        if (isDown) throw new Error('down');
+        return [record];
+      },
+    };
+    await beginAgain({ authenticate: [apiKeyLane({ keys, now: Date.now })], streams: { judgeEveryMs: 50 } });
+    const stream = await openEvents(1);
+    isDown = true;
+    expect(await stream.ended).toBe('ended');
+  });
+});
+
+describe('the end of a stream', () => {
+  test('a reader that leaves leaves nothing behind', async () => {
+    const streams = await Promise.all(Array.from({ length: 20 }, () => openEvents(1)));
+    await eventually(() => serving.host.readers() === 20);
+    for (const stream of streams) stream.leave();
+    await eventually(() => serving.host.readers() === 0);
+    await serving.append(runId, 'run.started');
+  });
+
+  test('one that leaves in the middle of a long log, too', async () => {
+    for (let count = 0; count < 2000; count += 1) await serving.append(runId, 'log.appended');
+    const stream = await openEvents(1, '?streamMode=debug');
+    await stream.count(10);
+    stream.leave();
+    await eventually(() => serving.host.readers() === 0);
+  });
+
+  test('a host that stops ends its streams, and begins no more', async () => {
+    const stream = await openEvents(1);
+    const stopped = serving.host.stop(5000);
+    expect(await stream.ended).toBe('ended');
+    await stopped;
+    expect(serving.host.readers()).toBe(0);
+  });
+
+  test('while it stops it says so', async () => {
+    serving.host.closeStreams();
+    const refused = await openEvents(2);
+    await refused.ended;
+    expect([refused.status, refused.headers['retry-after']]).toEqual([503, '1']);
+    expect(JSON.parse(refused.text())).toMatchObject({ error: 'service_unavailable' });
+  });
+
+  test('over fetch', async () => {
+    await serving.append(runId, 'run.started');
+    const headers = { authorization: `Bearer ${KEY}` };
+    const response = await serving.host.fetch(new Request(`${serving.url}/v1/runs/${runId}/events`, { headers }));
+    const reader = response.body?.getReader();
+    const first = await reader?.read();
+    expect(new TextDecoder().decode(first?.value)).toBe(':keepalive\n\n');
+    expect(serving.host.readers()).toBe(1);
+    await reader?.cancel();
+    expect(serving.host.readers()).toBe(0);
   });
 });

@@ -13,6 +13,21 @@ export function eventsContract({ onStore, assert }: StoreContract): void {
     assert.deepEqual(await store.events.list(run, { after: -1, limit: 1 }), [sampleEvent(0)]);
   });
 
+  onStore('a page ends with the event that fills it, and has at least one', async (store) => {
+    const run = sampleRun({});
+    const payload = { text: 'é'.repeat(100) };
+    const events = [0, 1, 2, 3].map((sequence) => ({ ...sampleEvent(sequence), payload }));
+    await store.transaction(async (transaction) => {
+      await store.runs.insert(run, transaction);
+      for (const event of events) await store.events.insert(event, transaction);
+    });
+    const bytes = Buffer.byteLength(JSON.stringify(payload));
+    const count = async (maxBytes: number) => (await store.events.list(run, { after: 0, limit: 10, maxBytes })).length;
+    assert.deepEqual(await Promise.all([1, bytes, bytes + 1, 9 * bytes].map(count)), [1, 1, 2, 3]);
+    assert.deepEqual(await store.events.list(run, { after: 0, limit: 1, maxBytes: 9 * bytes }), [events[1]]);
+    assert.deepEqual(await store.events.list(run, { after: 3, limit: 9, maxBytes: 9 * bytes }), []);
+  });
+
   onStore('a sequence of a log is taken once', async (store) => {
     await store.transaction((transaction) => store.events.insert(sampleEvent(0), transaction));
     await assert.rejects(store.transaction((transaction) => store.events.insert(sampleEvent(0), transaction)));

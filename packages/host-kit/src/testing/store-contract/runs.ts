@@ -34,6 +34,16 @@ export function runsContract({ onStore, assert }: StoreContract): void {
     assert.deepEqual(await store.runs.read(TENANCY, run.runId), { kind: 'found', value: expected });
   });
 
+  onStore('the newest sequence of each run that is asked for', async (store) => {
+    await store.transaction(async (transaction) => {
+      for (const runId of ['run_1', 'run_2', 'run_3']) await store.runs.insert(sampleRun({ runId }), transaction);
+      await store.runs.update('run_2', { status: 'running', lastSequence: 7 }, transaction);
+    });
+    const found = await store.runs.lastSequences(['run_2', 'run_0', 'run_1']);
+    assert.deepEqual(new Map(found), new Map(Object.entries({ run_1: -1, run_2: 7 })));
+    assert.deepEqual(await store.runs.lastSequences([]), []);
+  });
+
   onStore('unfinished runs come in pages, without those that ended', async (store) => {
     const ids = ['run_1', 'run_2', 'run_3', 'run_4'];
     await store.transaction(async (transaction) => {
