@@ -522,3 +522,12 @@ describe('the end of a stream', () => {
     expect(serving.host.readers()).toBe(0);
   });
 });
+
+test(covers('events.discovery.transports'), async () => {
+  await serving.append(runId, 'run.started', 'run.completed');
+  const v1 = (await serving.json('/.well-known/svc')).body;
+  expect(v1).toMatchObject({ supportedTransports: ['rest', 'sse'], eventLog: { transports: ['poll', 'sse'] } });
+  for (const mode of v1.streamModes) expect((await openEvents(1, `?streamMode=${mode}`)).status).toBe(200);
+  const v2 = (await serving.json('/.well-known/svc', { 'svc-version': '2' })).body;
+  expect(v2.eventLog).toMatchObject({ transports: ['poll', 'sse'], status: 'stable' });
+});
