@@ -1,6 +1,5 @@
 import { AuthError, challenge } from '@svc/auth';
-import { type Major, VersioningError } from '@svc/versioning';
-import { errorEnvelope } from '@svc/versioning/projection';
+import { VersioningError } from '@svc/versioning';
 import { HostError } from '../errors.ts';
 import { describeError, type Log } from '../log.ts';
 import type { Random } from '../random.ts';
@@ -11,14 +10,16 @@ export interface FailureOptions {
   readonly random: Random;
 }
 
-/** Any error as an answer in the envelope of a major; one that no one foresaw is logged, and told by a correlation id alone. */
-export function failureAnswer(error: unknown, major: Major, options: FailureOptions): Answer {
-  const { code, message, status, details, headers } = describe(error, options);
-  const body = JSON.stringify(errorEnvelope[major]({ code, message, details }));
+/** Any error as an answer. */
+export function failureAnswer(error: unknown, options: FailureOptions, bodyOf: (refusal: Refusal) => unknown): Answer {
+  const refusal = refusalOf(error, options);
+  const { status, headers } = refusal;
+  const body = JSON.stringify(bodyOf(refusal));
   return { status, headers: { 'content-type': 'application/json', ...headers }, body };
 }
 
-interface Described {
+/** An error as far as its caller is told of it. */
+export interface Refusal {
   readonly code: string;
   readonly message: string;
   readonly status: number;
@@ -26,17 +27,18 @@ interface Described {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-function describe(error: unknown, { log, random }: FailureOptions): Described {
+/** What a caller is told of any error; one that no one foresaw is logged, and told by a correlation id alone. */
+export function refusalOf(error: unknown, { log, random }: FailureOptions): Refusal {
   if (AuthError.is(error)) return { ...fieldsOf(error), headers: challenge(error) };
   if (VersioningError.is(error)) return { ...fieldsOf(error), headers: {} };
   if (HostError.is(error)) return { ...fieldsOf(error), headers: error.headers };
   const correlationId = Buffer.from(random(12)).toString('hex');
   log({ level: 'error', event: 'request.failed', correlationId, ...describeError(error) });
   const message = 'The host failed to answer. Quote the correlation id when you report it.';
-  return describe(new HostError('internal_error', message, { details: { correlationId } }), { log, random });
+  return refusalOf(new HostError('internal_error', message, { details: { correlationId } }), { log, random });
 }
 
-function fieldsOf(error: AuthError | VersioningError | HostError): Omit<Described, 'headers'> {
+function fieldsOf(error: AuthError | VersioningError | HostError): Omit<Refusal, 'headers'> {
   const { code, message, status, details } = error;
   return { code, message, status, details: details === undefined ? undefined : { ...details } };
 }

@@ -18,6 +18,7 @@ import {
   stampRetirement,
   VERSION_HEADER,
 } from '@svc/versioning';
+import { errorEnvelope } from '@svc/versioning/projection';
 import type { Clock } from '../clock.ts';
 import { HostError } from '../errors.ts';
 import type { Log } from '../log.ts';
@@ -93,7 +94,7 @@ export function pipeline(options: PipelineOptions): (request: Request, peer?: Pe
   ): Promise<Answer> {
     const call = newProgress();
     const { status, headers, body } = await answer(request, peer, negotiation, target, call).catch((error: unknown) =>
-      failureAnswer(error, negotiation.major, options),
+      failureAnswer(error, options, errorEnvelope[negotiation.major]),
     );
     await recorded(call, { ...recordOf(request, negotiation), status, startedAt });
     const answered: Answer = {
@@ -234,7 +235,7 @@ export function pipeline(options: PipelineOptions): (request: Request, peer?: Pe
     const major = served.preferredMajor;
     const call = newProgress();
     const { status, headers, body } = await vendor(request, peer, target, route, params, call).catch((error: unknown) =>
-      failureAnswer(error, major, options),
+      failureAnswer(error, options, route.refusalBody ?? errorEnvelope[major]),
     );
     const traceId = traceIdOf(request);
     await recorded(call, { operation: 'host', method, path: route.path, major, traceId, status, startedAt });
@@ -253,15 +254,19 @@ export function pipeline(options: PipelineOptions): (request: Request, peer?: Pe
     refuseDeclaredLength(request.headers, options.limits);
     await authenticate(request, peer, call);
     if (call.principal === undefined) throw new Error('A request passed authentication without a principal.');
-    call.scope = route.scope;
+    const caller = call.principal;
     const asked = { action: `host.${route.method.toLowerCase()}`, resource: resourceIn(params) ?? mountOf(route.path) };
-    const principal = await permitted(call, call.principal, route.scope, asked);
+    const permit = (scope: string): Promise<Principal> => {
+      call.scope = scope;
+      return permitted(call, caller, scope, asked);
+    };
+    const principal = route.scope === undefined ? caller : await permit(route.scope);
     const json = route.takesBody ? await readJson(request, options.limits) : undefined;
     const { headers } = request;
     const query = queryOf(target);
     const again = { gone: () => request.signal, judgeAgain: () => judgeAgain(request, peer, call) };
     const given = { major: 2, params, query, headers, principal, decided: undefined, json, ...again } as const;
-    return answerOf(await route.serve(given));
+    return answerOf(await route.serve({ ...given, request, permit }));
   }
 
   function document(method: string, found: Reply): Answer {

@@ -4,6 +4,7 @@ import type { z } from 'zod';
 import { type FieldProblem, invalid } from '../errors.ts';
 import type { Json } from '../json.ts';
 import type { ByMajor, Description } from './description.ts';
+import type { Refusal } from './failure.ts';
 
 /** An operation as the host serves it, in every major that the manifest defines it in. */
 export interface Route {
@@ -93,9 +94,24 @@ export interface VendorRoute {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   /** Behind `/host/<org>`; `{name}` stands for one segment. */
   readonly path: string;
-  readonly scope: string;
+  /** What the caller must hold. Without it any valid credential will do, and the route asks for what it needs by `permit`. */
+  readonly scope?: string;
   readonly takesBody: boolean;
-  readonly serve: (call: AuthorizedCall) => Promise<Reply>;
+  readonly serve: (call: VendorCall) => Promise<Reply>;
+  /** The body of a refusal, for a mount that speaks another protocol. Default: the error envelope. */
+  readonly refusalBody?: (refusal: Refusal) => Json;
+}
+
+/** What a route of the host's own is given beside. */
+export interface VendorCall extends AuthorizedCall {
+  /** Its body has been read if the route takes one. */
+  readonly request: Request;
+  /**
+   * The caller, as far as it may do what a scope names.
+   *
+   * @throws {AuthError} `forbidden`
+   */
+  permit(scope: string): Promise<Principal>;
 }
 
 export function vendorRoute(
