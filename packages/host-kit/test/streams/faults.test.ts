@@ -1,0 +1,301 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { connect, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Store } from '@svc/host-kit';
+import { memoryStore } from '@svc/host-kit/stores/memory';
+import { postgresStore } from '@svc/host-kit/stores/postgres';
+import { sqliteStore } from '@svc/host-kit/stores/sqlite';
+import { covers } from '@svc/tools/covers';
+import { startPostgres } from '@svc/tools/postgres';
+import { asyncProperty, assert as check, constantFrom, integer, record } from 'fast-check';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { eventually, KEY, open, type Serving, type Stream, serve } from './serving.ts';
+
+let serving: Serving | undefined;
+afterEach(async () => {
+  await serving?.close();
+  serving = undefined;
+});
+
+/** Writes a long log straight into the store. */
+async function fill(store: Store, runId: string, events: number): Promise<void> {
+  const payload = { level: 'info', message: 'x'.repeat(200) };
+  await store.transaction(async (transaction) => {
+    for (let sequence = 0; sequence < events; sequence += 1) {
+      const type = sequence === events - 1 ? 'run.completed' : 'log.appended';
+      const fields = { sequence, type, timestamp: sequence, schemaVersion: 1, engineVersion: 1 };
+      await store.events.insert({ ...fields, eventId: `evt_${runId}_${sequence}`, runId, payload }, transaction);
+    }
+    const change = { status: 'completed', lastSequence: events - 1, startedAt: 0, completedAt: events } as const;
+    await store.runs.update(runId, change, transaction);
+  });
+}
+
+const sequencesOf = (messages: Stream['messages']) => messages.map(({ id }) => Number(id));
+const upTo = (end: number) => Array.from({ length: end }, (_, sequence) => sequence);
+
+describe(covers('events.stream.slow-reader'), () => {
+  const EVENTS = 100_000;
+  const SLOW = 20;
+
+  test('a log of 100 000 events, readers who do not read, and one who does', async () => {
+    const store = memoryStore();
+    serving = await serve({ store, streams: { stallMs: 2000 } });
+    const { host, url } = serving;
+    const runId = await serving.newRun();
+    await fill(store, runId, EVENTS);
+    const before = buffered();
+    const slow = await Promise.all(Array.from({ length: SLOW }, () => deafReader(url, runId)));
+    await eventually(() => host.readers() === SLOW);
+    // Each would be sent 40 MB.
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    expect(buffered() - before).toBeLessThan(48_000_000);
+
+    const reader = await serving.open(`/v1/runs/${runId}/events?streamMode=debug`);
+    expect(await reader.ended).toBe('ended');
+    expect(reader.messages.length).toBe(EVENTS);
+    expect(reader.messages.every(({ id }, sequence) => Number(id) === sequence)).toBe(true);
+
+    await eventually(() => host.readers() === 0);
+    expect(serving.logged.filter(({ outcome }) => outcome === 'stalled')).toHaveLength(SLOW);
+    for (const socket of slow) socket.resume();
+    await eventually(() => slow.every(({ closed }) => closed));
+  }, 60_000);
+
+  test('a reader who is slow, and reads on, is sent everything', async () => {
+    const store = memoryStore();
+    serving = await serve({ store, streams: { stallMs: 2000 } });
+    const runId = await serving.newRun();
+    await fill(store, runId, 30_000);
+    const reader = await serving.open(`/v1/runs/${runId}/events?streamMode=debug`);
+    let isOver = false;
+    void reader.ended.then(() => {
+      isOver = true;
+    });
+    while (!isOver) {
+      reader.pause();
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      reader.resume();
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    }
+    expect(await reader.ended).toBe('ended');
+    expect(reader.messages).toHaveLength(30_000);
+  }, 60_000);
+
+  test('a run whose every event is large costs a reader no more than some of them', async () => {
+    const store = memoryStore();
+    serving = await serve({ store, streams: { stallMs: 60_000 } });
+    const runId = await serving.newRun();
+    const payload = { text: 'x'.repeat(1_000_000) };
+    for (let count = 0; count < 100; count += 1)
+      await serving.host.events.append(runId, { type: 'log.appended', payload });
+    const before = buffered();
+    const reader = await deafReader(serving.url, runId);
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    expect(buffered() - before).toBeLessThan(30_000_000);
+    reader.destroy();
+  }, 60_000);
+});
+
+/** Bytes outside of the heap, where everything that waits to be written is. */
+function buffered(): number {
+  return process.memoryUsage().arrayBuffers;
+}
+
+/** Asks for a stream, and never reads it. */
+async function deafReader(url: string, runId: string): Promise<Socket> {
+  const { hostname, port } = new URL(url);
+  const socket = connect(Number(port), hostname).pause();
+  socket.on('error', () => {});
+  await new Promise((resolve) => socket.once('connect', resolve));
+  const target = `/v1/runs/${runId}/events?streamMode=debug`;
+  socket.write(`GET ${target} HTTP/1.1\r\nhost: ${hostname}\r\nauthorization: Bearer ${KEY}\r\n\r\n`);
+  return socket;
+}
+
+test('what many readers of a run are shown is read and rendered once', async () => {
+  const store = memoryStore();
+  let pages = 0;
+  const counting: Store = {
+    ...store,
+    events: {
+      insert: store.events.insert,
+      list(run, page) {
+        pages += 1;
+        return store.events.list(run, page);
+      },
+    },
+  };
+  serving = await serve({ store: counting });
+  const { host } = serving;
+  const runId = await serving.newRun();
+  for (let count = 0; count < 600; count += 1) await serving.append(runId, 'log.appended');
+  const path = `/v1/runs/${runId}/events?streamMode=debug`;
+  const readers = await Promise.all(Array.from({ length: 200 }, () => open((serving?.url ?? '') + path)));
+  await Promise.all(readers.map((reader) => reader.count(600)));
+  expect(host.readers()).toBe(200);
+  // Three pages; everybody then looks once whether there is more.
+  expect(pages).toBeLessThan(3 + 200 + 30);
+
+  pages = 0;
+  for (let count = 0; count < 20; count += 1) {
+    await serving.append(runId, 'log.appended');
+    await Promise.all(readers.map((reader) => reader.count(601 + count)));
+  }
+  expect(pages).toBeLessThan(60);
+  await serving.append(runId, 'run.completed');
+  await Promise.all(readers.map(({ ended }) => ended));
+  for (const reader of readers) expect(sequencesOf(reader.messages)).toEqual(upTo(621));
+  expect(host.readers()).toBe(0);
+}, 60_000);
+
+test('however a reader comes and goes, it sees each event once and in order', async () => {
+  serving = await serve();
+  const { url, host, newRun, append } = serving;
+  const step = record({
+    appended: integer({ min: 0, max: 40 }),
+    seenBeforeLeaving: integer({ min: 0, max: 50 }),
+    major: constantFrom(1, 2),
+    bufferMs: constantFrom(0, 0, 1, 20),
+  });
+  const sessions = asyncProperty(integer({ min: 0, max: 600 }), step, step, step, step, async (backlog, ...steps) => {
+    const runId = await newRun();
+    await append(runId, ...Array<string>(backlog).fill('log.appended'));
+    const seen: number[] = [];
+    let total = backlog;
+    const paths = { 1: `/v1/runs/${runId}/events`, 2: `/runs/acme~2F${runId}/events` };
+    const session = (major: 1 | 2, bufferMs: number) =>
+      open(`${url}${paths[major]}?streamMode=debug&bufferMs=${bufferMs}`, {
+        'svc-version': String(major),
+        ...(seen.length > 0 && { 'last-event-id': String(seen.at(-1)) }),
+      });
+    for (const { appended, seenBeforeLeaving, major, bufferMs } of steps) {
+      const stream = await session(major === 1 ? 1 : 2, bufferMs);
+      const appending = append(runId, ...Array<string>(appended).fill('log.appended'));
+      total += appended;
+      const wanted = Math.min(seenBeforeLeaving, total - seen.length);
+      await eventually(() => sequencesIn(stream).length >= wanted);
+      stream.leave();
+      seen.push(...sequencesIn(stream));
+      await appending;
+    }
+    await append(runId, 'run.completed');
+    const last = await session(2, 0);
+    await last.ended;
+    seen.push(...sequencesIn(last));
+    expect(seen).toEqual(upTo(total + 1));
+  });
+  await check(sessions, { numRuns: 25 });
+  await eventually(() => host.readers() === 0);
+}, 120_000);
+
+/** Of single messages and of batches. */
+function sequencesIn({ messages }: Stream): number[] {
+  return messages
+    .flatMap(({ data }) => data as { sequence: number }[] | { sequence: number })
+    .map(({ sequence }) => sequence);
+}
+
+test('a store that fails in the middle of a stream ends it, and says so to the operator alone', async () => {
+  const store = memoryStore();
+  let isDown = false;
+  const failing: Store = {
+    ...store,
+    events: {
+      insert: store.events.insert,
+      async list(run, page) {
+        if (isDown) throw new Error('the disk is gone: /var/lib/secret');
+        return store.events.list(run, page);
+      },
+    },
+  };
+  serving = await serve({ store: failing });
+  const runId = await serving.newRun();
+  await serving.append(runId, 'run.started');
+  const stream = await serving.open(`/v1/runs/${runId}/events`);
+  await stream.count(1);
+  isDown = true;
+  await serving.append(runId, 'node.completed');
+  expect(await stream.ended).toBe('cut');
+  expect(stream.text()).not.toContain('secret');
+  expect(serving.logged).toContainEqual(expect.objectContaining({ event: 'stream.failed' }));
+  expect(serving.host.readers()).toBe(0);
+
+  isDown = false;
+  await serving.append(runId, 'run.completed');
+  const resumed = await serving.open(`/v1/runs/${runId}/events`, { 'last-event-id': '0' });
+  await resumed.ended;
+  expect(sequencesOf(resumed.messages)).toEqual([1, 2]);
+});
+
+describe('over SQLite', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'svc-streams-'));
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+  test('a reader who comes while a log grows misses nothing', async () => {
+    serving = await serve({ store: sqliteStore(join(folder, 'svc.db')) });
+    const { url } = serving;
+    const runId = await serving.newRun();
+    const EVENTS = 1200;
+    const appending = (async () => {
+      // Those that wait together share a flush to disk.
+      for (let count = 0; count < EVENTS; count += 40) {
+        await Promise.all(Array.from({ length: 40 }, () => serving?.append(runId, 'log.appended')));
+      }
+      await serving?.append(runId, 'run.completed');
+    })();
+    const readers: Stream[] = [];
+    for (let count = 0; count < 20; count += 1) {
+      readers.push(await open(`${url}/v1/runs/${runId}/events?streamMode=debug`));
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    }
+    await appending;
+    for (const reader of readers) {
+      expect(await reader.ended).toBe('ended');
+      expect(sequencesOf(reader.messages)).toEqual(upTo(EVENTS + 1));
+    }
+  }, 60_000);
+});
+
+describe('two hosts on one PostgreSQL', () => {
+  let postgres: Awaited<ReturnType<typeof startPostgres>>;
+  let writing: Serving;
+  let reading: Serving;
+  beforeAll(async () => {
+    postgres = await startPostgres();
+    writing = await serve({ store: await postgresStore({ url: postgres.url, connections: 4 }) });
+    reading = await serve({ store: await postgresStore({ url: postgres.url, connections: 4 }) });
+  }, 120_000);
+  afterAll(async () => {
+    await reading?.close();
+    await writing?.close();
+    await postgres?.stop();
+  }, 120_000);
+
+  test('what one appends, the readers of the other see: all of it, soon, in order', async () => {
+    const runId = await writing.newRun();
+    const stream = await reading.open(`/v1/runs/${runId}/events?streamMode=debug`);
+    const poll = reading.json(`/v1/runs/${runId}/events/poll`);
+    await eventually(() => reading.host.readers() === 2);
+    const from = performance.now();
+    await writing.append(runId, 'run.started');
+    expect((await poll).body.events).toMatchObject([{ type: 'run.started' }]);
+    await stream.count(1);
+    expect(performance.now() - from).toBeLessThan(3000);
+    for (let count = 0; count < 60; count += 1) await writing.append(runId, 'log.appended');
+    await writing.append(runId, 'run.completed');
+    expect(await stream.ended).toBe('ended');
+    expect(sequencesOf(stream.messages)).toEqual(upTo(62));
+    expect(reading.host.readers()).toBe(0);
+  }, 60_000);
+
+  test('a run that ends while a reader is past its end', async () => {
+    const runId = await writing.newRun();
+    const stream = await reading.open(`/v1/runs/${runId}/events`, { 'last-event-id': '1000' });
+    await eventually(() => stream.comments.length > 0);
+    await writing.append(runId, 'run.started', 'run.failed');
+    expect(await stream.ended).toBe('ended');
+    expect(stream.messages).toEqual([]);
+  }, 60_000);
+});
