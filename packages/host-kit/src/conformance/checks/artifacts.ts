@@ -1,0 +1,76 @@
+import { area, type Check } from '../check.ts';
+import { anObject, body, fits, holds, refused } from '../expect.ts';
+import { artifacts as anArtifact, fixture, key, scopes } from '../needs.ts';
+import { segment } from '../shapes/id.ts';
+import { endedRun, eventOf, logOf, NOOP, startRun } from '../steps/runs.ts';
+import type { World } from '../world.ts';
+
+const RULE = 'Authentication: scope artifacts:read';
+
+/** What runs make. */
+export const artifacts: readonly Check[] = area(
+  'artifacts',
+  { needs: [scopes('runs:create', 'runs:read', 'artifacts:read')] },
+  [
+    {
+      id: 'created',
+      name: 'A run that makes an artifact says so with artifact.created, which names it and its type.',
+      rule: ['Events', 'events.types.artifact-created'],
+      needs: [anArtifact],
+      async run(world) {
+        const { artifactId } = await made(world);
+        holds(artifactId.length > 0, 'an artifactId', 'none');
+      },
+    },
+    {
+      id: 'read',
+      name: 'An artifact is read as a JSON object.',
+      rule: RULE,
+      needs: [anArtifact],
+      async run(world) {
+        const { runId, artifactId } = await made(world);
+        body(await world.api.get(`/runs/${segment(runId)}/artifacts/${segment(artifactId)}`), 200, anObject);
+      },
+    },
+    {
+      id: 'unknown-404',
+      name: 'An artifact that does not exist answers 404.',
+      rule: RULE,
+      needs: [fixture(NOOP)],
+      async run(world) {
+        const { runId } = await startRun(world, NOOP);
+        refused(await world.api.get(`/runs/${segment(runId)}/artifacts/conformance-none`), 404, 'not_found');
+      },
+    },
+    {
+      id: 'of-its-run',
+      name: 'An artifact is found under its own run and under no other.',
+      rule: RULE,
+      needs: [anArtifact, fixture(NOOP)],
+      async run(world) {
+        const { artifactId } = await made(world);
+        const { runId } = await startRun(world, NOOP);
+        refused(await world.api.get(`/runs/${segment(runId)}/artifacts/${segment(artifactId)}`), 404, 'not_found');
+      },
+    },
+    {
+      id: 'workspace-apart',
+      name: 'An artifact is not read from another workspace.',
+      rule: ['Authorization rules', 'auth.tenancy.workspace-apart'],
+      needs: [anArtifact, key('otherWorkspace')],
+      async run(world) {
+        const { runId, artifactId } = await made(world);
+        const path = `/runs/${segment(runId)}/artifacts/${segment(artifactId)}`;
+        refused(await world.as('otherWorkspace').get(path), 403, 'run_forbidden');
+      },
+    },
+  ],
+);
+
+async function made(world: World): Promise<{ readonly runId: string; readonly artifactId: string }> {
+  const { artifactWorkflow = '' } = world.target;
+  const { runId } = await endedRun(world, artifactWorkflow, { inputs: { content: 'made for a check' } });
+  const payload = fits(eventOf(await logOf(world, runId), 'artifact.created').payload, anObject);
+  holds(typeof payload.artifactType === 'string', 'an artifactType in artifact.created', payload);
+  return { runId, artifactId: String(payload.artifactId ?? '') };
+}

@@ -1,0 +1,182 @@
+import { type Api, DISCOVERY_PATH } from '../api.ts';
+import { area, type Check } from '../check.ts';
+import { anObject, body, header, holds, refused, status } from '../expect.ts';
+import { described } from '../http/answer.ts';
+import { fixture, key, scopes } from '../needs.ts';
+import { segment } from '../shapes/id.ts';
+import { NOOP, startRun } from '../steps/runs.ts';
+import { isRecord, type Target } from '../target.ts';
+import { scoped } from './operations.ts';
+
+const KEYS = 'Authentication: 1. API keys';
+const ERRORS = 'Errors';
+
+/** Who a caller has to be. */
+export const authentication: readonly Check[] = area('authentication', {}, [
+  {
+    id: 'missing-401',
+    name: 'A request without an Authorization header answers 401 unauthenticated.',
+    rule: [KEYS, 'auth.api-key.missing-or-malformed-401'],
+    async run({ as, major, target }) {
+      for (const { method, path, body: asked } of scoped(major, target)) {
+        refused(await as('nobody').call(method, path, { body: asked }), 401, 'unauthenticated');
+      }
+    },
+  },
+  {
+    id: 'malformed-401',
+    name: 'A malformed Authorization header answers 401 unauthenticated.',
+    rule: [KEYS, 'auth.api-key.missing-or-malformed-401'],
+    async run({ as }) {
+      for (const Authorization of [
+        '',
+        'Bearer',
+        'Bearer ',
+        'Basic dXNlcjpwYXNz',
+        'conformance',
+        'Bearer two parts',
+        'Bearer "x"',
+      ]) {
+        refused(await as('nobody').get('/runs/none', { headers: { Authorization } }), 401, 'unauthenticated');
+      }
+    },
+  },
+  {
+    id: 'unknown-key-401',
+    name: 'An unknown key answers 401 unauthenticated, and is not repeated in the answer.',
+    rule: [KEYS, 'auth.api-key.unknown-401'],
+    async run({ as }) {
+      const unknown = `conformance-unknown-key-${crypto.randomUUID()}`;
+      const headers = { Authorization: `Bearer ${unknown}` };
+      const answer = await as('nobody').get('/runs/none', { headers });
+      refused(answer, 401, 'unauthenticated');
+      holds(!answer.text.includes(unknown), 'an answer without the key', described(answer), answer);
+    },
+  },
+  {
+    id: 'doubled-header-401',
+    name: 'Two Authorization headers answer 401, even when one of them is right.',
+    rule: [KEYS, 'auth.api-key.doubled-header-401'],
+    needs: [key('main')],
+    async run({ as, target }) {
+      const right = `Bearer ${target.keys.main}`;
+      for (const Authorization of [
+        [right, 'Bearer conformance-unknown-key-of-enough-characters'],
+        ['Bearer conformance-unknown-key-of-enough-characters', right],
+      ]) {
+        refused(await as('nobody').get('/runs/none', { headers: { Authorization } }), 401, 'unauthenticated');
+      }
+    },
+  },
+  {
+    id: 'expired-401',
+    name: 'An expired key answers 401 key_expired.',
+    rule: [ERRORS, 'auth.api-key.expired-401'],
+    needs: [key('expired')],
+    async run({ as }) {
+      refused(await as('expired').get('/runs/none'), 401, 'key_expired');
+    },
+  },
+  {
+    id: 'revoked-401',
+    name: 'A revoked key answers 401 key_revoked.',
+    rule: [ERRORS, 'auth.api-key.revoked-401'],
+    needs: [key('revoked')],
+    async run({ as }) {
+      refused(await as('revoked').get('/runs/none'), 401, 'key_revoked');
+    },
+  },
+  {
+    id: 'challenge',
+    name: 'Every 401 carries WWW-Authenticate: Bearer.',
+    rule: ['Authentication', 'auth.challenge.every-401'],
+    async run({ as }) {
+      const nobody = as('nobody');
+      const unknown = { Authorization: 'Bearer conformance-unknown-key-of-enough-characters' };
+      for (const answer of [
+        await nobody.get('/runs/none'),
+        await nobody.get('/runs/none', { headers: unknown }),
+        await nobody.post('/runs', {}),
+      ]) {
+        status(answer, 401);
+        header(answer, 'WWW-Authenticate', /(?:^|,\s*)Bearer(?:\s|,|$)/);
+      }
+    },
+  },
+  {
+    id: 'learns-nothing',
+    name: 'Without a valid credential the answer is the same for what exists and for what does not.',
+    rule: ['Authentication', 'auth.request.unauthenticated-learns-nothing'],
+    needs: [scopes('runs:create'), fixture(NOOP)],
+    async run(world) {
+      const nobody = world.as('nobody');
+      const { runId } = await startRun(world, NOOP);
+      for (const behind of ['', '/events/poll', '/artifacts/none']) {
+        const exists = refused(await nobody.get(`/runs/${segment(runId)}${behind}`), 401);
+        const absent = await nobody.get(`/runs/${segment(withOtherEnd(runId))}${behind}`);
+        holds(refused(absent, 401).error === exists.error, `the same code, ${exists.error}`, described(absent), absent);
+      }
+      refused(await nobody.post('/runs', '{ not even JSON'), 401);
+    },
+  },
+  {
+    id: 'credential-in-url',
+    name: 'A key in the URL is not read.',
+    rule: ['Authentication', 'auth.request.no-credential-in-url'],
+    needs: [key('spare')],
+    async run({ as, target }) {
+      const { spare = '' } = target.keys;
+      for (const name of ['access_token', 'api_key', 'key', 'token']) {
+        refused(await as('nobody').get('/runs/none', { query: { [name]: spare } }), 401);
+      }
+    },
+  },
+  {
+    id: 'key-accepted',
+    name: 'A machine caller is authenticated by an API key in Authorization: Bearer alone.',
+    rule: ['Authentication', 'auth.models.api-keys-for-machines'],
+    needs: [key('main')],
+    async run({ api, target, major }) {
+      for (const { method, path, body: asked } of scoped(major, target)) {
+        const answer = await api.call(method, path, { body: asked });
+        holds(answer.status !== 401 && answer.status < 500, 'anything but 401 or a 5xx', described(answer), answer);
+      }
+    },
+  },
+  {
+    id: 'resource-metadata',
+    name: 'A host that takes tokens tells without a credential who issues them, and its 401 says where.',
+    rule: ['Authentication', 'auth.challenge.metadata-served'],
+    needs: [(target) => (takesTokens(target) ? undefined : 'the host takes no tokens of an issuer')],
+    async run({ as }) {
+      const challenge = header(await as('nobody').get('/runs/none'), 'WWW-Authenticate', /resource_metadata="[^"]+"/);
+      holds(/resource_metadata="https?:\/\//.test(challenge), 'an absolute URL in resource_metadata', challenge);
+      const answer = await as('nobody').exactly({ target: '/.well-known/oauth-protected-resource' });
+      const { resource, authorization_servers: servers } = body(answer, 200, anObject);
+      holds(typeof resource === 'string', 'the member resource', described(answer), answer);
+      holds(Array.isArray(servers) && servers.length > 0, 'authorization_servers', described(answer), answer);
+    },
+  },
+  {
+    id: 'discovery-ignores-credential',
+    name: 'Discovery answers even to a credential that is not valid.',
+    rule: ['What the service does', 'operations.service.discovery-unauthenticated'],
+    async run({ as }: { as: (caller: 'nobody') => Api }) {
+      const headers = { Authorization: 'Bearer conformance-unknown-key-of-enough-characters' };
+      status(await as('nobody').get(DISCOVERY_PATH, { headers }), 200);
+    },
+  },
+]);
+
+/** An id that differs in its last letter. */
+function withOtherEnd(id: string): string {
+  return `${id.slice(0, -1)}${id.endsWith('0') ? '1' : '0'}`;
+}
+
+function takesTokens({ documents }: Target): boolean {
+  const [one, two] = [documents[1]?.auth, documents[2]?.auth];
+  const isOn = (value: unknown) => isRecord(value) && value.supported !== false;
+  if (isRecord(one) && (isOn(one.oidc) || isOn(one.oauth2))) return true;
+  const lanes = isRecord(two) && Array.isArray(two.lanes) ? two.lanes : [];
+  return lanes.some((lane) => isRecord(lane) && (lane.lane === 'oidc' || lane.lane === 'oauth2'));
+}

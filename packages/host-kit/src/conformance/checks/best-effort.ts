@@ -1,0 +1,165 @@
+import { area, type Check } from '../check.ts';
+import { holds, same } from '../expect.ts';
+import { deliveries, fixture, bestEffort as isBestEffort, scopes, shortened, workspace } from '../needs.ts';
+import { endedRun, NOOP } from '../steps/runs.ts';
+import { arrivalOf, arrived, QUIET_MS, type Subscribed, settled, subscribe, tellsOf } from '../steps/webhooks.ts';
+import type { World } from '../world.ts';
+
+const EVENTS = 'Events: Webhook delivery of events';
+const CIRCUIT = 'Webhook delivery circuit (v1 best-effort mode, per subscription)';
+
+/** Delivery that is tried once, and the circuit that spares a receiver which fails. A mode of major 1 alone. */
+export const bestEffort: readonly Check[] = area(
+  'best-effort',
+  {
+    needs: [scopes('webhooks:manage', 'runs:create', 'runs:read'), workspace, fixture(NOOP), deliveries, isBestEffort],
+  },
+  [
+    {
+      id: 'single-attempt',
+      name: 'A delivery that fails is not tried again, whatever the status; a redirect is a failure too.',
+      rule: [EVENTS, 'webhooks.best-effort.single-attempt'],
+      majors: [1],
+      async run(world) {
+        const answers = [500, 404, 302, { status: 429, headers: { 'retry-after': '1' } }] as const;
+        const failing = await Promise.all(answers.map((answer) => subscribe(world, { answers: [answer] })));
+        const { runId } = await endedRun(world);
+        for (const one of failing) await arrivalOf(world, one, runId);
+        await world.pause(RETRY_MS);
+        same(failing.map(countOf), [1, 1, 1, 1], 'the attempts for receivers that answer 500, 404, 302 and 429');
+      },
+    },
+    {
+      id: 'timeout',
+      name: 'An attempt that is not answered ends after 5 seconds.',
+      rule: [EVENTS, 'webhooks.best-effort.timeout'],
+      majors: [1],
+      async run(world) {
+        const { attemptTimeoutMs = 5000 } = world.target.durations;
+        const hanging = await subscribe(world, { answers: ['hang'] });
+        const { runId } = await endedRun(world);
+        const arrival = await arrivalOf(world, hanging, runId);
+        const { abandonedAt } = await world.eventually(
+          `the attempt to be given up after ${attemptTimeoutMs} ms`,
+          async () => (arrival.abandonedAt === undefined ? undefined : { abandonedAt: arrival.abandonedAt }),
+          attemptTimeoutMs + SLACK_MS,
+        );
+        const took = abandonedAt - arrival.at;
+        holds(took >= attemptTimeoutMs * 0.8 - 100, `an attempt of ${attemptTimeoutMs} ms`, `one of ${took} ms`);
+      },
+    },
+    {
+      id: 'circuit-opens',
+      name: 'The fourth failure in a row opens the circuit: what comes then is not tried.',
+      rule: [CIRCUIT, 'webhooks.circuit.opens-at-four'],
+      majors: [1],
+      async run(world) {
+        const [failing, healthy] = [await subscribe(world, { answers: [500] }), await subscribe(world)];
+        await happens(world, failing, healthy, THRESHOLD);
+        await endedRun(world);
+        await settled(world, healthy, THRESHOLD + 1);
+        same(countOf(failing), THRESHOLD, 'the attempts for five events');
+      },
+    },
+    {
+      id: 'circuit-counts-in-a-row',
+      name: 'Three failures do not open it, and a success starts the count anew.',
+      rule: [CIRCUIT, 'webhooks.circuit.success-resets'],
+      majors: [1],
+      async run(world) {
+        const answers = [500, 500, 500, 200, 500, 500, 500, 200];
+        const [one, healthy] = [await subscribe(world, { answers }), await subscribe(world)];
+        await happens(world, one, healthy, answers.length);
+      },
+    },
+    {
+      id: 'circuit-of-its-own',
+      name: 'The open circuit of one subscription stops no other, even to the same receiver.',
+      rule: [CIRCUIT, 'webhooks.circuit.per-subscription'],
+      majors: [1],
+      async run(world) {
+        const [failing, healthy] = [await subscribe(world, { answers: [500] }), await subscribe(world)];
+        await happens(world, failing, healthy, THRESHOLD);
+        const { runId } = await endedRun(world);
+        await arrivalOf(world, healthy, runId);
+      },
+    },
+    {
+      id: 'circuit-probes',
+      name: 'After its cooldown the next event is a probe, and a success closes the circuit.',
+      rule: [CIRCUIT, 'webhooks.circuit.probe-success-closes'],
+      majors: [1],
+      needs: [shortened('circuitCooldownMs', 'circuit-cooldown-ms')],
+      async run(world) {
+        const { failing, cooledDown } = await opened(world);
+        failing.inbox.answer(200);
+        await cooledDown();
+        for (let event = 0; event < 2; event += 1) {
+          const { runId } = await endedRun(world);
+          await arrivalOf(world, failing, runId);
+        }
+      },
+    },
+    {
+      id: 'circuit-reopens',
+      name: 'A probe that fails opens the circuit again.',
+      rule: [CIRCUIT, 'webhooks.circuit.probe-failure-reopens'],
+      majors: [1],
+      needs: [shortened('circuitCooldownMs', 'circuit-cooldown-ms')],
+      async run(world) {
+        const { failing, healthy, cooledDown } = await opened(world);
+        await cooledDown();
+        const probe = await endedRun(world);
+        await arrivalOf(world, failing, probe.runId);
+        await world.pause(RECORDED_MS);
+        const skipped = await endedRun(world);
+        await arrivalOf(world, healthy, skipped.runId);
+        await world.pause(QUIET_MS);
+        holds(!tellsOf(failing.inbox.arrivals, skipped.runId), 'no attempt behind the failed probe', 'an attempt');
+      },
+    },
+    {
+      id: 'gone',
+      name: 'A receiver that answers 410 gets nothing any more.',
+      rule: [EVENTS, 'webhooks.delivery.gone-fails-subscription'],
+      majors: [1],
+      async run(world) {
+        const [gone, healthy] = [await subscribe(world, { answers: [410, 200] }), await subscribe(world)];
+        await happens(world, gone, healthy, 1);
+        await endedRun(world);
+        await settled(world, healthy, 2);
+        same(countOf(gone), 1, 'the attempts for two events');
+      },
+    },
+  ],
+);
+
+const THRESHOLD = 4;
+/** Longer than hosts wait before they try again. */
+const RETRY_MS = 1600;
+/** A failure is a failure when the host has recorded it, which is a little later than the answer. */
+const RECORDED_MS = 150;
+const SLACK_MS = 5000;
+
+function countOf({ inbox }: Subscribed): number {
+  return inbox.arrivals.length;
+}
+
+/** One event after the other, each tried before the next happens. */
+async function happens(world: World, one: Subscribed, healthy: Subscribed, count: number): Promise<void> {
+  for (let event = 1; event <= count; event += 1) {
+    const { runId } = await endedRun(world);
+    await arrivalOf(world, one, runId);
+    await arrived(world, healthy, event);
+    await world.pause(RECORDED_MS);
+  }
+}
+
+/** A subscription whose circuit is open, and the end of its cooldown. */
+async function opened(world: World) {
+  const { circuitCooldownMs = 0 } = world.target.durations;
+  const [failing, healthy] = [await subscribe(world, { answers: [500] }), await subscribe(world)];
+  await happens(world, failing, healthy, THRESHOLD);
+  const end = performance.now() + circuitCooldownMs + RECORDED_MS;
+  return { failing, healthy, cooledDown: () => world.pause(Math.max(0, end - performance.now())) };
+}

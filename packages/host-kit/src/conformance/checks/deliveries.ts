@@ -1,0 +1,363 @@
+import { z } from 'zod';
+import { area, type Check } from '../check.ts';
+import { body, holds, same, shown, status } from '../expect.ts';
+import { capability, fixture, key, overlap, deliveries as received, scopes, workspace } from '../needs.ts';
+import { carries, familyOf, verify } from '../receiver/signature.ts';
+import { bareId, resourceId, segment } from '../shapes/id.ts';
+import { TERMINAL } from '../shapes/run.ts';
+import { CANCELLABLE, endedRun, logOf, NOOP, startRun, untilStatus } from '../steps/runs.ts';
+import {
+  arrivalOf,
+  arrived,
+  COMPLETED,
+  deliveredIn,
+  QUIET_MS,
+  runsIn,
+  settled,
+  subscribe,
+  tellsOf,
+} from '../steps/webhooks.ts';
+
+const RULES = 'Webhook delivery rules (both majors)';
+const HEADERS = 'Webhook delivery rules: headers';
+const BODY = 'Webhook delivery body';
+const EVENTS = 'Events: Webhook delivery of events';
+
+/** What is delivered: to whom, signed how, and in what form. True of best-effort and of durable delivery. */
+export const deliveries: readonly Check[] = area(
+  'deliveries',
+  { needs: [scopes('webhooks:manage', 'runs:create', 'runs:read'), workspace, fixture(NOOP), received] },
+  [
+    {
+      id: 'signed',
+      name: 'A delivery is signed over the timestamp, a dot and its exact bytes, with the secret as it was handed out.',
+      rule: ['Subscriber verification recipe', 'webhooks.signature.signed-bytes'],
+      async run(world) {
+        const subscribed = await subscribe(world);
+        const { runId } = await endedRun(world);
+        const arrival = await arrivalOf(world, subscribed, runId);
+        verify(arrival, carries(arrival, 'A') ? 'A' : 'B', subscribed.secret);
+      },
+    },
+    {
+      id: 'header-values',
+      name: 'The headers name the subscription, the event type, the second of signing and the algorithm v1.',
+      rule: [HEADERS, 'webhooks.headers.values'],
+      async run(world) {
+        const subscribed = await subscribe(world);
+        const { runId } = await endedRun(world);
+        const arrival = await arrivalOf(world, subscribed, runId);
+        const family = carries(arrival, 'A') ? 'A' : 'B';
+        const { webhookId, eventType, algorithm, signature } = familyOf(arrival, family);
+        same(
+          [webhookId, eventType, algorithm],
+          [subscribed.webhookId, COMPLETED, 'v1'],
+          'id, event type and algorithm',
+        );
+        holds(/^sha256=[0-9a-f]{64}$/.test(signature), 'sha256= and 64 lower-case hexadecimal characters', signature);
+        const { timestamp } = familyOf(arrival, family);
+        const away = Math.abs(arrival.at / 1000 - Number(timestamp));
+        holds(away < 10, 'the second of signing', `one ${Math.round(away)} s away from the arrival`);
+      },
+    },
+    {
+      id: 'header-families',
+      name: 'A host of both majors sends both families with equal values; of major 2 alone, its own; of major 1, that of major 1.',
+      rule: [HEADERS, 'webhooks.headers.overlap-sends-both'],
+      async run(world) {
+        const subscribed = await subscribe(world);
+        const { runId } = await endedRun(world);
+        const arrival = await arrivalOf(world, subscribed, runId);
+        const { majors } = world.target;
+        if (majors.length === 2) same(familyOf(arrival, 'A'), familyOf(arrival, 'B'), 'family A');
+        else if (majors.includes(1)) familyOf(arrival, 'B');
+        else {
+          familyOf(arrival, 'A');
+          holds(!carries(arrival, 'B'), 'no header of major 1', shown([...arrival.headers.keys()]));
+        }
+      },
+    },
+    {
+      id: 'request',
+      name: 'A delivery is a POST of application/json by svc-webhook-dispatcher/<version>.',
+      rule: [RULES, 'webhooks.delivery.request-headers'],
+      async run(world) {
+        const subscribed = await subscribe(world);
+        const { runId } = await endedRun(world);
+        const { method, headers } = await arrivalOf(world, subscribed, runId);
+        same(method, 'POST', 'the method');
+        const [type = '', agent = ''] = [headers.get('content-type')?.[0], headers.get('user-agent')?.[0]];
+        holds(/^application\/json\s*(?:;|$)/.test(type), 'Content-Type: application/json', type);
+        holds(/^svc-webhook-dispatcher\/\S+$/.test(agent), 'User-Agent: svc-webhook-dispatcher/<version>', agent);
+      },
+    },
+    {
+      id: 'body',
+      name: 'The body is { runId, workspaceId, event }, in the ids and the event names of the major of the registration.',
+      rule: [BODY, 'webhooks.body.vocabulary-of-registration'],
+      async run(world) {
+        const subscribed = await subscribe(world);
+        const { runId } = await endedRun(world);
+        const delivered = deliveredIn(await arrivalOf(world, subscribed, runId), world.major, subscribed.secret);
+        same([delivered.runId, delivered.event.runId], [runId, runId], 'runId of the body and of the event');
+      },
+    },
+    {
+      id: 'workspace-id',
+      name: 'workspaceId is the workspace of the run; in major 2 it is there exactly when the owner has one.',
+      rule: [BODY, 'webhooks.body.v2-workspace-id-iff-owned'],
+      async run(world) {
+        const subscribed = await subscribe(world);
+        const { runId, owner } = await endedRun(world);
+        const delivered = deliveredIn(await arrivalOf(world, subscribed, runId), world.major, subscribed.secret);
+        if (world.major === 1) same(delivered.workspaceId, world.target.workspace, 'workspaceId');
+        else same(delivered.workspaceId, owner?.workspace, 'workspaceId');
+      },
+    },
+    {
+      id: 'event-verbatim',
+      name: 'The event of a delivery is the event of the log, whole.',
+      rule: [BODY, 'webhooks.body.event-verbatim'],
+      async run(world) {
+        const subscribed = await subscribe(world, { events: ['run.started'] });
+        const { runId } = await endedRun(world);
+        const { event } = deliveredIn(await arrivalOf(world, subscribed, runId), world.major, subscribed.secret);
+        const [started] = await logOf(world, runId);
+        same(event, started, 'the event');
+      },
+    },
+    {
+      id: 'both-majors-delivered',
+      name: 'Subscriptions of both majors hear of one run, each in its own form.',
+      rule: [BODY, 'webhooks.body.vocabulary-of-registration'],
+      majors: [2],
+      needs: [overlap],
+      async run(world) {
+        const [one, two] = [await subscribe(world, { api: world.under(1) }), await subscribe(world)];
+        const { runId } = await endedRun(world);
+        const first = deliveredIn(await arrivalOf(world, one, runId), 1, one.secret);
+        const second = deliveredIn(await arrivalOf(world, two, runId), 2, two.secret);
+        same([first.runId, second.runId], [bareId(runId), runId], 'the runIds');
+        same(first.event.eventId, second.event.eventId, 'the eventId under major 1');
+      },
+    },
+    {
+      id: 'once-each',
+      name: 'An event is delivered once to each subscription that wants it, and only if its type is wanted.',
+      rule: [EVENTS, 'webhooks.delivery.one-per-subscription'],
+      async run(world) {
+        const wanted = ['run.started', COMPLETED];
+        const [one, other, witness] = [
+          await subscribe(world, { events: wanted }),
+          await subscribe(world, { events: ['run.failed'] }),
+          await subscribe(world),
+        ];
+        const { runId } = await endedRun(world);
+        await settled(world, witness);
+        await arrived(world, one, wanted.length);
+        const types = one.inbox.arrivals
+          .filter((arrival) => runsIn([arrival])[0] === runId)
+          .map((arrival) => deliveredIn(arrival, world.major, one.secret).event.type);
+        same([...types].sort(), [...wanted].sort(), 'the types that were delivered');
+        holds(!tellsOf(other.inbox.arrivals, runId), 'nothing of this run to who wants other types', 'a delivery');
+      },
+    },
+    {
+      id: 'tags',
+      name: 'A subscription with tags hears of runs that share one of them, and of no other.',
+      rule: ['Resources: Webhook subscription', 'webhooks.registration.tag-overlap'],
+      async run(world) {
+        const tag = `conformance-${crypto.randomUUID()}`;
+        const [tagged, witness] = [await subscribe(world, { tags: [tag, 'another'] }), await subscribe(world)];
+        const without = await endedRun(world);
+        const within = await endedRun(world, NOOP, { tags: ['third', tag] });
+        await arrived(world, tagged);
+        await settled(world, witness, 2);
+        same(runsIn(tagged.inbox.arrivals), [within.runId], `the runs that were told of (not ${without.runId})`);
+      },
+    },
+    {
+      id: 'no-tags',
+      name: 'A subscription without tags hears of every run, whatever its tags are.',
+      rule: ['Resources: Webhook subscription', 'webhooks.registration.no-tags-all-runs'],
+      async run(world) {
+        const subscribed = await subscribe(world, { tags: 'none' });
+        const { runId } = await endedRun(world, NOOP, { tags: ['conformance-some-tag'] });
+        await arrivalOf(world, subscribed, runId);
+      },
+    },
+    {
+      id: 'not-of-the-past',
+      name: 'What happened before a registration is not delivered to it.',
+      rule: [EVENTS, 'webhooks.delivery.one-per-subscription'],
+      async run(world) {
+        const past = await endedRun(world);
+        const subscribed = await subscribe(world);
+        const now = await endedRun(world);
+        await arrivalOf(world, subscribed, now.runId);
+        await world.pause(QUIET_MS);
+        holds(!tellsOf(subscribed.inbox.arrivals, past.runId), 'nothing of the run before', 'a delivery');
+      },
+    },
+    {
+      id: 'tenant-apart',
+      name: 'A subscription never hears of a run of another tenant.',
+      rule: [RULES, 'webhooks.delivery.tenant-scope'],
+      needs: [key('otherTenant')],
+      async run(world) {
+        const [subscribed, witness] = [await subscribe(world), await subscribe(world)];
+        const foreign = await endedRun(world, NOOP, {}, world.as('otherTenant'));
+        const own = await endedRun(world);
+        await arrivalOf(world, witness, own.runId);
+        await world.pause(QUIET_MS);
+        holds(
+          !tellsOf(subscribed.inbox.arrivals, foreign.runId),
+          'nothing of the other tenant',
+          'a delivery of its run',
+        );
+      },
+    },
+    {
+      id: 'workspace-apart',
+      name: 'A subscription never hears of a run of a workspace that it was not registered for.',
+      rule: [RULES, 'webhooks.delivery.workspace-scope'],
+      needs: [key('otherWorkspace')],
+      async run(world) {
+        const [subscribed, witness] = [await subscribe(world), await subscribe(world)];
+        const foreign = await endedRun(world, NOOP, {}, world.as('otherWorkspace'));
+        const own = await endedRun(world);
+        await arrivalOf(world, witness, own.runId);
+        await world.pause(QUIET_MS);
+        holds(
+          !tellsOf(subscribed.inbox.arrivals, foreign.runId),
+          'nothing of the other workspace',
+          'a delivery of its run',
+        );
+      },
+    },
+    {
+      id: 'test-live-apart',
+      name: 'A live subscription does not hear of runs of a test key.',
+      rule: ['Authorization rules', 'auth.tenancy.test-live-apart'],
+      needs: [key('test')],
+      async run(world) {
+        const subscribed = await subscribe(world);
+        const tested = await endedRun(world, NOOP, {}, world.as('test'));
+        const own = await endedRun(world);
+        await arrivalOf(world, subscribed, own.runId);
+        await world.pause(QUIET_MS);
+        holds(!tellsOf(subscribed.inbox.arrivals, tested.runId), 'nothing of the test run', 'a delivery of it');
+      },
+    },
+    {
+      id: 'redirect-not-followed',
+      name: 'A redirect is not followed.',
+      rule: [RULES, 'webhooks.delivery.no-redirects'],
+      async run(world) {
+        const elsewhere = world.inbox(200);
+        const answers = [301, 302, 303, 307, 308].map((code) => ({
+          status: code,
+          headers: { location: elsewhere.url },
+        }));
+        const subscribed = await subscribe(world, { answers: [...answers, 200] });
+        const witness = await subscribe(world);
+        await endedRun(world);
+        await arrived(world, subscribed);
+        await settled(world, witness);
+        same(elsewhere.arrivals.length, 0, 'the requests to where the redirect leads');
+      },
+    },
+    {
+      id: 'success-is-2xx',
+      name: 'Every 2xx is a success: it is delivered once.',
+      rule: [EVENTS, 'webhooks.delivery.success-is-2xx'],
+      async run(world) {
+        const subscribed = await Promise.all([201, 202, 204, 299].map((code) => subscribe(world, { answers: [code] })));
+        const { runId } = await endedRun(world);
+        for (const one of subscribed) await arrived(world, one);
+        await world.pause(RETRY_MS);
+        const counts = subscribed.map(({ inbox }) => runsIn(inbox.arrivals).filter((id) => id === runId).length);
+        same(counts, [1, 1, 1, 1], 'the deliveries to receivers that answer 201, 202, 204 and 299');
+      },
+    },
+    {
+      id: 'none-after-unregister',
+      name: 'When unregistering was answered, nothing is delivered any more, retries included.',
+      rule: [RULES, 'webhooks.delivery.none-after-unregister'],
+      async run(world) {
+        const [subscribed, witness] = [await subscribe(world, { answers: [500] }), await subscribe(world)];
+        await endedRun(world);
+        await arrived(world, subscribed);
+        status(await subscribed.unregister(), 204);
+        const gone = subscribed.inbox.arrivals.length;
+        await endedRun(world);
+        await settled(world, witness, 2);
+        await world.pause(RETRY_MS);
+        same(subscribed.inbox.arrivals.length, gone, 'the attempts, counted when unregistering was answered and later');
+      },
+    },
+    {
+      id: 'fair',
+      name: 'A receiver that never answers does not delay deliveries to another.',
+      rule: [RULES, 'webhooks.delivery.fair-between-subscriptions'],
+      async run(world) {
+        await Promise.all(Array.from({ length: HANGING }, () => subscribe(world, { answers: ['hang'] })));
+        const healthy = await subscribe(world);
+        const from = Date.now();
+        const runs = [await endedRun(world), await endedRun(world), await endedRun(world)];
+        await arrived(world, healthy, runs.length);
+        const took = Date.now() - from;
+        holds(took < FAIR_MS, `deliveries within ${FAIR_MS} ms beside ${HANGING} that hang`, `${took} ms`);
+      },
+    },
+    {
+      id: 'replayed-history-not-delivered',
+      name: 'Events that a replay fork emits again are not delivered.',
+      rule: [RULES, 'webhooks.delivery.no-replayed-history'],
+      needs: [capability('replay')],
+      async run(world) {
+        const subscribed = await subscribe(world, { events: ['run.started', COMPLETED], tags: 'none' });
+        const source = await endedRun(world);
+        const answer = await world.api.post(`/runs/${segment(source.runId)}:fork`, { mode: 'replay' });
+        const { runId } = body(answer, 201, z.looseObject({ runId: resourceId[world.major] }));
+        await untilStatus(world, runId, TERMINAL);
+        const own = await endedRun(world);
+        await arrivalOf(world, subscribed, own.runId);
+        await world.pause(QUIET_MS);
+        holds(!tellsOf(subscribed.inbox.arrivals, runId), 'nothing of the fork', 'a delivery of its history');
+      },
+    },
+    {
+      id: 'branch-delivered',
+      name: 'Events of a branch are new facts, and are delivered.',
+      rule: [RULES, 'webhooks.delivery.branch-delivered'],
+      needs: [capability('replay')],
+      async run(world) {
+        const subscribed = await subscribe(world, { tags: 'none' });
+        const source = await endedRun(world);
+        const asked = { mode: 'branch', fromSeq: 1 };
+        const answer = await world.api.post(`/runs/${segment(source.runId)}:fork`, asked);
+        const { runId } = body(answer, 201, z.looseObject({ runId: resourceId[world.major] }));
+        await untilStatus(world, runId, TERMINAL);
+        await arrivalOf(world, subscribed, runId);
+      },
+    },
+    {
+      id: 'cancelled-delivered',
+      name: 'The end of a cancelled run is delivered as run.cancelled.',
+      rule: [EVENTS, 'webhooks.delivery.event-filter'],
+      needs: [fixture(CANCELLABLE), scopes('runs:cancel')],
+      async run(world) {
+        const subscribed = await subscribe(world, { events: ['run.cancelled'] });
+        const { runId } = await startRun(world, CANCELLABLE, { inputs: { delayMs: 20_000 } });
+        status(await world.api.post(`/runs/${segment(runId)}/cancel`, {}), 200);
+        await arrivalOf(world, subscribed, runId);
+      },
+    },
+  ],
+);
+
+/** Longer than hosts wait before they try again. */
+const RETRY_MS = 1600;
+const HANGING = 8;
+const FAIR_MS = 4000;

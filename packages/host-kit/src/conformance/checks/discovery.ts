@@ -1,0 +1,410 @@
+import { z } from 'zod';
+import { type Api, DISCOVERY_PATH } from '../api.ts';
+import { area, type Check } from '../check.ts';
+import { anObject, body, fits, header, holds, listed, same, shown, status } from '../expect.ts';
+import type { Answer } from '../http/answer.ts';
+import { capability, overlap } from '../needs.ts';
+import { type Document, isRecord } from '../target.ts';
+
+const SECTION = 'Discovery document (capabilities)';
+
+/** The discovery document: who may read it, what is in it, and how it is cached. */
+export const discovery: readonly Check[] = area('discovery', {}, [
+  {
+    id: 'public',
+    name: 'The discovery document is readable without a credential, as JSON.',
+    rule: ['What the service does', 'operations.service.discovery-unauthenticated'],
+    async run({ as }) {
+      await documentOf(as('nobody'));
+    },
+  },
+  {
+    id: 'versions-listed',
+    name: 'protocolVersions[] lists versions of the grammar <major>.<minor>, and preferredVersion is one of them.',
+    rule: ['Versioning: Advertisement', 'versioning.advertisement.preferred-is-member'],
+    async run({ as, major }) {
+      const { answer, document } = await documentOf(as('nobody'));
+      const { protocolVersions, preferredVersion } = fits(document, ADVERTISEMENT, answer);
+      holds(
+        protocolVersions.includes(preferredVersion),
+        'preferredVersion to be in protocolVersions',
+        { protocolVersions, preferredVersion },
+        answer,
+      );
+      holds(
+        new Set(protocolVersions).size === protocolVersions.length,
+        'versions that are listed once',
+        protocolVersions,
+        answer,
+      );
+      holds(
+        protocolVersions.some((version) => version.startsWith(`${major}.`)),
+        `a ${major}.x in protocolVersions`,
+        protocolVersions,
+        answer,
+      );
+    },
+  },
+  {
+    id: 'preferred-major',
+    name: 'preferredVersion is a 1.x through the overlap, and the only major of a host of one.',
+    rule: ['Versioning: Advertisement', 'versioning.advertisement.overlap-prefers-1x'],
+    async run({ as }) {
+      const { answer, document } = await documentOf(as('nobody'));
+      const { protocolVersions, preferredVersion } = fits(document, ADVERTISEMENT, answer);
+      const expected = protocolVersions.some((version) => version.startsWith('1.')) ? '1.' : '2.';
+      holds(preferredVersion.startsWith(expected), `a preferredVersion of ${expected}x`, preferredVersion, answer);
+    },
+  },
+  {
+    id: 'protocol-version-twin',
+    name: 'protocolVersion equals preferredVersion as long as major 1 is served.',
+    rule: ['Version axes', 'versioning.axes.protocol-version-twin'],
+    majors: [1],
+    async run({ as }) {
+      const { answer, document } = await documentOf(as('nobody'));
+      same(document.protocolVersion, document.preferredVersion, 'protocolVersion', answer);
+    },
+  },
+  {
+    id: 'one-resource',
+    name: 'Discovery is one resource, and SVC-Version selects its representation; without it, that of preferredVersion is served.',
+    rule: ['Versioning: Overlap behaviour', 'versioning.overlap.one-discovery-resource'],
+    needs: [overlap],
+    async run({ as, major, target }) {
+      const asked = await documentOf(as('nobody'));
+      header(asked.answer, 'SVC-Version', new RegExp(`^${major}\\.`));
+      const plain = await as('nobody').exactly({ target: DISCOVERY_PATH });
+      header(plain, 'SVC-Version', new RegExp(`^${target.preferredVersion?.split('.')[0] ?? '1'}\\.`));
+    },
+  },
+  {
+    id: 'v1-root',
+    name: 'The major-1 document has its versions, envelopes, schema versions and limits at the root.',
+    rule: [SECTION, 'discovery.document.v1-root-fields'],
+    majors: [1],
+    async run({ as }) {
+      const { answer, document } = await documentOf(as('nobody'));
+      fits(document, ROOT_1, answer);
+    },
+  },
+  {
+    id: 'v1-mirror',
+    name: 'A capabilities object repeats records of the root, and holds none that the root has not.',
+    rule: [SECTION, 'discovery.document.v1-capabilities-mirror'],
+    majors: [1],
+    async run({ as }) {
+      const { answer, document } = await documentOf(as('nobody'));
+      const { capabilities = {} } = document;
+      const mirrored = fits(capabilities, anObject, answer);
+      for (const [name, record] of Object.entries(mirrored))
+        same(document[name], record, `the record ${name} at the root`, answer);
+    },
+  },
+  {
+    id: 'v2-closed-root',
+    name: 'The root of the major-2 document holds metadata and records, and nothing else.',
+    rule: [SECTION, 'discovery.document.v2-closed-root'],
+    majors: [2],
+    async run({ as }) {
+      const { answer, document } = await documentOf(as('nobody'));
+      const others = Object.entries(document).filter(([name, value]) => !METADATA.has(name) && !isFamily(value));
+      holds(
+        others.length === 0,
+        'metadata, or records with status, since and witness',
+        Object.fromEntries(others),
+        answer,
+      );
+      const dotted = Object.keys(document).filter((name) => name.includes('.'));
+      holds(dotted.length === 0, 'no name with a dot', dotted, answer);
+    },
+  },
+  {
+    id: 'v2-records',
+    name: 'A record of the major-2 document has status, since and witness, an end where it is not stable, and no supported.',
+    rule: [SECTION, 'discovery.document.v2-record-shape'],
+    majors: [2],
+    async run({ as }) {
+      const { answer, document } = await documentOf(as('nobody'));
+      const { protocolVersions } = fits(document, ADVERTISEMENT, answer);
+      for (const [name, record] of recordsOf(document)) {
+        const { status: stage, since, until } = fits(record, RECORD_2, answer);
+        holds(record.supported === undefined, `no member "supported" in ${name}`, record, answer);
+        holds(
+          (until === undefined) === (stage === 'stable'),
+          `until in ${name} exactly when it is not stable`,
+          record,
+          answer,
+        );
+        holds(protocolVersions.includes(since), `since of ${name} to be a version that the host lists`, since, answer);
+      }
+    },
+  },
+  {
+    id: 'v2-removed',
+    name: 'The major-2 document has none of the members that major 2 removed.',
+    rule: [SECTION, 'discovery.document.v2-removed-members'],
+    majors: [2],
+    async run({ as }) {
+      const { answer, document } = await documentOf(as('nobody'));
+      const found = REMOVED.filter((name) => name in document);
+      holds(found.length === 0, `none of ${REMOVED.join(', ')}`, found.join(', '), answer);
+    },
+  },
+  {
+    id: 'limits',
+    name: 'The limits record has clarificationRounds, schemaRounds and envelopesPerTurn as integers.',
+    rule: ['Limits', 'limits.discovery.values-as-enforced'],
+    async run({ as }) {
+      const { answer, document } = await documentOf(as('nobody'));
+      fits(document.limits, LIMITS, answer);
+    },
+  },
+  {
+    id: 'engine-version',
+    name: 'The root carries engineVersion as an integer of at least 0.',
+    rule: ['Version axes', 'versioning.axes.engine-version-root'],
+    majors: [2],
+    async run({ as }) {
+      const { answer, document } = await documentOf(as('nobody'));
+      fits(document.engineVersion, z.int().min(0), answer);
+    },
+  },
+  {
+    id: 'event-log-schema',
+    name: 'The root says which eventLogSchemaVersion new runs are written with: at least 2, and 3 in major 2.',
+    rule: ['Version axes', 'versioning.axes.event-log-schema-advertised'],
+    majors: [2],
+    async run({ as }) {
+      const { answer, document } = await documentOf(as('nobody'));
+      same(document.eventLogSchemaVersion, 3, 'eventLogSchemaVersion', answer);
+    },
+  },
+  {
+    id: 'strong-etag',
+    name: 'The document has a strong ETag, which stays the same while the document does.',
+    rule: [SECTION, 'discovery.document.strong-etag'],
+    async run({ as }) {
+      const first = await documentOf(as('nobody'));
+      const tag = header(first.answer, 'ETag', STRONG);
+      const second = await documentOf(as('nobody'));
+      if (second.answer.text === first.answer.text) header(second.answer, 'ETag', tag);
+    },
+  },
+  {
+    id: 'not-modified',
+    name: 'A request whose If-None-Match holds the current tag answers 304 without a body, stamped with its version.',
+    rule: [SECTION, 'discovery.document.not-modified'],
+    async run({ as, major }) {
+      const api = as('nobody');
+      const tag = header((await documentOf(api)).answer, 'ETag', STRONG);
+      for (const value of [tag, `"something-else", ${tag}`]) {
+        const again = status(await api.get(DISCOVERY_PATH, { headers: { 'If-None-Match': value } }), 304);
+        holds(again.text === '', 'no body', again.text, again);
+        header(again, 'SVC-Version', new RegExp(`^${major}\\.`));
+      }
+      status(await api.get(DISCOVERY_PATH, { headers: { 'If-None-Match': '"something-else"' } }), 200);
+    },
+  },
+  {
+    id: 'representations-apart',
+    name: 'The representations of the two majors have different tags.',
+    rule: [SECTION, 'discovery.document.strong-etag'],
+    needs: [overlap],
+    majors: [2],
+    async run({ as, under }) {
+      const [one, two] = await Promise.all([documentOf(under(1, 'nobody')), documentOf(as('nobody'))]);
+      const tag = header(one.answer, 'ETag', STRONG);
+      holds(two.answer.header('ETag') !== tag, 'another ETag than that of major 1', tag, two.answer);
+    },
+  },
+  {
+    id: 'cacheable',
+    name: 'The document may be cached by everybody for 300 seconds.',
+    rule: [SECTION, 'discovery.document.cache-control'],
+    level: 'SHOULD',
+    async run({ as }) {
+      const { answer } = await documentOf(as('nobody'));
+      header(answer, 'Cache-Control', /\bpublic\b/);
+      header(answer, 'Cache-Control', /\bmax-age=300\b/);
+    },
+  },
+  {
+    id: 'vary',
+    name: 'Caches are told that the representation varies by SVC-Version.',
+    rule: [SECTION, 'discovery.document.vary'],
+    async run({ as }) {
+      listed((await documentOf(as('nobody'))).answer, 'Vary', 'SVC-Version');
+    },
+  },
+  {
+    id: 'webhooks-v1',
+    name: 'The major-1 webhooks record is signed, lists the algorithm v1, and says whether delivery is durable.',
+    rule: [SECTION, 'discovery.document.webhooks-v1'],
+    majors: [1],
+    needs: [capability('webhooks')],
+    async run({ as }) {
+      const { answer, document } = await documentOf(as('nobody'));
+      fits(document.webhooks, WEBHOOKS_1, answer);
+    },
+  },
+  {
+    id: 'webhooks-v2',
+    name: 'The major-2 webhooks record lists the algorithm v1, tells its retry policy in a known form, and has no durable.',
+    rule: ['Events: Webhook delivery of events', 'webhooks.durable.v2-facet'],
+    majors: [2],
+    needs: [capability('webhooks')],
+    async run({ as }) {
+      const { answer, document } = await documentOf(as('nobody'));
+      const record = fits(document.webhooks, WEBHOOKS_2, answer);
+      holds(record.signatureAlgorithms.includes('v1'), 'v1 in signatureAlgorithms', record, answer);
+      holds(!('durable' in record) && !('signed' in record), 'neither durable nor signed', record, answer);
+    },
+  },
+  {
+    id: 'interop-versions',
+    name: 'A2A versions are two integers joined by a dot, MCP revisions are dates, and what is preferred is served.',
+    rule: ['Version axes', 'versioning.axes.a2a-versions'],
+    async run({ as, major }) {
+      const { answer, document } = await documentOf(as('nobody'));
+      for (const [name, member, grammar] of INTEROP) {
+        const record = document[name];
+        if (!isRecord(record) || (major === 1 && record.supported !== true)) continue;
+        const versions = record[member];
+        if (versions !== undefined) fits(versions, z.array(z.string().regex(grammar)).min(1), answer);
+        if (Array.isArray(versions) && record.preferredVersion !== undefined) {
+          holds(
+            versions.includes(record.preferredVersion),
+            `a preferredVersion of ${name} that is served`,
+            record,
+            answer,
+          );
+        }
+      }
+    },
+  },
+  {
+    id: 'signing-keys',
+    name: 'A signing key has its id, the algorithm ed25519, its public key and its use, and nothing else but when it was retired.',
+    rule: [SECTION, 'discovery.document.signing-keys'],
+    async run({ as }) {
+      const { answer, document } = await documentOf(as('nobody'));
+      if (document.signingKeys !== undefined) fits(document.signingKeys, SIGNING_KEYS, answer);
+    },
+  },
+  {
+    id: 'extensions',
+    name: 'Extensions of major 2 are named <org>.<name>, and no organization takes a reserved name.',
+    rule: [SECTION, 'versioning.paths.vendor-advertised'],
+    majors: [2],
+    async run({ as }) {
+      const { answer, document } = await documentOf(as('nobody'));
+      const names = Object.keys(fits(document.extensions ?? {}, anObject, answer));
+      const wrong = names.filter(
+        (name) => !/^[a-z0-9-]+\.[a-z0-9-]+$/.test(name) || RESERVED.has(name.split('.')[0] ?? ''),
+      );
+      holds(wrong.length === 0, 'extensions named <org>.<name>', shown(wrong), answer);
+    },
+  },
+]);
+
+interface Discovered {
+  readonly answer: Answer;
+  readonly document: Document;
+}
+
+async function documentOf(api: Api): Promise<Discovered> {
+  const answer = await api.get(DISCOVERY_PATH);
+  return { answer, document: body(answer, 200, anObject) };
+}
+
+const VERSION = z.string().regex(/^(0|[1-9][0-9]*)\.(0|[1-9][0-9]*)$/, 'must be <major>.<minor>');
+const ADVERTISEMENT = z.looseObject({ protocolVersions: z.array(VERSION).min(1), preferredVersion: VERSION });
+const STRONG = /^"[^"]*"$/;
+
+const LIMITS = z.looseObject({
+  clarificationRounds: z.int().min(0),
+  schemaRounds: z.int().min(0),
+  envelopesPerTurn: z.int().min(0),
+  maxRequestBodyBytes: z.int().min(1).optional(),
+});
+
+const ROOT_1 = z.looseObject({
+  protocolVersion: VERSION,
+  protocolVersions: z.array(VERSION).min(1),
+  preferredVersion: VERSION,
+  supportedEnvelopes: z.array(z.string()),
+  schemaVersions: z.record(z.string(), z.int()),
+  limits: LIMITS,
+});
+
+const METADATA: ReadonlySet<string> = new Set([
+  'protocolVersion',
+  'protocolVersions',
+  'preferredVersion',
+  'extensions',
+  'implementation',
+  'engineVersion',
+  'eventLogSchemaVersion',
+  'configurable',
+  'observability',
+  'minClientVersion',
+  'runtimeCapabilities',
+  'testing',
+  'conformance',
+  'fixtures',
+  'compliance',
+  'discovery',
+  'signingKeys',
+]);
+
+const REMOVED = ['capabilities', 'hostExtensions', 'contractProvenance', 'supportedTransports', 'profiles', 'grpc'];
+const RESERVED: ReadonlySet<string> = new Set(['svc', 'vendor', 'effect-seams', 'events']);
+
+const RECORD_2 = z.looseObject({
+  status: z.enum(['stable', 'experimental', 'deprecated']),
+  since: VERSION,
+  until: z.string().optional(),
+  witness: z.enum(['witnessable-unaided', 'witnessable-gated', 'seam-gated', 'claims-check', 'negative-existence']),
+});
+
+function isFamily(value: unknown): boolean {
+  return isRecord(value) && 'status' in value && 'since' in value && 'witness' in value;
+}
+
+function recordsOf(document: Document): readonly (readonly [name: string, record: Document])[] {
+  return Object.entries(document).flatMap(([name, value]) =>
+    METADATA.has(name) || !isRecord(value) ? [] : [[name, value] as const],
+  );
+}
+
+const WEBHOOKS_1 = z.looseObject({
+  supported: z.literal(true),
+  signed: z.literal(true),
+  signatureAlgorithms: z.array(z.string()).refine((names) => names.includes('v1'), 'must list v1'),
+  durable: z.boolean().optional(),
+});
+
+const WEBHOOKS_2 = z.looseObject({
+  signatureAlgorithms: z.array(z.string()).min(1),
+  retryPolicy: z
+    .looseObject({ maxAttempts: z.int().min(1), backoff: z.enum(['none', 'fixed', 'exponential']) })
+    .optional(),
+  deadLetter: z.looseObject({ retentionDays: z.number().positive() }).optional(),
+});
+
+const SIGNING_KEYS = z.array(
+  z.strictObject({
+    keyId: z.string().regex(/^[A-Za-z0-9._~-]{1,128}$/),
+    alg: z.literal('ed25519'),
+    publicKey: z.string().min(1),
+    use: z.literal('certification-bundle').optional(),
+    retiredAt: z.string().optional(),
+  }),
+);
+
+const INTEROP: readonly (readonly [name: string, member: string, grammar: RegExp])[] = [
+  ['a2a', 'versions', /^[0-9]+\.[0-9]+$/],
+  ['a2a', 'protocolVersions', /^[0-9]+\.[0-9]+$/],
+  ['mcp', 'revisions', /^[0-9]{4}-[0-9]{2}-[0-9]{2}$/],
+];

@@ -1,0 +1,148 @@
+import { area, type Check } from '../check.ts';
+import { holds, same } from '../expect.ts';
+import { deliveries, exhaustible, fixture, durable as isDurable, scopes, workspace } from '../needs.ts';
+import { PATIENCE_MS } from '../options.ts';
+import type { Arrival } from '../receiver/receiver.ts';
+import { carries, familyOf, verify } from '../receiver/signature.ts';
+import { endedRun, NOOP } from '../steps/runs.ts';
+import { arrivalOf, arrived, type Subscribed, settled, subscribe } from '../steps/webhooks.ts';
+import { maxAttemptsOf } from '../target.ts';
+
+const EVENTS = 'Events: Webhook delivery of events';
+
+/** Delivery that is tried again until it succeeds, or the policy is exhausted. */
+export const durable: readonly Check[] = area(
+  'durable',
+  { needs: [scopes('webhooks:manage', 'runs:create', 'runs:read'), workspace, fixture(NOOP), deliveries, isDurable] },
+  [
+    {
+      id: 'retried',
+      name: 'A delivery that fails is tried again with the same bytes, until it succeeds.',
+      rule: [EVENTS, 'webhooks.durable.retries'],
+      async run(world) {
+        const subscribed = await subscribe(world, { answers: [500, 200] });
+        await endedRun(world);
+        const [first, second] = await arrived(world, subscribed, 2, PATIENCE_MS);
+        await world.pause(RETRY_MS);
+        same(subscribed.inbox.arrivals.length, 2, 'the attempts');
+        holds(
+          first !== undefined && second !== undefined && first.body.equals(second.body),
+          'the same bytes',
+          'other bytes',
+        );
+      },
+    },
+    {
+      id: 'redirect-retried',
+      name: 'A redirect is a failure, and is tried again.',
+      rule: [EVENTS, 'webhooks.delivery.redirect-is-failure'],
+      async run(world) {
+        const elsewhere = world.inbox(200);
+        const redirect = { status: 307, headers: { location: elsewhere.url } };
+        const subscribed = await subscribe(world, { answers: [redirect, 200] });
+        await endedRun(world);
+        await arrived(world, subscribed, 2, PATIENCE_MS);
+        same(elsewhere.arrivals.length, 0, 'the requests to where the redirect leads');
+      },
+    },
+    {
+      id: 'hang-retried',
+      name: 'An attempt that is not answered is given up, and tried again.',
+      rule: [EVENTS, 'webhooks.durable.retries'],
+      async run(world) {
+        const { attemptTimeoutMs = 5000 } = world.target.durations;
+        const subscribed = await subscribe(world, { answers: ['hang', 200] });
+        await endedRun(world);
+        await arrived(world, subscribed, 2, 2 * attemptTimeoutMs + PATIENCE_MS);
+      },
+    },
+    {
+      id: 'signed-afresh',
+      name: 'Every attempt is signed anew, with the second in which it is made.',
+      rule: ['Webhook delivery rules (both majors)', 'webhooks.delivery.signed-per-attempt'],
+      async run(world) {
+        const subscribed = await subscribe(world, { answers: [UNAVAILABLE, 200] });
+        await endedRun(world);
+        const attempts = await arrived(world, subscribed, 2, PATIENCE_MS);
+        const [first = 0, second = 0] = attempts.map((attempt) => signedAt(attempt, subscribed));
+        holds(second - first >= LATER_S - 1, `a timestamp about ${LATER_S} s later`, `one ${second - first} s later`);
+      },
+    },
+    {
+      id: 'retry-after',
+      name: 'The Retry-After of a 429 or a 503 is waited for.',
+      rule: [EVENTS, 'webhooks.durable.retry-after'],
+      async run(world) {
+        const subscribed = await Promise.all(
+          [TOO_MANY, UNAVAILABLE].map((answer) => subscribe(world, { answers: [answer, 200] })),
+        );
+        await endedRun(world);
+        for (const one of subscribed) {
+          const [first, second] = await arrived(world, one, 2, PATIENCE_MS);
+          const waited = (second?.at ?? 0) - (first?.at ?? 0);
+          holds(waited >= LATER_S * 1000 - EARLY_MS, `a second attempt after ${LATER_S} s`, `one after ${waited} ms`);
+        }
+      },
+    },
+    {
+      id: 'attempts-bounded',
+      name: 'A delivery is tried as often as retryPolicy.maxAttempts says, and no more.',
+      rule: [EVENTS, 'webhooks.durable.retries'],
+      needs: [exhaustible],
+      async run(world) {
+        const most = maxAttemptsOf(world.target) ?? 0;
+        const subscribed = await subscribe(world, { answers: [500] });
+        await endedRun(world);
+        await arrived(world, subscribed, most, PATIENCE_MS + most * RETRY_MS);
+        await world.pause(2 * RETRY_MS);
+        same(subscribed.inbox.arrivals.length, most, 'the attempts');
+      },
+    },
+    {
+      id: 'no-circuit',
+      name: 'No event is dropped because others failed before it: what comes later is delivered.',
+      rule: ['Durable subscription (trigger bridge)', 'webhooks.durable.no-circuit-drop'],
+      needs: [exhaustible],
+      async run(world) {
+        const most = maxAttemptsOf(world.target) ?? 0;
+        const subscribed = await subscribe(world, { answers: [500] });
+        const events = Math.ceil(MORE_THAN_A_CIRCUIT_TAKES / most);
+        await Promise.all(Array.from({ length: events }, () => endedRun(world)));
+        await arrived(world, subscribed, events * most, PATIENCE_MS + most * RETRY_MS);
+        subscribed.inbox.answer(200);
+        const { runId } = await endedRun(world);
+        await arrivalOf(world, subscribed, runId);
+      },
+    },
+    {
+      id: 'gone',
+      name: 'A receiver that answers 410 gets nothing any more, retries included.',
+      rule: ['Webhook delivery rules (both majors)', 'webhooks.delivery.gone-fails-subscription'],
+      async run(world) {
+        const [gone, healthy] = [await subscribe(world, { answers: [410, 200] }), await subscribe(world)];
+        const { runId } = await endedRun(world);
+        await arrivalOf(world, gone, runId);
+        await world.pause(RETRY_MS);
+        await endedRun(world);
+        await settled(world, healthy, 2);
+        same(gone.inbox.arrivals.length, 1, 'the attempts for two events');
+      },
+    },
+  ],
+);
+
+/** Longer than hosts wait before they try again. */
+const RETRY_MS = 1600;
+const LATER_S = 3;
+/** Clocks and timers are not that exact. */
+const EARLY_MS = 200;
+const RETRY_AFTER = { 'retry-after': String(LATER_S) };
+const TOO_MANY = { status: 429, headers: RETRY_AFTER };
+const UNAVAILABLE = { status: 503, headers: RETRY_AFTER };
+const MORE_THAN_A_CIRCUIT_TAKES = 5;
+
+function signedAt(arrival: Arrival, { secret }: Subscribed): number {
+  const family = carries(arrival, 'A') ? 'A' : 'B';
+  verify(arrival, family, secret);
+  return Number(familyOf(arrival, family).timestamp);
+}

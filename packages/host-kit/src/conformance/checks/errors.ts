@@ -1,0 +1,138 @@
+import { area, type Check } from '../check.ts';
+import { holds, refused, status } from '../expect.ts';
+import { described } from '../http/answer.ts';
+import { Inapplicable } from '../mismatch.ts';
+import { fixture, key, scopes, unadvertised } from '../needs.ts';
+import { segment, unknownId } from '../shapes/id.ts';
+import { NOOP, startRun } from '../steps/runs.ts';
+import { isRecord } from '../target.ts';
+
+const ENVELOPE = 'Error envelope';
+const ERRORS = 'Errors';
+
+/** How a host says no. */
+export const errors: readonly Check[] = area('errors', { needs: [key('main')] }, [
+  {
+    id: 'envelope',
+    name: 'Every refusal is a JSON object of error, message and at most details, and its code is short.',
+    rule: [ENVELOPE, 'errors.envelope.fields'],
+    async run({ api, as, major, target }) {
+      for (const answer of [
+        await as('nobody').get('/runs/none'),
+        await api.get(`/runs/${segment(unknownId(major, target.tenant))}`),
+        await api.post('/runs', {}),
+        await api.post('/runs', 'not JSON'),
+        await api.exactly({ target: '/runs/none', headers: { 'SVC-Version': '999' } }),
+      ]) {
+        const { error } = refused(answer, answer.status);
+        holds(/^[a-z0-9_.-]{1,64}$/.test(error), 'a short code of lower-case letters', error, answer);
+        holds(
+          answer.status >= 400 && answer.status < 500,
+          'a status that says it is the request',
+          described(answer),
+          answer,
+        );
+      }
+    },
+  },
+  {
+    id: 'not-json-400',
+    name: 'A body that is no JSON in UTF-8 answers 400 validation_error.',
+    rule: ['Endpoints', 'operations.bodies.json'],
+    needs: [scopes('runs:create')],
+    async run({ api }) {
+      for (const sent of ['{', 'not JSON', '{"workflowId":}', '']) {
+        refused(await api.post('/runs', sent), 400, 'validation_error');
+      }
+    },
+  },
+  {
+    id: 'media-type-415',
+    name: 'A body of another type than JSON answers 415 unsupported_media_type.',
+    rule: ['Endpoints', 'operations.bodies.json'],
+    majors: [2],
+    needs: [scopes('runs:create')],
+    async run({ api }) {
+      for (const type of ['text/plain', 'application/x-www-form-urlencoded']) {
+        const answer = await api.post('/runs', '{"workflowId":"x"}', { headers: { 'Content-Type': type } });
+        refused(answer, 415, 'unsupported_media_type');
+      }
+    },
+  },
+  {
+    id: 'too-large-413',
+    name: 'A body over limits.maxRequestBodyBytes answers 413; in major 2 with payload_too_large.',
+    rule: ['Limits', 'limits.body.max-request'],
+    needs: [
+      scopes('runs:create'),
+      ({ documents }, major) => {
+        const limits = documents[major]?.limits;
+        const isKnown = isRecord(limits) && typeof limits.maxRequestBodyBytes === 'number';
+        return isKnown ? undefined : 'the host does not advertise limits.maxRequestBodyBytes';
+      },
+    ],
+    async run({ api, target, major }) {
+      const limits = target.documents[major]?.limits;
+      const most = Number(isRecord(limits) ? limits.maxRequestBodyBytes : Number.NaN);
+      if (!(most <= MOST_BYTES)) throw new Inapplicable(`${most} bytes are too many to be sent`);
+      const asked = { workflowId: 'conformance-there-is-no-such-workflow', metadata: { padding: 'x'.repeat(most) } };
+      const answer = await api.post('/runs', asked);
+      if (major === 2) refused(answer, 413, 'payload_too_large');
+      else refused(answer, 413);
+      const fitting = JSON.stringify({ ...asked, metadata: { padding: '' } });
+      const just = { ...asked, metadata: { padding: 'x'.repeat(most - fitting.length) } };
+      holds((await api.post('/runs', just)).status !== 413, 'a body of just that size to be read', 'status 413');
+    },
+  },
+  {
+    id: 'gate-off',
+    name: 'An operation whose capability is not advertised answers 404 not_found in major 2, 501 capability_not_provided in major 1.',
+    rule: [ERRORS, 'discovery.document.advertise-only-served'],
+    needs: [scopes('runs:create', 'runs:read'), fixture(NOOP), unadvertised('feedback')],
+    async run(world) {
+      const { runId } = await startRun(world, NOOP);
+      const answer = await world.api.get(`/runs/${segment(runId)}/annotations`);
+      if (world.major === 2) refused(answer, 404, 'not_found');
+      else refused(answer, 501, 'capability_not_provided');
+    },
+  },
+  {
+    id: 'no-internals',
+    name: 'A refusal tells nothing of the inside of the host: no stack, no file, no address, no query.',
+    rule: [ENVELOPE, 'errors.envelope.fields'],
+    async run({ api, major, target }) {
+      for (const answer of [
+        await api.post('/runs', '{"workflowId":'),
+        await api.post('/runs', { workflowId: "'; DROP TABLE runs; --" }),
+        await api.get(`/runs/${segment(unknownId(major, target.tenant))}%00`),
+        await api.get(`/runs/${'x'.repeat(3000)}`),
+        await api.get('/runs/%ff%fe'),
+        await api.get(`/runs/${segment("' OR 1=1 --")}`),
+      ]) {
+        holds(answer.status < 500, 'anything but a 5xx', described(answer), answer);
+        const found = INTERNALS.find((pattern) => pattern.test(answer.text));
+        holds(found === undefined, 'nothing of the inside', described(answer), answer);
+      }
+    },
+  },
+  {
+    id: 'unknown-member-named',
+    name: 'A 400 for a body says what is wrong with it.',
+    rule: [ENVELOPE, 'errors.envelope.fields'],
+    level: 'SHOULD',
+    needs: [scopes('runs:create')],
+    async run({ api }) {
+      const answer = status(await api.post('/runs', { workflowId: NOOP, conformanceUnknownMember: true }), 400);
+      holds(answer.text.includes('conformanceUnknownMember'), 'the member to be named', described(answer), answer);
+    },
+  },
+]);
+
+const MOST_BYTES = 8 * 1024 * 1024;
+
+const INTERNALS: readonly RegExp[] = [
+  /\bat [\w.<>]+ \(?(?:file:|node:|\/)/,
+  /node_modules|\/src\/|\/dist\/|\.[jt]s:\d+/,
+  /SQLITE_|sqlite3?\b|\bpg_|ECONNREFUSED|ENOENT|syntax error at or near/i,
+  /Traceback \(most recent call last\)|goroutine \d+|panicked at|java\.lang\./,
+];

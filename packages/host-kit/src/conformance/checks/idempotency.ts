@@ -1,0 +1,123 @@
+import { area, type Check } from '../check.ts';
+import { body, header, holds, refused, same, status } from '../expect.ts';
+import { described } from '../http/answer.ts';
+import { capability, fixture, key, scopes } from '../needs.ts';
+import { segment } from '../shapes/id.ts';
+import { createdRun } from '../shapes/run.ts';
+import { endedRun, IDEMPOTENT } from '../steps/runs.ts';
+import type { World } from '../world.ts';
+
+const RULE = 'Endpoints: Idempotency-Key';
+const MARKER = 'SVC-Idempotent-Replay';
+
+/** A request that is repeated under one Idempotency-Key happens once. */
+export const idempotency: readonly Check[] = area(
+  'idempotency',
+  { needs: [scopes('runs:create', 'runs:read'), capability('idempotency'), fixture(IDEMPOTENT)] },
+  [
+    {
+      id: 'replayed',
+      name: 'A repeated creation answers as the first did, marked as a replay, and makes no second run.',
+      rule: RULE,
+      async run(world) {
+        const headers = { 'Idempotency-Key': newKey() };
+        const first = await create(world, headers);
+        const { runId } = body(first, 201, createdRun[world.major]);
+        holds(first.header(MARKER) === undefined, 'no marker on the first answer', String(first.header(MARKER)), first);
+        const again = await create(world, headers);
+        same(body(again, 201, createdRun[world.major]).runId, runId, 'runId', again);
+        header(again, MARKER, 'true');
+      },
+    },
+    {
+      id: 'mismatch-409',
+      name: 'Another body under the same key answers 409 idempotency_key_mismatch.',
+      rule: RULE,
+      async run(world) {
+        const headers = { 'Idempotency-Key': newKey() };
+        status(await create(world, headers), 201);
+        refused(await create(world, headers, 'another'), 409, 'idempotency_key_mismatch');
+      },
+    },
+    {
+      id: 'concurrent',
+      name: 'Of equal requests at the same time one makes a run: the others answer the same, or 409 idempotency_in_flight.',
+      rule: RULE,
+      async run(world) {
+        const headers = { 'Idempotency-Key': newKey() };
+        const answers = await Promise.all(Array.from({ length: 5 }, () => create(world, headers)));
+        const created = answers.filter((answer) => answer.status === 201);
+        const runs = new Set(created.map((answer) => body(answer, 201, createdRun[world.major]).runId));
+        same(runs.size, 1, 'the number of runs', answers[0]);
+        for (const answer of answers) {
+          if (answer.status === 201) continue;
+          refused(answer, 409, 'idempotency_in_flight');
+          if (world.major === 2) header(answer, 'Retry-After', /^[0-9]+$/);
+        }
+      },
+    },
+    {
+      id: 'refusal-not-kept',
+      name: 'A request that was refused for what it says is not kept: it may be put right under its key.',
+      rule: RULE,
+      async run(world) {
+        const headers = { 'Idempotency-Key': newKey() };
+        refused(await world.api.post('/runs', { workflowId: '' }, { headers }), 400, 'validation_error');
+        status(await create(world, headers), 201);
+      },
+    },
+    {
+      id: 'key-form-400',
+      name: 'A key that is not of the grammar of major 2 answers 400 idempotency_key_invalid.',
+      rule: RULE,
+      majors: [2],
+      async run(world) {
+        for (const bad of ['short', 'x'.repeat(129), 'has spaces in it, and commas', `${'a'.repeat(30)}/`]) {
+          refused(await create(world, { 'Idempotency-Key': bad }), 400, 'idempotency_key_invalid');
+        }
+      },
+    },
+    {
+      id: 'per-operation',
+      name: 'A key belongs to the operation and to what it is about: it may be used for another.',
+      rule: RULE,
+      needs: [scopes('runs:cancel')],
+      async run(world) {
+        const headers = { 'Idempotency-Key': newKey() };
+        status(await create(world, headers), 201);
+        const { runId } = await endedRun(world);
+        const answer = await world.api.post(`/runs/${segment(runId)}/cancel`, {}, { headers });
+        holds(answer.header(MARKER) === undefined, 'no replay of the creation', described(answer), answer);
+        status(answer, world.major === 1 ? 200 : 409);
+      },
+    },
+    {
+      id: 'per-tenant',
+      name: 'A key belongs to its tenant: another tenant gets a run of its own under the same key.',
+      rule: RULE,
+      needs: [key('otherTenant')],
+      async run(world) {
+        const headers = { 'Idempotency-Key': newKey() };
+        const { runId } = body(await create(world, headers), 201, createdRun[world.major]);
+        const asked = { workflowId: IDEMPOTENT, inputs: { nonce: 'one' }, tags: [world.tag] };
+        const answer = await world.as('otherTenant').post('/runs', asked, { headers });
+        const other = body(answer, 201, createdRun[world.major]);
+        holds(
+          other.runId !== runId && answer.header(MARKER) === undefined,
+          'a run of its own',
+          described(answer),
+          answer,
+        );
+      },
+    },
+  ],
+);
+
+/** 256 bits of it, in the grammar of both majors. */
+function newKey(): string {
+  return `${crypto.randomUUID()}${crypto.randomUUID()}`.replaceAll('-', '');
+}
+
+function create({ api, tag }: World, headers: Readonly<Record<string, string>>, nonce = 'one') {
+  return api.post('/runs', { workflowId: IDEMPOTENT, inputs: { nonce }, tags: [tag] }, { headers });
+}

@@ -1,0 +1,134 @@
+import { z } from 'zod';
+import { area, type Check } from '../check.ts';
+import { anObject, body, fits, header, holds, same } from '../expect.ts';
+import type { Answer } from '../http/answer.ts';
+import { isRecord } from '../target.ts';
+import type { World } from '../world.ts';
+
+const RULE = 'Version axes';
+const PLACE = '/openapi.json';
+
+/** The description of the host's own interface. */
+export const openapi: readonly Check[] = area('openapi', {}, [
+  {
+    id: 'public',
+    name: 'The API description is readable without a credential: OpenAPI 3.1, stamped with the version of its major.',
+    rule: RULE,
+    async run(world) {
+      const { answer, document } = await read(world);
+      holds(/^3\.1\.[0-9]+$/.test(String(document.openapi)), 'openapi 3.1', String(document.openapi), answer);
+      header(answer, 'SVC-Version', new RegExp(`^${world.major}\\.`));
+    },
+  },
+  {
+    id: 'version',
+    name: 'info.version is a semantic version.',
+    rule: [RULE, 'versioning.axes.api-description'],
+    async run(world) {
+      const { answer, document } = await read(world);
+      const { info } = fits(
+        document,
+        z.looseObject({ info: z.looseObject({ version: z.string(), title: z.string().min(1) }) }),
+        answer,
+      );
+      holds(SEMVER.test(info.version), 'a semantic version', info.version, answer);
+    },
+  },
+  {
+    id: 'describes-what-is-served',
+    name: 'It describes the operations that every host serves, on the paths of its major.',
+    rule: RULE,
+    async run(world) {
+      const { answer, document } = await read(world);
+      const described = new Set(
+        operationsIn(document).map(({ method, path }) => `${method} ${path.replace(/\{[^}]+\}/g, '{}')}`),
+      );
+      const prefix = world.major === 1 ? '/v1' : '';
+      const missing = EVERYWHERE.map(([method, path]) => `${method} ${prefix}${path}`).filter(
+        (name) => !described.has(name),
+      );
+      same(missing, [], 'the operations that it does not describe', answer);
+    },
+  },
+  {
+    id: 'one-major',
+    name: 'It describes the paths of one major: those under /v1 or those that are not.',
+    rule: RULE,
+    async run(world) {
+      const { answer, document } = await read(world);
+      const others = operationsIn(document)
+        .map(({ path }) => path)
+        .filter((path) => !path.startsWith('/.well-known/') && path.startsWith('/v1/') !== (world.major === 1));
+      same(others, [], 'the paths of the other major', answer);
+    },
+  },
+  {
+    id: 'well-formed',
+    name: 'Every operation has an operationId of its own and says what it answers, and every reference leads somewhere.',
+    rule: RULE,
+    async run(world) {
+      const { answer, document } = await read(world);
+      const operations = operationsIn(document);
+      const ids = operations.map(({ operation }) => fits(operation, OPERATION, answer).operationId);
+      holds(new Set(ids).size === ids.length, 'an operationId for each operation', ids.join(', '), answer);
+      const lost = referencesIn(document).filter((reference) => !leadsSomewhere(document, reference));
+      same(lost, [], 'the references that lead nowhere', answer);
+    },
+  },
+]);
+
+const SEMVER = /^(0|[1-9][0-9]*)\.(0|[1-9][0-9]*)\.(0|[1-9][0-9]*)(?:-[0-9A-Za-z.-]+)?(?:\+[0-9A-Za-z.-]+)?$/;
+
+const EVERYWHERE: readonly (readonly [method: string, path: string])[] = [
+  ['POST', '/runs'],
+  ['GET', '/runs/{}'],
+  ['GET', '/runs/{}/events'],
+  ['GET', '/runs/{}/events/poll'],
+  ['POST', '/runs/{}/cancel'],
+  ['POST', '/webhooks'],
+  ['DELETE', '/webhooks/{}'],
+];
+
+const OPERATION = z.looseObject({
+  operationId: z.string().min(1),
+  responses: anObject.refine((responses) => Object.keys(responses).length > 0, 'must not be empty'),
+});
+
+async function read({ as }: World): Promise<{ readonly answer: Answer; readonly document: Record<string, unknown> }> {
+  const answer = await as('nobody').get(PLACE);
+  return { answer, document: body(answer, 200, anObject) };
+}
+
+interface Described {
+  readonly method: string;
+  readonly path: string;
+  readonly operation: unknown;
+}
+
+function operationsIn({ paths }: Record<string, unknown>): readonly Described[] {
+  const METHODS = ['get', 'put', 'post', 'delete', 'patch', 'head', 'options'];
+  return Object.entries(isRecord(paths) ? paths : {}).flatMap(([path, item]) =>
+    Object.entries(isRecord(item) ? item : {})
+      .filter(([method]) => METHODS.includes(method))
+      .map(([method, operation]) => ({ method: method.toUpperCase(), path, operation })),
+  );
+}
+
+function referencesIn(value: unknown): readonly string[] {
+  if (Array.isArray(value)) return value.flatMap(referencesIn);
+  if (!isRecord(value)) return [];
+  const own = typeof value.$ref === 'string' ? [value.$ref] : [];
+  return [...own, ...Object.values(value).flatMap(referencesIn)];
+}
+
+/** @see RFC 6901 */
+function leadsSomewhere(document: unknown, reference: string): boolean {
+  if (!reference.startsWith('#/')) return false;
+  const steps = reference
+    .slice(2)
+    .split('/')
+    .map((step) => decodeURIComponent(step).replaceAll('~1', '/').replaceAll('~0', '~'));
+  let at: unknown = document;
+  for (const step of steps) at = isRecord(at) ? at[step] : Array.isArray(at) ? at[Number(step)] : undefined;
+  return at !== undefined;
+}

@@ -1,0 +1,321 @@
+import { type Api, DISCOVERY_PATH } from '../api.ts';
+import { area, type Check } from '../check.ts';
+import { body, header, holds, refused, same, shown, status } from '../expect.ts';
+import type { Answer } from '../http/answer.ts';
+import { Inapplicable } from '../mismatch.ts';
+import { fixture, overlap, retired, scopes, tenant } from '../needs.ts';
+import { bareId, projected, segment, unknownId } from '../shapes/id.ts';
+import { snapshot } from '../shapes/run.ts';
+import { endedRun, NOOP, startRun } from '../steps/runs.ts';
+import { answeredWhenServed, type Probe } from './operations.ts';
+
+const PATHS = 'Versioning: Paths';
+const REQUEST = 'Versioning: Request header SVC-Version';
+const RESPONSE = 'Versioning: Response header';
+const OVERLAP = 'Versioning: Overlap behaviour';
+
+/** Which major serves a request, how that is refused, and in what form ids go from one major to the other. */
+export const versions: readonly Check[] = area('versions', {}, [
+  {
+    id: 'listed-major-served',
+    name: 'A request that names a listed major is answered by that major.',
+    rule: [REQUEST, 'versioning.request.listed-major-served'],
+    async run({ as, major }) {
+      for (const target of [DISCOVERY_PATH, '/runs/none']) {
+        stampedBy(major, await as('nobody').exactly({ target, headers: { 'SVC-Version': String(major) } }));
+      }
+    },
+  },
+  {
+    id: 'minor-selects-nothing',
+    name: 'The minor part of SVC-Version selects nothing: 2 and 2.0 are the same.',
+    rule: [REQUEST, 'versioning.request.major-or-full'],
+    async run({ as, major }) {
+      const ask = (version: string) =>
+        as('nobody').exactly({ target: DISCOVERY_PATH, headers: { 'SVC-Version': version } });
+      const plain = status(await ask(String(major)), 200);
+      for (const version of [`${major}.0`, `${major}.999`]) {
+        const answer = status(await ask(version), 200);
+        stampedBy(major, answer);
+        same(answer.header('ETag'), plain.header('ETag'), 'the ETag', answer);
+      }
+    },
+  },
+  {
+    id: 'unlisted-major-406',
+    name: 'A request that names a major outside of protocolVersions answers 406 with the list.',
+    rule: [REQUEST, 'versioning.request.unlisted-major-406'],
+    async run(world) {
+      for (const target of [DISCOVERY_PATH, '/runs/none']) await unsupported(world, target, '999');
+    },
+  },
+  {
+    id: 'malformed-406',
+    name: 'A malformed SVC-Version on an unversioned path answers 406 with the list, never a 5xx.',
+    rule: [REQUEST, 'versioning.request.malformed-406'],
+    async run(world) {
+      const values = ['x', '01', '2.', '.2', '2.0.0', '-2', '2.00', '+2', `${'9'.repeat(400)}`];
+      for (const value of values) await unsupported(world, DISCOVERY_PATH, value);
+    },
+  },
+  {
+    id: 'repeated-406',
+    name: 'A repeated or comma-joined SVC-Version is malformed.',
+    rule: [REQUEST, 'versioning.request.repeated-malformed'],
+    async run(world) {
+      const { major } = world;
+      await unsupported(world, DISCOVERY_PATH, `${major}, ${major}`);
+      await unsupported(world, DISCOVERY_PATH, [String(major), String(major)]);
+    },
+  },
+  {
+    id: 'absent-is-preferred',
+    name: 'An unversioned path without SVC-Version is served by the major of preferredVersion.',
+    rule: [REQUEST, 'versioning.request.absent-preferred'],
+    async run({ as, target }) {
+      const preferred = target.preferredVersion?.startsWith('2.') === true ? 2 : 1;
+      for (const place of [DISCOVERY_PATH, '/runs/none']) {
+        stampedBy(preferred, await as('nobody').exactly({ target: place }));
+      }
+    },
+  },
+  {
+    id: 'v1-path-mismatch-400',
+    name: 'A /v1 path with an SVC-Version other than 1 answers 400 protocol_version_mismatch.',
+    rule: [REQUEST, 'versioning.request.v1-path-mismatch'],
+    majors: [1],
+    async run({ as }) {
+      for (const version of ['2', '2.0', '3', 'x', '', '1, 1', '01']) {
+        const answer = await as('nobody').exactly({ target: '/v1/runs/none', headers: { 'SVC-Version': version } });
+        refused(answer, 400, 'protocol_version_mismatch');
+        stampedBy(1, answer);
+      }
+    },
+  },
+  {
+    id: 'v1-path-accepts-1',
+    name: 'A /v1 path takes SVC-Version 1 and 1.<minor>.',
+    rule: [REQUEST, 'versioning.request.v1-path-accepts-1'],
+    majors: [1],
+    async run({ as }) {
+      for (const version of ['1', '1.0', '1.1']) {
+        const answer = await as('nobody').exactly({ target: '/v1/runs/none', headers: { 'SVC-Version': version } });
+        refused(answer, 401);
+        stampedBy(1, answer);
+      }
+    },
+  },
+  {
+    id: 'before-authentication',
+    name: 'Version refusals come before authentication.',
+    rule: [REQUEST, 'versioning.request.before-authentication'],
+    async run(world) {
+      await unsupported(world, '/runs/none', '999', { Authorization: 'Bearer not-a-key' });
+      if (world.major === 2) return;
+      const headers = { 'SVC-Version': '2', Authorization: 'Bearer not-a-key' };
+      refused(await world.as('nobody').exactly({ target: '/v1/runs/none', headers }), 400, 'protocol_version_mismatch');
+    },
+  },
+  {
+    id: 'stamped',
+    name: 'Every protocol response, errors included, carries SVC-Version with the version that produced it.',
+    rule: [RESPONSE, 'versioning.response.stamped'],
+    async run({ as, major, target }) {
+      const nobody = as('nobody');
+      const answers = [
+        await nobody.get(DISCOVERY_PATH),
+        await nobody.get('/runs/none'),
+        await nobody.post('/runs', '{'),
+        await nobody.delete('/webhooks/none'),
+      ];
+      for (const answer of answers) {
+        const version = stampedBy(major, answer);
+        holds(target.protocolVersions.includes(version), 'a version that the host lists', version, answer);
+      }
+    },
+  },
+  {
+    id: 'stamped-behind-authentication',
+    name: 'Responses to an authenticated caller are stamped, whether they succeed or not.',
+    rule: [RESPONSE, 'versioning.response.names-producer'],
+    needs: [scopes('runs:create', 'runs:read')],
+    async run({ api, major, target }) {
+      const answers = [
+        await api.get(`/runs/${segment(unknownId(major, target.tenant))}`),
+        await api.post('/runs', {}),
+        await api.post('/runs', { workflowId: 'conformance-there-is-no-such-workflow' }),
+      ];
+      for (const answer of answers) {
+        holds(answer.status >= 400 && answer.status < 500, 'a refusal', String(answer.status), answer);
+        stampedBy(major, answer);
+      }
+    },
+  },
+  {
+    id: 'no-v2-space',
+    name: 'There is nothing under /v2.',
+    rule: [PATHS, 'versioning.paths.no-v2-space'],
+    majors: [2],
+    async run({ as }) {
+      for (const target of ['/v2/runs/none', '/v2/.well-known/svc']) {
+        const answer = status(await as('nobody').exactly({ target }), 404, 401);
+        holds(
+          answer.header('SVC-Version') === undefined,
+          'no SVC-Version',
+          shown(answer.header('SVC-Version')),
+          answer,
+        );
+      }
+    },
+  },
+  {
+    id: 'paired',
+    name: 'An operation that is served under one advertised major is served under the other.',
+    rule: [PATHS, 'versioning.paths.pairing'],
+    needs: [overlap, scopes('runs:create', 'runs:read'), fixture(NOOP)],
+    majors: [2],
+    async run(world) {
+      const { runId } = await endedRun(world, NOOP, {}, world.under(1));
+      const unpaired: string[] = [];
+      for (const probe of answeredWhenServed(runId, NOOP)) {
+        const [under1, under2] = await Promise.all([isServed(world.under(1), probe), isServed(world.under(2), probe)]);
+        if (under1 !== under2) unpaired.push(`${probe.name} under major ${under1 ? 1 : 2} alone`);
+      }
+      holds(unpaired.length === 0, 'each operation under both majors', unpaired.join(', '));
+    },
+  },
+  {
+    id: 'client-floor-426',
+    name: 'A client below minClientVersion is refused with 426 and told the floor, by discovery too.',
+    rule: [REQUEST, 'versioning.client.below-minimum-426'],
+    needs: [
+      ({ documents }, major) =>
+        typeof documents[major]?.minClientVersion === 'string' ? undefined : 'the host advertises no minClientVersion',
+    ],
+    async run({ as, target, major }) {
+      const floor = target.documents[major]?.minClientVersion;
+      if (floor === '0.0') throw new Inapplicable('no version is below a minClientVersion of 0.0');
+      const answer = await as('nobody').get(DISCOVERY_PATH, { headers: { 'SVC-Client-Version': '0.0' } });
+      const { details } = refused(answer, 426, 'client_version_unsupported');
+      same(details?.minClientVersion, floor, 'details.minClientVersion', answer);
+    },
+  },
+  {
+    id: 'client-version-malformed',
+    name: 'A malformed SVC-Client-Version counts as absent.',
+    rule: [REQUEST, 'versioning.client.header-form'],
+    async run({ as }) {
+      for (const value of ['x', '0', '0.0.0.0', '-1.0']) {
+        status(await as('nobody').get(DISCOVERY_PATH, { headers: { 'SVC-Client-Version': value } }), 200);
+      }
+    },
+  },
+  {
+    id: 'v1-retired-at-once',
+    name: 'When major 1 is retired, nothing under /v1 is a protocol operation any more.',
+    rule: ['Versioning: Advertisement', 'versioning.advertisement.retirement-atomic'],
+    majors: [2],
+    needs: [retired],
+    async run({ as }) {
+      for (const target of ['/v1/runs', '/v1/runs/none', '/v1/webhooks', '/v1/audit/verify', '/v1/openapi.json']) {
+        const answer = status(await as('nobody').exactly({ target }), 404, 410);
+        holds(
+          answer.header('SVC-Version') === undefined,
+          'no SVC-Version',
+          shown(answer.header('SVC-Version')),
+          answer,
+        );
+      }
+    },
+  },
+  {
+    id: 'bound-projection',
+    name: 'A run that was created under major 1 is named <tenantId>/<v1 id> under major 2.',
+    rule: [OVERLAP, 'versioning.ids.projection'],
+    majors: [2],
+    needs: [overlap, scopes('runs:create', 'runs:read'), fixture(NOOP), tenant],
+    async run(world) {
+      const { api, target } = world;
+      const { runId } = await startRun(world, NOOP, {}, world.under(1));
+      const bound = `${target.tenant}/${runId}`;
+      const answer = await api.get(`/runs/${segment(bound)}`);
+      same(body(answer, 200, snapshot[2]).runId, bound, 'runId', answer);
+    },
+  },
+  {
+    id: 'no-bare-id',
+    name: 'No response body of major 2 names a run by its bare id, even when the request does.',
+    rule: [OVERLAP, 'versioning.ids.no-bare-id-in-v2'],
+    majors: [2],
+    needs: [overlap, scopes('runs:create', 'runs:read'), fixture(NOOP), tenant],
+    async run(world) {
+      const { runId } = await startRun(world, NOOP, {}, world.under(1));
+      const answer = await world.api.get(`/runs/${runId}`);
+      body(answer, 200, snapshot[2]);
+      const bare = answer.text.replaceAll(`${world.target.tenant}/${runId}`, '');
+      holds(!bare.includes(runId), 'the bound id wherever the run is named', answer.text, answer);
+    },
+  },
+  {
+    id: 'v1-reads-v2-run',
+    name: 'A run that was created under major 2 is read under major 1 by what stands behind the tenant.',
+    rule: [OVERLAP, 'versioning.ids.projection'],
+    majors: [1],
+    needs: [overlap, scopes('runs:create', 'runs:read'), fixture(NOOP)],
+    async run(world) {
+      const { runId } = await startRun(world, NOOP, {}, world.under(2));
+      const answer = await world.api.get(`/runs/${segment(bareId(runId))}`);
+      same(body(answer, 200, snapshot[1]).runId, bareId(runId), 'runId', answer);
+    },
+  },
+  {
+    id: 'projected-path',
+    name: 'A bound id in a path may be percent-encoded, or written with ~2F.',
+    rule: [OVERLAP, 'versioning.ids.projection'],
+    majors: [2],
+    needs: [scopes('runs:create', 'runs:read'), fixture(NOOP)],
+    async run(world) {
+      const { runId } = await startRun(world, NOOP);
+      for (const place of [segment(runId), projected(runId)]) {
+        const answer = await world.api.get(`/runs/${place}`);
+        same(body(answer, 200, snapshot[2]).runId, runId, 'runId', answer);
+      }
+    },
+  },
+  {
+    id: 'malformed-projection-400',
+    name: 'A ~ in an id that no two hexadecimal digits follow answers 400.',
+    rule: [OVERLAP, 'versioning.ids.projection'],
+    majors: [2],
+    needs: [scopes('runs:read'), tenant],
+    async run({ api, target }) {
+      refused(await api.get(`/runs/${target.tenant}~2Gconformance-no-such-run`), 400, 'validation_error');
+    },
+  },
+]);
+
+/** The version that answered, which must be of a major. */
+function stampedBy(major: number, answer: Answer): string {
+  return header(answer, 'SVC-Version', new RegExp(`^${major}\\.(0|[1-9][0-9]*)$`));
+}
+
+async function unsupported(
+  {
+    as,
+    target,
+  }: { readonly as: (caller: 'nobody') => Api; readonly target: { readonly protocolVersions: readonly string[] } },
+  place: string,
+  version: string | readonly string[],
+  headers: Readonly<Record<string, string>> = {},
+): Promise<void> {
+  const answer = await as('nobody').exactly({ target: place, headers: { 'SVC-Version': version, ...headers } });
+  const { details } = refused(answer, 406, 'protocol_version_unsupported');
+  const listed = Array.isArray(details?.protocolVersions) ? details.protocolVersions : [];
+  same([...listed].sort(), [...target.protocolVersions].sort(), 'details.protocolVersions', answer);
+  header(answer, 'SVC-Version', /^[12]\./);
+}
+
+async function isServed(api: Api, { method, path, body: asked }: Probe): Promise<boolean> {
+  const { status: answered } = await api.call(method, path, asked === undefined ? {} : { body: asked });
+  return ![404, 405, 501].includes(answered);
+}

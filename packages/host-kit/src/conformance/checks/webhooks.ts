@@ -1,0 +1,348 @@
+import { createHash } from 'node:crypto';
+import { z } from 'zod';
+import type { Api } from '../api.ts';
+import { area, type Check } from '../check.ts';
+import { body, holds, refused, same, status } from '../expect.ts';
+import { type Answer, described } from '../http/answer.ts';
+import { closedToLoopback, key, overlap, scopes, tenant, workspace } from '../needs.ts';
+import { resourceId, segment, unknownId } from '../shapes/id.ts';
+import { registered1, registered2 } from '../shapes/webhook.ts';
+import { besides, COMPLETED, placeOf, register, SILENT_URL, unregisterAfterwards } from '../steps/webhooks.ts';
+import type { World } from '../world.ts';
+
+const SUBSCRIPTION = 'Resources: Webhook subscription';
+const ENDPOINTS = 'Endpoints';
+const URLS = 'Webhook URL rules at registration';
+const SECRET = 'a-secret-that-a-check-brings-0123456789';
+
+/** Registering and unregistering. Nothing is sent: the URLs lead nowhere. */
+export const webhooks: readonly Check[] = area('webhooks', { needs: [scopes('webhooks:manage'), workspace] }, [
+  {
+    id: 'registered-v1',
+    name: 'A registration answers 201 with the id, a secret of 64 hexadecimal characters and its fingerprint.',
+    rule: [SUBSCRIPTION, 'webhooks.registration.v1-response-fields'],
+    majors: [1],
+    async run(world) {
+      const { answer } = await register(world, world.api, { url: SILENT_URL, events: [COMPLETED] });
+      const { secret, secretFingerprint } = body(answer, 201, registered1);
+      const fingerprint = createHash('sha256').update(secret).digest('hex').slice(0, 8);
+      same(secretFingerprint, fingerprint, 'secretFingerprint', answer);
+    },
+  },
+  {
+    id: 'registered-v2',
+    name: 'A registration that brings its secret answers 201 with a tenant-bound webhookId and nothing else.',
+    rule: [SUBSCRIPTION, 'webhooks.registration.v2-response-with-secret-given'],
+    majors: [2],
+    async run(world) {
+      const { answer } = await register(world, world.api, { url: SILENT_URL, events: [COMPLETED] });
+      body(answer, 201, registered2);
+      holds(!answer.text.includes('secret'), 'no secret in the answer', described(answer), answer);
+    },
+  },
+  {
+    id: 'secret-minted-v2',
+    name: 'A registration without a secret is given one, this once.',
+    rule: [SUBSCRIPTION, 'webhooks.registration.v2-secret-minted'],
+    majors: [2],
+    async run(world) {
+      const answer = await world.api.post('/webhooks', { url: SILENT_URL, events: [COMPLETED] });
+      const { webhookId } = body(answer, 201, z.strictObject({ webhookId: resourceId[2], secret: z.string().min(24) }));
+      unregisterAfterwards(world, world.api, webhookId);
+    },
+  },
+  {
+    id: 'short-secret-400',
+    name: 'A secret of less than 24 bytes answers 400.',
+    rule: [SUBSCRIPTION, 'webhooks.registration.v2-secret-minimum'],
+    majors: [2],
+    async run(world) {
+      const asked = { url: SILENT_URL, events: [COMPLETED], secret: 'x'.repeat(23) };
+      await notRegistered(world, asked, 400, 'validation_error');
+    },
+  },
+  {
+    id: 'caller-secret-400',
+    name: 'A major-1 registration that brings a secret answers 400 validation_error.',
+    rule: [SUBSCRIPTION, 'webhooks.registration.v1-caller-secret-400'],
+    majors: [1],
+    async run(world) {
+      await notRegistered(world, { ...registration(world), secret: SECRET }, 400, 'validation_error');
+    },
+  },
+  {
+    id: 'tenant-id-required',
+    name: 'A major-1 registration without tenantId answers 400.',
+    rule: [SUBSCRIPTION, 'webhooks.registration.v1-tenant-id-required'],
+    majors: [1],
+    async run(world) {
+      await notRegistered(world, { url: SILENT_URL, events: [COMPLETED] }, 400, 'validation_error');
+    },
+  },
+  {
+    id: 'tenant-label-403',
+    name: "The tenant's own label in tenantId answers 403 forbidden: it is never an alias of a workspace.",
+    rule: [SUBSCRIPTION, 'webhooks.registration.v1-tenant-label-403'],
+    majors: [1],
+    needs: [tenant],
+    async run(world) {
+      const asked = { url: SILENT_URL, events: [COMPLETED], tenantId: world.target.tenant };
+      await notRegistered(world, asked, 403, 'forbidden');
+    },
+  },
+  {
+    id: 'not-a-member-403',
+    name: 'A workspace that the caller is no member of answers 403 forbidden, whether it exists or not.',
+    rule: [ENDPOINTS, 'operations.webhooks.v1-register-member'],
+    majors: [1],
+    async run(world) {
+      const asked = { url: SILENT_URL, events: [COMPLETED], tenantId: 'conformance-no-such-workspace' };
+      await notRegistered(world, asked, 403, 'forbidden');
+    },
+  },
+  {
+    id: 'other-workspace-403',
+    name: 'A key of another workspace cannot register for this one.',
+    rule: [ENDPOINTS, 'operations.webhooks.v1-register-member'],
+    majors: [1],
+    needs: [key('otherWorkspace')],
+    async run(world) {
+      await notRegistered(world, registration(world), 403, 'forbidden', world.as('otherWorkspace'));
+    },
+  },
+  {
+    id: 'no-tenant-id-v2',
+    name: 'A major-2 registration has no tenantId: with one it answers 400.',
+    rule: [SUBSCRIPTION, 'webhooks.registration.v2-no-tenant-id'],
+    majors: [2],
+    async run(world) {
+      const asked = { ...registration(world), tenantId: world.target.workspace };
+      await notRegistered(world, asked, 400, 'validation_error');
+    },
+  },
+  {
+    id: 'events-not-empty-400',
+    name: 'A registration without events, or with an empty list, answers 400.',
+    rule: [SUBSCRIPTION, 'webhooks.registration.events-not-empty'],
+    async run(world) {
+      for (const events of [[], undefined, 'run.completed', [7], ['']]) {
+        await notRegistered(world, { ...registration(world), events }, 400, 'validation_error');
+      }
+    },
+  },
+  {
+    id: 'url-required-400',
+    name: 'A registration without a URI in url answers 400.',
+    rule: [SUBSCRIPTION, 'webhooks.registration.required-fields'],
+    async run(world) {
+      for (const url of [undefined, 7]) {
+        await notRegistered(world, { ...registration(world), url }, 400, 'validation_error');
+      }
+      for (const url of ['', 'not a URI', '/hook']) {
+        await notRegistered(world, { ...registration(world), url }, 400, 'validation_error', 'webhook_url_rejected');
+      }
+    },
+  },
+  {
+    id: 'unknown-event-400',
+    name: 'An event type that its major does not have answers 400 and is named; each major takes its own spelling alone.',
+    rule: [SUBSCRIPTION, 'webhooks.registration.unknown-event-400'],
+    async run(world) {
+      for (const unknown of ['conformance.no-such-event', SPELLING[world.major === 1 ? 2 : 1]]) {
+        const asked = { ...registration(world), events: [COMPLETED, unknown] };
+        const answer = await notRegistered(world, asked, 400, 'validation_error');
+        holds(answer.text.includes(unknown), `the answer to name ${unknown}`, described(answer), answer);
+      }
+      await register(world, world.api, { url: SILENT_URL, events: [SPELLING[world.major]] });
+    },
+  },
+  {
+    id: 'repeated-events',
+    name: 'Event types that are repeated count once.',
+    rule: [SUBSCRIPTION, 'webhooks.registration.duplicate-events-collapse'],
+    async run(world) {
+      await register(world, world.api, { url: SILENT_URL, events: [COMPLETED, 'run.failed', COMPLETED] });
+    },
+  },
+  {
+    id: 'name-not-resolved',
+    name: 'Registration resolves no name: one that does not resolve is registered.',
+    rule: [SUBSCRIPTION, 'webhooks.registration.no-name-resolution'],
+    async run(world) {
+      const url = `https://${crypto.randomUUID()}.conformance.invalid:8443/hook?query=kept`;
+      await register(world, world.api, { url, events: [COMPLETED] });
+    },
+  },
+  {
+    id: 'registered-anew',
+    name: 'Registering the same URL again is another subscription, in major 1 with another secret.',
+    rule: [SUBSCRIPTION, 'webhooks.secret.reregister-mints-new'],
+    async run(world) {
+      const asked = { url: SILENT_URL, events: [COMPLETED] };
+      const [first, second] = [await register(world, world.api, asked), await register(world, world.api, asked)];
+      holds(first.webhookId !== second.webhookId, 'another webhookId', first.webhookId, second.answer);
+      if (world.major === 1) holds(first.secret !== second.secret, 'another secret', 'the same', second.answer);
+    },
+  },
+  {
+    id: 'url-rejected',
+    name: 'A URL that is not https, or leads into a network that is not public, answers 400 webhook_url_rejected.',
+    rule: [URLS, 'webhooks.url.rejected-400'],
+    async run(world) {
+      const urls = DENIED.flatMap(({ urls: denied }) => denied);
+      const { accepted, last } = await acceptedOf(world, urls);
+      same(accepted, [], 'the URLs that were taken', last);
+    },
+  },
+  {
+    id: 'url-loopback-rejected',
+    name: 'A URL that leads to the host itself answers 400 webhook_url_rejected, in every spelling.',
+    rule: [URLS, 'webhooks.url.loopback'],
+    needs: [closedToLoopback],
+    async run(world) {
+      const { accepted, last } = await acceptedOf(world, LOOPBACK);
+      same(accepted, [], 'the URLs that were taken', last);
+    },
+  },
+  {
+    id: 'unregistered-204',
+    name: 'Unregistering answers 204 without a body, and 404 when it is done again.',
+    rule: [ENDPOINTS, 'operations.webhooks.v2-unregister'],
+    async run(world) {
+      const { webhookId } = await register(world, world.api, { url: SILENT_URL, events: [COMPLETED] });
+      const place = placeOf(world, world.major, webhookId);
+      const first = status(await world.api.delete(place), 204);
+      same(first.text, '', 'the body', first);
+      refused(await world.api.delete(place), 404, 'not_found');
+    },
+  },
+  {
+    id: 'unregister-unknown-404',
+    name: 'Unregistering a subscription that does not exist answers 404.',
+    rule: [ENDPOINTS, 'operations.webhooks.v2-unregister-404'],
+    async run(world) {
+      const place = placeOf(world, world.major, unknownId(world.major, world.target.tenant));
+      refused(await world.api.delete(place), 404, 'not_found');
+    },
+  },
+  {
+    id: 'unregister-names-workspace',
+    name: 'Unregistering under major 1 without tenantId answers 400, and with a workspace of others 403.',
+    rule: [ENDPOINTS, 'operations.webhooks.v1-unregister-tenant-id'],
+    majors: [1],
+    async run(world) {
+      const { webhookId } = await register(world, world.api, { url: SILENT_URL, events: [COMPLETED] });
+      const place = `/webhooks/${segment(webhookId)}`;
+      refused(await world.api.delete(place), 400, 'validation_error');
+      const elsewhere = { query: { tenantId: 'conformance-no-such-workspace' } };
+      refused(await world.api.delete(place, elsewhere), 403, 'forbidden');
+      status(await world.api.delete(placeOf(world, 1, webhookId)), 204);
+    },
+  },
+  {
+    id: 'unregister-other-major',
+    name: 'A subscription of one major is unregistered by the other: there is one list of them.',
+    rule: ['Versioning: Paths', 'versioning.paths.pairing'],
+    majors: [2],
+    needs: [overlap, tenant],
+    async run(world) {
+      const one = world.under(1);
+      const { webhookId } = await register(world, one, { url: SILENT_URL, events: [COMPLETED] });
+      status(await world.api.delete(`/webhooks/${segment(`${world.target.tenant}/${webhookId}`)}`), 204);
+      refused(await one.delete(placeOf(world, 1, webhookId)), 404);
+    },
+  },
+]);
+
+/** One event type, as each major spells it. */
+const SPELLING = { 1: 'envelope.retry.attempted', 2: 'envelope.retry-attempted' } as const;
+
+/** A registration that the host would take. */
+function registration(world: World): { url: string; events: readonly string[] } {
+  return { url: SILENT_URL, events: [COMPLETED], ...besides(world, world.major, SECRET) };
+}
+
+/** Registers what must be refused. What is taken all the same is unregistered. */
+async function notRegistered(
+  world: World,
+  asked: unknown,
+  expected: number,
+  ...rest: readonly (string | Api)[]
+): Promise<Answer> {
+  const codes = rest.filter((one) => typeof one === 'string');
+  const [api = world.api] = rest.filter((one) => typeof one !== 'string');
+  const answer = await api.post('/webhooks', asked);
+  undo(world, answer, api);
+  refused(answer, expected, ...codes);
+  return answer;
+}
+
+function undo(world: World, answer: Answer, api: Api): void {
+  const taken =
+    answer.status === 201 ? z.looseObject({ webhookId: z.string() }).safeParse(JSON.parse(answer.text)) : undefined;
+  if (taken?.success === true) unregisterAfterwards(world, api, taken.data.webhookId);
+}
+
+/** Which of the URLs the host takes. Every other one must be refused for being what it is. */
+async function acceptedOf(
+  world: World,
+  urls: readonly string[],
+): Promise<{ readonly accepted: readonly string[]; readonly last: Answer | undefined }> {
+  const accepted: string[] = [];
+  let last: Answer | undefined;
+  for (const url of urls) {
+    const answer = await world.api.post('/webhooks', { ...registration(world), url });
+    undo(world, answer, world.api);
+    if (answer.status === 201) {
+      accepted.push(url);
+      last = answer;
+    } else refused(answer, 400, 'webhook_url_rejected');
+  }
+  return { accepted, last };
+}
+
+const DENIED: readonly { readonly why: string; readonly urls: readonly string[] }[] = [
+  {
+    why: 'not https',
+    urls: ['http://receiver.conformance.invalid/', 'ftp://receiver.conformance.invalid/', 'file:///etc/passwd'],
+  },
+  {
+    why: 'RFC 1918',
+    urls: [
+      'https://10.0.0.1/',
+      'https://10.255.255.254/',
+      'https://172.16.0.1/',
+      'https://172.31.255.254/',
+      'https://192.168.0.1/',
+    ],
+  },
+  { why: 'link-local', urls: ['https://169.254.1.1/', 'https://[fe80::1]/', 'https://[febf::1]/'] },
+  { why: 'IPv6 ULA', urls: ['https://[fc00::1]/', 'https://[fdff::1]/'] },
+  {
+    why: 'cloud metadata',
+    urls: [
+      'https://169.254.169.254/latest/',
+      'https://metadata/',
+      'https://METADATA./',
+      'https://metadata.google.internal/',
+    ],
+  },
+  { why: 'IPv4 within IPv6', urls: ['https://[::ffff:10.0.0.1]/', 'https://[::ffff:a9fe:a9fe]/'] },
+  {
+    why: 'RFC 1918 in another spelling',
+    urls: ['https://0x0a000001/', 'https://167772161/', 'https://012.0.0.1/', 'https://10.1/'],
+  },
+];
+
+const LOOPBACK: readonly string[] = [
+  'https://127.0.0.1/',
+  'https://127.255.255.254/',
+  'https://[::1]/',
+  'https://localhost/',
+  'https://LOCALHOST./',
+  'https://2130706433/',
+  'https://0x7f.1/',
+  'https://017700000001/',
+  'https://[::ffff:127.0.0.1]/',
+  'https://0.0.0.0/',
+];

@@ -1,0 +1,170 @@
+import { readFileSync } from 'node:fs';
+import { parseArgs } from 'node:util';
+import { z } from 'zod';
+import type { Major } from '../check.ts';
+import { KEY_NAMES, KEY_VARIABLES, type KeyName, keyOption } from '../keys.ts';
+import { type ConformanceOptions, UsageError } from '../options.ts';
+import type { Terminal } from './terminal.ts';
+
+/** What the command was asked for. */
+export interface Arguments {
+  readonly options: ConformanceOptions;
+  readonly junit: string | undefined;
+  readonly json: string | undefined;
+  readonly failOnSkipped: boolean;
+  /** Keys that stand in the arguments, where others on the machine can read them. */
+  readonly exposed: readonly string[];
+}
+
+const TEXTS = [
+  'workspace',
+  'major',
+  'artifact-workflow',
+  'receiver-host',
+  'receiver-port',
+  'receiver-url',
+  'junit',
+  'json',
+  'timeout',
+  'concurrency',
+  'attempt-timeout-ms',
+  'circuit-cooldown-ms',
+  'keep-alive-ms',
+] as const;
+
+const SPECIFICATION = {
+  ...Object.fromEntries(TEXTS.map((name) => [name, { type: 'string' as const }])),
+  ...Object.fromEntries(KEY_NAMES.map((name) => [keyOption(name), { type: 'string' as const }])),
+  config: { type: 'string' as const },
+  only: { type: 'string' as const, multiple: true as const },
+  'no-receiver': { type: 'boolean' as const },
+  'fail-on-skipped': { type: 'boolean' as const },
+};
+
+/**
+ * Reads the arguments, then the environment, then the configuration file: what comes first wins.
+ *
+ * @throws {UsageError}
+ */
+export function readArguments(args: readonly string[], { env }: Pick<Terminal, 'env'>): Arguments {
+  const { values, positionals } = parsed(args);
+  const config = values.config === undefined ? {} : readConfig(String(values.config));
+  const text = (name: string): string | undefined => {
+    const value = values[name] ?? config[name];
+    return value === undefined ? undefined : String(value);
+  };
+  const [url = text('url'), ...others] = positionals;
+  if (url === undefined || others.length > 0) throw new UsageError('One URL is needed: the origin of a host.');
+  const keys = Object.fromEntries(
+    KEY_NAMES.flatMap((name) => {
+      const key = values[keyOption(name)] ?? env[KEY_VARIABLES[name]] ?? config[keyOption(name)];
+      return key === undefined || key === '' ? [] : [[name, checkedKey(name, String(key))]];
+    }),
+  );
+  const number = (name: string, least = 1): number | undefined => wholeNumber(name, text(name), least);
+  const only = values.only ?? config.only;
+  return {
+    options: {
+      url,
+      keys,
+      ...defined({
+        workspace: text('workspace'),
+        artifactWorkflow: text('artifact-workflow'),
+        majors: majorsIn(text('major')),
+        only: Array.isArray(only) ? only.flatMap((one) => String(one).split(',')) : undefined,
+        concurrency: number('concurrency'),
+        requestTimeoutMs: number('timeout'),
+      }),
+      receiver:
+        values['no-receiver'] === true || config['no-receiver'] === true
+          ? false
+          : defined({
+              host: text('receiver-host'),
+              port: number('receiver-port', 0),
+              url: receiverUrl(text('receiver-url')),
+            }),
+      durations: defined({
+        attemptTimeoutMs: number('attempt-timeout-ms'),
+        circuitCooldownMs: number('circuit-cooldown-ms'),
+        keepAliveMs: number('keep-alive-ms'),
+      }),
+    },
+    junit: text('junit'),
+    json: text('json'),
+    failOnSkipped: values['fail-on-skipped'] === true || config['fail-on-skipped'] === true,
+    exposed: KEY_NAMES.map(keyOption).filter((name) => values[name] !== undefined),
+  };
+}
+
+type Values = Readonly<Record<string, string | boolean | readonly (string | boolean)[] | undefined>>;
+
+function parsed(args: readonly string[]): { readonly values: Values; readonly positionals: readonly string[] } {
+  try {
+    return parseArgs({ args: [...args], allowPositionals: true, options: SPECIFICATION });
+  } catch (error) {
+    // Its message names the option and never its value.
+    throw new UsageError(error instanceof Error ? error.message : String(error));
+  }
+}
+
+const CONFIG = z.strictObject(
+  Object.fromEntries([
+    ...[...TEXTS, ...KEY_NAMES.map(keyOption), 'url'].map((name) => [
+      name,
+      z.union([z.string(), z.number()]).optional(),
+    ]),
+    ['only', z.array(z.string()).optional()],
+    ['no-receiver', z.boolean().optional()],
+    ['fail-on-skipped', z.boolean().optional()],
+  ]),
+);
+
+/** A JSON object with the names of the options. */
+function readConfig(path: string): Values {
+  let json: unknown;
+  try {
+    json = JSON.parse(readFileSync(path, 'utf8'));
+  } catch (error) {
+    const why = error instanceof SyntaxError ? 'is no JSON' : 'cannot be read';
+    throw new UsageError(`The configuration ${path} ${why}.`);
+  }
+  const result = CONFIG.safeParse(json);
+  if (result.success) return result.data as Values;
+  const [issue] = result.error.issues;
+  throw new UsageError(`The configuration ${path}: ${issue?.path.join('.') || 'it'}: ${issue?.message}.`);
+}
+
+/** Only what a header can carry; the key itself is in no message. */
+function checkedKey(name: KeyName, key: string): string {
+  if (!/^[\x21-\x7e]+$/.test(key)) {
+    throw new UsageError(`The key of --${keyOption(name)} has characters that no key has; is a line break at its end?`);
+  }
+  return key;
+}
+
+function majorsIn(text: string | undefined): readonly Major[] | undefined {
+  if (text === undefined) return undefined;
+  if (text === '1') return [1];
+  if (text === '2') return [2];
+  throw new UsageError('--major must be 1 or 2.');
+}
+
+function wholeNumber(name: string, text: string | undefined, least: number): number | undefined {
+  if (text === undefined) return undefined;
+  if (!/^[0-9]{1,9}$/.test(text) || Number(text) < least)
+    throw new UsageError(`--${name} must be a whole number of at least ${least}.`);
+  return Number(text);
+}
+
+function receiverUrl(text: string | undefined): string | undefined {
+  if (text === undefined) return undefined;
+  if (URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)) return text;
+  throw new UsageError('--receiver-url must be an http or https URL.');
+}
+
+type Defined<Fields> = { [Name in keyof Fields]?: Exclude<Fields[Name], undefined> };
+
+/** Without the members that are undefined. */
+function defined<Fields extends object>(fields: Fields): Defined<Fields> {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Defined<Fields>;
+}

@@ -1,0 +1,156 @@
+import { type Api, DISCOVERY_PATH } from './api.ts';
+import type { Major } from './check.ts';
+import { type Answer, jsonOf } from './http/answer.ts';
+import type { Caller } from './keys.ts';
+import { Mismatch } from './mismatch.ts';
+import type { ConformanceOptions } from './options.ts';
+import type { Receiver } from './receiver/receiver.ts';
+import { bareId, segment, unknownId } from './shapes/id.ts';
+import { NOOP } from './steps/runs.ts';
+import { besides } from './steps/webhooks.ts';
+import { type Document, fixturesOf, isRecord, type Target, Unreachable } from './target.ts';
+
+export interface ExploreOptions
+  extends Pick<ConformanceOptions, 'url' | 'keys' | 'workspace' | 'artifactWorkflow' | 'durations'> {
+  readonly origin: string;
+  readonly receiver: Receiver | undefined;
+  readonly apiOf: (major: Major, caller: Caller) => Api;
+}
+
+/**
+ * Learns what the checks have to know beforehand. It judges nothing: what a host answers wrongly here is found by a check.
+ *
+ * @throws {Unreachable} when there is nobody, or somebody else
+ */
+export async function explore(options: ExploreOptions): Promise<Target> {
+  const { origin, keys = {}, receiver, apiOf } = options;
+  const plain = await discover(apiOf(1, 'nobody'), {});
+  if (plain === undefined) throw new Unreachable(`${origin}${DISCOVERY_PATH} is no discovery document.`);
+  const protocolVersions = textsIn(plain.protocolVersions) ?? textsIn([plain.protocolVersion]) ?? [];
+  const majors = ([1, 2] as const).filter((major) =>
+    protocolVersions.some((version) => version.startsWith(`${major}.`)),
+  );
+  const documents = Object.fromEntries(
+    await Promise.all(
+      majors.map(async (major) => [major, await discover(apiOf(major, 'nobody'), { 'SVC-Version': String(major) })]),
+    ),
+  );
+  const known: Target = {
+    origin,
+    majors,
+    protocolVersions,
+    preferredVersion: typeof plain.preferredVersion === 'string' ? plain.preferredVersion : undefined,
+    documents,
+    keys,
+    tenant: undefined,
+    workspace: options.workspace,
+    lacking: new Set(),
+    receiver,
+    undeliverable: undefined,
+    receivesOnLoopback: receiver !== undefined && isLoopback(receiver.inbox().url),
+    artifactWorkflow: options.artifactWorkflow,
+    durations: options.durations ?? {},
+  };
+  // With a preference of major 1 it tells more of the owner.
+  const major = majors[0];
+  if (keys.main === undefined || major === undefined) return known;
+  const api = apiOf(major, 'main');
+  const owned = { ...known, ...(await ownerOf(api, known)) };
+  const lacking = await scopesLacking(api, owned);
+  return { ...owned, lacking, undeliverable: await whyUndeliverable(api, { ...owned, lacking }) };
+}
+
+async function discover(api: Api, headers: Record<string, string>): Promise<Document | undefined> {
+  const answer = await api.exactly({ target: DISCOVERY_PATH, headers }).catch((error: unknown) => {
+    if (!(error instanceof Mismatch)) throw error;
+    throw new Unreachable(`${new URL(error.answer?.sent.url ?? '').origin} does not answer: ${error.seen}.`);
+  });
+  const json = jsonOf(answer);
+  return isRecord(json) ? json : undefined;
+}
+
+/** A run says whose it is. */
+async function ownerOf(api: Api, target: Target): Promise<Partial<Pick<Target, 'tenant' | 'workspace'>>> {
+  const workflowId = fixturesOf(target).includes(NOOP) ? NOOP : undefined;
+  if (workflowId === undefined) return {};
+  const created = recordIn(await quietly(api.post('/runs', { workflowId })));
+  if (typeof created?.runId !== 'string') return {};
+  const run = recordIn(await quietly(api.get(`/runs/${segment(created.runId)}`)));
+  const owner = isRecord(run?.owner) ? run.owner : {};
+  const bound = api.major === 2 ? created.runId.slice(0, -bareId(created.runId).length - 1) : undefined;
+  const tenant = typeof owner.tenant === 'string' ? owner.tenant : bound;
+  const workspace = target.workspace ?? (typeof owner.workspace === 'string' ? owner.workspace : undefined);
+  return { tenant, workspace };
+}
+
+/** A request for each scope; the answer that names the scope as missing counts, and no other. */
+async function scopesLacking(api: Api, { tenant, workspace }: Target): Promise<ReadonlySet<string>> {
+  const nothing = segment(unknownId(api.major, tenant));
+  const asked: readonly (readonly [scope: string, answer: Promise<Answer>])[] = [
+    ['runs:create', api.post('/runs', {})],
+    ['runs:read', api.get(`/runs/${nothing}`)],
+    ['runs:cancel', api.post(`/runs/${nothing}/cancel`, {})],
+    ['artifacts:read', api.get(`/runs/${nothing}/artifacts/none`)],
+    ['approvals:respond', api.post(`/runs/${nothing}/interrupts/none`, { resumeValue: null })],
+    ['manifest:read', api.get('/workflows/none')],
+    ['audit:read', api.get('/audit/verify?fromSeq=0&toSeq=0')],
+    ['webhooks:manage', api.delete(`/webhooks/${nothing}?tenantId=${segment(workspace ?? 'none')}`)],
+    ...(api.major === 1
+      ? ([
+          ['workspace:read', api.get('/host/workspace/files')],
+          ['workspace:write', api.delete('/host/workspace/files/conformance-none')],
+        ] as const)
+      : []),
+  ];
+  const lacking = new Set<string>();
+  for (const [scope, answer] of asked) {
+    const given = await quietly(answer);
+    const envelope = recordIn(given);
+    const details = isRecord(envelope?.details) ? envelope.details : {};
+    const named = envelope?.scopeRequired ?? details.scopeRequired;
+    if (given?.status === 403 && named === scope) lacking.add(scope);
+  }
+  return lacking;
+}
+
+/** Hosts refuse receivers on this machine unless they are told otherwise. */
+async function whyUndeliverable(api: Api, target: Target): Promise<string | undefined> {
+  const { receiver, lacking } = target;
+  if (receiver === undefined) return undefined;
+  if (lacking.has('webhooks:manage')) return 'the key does not hold webhooks:manage';
+  const { url } = receiver.inbox();
+  const registration = { url, events: ['run.completed'], ...besides({ target }, api.major, crypto.randomUUID()) };
+  const answer = await quietly(api.post('/webhooks', registration));
+  const registered = recordIn(answer);
+  if (registered?.error === 'webhook_url_rejected') {
+    return `the host refuses the receiver's URL ${new URL(url).origin}: open the host to it, or give --receiver-url`;
+  }
+  if (answer?.status === 201 && typeof registered?.webhookId === 'string') {
+    const query = api.major === 1 ? `?tenantId=${segment(target.workspace ?? '')}` : '';
+    await quietly(api.delete(`/webhooks/${segment(registered.webhookId)}${query}`));
+  }
+  return undefined;
+}
+
+async function quietly(answer: Promise<Answer>): Promise<Answer | undefined> {
+  return answer.catch((error: unknown) => {
+    if (error instanceof Mismatch) return undefined;
+    throw error;
+  });
+}
+
+function recordIn(answer: Answer | undefined): Document | undefined {
+  const json = answer === undefined ? undefined : jsonOf(answer);
+  return isRecord(json) ? json : undefined;
+}
+
+function textsIn(value: unknown): string[] | undefined {
+  if (!Array.isArray(value)) return undefined;
+  const texts = value.filter((one) => typeof one === 'string');
+  return texts.length === 0 ? undefined : texts;
+}
+
+function isLoopback(url: string): boolean {
+  const { hostname } = new URL(url);
+  return hostname === 'localhost' || hostname === '[::1]' || /^127\./.test(hostname);
+}

@@ -1,0 +1,139 @@
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { ReceiverOptions } from '../options.ts';
+import { pause } from '../pause.ts';
+
+/** Where the host under test delivers to. Every subscription has an address of its own here. */
+export interface Receiver {
+  inbox(answers?: readonly Scripted[]): Inbox;
+  /** Takes nothing more, and cuts off those that it keeps waiting. */
+  close(): Promise<void>;
+}
+
+/** The address of one subscription: what it answers, and what came. */
+export interface Inbox {
+  readonly url: string;
+  readonly arrivals: readonly Arrival[];
+  /** What it answers from now on, in order; the last answer stands for all that come behind it. */
+  answer(...answers: readonly Scripted[]): void;
+  /** Waits until something holds of what came, and tells whether it did in time. */
+  until(holds: (arrivals: readonly Arrival[]) => boolean, withinMs: number, signal: AbortSignal): Promise<boolean>;
+}
+
+/** A status, nothing at all, or more than a status. */
+export type Scripted = number | 'hang' | ScriptedAnswer | ((arrival: Arrival) => ScriptedAnswer);
+
+export interface ScriptedAnswer {
+  readonly status: number;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string;
+}
+
+/** One request that came in. */
+export interface Arrival {
+  /** In ms since the epoch. */
+  readonly at: number;
+  readonly method: string;
+  readonly headers: ReadonlyMap<string, readonly string[]>;
+  readonly body: Buffer;
+  /** When the host gave up waiting for the answer, in ms since the epoch. */
+  abandonedAt: number | undefined;
+}
+
+/** @throws when the port cannot be listened on */
+export async function startReceiver({ host = '127.0.0.1', port = 0, url }: ReceiverOptions = {}): Promise<Receiver> {
+  const inboxes = new Map<string, Held>();
+  const server = createServer((request, response) => {
+    void receive(request, response, inboxes.get(pathOf(request))).catch(() => response.destroy());
+  });
+  server.listen(port, host);
+  await once(server, 'listening');
+  const base = (url ?? `http://${host.includes(':') ? `[${host}]` : host}:${portOf(server)}`).replace(/\/$/, '');
+  const prefix = new URL(base).pathname.replace(/\/$/, '');
+
+  return {
+    inbox(answers = [200]) {
+      const path = `/${randomBytes(12).toString('hex')}`;
+      const held = heldInbox(base + path, answers);
+      // The host may be given a prefix that a proxy in front of the receiver keeps or takes away.
+      inboxes.set(prefix + path, held).set(path, held);
+      return held;
+    },
+    async close() {
+      server.close();
+      server.closeAllConnections();
+    },
+  };
+}
+
+interface Held extends Inbox {
+  take(arrival: Arrival): Scripted;
+}
+
+function heldInbox(url: string, first: readonly Scripted[]): Held {
+  const arrivals: Arrival[] = [];
+  let answers = [...first];
+  return {
+    url,
+    arrivals,
+    answer(...next) {
+      answers = [...next];
+    },
+    take(arrival) {
+      if (arrivals.length < MOST_ARRIVALS) arrivals.push(arrival);
+      return (answers.length > 1 ? answers.shift() : answers[0]) ?? 200;
+    },
+    async until(holds, withinMs, signal) {
+      const end = Date.now() + withinMs;
+      while (!holds(arrivals)) {
+        if (Date.now() >= end) return false;
+        await pause(LOOK_MS, signal);
+      }
+      return true;
+    },
+  };
+}
+
+const LOOK_MS = 10;
+const MOST_ARRIVALS = 1000;
+const MAX_BODY_BYTES = 4 * 1024 * 1024;
+
+async function receive(request: IncomingMessage, response: ServerResponse, inbox: Held | undefined): Promise<void> {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of request) {
+    size += chunk.length;
+    if (size > MAX_BODY_BYTES) return void response.destroy();
+    chunks.push(chunk);
+  }
+  if (inbox === undefined) return void response.writeHead(404).end();
+  const arrival: Arrival = {
+    at: Date.now(),
+    method: request.method ?? '',
+    headers: new Map(Object.entries(request.headersDistinct).map(([name, values]) => [name, values ?? []])),
+    body: Buffer.concat(chunks),
+    abandonedAt: undefined,
+  };
+  response.once('close', () => {
+    if (!response.writableFinished) arrival.abandonedAt = Date.now();
+  });
+  const scripted = inbox.take(arrival);
+  if (scripted === 'hang') return;
+  const { status, headers, body } = answerOf(scripted, arrival);
+  response.writeHead(status, headers).end(body);
+}
+
+function answerOf(scripted: Exclude<Scripted, 'hang'>, arrival: Arrival): ScriptedAnswer {
+  if (typeof scripted === 'number') return { status: scripted };
+  return typeof scripted === 'function' ? scripted(arrival) : scripted;
+}
+
+function pathOf({ url = '/' }: IncomingMessage): string {
+  return url.split('?', 1)[0] ?? url;
+}
+
+function portOf(server: Server): number {
+  const address = server.address();
+  return typeof address === 'object' && address !== null ? address.port : 0;
+}

@@ -1,0 +1,103 @@
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import { Mismatch } from '../mismatch.ts';
+import type { Arrival } from './receiver.ts';
+
+// The recipe of the interface, written here once more: a verifier shared with a host would share its errors.
+
+/** What the headers of a delivery say. */
+export interface Signed {
+  readonly webhookId: string;
+  readonly eventType: string;
+  readonly timestamp: string;
+  readonly signature: string;
+  readonly algorithm: string;
+}
+
+export type Family = 'A' | 'B';
+
+const PREFIX: Readonly<Record<Family, string>> = { A: 'svc-', B: 'x-svc-' };
+const NAMES: Readonly<Record<keyof Signed, string>> = {
+  webhookId: 'webhook-id',
+  eventType: 'event-type',
+  timestamp: 'timestamp',
+  signature: 'signature',
+  algorithm: 'signature-algorithm',
+};
+
+/** The headers of one family; the names of those that are missing or doubled are in the error. */
+export function familyOf({ headers }: Arrival, family: Family): Signed {
+  const read = (field: keyof Signed): string => {
+    const name = PREFIX[family] + NAMES[field];
+    const values = headers.get(name) ?? [];
+    const [value, ...others] = values;
+    if (value === undefined || others.length > 0) {
+      throw new Mismatch(`a delivery with the header ${name}, once`, `${values.length} of them`);
+    }
+    return value;
+  };
+  return {
+    webhookId: read('webhookId'),
+    eventType: read('eventType'),
+    timestamp: read('timestamp'),
+    signature: read('signature'),
+    algorithm: read('algorithm'),
+  };
+}
+
+/** Whether a delivery carries any header of a family. */
+export function carries({ headers }: Arrival, family: Family): boolean {
+  return Object.values(NAMES).some((name) => headers.has(PREFIX[family] + name));
+}
+
+/**
+ * Verifies a delivery as a subscriber does.
+ *
+ * @throws {Mismatch} when a subscriber would reject it
+ * @see Interface: Subscriber verification recipe
+ */
+export function verify(arrival: Arrival, family: Family, secret: string): Signed {
+  const signed = familyOf(arrival, family);
+  if (!/^[0-9]+$/.test(signed.timestamp)) {
+    throw new Mismatch('a timestamp of decimal digits', `"${signed.timestamp}"`);
+  }
+  const skew = Math.abs(arrival.at / 1000 - Number(signed.timestamp));
+  if (skew > TOLERANCE_S) {
+    throw new Mismatch(`a timestamp within ${TOLERANCE_S} s of the clock`, `one that is ${Math.round(skew)} s away`);
+  }
+  if (signed.algorithm !== 'v1') throw new Mismatch('the signature algorithm v1', `"${signed.algorithm}"`);
+  const expected = `sha256=${hmac(secret, `${signed.timestamp}.`, arrival.body)}`;
+  if (!equal(signed.signature, expected)) {
+    throw new Mismatch(
+      'the HMAC-SHA256 of the timestamp, a dot and the exact body, keyed by the secret as it was handed out',
+      `"${signed.signature}"`,
+    );
+  }
+  return signed;
+}
+
+const TOLERANCE_S = 300;
+
+/** The entries of a Standard Webhooks signature header that a secret explains. */
+export function standardSignature(
+  arrival: Arrival,
+  secret: string,
+): { readonly id: string; readonly isRight: boolean; readonly entries: number } {
+  const read = (name: string) => arrival.headers.get(name)?.[0] ?? '';
+  const id = read('webhook-id');
+  const key = Buffer.from(secret.replace(/^whsec_/, ''), 'base64');
+  const text = `${id}.${read('webhook-timestamp')}.`;
+  const expected = `v1,${createHmac('sha256', key).update(text).update(arrival.body).digest('base64')}`;
+  const entries = read('webhook-signature')
+    .split(' ')
+    .filter((entry) => entry !== '');
+  return { id, isRight: entries.some((entry) => equal(entry, expected)), entries: entries.length };
+}
+
+function hmac(secret: string, text: string, body: Uint8Array): string {
+  return createHmac('sha256', secret).update(text).update(body).digest('hex');
+}
+
+function equal(one: string, other: string): boolean {
+  const [left, right] = [Buffer.from(one), Buffer.from(other)];
+  return left.length === right.length && timingSafeEqual(left, right);
+}

@@ -1,0 +1,63 @@
+import type { Report, Result } from './report.ts';
+
+/** A report as JUnit XML: a suite for each area, a case for each check and major. Warnings are said in the output of their case. */
+export function junitReport({ url, startedAt, durationMs, results }: Report): string {
+  const areas = [...new Set(results.map(({ area }) => area))];
+  return [
+    '<?xml version="1.0" encoding="UTF-8"?>',
+    `<testsuites name="svc-conformance ${escaped(url)}" ${countsOf(results)} time="${seconds(durationMs)}" timestamp="${startedAt}">`,
+    ...areas.map((area) =>
+      suiteOf(
+        area,
+        results.filter((result) => result.area === area),
+      ),
+    ),
+    '</testsuites>',
+    '',
+  ].join('\n');
+}
+
+function suiteOf(area: string, results: readonly Result[]): string {
+  const took = results.reduce((sum, { durationMs }) => sum + durationMs, 0);
+  return [
+    `  <testsuite name="${escaped(area)}" ${countsOf(results)} time="${seconds(took)}">`,
+    ...results.map(caseOf),
+    '  </testsuite>',
+  ].join('\n');
+}
+
+function caseOf(result: Result): string {
+  const { id, name, major, area, durationMs } = result;
+  const head = `    <testcase classname="${escaped(area)}" name="${escaped(`${id} (major ${major}): ${name}`)}" time="${seconds(durationMs)}"`;
+  const inside = insideOf(result);
+  return inside === undefined ? `${head}/>` : `${head}>${inside}</testcase>`;
+}
+
+function insideOf({ outcome, reason, failure, rule }: Result): string | undefined {
+  if (outcome === 'skipped') return `<skipped message="${escaped(reason ?? '')}"/>`;
+  if (failure === undefined) return undefined;
+  const text = [`expected ${failure.expected}`, `seen ${failure.seen}`, `rule: ${rule.section}`, failure.curl]
+    .filter((line) => line !== undefined)
+    .join('\n');
+  if (outcome === 'warned') return `<system-out>${escaped(`warning\n${text}`)}</system-out>`;
+  return `<failure type="mismatch" message="${escaped(`expected ${failure.expected}`)}">${escaped(text)}</failure>`;
+}
+
+function countsOf(results: readonly Result[]): string {
+  const count = (outcome: Result['outcome']) => results.filter((result) => result.outcome === outcome).length;
+  return `tests="${results.length}" failures="${count('failed')}" errors="0" skipped="${count('skipped')}"`;
+}
+
+function seconds(ms: number): string {
+  return (ms / 1000).toFixed(3);
+}
+
+/** What XML 1.0 cannot hold, even as a reference, is replaced. */
+function escaped(text: string): string {
+  return text
+    .replace(/[^\t\n\r\u{20}-\u{D7FF}\u{E000}-\u{FFFD}\u{10000}-\u{10FFFF}]/gu, '\u{FFFD}')
+    .replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;')
+    .replaceAll('>', '&gt;')
+    .replaceAll('"', '&quot;');
+}

@@ -1,0 +1,98 @@
+import type { Report, Result } from './report.ts';
+
+export interface TextOptions {
+  readonly colours: boolean;
+}
+
+type Colour = 'green' | 'red' | 'yellow' | 'dim' | 'bold';
+
+const CODES: Readonly<Record<Colour, readonly [on: number, off: number]>> = {
+  green: [32, 39],
+  red: [31, 39],
+  yellow: [33, 39],
+  dim: [2, 22],
+  bold: [1, 22],
+};
+
+const SIGNS: Readonly<Record<Result['outcome'], readonly [sign: string, colour: Colour]>> = {
+  passed: ['✓', 'green'],
+  failed: ['✗', 'red'],
+  warned: ['!', 'yellow'],
+  skipped: ['–', 'dim'],
+};
+
+/** A report as a table for people: by area, one line for each check, one column for each major. */
+export function textReport(report: Report, options: TextOptions): string {
+  const paint = painter(options);
+  const { host, results, summary, durationMs } = report;
+  const name = [host.name, host.version].filter((part) => part !== undefined).join(' ');
+  const head = `${report.url}${name === '' ? '' : `, ${name}`}, versions ${host.protocolVersions.join(' and ') || 'unknown'}`;
+  const lines = [printable(head), ''];
+  for (const [area, ofArea] of grouped(results, ({ area }) => area)) {
+    lines.push(paint('bold', area));
+    for (const [, ofCheck] of grouped(ofArea, ({ id }) => id)) lines.push(...rowOf(ofCheck, paint));
+    lines.push('');
+  }
+  const { passed, failed, warned, skipped } = summary;
+  const verdict = `${passed} passed, ${failed} failed, ${warned} warned, ${skipped} skipped, in ${(durationMs / 1000).toFixed(1)} s`;
+  return [...lines, paint(failed > 0 ? 'red' : 'green', verdict), ''].join('\n');
+}
+
+type Painter = (colour: Colour, text: string) => string;
+
+function painter({ colours }: TextOptions): Painter {
+  return (colour, text) => {
+    const [on, off] = CODES[colour];
+    return colours ? `\u001b[${on}m${text}\u001b[${off}m` : text;
+  };
+}
+
+function rowOf(results: readonly Result[], paint: Painter): readonly string[] {
+  const columns = ([1, 2] as const).map((major) => {
+    const result = results.find((one) => one.major === major);
+    if (result === undefined) return ' ';
+    const [sign, colour] = SIGNS[result.outcome];
+    return paint(colour, sign);
+  });
+  const [first] = results;
+  if (first === undefined) return [];
+  const isSkipped = results.every(({ outcome }) => outcome === 'skipped');
+  const title = `${first.id}  ${first.name}`;
+  return [`  ${columns.join(' ')}  ${isSkipped ? paint('dim', title) : title}`, ...notesOf(results, paint)];
+}
+
+/** Reasons and failures below their check; what both majors have in common is said once. */
+function notesOf(results: readonly Result[], paint: Painter): readonly string[] {
+  const notes = results.map((result) => ({ major: result.major, lines: noteOf(result) }));
+  const [one, other] = notes;
+  if (one !== undefined && other !== undefined && one.lines.join('\n') === other.lines.join('\n')) {
+    return indented(one.lines, '', paint);
+  }
+  return notes.flatMap(({ major, lines }) => indented(lines, `major ${major}: `, paint));
+}
+
+function noteOf({ reason, failure }: Result): readonly string[] {
+  if (reason !== undefined) return [`skipped: ${reason}`];
+  if (failure === undefined) return [];
+  const { expected, seen, curl } = failure;
+  return [`expected ${expected}`, `seen     ${seen}`, ...(curl === undefined ? [] : [`         ${curl}`])];
+}
+
+function indented(lines: readonly string[], label: string, paint: Painter): readonly string[] {
+  return lines.map((line, at) =>
+    paint('dim', `        ${at === 0 ? label : ' '.repeat(label.length)}${printable(line)}`),
+  );
+}
+
+function grouped<Item>(items: readonly Item[], by: (item: Item) => string): ReadonlyMap<string, readonly Item[]> {
+  const groups = new Map<string, Item[]>();
+  for (const item of items) groups.set(by(item), [...(groups.get(by(item)) ?? []), item]);
+  return groups;
+}
+
+/** What came over the network must not steer the terminal: control and format characters are shown as escapes. */
+function printable(text: string): string {
+  return text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (character) => {
+    return `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`;
+  });
+}

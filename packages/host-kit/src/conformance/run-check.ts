@@ -1,0 +1,121 @@
+import type { Api } from './api.ts';
+import { areaOf, type Check, type Major } from './check.ts';
+import { curlOf } from './http/curl.ts';
+import type { Caller } from './keys.ts';
+import { Inapplicable, Mismatch } from './mismatch.ts';
+import { pause } from './pause.ts';
+import type { Redactor } from './redact.ts';
+import type { Failure, Result } from './report/report.ts';
+import type { Target } from './target.ts';
+import type { World } from './world.ts';
+
+export interface RunCheckOptions {
+  readonly major: Major;
+  readonly target: Target;
+  readonly apiFor: (until: AbortSignal) => (major: Major, caller: Caller) => Api;
+  readonly redact: Redactor;
+  /** Ends the whole run. */
+  readonly signal: AbortSignal;
+}
+
+/** Runs one check under one major within its time, and cleans up behind it. Never throws. */
+export async function runCheck(check: Check, options: RunCheckOptions): Promise<Result> {
+  const { major, target, signal } = options;
+  const startedAt = performance.now();
+  const result = (outcome: Result['outcome'], more: Pick<Result, 'reason' | 'failure'> = {}): Result => ({
+    id: check.id,
+    area: areaOf(check),
+    name: check.name,
+    level: check.level,
+    rule: check.rule,
+    major,
+    outcome,
+    ...more,
+    durationMs: Math.round(performance.now() - startedAt),
+  });
+
+  const reason = check.needs.map((need) => need(target, major)).find((why) => why !== undefined);
+  if (reason !== undefined) return result('skipped', { reason });
+  if (signal.aborted) return result('skipped', { reason: 'the run was interrupted' });
+
+  const tag = `conformance-${crypto.randomUUID()}`;
+  const cleaners: ((world: World) => Promise<unknown>)[] = [];
+  const deadline = AbortSignal.timeout(DEADLINE_MS);
+  const until = AbortSignal.any([signal, deadline]);
+  try {
+    await check.run(worldOf({ ...options, tag }, until, cleaners));
+    return result('passed');
+  } catch (error) {
+    if (error instanceof Inapplicable) return result('skipped', { reason: error.message });
+    if (signal.aborted) return result('skipped', { reason: 'the run was interrupted' });
+    const failure = failureOf(deadline.aborted ? tooSlow() : error, options.redact);
+    return result(check.level === 'MUST' ? 'failed' : 'warned', { failure });
+  } finally {
+    await cleanUp({ ...options, tag }, cleaners);
+  }
+}
+
+const DEADLINE_MS = 60_000;
+const CLEANING_MS = 10_000;
+const EVENTUALLY_MS = 10_000;
+const LOOK_MS = 60;
+
+function tooSlow(): Mismatch {
+  return new Mismatch(`the check to be over within ${DEADLINE_MS / 1000} s`, 'that it was not');
+}
+
+/** What cannot be cleaned up is left: the check's outcome does not depend on it. */
+async function cleanUp(options: WorldOptions, cleaners: ((world: World) => Promise<unknown>)[]): Promise<void> {
+  const world = worldOf(options, AbortSignal.timeout(CLEANING_MS), []);
+  for (const clean of cleaners.reverse()) await clean(world).catch(() => {});
+}
+
+interface WorldOptions extends RunCheckOptions {
+  readonly tag: string;
+}
+
+function worldOf(
+  { major, target, apiFor, redact, tag }: WorldOptions,
+  signal: AbortSignal,
+  cleaners: ((world: World) => Promise<unknown>)[],
+): World {
+  const api = apiFor(signal);
+  return {
+    major,
+    target,
+    signal,
+    tag,
+    api: api(major, 'main'),
+    as: (caller) => api(major, caller),
+    under: (other, caller = 'main') => api(other, caller),
+    inbox(...answers) {
+      if (target.receiver === undefined) throw new Inapplicable('the suite runs without a receiver');
+      return target.receiver.inbox(answers.length === 0 ? [200] : answers);
+    },
+    afterwards: (clean) => void cleaners.push(clean),
+    conceal: redact.conceal,
+    pause: (ms) => pause(ms, signal),
+    async eventually(expected, look, withinMs = EVENTUALLY_MS) {
+      const end = performance.now() + withinMs;
+      for (;;) {
+        const found = await look();
+        if (found !== undefined) return found;
+        if (performance.now() >= end) throw new Mismatch(`${expected} within ${withinMs / 1000} s`, 'that it was not');
+        await pause(LOOK_MS, signal);
+      }
+    },
+  };
+}
+
+function failureOf(error: unknown, redact: Redactor): Failure {
+  if (!(error instanceof Mismatch)) {
+    const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
+    return { expected: 'the check to come to an end', seen: redact(text) };
+  }
+  const { expected, seen, answer } = error;
+  return {
+    expected: redact(expected),
+    seen: redact(seen),
+    ...(answer !== undefined && { curl: redact(curlOf(answer.sent)) }),
+  };
+}

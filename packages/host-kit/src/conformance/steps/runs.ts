@@ -1,0 +1,113 @@
+import type { Api } from '../api.ts';
+import { body, holds } from '../expect.ts';
+import type { Answer } from '../http/answer.ts';
+import { CURSOR, polled, type RunEvent } from '../shapes/event.ts';
+import { segment } from '../shapes/id.ts';
+import { createdRun, type Snapshot, snapshot, TERMINAL } from '../shapes/run.ts';
+import type { World } from '../world.ts';
+
+/** The workflows that hosts ship for suites like this one. */
+export const NOOP = 'conformance-noop';
+export const DELAY = 'conformance-delay';
+export const CANCELLABLE = 'conformance-cancellable';
+export const FAILURE = 'conformance-failure';
+export const APPROVAL = 'conformance-approval';
+export const IDEMPOTENT = 'conformance-idempotent';
+
+/** The node of `conformance-approval` that waits for an answer. */
+export const GATE = 'gate';
+
+export interface Started {
+  readonly runId: string;
+  readonly answer: Answer;
+}
+
+/** What a creation may say besides the workflow. */
+export interface RunFields {
+  readonly inputs?: object;
+  readonly tags?: readonly string[];
+  readonly metadata?: object;
+}
+
+/** Creates a run, with the tag of the check. One that does not end by itself is cancelled when the check is over. */
+export async function startRun(
+  world: World,
+  workflowId: string,
+  { tags = [], ...fields }: RunFields = {},
+  api: Api = world.api,
+): Promise<Started> {
+  const answer = await api.post('/runs', { workflowId, ...fields, tags: [world.tag, ...tags] });
+  const { runId } = body(answer, 201, createdRun[api.major]);
+  if (LASTING.includes(workflowId)) {
+    world.afterwards((after) => after.under(api.major, api.caller).post(`/runs/${segment(runId)}/cancel`, {}));
+  }
+  return { runId, answer };
+}
+
+const LASTING: readonly string[] = [DELAY, CANCELLABLE, APPROVAL];
+
+/** Reads a run. */
+export async function readRun(api: Api, runId: string): Promise<Snapshot> {
+  return body(await api.get(`/runs/${segment(runId)}`), 200, snapshot[api.major]);
+}
+
+/** Waits until a run has one of the statuses. */
+export async function untilStatus(
+  world: World,
+  runId: string,
+  statuses: readonly string[],
+  api: Api = world.api,
+): Promise<Snapshot> {
+  return world.eventually(`the run to be ${statuses.join(' or ')}`, async () => {
+    const answer = await api.get(`/runs/${segment(runId)}`);
+    const run: Snapshot = body(answer, 200, snapshot[api.major]);
+    const isOver = TERMINAL.includes(run.status) && !statuses.includes(run.status);
+    holds(!isOver, `the run to become ${statuses.join(' or ')}`, `"${run.status}"`, answer);
+    return statuses.includes(run.status) ? run : undefined;
+  });
+}
+
+/** Creates a run and waits for its end. */
+export async function endedRun(
+  world: World,
+  workflowId: string = NOOP,
+  fields: RunFields = {},
+  api: Api = world.api,
+): Promise<Snapshot> {
+  const { runId } = await startRun(world, workflowId, fields, api);
+  return untilStatus(world, runId, TERMINAL, api);
+}
+
+/** The whole log of a run that has ended, or what there is of one that goes on. */
+export async function logOf(world: World, runId: string, api: Api = world.api): Promise<readonly RunEvent[]> {
+  const events: RunEvent[] = [];
+  for (let page = 0; page < MOST_PAGES; page += 1) {
+    const last = events.at(-1);
+    const query = { timeout: 1, ...(last !== undefined && { [CURSOR[api.major]]: last.sequence }) };
+    const answer = await api.get(`/runs/${segment(runId)}/events/poll`, { query, extraMs: 1000 });
+    const isNew = await take(api, answer, events);
+    if (!isNew) return events;
+  }
+  return events;
+}
+
+const MOST_PAGES = 50;
+
+/** Adds the events of a page, and tells whether there may be more. */
+async function take(api: Api, answer: Answer, events: RunEvent[]): Promise<boolean> {
+  if (api.major === 1) {
+    const page = body(answer, 200, polled[1]);
+    events.push(...page.events);
+    return page.events.length > 0 && !page.isComplete;
+  }
+  const page = body(answer, 200, polled[2]);
+  events.push(...page.events);
+  return page.events.length > 0 && !(page.isTerminal && page.events.at(-1)?.sequence === page.lastSequence);
+}
+
+/** The first event of a type, which must be there. */
+export function eventOf(events: readonly RunEvent[], type: string): RunEvent {
+  const found = events.find((event) => event.type === type);
+  holds(found !== undefined, `an event ${type} in the log`, events.map((event) => event.type).join(', '));
+  return found;
+}

@@ -1,0 +1,145 @@
+import { randomBytes } from 'node:crypto';
+import type { Api } from '../api.ts';
+import type { Major } from '../check.ts';
+import { body, fits, holds } from '../expect.ts';
+import type { Answer } from '../http/answer.ts';
+import { jsonOf } from '../http/answer.ts';
+import { Mismatch } from '../mismatch.ts';
+import type { Arrival, Inbox, Scripted } from '../receiver/receiver.ts';
+import { carries, verify } from '../receiver/signature.ts';
+import { delivery, type RunEvent } from '../shapes/event.ts';
+import { bareId, segment } from '../shapes/id.ts';
+import { registered1, registered2 } from '../shapes/webhook.ts';
+import type { World } from '../world.ts';
+
+export interface Wanted {
+  readonly events?: readonly string[];
+  /** That of the check without it, so that only its own runs are told of. */
+  readonly tags?: readonly string[] | 'none';
+  /** What the receiver answers; 200 without it. */
+  readonly answers?: readonly Scripted[];
+  readonly api?: Api;
+}
+
+export interface Subscribed {
+  readonly webhookId: string;
+  readonly secret: string;
+  readonly inbox: Inbox;
+  /** Ends the subscription before the check does. */
+  unregister(): Promise<Answer>;
+}
+
+export const COMPLETED = 'run.completed';
+
+/** A URL that every host takes and that leads nowhere: the name is reserved, and registration resolves none. */
+export const SILENT_URL = 'https://receiver.conformance.invalid/hook';
+
+/** Registers an inbox of the suite's own. The registration goes when the check is over. */
+export async function subscribe(world: World, wanted: Wanted = {}): Promise<Subscribed> {
+  const { events = [COMPLETED], tags = [world.tag], answers = [200], api = world.api } = wanted;
+  const inbox = world.inbox(...answers);
+  const registration = { url: inbox.url, events, ...(tags !== 'none' && { tags }) };
+  const { webhookId, secret } = await register(world, api, registration);
+  return { webhookId, secret, inbox, unregister: () => api.delete(placeOf(world, api.major, webhookId)) };
+}
+
+/** Registers a URL, with what the major asks for beside it. */
+export async function register(
+  world: World,
+  api: Api,
+  registration: object,
+): Promise<{ readonly webhookId: string; readonly secret: string; readonly answer: Answer }> {
+  const minted = randomBytes(32).toString('hex');
+  const answer = await api.post('/webhooks', { ...registration, ...besides(world, api.major, minted) });
+  const registered = registeredIn(answer, api.major, minted);
+  world.conceal(registered.secret);
+  unregisterAfterwards(world, api, registered.webhookId);
+  return { ...registered, answer };
+}
+
+/** What a registration says beside its URL and events: major 1 names the workspace, major 2 may bring its secret. */
+export function besides({ target }: Pick<World, 'target'>, major: Major, secret: string): object {
+  return major === 1 ? { tenantId: target.workspace ?? '' } : { secret };
+}
+
+function registeredIn(answer: Answer, major: Major, minted: string): { webhookId: string; secret: string } {
+  if (major === 1) return body(answer, 201, registered1);
+  return { ...body(answer, 201, registered2), secret: minted };
+}
+
+export function unregisterAfterwards(world: World, api: Api, webhookId: string): void {
+  world.afterwards((after) => {
+    return after.under(api.major, api.caller).delete(placeOf(world, api.major, webhookId));
+  });
+}
+
+/** Where a subscription is, with what major 1 wants to know besides. */
+export function placeOf({ target }: Pick<World, 'target'>, major: Major, webhookId: string, behind = ''): string {
+  const query = major === 1 ? `?tenantId=${segment(target.workspace ?? '')}` : '';
+  return `/webhooks/${segment(webhookId)}${behind}${query}`;
+}
+
+/** What the suite has seen a healthy host take for a delivery, with much to spare. */
+const DELIVERED_WITHIN_MS = 10_000;
+
+/** Waits until so many deliveries have come. */
+export async function arrived(
+  world: World,
+  { inbox }: Pick<Subscribed, 'inbox'>,
+  count = 1,
+  withinMs: number = DELIVERED_WITHIN_MS,
+): Promise<readonly Arrival[]> {
+  const inTime = await inbox.until((arrivals) => arrivals.length >= count, withinMs, world.signal);
+  if (!inTime) {
+    const times = count === 1 ? 'a delivery' : `${count} deliveries`;
+    throw new Mismatch(`${times} to the subscription within ${withinMs / 1000} s`, `${inbox.arrivals.length}`);
+  }
+  return inbox.arrivals;
+}
+
+/** Waits for the first delivery about a run. */
+export async function arrivalOf(world: World, { inbox }: Pick<Subscribed, 'inbox'>, runId: string): Promise<Arrival> {
+  await inbox.until((arrivals) => tellsOf(arrivals, runId), DELIVERED_WITHIN_MS, world.signal);
+  const found = inbox.arrivals.find((arrival) => tellsOf([arrival], runId));
+  holds(
+    found !== undefined,
+    `a delivery about ${runId} within ${DELIVERED_WITHIN_MS / 1000} s`,
+    `${inbox.arrivals.length} deliveries`,
+  );
+  return found;
+}
+
+/** Whether any of the deliveries is about a run, whatever the form of its id. */
+export function tellsOf(arrivals: readonly Arrival[], runId: string): boolean {
+  return runsIn(arrivals).some((id) => bareId(id) === bareId(runId));
+}
+
+/** What is not to come has had as much time as what came needed, and this besides. */
+export const QUIET_MS = 700;
+
+/** Waits until a delivery to another subscription of the same event has come, and a moment longer. */
+export async function settled(world: World, witness: Pick<Subscribed, 'inbox'>, count = 1): Promise<void> {
+  await arrived(world, witness, count);
+  await world.pause(QUIET_MS);
+}
+
+export interface Delivered {
+  readonly runId: string;
+  readonly workspaceId?: string | undefined;
+  readonly event: RunEvent;
+}
+
+/** The body of a delivery, which must be signed by the subscription's secret and have the form of the major. */
+export function deliveredIn(arrival: Arrival, major: Major, secret: string): Delivered {
+  verify(arrival, carries(arrival, 'A') ? 'A' : 'B', secret);
+  const json = jsonOf({ text: arrival.body.toString('utf8') });
+  return fits(json, delivery[major]);
+}
+
+/** The runs that deliveries are about, without a look at their signatures. */
+export function runsIn(arrivals: readonly Arrival[]): readonly string[] {
+  return arrivals.map(({ body: bytes }) => {
+    const json = jsonOf({ text: bytes.toString('utf8') });
+    return typeof json === 'object' && json !== null && 'runId' in json ? String(json.runId) : '';
+  });
+}

@@ -1,0 +1,121 @@
+import { apiOf } from './api.ts';
+import { areaOf, type Check, type Major } from './check.ts';
+import { CHECKS } from './checks/index.ts';
+import { explore } from './explore.ts';
+import { connections } from './http/send.ts';
+import type { Caller } from './keys.ts';
+import { KEY_NAMES } from './keys.ts';
+import { type ConformanceOptions, UsageError } from './options.ts';
+import { startReceiver } from './receiver/receiver.ts';
+import { redactor } from './redact.ts';
+import type { Report, Result } from './report/report.ts';
+import { runCheck } from './run-check.ts';
+import { isRecord, type Target } from './target.ts';
+
+/**
+ * Holds a host to the protocol, over HTTP and with nothing else.
+ *
+ * @returns how every check went; nothing of a credential is in it
+ * @throws {Unreachable} when nobody answers at the URL, or somebody else
+ * @throws {UsageError} for a URL that is no origin, or for an unknown check or area in `only`
+ * @example
+ * const { summary, results } = await runConformance({ url: 'http://127.0.0.1:8787', keys: { main: process.env.SVC_KEY } });
+ */
+export async function runConformance(options: ConformanceOptions): Promise<Report> {
+  const origin = originOf(options.url);
+  const checks = selected(options.only);
+  const keys = Object.fromEntries(
+    Object.entries(options.keys ?? {}).filter(([, key]) => key !== undefined && key !== ''),
+  );
+  const redact = redactor();
+  for (const name of KEY_NAMES) redact.conceal(keys[name] ?? '');
+  const startedAt = Date.now();
+  const { signal = new AbortController().signal, requestTimeoutMs = REQUEST_TIMEOUT_MS } = options;
+  const open = connections();
+  const receiver = options.receiver === false ? undefined : await startReceiver(options.receiver);
+  try {
+    const apiFor = (until: AbortSignal) => (major: Major, caller: Caller) => {
+      const key = caller === 'nobody' ? undefined : keys[caller];
+      return apiOf({ origin, major, caller, key, connections: open, timeoutMs: requestTimeoutMs, signal: until });
+    };
+    const target = await explore({ ...options, origin, keys, receiver, apiOf: apiFor(signal) });
+    const jobs = checks.flatMap((check) => majorsOf(check, target, options.majors).map((major) => ({ check, major })));
+    const results = await inParallel(jobs, options.concurrency ?? CONCURRENCY, async ({ check, major }) => {
+      const result = await runCheck(check, { major, target, apiFor, redact, signal });
+      options.onResult?.(result);
+      return result;
+    });
+    return {
+      url: origin,
+      startedAt: new Date(startedAt).toISOString(),
+      durationMs: Date.now() - startedAt,
+      host: { ...implementationOf(target), protocolVersions: target.protocolVersions },
+      summary: summaryOf(results),
+      results,
+    };
+  } finally {
+    await receiver?.close();
+    open.close();
+  }
+}
+
+const REQUEST_TIMEOUT_MS = 10_000;
+const CONCURRENCY = 8;
+
+/** The majors to run a check under. One that no major of the host has is reported once, as skipped. */
+function majorsOf(check: Check, target: Target, wanted: readonly Major[] | undefined): readonly Major[] {
+  const considered = check.majors.filter((major) => wanted === undefined || wanted.includes(major));
+  return considered.filter((major) => target.majors.length === 0 || target.majors.includes(major));
+}
+
+function selected(only: readonly string[] | undefined): readonly Check[] {
+  if (only === undefined || only.length === 0) return CHECKS;
+  const unknown = only.filter((name) => !CHECKS.some((check) => names(check, name)));
+  if (unknown.length > 0) throw new UsageError(`There is no check or area ${unknown.join(', ')}.`);
+  return CHECKS.filter((check) => only.some((name) => names(check, name)));
+}
+
+function names(check: Check, name: string): boolean {
+  return check.id === name || areaOf(check) === name;
+}
+
+function originOf(url: string): string {
+  const parsed = URL.canParse(url) ? new URL(url) : undefined;
+  const isOrigin = parsed !== undefined && /^https?:$/.test(parsed.protocol) && parsed.pathname === '/';
+  if (!isOrigin || parsed.search !== '' || parsed.username !== '') {
+    throw new UsageError(
+      'The URL must be the origin of a host, such as http://127.0.0.1:8787, without path or credentials.',
+    );
+  }
+  return parsed.origin;
+}
+
+/** A pool: results are in the order of the jobs, whatever order they end in. */
+async function inParallel<Job, Outcome>(
+  jobs: readonly Job[],
+  width: number,
+  work: (job: Job) => Promise<Outcome>,
+): Promise<Outcome[]> {
+  const outcomes = new Array<Outcome>(jobs.length);
+  const queue = jobs.entries();
+  await Promise.all(
+    Array.from({ length: Math.min(width, jobs.length) }, async () => {
+      for (const [index, job] of queue) outcomes[index] = await work(job);
+    }),
+  );
+  return outcomes;
+}
+
+function implementationOf({ documents }: Target): {
+  readonly name: string | undefined;
+  readonly version: string | undefined;
+} {
+  const found = [documents[1]?.implementation, documents[2]?.implementation].find(isRecord);
+  const text = (value: unknown) => (typeof value === 'string' ? value : undefined);
+  return { name: text(found?.name), version: text(found?.version) };
+}
+
+function summaryOf(results: readonly Result[]): Report['summary'] {
+  const count = (outcome: Result['outcome']) => results.filter((result) => result.outcome === outcome).length;
+  return { passed: count('passed'), failed: count('failed'), warned: count('warned'), skipped: count('skipped') };
+}
