@@ -52,6 +52,7 @@ export const ENTRIES = [
   { name: '@svc/auth/node', runtime: 'node', kB: 6 },
 
   { name: '@svc/host-kit', runtime: 'node', kB: 400 },
+  { name: '@svc/host-kit/conformance', runtime: 'node', kB: 150 },
   { name: '@svc/host-kit/discovery', runtime: 'neutral', kB: 110 },
   { name: '@svc/host-kit/node', runtime: 'node', kB: 10 },
   { name: '@svc/host-kit/stores/memory', runtime: 'neutral', kB: 7 },

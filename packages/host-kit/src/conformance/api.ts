@@ -1,5 +1,4 @@
 import type { IncomingMessage } from 'node:http';
-import type { Major } from './check.ts';
 import type { Answer, Sent } from './http/answer.ts';
 import { type Frame, framesOf } from './http/event-stream.ts';
 import { type Connections, codeOf, textOf } from './http/send.ts';
@@ -7,6 +6,7 @@ import type { Caller, KeyName } from './keys.ts';
 import { KEY_VARIABLES } from './keys.ts';
 import { Mismatch } from './mismatch.ts';
 import { pause } from './pause.ts';
+import type { Major } from './rule.ts';
 
 /** The operations of one major, called by one caller. Paths are those of the manifest: the major says what stands before them. */
 export interface Api {

@@ -1,10 +1,6 @@
+import { BOTH, type Major, type Rule } from './rule.ts';
 import type { Target } from './target.ts';
 import type { World } from './world.ts';
-
-/** A protocol major. */
-export type Major = 1 | 2;
-
-export const BOTH: readonly Major[] = [1, 2];
 
 /** One rule of the protocol, and how a host is asked whether it keeps it. */
 export interface Check {
@@ -21,14 +17,6 @@ export interface Check {
   readonly needs: readonly Need[];
   /** @throws {Mismatch} when the host does not keep the rule */
   readonly run: (world: World) => Promise<void>;
-}
-
-/** Where a rule is written. */
-export interface Rule {
-  /** Of the interface document. */
-  readonly section: string;
-  /** Of `docs/requirements.json`, where the rule stands there. */
-  readonly requirement?: string;
 }
 
 /** Whether a check can be run under a major: the reason why not, or nothing. */

@@ -1,10 +1,10 @@
 import { type Api, DISCOVERY_PATH } from './api.ts';
-import type { Major } from './check.ts';
 import { type Answer, jsonOf } from './http/answer.ts';
 import type { Caller } from './keys.ts';
 import { Mismatch } from './mismatch.ts';
 import type { ConformanceOptions } from './options.ts';
 import type { Receiver } from './receiver/receiver.ts';
+import type { Major } from './rule.ts';
 import { bareId, segment, unknownId } from './shapes/id.ts';
 import { NOOP } from './steps/runs.ts';
 import { besides } from './steps/webhooks.ts';

@@ -1,6 +1,6 @@
-import type { Major } from './check.ts';
 import type { KeyName } from './keys.ts';
 import type { Result } from './report/report.ts';
+import type { Major } from './rule.ts';
 
 /** What a run of the suite is given. */
 export interface ConformanceOptions {

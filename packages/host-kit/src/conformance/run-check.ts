@@ -1,11 +1,12 @@
 import type { Api } from './api.ts';
-import { areaOf, type Check, type Major } from './check.ts';
+import { areaOf, type Check } from './check.ts';
 import { curlOf } from './http/curl.ts';
 import type { Caller } from './keys.ts';
 import { Inapplicable, Mismatch } from './mismatch.ts';
 import { pause } from './pause.ts';
 import type { Redactor } from './redact.ts';
 import type { Failure, Result } from './report/report.ts';
+import type { Major } from './rule.ts';
 import type { Target } from './target.ts';
 import type { World } from './world.ts';
 

@@ -1,5 +1,5 @@
 import { apiOf } from './api.ts';
-import { areaOf, type Check, type Major } from './check.ts';
+import { areaOf, type Check } from './check.ts';
 import { CHECKS } from './checks/index.ts';
 import { explore } from './explore.ts';
 import { connections } from './http/send.ts';
@@ -9,6 +9,7 @@ import { type ConformanceOptions, UsageError } from './options.ts';
 import { startReceiver } from './receiver/receiver.ts';
 import { redactor } from './redact.ts';
 import type { Report, Result } from './report/report.ts';
+import type { Major } from './rule.ts';
 import { runCheck } from './run-check.ts';
 import { isRecord, type Target } from './target.ts';
 

@@ -1,8 +1,8 @@
-import type { Major } from './check.ts';
 import type { Answer } from './http/answer.ts';
 import type { KeyName } from './keys.ts';
 import type { Durations } from './options.ts';
 import type { Receiver } from './receiver/receiver.ts';
+import type { Major } from './rule.ts';
 
 /** What is known of the host before the checks begin. */
 export interface Target {

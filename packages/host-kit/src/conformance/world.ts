@@ -1,7 +1,7 @@
 import type { Api } from './api.ts';
-import type { Major } from './check.ts';
 import type { Caller } from './keys.ts';
 import type { Inbox, Scripted } from './receiver/receiver.ts';
+import type { Major } from './rule.ts';
 import type { Target } from './target.ts';
 
 /** What one check works with. */

@@ -1,10 +1,11 @@
 import { createPublicKey, verify } from 'node:crypto';
 import { z } from 'zod';
-import { area, type Check, type Major } from '../check.ts';
+import { area, type Check } from '../check.ts';
 import { body, fits, holds, refused, same } from '../expect.ts';
 import { described } from '../http/answer.ts';
 import { Inapplicable } from '../mismatch.ts';
 import { fixture, key, scopes } from '../needs.ts';
+import type { Major } from '../rule.ts';
 import { endedRun, NOOP } from '../steps/runs.ts';
 import { isRecord, type Target } from '../target.ts';
 

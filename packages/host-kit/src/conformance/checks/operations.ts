@@ -1,4 +1,4 @@
-import type { Major } from '../check.ts';
+import type { Major } from '../rule.ts';
 import { segment, unknownId } from '../shapes/id.ts';
 import type { Target } from '../target.ts';
 

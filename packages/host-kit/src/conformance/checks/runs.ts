@@ -1,8 +1,9 @@
 import { z } from 'zod';
-import { area, type Check, type Major } from '../check.ts';
+import { area, type Check } from '../check.ts';
 import { anObject, body, fits, header, holds, refused, same, status } from '../expect.ts';
 import { described } from '../http/answer.ts';
 import { capability, fixture, key, scopes, unadvertised } from '../needs.ts';
+import type { Major } from '../rule.ts';
 import { resourceId, segment, unknownId } from '../shapes/id.ts';
 import { createdRun, snapshot, TERMINAL } from '../shapes/run.ts';
 import {

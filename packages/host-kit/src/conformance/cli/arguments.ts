@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { z } from 'zod';
-import type { Major } from '../check.ts';
 import { KEY_NAMES, KEY_VARIABLES, type KeyName, keyOption } from '../keys.ts';
 import { type ConformanceOptions, UsageError } from '../options.ts';
+import type { Major } from '../rule.ts';
 import type { Terminal } from './terminal.ts';
 
 /** What the command was asked for. */

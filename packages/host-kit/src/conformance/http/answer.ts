@@ -1,4 +1,4 @@
-import type { Major } from '../check.ts';
+import type { Major } from '../rule.ts';
 
 /** What was sent, in the form that a `curl` can repeat. */
 export interface Sent {

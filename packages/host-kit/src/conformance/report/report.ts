@@ -1,8 +1,13 @@
-import type { Check, Major } from '../check.ts';
+import type { Major, Rule } from '../rule.ts';
 
 /** How one check went under one major. */
-export interface Result extends Pick<Check, 'id' | 'name' | 'level' | 'rule'> {
+export interface Result {
+  /** Of the check. */
+  readonly id: string;
   readonly area: string;
+  readonly name: string;
+  readonly level: 'MUST' | 'SHOULD';
+  readonly rule: Rule;
   readonly major: Major;
   /** A `SHOULD` that is not kept is `warned`. */
   readonly outcome: 'passed' | 'failed' | 'warned' | 'skipped';

@@ -54,11 +54,14 @@ function rowOf(results: readonly Result[], paint: Painter): readonly string[] {
     const [sign, colour] = SIGNS[result.outcome];
     return paint(colour, sign);
   });
-  const [first] = results;
+  const [first, second] = results;
   if (first === undefined) return [];
   const isSkipped = results.every(({ outcome }) => outcome === 'skipped');
-  const title = `${first.id}  ${first.name}`;
-  return [`  ${columns.join(' ')}  ${isSkipped ? paint('dim', title) : title}`, ...notesOf(results, paint)];
+  // What was skipped throughout, and why, is one line.
+  if (isSkipped && (second === undefined || second.reason === first.reason)) {
+    return [`  ${columns.join(' ')}  ${paint('dim', printable(`${first.id}  skipped: ${first.reason}`))}`];
+  }
+  return [`  ${columns.join(' ')}  ${first.id}  ${first.name}`, ...notesOf(results, paint)];
 }
 
 /** Reasons and failures below their check; what both majors have in common is said once. */

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Major } from '../check.ts';
+import type { Major } from '../rule.ts';
 
 const TENANT = '(?:anon:)?[A-Za-z0-9._~-]{1,128}';
 

@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import type { Api } from '../api.ts';
-import type { Major } from '../check.ts';
 import { body, fits, holds } from '../expect.ts';
 import type { Answer } from '../http/answer.ts';
 import { jsonOf } from '../http/answer.ts';
 import { Mismatch } from '../mismatch.ts';
 import type { Arrival, Inbox, Scripted } from '../receiver/receiver.ts';
 import { carries, verify } from '../receiver/signature.ts';
+import type { Major } from '../rule.ts';
 import { delivery, type RunEvent } from '../shapes/event.ts';
 import { bareId, segment } from '../shapes/id.ts';
 import { registered1, registered2 } from '../shapes/webhook.ts';

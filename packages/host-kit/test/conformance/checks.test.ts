@@ -1,0 +1,31 @@
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, test } from 'vitest';
+import { CHECKS } from '../../src/conformance/index.ts';
+import { markdownOf } from '../../src/conformance/report/list.ts';
+
+const read = (path: string) => readFileSync(fileURLToPath(new URL(`../../../../${path}`, import.meta.url)), 'utf8');
+
+describe('the checks', () => {
+  test('have ids of their own, of the form <area>.<rule>', () => {
+    const ids = CHECKS.map(({ id }) => id);
+    expect(new Set(ids).size).toBe(ids.length);
+    expect(ids.filter((id) => !/^[a-z0-9-]+\.[a-z0-9-]+$/.test(id))).toEqual([]);
+  });
+
+  test('say in a sentence what a host does that keeps the rule', () => {
+    expect(CHECKS.filter(({ name }) => !/^[A-Za-z].*\.$/.test(name)).map(({ name }) => name)).toEqual([]);
+    expect(CHECKS.filter(({ rule }) => rule.section === '')).toEqual([]);
+  });
+
+  test('name requirements that there are', () => {
+    const { requirements } = JSON.parse(read('docs/requirements.json'));
+    const known = new Set(requirements.map(({ id }: { id: string }) => id));
+    const named = CHECKS.flatMap(({ rule }) => rule.requirement ?? []);
+    expect(named.filter((id) => !known.has(id))).toEqual([]);
+  });
+
+  test('are listed in docs/conformance.md as `svc-conformance --list --markdown` does', () => {
+    expect(read('docs/conformance.md')).toContain(`<!-- checks -->\n\n${markdownOf(CHECKS)}\n<!-- /checks -->`);
+  });
+});

@@ -1,0 +1,64 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import type { Arrival } from '../../src/conformance/receiver/receiver.ts';
+import { standardSignature, verify } from '../../src/conformance/receiver/signature.ts';
+
+/** Vectors made with OpenSSL, from the package whose verifier the suite does not use. */
+function vectors(name: string): readonly Vector[] {
+  const url = new URL(`../../../webhook-verify/vectors/${name}.json`, import.meta.url);
+  return JSON.parse(readFileSync(url, 'utf8')).cases;
+}
+
+interface Vector {
+  readonly why: string;
+  readonly outcome: string;
+  readonly secrets: readonly string[];
+  readonly now: number;
+  readonly headers: readonly (readonly [string, string])[];
+  readonly body: string;
+}
+
+function arrivalOf({ now, headers, body }: Vector): Arrival {
+  const received = new Map<string, string[]>();
+  for (const [name, value] of headers) {
+    const values = received.get(name.toLowerCase()) ?? [];
+    received.set(name.toLowerCase(), [...values, value.trim()]);
+  }
+  return {
+    at: now * 1000,
+    method: 'POST',
+    headers: received,
+    body: Buffer.from(body, 'base64'),
+    abandonedAt: undefined,
+  };
+}
+
+/** What a delivery of a host may not be, though a lenient receiver takes it. */
+const LENIENT = ['a header that is repeated with the same value', 'no algorithm', 'a signature in upper case'];
+
+describe('the recipe of the interface, written once more', () => {
+  const cases = vectors('deliveries').filter(({ secrets }) => secrets.length === 1);
+
+  test.each(cases.filter(({ outcome, why }) => outcome === 'accepted' && !LENIENT.includes(why)))(
+    'takes $why',
+    (vector) => {
+      const family = vector.headers.some(([name]) => name.toLowerCase() === 'svc-signature') ? 'A' : 'B';
+      expect(verify(arrivalOf(vector), family, vector.secrets[0] ?? '').algorithm).toBe('v1');
+    },
+  );
+
+  // Whether the families agree, and what the body says, is asked by checks of their own.
+  const others = ['accepted', 'header_mismatch', 'malformed_body', 'event_type_mismatch'];
+  test.each(cases.filter(({ outcome }) => !others.includes(outcome)))('rejects $why', (vector) => {
+    expect(() => verify(arrivalOf(vector), 'A', vector.secrets[0] ?? '')).toThrow(/expected/);
+  });
+
+  const standard = vectors('standard-webhooks').filter(({ secrets, outcome }) => {
+    return secrets.length === 1 && ['accepted', 'signature_mismatch'].includes(outcome);
+  });
+  test.each(standard)('Standard Webhooks: $why is $outcome', (vector) => {
+    const headers = Object.entries(vector.headers) as unknown as Vector['headers'];
+    const { isRight } = standardSignature(arrivalOf({ ...vector, headers }), vector.secrets[0] ?? '');
+    expect(isRight).toBe(vector.outcome === 'accepted');
+  });
+});
