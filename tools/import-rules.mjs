@@ -24,7 +24,7 @@ export const CONFIGURATION = ['tsup.base.ts'];
 const GROUND = ['clock.ts', 'errors.ts', 'json.ts', 'log.ts', 'lookup.ts', 'random.ts', 'transaction.ts'];
 
 /** What the host is about. It reaches a store through the ports that `stores/store.ts` bundles. */
-const DOMAIN = ['audit', 'runs', 'streams', 'webhooks', 'discovery'];
+const DOMAIN = ['audit', 'health', 'runs', 'streams', 'webhooks', 'discovery'];
 const PORTS = 'stores/store.ts';
 
 /**

@@ -28,7 +28,8 @@ export async function boot(config: Config, log: Log): Promise<Running> {
     log({ level: 'warn', event: 'egress.loopback-open', message });
   }
   const store = await openStore(config.store, log);
-  let listener: RequestListener = (_request, response) => response.writeHead(503, { 'retry-after': '1' }).end();
+  const notYet: RequestListener = (_request, response) => response.writeHead(503, { 'retry-after': '1' }).end();
+  let listener = notYet;
   const server = createServer({ requestTimeout: 30_000, headersTimeout: 10_000 }, (request, response) =>
     listener(request, response),
   );
@@ -38,17 +39,23 @@ export async function boot(config: Config, log: Log): Promise<Running> {
     // Port 0 becomes a port first, because tokens and proofs name the URL.
     url = await listen(server, config.listen);
     host = await assemble(config, config.baseUrl?.replace(/\/$/, '') ?? url, store, log);
+    const serve = toNodeListener(host);
+    // Whoever watches sees it live while it takes up what an earlier process left.
+    listener = (request, response) => (PROBE.test(request.url ?? '') ? serve : notYet)(request, response);
     await host.start();
+    listener = serve;
   } catch (error) {
     server.close();
     await (host?.stop(0) ?? store.close());
     throw error;
   }
   const started = host;
-  listener = toNodeListener(started);
   return {
     url,
     async stop() {
+      started.drain();
+      // Time for a load balancer to see it, and to send requests elsewhere.
+      await new Promise((resolve) => setTimeout(resolve, config.shutdown.drainMs));
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
       // They would not end by themselves.
       started.closeStreams();
@@ -60,6 +67,8 @@ export async function boot(config: Config, log: Log): Promise<Running> {
     },
   };
 }
+
+const PROBE = /^\/host\/[^/]+\/(?:livez|readyz)(?:\?|$)/;
 
 /** Requests first, then attempts; together they stay within the ten seconds that a stop may take. */
 const GRACE_MS = 4_500;
@@ -77,6 +86,7 @@ async function assemble(config: Config, baseUrl: string, store: Store, log: Log)
     store,
     engine,
     log,
+    telemetry: config.telemetry,
     baseUrl,
     org: config.org,
     authenticate: lanes,

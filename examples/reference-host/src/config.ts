@@ -129,6 +129,8 @@ const schema = z
         caFile: z.string().nullable().default(null),
       })
       .prefault({}),
+    telemetry: z.strictObject({ incomingTraces: z.enum(['continue', 'link']).default('continue') }).prefault({}),
+    shutdown: z.strictObject({ drainMs: z.int().min(0).max(600_000).default(0) }).prefault({}),
     limits: z.strictObject({ maxRequestBodyBytes: z.int().min(1024).default(1_048_576) }).prefault({}),
     ...authenticationConfig,
     audit: z

@@ -9,6 +9,8 @@ import { auditRecorder } from './audit/recorder.ts';
 import { systemClock } from './clock.ts';
 import { tokenIssuers } from './discovery/authentication.ts';
 import { discoveryDocuments } from './discovery/documents.ts';
+import type { Phase } from './health/check.ts';
+import { type HealthReport, health } from './health/health.ts';
 import { type Answer, responseOf } from './http/answer.ts';
 import { pipeline, type RequestRecord } from './http/pipeline.ts';
 import type { Reply, Route } from './http/route.ts';
@@ -35,7 +37,9 @@ import { discoveryRoute } from './routes/discovery.ts';
 import { eventRoutes } from './routes/events.ts';
 import { openApiRoute } from './routes/openapi.ts';
 import { operatorRoutes } from './routes/operator.ts';
+import { probeDocuments } from './routes/probes.ts';
 import { runRoutes } from './routes/runs.ts';
+import { statusRoutes } from './routes/status.ts';
 import { webhookRoutes } from './routes/webhooks.ts';
 import { type EventLog, eventLog } from './runs/event-log.ts';
 import { executor } from './runs/executor.ts';
@@ -50,6 +54,7 @@ import { telemetry } from './telemetry/telemetry.ts';
 import type { Transaction } from './transaction.ts';
 import { upkeep } from './upkeep.ts';
 import { attempt } from './webhooks/attempt.ts';
+import { hostBacklog, tenantBacklog } from './webhooks/backlog.ts';
 import { dispatcher } from './webhooks/dispatcher.ts';
 import { forgetExpiredSecrets } from './webhooks/forget-secrets.ts';
 import { outbox } from './webhooks/outbox.ts';
@@ -69,6 +74,10 @@ export interface Host {
   readonly events: EventLog;
   /** Takes up what an earlier process left unfinished, and begins to deliver. */
   start(): Promise<void>;
+  /** Whether it may be sent requests, and by what it is judged. Cheap, however often it is asked. */
+  health(): Promise<HealthReport>;
+  /** Says that it is about to stop: `readyz` answers 503 from now on, and everything else goes on. */
+  drain(): void;
   /** How many streams of events and waiting polls there are. */
   readers(): number;
   /**
@@ -155,12 +164,21 @@ export function createHost(options: HostOptions): Host {
   });
   const execute = executor({ engine, store, clock, events, log });
 
+  let phase: Phase = 'made';
+  const { attemptTimeoutMs } = webhooks;
+  const report = health({ phase: () => phase, store: options.store, dispatcher: dispatch, attemptTimeoutMs, clock });
+
   const org = checkVendorOrg(options.org ?? 'example');
   const mounts: Mount[] = [
     {
       name: 'webhooks',
       path: '/webhooks',
       routes: operatorRoutes({ store, clock, dispatcher: dispatch, record, moved: observe.moved }),
+    },
+    {
+      name: 'status',
+      path: '/status',
+      routes: statusRoutes({ clock, health: report, backlogOf: (tenancy, now) => tenantBacklog(store, tenancy, now) }),
     },
     { name: 'byok', path: '/byok/secrets', routes: byokRoutes({ store, clock, secrets, record }) },
   ];
@@ -233,15 +251,16 @@ export function createHost(options: HostOptions): Host {
   ];
   requirePairing(routes, served);
 
+  const vendor = vendorTable(
+    org,
+    mounts.flatMap((mount) => mount.routes),
+  );
   const answer = pipeline({
     served,
     retirement: options.retirement,
     routes,
-    vendor: vendorTable(
-      org,
-      mounts.flatMap((mount) => mount.routes),
-    ),
-    documents: tokenDocuments(options),
+    vendor,
+    documents: new Map([...tokenDocuments(options), ...probeDocuments(vendor.prefix, report)]),
     authenticator: authenticator({
       lanes: options.authenticate,
       ...(options.refusals !== undefined && { refusals: options.refusals }),
@@ -274,6 +293,7 @@ export function createHost(options: HostOptions): Host {
   ];
 
   let stopWatching = (): void => {};
+  let stopShowing = (): void => {};
 
   /** Looks for what other hosts have left: their dead do not say so. */
   function watch(): void {
@@ -303,16 +323,25 @@ export function createHost(options: HostOptions): Host {
     fetch: async (request, peer) => responseOf(await answer(request, peer)),
     answer,
     events,
+    health: report,
+    drain() {
+      phase = 'draining';
+    },
     async start() {
+      phase = 'starting';
+      stopShowing = observe.showBacklog((now) => hostBacklog(store, now));
       recorder?.start();
       if (store.shared === true) watch();
       dispatch.start();
       for (const { start } of upkeeps) start();
       await execute.resume();
+      if (phase === 'starting') phase = 'running';
     },
     readers: readers.taken,
     closeStreams: readers.close,
     async stop(graceMs = 10_000) {
+      phase = 'stopped';
+      stopShowing();
       stopWatching();
       readers.close();
       // At the same time, so that one grace serves both. What an execution appends now waits in the outbox.
@@ -360,7 +389,7 @@ function resourceMetadata({ authentication = {}, baseUrl }: HostOptions): { read
   return { resourceMetadata: protectedResourceUrl(baseUrl) };
 }
 
-function tokenDocuments({ authentication = {}, baseUrl }: HostOptions): ReadonlyMap<string, Reply> {
+function tokenDocuments({ authentication = {}, baseUrl }: HostOptions): ReadonlyMap<string, () => Promise<Reply>> {
   const issuers = tokenIssuers(authentication);
   if (issuers.length === 0 || baseUrl === undefined) return new Map();
   const { dpop } = authentication;
@@ -373,7 +402,7 @@ function tokenDocuments({ authentication = {}, baseUrl }: HostOptions): Readonly
   });
   const body = new TextEncoder().encode(JSON.stringify(metadata));
   const headers = { 'cache-control': 'public, max-age=300' };
-  return new Map([[new URL(protectedResourceUrl(baseUrl)).pathname, { status: 200, headers, body }]]);
+  return new Map([[new URL(protectedResourceUrl(baseUrl)).pathname, async () => ({ status: 200, headers, body })]]);
 }
 
 /** @see Interface: Audit logging */

@@ -2,6 +2,8 @@ export type { AuditStore } from './audit/audit-store.ts';
 export { type Clock, systemClock } from './clock.ts';
 export type { AuthenticationFacts } from './discovery/authentication.ts';
 export { HostError, type HostErrorCode } from './errors.ts';
+export type { HealthCheck, HealthReason } from './health/check.ts';
+export type { HealthReport } from './health/health.ts';
 export { createHost, type Host } from './host.ts';
 export type { Json, JsonObject } from './json.ts';
 export type { Log, LogRecord } from './log.ts';

@@ -38,7 +38,7 @@ export interface PipelineOptions {
   /** The host's own operations, which are in no major. */
   readonly vendor: VendorTable;
   /** Documents outside of the protocol, by their path: public, and the same for everybody. */
-  readonly documents: ReadonlyMap<string, Reply>;
+  readonly documents: ReadonlyMap<string, () => Promise<Reply>>;
   readonly authenticator: Authenticator;
   readonly roles: RoleAuthorizer | undefined;
   readonly limiter: RateLimiter | undefined;
@@ -215,7 +215,8 @@ export function pipeline(options: PipelineOptions): (request: Request, peer?: Pe
     const path = target.split('?', 1)[0] ?? '';
     const found = options.vendor.find(method, path);
     const known = found === undefined ? documents.get(path) : undefined;
-    if (known !== undefined) return document(method, known);
+    if (known !== undefined)
+      return document(method, known).catch((error: unknown) => failureAnswer(error, served.preferredMajor, options));
     const route = found?.kind === 'route' ? options.vendor.prefix + found.route.path : undefined;
     return watch(request, { operation: undefined, route, major: undefined }, async () => {
       if (found === undefined) return plainError(404, 'not_found', 'There is nothing at this path.');
@@ -269,9 +270,9 @@ export function pipeline(options: PipelineOptions): (request: Request, peer?: Pe
     return answerOf(await route.serve({ ...given, request, permit }));
   }
 
-  function document(method: string, found: Reply): Answer {
+  async function document(method: string, read: () => Promise<Reply>): Promise<Answer> {
     if (method !== 'GET' && method !== 'HEAD') return notAllowed(['GET', 'HEAD']);
-    const answer = answerOf(found);
+    const answer = answerOf(await read());
     return method === 'HEAD' ? withoutBody(answer) : answer;
   }
 }

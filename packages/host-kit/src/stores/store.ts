@@ -4,6 +4,7 @@ import type { EventStore } from '../runs/event-store.ts';
 import type { RunStore } from '../runs/run-store.ts';
 import type { Transaction } from '../transaction.ts';
 import type { AttemptLog } from '../webhooks/attempt-log.ts';
+import type { BacklogStore } from '../webhooks/backlog-store.ts';
 import type { DeliveryQueue } from '../webhooks/delivery-queue.ts';
 import type { SubscriptionStore } from '../webhooks/subscription-store.ts';
 
@@ -23,6 +24,7 @@ export interface Store {
   readonly events: EventStore;
   readonly subscriptions: SubscriptionStore;
   readonly deliveries: DeliveryQueue;
+  readonly backlog: BacklogStore;
   readonly attempts: AttemptLog;
   readonly audit: AuditStore;
   readonly byok: ByokStore;

@@ -68,6 +68,20 @@ export const METRICS = {
     attributes: [],
     buckets: LATE_BY_S,
   },
+  queueDue: {
+    name: 'svc.webhook.queue.due',
+    kind: 'gauge',
+    unit: '{delivery}',
+    description: 'Deliveries that are due and wait, for subscriptions that are not paused; counted up to 10000.',
+    attributes: [],
+  },
+  queueAge: {
+    name: 'svc.webhook.queue.oldest_due_age',
+    kind: 'gauge',
+    unit: 's',
+    description: 'How long the first of them has been due.',
+    attributes: [],
+  },
   retries: {
     name: 'svc.webhook.retries',
     kind: 'counter',

@@ -6,7 +6,7 @@ import type { Scope } from './scope.ts';
 /** A store whose transactions are timed. */
 export function timedStore(store: Store, { meter }: Scope): Store {
   const duration = histogramOf(meter, METRICS.transactionDuration);
-  const { shared, runs, events, subscriptions, deliveries, attempts, audit, byok } = store;
+  const { shared, runs, events, subscriptions, deliveries, backlog, attempts, audit, byok } = store;
 
   return {
     ...(shared !== undefined && { shared }),
@@ -14,6 +14,7 @@ export function timedStore(store: Store, { meter }: Scope): Store {
     events,
     subscriptions,
     deliveries,
+    backlog,
     attempts,
     audit,
     byok,

@@ -1,6 +1,7 @@
 import type { Store } from '../stores/store.ts';
 import { attemptsContract } from './store-contract/attempts.ts';
 import { auditContract } from './store-contract/audit.ts';
+import { backlogContract } from './store-contract/backlog.ts';
 import { byokContract } from './store-contract/byok.ts';
 import type { StoreAssertions, StoreContract } from './store-contract/contract.ts';
 import { deliveriesContract } from './store-contract/deliveries.ts';
@@ -39,6 +40,7 @@ const PARTS: readonly ((contract: StoreContract) => void)[] = [
   eventsContract,
   subscriptionsContract,
   deliveriesContract,
+  backlogContract,
   attemptsContract,
   auditContract,
   byokContract,

@@ -10,8 +10,20 @@ export interface Dispatcher {
   wake(): void;
   /** Ends what is under way for a subscription that was removed; nothing starts for it afterwards. */
   forget(webhookId: string): void;
+  /** Whether it does its work, for whoever watches it. */
+  progress(): DispatcherProgress;
   /** Starts nothing more, gives what is under way `graceMs` to end, and hands the rest back to the queue. */
   stop(graceMs: number): Promise<void>;
+}
+
+/** Since when, in ms; undefined: not at all. */
+export interface DispatcherProgress {
+  /** The round that is under way. */
+  readonly roundSince: number | undefined;
+  /** Rounds have failed. */
+  readonly failingSince: number | undefined;
+  /** The longest attempt that is under way. */
+  readonly attemptSince: number | undefined;
 }
 
 export interface DispatcherOptions {
@@ -38,6 +50,8 @@ export function dispatcher(options: DispatcherOptions): Dispatcher {
   let pumpAgain = false;
   let cancelTimer = () => {};
   let sweptAt = 0;
+  let roundSince: number | undefined;
+  let failingSince: number | undefined;
 
   return {
     start() {
@@ -50,6 +64,10 @@ export function dispatcher(options: DispatcherOptions): Dispatcher {
       for (const { delivery, abort } of underWay) {
         if (delivery.webhookId === webhookId) abort.abort();
       }
+    },
+    progress() {
+      const [oldest] = underWay;
+      return { roundSince, failingSince, attemptSince: oldest?.since };
     },
     async stop(graceMs) {
       state = 'stopped';
@@ -70,6 +88,7 @@ export function dispatcher(options: DispatcherOptions): Dispatcher {
     pumpAgain = true;
     pumping ??= pump().finally(() => {
       pumping = undefined;
+      roundSince = undefined;
       if (pumpAgain) wake();
     });
   }
@@ -78,10 +97,13 @@ export function dispatcher(options: DispatcherOptions): Dispatcher {
     while (pumpAgain && state === 'running') {
       pumpAgain = false;
       cancelTimer();
+      roundSince = clock.now();
       try {
         await sweep();
         await claimWhatIsDue();
+        failingSince = undefined;
       } catch (error) {
+        failingSince ??= clock.now();
         log({ level: 'error', event: 'dispatcher.store-failed', ...describeError(error) });
         sleepUntil(clock.now() + STORE_RETRY_MS);
       }
@@ -144,7 +166,7 @@ export function dispatcher(options: DispatcherOptions): Dispatcher {
         // Half of what was claimed is under way or done: time to ask for more.
         if (underWay.size + ready.length <= concurrency.total) wake();
       });
-    const begun: UnderWay = { delivery, abort, done };
+    const begun: UnderWay = { delivery, abort, done, since: clock.now() };
     underWay.add(begun);
     if (state === 'stopped') abort.abort();
   }
@@ -201,6 +223,7 @@ interface UnderWay {
   readonly delivery: ClaimedDelivery;
   readonly abort: AbortController;
   readonly done: Promise<unknown>;
+  readonly since: number;
 }
 
 interface Claimed {

@@ -13,6 +13,9 @@ import { memoryStore } from '@svc/host-kit/stores/memory';
 import { type Recording, recording } from './recording.ts';
 
 export const KEY = 'operator-key-of-the-telemetry-0123456789';
+/** May read runs, and no more. */
+export const READER = 'reader-key-of-the-telemetry-0123456789';
+export const OTHER_TENANT = 'foreign-key-of-the-telemetry-0123456789';
 
 export type Verdict =
   | { readonly kind: 'answered'; readonly status: number }
@@ -27,20 +30,26 @@ export interface WatchedHost extends Recording {
   call(
     path: string,
     options?: CallOptions,
-  ): Promise<{ readonly status: number; readonly body: Record<string, string> }>;
+  ): Promise<{ readonly status: number; readonly body: Record<string, unknown> }>;
   register(fields?: object): Promise<string>;
   run(fields?: object): Promise<string>;
 }
 
 export interface CallOptions {
   readonly method?: string;
+  /** Default `KEY`. */
+  readonly key?: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: unknown;
 }
 
 export const CLEANUP: (() => Promise<void>)[] = [];
 
-export async function watchedHost(options: Partial<HostOptions> = {}): Promise<WatchedHost> {
+/** @param from `made`: the test starts it */
+export async function watchedHost(
+  options: Partial<HostOptions> = {},
+  from: 'started' | 'made' = 'started',
+): Promise<WatchedHost> {
   const recorded = recording();
   const posts: TransportRequest[] = [];
   const { privateKey } = generateKeyPairSync('ed25519');
@@ -49,15 +58,9 @@ export async function watchedHost(options: Partial<HostOptions> = {}): Promise<W
     authenticate: [
       apiKeyLane({
         keys: memoryKeyStore([
-          {
-            id: 'key_named_hyacinth',
-            hash: hashApiKey(KEY),
-            tenant: 'tenant-amaryllis',
-            workspaces: ['workspace-begonia'],
-            principal: 'p_camellia',
-            scopes: ['runs:create', 'runs:read', 'webhooks:manage', 'audit:read'],
-            mode: 'live',
-          },
+          record('key_named_hyacinth', KEY, 'tenant-amaryllis', 'runs:create', 'runs:read', 'webhooks:manage'),
+          record('key_reader', READER, 'tenant-amaryllis', 'runs:read'),
+          record('key_foreign', OTHER_TENANT, 'tenant-of-others', 'webhooks:manage'),
         ]),
         now: Date.now,
       }),
@@ -79,18 +82,18 @@ export async function watchedHost(options: Partial<HostOptions> = {}): Promise<W
     telemetry: recorded.telemetry,
     ...options,
   });
-  await host.start();
+  if (from === 'started') await host.start();
   CLEANUP.push(() => host.stop(0));
   const watched: WatchedHost = {
     ...recorded,
     host,
     posts,
     verdict: { kind: 'answered', status: 204 },
-    async call(path, { body, headers, method = body === undefined ? 'GET' : 'POST' } = {}) {
+    async call(path, { body, headers, key = KEY, method = body === undefined ? 'GET' : 'POST' } = {}) {
       const request = new Request(`http://host-daffodil.test${path}`, {
         method,
         headers: {
-          authorization: `Bearer ${KEY}`,
+          authorization: `Bearer ${key}`,
           ...(body !== undefined && { 'content-type': 'application/json' }),
           ...headers,
         },
@@ -103,14 +106,19 @@ export async function watchedHost(options: Partial<HostOptions> = {}): Promise<W
     async register(fields = {}) {
       const hook = { url: 'https://hooks-edelweiss.example/inbox', events: ['run.completed'], ...fields };
       const { body } = await watched.call('/v1/webhooks', { body: { ...hook, tenantId: 'workspace-begonia' } });
-      return body.webhookId ?? '';
+      return String(body.webhookId);
     },
     async run(fields = {}) {
       const { body } = await watched.call('/v1/runs', { body: { workflowId: 'echo', inputs: {}, ...fields } });
-      return body.runId ?? '';
+      return String(body.runId);
     },
   };
   return watched;
+}
+
+function record(id: string, key: string, tenant: string, ...scopes: string[]) {
+  const workspaces = ['workspace-begonia'];
+  return { id, hash: hashApiKey(key), tenant, workspaces, principal: 'p_camellia', scopes, mode: 'live' } as const;
 }
 
 /** Completes with its inputs, or fails when they say so. */

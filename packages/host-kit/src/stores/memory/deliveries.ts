@@ -1,9 +1,11 @@
 import type { Transaction } from '../../transaction.ts';
+import type { BacklogStore } from '../../webhooks/backlog-store.ts';
 import type { Claim, ClaimedDelivery, DeadLetter, Delivery } from '../../webhooks/delivery.ts';
 import type { DeliveryQueue } from '../../webhooks/delivery-queue.ts';
 import { type Journal, put } from './journal.ts';
 
 export interface MemoryDeliveries extends DeliveryQueue {
+  readonly backlog: BacklogStore['read'];
   /** Removes all that a subscription was waiting for or had lost. */
   drop(webhookId: string, transaction: Transaction): void;
 }
@@ -122,6 +124,15 @@ export function deliveryQueue(journal: Journal, isPaused: (webhookId: string) =>
         for (const [deliveryId] of expired) put(journal, transaction, entries, deliveryId, undefined);
         return expired.length;
       });
+    },
+    async backlog({ webhookIds, now, limit }) {
+      const isMeant = ({ webhookId }: Delivery) => (webhookIds?.includes(webhookId) ?? true) && !isPaused(webhookId);
+      const due = [...entries.values()].filter(
+        ({ state, delivery, dueAt }) => state === 'waiting' && dueAt <= now && isMeant(delivery),
+      );
+      const times = due.map(({ dueAt }) => dueAt).filter((time) => time > 0);
+      const oldestDueAt = times.length === 0 ? undefined : times.reduce((first, time) => Math.min(first, time));
+      return { due: Math.min(due.length, limit), oldestDueAt };
     },
     drop(webhookId, transaction) {
       for (const [deliveryId, { delivery }] of entries) {

@@ -20,6 +20,7 @@ export function memoryStore(): Store {
     subscriptions,
     attempts: attemptLog(journal),
     deliveries,
+    backlog: { read: deliveries.backlog },
     audit: auditStore(journal),
     byok: byokStore(journal),
     async close() {},

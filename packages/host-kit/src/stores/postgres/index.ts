@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Store } from '../store.ts';
 import { attemptLog } from './attempts.ts';
 import { auditStore } from './audit.ts';
+import { backlogStore } from './backlog.ts';
 import { byokStore } from './byok.ts';
 import { openDatabase } from './database.ts';
 import { deliveryQueue } from './deliveries.ts';
@@ -48,6 +49,7 @@ export async function postgresStore(options: PostgresStoreOptions): Promise<Stor
     subscriptions: subscriptionStore(database),
     deliveries: deliveryQueue(database),
     attempts: attemptLog(database),
+    backlog: backlogStore(database),
     audit: auditStore(database),
     byok: byokStore(database),
     async close() {

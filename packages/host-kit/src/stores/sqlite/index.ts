@@ -2,6 +2,7 @@ import { DatabaseSync } from 'node:sqlite';
 import type { Store } from '../store.ts';
 import { attemptLog } from './attempts.ts';
 import { auditStore } from './audit.ts';
+import { backlogStore } from './backlog.ts';
 import { byokStore } from './byok.ts';
 import { deliveryQueue } from './deliveries.ts';
 import { eventStore } from './events.ts';
@@ -44,6 +45,7 @@ function openStore(path: string, released: () => void): Store {
     subscriptions: subscriptionStore(reader, database, writer),
     deliveries: deliveryQueue(reader, database, writer),
     attempts: attemptLog(reader, database, writer),
+    backlog: backlogStore(reader),
     audit: auditStore(reader, database, writer),
     byok: byokStore(reader, database, writer),
     async close() {

@@ -1,0 +1,44 @@
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { type BootedHost, bootHost, eventually, scratch } from './booted-host.ts';
+
+const KEY = 'operator_brought_key_of_enough_characters';
+
+let host: BootedHost;
+let folder: ReturnType<typeof scratch>;
+
+beforeEach(async () => {
+  folder = scratch();
+  host = await bootHost(folder.path('config.json'), {
+    listen: { port: 0 },
+    org: 'acme-corp',
+    store: `sqlite:${folder.path('svc.db')}`,
+    tenants: [{ id: 'acme', workspaces: ['acme-prod'] }],
+    apiKeys: [
+      { id: 'key_1', key: KEY, tenant: 'acme', workspaces: ['*'], principal: 'p_1', scopes: ['webhooks:manage'] },
+    ],
+    shutdown: { drainMs: 1500 },
+  });
+});
+afterEach(async () => {
+  host.process.kill('SIGKILL');
+  await host.ended;
+  folder.remove();
+});
+
+const probe = async (name: string) => (await fetch(`${host.url}/host/acme-corp/${name}`)).status;
+
+test('a host that is told to stop is first not ready, goes on for a while, and then ends', async () => {
+  expect([await probe('livez'), await probe('readyz')]).toEqual([200, 200]);
+  const from = performance.now();
+  host.process.kill('SIGTERM');
+  await eventually(async () => (await probe('readyz')) === 503);
+  expect(await probe('livez')).toBe(200);
+  const headers = { authorization: `Bearer ${KEY}` };
+  const status = await fetch(`${host.url}/host/acme-corp/status`, { headers });
+  expect(await status.json()).toMatchObject({
+    ready: false,
+    checks: [{ name: 'lifecycle', ok: false, reason: 'draining' }, { ok: true }, { ok: true }],
+  });
+  expect(await host.ended).toBe(0);
+  expect(performance.now() - from).toBeGreaterThan(1500);
+});

@@ -1,0 +1,58 @@
+import type { Clock } from '../clock.ts';
+import type { Store } from '../stores/store.ts';
+import type { HealthCheck } from './check.ts';
+
+/**
+ * Asks the store for a transaction that does nothing: it shows that its writer, or a connection to it, is to be had. It takes no part in what
+ * the transactions of others wait for, but for its turn.
+ */
+export function storeCheck(store: Pick<Store, 'transaction'>, clock: Clock): () => Promise<HealthCheck> {
+  let answer: { readonly check: HealthCheck; readonly at: number } | undefined;
+  let asking: Promise<HealthCheck> | undefined;
+  /** A question is out, maybe long after anybody waited for its answer. */
+  let isOut = false;
+
+  return async () => {
+    if (answer !== undefined && clock.now() - answer.at < FRESH_MS) return answer.check;
+    if (asking !== undefined) return asking;
+    if (isOut) return NO_ANSWER;
+    asking = ask().finally(() => {
+      asking = undefined;
+    });
+    return asking;
+  };
+
+  async function ask(): Promise<HealthCheck> {
+    isOut = true;
+    const answered = question().then((check) => {
+      isOut = false;
+      answer = { check, at: clock.now() };
+      return check;
+    });
+    return inTime(answered);
+  }
+
+  async function question(): Promise<HealthCheck> {
+    try {
+      return await store.transaction(async () => OK);
+    } catch {
+      return FAILED;
+    }
+  }
+
+  function inTime(answered: Promise<HealthCheck>): Promise<HealthCheck> {
+    return new Promise((resolve) => {
+      const cancel = clock.at(clock.now() + DEADLINE_MS, () => resolve(NO_ANSWER));
+      void answered.then((check) => {
+        cancel();
+        resolve(check);
+      });
+    });
+  }
+}
+
+const OK: HealthCheck = { name: 'store', ok: true };
+const FAILED: HealthCheck = { name: 'store', ok: false, reason: 'failed' };
+const NO_ANSWER: HealthCheck = { name: 'store', ok: false, reason: 'no-answer' };
+const FRESH_MS = 1000;
+const DEADLINE_MS = 2000;

@@ -1,0 +1,30 @@
+import type { Tenancy } from '@svc/auth';
+import type { Clock } from '../clock.ts';
+import type { HealthReport } from '../health/health.ts';
+import { type VendorRoute, vendorRoute } from '../http/route.ts';
+import type { Backlog } from '../webhooks/backlog-store.ts';
+import { statusView } from '../wire/status.ts';
+
+export interface StatusRoutesOptions {
+  readonly clock: Clock;
+  readonly health: () => Promise<HealthReport>;
+  /** Of the subscriptions that a caller manages. */
+  readonly backlogOf: (tenancy: Tenancy, now: number) => Promise<Backlog>;
+}
+
+/** How the host is, and what waits for the subscriptions that the caller manages. */
+export function statusRoutes({ clock, health, backlogOf }: StatusRoutesOptions): VendorRoute[] {
+  return [
+    vendorRoute({
+      method: 'GET',
+      path: '/status',
+      scope: 'webhooks:manage',
+      async serve({ principal }) {
+        const now = clock.now();
+        const [report, backlog] = await Promise.all([health(), backlogOf(principal.tenancy, now)]);
+        const headers = { 'cache-control': 'private, no-store' };
+        return { status: 200, headers, body: statusView(report, backlog, now) };
+      },
+    }),
+  ];
+}

@@ -1,0 +1,33 @@
+import type { BacklogStore } from '../../webhooks/backlog-store.ts';
+import { integer, optional } from '../sql/row.ts';
+import type { Database } from './database.ts';
+
+// Steps from subscription to subscription along the index, however long the backlog of each.
+const ALL = `WITH RECURSIVE named AS (
+    (SELECT webhook_id FROM deliveries WHERE state = 'waiting' ORDER BY webhook_id LIMIT 1)
+    UNION ALL
+    SELECT (SELECT d.webhook_id FROM deliveries d WHERE d.state = 'waiting' AND d.webhook_id > named.webhook_id
+      ORDER BY d.webhook_id LIMIT 1) FROM named WHERE named.webhook_id IS NOT NULL)`;
+const NAMED = 'WITH named AS (SELECT webhook_id FROM unnest($3::text[]) AS n (webhook_id))';
+const BACKLOG = `, delivering AS MATERIALIZED (
+    SELECT s.webhook_id FROM named JOIN subscriptions s USING (webhook_id) WHERE s.status <> 'paused')
+  SELECT
+    (SELECT count(*) FROM (SELECT 1 FROM delivering s CROSS JOIN LATERAL (SELECT 1 FROM deliveries d
+      WHERE d.state = 'waiting' AND d.webhook_id = s.webhook_id AND d.due_at <= $1 LIMIT $2) AS d LIMIT $2) AS c) AS due,
+    (SELECT min(first.due_at) FROM delivering s CROSS JOIN LATERAL (SELECT due_at FROM deliveries d
+      WHERE d.state = 'waiting' AND d.webhook_id = s.webhook_id AND d.due_at BETWEEN 1 AND $1
+      ORDER BY due_at LIMIT 1) AS first) AS oldest`;
+const OF_ALL = { name: 'backlog-of-all', text: ALL + BACKLOG };
+const OF_NAMED = { name: 'backlog-of-named', text: NAMED + BACKLOG };
+
+export function backlogStore(database: Database): BacklogStore {
+  return {
+    async read({ webhookIds, now, limit }) {
+      const asked = webhookIds === undefined ? OF_ALL : OF_NAMED;
+      const [row] = (await database.query(asked, [now, limit, ...(webhookIds === undefined ? [] : [[...webhookIds]])]))
+        .rows;
+      if (row === undefined) throw new Error('PostgreSQL counted nothing at all.');
+      return { due: integer(row, 'due'), oldestDueAt: optional(row, 'oldest', integer) };
+    },
+  };
+}

@@ -1,0 +1,155 @@
+import { memoryStore } from '@svc/host-kit/stores/memory';
+import { afterEach, describe, expect, test } from 'vitest';
+import { CLEANUP, OTHER_TENANT, READER, watchedHost } from '../telemetry/watched-host.ts';
+
+afterEach(async () => {
+  for (const clean of CLEANUP.splice(0)) await clean();
+});
+
+const STRANGER = { headers: { authorization: '' } };
+const PASSED = { status: 200, text: 'ok\n' };
+const FAILED = { status: 503, text: 'not ok\n' };
+
+/** What an orchestrator sees: it has no credential. */
+async function probed({ host }: Awaited<ReturnType<typeof watchedHost>>, probe: string, method = 'GET') {
+  const response = await host.fetch(new Request(`http://host.test/host/example/${probe}`, { method }));
+  return { status: response.status, text: await response.text(), headers: response.headers };
+}
+
+const shown = async (...args: Parameters<typeof probed>) => {
+  const { status, text } = await probed(...args);
+  return { status, text };
+};
+
+test('a host lives from the beginning to the end, and is ready in between', async () => {
+  const watched = await watchedHost(
+    { engine: { version: 1, refuse: () => undefined, execute: async () => {} } },
+    'made',
+  );
+  expect([await shown(watched, 'livez'), await shown(watched, 'readyz')]).toEqual([PASSED, FAILED]);
+  expect((await watched.host.health()).checks).toEqual([{ name: 'lifecycle', ok: false, reason: 'made' }]);
+  await watched.host.start();
+  expect([await shown(watched, 'livez'), await shown(watched, 'readyz')]).toEqual([PASSED, PASSED]);
+  expect(await watched.host.health()).toEqual({
+    ready: true,
+    checks: [
+      { name: 'lifecycle', ok: true },
+      { name: 'deliveries', ok: true },
+      { name: 'store', ok: true },
+    ],
+  });
+  watched.host.drain();
+  expect([await shown(watched, 'livez'), await shown(watched, 'readyz')]).toEqual([PASSED, FAILED]);
+  // Whoever still comes is served.
+  expect((await watched.call('/v1/runs', { body: { workflowId: 'any' } })).status).toBe(201);
+  await watched.host.stop(0);
+  expect([await shown(watched, 'livez'), await shown(watched, 'readyz')]).toEqual([PASSED, FAILED]);
+});
+
+test('a host whose store is away lives, and is not ready', async () => {
+  const store = memoryStore();
+  const away = await watchedHost({ store: { ...store, transaction: () => Promise.reject(new Error('gone')) } });
+  expect([await shown(away, 'livez'), await shown(away, 'readyz')]).toEqual([PASSED, FAILED]);
+});
+
+test('liveness asks the store for nothing', async () => {
+  const store = memoryStore();
+  let asked = 0;
+  const counted: typeof store.transaction = (work) => {
+    asked += 1;
+    return store.transaction(work);
+  };
+  const watched = await watchedHost({ store: { ...store, transaction: counted } });
+  // What a start has to do is done.
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  const before = asked;
+  for (let turn = 0; turn < 50; turn++) await shown(watched, 'livez');
+  expect(asked).toBe(before);
+  for (let turn = 0; turn < 50; turn++) await shown(watched, 'readyz');
+  expect(asked).toBe(before + 1);
+});
+
+describe('a probe', () => {
+  test.each(['livez', 'readyz'])('%s tells strangers nothing but whether', async (probe) => {
+    const watched = await watchedHost();
+    const { headers, status } = await probed(watched, probe);
+    expect(status).toBe(200);
+    expect(Object.fromEntries(headers)).toEqual({
+      'content-type': 'text/plain; charset=utf-8',
+      'cache-control': 'no-store',
+    });
+    expect(await shown(watched, `${probe}?verbose`)).toEqual(PASSED);
+    expect(await shown(watched, probe, 'HEAD')).toEqual({ status: 200, text: '' });
+    expect((await shown(watched, probe, 'POST')).status).toBe(405);
+    expect(watched.spans()).toEqual([]);
+    expect(await watched.series('http.server.request.duration')).toEqual([]);
+  });
+});
+
+describe('the status of a host', () => {
+  test('is for who manages webhooks: why it is not ready, and what waits for its own tenant', async () => {
+    const watched = await watchedHost({ webhooks: { durable: true, concurrency: { total: 1, perSubscription: 1 } } });
+    const { transport, release } = hanging();
+    const busy = await watchedHost({
+      webhooks: { durable: true, concurrency: { total: 1, perSubscription: 1 } },
+      transport,
+    });
+    expect((await watched.call('/host/example/status')).body).toEqual({
+      ready: true,
+      checks: [
+        { name: 'lifecycle', ok: true },
+        { name: 'deliveries', ok: true },
+        { name: 'store', ok: true },
+      ],
+      deliveries: { due: 0, countedUpTo: 10_000 },
+    });
+    await busy.register();
+    for (let turn = 0; turn < 5; turn++) await busy.run();
+    const { body } = await busy.call('/host/example/status');
+    // One is under way, and one claimed ahead.
+    expect(body.deliveries).toEqual({
+      due: 3,
+      countedUpTo: 10_000,
+      oldestDueAt: expect.stringMatching(/Z$/),
+      oldestDueForMs: expect.any(Number),
+    });
+    release();
+    busy.host.drain();
+    const draining = await busy.call('/host/example/status');
+    expect(draining.status).toBe(200);
+    expect(draining.body).toMatchObject({ ready: false });
+    expect(JSON.stringify(draining.body)).toContain('{"name":"lifecycle","ok":false,"reason":"draining"}');
+  });
+
+  test('and for nobody else', async () => {
+    const watched = await watchedHost();
+    expect((await watched.call('/host/example/status', STRANGER)).status).toBe(401);
+    expect((await watched.call('/host/example/status', { key: READER })).status).toBe(403);
+  });
+
+  test('another tenant sees nothing of what waits', async () => {
+    const { transport, release } = hanging();
+    const watched = await watchedHost({
+      webhooks: { durable: true, concurrency: { total: 1, perSubscription: 1 } },
+      transport,
+    });
+    await watched.register();
+    for (let turn = 0; turn < 5; turn++) await watched.run();
+    const { body } = await watched.call('/host/example/status', { key: OTHER_TENANT });
+    expect(body.deliveries).toEqual({ due: 0, countedUpTo: 10_000 });
+    release();
+  });
+});
+
+/** A transport whose receivers do not answer before they are told to. */
+function hanging() {
+  let release = () => {};
+  const released = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  const transport = async () => {
+    await released;
+    return { kind: 'answered', status: 204, retryAfter: undefined, durationMs: 1 } as const;
+  };
+  return { transport, release };
+}

@@ -1,0 +1,66 @@
+import { expect, test } from 'vitest';
+import { storeCheck } from '../../src/health/store-check.ts';
+import { virtualClock } from '../simulation/virtual-clock.ts';
+
+/** A store whose answers a test gives one by one, on a clock of its own. */
+function asked() {
+  const world = virtualClock(0);
+  const questions: { answer(): void; fail(): void }[] = [];
+  const check = storeCheck(
+    {
+      transaction: (work) =>
+        new Promise((resolve, reject) => {
+          const answer = () => resolve(work({} as Parameters<typeof work>[0]));
+          questions.push({ answer, fail: () => reject(new Error('The disk at /var/lib is gone.')) });
+        }),
+    },
+    world.forHost(),
+  );
+  const wait = async (ms: number) => {
+    const until = world.now() + ms;
+    world.at(until, () => {});
+    while (await world.step(until));
+  };
+  return { check, questions, wait };
+}
+
+const OK = { name: 'store', ok: true };
+const FAILED = { name: 'store', ok: false, reason: 'failed' };
+const NO_ANSWER = { name: 'store', ok: false, reason: 'no-answer' };
+
+test('a flood of questions is one question, and its answer holds for a second', async () => {
+  const { check, questions, wait } = asked();
+  const flood = Promise.all(Array.from({ length: 1000 }, check));
+  expect(questions.length).toBe(1);
+  questions[0]?.answer();
+  expect(new Set(await flood)).toEqual(new Set([OK]));
+  await wait(999);
+  expect(await check()).toEqual(OK);
+  expect(questions.length).toBe(1);
+  await wait(1);
+  const again = check();
+  expect(questions.length).toBe(2);
+  questions[1]?.fail();
+  expect(await again).toEqual(FAILED);
+});
+
+test('a store that does not answer in two seconds is not waited for, nor asked again until it does', async () => {
+  const { check, questions, wait } = asked();
+  const first = check();
+  await wait(1999);
+  await wait(1);
+  expect(await first).toEqual(NO_ANSWER);
+  await wait(60_000);
+  expect(await check()).toEqual(NO_ANSWER);
+  expect(questions.length).toBe(1);
+  questions[0]?.answer();
+  await wait(1);
+  expect(await check()).toEqual(OK);
+});
+
+test('a store that throws instead of rejecting has failed', async () => {
+  const transaction = () => {
+    throw new Error('closed');
+  };
+  expect(await storeCheck({ transaction }, virtualClock(0).forHost())()).toEqual(FAILED);
+});
