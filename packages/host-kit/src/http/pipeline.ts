@@ -215,8 +215,11 @@ export function pipeline(options: PipelineOptions): (request: Request, peer?: Pe
     const path = target.split('?', 1)[0] ?? '';
     const found = options.vendor.find(method, path);
     const known = found === undefined ? documents.get(path) : undefined;
-    if (known !== undefined)
-      return document(method, known).catch((error: unknown) => failureAnswer(error, served.preferredMajor, options));
+    if (known !== undefined) {
+      return document(method, known).catch((error: unknown) =>
+        failureAnswer(error, options, errorEnvelope[served.preferredMajor]),
+      );
+    }
     const route = found?.kind === 'route' ? options.vendor.prefix + found.route.path : undefined;
     return watch(request, { operation: undefined, route, major: undefined }, async () => {
       if (found === undefined) return plainError(404, 'not_found', 'There is nothing at this path.');
