@@ -43,7 +43,7 @@ async function host(options) {
   const made = createHost({
     store,
     authenticate: [apiKeyLane({ keys: memoryKeyStore([record]), now: Date.now })],
-    engine: { version: 1, refuse: () => undefined, execute: async () => {} },
+    engine: { version: 1, refuse: () => undefined, execute: async () => ({ status: 'completed', outputs: {} }) },
     secretKey: systemRandom(32),
     hasWorkspace: () => true,
     rateLimit: memoryRateLimiter({ limit: 1_000_000_000, windowSeconds: 60, now: Date.now }),

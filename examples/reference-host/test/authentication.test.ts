@@ -415,7 +415,8 @@ describe(covers('auth.models.at-least-one'), () => {
   test('a kit without lanes makes no host', async () => {
     const { createHost, systemRandom } = await import('@svc/host-kit');
     const { memoryStore } = await import('@svc/host-kit/stores/memory');
-    const engine = { version: 1, refuse: () => undefined, execute: async () => {} };
+    const execute = async () => ({ status: 'completed', outputs: {} }) as const;
+    const engine = { version: 1, refuse: () => undefined, execute };
     const options = { store: memoryStore(), engine, secretKey: systemRandom(32), hasWorkspace: () => false };
     expect(() => createHost({ ...options, authenticate: [] })).toThrow('at least one lane');
   });

@@ -8,11 +8,18 @@ interface DetailsByCode {
   method_not_allowed: undefined;
   payload_too_large: { readonly maxRequestBodyBytes: number };
   unsupported_media_type: undefined;
-  run_terminal: undefined;
+  run_terminal: RunStatusDetails;
+  run_state_conflict: RunStatusDetails;
   subscription_state_conflict: undefined;
   capability_not_provided: { readonly operation: string };
   service_unavailable: undefined;
   internal_error: { readonly correlationId: string };
+}
+
+/** Where the run stands that does not allow what was asked. */
+export interface RunStatusDetails {
+  readonly runStatus: string;
+  readonly pausedAt?: string;
 }
 
 /** One thing wrong with a request: where (`events[0]`, `query.tenantId`, `body`) and what was expected there. */
@@ -34,6 +41,7 @@ const STATUS = {
   payload_too_large: 413,
   unsupported_media_type: 415,
   run_terminal: 409,
+  run_state_conflict: 409,
   subscription_state_conflict: 409,
   capability_not_provided: 501,
   service_unavailable: 503,

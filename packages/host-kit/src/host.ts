@@ -160,6 +160,7 @@ export function createHost(options: HostOptions): Host {
       observe.appended(event);
       apart(dispatch.wake);
       following.appended(event);
+      execute.heard(event);
     },
   });
   const execute = executor({ engine, store, clock, events, log });
@@ -313,7 +314,16 @@ export function createHost(options: HostOptions): Host {
         log({ level: 'error', event: 'run.take-up-failed', ...describeError(error) });
       });
     };
-    const cancels = [again(SHARED_QUEUE_MS, dispatch.wake), again(SHARED_RUNS_MS, takeUp)];
+    const look = () => {
+      execute.look().catch((error: unknown) => {
+        log({ level: 'error', event: 'run.look-failed', ...describeError(error) });
+      });
+    };
+    const cancels = [
+      again(SHARED_QUEUE_MS, dispatch.wake),
+      again(SHARED_RUNS_MS, takeUp),
+      again(SHARED_REQUESTS_MS, look),
+    ];
     stopWatching = () => {
       for (const cancel of cancels) cancel();
     };
@@ -357,6 +367,7 @@ export function createHost(options: HostOptions): Host {
 const DAY_MS = 86_400_000;
 const SHARED_QUEUE_MS = 1000;
 const SHARED_RUNS_MS = 5000;
+const SHARED_REQUESTS_MS = 1000;
 const FORGET_SECRETS_MS = 60_000;
 /** Again, because another host may have sealed with a former key meanwhile. */
 const RESEAL_MS = 600_000;

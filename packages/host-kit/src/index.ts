@@ -9,10 +9,18 @@ export type { Json, JsonObject } from './json.ts';
 export type { Log, LogRecord } from './log.ts';
 export type { AuditOptions, HostOptions, StreamOptions, WebhookOptions } from './options.ts';
 export { type Random, systemRandom } from './random.ts';
-export type { EngineRefusal, Execution, NewEvent, WorkflowEngine } from './runs/engine.ts';
+export {
+  type EngineRefusal,
+  type Execution,
+  type LeaveReason,
+  type NewEvent,
+  RunLeft,
+  type RunOutcome,
+  type WorkflowEngine,
+} from './runs/engine.ts';
 export type { EventLog } from './runs/event-log.ts';
 export type { RunEvent } from './runs/event-store.ts';
-export type { Run, RunStatus } from './runs/run.ts';
+export type { Run, RunFailure, RunStatus } from './runs/run.ts';
 export type { Store } from './stores/store.ts';
 export type { TelemetryOptions } from './telemetry/scope.ts';
 export type { Transport, TransportRequest, TransportVerdict } from './webhooks/transport.ts';

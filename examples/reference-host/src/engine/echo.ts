@@ -1,10 +1,7 @@
-import { completed, node, type Workflow } from './workflow.ts';
+import type { Workflow } from './workflow.ts';
 
 /** Completes with its inputs as its outputs. */
 export const echo: Workflow = {
   refuse: () => undefined,
-  *steps(inputs) {
-    yield* node('echo', 'sample.echo', inputs);
-    yield completed(inputs);
-  },
+  run: (inputs, { node }) => node('echo', 'sample.echo', async () => inputs),
 };

@@ -1,33 +1,44 @@
-import type { JsonObject, NewEvent } from '@svc/host-kit';
+import type { EngineRefusal, JsonObject, RunFailure } from '@svc/host-kit';
 
-/** A workflow of this engine: which inputs it takes, and what it does, step by step. */
+/** A workflow of this engine: which inputs it takes, and what it does. */
 export interface Workflow {
   /** The inputs at fault and why, or nothing when they can be run. */
-  readonly refuse: (inputs: JsonObject) => { readonly field: string; readonly problem: string } | undefined;
+  readonly refuse: (inputs: JsonObject) => EngineRefusal | undefined;
   /**
-   * The events between `run.started` and the end, the terminal one last. It is run anew after a restart and must then yield
-   * what it yielded before: what is already in the log is skipped, so the log is the only memory.
+   * Does the work, node by node, and resolves with the outputs. It is run anew whenever the run is taken up again: a node that has
+   * ended does nothing then but give what it gave before, so all that has an effect belongs into a node.
+   *
+   * @throws {NodeFailure} to fail the run
    */
-  readonly steps: (inputs: JsonObject, context: StepContext) => Iterable<Step> | AsyncIterable<Step>;
+  readonly run: (inputs: JsonObject, steps: Steps) => Promise<JsonObject>;
 }
 
-export type Step = NewEvent;
-
-export interface StepContext {
-  /** When the run was started, in ms. */
-  readonly startedAt: number;
-  /** Resolves when the time has come; rejects when the host stops. */
-  readonly until: (time: number) => Promise<void>;
+/** What a workflow is made of. */
+export interface Steps {
+  /** One node. Its work is done once, or until it has ended once. */
+  node(nodeId: string, typeId: string, work: (node: NodeWork) => Promise<JsonObject>): Promise<JsonObject>;
 }
 
-/** The events of a node that does its work at once. */
-export function node(nodeId: string, typeId: string, outputs: JsonObject): Step[] {
-  return [
-    { type: 'node.started', nodeId, payload: { nodeId, typeId, attempt: 0 } },
-    { type: 'node.completed', nodeId, payload: { nodeId, outputs } },
-  ];
+/** What a node works with. */
+export interface NodeWork {
+  /** Lets time pass since the node's first start, the time in which the run was paused not counted. */
+  rest(ms: number): Promise<void>;
+  /** Aborted when the run is to be left. */
+  readonly signal: AbortSignal;
 }
 
-export function completed(outputs: JsonObject): Step {
-  return { type: 'run.completed', payload: { outputs } };
+/** Fails the node that it is thrown in, and with it the run. */
+export class NodeFailure extends Error {
+  override readonly name = 'NodeFailure';
+  readonly failure: Failure;
+  /** Once it is known. */
+  readonly nodeId: string | undefined;
+
+  constructor(failure: Failure, options: ErrorOptions & { readonly nodeId?: string } = {}) {
+    super(failure.message, options);
+    this.failure = failure;
+    this.nodeId = options.nodeId;
+  }
 }
+
+export type Failure = RunFailure & { readonly retryable?: boolean };

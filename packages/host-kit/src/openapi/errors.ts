@@ -71,6 +71,7 @@ const BESIDE: Readonly<Record<Major, (code: ErrorCode) => z.core.$ZodShape>> = {
 
 const fields = z.array(z.strictObject({ field: z.string(), problem: z.string() }));
 const count = z.int().min(0);
+const runStatus = z.string().describe('Where the run stands.');
 const rateLimit = { window: count, limit: count, current: count };
 
 /** What an error says beside its message. */
@@ -104,7 +105,8 @@ const DETAILS: Readonly<Record<ErrorCode, PerMajor<z.ZodType | undefined>>> = {
   method_not_allowed: undefined,
   payload_too_large: z.strictObject({ maxRequestBodyBytes: count }),
   unsupported_media_type: undefined,
-  run_terminal: undefined,
+  run_terminal: z.strictObject({ runStatus }),
+  run_state_conflict: z.strictObject({ runStatus, pausedAt: z.iso.datetime().optional() }),
   subscription_state_conflict: undefined,
   capability_not_provided: z.strictObject({ operation: z.string() }),
   service_unavailable: undefined,

@@ -25,7 +25,7 @@ export interface RunRequest {
 
 export interface CreateRunOptions {
   readonly store: Store;
-  readonly engine: WorkflowEngine;
+  readonly engine: Pick<WorkflowEngine, 'version' | 'refuse'>;
   readonly clock: Clock;
   readonly random: Random;
   /** Writes an audit fact in the transaction of what it records. */

@@ -4,9 +4,12 @@ import { HostError } from '../errors.ts';
 import type { Random } from '../random.ts';
 import type { Store } from '../stores/store.ts';
 import type { Transaction } from '../transaction.ts';
+import { afterEvent } from './after-event.ts';
 import type { NewEvent } from './engine.ts';
 import type { RunEvent } from './event-store.ts';
-import { afterEvent, isTerminal, type Run, type RunChange } from './run.ts';
+import { pausedEvent } from './host-events.ts';
+import type { Run } from './run.ts';
+import { isTerminal } from './transitions.ts';
 
 /** The one way in which an event comes into being. */
 export interface EventLog {
@@ -15,7 +18,8 @@ export interface EventLog {
    * because they were written in one transaction.
    *
    * @param epoch under which the run is executed; absent: the event is no step of an execution
-   * @throws {HostError} `run_terminal` when the run has ended, `not_found` when there is none
+   * @throws {HostError} `run_terminal` when the run has ended, `run_state_conflict` when the event is not to be had in its status,
+   * `not_found` when there is none
    * @throws {RunTakenOver} when another host executes the run by now
    */
   append(runId: string, event: NewEvent, epoch?: number): Promise<RunEvent>;
@@ -24,6 +28,38 @@ export interface EventLog {
 /** Whoever was too slow to keep a run learns by this that it is another's. */
 export class RunTakenOver extends Error {
   override readonly name = 'RunTakenOver';
+}
+
+/** What the kit itself does with runs and their logs. */
+export interface RunLog extends EventLog {
+  /**
+   * Opens a run in a transaction, lets `work` do with it what belongs together, and makes that durable.
+   *
+   * @param find the run as it stands in the transaction, locked
+   */
+  change<T>(find: (transaction: Transaction) => Promise<Run>, work: (open: OpenRun) => Promise<T>): Promise<T>;
+  /**
+   * Finds a run for the host itself, not for a caller.
+   *
+   * @param epoch as for `append`
+   */
+  hosted(runId: string, epoch?: number): (transaction: Transaction) => Promise<Run>;
+}
+
+/** A run inside of a transaction. */
+export interface OpenRun {
+  /** As it stands after all that was done to it here. */
+  readonly run: Run;
+  readonly transaction: Transaction;
+  /**
+   * Appends events in their order, up to one that brings a pause that was asked for: what would follow it has not happened.
+   *
+   * @returns those that were appended
+   * @throws {HostError} `run_terminal`, `run_state_conflict`
+   */
+  append(...events: readonly NewEvent[]): Promise<readonly RunEvent[]>;
+  /** Replaces what is stored beside the log. */
+  set(run: Run): void;
 }
 
 export interface EventLogOptions {
@@ -36,25 +72,77 @@ export interface EventLogOptions {
   readonly appended: (event: RunEvent) => void;
 }
 
-export function eventLog(options: EventLogOptions): EventLog {
+export function eventLog(options: EventLogOptions): RunLog {
   const { store, clock, random, outbox, appended } = options;
 
-  return {
-    async append(runId, event, epoch) {
-      const recorded = await store.transaction(async (transaction) => {
-        const run = await openRun(store, runId, transaction);
-        if (epoch !== undefined && epoch !== epochOf(run)) throw new RunTakenOver('Another host took the run over.');
-        const record = recordOf(run, event);
-        const change = afterEvent(run, record);
-        await store.events.insert(record, transaction);
-        await store.runs.update(runId, change, transaction);
-        await outbox(withChange(run, change), record, transaction);
-        return record;
-      });
-      appended(recorded);
-      return recorded;
-    },
+  const hosted: RunLog['hosted'] = (runId, epoch) => async (transaction) => {
+    const run = await store.runs.forAppend(runId, transaction);
+    if (run === undefined) throw new HostError('not_found', 'There is no such run.', { details: undefined });
+    if (epoch !== undefined && epoch !== epochOf(run)) throw new RunTakenOver('Another host took the run over.');
+    return run;
   };
+
+  return {
+    append: (runId, event, epoch) =>
+      change(hosted(runId, epoch), async (open) => {
+        const [recorded] = await open.append(event);
+        if (recorded === undefined) throw refusal(open.run, event);
+        return recorded;
+      }),
+    change,
+    hosted,
+  };
+
+  async function change<T>(
+    find: (transaction: Transaction) => Promise<Run>,
+    work: (open: OpenRun) => Promise<T>,
+  ): Promise<T> {
+    const { result, events } = await store.transaction(async (transaction) => {
+      const found = await find(transaction);
+      const open = openRun(found, transaction);
+      const result = await work(open);
+      if (open.run !== found) await store.runs.update(open.run, transaction);
+      return { result, events: open.events };
+    });
+    for (const event of events) appended(event);
+    return result;
+  }
+
+  function openRun(found: Run, transaction: Transaction): OpenRun & { readonly events: readonly RunEvent[] } {
+    let run = found;
+    const events: RunEvent[] = [];
+    return {
+      get run() {
+        return run;
+      },
+      transaction,
+      events,
+      async append(...added) {
+        const recorded: RunEvent[] = [];
+        for (const event of added) {
+          recorded.push(await record(event));
+          if (!isDrained(run)) continue;
+          await record(pausedEvent(run));
+          break;
+        }
+        return recorded;
+      },
+      set(changed) {
+        run = changed;
+      },
+    };
+
+    async function record(event: NewEvent): Promise<RunEvent> {
+      const recorded = recordOf(run, event);
+      const next = afterEvent(run, recorded);
+      if (next === undefined) throw refusal(run, event);
+      await store.events.insert(recorded, transaction);
+      await outbox(next, recorded, transaction);
+      run = next;
+      events.push(recorded);
+      return recorded;
+    }
+  }
 
   function recordOf(run: Run, event: NewEvent): RunEvent {
     return {
@@ -76,15 +164,18 @@ export function epochOf({ epoch = 0 }: Pick<Run, 'epoch'>): number {
 
 const EVENT_SCHEMA_VERSION = 1;
 
-async function openRun(store: Store, runId: string, transaction: Transaction): Promise<Run> {
-  const run = await store.runs.forAppend(runId, transaction);
-  if (run === undefined) throw new HostError('not_found', 'There is no such run.', { details: undefined });
-  if (isTerminal(run.status)) {
-    throw new HostError('run_terminal', 'The run has ended; its log takes no more events.', { details: undefined });
-  }
-  return run;
+/** A pause that was asked for comes as soon as nothing is under way, in the transaction of what ended last. */
+function isDrained({ status, pauseRequest, openNodes }: Run): boolean {
+  return status === 'running' && pauseRequest !== undefined && openNodes === undefined;
 }
 
-function withChange(run: Run, change: RunChange): Run {
-  return { ...run, ...change };
+function refusal({ status }: Run, { type }: NewEvent): HostError {
+  if (isTerminal(status)) {
+    return new HostError('run_terminal', 'The run has ended; its log takes no more events.', {
+      details: { runStatus: status },
+    });
+  }
+  return new HostError('run_state_conflict', `${type} is not to be had while the run is ${status}.`, {
+    details: { runStatus: status },
+  });
 }

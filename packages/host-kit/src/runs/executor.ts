@@ -1,13 +1,15 @@
 import type { Clock } from '../clock.ts';
-import { HostError } from '../errors.ts';
 import { describeError, type Log } from '../log.ts';
 import type { Store } from '../stores/store.ts';
 import type { NewEvent, WorkflowEngine } from './engine.ts';
-import { type EventLog, epochOf, RunTakenOver } from './event-log.ts';
+import type { RunLog } from './event-log.ts';
 import type { RunEvent } from './event-store.ts';
+import { cancelledEvents } from './host-events.ts';
 import type { Run } from './run.ts';
+import { isExecutable, isTerminalEvent } from './transitions.ts';
+import { beginTurn, type Turn } from './turn.ts';
 
-/** Keeps every unfinished run in the engine's hands: from its creation, and again after a restart. */
+/** Keeps every run for which there is something to do in the engine's hands: from its creation on, and again after a restart. */
 export interface Executor {
   /** Takes up, page by page, what an earlier process left unfinished. Resolves when all of it has been handed over. */
   resume(): Promise<void>;
@@ -17,6 +19,12 @@ export interface Executor {
    * @param decided an event that stands right after the start of a new run
    */
   execute(run: Run, decided?: NewEvent): void;
+  /** Told of each run about which something was asked here, after that is stored: what drives it learns of it at once. */
+  notice(run: Run): void;
+  /** Told of each event that was appended here. */
+  heard(event: RunEvent): void;
+  /** Looks for what was asked through other hosts about the runs that this one drives. */
+  look(): Promise<void>;
   /** Asks every execution to leave its run where it is, and waits for that for at most `graceMs`. */
   stop(graceMs: number): Promise<void>;
 }
@@ -25,38 +33,45 @@ export interface ExecutorOptions {
   readonly engine: WorkflowEngine;
   readonly store: Store;
   readonly clock: Clock;
-  readonly events: EventLog;
+  readonly events: RunLog;
   readonly log: Log;
 }
 
 export function executor(options: ExecutorOptions): Executor {
-  const { engine, store, clock, events, log } = options;
-  const stopping = new AbortController();
-  const executions = new Map<string, Promise<void>>();
+  const { store, clock, events, log } = options;
+  const turns = new Map<string, Turn>();
   /** Of runs that the log took nothing more of: the step that it refused, and how often. */
   const refused = new Map<string, { readonly sequence: number; readonly times: number }>();
+  const deadlines = new Map<string, () => void>();
+  let isStopping = false;
   let cancelTakeUp: (() => void) | undefined;
 
   return {
     resume,
     execute,
+    notice,
+    heard({ runId, type }) {
+      if (!isTerminalEvent(type)) return;
+      turns.get(runId)?.leave('gone');
+      deadlines.get(runId)?.();
+      deadlines.delete(runId);
+    },
+    async look() {
+      if (turns.size === 0) return;
+      for (const run of await store.runs.disturbed([...turns.keys()])) notice(run);
+    },
     async stop(graceMs) {
-      stopping.abort();
+      isStopping = true;
       cancelTakeUp?.();
-      const late = new Promise<void>((resolve) => {
-        const cancel = clock.at(clock.now() + graceMs, resolve);
-        void Promise.all(executions.values()).then(() => {
-          cancel();
-          resolve();
-        });
-      });
-      await late;
+      for (const callOff of deadlines.values()) callOff();
+      for (const turn of turns.values()) turn.leave('stopping');
+      await withinTime(graceMs, Promise.all([...turns.values()].map(({ settled }) => settled)));
     },
   };
 
   async function resume(): Promise<void> {
     let after: string | undefined;
-    while (!stopping.signal.aborted) {
+    while (!isStopping) {
       const page = await store.runs.unfinished({ after, limit: PAGE });
       for (const run of page) execute(run);
       after = page.at(-1)?.runId;
@@ -65,87 +80,78 @@ export function executor(options: ExecutorOptions): Executor {
   }
 
   function execute(run: Run, decided?: NewEvent): void {
-    if (stopping.signal.aborted || executions.has(run.runId)) return;
-    const execution = drive(run, decided)
-      .catch((error: unknown) => leave(run, error))
-      .finally(() => executions.delete(run.runId));
-    executions.set(run.runId, execution);
-  }
-
-  /** Rejects when the log could not be read or written: then nobody knows how far the run came. */
-  async function drive(run: Run, decided: NewEvent | undefined): Promise<void> {
     const { runId } = run;
-    const history = run.lastSequence < 0 ? [] : await wholeLog(run);
-    const standing: Standing = { last: history.at(-1) };
-    // It may have ended since it was found unfinished.
-    if (hasEnded(standing)) return;
-    try {
-      if (isRefused(runId, standing)) throw new Error('The log takes no event of the workflow.');
-      await engine.execute(run, { history, signal: stopping.signal, append });
-      if (!hasEnded(standing)) throw new Error(`${run.workflowId} returned without a terminal event`);
-    } catch (error) {
-      if (standing.broken === undefined && !stopping.signal.aborted) await append(failureOf(run, error));
-    }
-    if (standing.broken !== undefined) throw standing.broken.error;
-    refused.delete(runId);
-
-    async function append(event: NewEvent): Promise<RunEvent> {
-      stopping.signal.throwIfAborted();
-      // What follows an event whose fate is unknown would follow a gap, or come twice.
-      if (standing.broken !== undefined) throw standing.broken.error;
-      try {
-        const recorded = await events.append(runId, event, epochOf(run));
-        standing.last = recorded;
-        if (recorded.sequence === 0 && decided !== undefined)
-          standing.last = await events.append(runId, decided, epochOf(run));
-        return recorded;
-      } catch (error) {
-        standing.broken = { error };
-        noteRefusal(runId, standing);
-        throw error;
-      }
-    }
+    const earlier = turns.get(runId);
+    if (isStopping || !isExecutable(run.status) || (earlier !== undefined && earlier.left === undefined)) return;
+    const after = earlier && withinTime(LATE_TURN_MS, earlier.settled);
+    const turn = beginTurn(options, { run, decided, after, isDoomed: isDoomed(run) });
+    turns.set(runId, turn);
+    void turn.settled.then(() => {
+      if (turns.get(runId) === turn) turns.delete(runId);
+      if (turn.left?.why !== 'broken') return refused.delete(runId);
+      noteRefusal(runId, turn.lastSequence + 1);
+      return takeUpLater();
+    });
   }
 
-  async function wholeLog(run: Run): Promise<RunEvent[]> {
-    const history: RunEvent[] = [];
-    for (;;) {
-      const page = await store.events.list(run, { after: history.at(-1)?.sequence ?? -1, limit: PAGE });
-      history.push(...page);
-      if (page.length < PAGE) return history;
-    }
+  function notice(run: Run): void {
+    const turn = turns.get(run.runId);
+    if (run.status === 'cancelling') {
+      expectEnd(run);
+      turn?.leave('cancelled');
+      // Nobody drives it; where hosts share the store, another one may.
+      if (turn === undefined && store.shared !== true) execute(run);
+    } else if (run.status === 'running' || run.status === 'pending') {
+      if (turn === undefined || turn.left !== undefined) execute(run);
+      else if (run.pauseRequest !== undefined) turn.pause();
+    } else turn?.leave(run.status === 'paused' ? 'paused' : 'gone');
   }
 
-  /** An engine that rejects fails the run. */
-  function failureOf(run: Run, error: unknown): NewEvent {
-    log({ level: 'error', event: 'run.engine-failed', runId: run.runId, ...describeError(error) });
-    const failure = { code: 'internal_error', message: 'The workflow engine failed.', retryable: false };
-    return { type: 'run.failed', payload: { error: failure } };
+  /** Whatever is still under way then, and wherever: a cancelled run has ended in time. */
+  function expectEnd({ runId, cancelRequest }: Run): void {
+    if (deadlines.has(runId) || isStopping) return;
+    const callOff = clock.at((cancelRequest?.at ?? clock.now()) + CANCEL_WITHIN_MS, () => {
+      deadlines.delete(runId);
+      turns.get(runId)?.leave('cancelled');
+      endCancelled(runId).catch((error: unknown) => {
+        log({ level: 'error', event: 'run.cancel-late', runId, ...describeError(error) });
+        takeUpLater();
+      });
+    });
+    deadlines.set(runId, callOff);
   }
 
-  /** The log took nothing more. That it is away is no failure of the run, which is taken up again from where it stands. */
-  function leave({ runId }: Run, error: unknown): void {
-    if (stopping.signal.aborted) return;
-    const isOver = HostError.is(error) && error.code === 'run_terminal';
-    const isTaken = error instanceof RunTakenOver;
-    if (!isOver) log({ level: isTaken ? 'info' : 'error', event: 'run.left', runId, ...describeError(error) });
-    if (isOver || isTaken) refused.delete(runId);
-    else takeUpLater();
+  async function endCancelled(runId: string): Promise<void> {
+    await events.change(events.hosted(runId), async (open) => {
+      if (open.run.status !== 'cancelling') return;
+      await open.append(...cancelledEvents(open.run, clock.now()));
+    });
   }
 
-  function noteRefusal(runId: string, { last }: Standing): void {
-    const sequence = (last?.sequence ?? -1) + 1;
+  /** Waits for something, and not forever. */
+  async function withinTime(timeMs: number, awaited: Promise<unknown>): Promise<void> {
+    await new Promise<void>((resolve) => {
+      const callOff = clock.at(clock.now() + timeMs, resolve);
+      void awaited.then(() => {
+        callOff();
+        resolve();
+      });
+    });
+  }
+
+  function noteRefusal(runId: string, sequence: number): void {
     const before = refused.get(runId);
     refused.set(runId, { sequence, times: before?.sequence === sequence ? before.times + 1 : 1 });
   }
 
   /** A log that can be read and never written to at this place will not take the next try either. */
-  function isRefused(runId: string, { last }: Standing): boolean {
+  function isDoomed({ runId, lastSequence }: Run): boolean {
     const before = refused.get(runId);
-    return before !== undefined && before.times >= MOST_REFUSALS && before.sequence === (last?.sequence ?? -1) + 1;
+    return before !== undefined && before.times >= MOST_REFUSALS && before.sequence === lastSequence + 1;
   }
 
   function takeUpLater(): void {
+    if (isStopping) return;
     cancelTakeUp ??= clock.at(clock.now() + TAKE_UP_AFTER_MS, () => {
       cancelTakeUp = undefined;
       resume().catch((error: unknown) => {
@@ -156,19 +162,11 @@ export function executor(options: ExecutorOptions): Executor {
   }
 }
 
-/** How far an execution came. */
-interface Standing {
-  last: RunEvent | undefined;
-  /** Why the log takes nothing more of it. */
-  broken?: { readonly error: unknown };
-}
-
-function hasEnded({ last }: Standing): boolean {
-  return last !== undefined && TERMINAL_EVENTS.has(last.type);
-}
-
 const PAGE = 500;
 /** How often the log may refuse one step before the run fails for it. */
 const MOST_REFUSALS = 5;
 const TAKE_UP_AFTER_MS = 1000;
-const TERMINAL_EVENTS: ReadonlySet<string> = new Set(['run.completed', 'run.failed', 'run.cancelled']);
+/** How long an earlier turn, which was told to leave, may stand in the way of the next one. */
+const LATE_TURN_MS = 5000;
+/** A cancelled run has ended five seconds after the request; what is left is for the last append. */
+const CANCEL_WITHIN_MS = 4500;

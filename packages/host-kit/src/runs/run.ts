@@ -1,5 +1,5 @@
 import type { OwnerRecord } from '@svc/versioning/projection';
-import type { Json, JsonObject } from '../json.ts';
+import type { JsonObject } from '../json.ts';
 
 /** @see Interface: States and transitions */
 export type RunStatus =
@@ -20,99 +20,69 @@ export interface RunFailure {
   readonly details?: JsonObject;
 }
 
-/** A run as it is stored: neutral, with its bare id. What a caller sees of it is projected by `wire/run.ts`. */
-export interface Run {
+/** What never changes of a run. */
+export interface RunDefinition {
   readonly runId: string;
   readonly tenant: string;
   /** Absent: a run of the whole tenant. */
   readonly workspace?: string;
   readonly mode: 'live' | 'test';
   readonly workflowId: string;
-  readonly status: RunStatus;
   readonly owner: OwnerRecord;
   readonly inputs: JsonObject;
   readonly configurable?: JsonObject;
   readonly tags: readonly string[];
   readonly metadata?: JsonObject;
+  /** What the caller knows it by. */
+  readonly scopeId?: string;
   readonly engineVersion: number;
   readonly eventLogSchemaVersion: number;
+  /** Milliseconds since the epoch. */
+  readonly createdAt: number;
+}
+
+/** What changes of a run, always together with its log or by a request that is stored. */
+export interface RunState {
+  readonly status: RunStatus;
   /** Sequence of the newest event, -1 before the first. */
   readonly lastSequence: number;
-  /** How often another host took it over; absent: never. What executes a run appends under the epoch that it took the run up in. */
+  /** How often it was taken up anew; absent: never. What executes a run appends under the epoch that it took the run up in. */
   readonly epoch?: number;
   /** Times in milliseconds since the epoch. */
-  readonly createdAt: number;
   readonly startedAt?: number;
   readonly completedAt?: number;
   readonly error?: RunFailure;
+  /** The nodes that have started and not ended, in the order of their starts; absent: none. */
+  readonly openNodes?: readonly OpenNode[];
+  /** The node that waits, while the run does. */
+  readonly currentNodeId?: string;
+  /** A pause that is asked for and has not come yet. */
+  readonly pauseRequest?: PauseRequest;
+  readonly pausedAt?: number;
+  /** Kept from the moment in which a cancel was asked for. */
+  readonly cancelRequest?: CancelRequest;
 }
 
-/** What one appended event changes of its run. */
-export type RunChange = Pick<Run, 'status' | 'lastSequence'> &
-  Partial<Pick<Run, 'startedAt' | 'completedAt' | 'error'>>;
+/** A run as it is stored: neutral, with its bare id. What a caller sees of it is projected by `wire/run.ts`. */
+export interface Run extends RunDefinition, RunState {}
 
-export function isTerminal(status: RunStatus): boolean {
-  return status === 'completed' || status === 'failed' || status === 'cancelled';
+export interface OpenNode {
+  readonly nodeId: string;
+  /** From 0. */
+  readonly attempt: number;
 }
 
-/** The run as it was created: what its events make of it is what `afterEvent` tells. */
-export function beforeFirstEvent(run: Run): Run {
-  const { startedAt: _1, completedAt: _2, error: _3, ...created } = run;
-  return { ...created, status: 'pending', lastSequence: -1 };
+/** `drain-current-node` lets what is under way end first; `immediate` cuts it. */
+export type DrainPolicy = 'drain-current-node' | 'immediate';
+
+export interface PauseRequest {
+  readonly drainPolicy: DrainPolicy;
+  readonly reason?: string;
 }
 
-/** Whether an event ends its run. */
-export function isTerminalEvent(type: string): boolean {
-  const status = STATUS_AFTER[type];
-  return status !== undefined && isTerminal(status);
-}
-
-/** The run after `event`: its status by the table below, and the times and the error that go with it. */
-export function afterEvent(
-  run: Run,
-  event: { readonly type: string; readonly payload: Json; readonly sequence: number; readonly timestamp: number },
-): RunChange {
-  const status = STATUS_AFTER[event.type] ?? run.status;
-  return {
-    status,
-    lastSequence: event.sequence,
-    ...(event.type === 'run.started' && { startedAt: event.timestamp }),
-    ...(isTerminal(status) && { completedAt: event.timestamp }),
-    ...(event.type === 'run.failed' && { error: failureIn(event.payload) }),
-  };
-}
-
-/** The run as an event left it, whole. */
-export function runAfter(run: Run, event: Parameters<typeof afterEvent>[1]): Run {
-  return { ...run, ...afterEvent(run, event) };
-}
-
-/** Every event type that moves a run, with the status it moves it to. */
-const STATUS_AFTER: Readonly<Record<string, RunStatus>> = {
-  'run.started': 'running',
-  'run.paused': 'paused',
-  'run.resumed': 'running',
-  'run.completed': 'completed',
-  'run.failed': 'failed',
-  'run.cancelled': 'cancelled',
-};
-
-function failureIn(payload: Json): RunFailure {
-  const error = member(payload, 'error');
-  const code = member(error, 'code');
-  const message = member(error, 'message');
-  const details = member(error, 'details');
-  return {
-    code: typeof code === 'string' ? code : 'internal_error',
-    message: typeof message === 'string' ? message : 'The run failed.',
-    ...(isObject(details) && { details }),
-  };
-}
-
-function member(value: Json | undefined, name: string): Json | undefined {
-  return isObject(value) ? value[name] : undefined;
-}
-
-function isObject(value: Json | undefined): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
+export interface CancelRequest {
+  readonly reason?: string;
+  /** The principal that asked. */
+  readonly by?: string;
+  readonly at: number;
 }

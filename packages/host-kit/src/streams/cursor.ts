@@ -1,4 +1,5 @@
-import { isTerminal, type Run } from '../runs/run.ts';
+import type { Run } from '../runs/run.ts';
+import { isTerminal } from '../runs/transitions.ts';
 import type { Followers } from './follow.ts';
 import type { Page, Pages, View } from './pages.ts';
 

@@ -1,4 +1,5 @@
-import { beforeFirstEvent, type Run, runAfter } from '../runs/run.ts';
+import { beforeFirstEvent, runAfter } from '../runs/after-event.ts';
+import type { Run } from '../runs/run.ts';
 import type { Store } from '../stores/store.ts';
 
 /** A run as it stood after the event of a sequence, or after its newest one when the log is not that long. */

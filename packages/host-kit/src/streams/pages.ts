@@ -1,5 +1,6 @@
 import type { RunEvent } from '../runs/event-store.ts';
-import { isTerminalEvent, type Run } from '../runs/run.ts';
+import type { Run } from '../runs/run.ts';
+import { isTerminalEvent } from '../runs/transitions.ts';
 import type { Store } from '../stores/store.ts';
 
 /** How a log becomes what a reader is sent. */

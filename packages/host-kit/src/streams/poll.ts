@@ -1,6 +1,7 @@
 import type { Clock } from '../clock.ts';
 import type { RunEvent } from '../runs/event-store.ts';
-import { isTerminal, type Run } from '../runs/run.ts';
+import type { Run } from '../runs/run.ts';
+import { isTerminal } from '../runs/transitions.ts';
 import type { Store } from '../stores/store.ts';
 import { alarm } from './alarm.ts';
 import type { Followers } from './follow.ts';

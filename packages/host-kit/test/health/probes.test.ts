@@ -23,7 +23,7 @@ const shown = async (...args: Parameters<typeof probed>) => {
 
 test('a host lives from the beginning to the end, and is ready in between', async () => {
   const watched = await watchedHost(
-    { engine: { version: 1, refuse: () => undefined, execute: async () => {} } },
+    { engine: { version: 1, refuse: () => undefined, execute: async () => ({ status: 'completed', outputs: {} }) } },
     'made',
   );
   expect([await shown(watched, 'livez'), await shown(watched, 'readyz')]).toEqual([PASSED, FAILED]);
@@ -105,8 +105,10 @@ describe('the status of a host', () => {
     });
     await busy.register();
     for (let turn = 0; turn < 5; turn++) await busy.run();
-    const { body } = await busy.call('/host/example/status');
     // One is under way, and one claimed ahead.
+    const waiting = async () => (await busy.call('/host/example/status')).body;
+    await expect.poll(async () => JSON.stringify(await waiting())).toContain('"due":3');
+    const body = await waiting();
     expect(body.deliveries).toEqual({
       due: 3,
       countedUpTo: 10_000,

@@ -15,7 +15,7 @@ function hostWith(options: Partial<HostOptions> = {}) {
   return createHost({
     store: memoryStore(),
     authenticate: [apiKeyLane({ keys: memoryKeyStore([]), now: Date.now })],
-    engine: { version: 1, refuse: () => undefined, execute: async () => {} },
+    engine: { version: 1, refuse: () => undefined, execute: async () => ({ status: 'completed', outputs: {} }) },
     secretKey: new Uint8Array(32),
     hasWorkspace: () => true,
     ...options,

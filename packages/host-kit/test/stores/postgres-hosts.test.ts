@@ -60,7 +60,7 @@ test('a host that was too slow to keep its run appends no more steps of it, not 
   await expect(slow.append(runId, 'node.completed', 0)).rejects.toThrow(RunTakenOver);
   await expect(other.append(runId, 'node.completed', 1)).rejects.toThrow(RunTakenOver);
   // What is no step of an execution, such as what a caller asked for, belongs to no epoch.
-  await other.append(runId, 'run.paused');
+  await other.append(runId, 'log.appended');
   await slow.append(runId, 'run.completed', 2);
 });
 

@@ -28,7 +28,8 @@ async function fill(store: Store, runId: string, events: number): Promise<void> 
       await store.events.insert({ ...fields, eventId: `evt_${runId}_${sequence}`, runId, payload }, transaction);
     }
     const change = { status: 'completed', lastSequence: events - 1, startedAt: 0, completedAt: events } as const;
-    await store.runs.update(runId, change, transaction);
+    const run = await store.runs.forAppend(runId, transaction);
+    if (run !== undefined) await store.runs.update({ ...run, ...change }, transaction);
   });
 }
 
@@ -130,7 +131,8 @@ test('what many readers of a run are shown is read and rendered once', async () 
   serving = await serve({ store: counting });
   const { host } = serving;
   const runId = await serving.newRun();
-  for (let count = 0; count < 600; count += 1) await serving.append(runId, 'log.appended');
+  await serving.append(runId, 'run.started');
+  for (let count = 1; count < 600; count += 1) await serving.append(runId, 'log.appended');
   const path = `/v1/runs/${runId}/events?streamMode=debug`;
   const readers = await Promise.all(Array.from({ length: 200 }, () => open((serving?.url ?? '') + path)));
   await Promise.all(readers.map((reader) => reader.count(600)));
@@ -161,9 +163,9 @@ test('however a reader comes and goes, it sees each event once and in order', as
   });
   const sessions = asyncProperty(integer({ min: 0, max: 600 }), step, step, step, step, async (backlog, ...steps) => {
     const runId = await newRun();
-    await append(runId, ...Array<string>(backlog).fill('log.appended'));
+    await append(runId, 'run.started', ...Array<string>(backlog).fill('log.appended'));
     const seen: number[] = [];
-    let total = backlog;
+    let total = 1 + backlog;
     const paths = { 1: `/v1/runs/${runId}/events`, 2: `/runs/acme~2F${runId}/events` };
     const session = (major: 1 | 2, bufferMs: number) =>
       open(`${url}${paths[major]}?streamMode=debug&bufferMs=${bufferMs}`, {
@@ -237,10 +239,11 @@ describe('over SQLite', () => {
     serving = await serve({ store: sqliteStore(join(folder, 'svc.db')) });
     const { url } = serving;
     const runId = await serving.newRun();
-    const EVENTS = 1200;
+    const EVENTS = 1201;
+    await serving.append(runId, 'run.started');
     const appending = (async () => {
       // Those that wait together share a flush to disk.
-      for (let count = 0; count < EVENTS; count += 40) {
+      for (let count = 1; count < EVENTS; count += 40) {
         await Promise.all(Array.from({ length: 40 }, () => serving?.append(runId, 'log.appended')));
       }
       await serving?.append(runId, 'run.completed');

@@ -105,7 +105,8 @@ describe.each([1, 2] as const)('in major %i', (major) => {
   });
 
   test('a log that is longer than an answer comes in several', async () => {
-    for (let count = 0; count < 2100; count += 1) await serving.append(runId, 'log.appended');
+    await serving.append(runId, 'run.started');
+    for (let count = 1; count < 2100; count += 1) await serving.append(runId, 'log.appended');
     await serving.append(runId, 'run.completed');
     const seen: number[] = [];
     for (let answers = 1; ; answers += 1) {

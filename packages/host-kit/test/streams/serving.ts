@@ -5,6 +5,9 @@ import { createHost, type HostOptions, type LogRecord, type WorkflowEngine } fro
 import { toNodeListener } from '@svc/host-kit/node';
 import { memoryStore } from '@svc/host-kit/stores/memory';
 import { asDescribed } from '@svc/tools/as-described';
+import { mintId } from '@svc/versioning/ids';
+import { systemRandom } from '../../src/random.ts';
+import { sampleRun } from '../../src/testing/store-contract/samples.ts';
 
 const send = asDescribed(fetch);
 
@@ -16,7 +19,7 @@ export const OTHER_WORKSPACE = 'operator-key-of-another-workspace-012';
 const engine: WorkflowEngine = {
   version: 1,
   refuse: () => undefined,
-  execute: (_run, { signal }) => new Promise((resolve) => signal.addEventListener('abort', () => resolve())),
+  execute: (_run, { signal }) => new Promise((_, reject) => signal.addEventListener('abort', reject)),
 };
 
 const SCOPES = ['runs:create', 'runs:read'];
@@ -37,8 +40,9 @@ export type Serving = Awaited<ReturnType<typeof serve>>;
 /** A host over real HTTP. */
 export async function serve(options: Partial<HostOptions> = {}) {
   const logged: LogRecord[] = [];
+  const { store = memoryStore() } = options;
   const host = createHost({
-    store: memoryStore(),
+    store,
     authenticate: [apiKeyLane({ keys: memoryKeyStore(RECORDS), now: Date.now })],
     engine,
     secretKey: new Uint8Array(32),
@@ -57,10 +61,12 @@ export async function serve(options: Partial<HostOptions> = {}) {
     server,
     url,
     logged,
+    /** A run that nobody drives, and to which nothing has happened yet. */
     async newRun(): Promise<string> {
-      const headers = { authorization: `Bearer ${KEY}`, 'content-type': 'application/json' };
-      const body = JSON.stringify({ workflowId: 'any', inputs: {} });
-      const { runId } = await (await fetch(`${url}/v1/runs`, { method: 'POST', headers, body })).json();
+      const runId = mintId('run', Date.now, systemRandom);
+      const owner = { tenant: 'acme', workspace: 'acme-prod', principal: 'p_key_1' };
+      const run = sampleRun({ runId, workspace: 'acme-prod', owner, workflowId: 'any' });
+      await store.transaction((transaction) => store.runs.insert(run, transaction));
       return runId;
     },
     /** Appends an event of each of these types. */

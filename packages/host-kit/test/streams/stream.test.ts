@@ -77,12 +77,13 @@ describe(covers('events.stream.ends-with-run', 'events.stream.frames'), () => {
 
   test('nothing in an event can make a frame of its own', async () => {
     const payload = { level: 'info', message: 'one\n\ndata: two\r\nid: 9' };
+    await serving.append(runId, 'run.started');
     await serving.host.events.append(runId, { type: 'log.appended', payload });
     await serving.host.events.append(runId, { type: 'acme.odd\nid: 7', payload: {} });
     await serving.append(runId, 'run.completed');
     const messages = await whole(1, '?streamMode=debug');
-    expect(ids(messages)).toEqual([0, 1, 2]);
-    expect(messages[0]?.data).toMatchObject({ payload });
+    expect(ids(messages)).toEqual([0, 1, 2, 3]);
+    expect(messages[1]?.data).toMatchObject({ payload });
   });
 });
 
@@ -236,7 +237,8 @@ describe(covers('events.stream.batches'), () => {
   });
 
   test('a long backlog comes in several', async () => {
-    for (let count = 0; count < 600; count += 1) await serving.append(runId, 'log.appended');
+    await serving.append(runId, 'run.started');
+    for (let count = 1; count < 600; count += 1) await serving.append(runId, 'log.appended');
     await serving.append(runId, 'run.completed');
     const batches = await whole(1, '?bufferMs=1000&streamMode=debug');
     const sequences = batches.flatMap(({ data }) => (data as { sequence: number }[]).map(({ sequence }) => sequence));

@@ -115,13 +115,14 @@ describe(covers('auth.audit.trace-context-no-evidence'), () => {
       engine: {
         version: 1,
         refuse: () => undefined,
-        async execute(_run, { append }) {
+        async execute() {
           contexts.push(trace.getActiveSpan()?.spanContext().traceId);
-          await append({ type: 'run.completed', payload: {} });
+          return { status: 'completed', outputs: {} };
         },
       },
     });
     await watched.call('/v1/runs', { body: { workflowId: 'any' }, headers: CALLER });
+    await eventually(() => contexts.length > 0);
     expect(contexts).toEqual([TRACE]);
   });
 });

@@ -125,11 +125,9 @@ function record(id: string, key: string, tenant: string, ...scopes: string[]) {
 const echo: WorkflowEngine = {
   version: 1,
   refuse: () => undefined,
-  async execute({ inputs }, { append }) {
-    await append({ type: 'run.started', payload: {} });
-    if (inputs.fail === true)
-      await append({ type: 'run.failed', payload: { error: { code: 'x', message: 'a peony' } } });
-    else await append({ type: 'run.completed', payload: { outputs: inputs } });
+  async execute({ inputs }) {
+    if (inputs.fail === true) return { status: 'failed', error: { code: 'x', message: 'a peony' } };
+    return { status: 'completed', outputs: inputs };
   },
 };
 

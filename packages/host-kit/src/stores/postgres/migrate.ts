@@ -3,9 +3,10 @@ import { initial } from './migrations/0001-initial.ts';
 import { byok } from './migrations/0002-byok.ts';
 import { runEpoch } from './migrations/0003-run-epoch.ts';
 import { rotation } from './migrations/0004-rotation.ts';
+import { runOperations } from './migrations/0005-run-operations.ts';
 
 /** In order; a migration that was released is never edited. */
-const MIGRATIONS: readonly string[] = [initial, byok, runEpoch, rotation];
+const MIGRATIONS: readonly string[] = [initial, byok, runEpoch, rotation, runOperations];
 
 /**
  * Brings the schema to this version's, all of it in one transaction and under a lock, so that hosts may start together.

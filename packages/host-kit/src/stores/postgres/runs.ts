@@ -1,26 +1,45 @@
-import { reachesWorkspace } from '@svc/auth';
-import { ABSENT, OTHER_WORKSPACE } from '../../lookup.ts';
+import { reachesWorkspace, type Tenancy } from '@svc/auth';
+import { ABSENT, type Lookup, OTHER_WORKSPACE } from '../../lookup.ts';
 import type { Run } from '../../runs/run.ts';
 import type { RunStore } from '../../runs/run-store.ts';
 import { integer, optional, type Row, text } from '../sql/row.ts';
-import { documentOf, runOf } from '../sql/run-row.ts';
-import type { Database } from './database.ts';
+import { documentOf, runOf, STATE_COLUMNS, stateOf } from '../sql/run-row.ts';
+import type { Database, Statement } from './database.ts';
 
 /** The database's own clock, in ms: hosts that share it need not agree on the time. */
 const NOW = '(extract(epoch FROM clock_timestamp()) * 1000)::bigint';
-const OPEN = `status NOT IN ('completed', 'failed', 'cancelled')`;
+/** There is something to do for them, so a host holds them. */
+const EXECUTABLE = `status IN ('pending', 'running', 'cancelling')`;
 
+const COLUMNS = ['run_id', 'tenant', 'workspace', 'mode', 'scope_id', 'document', ...STATE_COLUMNS];
 const INSERT = {
   name: 'runs-insert',
-  text: `INSERT INTO runs (run_id, tenant, workspace, mode, status, last_sequence, document, holder, held_until)
-    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, ${NOW} + $9)`,
+  text: `INSERT INTO runs (${COLUMNS.join(', ')}, holder, held_until)
+    VALUES (${COLUMNS.map((_, index) => `$${index + 3}`).join(', ')}, $1, ${NOW} + $2)`,
 };
 const READ = { name: 'runs-read', text: 'SELECT * FROM runs WHERE run_id = $1 AND tenant = $2 AND mode = $3' };
+const FOR_CHANGE = { name: 'runs-for-change', text: `${READ.text} FOR UPDATE` };
+const LIST = { first: listing('runs-list', ''), next: listing('runs-list-next', 'AND run_id < $4') };
+const LIST_IN = { first: listingIn('runs-list-in', ''), next: listingIn('runs-list-in-next', 'AND run_id < $5') };
 const FOR_APPEND = { name: 'runs-for-append', text: 'SELECT * FROM runs WHERE run_id = $1 FOR UPDATE' };
+const ASK_ALONE = {
+  name: 'runs-ask-alone',
+  text: `SELECT pg_advisory_xact_lock(hashtextextended($1, 0))`,
+};
+const ACTIVE = {
+  name: 'runs-active',
+  text: `SELECT * FROM runs WHERE scope_id = $1 AND tenant = $2 AND mode = $3 AND workspace IS NOT DISTINCT FROM $4
+    AND status NOT IN ('completed', 'failed', 'cancelled') LIMIT 1`,
+};
 const UPDATE = {
   name: 'runs-update',
-  text: `UPDATE runs SET status = $1, last_sequence = $2, started_at = coalesce($3, started_at),
-    completed_at = coalesce($4, completed_at), error = coalesce($5, error) WHERE run_id = $6`,
+  // What waits is held by nobody: whoever lets it go on claims it.
+  text: `UPDATE runs SET ${STATE_COLUMNS.map((column, index) => `${column} = $${index + 2}`).join(', ')},
+    held_until = CASE WHEN $2 IN ('pending', 'running', 'cancelling') THEN held_until ELSE 0 END WHERE run_id = $1`,
+};
+const CLAIM = {
+  name: 'runs-claim',
+  text: `UPDATE runs SET epoch = epoch + 1, holder = $2, held_until = ${NOW} + $3 WHERE run_id = $1 RETURNING epoch`,
 };
 const LAST_SEQUENCES = {
   name: 'runs-last-sequences',
@@ -30,15 +49,20 @@ const TAKE_UP = {
   name: 'runs-take-up',
   // What the last holder may still be doing is of an epoch that has ended.
   text: `UPDATE runs SET epoch = epoch + (holder <> $1)::int, holder = $1, held_until = ${NOW} + $2 WHERE run_id IN (
-      SELECT run_id FROM runs WHERE ${OPEN} AND run_id > $3 AND (holder = $1 OR held_until < ${NOW})
+      SELECT run_id FROM runs WHERE ${EXECUTABLE} AND run_id > $3 AND (holder = $1 OR held_until < ${NOW})
       ORDER BY run_id LIMIT $4 FOR UPDATE SKIP LOCKED)
     RETURNING *`,
 };
+const DISTURBED = {
+  name: 'runs-disturbed',
+  text: `SELECT * FROM runs WHERE run_id = ANY($1)
+    AND (status NOT IN ('pending', 'running') OR pause_request IS NOT NULL)`,
+};
 const HOLD = {
   name: 'runs-hold',
-  text: `UPDATE runs SET held_until = ${NOW} + $2 WHERE holder = $1 AND ${OPEN}`,
+  text: `UPDATE runs SET held_until = ${NOW} + $2 WHERE holder = $1 AND ${EXECUTABLE}`,
 };
-const LET_GO = { name: 'runs-let-go', text: `UPDATE runs SET held_until = 0 WHERE holder = $1 AND ${OPEN}` };
+const LET_GO = { name: 'runs-let-go', text: `UPDATE runs SET held_until = 0 WHERE holder = $1 AND ${EXECUTABLE}` };
 
 export interface HeldRuns extends RunStore {
   /** Says that this host is alive, and goes on with its runs. */
@@ -54,24 +78,42 @@ export interface HeldRuns extends RunStore {
 export function runStore(database: Database, holder: string, heldMs: number): HeldRuns {
   return {
     async insert(run, transaction) {
-      const { runId, tenant, workspace = null, mode, status, lastSequence } = run;
-      const values = [runId, tenant, workspace, mode, status, lastSequence, documentOf(run), holder, heldMs];
-      await database.within(transaction, INSERT, values);
+      const { runId, tenant, workspace = null, mode, scopeId = null } = run;
+      const values = [runId, tenant, workspace, mode, scopeId, documentOf(run), ...stateOf(run)];
+      await database.within(transaction, INSERT, [holder, heldMs, ...values]);
     },
     async read(tenancy, runId) {
-      const [row] = (await database.query(READ, [runId, tenancy.tenant, tenancy.mode])).rows;
-      if (row === undefined) return ABSENT;
-      const reached = reachesWorkspace(tenancy, optional(row, 'workspace', text));
-      return reached ? { kind: 'found', value: heldRunOf(row) } : OTHER_WORKSPACE;
+      const { rows } = await database.query(READ, [runId, tenancy.tenant, tenancy.mode]);
+      return lookup(tenancy, rows[0]);
+    },
+    async readForChange(tenancy, runId, transaction) {
+      const { rows } = await database.within(transaction, FOR_CHANGE, [runId, tenancy.tenant, tenancy.mode]);
+      return lookup(tenancy, rows[0]);
+    },
+    async list({ tenant, mode, workspaces }, { before, limit }) {
+      const page = before === undefined ? 'first' : 'next';
+      const place = before === undefined ? [] : [before];
+      const found =
+        workspaces === 'all'
+          ? database.query(LIST[page], [tenant, mode, limit, ...place])
+          : database.query(LIST_IN[page], [tenant, mode, limit, workspaces, ...place]);
+      return (await found).rows.map(heldRunOf);
     },
     async forAppend(runId, transaction) {
       const [row] = (await database.within(transaction, FOR_APPEND, [runId])).rows;
       return row === undefined ? undefined : heldRunOf(row);
     },
-    async update(runId, change, transaction) {
-      const error = change.error === undefined ? null : JSON.stringify(change.error);
-      const { status, lastSequence, startedAt = null, completedAt = null } = change;
-      await database.within(transaction, UPDATE, [status, lastSequence, startedAt, completedAt, error, runId]);
+    async activeIn({ tenant, workspace = null, mode, scopeId = null }, transaction) {
+      await database.within(transaction, ASK_ALONE, [JSON.stringify([tenant, workspace, mode, scopeId])]);
+      const [row] = (await database.within(transaction, ACTIVE, [scopeId, tenant, mode, workspace])).rows;
+      return row === undefined ? undefined : heldRunOf(row);
+    },
+    async update(run, transaction) {
+      await database.within(transaction, UPDATE, [run.runId, ...stateOf(run)]);
+    },
+    async claim(run, transaction) {
+      const [row] = (await database.within(transaction, CLAIM, [run.runId, holder, heldMs])).rows;
+      return row === undefined ? run : { ...run, epoch: integer(row, 'epoch') };
     },
     async lastSequences(runIds) {
       const { rows } = await database.query(LAST_SEQUENCES, [[...runIds]]);
@@ -81,6 +123,9 @@ export function runStore(database: Database, holder: string, heldMs: number): He
       const { rows } = await database.query(TAKE_UP, [holder, heldMs, after ?? '', limit]);
       return rows.map(heldRunOf).sort((a, b) => (a.runId < b.runId ? -1 : 1));
     },
+    async disturbed(runIds) {
+      return (await database.query(DISTURBED, [runIds])).rows.map(heldRunOf);
+    },
     async hold() {
       await database.query(HOLD, [holder, heldMs]);
     },
@@ -88,6 +133,30 @@ export function runStore(database: Database, holder: string, heldMs: number): He
       await database.query(LET_GO, [holder]);
     },
   };
+}
+
+function listing(name: string, after: string): Statement {
+  return {
+    name,
+    text: `SELECT * FROM runs WHERE tenant = $1 AND mode = $2 ${after} ORDER BY run_id DESC LIMIT $3`,
+  };
+}
+
+/** The newest of each workspace, and of these the newest: an index has each in order, and none has them together. */
+function listingIn(name: string, after: string): Statement {
+  return {
+    name,
+    text: `SELECT run.* FROM unnest($4::text[]) AS reached, LATERAL (
+        SELECT * FROM runs WHERE tenant = $1 AND mode = $2 AND workspace = reached ${after}
+        ORDER BY run_id DESC LIMIT $3) AS run
+      ORDER BY run.run_id DESC LIMIT $3`,
+  };
+}
+
+function lookup(tenancy: Tenancy, row: Row | undefined): Lookup<Run> {
+  if (row === undefined) return ABSENT;
+  const reached = reachesWorkspace(tenancy, optional(row, 'workspace', text));
+  return reached ? { kind: 'found', value: heldRunOf(row) } : OTHER_WORKSPACE;
 }
 
 function heldRunOf(row: Row): Run {

@@ -1,16 +1,13 @@
-import type { Run, RunFailure, RunStatus } from '../../runs/run.ts';
+import type { Run, RunDefinition, RunState } from '../../runs/run.ts';
 import { integer, optional, type Row, text } from './row.ts';
 
-type Document = Omit<
-  Run,
-  'runId' | 'tenant' | 'workspace' | 'mode' | 'status' | 'lastSequence' | 'startedAt' | 'completedAt' | 'error'
->;
+type Document = Omit<RunDefinition, 'runId' | 'tenant' | 'workspace' | 'mode' | 'scopeId'>;
 
 /** What never changes of a run, as it is stored. */
 export function documentOf(run: Run): string {
   const { workflowId, owner, inputs, configurable, tags, metadata, engineVersion, eventLogSchemaVersion, createdAt } =
     run;
-  const document = {
+  const document: Record<keyof Document, unknown> = {
     workflowId,
     owner,
     inputs,
@@ -24,22 +21,81 @@ export function documentOf(run: Run): string {
   return JSON.stringify(document);
 }
 
+/** The columns of a run's state, in the order in which `stateOf` gives their values. */
+export const STATE_COLUMNS = [
+  'status',
+  'last_sequence',
+  'started_at',
+  'completed_at',
+  'error',
+  'open_nodes',
+  'current_node_id',
+  'pause_request',
+  'paused_at',
+  'cancel_request',
+] as const;
+
+/** What changes of a run, as it is stored. */
+export function stateOf(run: RunState): (string | number | null)[] {
+  const { status, lastSequence, startedAt, completedAt, error } = run;
+  const { openNodes, currentNodeId, pauseRequest, pausedAt, cancelRequest } = run;
+  return [
+    status,
+    lastSequence,
+    startedAt ?? null,
+    completedAt ?? null,
+    json(error),
+    json(openNodes),
+    currentNodeId ?? null,
+    json(pauseRequest),
+    pausedAt ?? null,
+    json(cancelRequest),
+  ];
+}
+
 export function runOf(row: Row): Run {
   const document: Document = JSON.parse(text(row, 'document'));
   const workspace = optional(row, 'workspace', text);
-  const startedAt = optional(row, 'started_at', integer);
-  const completedAt = optional(row, 'completed_at', integer);
-  const error = optional(row, 'error', text);
+  const scopeId = optional(row, 'scope_id', text);
   return {
     ...document,
     runId: text(row, 'run_id'),
     tenant: text(row, 'tenant'),
     ...(workspace !== undefined && { workspace }),
+    ...(scopeId !== undefined && { scopeId }),
     mode: text(row, 'mode') === 'test' ? 'test' : 'live',
-    status: text(row, 'status') as RunStatus,
+    ...runStateOf(row),
+  };
+}
+
+function runStateOf(row: Row): RunState {
+  const startedAt = optional(row, 'started_at', integer);
+  const completedAt = optional(row, 'completed_at', integer);
+  const error: RunState['error'] = parsed(row, 'error');
+  const openNodes: RunState['openNodes'] = parsed(row, 'open_nodes');
+  const currentNodeId = optional(row, 'current_node_id', text);
+  const pauseRequest: RunState['pauseRequest'] = parsed(row, 'pause_request');
+  const pausedAt = optional(row, 'paused_at', integer);
+  const cancelRequest: RunState['cancelRequest'] = parsed(row, 'cancel_request');
+  return {
+    status: text(row, 'status') as RunState['status'],
     lastSequence: integer(row, 'last_sequence'),
     ...(startedAt !== undefined && { startedAt }),
     ...(completedAt !== undefined && { completedAt }),
-    ...(error !== undefined && { error: JSON.parse(error) as RunFailure }),
+    ...(error !== undefined && { error }),
+    ...(openNodes !== undefined && { openNodes }),
+    ...(currentNodeId !== undefined && { currentNodeId }),
+    ...(pauseRequest !== undefined && { pauseRequest }),
+    ...(pausedAt !== undefined && { pausedAt }),
+    ...(cancelRequest !== undefined && { cancelRequest }),
   };
+}
+
+function json(value: unknown): string | null {
+  return value === undefined ? null : JSON.stringify(value);
+}
+
+function parsed(row: Row, column: string) {
+  const value = optional(row, column, text);
+  return value === undefined ? undefined : JSON.parse(value);
 }

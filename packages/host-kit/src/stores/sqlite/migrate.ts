@@ -4,9 +4,10 @@ import { audit } from './migrations/0002-audit.ts';
 import { operations } from './migrations/0003-operations.ts';
 import { byok } from './migrations/0004-byok.ts';
 import { rotation } from './migrations/0005-rotation.ts';
+import { runOperations } from './migrations/0006-run-operations.ts';
 
 /** In order; a migration that was released is never edited. */
-const MIGRATIONS: readonly string[] = [initial, audit, operations, byok, rotation];
+const MIGRATIONS: readonly string[] = [initial, audit, operations, byok, rotation, runOperations];
 
 /**
  * Brings the schema to this version's, one migration a transaction.

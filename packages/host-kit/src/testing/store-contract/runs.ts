@@ -1,3 +1,4 @@
+import type { Run } from '../../runs/run.ts';
 import type { StoreContract } from './contract.ts';
 import { sampleRun, TENANCY } from './samples.ts';
 
@@ -23,38 +24,128 @@ export function runsContract({ onStore, assert }: StoreContract): void {
     assert.deepEqual(await store.runs.read(tenancy, run.runId), { kind: 'other-workspace' });
   });
 
-  onStore('a change of a run keeps what it does not name', async (store) => {
-    const run = sampleRun({});
+  onStore('what changes of a run is what is written of it, and taken back when it is absent', async (store) => {
+    const run = sampleRun({ scopeId: 's' });
+    const asked: Run = {
+      ...run,
+      status: 'running',
+      lastSequence: 0,
+      startedAt: 5,
+      openNodes: [{ nodeId: 'n', attempt: 1 }],
+      currentNodeId: 'n',
+      pauseRequest: { drainPolicy: 'immediate', reason: 'é' },
+      pausedAt: 6,
+    };
+    const ended: Run = {
+      ...run,
+      status: 'failed',
+      lastSequence: 1,
+      startedAt: 5,
+      completedAt: 9,
+      error: { code: 'x', message: 'y', details: { z: [1] } },
+      cancelRequest: { reason: 'r', by: 'p_1', at: 7 },
+    };
     await store.transaction((transaction) => store.runs.insert(run, transaction));
-    const started = { status: 'running', lastSequence: 0, startedAt: 5 } as const;
-    const failed = { status: 'failed', lastSequence: 1, completedAt: 9, error: { code: 'x', message: 'y' } } as const;
-    await store.transaction((transaction) => store.runs.update(run.runId, started, transaction));
-    await store.transaction((transaction) => store.runs.update(run.runId, failed, transaction));
-    const expected = { ...run, ...started, ...failed };
-    assert.deepEqual(await store.runs.read(TENANCY, run.runId), { kind: 'found', value: expected });
+    for (const state of [asked, ended]) {
+      await store.transaction((transaction) => store.runs.update(state, transaction));
+      assert.deepEqual(await store.runs.read(TENANCY, run.runId), { kind: 'found', value: state });
+    }
   });
 
   onStore('the newest sequence of each run that is asked for', async (store) => {
     await store.transaction(async (transaction) => {
       for (const runId of ['run_1', 'run_2', 'run_3']) await store.runs.insert(sampleRun({ runId }), transaction);
-      await store.runs.update('run_2', { status: 'running', lastSequence: 7 }, transaction);
+      await store.runs.update(sampleRun({ runId: 'run_2', lastSequence: 7 }), transaction);
     });
     const found = await store.runs.lastSequences(['run_2', 'run_0', 'run_1']);
     assert.deepEqual(new Map(found), new Map(Object.entries({ run_1: -1, run_2: 7 })));
     assert.deepEqual(await store.runs.lastSequences([]), []);
   });
 
-  onStore('unfinished runs come in pages, without those that ended', async (store) => {
-    const ids = ['run_1', 'run_2', 'run_3', 'run_4'];
+  onStore('what a caller changes is found as it stands, under the rules of a read', async (store) => {
+    const run = sampleRun({ workspace: 'w1' });
+    const kinds = await store.transaction(async (transaction) => {
+      await store.runs.insert(run, transaction);
+      const asked = [TENANCY, { ...TENANCY, tenant: 'other' }, { ...TENANCY, workspaces: ['w2'] }];
+      const found: string[] = [];
+      for (const tenancy of asked) found.push((await store.runs.readForChange(tenancy, run.runId, transaction)).kind);
+      return found;
+    });
+    assert.deepEqual(kinds, ['found', 'absent', 'other-workspace']);
+  });
+
+  onStore('a list has what its caller reaches, newest first, in pages', async (store) => {
     await store.transaction(async (transaction) => {
-      for (const runId of ids) await store.runs.insert(sampleRun({ runId }), transaction);
-      await store.runs.update('run_2', { status: 'completed', lastSequence: 0 }, transaction);
+      for (const [index, workspace] of ['w1', 'w2', 'w1', undefined, 'w3'].entries()) {
+        const where = workspace === undefined ? {} : { workspace };
+        await store.runs.insert(sampleRun({ runId: `run_${index}`, ...where }), transaction);
+      }
+      await store.runs.insert(sampleRun({ runId: 'run_5', tenant: 'other' }), transaction);
+      await store.runs.insert(sampleRun({ runId: 'run_6', mode: 'test' }), transaction);
+    });
+    const listed = async (workspaces: typeof TENANCY.workspaces, before: string | undefined, limit: number) =>
+      (await store.runs.list({ ...TENANCY, workspaces }, { before, limit })).map(({ runId }) => runId);
+    assert.deepEqual(await listed('all', undefined, 3), ['run_4', 'run_3', 'run_2']);
+    assert.deepEqual(await listed('all', 'run_2', 3), ['run_1', 'run_0']);
+    assert.deepEqual(await listed(['w1', 'w2'], undefined, 2), ['run_2', 'run_1']);
+    assert.deepEqual(await listed(['w1', 'w2'], 'run_1', 2), ['run_0']);
+    assert.deepEqual(await listed([], undefined, 2), []);
+  });
+
+  onStore('a scope has an active run until that run ends', async (store) => {
+    const run = sampleRun({ workspace: 'w1', scopeId: 's' });
+    const others = [
+      sampleRun({ runId: 'run_2', scopeId: 's' }),
+      sampleRun({ runId: 'run_3', workspace: 'w1', scopeId: 't' }),
+      sampleRun({ runId: 'run_4', workspace: 'w1', scopeId: 's', mode: 'test' }),
+    ];
+    await store.transaction(async (transaction) => {
+      for (const other of others) await store.runs.insert(other, transaction);
+    });
+    const active = () => store.transaction((transaction) => store.runs.activeIn(run, transaction));
+    assert.deepEqual(await active(), undefined);
+    await store.transaction((transaction) => store.runs.insert(run, transaction));
+    assert.deepEqual((await active())?.runId, run.runId);
+    await store.transaction((transaction) => store.runs.update({ ...run, status: 'completed' }, transaction));
+    assert.deepEqual(await active(), undefined);
+  });
+
+  onStore('runs for which there is something to do come in pages, without those that wait or ended', async (store) => {
+    const statuses = ['pending', 'completed', 'running', 'waiting-approval', 'cancelling', 'paused'] as const;
+    await store.transaction(async (transaction) => {
+      for (const [index, status] of statuses.entries())
+        await store.runs.insert(sampleRun({ runId: `run_${index}`, status }), transaction);
     });
     const first = await store.runs.unfinished({ after: undefined, limit: 2 });
-    const second = await store.runs.unfinished({ after: 'run_3', limit: 2 });
+    const second = await store.runs.unfinished({ after: 'run_2', limit: 2 });
     assert.deepEqual(
       [first, second].map((page) => page.map(({ runId }) => runId)),
-      [['run_1', 'run_3'], ['run_4']],
+      [['run_0', 'run_2'], ['run_4']],
     );
+  });
+
+  onStore('runs are disturbed that are no longer just driven on', async (store) => {
+    const runs = [
+      sampleRun({ runId: 'run_1', status: 'running' }),
+      sampleRun({ runId: 'run_2', status: 'running', pauseRequest: { drainPolicy: 'immediate' } }),
+      sampleRun({ runId: 'run_3', status: 'cancelling' }),
+      sampleRun({ runId: 'run_4', status: 'completed' }),
+      sampleRun({ runId: 'run_5', status: 'cancelling' }),
+    ];
+    await store.transaction(async (transaction) => {
+      for (const run of runs) await store.runs.insert(run, transaction);
+    });
+    const disturbed = await store.runs.disturbed(['run_1', 'run_2', 'run_3', 'run_4', 'run_x']);
+    assert.deepEqual(disturbed.map(({ runId }) => runId).sort(), ['run_2', 'run_3', 'run_4']);
+  });
+
+  onStore('a claim gives the run to this host', async (store) => {
+    const run = sampleRun({ status: 'running' });
+    const claimed = await store.transaction(async (transaction) => {
+      await store.runs.insert(run, transaction);
+      return store.runs.claim(run, transaction);
+    });
+    assert.deepEqual(await store.runs.read(TENANCY, run.runId), { kind: 'found', value: claimed });
+    assert.deepEqual(await store.runs.unfinished({ after: undefined, limit: 1 }), [claimed]);
   });
 }

@@ -1,0 +1,73 @@
+import type { Json, JsonObject, RunEvent, RunFailure } from '@svc/host-kit';
+
+/** What a log says that has been done: the only memory of this engine. */
+export interface Journal {
+  readonly node: (nodeId: string) => NodeRecord;
+  /** For how long the run was paused since a time, in ms. */
+  readonly pausedSince: (time: number) => number;
+}
+
+export interface NodeRecord {
+  /** How often it was started. */
+  readonly starts: number;
+  /** When it was started first. */
+  readonly startedAt: number | undefined;
+  readonly outcome: NodeOutcome | undefined;
+  /** How many of its lines the log has. */
+  readonly lines: number;
+}
+
+export type NodeOutcome =
+  | { readonly kind: 'completed'; readonly outputs: JsonObject }
+  | { readonly kind: 'failed'; readonly error: RunFailure };
+
+/** Reads a log once, and keeps of it what a workflow needs to go on: a few figures for each node, however long the log is. */
+export async function readJournal(history: AsyncIterable<RunEvent>): Promise<Journal> {
+  const nodes = new Map<string, NodeRecord>();
+  const pauses: { readonly from: number; to: number }[] = [];
+  for await (const event of history) {
+    const { type, nodeId, timestamp } = event;
+    if (type === 'run.paused') pauses.push({ from: timestamp, to: timestamp });
+    const pause = pauses.at(-1);
+    if (type === 'run.resumed' && pause !== undefined) pause.to = timestamp;
+    if (nodeId !== undefined) nodes.set(nodeId, afterEvent(nodes.get(nodeId) ?? UNKNOWN, event));
+  }
+  return {
+    node: (nodeId) => nodes.get(nodeId) ?? UNKNOWN,
+    pausedSince: (time) => pauses.reduce((sum, { from, to }) => sum + Math.max(to - Math.max(from, time), 0), 0),
+  };
+}
+
+const UNKNOWN: NodeRecord = { starts: 0, startedAt: undefined, outcome: undefined, lines: 0 };
+
+function afterEvent(record: NodeRecord, { type, payload, timestamp }: RunEvent): NodeRecord {
+  switch (type) {
+    case 'node.started':
+      return { ...record, starts: record.starts + 1, startedAt: record.startedAt ?? timestamp };
+    case 'node.completed':
+      return { ...record, outcome: { kind: 'completed', outputs: object(member(payload, 'outputs')) } };
+    case 'node.failed':
+      return { ...record, outcome: { kind: 'failed', error: failure(member(payload, 'error')) } };
+    case 'log.appended':
+      return { ...record, lines: record.lines + 1 };
+    default:
+      return record;
+  }
+}
+
+function failure(error: Json | undefined): RunFailure {
+  const { code, message } = object(error);
+  return { code: String(code), message: String(message) };
+}
+
+function member(value: Json, name: string): Json | undefined {
+  return object(value)[name];
+}
+
+function object(value: Json | undefined): JsonObject {
+  return isObject(value) ? value : {};
+}
+
+function isObject(value: Json | undefined): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,38 @@
+import type { Execution } from '@svc/host-kit';
+import type { Journal, NodeOutcome } from './journal.ts';
+import { NodeFailure, type Steps } from './workflow.ts';
+
+/** The steps of one turn: what the journal has is answered from it, and the rest is done and recorded. */
+export function stepsOf(execution: Execution, journal: Journal): Steps {
+  const { append, until, signal } = execution;
+
+  return {
+    async node(nodeId, typeId, work) {
+      const record = journal.node(nodeId);
+      if (record.outcome !== undefined) return outputsOf(nodeId, record.outcome);
+      const attempt = record.starts;
+      const [started] = await append({ type: 'node.started', nodeId, payload: { nodeId, typeId, attempt } });
+      const startedAt = record.startedAt ?? started?.timestamp ?? 0;
+      const rest = (ms: number) => until(startedAt + ms + journal.pausedSince(startedAt));
+      try {
+        const outputs = await work({ rest, signal });
+        await append({ type: 'node.completed', nodeId, payload: { nodeId, outputs } });
+        return outputs;
+      } catch (error) {
+        if (!(error instanceof NodeFailure)) throw error;
+        const { failure } = error;
+        await append({
+          type: 'node.failed',
+          nodeId,
+          payload: { nodeId, error: { ...failure }, attempts: attempt + 1 },
+        });
+        throw new NodeFailure(failure, { cause: error, nodeId });
+      }
+    },
+  };
+}
+
+function outputsOf(nodeId: string, outcome: NodeOutcome) {
+  if (outcome.kind === 'completed') return outcome.outputs;
+  throw new NodeFailure(outcome.error, { nodeId });
+}

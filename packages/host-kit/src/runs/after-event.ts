@@ -1,0 +1,113 @@
+import type { Json, JsonObject } from '../json.ts';
+import type { OpenNode, Run, RunFailure, RunState } from './run.ts';
+import { isTerminal, type RunSignal, statusAfter } from './transitions.ts';
+
+/** What an event says of itself before it is recorded. */
+interface Said {
+  readonly type: string;
+  readonly payload: Json;
+  readonly nodeId?: string;
+  readonly sequence: number;
+  readonly timestamp: number;
+}
+
+/** The run as it was created: what its events make of it is what `runAfter` tells. */
+export function beforeFirstEvent(run: Run): Run {
+  const { startedAt: _1, completedAt: _2, error: _3, openNodes: _4, currentNodeId: _5, pausedAt: _6, ...kept } = run;
+  return { ...kept, status: 'pending', lastSequence: -1 };
+}
+
+/** The run as an event of its log left it, for a reader of the log: what the log has was to be had. */
+export function runAfter(run: Run, event: Said): Run {
+  return afterEvent(run, event) ?? { ...run, lastSequence: event.sequence };
+}
+
+/** The run after an event that is to be appended; undefined when the event is not to be had in the run's status. */
+export function afterEvent(run: Run, event: Said): Run | undefined {
+  if (isTerminal(run.status)) return undefined;
+  const signal = signalOf(event);
+  const status = signal === undefined ? run.status : statusAfter(run.status, signal);
+  if (status === undefined) return undefined;
+  const { error: _1, openNodes: _2, currentNodeId: _3, pausedAt: _4, pauseRequest, ...kept } = run;
+  const openNodes = isTerminal(status) ? [] : nodesAfter(run.openNodes ?? [], event);
+  const currentNodeId = currentNodeAfter(run, status, event);
+  const error = event.type === 'run.failed' ? failureIn(event.payload) : run.error;
+  // A pause has come, or there is nothing left to pause.
+  const isAsked = pauseRequest !== undefined && event.type !== 'run.paused' && !isTerminal(status);
+  return {
+    ...kept,
+    status,
+    lastSequence: event.sequence,
+    ...(event.type === 'run.started' && { startedAt: event.timestamp }),
+    ...(isTerminal(status) && { completedAt: event.timestamp }),
+    ...(error !== undefined && { error }),
+    ...(openNodes.length > 0 && { openNodes }),
+    ...(currentNodeId !== undefined && { currentNodeId }),
+    ...(isAsked && { pauseRequest }),
+    ...(status === 'paused' && { pausedAt: run.pausedAt ?? event.timestamp }),
+  };
+}
+
+/** What an event means for its run's status; undefined: nothing. */
+function signalOf({ type, payload }: Said): RunSignal | undefined {
+  return type === 'interrupt.requested' ? waitingFor(member(payload, 'kind')) : MOVING.get(type);
+}
+
+const MOVING: ReadonlyMap<string, RunSignal> = new Map(
+  (
+    [
+      'run.started',
+      'run.paused',
+      'run.resumed',
+      'run.completed',
+      'run.failed',
+      'run.cancelled',
+      'interrupt.resolved',
+    ] as const
+  ).map((type) => [type, type]),
+);
+
+/** Whoever answers: a person who decides, a person who knows, or something outside. */
+function waitingFor(kind: Json | undefined): RunSignal {
+  if (kind === 'external-event') return 'waits-for-event';
+  return kind === 'clarification' || kind === 'custom' ? 'waits-for-input' : 'waits-for-approval';
+}
+
+/** A node that is started once more is open once. An engine that never ends its nodes does not make the run grow without bound. */
+function nodesAfter(open: readonly OpenNode[], { type, payload, nodeId }: Said): readonly OpenNode[] {
+  if (!type.startsWith('node.') || nodeId === undefined) return open;
+  if (type === 'node.started') {
+    const attempt = member(payload, 'attempt');
+    const others = open.filter((node) => node.nodeId !== nodeId).slice(-MOST_OPEN_NODES);
+    return [...others, { nodeId, attempt: typeof attempt === 'number' ? attempt : 0 }];
+  }
+  return ENDS_NODE.has(type) ? open.filter((node) => node.nodeId !== nodeId) : open;
+}
+
+const ENDS_NODE: ReadonlySet<string> = new Set(['node.completed', 'node.failed', 'node.skipped', 'node.cancelled']);
+const MOST_OPEN_NODES = 1000;
+
+function currentNodeAfter(run: Run, status: RunState['status'], { type, nodeId }: Said): string | undefined {
+  if (type === 'interrupt.requested') return nodeId;
+  return status === run.status ? run.currentNodeId : undefined;
+}
+
+function failureIn(payload: Json): RunFailure {
+  const error = member(payload, 'error');
+  const code = member(error, 'code');
+  const message = member(error, 'message');
+  const details = member(error, 'details');
+  return {
+    code: typeof code === 'string' ? code : 'internal_error',
+    message: typeof message === 'string' ? message : 'The run failed.',
+    ...(isObject(details) && { details }),
+  };
+}
+
+function member(value: Json | undefined, name: string): Json | undefined {
+  return isObject(value) ? value[name] : undefined;
+}
+
+function isObject(value: Json | undefined): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,61 @@
+import type { JsonObject } from '../json.ts';
+import type { NewEvent, RunOutcome } from './engine.ts';
+import type { Run, RunFailure } from './run.ts';
+
+/** The events that the kit records itself. An owner is echoed in the shape of each reader's major, so it is not among them. */
+export function startedEvent(run: Run): NewEvent {
+  const { workflowId, inputs, engineVersion, tags, metadata } = run;
+  const payload = { workflowId, inputs, transport: 'rest', engineVersion, tags };
+  return { type: 'run.started', payload: { ...payload, ...(metadata !== undefined && { metadata }) } };
+}
+
+/** @param now in ms since the epoch */
+export function endedEvent(run: Run, outcome: RunOutcome, now: number): NewEvent {
+  if (outcome.status === 'completed') {
+    return { type: 'run.completed', payload: { outputs: outcome.outputs, ...lasted(run, now) } };
+  }
+  const { error, failedNodeId } = outcome;
+  const failed = failedNodeId === undefined ? {} : { failedNodeId };
+  return { type: 'run.failed', payload: { error: failureJson(error), ...failed, ...lasted(run, now) } };
+}
+
+/** The event of a pause that was asked for; it names the node that it cuts, where it does. */
+export function pausedEvent({ pauseRequest, openNodes }: Run): NewEvent {
+  const { drainPolicy = 'drain-current-node', reason } = pauseRequest ?? {};
+  const cut = drainPolicy === 'immediate' ? openNodes?.at(-1) : undefined;
+  const interrupted = cut === undefined ? {} : { interruptedNodeId: cut.nodeId, interruptedAttempt: cut.attempt };
+  return { type: 'run.paused', payload: { ...(reason !== undefined && { reason }), drainPolicy, ...interrupted } };
+}
+
+/** The end of a run that is cancelled, and before it the end of each node that was still open. */
+export function cancelledEvents(run: Run, now: number): readonly NewEvent[] {
+  const { openNodes = [], cancelRequest: { reason, by } = {} } = run;
+  return [
+    ...openNodes.map(({ nodeId }) => ({
+      type: 'node.cancelled',
+      nodeId,
+      payload: { nodeId, reason: 'run-cancelled' },
+    })),
+    {
+      type: 'run.cancelled',
+      payload: {
+        ...(reason !== undefined && { reason }),
+        ...(by !== undefined && { cancelledBy: by }),
+        ...lasted(run, now),
+      },
+    },
+  ];
+}
+
+function lasted({ startedAt }: Run, now: number): JsonObject {
+  return startedAt === undefined ? {} : { durationMs: Math.max(now - startedAt, 0) };
+}
+
+function failureJson({ code, message, details, retryable }: RunFailure & { readonly retryable?: boolean }): JsonObject {
+  return {
+    code,
+    message,
+    ...(details !== undefined && { details }),
+    ...(retryable !== undefined && { retryable }),
+  };
+}

@@ -1,0 +1,219 @@
+import type { Clock } from '../clock.ts';
+import { HostError } from '../errors.ts';
+import { describeError, type Log } from '../log.ts';
+import type { Store } from '../stores/store.ts';
+import {
+  type Execution,
+  type LeaveReason,
+  type NewEvent,
+  RunLeft,
+  type RunOutcome,
+  type WorkflowEngine,
+} from './engine.ts';
+import { epochOf, type OpenRun, type RunLog, RunTakenOver } from './event-log.ts';
+import type { RunEvent } from './event-store.ts';
+import { cancelledEvents, endedEvent, pausedEvent, startedEvent } from './host-events.ts';
+import { refuseReserved } from './reserved-events.ts';
+import type { Run, RunStatus } from './run.ts';
+import { wholeLog } from './whole-log.ts';
+
+/** One turn of driving a run: from where its log stands to where it can go no further for now. */
+export interface Turn {
+  /** Resolves, and never rejects, when the engine has come to its end and what there was to record of that is recorded. */
+  readonly settled: Promise<void>;
+  /** Undefined as long as the run is driven. */
+  readonly left: RunLeft | undefined;
+  /** Sequence of the newest event that the turn knows of. */
+  readonly lastSequence: number;
+  /** Tells the engine to leave the run. The first reason counts. */
+  leave(why: LeaveReason, cause?: unknown): void;
+  /** A pause was asked for: where nothing is under way but the passing of time, it comes now. */
+  pause(): void;
+}
+
+export interface TurnOptions {
+  readonly engine: WorkflowEngine;
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly events: RunLog;
+  readonly log: Log;
+}
+
+export interface NewTurn {
+  readonly run: Run;
+  /** An event that stands right after the start of a new run. */
+  readonly decided?: NewEvent | undefined;
+  /** What has to end first: an earlier turn of the same run. */
+  readonly after?: Promise<void> | undefined;
+  /** The run is to be failed instead of driven: an earlier turn could not go on. */
+  readonly isDoomed?: boolean;
+}
+
+/** Begins a turn. */
+export function beginTurn(options: TurnOptions, { run, decided, after, isDoomed = false }: NewTurn): Turn {
+  const { engine, store, clock, events, log } = options;
+  const { runId } = run;
+  const leaving = new AbortController();
+  let left: RunLeft | undefined;
+  let lastSequence = run.lastSequence;
+  let resting = 0;
+  let isPauseAsked = run.pauseRequest !== undefined;
+
+  const execution: Execution = {
+    history: () => wholeLog(store, run),
+    async append(...added) {
+      for (const { type } of added) refuseReserved(type);
+      return await record(added);
+    },
+    async until(time) {
+      resting++;
+      try {
+        if (isPauseAsked) pauseNow();
+        await passed(time);
+      } finally {
+        resting--;
+      }
+    },
+    signal: leaving.signal,
+  };
+
+  return {
+    settled: drive().catch((error: unknown) => {
+      leave('broken', error);
+      if (left?.why === 'broken') log({ level: 'error', event: 'run.left', runId, ...describeError(left.cause) });
+    }),
+    get left() {
+      return left;
+    },
+    get lastSequence() {
+      return lastSequence;
+    },
+    leave,
+    pause() {
+      isPauseAsked = true;
+      if (resting > 0) pauseNow();
+    },
+  };
+
+  async function drive(): Promise<void> {
+    await after;
+    await inTurn(begin);
+    if (left !== undefined) return;
+    const outcome = await engine.execute(run, execution).then(checked).catch(failure);
+    if (left === undefined || why() === 'cancelled') await inTurn((open) => end(open, outcome));
+    if (why() === 'broken') throw left;
+  }
+
+  /** A run may have ended or moved on since it was found. */
+  async function begin(open: OpenRun): Promise<void> {
+    if (open.run.status === 'pending') await open.append(startedEvent(open.run), ...(decided ? [decided] : []));
+    if (isDoomed || open.run.status === 'cancelling') await end(open, NOT_RECORDED);
+  }
+
+  function record(added: readonly NewEvent[]): Promise<readonly RunEvent[]> {
+    if (left !== undefined && left.why !== 'cancelled') throw left;
+    return inTurn(async (open) => {
+      const isDriven = open.run.status === 'running' || open.run.status === 'cancelling';
+      return isDriven ? await open.append(...added) : [];
+    }).then((recorded) => {
+      if (recorded.length < added.length) throw left;
+      return recorded;
+    });
+  }
+
+  /** Brings the run to the end that is its due. */
+  async function end(open: OpenRun, outcome: RunOutcome): Promise<void> {
+    if (open.run.status === 'running') await open.append(endedEvent(open.run, outcome, clock.now()));
+    if (open.run.status !== 'cancelling') return;
+    await open.append(...cancelledEvents(open.run, clock.now()));
+  }
+
+  /** Does something with the run as the one that drives it; when it is another's by now, or the store is away, the run is left. */
+  async function inTurn<T>(work: (open: OpenRun) => Promise<T>): Promise<T> {
+    try {
+      const done = await events.change(events.hosted(runId, epochOf(run)), async (open) => {
+        const result = await work(open);
+        return { result, run: open.run };
+      });
+      lastSequence = done.run.lastSequence;
+      const reason = WHY_LEFT[done.run.status];
+      if (reason !== undefined) leave(reason);
+      return done.result;
+    } catch (error) {
+      if (HostError.is(error) && error.code === 'run_state_conflict') throw error;
+      if (error instanceof RunTakenOver || HostError.is(error)) leave('gone');
+      else leave('broken', error);
+      throw left;
+    }
+  }
+
+  function leave(reason: LeaveReason, cause?: unknown): void {
+    if (left !== undefined) return;
+    left = new RunLeft(reason, cause === undefined ? undefined : { cause });
+    leaving.abort(left);
+  }
+
+  function why(): LeaveReason | undefined {
+    return left?.why;
+  }
+
+  /** Nodes that let time pass are not under way; should another one be, its end brings the pause. */
+  function pauseNow(): void {
+    const comes = inTurn(async (open) => {
+      const { status, pauseRequest, openNodes = [] } = open.run;
+      isPauseAsked = pauseRequest !== undefined;
+      if (status !== 'running' || pauseRequest === undefined || openNodes.length > resting) return;
+      await open.append(pausedEvent(open.run));
+    });
+    // Whatever it met, it made the turn leave the run.
+    comes.catch(() => {});
+  }
+
+  function passed(time: number): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const { signal } = leaving;
+      const abort = () => {
+        callOff();
+        reject(signal.reason);
+      };
+      const callOff = clock.at(time, () => {
+        signal.removeEventListener('abort', abort);
+        resolve();
+      });
+      if (signal.aborted) abort();
+      else signal.addEventListener('abort', abort, { once: true });
+    });
+  }
+
+  function checked(outcome: RunOutcome | undefined): RunOutcome {
+    if (outcome?.status === 'completed' || outcome?.status === 'failed') return outcome;
+    throw new Error(`${run.workflowId} came to its end without an outcome`);
+  }
+
+  /** An engine that rejects fails its run, unless it was told to leave it. */
+  function failure(error: unknown): RunOutcome {
+    if (left === undefined) log({ level: 'error', event: 'run.engine-failed', runId, ...describeError(error) });
+    return ENGINE_FAILED;
+  }
+}
+
+/** What it means for a turn that its run is found so. */
+const WHY_LEFT: Readonly<Record<RunStatus, LeaveReason | undefined>> = {
+  pending: undefined,
+  running: undefined,
+  paused: 'paused',
+  'waiting-approval': 'waiting',
+  'waiting-input': 'waiting',
+  'waiting-external': 'waiting',
+  cancelling: 'cancelled',
+  completed: 'gone',
+  failed: 'gone',
+  cancelled: 'gone',
+};
+
+const ENGINE_FAILED = failed('The workflow engine failed.');
+const NOT_RECORDED = failed('What the workflow did could not be recorded.');
+
+function failed(message: string): RunOutcome {
+  return { status: 'failed', error: { code: 'internal_error', message, retryable: false } };
+}
