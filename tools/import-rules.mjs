@@ -21,10 +21,10 @@ export const FOR_TESTS = ['@svc/tools'];
 export const CONFIGURATION = ['tsup.base.ts'];
 
 /** What every room of the kit stands on: it stands on nothing but itself. */
-const GROUND = ['clock.ts', 'errors.ts', 'json.ts', 'log.ts', 'lookup.ts', 'random.ts', 'transaction.ts'];
+const GROUND = ['clock.ts', 'errors.ts', 'json.ts', 'log.ts', 'lookup.ts', 'random.ts', 'transaction.ts', 'upkeep.ts'];
 
 /** What the host is about. It reaches a store through the ports that `stores/store.ts` bundles. */
-const DOMAIN = ['audit', 'health', 'runs', 'streams', 'webhooks', 'discovery'];
+const DOMAIN = ['audit', 'health', 'runs', 'streams', 'webhooks', 'discovery', 'sealing', 'byok'];
 const PORTS = 'stores/store.ts';
 
 /**
@@ -43,12 +43,13 @@ export const ROOMS = {
     'stores/sqlite': [...DOMAIN, PORTS, 'stores/sql'],
     'stores/postgres': [...DOMAIN, PORTS, 'stores/sql'],
     http: [],
+    mounts: ['http', 'wire', ...DOMAIN, PORTS],
     wire: DOMAIN,
     openapi: ['http', 'discovery', 'streams'],
     telemetry: ['http', ...DOMAIN, PORTS],
     routes: ['http', 'wire', 'openapi', ...DOMAIN],
     'options.ts': [...DOMAIN, PORTS, 'telemetry'],
-    'host.ts': ['options.ts', 'telemetry', 'routes', 'http', 'wire', ...DOMAIN, PORTS],
+    'host.ts': ['options.ts', 'telemetry', 'routes', 'mounts', 'http', 'wire', ...DOMAIN, PORTS],
     'index.ts': ['host.ts', 'options.ts', 'telemetry', ...DOMAIN, PORTS],
     adapters: ['host.ts'],
     testing: [...DOMAIN, PORTS],

@@ -2,6 +2,7 @@ interface DetailsByCode {
   validation_error: { readonly fields: readonly FieldProblem[] };
   webhook_url_rejected: { readonly reason: string };
   unsupported_stream_mode: { readonly supported: readonly string[] };
+  webhook_endpoint_unverified: undefined;
   forbidden: undefined;
   run_forbidden: undefined;
   not_found: undefined;
@@ -34,6 +35,7 @@ const STATUS = {
   validation_error: 400,
   webhook_url_rejected: 400,
   unsupported_stream_mode: 400,
+  webhook_endpoint_unverified: 400,
   forbidden: 403,
   run_forbidden: 403,
   not_found: 404,

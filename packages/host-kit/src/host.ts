@@ -39,6 +39,7 @@ import { openApiRoute } from './routes/openapi.ts';
 import { operatorRoutes } from './routes/operator.ts';
 import { probeDocuments } from './routes/probes.ts';
 import { runRoutes } from './routes/runs.ts';
+import { secretRotationRoutes } from './routes/secret-rotation.ts';
 import { statusRoutes } from './routes/status.ts';
 import { webhookRoutes } from './routes/webhooks.ts';
 import { type EventLog, eventLog } from './runs/event-log.ts';
@@ -58,6 +59,8 @@ import { hostBacklog, tenantBacklog } from './webhooks/backlog.ts';
 import { dispatcher } from './webhooks/dispatcher.ts';
 import { forgetExpiredSecrets } from './webhooks/forget-secrets.ts';
 import { outbox } from './webhooks/outbox.ts';
+import { attemptSigner } from './webhooks/signing.ts';
+import { endpointVerifier } from './webhooks/verify-endpoint.ts';
 import { renderDelivery } from './wire/delivery.ts';
 import { webhookIdOf } from './wire/webhook.ts';
 
@@ -112,6 +115,8 @@ export function createHost(options: HostOptions): Host {
   const secrets = secretBox(options.secretKey, random, formerSecretKeys);
   const { authentication = {}, roles } = options;
   const implementation = options.implementation ?? { name: '@svc/host-kit', version: VERSION, vendor: 'svc' };
+  // Only major 2 takes a secret from its callers, which Standard Webhooks needs.
+  const servesStandard = served.majors.has(2) && webhooks.signatureAlgorithms.includes('standard-webhooks-1');
   const audit = options.audit && {
     signer: options.audit.signer,
     publicKeys: [options.audit.signer.publicKey, ...(options.audit.formerPublicKeys ?? [])],
@@ -122,13 +127,19 @@ export function createHost(options: HostOptions): Host {
   const record = async (fact: AuditFact, transaction: Transaction) => recorder?.record(fact, transaction);
 
   const transport = options.transport ?? guardedPost({ policy: egress });
+  const untraced = untracedTransport(transport);
+  const endpoints = endpointVerifier({ transport: untraced, clock, random, log, userAgent: USER_AGENT });
   const dispatch = dispatcher({
     queue: store.deliveries,
     attempt: observe.observed(
       attempt({
         store,
-        transport: untracedTransport(transport),
-        secrets,
+        transport: untraced,
+        sign: attemptSigner({
+          secrets,
+          webhookIdOf: (subscription) => webhookIdOf[subscription.major](subscription),
+          families: familiesOf(served),
+        }),
         clock,
         random,
         log,
@@ -139,9 +150,7 @@ export function createHost(options: HostOptions): Host {
           deadLetterRetentionMs: webhooks.deadLetterRetentionDays * DAY_MS,
         },
         attemptTimeoutMs: webhooks.attemptTimeoutMs,
-        webhookIdOf: (subscription) => webhookIdOf[subscription.major](subscription),
-        families: familiesOf(served),
-        userAgent: `svc-webhook-dispatcher/${VERSION}`,
+        userAgent: USER_AGENT,
       }),
     ),
     clock,
@@ -230,11 +239,25 @@ export function createHost(options: HostOptions): Host {
       secrets,
       record,
       hasWorkspace,
+      endpoints,
       tenantIdOptional: webhooks.tenantIdOptional,
+      signatureAlgorithms: webhooks.signatureAlgorithms,
       durable: { 1: webhooks.durable, 2: true },
       dispatcher: dispatch,
       served,
     }),
+    ...(servesStandard
+      ? secretRotationRoutes({
+          store,
+          clock,
+          secrets,
+          record,
+          overlapSeconds: webhooks.secretRotation.overlapSeconds,
+          served,
+          hasWorkspace,
+          tenantIdOptional: webhooks.tenantIdOptional,
+        })
+      : []),
     ...deadLetterRoutes({ store, served, hasWorkspace, tenantIdOptional: webhooks.tenantIdOptional }),
     ...(audit === undefined ? [] : auditRoutes({ audit: store.audit, publicKeys: audit.publicKeys })),
   ];
@@ -354,6 +377,7 @@ export function createHost(options: HostOptions): Host {
       stopShowing();
       stopWatching();
       readers.close();
+      endpoints.stop();
       // At the same time, so that one grace serves both. What an execution appends now waits in the outbox.
       const upkeepsStop = upkeeps.map(({ stop }) => stop());
       await Promise.all([execute.stop(graceMs), dispatch.stop(graceMs), readers.empty(graceMs), ...upkeepsStop]);
@@ -372,6 +396,7 @@ const FORGET_SECRETS_MS = 60_000;
 /** Again, because another host may have sealed with a former key meanwhile. */
 const RESEAL_MS = 600_000;
 const VERSION = '0.0.0';
+const USER_AGENT = `svc-webhook-dispatcher/${VERSION}`;
 
 /** During the overlap and on a host of major 1 both families are sent; a host of major 2 alone sends its own. */
 function familiesOf({ majors }: Served): readonly HeaderFamily[] {

@@ -14,6 +14,7 @@ import type { PlaceLimits } from './streams/places.ts';
 import type { StreamLimits } from './streams/stream.ts';
 import type { TelemetryOptions } from './telemetry/scope.ts';
 import type { RetryPolicy } from './webhooks/retry.ts';
+import type { SignatureAlgorithm } from './webhooks/subscription.ts';
 import type { Transport } from './webhooks/transport.ts';
 
 /** What a host is made of. */
@@ -92,6 +93,10 @@ export interface WebhookOptions {
     readonly failureWindowMs: number;
   };
   readonly deadLetterRetentionDays: number;
+  /** What subscriptions of major 2 may ask to be signed by: `v1`, and beside it Standard Webhooks. */
+  readonly signatureAlgorithms: readonly SignatureAlgorithm[];
+  /** How long a secret that was replaced stays good: 60 s to 7 days. */
+  readonly secretRotation: { readonly overlapSeconds: number };
   /** Serves clients of older documents, which name no workspace in major 1. */
   readonly tenantIdOptional: boolean;
   readonly concurrency: { readonly total: number; readonly perSubscription: number };
@@ -128,6 +133,8 @@ export const WEBHOOK_DEFAULTS: WebhookOptions = {
   attemptTimeoutMs: 5000,
   circuit: { failureThreshold: 4, cooldownMs: HOUR_MS, failureLimit: 100, failureWindowMs: 7 * 24 * HOUR_MS },
   deadLetterRetentionDays: 30,
+  signatureAlgorithms: ['v1', 'standard-webhooks-1'],
+  secretRotation: { overlapSeconds: 86_400 },
   tenantIdOptional: false,
   concurrency: { total: 64, perSubscription: 4 },
 };

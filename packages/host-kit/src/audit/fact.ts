@@ -10,6 +10,7 @@ export type AuditAction =
   | 'webhook.pause'
   | 'webhook.resume'
   | 'webhook.redrive'
+  | 'webhook.rotate-secret'
   | 'byok.put'
   | 'byok.remove';
 

@@ -14,10 +14,15 @@ import { valid } from './valid.ts';
  */
 export function documentV2(facts: HostFacts, contract: string): DiscoveryV2 {
   const { signingKeys, extensions, fixtures, envelopeKinds, claims = {} } = facts.capabilities;
+  const { signatureAlgorithms, secretRotation } = facts.webhooks;
   const { maxAttempts, backoff } = facts.webhooks.retryPolicy;
   const claim: Claim = { status: 'stable', since: contract, witness: 'witnessable-unaided' };
   const own: Facets = {
-    webhooks: { signatureAlgorithms: ['v1'], retryPolicy: { maxAttempts, backoff } },
+    webhooks: {
+      signatureAlgorithms: [...signatureAlgorithms],
+      retryPolicy: { maxAttempts, backoff },
+      ...(signatureAlgorithms.includes('standard-webhooks-1') && { secretRotation }),
+    },
     eventLog: EVENT_LOG,
   };
   const families = Object.fromEntries(

@@ -1,4 +1,5 @@
 import type { RetryPolicy } from '../webhooks/retry.ts';
+import type { SignatureAlgorithm } from '../webhooks/subscription.ts';
 import type { AuthenticationFacts } from './authentication.ts';
 import type { HostCapabilities } from './capabilities.ts';
 
@@ -14,6 +15,9 @@ export interface HostFacts {
     /** Whether subscriptions of major 1 are durable; those of major 2 always are. */
     readonly durable: boolean;
     readonly retryPolicy: RetryPolicy;
+    /** Of major 2. In major 1, which takes no secret from its callers, there is one. */
+    readonly signatureAlgorithms: readonly SignatureAlgorithm[];
+    readonly secretRotation: { readonly overlapSeconds: number };
   };
   /** The realm that API-key Subjects name as their issuer. */
   readonly apiKeyIssuer: string;

@@ -145,6 +145,7 @@ export const FACETS = {
       .refine((algorithms) => algorithms.includes('v1'), 'must contain v1'),
     durable: z.boolean().optional(),
     retryPolicy: z.strictObject({ maxAttempts: count, backoff: z.enum(['none', 'fixed', 'exponential']) }).optional(),
+    secretRotation: z.strictObject({ overlapSeconds: z.int().min(60).max(604_800) }).optional(),
   }),
   workflowChainPacks: z.strictObject({ subChains: z.strictObject({ maxDepth: count }).optional() }),
   workspace: z.strictObject({ maxFileBytes: count.optional() }),

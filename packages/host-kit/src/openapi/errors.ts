@@ -100,6 +100,7 @@ const DETAILS: Readonly<Record<ErrorCode, PerMajor<z.ZodType | undefined>>> = {
   id_tenant_mismatch: undefined,
   validation_error: z.strictObject({ fields }),
   unsupported_stream_mode: z.strictObject({ supported: z.array(z.enum(STREAM_MODES)) }),
+  webhook_endpoint_unverified: undefined,
   webhook_url_rejected: z.strictObject({ reason: z.string() }),
   not_found: undefined,
   method_not_allowed: undefined,

@@ -5,29 +5,29 @@ import { type AuthorizedCall, type Route, route, routeWithBody } from '../http/r
 import { type RegisterOptions, register } from '../webhooks/register.ts';
 import { type UnregisterOptions, unregister } from '../webhooks/unregister.ts';
 import {
-  lenientRegistration,
+  type RegistrationRules,
   registeredBody,
   registeredWebhook,
-  registration,
   registrationExample,
+  registrationSchema,
 } from '../wire/webhook.ts';
 import { ADDRESS_ERRORS, type AddressedOptions, addressedSubscription, addressQuery } from './subscription-address.ts';
 
-export interface WebhookRoutesOptions extends RegisterOptions, UnregisterOptions, AddressedOptions {}
+export interface WebhookRoutesOptions extends RegisterOptions, UnregisterOptions, AddressedOptions, RegistrationRules {}
 
 export function webhookRoutes(options: WebhookRoutesOptions): Route[] {
   return [
     routeWithBody({
       operationId: 'registerWebhook',
       scope: 'webhooks:manage',
-      schema: options.tenantIdOptional ? lenientRegistration : registration,
+      schema: registrationSchema(options),
       describes: {
         tag: 'Webhooks',
         summary: 'Register a webhook',
         description: 'The secret that signs its deliveries is in this answer and in no other. Keep it.',
         example: registrationExample,
         answers: { 201: json('The subscription.', registeredWebhook) },
-        errors: ['webhook_url_rejected'],
+        errors: { 1: ['webhook_url_rejected'], 2: ['webhook_url_rejected', 'webhook_endpoint_unverified'] },
       },
       async serve(call, given) {
         const { major, principal } = call;

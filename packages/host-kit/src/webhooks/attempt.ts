@@ -1,14 +1,13 @@
-import { type HeaderFamily, signDelivery } from '@svc/webhook-verify';
 import type { Clock } from '../clock.ts';
-import type { Log } from '../log.ts';
+import { describeError, type Log } from '../log.ts';
 import type { Random } from '../random.ts';
-import type { SecretBox } from '../sealing/secret-box.ts';
 import type { Store } from '../stores/store.ts';
 import type { AttemptRecord } from './attempt-log.ts';
 import { admit } from './circuit.ts';
 import type { ClaimedDelivery, Delivery, Settlement } from './delivery.ts';
 import { type ChangeHealth, changingHealth, type HealthMoved } from './health.ts';
 import { healthAfter, type OutcomeRules, settlementAfter, succeeded } from './outcome.ts';
+import type { SignAttempt } from './signing.ts';
 import { isDelivering, statusAfter } from './state.ts';
 import type { Subscription } from './subscription.ts';
 import { READING_GOOD_FOR_MS } from './subscription-store.ts';
@@ -34,7 +33,7 @@ export interface Attempted {
 export interface AttemptOptions {
   readonly store: Store;
   readonly transport: Transport;
-  readonly secrets: SecretBox;
+  readonly sign: SignAttempt;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
@@ -42,14 +41,11 @@ export interface AttemptOptions {
   readonly moved: HealthMoved;
   readonly rules: OutcomeRules;
   readonly attemptTimeoutMs: number;
-  /** How a delivery names its subscription in the id header. */
-  readonly webhookIdOf: (subscription: Subscription) => string;
-  readonly families: readonly HeaderFamily[];
   readonly userAgent: string;
 }
 
 export function attempt(options: AttemptOptions): Attempt {
-  const { store, transport, secrets, clock, random, log, moved, rules } = options;
+  const { store, transport, sign, clock, random, log, moved, rules } = options;
 
   return async (delivery, signal) => {
     const readAt = clock.now();
@@ -63,12 +59,16 @@ export function attempt(options: AttemptOptions): Attempt {
     if (!(await admitted(subscription))) return record(delivery, { kind: 'dropped' }, 'skipped', subscription);
     if (subscription.durable && !isDelivering(subscription.status)) return bury(delivery, subscription);
 
+    const signature = signed(delivery, subscription);
+    if (signature === undefined) return settleUnsigned(delivery, subscription);
     // At most one attempt: should the host die during it, there is nothing left to attempt again.
     if (!subscription.durable && !(await forgetBefore(delivery))) return undefined;
     // Unregistered while the store was asked, here or at another host: nothing starts any more.
-    if (!(await isStillThere(delivery, readAt))) return undefined;
+    const current = await lastReading(subscription, readAt);
+    if (current === undefined) return undefined;
     signal.throwIfAborted();
-    const verdict = await post(delivery, subscription, signal);
+    const headers = current === subscription ? signature : sign(delivery, current, clock.now());
+    const verdict = await post(delivery, subscription, headers, signal);
     signal.throwIfAborted();
     const now = clock.now();
     const settlement = settlementAfter({ delivery, subscription, verdict, now }, rules, random);
@@ -88,15 +88,16 @@ export function attempt(options: AttemptOptions): Attempt {
     return store.transaction((transaction) => store.deliveries.settle(delivery, { kind: 'dropped' }, transaction));
   }
 
-  /** Reads once more what was read so long ago that its removal may have been answered. */
-  async function isStillThere({ webhookId }: Delivery, since: number): Promise<boolean> {
+  /** Reads once more what was read so long ago that its removal may have been answered, or its secret replaced. */
+  async function lastReading(subscription: Subscription, since: number): Promise<Subscription | undefined> {
+    let last: Subscription | undefined = subscription;
     let readAt = since;
-    for (let more = MOST_READINGS; clock.now() - readAt > READING_GOOD_FOR_MS; more--) {
+    for (let more = MOST_READINGS; last && clock.now() - readAt > READING_GOOD_FOR_MS; more--) {
       if (more === 0) throw new Error('The store answers too slowly for an attempt to begin.');
       readAt = clock.now();
-      if ((await store.subscriptions.read(webhookId)) === undefined) return false;
+      last = await store.subscriptions.read(subscription.webhookId);
     }
-    return true;
+    return last;
   }
 
   /** Best effort asks the circuit, and the probe of a half-open one is taken in the same transaction. */
@@ -116,18 +117,31 @@ export function attempt(options: AttemptOptions): Attempt {
     });
   }
 
-  async function post(delivery: Delivery, subscription: Subscription, signal: AbortSignal): Promise<TransportVerdict> {
-    const { body, eventType } = delivery;
-    const signature = signDelivery({
-      body,
-      secret: secrets.open(subscription.sealedSecret, subscription.webhookId),
-      webhookId: options.webhookIdOf(subscription),
-      eventType,
-      timestamp: Math.floor(clock.now() / 1000),
-      families: options.families,
-    });
+  function signed(delivery: Delivery, subscription: Subscription): Record<string, string> | undefined {
+    try {
+      return sign(delivery, subscription, clock.now());
+    } catch (error) {
+      const { webhookId } = subscription;
+      log({ level: 'error', event: 'delivery.not-signed', webhookId, ...describeError(error) });
+      return undefined;
+    }
+  }
+
+  /** The host's own trouble: it is retried and dead-lettered like any other, and not held against the receiver. */
+  function settleUnsigned(delivery: ClaimedDelivery, subscription: Subscription): Promise<Attempted | undefined> {
+    const verdict = { kind: 'failed', reason: 'unsigned', durationMs: 0 } as const;
+    const settlement = settlementAfter({ delivery, subscription, verdict, now: clock.now() }, rules, random);
+    return record(delivery, settlement, 'unsigned', subscription);
+  }
+
+  function post(
+    { body }: Delivery,
+    { url }: Subscription,
+    signature: Readonly<Record<string, string>>,
+    signal: AbortSignal,
+  ): Promise<TransportVerdict> {
     const headers = { 'content-type': 'application/json', 'user-agent': options.userAgent, ...signature };
-    return transport({ url: subscription.url, headers, body, timeoutMs: options.attemptTimeoutMs, signal });
+    return transport({ url, headers, body, timeoutMs: options.attemptTimeoutMs, signal });
   }
 
   /** Nothing is sent any more: straight to the dead letters. */

@@ -12,7 +12,8 @@ import type { SecretBox } from '../sealing/secret-box.ts';
 import type { Store } from '../stores/store.ts';
 import type { Transaction } from '../transaction.ts';
 import { CLOSED } from './circuit.ts';
-import type { Subscription } from './subscription.ts';
+import type { SignatureAlgorithm, Subscription } from './subscription.ts';
+import type { EndpointVerifier } from './verify-endpoint.ts';
 
 /** What a subscriber asks for, whichever major it asked in. `events` are in the stored vocabulary. */
 export interface Registration {
@@ -21,6 +22,8 @@ export interface Registration {
   readonly tags: readonly string[];
   /** A secret that the subscriber brings; absent: the host mints one. */
   readonly secret: string | undefined;
+  /** With `v1` among them. `standard-webhooks-1` needs a secret in its own form. */
+  readonly signatureAlgorithms: readonly SignatureAlgorithm[];
   /** One workspace to hear of; absent: the caller's whole scope. */
   readonly workspace: string | undefined;
 }
@@ -31,6 +34,8 @@ export interface RegisterOptions {
   readonly random: Random;
   readonly egress: EgressPolicy;
   readonly secrets: SecretBox;
+  /** Asked before a subscription by Standard Webhooks is stored. */
+  readonly endpoints: Pick<EndpointVerifier, 'verify'>;
   /** Whether a workspace of that name exists in the tenant. */
   readonly hasWorkspace: (tenant: string, workspace: string) => boolean;
   /** Writes an audit fact in the transaction of what it records. */
@@ -46,10 +51,11 @@ export interface Registered {
 }
 
 /**
- * Registers a subscription. Its host name is judged as it stands; nothing is resolved or called.
+ * Registers a subscription. Its host name is judged as it stands; nothing is resolved or called, but for the endpoint of one by
+ * Standard Webhooks, which has to say that it wants the deliveries.
  *
  * @throws {HostError} `forbidden` when the workspace is not the caller's, `webhook_url_rejected` when the URL breaks the egress
- * rules
+ * rules, `webhook_endpoint_unverified`, and `service_unavailable` when too many endpoints are being verified
  * @see Interface: Webhook URL rules at registration
  */
 export async function register(
@@ -58,16 +64,22 @@ export async function register(
   major: Major,
   registration: Registration,
 ): Promise<Registered> {
-  const { store, clock, random, egress, secrets, record } = options;
+  const { store, clock, random, egress, secrets, endpoints, record } = options;
   const workspaces = scopeOf(options, principal, registration.workspace);
   const checked = checkUrl(registration.url, egress);
   if (!checked.ok) throw rejected(checked.reason);
 
-  const webhookId = mintId('whk', clock.now, random);
+  const { signatureAlgorithms } = registration;
+  const { tenant } = principal.tenancy;
   const secret = registration.secret ?? Buffer.from(random(SECRET_BYTES)).toString('hex');
+  if (signatureAlgorithms.includes('standard-webhooks-1')) {
+    await endpoints.verify({ url: checked.url.href, secret, tenant });
+  }
+
+  const webhookId = mintId('whk', clock.now, random);
   const subscription: Subscription = {
     webhookId,
-    tenant: principal.tenancy.tenant,
+    tenant,
     workspaces,
     mode: principal.tenancy.mode,
     major,
@@ -78,7 +90,7 @@ export async function register(
     status: 'active',
     circuit: CLOSED,
     failures: [],
-    signatureAlgorithms: ['v1'],
+    signatureAlgorithms,
     sealedSecret: secrets.seal(secret, webhookId),
     secretFingerprint: secretFingerprint(secret),
     previousSecret: undefined,

@@ -15,6 +15,10 @@ export interface TransportRequest {
   /** Wall-clock bound over everything from resolution to the last byte. */
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
+  /** Hands over the body of the answer, whole, if it has at most so many bytes. Default: none is kept. */
+  readonly keepBodyBytes?: number;
+  /** Must not be sent again, whatever becomes of a connection. Default: a receiver may see a delivery twice. */
+  readonly once?: boolean;
 }
 
 export type TransportVerdict =
@@ -22,6 +26,8 @@ export type TransportVerdict =
       readonly kind: 'answered';
       readonly status: number;
       readonly retryAfter: string | undefined;
+      /** There when it was asked for, and not too long. */
+      readonly body?: Uint8Array;
       readonly durationMs: number;
     }
   | { readonly kind: 'denied' | 'failed'; readonly reason: string; readonly durationMs: number };

@@ -23,7 +23,11 @@ export function operatorView(subscription: Subscription): JsonObject {
         : { until: new Date(circuit.until).toISOString() }),
     },
     recentFailures: subscription.failures.length,
+    signatureAlgorithms: [...subscription.signatureAlgorithms],
     secretFingerprint: subscription.secretFingerprint,
+    ...(subscription.previousSecret !== undefined && {
+      previousSecretExpiresAt: new Date(subscription.previousSecret.expiresAt).toISOString(),
+    }),
     createdAt: new Date(subscription.createdAt).toISOString(),
   };
 }

@@ -2,10 +2,12 @@ import type { Major } from '@svc/versioning';
 import { storedEventName } from '@svc/versioning/events';
 import { bindId } from '@svc/versioning/ids';
 import { EVENT_TYPES_V1, EVENT_TYPES_V2 } from '@svc/webhook-verify/events';
+import { isStandardSecret } from '@svc/webhook-verify/standard-webhooks';
 import { z } from 'zod';
 import type { JsonObject } from '../json.ts';
 import type { Registered, Registration } from '../webhooks/register.ts';
-import type { Subscription } from '../webhooks/subscription.ts';
+import type { Rotated } from '../webhooks/rotate.ts';
+import type { SignatureAlgorithm, Subscription } from '../webhooks/subscription.ts';
 
 const VOCABULARY: Readonly<Record<Major, ReadonlySet<string>>> = { 1: EVENT_TYPES_V1, 2: EVENT_TYPES_V2 };
 
@@ -17,29 +19,68 @@ const SECRET = z
   .refine((secret) => new TextEncoder().encode(secret).length >= 24, 'must be at least 24 bytes')
   .refine((secret) => secret.trim() === secret, 'must not begin or end with white space');
 
+export interface RegistrationRules {
+  /** Whether major 1 may leave the workspace out, as clients of older documents do. */
+  readonly tenantIdOptional: boolean;
+  /** What deliveries may be signed by. Major 1 takes no secret from its callers, so it has `v1` alone. */
+  readonly signatureAlgorithms: readonly SignatureAlgorithm[];
+}
+
 /** The registration body of a major, as what it asks for. @see Interface: Webhook subscription */
-export const registration: Readonly<Record<Major, z.ZodType<Registration>>> = registrationOf(
-  z.string().min(1).max(128),
-);
-
-/** The same for clients of older documents, which leave the workspace out in major 1. */
-export const lenientRegistration: Readonly<Record<Major, z.ZodType<Registration>>> = registrationOf(
-  z.string().min(1).max(128).optional(),
-);
-
-function registrationOf(tenantId: z.ZodType<string | undefined>): Readonly<Record<Major, z.ZodType<Registration>>> {
+export function registrationSchema(rules: RegistrationRules): Readonly<Record<Major, z.ZodType<Registration>>> {
+  const workspace = z.string().min(1).max(128);
   return {
-    1: z.strictObject({ url: URL_TEXT, events: eventsOf(1), tags: TAGS, tenantId }).transform((body) => ({
-      url: body.url,
-      events: body.events,
-      tags: body.tags ?? [],
-      secret: undefined,
-      workspace: body.tenantId,
-    })),
+    1: z
+      .strictObject({
+        url: URL_TEXT,
+        events: eventsOf(1),
+        tags: TAGS,
+        tenantId: rules.tenantIdOptional ? workspace.optional() : workspace,
+        signatureAlgorithms: algorithmsOf(['v1']),
+      })
+      .transform(({ url, events, tags = [], tenantId, signatureAlgorithms }) => ({
+        url,
+        events,
+        tags,
+        secret: undefined,
+        signatureAlgorithms,
+        workspace: tenantId,
+      })),
     2: z
-      .strictObject({ url: URL_TEXT, events: eventsOf(2), tags: TAGS, secret: SECRET.optional() })
-      .transform(({ url, events, tags, secret }) => ({ url, events, tags: tags ?? [], secret, workspace: undefined })),
+      .strictObject({
+        url: URL_TEXT,
+        events: eventsOf(2),
+        tags: TAGS,
+        secret: SECRET.optional(),
+        signatureAlgorithms: algorithmsOf(rules.signatureAlgorithms),
+      })
+      .refine(
+        ({ secret = '', signatureAlgorithms }) =>
+          !signatureAlgorithms.includes('standard-webhooks-1') || isStandardSecret(secret),
+        { path: ['secret'], error: `for standard-webhooks-1 ${STANDARD_FORM}` },
+      )
+      .transform(({ url, events, tags = [], secret, signatureAlgorithms }) => ({
+        url,
+        events,
+        tags,
+        secret,
+        signatureAlgorithms,
+        workspace: undefined,
+      })),
   };
+}
+
+const STANDARD_FORM = 'must be whsec_ and the base64 of 24 to 64 bytes';
+
+/** Which signatures a subscription wants: `v1`, and no other that the host does not have in that major. */
+function algorithmsOf(served: readonly SignatureAlgorithm[]): z.ZodType<readonly SignatureAlgorithm[]> {
+  return z
+    .array(z.enum(served, { error: `must be one of ${served.join(', ')}` }))
+    .max(16)
+    .refine((asked) => asked.includes('v1'), 'must contain v1')
+    .refine((asked) => new Set(asked).size === asked.length, 'must not repeat an entry')
+    .default(['v1'])
+    .describe('What deliveries are signed by. For `standard-webhooks-1` the endpoint is asked first.');
 }
 
 /** Known event types of the major, in the stored vocabulary; repeats collapse. */
@@ -106,3 +147,27 @@ export const registrationExample: Readonly<Record<Major, JsonObject>> = {
   1: { url: 'https://hooks.example.org/svc', events: ['run.completed', 'run.failed'], tenantId: 'acme-prod' },
   2: { url: 'https://hooks.example.org/svc', events: ['run.completed', 'run.failed'] },
 };
+
+/** The body of a rotation: the secret that takes over. */
+export const rotation: z.ZodType<{ secret: string }> = z.strictObject({
+  secret: z
+    .string()
+    .max(512)
+    .refine(isStandardSecret, STANDARD_FORM)
+    .describe('`whsec_` and the base64 of 24 to 64 bytes, which are the key.'),
+});
+
+/** The answer to a rotation, in both majors. It repeats no secret. */
+export function rotatedBody({ rotatedAt, previousSecretExpiresAt }: Rotated): JsonObject {
+  return {
+    rotatedAt: new Date(rotatedAt).toISOString(),
+    previousSecretExpiresAt: new Date(previousSecretExpiresAt).toISOString(),
+  };
+}
+
+/** The schema of that answer. */
+export const rotatedSecret: z.ZodType = z
+  .strictObject({ rotatedAt: z.iso.datetime(), previousSecretExpiresAt: z.iso.datetime() })
+  .meta({ id: 'RotatedSecret' });
+
+export const rotationExample: JsonObject = { secret: 'whsec_YW4gZXhhbXBsZSB3aXRoIDI0IGJ5dGVz' };

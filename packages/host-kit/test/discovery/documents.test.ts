@@ -27,7 +27,12 @@ function facts(capabilities: HostCapabilities = {}, over: Partial<HostFacts> = {
     implementation: { name: 'n', version: '0.0.0', vendor: 'v' },
     engineVersion: 1,
     maxRequestBodyBytes: 1_048_576,
-    webhooks: { durable: false, retryPolicy: { maxAttempts: 3, backoff: 'fixed', delayMs: 1000, maxDelayMs: 30_000 } },
+    webhooks: {
+      durable: false,
+      retryPolicy: { maxAttempts: 3, backoff: 'fixed', delayMs: 1000, maxDelayMs: 30_000 },
+      signatureAlgorithms: ['v1', 'standard-webhooks-1'],
+      secretRotation: { overlapSeconds: 3600 },
+    },
     apiKeyIssuer: 'urn:svc:api-key',
     authentication: {},
     roles: undefined,
@@ -242,6 +247,28 @@ describe(
 
     test('the engine and the log that new runs get', () => {
       expect(document).toMatchObject({ engineVersion: 1, eventLogSchemaVersion: 3 });
+    });
+
+    describe(covers('webhooks.durable.v2-facet'), () => {
+      const webhooksOf = (over: Partial<HostFacts['webhooks']>) =>
+        documentV2(facts({}, { webhooks: { ...facts().webhooks, ...over } }), '2.0').webhooks;
+
+      test('webhooks list v1, and what they can be signed by beside it with the overlap of its rotation', () => {
+        const webhooks = webhooksOf({});
+        expect(webhooks).toMatchObject({
+          signatureAlgorithms: ['v1', 'standard-webhooks-1'],
+          secretRotation: { overlapSeconds: 3600 },
+        });
+        expect(webhooks).not.toHaveProperty('durable');
+      });
+
+      test('without the other scheme there is nothing to rotate', () => {
+        expect(webhooksOf({ signatureAlgorithms: ['v1'] })).not.toHaveProperty('secretRotation');
+      });
+
+      test.each([59, 604_801, 60.5])('an overlap of %s s is refused', (overlapSeconds) => {
+        expect(() => webhooksOf({ secretRotation: { overlapSeconds } })).toThrow(/overlapSeconds/);
+      });
     });
 
     test('the twin of preferredVersion goes with major 1', () => {

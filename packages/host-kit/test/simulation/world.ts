@@ -9,6 +9,7 @@ import { attempt } from '../../src/webhooks/attempt.ts';
 import { CLOSED } from '../../src/webhooks/circuit.ts';
 import { type Dispatcher, dispatcher } from '../../src/webhooks/dispatcher.ts';
 import { outbox } from '../../src/webhooks/outbox.ts';
+import { attemptSigner } from '../../src/webhooks/signing.ts';
 import type { Subscription } from '../../src/webhooks/subscription.ts';
 import type { TransportRequest, TransportVerdict } from '../../src/webhooks/transport.ts';
 import { unregister } from '../../src/webhooks/unregister.ts';
@@ -211,15 +212,13 @@ class World {
           await clock.thawed();
           return verdict;
         },
-        secrets: this.#secrets,
+        sign: attemptSigner({ secrets: this.#secrets, webhookIdOf: ({ webhookId }) => webhookId, families: ['A'] }),
         clock,
         random,
         log,
         moved: () => {},
         rules: { retryPolicy: POLICY, circuit: CIRCUIT, deadLetterRetentionMs: 10 * ROUGH_MS },
         attemptTimeoutMs: ATTEMPT_TIMEOUT_MS,
-        webhookIdOf: ({ webhookId }) => webhookId,
-        families: ['A'],
         userAgent: 'simulation',
       }),
       clock,

@@ -1,5 +1,7 @@
 import { covers } from '@svc/tools/covers';
+import { Webhook } from '@svc/webhook-verify';
 import { describe, expect, test } from 'vitest';
+import type { LogRecord } from '../../src/log.ts';
 import { systemRandom } from '../../src/random.ts';
 import { secretBox } from '../../src/sealing/secret-box.ts';
 import { memoryStore } from '../../src/stores/memory/index.ts';
@@ -7,8 +9,10 @@ import type { Store } from '../../src/stores/store.ts';
 import { TENANCY } from '../../src/testing/store-contract/samples.ts';
 import { attempt } from '../../src/webhooks/attempt.ts';
 import type { ClaimedDelivery } from '../../src/webhooks/delivery.ts';
+import { attemptSigner } from '../../src/webhooks/signing.ts';
+import type { Subscription } from '../../src/webhooks/subscription.ts';
 import { READING_GOOD_FOR_MS } from '../../src/webhooks/subscription-store.ts';
-import type { TransportVerdict } from '../../src/webhooks/transport.ts';
+import type { TransportRequest, TransportVerdict } from '../../src/webhooks/transport.ts';
 import { unregister } from '../../src/webhooks/unregister.ts';
 import { sampleDelivery, sampleSubscription } from './samples.ts';
 
@@ -16,7 +20,7 @@ const ANSWERED = { kind: 'answered', retryAfter: undefined, durationMs: 1 } as c
 const LEASE_MS = 1000;
 
 /** A host that has claimed one delivery, on a clock that stands still until the test moves it. */
-async function claimant(durable: boolean) {
+async function claimant(durable: boolean, sealedWith = new Uint8Array(32)) {
   const inner = memoryStore();
   let onceRead: () => Promise<unknown> = async () => {};
   const store: Store = {
@@ -31,24 +35,27 @@ async function claimant(durable: boolean) {
     },
   };
   const secrets = secretBox(new Uint8Array(32), systemRandom);
-  const sealedSecret = secrets.seal('a secret that is long enough', 'whk_1');
+  const sealedSecret = secretBox(sealedWith, systemRandom).seal('a secret that is long enough', 'whk_1');
   await store.transaction(async (transaction) => {
     await store.subscriptions.insert(sampleSubscription({ durable, sealedSecret }), transaction);
     await store.deliveries.enqueue([sampleDelivery({})], transaction);
   });
   const time = { now: 5000 };
   const posts: number[] = [];
+  const sent: TransportRequest[] = [];
+  const entries: LogRecord[] = [];
   let whilePosting = async (): Promise<TransportVerdict> => ({ ...ANSWERED, status: 204 });
   const perform = attempt({
     store,
-    async transport() {
+    async transport(request) {
+      sent.push(request);
       posts.push(time.now);
       return whilePosting();
     },
-    secrets,
+    sign: attemptSigner({ secrets, webhookIdOf: ({ webhookId }) => webhookId, families: ['A'] }),
     clock: { now: () => time.now, at: () => () => {} },
     random: systemRandom,
-    log: () => {},
+    log: (entry) => entries.push(entry),
     moved: () => {},
     rules: {
       retryPolicy: { maxAttempts: 3, backoff: 'fixed', delayMs: 100, maxDelayMs: 100 },
@@ -56,8 +63,6 @@ async function claimant(durable: boolean) {
       deadLetterRetentionMs: 1000,
     },
     attemptTimeoutMs: 100,
-    webhookIdOf: ({ webhookId }) => webhookId,
-    families: ['A'],
     userAgent: 'test',
   });
   const claim = async (): Promise<ClaimedDelivery> => {
@@ -70,6 +75,8 @@ async function claimant(durable: boolean) {
     store,
     time,
     posts,
+    sent,
+    entries,
     claim,
     attempt: (delivery: ClaimedDelivery) => perform(delivery, new AbortController().signal),
     /** What happens after the store has answered what a subscription is like, and before the host hears of it. */
@@ -161,6 +168,56 @@ describe(covers('webhooks.delivery.none-after-unregister'), () => {
     await removal;
     await expect(claim()).rejects.toThrow('nothing to claim');
     await attempt({ ...sampleDelivery({}), leaseUntil: 0 });
+    expect(posts).toEqual([]);
+  });
+});
+
+test(`${covers('webhooks.signature.standard-rotation')} A secret that is replaced while the store is asked does not sign any more.`, async () => {
+  const { store, time, sent, claim, attempt, onceRead } = await claimant(true);
+  const delivery = await claim();
+  onceRead(async () => {
+    time.now += READING_GOOD_FOR_MS + 1;
+    const sealedSecret = secretBox(new Uint8Array(32), systemRandom).seal('the secret that took over', 'whk_1');
+    const change = ({ secretFingerprint, previousSecret }: Subscription) => ({
+      sealedSecret,
+      secretFingerprint,
+      previousSecret,
+    });
+    await store.transaction((transaction) => store.subscriptions.updateSecrets('whk_1', change, transaction));
+  });
+  await attempt(delivery);
+  const [request] = sent;
+  if (request === undefined) throw new Error('Nothing was sent.');
+  const webhook = new Webhook('the secret that took over', { now: () => time.now });
+  expect(() => webhook.verifySignature(request.body, request.headers)).not.toThrow();
+});
+
+describe('a delivery whose secret the host cannot open', () => {
+  const FOREIGN_KEY = new Uint8Array(32).fill(1);
+
+  test('is retried as the policy says and dead-lettered, and not held against its receiver', async () => {
+    const { store, time, posts, entries, claim, attempt } = await claimant(true, FOREIGN_KEY);
+    for (let turn = 0; turn < 3; turn++) {
+      await attempt(await claim());
+      time.now += 1000;
+    }
+    expect(await store.deliveries.nextDueAfter(0)).toBeUndefined();
+    expect(await store.deliveries.deadLetters('whk_1', { limit: 2 })).toMatchObject([{ attempts: 3 }]);
+    expect(await store.attempts.list('whk_1', 1)).toMatchObject([{ outcome: 'skipped', reason: 'unsigned' }]);
+    expect(await store.subscriptions.read('whk_1')).toMatchObject({ status: 'active', failures: [] });
+    expect(posts).toEqual([]);
+    expect(entries).toContainEqual(expect.objectContaining({ level: 'error', event: 'delivery.not-signed' }));
+  });
+
+  test('is dropped by best effort, and recorded', async () => {
+    const { store, posts, claim, attempt } = await claimant(false, FOREIGN_KEY);
+    await attempt(await claim());
+    expect(await store.deliveries.nextDueAfter(0)).toBeUndefined();
+    expect(await store.attempts.list('whk_1', 1)).toMatchObject([{ outcome: 'skipped', reason: 'unsigned' }]);
+    expect(await store.subscriptions.read('whk_1')).toMatchObject({
+      circuit: { consecutiveFailures: 0 },
+      failures: [],
+    });
     expect(posts).toEqual([]);
   });
 });

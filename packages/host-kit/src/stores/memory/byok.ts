@@ -34,7 +34,7 @@ export function byokStore(journal: Journal): ByokStore {
     async reseal(secret, sealed, transaction) {
       const key = keyOf(secret, secret.name);
       const current = secrets.get(key);
-      if (current === undefined || Buffer.compare(current.sealed, secret.sealed) !== 0) return;
+      if (current === undefined || !isSame(current.sealed, secret.sealed)) return;
       put(journal, transaction, secrets, key, { ...current, sealed });
     },
   };
@@ -42,4 +42,8 @@ export function byokStore(journal: Journal): ByokStore {
 
 function keyOf({ tenant, workspace, mode }: ByokPlace, name: string): string {
   return JSON.stringify([tenant, workspace ?? null, mode, name]);
+}
+
+function isSame(bytes: Uint8Array, others: Uint8Array): boolean {
+  return bytes.length === others.length && bytes.every((byte, index) => byte === others[index]);
 }

@@ -1,0 +1,32 @@
+import { json } from '../http/description.ts';
+import { type Route, routeWithBody } from '../http/route.ts';
+import { type RotateOptions, rotateSecret } from '../webhooks/rotate.ts';
+import { rotatedBody, rotatedSecret, rotation, rotationExample } from '../wire/webhook.ts';
+import { ADDRESS_ERRORS, type AddressedOptions, addressedSubscription, addressQuery } from './subscription-address.ts';
+
+export interface SecretRotationRoutesOptions extends RotateOptions, AddressedOptions {}
+
+/** For subscriptions that are signed by Standard Webhooks; every other one is registered again. */
+export function secretRotationRoutes(options: SecretRotationRoutesOptions): Route[] {
+  return [
+    routeWithBody({
+      operationId: 'rotateWebhookSecret',
+      scope: 'webhooks:manage',
+      schema: { 1: rotation, 2: rotation },
+      describes: {
+        tag: 'Webhooks',
+        summary: 'Replace the secret of a webhook',
+        description:
+          'For subscriptions that are signed by `standard-webhooks-1`; any other one is registered again. Until the secret before it expires, deliveries are signed with both.',
+        query: addressQuery(options),
+        example: rotationExample,
+        answers: { 200: json('The newer secret signs from now on.', rotatedSecret) },
+        errors: ADDRESS_ERRORS,
+      },
+      async serve(call, { secret }) {
+        const { webhookId, principal } = addressedSubscription(options, call);
+        return { status: 200, body: rotatedBody(await rotateSecret(options, principal, webhookId, secret)) };
+      },
+    }),
+  ];
+}

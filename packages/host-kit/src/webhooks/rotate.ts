@@ -1,0 +1,95 @@
+import { timingSafeEqual } from 'node:crypto';
+import type { Principal } from '@svc/auth';
+import type { AuditFact } from '@svc/auth/audit';
+import { secretFingerprint } from '@svc/webhook-verify';
+import { factAbout } from '../audit/fact.ts';
+import type { Clock } from '../clock.ts';
+import { HostError, invalid } from '../errors.ts';
+import type { SecretBox } from '../sealing/secret-box.ts';
+import type { Store } from '../stores/store.ts';
+import type { Transaction } from '../transaction.ts';
+import { managed } from './operate.ts';
+import type { Subscription, SubscriptionSecrets } from './subscription.ts';
+
+export interface RotateOptions {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly secrets: SecretBox;
+  /** How long the secret that is replaced stays good. */
+  readonly overlapSeconds: number;
+  /** Writes an audit fact in the transaction of what it records. */
+  readonly record: (fact: AuditFact, transaction: Transaction) => Promise<void>;
+}
+
+/** When, in ms, a secret took over, and until when the one before is good. */
+export interface Rotated {
+  readonly rotatedAt: number;
+  readonly previousSecretExpiresAt: number;
+}
+
+/**
+ * Replaces the secret of a subscription that is signed by Standard Webhooks. The one that it replaces stays good for the overlap; one
+ * that was replaced before is retired at once. A request that is repeated, because its answer was lost, changes nothing more.
+ *
+ * @param secret `whsec_…`
+ * @throws {HostError} as `managed`; `validation_error` for a subscription of the default scheme alone, and for the secret that it has
+ */
+export async function rotateSecret(
+  { store, clock, secrets, overlapSeconds, record }: RotateOptions,
+  principal: Principal,
+  webhookId: string,
+  secret: string,
+): Promise<Rotated> {
+  const { tenant, signatureAlgorithms } = await managed(store, principal, webhookId);
+  if (!signatureAlgorithms.includes('standard-webhooks-1')) throw notRotatable();
+  return store.transaction(async (transaction) => {
+    const now = clock.now();
+    let rotated: Rotated | undefined;
+    let isRepeated = false;
+    const change = (current: Subscription): SubscriptionSecrets => {
+      isRepeated = isSame(secrets.open(current.sealedSecret, webhookId), secret);
+      if (isRepeated) {
+        rotated = rotationUnderWay(current, now);
+        return current;
+      }
+      rotated = { rotatedAt: now, previousSecretExpiresAt: now + overlapSeconds * 1000 };
+      return {
+        sealedSecret: secrets.seal(secret, webhookId),
+        secretFingerprint: secretFingerprint(secret),
+        previousSecret: { sealed: current.sealedSecret, replacedAt: now, expiresAt: rotated.previousSecretExpiresAt },
+      };
+    };
+    await store.subscriptions.updateSecrets(webhookId, change, transaction);
+    if (isRepeated && rotated === undefined) throw unchanged();
+    if (rotated === undefined) throw gone();
+    const target = `${tenant}/${webhookId}`;
+    const details = { overlapSeconds };
+    const fact = factAbout(principal, { action: 'webhook.rotate-secret', target, at: now, details });
+    if (!isRepeated) await record(fact, transaction);
+    return rotated;
+  });
+}
+
+function isSame(secret: string, other: string): boolean {
+  const [a, b] = [Buffer.from(secret), Buffer.from(other)];
+  return a.length === b.length && timingSafeEqual(a, b);
+}
+
+function rotationUnderWay({ previousSecret }: Subscription, now: number): Rotated | undefined {
+  if (previousSecret === undefined || previousSecret.expiresAt <= now) return undefined;
+  return { rotatedAt: previousSecret.replacedAt, previousSecretExpiresAt: previousSecret.expiresAt };
+}
+
+function notRotatable(): HostError {
+  const problem = 'cannot be replaced, because the subscription does not use standard-webhooks-1; register it again';
+  return invalid({ field: 'secret', problem });
+}
+
+function unchanged(): HostError {
+  return invalid({ field: 'secret', problem: 'is the one that the subscription has; bring a new one' });
+}
+
+/** Unregistered since it was looked up. */
+function gone(): HostError {
+  return new HostError('not_found', 'There is no such subscription.', { details: undefined });
+}
