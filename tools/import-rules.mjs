@@ -24,7 +24,7 @@ export const CONFIGURATION = ['tsup.base.ts'];
 const GROUND = ['clock.ts', 'errors.ts', 'json.ts', 'log.ts', 'lookup.ts', 'random.ts', 'transaction.ts', 'upkeep.ts'];
 
 /** What the host is about. It reaches a store through the ports that `stores/store.ts` bundles. */
-const DOMAIN = ['audit', 'health', 'runs', 'streams', 'webhooks', 'discovery', 'sealing', 'byok'];
+const DOMAIN = ['audit', 'health', 'runs', 'streams', 'webhooks', 'discovery', 'idempotency', 'sealing', 'byok'];
 const PORTS = 'stores/store.ts';
 
 /**
@@ -42,11 +42,11 @@ export const ROOMS = {
     'stores/sql': DOMAIN,
     'stores/sqlite': [...DOMAIN, PORTS, 'stores/sql'],
     'stores/postgres': [...DOMAIN, PORTS, 'stores/sql'],
-    http: [],
-    mounts: ['http', 'wire', ...DOMAIN, PORTS],
+    http: ['idempotency'],
     wire: DOMAIN,
     openapi: ['http', 'discovery', 'streams'],
     telemetry: ['http', ...DOMAIN, PORTS],
+    mounts: ['http', 'wire', ...DOMAIN, PORTS],
     routes: ['http', 'wire', 'openapi', ...DOMAIN],
     'options.ts': [...DOMAIN, PORTS, 'telemetry'],
     'host.ts': ['options.ts', 'telemetry', 'routes', 'mounts', 'http', 'wire', ...DOMAIN, PORTS],

@@ -14,6 +14,8 @@ export interface CallOptions {
   readonly key?: string;
   readonly major?: string;
   readonly body?: unknown;
+  /** Beside those that go without saying. */
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
 export type AcmeHost = Awaited<ReturnType<typeof startAcme>>;
@@ -59,13 +61,14 @@ export async function startAcme(webhooks: object) {
     path: folder.path,
     /** A JSON request, with `KEY` unless another is said. */
     async call(path: string, options: CallOptions = {}) {
-      const { key: secret = KEY, body, major, method = body === undefined ? 'GET' : 'POST' } = options;
+      const { key: secret = KEY, body, major, headers = {}, method = body === undefined ? 'GET' : 'POST' } = options;
       const response = await send(host.url + path, {
         method,
         headers: {
           authorization: `Bearer ${secret}`,
           ...(major !== undefined && { 'svc-version': major }),
           ...(body !== undefined && { 'content-type': 'application/json' }),
+          ...headers,
         },
         ...(body !== undefined && { body: JSON.stringify(body) }),
       });
@@ -83,6 +86,13 @@ export async function startAcme(webhooks: object) {
       host.process.kill('SIGTERM');
       await host.ended;
       host = await bootHost(folder.path('config.json'), { ...config, webhooks: { ...config.webhooks, ...changed } });
+    },
+    /** Kills the host, and boots it as it was. */
+    async crash() {
+      const config = JSON.parse(readFileSync(folder.path('config.json'), 'utf8'));
+      host.process.kill('SIGKILL');
+      await host.ended;
+      host = await bootHost(folder.path('config.json'), config);
     },
     async stop() {
       host.process.kill('SIGKILL');

@@ -11,6 +11,10 @@ interface DetailsByCode {
   unsupported_media_type: undefined;
   run_terminal: RunStatusDetails;
   run_state_conflict: RunStatusDetails;
+  idempotency_key_invalid: undefined;
+  idempotency_key_mismatch: undefined;
+  /** Whole seconds. */
+  idempotency_in_flight: { readonly retryAfter: number };
   subscription_state_conflict: undefined;
   capability_not_provided: { readonly operation: string };
   service_unavailable: undefined;
@@ -44,6 +48,9 @@ const STATUS = {
   unsupported_media_type: 415,
   run_terminal: 409,
   run_state_conflict: 409,
+  idempotency_key_invalid: 400,
+  idempotency_key_mismatch: 409,
+  idempotency_in_flight: 409,
   subscription_state_conflict: 409,
   capability_not_provided: 501,
   service_unavailable: 503,

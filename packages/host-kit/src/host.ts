@@ -15,6 +15,8 @@ import { type Answer, responseOf } from './http/answer.ts';
 import { pipeline, type RequestRecord } from './http/pipeline.ts';
 import type { Reply, Route } from './http/route.ts';
 import { vendorTable } from './http/vendor.ts';
+import { forgetExpiredReplies } from './idempotency/forget-replies.ts';
+import { once } from './idempotency/once.ts';
 import { describeError, type Log } from './log.ts';
 import { byokRoutes } from './mounts/byok.ts';
 import { type Mount, mountExtensions } from './mounts/mount.ts';
@@ -113,7 +115,10 @@ export function createHost(options: HostOptions): Host {
   const maxBytes = options.maxRequestBodyBytes ?? DEFAULT_MAX_REQUEST_BODY_BYTES;
   const { formerSecretKeys = [] } = options;
   const secrets = secretBox(options.secretKey, random, formerSecretKeys);
-  const { authentication = {}, roles } = options;
+  const { authentication = {}, roles, idempotencyRetentionHours = 24 } = options;
+  if (!(idempotencyRetentionHours >= 24)) {
+    throw new TypeError('createHost: idempotencyRetentionHours must be at least 24.');
+  }
   const implementation = options.implementation ?? { name: '@svc/host-kit', version: VERSION, vendor: 'svc' };
   // Only major 2 takes a secret from its callers, which Standard Webhooks needs.
   const servesStandard = served.majors.has(2) && webhooks.signatureAlgorithms.includes('standard-webhooks-1');
@@ -204,6 +209,7 @@ export function createHost(options: HostOptions): Host {
           engineVersion: engine.version,
           maxRequestBodyBytes: maxBytes,
           webhooks,
+          idempotencyRetentionHours,
           apiKeyIssuer: options.apiKeyIssuer ?? 'urn:svc:api-key',
           authentication,
           roles: roles?.catalog,
@@ -293,6 +299,7 @@ export function createHost(options: HostOptions): Host {
     roles,
     limiter: options.rateLimit,
     limits: { maxBytes, timeoutMs: BODY_TIMEOUT_MS },
+    once: once({ store, secrets, clock, random, log, retentionMs: idempotencyRetentionHours * HOUR_MS }),
     clock,
     random,
     log,
@@ -310,6 +317,13 @@ export function createHost(options: HostOptions): Host {
       name: 'webhook-secrets.forget',
       everyMs: FORGET_SECRETS_MS,
       round: forgetExpiredSecrets(store, clock),
+    }),
+    upkeep({
+      clock,
+      log,
+      name: 'idempotency.forget',
+      everyMs: FORGET_REPLIES_MS,
+      round: forgetExpiredReplies(store, clock),
     }),
     ...(formerSecretKeys.length === 0
       ? []
@@ -388,11 +402,13 @@ export function createHost(options: HostOptions): Host {
   };
 }
 
-const DAY_MS = 86_400_000;
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
 const SHARED_QUEUE_MS = 1000;
 const SHARED_RUNS_MS = 5000;
 const SHARED_REQUESTS_MS = 1000;
 const FORGET_SECRETS_MS = 60_000;
+const FORGET_REPLIES_MS = 60_000;
 /** Again, because another host may have sealed with a former key meanwhile. */
 const RESEAL_MS = 600_000;
 const VERSION = '0.0.0';

@@ -61,6 +61,8 @@ export interface HostOptions {
   readonly rateLimit?: RateLimiter;
   readonly webhooks?: Partial<WebhookOptions>;
   readonly streams?: Partial<StreamOptions>;
+  /** How long a reply is kept under its idempotency key, in hours: at least, and by default, 24. */
+  readonly idempotencyRetentionHours?: number;
   /** Default 1 MiB. */
   readonly maxRequestBodyBytes?: number;
   readonly log?: Log;

@@ -19,6 +19,7 @@ export function documentV1(facts: HostFacts): DiscoveryV1 {
     webhooks: { signed: true, signatureAlgorithms: ['v1'], durable: facts.webhooks.durable },
     restTransport: { conditionalRunGet: true },
     eventLog: EVENT_LOG,
+    idempotency: { retentionHours: facts.idempotencyRetentionHours },
   };
   const families = {
     auth: authV1(facts),

@@ -24,6 +24,7 @@ export function documentV2(facts: HostFacts, contract: string): DiscoveryV2 {
       ...(signatureAlgorithms.includes('standard-webhooks-1') && { secretRotation }),
     },
     eventLog: EVENT_LOG,
+    idempotency: { retentionHours: facts.idempotencyRetentionHours },
   };
   const families = Object.fromEntries(
     Object.entries({ ...own, ...servedFamilies(facts.capabilities) }).map(([name, facets]) => [

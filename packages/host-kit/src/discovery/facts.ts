@@ -19,6 +19,8 @@ export interface HostFacts {
     readonly signatureAlgorithms: readonly SignatureAlgorithm[];
     readonly secretRotation: { readonly overlapSeconds: number };
   };
+  /** How long a reply is kept under its idempotency key. */
+  readonly idempotencyRetentionHours: number;
   /** The realm that API-key Subjects name as their issuer. */
   readonly apiKeyIssuer: string;
   readonly authentication: AuthenticationFacts;

@@ -12,12 +12,18 @@ export function refuseDeclaredLength(headers: Headers, { maxBytes }: BodyLimits)
   if (declared !== null && !(Number(declared) <= maxBytes)) throw tooLarge(maxBytes);
 }
 
+/** A JSON body, parsed and as it came. */
+export interface JsonBody {
+  readonly json: unknown;
+  readonly bytes: Uint8Array;
+}
+
 /**
  * Reads a JSON body within its limits.
  *
  * @throws {HostError} `unsupported_media_type`, `payload_too_large`, `validation_error`
  */
-export async function readJson(request: Request, limits: BodyLimits): Promise<unknown> {
+export async function readJson(request: Request, limits: BodyLimits): Promise<JsonBody> {
   const type = request.headers.get('content-type') ?? '';
   if (!/^application\/(?:json|[a-z0-9.+-]+\+json)\s*(?:;|$)/i.test(type)) {
     throw new HostError('unsupported_media_type', 'Send the body as JSON with "Content-Type: application/json".', {
@@ -26,7 +32,7 @@ export async function readJson(request: Request, limits: BodyLimits): Promise<un
   }
   const bytes = await readBytes(request, limits);
   try {
-    return JSON.parse(utf8.decode(bytes));
+    return { json: JSON.parse(utf8.decode(bytes)), bytes };
   } catch {
     throw invalid({ field: 'body', problem: 'is not JSON in UTF-8' });
   }

@@ -1,14 +1,5 @@
-import { AuthError, challenge } from '@svc/auth';
-import { VersioningError } from '@svc/versioning';
-import { HostError } from '../errors.ts';
-import { describeError, type Log } from '../log.ts';
-import type { Random } from '../random.ts';
 import type { Answer } from './answer.ts';
-
-export interface FailureOptions {
-  readonly log: Log;
-  readonly random: Random;
-}
+import { type FailureOptions, type Refusal, refusalOf } from './refusal.ts';
 
 /** Any error as an answer. */
 export function failureAnswer(error: unknown, options: FailureOptions, bodyOf: (refusal: Refusal) => unknown): Answer {
@@ -16,29 +7,4 @@ export function failureAnswer(error: unknown, options: FailureOptions, bodyOf: (
   const { status, headers } = refusal;
   const body = JSON.stringify(bodyOf(refusal));
   return { status, headers: { 'content-type': 'application/json', ...headers }, body };
-}
-
-/** An error as far as its caller is told of it. */
-export interface Refusal {
-  readonly code: string;
-  readonly message: string;
-  readonly status: number;
-  readonly details: Readonly<Record<string, unknown>> | undefined;
-  readonly headers: Readonly<Record<string, string>>;
-}
-
-/** What a caller is told of any error; one that no one foresaw is logged, and told by a correlation id alone. */
-export function refusalOf(error: unknown, { log, random }: FailureOptions): Refusal {
-  if (AuthError.is(error)) return { ...fieldsOf(error), headers: challenge(error) };
-  if (VersioningError.is(error)) return { ...fieldsOf(error), headers: {} };
-  if (HostError.is(error)) return { ...fieldsOf(error), headers: error.headers };
-  const correlationId = Buffer.from(random(12)).toString('hex');
-  log({ level: 'error', event: 'request.failed', correlationId, ...describeError(error) });
-  const message = 'The host failed to answer. Quote the correlation id when you report it.';
-  return refusalOf(new HostError('internal_error', message, { details: { correlationId } }), { log, random });
-}
-
-function fieldsOf(error: AuthError | VersioningError | HostError): Omit<Refusal, 'headers'> {
-  const { code, message, status, details } = error;
-  return { code, message, status, details: details === undefined ? undefined : { ...details } };
 }

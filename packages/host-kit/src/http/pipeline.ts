@@ -21,12 +21,14 @@ import {
 import { errorEnvelope } from '@svc/versioning/projection';
 import type { Clock } from '../clock.ts';
 import { HostError } from '../errors.ts';
+import type { Once } from '../idempotency/once.ts';
 import type { Log } from '../log.ts';
 import type { Random } from '../random.ts';
 import { type Answer, answerOf, plainError, withoutBody } from './answer.ts';
 import { type BodyLimits, readJson, refuseDeclaredLength } from './body.ts';
 import { failureAnswer } from './failure.ts';
-import type { Reply, Route, VendorRoute } from './route.ts';
+import { idempotencyKeyIn, servedOnce, takesKey } from './idempotency.ts';
+import type { Call, Reply, Route, VendorRoute } from './route.ts';
 import type { VendorMatch, VendorTable } from './vendor.ts';
 import type { Asked, RequestWatch } from './watch.ts';
 
@@ -43,6 +45,8 @@ export interface PipelineOptions {
   readonly roles: RoleAuthorizer | undefined;
   readonly limiter: RateLimiter | undefined;
   readonly limits: BodyLimits;
+  /** Executes what has an idempotency key. */
+  readonly once: Once;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
@@ -69,8 +73,8 @@ export interface RequestRecord {
 }
 
 /**
- * What every request goes through, in this order: limits, version, authentication, rate limit, scope and role, body, handler,
- * stamping, record. A refusal at one step is all that a caller learns of those behind it.
+ * What every request goes through, in this order: limits, version, authentication, rate limit, scope and role, body, idempotency,
+ * handler, stamping, record. A refusal at one step is all that a caller learns of those behind it.
  */
 export function pipeline(options: PipelineOptions): (request: Request, peer?: Peer) => Promise<Answer> {
   const { served, clock, documents, roles, watch } = options;
@@ -135,7 +139,7 @@ export function pipeline(options: PipelineOptions): (request: Request, peer?: Pe
     if (negotiation.kind === 'absent') throw absent();
     if (route === undefined) throw UNSERVED[negotiation.major](negotiation.operation.operationId);
 
-    const { major, params } = negotiation;
+    const { major, params, operation } = negotiation;
     if (route.access !== 'public' && call.principal !== undefined) {
       call.scope = route.access.scope;
       call.principal = await permitted(call, call.principal, route.access.scope, {
@@ -143,21 +147,21 @@ export function pipeline(options: PipelineOptions): (request: Request, peer?: Pe
         resource: resourceIn(params) ?? route.operationId,
       });
     }
-    const json = route.schema === undefined ? undefined : await readJson(request, options.limits);
+    const key = takesKey(operation, route.access) ? idempotencyKeyIn(request.headers, major) : undefined;
+    const body = route.schema === undefined ? undefined : await readJson(request, options.limits);
     const query = queryOf(target);
-    const { principal, decided } = call;
-    return answerOf(
-      await route.serve({
-        major,
-        params,
-        query,
-        headers: request.headers,
-        principal,
-        decided: roles === undefined ? undefined : decided,
-        json,
-        gone: () => request.signal,
-        judgeAgain: () => judgeAgain(request, peer, call),
-      }),
+    const { principal } = call;
+    const given = {
+      ...{ major, params, query, headers: request.headers, principal, json: body?.json },
+      decided: roles === undefined ? undefined : call.decided,
+      gone: () => request.signal,
+      judgeAgain: () => judgeAgain(request, peer, call),
+    };
+    const serve = async (keep: Call['keep']) => answerOf(await route.serve({ ...given, keep }));
+    if (key === undefined || principal === undefined) return serve(keepNothing);
+    const mutation = { operation, major, params, query, principal, body: body?.bytes };
+    return servedOnce(options.once, key, mutation, (keep) =>
+      serve(keep).catch((error: unknown) => failureAnswer(error, options, errorEnvelope[major])),
     );
   }
 
@@ -265,11 +269,20 @@ export function pipeline(options: PipelineOptions): (request: Request, peer?: Pe
       return permitted(call, caller, scope, asked);
     };
     const principal = route.scope === undefined ? caller : await permit(route.scope);
-    const json = route.takesBody ? await readJson(request, options.limits) : undefined;
+    const body = route.takesBody ? await readJson(request, options.limits) : undefined;
     const { headers } = request;
     const query = queryOf(target);
-    const again = { gone: () => request.signal, judgeAgain: () => judgeAgain(request, peer, call) };
-    const given = { major: 2, params, query, headers, principal, decided: undefined, json, ...again } as const;
+    const again = { keep: keepNothing, gone: () => request.signal, judgeAgain: () => judgeAgain(request, peer, call) };
+    const given = {
+      major: 2,
+      params,
+      query,
+      headers,
+      principal,
+      decided: undefined,
+      json: body?.json,
+      ...again,
+    } as const;
     return answerOf(await route.serve({ ...given, request, permit }));
   }
 
@@ -284,6 +297,9 @@ function notAllowed(allow: readonly string[]): Answer {
   const refused = plainError(405, 'validation_error', `This path takes ${allow.join(', ')}.`);
   return { ...refused, headers: { ...refused.headers, allow: allow.join(', ') } };
 }
+
+/** Without a key there is nothing to keep. */
+const keepNothing: Call['keep'] = async () => {};
 
 type Protocol = Exclude<Negotiation, { readonly kind: 'foreign' }>;
 

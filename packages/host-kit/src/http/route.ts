@@ -3,8 +3,9 @@ import type { Major, OperationId } from '@svc/versioning';
 import type { z } from 'zod';
 import { type FieldProblem, invalid } from '../errors.ts';
 import type { Json } from '../json.ts';
+import type { Transaction } from '../transaction.ts';
 import type { ByMajor, Description } from './description.ts';
-import type { Refusal } from './failure.ts';
+import type { Refusal } from './refusal.ts';
 
 /** An operation as the host serves it, in every major that the manifest defines it in. */
 export interface Route {
@@ -37,6 +38,13 @@ export interface Call {
    * undefined when it would be refused, or when the credential can be judged only once.
    */
   readonly judgeAgain: () => Promise<Principal | undefined>;
+  /**
+   * Keeps the reply under the request's idempotency key, if it has one, in the transaction of what it tells of: after a crash the
+   * key has been used exactly when that was done. A handler that does not call it has its reply kept when it has ended.
+   *
+   * @throws {HostError} `idempotency_in_flight` when the request took so long that another has taken over; let it end the transaction
+   */
+  readonly keep: (reply: Reply, transaction: Transaction) => Promise<void>;
 }
 
 /** What a route with a scope is given beside. */

@@ -1,27 +1,13 @@
-import { DISCOVERY_PATH, MANIFEST, type Major, type Operation, type Served } from '@svc/versioning';
-import type { AuthenticationFacts } from '../discovery/authentication.ts';
-import { type AnswerDescription, type ErrorCode, inMajor, type Parameters } from '../http/description.ts';
+import { DISCOVERY_PATH, MANIFEST, type Major, type Operation } from '@svc/versioning';
+import { inMajor } from '../http/description.ts';
+import { takesKey } from '../http/idempotency.ts';
 import type { Route } from '../http/route.ts';
 import type { JsonObject } from '../json.ts';
-import { ERROR_STATUS, errorSchema, errorsOf } from './errors.ts';
-import { HEADERS, type HeaderName } from './headers.ts';
-import { pathParameters } from './parameters.ts';
-import { type Schemas, schemas } from './schemas.ts';
+import type { DescribedHost } from './described-host.ts';
+import { HEADERS, KEYED, RATE_LIMIT, RETIREMENT } from './headers.ts';
+import { operationObject } from './operation.ts';
+import { schemas } from './schemas.ts';
 import { TAGS } from './tags.ts';
-
-/** What an API description is made of. */
-export interface DescribedHost {
-  readonly routes: readonly Route[];
-  readonly served: Served;
-  /** Where clients reach the host; without it the description names the origin that it was read from. */
-  readonly baseUrl: string | undefined;
-  readonly implementation: { readonly name: string };
-  readonly authentication: AuthenticationFacts;
-  /** Whether requests are limited by credential. */
-  readonly limitsRate: boolean;
-  /** Whether major 1 is announced to end. */
-  readonly retires: boolean;
-}
 
 /**
  * The OpenAPI 3.1 description of what a host serves under a major. A client of major 2 that follows it reaches major 2 whatever
@@ -37,7 +23,7 @@ export function apiDescription(major: Major, host: DescribedHost): JsonObject {
   const operations = MANIFEST.flatMap((operation) => {
     const route = byId.get(operation.operationId);
     if (route === undefined || !operation.majors.includes(major)) return [];
-    return [{ operation, route, described: describe(operation, route, major, host, collected) }];
+    return [{ operation, route, described: operationObject({ operation, route, major, host, collected }) }];
   });
   const tags = new Set(operations.map(({ route }) => route.describes.tag));
   return {
@@ -56,7 +42,7 @@ export function apiDescription(major: Major, host: DescribedHost): JsonObject {
     components: {
       securitySchemes: securitySchemes(host),
       parameters: { 'SVC-Version': versionParameter(major, host), ...clientVersion(host) },
-      headers: headersOf(major, host),
+      headers: headersOf(major, host, operations),
       schemas: collected.components(),
     },
   };
@@ -64,6 +50,7 @@ export function apiDescription(major: Major, host: DescribedHost): JsonObject {
 
 interface Described {
   readonly operation: Operation;
+  readonly route: Route;
   readonly described: JsonObject;
 }
 
@@ -81,146 +68,17 @@ const PREFIX: Readonly<Record<Major, (path: string) => string>> = {
   2: (path) => path,
 };
 
-function describe(
-  { operationId, path }: Operation,
-  route: Route,
-  major: Major,
-  host: DescribedHost,
-  collected: Schemas,
-): JsonObject {
-  const { tag, summary, description, query = {}, headers = {}, answers, example } = route.describes;
-  const own = inMajor(answers, major);
-  const conditional = '304' in own;
-  const body = route.schema?.[major];
-  return {
-    operationId,
-    tags: [tag],
-    summary,
-    ...(description !== undefined && { description }),
-    security: route.access === 'public' ? [] : securityOf(host, route.access.scope),
-    parameters: [
-      { $ref: '#/components/parameters/SVC-Version' },
-      ...(host.served.minClientVersion === undefined ? [] : [{ $ref: '#/components/parameters/SVC-Client-Version' }]),
-      ...parametersOf('path', only(pathParameters(major), namesIn(path)), collected),
-      ...parametersOf('query', inMajor(query, major), collected),
-      ...parametersOf('header', inMajor(headers, major), collected),
-      ...(conditional ? [IF_NONE_MATCH] : []),
-    ],
-    ...(body !== undefined && {
-      requestBody: {
-        required: true,
-        content: {
-          'application/json': {
-            schema: collected.of(body),
-            ...(example !== undefined && { example: inMajor(example, major) }),
-          },
-        },
-      },
-    }),
-    responses: {
-      ...Object.fromEntries(
-        Object.entries(own).map(([status, answer]) => [status, responseOf(answer, route, major, host, collected)]),
-      ),
-      ...errorResponses(route, major, host, collected),
-    },
-  };
-}
-
-function namesIn(path: string): readonly string[] {
-  return [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name);
-}
-
-function only(parameters: Parameters, names: readonly string[]): Parameters {
-  return Object.fromEntries(Object.entries(parameters).filter(([name]) => names.includes(name)));
-}
-
-function parametersOf(place: 'path' | 'query' | 'header', parameters: Parameters, collected: Schemas): JsonObject[] {
-  return Object.entries(parameters).map(([name, schema]) => {
-    const { description, ...constraints } = collected.of(schema);
-    return {
-      name,
-      in: place,
-      ...(description !== undefined && { description }),
-      ...(!schema.safeParse(undefined).success && { required: true }),
-      schema: constraints,
-    };
-  });
-}
-
-const IF_NONE_MATCH: JsonObject = {
-  name: 'If-None-Match',
-  in: 'header',
-  description: 'The `ETag` of the representation that the caller has: while it is current, the answer is 304.',
-  schema: { type: 'string' },
-};
-
-function responseOf(
-  { description, headers, content }: AnswerDescription,
-  route: Route,
-  major: Major,
-  host: DescribedHost,
-  collected: Schemas,
-): JsonObject {
-  const media = Object.entries(content).map(([type, schema]) => [type, { schema: collected.of(schema[major]) }]);
-  return {
-    description,
-    headers: references([...everyHeader(route, major, host), ...headers]),
-    ...(media.length > 0 && { content: Object.fromEntries(media) }),
-  };
-}
-
-/** One response for each status, with every code that it can carry. */
-function errorResponses(route: Route, major: Major, host: DescribedHost, collected: Schemas): JsonObject {
-  const byStatus = new Map<number, ErrorCode[]>();
-  for (const code of errorsOf(route, major, host.served)) {
-    const status = ERROR_STATUS[code];
-    byStatus.set(status, [...(byStatus.get(status) ?? []), code]);
-  }
-  const responses = [...byStatus].map(([status, codes]) => {
-    const found = codes.map((code) => collected.of(errorSchema(code, major)));
-    const [first = {}, ...others] = found;
-    return [
-      status,
-      {
-        description: codes.map((code) => `\`${code}\``).join(', '),
-        headers: references([...everyHeader(route, major, host), ...(HEADERS_OF[status] ?? [])]),
-        content: { 'application/json': { schema: others.length === 0 ? first : { oneOf: found } } },
-      },
-    ];
-  });
-  return Object.fromEntries(responses);
-}
-
-const HEADERS_OF: Readonly<Record<number, readonly HeaderName[]>> = {
-  401: ['WWW-Authenticate'],
-  403: ['WWW-Authenticate'],
-  409: ['Retry-After'],
-  429: ['Retry-After'],
-  503: ['Retry-After'],
-};
-
-function everyHeader(route: Route, major: Major, { limitsRate, retires }: DescribedHost): readonly HeaderName[] {
-  return [
-    'SVC-Version',
-    ...(limitsRate && route.access !== 'public' ? RATE_LIMIT : []),
-    ...(retires && major === 1 ? RETIREMENT : []),
-  ];
-}
-
-const RATE_LIMIT = ['RateLimit', 'RateLimit-Policy'] as const;
-const RETIREMENT = ['Deprecation', 'Sunset', 'Link'] as const;
-
-function references(names: readonly HeaderName[]): JsonObject {
-  return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
-}
-
 /** Only what is referred to: a component that nobody uses is a mistake to those who check. */
-function headersOf(major: Major, { limitsRate, retires, routes }: DescribedHost): JsonObject {
-  const answers = routes.flatMap(({ describes }) => Object.values(inMajor(describes.answers, major)));
-  const used = new Set<string>(['SVC-Version', 'Retry-After', ...answers.flatMap(({ headers }) => headers)]);
-  if (routes.some(({ access }) => access !== 'public')) used.add('WWW-Authenticate');
-  if (limitsRate) for (const name of RATE_LIMIT) used.add(name);
-  if (retires && major === 1) for (const name of RETIREMENT) used.add(name);
+function headersOf(major: Major, host: DescribedHost, operations: readonly Described[]): JsonObject {
+  const answers = operations.flatMap(({ route }) => Object.values(inMajor(route.describes.answers, major)));
+  const used = new Set<string>([
+    ...['SVC-Version', 'Retry-After'],
+    ...answers.flatMap(({ headers }) => headers),
+    ...(operations.some(({ route }) => route.access !== 'public') ? ['WWW-Authenticate'] : []),
+    ...(operations.some(({ operation, route }) => takesKey(operation, route.access)) ? KEYED : []),
+    ...(host.limitsRate ? RATE_LIMIT : []),
+    ...(host.retires && major === 1 ? RETIREMENT : []),
+  ]);
   return Object.fromEntries(Object.entries(HEADERS).filter(([name]) => used.has(name)));
 }
 
@@ -240,10 +98,6 @@ function securitySchemes({ authentication: { dpop } }: DescribedHost): JsonObjec
       },
     }),
   };
-}
-
-function securityOf({ authentication: { dpop } }: DescribedHost, scope: string): JsonObject[] {
-  return [{ bearer: [scope] }, ...(dpop === undefined ? [] : [{ dpop: [scope] }])];
 }
 
 function versionParameter(major: Major, { served }: DescribedHost): JsonObject {

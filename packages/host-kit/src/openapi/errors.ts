@@ -1,8 +1,9 @@
 import { AUTH_ERROR_STATUS } from '@svc/auth';
-import { type Major, VERSIONING_ERROR_STATUS } from '@svc/versioning';
+import { type Major, type Operation, VERSIONING_ERROR_STATUS } from '@svc/versioning';
 import { z } from 'zod';
 import { HOST_ERROR_STATUS } from '../errors.ts';
 import { type ErrorCode, inMajor, type PerMajor } from '../http/description.ts';
+import { takesKey } from '../http/idempotency.ts';
 import type { Route } from '../http/route.ts';
 import { STREAM_MODES } from '../streams/mode.ts';
 
@@ -16,6 +17,7 @@ export const ERROR_STATUS: Readonly<Record<ErrorCode, number>> = {
 /** Every code that an operation can answer with: its own, and those of every operation that is reached in the same way. */
 export function errorsOf(
   route: Route,
+  { method }: Pick<Operation, 'method'>,
   major: Major,
   { minClientVersion }: { readonly minClientVersion: string | undefined },
 ): readonly ErrorCode[] {
@@ -26,6 +28,7 @@ export function errorsOf(
       ...(minClientVersion === undefined ? [] : CLIENT_VERSION),
       ...(route.access === 'public' ? [] : AUTHENTICATED),
       ...(route.schema === undefined ? [] : WITH_BODY),
+      ...(takesKey({ method }, route.access) ? WITH_KEY[major] : []),
       ...inMajor(own, major),
     ]),
   ];
@@ -40,6 +43,11 @@ const EVERY_OPERATION: Readonly<Record<Major, readonly ErrorCode[]>> = {
 };
 const CLIENT_VERSION: readonly ErrorCode[] = ['client_version_unsupported'];
 const WITH_BODY: readonly ErrorCode[] = ['unsupported_media_type'];
+
+const WITH_KEY: Readonly<Record<Major, readonly ErrorCode[]>> = {
+  1: ['idempotency_key_mismatch', 'idempotency_in_flight'],
+  2: ['idempotency_key_invalid', 'idempotency_key_mismatch', 'idempotency_in_flight'],
+};
 
 /** Whatever the lanes, the limiter and the scope may refuse with. */
 const AUTHENTICATED: readonly ErrorCode[] = [
@@ -108,6 +116,9 @@ const DETAILS: Readonly<Record<ErrorCode, PerMajor<z.ZodType | undefined>>> = {
   unsupported_media_type: undefined,
   run_terminal: z.strictObject({ runStatus }),
   run_state_conflict: z.strictObject({ runStatus, pausedAt: z.iso.datetime().optional() }),
+  idempotency_key_invalid: undefined,
+  idempotency_key_mismatch: undefined,
+  idempotency_in_flight: { 1: z.strictObject({ retryAfter: count }), 2: undefined },
   subscription_state_conflict: undefined,
   capability_not_provided: z.strictObject({ operation: z.string() }),
   service_unavailable: undefined,

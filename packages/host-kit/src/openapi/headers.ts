@@ -6,6 +6,9 @@ export const HEADERS = {
   ETag: header('The strong validator of this representation, for `If-None-Match`.'),
   'Cache-Control': header('Who may keep the response, and for how long.'),
   Vary: header('The request headers that chose this representation.'),
+  'SVC-Idempotent-Replay': header('There when an earlier request with the same `Idempotency-Key` was answered so.', {
+    const: 'true',
+  }),
   'Retry-After': header('Whole seconds after which to try again.', { type: 'integer', minimum: 0 }),
   'WWW-Authenticate': header('How to authenticate, and what was wrong with the credential.'),
   RateLimit: header('What is left of the limit of this credential, in the form of the IETF draft.'),
@@ -16,6 +19,11 @@ export const HEADERS = {
 } as const;
 
 export type HeaderName = keyof typeof HEADERS;
+
+/** Of every response where requests are limited, where keys are honoured, and where major 1 is announced to end. */
+export const RATE_LIMIT = ['RateLimit', 'RateLimit-Policy'] as const;
+export const KEYED = ['SVC-Idempotent-Replay'] as const;
+export const RETIREMENT = ['Deprecation', 'Sunset', 'Link'] as const;
 
 function header(description: string, schema: JsonObject = {}, required = false): JsonObject {
   const { example, ...constraints } = schema;

@@ -3,7 +3,8 @@ import { z } from 'zod';
 import { empty, json } from '../http/description.ts';
 import { documentReply, type Representation, representation } from '../http/representation.ts';
 import { publicRoute, type Route } from '../http/route.ts';
-import { apiDescription, type DescribedHost } from '../openapi/document.ts';
+import type { DescribedHost } from '../openapi/described-host.ts';
+import { apiDescription } from '../openapi/document.ts';
 
 /** Serves the description of `host.routes` and of itself, one for each served major, from bytes that are made once. */
 export function openApiRoute(host: DescribedHost): Route {

@@ -4,6 +4,7 @@ import { empty, json } from '../http/description.ts';
 import { type Route, route, routeWithBody } from '../http/route.ts';
 import { type CreateRunOptions, createRun } from '../runs/create.ts';
 import type { Executor } from '../runs/executor.ts';
+import type { Run } from '../runs/run.ts';
 import { createdBody, createdRun, runRequest, runRequestExample, snapshot, snapshotBody } from '../wire/run.ts';
 import { addressedRun } from './run-address.ts';
 
@@ -27,10 +28,13 @@ export function runRoutes(options: RunRoutesOptions): Route[] {
         example: runRequestExample,
         answers: { 201: json('The run, and where its events are.', createdRun) },
       },
-      async serve({ major, principal, decided }, request) {
-        const run = await createRun(options, principal, request);
+      async serve({ major, principal, decided, keep }, request) {
+        const replyTo = (run: Run) => ({ status: 201, body: createdBody(major, run) });
+        const run = await createRun(options, principal, request, (created, transaction) =>
+          keep(replyTo(created), transaction),
+        );
         executor.execute(run, decided && { type: 'authorization.decided', payload: { ...decided } });
-        return { status: 201, body: createdBody(major, run) };
+        return replyTo(run);
       },
     }),
     route({

@@ -2,7 +2,7 @@ import type { Major } from '@svc/versioning';
 import { invalid } from '../errors.ts';
 import { empty, json } from '../http/description.ts';
 import { type AuthorizedCall, type Route, route, routeWithBody } from '../http/route.ts';
-import { type RegisterOptions, register } from '../webhooks/register.ts';
+import { type Registered, type RegisterOptions, register } from '../webhooks/register.ts';
 import { type UnregisterOptions, unregister } from '../webhooks/unregister.ts';
 import {
   type RegistrationRules,
@@ -30,10 +30,16 @@ export function webhookRoutes(options: WebhookRoutesOptions): Route[] {
         errors: { 1: ['webhook_url_rejected'], 2: ['webhook_url_rejected', 'webhook_endpoint_unverified'] },
       },
       async serve(call, given) {
-        const { major, principal } = call;
+        const { major, principal, keep } = call;
         const requested = { ...given, workspace: given.workspace ?? impliedWorkspace[major](call) };
-        const registered = await register(options, principal, major, requested);
-        return { status: 201, body: registeredBody[major](registered, requested.secret !== undefined) };
+        const replyTo = (registered: Registered) => ({
+          status: 201,
+          body: registeredBody[major](registered, requested.secret !== undefined),
+        });
+        const registered = await register(options, principal, major, requested, (done, transaction) =>
+          keep(replyTo(done), transaction),
+        );
+        return replyTo(registered);
       },
     }),
     route({
@@ -49,8 +55,9 @@ export function webhookRoutes(options: WebhookRoutesOptions): Route[] {
       },
       async serve(call) {
         const { webhookId, workspace } = addressedSubscription(options, call);
-        await unregister(options, call.principal, webhookId, workspace);
-        return { status: 204 };
+        const reply = { status: 204 };
+        await unregister(options, call.principal, webhookId, workspace, (transaction) => call.keep(reply, transaction));
+        return reply;
       },
     }),
   ];

@@ -35,9 +35,15 @@ export interface CreateRunOptions {
 /**
  * Creates a run under the caller's identity. When it resolves, the run is durable.
  *
+ * @param created is told of it in the same transaction
  * @throws {HostError} `validation_error` when the engine cannot run it, `forbidden` when the scope is not the caller's
  */
-export async function createRun(options: CreateRunOptions, principal: Principal, request: RunRequest): Promise<Run> {
+export async function createRun(
+  options: CreateRunOptions,
+  principal: Principal,
+  request: RunRequest,
+  created: (run: Run, transaction: Transaction) => Promise<void> = async () => {},
+): Promise<Run> {
   const { store, engine, clock, random, record } = options;
   const workspace = workspaceOf(principal, request.scope);
   const refusal = engine.refuse(request.workflowId, request.inputs);
@@ -70,6 +76,7 @@ export async function createRun(options: CreateRunOptions, principal: Principal,
   await store.transaction(async (transaction) => {
     await store.runs.insert(run, transaction);
     await record(fact, transaction);
+    await created(run, transaction);
   });
   return run;
 }

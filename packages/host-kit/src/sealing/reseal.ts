@@ -1,4 +1,5 @@
 import { type ByokSecret, sealedFor } from '../byok/byok-secret.ts';
+import { type KeptReply, sealedFor as sealedForKey } from '../idempotency/idempotency-store.ts';
 import type { Log } from '../log.ts';
 import type { Store } from '../stores/store.ts';
 import type { Transaction } from '../transaction.ts';
@@ -19,7 +20,7 @@ export function reseal(options: ResealOptions): (signal: AbortSignal) => Promise
   return async (signal) => {
     let resealed = 0;
     let unopenable = 0;
-    for (const walk of [webhookSecrets, byokSecrets]) {
+    for (const walk of [webhookSecrets, byokSecrets, keptReplies]) {
       for await (const step of walk(options)) {
         resealed += step.resealed;
         unopenable += step.unopenable;
@@ -76,6 +77,18 @@ async function* byokSecrets({ store, secrets }: ResealOptions): AsyncGenerator<S
     const stale = page.filter(({ sealed }) => !secrets.isCurrent(sealed));
     yield await resealed(stale, store, secrets, (secret, again, transaction) =>
       store.byok.reseal(secret, again(secret.sealed, sealedFor(secret, secret.name)), transaction),
+    );
+    after = page.at(-1);
+    if (page.length < STEP) return;
+  }
+}
+
+async function* keptReplies({ store, secrets }: ResealOptions): AsyncGenerator<Step> {
+  for (let after: KeptReply | undefined; ; ) {
+    const page = await store.idempotency.page({ after, limit: STEP });
+    const stale = page.filter(({ sealed }) => !secrets.isCurrent(sealed));
+    yield await resealed(stale, store, secrets, (reply, again, transaction) =>
+      store.idempotency.reseal(reply, again(reply.sealed, sealedForKey(reply)), transaction),
     );
     after = page.at(-1);
     if (page.length < STEP) return;

@@ -1,5 +1,6 @@
 import type { AuditStore } from '../audit/audit-store.ts';
 import type { ByokStore } from '../byok/byok-store.ts';
+import type { IdempotencyStore } from '../idempotency/idempotency-store.ts';
 import type { EventStore } from '../runs/event-store.ts';
 import type { RunStore } from '../runs/run-store.ts';
 import type { Transaction } from '../transaction.ts';
@@ -28,5 +29,6 @@ export interface Store {
   readonly attempts: AttemptLog;
   readonly audit: AuditStore;
   readonly byok: ByokStore;
+  readonly idempotency: IdempotencyStore;
   close(): Promise<void>;
 }

@@ -6,7 +6,7 @@ import type { Scope } from './scope.ts';
 /** A store whose transactions are timed. */
 export function timedStore(store: Store, { meter }: Scope): Store {
   const duration = histogramOf(meter, METRICS.transactionDuration);
-  const { shared, runs, events, subscriptions, deliveries, backlog, attempts, audit, byok } = store;
+  const { shared, runs, events, subscriptions, deliveries, backlog, attempts, audit, byok, idempotency } = store;
 
   return {
     ...(shared !== undefined && { shared }),
@@ -18,6 +18,7 @@ export function timedStore(store: Store, { meter }: Scope): Store {
     attempts,
     audit,
     byok,
+    idempotency,
     close: () => store.close(),
     async transaction<T>(work: (transaction: Transaction) => Promise<T>): Promise<T> {
       const began = performance.now();

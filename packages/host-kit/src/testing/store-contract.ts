@@ -6,6 +6,7 @@ import { byokContract } from './store-contract/byok.ts';
 import type { StoreAssertions, StoreContract } from './store-contract/contract.ts';
 import { deliveriesContract } from './store-contract/deliveries.ts';
 import { eventsContract } from './store-contract/events.ts';
+import { idempotencyContract } from './store-contract/idempotency.ts';
 import { runsContract } from './store-contract/runs.ts';
 import { subscriptionsContract } from './store-contract/subscriptions.ts';
 import { transactionsContract } from './store-contract/transactions.ts';
@@ -44,4 +45,5 @@ const PARTS: readonly ((contract: StoreContract) => void)[] = [
   attemptsContract,
   auditContract,
   byokContract,
+  idempotencyContract,
 ];

@@ -54,6 +54,7 @@ export interface Registered {
  * Registers a subscription. Its host name is judged as it stands; nothing is resolved or called, but for the endpoint of one by
  * Standard Webhooks, which has to say that it wants the deliveries.
  *
+ * @param registered is told of it in the same transaction
  * @throws {HostError} `forbidden` when the workspace is not the caller's, `webhook_url_rejected` when the URL breaks the egress
  * rules, `webhook_endpoint_unverified`, and `service_unavailable` when too many endpoints are being verified
  * @see Interface: Webhook URL rules at registration
@@ -63,6 +64,7 @@ export async function register(
   principal: Principal,
   major: Major,
   registration: Registration,
+  registered: (registered: Registered, transaction: Transaction) => Promise<void> = async () => {},
 ): Promise<Registered> {
   const { store, clock, random, egress, secrets, endpoints, record } = options;
   const workspaces = scopeOf(options, principal, registration.workspace);
@@ -101,6 +103,7 @@ export async function register(
   await store.transaction(async (transaction) => {
     await store.subscriptions.insert(subscription, transaction);
     await record(fact, transaction);
+    await registered({ subscription, secret }, transaction);
   });
   return { subscription, secret };
 }

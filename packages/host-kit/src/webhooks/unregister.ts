@@ -20,6 +20,7 @@ export interface UnregisterOptions {
  * Removes a subscription with all that was waiting for it. Once it resolves, no attempt for it starts any more, at whatever host.
  *
  * @param workspace narrows what the caller reaches to this one workspace
+ * @param removing is told of it in the same transaction
  * @throws {HostError} `not_found` when the caller's tenant has no such subscription, `forbidden` when its scope is wider than
  * the caller's
  */
@@ -28,6 +29,7 @@ export async function unregister(
   principal: Principal,
   webhookId: string,
   workspace: string | undefined,
+  removing: (transaction: Transaction) => Promise<void> = async () => {},
 ): Promise<void> {
   const { tenancy } = principal;
   const reach = workspace === undefined ? tenancy : { ...tenancy, workspaces: [workspace] };
@@ -35,7 +37,9 @@ export async function unregister(
     const found = await store.subscriptions.remove(reach, webhookId, transaction);
     const target = `${tenancy.tenant}/${webhookId}`;
     const fact = factAbout(principal, { action: 'webhook.unregister', target, at: clock.now() });
-    if (found.kind === 'found') await record(fact, transaction);
+    if (found.kind !== 'found') return found;
+    await record(fact, transaction);
+    await removing(transaction);
     return found;
   });
   if (removed.kind === 'found') {

@@ -33,6 +33,7 @@ function facts(capabilities: HostCapabilities = {}, over: Partial<HostFacts> = {
       signatureAlgorithms: ['v1', 'standard-webhooks-1'],
       secretRotation: { overlapSeconds: 3600 },
     },
+    idempotencyRetentionHours: 24,
     apiKeyIssuer: 'urn:svc:api-key',
     authentication: {},
     roles: undefined,

@@ -4,6 +4,7 @@ import { auditStore } from './audit.ts';
 import { byokStore } from './byok.ts';
 import { deliveryQueue } from './deliveries.ts';
 import { eventStore } from './events.ts';
+import { idempotencyStore } from './idempotency.ts';
 import { journal as openJournal } from './journal.ts';
 import { runStore } from './runs.ts';
 import { subscriptionStore } from './subscriptions.ts';
@@ -23,6 +24,7 @@ export function memoryStore(): Store {
     backlog: { read: deliveries.backlog },
     audit: auditStore(journal),
     byok: byokStore(journal),
+    idempotency: idempotencyStore(journal),
     async close() {},
   };
 }

@@ -7,6 +7,7 @@ import { byokStore } from './byok.ts';
 import { openDatabase } from './database.ts';
 import { deliveryQueue } from './deliveries.ts';
 import { eventStore } from './events.ts';
+import { idempotencyStore } from './idempotency.ts';
 import { migrate } from './migrate.ts';
 import { runStore } from './runs.ts';
 import { subscriptionStore } from './subscriptions.ts';
@@ -52,6 +53,7 @@ export async function postgresStore(options: PostgresStoreOptions): Promise<Stor
     backlog: backlogStore(database),
     audit: auditStore(database),
     byok: byokStore(database),
+    idempotency: idempotencyStore(database),
     async close() {
       clearInterval(holding);
       await runs.letGo().catch(onError);

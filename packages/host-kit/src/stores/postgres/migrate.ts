@@ -4,9 +4,10 @@ import { byok } from './migrations/0002-byok.ts';
 import { runEpoch } from './migrations/0003-run-epoch.ts';
 import { rotation } from './migrations/0004-rotation.ts';
 import { runOperations } from './migrations/0005-run-operations.ts';
+import { idempotency } from './migrations/0006-idempotency.ts';
 
 /** In order; a migration that was released is never edited. */
-const MIGRATIONS: readonly string[] = [initial, byok, runEpoch, rotation, runOperations];
+const MIGRATIONS: readonly string[] = [initial, byok, runEpoch, rotation, runOperations, idempotency];
 
 /**
  * Brings the schema to this version's, all of it in one transaction and under a lock, so that hosts may start together.

@@ -6,6 +6,7 @@ import { backlogStore } from './backlog.ts';
 import { byokStore } from './byok.ts';
 import { deliveryQueue } from './deliveries.ts';
 import { eventStore } from './events.ts';
+import { idempotencyStore } from './idempotency.ts';
 import { migrate } from './migrate.ts';
 import { takeOwnership } from './owner.ts';
 import { runStore } from './runs.ts';
@@ -34,6 +35,7 @@ function openStore(path: string, released: () => void): Store {
   migrate(database);
   // This process is the only one, so whoever made these claims is gone.
   database.exec(`UPDATE deliveries SET state = 'waiting', due_at = 0 WHERE state = 'claimed'`);
+  database.exec('UPDATE idempotency_keys SET lease_until = 0 WHERE sealed IS NULL');
   // Readers see what is committed, never a transaction in progress.
   const reader = new DatabaseSync(path, { readOnly: true });
   const writer = openWriter(database);
@@ -48,6 +50,7 @@ function openStore(path: string, released: () => void): Store {
     backlog: backlogStore(reader),
     audit: auditStore(reader, database, writer),
     byok: byokStore(reader, database, writer),
+    idempotency: idempotencyStore(reader, database, writer),
     async close() {
       await writer.idle();
       reader.close();

@@ -1,0 +1,181 @@
+import { randomUUID } from 'node:crypto';
+import { DatabaseSync } from 'node:sqlite';
+import { covers } from '@svc/tools/covers';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { type AcmeHost, type CallOptions, DEV, KEY, OTHER_TENANT, startAcme } from './acme-host.ts';
+
+let host: AcmeHost;
+beforeEach(async () => {
+  host = await startAcme({});
+});
+afterEach(() => host.stop());
+
+const newRun = { workflowId: 'echo', inputs: { hello: 'world' } };
+const hook = () => ({ url: host.receiver.url, events: ['run.completed'], tenantId: 'acme-prod' });
+const keyed = (key: string, options: CallOptions = {}) => ({ ...options, headers: { 'idempotency-key': key } });
+const isReplay = ({ headers }: { headers: Headers }) => headers.get('svc-idempotent-replay') === 'true';
+
+/** Rows of a table as they are committed. */
+function rowsOf(table: 'runs' | 'subscriptions' | 'idempotency_keys') {
+  const database = new DatabaseSync(host.path('svc.db'), { readOnly: true });
+  try {
+    return database.prepare(`SELECT * FROM ${table}`).all();
+  } finally {
+    database.close();
+  }
+}
+
+describe(covers('operations.idempotency.every-mutation', 'operations.idempotency.replay-marker'), () => {
+  test.each([
+    ['1', '/v1/runs'],
+    ['2', '/runs'],
+  ])('creating in major %s', async (major, path) => {
+    const key = randomUUID();
+    const first = await host.call(path, keyed(key, { major, body: newRun }));
+    const again = await host.call(path, keyed(key, { major, body: newRun }));
+    expect([first.status, isReplay(first)]).toEqual([201, false]);
+    expect([again.status, isReplay(again), again.body]).toEqual([201, true, first.body]);
+    expect(rowsOf('runs')).toHaveLength(1);
+    const other = await host.call(path, keyed(randomUUID(), { major, body: newRun }));
+    expect(other.body.runId).not.toBe(first.body.runId);
+  });
+
+  test(`registering shows the same secret again: ${covers('operations.idempotency.sealed')}`, async () => {
+    const key = randomUUID();
+    const first = await host.call('/v1/webhooks', keyed(key, { body: hook() }));
+    const again = await host.call('/v1/webhooks', keyed(key, { body: hook() }));
+    expect([first.status, first.body.secret]).toEqual([201, expect.stringMatching(/^[0-9a-f]{64}$/)]);
+    expect([again.status, isReplay(again), again.body]).toEqual([201, true, first.body]);
+    expect(rowsOf('subscriptions')).toHaveLength(1);
+    const stored = Buffer.concat(rowsOf('idempotency_keys').flatMap((row) => Object.values(row).map(bytesOf)));
+    expect([stored.includes(first.body.secret), stored.includes(key)]).toEqual([false, false]);
+    expect(host.stderr().join('\n')).not.toContain(key);
+  });
+
+  test('unregistering says 204 again, and not that there is nothing', async () => {
+    const { webhookId } = (await host.call('/v1/webhooks', { body: hook() })).body;
+    const path = `/v1/webhooks/${webhookId}?tenantId=acme-prod`;
+    const key = randomUUID();
+    const first = await host.call(path, keyed(key, { method: 'DELETE' }));
+    const again = await host.call(path, keyed(key, { method: 'DELETE' }));
+    expect([first.status, again.status, isReplay(again)]).toEqual([204, 204, true]);
+    expect((await host.call(path, { method: 'DELETE' })).status).toBe(404);
+  });
+
+  test('reading takes no notice of it', async () => {
+    const { runId } = (await host.call('/v1/runs', { body: newRun })).body;
+    const answer = await host.call(`/v1/runs/${runId}`, keyed('!'));
+    expect([answer.status, isReplay(answer)]).toEqual([200, false]);
+  });
+});
+
+function bytesOf(value: unknown): Buffer {
+  return value instanceof Uint8Array ? Buffer.from(value) : Buffer.from(String(value));
+}
+
+test(covers('operations.idempotency.mismatch'), async () => {
+  const key = randomUUID();
+  const first = (await host.call('/v1/webhooks', { body: hook() })).body.webhookId;
+  const second = (await host.call('/v1/webhooks', { body: hook() })).body.webhookId;
+  await host.call('/v1/runs', keyed(key, { body: newRun }));
+  const other = await host.call('/v1/runs', keyed(key, { body: { ...newRun, inputs: {} } }));
+  expect(other).toMatchObject({ status: 409, body: { error: 'idempotency_key_mismatch' } });
+
+  const remove = (webhookId: string) =>
+    host.call(`/v1/webhooks/${webhookId}?tenantId=acme-prod`, keyed(key, { method: 'DELETE' }));
+  expect((await remove(first)).status).toBe(204);
+  expect(await remove(second)).toMatchObject({ status: 409, body: { error: 'idempotency_key_mismatch' } });
+});
+
+test(covers('operations.idempotency.tenants-apart'), async () => {
+  const key = randomUUID();
+  const own = await host.call('/v1/runs', keyed(key, { body: newRun }));
+  const foreign = await host.call('/v1/runs', keyed(key, { key: OTHER_TENANT, body: newRun }));
+  expect([foreign.status, isReplay(foreign)]).toEqual([201, false]);
+  expect(foreign.body.runId).not.toBe(own.body.runId);
+  // A run made elsewhere is not shown to who cannot read it.
+  const elsewhere = await host.call('/v1/runs', keyed(key, { key: DEV, body: newRun }));
+  expect(elsewhere).toMatchObject({ status: 409, body: { error: 'idempotency_key_mismatch' } });
+});
+
+describe(covers('operations.idempotency.not-kept'), () => {
+  test('a body that did not validate is judged again', async () => {
+    const key = randomUUID();
+    const refused = await host.call('/v1/runs', keyed(key, { body: { ...newRun, unknown: true } }));
+    expect(refused).toMatchObject({ status: 400, body: { error: 'validation_error' } });
+    const mended = await host.call('/v1/runs', keyed(key, { body: newRun }));
+    expect([mended.status, isReplay(mended)]).toEqual([201, false]);
+  });
+
+  test('a refusal of the scope and of the workspace neither', async () => {
+    const key = randomUUID();
+    const refused = await host.call('/v1/runs', keyed(key, { body: { ...newRun, tenantId: 'acme-dev' } }));
+    expect(refused.status).toBe(403);
+    expect((await host.call('/v1/runs', keyed(key, { body: newRun }))).status).toBe(201);
+  });
+});
+
+describe(covers('operations.idempotency.key-v1', 'operations.idempotency.key-v2'), () => {
+  test.each([
+    ['1', 'short', 201],
+    ['1', 'a'.repeat(255), 201],
+    ['1', 'a'.repeat(256), 400],
+    ['1', 'with space', 400],
+    ['1', 'with/slash', 400],
+    ['1', '"quoted"', 400],
+    ['2', '0123456789abcdefghijkl', 201],
+    ['2', randomUUID(), 201],
+    ['2', '0123456789abcdefghijk', 400],
+    ['2', 'abcdefgh'.repeat(16), 201],
+    ['2', `${'abcdefgh'.repeat(16)}i`, 400],
+    ['2', '0123456789abcdefghij/l', 400],
+    ['2', 'a'.repeat(64), 400],
+    ['2', 'abcde'.repeat(8), 400],
+  ])('major %s, %s: %i', async (major, key, status) => {
+    const answer = await host.call(major === '1' ? '/v1/runs' : '/runs', keyed(key, { major, body: newRun }));
+    expect(answer.status).toBe(status);
+    const code = major === '1' ? 'validation_error' : 'idempotency_key_invalid';
+    if (status === 400)
+      expect(answer.body).toMatchObject({ error: code, message: expect.stringContaining('Idempotency-Key') });
+  });
+
+  test('two keys are none', async () => {
+    const headers = new Headers({ authorization: `Bearer ${KEY}`, 'content-type': 'application/json' });
+    for (const key of [randomUUID(), randomUUID()]) headers.append('idempotency-key', key);
+    const body = JSON.stringify(newRun);
+    expect((await fetch(`${host.url()}/v1/runs`, { method: 'POST', headers, body })).status).toBe(400);
+  });
+});
+
+test(`${covers('operations.idempotency.concurrent', 'operations.idempotency.once')} Fifty at once make one run`, async () => {
+  const key = randomUUID();
+  const answers = await Promise.all(
+    Array.from({ length: 50 }, () => host.call('/v1/runs', keyed(key, { body: newRun }))),
+  );
+  const created = answers.filter(({ status }) => status === 201);
+  expect(created.filter((answer) => !isReplay(answer))).toHaveLength(1);
+  expect(new Set(created.map(({ body }) => body.runId)).size).toBe(1);
+  for (const { status, body, headers } of answers.filter((answer) => answer.status !== 201)) {
+    expect([status, body.error, headers.get('retry-after')]).toEqual([409, 'idempotency_in_flight', '1']);
+  }
+  expect(rowsOf('runs')).toHaveLength(1);
+});
+
+test(`${covers('operations.idempotency.survives-restart', 'operations.idempotency.take-over')} A host that is killed at work`, async () => {
+  const registered = randomUUID();
+  const first = await host.call('/v1/webhooks', keyed(registered, { body: hook() }));
+  const keys = Array.from({ length: 200 }, () => randomUUID());
+  const underWay = keys.map((key) => host.call('/v1/runs', keyed(key, { body: newRun })).catch(() => undefined));
+  await Promise.race(underWay);
+  await host.crash();
+  const acknowledged = await Promise.all(underWay);
+
+  const again = await Promise.all(keys.map((key) => host.call('/v1/runs', keyed(key, { body: newRun }))));
+  expect(new Set(again.map(({ status }) => status))).toEqual(new Set([201]));
+  for (const [index, before] of acknowledged.entries()) {
+    if (before?.status === 201) expect(again[index]?.body).toEqual(before.body);
+  }
+  expect(rowsOf('runs')).toHaveLength(keys.length);
+  const replay = await host.call('/v1/webhooks', keyed(registered, { body: hook() }));
+  expect([isReplay(replay), replay.body]).toEqual([true, first.body]);
+});

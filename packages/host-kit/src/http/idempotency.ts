@@ -1,0 +1,75 @@
+import type { Principal } from '@svc/auth';
+import type { Major, Operation } from '@svc/versioning';
+import { HostError, invalid } from '../errors.ts';
+import type { Once } from '../idempotency/once.ts';
+import { type Answer, answerOf } from './answer.ts';
+import type { ByMajor } from './description.ts';
+import type { Call } from './route.ts';
+
+/** A request that changes something, as far as it was judged before its handler. */
+export interface Mutation {
+  readonly operation: Operation;
+  readonly major: Major;
+  readonly params: Readonly<Record<string, string>>;
+  readonly query: URLSearchParams;
+  readonly principal: Principal;
+  /** As received; absent where the operation takes none. */
+  readonly body: Uint8Array | undefined;
+}
+
+/** Whether an operation honours `Idempotency-Key`: whatever changes something for a caller who is known. */
+export function takesKey({ method }: Pick<Operation, 'method'>, access: 'public' | object): boolean {
+  return method !== 'GET' && access !== 'public';
+}
+
+/** Serves a mutation at most once under its key; the answer of an earlier execution says that it is one. */
+export async function servedOnce(
+  once: Once,
+  key: string,
+  { operation, major, params, query, principal, body }: Mutation,
+  serve: (keep: Call['keep']) => Promise<Answer>,
+): Promise<Answer> {
+  const parts = [String(major), JSON.stringify(params), query.toString(), body ?? ''];
+  const request = { tenancy: principal.tenancy, key, operation: operation.operationId, parts };
+  const { outcome, replayed } = await once(request, async (keep) =>
+    outcomeOf(await serve((reply, transaction) => keep(outcomeOf(answerOf(reply)), transaction))),
+  );
+  return replayed ? { ...outcome, headers: { ...outcome.headers, 'svc-idempotent-replay': 'true' } } : outcome;
+}
+
+function outcomeOf({ status, headers, body }: Answer) {
+  if (body instanceof ReadableStream) throw new TypeError('What changes something answers with no stream.');
+  return { status, headers, body: body instanceof Uint8Array ? new TextDecoder().decode(body) : body };
+}
+
+/**
+ * The key of a request, in the grammar of its major.
+ *
+ * @throws {HostError} `validation_error` in major 1, `idempotency_key_invalid` in major 2
+ */
+export function idempotencyKeyIn(headers: Headers, major: Major): string | undefined {
+  const key = headers.get(HEADER);
+  if (key === null) return undefined;
+  const problem = PROBLEM[major](key);
+  if (problem !== undefined) throw REFUSE[major](problem);
+  return key;
+}
+
+const HEADER = 'Idempotency-Key';
+
+const PROBLEM: ByMajor<(key: string) => string | undefined> = {
+  1: (key) => (/^[A-Za-z0-9._~-]{1,255}$/.test(key) ? undefined : 'must be 1 to 255 characters of A-Z a-z 0-9 . _ ~ -'),
+  2: (key) => {
+    const isFormed = /^[A-Za-z0-9._~-]{22,128}$/.test(key);
+    if (isFormed && new Set(key).size >= FEWEST_CHARACTERS) return undefined;
+    return 'must be 22 to 128 characters of A-Z a-z 0-9 . _ ~ - that hold 128 bits of chance, such as a random UUID';
+  },
+};
+
+/** What has fewer different characters was not drawn by chance, in whatever alphabet: that happens less than once in 10^9 keys. */
+const FEWEST_CHARACTERS = 6;
+
+const REFUSE: ByMajor<(problem: string) => HostError> = {
+  1: (problem) => invalid({ field: `header.${HEADER}`, problem }),
+  2: (problem) => new HostError('idempotency_key_invalid', `${HEADER} ${problem}.`, { details: undefined }),
+};

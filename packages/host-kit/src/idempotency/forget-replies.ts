@@ -1,0 +1,16 @@
+import type { Clock } from '../clock.ts';
+import type { Store } from '../stores/store.ts';
+
+/** A round that removes the keys whose replies are kept no longer. */
+export function forgetExpiredReplies(
+  store: Pick<Store, 'idempotency'>,
+  clock: Clock,
+): (signal: AbortSignal) => Promise<void> {
+  return async (signal) => {
+    for (let forgotten = STEP; forgotten === STEP && !signal.aborted; ) {
+      forgotten = await store.idempotency.sweep(clock.now(), STEP);
+    }
+  };
+}
+
+const STEP = 500;

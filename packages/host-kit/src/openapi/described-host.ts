@@ -1,0 +1,17 @@
+import type { Served } from '@svc/versioning';
+import type { AuthenticationFacts } from '../discovery/authentication.ts';
+import type { Route } from '../http/route.ts';
+
+/** What an API description is made of. */
+export interface DescribedHost {
+  readonly routes: readonly Route[];
+  readonly served: Served;
+  /** Where clients reach the host; without it the description names the origin that it was read from. */
+  readonly baseUrl: string | undefined;
+  readonly implementation: { readonly name: string };
+  readonly authentication: AuthenticationFacts;
+  /** Whether requests are limited by credential. */
+  readonly limitsRate: boolean;
+  /** Whether major 1 is announced to end. */
+  readonly retires: boolean;
+}

@@ -1,0 +1,157 @@
+import type { Major, Operation } from '@svc/versioning';
+import { type AnswerDescription, type ByMajor, type ErrorCode, inMajor, type Parameters } from '../http/description.ts';
+import { takesKey } from '../http/idempotency.ts';
+import type { Route } from '../http/route.ts';
+import type { JsonObject } from '../json.ts';
+import type { DescribedHost } from './described-host.ts';
+import { ERROR_STATUS, errorSchema, errorsOf } from './errors.ts';
+import { type HeaderName, KEYED, RATE_LIMIT, RETIREMENT } from './headers.ts';
+import { pathParameters } from './parameters.ts';
+import type { Schemas } from './schemas.ts';
+
+/** One operation under one major. */
+export interface DescribedOperation {
+  readonly operation: Operation;
+  readonly route: Route;
+  readonly major: Major;
+  readonly host: DescribedHost;
+  readonly collected: Schemas;
+}
+
+/** The Operation Object of OpenAPI. */
+export function operationObject(described: DescribedOperation): JsonObject {
+  const { operation, route, major, host, collected } = described;
+  const { tag, summary, description, answers } = route.describes;
+  const own = Object.entries(inMajor(answers, major));
+  return {
+    operationId: operation.operationId,
+    tags: [tag],
+    summary,
+    ...(description !== undefined && { description }),
+    security: securityOf(route, host),
+    parameters: parameters(described),
+    ...requestBody(described),
+    responses: {
+      ...Object.fromEntries(own.map(([status, answer]) => [status, responseOf(answer, major, described, collected)])),
+      ...errorResponses(described),
+    },
+  };
+}
+
+function securityOf({ access }: Route, { authentication: { dpop } }: DescribedHost): JsonObject[] {
+  if (access === 'public') return [];
+  return [{ bearer: [access.scope] }, ...(dpop === undefined ? [] : [{ dpop: [access.scope] }])];
+}
+
+function parameters({ operation, route, major, host, collected }: DescribedOperation): JsonObject[] {
+  const { query = {}, headers = {}, answers } = route.describes;
+  const inPath = [...operation.path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
+  const named = Object.entries(pathParameters(major)).filter(([name]) => inPath.includes(name));
+  return [
+    { $ref: '#/components/parameters/SVC-Version' },
+    ...(host.served.minClientVersion === undefined ? [] : [{ $ref: '#/components/parameters/SVC-Client-Version' }]),
+    ...parametersOf('path', Object.fromEntries(named), collected),
+    ...parametersOf('query', inMajor(query, major), collected),
+    ...parametersOf('header', inMajor(headers, major), collected),
+    ...('304' in inMajor(answers, major) ? [IF_NONE_MATCH] : []),
+    ...(takesKey(operation, route.access) ? [idempotencyKey(major)] : []),
+  ];
+}
+
+function parametersOf(place: 'path' | 'query' | 'header', schemas: Parameters, collected: Schemas): JsonObject[] {
+  return Object.entries(schemas).map(([name, schema]) => {
+    const { description, ...constraints } = collected.of(schema);
+    return {
+      name,
+      in: place,
+      ...(description !== undefined && { description }),
+      ...(!schema.safeParse(undefined).success && { required: true }),
+      schema: constraints,
+    };
+  });
+}
+
+const IF_NONE_MATCH: JsonObject = {
+  name: 'If-None-Match',
+  in: 'header',
+  description: 'The `ETag` of the representation that the caller has: while it is current, the answer is 304.',
+  schema: { type: 'string' },
+};
+
+function idempotencyKey(major: Major): JsonObject {
+  return {
+    name: 'Idempotency-Key',
+    in: 'header',
+    description:
+      'Chosen by the caller, anew for each request: sent again with the same request, it gets the same answer, and nothing is done twice.',
+    schema: { type: 'string', pattern: KEY_PATTERN[major], examples: ['6f1c7a2e-5b0d-4c53-9a77-0e2d41f3b8c6'] },
+  };
+}
+
+const KEY_PATTERN: ByMajor<string> = { 1: '^[A-Za-z0-9._~-]{1,255}$', 2: '^[A-Za-z0-9._~-]{22,128}$' };
+
+function requestBody({ route, major, collected }: DescribedOperation): JsonObject {
+  if (route.schema === undefined) return {};
+  const { example } = route.describes;
+  const schema = collected.of(route.schema[major]);
+  const media = { schema, ...(example !== undefined && { example: inMajor(example, major) }) };
+  return { requestBody: { required: true, content: { 'application/json': media } } };
+}
+
+function responseOf(
+  { description, headers, content }: AnswerDescription,
+  major: Major,
+  described: DescribedOperation,
+  collected: Schemas,
+): JsonObject {
+  const media = Object.entries(content).map(([type, schema]) => [type, { schema: collected.of(schema[major]) }]);
+  return {
+    description,
+    headers: references([...everyHeader(described), ...headers]),
+    ...(media.length > 0 && { content: Object.fromEntries(media) }),
+  };
+}
+
+/** One response for each status, with every code that it can carry. */
+function errorResponses(described: DescribedOperation): JsonObject {
+  const { operation, route, major, host, collected } = described;
+  const byStatus = new Map<number, ErrorCode[]>();
+  for (const code of errorsOf(route, operation, major, host.served)) {
+    const status = ERROR_STATUS[code];
+    byStatus.set(status, [...(byStatus.get(status) ?? []), code]);
+  }
+  const responses = [...byStatus].map(([status, codes]) => {
+    const found = codes.map((code) => collected.of(errorSchema(code, major)));
+    const [first = {}, ...others] = found;
+    return [
+      status,
+      {
+        description: codes.map((code) => `\`${code}\``).join(', '),
+        headers: references([...everyHeader(described), ...(HEADERS_OF[status] ?? [])]),
+        content: { 'application/json': { schema: others.length === 0 ? first : { oneOf: found } } },
+      },
+    ];
+  });
+  return Object.fromEntries(responses);
+}
+
+const HEADERS_OF: Readonly<Record<number, readonly HeaderName[]>> = {
+  401: ['WWW-Authenticate'],
+  403: ['WWW-Authenticate'],
+  409: ['Retry-After'],
+  429: ['Retry-After'],
+  503: ['Retry-After'],
+};
+
+function everyHeader({ operation, route, major, host }: DescribedOperation): readonly HeaderName[] {
+  return [
+    'SVC-Version',
+    ...(host.limitsRate && route.access !== 'public' ? RATE_LIMIT : []),
+    ...(takesKey(operation, route.access) ? KEYED : []),
+    ...(host.retires && major === 1 ? RETIREMENT : []),
+  ];
+}
+
+function references(names: readonly HeaderName[]): JsonObject {
+  return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
+}
