@@ -220,6 +220,7 @@ export function createHost(options: HostOptions): Host {
           },
           capabilities: {
             ...options.capabilities,
+            families: { observability: { otel: { namespace: 'svc' } }, ...options.capabilities?.families },
             extensions: { ...mountExtensions(org, mounts), ...options.capabilities?.extensions },
           },
         },
@@ -376,7 +377,7 @@ export function createHost(options: HostOptions): Host {
     },
     async start() {
       phase = 'starting';
-      stopShowing = observe.showBacklog((now) => hostBacklog(store, now));
+      stopShowing = observe.show({ backlog: (now) => hostBacklog(store, now), readers: readers.taken });
       recorder?.start();
       if (store.shared === true) watch();
       dispatch.start();

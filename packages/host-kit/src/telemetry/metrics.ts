@@ -124,6 +124,13 @@ export const METRICS = {
     description: 'Events that became durable.',
     attributes: ['svc.event.type'],
   },
+  readers: {
+    name: 'svc.event.readers',
+    kind: 'gauge',
+    unit: '{reader}',
+    description: 'Streams of events, and polls that wait for some.',
+    attributes: [],
+  },
   runsStarted: {
     name: 'svc.run.started',
     kind: 'counter',

@@ -4,12 +4,11 @@ import type { RequestWatch } from '../http/watch.ts';
 import type { RunEvent } from '../runs/event-store.ts';
 import type { Store } from '../stores/store.ts';
 import type { Attempt } from '../webhooks/attempt.ts';
-import type { Backlog } from '../webhooks/backlog-store.ts';
 import type { HealthMoved } from '../webhooks/health.ts';
 import { observedAttempt } from './attempts.ts';
 import { auditCounter } from './audit.ts';
-import { backlogGauges } from './backlog.ts';
 import { appendedSpans, eventCounter } from './events.ts';
+import { gauges, type Shown } from './gauges.ts';
 import { requestWatch } from './requests.ts';
 import { scopeOf, type TelemetryOptions } from './scope.ts';
 import { healthCounter } from './subscriptions.ts';
@@ -28,8 +27,8 @@ export interface Telemetry {
   readonly appended: (event: RunEvent) => void;
   readonly audit: AuditObserver;
   readonly timed: (store: Store) => Store;
-  /** Shows a backlog whenever metrics are collected, until what it returns is called. */
-  readonly showBacklog: (read: (now: number) => Promise<Backlog>) => () => void;
+  /** Shows what changes by itself, until what it returns is called. */
+  readonly show: (shown: Shown) => () => void;
 }
 
 export interface TelemetryParts {
@@ -47,7 +46,7 @@ export function telemetry(options: TelemetryOptions, { version, clock }: Telemet
     moved: healthCounter(scope),
     audit: auditCounter(scope),
     timed: (store) => timedStore(store, scope),
-    showBacklog: (read) => backlogGauges(scope, clock, read),
+    show: (shown) => gauges(scope, clock, shown),
     appended(event) {
       count(event);
       spans.remember(event.eventId);

@@ -246,6 +246,45 @@ test('checkpoints of the audit log are counted, and what it could not write', as
   await expectSeries(watched, 'svc.audit.checkpoints', [{ attributes: {}, value: 1 }]);
 });
 
+test('what waits is looked at when metrics are collected, and no more once the host has stopped', async () => {
+  const store = memoryStore();
+  let looks = 0;
+  const read: typeof store.backlog.read = (request) => {
+    looks += 1;
+    return store.backlog.read(request);
+  };
+  let release = () => {};
+  const released = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  const watched = await watchedHost({
+    store: { ...store, backlog: { read } },
+    webhooks: { durable: true, concurrency: { total: 1, perSubscription: 1 } },
+    async transport() {
+      await released;
+      return { kind: 'answered', status: 204, retryAfter: undefined, durationMs: 1 };
+    },
+  });
+  const gauge = async (name: string) => (await watched.series(name)).map(({ value }) => value);
+  expect(looks).toBe(0);
+  expect(await gauge('svc.webhook.queue.due')).toEqual([0]);
+  expect(await gauge('svc.webhook.queue.oldest_due_age')).toEqual([0]);
+  await watched.register();
+  for (let turn = 0; turn < 5; turn++) await watched.run();
+  // One is under way, and one claimed ahead of it.
+  await expectSeries(watched, 'svc.webhook.queue.due', [{ attributes: {}, value: 3 }]);
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  const [age] = await gauge('svc.webhook.queue.oldest_due_age');
+  expect(age).toBeGreaterThan(0.01);
+  expect(age).toBeLessThan(60);
+  expect(await gauge('svc.event.readers')).toEqual([0]);
+  release();
+  await watched.host.stop(0);
+  const before = looks;
+  await watched.names();
+  expect(looks).toBe(before);
+});
+
 test('every metric has a description, a unit of UCUM, and a name of its own', () => {
   const all = Object.values(METRICS);
   expect(new Set(all.map(({ name }) => name)).size).toBe(all.length);

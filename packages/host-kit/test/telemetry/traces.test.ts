@@ -205,6 +205,14 @@ describe('an attempt is a span', () => {
   });
 });
 
+test('both discovery documents tell the namespace', async () => {
+  const watched = await watchedHost();
+  const v1 = await watched.call('/.well-known/svc');
+  expect(v1.body.observability).toEqual({ supported: true, otel: { namespace: 'svc' } });
+  const v2 = await watched.call('/.well-known/svc', { headers: { 'svc-version': '2' } });
+  expect(v2.body.observability).toMatchObject({ status: 'stable', otel: { namespace: 'svc' } });
+});
+
 test('without an SDK nothing is recorded, and everything works', async () => {
   const watched = await watchedHost({ telemetry: {} });
   await watched.register();
