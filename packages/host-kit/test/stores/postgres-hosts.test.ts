@@ -1,8 +1,11 @@
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
 import { startPostgres } from '@svc/tools/postgres';
 import { afterAll, expect, test } from 'vitest';
 import { systemClock } from '../../src/clock.ts';
 import { systemRandom } from '../../src/random.ts';
 import { eventLog, RunTakenOver } from '../../src/runs/event-log.ts';
+import { auditStore } from '../../src/stores/postgres/audit.ts';
 import { type Database, openDatabase } from '../../src/stores/postgres/database.ts';
 import { eventStore } from '../../src/stores/postgres/events.ts';
 import { postgresStore } from '../../src/stores/postgres/index.ts';
@@ -64,6 +67,29 @@ test('a host that was too slow to keep its run appends no more steps of it, not 
   await slow.append(runId, 'run.completed', 2);
 });
 
+test('a host that stands still in the middle of a transaction holds the others up for a few seconds, and not for long', async () => {
+  const database = openDatabase({ url: postgres.url, schema: 'svc', connections: 1, onError: () => {} });
+  opened.push(database);
+  const fact = { action: 'test', actor: null, target: null, occurredAt: new Date().toISOString(), details: {} };
+  let goOn = () => {};
+  const stalled = new Promise<void>((resolve) => {
+    goOn = resolve;
+  });
+  let isLocked = false;
+  const slow = database.transaction(async (transaction) => {
+    await auditStore(database).append([fact], transaction);
+    isLocked = true;
+    await stalled;
+  });
+  const rolledBack = expect(slow).rejects.toThrow();
+  await expect.poll(() => isLocked).toBe(true);
+  const began = Date.now();
+  await store.transaction((transaction) => store.audit.append([fact], transaction));
+  expect(Date.now() - began).toBeLessThan(15_000);
+  goOn();
+  await rolledBack;
+}, 30_000);
+
 test('a connection that breaks in the middle of a transaction ends the transaction, and not the process', async () => {
   const told: unknown[] = [];
   const database = openDatabase({
@@ -90,4 +116,29 @@ test('a connection that breaks in the middle of a transaction ends the transacti
   });
   await expect(idle).rejects.toThrow();
   expect((await database.query(look, [])).rows).toEqual([{ one: 1 }]);
+});
+
+test('a connection that breaks with its first breath ends nothing but what was to be done on it', async () => {
+  // Ready, and gone, in the same bytes: nobody has been handed the connection yet.
+  const message = (type: string, body: string) => {
+    const length = Buffer.alloc(4);
+    length.writeInt32BE(4 + Buffer.byteLength(body));
+    return Buffer.concat([Buffer.from(type), length, Buffer.from(body)]);
+  };
+  const gone = message('E', 'SFATAL\0C57P01\0Mterminating connection due to unexpected postmaster exit\0\0');
+  const server = createServer((socket) => {
+    socket.on('error', () => {});
+    socket.once('data', () => socket.end(Buffer.concat([message('R', '\0\0\0\0'), message('Z', 'I'), gone])));
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const told: unknown[] = [];
+  const url = `postgres://svc@127.0.0.1:${port}/postgres`;
+  const database = openDatabase({ url, schema: 'svc', connections: 1, onError: (cause) => told.push(cause) });
+  opened.push(database);
+  await expect(database.transaction(async () => {})).rejects.toThrow();
+  await expect(database.query({ name: 'look', text: 'SELECT 1' }, [])).rejects.toThrow();
+  await expect(postgresStore({ url })).rejects.toThrow();
+  expect(told.length).toBeGreaterThan(0);
+  server.close();
 });

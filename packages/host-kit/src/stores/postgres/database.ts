@@ -37,19 +37,20 @@ export function openDatabase({ url, schema, connections, onError }: DatabaseOpti
     // Nothing waits without an end: not for a connection, not for a statement, not inside of a transaction.
     connectionTimeoutMillis: 10_000,
     statement_timeout: 30_000,
-    idle_in_transaction_session_timeout: 60_000,
+    // A transaction waits for nothing but the database. A host that stands still within one would hold all others up at the audit log.
+    idle_in_transaction_session_timeout: 5_000,
     options: `-c search_path=${schema}`,
   });
-  // A connection that breaks while nobody uses it is replaced; the next one to be used tells of what is wrong.
-  pool.on('error', onError);
+  // Each connection is listened to from its beginning to its end: an unheard one that breaks would end the process. Whoever uses it
+  // learns of it by a rejection, and one that nobody uses is replaced.
+  pool.on('connect', (client) => client.on('error', onError));
+  pool.on('error', () => {});
   const open = new WeakMap<Transaction, pg.PoolClient>();
 
   return {
     query: async (statement, values) => resultOf(await pool.query({ ...statement, values: [...values] })),
     async transaction(work) {
       const client = await pool.connect();
-      // The pool listens to those that nobody uses. Unheard, a connection that breaks would end the process.
-      client.on('error', onError);
       const transaction: Transaction = { [transactionMark]: true };
       let broken: Error | undefined;
       try {
@@ -66,7 +67,6 @@ export function openDatabase({ url, schema, connections, onError }: DatabaseOpti
         });
         throw error;
       } finally {
-        client.off('error', onError);
         client.release(broken);
       }
     },

@@ -16,6 +16,8 @@ const MIGRATIONS: readonly string[] = [initial, byok, runEpoch, rotation, runOpe
  */
 export async function migrate(url: string, schema: string): Promise<void> {
   const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 10_000, statement_timeout: 60_000 });
+  // What breaks it rejects the statement that is under way; unheard, it would end the process besides.
+  client.on('error', () => {});
   await client.connect();
   try {
     await client.query('BEGIN');
