@@ -189,6 +189,23 @@ describe('a kept connection that cannot be trusted is not used', () => {
     expect([requests, internet.dialled.length]).toEqual([2, 2]);
   });
 
+  test('what may go over a kept connection once is not sent again when that ends without an answer', async () => {
+    let requests = 0;
+    const port = await internet.secure((request, response) => {
+      requests += 1;
+      if (requests === 2) request.socket.destroy();
+      else answer204(request, response);
+    });
+    internet.names.set('hooks.example', ['9.9.9.1']);
+    guard();
+    const url = `https://hooks.example:${port}/`;
+    const once = () => post({ url, headers: {}, body, timeoutMs: 2000, once: 'kept' });
+    expect(await once()).toMatchObject({ status: 204 });
+    expect(await once()).toMatchObject({ kind: 'failed', reason: 'protocol' });
+    expect(await once()).toMatchObject({ status: 204 });
+    expect([requests, internet.dialled.length]).toEqual([3, 2]);
+  });
+
   test('connection: close is believed', async () => {
     const port = await internet.secure((_request, response) => response.writeHead(204, { connection: 'close' }).end());
     internet.names.set('hooks.example', ['9.9.9.1']);

@@ -1,7 +1,7 @@
 import { EgressError, type EgressErrorCode } from '../errors.ts';
 import { type CheckedUrl, requestTarget } from '../url.ts';
 import { Deadline } from './deadline.ts';
-import { Guard, type GuardOptions } from './guard.ts';
+import { Guard, type GuardOptions, type Repeated } from './guard.ts';
 import { checkRequestHeaders } from './request-headers.ts';
 
 export type { Resolver } from './resolve.ts';
@@ -21,8 +21,11 @@ export interface PostRequest {
   readonly signal?: AbortSignal;
   /** Hands over the body of the answer, up to so many bytes; a longer one is left and counts as none. Default: no body is kept. */
   readonly keepBodyBytes?: number;
-  /** Sent at most once, so over a connection of its own. Default: a kept connection that turns out to be closed costs one more try. */
-  readonly once?: boolean;
+  /**
+   * Sent at most once, so over a connection of its own; `'kept'`: over a kept one too, whose end is then a failure, as nobody can tell
+   * whether the request had arrived. Default: a kept connection that turns out to be closed costs one more try.
+   */
+  readonly once?: boolean | 'kept';
 }
 
 export type PostVerdict =
@@ -73,7 +76,7 @@ export function guardedPost({ maxResponseBytes = 65_536, ...options }: GuardedPo
     const deadline = new Deadline(timeoutMs, signal);
     try {
       const checked = guard.check(url);
-      const answer = await guard.send(checked, exchangeOf(checked, request), deadline, once ? 'never' : 'always');
+      const answer = await guard.send(checked, exchangeOf(checked, request), deadline, repeatedWhen(once));
       const retryAfter = answer.headers['retry-after'];
       const isKept = keepBodyBytes !== undefined && answer.isComplete;
       return {
@@ -105,6 +108,11 @@ export function guardedPost({ maxResponseBytes = 65_536, ...options }: GuardedPo
   return Object.defineProperty(Object.assign(post, { close: () => guard.close() }), 'connections', {
     get: () => guard.connections,
   }) as GuardedPost;
+}
+
+function repeatedWhen(once: boolean | 'kept'): Repeated {
+  if (once === 'kept') return 'if-unsent';
+  return once ? 'never' : 'always';
 }
 
 function joined(chunks: readonly Uint8Array[]): Uint8Array {

@@ -136,12 +136,13 @@ export function attempt(options: AttemptOptions): Attempt {
 
   function post(
     { body }: Delivery,
-    { url }: Subscription,
+    { url, durable }: Subscription,
     signature: Readonly<Record<string, string>>,
     signal: AbortSignal,
   ): Promise<TransportVerdict> {
     const headers = { 'content-type': 'application/json', 'user-agent': options.userAgent, ...signature };
-    return transport({ url, headers, body, timeoutMs: options.attemptTimeoutMs, signal });
+    const request = { url, headers, body, timeoutMs: options.attemptTimeoutMs, signal };
+    return transport(durable ? request : { ...request, once: 'kept' });
   }
 
   /** Nothing is sent any more: straight to the dead letters. */

@@ -17,8 +17,11 @@ export interface TransportRequest {
   readonly signal: AbortSignal;
   /** Hands over the body of the answer, whole, if it has at most so many bytes. Default: none is kept. */
   readonly keepBodyBytes?: number;
-  /** Must not be sent again, whatever becomes of a connection. Default: a receiver may see a delivery twice. */
-  readonly once?: boolean;
+  /**
+   * Must not be sent again, whatever becomes of a connection; `'kept'`: may still go over one that was kept. Default: a receiver may see a
+   * delivery twice.
+   */
+  readonly once?: boolean | 'kept';
 }
 
 export type TransportVerdict =

@@ -1,5 +1,5 @@
+import type { Chance } from '@svc/tools/chance';
 import type { Store } from '../../src/stores/store.ts';
-import type { Chance } from './chance.ts';
 
 /** A store as one host sees it: it fails now and then, and ends with the host while its contents stay. */
 export interface FaultyStore {

@@ -1,3 +1,4 @@
+import { type Chance, chance } from '@svc/tools/chance';
 import type { Clock } from '../../src/clock.ts';
 import type { Log } from '../../src/log.ts';
 import { eventLog } from '../../src/runs/event-log.ts';
@@ -13,7 +14,6 @@ import { attemptSigner } from '../../src/webhooks/signing.ts';
 import type { Subscription } from '../../src/webhooks/subscription.ts';
 import type { TransportRequest, TransportVerdict } from '../../src/webhooks/transport.ts';
 import { unregister } from '../../src/webhooks/unregister.ts';
-import { type Chance, chance } from './chance.ts';
 import { faultyStore } from './faulty-store.ts';
 import { type VirtualClock, virtualClock } from './virtual-clock.ts';
 

@@ -221,3 +221,14 @@ describe('a delivery whose secret the host cannot open', () => {
     expect(posts).toEqual([]);
   });
 });
+test.each([
+  { durable: false, once: 'kept' },
+  { durable: true, once: undefined },
+])(
+  `${covers('webhooks.best-effort.single-attempt')} Whether it is sent again when a kept connection breaks: %o`,
+  async ({ durable, once }) => {
+    const { claim, attempt, sent } = await claimant(durable);
+    await attempt(await claim());
+    expect(sent.map((request) => request.once)).toEqual([once]);
+  },
+);
