@@ -1,6 +1,4 @@
-import type { Random } from '../../src/random.ts';
-
-/** All that is random in a simulated world, from one seed. */
+/** All that is random in a test, from one seed. */
 export interface Chance {
   /** From 0 to below 1. */
   next(): number;
@@ -8,7 +6,8 @@ export interface Chance {
   below(limit: number): number;
   happens(probability: number): boolean;
   pick<T>(items: readonly [T, ...T[]]): T;
-  readonly random: Random;
+  /** So many bytes. */
+  readonly random: (size: number) => Uint8Array;
 }
 
 /** The generator is mulberry32: small, fast, and good enough to shuffle a world with. */

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chownSync, cpSync, mkdtempSync, rmSync } from 'node:fs';
+import { chownSync, cpSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { arch, platform, tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
@@ -8,7 +8,18 @@ import { basename, dirname, join } from 'node:path';
 /** A PostgreSQL server of its own, on loopback, in a folder that goes with it. */
 export interface PostgresServer {
   readonly url: string;
+  /**
+   * Ends it without letting it finish anything, and starts it again on what it had written.
+   *
+   * @param signal `SIGQUIT`: its own "immediate" shutdown; `SIGKILL`: its first process dies, and the others notice
+   */
+  crash(signal: 'SIGQUIT' | 'SIGKILL'): Promise<void>;
   stop(): Promise<void>;
+}
+
+export interface PostgresOptions {
+  /** Keeps its data here, and leaves them. Others must be able to pass through the folders above. Default: in a temporary folder. */
+  readonly keepIn?: string;
 }
 
 /**
@@ -16,29 +27,35 @@ export interface PostgresServer {
  *
  * @throws {Error} when it cannot be started; the message holds what it printed
  */
-export async function startPostgres(): Promise<PostgresServer> {
+export async function startPostgres({ keepIn }: PostgresOptions = {}): Promise<PostgresServer> {
   const folder = mkdtempSync(join(tmpdir(), 'svc-postgres-'));
   const remove = () => rmSync(folder, { recursive: true, force: true });
   try {
     const account = isRoot ? NOBODY : {};
     const bin = await readableBinaries(folder);
-    const data = join(folder, 'data');
-    if (isRoot) chownSync(folder, NOBODY.uid, NOBODY.gid);
+    if (keepIn !== undefined) mkdirSync(keepIn, { recursive: true });
+    const home = keepIn ?? folder;
+    const data = join(home, 'data');
+    if (isRoot) for (const owned of new Set([folder, home])) chownSync(owned, NOBODY.uid, NOBODY.gid);
     await run(bin.initdb, ['-D', data, '-U', 'svc', '--auth=trust', '--encoding=UTF8', '--no-sync'], account);
     const port = await freePort();
-    const server = spawn(
-      bin.postgres,
-      ['-D', data, '-p', String(port), '-h', '127.0.0.1', '-c', 'unix_socket_directories='],
-      { ...account, stdio: ['ignore', 'ignore', 'pipe'] },
-    );
-    await ready(server);
+    const args = ['-D', data, '-p', String(port), '-h', '127.0.0.1', '-c', 'unix_socket_directories='];
+    const launch = async (): Promise<ChildProcess> => {
+      const started = spawn(bin.postgres, args, { ...account, stdio: ['ignore', 'ignore', 'pipe'] });
+      await ready(started);
+      return started;
+    };
+    let server = await launch();
     return {
       url: `postgres://svc@127.0.0.1:${port}/postgres`,
+      async crash(signal) {
+        await ended(server, signal);
+        server = await soon(launch);
+      },
       async stop() {
         // It waits for its clients to leave, which they may still be doing; those who stay are cut off.
-        server.kill('SIGTERM');
         const impatience = setTimeout(() => server.kill('SIGINT'), PATIENCE_MS);
-        if (server.exitCode === null) await once(server, 'exit');
+        await ended(server, 'SIGTERM');
         clearTimeout(impatience);
         remove();
       },
@@ -86,10 +103,11 @@ async function ready(server: ChildProcess): Promise<void> {
   const printed = collect(server);
   const deadline = AbortSignal.timeout(DEADLINE_MS);
   const ended = once(server, 'exit', { signal: deadline }).then(() => Promise.reject(new Error('ended')));
-  const said = async () => {
-    while (!printed().includes('ready to accept connections')) await once(server.stderr ?? server, 'data');
-  };
-  await Promise.race([ended, said()]).catch((error: unknown) => {
+  // Looked for as it comes: those who may not connect yet can fill a log.
+  const said = new Promise<void>((resolve) => {
+    server.stderr?.on('data', (chunk: string) => chunk.includes('ready to accept connections') && resolve());
+  });
+  await Promise.race([ended, said]).catch((error: unknown) => {
     server.kill('SIGKILL');
     throw new Error(`PostgreSQL did not become ready: ${printed()}`, { cause: error });
   });
@@ -102,6 +120,24 @@ function collect({ stderr }: ChildProcess): () => string {
     if (text.length < 10_000) text += chunk;
   });
   return () => text;
+}
+
+async function ended(server: ChildProcess, signal: NodeJS.Signals): Promise<void> {
+  const exit = server.exitCode === null && server.signalCode === null ? once(server, 'exit') : undefined;
+  server.kill(signal);
+  await exit;
+}
+
+/** The processes of a first one that was killed hold its memory for a moment, and so long there is no other. */
+async function soon<T>(launch: () => Promise<T>): Promise<T> {
+  for (const end = Date.now() + DEADLINE_MS; ; ) {
+    try {
+      return await launch();
+    } catch (error) {
+      if (Date.now() > end) throw error;
+      await new Promise((resolve) => setTimeout(resolve, 100));
+    }
+  }
 }
 
 async function freePort(): Promise<number> {

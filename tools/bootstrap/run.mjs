@@ -1,4 +1,4 @@
-// What `npm start`, `npm test`, `npm run build`, `npm run check` and `npm run bench` run, with whatever Node the machine has: it sets up what is
+// What the npm scripts `start`, `test`, `build`, `check`, `bench` and `soak` run, with whatever Node the machine has: it sets up what is
 // missing, says so, and hands over to the Node that the lockfile pins. Nothing in this folder needs more than Node 18.
 import { fileURLToPath } from 'node:url';
 import { build } from './build.mjs';
@@ -14,6 +14,7 @@ const TASKS = {
   test: (args) => [['node_modules/vitest/vitest.mjs', 'run', ...args], ['tools/check-requirements.mjs']],
   check: (args) => [['tools/check.mjs', ...args]],
   bench: (args) => [['bench/run.mjs', ...args]],
+  soak: (args) => [['soak/main.ts', ...args]],
 };
 
 /** What a task alone needs besides, each a folder with a lockfile of its own. */
