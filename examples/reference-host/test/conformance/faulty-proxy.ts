@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, request, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import type { Readable } from 'node:stream';
 
 /** A request on its way through. */
 export interface Asked {
@@ -16,13 +17,16 @@ export interface Answered {
   readonly status: number;
   readonly headers: Headers;
   /** A stream is passed on as it comes; `textIn` reads it whole. */
-  readonly body: string | IncomingMessage;
+  readonly body: string | Readable;
 }
 
 export type Headers = Readonly<Record<string, string | string[] | undefined>>;
 
 /** Something wrong between the two: it may change the request, the answer, or never let one meet the other. */
-export type Meddler = (asked: Asked, pass: Pass) => Promise<Answered>;
+export type Meddler = (asked: Asked, pass: Pass, sign: Sign) => Promise<Answered>;
+
+/** Signs a delivery again, whose body was changed: with the secret of its subscription. */
+export type Sign = (asked: Asked) => Asked;
 
 export type Pass = (asked: Asked) => Promise<Answered>;
 
@@ -33,11 +37,11 @@ export interface Proxy {
 }
 
 /** Stands in front of a server and meddles with what is said. */
-export async function startProxy(origin: () => string, meddle: Meddler): Promise<Proxy> {
+export async function startProxy(origin: () => string, meddle: Meddler, sign: Sign = (asked) => asked): Promise<Proxy> {
   const server: Server = createServer((incoming, outgoing) => {
     void (async () => {
       const asked = await askedIn(incoming);
-      const answered = await meddle(asked, (next) => passOn(origin(), next));
+      const answered = await meddle(asked, (next) => passOn(origin(), next), sign);
       const { status, headers, body } = answered;
       outgoing.writeHead(status, carried(headers));
       if (typeof body === 'string') outgoing.end(body);
@@ -96,7 +100,7 @@ export async function textIn({ body }: Pick<Answered, 'body'>): Promise<string> 
   return typeof body === 'string' ? body : read(body);
 }
 
-async function read(message: IncomingMessage): Promise<string> {
+async function read(message: Readable): Promise<string> {
   const chunks: Uint8Array[] = [];
   for await (const chunk of message) chunks.push(chunk);
   return Buffer.concat(chunks).toString('utf8');

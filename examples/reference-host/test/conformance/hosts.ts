@@ -29,12 +29,30 @@ export const KEYS: Readonly<Record<KeyName, string>> = {
 export const DURATIONS: NonNullable<ConformanceOptions['durations']> = {
   attemptTimeoutMs: 1000,
   circuitCooldownMs: 2000,
+  keepAliveMs: 1000,
 };
 
 export interface ConformingHost {
   readonly url: string;
   stop(): Promise<void>;
 }
+
+/** The hosts that faults are done to, by what is special about them. */
+export const HOSTS = {
+  durable: { webhooks: { durable: true } },
+  'best-effort': { webhooks: { durable: false } },
+  /** Not opened to receivers on this machine. */
+  closed: { egress: { allowLoopback: false } },
+  limited: { rateLimit: { limit: 300, windowSeconds: 60 } },
+  floor: { protocol: { minClientVersion: '1.0' } },
+  retired: { protocol: { versions: ['2.0'] } },
+  tokens: {
+    baseUrl: 'https://svc.example.com',
+    oidc: { issuers: [{ issuer: 'https://idp.example.invalid', audience: 'svc', pseudonymous: true }] },
+  },
+} as const;
+
+export type HostName = keyof typeof HOSTS;
 
 /** Boots the reference host as somebody who points the suite at it would. */
 export async function bootConforming(changes: object = {}): Promise<ConformingHost> {
@@ -67,6 +85,7 @@ export async function bootConforming(changes: object = {}): Promise<ConformingHo
     ],
     egress: { allowLoopback: true },
     audit: { checkpointIntervalEntries: 20 },
+    streams: { keepAliveMs: DURATIONS.keepAliveMs },
     ...changes,
     webhooks: {
       attemptTimeoutMs: DURATIONS.attemptTimeoutMs,

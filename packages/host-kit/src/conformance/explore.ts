@@ -11,7 +11,7 @@ import { besides } from './steps/webhooks.ts';
 import { type Document, fixturesOf, isRecord, type Target, Unreachable } from './target.ts';
 
 export interface ExploreOptions
-  extends Pick<ConformanceOptions, 'url' | 'keys' | 'workspace' | 'artifactWorkflow' | 'durations'> {
+  extends Pick<ConformanceOptions, 'url' | 'keys' | 'workspace' | 'artifactWorkflow' | 'durations' | 'patienceMs'> {
   readonly origin: string;
   readonly receiver: Receiver | undefined;
   readonly apiOf: (major: Major, caller: Caller) => Api;
@@ -50,6 +50,7 @@ export async function explore(options: ExploreOptions): Promise<Target> {
     receivesOnLoopback: receiver !== undefined && isLoopback(receiver.inbox().url),
     artifactWorkflow: options.artifactWorkflow,
     durations: options.durations ?? {},
+    patienceMs: options.patienceMs ?? PATIENCE_MS,
   };
   // With a preference of major 1 it tells more of the owner.
   const major = majors[0];
@@ -59,6 +60,8 @@ export async function explore(options: ExploreOptions): Promise<Target> {
   const lacking = await scopesLacking(api, owned);
   return { ...owned, lacking, undeliverable: await whyUndeliverable(api, { ...owned, lacking }) };
 }
+
+const PATIENCE_MS = 10_000;
 
 async function discover(api: Api, headers: Record<string, string>): Promise<Document | undefined> {
   const answer = await api.exactly({ target: DISCOVERY_PATH, headers }).catch((error: unknown) => {

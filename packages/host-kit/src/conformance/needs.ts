@@ -1,6 +1,6 @@
 import type { Need } from './check.ts';
 import { KEY_VARIABLES, type KeyName, keyOption } from './keys.ts';
-import { type Durations, PATIENCE_MS } from './options.ts';
+import { type Durations, LONGEST_MS } from './options.ts';
 import { advertised, fixturesOf, isDurable, maxAttemptsOf } from './target.ts';
 
 /** A credential that the user gives. */
@@ -70,9 +70,11 @@ export const exhaustible: Need = (target) => {
 
 const MOST_ATTEMPTS = 6;
 
-/** The workspace of the main key. */
-export const workspace: Need = (target) =>
-  target.workspace === undefined ? 'the host does not say which workspace the key is for: give --workspace' : undefined;
+/** The workspace of the main key, which major 1 wants to be told. */
+export const workspace: Need = (target, major) =>
+  major === 1 && target.workspace === undefined
+    ? 'the host does not say which workspace the key is for: give --workspace'
+    : undefined;
 
 /** The tenant of the main key. */
 export const tenant: Need = (target) =>
@@ -83,10 +85,10 @@ export const artifacts: Need = ({ artifactWorkflow }) =>
   artifactWorkflow === undefined ? 'no workflow that makes an artifact was given: --artifact-workflow' : undefined;
 
 /** A duration that can be waited for: the interface's own is too long, so the user says when it was shortened. */
-export function shortened(name: keyof Durations, option: string, by = 0): Need {
+export function shortened(name: keyof Durations, option: string): Need {
   return ({ durations }) => {
     const given = durations[name];
     if (given === undefined) return `takes too long unless the host's setting is shortened: --${option}`;
-    return given <= PATIENCE_MS + by ? undefined : `${given} ms are too long to be waited for`;
+    return given <= LONGEST_MS ? undefined : `${given} ms are too long to be waited for`;
   };
 }

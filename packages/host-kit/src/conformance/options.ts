@@ -20,6 +20,8 @@ export interface ConformanceOptions {
   readonly durations?: Durations;
   /** How many checks run at the same time. 8 without it. */
   readonly concurrency?: number;
+  /** How long the suite waits for what has to happen, such as a delivery, in ms. 10 000 without it. */
+  readonly patienceMs?: number;
   /** How long a request may take, in ms. 10 000 without it. */
   readonly requestTimeoutMs?: number;
   /** Ends the run; what was made is still cleaned up. */
@@ -45,8 +47,8 @@ export interface Durations {
   readonly keepAliveMs?: number;
 }
 
-/** The longest wait that the suite takes upon itself. */
-export const PATIENCE_MS = 15_000;
+/** The longest of the host's durations that the suite waits for. */
+export const LONGEST_MS = 15_000;
 
 /** Wrong use of the suite: the sentence is for the person who wrote the options. */
 export class UsageError extends TypeError {}

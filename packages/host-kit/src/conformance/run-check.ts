@@ -58,7 +58,6 @@ export async function runCheck(check: Check, options: RunCheckOptions): Promise<
 
 const DEADLINE_MS = 60_000;
 const CLEANING_MS = 10_000;
-const EVENTUALLY_MS = 10_000;
 const LOOK_MS = 60;
 
 function tooSlow(): Mismatch {
@@ -96,7 +95,7 @@ function worldOf(
     afterwards: (clean) => void cleaners.push(clean),
     conceal: redact.conceal,
     pause: (ms) => pause(ms, signal),
-    async eventually(expected, look, withinMs = EVENTUALLY_MS) {
+    async eventually(expected, look, withinMs = target.patienceMs) {
       const end = performance.now() + withinMs;
       for (;;) {
         const found = await look();

@@ -26,6 +26,8 @@ export interface Target {
   readonly receivesOnLoopback: boolean;
   readonly artifactWorkflow: string | undefined;
   readonly durations: Durations;
+  /** How long to wait for what has to happen. */
+  readonly patienceMs: number;
 }
 
 export type Document = Readonly<Record<string, unknown>>;

@@ -1,5 +1,6 @@
 import { EVENT_LOG_SCHEMA_VERSION } from '../runs/create.ts';
 import { STREAM_MODES } from '../streams/mode.ts';
+import { durableDelivery } from './durable-delivery.ts';
 import { EVENT_LOG } from './event-log.ts';
 import type { HostFacts } from './facts.ts';
 import { ENVELOPE_KINDS, type Facets, LISTED_AS_SUPPORTED } from './families.ts';
@@ -16,7 +17,12 @@ import { valid } from './valid.ts';
 export function documentV1(facts: HostFacts): DiscoveryV1 {
   const { signingKeys, extensions, featureSurfaces, fixtures, envelopeKinds = [] } = facts.capabilities;
   const own: Facets = {
-    webhooks: { signed: true, signatureAlgorithms: ['v1'], durable: facts.webhooks.durable },
+    webhooks: {
+      signed: true,
+      signatureAlgorithms: ['v1'],
+      durable: facts.webhooks.durable,
+      ...(facts.webhooks.durable && durableDelivery(facts)),
+    },
     restTransport: { conditionalRunGet: true },
     eventLog: EVENT_LOG,
     idempotency: { retentionHours: facts.idempotencyRetentionHours },

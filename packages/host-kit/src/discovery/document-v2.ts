@@ -1,4 +1,5 @@
 import { EVENT_LOG_SCHEMA_VERSION } from '../runs/create.ts';
+import { durableDelivery } from './durable-delivery.ts';
 import { EVENT_LOG } from './event-log.ts';
 import type { HostFacts } from './facts.ts';
 import { type Facets, LISTED_AS_SUPPORTED } from './families.ts';
@@ -15,12 +16,11 @@ import { valid } from './valid.ts';
 export function documentV2(facts: HostFacts, contract: string): DiscoveryV2 {
   const { signingKeys, extensions, fixtures, envelopeKinds, claims = {} } = facts.capabilities;
   const { signatureAlgorithms, secretRotation } = facts.webhooks;
-  const { maxAttempts, backoff } = facts.webhooks.retryPolicy;
   const claim: Claim = { status: 'stable', since: contract, witness: 'witnessable-unaided' };
   const own: Facets = {
     webhooks: {
       signatureAlgorithms: [...signatureAlgorithms],
-      retryPolicy: { maxAttempts, backoff },
+      ...durableDelivery(facts),
       ...(signatureAlgorithms.includes('standard-webhooks-1') && { secretRotation }),
     },
     eventLog: EVENT_LOG,

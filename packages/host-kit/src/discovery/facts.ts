@@ -15,6 +15,7 @@ export interface HostFacts {
     /** Whether subscriptions of major 1 are durable; those of major 2 always are. */
     readonly durable: boolean;
     readonly retryPolicy: RetryPolicy;
+    readonly deadLetterRetentionDays: number;
     /** Of major 2. In major 1, which takes no secret from its callers, there is one. */
     readonly signatureAlgorithms: readonly SignatureAlgorithm[];
     readonly secretRotation: { readonly overlapSeconds: number };

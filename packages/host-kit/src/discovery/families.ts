@@ -145,6 +145,9 @@ export const FACETS = {
       .refine((algorithms) => algorithms.includes('v1'), 'must contain v1'),
     durable: z.boolean().optional(),
     retryPolicy: z.strictObject({ maxAttempts: count, backoff: z.enum(['none', 'fixed', 'exponential']) }).optional(),
+    deadLetter: z
+      .strictObject({ retentionDays: z.number().positive(), maxPageSize: z.int().min(1).max(1000).optional() })
+      .optional(),
     secretRotation: z.strictObject({ overlapSeconds: z.int().min(60).max(604_800) }).optional(),
   }),
   workflowChainPacks: z.strictObject({ subChains: z.strictObject({ maxDepth: count }).optional() }),

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { invalid } from '../errors.ts';
 import { json } from '../http/description.ts';
 import { type Route, route } from '../http/route.ts';
+import { DEAD_LETTERS_PER_PAGE } from '../webhooks/delivery.ts';
 import { managed, type OperateOptions } from '../webhooks/operate.ts';
 import { cursorText, deadLetterBody, deadLetterPage, parseCursor } from '../wire/dead-letter.ts';
 import { ADDRESS_ERRORS, type AddressedOptions, addressedSubscription, addressQuery } from './subscription-address.ts';
@@ -50,18 +51,17 @@ function limitIn(query: URLSearchParams): number {
   const text = query.get('limit');
   if (text === null) return DEFAULT_PAGE;
   if (!/^[0-9]{1,9}$/.test(text)) throw invalid({ field: 'query.limit', problem: 'must be a whole number' });
-  return Math.min(Math.max(Number(text), 1), MAX_PAGE);
+  return Math.min(Math.max(Number(text), 1), DEAD_LETTERS_PER_PAGE);
 }
 
 const DEFAULT_PAGE = 50;
-const MAX_PAGE = 200;
 
 const PAGE = {
   limit: z
     .int()
     .min(0)
     .default(DEFAULT_PAGE)
-    .describe(`How many at the most. More than ${MAX_PAGE} means ${MAX_PAGE}.`),
+    .describe(`How many at the most. More than ${DEAD_LETTERS_PER_PAGE} means ${DEAD_LETTERS_PER_PAGE}.`),
   cursor: z
     .string()
     .min(1)

@@ -45,6 +45,9 @@ export type Settlement =
 /** A dead letter to go on after. */
 export type DeadLetterCursor = Pick<DeadLetter, 'deadLetteredAt' | 'deliveryId'>;
 
+/** As many dead letters as one page has at the most. */
+export const DEAD_LETTERS_PER_PAGE = 200;
+
 /** A delivery that ran out of attempts: what an operator may see of it, never its body. */
 export interface DeadLetter {
   readonly deliveryId: string;

@@ -102,6 +102,25 @@ describe('what it is told', () => {
     expect([code, out, err]).toEqual([2, '', expect.stringMatching(message)]);
   });
 
+  test('a receiver that cannot listen is wrong use: exit code 2', async () => {
+    const url = await startHost();
+    const { code, err } = await run([url, '--receiver-port', new URL(url).port]);
+    expect([code, err]).toEqual([2, expect.stringMatching(/cannot listen on port \d+ of 127\.0\.0\.1: .*EADDRINUSE/)]);
+  });
+
+  test('an interruption ends it in order: exit code 2', async () => {
+    const interruption = new AbortController();
+    const url = await startHost((_request, response) => {
+      interruption.abort();
+      setTimeout(() => response.end(), 50);
+    });
+    const [stdout, stderr] = [new PassThrough(), new PassThrough()];
+    const terminal = { stdout, stderr, env: {}, colours: false, interrupted: interruption.signal };
+    expect(await svcConformance([url, '--no-receiver'], terminal)).toBe(2);
+    expect(String(stdout.read())).toContain('skipped: the run was interrupted');
+    expect(String(stderr.read())).toContain('interrupted; what was made is cleaned up');
+  });
+
   test('something else at the URL is no host: exit code 2', async () => {
     const url = await serve((_request, response) => void response.end('<html>'));
     expect(await run([url, '--no-receiver'])).toMatchObject({

@@ -30,6 +30,7 @@ function facts(capabilities: HostCapabilities = {}, over: Partial<HostFacts> = {
     webhooks: {
       durable: false,
       retryPolicy: { maxAttempts: 3, backoff: 'fixed', delayMs: 1000, maxDelayMs: 30_000 },
+      deadLetterRetentionDays: 30,
       signatureAlgorithms: ['v1', 'standard-webhooks-1'],
       secretRotation: { overlapSeconds: 3600 },
     },
@@ -42,6 +43,12 @@ function facts(capabilities: HostCapabilities = {}, over: Partial<HostFacts> = {
     ...over,
   };
 }
+
+/** How often a delivery is tried, and for how long it can be seen that it failed. */
+const DURABLE = {
+  retryPolicy: { maxAttempts: 3, backoff: 'fixed' },
+  deadLetter: { retentionDays: 30, maxPageSize: 200 },
+};
 
 /** Every family with every value that the interface names of it. */
 const EVERYTHING: Facets = {
@@ -184,9 +191,12 @@ describe(
       'capabilities',
     ])('%s is there', (name) => expect(document[name]).toBeDefined());
 
-    test.each([true, false])('webhooks say whether they are durable: %s', (durable) => {
+    test.each([
+      [true, DURABLE],
+      [false, {}],
+    ])('webhooks say whether they are durable, and if so how: %s', (durable, how) => {
       const { webhooks } = documentV1(facts({}, { webhooks: { ...facts().webhooks, durable } }));
-      expect(webhooks).toEqual({ supported: true, signed: true, signatureAlgorithms: ['v1'], durable });
+      expect(webhooks).toEqual({ supported: true, signed: true, signatureAlgorithms: ['v1'], durable, ...how });
     });
   },
 );
@@ -259,6 +269,7 @@ describe(
         expect(webhooks).toMatchObject({
           signatureAlgorithms: ['v1', 'standard-webhooks-1'],
           secretRotation: { overlapSeconds: 3600 },
+          ...DURABLE,
         });
         expect(webhooks).not.toHaveProperty('durable');
       });

@@ -2,7 +2,6 @@ import { area, type Check } from '../check.ts';
 import { body, holds, refused, same, status } from '../expect.ts';
 import { type Answer, described } from '../http/answer.ts';
 import { deliveries, durable, exhaustible, fixture, key, scopes, workspace } from '../needs.ts';
-import { PATIENCE_MS } from '../options.ts';
 import { unknownId } from '../shapes/id.ts';
 import { deadLetters as page } from '../shapes/webhook.ts';
 import { endedRun, NOOP } from '../steps/runs.ts';
@@ -189,7 +188,7 @@ function list(
 /** Waits until so many of a subscription's deliveries are in the sink. */
 async function lettersOf(world: World, subscribed: Subscribed, count: number) {
   const most = maxAttemptsOf(world.target) ?? 1;
-  await arrived(world, subscribed, count * most, PATIENCE_MS * 2);
+  await arrived(world, subscribed, count * most, world.target.patienceMs * 2);
   return world.eventually(`${count} dead letters`, async () => {
     const answer = await list(world, subscribed);
     const { deliveries: letters } = body(answer, 200, page[world.major]);

@@ -1,12 +1,12 @@
 import { area, type Check } from '../check.ts';
 import { holds, same } from '../expect.ts';
 import { deliveries, exhaustible, fixture, durable as isDurable, scopes, workspace } from '../needs.ts';
-import { PATIENCE_MS } from '../options.ts';
 import type { Arrival } from '../receiver/receiver.ts';
 import { carries, familyOf, verify } from '../receiver/signature.ts';
 import { endedRun, NOOP } from '../steps/runs.ts';
 import { arrivalOf, arrived, type Subscribed, settled, subscribe } from '../steps/webhooks.ts';
 import { maxAttemptsOf } from '../target.ts';
+import type { World } from '../world.ts';
 
 const EVENTS = 'Events: Webhook delivery of events';
 
@@ -22,7 +22,7 @@ export const durable: readonly Check[] = area(
       async run(world) {
         const subscribed = await subscribe(world, { answers: [500, 200] });
         await endedRun(world);
-        const [first, second] = await arrived(world, subscribed, 2, PATIENCE_MS);
+        const [first, second] = await arrived(world, subscribed, 2, patienceFor(world));
         await world.pause(RETRY_MS);
         same(subscribed.inbox.arrivals.length, 2, 'the attempts');
         holds(
@@ -41,7 +41,7 @@ export const durable: readonly Check[] = area(
         const redirect = { status: 307, headers: { location: elsewhere.url } };
         const subscribed = await subscribe(world, { answers: [redirect, 200] });
         await endedRun(world);
-        await arrived(world, subscribed, 2, PATIENCE_MS);
+        await arrived(world, subscribed, 2, patienceFor(world));
         same(elsewhere.arrivals.length, 0, 'the requests to where the redirect leads');
       },
     },
@@ -53,7 +53,7 @@ export const durable: readonly Check[] = area(
         const { attemptTimeoutMs = 5000 } = world.target.durations;
         const subscribed = await subscribe(world, { answers: ['hang', 200] });
         await endedRun(world);
-        await arrived(world, subscribed, 2, 2 * attemptTimeoutMs + PATIENCE_MS);
+        await arrived(world, subscribed, 2, 2 * attemptTimeoutMs + patienceFor(world));
       },
     },
     {
@@ -63,7 +63,7 @@ export const durable: readonly Check[] = area(
       async run(world) {
         const subscribed = await subscribe(world, { answers: [UNAVAILABLE, 200] });
         await endedRun(world);
-        const attempts = await arrived(world, subscribed, 2, PATIENCE_MS);
+        const attempts = await arrived(world, subscribed, 2, patienceFor(world));
         const [first = 0, second = 0] = attempts.map((attempt) => signedAt(attempt, subscribed));
         holds(second - first >= LATER_S - 1, `a timestamp about ${LATER_S} s later`, `one ${second - first} s later`);
       },
@@ -78,7 +78,7 @@ export const durable: readonly Check[] = area(
         );
         await endedRun(world);
         for (const one of subscribed) {
-          const [first, second] = await arrived(world, one, 2, PATIENCE_MS);
+          const [first, second] = await arrived(world, one, 2, patienceFor(world));
           const waited = (second?.at ?? 0) - (first?.at ?? 0);
           holds(waited >= LATER_S * 1000 - EARLY_MS, `a second attempt after ${LATER_S} s`, `one after ${waited} ms`);
         }
@@ -93,7 +93,7 @@ export const durable: readonly Check[] = area(
         const most = maxAttemptsOf(world.target) ?? 0;
         const subscribed = await subscribe(world, { answers: [500] });
         await endedRun(world);
-        await arrived(world, subscribed, most, PATIENCE_MS + most * RETRY_MS);
+        await arrived(world, subscribed, most, patienceFor(world) + most * RETRY_MS);
         await world.pause(2 * RETRY_MS);
         same(subscribed.inbox.arrivals.length, most, 'the attempts');
       },
@@ -108,7 +108,7 @@ export const durable: readonly Check[] = area(
         const subscribed = await subscribe(world, { answers: [500] });
         const events = Math.ceil(MORE_THAN_A_CIRCUIT_TAKES / most);
         await Promise.all(Array.from({ length: events }, () => endedRun(world)));
-        await arrived(world, subscribed, events * most, PATIENCE_MS + most * RETRY_MS);
+        await arrived(world, subscribed, events * most, patienceFor(world) + most * RETRY_MS);
         subscribed.inbox.answer(200);
         const { runId } = await endedRun(world);
         await arrivalOf(world, subscribed, runId);
@@ -140,6 +140,11 @@ const RETRY_AFTER = { 'retry-after': String(LATER_S) };
 const TOO_MANY = { status: 429, headers: RETRY_AFTER };
 const UNAVAILABLE = { status: 503, headers: RETRY_AFTER };
 const MORE_THAN_A_CIRCUIT_TAKES = 5;
+
+/** For an attempt that comes after a wait of the host's choice. */
+function patienceFor({ target }: World): number {
+  return target.patienceMs + LATER_S * 1000;
+}
 
 function signedAt(arrival: Arrival, { secret }: Subscribed): number {
   const family = carries(arrival, 'A') ? 'A' : 'B';

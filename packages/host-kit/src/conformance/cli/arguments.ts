@@ -26,6 +26,7 @@ const TEXTS = [
   'junit',
   'json',
   'timeout',
+  'patience',
   'concurrency',
   'attempt-timeout-ms',
   'circuit-cooldown-ms',
@@ -74,6 +75,7 @@ export function readArguments(args: readonly string[], { env }: Pick<Terminal, '
         only: Array.isArray(only) ? only.flatMap((one) => String(one).split(',')) : undefined,
         concurrency: number('concurrency'),
         requestTimeoutMs: number('timeout'),
+        patienceMs: number('patience'),
       }),
       receiver:
         values['no-receiver'] === true || config['no-receiver'] === true

@@ -26,6 +26,7 @@ export async function svcConformance(args: readonly string[], terminal: Terminal
     }
     return await run(asked, terminal);
   } catch (error) {
+    if (terminal.interrupted.aborted) return interrupted(terminal);
     if (!(error instanceof UsageError || error instanceof Unreachable)) throw error;
     stderr.write(`svc-conformance: ${error.message}\nsvc-conformance --help says what there is.\n`);
     return 2;
@@ -33,15 +34,20 @@ export async function svcConformance(args: readonly string[], terminal: Terminal
 }
 
 async function run({ options, json, junit, failOnSkipped }: Arguments, terminal: Terminal): Promise<number> {
-  const { stdout, interrupted } = terminal;
-  const report = await runConformance({ ...options, signal: interrupted });
+  const { stdout } = terminal;
+  const report = await runConformance({ ...options, signal: terminal.interrupted });
   if (json === '-') stdout.write(jsonText(report));
   else stdout.write(textReport(report, terminal));
   if (json !== undefined && json !== '-') write(json, jsonText(report));
   if (junit !== undefined) write(junit, junitReport(report));
-  if (interrupted.aborted) return 2;
+  if (terminal.interrupted.aborted) return interrupted(terminal);
   const { failed, skipped } = report.summary;
   return failed > 0 || (failOnSkipped && skipped > 0) ? 1 : 0;
+}
+
+function interrupted({ stderr }: Terminal): number {
+  stderr.write('svc-conformance: interrupted; what was made is cleaned up.\n');
+  return 2;
 }
 
 function jsonText(report: Report): string {

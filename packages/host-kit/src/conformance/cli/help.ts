@@ -38,6 +38,7 @@ What is looked at, and how it is told:
   --junit FILE              the report as JUnit XML
   --fail-on-skipped         a check that is skipped is a failure
   --timeout MS              for one request (default 10000)
+  --patience MS             for what has to happen, such as a delivery (default 10000)
   --concurrency N           checks at the same time (default 8)
   --config FILE             a JSON object of the options above, without their dashes: { "url": "…", "key": "…", "major": 2 }
 

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { ReceiverOptions } from '../options.ts';
+import { type ReceiverOptions, UsageError } from '../options.ts';
 import { pause } from '../pause.ts';
 
 /** Where the host under test delivers to. Every subscription has an address of its own here. */
@@ -41,14 +41,17 @@ export interface Arrival {
   abandonedAt: number | undefined;
 }
 
-/** @throws when the port cannot be listened on */
+/** @throws {UsageError} when it cannot listen there */
 export async function startReceiver({ host = '127.0.0.1', port = 0, url }: ReceiverOptions = {}): Promise<Receiver> {
   const inboxes = new Map<string, Held>();
   const server = createServer((request, response) => {
     void receive(request, response, inboxes.get(pathOf(request))).catch(() => response.destroy());
   });
   server.listen(port, host);
-  await once(server, 'listening');
+  await once(server, 'listening').catch((error: unknown) => {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new UsageError(`The receiver cannot listen on port ${port} of ${host}: ${why}.`);
+  });
   const base = (url ?? `http://${host.includes(':') ? `[${host}]` : host}:${portOf(server)}`).replace(/\/$/, '');
   const prefix = new URL(base).pathname.replace(/\/$/, '');
 

@@ -79,15 +79,12 @@ export function placeOf({ target }: Pick<World, 'target'>, major: Major, webhook
   return `/webhooks/${segment(webhookId)}${behind}${query}`;
 }
 
-/** What the suite has seen a healthy host take for a delivery, with much to spare. */
-const DELIVERED_WITHIN_MS = 10_000;
-
 /** Waits until so many deliveries have come. */
 export async function arrived(
   world: World,
   { inbox }: Pick<Subscribed, 'inbox'>,
   count = 1,
-  withinMs: number = DELIVERED_WITHIN_MS,
+  withinMs: number = world.target.patienceMs,
 ): Promise<readonly Arrival[]> {
   const inTime = await inbox.until((arrivals) => arrivals.length >= count, withinMs, world.signal);
   if (!inTime) {
@@ -99,11 +96,12 @@ export async function arrived(
 
 /** Waits for the first delivery about a run. */
 export async function arrivalOf(world: World, { inbox }: Pick<Subscribed, 'inbox'>, runId: string): Promise<Arrival> {
-  await inbox.until((arrivals) => tellsOf(arrivals, runId), DELIVERED_WITHIN_MS, world.signal);
+  const withinMs = world.target.patienceMs;
+  await inbox.until((arrivals) => tellsOf(arrivals, runId), withinMs, world.signal);
   const found = inbox.arrivals.find((arrival) => tellsOf([arrival], runId));
   holds(
     found !== undefined,
-    `a delivery about ${runId} within ${DELIVERED_WITHIN_MS / 1000} s`,
+    `a delivery about ${runId} within ${withinMs / 1000} s`,
     `${inbox.arrivals.length} deliveries`,
   );
   return found;

@@ -1,0 +1,78 @@
+import { createHmac } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import { type Report, runConformance } from '@svc/host-kit/conformance';
+import type { Fault } from './fault.ts';
+import { type Asked, type Meddler, startProxy, textIn } from './faulty-proxy.ts';
+import { DURATIONS, KEYS } from './hosts.ts';
+import { REGISTER } from './meddlers.ts';
+
+/** Points the checks that a fault breaks at a host that has it. */
+export async function judge(
+  url: string,
+  { breaks, majors, host = honest, receiver = honest, options }: Fault,
+): Promise<Report> {
+  const secrets = new Map<string, string>();
+  const port = await freePort();
+  const front = await startProxy(() => url, noting(secrets, host));
+  const back = await startProxy(
+    () => `http://127.0.0.1:${port}`,
+    receiver,
+    (asked) => signed(asked, secrets),
+  );
+  try {
+    return await runConformance({
+      url: front.url,
+      keys: KEYS,
+      only: breaks,
+      durations: DURATIONS,
+      // A fault is found no better by waiting longer.
+      patienceMs: 3000,
+      artifactWorkflow: 'artifact',
+      receiver: { port, url: back.url },
+      ...(majors !== undefined && { majors }),
+      ...options,
+    });
+  } finally {
+    await Promise.all([front.close(), back.close()]);
+  }
+}
+
+const honest: Meddler = (asked, pass) => pass(asked);
+
+/** Learns the secret of every registration, so that a delivery that is changed can be signed again. */
+function noting(secrets: Map<string, string>, meddle: Meddler): Meddler {
+  return (asked, pass, sign) =>
+    meddle(
+      asked,
+      async (next) => {
+        const answered = await pass(next);
+        if (!REGISTER.test(`${next.method} ${next.target}`) || answered.status !== 201) return answered;
+        const body = await textIn(answered);
+        const { webhookId, secret = JSON.parse(next.body).secret } = JSON.parse(body);
+        secrets.set(webhookId, secret);
+        return { ...answered, body };
+      },
+      sign,
+    );
+}
+
+function signed(asked: Asked, secrets: ReadonlyMap<string, string>): Asked {
+  const read = (name: string) => [asked.headers[name] ?? ''].flat().join();
+  const secret = secrets.get(read('svc-webhook-id'));
+  if (secret === undefined) return asked;
+  const signature = createHmac('sha256', secret)
+    .update(`${read('svc-timestamp')}.${asked.body}`)
+    .digest('hex');
+  const value = `sha256=${signature}`;
+  return { ...asked, headers: { ...asked.headers, 'svc-signature': value, 'x-svc-signature': value } };
+}
+
+async function freePort(): Promise<number> {
+  const probe = createServer().listen(0, '127.0.0.1');
+  await once(probe, 'listening');
+  const address = probe.address();
+  probe.close();
+  await once(probe, 'close');
+  return typeof address === 'object' && address !== null ? address.port : 0;
+}
