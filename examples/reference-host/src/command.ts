@@ -57,6 +57,8 @@ function complain(problem: string): void {
   process.stderr.write(`${problem}\n`);
 }
 
+const LEFT_FOR_OTHERS_MS = 900;
+
 /** The first signal stops in order; a second ends at once. */
 function stopOnSignal(stop: () => Promise<void>): void {
   let stopping = false;
@@ -65,7 +67,11 @@ function stopOnSignal(stop: () => Promise<void>): void {
     stopping = true;
     log({ level: 'info', event: 'host.stopping', signal });
     stop().then(
-      () => process.exit(0),
+      () => {
+        // What was loaded beside the host, such as an OpenTelemetry SDK, may end in order: at `beforeExit`, and soon.
+        process.exitCode = 0;
+        setTimeout(() => process.exit(0), LEFT_FOR_OTHERS_MS).unref();
+      },
       (error: unknown) => {
         log({ level: 'error', event: 'host.stop-failed', error: String(error) });
         process.exit(1);

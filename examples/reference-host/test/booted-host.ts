@@ -25,8 +25,9 @@ export function scratch(): { readonly path: (name: string) => string; remove(): 
   return { path: (name) => join(folder, name), remove: () => rmSync(folder, { recursive: true, force: true }) };
 }
 
-export async function bootHost(file: string, config: unknown): Promise<BootedHost> {
-  const host = launch(file, config);
+/** @param nodeOptions for Node itself, such as a module to load first */
+export async function bootHost(file: string, config: unknown, nodeOptions: string[] = []): Promise<BootedHost> {
+  const host = launch(file, config, nodeOptions);
   for await (const line of createInterface({ input: host.process.stdout ?? process.stdin })) {
     return { ...host, url: JSON.parse(line).url };
   }
@@ -34,9 +35,11 @@ export async function bootHost(file: string, config: unknown): Promise<BootedHos
 }
 
 /** Starts the host's process without waiting for it to be ready. */
-export function launch(file: string, config: unknown): Omit<BootedHost, 'url'> {
+export function launch(file: string, config: unknown, nodeOptions: string[] = []): Omit<BootedHost, 'url'> {
   writeFileSync(file, JSON.stringify(config));
-  const child = spawn(process.execPath, [MAIN, '--config', file], { stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = spawn(process.execPath, [...nodeOptions, MAIN, '--config', file], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
   const stderr: string[] = [];
   createInterface({ input: child.stderr }).on('line', (line) => stderr.push(line));
   const ended = new Promise<number | string>((resolve) => {

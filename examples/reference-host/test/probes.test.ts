@@ -1,3 +1,4 @@
+import { existsSync, writeFileSync } from 'node:fs';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type BootedHost, bootHost, eventually, scratch } from './booted-host.ts';
 
@@ -6,18 +7,25 @@ const KEY = 'operator_brought_key_of_enough_characters';
 let host: BootedHost;
 let folder: ReturnType<typeof scratch>;
 
-beforeEach(async () => {
+async function boot(shutdown: object, nodeOptions: string[] = []) {
+  host = await bootHost(
+    folder.path('config.json'),
+    {
+      listen: { port: 0 },
+      org: 'acme-corp',
+      store: `sqlite:${folder.path('svc.db')}`,
+      tenants: [{ id: 'acme', workspaces: ['acme-prod'] }],
+      apiKeys: [
+        { id: 'key_1', key: KEY, tenant: 'acme', workspaces: ['*'], principal: 'p_1', scopes: ['webhooks:manage'] },
+      ],
+      shutdown,
+    },
+    nodeOptions,
+  );
+}
+
+beforeEach(() => {
   folder = scratch();
-  host = await bootHost(folder.path('config.json'), {
-    listen: { port: 0 },
-    org: 'acme-corp',
-    store: `sqlite:${folder.path('svc.db')}`,
-    tenants: [{ id: 'acme', workspaces: ['acme-prod'] }],
-    apiKeys: [
-      { id: 'key_1', key: KEY, tenant: 'acme', workspaces: ['*'], principal: 'p_1', scopes: ['webhooks:manage'] },
-    ],
-    shutdown: { drainMs: 1500 },
-  });
 });
 afterEach(async () => {
   host.process.kill('SIGKILL');
@@ -28,6 +36,7 @@ afterEach(async () => {
 const probe = async (name: string) => (await fetch(`${host.url}/host/acme-corp/${name}`)).status;
 
 test('a host that is told to stop is first not ready, goes on for a while, and then ends', async () => {
+  await boot({ drainMs: 1500 });
   expect([await probe('livez'), await probe('readyz')]).toEqual([200, 200]);
   const from = performance.now();
   host.process.kill('SIGTERM');
@@ -41,4 +50,17 @@ test('a host that is told to stop is first not ready, goes on for a while, and t
   });
   expect(await host.ended).toBe(0);
   expect(performance.now() - from).toBeGreaterThan(1500);
+});
+
+test('what was loaded before the host ends after it, in its own time but soon', async () => {
+  const [preload, ended] = [folder.path('preload.mjs'), folder.path('ended')];
+  const flush = `new Promise((resolve) => setTimeout(resolve, 50)).then(() => writeFileSync(${JSON.stringify(ended)}, ''))`;
+  writeFileSync(
+    preload,
+    `import { writeFileSync } from 'node:fs'; process.once('beforeExit', () => { ${flush}; setInterval(() => {}, 1000); });`,
+  );
+  await boot({}, ['--import', preload]);
+  host.process.kill('SIGTERM');
+  expect(await host.ended).toBe(0);
+  expect(existsSync(ended)).toBe(true);
 });

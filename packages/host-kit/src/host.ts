@@ -52,7 +52,7 @@ import { followers } from './streams/follow.ts';
 import { pages } from './streams/pages.ts';
 import { places } from './streams/places.ts';
 import { untracedTransport } from './telemetry/attempts.ts';
-import { apart, currentTraceId } from './telemetry/spans.ts';
+import { apart, tracedLog } from './telemetry/spans.ts';
 import { telemetry } from './telemetry/telemetry.ts';
 import type { Transaction } from './transaction.ts';
 import { upkeep } from './upkeep.ts';
@@ -105,7 +105,8 @@ export interface Host {
  * createServer(toNodeListener(host)).listen(8787);
  */
 export function createHost(options: HostOptions): Host {
-  const { engine, clock = systemClock, random = systemRandom, log = () => {}, hasWorkspace } = options;
+  const { engine, clock = systemClock, random = systemRandom, hasWorkspace } = options;
+  const log = tracedLog(options.log ?? (() => {}));
   const observe = telemetry(options.telemetry ?? {}, { version: VERSION, clock });
   const store = observe.timed(options.store);
   const served = servedVersions(options.protocol ?? DEFAULT_PROTOCOL);
@@ -476,7 +477,7 @@ function logAnswered(log: Log, answered: RequestRecord): void {
     major,
     status,
     latencyMs,
-    traceId: currentTraceId() ?? traceId,
+    traceId,
   });
   if (decided?.allowed === false)
     log({ level: 'info', event: 'authorization.decided', tenant: tenancy.tenant, ...decided });

@@ -7,6 +7,7 @@ import {
   type Span,
   trace,
 } from '@opentelemetry/api';
+import type { Log } from '../log.ts';
 
 /** Runs `work` as a part of a span. Without an SDK there is no span, and nothing to be a part of. */
 export function within<T>(span: Span, base: Context, work: () => T): T {
@@ -24,8 +25,16 @@ export function untraced<T>(work: () => T): T {
 /** The key that SDKs in JavaScript agree on; the API has no name for it. */
 const UNTRACED = ROOT_CONTEXT.setValue(createContextKey('OpenTelemetry SDK Context Key SUPPRESS_TRACING'), true);
 
+/** A log whose records name the trace that they are a part of. */
+export function tracedLog(log: Log): Log {
+  return (record) => {
+    const traceId = currentTraceId();
+    log(traceId === undefined ? record : { ...record, traceId });
+  };
+}
+
 /** The trace that is being recorded here, if any. */
-export function currentTraceId(): string | undefined {
+function currentTraceId(): string | undefined {
   const traceId = trace.getActiveSpan()?.spanContext().traceId;
   return traceId === INVALID_TRACEID ? undefined : traceId;
 }
