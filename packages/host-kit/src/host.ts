@@ -238,6 +238,7 @@ export function createHost(options: HostOptions): Host {
       followers: following,
       pages: pages({ store, keepBytes: STREAM_PAGES_BYTES }),
       limits: streams,
+      closed: observe.streamClosed,
     }),
     ...webhookRoutes({
       store,

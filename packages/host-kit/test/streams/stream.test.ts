@@ -1,4 +1,6 @@
+import type { Lane } from '@svc/auth';
 import { apiKeyLane, hashApiKey, memoryKeyStore } from '@svc/auth/api-key';
+import { type Clock, systemClock } from '@svc/host-kit';
 import { covers } from '@svc/tools/covers';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { eventually, KEY, OTHER_TENANT, OTHER_WORKSPACE, type Serving, type Stream, serve } from './serving.ts';
@@ -475,6 +477,34 @@ describe(covers('events.stream.credential'), () => {
     await beginAgain({ authenticate: [apiKeyLane({ keys, now: Date.now })], streams: { judgeEveryMs: 50 } });
     const stream = await openEvents(1);
     isDown = true;
+    expect(await stream.ended).toBe('ended');
+  });
+});
+
+describe(`${covers('events.stream.credential')} A proof of possession can be judged once`, () => {
+  test('so its stream is not asked for it again, and ends after five minutes', async () => {
+    let judged = 0;
+    let ahead = 0;
+    const subject = { issuer: 'urn:test', subjectId: 'p_1', tenant: 'acme', lane: 'test', kind: 'workload' as const };
+    const lane: Lane = {
+      name: 'test',
+      authenticate() {
+        judged += 1;
+        const tenancy = { tenant: 'acme', workspaces: 'all' as const, mode: 'live' as const };
+        const proven = { id: 'p_1', kind: undefined, credentialId: 'key_1', lane: 'test', binding: 'dpop' as const };
+        return { kind: 'authenticated', principal: { ...proven, tenancy, scopes: ['runs:*'], subject } };
+      },
+    };
+    const clock: Clock = { now: () => Date.now() + ahead, at: (time, run) => systemClock.at(time - ahead, run) };
+    await beginAgain({ authenticate: [lane], clock, streams: { keepAliveMs: 30, judgeEveryMs: 30 } });
+    const stream = await openEvents(1);
+    const before = judged;
+    await eventually(() => stream.comments.length > 5);
+    expect(judged).toBe(before);
+    ahead = 299_000;
+    const seen = stream.comments.length;
+    await eventually(() => stream.comments.length > seen + 1);
+    ahead = 300_001;
     expect(await stream.ended).toBe('ended');
   });
 });
