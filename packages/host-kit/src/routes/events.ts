@@ -80,7 +80,7 @@ async function streamed(options: EventRoutesOptions, call: AuthorizedCall, asked
     async begin(isOver) {
       if (modes !== 'values' || after === undefined) return { run: beforeFirstEvent(run), bytes: NOTHING };
       const begun = await runAt(store, run, after, isOver);
-      return { run: begun, bytes: Buffer.from(messageText(snapshotFrame(major, begun))) };
+      return { run: begun, bytes: Buffer.from(messageText({ ...snapshotFrame(major, begun), id: after })) };
     },
     keepAlive: KEEP_ALIVE,
     batch: bufferMs > 0 ? batchOf(bufferMs) : undefined,

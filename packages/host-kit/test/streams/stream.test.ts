@@ -301,7 +301,7 @@ describe(covers('events.stream.resume'), () => {
       ['3', 'completed'],
     ]);
     const atEnd = await whole(2, '?streamMode=values', { 'last-event-id': '99' });
-    expect(atEnd).toMatchObject([{ id: '3', event: 'state.snapshot', data: { status: 'completed' } }]);
+    expect(atEnd).toMatchObject([{ id: '99', event: 'state.snapshot', data: { status: 'completed' } }]);
   });
 
   test.each(['-1', '1.5', 'abc', '1 2', '1,2', '9'.repeat(16), '0x10'])('%j is refused', async (id) => {
@@ -516,6 +516,42 @@ describe('the end of a stream', () => {
     for (const stream of streams) stream.leave();
     await eventually(() => serving.host.readers() === 0);
     await serving.append(runId, 'run.started');
+  });
+
+  test('nor a timer, nor one who waits', async () => {
+    let timers = 0;
+    const clock: Clock = {
+      now: systemClock.now,
+      at(time, run) {
+        timers += 1;
+        let isSet = true;
+        const unset = () => {
+          if (isSet) timers -= 1;
+          isSet = false;
+        };
+        const cancel = systemClock.at(time, () => {
+          unset();
+          run();
+        });
+        return () => {
+          unset();
+          cancel();
+        };
+      },
+    };
+    await beginAgain({ clock });
+    const before = timers;
+    const leaving = new AbortController();
+    const headers = { authorization: `Bearer ${KEY}` };
+    const polls = Array.from({ length: 10 }, () =>
+      fetch(`${serving.url}/v1/runs/${runId}/events/poll`, { headers, signal: leaving.signal }).catch(() => undefined),
+    );
+    const streams = await Promise.all(Array.from({ length: 10 }, () => openEvents(2, '?bufferMs=5000')));
+    await eventually(() => serving.host.readers() === 20 && timers >= before + 20);
+    for (const stream of streams) stream.leave();
+    leaving.abort();
+    await Promise.all(polls);
+    await eventually(() => serving.host.readers() === 0 && timers <= before);
   });
 
   test('one that leaves in the middle of a long log, too', async () => {
