@@ -48,7 +48,7 @@ export const ROOMS = {
     telemetry: ['http', ...DOMAIN, PORTS],
     mounts: ['http', 'wire', ...DOMAIN, PORTS],
     routes: ['http', 'wire', 'openapi', ...DOMAIN],
-    'options.ts': [...DOMAIN, PORTS, 'telemetry'],
+    'options.ts': ['http', ...DOMAIN, PORTS, 'telemetry'],
     'host.ts': ['options.ts', 'telemetry', 'routes', 'mounts', 'http', 'wire', ...DOMAIN, PORTS],
     'index.ts': ['host.ts', 'options.ts', 'telemetry', ...DOMAIN, PORTS],
     adapters: ['host.ts'],

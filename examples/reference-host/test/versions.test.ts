@@ -138,7 +138,15 @@ describe('discovery', () => {
     expect(v1.body.auth).toMatchObject({ supported: true, profiles: ['svc-audit-log-integrity'] });
     const v2 = await get(`${url}/.well-known/svc`, { 'svc-version': '2' });
     const records = Object.keys(v2.body).filter((name) => v2.body[name].witness !== undefined);
-    expect(records.sort()).toEqual(['auditLogIntegrity', 'auth', 'eventLog', 'idempotency', 'limits', 'webhooks']);
+    expect(records.sort()).toEqual([
+      'auditLogIntegrity',
+      'auth',
+      'eventLog',
+      'idempotency',
+      'limits',
+      'restTransport',
+      'webhooks',
+    ]);
   });
 });
 
