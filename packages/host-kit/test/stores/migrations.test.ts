@@ -56,7 +56,9 @@ test('a subscription of an SQLite file from before rotations is what it was', as
 test("deliveries and attempts of an SQLite file from before claims were the process's own are what they were", async () => {
   const path = join(folder, 'claimed.db');
   const database = new DatabaseSync(path);
-  database.exec(`${initial}${audit}${operations}${byok}${rotation}${runOperations}${idempotency} PRAGMA user_version = 7`);
+  database.exec(
+    `${initial}${audit}${operations}${byok}${rotation}${runOperations}${idempotency} PRAGMA user_version = 7`,
+  );
   database
     .prepare(
       `INSERT INTO subscriptions VALUES ('whk_1', 'acme', 'live', 'active', ?, '[]', x'07', ?, '00000000', NULL, NULL, NULL)`,

@@ -6,6 +6,7 @@ export interface Claims {
   /** The claim, if it still stands. */
   standing(claim: Claim): HeldClaim | undefined;
   isClaimed(position: number): boolean;
+  positions(): readonly number[];
   heldOf(webhookId: string): number;
   /** Ends a claim; nothing happens when another one has taken its place. */
   end(claim: Claim): void;
@@ -33,6 +34,7 @@ export function claims(): Claims {
     },
     standing,
     isClaimed: (position) => positions.has(position),
+    positions: () => [...positions],
     heldOf: (webhookId) => counts.get(webhookId) ?? 0,
     end(claim) {
       const standingClaim = standing(claim);

@@ -43,6 +43,8 @@ const DROP = ['waiting', 'dead'].map(
 export interface OwnedDeliveries extends DeliveryQueue {
   /** Removes what belongs to a subscription that is being removed: some now, and the rest when it is swept. */
   drop(webhookId: string, transaction: Transaction): void;
+  /** Where the deliveries are that are claimed at this moment. */
+  claimed(): readonly number[];
   /** A subscription that was paused may not be so any more. */
   statusChanged(webhookId: string): void;
 }
@@ -142,6 +144,7 @@ export function deliveryQueue(reader: DatabaseSync, database: DatabaseSync, writ
         if (!isAll) leftBehind.add(webhookId);
       });
     },
+    claimed: claims.positions,
     statusChanged: turns.resumed,
   };
 

@@ -57,7 +57,7 @@ function openStore(path: string, released: () => void): Store {
     subscriptions: subscriptionStore(reader, database, writer, belongings),
     deliveries,
     attempts,
-    backlog: backlogStore(reader),
+    backlog: backlogStore(reader, deliveries.claimed),
     audit: auditStore(reader, database, writer),
     byok: byokStore(reader, database, writer),
     idempotency: idempotencyStore(reader, database, writer),
