@@ -55,8 +55,8 @@ export const ENTRIES = [
   { name: '@svc/host-kit/conformance', runtime: 'node', kB: 150 },
   { name: '@svc/host-kit/discovery', runtime: 'neutral', kB: 110 },
   { name: '@svc/host-kit/node', runtime: 'node', kB: 10 },
-  { name: '@svc/host-kit/stores/memory', runtime: 'neutral', kB: 7 },
-  { name: '@svc/host-kit/stores/sqlite', runtime: 'node', kB: 10 },
+  { name: '@svc/host-kit/stores/memory', runtime: 'neutral', kB: 9 },
+  { name: '@svc/host-kit/stores/sqlite', runtime: 'node', kB: 12 },
   { name: '@svc/host-kit/stores/postgres', runtime: 'node', kB: 60 },
-  { name: '@svc/host-kit/testing', runtime: 'node', kB: 6 },
+  { name: '@svc/host-kit/testing', runtime: 'node', kB: 9 },
 ];
