@@ -132,7 +132,7 @@ describe('discovery', () => {
     const url = await boot();
     const v1 = await get(`${url}/.well-known/svc`);
     // What it serves, and what it says that it does not.
-    const families = ['auth', 'authorization', 'eventLog', 'idempotency', 'restTransport', 'webhooks'];
+    const families = ['auth', 'authorization', 'eventLog', 'idempotency', 'observability', 'restTransport', 'webhooks'];
     expect(Object.keys(v1.body.capabilities).sort()).toEqual(families);
     expect(v1.body.authorization).toEqual({ supported: false });
     expect(v1.body.auth).toMatchObject({ supported: true, profiles: ['svc-audit-log-integrity'] });
@@ -144,6 +144,7 @@ describe('discovery', () => {
       'eventLog',
       'idempotency',
       'limits',
+      'observability',
       'restTransport',
       'webhooks',
     ]);
