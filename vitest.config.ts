@@ -7,7 +7,14 @@ export default defineConfig({
   resolve: { conditions },
   ssr: { resolve: { conditions } },
   test: {
-    include: ['packages/*/{src,test}/**/*.test.ts', 'examples/*/{src,test}/**/*.test.ts', 'tools/**/*.test.ts'],
+    include: [
+      'packages/*/{src,test}/**/*.test.ts',
+      'examples/*/{src,test}/**/*.test.ts',
+      'tools/**/*.test.ts',
+      'soak/**/*.test.ts',
+    ],
     testTimeout: 10_000,
+    // Starting and ending a database takes its time on a machine that has other things to do.
+    hookTimeout: 60_000,
   },
 });

@@ -53,8 +53,9 @@ export async function startPostgres({ keepIn }: PostgresOptions = {}): Promise<P
         server = await soon(launch);
       },
       async stop() {
-        // It waits for its clients to leave, which they may still be doing; those who stay are cut off.
-        const impatience = setTimeout(() => server.kill('SIGINT'), PATIENCE_MS);
+        // It waits for its clients to leave, which they may still be doing, and then writes all that it holds to disk, for which
+        // nobody has asked: what it has acknowledged is there already.
+        const impatience = setTimeout(() => server.kill('SIGQUIT'), PATIENCE_MS);
         await ended(server, 'SIGTERM');
         clearTimeout(impatience);
         remove();
