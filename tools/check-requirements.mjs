@@ -104,11 +104,11 @@ export function citationsIn(text) {
 /**
  * Reads the list and the tests of a checkout.
  *
- * @param {string} root the directory that holds `docs/`, `packages/`, `examples/` and `tools/`
+ * @param {string} root the directory that holds `docs/`, `packages/`, `examples/`, `tools/` and `soak/`
  */
 export function readTree(root) {
   const document = JSON.parse(readFileSync(join(root, 'docs/requirements.json'), 'utf8'));
-  const paths = ['packages', 'examples', 'tools'].flatMap((directory) => filesBelow(root, directory));
+  const paths = ['packages', 'examples', 'tools', 'soak'].flatMap((directory) => filesBelow(root, directory));
   const sources = paths
     .filter((path) => CITING.some((pattern) => pattern.test(path)))
     .map((path) => ({ path, text: readFileSync(join(root, path), 'utf8') }));
@@ -120,6 +120,7 @@ const CITING = [
   /^packages\/[^/]+\/test\/.*\.ts$/,
   /^examples\/.*\.test\.ts$/,
   /^tools\/[^/]+\.test\.ts$/,
+  /^soak\/[^/]+\.test\.ts$/,
 ];
 
 /** Paths with forward slashes, relative to the root; what is installed or built is not looked into. */

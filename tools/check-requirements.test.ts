@@ -105,7 +105,14 @@ describe('the script', () => {
   let root: string;
   beforeAll(() => {
     root = mkdtempSync(join(tmpdir(), 'requirements-'));
-    for (const directory of ['docs', 'examples', 'tools', 'packages/auth/src', 'packages/auth/test/node_modules']) {
+    for (const directory of [
+      'docs',
+      'examples',
+      'tools',
+      'soak',
+      'packages/auth/src',
+      'packages/auth/test/node_modules',
+    ]) {
       mkdirSync(join(root, directory), { recursive: true });
     }
     cpSync(script, join(root, 'tools/check-requirements.mjs'));

@@ -1,0 +1,40 @@
+import { REALMS, type RealmName } from './plan.ts';
+
+export interface Answer {
+  readonly status: number;
+  // biome-ignore lint/suspicious/noExplicitAny: what hosts answer is read as it is documented
+  readonly body: any;
+}
+
+export interface Call {
+  readonly method?: 'GET' | 'POST' | 'DELETE';
+  readonly major?: 1 | 2;
+  readonly body?: object;
+}
+
+/**
+ * A call of one of the hosts, as a client makes it: with a deadline, and without a second try.
+ *
+ * @throws {Error} when no answer came
+ */
+export async function call(
+  url: string,
+  realm: RealmName,
+  path: string,
+  { method, major, body }: Call = {},
+): Promise<Answer> {
+  const response = await fetch(url + path, {
+    method: method ?? (body === undefined ? 'GET' : 'POST'),
+    headers: {
+      authorization: `Bearer ${REALMS[realm].key}`,
+      ...(major !== undefined && { 'svc-version': String(major) }),
+      ...(body !== undefined && { 'content-type': 'application/json' }),
+    },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+    signal: AbortSignal.timeout(CALL_MS),
+  });
+  const text = await response.text();
+  return { status: response.status, body: text === '' ? undefined : JSON.parse(text) };
+}
+
+const CALL_MS = 8000;

@@ -1,0 +1,59 @@
+import type { Chance } from '@svc/tools/chance';
+import { RECEIVERS } from './plan.ts';
+import type { Weather } from './records.ts';
+
+/** Something that will be done to the world, and when, in ms from the beginning. */
+export type Planned = { readonly at: number } & Act;
+
+export type Act =
+  | { readonly kind: 'kill-host' | 'stop-host'; readonly host: number; readonly ms: number }
+  | { readonly kind: 'stall-host'; readonly host: number; readonly ms: number }
+  | { readonly kind: 'kill-receiver'; readonly receiver: number; readonly ms: number }
+  | { readonly kind: 'weather'; readonly receiver: number; readonly weather: Weather; readonly ms: number }
+  | { readonly kind: 'crash-postgres'; readonly signal: 'SIGQUIT' | 'SIGKILL' }
+  /** A subscription comes, and goes after a while. */
+  | { readonly kind: 'passing'; readonly index: number; readonly ms: number }
+  /** One receiver says that it is gone. */
+  | { readonly kind: 'leaving' };
+
+export interface Ground {
+  readonly hosts: number;
+  readonly hasPostgres: boolean;
+}
+
+/** The whole schedule of a soak, from its seed alone. */
+export function scheduled(chance: Chance, durationMs: number, ground: Ground): readonly Planned[] {
+  const schedule: Planned[] = [{ at: Math.floor(durationMs * (0.3 + 0.4 * chance.next())), kind: 'leaving' }];
+  if (ground.hosts > 1 && chance.happens(0.5)) schedule.push(longStall(chance, durationMs, ground));
+  for (let at = 500; at < durationMs; at += 200 + chance.below(1000)) {
+    schedule.push({ at, ...drawn(chance, ground, schedule.length) });
+  }
+  return schedule.sort((a, b) => a.at - b.at);
+}
+
+/** Longer than a host may hold a run, or a claim, without a sign of life: others take both over. */
+function longStall(chance: Chance, durationMs: number, { hosts }: Ground): Planned {
+  return { at: chance.below(durationMs / 2), kind: 'stall-host', host: chance.below(hosts), ms: 18_000 };
+}
+
+function drawn(chance: Chance, { hosts, hasPostgres }: Ground, index: number): Act {
+  const host = chance.below(hosts);
+  const receiver = chance.below(RECEIVERS);
+  const acts: readonly [weight: number, act: () => Act][] = [
+    [5, () => ({ kind: 'kill-host', host, ms: chance.below(1500) })],
+    [1, () => ({ kind: 'stop-host', host, ms: chance.below(500) })],
+    [1, () => ({ kind: 'stall-host', host, ms: 200 + chance.below(2500) })],
+    [4, () => ({ kind: 'kill-receiver', receiver, ms: chance.below(1500) })],
+    [5, () => ({ kind: 'weather', receiver, weather: chance.pick(WEATHERS), ms: 500 + chance.below(3000) })],
+    [2, () => ({ kind: 'passing', index, ms: 200 + chance.below(4000) })],
+    [hasPostgres ? 1.5 : 0, () => ({ kind: 'crash-postgres', signal: chance.pick(['SIGQUIT', 'SIGKILL']) })],
+  ];
+  let left = chance.next() * acts.reduce((sum, [weight]) => sum + weight, 0);
+  for (const [weight, act] of acts) {
+    left -= weight;
+    if (left < 0) return act();
+  }
+  return { kind: 'kill-host', host, ms: 0 };
+}
+
+const WEATHERS: readonly [Weather, ...Weather[]] = ['failing', 'hang', 'cut', 'mixed'];

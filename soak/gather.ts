@@ -1,0 +1,167 @@
+import { call } from './api.ts';
+import { sleep, soon } from './child.ts';
+import type { AcknowledgedRun } from './clients.ts';
+import type {
+  AuditVerdict,
+  DeadLetter,
+  Evidence,
+  KnownRun,
+  KnownSubscription,
+  LoggedEvent,
+  Received,
+} from './evidence.ts';
+import { ATTEMPT_TIMEOUT_MS, REALMS, RETRY_POLICY, type RealmName } from './plan.ts';
+import { partsOf, type Records } from './records.ts';
+import { arrival } from './rules/arrival.ts';
+import { caseOf } from './rules/case.ts';
+import type { World } from './world.ts';
+
+/**
+ * Waits until all that was acknowledged has come to its place, for at most `deadlineMs`, and returns what can be known then: from what
+ * the receivers wrote down, and from what the hosts tell a caller.
+ *
+ * @param waiting told from time to time how much is still missing
+ */
+export async function gather(
+  world: World,
+  records: Records,
+  deadlineMs: number,
+  waiting: (missing: number) => void,
+): Promise<Evidence> {
+  const url = () => world.url();
+  const runs = new Map<string, KnownRun>();
+  const end = Date.now() + deadlineMs;
+  for (;;) {
+    await readRuns(url, runs, owed(world.clients.acknowledged, records.read(), world.subscriptions));
+    const evidence = await seen();
+    const unfinished = evidence.runs.filter(({ status }) => !ENDED.has(status)).length;
+    const missing = unfinished + arrival(caseOf(evidence)).length;
+    if (missing === 0 || Date.now() > end) break;
+    waiting(missing);
+    await sleep(1000);
+  }
+  // What should not come any more would come now.
+  await sleep(2 * ATTEMPT_TIMEOUT_MS);
+  await readRuns(url, runs, owed(world.clients.acknowledged, records.read(), world.subscriptions));
+  return { ...(await seen()), audits: [await verifiedAudit(url, 'live')] };
+
+  async function seen(): Promise<Evidence> {
+    return {
+      policy: RETRY_POLICY,
+      attemptTimeoutMs: ATTEMPT_TIMEOUT_MS,
+      subscriptions: world.subscriptions,
+      runs: [...runs.values()],
+      deadLetters: (await inTurn(world.subscriptions, (known) => deadLettersOf(url, known))).flat(),
+      // Last, so that nothing has moved from here to the dead letters meanwhile.
+      received: records.read(),
+      disturbances: world.disturbances,
+      audits: [],
+      unexplained: [...world.hosts.deaths, ...world.clients.refused],
+    };
+  }
+}
+
+const ENDED = new Set(['completed', 'failed', 'cancelled']);
+
+/** The acknowledged runs, and those whose creation was not acknowledged and of which something came all the same. */
+function owed(
+  acknowledged: readonly AcknowledgedRun[],
+  received: readonly Received[],
+  subscriptions: readonly KnownSubscription[],
+): ReadonlyMap<string, { readonly realm: RealmName; readonly acknowledged: boolean }> {
+  const realmOf = new Map(subscriptions.map(({ name, realm }) => [name, realm]));
+  const found = new Map<string, { readonly realm: RealmName; readonly acknowledged: boolean }>();
+  for (const { name, runId, refusal } of received) {
+    const realm = realmOf.get(name);
+    if (realm !== undefined && refusal === undefined) found.set(runId, { realm, acknowledged: false });
+  }
+  for (const { runId, realm } of acknowledged) found.set(runId, { realm, acknowledged: true });
+  return found;
+}
+
+/** Reads the logs of those runs that had not ended when they were last looked at. */
+async function readRuns(
+  url: () => string,
+  known: Map<string, KnownRun>,
+  wanted: ReadonlyMap<string, { readonly realm: RealmName; readonly acknowledged: boolean }>,
+): Promise<void> {
+  const open = [...wanted].filter(([runId]) => !ENDED.has(known.get(runId)?.status ?? ''));
+  await inTurn(open, async ([runId, { realm, acknowledged }]) => {
+    const run = await readRun(url, realm, runId);
+    if (run !== undefined) known.set(runId, { ...run, acknowledged });
+  });
+}
+
+async function readRun(
+  url: () => string,
+  realm: RealmName,
+  runId: string,
+): Promise<Omit<KnownRun, 'acknowledged'> | undefined> {
+  const snapshot = await ask(url, realm, `/v1/runs/${runId}`, [200, 404]);
+  if (snapshot.status === 404) return undefined;
+  const polled = await ask(url, realm, `/v1/runs/${runId}/events/poll?timeout=1`, [200]);
+  const { workflowId, tags = [] } = snapshot.body;
+  const log: LoggedEvent[] = polled.body.events.map(({ eventId, sequence, type, timestamp, payload }: PolledEvent) => ({
+    eventId,
+    sequence,
+    type,
+    at: Date.parse(timestamp),
+    ...(payload.attempt !== undefined && { attempt: payload.attempt }),
+  }));
+  return { runId, realm, workflow: workflowId, tags, status: polled.body.runStatus, log };
+}
+
+interface PolledEvent {
+  readonly eventId: string;
+  readonly sequence: number;
+  readonly type: string;
+  readonly timestamp: string;
+  readonly payload: { readonly attempt?: number };
+}
+
+async function deadLettersOf(
+  url: () => string,
+  { name, realm, webhookId, removedAt }: KnownSubscription,
+): Promise<DeadLetter[]> {
+  if (webhookId === undefined || removedAt !== undefined) return [];
+  const path = `/v1/webhooks/${partsOf(webhookId).bare}/dead-letters?tenantId=${REALMS[realm].workspace}&limit=200`;
+  const letters: DeadLetter[] = [];
+  for (let cursor = ''; ; ) {
+    const { body } = await ask(url, realm, `${path}${cursor}`, [200]);
+    for (const { runId, eventId, attempts, deadLetteredAt } of body.deliveries) {
+      letters.push({ name, runId, eventId, attempts, at: Date.parse(deadLetteredAt) });
+    }
+    if (body.nextCursor === undefined) return letters;
+    cursor = `&cursor=${body.nextCursor}`;
+  }
+}
+
+async function verifiedAudit(url: () => string, realm: RealmName): Promise<AuditVerdict> {
+  const { body } = await ask(url, realm, '/v1/audit/verify?fromSeq=1&toSeq=100000000', [200]);
+  return {
+    realm,
+    chainValid: body.chainValid,
+    checkpointsValid: body.checkpointsValid,
+    checkpoints: body.checkpoints.length,
+  };
+}
+
+/** Until it is answered with one of these: everything is up by now, and yet a connection may be on its last breath. */
+function ask(url: () => string, realm: RealmName, path: string, statuses: readonly number[]) {
+  return soon(path, async () => {
+    const answer = await call(url(), realm, path);
+    if (!statuses.includes(answer.status)) throw new Error(`${path} was answered ${answer.status}`);
+    return answer;
+  });
+}
+
+/** A few at a time. */
+async function inTurn<T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<R[]> {
+  const results: R[] = [];
+  const entries = items.entries();
+  const worker = async () => {
+    for (const [index, item] of entries) results[index] = await work(item);
+  };
+  await Promise.all(Array.from({ length: 8 }, worker));
+  return results;
+}

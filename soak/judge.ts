@@ -1,0 +1,28 @@
+import type { Evidence } from './evidence.ts';
+import { arrival } from './rules/arrival.ts';
+import { attempts } from './rules/attempts.ts';
+import { audit } from './rules/audit.ts';
+import { caseOf, type Rule } from './rules/case.ts';
+import { deadLetters } from './rules/dead-letters.ts';
+import { identity } from './rules/identity.ts';
+import { isolation } from './rules/isolation.ts';
+import { log } from './rules/log.ts';
+import { removal } from './rules/removal.ts';
+
+const unexplained: Rule = (evidence) => evidence.unexplained;
+
+/** What must hold of every soak, each rule in a file of its own. */
+const RULES = { log, arrival, identity, attempts, deadLetters, isolation, removal, audit, unexplained } as const;
+
+export type RuleName = keyof typeof RULES;
+
+export interface Finding {
+  readonly rule: RuleName;
+  readonly what: string;
+}
+
+/** Everything in the evidence that must not be. Nothing found: all that was acknowledged is accounted for. */
+export function judge(evidence: Evidence): readonly Finding[] {
+  const found = caseOf(evidence);
+  return (Object.keys(RULES) as RuleName[]).flatMap((rule) => RULES[rule](found).map((what) => ({ rule, what })));
+}

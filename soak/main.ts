@@ -1,0 +1,83 @@
+// `npm run soak -- [--minutes N] [--store sqlite|postgres] [--seed S] [--keep]`
+import { argv, exit } from 'node:process';
+import { parseArgs } from 'node:util';
+import type { Finding } from './judge.ts';
+import { type Outcome, soak } from './soak.ts';
+import type { StoreName } from './world.ts';
+
+/** Findings of each rule. */
+const SHOWN = 10;
+
+const { stores, minutes, seed, keep } = asked();
+let failed = false;
+for (const store of stores) {
+  console.log(`── ${store}, ${minutes} min, seed ${seed} ──`);
+  const started = Date.now();
+  const outcome = await soak({ store, seconds: minutes * 60, seed, keep, say: console.log });
+  report(store, outcome, Date.now() - started);
+  failed ||= outcome.findings.length > 0;
+}
+exit(failed ? 1 : 0);
+
+interface Asked {
+  readonly stores: readonly StoreName[];
+  readonly minutes: number;
+  readonly seed: number;
+  readonly keep: boolean;
+}
+
+function asked(): Asked {
+  try {
+    const { values } = parseArgs({
+      args: argv.slice(2),
+      options: {
+        minutes: { type: 'string' },
+        store: { type: 'string' },
+        seed: { type: 'string' },
+        keep: { type: 'boolean' },
+      },
+    });
+    const { minutes = '1', store, seed = String(Date.now() % 1_000_000), keep = false } = values;
+    if (store !== undefined && store !== 'sqlite' && store !== 'postgres')
+      throw new Error('--store is sqlite or postgres.');
+    if (!(Number(minutes) > 0)) throw new Error('--minutes is a number above 0.');
+    if (!/^[0-9]{1,9}$/.test(seed)) throw new Error('--seed is a whole number of at most nine digits.');
+    return {
+      stores: store === undefined ? ['sqlite', 'postgres'] : [store],
+      minutes: Number(minutes),
+      seed: Number(seed),
+      keep,
+    };
+  } catch (error) {
+    console.error(error instanceof Error ? error.message : error);
+    console.error('npm run soak -- [--minutes N] [--store sqlite|postgres] [--seed S] [--keep]');
+    exit(2);
+  }
+}
+
+function report(store: StoreName, { findings, figures, folder }: Outcome, tookMs: number): void {
+  const { runs, events, requests, deadLetters, disturbances } = figures;
+  const acts = Object.entries(disturbances).map(([kind, count]) => `${count} × ${kind}`);
+  console.log(
+    `${store}: ${(tookMs / 60_000).toFixed(1)} min, ${runs} runs, ${events} events, ${requests} requests received, ${deadLetters} dead letters`,
+  );
+  console.log(`done to it: ${acts.join(', ')}`);
+  if (findings.length === 0) {
+    console.log('Everything that was acknowledged is accounted for.');
+    if (folder !== undefined) console.log(`Kept: ${folder}`);
+    return;
+  }
+  for (const [rule, of] of byRule(findings)) {
+    console.error(`\n${of.length} × ${rule}`);
+    for (const { what } of of.slice(0, SHOWN)) console.error(`  ${what}`);
+    if (of.length > SHOWN) console.error(`  and ${of.length - SHOWN} more`);
+  }
+  console.error(`\nLogs, records, evidence and database: ${folder}`);
+  console.error(`Again: npm run soak -- --store ${store} --minutes ${minutes} --seed ${seed}`);
+}
+
+function byRule(findings: readonly Finding[]): Map<string, Finding[]> {
+  const groups = new Map<string, Finding[]>();
+  for (const finding of findings) groups.set(finding.rule, [...(groups.get(finding.rule) ?? []), finding]);
+  return groups;
+}

@@ -1,0 +1,124 @@
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { chance } from '@svc/tools/chance';
+import { scheduled } from './disturbances.ts';
+import type { Evidence } from './evidence.ts';
+import { gather } from './gather.ts';
+import { type Finding, judge } from './judge.ts';
+import { recordsIn } from './records.ts';
+import { HOST_NAMES, type StoreName, startWorld, type World } from './world.ts';
+
+export interface SoakOptions {
+  readonly store: StoreName;
+  /** For how long things are done to the world. What it needs to recover comes on top. */
+  readonly seconds: number;
+  readonly seed: number;
+  /** Keeps the folder whatever was found. */
+  readonly keep?: boolean;
+  /** Told every few seconds how it stands. */
+  readonly say: (line: string) => void;
+}
+
+export interface Outcome {
+  readonly findings: readonly Finding[];
+  readonly figures: Figures;
+  /** Logs, records, evidence and database; undefined when it is gone. */
+  readonly folder: string | undefined;
+}
+
+export interface Figures {
+  readonly runs: number;
+  readonly events: number;
+  /** Requests that came to receivers. */
+  readonly requests: number;
+  readonly deadLetters: number;
+  /** How often what was done, by its kind. */
+  readonly disturbances: Readonly<Record<string, number>>;
+}
+
+/**
+ * Boots reference hosts on a real store, lets clients create runs and receivers take deliveries, and does to all of them what a bad
+ * day does: kills, stalls, restarts, receivers that fail. Then it lets the world recover and judges what became of every event.
+ */
+export async function soak({ store, seconds, seed, keep = false, say }: SoakOptions): Promise<Outcome> {
+  const folder = mkdtempSync(join(tmpdir(), `svc-soak-${store}-${seed}-`));
+  // PostgreSQL passes through it under another account.
+  chmodSync(folder, 0o755);
+  try {
+    const evidence = await disturbed(store, seconds, seed, folder, say);
+    const findings = judge(evidence);
+    writeFileSync(join(folder, 'evidence.json'), JSON.stringify(evidence));
+    const isKept = keep || findings.length > 0;
+    if (!isKept) rmSync(folder, { recursive: true, force: true });
+    return { findings, figures: figuresOf(evidence), folder: isKept ? folder : undefined };
+  } catch (error) {
+    const what = `the soak could not go on: ${error instanceof Error ? error.stack : error}`;
+    return { findings: [{ rule: 'unexplained', what }], figures: NO_FIGURES, folder };
+  }
+}
+
+async function disturbed(
+  store: StoreName,
+  seconds: number,
+  seed: number,
+  folder: string,
+  say: SoakOptions['say'],
+): Promise<Evidence> {
+  const schedule = scheduled(chance(seed), seconds * 1000, {
+    hosts: HOST_NAMES[store].length,
+    hasPostgres: store === 'postgres',
+  });
+  writeFileSync(join(folder, 'schedule.json'), JSON.stringify(schedule, undefined, 1));
+  const world = await startWorld(store, seed, folder);
+  const records = recordsIn(world.receivers.files);
+  const started = Date.now();
+  const progress = setInterval(
+    () => say(`${elapsed(started)} of ${seconds} s: ${standing(world, records.read().length)}`),
+    SAY_MS,
+  );
+  try {
+    await world.disturb(schedule);
+    await world.clients.stop();
+    clearInterval(progress);
+    say(`${elapsed(started)} s: all is up again; ${standing(world, records.read().length)}`);
+    return await gather(world, records, RECOVERY_MS, (missing) =>
+      say(`${elapsed(started)} s: waiting for ${missing} more`),
+    );
+  } finally {
+    clearInterval(progress);
+    await world.end();
+  }
+}
+
+const SAY_MS = 5000;
+/** Claims and runs of the dead are taken over after 16 s; retries take 10 s; and the machine may be slow. */
+const RECOVERY_MS = 90_000;
+
+function elapsed(since: number): number {
+  return Math.round((Date.now() - since) / 1000);
+}
+
+function standing(world: World, requests: number): string {
+  const done = Object.entries(counted(world.disturbances.map(({ kind }) => kind)));
+  const acts = done.map(([kind, count]) => `${count} × ${kind}`).join(', ');
+  return `${world.clients.acknowledged.length} runs, ${requests} requests received; ${acts}`;
+}
+
+function counted(names: readonly string[]): Readonly<Record<string, number>> {
+  const counts: Record<string, number> = {};
+  for (const name of names) counts[name] = (counts[name] ?? 0) + 1;
+  return counts;
+}
+
+const NO_FIGURES: Figures = { runs: 0, events: 0, requests: 0, deadLetters: 0, disturbances: {} };
+
+function figuresOf({ runs, received, deadLetters, disturbances }: Evidence): Figures {
+  return {
+    runs: runs.length,
+    events: runs.reduce((sum, { log }) => sum + log.length, 0),
+    requests: received.length,
+    deadLetters: deadLetters.length,
+    disturbances: counted(disturbances.map(({ kind }) => kind)),
+  };
+}
