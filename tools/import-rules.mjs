@@ -48,9 +48,9 @@ export const ROOMS = {
     telemetry: ['http', ...DOMAIN, PORTS],
     mounts: ['http', 'wire', ...DOMAIN, PORTS],
     routes: ['http', 'wire', 'openapi', ...DOMAIN],
-    'options.ts': ['http', ...DOMAIN, PORTS, 'telemetry'],
+    'options.ts': ['mounts', ...DOMAIN, PORTS, 'telemetry'],
     'host.ts': ['options.ts', 'telemetry', 'routes', 'mounts', 'http', 'wire', ...DOMAIN, PORTS],
-    'index.ts': ['host.ts', 'options.ts', 'telemetry', ...DOMAIN, PORTS],
+    'index.ts': ['host.ts', 'options.ts', 'mounts', 'telemetry', ...DOMAIN, PORTS],
     adapters: ['host.ts'],
     testing: [...DOMAIN, PORTS],
     // It looks at hosts from outside, so it knows nothing of this one.

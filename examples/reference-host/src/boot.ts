@@ -8,10 +8,11 @@ import { toNodeListener } from '@svc/host-kit/node';
 import { memoryStore } from '@svc/host-kit/stores/memory';
 import { postgresStore } from '@svc/host-kit/stores/postgres';
 import { sqliteStore } from '@svc/host-kit/stores/sqlite';
-import { auditKeys } from './audit-signer.ts';
+import { auditSigner } from './audit-signer.ts';
 import { authentication } from './authentication.ts';
 import type { Config } from './config.ts';
 import { engine } from './engine/engine.ts';
+import { mounts } from './mounts.ts';
 import { secretKey } from './secret-key.ts';
 
 /** A host that is listening. */
@@ -80,7 +81,6 @@ async function assemble(config: Config, baseUrl: string, store: Store, log: Log)
   const { deadLetter, ...webhooks } = config.webhooks;
   const { versions, minClientVersion, retirement } = config.protocol;
   const secret = secretKey(config);
-  const formerSecretKeys = config.formerSecretKeys.map((text) => Buffer.from(text, 'base64'));
   const { lanes, facts, refusals, roles } = authentication(config, baseUrl, secret);
   const { checkpointIntervalEntries, checkpointIntervalSeconds } = config.audit;
   return createHost({
@@ -94,13 +94,8 @@ async function assemble(config: Config, baseUrl: string, store: Store, log: Log)
     authentication: facts,
     refusals,
     ...(roles !== undefined && { roles }),
-    audit: {
-      ...(await auditKeys(config, secret, formerSecretKeys)),
-      checkpointIntervalEntries,
-      checkpointIntervalSeconds,
-    },
+    audit: { signer: await auditSigner(config, secret), checkpointIntervalEntries, checkpointIntervalSeconds },
     secretKey: secret,
-    formerSecretKeys,
     hasWorkspace: (tenant, workspace) => workspaces.get(tenant)?.has(workspace) ?? false,
     egress,
     transport: guardedPost({ policy: egress, ...(caFile !== null && { ca: [readFileSync(caFile, 'utf8')] }) }),
@@ -108,6 +103,7 @@ async function assemble(config: Config, baseUrl: string, store: Store, log: Log)
     ...(retirement !== undefined && { retirement: retirementOf(retirement) }),
     ...(config.rateLimit !== undefined && { rateLimit: memoryRateLimiter({ ...config.rateLimit, now: Date.now }) }),
     webhooks: { ...webhooks, deadLetterRetentionDays: deadLetter.retentionDays },
+    mounts: mounts(config),
     streams: config.streams,
     maxRequestBodyBytes: config.limits.maxRequestBodyBytes,
     implementation: { name: 'svc-reference-host', version: '0.0.0', vendor: config.org },

@@ -21,7 +21,7 @@ export interface CallOptions {
 export type AcmeHost = Awaited<ReturnType<typeof startAcme>>;
 
 /** Starts a host of two tenants, with a receiver that its subscriptions may point at. */
-export async function startAcme(webhooks: object) {
+export async function startAcme(webhooks: object, others: object = {}) {
   const folder = scratch();
   const receiver = await startReceiver();
   const send = asDescribed(fetch);
@@ -51,6 +51,7 @@ export async function startAcme(webhooks: object) {
     ],
     webhooks,
     egress: { allowLoopback: [receiver.port] },
+    ...others,
   });
 
   return {
@@ -80,13 +81,12 @@ export async function startAcme(webhooks: object) {
       host.process.kill(signal);
       return host.ended;
     },
-    /** Ends the host and boots it with other `webhooks`, and with whatever else changes. */
-    async reboot(changed: object, others: object = {}) {
+    /** Ends the host and boots it with other `webhooks`. */
+    async reboot(changed: object) {
       const config = JSON.parse(readFileSync(folder.path('config.json'), 'utf8'));
       host.process.kill('SIGTERM');
       await host.ended;
-      const webhooks = { ...config.webhooks, ...changed };
-      host = await bootHost(folder.path('config.json'), { ...config, webhooks, ...others });
+      host = await bootHost(folder.path('config.json'), { ...config, webhooks: { ...config.webhooks, ...changed } });
     },
     /** Kills the host, and boots it as it was. */
     async crash() {
@@ -95,8 +95,6 @@ export async function startAcme(webhooks: object) {
       await host.ended;
       host = await bootHost(folder.path('config.json'), config);
     },
-    /** The text of a file beside the database, whose name begins with the database's. */
-    kept: (suffix: string) => readFileSync(folder.path(`svc.db${suffix}`), 'utf8'),
     async stop() {
       host.process.kill('SIGKILL');
       await host.ended;

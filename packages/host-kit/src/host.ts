@@ -12,15 +12,16 @@ import { discoveryDocuments } from './discovery/documents.ts';
 import type { Phase } from './health/check.ts';
 import { type HealthReport, health } from './health/health.ts';
 import { type Answer, responseOf } from './http/answer.ts';
-import { CODINGS, contentCodings } from './http/content-coding.ts';
 import { pipeline, type RequestRecord } from './http/pipeline.ts';
+import { refusalOf } from './http/refusal.ts';
 import type { Reply, Route } from './http/route.ts';
 import { vendorTable } from './http/vendor.ts';
 import { forgetExpiredReplies } from './idempotency/forget-replies.ts';
 import { once } from './idempotency/once.ts';
 import { describeError, type Log } from './log.ts';
 import { byokRoutes } from './mounts/byok.ts';
-import { type Mount, mountExtensions } from './mounts/mount.ts';
+import { hostRuns } from './mounts/host-runs.ts';
+import { type Mount, mountDocuments, mountExtensions, mountFamilies } from './mounts/mount.ts';
 import {
   AUDIT_DEFAULTS,
   BODY_TIMEOUT_MS,
@@ -62,6 +63,8 @@ import { hostBacklog, tenantBacklog } from './webhooks/backlog.ts';
 import { dispatcher } from './webhooks/dispatcher.ts';
 import { forgetExpiredSecrets } from './webhooks/forget-secrets.ts';
 import { outbox } from './webhooks/outbox.ts';
+import { forgetPushes, pushes } from './webhooks/push.ts';
+import type { PushFormat } from './webhooks/push-target.ts';
 import { attemptSigner } from './webhooks/signing.ts';
 import { endpointVerifier } from './webhooks/verify-endpoint.ts';
 import { renderDelivery } from './wire/delivery.ts';
@@ -117,7 +120,7 @@ export function createHost(options: HostOptions): Host {
   const maxBytes = options.maxRequestBodyBytes ?? DEFAULT_MAX_REQUEST_BODY_BYTES;
   const { formerSecretKeys = [] } = options;
   const secrets = secretBox(options.secretKey, random, formerSecretKeys);
-  const { authentication = {}, roles, idempotencyRetentionHours = 24, contentEncodings = CODINGS } = options;
+  const { authentication = {}, roles, idempotencyRetentionHours = 24 } = options;
   if (!(idempotencyRetentionHours >= 24)) {
     throw new TypeError('createHost: idempotencyRetentionHours must be at least 24.');
   }
@@ -133,6 +136,7 @@ export function createHost(options: HostOptions): Host {
   const recorder = audit && auditRecorder({ store, clock, random, log, observer: observe.audit, ...audit });
   const record = async (fact: AuditFact, transaction: Transaction) => recorder?.record(fact, transaction);
 
+  const formats = new Map<string, PushFormat>();
   const transport = options.transport ?? guardedPost({ policy: egress });
   const untraced = untracedTransport(transport);
   const endpoints = endpointVerifier({ transport: untraced, clock, random, log, userAgent: USER_AGENT });
@@ -146,6 +150,7 @@ export function createHost(options: HostOptions): Host {
           secrets,
           webhookIdOf: (subscription) => webhookIdOf[subscription.major](subscription),
           families: familiesOf(served),
+          formats,
         }),
         clock,
         random,
@@ -171,7 +176,7 @@ export function createHost(options: HostOptions): Host {
     store,
     clock,
     random,
-    outbox: outbox({ store, clock, random, render: renderDelivery }),
+    outbox: outbox({ store, clock, random, render: renderDelivery, formats }),
     appended(event) {
       observe.appended(event);
       apart(dispatch.wake);
@@ -198,7 +203,28 @@ export function createHost(options: HostOptions): Host {
       routes: statusRoutes({ clock, health: report, backlogOf: (tenancy, now) => tenantBacklog(store, tenancy, now) }),
     },
     { name: 'byok', path: '/byok/secrets', routes: byokRoutes({ store, clock, secrets, record }) },
+    ...(options.mounts ?? []).map((define) =>
+      define({
+        runs: hostRuns({
+          store,
+          engine,
+          clock,
+          random,
+          record,
+          executor: execute,
+          streams: { store, followers: following, places: readers, clock },
+        }),
+        pushes: pushes({ store, clock, random, egress, secrets, dispatcher: dispatch, record }),
+        clock,
+        random,
+        implementation,
+        baseUrl: options.baseUrl,
+        org,
+        refusalOf: (error) => refusalOf(error, { log, random }),
+      }),
+    ),
   ];
+  for (const { pushFormats = [] } of mounts) for (const [name, format] of pushFormats) formats.set(name, format);
 
   const described: Route[] = [
     discoveryRoute(
@@ -212,7 +238,6 @@ export function createHost(options: HostOptions): Host {
           maxRequestBodyBytes: maxBytes,
           webhooks,
           idempotencyRetentionHours,
-          contentEncodings,
           apiKeyIssuer: options.apiKeyIssuer ?? 'urn:svc:api-key',
           authentication,
           roles: roles?.catalog,
@@ -223,7 +248,11 @@ export function createHost(options: HostOptions): Host {
           },
           capabilities: {
             ...options.capabilities,
-            families: { observability: { otel: { namespace: 'svc' } }, ...options.capabilities?.families },
+            families: {
+              observability: { otel: { namespace: 'svc' } },
+              ...mountFamilies(mounts),
+              ...options.capabilities?.families,
+            },
             extensions: { ...mountExtensions(org, mounts), ...options.capabilities?.extensions },
           },
         },
@@ -240,7 +269,6 @@ export function createHost(options: HostOptions): Host {
       followers: following,
       pages: pages({ store, keepBytes: STREAM_PAGES_BYTES }),
       limits: streams,
-      closed: observe.streamClosed,
     }),
     ...webhookRoutes({
       store,
@@ -295,7 +323,11 @@ export function createHost(options: HostOptions): Host {
     retirement: options.retirement,
     routes,
     vendor,
-    documents: new Map([...tokenDocuments(options), ...probeDocuments(vendor.prefix, report)]),
+    documents: new Map([
+      ...tokenDocuments(options),
+      ...mountDocuments(vendor.prefix, mounts),
+      ...probeDocuments(vendor.prefix, report),
+    ]),
     authenticator: authenticator({
       lanes: options.authenticate,
       ...(options.refusals !== undefined && { refusals: options.refusals }),
@@ -304,7 +336,6 @@ export function createHost(options: HostOptions): Host {
     roles,
     limiter: options.rateLimit,
     limits: { maxBytes, timeoutMs: BODY_TIMEOUT_MS },
-    codings: contentCodings(contentEncodings),
     once: once({ store, secrets, clock, random, log, retentionMs: idempotencyRetentionHours * HOUR_MS }),
     clock,
     random,
@@ -331,6 +362,17 @@ export function createHost(options: HostOptions): Host {
       everyMs: FORGET_REPLIES_MS,
       round: forgetExpiredReplies(store, clock),
     }),
+    ...(formats.size === 0
+      ? []
+      : [
+          upkeep({
+            clock,
+            log,
+            name: 'pushes.forget',
+            everyMs: FORGET_PUSHES_MS,
+            round: forgetPushes(store, clock, webhooks.deadLetterRetentionDays * DAY_MS),
+          }),
+        ]),
     ...(formerSecretKeys.length === 0
       ? []
       : [upkeep({ clock, log, name: 'secrets.reseal', everyMs: RESEAL_MS, round: reseal({ store, secrets, log }) })]),
@@ -414,6 +456,7 @@ const SHARED_QUEUE_MS = 1000;
 const SHARED_RUNS_MS = 5000;
 const SHARED_REQUESTS_MS = 1000;
 const FORGET_SECRETS_MS = 60_000;
+const FORGET_PUSHES_MS = 3_600_000;
 const FORGET_REPLIES_MS = 60_000;
 /** Again, because another host may have sealed with a former key meanwhile. */
 const RESEAL_MS = 600_000;

@@ -7,6 +7,7 @@ export type { HealthReport } from './health/health.ts';
 export { createHost, type Host } from './host.ts';
 export type { Json, JsonObject } from './json.ts';
 export type { Log, LogRecord } from './log.ts';
+export type { MountDefinition } from './mounts/mount.ts';
 export type { AuditOptions, HostOptions, StreamOptions, WebhookOptions } from './options.ts';
 export { type Random, systemRandom } from './random.ts';
 export {

@@ -6,8 +6,8 @@ import type { Retirement, ServedOptions } from '@svc/versioning';
 import type { Clock } from './clock.ts';
 import type { AuthenticationFacts } from './discovery/authentication.ts';
 import type { HostCapabilities } from './discovery/capabilities.ts';
-import type { Coding } from './http/content-coding.ts';
 import type { Log } from './log.ts';
+import type { MountDefinition } from './mounts/mount.ts';
 import type { Random } from './random.ts';
 import type { WorkflowEngine } from './runs/engine.ts';
 import type { Store } from './stores/store.ts';
@@ -56,6 +56,8 @@ export interface HostOptions {
   readonly implementation?: { readonly name: string; readonly version: string; readonly vendor: string };
   /** The realm that API-key Subjects name as their issuer, as the API-key lane was told. Default `urn:svc:api-key`. */
   readonly apiKeyIssuer?: string;
+  /** Further protocols under `/host/<org>/`: `@svc/host-kit/mounts/a2a`, `@svc/host-kit/mounts/mcp`. Default: none. */
+  readonly mounts?: readonly MountDefinition[];
   /** What the host serves beside the kit, for discovery. Default: nothing. */
   readonly capabilities?: HostCapabilities;
   /** Requests of one credential. Default: not limited. */
@@ -64,8 +66,6 @@ export interface HostOptions {
   readonly streams?: Partial<StreamOptions>;
   /** How long a reply is kept under its idempotency key, in hours: at least, and by default, 24. */
   readonly idempotencyRetentionHours?: number;
-  /** How answers may be coded for callers who ask for it, the preferred first. Default: `zstd`, `br`, `gzip`. */
-  readonly contentEncodings?: readonly Coding[];
   /** Default 1 MiB. */
   readonly maxRequestBodyBytes?: number;
   readonly log?: Log;

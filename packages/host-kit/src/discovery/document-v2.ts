@@ -3,7 +3,6 @@ import { durableDelivery } from './durable-delivery.ts';
 import { EVENT_LOG } from './event-log.ts';
 import type { HostFacts } from './facts.ts';
 import { type Facets, LISTED_AS_SUPPORTED } from './families.ts';
-import { restTransportOf } from './rest-transport.ts';
 import { type Claim, DISCOVERY_V2, type DiscoveryV2 } from './schema-v2.ts';
 import { servedFamilies } from './served-families.ts';
 import { valid } from './valid.ts';
@@ -25,7 +24,6 @@ export function documentV2(facts: HostFacts, contract: string): DiscoveryV2 {
       ...(signatureAlgorithms.includes('standard-webhooks-1') && { secretRotation }),
     },
     eventLog: EVENT_LOG,
-    restTransport: restTransportOf(facts),
     idempotency: { retentionHours: facts.idempotencyRetentionHours },
   };
   const families = Object.fromEntries(

@@ -30,14 +30,6 @@ export async function readJson(request: Request, limits: BodyLimits): Promise<Js
       details: undefined,
     });
   }
-  const coding = request.headers.get('content-encoding') ?? 'identity';
-  if (coding.toLowerCase() !== 'identity') {
-    // What a body decodes to has no bound that its length tells.
-    throw new HostError('unsupported_media_type', 'Send the body as it is, without a Content-Encoding.', {
-      details: undefined,
-      headers: { 'accept-encoding': 'identity' },
-    });
-  }
   const bytes = await readBytes(request, limits);
   try {
     return { json: JSON.parse(utf8.decode(bytes)), bytes };

@@ -1,5 +1,12 @@
+import type { Clock } from '../clock.ts';
 import type { HostCapabilities } from '../discovery/capabilities.ts';
-import type { VendorRoute } from '../http/route.ts';
+import type { Facets } from '../discovery/families.ts';
+import type { Refusal } from '../http/refusal.ts';
+import type { Reply, VendorRoute } from '../http/route.ts';
+import type { Random } from '../random.ts';
+import type { Pushes } from '../webhooks/push.ts';
+import type { PushFormats } from '../webhooks/push-target.ts';
+import type { CallerRuns } from './caller-runs.ts';
 
 /** A surface of the host's own under `/host/<org>`. */
 export interface Mount {
@@ -8,6 +15,40 @@ export interface Mount {
   /** Behind `/host/<org>`. */
   readonly path: string;
   readonly routes: readonly VendorRoute[];
+  /** Public documents, by their path behind `/host/<org>`. */
+  readonly documents?: ReadonlyMap<string, Reply>;
+  /** How it words what it pushes. */
+  readonly pushFormats?: PushFormats;
+  /** What discovery tells of it beside its place. */
+  readonly families?: Facets;
+}
+
+/** Makes a mount for one host. */
+export type MountDefinition = (services: MountServices) => Mount;
+
+/** What a host gives to its mounts. */
+export interface MountServices {
+  readonly runs: CallerRuns;
+  readonly pushes: Pushes;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly implementation: { readonly name: string; readonly version: string };
+  /** Where clients reach the host, and under which organization. */
+  readonly baseUrl: string | undefined;
+  readonly org: string;
+  /** What a caller is told of an error. */
+  readonly refusalOf: (error: unknown) => Refusal;
+}
+
+/** What mounts serve to everybody. */
+export function mountDocuments(prefix: string, mounts: readonly Mount[]): ReadonlyMap<string, () => Promise<Reply>> {
+  const entries = mounts.flatMap(({ documents = [] }) => [...documents]);
+  return new Map(entries.map(([path, reply]) => [prefix + path, async () => reply]));
+}
+
+/** What mounts add to discovery. */
+export function mountFamilies(mounts: readonly Mount[]): Facets {
+  return Object.assign({}, ...mounts.map(({ families }) => families));
 }
 
 /** Where each mount is, for discovery. @see Interface: Versioning, Paths, 3 */

@@ -10,7 +10,7 @@ import type { Random } from '../random.ts';
 import type { Store } from '../stores/store.ts';
 import type { Transaction } from '../transaction.ts';
 import type { WorkflowEngine } from './engine.ts';
-import type { Run } from './run.ts';
+import type { Run, RunTransport } from './run.ts';
 
 /** What a caller asks for, whichever major it asked in. */
 export interface RunRequest {
@@ -21,6 +21,8 @@ export interface RunRequest {
   readonly configurable: JsonObject | undefined;
   readonly tags: readonly string[];
   readonly metadata: JsonObject | undefined;
+  /** Default `rest`. */
+  readonly transport?: RunTransport;
 }
 
 export interface CreateRunOptions {
@@ -61,6 +63,7 @@ export async function createRun(
     ...(request.configurable !== undefined && { configurable: request.configurable }),
     tags: request.tags,
     ...(request.metadata !== undefined && { metadata: request.metadata }),
+    ...(request.transport !== undefined && { transport: request.transport }),
     engineVersion: engine.version,
     eventLogSchemaVersion: EVENT_LOG_SCHEMA_VERSION,
     lastSequence: -1,

@@ -20,6 +20,8 @@ export interface RunFailure {
   readonly details?: JsonObject;
 }
 
+export type RunTransport = 'rest' | 'mcp' | 'a2a' | 'ui';
+
 /** What never changes of a run. */
 export interface RunDefinition {
   readonly runId: string;
@@ -35,6 +37,8 @@ export interface RunDefinition {
   readonly metadata?: JsonObject;
   /** What the caller knows it by. */
   readonly scopeId?: string;
+  /** How it was asked for. Absent: `rest`. */
+  readonly transport?: RunTransport;
   readonly engineVersion: number;
   readonly eventLogSchemaVersion: number;
   /** Milliseconds since the epoch. */

@@ -13,6 +13,7 @@ export function hears(subscription: Subscription, run: Run): boolean {
   if (!subscription.durable && subscription.status !== 'active') return false;
   if (subscription.tenant !== run.tenant || subscription.mode !== run.mode) return false;
   if (!reachesWorkspace(subscription, run.workspace)) return false;
+  if (subscription.push !== undefined && subscription.push.runId !== run.runId) return false;
   return subscription.tags.length === 0 || subscription.tags.some((tag) => run.tags.includes(tag));
 }
 

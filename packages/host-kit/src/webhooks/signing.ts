@@ -2,6 +2,7 @@ import { type HeaderFamily, signDelivery } from '@svc/webhook-verify';
 import { signStandard } from '@svc/webhook-verify/standard-webhooks';
 import type { SecretBox } from '../sealing/secret-box.ts';
 import type { Delivery } from './delivery.ts';
+import type { PushFormats, PushTarget } from './push-target.ts';
 import type { Subscription } from './subscription.ts';
 
 /**
@@ -21,6 +22,8 @@ export interface SigningOptions {
   /** How a delivery names its subscription in the id header. */
   readonly webhookIdOf: (subscription: Subscription) => string;
   readonly families: readonly HeaderFamily[];
+  /** A push is not signed as a delivery is: its format says how a receiver knows it. */
+  readonly formats?: PushFormats;
 }
 
 /**
@@ -29,8 +32,9 @@ export interface SigningOptions {
  *
  * @see Interface: Webhook delivery rules, Delivery headers
  */
-export function attemptSigner({ secrets, webhookIdOf, families }: SigningOptions): SignAttempt {
+export function attemptSigner({ secrets, webhookIdOf, families, formats }: SigningOptions): SignAttempt {
   return ({ deliveryId, eventType, body }, subscription, now) => {
+    if (subscription.push !== undefined) return pushHeaders(subscription, subscription.push);
     const timestamp = Math.floor(now / 1000);
     const { sealedSecret, previousSecret, webhookId, signatureAlgorithms } = subscription;
     const newest = secrets.open(sealedSecret, webhookId);
@@ -42,4 +46,10 @@ export function attemptSigner({ secrets, webhookIdOf, families }: SigningOptions
     // There is one delivery of an event to a subscription, so its id is the message's for as long as it is attempted.
     return { ...signDelivery(v1), ...signStandard({ body, secret, id: deliveryId, timestamp }) };
   };
+
+  function pushHeaders({ sealedSecret, webhookId }: Subscription, { format }: PushTarget): Record<string, string> {
+    const found = formats?.get(format);
+    if (found === undefined) throw new Error(`This host has no mount that words pushes as ${format}.`);
+    return found.headers(secrets.open(sealedSecret, webhookId));
+  }
 }

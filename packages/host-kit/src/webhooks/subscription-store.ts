@@ -19,6 +19,8 @@ export interface SubscriptionStore {
   remove(tenancy: Tenancy, webhookId: string, transaction: Transaction): Promise<Lookup<Subscription>>;
   /** The subscriptions of the run's tenant and mode that ask for this event type. Scope and tags are judged by `match.ts`. */
   listening(run: Run, eventType: string, transaction: Transaction): Promise<readonly Subscription[]>;
+  /** Those that push this run, of any name. Holding the run is what permits it. */
+  pushesOf(run: Run, transaction: Transaction): Promise<readonly Subscription[]>;
   /** A subscription that the caller manages: of its tenant and mode, and wholly within its reach. */
   find(tenancy: Tenancy, webhookId: string): Promise<Lookup<Subscription>>;
   /** Those that the caller manages, by their ids, those after `after` only. */

@@ -1,5 +1,6 @@
 import type { Major } from '@svc/versioning';
 import type { Circuit } from './circuit.ts';
+import type { PushTarget } from './push-target.ts';
 import type { SubscriptionStatus } from './state.ts';
 
 /** A registered receiver. `events` are in the stored vocabulary; what it is sent is in that of the major it registered under. */
@@ -28,6 +29,8 @@ export interface Subscription {
   readonly secretFingerprint: string;
   /** The secret before this one, as long as both sign. */
   readonly previousSecret: PreviousSecret | undefined;
+  /** Set: it hears of one run alone, and is told in the words of a mount. */
+  readonly push?: PushTarget;
   readonly createdAt: number;
 }
 

@@ -28,6 +28,7 @@ export function operatorView(subscription: Subscription): JsonObject {
     ...(subscription.previousSecret !== undefined && {
       previousSecretExpiresAt: new Date(subscription.previousSecret.expiresAt).toISOString(),
     }),
+    ...(subscription.push !== undefined && { pushes: subscription.push.runId }),
     createdAt: new Date(subscription.createdAt).toISOString(),
   };
 }

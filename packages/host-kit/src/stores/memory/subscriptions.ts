@@ -29,6 +29,10 @@ export function subscriptionStore(
         ({ tenant, mode, events }) => tenant === run.tenant && mode === run.mode && events.includes(eventType),
       );
     },
+    async pushesOf({ tenant, mode, runId }) {
+      const own = [...subscriptions.values()].filter((found) => found.tenant === tenant && found.mode === mode);
+      return own.filter(({ push }) => push?.runId === runId);
+    },
     async find(tenancy, webhookId) {
       const subscription = subscriptions.get(webhookId);
       if (subscription?.tenant !== tenancy.tenant || subscription.mode !== tenancy.mode) return ABSENT;

@@ -2,7 +2,7 @@ import { ABSENT, OTHER_WORKSPACE } from '../../lookup.ts';
 import { coversScope } from '../../webhooks/match.ts';
 import type { Subscription } from '../../webhooks/subscription.ts';
 import type { SubscriptionStore } from '../../webhooks/subscription-store.ts';
-import { documentOf, secretColumns, subscriptionOf } from '../sql/subscription-row.ts';
+import { documentOf, listensTo, pushKey, secretColumns, subscriptionOf } from '../sql/subscription-row.ts';
 import type { Database } from './database.ts';
 
 const INSERT = {
@@ -27,7 +27,12 @@ const DELETE = { name: 'subscriptions-delete', text: 'DELETE FROM subscriptions 
 const LISTENING = {
   name: 'subscriptions-listening',
   text: `SELECT s.* FROM subscription_events e JOIN subscriptions s USING (webhook_id)
-    WHERE e.tenant = $1 AND e.mode = $2 AND e.event_type = $3 AND e.workspace IN ('*', $4) ORDER BY s.webhook_id FOR KEY SHARE OF s`,
+    WHERE e.tenant = $1 AND e.mode = $2 AND e.event_type = $3 AND e.workspace IN ('*', $4, $5) ORDER BY s.webhook_id FOR KEY SHARE OF s`,
+};
+const PUSHES = {
+  name: 'subscriptions-pushes',
+  text: `SELECT * FROM subscriptions WHERE webhook_id IN (SELECT webhook_id FROM subscription_events
+    WHERE tenant = $1 AND mode = $2 AND workspace = $3) ORDER BY webhook_id`,
 };
 const LIST = {
   name: 'subscriptions-list',
@@ -62,7 +67,7 @@ export function subscriptionStore(database: Database): SubscriptionStore {
       const health = [status, JSON.stringify(circuit), JSON.stringify(failures)];
       const values = [webhookId, tenant, mode, ...health, ...secretColumns(subscription), documentOf(subscription)];
       await database.within(transaction, INSERT, values);
-      const workspaces = subscription.workspaces === 'all' ? ['*'] : [...subscription.workspaces];
+      const workspaces = [...listensTo(subscription)];
       await database.within(transaction, LISTEN, [tenant, mode, [...events], workspaces, webhookId]);
     },
     async remove(tenancy, webhookId, transaction) {
@@ -81,7 +86,12 @@ export function subscriptionStore(database: Database): SubscriptionStore {
         run.mode,
         eventType,
         run.workspace ?? '*',
+        pushKey(run),
       ]);
+      return rows.map(subscriptionOf);
+    },
+    async pushesOf(run, transaction) {
+      const { rows } = await database.within(transaction, PUSHES, [run.tenant, run.mode, pushKey(run)]);
       return rows.map(subscriptionOf);
     },
     async find(tenancy, webhookId) {

@@ -5,8 +5,8 @@ type Document = Omit<RunDefinition, 'runId' | 'tenant' | 'workspace' | 'mode' | 
 
 /** What never changes of a run, as it is stored. */
 export function documentOf(run: Run): string {
-  const { workflowId, owner, inputs, configurable, tags, metadata, engineVersion, eventLogSchemaVersion, createdAt } =
-    run;
+  const { workflowId, owner, inputs, configurable, tags, metadata, transport } = run;
+  const { engineVersion, eventLogSchemaVersion, createdAt } = run;
   const document: Record<keyof Document, unknown> = {
     workflowId,
     owner,
@@ -14,6 +14,7 @@ export function documentOf(run: Run): string {
     configurable,
     tags,
     metadata,
+    transport,
     engineVersion,
     eventLogSchemaVersion,
     createdAt,

@@ -19,8 +19,19 @@ type Document = Omit<
 
 /** What never changes of a subscription, as it is stored. */
 export function documentOf(subscription: Subscription): string {
-  const { workspaces, major, url, events, tags, durable, signatureAlgorithms, createdAt } = subscription;
-  return JSON.stringify({ workspaces, major, url, events, tags, durable, signatureAlgorithms, createdAt });
+  const { workspaces, major, url, events, tags, durable, signatureAlgorithms, push, createdAt } = subscription;
+  return JSON.stringify({ workspaces, major, url, events, tags, durable, signatureAlgorithms, push, createdAt });
+}
+
+/** What a subscription is found by, beside event types: its workspaces, all of them, or the one run that it pushes. */
+export function listensTo({ workspaces, push }: Subscription): readonly string[] {
+  if (push !== undefined) return [pushKey(push)];
+  return workspaces === 'all' ? ['*'] : workspaces;
+}
+
+/** No workspace has a colon in its name. */
+export function pushKey({ runId }: { readonly runId: string }): string {
+  return `run:${runId}`;
 }
 
 /** `sealed_secret`, `secret_fingerprint`, and the three columns of the previous one. */

@@ -1,10 +1,9 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { ABSENT, OTHER_WORKSPACE } from '../../lookup.ts';
-import type { Transaction } from '../../transaction.ts';
 import { coversScope } from '../../webhooks/match.ts';
 import type { Subscription } from '../../webhooks/subscription.ts';
 import type { SubscriptionStore } from '../../webhooks/subscription-store.ts';
-import { documentOf, secretColumns, subscriptionOf } from '../sql/subscription-row.ts';
+import { documentOf, listensTo, pushKey, secretColumns, subscriptionOf } from '../sql/subscription-row.ts';
 import type { Writer } from './writer.ts';
 
 const INSERT = `INSERT INTO subscriptions (webhook_id, tenant, mode, status, circuit, failures, sealed_secret,
@@ -13,10 +12,12 @@ const INSERT = `INSERT INTO subscriptions (webhook_id, tenant, mode, status, cir
 const LISTEN = `INSERT OR IGNORE INTO subscription_listens (tenant, mode, event_type, workspace, webhook_id)
   VALUES (?, ?, ?, ?, ?)`;
 const OWNED = 'SELECT * FROM subscriptions WHERE webhook_id = ? AND tenant = ? AND mode = ?';
-// Takes the event types with it.
+// Takes the event types and the waiting deliveries with it.
 const DELETE = 'DELETE FROM subscriptions WHERE webhook_id = ?';
 const LISTENING = `SELECT s.* FROM subscription_listens e JOIN subscriptions s USING (webhook_id)
-  WHERE e.tenant = ? AND e.mode = ? AND e.event_type = ? AND e.workspace IN ('*', ?)`;
+  WHERE e.tenant = ? AND e.mode = ? AND e.event_type = ? AND e.workspace IN ('*', ?, ?)`;
+const PUSHES = `SELECT DISTINCT s.* FROM subscription_listens e JOIN subscriptions s USING (webhook_id)
+  WHERE e.tenant = ? AND e.mode = ? AND e.workspace = ? ORDER BY s.webhook_id`;
 const LIST = 'SELECT * FROM subscriptions WHERE tenant = ? AND mode = ? AND webhook_id > ? ORDER BY webhook_id';
 const READ = 'SELECT * FROM subscriptions WHERE webhook_id = ?';
 const UPDATE_HEALTH = 'UPDATE subscriptions SET status = ?, circuit = ?, failures = ? WHERE webhook_id = ?';
@@ -27,25 +28,13 @@ const FORGET_EXPIRED = `UPDATE subscriptions SET previous_sealed_secret = NULL, 
   (SELECT webhook_id FROM subscriptions WHERE previous_expires_at <= ? LIMIT ?)`;
 const PAGE = 'SELECT * FROM subscriptions WHERE webhook_id > ? ORDER BY webhook_id LIMIT ?';
 
-/** What else the store keeps for a subscription, and has to hear of what becomes of it. */
-export interface Belongings {
-  /** In the transaction that removes the subscription. */
-  drop(webhookId: string, transaction: Transaction): void;
-  /** After the commit. */
-  statusChanged(webhookId: string): void;
-}
-
-export function subscriptionStore(
-  reader: DatabaseSync,
-  database: DatabaseSync,
-  writer: Writer,
-  belongings: Belongings,
-): SubscriptionStore {
+export function subscriptionStore(reader: DatabaseSync, database: DatabaseSync, writer: Writer): SubscriptionStore {
   const insert = database.prepare(INSERT);
   const listen = database.prepare(LISTEN);
   const owned = database.prepare(OWNED);
   const remove = database.prepare(DELETE);
   const listening = database.prepare(LISTENING);
+  const pushing = database.prepare(PUSHES);
   const current = database.prepare(READ);
   const updateHealth = database.prepare(UPDATE_HEALTH);
   const updateSecrets = database.prepare(UPDATE_SECRETS);
@@ -69,9 +58,8 @@ export function subscriptionStore(
         ...secretColumns(subscription),
         documentOf(subscription),
       );
-      const workspaces = subscription.workspaces === 'all' ? ['*'] : subscription.workspaces;
       for (const eventType of subscription.events) {
-        for (const workspace of workspaces) listen.run(tenant, mode, eventType, workspace, webhookId);
+        for (const workspace of listensTo(subscription)) listen.run(tenant, mode, eventType, workspace, webhookId);
       }
     },
     async remove(tenancy, webhookId, transaction) {
@@ -81,12 +69,15 @@ export function subscriptionStore(
       const subscription = subscriptionOf(row);
       if (!coversScope(tenancy, subscription)) return OTHER_WORKSPACE;
       remove.run(webhookId);
-      belongings.drop(webhookId, transaction);
       return { kind: 'found', value: subscription };
     },
     async listening(run, eventType, transaction) {
       writer.require(transaction);
-      return listening.all(run.tenant, run.mode, eventType, run.workspace ?? '*').map(subscriptionOf);
+      return listening.all(run.tenant, run.mode, eventType, run.workspace ?? '*', pushKey(run)).map(subscriptionOf);
+    },
+    async pushesOf(run, transaction) {
+      writer.require(transaction);
+      return pushing.all(run.tenant, run.mode, pushKey(run)).map(subscriptionOf);
     },
     async find(tenancy, webhookId) {
       const row = find.get(webhookId, tenancy.tenant, tenancy.mode);
@@ -113,7 +104,6 @@ export function subscriptionStore(
       if (row === undefined) return;
       const { status, circuit, failures } = change(subscriptionOf(row));
       updateHealth.run(status, JSON.stringify(circuit), JSON.stringify(failures), webhookId);
-      writer.whenCommitted(transaction, () => belongings.statusChanged(webhookId));
     },
     async updateSecrets(webhookId, change, transaction) {
       writer.require(transaction);

@@ -6,8 +6,6 @@ export interface Writer {
   transaction<T>(work: (transaction: Transaction) => Promise<T>): Promise<T>;
   /** Throws unless `transaction` is the one open at this moment. */
   require(transaction: Transaction): void;
-  /** Runs `effect` once what the transaction wrote is durable, before anybody hears of it; never when it is undone. */
-  whenCommitted(transaction: Transaction, effect: () => void): void;
   /** Resolves once everything that was asked for has ended. */
   idle(): Promise<void>;
 }
@@ -27,7 +25,7 @@ export function writer(database: DatabaseSync): Writer {
     commit: database.prepare('COMMIT'),
   };
   let draining: Promise<void> | undefined;
-  let open: { readonly transaction: Transaction; readonly effects: (() => void)[] } | undefined;
+  let open: Transaction | undefined;
 
   return {
     transaction(work) {
@@ -35,17 +33,16 @@ export function writer(database: DatabaseSync): Writer {
         queue.push({
           async run() {
             const transaction: Transaction = { [transactionMark]: true };
-            const effects: (() => void)[] = [];
-            open = { transaction, effects };
+            open = transaction;
             statement.savepoint.run();
             try {
               const result = await work(transaction);
               statement.release.run();
-              return { effects, tell: () => resolve(result) };
+              return () => resolve(result);
             } catch (error) {
               statement.undo.run();
               statement.release.run();
-              return { effects: [], tell: () => reject(error) };
+              return () => reject(error);
             } finally {
               open = undefined;
             }
@@ -55,17 +52,13 @@ export function writer(database: DatabaseSync): Writer {
         draining ??= drain();
       });
     },
-    require: (transaction) => void standing(transaction),
-    whenCommitted: (transaction, effect) => void standing(transaction).effects.push(effect),
+    require(transaction) {
+      if (transaction !== open) throw new Error('The transaction has ended, or belongs to another store.');
+    },
     async idle() {
       while (draining !== undefined) await draining;
     },
   };
-
-  function standing(transaction: Transaction) {
-    if (open?.transaction !== transaction) throw new Error('The transaction has ended, or belongs to another store.');
-    return open;
-  }
 
   async function drain(): Promise<void> {
     while (queue.length > 0) {
@@ -78,18 +71,17 @@ export function writer(database: DatabaseSync): Writer {
   }
 
   async function commitTogether(jobs: readonly Job[]): Promise<void> {
-    const done: Done[] = [];
+    const settle: (() => void)[] = [];
     try {
       statement.begin.run();
-      for (const job of jobs) done.push(await job.run());
+      for (const job of jobs) settle.push(await job.run());
       statement.commit.run();
     } catch (error) {
       if (database.isTransaction) database.exec('ROLLBACK');
       for (const job of jobs) job.reject(error);
       return;
     }
-    for (const { effects } of done) for (const effect of effects) effect();
-    for (const { tell } of done) tell();
+    for (const done of settle) done();
   }
 }
 
@@ -100,13 +92,7 @@ function nextTurn(): Promise<void> {
 }
 
 interface Job {
-  /** Does the work and returns what is left to do after the commit. */
-  run(): Promise<Done>;
+  /** Does the work and returns what to tell its caller after the commit. */
+  run(): Promise<() => void>;
   reject(error: unknown): void;
-}
-
-interface Done {
-  readonly effects: readonly (() => void)[];
-  /** Tells the caller. */
-  tell(): void;
 }

@@ -1,0 +1,27 @@
+import type { MountDefinition } from '@svc/host-kit';
+import { a2aMount } from '@svc/host-kit/mounts/a2a';
+import { chatMount } from '@svc/host-kit/mounts/chat';
+import { mcpMount } from '@svc/host-kit/mounts/mcp';
+import type { Config } from './config.ts';
+
+/** The further protocols that the configuration switches on. */
+export function mounts({ mounts: { a2a, mcp, chat } }: Config): MountDefinition[] {
+  return [...(a2a ? [A2A] : []), ...(mcp ? [mcpMount()] : []), ...(chat ? [CHAT] : [])];
+}
+
+const A2A = a2aMount({
+  agent: {
+    name: 'svc reference host',
+    description: 'Runs a workflow: the message names it in metadata.workflowId, and its data part is the inputs.',
+    version: '0.0.0',
+    skills: [
+      { id: 'echo', name: 'Echo', description: 'Completes with its inputs.' },
+      { id: 'delay', name: 'Delay', description: 'Completes after inputs.ms.' },
+      { id: 'approval', name: 'Approval', description: 'Asks for an approval, and goes on with the answer.' },
+      { id: 'artifact', name: 'Artifact', description: 'Makes an artifact of inputs.content.' },
+    ],
+  },
+});
+
+/** There is no model behind this host: what it is told it says back. */
+const CHAT = chatMount({ workflowId: 'echo', reply: ({ message }) => message });

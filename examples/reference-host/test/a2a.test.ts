@@ -1,0 +1,254 @@
+import { SendMessageRequest, type StreamResponse, type Task, TaskPushNotificationConfig, TaskState } from '@a2a-js/sdk';
+import { type Client, ClientFactory, JsonRpcTransportFactory } from '@a2a-js/sdk/client';
+import { covers } from '@svc/tools/covers';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type AcmeHost, KEY, OTHER_TENANT, READER, startAcme } from './acme-host.ts';
+import { eventually } from './booted-host.ts';
+
+const AGENT = 'operator_brought_key_of_an_a2a_client_xy';
+let host: AcmeHost;
+let client: Client;
+
+beforeAll(async () => {
+  host = await startAcme(
+    { durable: true, retryPolicy: { maxAttempts: 3, backoff: 'fixed', delayMs: 20 } },
+    { apiKeys: [...KEYS] },
+  );
+  client = await clientOf(AGENT);
+});
+afterAll(() => host.stop());
+
+const SCOPES = ['runs:create', 'runs:read', 'runs:cancel', 'artifacts:read', 'approvals:respond', 'webhooks:manage'];
+const KEYS = [
+  { id: 'agent', key: AGENT, scopes: SCOPES },
+  { id: 'narrow', key: KEY, scopes: ['runs:create', 'runs:read'] },
+  { id: 'reader', key: READER, scopes: ['runs:read'] },
+  { id: 'stranger', key: OTHER_TENANT, tenant: 'umbrella', workspaces: ['hive'], scopes: SCOPES },
+].map((key) => ({ tenant: 'acme', workspaces: ['acme-prod'], principal: `p_${key.id}`, ...key }));
+
+const CARD = '/host/example/a2a/.well-known/agent-card.json';
+
+/** The official client, as it finds its way from the card. */
+async function clientOf(key: string): Promise<Client> {
+  const fetchImpl: typeof fetch = (input, init) => {
+    const headers = new Headers(init?.headers);
+    headers.set('authorization', `Bearer ${key}`);
+    return fetch(input, { ...init, headers });
+  };
+  const card = await (await fetch(host.url() + CARD)).json();
+  return new ClientFactory({ transports: [new JsonRpcTransportFactory({ fetchImpl })] }).createFromAgentCard(card);
+}
+
+let messages = 0;
+function asking(workflowId: string, data: object, others: object = {}): SendMessageRequest {
+  return SendMessageRequest.fromJSON({
+    message: {
+      messageId: `m-${messages++}`,
+      role: 'ROLE_USER',
+      parts: [{ data }],
+      metadata: { workflowId },
+      ...others,
+    },
+  });
+}
+
+async function taskFor(workflowId: string, data: object, others?: object): Promise<Task> {
+  const answer = await client.sendMessage(asking(workflowId, data, others));
+  if (!('status' in answer)) throw new Error('The answer is no task.');
+  return answer;
+}
+
+function outputsIn({ artifacts }: Task): unknown {
+  return artifacts.find(({ artifactId }) => artifactId === 'outputs')?.parts[0]?.content?.value;
+}
+
+function statesOf(updates: readonly StreamResponse[]): (TaskState | undefined)[] {
+  return updates.flatMap(({ payload }) =>
+    payload?.$case === 'task' || payload?.$case === 'statusUpdate' ? [payload.value.status?.state] : [],
+  );
+}
+
+describe('a task of A2A 1.0, asked for by the official client', () => {
+  test('is a run from start to end, with the inputs of the message and the outputs of the run', async () => {
+    const task = await taskFor('echo', { text: 'hello' }, { contextId: 'ctx-1' });
+    expect(task).toMatchObject({ contextId: 'ctx-1', status: { state: TaskState.TASK_STATE_COMPLETED } });
+    expect(outputsIn(task)).toEqual({ text: 'hello' });
+    const run = await host.call(`/v1/runs/${task.id}`, { key: AGENT });
+    expect(run.body).toMatchObject({ runId: task.id, status: 'completed' });
+  });
+
+  test('outlives the host', async () => {
+    const before = await taskFor('echo', { text: 'kept' });
+    await host.crash();
+    client = await clientOf(AGENT);
+    expect(await client.getTask({ tenant: '', id: before.id })).toEqual(before);
+  });
+
+  test('is streamed from its first state to its last', async () => {
+    const updates: StreamResponse[] = [];
+    for await (const update of client.sendMessageStream(asking('delay', { ms: 30 }))) updates.push(update);
+    const states = statesOf(updates);
+    expect(states.at(0)).toBe(TaskState.TASK_STATE_SUBMITTED);
+    expect(states.at(-1)).toBe(TaskState.TASK_STATE_COMPLETED);
+  });
+
+  test('is taken up again by a reader who comes back', async () => {
+    const request = asking('delay', { ms: 400 });
+    const task = await client.sendMessage({ ...request, configuration: { ...NOW } });
+    if (!('status' in task)) throw new Error('The answer is no task.');
+    const updates: StreamResponse[] = [];
+    for await (const update of client.resubscribeTask({ tenant: '', id: task.id })) updates.push(update);
+    expect(statesOf(updates).at(-1)).toBe(TaskState.TASK_STATE_COMPLETED);
+  });
+
+  test('fails as its run does, and says why', async () => {
+    const task = await taskFor('fail', { message: 'as asked' });
+    expect(task.status?.state).toBe(TaskState.TASK_STATE_FAILED);
+    expect(task.status?.message?.parts[0]?.content).toEqual({ $case: 'text', value: 'as asked' });
+  });
+
+  test('is no one else’s', async () => {
+    const { id } = await taskFor('echo', {});
+    const stranger = await clientOf(OTHER_TENANT);
+    await expect(stranger.getTask({ tenant: '', id })).rejects.toThrow('There is no such task.');
+    await expect(client.getTask({ tenant: '', id: 'run_00000000000000000000000000' })).rejects.toThrow(
+      'There is no such task.',
+    );
+  });
+});
+
+const NOW = {
+  acceptedOutputModes: [],
+  taskPushNotificationConfig: undefined,
+  historyLength: undefined,
+  returnImmediately: true,
+};
+
+describe('a push', () => {
+  const config = (fields: object) =>
+    TaskPushNotificationConfig.fromJSON({ url: host.receiver.url, token: 'known-to-the-receiver', ...fields });
+
+  test('tells every change of the task, with the token and the credentials that it was asked for with', async () => {
+    const { receiver } = host;
+    receiver.answer = 200;
+    const before = receiver.bodies.length;
+    const request = asking('delay', { ms: 20 });
+    const taskPushNotificationConfig = config({ authentication: { scheme: 'Bearer', credentials: 'of-the-client' } });
+    const task = await client.sendMessage({ ...request, configuration: { ...NOW, taskPushNotificationConfig } });
+    if (!('status' in task)) throw new Error('The answer is no task.');
+    const pushed = () =>
+      receiver.bodies
+        .slice(before)
+        .map((body) => JSON.parse(body))
+        .filter((body) => body.task?.id === task.id);
+    await eventually(() => pushed().some((body) => body.task.status.state === 'TASK_STATE_COMPLETED'));
+    expect(receiver.headers.at(-1)).toMatchObject({
+      'content-type': 'application/a2a+json',
+      'x-a2a-notification-token': 'known-to-the-receiver',
+      authorization: 'Bearer of-the-client',
+    });
+    // The configuration is shown without what it authenticates by.
+    const { configs } = await client.listTaskPushNotificationConfig({
+      tenant: '',
+      taskId: task.id,
+      pageSize: 0,
+      pageToken: '',
+    });
+    expect(configs).toMatchObject([{ url: receiver.url, token: '' }]);
+    expect(JSON.stringify(configs)).not.toContain('of-the-client');
+  });
+
+  test('is retried, as a delivery is', async () => {
+    const { receiver } = host;
+    receiver.answer = 500;
+    const before = receiver.statuses.length;
+    const taskPushNotificationConfig = config({});
+    const request = asking('echo', {});
+    await client.sendMessage({ ...request, configuration: { ...NOW, taskPushNotificationConfig } });
+    await eventually(() => receiver.statuses.length > before + 1);
+    receiver.answer = 200;
+  });
+
+  test.each(['http://169.254.169.254/latest', 'https://10.0.0.8/', 'ftp://example.com/', 'https://localhost/'])(
+    `${covers('operations.host.a2a-push-guarded')}: %s is refused`,
+    async (url) => {
+      const task = await taskFor('echo', {});
+      const asked = TaskPushNotificationConfig.fromJSON({ taskId: task.id, url });
+      await expect(client.createTaskPushNotificationConfig(asked)).rejects.toThrow('refused');
+    },
+  );
+});
+
+const rpc = async (body: unknown, { key = AGENT, headers = {} }: { key?: string; headers?: object } = {}) => {
+  const response = await fetch(`${host.url()}/host/example/a2a`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...(key !== '' && { authorization: `Bearer ${key}` }), ...headers },
+    body: typeof body === 'string' ? body : JSON.stringify(body),
+  });
+  return { status: response.status, headers: response.headers, body: await response.json() };
+};
+const call = (method: string, params: object) => ({ jsonrpc: '2.0', id: 7, method, params });
+
+describe('A2A 0.3 on the wire', () => {
+  const message = (workflowId: string, data: object) => ({
+    message: {
+      kind: 'message',
+      messageId: 'm-old',
+      role: 'user',
+      parts: [{ kind: 'data', data }],
+      metadata: { workflowId },
+    },
+  });
+
+  test('message/send and tasks/get', async () => {
+    const { body } = await rpc(call('message/send', message('echo', { text: 'old' })));
+    expect(body).toMatchObject({ id: 7, result: { kind: 'task', status: { state: 'completed' } } });
+    const got = await rpc(call('tasks/get', { id: body.result.id }));
+    expect(got.body.result).toEqual(body.result);
+  });
+
+  test('tasks/pushNotificationConfig/set pushes the task in its own version', async () => {
+    const { receiver } = host;
+    receiver.answer = 200;
+    const before = receiver.bodies.length;
+    const sent = await rpc(
+      call('message/send', { ...message('delay', { ms: 500 }), configuration: { blocking: false } }),
+    );
+    const taskId = sent.body.result.id;
+    const set = await rpc(
+      call('tasks/pushNotificationConfig/set', { taskId, pushNotificationConfig: { url: receiver.url } }),
+    );
+    expect(set.body).toMatchObject({ id: 7, result: { taskId, pushNotificationConfig: { url: receiver.url } } });
+    await eventually(() => {
+      const bodies = receiver.bodies.slice(before).map((body) => JSON.parse(body));
+      return bodies.some(({ kind, id, status }) => kind === 'task' && id === taskId && status.state === 'completed');
+    });
+  });
+});
+
+describe(covers('errors.transport.json-rpc'), () => {
+  test.each([
+    ['no credential', call('GetTask', { id: 'x' }), '', 401, { code: -32000, data: { error: 'unauthenticated' } }],
+    ['no JSON', '{', AGENT, 400, { code: -32700 }],
+    ['no request', '[]', AGENT, 200, { code: -32600 }],
+    ['a method that there is not', call('tasks/steal', {}), AGENT, 200, { code: -32601 }],
+    ['a scope that is missing', call('SendMessage', {}), READER, 403, { code: -32000, data: { error: 'forbidden' } }],
+    ['a message without parts', call('SendMessage', { message: {} }), AGENT, 200, { code: -32602 }],
+  ])('%s', async (_, body, key, status, error) => {
+    const answer = await rpc(body, { key });
+    expect(answer).toMatchObject({ status, body: { jsonrpc: '2.0', error } });
+    if (status === 401) expect(answer.headers.get('www-authenticate')).toMatch(/^Bearer/);
+  });
+
+  test('a version that is not served', async () => {
+    const { body } = await rpc(call('GetTask', { id: 'x' }), { headers: { 'a2a-version': '2.0' } });
+    expect(body.error.code).toBe(-32009);
+  });
+});
+
+test(covers('versioning.axes.a2a-versions', 'versioning.axes.reference-interop'), async () => {
+  const { body } = await host.call('/.well-known/svc', { major: '2', key: AGENT });
+  expect(body.a2a).toMatchObject({ protocolVersions: ['1.0', '0.3'], preferredVersion: '1.0' });
+  expect(body.mcp).toBeUndefined();
+  expect(body.extensions['example.a2a']).toEqual({ path: '/host/example/a2a' });
+});

@@ -1,0 +1,104 @@
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { covers } from '@svc/tools/covers';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { type AcmeHost, KEY, OTHER_TENANT, READER, startAcme } from './acme-host.ts';
+
+let host: AcmeHost;
+const open: Client[] = [];
+
+beforeAll(async () => {
+  host = await startAcme({}, { mounts: { mcp: true } });
+});
+afterEach(async () => {
+  for (const client of open.splice(0)) await client.close();
+});
+afterAll(() => host.stop());
+
+/** The official client. */
+async function clientOf(key: string): Promise<Client> {
+  const client = new Client({ name: 'test', version: '1.0.0' });
+  const url = new URL(`${host.url()}/host/example/mcp`);
+  await client.connect(
+    new StreamableHTTPClientTransport(url, { requestInit: { headers: { authorization: `Bearer ${key}` } } }),
+  );
+  open.push(client);
+  return client;
+}
+
+describe('an MCP client', () => {
+  test('finds the operations on runs as tools', async () => {
+    const { tools } = await (await clientOf(KEY)).listTools();
+    expect(tools.map(({ name }) => name)).toEqual(['create_run', 'read_run', 'cancel_run', 'answer_run']);
+  });
+
+  test('drives a run from start to end', async () => {
+    const client = await clientOf(KEY);
+    const created = await client.callTool({
+      name: 'create_run',
+      arguments: { workflowId: 'echo', inputs: { text: 'hi' }, waitSeconds: 20 },
+    });
+    expect(created.structuredContent).toMatchObject({ status: 'completed', outputs: { text: 'hi' } });
+    const runId = String(Reflect.get(created.structuredContent ?? {}, 'runId'));
+    const read = await client.callTool({ name: 'read_run', arguments: { runId } });
+    expect(read.structuredContent).toEqual(created.structuredContent);
+    expect((await host.call(`/v1/runs/${runId}`)).body).toMatchObject({ runId, status: 'completed' });
+  });
+
+  test('is told what it may not do, and what there is not, as results', async () => {
+    const reader = await clientOf(READER);
+    const refused = await reader.callTool({ name: 'create_run', arguments: { workflowId: 'echo' } });
+    expect(refused).toMatchObject({ isError: true, content: [{ text: expect.stringContaining('forbidden') }] });
+    const client = await clientOf(KEY);
+    const wrong = await client.callTool({ name: 'create_run', arguments: { workflowId: 'nothing-like-it' } });
+    expect(wrong).toMatchObject({ isError: true, content: [{ text: expect.stringContaining('workflowId') }] });
+  });
+
+  test('sees no run of another tenant', async () => {
+    const created = await (await clientOf(KEY)).callTool({ name: 'create_run', arguments: { workflowId: 'echo' } });
+    const runId = String(Reflect.get(created.structuredContent ?? {}, 'runId'));
+    const stranger = await clientOf(OTHER_TENANT);
+    const read = await stranger.callTool({ name: 'read_run', arguments: { runId } });
+    expect(read).toMatchObject({ isError: true, content: [{ text: expect.stringContaining('not_found') }] });
+  });
+
+  test('needs a credential', async () => {
+    const response = await fetch(`${host.url()}/host/example/mcp`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream' },
+      body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'initialize', params: {} }),
+    });
+    expect(response.status).toBe(401);
+    expect(await response.json()).toMatchObject({ jsonrpc: '2.0', error: { data: { error: 'unauthenticated' } } });
+  });
+
+  test('of the older revision is served, too', async () => {
+    const response = await fetch(`${host.url()}/host/example/mcp`, {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${KEY}`,
+        'content-type': 'application/json',
+        accept: 'application/json, text/event-stream',
+      },
+      body: JSON.stringify({
+        jsonrpc: '2.0',
+        id: 1,
+        method: 'initialize',
+        params: { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'old', version: '1' } },
+      }),
+    });
+    expect(response.status).toBe(200);
+    expect(await response.text()).toContain('"protocolVersion":"2025-06-18"');
+  });
+});
+
+test(covers('operations.host.mcp-off-by-default', 'versioning.axes.mcp-revisions'), async () => {
+  const { body } = await host.call('/.well-known/svc', { major: '2' });
+  expect(body.mcp).toMatchObject({ revisions: ['2026-07-28', '2025-06-18'], preferredVersion: '2026-07-28' });
+  const plain = await startAcme({});
+  try {
+    expect((await plain.call('/host/example/mcp', { body: {} })).status).toBe(404);
+    expect((await plain.call('/.well-known/svc', { major: '2' })).body.mcp).toBeUndefined();
+  } finally {
+    await plain.stop();
+  }
+});

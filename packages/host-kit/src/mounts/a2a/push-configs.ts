@@ -1,0 +1,102 @@
+import type { TaskPushNotificationConfig } from '@a2a-js/sdk';
+import { V03PushNotificationSerializer } from '@a2a-js/sdk/compat/v0_3/server';
+import { RequestMalformedError } from '@a2a-js/sdk/errors';
+import { type PushNotificationSerializer, V1PushNotificationSerializer } from '@a2a-js/sdk/server';
+import { z } from 'zod';
+import type { Run } from '../../runs/run.ts';
+import type { PushFormat, PushFormats } from '../../webhooks/push-target.ts';
+import type { MountCaller } from '../caller-runs.ts';
+import type { MountServices } from '../mount.ts';
+import type { A2aVersion } from './agent-card.ts';
+import { outputsArtifact, taskOf } from './task.ts';
+
+/** Where the changes of a task are pushed to. Scope `webhooks:manage`, as for every URL that a host is to post to. */
+export interface PushConfigs {
+  /** @throws {RequestMalformedError} for a URL that the egress rules refuse, and for what cannot stand in a header */
+  create(caller: MountCaller, run: Run, config: TaskPushNotificationConfig): Promise<TaskPushNotificationConfig>;
+  /** Without what they authenticate by: that is never shown again. */
+  list(caller: MountCaller, run: Run): Promise<TaskPushNotificationConfig[]>;
+  remove(caller: MountCaller, run: Run, id: string): Promise<void>;
+}
+
+/** @param version in which what is asked for now will be pushed */
+export function pushConfigs({ pushes }: Pick<MountServices, 'pushes'>, version: A2aVersion): PushConfigs {
+  return {
+    async create(caller, run, given) {
+      const principal = await caller.permit('webhooks:manage');
+      const checked = CONFIG.safeParse(given);
+      if (!checked.success)
+        throw new RequestMalformedError(`pushNotificationConfig: ${checked.error.issues[0]?.message}`);
+      const { id, url, token, authentication } = checked.data;
+      const name = id === '' ? run.runId : id;
+      const secret = JSON.stringify({ token, authentication });
+      await pushes.add(principal, run, { name, url, format: FORMAT[version], events: PUSHED, secret });
+      return { ...given, id: name, taskId: run.runId, tenant: '' };
+    },
+    async list(caller, run) {
+      const principal = await caller.permit('webhooks:manage');
+      const found = await pushes.list(principal, run);
+      return found.flatMap(({ url, push }) =>
+        push === undefined
+          ? []
+          : [{ id: push.name, taskId: run.runId, url, token: '', authentication: undefined, tenant: '' }],
+      );
+    },
+    async remove(caller, run, id) {
+      await pushes.remove(await caller.permit('webhooks:manage'), run, id);
+    },
+  };
+}
+
+const FORMAT = { '1.0': 'a2a/1.0', '0.3': 'a2a/0.3' } as const satisfies Record<A2aVersion, string>;
+
+/** Each change of a task's state. */
+const PUSHED = [
+  'run.started',
+  'interrupt.requested',
+  'interrupt.resolved',
+  'run.completed',
+  'run.failed',
+  'run.cancelled',
+];
+
+const printable = z.string().regex(/^[\x20-\x7e]*$/, 'token and credentials must be printable ASCII');
+const CONFIG = z.object({
+  id: z.string().regex(/^[A-Za-z0-9._~-]{0,128}$/, 'id must be letters, digits and . _ ~ -, 128 at the most'),
+  url: z.string().min(1).max(2048),
+  token: printable.max(4096),
+  authentication: z
+    .object({
+      scheme: z.string().regex(/^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,64}$/, 'authentication.scheme must be a token'),
+      credentials: printable.max(8192),
+    })
+    .optional(),
+});
+const SECRET = CONFIG.pick({ token: true, authentication: true });
+
+/** A push is the task as it stands, in the version that it was asked for in. */
+export const A2A_PUSH_FORMATS: PushFormats = new Map([
+  [FORMAT['1.0'], format(new V1PushNotificationSerializer(), 'application/a2a+json')],
+  [FORMAT['0.3'], format(new V03PushNotificationSerializer(), 'application/json')],
+]);
+
+function format(serializer: PushNotificationSerializer, contentType: string): PushFormat {
+  return {
+    render(run, event) {
+      const value = taskOf(run, { last: event, artifacts: outputsArtifact(event) });
+      return encoder.encode(serializer.serialize({ payload: { $case: 'task', value } }, value).body);
+    },
+    headers(secret) {
+      const { token, authentication } = SECRET.parse(JSON.parse(secret));
+      return {
+        'content-type': contentType,
+        ...(token !== '' && { 'x-a2a-notification-token': token }),
+        ...(authentication !== undefined && {
+          authorization: `${authentication.scheme} ${authentication.credentials}`,
+        }),
+      };
+    },
+  };
+}
+
+const encoder = new TextEncoder();

@@ -1,0 +1,80 @@
+import { HostError } from '../errors.ts';
+import { type CreateRunOptions, createRun } from '../runs/create.ts';
+import type { Executor } from '../runs/executor.ts';
+import type { Run } from '../runs/run.ts';
+import { type PollParts, poll } from '../streams/poll.ts';
+import type { CallerRuns, MountCaller } from './caller-runs.ts';
+
+export interface HostRunsOptions extends CreateRunOptions {
+  readonly streams: PollParts;
+  readonly executor: Pick<Executor, 'execute' | 'notice'>;
+}
+
+/** The runs of a host, for its mounts. */
+export function hostRuns(options: HostRunsOptions): CallerRuns {
+  const { store, executor, streams, clock } = options;
+
+  const runs: CallerRuns = {
+    async create(caller, request) {
+      const run = await createRun(options, await caller.permit('runs:create'), request);
+      executor.execute(run);
+      return run;
+    },
+    read,
+    async last(run) {
+      const [event] = await store.events.list(run, { after: run.lastSequence - 1, limit: 1 });
+      return event;
+    },
+    async *follow(caller, run, after, signal) {
+      let judged = await caller.permit('runs:read');
+      for (let cursor = after, known = run; !signal.aborted; ) {
+        const found = await poll(streams, {
+          run: known,
+          credentialId: judged.credentialId,
+          after: cursor,
+          until: Math.min(clock.now() + JUDGE_EVERY_MS, judged.expiresAt ?? Number.POSITIVE_INFINITY),
+          gone: () => signal,
+          current: () => read(caller, run.runId),
+        });
+        yield* found.events;
+        if (found.isComplete) return;
+        ({ cursor, run: known } = found);
+        if (clock.now() >= (judged.expiresAt ?? Number.POSITIVE_INFINITY)) return;
+        const again = await caller.judgeAgain();
+        if (again === undefined) return;
+        judged = again;
+      }
+    },
+    cancel: () => notYet('cancelRun'),
+    respond: () => notYet('resolveInterrupt'),
+    artifacts: async () => [],
+    async settled(caller, run, waitMs, gone) {
+      const waiting = new AbortController();
+      const cancel = clock.at(clock.now() + waitMs, () => waiting.abort());
+      try {
+        for await (const { type } of runs.follow(caller, run, -1, AbortSignal.any([waiting.signal, gone]))) {
+          if (type === 'interrupt.requested') break;
+        }
+      } finally {
+        cancel();
+      }
+      return read(caller, run.runId);
+    },
+  };
+  return runs;
+
+  async function read(caller: MountCaller, runId: string): Promise<Run> {
+    const { tenancy } = await caller.permit('runs:read');
+    const lookup = await store.runs.read(tenancy, runId);
+    if (lookup.kind === 'found') return lookup.value;
+    throw new HostError('not_found', 'There is no such run.', { details: undefined });
+  }
+}
+
+async function notYet(operation: string): Promise<never> {
+  throw new HostError('capability_not_provided', 'This host does not provide the operation.', {
+    details: { operation },
+  });
+}
+
+const JUDGE_EVERY_MS = 30_000;

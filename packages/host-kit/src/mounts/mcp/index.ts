@@ -1,0 +1,48 @@
+import { createMcpHandler } from '@modelcontextprotocol/server';
+import { REFERENCE_INTEROP } from '../../discovery/reference-interop.ts';
+import { type Reply, type VendorCall, vendorRoute } from '../../http/route.ts';
+import { jsonRpcError, RPC_CODE, SERVER_ERROR } from '../json-rpc.ts';
+import type { MountDefinition, MountServices } from '../mount.ts';
+import { toolServer } from './tools.ts';
+
+/**
+ * Serves the operations on runs as the tools of an MCP server, over streamable HTTP under `/host/<org>/mcp`, without sessions. A host has
+ * it when it is given, so it is off by default.
+ *
+ * @example
+ * createHost({ …, mounts: [mcpMount()] });
+ * @see Interface: Endpoints, host-specific mounts; Version axes, 12
+ */
+export function mcpMount(): MountDefinition {
+  return (services) => ({
+    name: 'mcp',
+    path: '/mcp',
+    families: { mcp: MCP },
+    routes: (['GET', 'POST', 'DELETE'] as const).map((method) =>
+      vendorRoute({
+        method,
+        path: '/mcp',
+        takesBody: method === 'POST',
+        refusalBody: ({ code, message }) =>
+          jsonRpcError(null, RPC_CODE[code] ?? SERVER_ERROR, message, { error: code }),
+        serve: (call) => serve(call, services),
+      }),
+    ),
+  });
+}
+
+/** What is served of the interface's own record: tools and their discovery. */
+const { features: _, ...MCP } = REFERENCE_INTEROP.mcp;
+
+async function serve(call: VendorCall, services: MountServices): Promise<Reply> {
+  const { request, json } = call;
+  const server = () => toolServer(services, call, call.gone());
+  const handler = createMcpHandler(server, { onerror: services.refusalOf });
+  const response = await handler.fetch(request, json === undefined ? {} : { parsedBody: json });
+  const body = response.body ?? undefined;
+  return {
+    status: response.status,
+    headers: Object.fromEntries(response.headers),
+    ...(body !== undefined && { body }),
+  };
+}

@@ -1,0 +1,133 @@
+import type { Principal } from '@svc/auth';
+import type { AuditFact } from '@svc/auth/audit';
+import { checkUrl, type EgressPolicy } from '@svc/egress-guard';
+import { mintId } from '@svc/versioning/ids';
+import { secretFingerprint } from '@svc/webhook-verify';
+import { factAbout } from '../audit/fact.ts';
+import type { Clock } from '../clock.ts';
+import { HostError, invalid } from '../errors.ts';
+import type { Random } from '../random.ts';
+import type { Run } from '../runs/run.ts';
+import type { SecretBox } from '../sealing/secret-box.ts';
+import type { Store } from '../stores/store.ts';
+import type { Transaction } from '../transaction.ts';
+import { CLOSED } from './circuit.ts';
+import type { Subscription } from './subscription.ts';
+
+export interface Pushes {
+  /**
+   * Pushes a run to a URL, in place of a push of the same name.
+   *
+   * @throws {HostError} `webhook_url_rejected`, `validation_error` when the run has as many as it may have
+   */
+  add(principal: Principal, run: Run, asked: AskedPush): Promise<Subscription>;
+  list(principal: Principal, run: Run): Promise<readonly Subscription[]>;
+  /** Whether there was one of that name. */
+  remove(principal: Principal, run: Run, name: string): Promise<boolean>;
+}
+
+export interface AskedPush {
+  readonly name: string;
+  readonly format: string;
+  readonly url: string;
+  readonly events: readonly string[];
+  readonly secret: string;
+}
+
+export interface PushesOptions {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly egress: EgressPolicy;
+  readonly secrets: SecretBox;
+  readonly dispatcher: { forget(webhookId: string): void };
+  /** Writes an audit fact in the transaction of what it records. */
+  readonly record: (fact: AuditFact, transaction: Transaction) => Promise<void>;
+}
+
+export function pushes({ store, clock, random, egress, secrets, dispatcher, record }: PushesOptions): Pushes {
+  return {
+    async add(principal, run, { name, format, url, events, secret }) {
+      const checked = checkUrl(url, egress);
+      if (!checked.ok) {
+        const { reason } = checked;
+        throw new HostError('webhook_url_rejected', `url is refused: ${reason}.`, { details: { reason } });
+      }
+      const webhookId = mintId('whk', clock.now, random);
+      const subscription: Subscription = {
+        webhookId,
+        tenant: run.tenant,
+        workspaces: run.workspace === undefined ? 'all' : [run.workspace],
+        mode: run.mode,
+        major: 2,
+        url: checked.url.href,
+        events,
+        tags: [],
+        durable: true,
+        status: 'active',
+        circuit: CLOSED,
+        failures: [],
+        signatureAlgorithms: ['v1'],
+        sealedSecret: secrets.seal(secret, webhookId),
+        secretFingerprint: secretFingerprint(secret),
+        previousSecret: undefined,
+        push: { runId: run.runId, name, format },
+        createdAt: clock.now(),
+      };
+      await store.transaction(async (transaction) => {
+        const others = await store.subscriptions.pushesOf(run, transaction);
+        const same = others.filter(({ push }) => push?.name === name);
+        if (same.length === 0 && others.length >= MOST_PUSHES) {
+          throw invalid({
+            field: 'taskId',
+            problem: `has ${MOST_PUSHES} push notification configurations, which is all it may`,
+          });
+        }
+        for (const { webhookId: replaced } of same) await removed(principal, replaced, transaction);
+        await store.subscriptions.insert(subscription, transaction);
+        await record(fact(principal, 'webhook.register', webhookId), transaction);
+      });
+      return subscription;
+    },
+    list: (_principal, run) => store.transaction((transaction) => store.subscriptions.pushesOf(run, transaction)),
+    remove: (principal, run, name) =>
+      store.transaction(async (transaction) => {
+        const found = (await store.subscriptions.pushesOf(run, transaction)).filter(({ push }) => push?.name === name);
+        for (const { webhookId } of found) await removed(principal, webhookId, transaction);
+        return found.length > 0;
+      }),
+  };
+
+  async function removed(principal: Principal, webhookId: string, transaction: Transaction): Promise<void> {
+    await store.subscriptions.remove(principal.tenancy, webhookId, transaction);
+    await record(fact(principal, 'webhook.unregister', webhookId), transaction);
+    dispatcher.forget(webhookId);
+  }
+
+  function fact(principal: Principal, action: 'webhook.register' | 'webhook.unregister', webhookId: string): AuditFact {
+    return factAbout(principal, { action, target: `${principal.tenancy.tenant}/${webhookId}`, at: clock.now() });
+  }
+}
+
+const MOST_PUSHES = 10;
+
+/** A round that removes the pushes of runs that ended so long ago that nothing is left to tell of them, dead letters among it. */
+export function forgetPushes(store: Store, clock: Clock, keptMs: number): (signal: AbortSignal) => Promise<void> {
+  return async (signal) => {
+    for (let after = ''; !signal.aborted; ) {
+      const page = await store.subscriptions.page({ after, limit: STEP });
+      for (const { webhookId, push, tenant, mode, createdAt } of page) {
+        if (push === undefined || clock.now() - createdAt < keptMs) continue;
+        const tenancy = { tenant, mode, workspaces: 'all' } as const;
+        const run = await store.runs.read(tenancy, push.runId);
+        if (run.kind === 'found' && clock.now() - (run.value.completedAt ?? clock.now()) < keptMs) continue;
+        await store.transaction((transaction) => store.subscriptions.remove(tenancy, webhookId, transaction));
+      }
+      const last = page.at(-1);
+      if (last === undefined || page.length < STEP) return;
+      after = last.webhookId;
+    }
+  };
+}
+
+const STEP = 200;
