@@ -54,7 +54,10 @@ async function prepare(): Promise<Development> {
         tenant: 'acme',
         workspaces: ['acme-dev'],
         principal: 'p_developer',
-        scopes: ['runs:create', 'runs:read', 'webhooks:manage', 'audit:read'],
+        scopes: [
+          ...['manifest:read', 'runs:create', 'runs:read', 'runs:cancel', 'artifacts:read', 'approvals:respond'],
+          ...['webhooks:manage', 'audit:read'],
+        ],
         mode: 'live',
       },
     ],

@@ -31,7 +31,7 @@ export async function startAcme(webhooks: object, others: object = {}) {
     tenant: 'acme',
     workspaces: ['acme-prod'],
     principal: `p_${id}`,
-    scopes: ['runs:create', 'runs:read', 'webhooks:manage'],
+    scopes: ['runs:create', 'runs:read', 'runs:cancel', 'artifacts:read', 'approvals:respond', 'webhooks:manage'],
     ...fields,
   });
   let host: BootedHost = await bootHost(folder.path('config.json'), {

@@ -1,5 +1,5 @@
 interface DetailsByCode {
-  validation_error: { readonly fields: readonly FieldProblem[] };
+  validation_error: { readonly fields: readonly FieldProblem[]; readonly maxRunIds?: number };
   webhook_url_rejected: { readonly reason: string };
   unsupported_stream_mode: { readonly supported: readonly string[] };
   webhook_endpoint_unverified: undefined;

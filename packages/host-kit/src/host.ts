@@ -42,6 +42,8 @@ import { eventRoutes } from './routes/events.ts';
 import { openApiRoute } from './routes/openapi.ts';
 import { operatorRoutes } from './routes/operator.ts';
 import { probeDocuments } from './routes/probes.ts';
+import { runListRoutes } from './routes/run-list.ts';
+import { runOperationRoutes } from './routes/run-operations.ts';
 import { runRoutes } from './routes/runs.ts';
 import { secretRotationRoutes } from './routes/secret-rotation.ts';
 import { statusRoutes } from './routes/status.ts';
@@ -260,6 +262,8 @@ export function createHost(options: HostOptions): Host {
       ),
     ),
     ...runRoutes({ store, engine, clock, random, record, executor: execute, served }),
+    ...runListRoutes({ store }),
+    ...runOperationRoutes({ store, clock, random, log, events, executor: execute, record, served }),
     ...eventRoutes({
       store,
       served,

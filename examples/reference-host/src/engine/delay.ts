@@ -11,10 +11,15 @@ export function delayOf(input: string): Workflow {
       return { field: `inputs.${input}`, problem: `must be a whole number of milliseconds from 0 to ${LONGEST_MS}` };
     },
     run: ({ [input]: ms }, { node }) =>
-      node('delay', 'sample.delay', async ({ rest }) => {
-        await rest(Number(ms));
-        return { [input]: Number(ms) };
-      }),
+      node(
+        'delay',
+        'sample.delay',
+        async ({ rest }) => {
+          await rest(Number(ms));
+          return { [input]: Number(ms) };
+        },
+        { goesOn: true },
+      ),
   };
 }
 

@@ -7,11 +7,13 @@ export function stepsOf(execution: Execution, journal: Journal): Steps {
   const { append, until, signal } = execution;
 
   return {
-    async node(nodeId, typeId, work) {
+    async node(nodeId, typeId, work, options) {
       const record = journal.node(nodeId);
       if (record.outcome !== undefined) return outputsOf(nodeId, record.outcome);
-      const attempt = record.starts;
-      const [started] = await append({ type: 'node.started', nodeId, payload: { nodeId, typeId, attempt } });
+      const goesOn = options?.goesOn === true && record.starts > 0;
+      const attempt = goesOn ? record.starts - 1 : record.starts;
+      const start = { type: 'node.started', nodeId, payload: { nodeId, typeId, attempt } };
+      const [started] = goesOn ? [] : await append(start);
       const startedAt = record.startedAt ?? started?.timestamp ?? 0;
       const rest = (ms: number) => until(startedAt + ms + journal.pausedSince(startedAt));
       try {

@@ -15,8 +15,17 @@ export interface Workflow {
 
 /** What a workflow is made of. */
 export interface Steps {
-  /** One node. Its work is done once, or until it has ended once. */
-  node(nodeId: string, typeId: string, work: (node: NodeWork) => Promise<JsonObject>): Promise<JsonObject>;
+  /**
+   * One node. Its work is done until it has ended once; where it is cut it is tried again from its beginning.
+   *
+   * @param options `goesOn`: what was cut is no new attempt, because the work goes on from what is recorded
+   */
+  node(
+    nodeId: string,
+    typeId: string,
+    work: (node: NodeWork) => Promise<JsonObject>,
+    options?: { readonly goesOn: true },
+  ): Promise<JsonObject>;
 }
 
 /** What a node works with. */

@@ -5,6 +5,9 @@ import type { AuditDetails, AuditFact } from '@svc/auth/audit';
 export type AuditAction =
   | 'request'
   | 'run.create'
+  | 'run.cancel'
+  | 'run.pause'
+  | 'run.resume'
   | 'webhook.register'
   | 'webhook.unregister'
   | 'webhook.pause'

@@ -126,6 +126,10 @@ export const FACETS = {
     conditionalRunGet: z.boolean().optional(),
     contentEncodings: list(z.enum(['zstd', 'br', 'gzip'])).optional(),
   }),
+  runList: z.strictObject({
+    maxPageSize: count,
+    filters: list(z.enum(['workflowId', 'status'])).optional(),
+  }),
   secrets: z.strictObject({
     scopes: list(z.enum(['tenant', 'user', 'run'])).min(1),
     resolution: z.literal('host-managed'),

@@ -25,17 +25,27 @@ export interface JsonBody {
  */
 export async function readJson(request: Request, limits: BodyLimits): Promise<JsonBody> {
   const type = request.headers.get('content-type') ?? '';
-  if (!/^application\/(?:json|[a-z0-9.+-]+\+json)\s*(?:;|$)/i.test(type)) {
-    throw new HostError('unsupported_media_type', 'Send the body as JSON with "Content-Type: application/json".', {
-      details: undefined,
-    });
-  }
+  if (!/^application\/(?:json|[a-z0-9.+-]+\+json)\s*(?:;|$)/i.test(type)) throw unsupported();
   const bytes = await readBytes(request, limits);
   try {
     return { json: JSON.parse(utf8.decode(bytes)), bytes };
   } catch {
     throw invalid({ field: 'body', problem: 'is not JSON in UTF-8' });
   }
+}
+
+/** The same, where no body stands for an empty object. */
+export async function readOptionalJson(request: Request, limits: BodyLimits): Promise<JsonBody> {
+  if (request.headers.has('content-type')) return await readJson(request, limits);
+  const bytes = await readBytes(request, limits);
+  if (bytes.length === 0) return { json: {}, bytes };
+  throw unsupported();
+}
+
+function unsupported(): HostError {
+  return new HostError('unsupported_media_type', 'Send the body as JSON with "Content-Type: application/json".', {
+    details: undefined,
+  });
 }
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });

@@ -25,7 +25,7 @@ import type { Once } from '../idempotency/once.ts';
 import type { Log } from '../log.ts';
 import type { Random } from '../random.ts';
 import { type Answer, answerOf, plainError, withoutBody } from './answer.ts';
-import { type BodyLimits, readJson, refuseDeclaredLength } from './body.ts';
+import { type BodyLimits, type JsonBody, readJson, readOptionalJson, refuseDeclaredLength } from './body.ts';
 import { failureAnswer } from './failure.ts';
 import { idempotencyKeyIn, servedOnce, takesKey } from './idempotency.ts';
 import type { Call, Reply, Route, VendorRoute } from './route.ts';
@@ -148,7 +148,7 @@ export function pipeline(options: PipelineOptions): (request: Request, peer?: Pe
       });
     }
     const key = takesKey(operation, route.access) ? idempotencyKeyIn(request.headers, major) : undefined;
-    const body = route.schema === undefined ? undefined : await readJson(request, options.limits);
+    const body = await bodyOf(request, route);
     const query = queryOf(target);
     const { principal } = call;
     const given = {
@@ -163,6 +163,13 @@ export function pipeline(options: PipelineOptions): (request: Request, peer?: Pe
     return servedOnce(options.once, key, mutation, (keep) =>
       serve(keep).catch((error: unknown) => failureAnswer(error, options, errorEnvelope[major])),
     );
+  }
+
+  async function bodyOf(request: Request, { schema, isBodyOptional }: Route): Promise<JsonBody | undefined> {
+    if (schema === undefined) return undefined;
+    return isBodyOptional === true
+      ? await readOptionalJson(request, options.limits)
+      : await readJson(request, options.limits);
   }
 
   /** No request is counted, and nothing is recorded: this is still the same one. */

@@ -15,6 +15,8 @@ export interface Route {
   readonly describes: Description;
   /** What a JSON body is parsed by; without it the operation takes none. */
   readonly schema?: ByMajor<z.ZodType>;
+  /** Whether a request without a body stands for one with `{}`. Default false. */
+  readonly isBodyOptional?: boolean;
   readonly serve: (call: Call) => Promise<Reply>;
 }
 
@@ -84,15 +86,17 @@ export function routeWithBody<Body>(definition: {
   readonly operationId: OperationId;
   readonly scope: string;
   readonly schema: ByMajor<z.ZodType<Body>>;
+  readonly isBodyOptional?: boolean;
   readonly describes: Description;
   readonly serve: (call: AuthorizedCall, body: Body) => Promise<Reply>;
 }): Route {
-  const { operationId, scope, schema, describes, serve } = definition;
+  const { operationId, scope, schema, isBodyOptional = false, describes, serve } = definition;
   return {
     operationId,
     access: { scope },
     describes,
     schema,
+    isBodyOptional,
     serve: (call) => serve(authorized(call), parse(schema[call.major], call.json)),
   };
 }

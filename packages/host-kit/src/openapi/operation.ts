@@ -95,7 +95,7 @@ function requestBody({ route, major, collected }: DescribedOperation): JsonObjec
   const { example } = route.describes;
   const schema = collected.of(route.schema[major]);
   const media = { schema, ...(example !== undefined && { example: inMajor(example, major) }) };
-  return { requestBody: { required: true, content: { 'application/json': media } } };
+  return { requestBody: { required: route.isBodyOptional !== true, content: { 'application/json': media } } };
 }
 
 function responseOf(

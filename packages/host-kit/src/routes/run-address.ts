@@ -1,7 +1,7 @@
 import type { Served } from '@svc/versioning';
 import { resolveId } from '@svc/versioning/ids';
-import { HostError } from '../errors.ts';
 import type { AuthorizedCall } from '../http/route.ts';
+import { foundRun } from '../runs/find-run.ts';
 import type { Run } from '../runs/run.ts';
 import type { RunStore } from '../runs/run-store.ts';
 
@@ -17,13 +17,21 @@ export interface RunAddressOptions {
  * @throws {VersioningError} `id_tenant_mismatch` before any lookup, `validation_error` for what is no id
  */
 export async function addressedRun({ store, served }: RunAddressOptions, call: AuthorizedCall): Promise<Run> {
-  const { major, params, principal } = call;
-  const { tenant } = principal.tenancy;
-  const resolved = resolveId(params.runId ?? '', { tenant, major, overlap: served.overlap });
+  return foundRun(await store.runs.read(call.principal.tenancy, runIdIn(served, call)));
+}
+
+/** The bare id of the run that a call names in its path. Throws as `addressedRun`, but for the lookup. */
+export function runIdIn(served: Pick<Served, 'overlap'>, call: AuthorizedCall): string {
+  return bareRunId(served, call, call.params.runId ?? '');
+}
+
+/** The bare id of a run that is named as in a path: percent-encoded. */
+export function bareRunId(
+  { overlap }: Pick<Served, 'overlap'>,
+  { major, principal }: AuthorizedCall,
+  segment: string,
+): string {
+  const resolved = resolveId(segment, { tenant: principal.tenancy.tenant, major, overlap });
   if (!resolved.ok) throw resolved.error;
-  const lookup = await store.runs.read(principal.tenancy, resolved.id);
-  if (lookup.kind === 'found') return lookup.value;
-  if (lookup.kind === 'absent') throw new HostError('not_found', 'There is no such run.', { details: undefined });
-  const message = 'The run belongs to a workspace that this credential does not reach.';
-  throw new HostError('run_forbidden', message, { details: undefined });
+  return resolved.id;
 }

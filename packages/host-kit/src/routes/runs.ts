@@ -52,8 +52,8 @@ export function runRoutes(options: RunRoutesOptions): Route[] {
       async serve(call) {
         const { major, headers } = call;
         const run = await addressedRun({ store, served }, call);
-        // Every observable change of a run comes with an event.
-        const etag = `"${run.runId}.${run.lastSequence}.${major}"`;
+        // An observable change comes with an event, but for the moment in which a run is asked to come to its end.
+        const etag = `"${run.runId}.${run.lastSequence}.${run.status}.${major}"`;
         if (matchesEtag(headers.get('if-none-match'), etag)) return { status: 304, headers: { etag, ...PRIVATE } };
         return { status: 200, headers: { etag, ...PRIVATE }, body: snapshotBody(major, run) };
       },

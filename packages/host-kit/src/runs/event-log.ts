@@ -9,7 +9,7 @@ import type { NewEvent } from './engine.ts';
 import type { RunEvent } from './event-store.ts';
 import { pausedEvent } from './host-events.ts';
 import type { Run } from './run.ts';
-import { isTerminal } from './transitions.ts';
+import { isTerminal, type RunSignal, statusAfter } from './transitions.ts';
 
 /** The one way in which an event comes into being. */
 export interface EventLog {
@@ -60,6 +60,12 @@ export interface OpenRun {
   append(...events: readonly NewEvent[]): Promise<readonly RunEvent[]>;
   /** Replaces what is stored beside the log. */
   set(run: Run): void;
+  /**
+   * Moves the run by what is no event.
+   *
+   * @throws {HostError} `run_terminal`, `run_state_conflict`
+   */
+  signal(signal: RunSignal, stored: Partial<Run>): void;
 }
 
 export interface EventLogOptions {
@@ -86,7 +92,7 @@ export function eventLog(options: EventLogOptions): RunLog {
     append: (runId, event, epoch) =>
       change(hosted(runId, epoch), async (open) => {
         const [recorded] = await open.append(event);
-        if (recorded === undefined) throw refusal(open.run, event);
+        if (recorded === undefined) throw refusal(open.run, event.type);
         return recorded;
       }),
     change,
@@ -130,12 +136,17 @@ export function eventLog(options: EventLogOptions): RunLog {
       set(changed) {
         run = changed;
       },
+      signal(signal, stored) {
+        const status = statusAfter(run.status, signal);
+        if (status === undefined) throw refusal(run, signal);
+        run = { ...run, ...stored, status };
+      },
     };
 
     async function record(event: NewEvent): Promise<RunEvent> {
       const recorded = recordOf(run, event);
       const next = afterEvent(run, recorded);
-      if (next === undefined) throw refusal(run, event);
+      if (next === undefined) throw refusal(run, event.type);
       await store.events.insert(recorded, transaction);
       await outbox(next, recorded, transaction);
       run = next;
@@ -169,13 +180,13 @@ function isDrained({ status, pauseRequest, openNodes }: Run): boolean {
   return status === 'running' && pauseRequest !== undefined && openNodes === undefined;
 }
 
-function refusal({ status }: Run, { type }: NewEvent): HostError {
+function refusal({ status }: Run, what: string): HostError {
   if (isTerminal(status)) {
     return new HostError('run_terminal', 'The run has ended; its log takes no more events.', {
       details: { runStatus: status },
     });
   }
-  return new HostError('run_state_conflict', `${type} is not to be had while the run is ${status}.`, {
+  return new HostError('run_state_conflict', `${what} is not to be had while the run is ${status}.`, {
     details: { runStatus: status },
   });
 }

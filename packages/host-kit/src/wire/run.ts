@@ -100,6 +100,7 @@ function snapshotOf(major: Major) {
     configurable: jsonObject.optional(),
     tags: z.array(z.string()).optional(),
     metadata: jsonObject.optional(),
+    currentNodeId: z.string().optional().describe('The node that waits, while the run does.'),
     error: z.strictObject({ code: z.string(), message: z.string(), details: jsonObject.optional() }).optional(),
   };
 }
@@ -123,6 +124,7 @@ export function snapshotBody(major: Major, run: Run): JsonObject {
     ...(run.configurable !== undefined && { configurable: run.configurable }),
     ...(run.tags.length > 0 && { tags: run.tags }),
     ...(run.metadata !== undefined && { metadata: run.metadata }),
+    ...(run.currentNodeId !== undefined && { currentNodeId: run.currentNodeId }),
     ...(run.error !== undefined && { error: { ...run.error } }),
     ...TIMES[major](run),
   };

@@ -1,0 +1,71 @@
+import { z } from 'zod';
+import { RUN_LIST } from '../discovery/run-list.ts';
+import { invalid } from '../errors.ts';
+import { json } from '../http/description.ts';
+import { wholeNumberIn } from '../http/query.ts';
+import { type AuthorizedCall, type Route, route } from '../http/route.ts';
+import { listRuns } from '../runs/list.ts';
+import type { RunStore } from '../runs/run-store.ts';
+import { runStatus, snapshotBody } from '../wire/run.ts';
+import { parseRunCursor, runCursorText, runPage } from '../wire/run-list.ts';
+
+export interface RunListOptions {
+  readonly store: { readonly runs: Pick<RunStore, 'list'> };
+}
+
+/** The list of runs, which major 2 has. @see Interface: Authorization rules */
+export function runListRoutes({ store }: RunListOptions): Route[] {
+  return [
+    route({
+      operationId: 'listRuns',
+      scope: 'runs:read',
+      describes: {
+        tag: 'Runs',
+        summary: 'List runs',
+        description: 'Newest first. A page may be shorter than asked for and still have a next one.',
+        query: {
+          limit: z.int().min(1).optional().describe(`${RUN_LIST.maxPageSize} at the most, which is the default.`),
+          cursor: z.string().min(1).max(2048).optional().describe('The nextCursor of the page before.'),
+          workflowId: z.string().optional(),
+          status: runStatus.optional(),
+        },
+        answers: { 200: json('A page of runs.', runPage, { headers: ['Cache-Control'] }) },
+      },
+      async serve(call) {
+        const { major, principal, query } = call;
+        const { tenancy } = principal;
+        const limit = wholeNumberIn(query, 'limit', { min: 1, max: Number.MAX_SAFE_INTEGER }) ?? RUN_LIST.maxPageSize;
+        const { runs, next } = await listRuns(store.runs, tenancy, {
+          limit: Math.min(limit, RUN_LIST.maxPageSize),
+          before: cursorIn(call),
+          workflowId: textIn(query, 'workflowId'),
+          status: textIn(query, 'status'),
+        });
+        return {
+          status: 200,
+          headers: { 'cache-control': 'private, no-store' },
+          body: {
+            runs: runs.map((run) => snapshotBody(major, run)),
+            ...(next !== undefined && { nextCursor: runCursorText(tenancy, next) }),
+          },
+        };
+      },
+    }),
+  ];
+}
+
+function cursorIn({ query, principal }: AuthorizedCall): string | undefined {
+  const text = textIn(query, 'cursor');
+  if (text === undefined) return undefined;
+  const before = parseRunCursor(text, principal.tenancy);
+  if (before === undefined)
+    throw invalid({ field: 'query.cursor', problem: 'must be the nextCursor of a page of runs' });
+  return before;
+}
+
+/** @throws {HostError} `validation_error` for one that is there twice */
+function textIn(query: URLSearchParams, name: string): string | undefined {
+  const [text, ...others] = query.getAll(name);
+  if (others.length > 0) throw invalid({ field: `query.${name}`, problem: 'must be there once' });
+  return text;
+}

@@ -1,0 +1,60 @@
+import type { Principal } from '@svc/auth';
+import type { AuditFact } from '@svc/auth/audit';
+import { type AuditAction, factAbout } from '../audit/fact.ts';
+import type { Clock } from '../clock.ts';
+import { HostError } from '../errors.ts';
+import type { Store } from '../stores/store.ts';
+import type { Transaction } from '../transaction.ts';
+import type { OpenRun, RunLog } from './event-log.ts';
+import type { Executor } from './executor.ts';
+import { runForChange } from './find-run.ts';
+import type { Run } from './run.ts';
+import { isTerminal } from './transitions.ts';
+
+/** What an operation on a run works with. */
+export interface RunOperationOptions {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly events: RunLog;
+  readonly executor: Pick<Executor, 'notice'>;
+  /** Writes an audit fact in the transaction of what it records. */
+  readonly record: (fact: AuditFact, transaction: Transaction) => Promise<void>;
+}
+
+/**
+ * Does something with a run for a caller: in one transaction the run is found in the caller's reach, changed, and the change put
+ * on record; whoever drives the run is told after that.
+ *
+ * @param work answers whether there is something to put on record
+ * @throws {HostError} `not_found`, `run_forbidden`
+ */
+export async function operate(
+  options: RunOperationOptions,
+  principal: Principal,
+  runId: string,
+  action: AuditAction,
+  work: (open: OpenRun) => Promise<'done' | 'nothing-to-do'>,
+): Promise<Run> {
+  const { store, clock, events, executor, record } = options;
+  const found = runForChange(store.runs, principal.tenancy, runId);
+  const run = await events.change(found, async (open) => {
+    const outcome = await work(open);
+    const target = `${open.run.tenant}/${runId}`;
+    const fact = factAbout(principal, { action, target, at: clock.now() });
+    if (outcome === 'done') await record(fact, open.transaction);
+    return open.run;
+  });
+  executor.notice(run);
+  return run;
+}
+
+/** Why a run cannot do what is asked for where it stands: it has ended, or it is not the time for it. */
+export function conflict({ status, pausedAt }: Run, asked: string): HostError {
+  const details = {
+    runStatus: status,
+    ...(pausedAt !== undefined && { pausedAt: new Date(pausedAt).toISOString() }),
+  };
+  return isTerminal(status)
+    ? new HostError('run_terminal', `The run has ended (${status}), so it cannot be ${asked}.`, { details })
+    : new HostError('run_state_conflict', `The run is ${status}, so it cannot be ${asked}.`, { details });
+}

@@ -1,0 +1,30 @@
+import { z } from 'zod';
+import { snapshot } from './run.ts';
+
+/** The schema of a page of runs. */
+export const runPage: z.ZodType = z
+  .strictObject({ runs: z.array(snapshot[2]), nextCursor: z.string().optional() })
+  .meta({ id: 'RunPage' });
+
+/** What a cursor is good for: its own tenant and mode. */
+export interface CursorScope {
+  readonly tenant: string;
+  readonly mode: string;
+}
+
+/** Where the next page begins, in a form that nobody needs to understand. */
+export function runCursorText({ tenant, mode }: CursorScope, runId: string): string {
+  return Buffer.from(JSON.stringify([tenant, mode, runId])).toString('base64url');
+}
+
+/** Undefined for what is no cursor of this tenant. */
+export function parseRunCursor(text: string, scope: CursorScope): string | undefined {
+  if (text.length > 2048 || !/^[A-Za-z0-9_-]+$/.test(text)) return undefined;
+  try {
+    const parsed: unknown = JSON.parse(Buffer.from(text, 'base64url').toString('utf8'));
+    const [, , runId] = Array.isArray(parsed) ? parsed : [];
+    return typeof runId === 'string' && runCursorText(scope, runId) === text ? runId : undefined;
+  } catch {
+    return undefined;
+  }
+}
