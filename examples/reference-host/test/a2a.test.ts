@@ -107,6 +107,16 @@ describe('a task of A2A 1.0, asked for by the official client', () => {
     expect(task.status?.message?.parts[0]?.content).toEqual({ $case: 'text', value: 'as asked' });
   });
 
+  test('is cancelled', async () => {
+    const task = await client.sendMessage({ ...asking('delay', { ms: 60_000 }), configuration: { ...NOW } });
+    if (!('status' in task)) throw new Error('The answer is no task.');
+    await client.cancelTask({ tenant: '', id: task.id, metadata: undefined });
+    await eventually(async () => {
+      const now = await client.getTask({ tenant: '', id: task.id });
+      return now.status?.state === TaskState.TASK_STATE_CANCELED;
+    });
+  });
+
   test('is no one else’s', async () => {
     const { id } = await taskFor('echo', {});
     const stranger = await clientOf(OTHER_TENANT);

@@ -213,6 +213,7 @@ export function createHost(options: HostOptions): Host {
           clock,
           random,
           record,
+          events,
           executor: execute,
           streams: { store, followers: following, places: readers, clock },
         }),

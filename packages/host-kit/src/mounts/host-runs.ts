@@ -1,11 +1,14 @@
 import { HostError } from '../errors.ts';
+import { cancelRun } from '../runs/cancel.ts';
 import { type CreateRunOptions, createRun } from '../runs/create.ts';
 import type { Executor } from '../runs/executor.ts';
+import { foundRun } from '../runs/find-run.ts';
+import { conflict, type RunOperationOptions } from '../runs/operation.ts';
 import type { Run } from '../runs/run.ts';
 import { type PollParts, poll } from '../streams/poll.ts';
 import type { CallerRuns, MountCaller } from './caller-runs.ts';
 
-export interface HostRunsOptions extends CreateRunOptions {
+export interface HostRunsOptions extends CreateRunOptions, RunOperationOptions {
   readonly streams: PollParts;
   readonly executor: Pick<Executor, 'execute' | 'notice'>;
 }
@@ -45,7 +48,12 @@ export function hostRuns(options: HostRunsOptions): CallerRuns {
         judged = again;
       }
     },
-    cancel: () => notYet('cancelRun'),
+    async cancel(caller, runId) {
+      const principal = await caller.permit('runs:cancel');
+      const { run, hadEnded } = await cancelRun(options, principal, runId, undefined);
+      if (hadEnded) throw conflict(run, 'cancelled');
+      return run;
+    },
     respond: () => notYet('resolveInterrupt'),
     artifacts: async () => [],
     async settled(caller, run, waitMs, gone) {
@@ -65,9 +73,7 @@ export function hostRuns(options: HostRunsOptions): CallerRuns {
 
   async function read(caller: MountCaller, runId: string): Promise<Run> {
     const { tenancy } = await caller.permit('runs:read');
-    const lookup = await store.runs.read(tenancy, runId);
-    if (lookup.kind === 'found') return lookup.value;
-    throw new HostError('not_found', 'There is no such run.', { details: undefined });
+    return foundRun(await store.runs.read(tenancy, runId));
   }
 }
 
