@@ -282,13 +282,42 @@ export const durableFaults: readonly Fault[] = [
   },
 ];
 
+const ROTATE = /\/rotate-secret(\?|$)/;
+const ROTATED = { rotatedAt: '2026-01-01T00:00:00Z', previousSecretExpiresAt: '2026-01-02T00:00:00Z' };
+
 export const rotationFaults: readonly Fault[] = [
   {
     fault: 'rotates the secret of anybody',
     breaks: ['rotation.none-by-default'],
-    host: instead(/\/rotate-secret/, 200, {
-      rotatedAt: '2026-01-01T00:00:00Z',
-      previousSecretExpiresAt: '2026-01-02T00:00:00Z',
-    }),
+    host: instead(ROTATE, 200, ROTATED),
+  },
+  {
+    fault: 'believes every endpoint',
+    breaks: ['rotation.standard-challenge', 'rotation.standard-unverified-400'],
+    receiver: (asked, pass) => {
+      const { challenge } = JSON.parse(asked.body);
+      if (challenge === undefined) return pass(asked);
+      const headers = { 'content-type': 'application/json' };
+      return Promise.resolve({ status: 200, headers, body: JSON.stringify({ challenge }) });
+    },
+  },
+  {
+    fault: 'makes Standard Webhooks of what was no such wish',
+    breaks: ['rotation.standard-form-400'],
+    host: sending(
+      REGISTER,
+      make('signatureAlgorithms', () => ['v1', 'standard-webhooks-1']),
+    ),
+  },
+  {
+    fault: 'forgets the other signature',
+    breaks: ['rotation.standard-signed'],
+    receiver: dropped(/^webhook-signature$/),
+  },
+  { fault: 'rotates in words alone', breaks: ['rotation.rotated'], host: instead(ROTATE, 200, ROTATED) },
+  {
+    fault: 'rotates to anything',
+    breaks: ['rotation.rotated-form-400'],
+    host: sending(ROTATE, set('secret', `whsec_${Buffer.alloc(32, 7).toString('base64')}`)),
   },
 ];

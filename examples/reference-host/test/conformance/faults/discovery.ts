@@ -97,6 +97,11 @@ export const discoveryFaults: readonly Fault[] = [
     host: json(DISCOVERY, set('webhooks.signatureAlgorithms', ['v9'])),
   },
   {
+    fault: 'encodes nothing',
+    breaks: ['discovery.encodings-served'],
+    host: sendingHeader(OPENAPI, 'accept-encoding', undefined),
+  },
+  {
     fault: 'speaks A2A in words',
     breaks: ['discovery.interop-versions'],
     host: json(DISCOVERY, set('a2a', { supported: true, protocolVersions: ['one'] })),

@@ -1,4 +1,4 @@
-import { type Api, DISCOVERY_PATH } from '../api.ts';
+import { DISCOVERY_PATH } from '../api.ts';
 import { area, type Check } from '../check.ts';
 import { anObject, body, header, holds, refused, status } from '../expect.ts';
 import { described } from '../http/answer.ts';
@@ -161,7 +161,7 @@ export const authentication: readonly Check[] = area('authentication', {}, [
     id: 'discovery-ignores-credential',
     name: 'Discovery answers even to a credential that is not valid.',
     rule: ['What the service does', 'operations.service.discovery-unauthenticated'],
-    async run({ as }: { as: (caller: 'nobody') => Api }) {
+    async run({ as }) {
       const headers = { Authorization: 'Bearer conformance-unknown-key-of-enough-characters' };
       status(await as('nobody').get(DISCOVERY_PATH, { headers }), 200);
     },

@@ -2,9 +2,9 @@ import { z } from 'zod';
 import { type Api, DISCOVERY_PATH } from '../api.ts';
 import { area, type Check } from '../check.ts';
 import { anObject, body, fits, header, holds, listed, same, shown, status } from '../expect.ts';
-import type { Answer } from '../http/answer.ts';
+import { type Answer, jsonOf } from '../http/answer.ts';
 import { capability, overlap } from '../needs.ts';
-import { type Document, isRecord } from '../target.ts';
+import { advertised, type Document, isRecord } from '../target.ts';
 
 const SECTION = 'Discovery document (capabilities)';
 
@@ -259,6 +259,27 @@ export const discovery: readonly Check[] = area('discovery', {}, [
       const record = fits(document.webhooks, WEBHOOKS_2, answer);
       holds(record.signatureAlgorithms.includes('v1'), 'v1 in signatureAlgorithms', record, answer);
       holds(!('durable' in record) && !('signed' in record), 'neither durable nor signed', record, answer);
+    },
+  },
+  {
+    id: 'encodings-served',
+    name: 'An advertised content encoding is served to who accepts it and to nobody else, and caches are told.',
+    rule: SECTION,
+    needs: [capability('restTransport', 'contentEncodings')],
+    async run({ as, target, major }) {
+      const record = advertised(target, major, 'restTransport');
+      const codings = fits(record?.contentEncodings, z.array(z.enum(['gzip', 'br', 'zstd'])));
+      // The longest document that a host has.
+      const ask = (accepted: string) => as('nobody').get('/openapi.json', { headers: { 'Accept-Encoding': accepted } });
+      const plain = status(await ask('identity'), 200);
+      holds(plain.header('Content-Encoding') === undefined, 'no encoding for who accepts none', 'one', plain);
+      listed(plain, 'Vary', 'Accept-Encoding');
+      for (const coding of codings) {
+        const answer = status(await ask(coding), 200);
+        header(answer, 'Content-Encoding', coding);
+        listed(answer, 'Vary', 'Accept-Encoding');
+        same(jsonOf(answer), jsonOf(plain), 'the decoded document', answer);
+      }
     },
   },
   {

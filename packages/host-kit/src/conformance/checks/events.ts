@@ -1,9 +1,10 @@
 import { z } from 'zod';
-import type { Api, CallOptions, EventStream, StreamSeen } from '../api.ts';
+import type { Api, CallOptions } from '../api.ts';
 import { area, type Check } from '../check.ts';
+import type { EventStream, StreamSeen } from '../event-stream.ts';
 import { anObject, body, fits, header, holds, refused, same, shown } from '../expect.ts';
 import { type Answer, described, jsonOf } from '../http/answer.ts';
-import type { Frame } from '../http/event-stream.ts';
+import type { Frame } from '../http/frames.ts';
 import { Mismatch } from '../mismatch.ts';
 import { fixture, overlap, scopes, shortened } from '../needs.ts';
 import { CURSOR, polled, type RunEvent, event as runEvent } from '../shapes/event.ts';

@@ -8,7 +8,7 @@ import type { Arrival, ScriptedAnswer } from '../receiver/receiver.ts';
 import { carries, standardSignature, verify } from '../receiver/signature.ts';
 import { resourceId, time } from '../shapes/id.ts';
 import { endedRun, NOOP } from '../steps/runs.ts';
-import { arrivalOf, COMPLETED, placeOf, subscribe, unregisterAfterwards } from '../steps/webhooks.ts';
+import { arrivalOf, COMPLETED, placeOf, subscribe, undo, unregisterAfterwards } from '../steps/webhooks.ts';
 import { advertised } from '../target.ts';
 import type { World } from '../world.ts';
 
@@ -72,7 +72,9 @@ export const rotation: readonly Check[] = area(
         const wrong = { status: 200, headers: { 'content-type': 'application/json' }, body: '{"challenge":"another"}' };
         for (const answer of [200, 500, wrong]) {
           const asked = { ...standardRegistration(world.inbox(answer).url), secret: standardSecret() };
-          refused(await world.api.post('/webhooks', asked), 400, 'webhook_endpoint_unverified');
+          const refusal = await world.api.post('/webhooks', asked);
+          undo(world, refusal);
+          refused(refusal, 400, 'webhook_endpoint_unverified');
         }
       },
     },
@@ -93,7 +95,9 @@ export const rotation: readonly Check[] = area(
           { signatureAlgorithms: ['v1', STANDARD, STANDARD] },
           { signatureAlgorithms: ['v1', 'conformance-none'] },
         ]) {
-          refused(await world.api.post('/webhooks', { ...good, ...change }), 400, 'validation_error');
+          const refusal = await world.api.post('/webhooks', { ...good, ...change });
+          undo(world, refusal);
+          refused(refusal, 400, 'validation_error');
         }
       },
     },

@@ -7,6 +7,7 @@ import { fixture, overlap, retired, scopes, tenant } from '../needs.ts';
 import { bareId, projected, segment, unknownId } from '../shapes/id.ts';
 import { snapshot } from '../shapes/run.ts';
 import { endedRun, NOOP, startRun } from '../steps/runs.ts';
+import type { World } from '../world.ts';
 import { answeredWhenServed, type Probe } from './operations.ts';
 
 const PATHS = 'Versioning: Paths';
@@ -300,10 +301,7 @@ function stampedBy(major: number, answer: Answer): string {
 }
 
 async function unsupported(
-  {
-    as,
-    target,
-  }: { readonly as: (caller: 'nobody') => Api; readonly target: { readonly protocolVersions: readonly string[] } },
+  { as, target }: World,
   place: string,
   version: string | readonly string[],
   headers: Readonly<Record<string, string>> = {},

@@ -7,7 +7,7 @@ import { type Answer, described } from '../http/answer.ts';
 import { closedToLoopback, key, overlap, scopes, tenant, workspace } from '../needs.ts';
 import { resourceId, segment, unknownId } from '../shapes/id.ts';
 import { registered1, registered2 } from '../shapes/webhook.ts';
-import { besides, COMPLETED, placeOf, register, SILENT_URL, unregisterAfterwards } from '../steps/webhooks.ts';
+import { besides, COMPLETED, placeOf, register, SILENT_URL, undo, unregisterAfterwards } from '../steps/webhooks.ts';
 import type { World } from '../world.ts';
 
 const SUBSCRIPTION = 'Resources: Webhook subscription';
@@ -277,12 +277,6 @@ async function notRegistered(
   return answer;
 }
 
-function undo(world: World, answer: Answer, api: Api): void {
-  const taken =
-    answer.status === 201 ? z.looseObject({ webhookId: z.string() }).safeParse(JSON.parse(answer.text)) : undefined;
-  if (taken?.success === true) unregisterAfterwards(world, api, taken.data.webhookId);
-}
-
 /** Which of the URLs the host takes. Every other one must be refused for being what it is. */
 async function acceptedOf(
   world: World,
@@ -292,7 +286,7 @@ async function acceptedOf(
   let last: Answer | undefined;
   for (const url of urls) {
     const answer = await world.api.post('/webhooks', { ...registration(world), url });
-    undo(world, answer, world.api);
+    undo(world, answer);
     if (answer.status === 201) {
       accepted.push(url);
       last = answer;

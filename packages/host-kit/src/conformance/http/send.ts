@@ -1,11 +1,12 @@
 import { Agent, type IncomingMessage, request as requestHttp } from 'node:http';
 import { request as requestHttps, Agent as SecureAgent } from 'node:https';
+import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from 'node:zlib';
 
 /** One request as it goes out: the target verbatim, a list of values for a header that is sent more than once. */
 export interface Outgoing {
   readonly method: string;
   readonly url: string;
-  readonly headers: Readonly<Record<string, string | string[]>>;
+  readonly headers: Readonly<Record<string, string | readonly string[]>>;
   readonly body: string | undefined;
 }
 
@@ -62,7 +63,7 @@ function targetOf(url: string): string {
   return start === -1 ? '/' : url.slice(start);
 }
 
-export function codeOf(error: unknown): string | undefined {
+function codeOf(error: unknown): string | undefined {
   return error instanceof Error && 'code' in error ? String(error.code) : undefined;
 }
 
@@ -75,7 +76,29 @@ export async function textOf(message: IncomingMessage): Promise<string> {
     if (size > MAX_BODY_BYTES) throw new Error(`The body of the answer is larger than ${MAX_BODY_BYTES} bytes.`);
     chunks.push(chunk);
   }
-  return Buffer.concat(chunks).toString('utf8');
+  return decoded(Buffer.concat(chunks), message.headers['content-encoding']).toString('utf8');
 }
 
+/** @throws {Error} for a coding that is not known, or bytes that are not of it */
+function decoded(bytes: Buffer, coding: string | undefined): Buffer {
+  if (coding === undefined || coding === 'identity' || bytes.length === 0) return bytes;
+  const decode = DECODERS.get(coding);
+  if (decode === undefined) throw new Error(`The answer is in the content coding ${coding}, which was not asked for.`);
+  return decode(bytes, { maxOutputLength: MAX_BODY_BYTES });
+}
+
+type Decoder = (bytes: Uint8Array, bounds: { readonly maxOutputLength: number }) => Buffer;
+
+const DECODERS: ReadonlyMap<string, Decoder> = new Map<string, Decoder>([
+  ['gzip', gunzipSync],
+  ['br', brotliDecompressSync],
+  ['zstd', zstdDecompressSync],
+]);
+
 const MAX_BODY_BYTES = 16 * 1024 * 1024;
+
+/** Why there is no answer, for people. */
+export function unanswered(error: unknown): string {
+  const code = codeOf(error);
+  return `a connection that failed (${code ?? (error instanceof Error ? error.message : String(error))})`;
+}

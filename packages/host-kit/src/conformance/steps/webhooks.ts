@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { z } from 'zod';
 import type { Api } from '../api.ts';
 import { body, fits, holds } from '../expect.ts';
 import type { Answer } from '../http/answer.ts';
@@ -71,6 +72,12 @@ export function unregisterAfterwards(world: World, api: Api, webhookId: string):
   world.afterwards((after) => {
     return after.under(api.major, api.caller).delete(placeOf(world, api.major, webhookId));
   });
+}
+
+/** Removes what a host registered though it should not have. */
+export function undo(world: World, answer: Answer, api: Api = world.api): void {
+  const taken = z.looseObject({ webhookId: z.string() }).safeParse(jsonOf(answer));
+  if (answer.status === 201 && taken.success) unregisterAfterwards(world, api, taken.data.webhookId);
 }
 
 /** Where a subscription is, with what major 1 wants to know besides. */

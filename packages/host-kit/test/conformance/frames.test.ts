@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, test } from 'vitest';
-import { framesOf } from '../../src/conformance/http/event-stream.ts';
+import { framesOf } from '../../src/conformance/http/frames.ts';
 import { connections } from '../../src/conformance/http/send.ts';
 
 /** What a stream gives that comes in these pieces. */
