@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import { memoryRateLimiter } from '@svc/auth/rate-limit';
 import { egressPolicy } from '@svc/egress-guard';
+import { guardedFetch } from '@svc/egress-guard/fetch';
 import { guardedPost } from '@svc/egress-guard/post';
 import { createHost, type Host, type Log, type Store } from '@svc/host-kit';
 import { toNodeListener } from '@svc/host-kit/node';
@@ -11,7 +12,8 @@ import { sqliteStore } from '@svc/host-kit/stores/sqlite';
 import { auditSigner } from './audit-signer.ts';
 import { authentication } from './authentication.ts';
 import type { Config } from './config.ts';
-import { engine } from './engine/engine.ts';
+import { sampleEngine } from './engine/engine.ts';
+import { FIXTURES } from './engine/fixtures.ts';
 import { mounts } from './mounts.ts';
 import { secretKey } from './secret-key.ts';
 
@@ -78,6 +80,7 @@ async function assemble(config: Config, baseUrl: string, store: Store, log: Log)
   const workspaces = new Map(config.tenants.map((tenant) => [tenant.id, new Set(tenant.workspaces)]));
   const { allowLoopback, denyCidrs, allowCidrs, caFile } = config.egress;
   const egress = egressPolicy({ allowLoopback, denyCidrs, allowCidrs });
+  const authorities = caFile === null ? {} : { ca: [readFileSync(caFile, 'utf8')] };
   const { deadLetter, ...webhooks } = config.webhooks;
   const { versions, minClientVersion, retirement } = config.protocol;
   const secret = secretKey(config);
@@ -85,7 +88,8 @@ async function assemble(config: Config, baseUrl: string, store: Store, log: Log)
   const { checkpointIntervalEntries, checkpointIntervalSeconds } = config.audit;
   return createHost({
     store,
-    engine,
+    engine: sampleEngine({ guardedFetch: guardedFetch({ policy: egress, ...authorities }) }),
+    capabilities: { fixtures: Object.keys(FIXTURES), families: { httpClient: HTTP_CLIENT } },
     log,
     telemetry: config.telemetry,
     baseUrl,
@@ -98,7 +102,7 @@ async function assemble(config: Config, baseUrl: string, store: Store, log: Log)
     secretKey: secret,
     hasWorkspace: (tenant, workspace) => workspaces.get(tenant)?.has(workspace) ?? false,
     egress,
-    transport: guardedPost({ policy: egress, ...(caFile !== null && { ca: [readFileSync(caFile, 'utf8')] }) }),
+    transport: guardedPost({ policy: egress, ...authorities }),
     protocol: { versions, preferred: config.protocol.preferred ?? defaultPreference(versions), minClientVersion },
     ...(retirement !== undefined && { retirement: retirementOf(retirement) }),
     ...(config.rateLimit !== undefined && { rateLimit: memoryRateLimiter({ ...config.rateLimit, now: Date.now }) }),
@@ -146,3 +150,12 @@ function listen(server: Server, { host, port }: Config['listen']): Promise<strin
     });
   });
 }
+
+/** What the `fetch` workflow calls URLs by. */
+const HTTP_CLIENT = {
+  ssrfGuard: true as const,
+  safeFetch: true,
+  methods: ['GET' as const],
+  maxResponseBodyBytes: 10_485_760,
+  requestTimeoutMs: 30_000,
+};

@@ -1,32 +1,45 @@
+import type { GuardedFetch } from '@svc/egress-guard/fetch';
 import type { WorkflowEngine } from '@svc/host-kit';
+import { burst } from './burst.ts';
 import { delay } from './delay.ts';
 import { echo } from './echo.ts';
 import { fail } from './fail.ts';
+import { fetchWith } from './fetch.ts';
+import { FIXTURES } from './fixtures.ts';
 import { readJournal } from './journal.ts';
 import { stepsOf } from './steps.ts';
 import { NodeFailure, type Workflow } from './workflow.ts';
 
-const WORKFLOWS: ReadonlyMap<string, Workflow> = new Map(Object.entries({ echo, fail, delay }));
+export interface SampleEngineOptions {
+  /** How workflows call URLs that their callers chose. */
+  readonly guardedFetch: GuardedFetch;
+}
 
 /** A small engine: a workflow is a function of its inputs, and the log is its memory. */
-export const engine: WorkflowEngine = {
-  version: 1,
-  refuse(workflowId, inputs) {
-    const workflow = WORKFLOWS.get(workflowId);
-    if (workflow !== undefined) return workflow.refuse(inputs);
-    const problem = `names no workflow of this host; it has ${[...WORKFLOWS.keys()].join(', ')}`;
-    return { field: 'workflowId', problem };
-  },
-  async execute(run, execution) {
-    const workflow = WORKFLOWS.get(run.workflowId);
-    if (workflow === undefined) throw new Error(`The workflow ${run.workflowId} is no longer here.`);
-    const steps = stepsOf(execution, await readJournal(execution.history()));
-    try {
-      return { status: 'completed', outputs: await workflow.run(run.inputs, steps) };
-    } catch (error) {
-      if (!(error instanceof NodeFailure)) throw error;
-      const { failure, nodeId } = error;
-      return { status: 'failed', error: failure, ...(nodeId !== undefined && { failedNodeId: nodeId }) };
-    }
-  },
-};
+export function sampleEngine({ guardedFetch }: SampleEngineOptions): WorkflowEngine {
+  const workflows: ReadonlyMap<string, Workflow> = new Map(
+    Object.entries({ echo, fail, delay, burst, fetch: fetchWith(guardedFetch), ...FIXTURES }),
+  );
+
+  return {
+    version: 1,
+    refuse(workflowId, inputs) {
+      const workflow = workflows.get(workflowId);
+      if (workflow !== undefined) return workflow.refuse(inputs);
+      const problem = `names no workflow of this host; it has ${[...workflows.keys()].join(', ')}`;
+      return { field: 'workflowId', problem };
+    },
+    async execute(run, execution) {
+      const workflow = workflows.get(run.workflowId);
+      if (workflow === undefined) throw new Error(`The workflow ${run.workflowId} is no longer here.`);
+      const steps = stepsOf(execution, await readJournal(execution.history()));
+      try {
+        return { status: 'completed', outputs: await workflow.run(run.inputs, steps) };
+      } catch (error) {
+        if (!(error instanceof NodeFailure)) throw error;
+        const { failure, nodeId } = error;
+        return { status: 'failed', error: failure, ...(nodeId !== undefined && { failedNodeId: nodeId }) };
+      }
+    },
+  };
+}

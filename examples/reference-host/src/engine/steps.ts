@@ -16,8 +16,11 @@ export function stepsOf(execution: Execution, journal: Journal): Steps {
       const [started] = goesOn ? [] : await append(start);
       const startedAt = record.startedAt ?? started?.timestamp ?? 0;
       const rest = (ms: number) => until(startedAt + ms + journal.pausedSince(startedAt));
+      const write = async (lines: readonly string[]) => {
+        await append(...lines.map((message) => logged(nodeId, message)));
+      };
       try {
-        const outputs = await work({ rest, signal });
+        const outputs = await work({ rest, write, lines: record.lines, signal });
         await append({ type: 'node.completed', nodeId, payload: { nodeId, outputs } });
         return outputs;
       } catch (error) {
@@ -32,6 +35,10 @@ export function stepsOf(execution: Execution, journal: Journal): Steps {
       }
     },
   };
+}
+
+function logged(nodeId: string, message: string) {
+  return { type: 'log.appended', nodeId, payload: { nodeId, level: 'info', message } };
 }
 
 function outputsOf(nodeId: string, outcome: NodeOutcome) {

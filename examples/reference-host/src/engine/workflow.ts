@@ -32,6 +32,10 @@ export interface Steps {
 export interface NodeWork {
   /** Lets time pass since the node's first start, the time in which the run was paused not counted. */
   rest(ms: number): Promise<void>;
+  /** How many lines it has written already, where it goes on. */
+  readonly lines: number;
+  /** Writes lines to the log of the run, all of them in one transaction. */
+  write(lines: readonly string[]): Promise<void>;
   /** Aborted when the run is to be left. */
   readonly signal: AbortSignal;
 }

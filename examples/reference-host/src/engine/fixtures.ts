@@ -1,0 +1,19 @@
+import { delayOf } from './delay.ts';
+import { echo } from './echo.ts';
+import { fail } from './fail.ts';
+import type { Workflow } from './workflow.ts';
+
+/** The workflows that black-box suites of the protocol look for, by the names under which discovery lists them. */
+export const FIXTURES: Readonly<Record<string, Workflow>> = {
+  'conformance-noop': echo,
+  'conformance-delay': delayOf('delayMs'),
+  'conformance-cancellable': delayOf('delayMs'),
+  'conformance-failure': fail,
+  'conformance-idempotent': {
+    refuse({ nonce }) {
+      if (nonce === undefined || typeof nonce === 'string') return undefined;
+      return { field: 'inputs.nonce', problem: 'must be a string' };
+    },
+    run: echo.run,
+  },
+};
