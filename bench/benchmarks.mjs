@@ -8,6 +8,7 @@ export const BENCHMARKS = {
   'api-key': async () => (await import('./auth/api-key.mjs')).default(),
   tokens: async () => (await import('./auth/tokens.mjs')).default(),
   pipeline: async () => (await import('./host-kit/pipeline.mjs')).default(),
+  streams: async () => (await import('./host-kit/streams.mjs')).default(),
   deliver: async () => (await import('./host-kit/deliver.mjs')).default(),
   'two-hosts': async () => (await import('./host-kit/two-hosts.mjs')).default(),
   noisy: async () => (await import('./host-kit/noisy.mjs')).default(),

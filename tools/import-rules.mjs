@@ -48,7 +48,7 @@ export const ROOMS = {
     telemetry: ['http', ...DOMAIN, PORTS],
     mounts: ['http', 'wire', ...DOMAIN, PORTS],
     routes: ['http', 'wire', 'openapi', ...DOMAIN],
-    'options.ts': ['mounts', ...DOMAIN, PORTS, 'telemetry'],
+    'options.ts': ['http', 'mounts', ...DOMAIN, PORTS, 'telemetry'],
     'host.ts': ['options.ts', 'telemetry', 'routes', 'mounts', 'http', 'wire', ...DOMAIN, PORTS],
     'index.ts': ['host.ts', 'options.ts', 'mounts', 'telemetry', ...DOMAIN, PORTS],
     adapters: ['host.ts'],

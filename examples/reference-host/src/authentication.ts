@@ -91,6 +91,8 @@ function keyRecord({
 }
 
 function tokenIssuers(config: Config, secret: Uint8Array): readonly TokenIssuer[] {
+  // Another key would make everybody somebody else, so it does not go with the secret key when that is replaced.
+  const pseudonymKey = config.pseudonymKey === undefined ? secret : Buffer.from(config.pseudonymKey, 'base64');
   const entry = (profile: 'user' | 'client', given: Issuer): TokenIssuer => {
     const { issuer, audience, algorithms, jwksUri, jwksFile, claims, pseudonymous, ...limits } = given;
     return {
@@ -103,7 +105,7 @@ function tokenIssuers(config: Config, secret: Uint8Array): readonly TokenIssuer[
       ...(jwksUri !== undefined && { jwksUri }),
       ...(jwksFile !== undefined && { keys: keysIn(jwksFile) }),
       ...(claims !== undefined && { claims: defined(claims) }),
-      ...(pseudonymous && { principalOf: pseudonyms(derived(secret, 'principals')) }),
+      ...(pseudonymous && { principalOf: pseudonyms(derived(pseudonymKey, 'principals')) }),
       ...defined({ maxLifetimeSeconds: limits.maxLifetimeSeconds, plainJwt: limits.plainJwt }),
     };
   };

@@ -9,7 +9,7 @@ import { toNodeListener } from '@svc/host-kit/node';
 import { memoryStore } from '@svc/host-kit/stores/memory';
 import { postgresStore } from '@svc/host-kit/stores/postgres';
 import { sqliteStore } from '@svc/host-kit/stores/sqlite';
-import { auditSigner } from './audit-signer.ts';
+import { auditKeys } from './audit-signer.ts';
 import { authentication } from './authentication.ts';
 import type { Config } from './config.ts';
 import { sampleEngine } from './engine/engine.ts';
@@ -84,6 +84,7 @@ async function assemble(config: Config, baseUrl: string, store: Store, log: Log)
   const { deadLetter, ...webhooks } = config.webhooks;
   const { versions, minClientVersion, retirement } = config.protocol;
   const secret = secretKey(config);
+  const formerSecretKeys = config.formerSecretKeys.map((text) => Buffer.from(text, 'base64'));
   const { lanes, facts, refusals, roles } = authentication(config, baseUrl, secret);
   const { checkpointIntervalEntries, checkpointIntervalSeconds } = config.audit;
   return createHost({
@@ -98,8 +99,13 @@ async function assemble(config: Config, baseUrl: string, store: Store, log: Log)
     authentication: facts,
     refusals,
     ...(roles !== undefined && { roles }),
-    audit: { signer: await auditSigner(config, secret), checkpointIntervalEntries, checkpointIntervalSeconds },
+    audit: {
+      ...(await auditKeys(config, secret, formerSecretKeys)),
+      checkpointIntervalEntries,
+      checkpointIntervalSeconds,
+    },
     secretKey: secret,
+    formerSecretKeys,
     hasWorkspace: (tenant, workspace) => workspaces.get(tenant)?.has(workspace) ?? false,
     egress,
     transport: guardedPost({ policy: egress, ...authorities }),

@@ -33,9 +33,41 @@ describe('a configuration', () => {
     );
   });
 
+  test.each([
+    [
+      'a former key of another length',
+      { formerSecretKeys: ['AAAA'] },
+      'formerSecretKeys[0]: must be 32 bytes in base64',
+    ],
+    [
+      'an overlap of less than a minute',
+      { webhooks: { secretRotation: { overlapSeconds: 59 } } },
+      'webhooks.secretRotation.overlapSeconds',
+    ],
+    [
+      'an overlap of more than a week',
+      { webhooks: { secretRotation: { overlapSeconds: 604_801 } } },
+      'webhooks.secretRotation.overlapSeconds',
+    ],
+    ['signatures without v1', { webhooks: { signatureAlgorithms: ['standard-webhooks-1'] } }, 'must contain v1'],
+    ['a signature twice', { webhooks: { signatureAlgorithms: ['v1', 'v1'] } }, 'must not repeat'],
+    [
+      'a public key that is none',
+      { audit: { formerPublicKeys: ['AAAA'] } },
+      'audit.formerPublicKeys[0]: must be a checkpointPublicKey',
+    ],
+  ])('with %s is refused', (_what, config, problem) => {
+    const parsed = parseConfig(JSON.stringify(config));
+    expect(parsed.ok ? [] : parsed.problems).toEqual([expect.stringContaining(problem)]);
+  });
+
   test('names no secret in its problems', () => {
     const parsed = parseConfig(
-      JSON.stringify({ secretKey: 'not-base64-secret!', apiKeys: [{ id: 'k', key: 'short-secret' }] }),
+      JSON.stringify({
+        secretKey: 'not-base64-secret!',
+        formerSecretKeys: ['short-secret'],
+        apiKeys: [{ id: 'k', key: 'short-secret' }],
+      }),
     );
     expect(JSON.stringify(parsed)).not.toMatch(/not-base64-secret|short-secret/);
   });

@@ -61,6 +61,21 @@ const circuit = z.strictObject({
 /** Parts of the configuration that belong to features which this host does not serve; asking for one is a problem. */
 const notServed = z.undefined('is not served by this version; remove it').optional();
 
+const key32 = z.base64().refine((text) => Buffer.from(text, 'base64').length === 32, 'must be 32 bytes in base64');
+
+const publicKey = z
+  .base64()
+  .refine((text) => Buffer.from(text, 'base64').length === 44, 'must be a checkpointPublicKey as discovery had it');
+
+const webhookSigning = {
+  signatureAlgorithms: z
+    .array(z.enum(['v1', 'standard-webhooks-1']))
+    .refine((algorithms) => algorithms.includes('v1'), 'must contain v1')
+    .refine((algorithms) => new Set(algorithms).size === algorithms.length, 'must not repeat an entry')
+    .default(['v1', 'standard-webhooks-1']),
+  secretRotation: z.strictObject({ overlapSeconds: z.int().min(60).max(604_800).default(86_400) }).prefault({}),
+};
+
 const schema = z
   .strictObject({
     listen: z.strictObject({ host: z.string().min(1).default('127.0.0.1'), port: port.default(8787) }).prefault({}),
@@ -73,10 +88,9 @@ const schema = z
       .string()
       .regex(/^(?:memory:|sqlite:.+|postgres(?:ql)?:\/\/.+)$/, 'must be memory:, sqlite:PATH or postgres://…')
       .default('sqlite:./svc.db'),
-    secretKey: z
-      .base64()
-      .refine((text) => Buffer.from(text, 'base64').length === 32, 'must be 32 bytes in base64')
-      .optional(),
+    secretKey: key32.optional(),
+    formerSecretKeys: z.array(key32).max(16).default([]),
+    pseudonymKey: key32.optional(),
     protocol: z
       .strictObject({
         versions: z.array(version).min(1).default(['1.1', '2.0']),
@@ -104,6 +118,7 @@ const schema = z
         concurrency: z
           .strictObject({ total: z.int().min(1).default(64), perSubscription: z.int().min(1).default(4) })
           .prefault({}),
+        ...webhookSigning,
         tenantIdOptional: z.boolean().default(false),
       })
       .prefault({}),
@@ -145,15 +160,23 @@ const schema = z
         checkpointIntervalEntries: z.int().min(1).max(100_000).default(1000),
         checkpointIntervalSeconds: z.int().min(1).default(300),
         signingKeyFile: z.string().nullable().default(null),
+        formerPublicKeys: z.array(publicKey).max(64).default([]),
       })
       .prefault({}),
     workspaceFiles: notServed,
   })
-  .superRefine(({ store, secretKey, tenants, apiKeys, authorization, workloadIdentity }, context) => {
+  .superRefine((config, context) => {
+    const { store, secretKey, tenants, apiKeys, authorization, workloadIdentity } = config;
     const workspacesOf = new Map(tenants.map(({ id, workspaces }) => [id, workspaces]));
     if (/^postgres/.test(store) && secretKey === undefined) {
       const message = 'is needed with PostgreSQL, where hosts share it: 32 bytes in base64';
       context.addIssue({ code: 'custom', path: ['secretKey'], message });
+    }
+    const isPseudonymous = [config.oidc, config.oauth2].some((lane) => lane?.issuers.some((one) => one.pseudonymous));
+    if (isPseudonymous && config.formerSecretKeys.length > 0 && config.pseudonymKey === undefined) {
+      const message =
+        'is needed with formerSecretKeys where an issuer is pseudonymous, or everybody would be somebody else: the secretKey that was in use at first';
+      context.addIssue({ code: 'custom', path: ['pseudonymKey'], message });
     }
     const roles = new Set(authorization?.roles.map(({ role }) => role));
     for (const [index, { role }] of (authorization?.assignments ?? []).entries()) {

@@ -149,7 +149,7 @@ describe('a push', () => {
     const pushed = () =>
       receiver.bodies
         .slice(before)
-        .map((body) => JSON.parse(body))
+        .map((body) => JSON.parse(String(body)))
         .filter((body) => body.task?.id === task.id);
     await eventually(() => pushed().some((body) => body.task.status.state === 'TASK_STATE_COMPLETED'));
     expect(receiver.headers.at(-1)).toMatchObject({
@@ -230,7 +230,7 @@ describe('A2A 0.3 on the wire', () => {
     );
     expect(set.body).toMatchObject({ id: 7, result: { taskId, pushNotificationConfig: { url: receiver.url } } });
     await eventually(() => {
-      const bodies = receiver.bodies.slice(before).map((body) => JSON.parse(body));
+      const bodies = receiver.bodies.slice(before).map((body) => JSON.parse(String(body)));
       return bodies.some(({ kind, id, status }) => kind === 'task' && id === taskId && status.state === 'completed');
     });
   });

@@ -81,12 +81,13 @@ export async function startAcme(webhooks: object, others: object = {}) {
       host.process.kill(signal);
       return host.ended;
     },
-    /** Ends the host and boots it with other `webhooks`. */
-    async reboot(changed: object) {
+    /** Ends the host and boots it with other `webhooks`, and with whatever else changes. */
+    async reboot(changed: object, others: object = {}) {
       const config = JSON.parse(readFileSync(folder.path('config.json'), 'utf8'));
       host.process.kill('SIGTERM');
       await host.ended;
-      host = await bootHost(folder.path('config.json'), { ...config, webhooks: { ...config.webhooks, ...changed } });
+      const webhooks = { ...config.webhooks, ...changed };
+      host = await bootHost(folder.path('config.json'), { ...config, webhooks, ...others });
     },
     /** Kills the host, and boots it as it was. */
     async crash() {
@@ -95,6 +96,8 @@ export async function startAcme(webhooks: object, others: object = {}) {
       await host.ended;
       host = await bootHost(folder.path('config.json'), config);
     },
+    /** The text of a file beside the database, whose name begins with the database's. */
+    kept: (suffix: string) => readFileSync(folder.path(`svc.db${suffix}`), 'utf8'),
     async stop() {
       host.process.kill('SIGKILL');
       await host.ended;

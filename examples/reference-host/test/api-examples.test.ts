@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -11,7 +12,7 @@ const DOCUMENT = readFileSync(fileURLToPath(new URL('../../../docs/api.md', impo
 /** Every block of the document as one script, in which `curl` notes the status that it got. */
 function scriptOf(document: string): { readonly script: string; readonly expected: string[] } {
   const blocks = [...document.matchAll(/^```sh\n([\s\S]*?)^```$/gm)].map(([, block = '']) => block);
-  const lines = blocks.join('\n').replace(/^(?:HOST|KEY)=.*\n/gm, '');
+  const lines = blocks.join('\n').replace(/^(?:HOST|KEY|RECEIVER|SECRET|NEWER)=.*\n/gm, '');
   const expected = [...lines.matchAll(/^# ([0-9]{3})\b/gm)].map(([, status = '']) => status);
   return { script: `${NOTING_CURL}\n${lines}`, expected };
 }
@@ -29,7 +30,10 @@ test('every example of the document answers as it says', { timeout: 60_000 }, as
   const notes = join(folder, 'notes');
   try {
     const { script, expected } = scriptOf(DOCUMENT);
-    const output = await bash(script, { HOST: host.url(), KEY, NOTES: notes });
+    const [secret, newer] = [newSecret(), newSecret()];
+    host.receiver.trustStandard(secret);
+    const given = { RECEIVER: host.receiver.url, SECRET: secret, NEWER: newer };
+    const output = await bash(script, { HOST: host.url(), KEY, NOTES: notes, ...given });
     const answered = readFileSync(notes, 'utf8').trim().split('\n');
     expect(
       answered.map((line) => line.slice(0, 3)),
@@ -40,6 +44,8 @@ test('every example of the document answers as it says', { timeout: 60_000 }, as
     rmSync(folder, { recursive: true });
   }
 });
+
+const newSecret = () => `whsec_${randomBytes(32).toString('base64')}`;
 
 function bash(script: string, variables: Readonly<Record<string, string>>): Promise<string> {
   return new Promise((resolve, reject) => {

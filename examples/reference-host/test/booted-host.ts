@@ -7,6 +7,7 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import type { Delivery } from '@svc/webhook-verify';
 import { receive } from '@svc/webhook-verify/receive';
+import { standardVerifier } from '@svc/webhook-verify/standard-webhooks';
 
 /** The reference host as others boot it: its own process, a configuration file, a database file. */
 export interface BootedHost {
@@ -56,12 +57,16 @@ export interface Receiver {
   /** Statuses it answered, refusals included. */
   readonly statuses: readonly number[];
   readonly headers: readonly NodeJS.Dict<string | string[]>[];
-  /** As they came, whatever was answered. */
-  readonly bodies: readonly string[];
+  /** What came with them, byte by byte. */
+  readonly bodies: readonly Buffer[];
   /** Verifies with this secret from now on. */
   trust(secret: string): void;
+  /** Verifies by Standard Webhooks from now on, and answers the verification of the endpoint. */
+  trustStandard(...secrets: readonly string[]): void;
   /** Answers this instead of verifying, or never, until it is undefined. */
   answer: number | 'never' | undefined;
+  /** What is beside an `answer`. */
+  answerHeaders: Readonly<Record<string, string>>;
   close(): Promise<void>;
 }
 
@@ -69,17 +74,24 @@ export async function startReceiver(): Promise<Receiver> {
   const deliveries: Delivery[] = [];
   const statuses: number[] = [];
   const headers: NodeJS.Dict<string | string[]>[] = [];
-  const bodies: string[] = [];
+  const bodies: Buffer[] = [];
+  const onDelivery = (delivery: Delivery) => void deliveries.push(delivery);
   let handle = receive({ secret: 'not yet known', onDelivery: () => {} });
   const server: Server = createServer(async (request, response) => {
     const chunks: Uint8Array[] = [];
     for await (const chunk of request) chunks.push(chunk);
+    const body = Buffer.concat(chunks);
     headers.push(request.headers);
-    bodies.push(Buffer.concat(chunks).toString());
+    bodies.push(body);
     if (receiver.answer === 'never') return;
-    const status = receiver.answer ?? (await handle(Buffer.concat(chunks), request.headersDistinct)).status;
-    statuses.push(status);
-    response.writeHead(status).end();
+    if (receiver.answer !== undefined) {
+      statuses.push(receiver.answer);
+      response.writeHead(receiver.answer, { ...receiver.answerHeaders }).end();
+      return;
+    }
+    const answer = await handle(body, request.headersDistinct);
+    statuses.push(answer.status);
+    response.writeHead(answer.status, { 'content-type': 'application/json' }).end(answer.body);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const address = server.address();
@@ -92,8 +104,12 @@ export async function startReceiver(): Promise<Receiver> {
     headers,
     bodies,
     answer: undefined,
+    answerHeaders: {},
     trust(secret) {
-      handle = receive({ secret, onDelivery: (delivery) => void deliveries.push(delivery) });
+      handle = receive({ secret, onDelivery });
+    },
+    trustStandard(...secrets) {
+      handle = receive({ verifier: standardVerifier(secrets), onDelivery });
     },
     close() {
       server.closeAllConnections();

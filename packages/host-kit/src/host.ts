@@ -12,6 +12,7 @@ import { discoveryDocuments } from './discovery/documents.ts';
 import type { Phase } from './health/check.ts';
 import { type HealthReport, health } from './health/health.ts';
 import { type Answer, responseOf } from './http/answer.ts';
+import { CODINGS, contentCodings } from './http/content-coding.ts';
 import { pipeline, type RequestRecord } from './http/pipeline.ts';
 import { refusalOf } from './http/refusal.ts';
 import type { Reply, Route } from './http/route.ts';
@@ -122,7 +123,7 @@ export function createHost(options: HostOptions): Host {
   const maxBytes = options.maxRequestBodyBytes ?? DEFAULT_MAX_REQUEST_BODY_BYTES;
   const { formerSecretKeys = [] } = options;
   const secrets = secretBox(options.secretKey, random, formerSecretKeys);
-  const { authentication = {}, roles, idempotencyRetentionHours = 24 } = options;
+  const { authentication = {}, roles, idempotencyRetentionHours = 24, contentEncodings = CODINGS } = options;
   if (!(idempotencyRetentionHours >= 24)) {
     throw new TypeError('createHost: idempotencyRetentionHours must be at least 24.');
   }
@@ -241,6 +242,7 @@ export function createHost(options: HostOptions): Host {
           maxRequestBodyBytes: maxBytes,
           webhooks,
           idempotencyRetentionHours,
+          contentEncodings,
           apiKeyIssuer: options.apiKeyIssuer ?? 'urn:svc:api-key',
           authentication,
           roles: roles?.catalog,
@@ -274,6 +276,7 @@ export function createHost(options: HostOptions): Host {
       followers: following,
       pages: pages({ store, keepBytes: STREAM_PAGES_BYTES }),
       limits: streams,
+      closed: observe.streamClosed,
     }),
     ...webhookRoutes({
       store,
@@ -341,6 +344,7 @@ export function createHost(options: HostOptions): Host {
     roles,
     limiter: options.rateLimit,
     limits: { maxBytes, timeoutMs: BODY_TIMEOUT_MS },
+    codings: contentCodings(contentEncodings),
     once: once({ store, secrets, clock, random, log, retentionMs: idempotencyRetentionHours * HOUR_MS }),
     clock,
     random,

@@ -6,6 +6,7 @@ import type { Retirement, ServedOptions } from '@svc/versioning';
 import type { Clock } from './clock.ts';
 import type { AuthenticationFacts } from './discovery/authentication.ts';
 import type { HostCapabilities } from './discovery/capabilities.ts';
+import type { Coding } from './http/content-coding.ts';
 import type { Log } from './log.ts';
 import type { MountDefinition } from './mounts/mount.ts';
 import type { Random } from './random.ts';
@@ -66,6 +67,8 @@ export interface HostOptions {
   readonly streams?: Partial<StreamOptions>;
   /** How long a reply is kept under its idempotency key, in hours: at least, and by default, 24. */
   readonly idempotencyRetentionHours?: number;
+  /** How answers may be coded for callers who ask for it, the preferred first. Default: `zstd`, `br`, `gzip`. */
+  readonly contentEncodings?: readonly Coding[];
   /** Default 1 MiB. */
   readonly maxRequestBodyBytes?: number;
   readonly log?: Log;

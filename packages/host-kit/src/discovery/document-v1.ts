@@ -4,6 +4,7 @@ import { durableDelivery } from './durable-delivery.ts';
 import { EVENT_LOG } from './event-log.ts';
 import type { HostFacts } from './facts.ts';
 import { ENVELOPE_KINDS, type Facets, LISTED_AS_SUPPORTED } from './families.ts';
+import { restTransportOf } from './rest-transport.ts';
 import { DISCOVERY_V1, type DiscoveryV1 } from './schema-v1.ts';
 import { servedFamilies } from './served-families.ts';
 import { valid } from './valid.ts';
@@ -23,7 +24,7 @@ export function documentV1(facts: HostFacts): DiscoveryV1 {
       durable: facts.webhooks.durable,
       ...(facts.webhooks.durable && durableDelivery(facts)),
     },
-    restTransport: { conditionalRunGet: true },
+    restTransport: restTransportOf(facts),
     eventLog: EVENT_LOG,
     idempotency: { retentionHours: facts.idempotencyRetentionHours },
   };

@@ -3,6 +3,7 @@ import { durableDelivery } from './durable-delivery.ts';
 import { EVENT_LOG } from './event-log.ts';
 import type { HostFacts } from './facts.ts';
 import { type Facets, LISTED_AS_SUPPORTED } from './families.ts';
+import { restTransportOf } from './rest-transport.ts';
 import { RUN_LIST } from './run-list.ts';
 import { type Claim, DISCOVERY_V2, type DiscoveryV2 } from './schema-v2.ts';
 import { servedFamilies } from './served-families.ts';
@@ -25,6 +26,7 @@ export function documentV2(facts: HostFacts, contract: string): DiscoveryV2 {
       ...(signatureAlgorithms.includes('standard-webhooks-1') && { secretRotation }),
     },
     eventLog: EVENT_LOG,
+    restTransport: restTransportOf(facts),
     idempotency: { retentionHours: facts.idempotencyRetentionHours },
     runList: RUN_LIST,
   };

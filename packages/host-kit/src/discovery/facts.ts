@@ -20,6 +20,7 @@ export interface HostFacts {
     readonly signatureAlgorithms: readonly SignatureAlgorithm[];
     readonly secretRotation: { readonly overlapSeconds: number };
   };
+  readonly contentEncodings: readonly ('zstd' | 'br' | 'gzip')[];
   /** How long a reply is kept under its idempotency key. */
   readonly idempotencyRetentionHours: number;
   /** The realm that API-key Subjects name as their issuer. */

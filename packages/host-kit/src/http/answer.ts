@@ -20,10 +20,13 @@ export function plainError(status: number, error: string, message: string): Answ
   return { status, headers: { 'content-type': 'application/json' }, body: JSON.stringify({ error, message }) };
 }
 
-/** The answer to a HEAD request: nothing is read of what the body would have been. */
+/** The answer to a HEAD request: the fields of a GET. Nothing is read of what the body would have been. */
 export function withoutBody(answer: Answer): Answer {
-  if (answer.body instanceof ReadableStream) void answer.body.cancel();
-  return { ...answer, body: undefined };
+  const { body, headers } = answer;
+  if (body instanceof ReadableStream) void body.cancel();
+  if (body === undefined || body instanceof ReadableStream) return { ...answer, body: undefined };
+  const length = typeof body === 'string' ? Buffer.byteLength(body) : body.length;
+  return { ...answer, headers: { ...headers, 'content-length': String(length) }, body: undefined };
 }
 
 export function responseOf({ status, headers, body }: Answer): Response {

@@ -26,6 +26,14 @@ export interface JsonBody {
 export async function readJson(request: Request, limits: BodyLimits): Promise<JsonBody> {
   const type = request.headers.get('content-type') ?? '';
   if (!/^application\/(?:json|[a-z0-9.+-]+\+json)\s*(?:;|$)/i.test(type)) throw unsupported();
+  const coding = request.headers.get('content-encoding') ?? 'identity';
+  if (coding.toLowerCase() !== 'identity') {
+    // What a body decodes to has no bound that its length tells.
+    throw new HostError('unsupported_media_type', 'Send the body as it is, without a Content-Encoding.', {
+      details: undefined,
+      headers: { 'accept-encoding': 'identity' },
+    });
+  }
   const bytes = await readBytes(request, limits);
   try {
     return { json: JSON.parse(utf8.decode(bytes)), bytes };

@@ -26,6 +26,7 @@ import type { Log } from '../log.ts';
 import type { Random } from '../random.ts';
 import { type Answer, answerOf, plainError, withoutBody } from './answer.ts';
 import { type BodyLimits, type JsonBody, readJson, readOptionalJson, refuseDeclaredLength } from './body.ts';
+import type { ContentCodings } from './content-coding.ts';
 import { failureAnswer } from './failure.ts';
 import { idempotencyKeyIn, servedOnce, takesKey } from './idempotency.ts';
 import type { Call, Reply, Route, VendorRoute } from './route.ts';
@@ -45,6 +46,7 @@ export interface PipelineOptions {
   readonly roles: RoleAuthorizer | undefined;
   readonly limiter: RateLimiter | undefined;
   readonly limits: BodyLimits;
+  readonly codings: ContentCodings;
   /** Executes what has an idempotency key. */
   readonly once: Once;
   readonly clock: Clock;
@@ -77,7 +79,7 @@ export interface RequestRecord {
  * handler, stamping, record. A refusal at one step is all that a caller learns of those behind it.
  */
 export function pipeline(options: PipelineOptions): (request: Request, peer?: Peer) => Promise<Answer> {
-  const { served, clock, documents, roles, watch } = options;
+  const { served, clock, documents, roles, watch, codings } = options;
   const routes = new Map<OperationId, Route>(options.routes.map((route) => [route.operationId, route]));
   const retiring = retirementHeaders(options.retirement);
 
@@ -111,7 +113,13 @@ export function pipeline(options: PipelineOptions): (request: Request, peer?: Pe
       },
       body,
     };
-    return request.method === 'HEAD' ? withoutBody(answered) : answered;
+    return finished(request, answered);
+  }
+
+  /** As the caller takes it. */
+  async function finished(request: Request, answered: Answer): Promise<Answer> {
+    const coded = await codings.encode(request.headers, answered);
+    return request.method === 'HEAD' ? withoutBody(coded) : coded;
   }
 
   async function recorded(
@@ -152,7 +160,7 @@ export function pipeline(options: PipelineOptions): (request: Request, peer?: Pe
     const query = queryOf(target);
     const { principal } = call;
     const given = {
-      ...{ major, params, query, headers: request.headers, principal, json: body?.json },
+      ...{ major, params, query, headers: codings.plainTags(request.headers), principal, json: body?.json },
       decided: roles === undefined ? undefined : call.decided,
       gone: () => request.signal,
       judgeAgain: () => judgeAgain(request, peer, call),

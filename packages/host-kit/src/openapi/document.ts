@@ -72,7 +72,8 @@ const PREFIX: Readonly<Record<Major, (path: string) => string>> = {
 function headersOf(major: Major, host: DescribedHost, operations: readonly Described[]): JsonObject {
   const answers = operations.flatMap(({ route }) => Object.values(inMajor(route.describes.answers, major)));
   const used = new Set<string>([
-    ...['SVC-Version', 'Retry-After'],
+    ...['SVC-Version', 'Vary', 'Retry-After'],
+    ...(operations.some(({ route }) => route.schema !== undefined) ? ['Accept-Encoding'] : []),
     ...answers.flatMap(({ headers }) => headers),
     ...(operations.some(({ route }) => route.access !== 'public') ? ['WWW-Authenticate'] : []),
     ...(operations.some(({ operation, route }) => takesKey(operation, route.access)) ? KEYED : []),

@@ -5,6 +5,7 @@ export const HEADERS = {
   'SVC-Version': header('The `<major>.<minor>` of the contract that produced the response.', { example: '2.0' }, true),
   ETag: header('The strong validator of this representation, for `If-None-Match`.'),
   'Cache-Control': header('Who may keep the response, and for how long.'),
+  'Accept-Encoding': header('The content codings that a request body may have.'),
   Vary: header('The request headers that chose this representation.'),
   'SVC-Idempotent-Replay': header('There when an earlier request with the same `Idempotency-Key` was answered so.', {
     const: 'true',

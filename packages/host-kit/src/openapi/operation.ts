@@ -139,6 +139,7 @@ const HEADERS_OF: Readonly<Record<number, readonly HeaderName[]>> = {
   401: ['WWW-Authenticate'],
   403: ['WWW-Authenticate'],
   409: ['Retry-After'],
+  415: ['Accept-Encoding'],
   429: ['Retry-After'],
   503: ['Retry-After'],
 };
@@ -146,6 +147,7 @@ const HEADERS_OF: Readonly<Record<number, readonly HeaderName[]>> = {
 function everyHeader({ operation, route, major, host }: DescribedOperation): readonly HeaderName[] {
   return [
     'SVC-Version',
+    'Vary',
     ...(host.limitsRate && route.access !== 'public' ? RATE_LIMIT : []),
     ...(takesKey(operation, route.access) ? KEYED : []),
     ...(host.retires && major === 1 ? RETIREMENT : []),

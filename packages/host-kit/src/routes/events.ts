@@ -70,9 +70,6 @@ async function streamed(options: EventRoutesOptions, call: AuthorizedCall, asked
   const { major, principal } = call;
   const { modes, bufferMs, after } = asked;
   const run = await addressedRun(options, call);
-  const isResumed = modes === 'values' && after !== undefined;
-  const start = isResumed ? await runAt(store, run, after) : beforeFirstEvent(run);
-  const snapshot = isResumed ? messageText(snapshotFrame(major, start)) : '';
   // A proof of possession was made for one request: it cannot be asked for again, so the stream ends before long instead.
   const isJudgedOnce = principal.binding === 'dpop';
   const body = openStream(options, {
@@ -80,8 +77,11 @@ async function streamed(options: EventRoutesOptions, call: AuthorizedCall, asked
     credentialId: principal.credentialId,
     after: after ?? -1,
     view: viewOf(major, modes, bufferMs > 0),
-    start,
-    opening: Buffer.concat([KEEP_ALIVE, Buffer.from(snapshot)]),
+    async begin(isOver) {
+      if (modes !== 'values' || after === undefined) return { run: beforeFirstEvent(run), bytes: NOTHING };
+      const begun = await runAt(store, run, after, isOver);
+      return { run: begun, bytes: Buffer.from(messageText({ ...snapshotFrame(major, begun), id: after })) };
+    },
     keepAlive: KEEP_ALIVE,
     batch: bufferMs > 0 ? batchOf(bufferMs) : undefined,
     expiresAt: Math.min(principal.expiresAt ?? Infinity, isJudgedOnce ? clock.now() + JUDGED_ONCE_MS : Infinity),
@@ -95,6 +95,7 @@ async function streamed(options: EventRoutesOptions, call: AuthorizedCall, asked
   return { status: 200, headers: { ...EVENT_STREAM_HEADERS, ...VARY[major] }, body };
 }
 
+const NOTHING = new Uint8Array();
 const JUDGED_ONCE_MS = 300_000;
 
 async function polled(options: EventRoutesOptions, call: AuthorizedCall, after: number, until: number): Promise<Reply> {

@@ -21,7 +21,10 @@ export function statusRoutes({ clock, health, backlogOf }: StatusRoutesOptions):
       scope: 'webhooks:manage',
       async serve({ principal }) {
         const now = clock.now();
-        const [report, backlog] = await Promise.all([health(), backlogOf(principal.tenancy, now)]);
+        const report = await health();
+        // A status is asked for when something is wrong: it must not wait for a store that does not answer.
+        const isAnswering = report.checks.some(({ name, ok }) => name === 'store' && ok);
+        const backlog = isAnswering ? await backlogOf(principal.tenancy, now).catch(() => undefined) : undefined;
         const headers = { 'cache-control': 'private, no-store' };
         return { status: 200, headers, body: statusView(report, backlog, now) };
       },

@@ -5,6 +5,8 @@ import type { Page, Pages, View } from './pages.ts';
 
 /** Where a reader is in the log of a run. */
 export interface Cursor {
+  /** Says how the run stood where the reader begins. Before `next`. */
+  start(run: Run): void;
   /** Whether it is worth while to ask for the next page. Never false while there is one that nobody will tell of. */
   hasNews(): boolean;
   /** The next page; undefined when there is none now. */
@@ -21,26 +23,15 @@ export interface CursorOptions {
   /** As the caller has just read it. */
   readonly run: Run;
   readonly after: number;
-  /** As it stood at `after`, as far as the view asks for it. */
-  readonly start: Run;
   /** Called when there may be news. */
   readonly grown: () => void;
   /** The run as it stands now; undefined when it cannot be read any more. */
   readonly current: () => Promise<Run | undefined>;
 }
 
-export function cursor({
-  pages,
-  followers,
-  view,
-  run: known,
-  after: from,
-  start,
-  grown,
-  current,
-}: CursorOptions): Cursor {
+export function cursor({ pages, followers, view, run: known, after: from, grown, current }: CursorOptions): Cursor {
   let after = from;
-  let run = start;
+  let run = known;
   let ended = false;
   /** Once the end was seen by someone who would be told of growth, nothing can be missed. */
   let isCaughtUp = false;
@@ -51,6 +42,9 @@ export function cursor({
   });
 
   return {
+    start(begun) {
+      run = begun;
+    },
     hasNews: () => mustLook || !isCaughtUp || following.newest() > after,
     async next() {
       mustLook = false;

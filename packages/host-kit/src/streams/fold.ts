@@ -2,12 +2,21 @@ import { beforeFirstEvent, runAfter } from '../runs/after-event.ts';
 import type { Run } from '../runs/run.ts';
 import type { Store } from '../stores/store.ts';
 
-/** A run as it stood after the event of a sequence, or after its newest one when the log is not that long. */
-export async function runAt(store: Pick<Store, 'events'>, run: Run, sequence: number): Promise<Run> {
+/**
+ * A run as it stood after the event of a sequence, or after its newest one when the log is not that long.
+ *
+ * @param isOver whether nobody waits for it any more
+ */
+export async function runAt(
+  store: Pick<Store, 'events'>,
+  run: Run,
+  sequence: number,
+  isOver: () => boolean,
+): Promise<Run> {
   let folded = beforeFirstEvent(run);
   for (;;) {
     const limit = Math.min(PAGE_EVENTS, sequence - folded.lastSequence);
-    if (limit <= 0) return folded;
+    if (limit <= 0 || isOver()) return folded;
     const page = { after: folded.lastSequence, limit, maxBytes: PAGE_BYTES };
     const events = await store.events.list(run, page);
     if (events.length === 0) return folded;

@@ -6,7 +6,7 @@ import type { Store } from '../stores/store.ts';
 /** Tells the readers of runs that a log has grown. */
 export interface Followers {
   /**
-   * Calls `grown` soon after the log of the run has grown, once for all that was appended meanwhile.
+   * Calls `grown` when the log of the run has grown: at once, or within 10 ms of the last time, for all that was appended meanwhile.
    *
    * @param newest the sequence up to which the caller knows the log
    */
@@ -34,12 +34,11 @@ export interface FollowersOptions {
  */
 export function followers({ store, clock, log }: FollowersOptions): Followers {
   const followed = new Map<string, Followed>();
-  const grown = new Set<Followed>();
   let isAsking = false;
 
   return {
     follow(runId, newest, tell) {
-      const entry = followed.get(runId) ?? { newest, tells: new Set() };
+      const entry = followed.get(runId) ?? { newest, tells: new Set(), toldAt: 0, isToBeTold: false };
       entry.newest = Math.max(entry.newest, newest);
       entry.tells.add(tell);
       followed.set(runId, entry);
@@ -59,15 +58,19 @@ export function followers({ store, clock, log }: FollowersOptions): Followers {
     const entry = followed.get(runId);
     if (entry === undefined || sequence <= entry.newest) return;
     entry.newest = sequence;
+    if (entry.isToBeTold) return;
+    entry.isToBeTold = true;
+    const now = clock.now();
+    const due = entry.toldAt + TELL_EVERY_MS;
     // Whatever else this turn of the event loop appends is told of together with it.
-    if (grown.size === 0) setImmediate(tellAll);
-    grown.add(entry);
+    if (now >= due) setImmediate(() => tell(entry));
+    else clock.at(due, () => tell(entry));
   }
 
-  function tellAll(): void {
-    const entries = [...grown];
-    grown.clear();
-    for (const { tells } of entries) for (const tell of tells) tell();
+  function tell(entry: Followed): void {
+    entry.isToBeTold = false;
+    entry.toldAt = clock.now();
+    for (const each of entry.tells) each();
   }
 
   function askSoon(afterMs: number): void {
@@ -92,7 +95,12 @@ export function followers({ store, clock, log }: FollowersOptions): Followers {
 interface Followed {
   newest: number;
   readonly tells: Set<() => void>;
+  toldAt: number;
+  isToBeTold: boolean;
 }
+
+/** Two hundred readers are two hundred writes for each time, so what comes thick and fast comes together. */
+const TELL_EVERY_MS = 10;
 
 const ASK_EVERY_MS = 250;
 const RETRY_AFTER_MS = 2000;

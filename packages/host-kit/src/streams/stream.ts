@@ -15,6 +15,8 @@ export interface StreamParts {
   readonly clock: Clock;
   readonly log: Log;
   readonly limits: StreamLimits;
+  /** Told of the end of every stream. */
+  readonly closed: (outcome: StreamOutcome) => void;
 }
 
 /** In milliseconds. */
@@ -35,11 +37,9 @@ export interface StreamRequest {
   /** Events with a higher sequence are shown; -1 for all. */
   readonly after: number;
   readonly view: View;
-  /** The run as it stood at `after`, as far as the view asks for it. */
-  readonly start: Run;
-  /** What is sent before anything else. */
-  readonly opening: Uint8Array;
-  /** What is sent when there has been nothing else for a while. */
+  /** Asked once, when the stream is read. */
+  readonly begin: (isOver: () => boolean) => Promise<Beginning>;
+  /** What is sent at first, and when there has been nothing else for a while. */
   readonly keepAlive: Uint8Array;
   readonly batch: Batch | undefined;
   /** When the credential expires, in ms since the epoch. */
@@ -48,6 +48,14 @@ export interface StreamRequest {
   readonly current: () => Promise<Run | undefined>;
   /** Whether the caller would be let in now. */
   readonly judgeAgain: () => Promise<boolean>;
+}
+
+/** Where a stream begins. */
+export interface Beginning {
+  /** The run as it stood at `after`, as far as the view asks for it. */
+  readonly run: Run;
+  /** What is shown of it; empty for nothing. */
+  readonly bytes: Uint8Array;
 }
 
 /** For readers who would rather have fewer, larger pieces. */
@@ -69,9 +77,9 @@ export interface Batch {
 export function openStream(parts: StreamParts, request: StreamRequest): ReadableStream<Uint8Array> {
   const { clock, log, limits } = parts;
   const { keepAlive, batch } = request;
-  let isOpened = false;
+  let step: 'opened' | 'greeted' | 'begun' = 'opened';
   let isLeaving = false;
-  let outcome: Outcome | undefined;
+  let outcome: StreamOutcome | undefined;
   let sentAt = clock.now();
   let judgeAt = sentAt + limits.judgeEveryMs;
   /** When a piece was handed out, until the next one is asked for. */
@@ -113,9 +121,15 @@ export function openStream(parts: StreamParts, request: StreamRequest): Readable
 
   /** The next piece; undefined when there is none any more. */
   async function next(): Promise<Uint8Array | undefined> {
-    if (!isOpened) {
-      isOpened = true;
-      return request.opening;
+    if (step === 'opened') {
+      step = 'greeted';
+      return keepAlive;
+    }
+    if (step === 'greeted') {
+      step = 'begun';
+      const beginning = await request.begin(() => outcome !== undefined);
+      reading.start(beginning.run);
+      if (beginning.bytes.length > 0) return beginning.bytes;
     }
     for (;;) {
       if (outcome !== undefined || !(await isWelcome())) return undefined;
@@ -191,20 +205,25 @@ export function openStream(parts: StreamParts, request: StreamRequest): Readable
     finish('failed');
   }
 
-  function finish(how: Outcome): void {
+  function finish(how: StreamOutcome): void {
     if (outcome !== undefined) return;
     outcome = how;
     timer.cancel();
     reading.close();
     giveBack();
     goOn();
+    parts.closed(how);
     log({ level: 'info', event: 'stream.closed', keyId: credentialId, tenant: run.tenant, outcome: how });
     if (how === 'stalled' || how === 'failed') controller?.error(new Error(`The stream was given up: ${how}.`));
     else if (how !== 'left') controller?.close();
   }
 }
 
-type Outcome = 'ended' | 'left' | 'refused' | 'stalled' | 'host-stopping' | 'failed';
+/**
+ * How a stream ended: with its run, by its reader's leaving or not taking anything, because the credential no longer holds, because the
+ * host stops, or by a failure of the host.
+ */
+export type StreamOutcome = 'ended' | 'left' | 'stalled' | 'refused' | 'host-stopping' | 'failed';
 
 function nothingHeld() {
   const parts: Uint8Array[] = [];

@@ -145,6 +145,13 @@ export const METRICS = {
     description: 'Runs that reached a terminal state.',
     attributes: ['svc.run.status'],
   },
+  streamsClosed: {
+    name: 'svc.event.streams_closed',
+    kind: 'counter',
+    unit: '{stream}',
+    description: 'Streams of events that were closed.',
+    attributes: ['svc.event.stream_outcome'],
+  },
   transactionDuration: {
     name: 'svc.store.transaction.duration',
     kind: 'histogram',

@@ -3,6 +3,7 @@ import type { Clock } from '../clock.ts';
 import type { RequestWatch } from '../http/watch.ts';
 import type { RunEvent } from '../runs/event-store.ts';
 import type { Store } from '../stores/store.ts';
+import type { StreamOutcome } from '../streams/stream.ts';
 import type { Attempt } from '../webhooks/attempt.ts';
 import type { HealthMoved } from '../webhooks/health.ts';
 import { observedAttempt } from './attempts.ts';
@@ -11,6 +12,7 @@ import { appendedSpans, eventCounter } from './events.ts';
 import { gauges, type Shown } from './gauges.ts';
 import { requestWatch } from './requests.ts';
 import { scopeOf, type TelemetryOptions } from './scope.ts';
+import { streamCounter } from './streams.ts';
 import { healthCounter } from './subscriptions.ts';
 import { timedStore } from './transactions.ts';
 
@@ -27,6 +29,7 @@ export interface Telemetry {
   readonly appended: (event: RunEvent) => void;
   readonly audit: AuditObserver;
   readonly timed: (store: Store) => Store;
+  readonly streamClosed: (outcome: StreamOutcome) => void;
   /** Shows what changes by itself, until what it returns is called. */
   readonly show: (shown: Shown) => () => void;
 }
@@ -46,6 +49,7 @@ export function telemetry(options: TelemetryOptions, { version, clock }: Telemet
     moved: healthCounter(scope),
     audit: auditCounter(scope),
     timed: (store) => timedStore(store, scope),
+    streamClosed: streamCounter(scope),
     show: (shown) => gauges(scope, clock, shown),
     appended(event) {
       count(event);

@@ -2,7 +2,7 @@
 export interface Backlog {
   /** How many, up to the limit that was asked for. */
   readonly due: number;
-  /** Since when the first of them has been due, in ms. What was handed back has no such time. */
+  /** Since when the first of them has been due, in ms. What was handed back may have no such time. */
   readonly oldestDueAt: number | undefined;
 }
 

@@ -34,6 +34,7 @@ function facts(capabilities: HostCapabilities = {}, over: Partial<HostFacts> = {
       signatureAlgorithms: ['v1', 'standard-webhooks-1'],
       secretRotation: { overlapSeconds: 3600 },
     },
+    contentEncodings: ['zstd', 'br', 'gzip'],
     idempotencyRetentionHours: 24,
     apiKeyIssuer: 'urn:svc:api-key',
     authentication: {},

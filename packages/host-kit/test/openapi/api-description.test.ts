@@ -161,7 +161,7 @@ describe(covers('operations.openapi.served'), () => {
     expect(Object.fromEntries(headers)).toMatchObject({
       'content-type': 'application/json',
       'cache-control': 'public, max-age=300',
-      vary: 'SVC-Version',
+      vary: 'SVC-Version, Accept-Encoding',
       'svc-version': contract,
       etag: expect.stringMatching(/^"[\w-]+"$/),
     });

@@ -13,6 +13,9 @@ import { initial } from '../../src/stores/sqlite/migrations/0001-initial.ts';
 import { audit } from '../../src/stores/sqlite/migrations/0002-audit.ts';
 import { operations } from '../../src/stores/sqlite/migrations/0003-operations.ts';
 import { byok } from '../../src/stores/sqlite/migrations/0004-byok.ts';
+import { rotation } from '../../src/stores/sqlite/migrations/0005-rotation.ts';
+import { runOperations } from '../../src/stores/sqlite/migrations/0006-run-operations.ts';
+import { idempotency } from '../../src/stores/sqlite/migrations/0007-idempotency.ts';
 import { sampleSubscription } from '../webhooks/samples.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'svc-migrations-'));
@@ -47,6 +50,52 @@ test('a subscription of an SQLite file from before rotations is what it was', as
   database.close();
   const store = sqliteStore(path);
   expect(await store.subscriptions.read('whk_1')).toEqual(AFTER);
+  await store.close();
+});
+
+test("deliveries and attempts of an SQLite file from before claims were the process's own are what they were", async () => {
+  const path = join(folder, 'claimed.db');
+  const database = new DatabaseSync(path);
+  database.exec(
+    `${initial}${audit}${operations}${byok}${rotation}${runOperations}${idempotency} PRAGMA user_version = 7`,
+  );
+  database
+    .prepare(
+      `INSERT INTO subscriptions VALUES ('whk_1', 'acme', 'live', 'active', ?, '[]', x'07', ?, '00000000', NULL, NULL, NULL)`,
+    )
+    .run(CIRCUIT, JSON.stringify(DOCUMENT));
+  const deliveries = [
+    { id: 'dlv_1', state: 'claimed', dueAt: 9000, deadAt: null },
+    { id: 'dlv_2', state: 'waiting', dueAt: 500, deadAt: null },
+    { id: 'dlv_3', state: 'dead', dueAt: 90_000, deadAt: 400 },
+  ];
+  for (const { id, state, dueAt, deadAt } of deliveries) {
+    database
+      .prepare(
+        `INSERT INTO deliveries VALUES (NULL, ?, 'whk_1', 'run_1', 'evt_1', 1, 'run.completed', x'7b7d', 1, ?, ?, ?, 500)`,
+      )
+      .run(id, state, dueAt, deadAt);
+  }
+  for (let at = 1; at <= 130; at++) {
+    database
+      .prepare(
+        `INSERT INTO attempts VALUES (NULL, 'whk_1', 'dlv_1', 'run_1', 1, 'run.completed', 1, ?, 5, 'failed', 500, NULL)`,
+      )
+      .run(at);
+  }
+  database.close();
+  const store = sqliteStore(path);
+  const claimed = await store.deliveries.claim({ now: 1000, leaseUntil: 2000, limit: 10, room: () => 10 });
+  expect(claimed.map(({ deliveryId }) => deliveryId)).toEqual(['dlv_1', 'dlv_2']);
+  expect(await store.deliveries.deadLetters('whk_1', { limit: 10 })).toMatchObject([
+    { deliveryId: 'dlv_3', deadLetteredAt: 400, expiresAt: 90_000, attempts: 1 },
+  ]);
+  const kept = async () => (await store.attempts.list('whk_1', 1000)).map(({ at }) => at);
+  expect(await kept()).toEqual(Array.from({ length: 100 }, (_, index) => 130 - index));
+  const [newest] = await store.attempts.list('whk_1', 1);
+  if (newest !== undefined)
+    await store.transaction((transaction) => store.attempts.record({ ...newest, at: 131 }, transaction));
+  expect(await kept()).toEqual(Array.from({ length: 100 }, (_, index) => 131 - index));
   await store.close();
 });
 

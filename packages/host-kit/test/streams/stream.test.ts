@@ -1,4 +1,6 @@
+import type { Lane } from '@svc/auth';
 import { apiKeyLane, hashApiKey, memoryKeyStore } from '@svc/auth/api-key';
+import { type Clock, systemClock } from '@svc/host-kit';
 import { covers } from '@svc/tools/covers';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { eventually, KEY, OTHER_TENANT, OTHER_WORKSPACE, type Serving, type Stream, serve } from './serving.ts';
@@ -299,7 +301,7 @@ describe(covers('events.stream.resume'), () => {
       ['3', 'completed'],
     ]);
     const atEnd = await whole(2, '?streamMode=values', { 'last-event-id': '99' });
-    expect(atEnd).toMatchObject([{ id: '3', event: 'state.snapshot', data: { status: 'completed' } }]);
+    expect(atEnd).toMatchObject([{ id: '99', event: 'state.snapshot', data: { status: 'completed' } }]);
   });
 
   test.each(['-1', '1.5', 'abc', '1 2', '1,2', '9'.repeat(16), '0x10'])('%j is refused', async (id) => {
@@ -479,6 +481,34 @@ describe(covers('events.stream.credential'), () => {
   });
 });
 
+describe(`${covers('events.stream.credential')} A proof of possession can be judged once`, () => {
+  test('so its stream is not asked for it again, and ends after five minutes', async () => {
+    let judged = 0;
+    let ahead = 0;
+    const subject = { issuer: 'urn:test', subjectId: 'p_1', tenant: 'acme', lane: 'test', kind: 'workload' as const };
+    const lane: Lane = {
+      name: 'test',
+      authenticate() {
+        judged += 1;
+        const tenancy = { tenant: 'acme', workspaces: 'all' as const, mode: 'live' as const };
+        const proven = { id: 'p_1', kind: undefined, credentialId: 'key_1', lane: 'test', binding: 'dpop' as const };
+        return { kind: 'authenticated', principal: { ...proven, tenancy, scopes: ['runs:*'], subject } };
+      },
+    };
+    const clock: Clock = { now: () => Date.now() + ahead, at: (time, run) => systemClock.at(time - ahead, run) };
+    await beginAgain({ authenticate: [lane], clock, streams: { keepAliveMs: 30, judgeEveryMs: 30 } });
+    const stream = await openEvents(1);
+    const before = judged;
+    await eventually(() => stream.comments.length > 5);
+    expect(judged).toBe(before);
+    ahead = 299_000;
+    const seen = stream.comments.length;
+    await eventually(() => stream.comments.length > seen + 1);
+    ahead = 300_001;
+    expect(await stream.ended).toBe('ended');
+  });
+});
+
 describe('the end of a stream', () => {
   test('a reader that leaves leaves nothing behind', async () => {
     const streams = await Promise.all(Array.from({ length: 20 }, () => openEvents(1)));
@@ -486,6 +516,42 @@ describe('the end of a stream', () => {
     for (const stream of streams) stream.leave();
     await eventually(() => serving.host.readers() === 0);
     await serving.append(runId, 'run.started');
+  });
+
+  test('nor a timer, nor one who waits', async () => {
+    let timers = 0;
+    const clock: Clock = {
+      now: systemClock.now,
+      at(time, run) {
+        timers += 1;
+        let isSet = true;
+        const unset = () => {
+          if (isSet) timers -= 1;
+          isSet = false;
+        };
+        const cancel = systemClock.at(time, () => {
+          unset();
+          run();
+        });
+        return () => {
+          unset();
+          cancel();
+        };
+      },
+    };
+    await beginAgain({ clock });
+    const before = timers;
+    const leaving = new AbortController();
+    const headers = { authorization: `Bearer ${KEY}` };
+    const polls = Array.from({ length: 10 }, () =>
+      fetch(`${serving.url}/v1/runs/${runId}/events/poll`, { headers, signal: leaving.signal }).catch(() => undefined),
+    );
+    const streams = await Promise.all(Array.from({ length: 10 }, () => openEvents(2, '?bufferMs=5000')));
+    await eventually(() => serving.host.readers() === 20 && timers >= before + 20);
+    for (const stream of streams) stream.leave();
+    leaving.abort();
+    await Promise.all(polls);
+    await eventually(() => serving.host.readers() === 0 && timers <= before);
   });
 
   test('one that leaves in the middle of a long log, too', async () => {

@@ -2,7 +2,7 @@ import { memoryStore } from '@svc/host-kit/stores/memory';
 import { afterEach, describe, expect, test } from 'vitest';
 import { METRICS } from '../../src/telemetry/metrics.ts';
 import type { Series } from './recording.ts';
-import { CLEANUP, eventually, type Verdict, type WatchedHost, watchedHost } from './watched-host.ts';
+import { CLEANUP, eventually, KEY, type Verdict, type WatchedHost, watchedHost } from './watched-host.ts';
 
 afterEach(async () => {
   for (const clean of CLEANUP.splice(0)) await clean();
@@ -217,6 +217,25 @@ test('events are counted by their types, and runs by how they ended', async () =
     { attributes: { 'svc.event.type': 'run.started' }, value: 2 },
     { attributes: { 'svc.event.type': 'run.completed' }, value: 1 },
     { attributes: { 'svc.event.type': 'run.failed' }, value: 1 },
+  ]);
+});
+
+test('readers are counted while they read, and streams by how they ended', async () => {
+  const watched = await watchedHost();
+  const runId = await watched.run();
+  const ended = async () => (await watched.series('svc.run.ended')).length === 1;
+  await eventually(ended);
+  const request = new Request(`http://host.test/v1/runs/${runId}/events`, {
+    headers: { authorization: `Bearer ${KEY}` },
+  });
+  const [read, left] = [await watched.host.fetch(request), await watched.host.fetch(request)];
+  await expectSeries(watched, 'svc.event.readers', [{ attributes: {}, value: 2 }]);
+  await read.text();
+  await left.body?.cancel();
+  await expectSeries(watched, 'svc.event.readers', [{ attributes: {}, value: 0 }]);
+  await expectSeries(watched, 'svc.event.streams_closed', [
+    { attributes: { 'svc.event.stream_outcome': 'ended' }, value: 1 },
+    { attributes: { 'svc.event.stream_outcome': 'left' }, value: 1 },
   ]);
 });
 

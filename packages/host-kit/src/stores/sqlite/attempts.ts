@@ -1,52 +1,60 @@
 import type { DatabaseSync } from 'node:sqlite';
+import type { Transaction } from '../../transaction.ts';
 import { ATTEMPTS_KEPT, type AttemptLog } from '../../webhooks/attempt-log.ts';
 import { attemptOf } from '../sql/attempt-row.ts';
+import { integer } from '../sql/row.ts';
 import type { Writer } from './writer.ts';
 
 // Of a subscription that has been removed meanwhile there is nothing to keep.
-const INSERT = `INSERT INTO attempts
-  (webhook_id, delivery_id, run_id, sequence, event_type, attempt, at, duration_us, outcome, status, reason)
-  SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11 WHERE EXISTS (SELECT 1 FROM subscriptions WHERE webhook_id = ?1)`;
-const PRUNE = `DELETE FROM attempts WHERE webhook_id = ?1 AND position <=
-  (SELECT position FROM attempts WHERE webhook_id = ?1 ORDER BY position DESC LIMIT 1 OFFSET ${ATTEMPTS_KEPT})`;
+const INSERT = `INSERT OR REPLACE INTO attempts
+  (webhook_id, slot, position, delivery_id, run_id, sequence, event_type, attempt, at, duration_us, outcome, status, reason)
+  SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13
+  WHERE EXISTS (SELECT 1 FROM subscriptions WHERE webhook_id = ?1)`;
+const LAST = 'SELECT coalesce(max(position), 0) AS position FROM attempts WHERE webhook_id = ?';
 const LIST = 'SELECT * FROM attempts WHERE webhook_id = ? ORDER BY position DESC LIMIT ?';
+const DROP = 'DELETE FROM attempts WHERE webhook_id = ?';
 
-export function attemptLog(reader: DatabaseSync, database: DatabaseSync, writer: Writer): AttemptLog {
+/** Of each subscription a ring, in which an attempt is written over the oldest: nothing grows, and nothing is to be pruned. */
+export interface AttemptRings extends AttemptLog {
+  /** Removes the ring of a subscription that is being removed. */
+  drop(webhookId: string, transaction: Transaction): void;
+}
+
+export function attemptLog(reader: DatabaseSync, database: DatabaseSync, writer: Writer): AttemptRings {
   const insert = database.prepare(INSERT);
-  const prune = database.prepare(PRUNE);
+  const last = database.prepare(LAST);
+  const drop = database.prepare(DROP);
   const list = reader.prepare(LIST);
-  /** Inserts since the last look at what is too old: looking each time would cost as much as the insert. */
-  const sincePrune = new Map<string, number>();
+  /** Where the newest of each is. One that was undone leaves a gap, which does no harm. */
+  const positions = new Map<string, number>();
 
   return {
     async record(record, transaction) {
       writer.require(transaction);
-      const { webhookId, deliveryId, runId, sequence, eventType, attempt, at, durationMs, outcome, status, reason } =
-        record;
+      const { webhookId, deliveryId, runId, sequence, eventType, attempt, at, durationMs, outcome } = record;
+      const { status = null, reason = null } = record;
+      const position = nextPosition(webhookId);
+      const slot = position % ATTEMPTS_KEPT;
       const micros = Math.round(durationMs * 1000);
-      insert.run(
-        webhookId,
-        deliveryId,
-        runId,
-        sequence,
-        eventType,
-        attempt,
-        at,
-        micros,
-        outcome,
-        status ?? null,
-        reason ?? null,
-      );
-      const count = (sincePrune.get(webhookId) ?? ATTEMPTS_KEPT) + 1;
-      if (count > PRUNE_EVERY) prune.run(webhookId);
-      if (sincePrune.size > MOST_COUNTED) sincePrune.clear();
-      sincePrune.set(webhookId, count > PRUNE_EVERY ? 0 : count);
+      const who = [webhookId, slot, position, deliveryId, runId, sequence, eventType] as const;
+      insert.run(...who, attempt, at, micros, outcome, status, reason);
     },
     async list(webhookId, limit) {
       return list.all(webhookId, Math.min(limit, ATTEMPTS_KEPT)).map(attemptOf);
     },
+    drop(webhookId, transaction) {
+      writer.require(transaction);
+      drop.run(webhookId);
+      positions.delete(webhookId);
+    },
   };
+
+  function nextPosition(webhookId: string): number {
+    const newest = positions.get(webhookId) ?? integer(last.get(webhookId) ?? {}, 'position');
+    if (positions.size > MOST_REMEMBERED) positions.clear();
+    positions.set(webhookId, newest + 1);
+    return newest + 1;
+  }
 }
 
-const PRUNE_EVERY = 50;
-const MOST_COUNTED = 10_000;
+const MOST_REMEMBERED = 20_000;

@@ -1,55 +1,71 @@
 import type { DatabaseSync } from 'node:sqlite';
-import type { Claim, ClaimedDelivery, Settlement } from '../../webhooks/delivery.ts';
+import type { Transaction } from '../../transaction.ts';
+import type { ClaimedDelivery, Settlement } from '../../webhooks/delivery.ts';
 import type { DeliveryQueue } from '../../webhooks/delivery-queue.ts';
 import { deadLetterOf, deliveryOf } from '../sql/delivery-row.ts';
-import { integer, optional, text } from '../sql/row.ts';
+import { integer, text } from '../sql/row.ts';
+import { claims as noClaims } from './claims.ts';
+import { turns as noTurns, type Turns } from './turns.ts';
 import type { Writer } from './writer.ts';
 
 const ENQUEUE = `INSERT INTO deliveries
   (delivery_id, webhook_id, run_id, event_id, sequence, event_type, body, attempts, state, due_at)
   VALUES (?, ?, ?, ?, ?, ?, ?, ?, 'waiting', ?)`;
-const NEXT_SUBSCRIPTION = `SELECT webhook_id FROM deliveries INDEXED BY deliveries_waiting
-  WHERE state = 'waiting' AND webhook_id > ? ORDER BY webhook_id LIMIT 1`;
-const DUE = `SELECT * FROM deliveries INDEXED BY deliveries_waiting
-  WHERE state = 'waiting' AND webhook_id = ? AND due_at <= ? ORDER BY due_at, position LIMIT ?`;
-const CLAIM = `UPDATE deliveries SET state = 'claimed', due_at = ? WHERE position = ?`;
-const TAKE_BACK = `UPDATE deliveries SET state = 'waiting', due_at = ? WHERE state = 'claimed' AND due_at <= ?`;
-const NEXT_DUE = `SELECT min(due_at) AS due_at FROM (
-  SELECT min(due_at) AS due_at FROM deliveries INDEXED BY deliveries_due WHERE state = 'waiting' AND due_at > ?1
-  UNION ALL
-  SELECT min(due_at) FROM deliveries INDEXED BY deliveries_claimed WHERE state = 'claimed' AND due_at > ?1)`;
-const OF_CLAIM = `WHERE delivery_id = ? AND state = 'claimed' AND due_at = ?`;
-const RELEASE = `UPDATE deliveries SET state = 'waiting', due_at = 0 ${OF_CLAIM}`;
+const NEXT_WAITING = `SELECT webhook_id, due_at FROM deliveries INDEXED BY deliveries_waiting
+  WHERE state = 'waiting' AND webhook_id > ? ORDER BY webhook_id, due_at LIMIT 1`;
+const NEXT_DEAD = `SELECT webhook_id FROM deliveries INDEXED BY deliveries_dead
+  WHERE state = 'dead' AND webhook_id > ? ORDER BY webhook_id LIMIT 1`;
+const FIRST = `SELECT position, due_at FROM subscriptions CROSS JOIN deliveries INDEXED BY deliveries_waiting USING (webhook_id)
+  WHERE webhook_id = ? AND status <> 'paused' AND state = 'waiting' ORDER BY due_at, position LIMIT ?`;
+const ROW = 'SELECT * FROM deliveries WHERE position = ?';
+const STATUS = 'SELECT status FROM subscriptions WHERE webhook_id = ?';
+// The position alone may have been given to another delivery, when the last one was removed.
+const OF_CLAIM = `WHERE position = ? AND delivery_id = ? AND state = 'waiting'`;
 const DELETE = `DELETE FROM deliveries ${OF_CLAIM}`;
-const RETRY = `UPDATE deliveries SET state = 'waiting', due_at = ?, attempts = ?, last_status = ? ${OF_CLAIM}`;
+const RETRY = `UPDATE deliveries SET due_at = ?, attempts = ?, last_status = ? ${OF_CLAIM}`;
 const BURY = `UPDATE deliveries SET state = 'dead', due_at = ?, dead_at = ?, attempts = ?, last_status = ? ${OF_CLAIM}`;
 const DEAD = `SELECT * FROM deliveries INDEXED BY deliveries_dead
   WHERE state = 'dead' AND webhook_id = ? AND (dead_at, delivery_id) < (?, ?)
   ORDER BY dead_at DESC, delivery_id DESC LIMIT ?`;
-const REDRIVE = `UPDATE deliveries SET state = 'waiting', due_at = ?, dead_at = NULL, attempts = 0, last_status = NULL
-  WHERE position IN (SELECT position FROM deliveries WHERE state = 'dead' AND webhook_id = ? AND dead_at <= ? LIMIT ?)`;
-const REDRIVE_ONE = `UPDATE deliveries SET state = 'waiting', due_at = ?, dead_at = NULL, attempts = 0, last_status = NULL
+const AGAIN = `SET state = 'waiting', due_at = ?, dead_at = NULL, attempts = 0, last_status = NULL`;
+const REDRIVE = `UPDATE deliveries ${AGAIN} WHERE position IN
+  (SELECT position FROM deliveries WHERE state = 'dead' AND webhook_id = ? AND dead_at <= ? LIMIT ?)`;
+const REDRIVE_ONE = `UPDATE deliveries INDEXED BY deliveries_dead_ids ${AGAIN}
   WHERE state = 'dead' AND webhook_id = ? AND dead_at <= ? AND delivery_id = ?`;
-const IS_PAUSED = `SELECT 1 AS paused FROM subscriptions WHERE webhook_id = ? AND status = 'paused'`;
 const SWEEP = `DELETE FROM deliveries WHERE position IN
   (SELECT position FROM deliveries INDEXED BY deliveries_expiring WHERE state = 'dead' AND due_at <= ? LIMIT ?)`;
+const DROP = ['waiting', 'dead'].map(
+  (state) => `DELETE FROM deliveries WHERE position IN
+  (SELECT position FROM deliveries INDEXED BY deliveries_${state} WHERE state = '${state}' AND webhook_id = ? LIMIT ?)`,
+);
 
-export function deliveryQueue(reader: DatabaseSync, database: DatabaseSync, writer: Writer): DeliveryQueue {
+/** The outbox, with what only its owner knows: claims and turns, which begin anew with the process. */
+export interface OwnedDeliveries extends DeliveryQueue {
+  /** Removes what belongs to a subscription that is being removed: some now, and the rest when it is swept. */
+  drop(webhookId: string, transaction: Transaction): void;
+  /** Where the deliveries are that are claimed at this moment. */
+  claimed(): readonly number[];
+  /** A subscription that was paused may not be so any more. */
+  statusChanged(webhookId: string): void;
+}
+
+export function deliveryQueue(reader: DatabaseSync, database: DatabaseSync, writer: Writer): OwnedDeliveries {
   const enqueue = database.prepare(ENQUEUE);
-  const nextSubscription = database.prepare(NEXT_SUBSCRIPTION);
-  const due = database.prepare(DUE);
-  const claim = database.prepare(CLAIM);
-  const takeBack = database.prepare(TAKE_BACK);
-  const release = database.prepare(RELEASE);
   const settle = settler(database);
   const sweep = database.prepare(SWEEP);
-  const nextDue = reader.prepare(NEXT_DUE);
-  const dead = reader.prepare(DEAD);
   const redrive = database.prepare(REDRIVE);
   const redriveOne = database.prepare(REDRIVE_ONE);
-  const isPaused = database.prepare(IS_PAUSED);
-  // Where the last round stopped: the next begins with the subscription after it.
-  let lastServed = '';
+  const drops = DROP.map((sql) => database.prepare(sql));
+  // What is claimed is committed: these never see a transaction in progress.
+  const first = reader.prepare(FIRST);
+  const rowAt = reader.prepare(ROW);
+  const status = reader.prepare(STATUS);
+  const dead = reader.prepare(DEAD);
+  const claims = noClaims();
+  const turns = noTurns();
+  /** Removed subscriptions that left more behind than was dropped with them. */
+  const leftBehind = new Set<string>();
+  takeStock(reader, turns, leftBehind);
 
   return {
     async enqueue(deliveries, transaction) {
@@ -57,35 +73,48 @@ export function deliveryQueue(reader: DatabaseSync, database: DatabaseSync, writ
       for (const { deliveryId, webhookId, runId, eventId, sequence, eventType, body, attempts, dueAt } of deliveries) {
         enqueue.run(deliveryId, webhookId, runId, eventId, sequence, eventType, body, attempts, dueAt);
       }
+      writer.whenCommitted(transaction, () => {
+        for (const { webhookId, dueAt } of deliveries) turns.waits(webhookId, dueAt);
+      });
     },
-    claim({ now, leaseUntil, limit, room }) {
-      return writer.transaction(async () => {
-        takeBack.run(now, now);
-        const claimed: ClaimedDelivery[] = [];
-        for (const webhookId of waitingSubscriptions()) {
-          const most = Math.min(room(webhookId), limit - claimed.length);
-          if (most <= 0 || isPaused.get(webhookId) !== undefined) continue;
-          const rows = due.all(webhookId, now, most);
-          for (const row of rows) claim.run(leaseUntil, integer(row, 'position'));
-          claimed.push(...rows.map((row) => ({ ...deliveryOf(row), leaseUntil })));
-          if (rows.length > 0) lastServed = webhookId;
-          if (claimed.length >= limit) break;
+    async claim({ now, leaseUntil, limit, room }) {
+      for (const { webhookId } of claims.expire(now)) turns.waits(webhookId, now);
+      const claimed: ClaimedDelivery[] = [];
+      for (const webhookId of turns.due(now)) {
+        const most = Math.min(room(webhookId), limit - claimed.length);
+        if (most <= 0) continue;
+        for (const position of dueOf(webhookId, now, most)) {
+          const row = rowAt.get(position);
+          if (row === undefined) continue;
+          const delivery = { ...deliveryOf(row), leaseUntil };
+          claims.add({ deliveryId: delivery.deliveryId, leaseUntil, position, webhookId });
+          claimed.push(delivery);
         }
-        return claimed;
-      });
+        if (claimed.length >= limit) break;
+      }
+      return claimed;
     },
-    async settle(claimed, settlement, transaction) {
+    async settle(claim, settlement, transaction) {
       writer.require(transaction);
-      return settle(claimed, settlement) > 0;
-    },
-    release(claims) {
-      return writer.transaction(async () => {
-        for (const { deliveryId, leaseUntil } of claims) release.run(deliveryId, leaseUntil);
+      const held = claims.standing(claim);
+      if (held === undefined || settle(held.position, held.deliveryId, settlement) === 0) return false;
+      writer.whenCommitted(transaction, () => {
+        claims.end(claim);
+        if (settlement.kind === 'retry') turns.waits(held.webhookId, Math.ceil(settlement.dueAt));
       });
+      return true;
+    },
+    async release(released) {
+      for (const claim of released) {
+        const held = claims.standing(claim);
+        if (held === undefined) continue;
+        claims.end(claim);
+        turns.waits(held.webhookId, 0);
+      }
     },
     async nextDueAfter(now) {
-      const row = nextDue.get(now);
-      return row && optional(row, 'due_at', integer);
+      const times = [turns.nextAfter(now), claims.nextAfter(now)].filter((time) => time !== undefined);
+      return times.length === 0 ? undefined : Math.min(...times);
     },
     async deadLetters(webhookId, { before, limit }) {
       const { deadLetteredAt = Number.MAX_SAFE_INTEGER, deliveryId = '' } = before ?? {};
@@ -93,51 +122,94 @@ export function deliveryQueue(reader: DatabaseSync, database: DatabaseSync, writ
     },
     async redrive({ webhookId, deliveryIds, now, limit }, transaction) {
       writer.require(transaction);
+      writer.whenCommitted(transaction, () => turns.waits(webhookId, now));
       if (deliveryIds === undefined) return Number(redrive.run(now, webhookId, now, limit).changes);
       let count = 0;
       for (const deliveryId of deliveryIds) count += Number(redriveOne.run(now, webhookId, now, deliveryId).changes);
       return count;
     },
     sweep(now, limit) {
-      return writer.transaction(async () => Number(sweep.run(now, limit).changes));
+      return writer.transaction(async (transaction) => {
+        let swept = 0;
+        for (const webhookId of leftBehind) {
+          if (swept < limit) swept += dropUpTo(webhookId, limit - swept, transaction);
+        }
+        return swept < limit ? swept + Number(sweep.run(now, limit - swept).changes) : swept;
+      });
     },
+    drop(webhookId, transaction) {
+      const isAll = dropUpTo(webhookId, DROPPED_AT_ONCE, transaction) < DROPPED_AT_ONCE;
+      writer.whenCommitted(transaction, () => {
+        turns.resumed(webhookId);
+        if (!isAll) leftBehind.add(webhookId);
+      });
+    },
+    claimed: claims.positions,
+    statusChanged: turns.resumed,
   };
 
-  /** Every subscription with something waiting, once, beginning after the one that was served last. */
-  function* waitingSubscriptions(): Generator<string> {
-    const begin = lastServed;
-    yield* subscriptionsBetween(begin, undefined);
-    yield* subscriptionsBetween('', begin);
+  /** Where the deliveries are that a subscription may be claimed of, at most so many; and notes when its next turn is. */
+  function dueOf(webhookId: string, now: number, most: number): readonly number[] {
+    const held = claims.heldOf(webhookId);
+    const rows = first.all(webhookId, most + held + 1);
+    if (rows.length === 0 && status.get(webhookId)?.status === 'paused') {
+      turns.paused(webhookId);
+      return [];
+    }
+    const unclaimed = rows.filter((row) => !claims.isClaimed(integer(row, 'position')));
+    const due = unclaimed.filter((row) => integer(row, 'due_at') <= now);
+    const next = unclaimed[due.length];
+    if (due.length > most) turns.served(webhookId);
+    else turns.rests(webhookId, next && integer(next, 'due_at'));
+    return due.slice(0, most).map((row) => integer(row, 'position'));
   }
 
-  function* subscriptionsBetween(after: string, last: string | undefined): Generator<string> {
-    for (let row = nextSubscription.get(after); row !== undefined; ) {
-      const webhookId = text(row, 'webhook_id');
-      if (last !== undefined && webhookId > last) return;
-      yield webhookId;
-      row = nextSubscription.get(webhookId);
-    }
+  /** Deletes what waits for a subscription or is a dead letter of it, and forgets about it when that was all. */
+  function dropUpTo(webhookId: string, limit: number, transaction: Transaction): number {
+    let dropped = 0;
+    for (const drop of drops) dropped += Number(drop.run(webhookId, limit - dropped).changes);
+    if (dropped < limit) writer.whenCommitted(transaction, () => leftBehind.delete(webhookId));
+    return dropped;
+  }
+}
+
+/** So many at the most in one transaction, which everybody else waits for. */
+const DROPPED_AT_ONCE = 1000;
+
+/** Notes for whom something waits, as the process before left it. */
+function takeStock(reader: DatabaseSync, turns: Turns, leftBehind: Set<string>): void {
+  const nextWaiting = reader.prepare(NEXT_WAITING);
+  const nextDead = reader.prepare(NEXT_DEAD);
+  const status = reader.prepare(STATUS);
+  for (let row = nextWaiting.get(''); row !== undefined; row = nextWaiting.get(text(row, 'webhook_id'))) {
+    const webhookId = text(row, 'webhook_id');
+    if (status.get(webhookId) === undefined) leftBehind.add(webhookId);
+    else turns.waits(webhookId, integer(row, 'due_at'));
+  }
+  for (let row = nextDead.get(''); row !== undefined; row = nextDead.get(text(row, 'webhook_id'))) {
+    const webhookId = text(row, 'webhook_id');
+    if (status.get(webhookId) === undefined) leftBehind.add(webhookId);
   }
 }
 
 /** Writes where an attempt left a delivery, and tells how many it found. */
-function settler(database: DatabaseSync): (claim: Claim, settlement: Settlement) => number {
+function settler(database: DatabaseSync): (position: number, deliveryId: string, settlement: Settlement) => number {
   const remove = database.prepare(DELETE);
   const retry = database.prepare(RETRY);
   const bury = database.prepare(BURY);
 
-  return ({ deliveryId, leaseUntil }, settlement) => {
+  return (position, deliveryId, settlement) => {
     switch (settlement.kind) {
       case 'delivered':
       case 'dropped':
-        return Number(remove.run(deliveryId, leaseUntil).changes);
+        return Number(remove.run(position, deliveryId).changes);
       case 'retry': {
         const { dueAt, attempts, lastStatus = null } = settlement;
-        return Number(retry.run(Math.ceil(dueAt), attempts, lastStatus, deliveryId, leaseUntil).changes);
+        return Number(retry.run(Math.ceil(dueAt), attempts, lastStatus, position, deliveryId).changes);
       }
       case 'dead': {
         const { expiresAt, at, attempts, lastStatus = null } = settlement;
-        return Number(bury.run(expiresAt, at, attempts, lastStatus, deliveryId, leaseUntil).changes);
+        return Number(bury.run(expiresAt, at, attempts, lastStatus, position, deliveryId).changes);
       }
     }
   };

@@ -1,5 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { ABSENT, OTHER_WORKSPACE } from '../../lookup.ts';
+import type { Transaction } from '../../transaction.ts';
 import { coversScope } from '../../webhooks/match.ts';
 import type { Subscription } from '../../webhooks/subscription.ts';
 import type { SubscriptionStore } from '../../webhooks/subscription-store.ts';
@@ -12,7 +13,7 @@ const INSERT = `INSERT INTO subscriptions (webhook_id, tenant, mode, status, cir
 const LISTEN = `INSERT OR IGNORE INTO subscription_listens (tenant, mode, event_type, workspace, webhook_id)
   VALUES (?, ?, ?, ?, ?)`;
 const OWNED = 'SELECT * FROM subscriptions WHERE webhook_id = ? AND tenant = ? AND mode = ?';
-// Takes the event types and the waiting deliveries with it.
+// Takes the event types with it.
 const DELETE = 'DELETE FROM subscriptions WHERE webhook_id = ?';
 const LISTENING = `SELECT s.* FROM subscription_listens e JOIN subscriptions s USING (webhook_id)
   WHERE e.tenant = ? AND e.mode = ? AND e.event_type = ? AND e.workspace IN ('*', ?, ?)`;
@@ -28,7 +29,20 @@ const FORGET_EXPIRED = `UPDATE subscriptions SET previous_sealed_secret = NULL, 
   (SELECT webhook_id FROM subscriptions WHERE previous_expires_at <= ? LIMIT ?)`;
 const PAGE = 'SELECT * FROM subscriptions WHERE webhook_id > ? ORDER BY webhook_id LIMIT ?';
 
-export function subscriptionStore(reader: DatabaseSync, database: DatabaseSync, writer: Writer): SubscriptionStore {
+/** What else the store keeps for a subscription, and has to hear of what becomes of it. */
+export interface Belongings {
+  /** In the transaction that removes the subscription. */
+  drop(webhookId: string, transaction: Transaction): void;
+  /** After the commit. */
+  statusChanged(webhookId: string): void;
+}
+
+export function subscriptionStore(
+  reader: DatabaseSync,
+  database: DatabaseSync,
+  writer: Writer,
+  belongings: Belongings,
+): SubscriptionStore {
   const insert = database.prepare(INSERT);
   const listen = database.prepare(LISTEN);
   const owned = database.prepare(OWNED);
@@ -69,6 +83,7 @@ export function subscriptionStore(reader: DatabaseSync, database: DatabaseSync, 
       const subscription = subscriptionOf(row);
       if (!coversScope(tenancy, subscription)) return OTHER_WORKSPACE;
       remove.run(webhookId);
+      belongings.drop(webhookId, transaction);
       return { kind: 'found', value: subscription };
     },
     async listening(run, eventType, transaction) {
@@ -104,6 +119,7 @@ export function subscriptionStore(reader: DatabaseSync, database: DatabaseSync, 
       if (row === undefined) return;
       const { status, circuit, failures } = change(subscriptionOf(row));
       updateHealth.run(status, JSON.stringify(circuit), JSON.stringify(failures), webhookId);
+      writer.whenCommitted(transaction, () => belongings.statusChanged(webhookId));
     },
     async updateSecrets(webhookId, change, transaction) {
       writer.require(transaction);

@@ -6,6 +6,8 @@ export interface Writer {
   transaction<T>(work: (transaction: Transaction) => Promise<T>): Promise<T>;
   /** Throws unless `transaction` is the one open at this moment. */
   require(transaction: Transaction): void;
+  /** Runs `effect` once what the transaction wrote is durable, before anybody hears of it; never when it is undone. */
+  whenCommitted(transaction: Transaction, effect: () => void): void;
   /** Resolves once everything that was asked for has ended. */
   idle(): Promise<void>;
 }
@@ -25,7 +27,7 @@ export function writer(database: DatabaseSync): Writer {
     commit: database.prepare('COMMIT'),
   };
   let draining: Promise<void> | undefined;
-  let open: Transaction | undefined;
+  let open: { readonly transaction: Transaction; readonly effects: (() => void)[] } | undefined;
 
   return {
     transaction(work) {
@@ -33,16 +35,17 @@ export function writer(database: DatabaseSync): Writer {
         queue.push({
           async run() {
             const transaction: Transaction = { [transactionMark]: true };
-            open = transaction;
+            const effects: (() => void)[] = [];
+            open = { transaction, effects };
             statement.savepoint.run();
             try {
               const result = await work(transaction);
               statement.release.run();
-              return () => resolve(result);
+              return { effects, tell: () => resolve(result) };
             } catch (error) {
               statement.undo.run();
               statement.release.run();
-              return () => reject(error);
+              return { effects: [], tell: () => reject(error) };
             } finally {
               open = undefined;
             }
@@ -52,13 +55,17 @@ export function writer(database: DatabaseSync): Writer {
         draining ??= drain();
       });
     },
-    require(transaction) {
-      if (transaction !== open) throw new Error('The transaction has ended, or belongs to another store.');
-    },
+    require: (transaction) => void standing(transaction),
+    whenCommitted: (transaction, effect) => void standing(transaction).effects.push(effect),
     async idle() {
       while (draining !== undefined) await draining;
     },
   };
+
+  function standing(transaction: Transaction) {
+    if (open?.transaction !== transaction) throw new Error('The transaction has ended, or belongs to another store.');
+    return open;
+  }
 
   async function drain(): Promise<void> {
     while (queue.length > 0) {
@@ -71,17 +78,18 @@ export function writer(database: DatabaseSync): Writer {
   }
 
   async function commitTogether(jobs: readonly Job[]): Promise<void> {
-    const settle: (() => void)[] = [];
+    const done: Done[] = [];
     try {
       statement.begin.run();
-      for (const job of jobs) settle.push(await job.run());
+      for (const job of jobs) done.push(await job.run());
       statement.commit.run();
     } catch (error) {
       if (database.isTransaction) database.exec('ROLLBACK');
       for (const job of jobs) job.reject(error);
       return;
     }
-    for (const done of settle) done();
+    for (const { effects } of done) for (const effect of effects) effect();
+    for (const { tell } of done) tell();
   }
 }
 
@@ -92,7 +100,13 @@ function nextTurn(): Promise<void> {
 }
 
 interface Job {
-  /** Does the work and returns what to tell its caller after the commit. */
-  run(): Promise<() => void>;
+  /** Does the work and returns what is left to do after the commit. */
+  run(): Promise<Done>;
   reject(error: unknown): void;
+}
+
+interface Done {
+  readonly effects: readonly (() => void)[];
+  /** Tells the caller. */
+  tell(): void;
 }

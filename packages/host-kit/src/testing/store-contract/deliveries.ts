@@ -1,3 +1,4 @@
+import type { Transaction } from '../../transaction.ts';
 import type { Claim, ClaimedDelivery, Delivery, Settlement } from '../../webhooks/delivery.ts';
 import type { Subscription } from '../../webhooks/subscription.ts';
 import type { StoreContract } from './contract.ts';
@@ -168,6 +169,42 @@ export function deliveriesContract({ onStore, assert }: StoreContract): void {
     await move('paused');
     assert.deepEqual(await store.deliveries.claim(CLAIM), []);
     await move('active');
+    assert.deepEqual((await store.deliveries.claim(CLAIM)).length, 1);
+  });
+
+  onStore('a settlement that is undone leaves the claim as it was', async (store) => {
+    await withSubscriptions(store, 'whk_1');
+    await store.transaction((transaction) => store.deliveries.enqueue([sampleDelivery({})], transaction));
+    await store.deliveries.claim(CLAIM);
+    for (const settlement of [
+      { kind: 'delivered' },
+      { kind: 'retry', dueAt: 1100, attempts: 1, lastStatus: 500 },
+    ] as const) {
+      const undone = store.transaction(async (transaction) => {
+        await store.deliveries.settle(CLAIMED, settlement, transaction);
+        throw new Error('no');
+      });
+      await assert.rejects(undone);
+      assert.deepEqual(await store.deliveries.claim({ ...CLAIM, now: 1200 }), []);
+    }
+    await store.deliveries.release([CLAIMED]);
+    assert.deepEqual((await store.deliveries.claim({ ...CLAIM, now: 1200 })).length, 1);
+    const delivered = (transaction: Transaction) =>
+      store.deliveries.settle(CLAIMED, { kind: 'delivered' }, transaction);
+    assert.deepEqual(await store.transaction(delivered), true);
+    assert.deepEqual(await store.deliveries.nextDueAfter(0), undefined);
+  });
+
+  onStore('deliveries of a transaction that is undone never were', async (store) => {
+    await withSubscriptions(store, 'whk_1');
+    const undone = store.transaction(async (transaction) => {
+      await store.deliveries.enqueue([sampleDelivery({})], transaction);
+      throw new Error('no');
+    });
+    await assert.rejects(undone);
+    assert.deepEqual(await store.deliveries.claim(CLAIM), []);
+    assert.deepEqual(await store.deliveries.nextDueAfter(0), undefined);
+    await store.transaction((transaction) => store.deliveries.enqueue([sampleDelivery({})], transaction));
     assert.deepEqual((await store.deliveries.claim(CLAIM)).length, 1);
   });
 

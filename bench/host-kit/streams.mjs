@@ -1,0 +1,153 @@
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { summary } from '../alternate.mjs';
+import { printTable, rate } from '../table.mjs';
+import { KEY } from './fixtures.mjs';
+
+const READERS = 200;
+const ROUNDS = 7;
+const EVENTS = 400;
+const BACKLOG = 5000;
+const PACED = { perSecond: 50, seconds: 5 };
+const RUNS = { live: 'run_01k0000000000000000000001z', ended: 'run_01k0000000000000000000002z' };
+const SERVERS = { 'node:http, bare loop': 'bare', ours: 'ours' };
+
+/**
+ * Events a second that reach 200 readers of one run over HTTP, the server in a process of its own: live, one event in each turn of the event
+ * loop, and from a log that is there already. The limit is a loop over `node:http` that writes the same frames to every response, and asks
+ * nobody anything. And how long an event takes to all readers at 50 a second.
+ */
+export default async function streams() {
+  const servers = {};
+  for (const [name, kind] of Object.entries(SERVERS)) servers[name] = await start(kind);
+  const live = ratesOf(servers);
+  const backlog = ratesOf(servers);
+  const latency = {};
+  try {
+    for (const server of Object.values(servers)) server.readers = await readersOf(server, READERS, 'live');
+    for (let round = 0; round <= ROUNDS; round += 1) {
+      for (const [name, server] of Object.entries(servers)) {
+        const measured = await fanOut(server);
+        // The first is not compiled yet.
+        if (round > 0) live[name].push(measured);
+      }
+      console.log(
+        `round ${round} of ${ROUNDS}: ${Object.values(live)
+          .map((each) => rate(each.at(-1) ?? 0))
+          .join(', ')}`,
+      );
+    }
+    for (const [name, server] of Object.entries(servers)) latency[name] = await paced(server);
+    for (const server of Object.values(servers)) for (const reader of server.readers) reader.destroy();
+    for (let round = 0; round <= ROUNDS; round += 1) {
+      for (const [name, server] of Object.entries(servers)) {
+        const measured = await replay(server);
+        if (round > 0) backlog[name].push(measured);
+      }
+    }
+  } finally {
+    for (const { process } of Object.values(servers)) process.kill();
+  }
+  const found = { live: summaries(live), backlog: summaries(backlog) };
+  for (const [name, measured] of Object.entries(found)) print(name, measured);
+  printTable(
+    [`to ${READERS} readers at ${PACED.perSecond} a second`, 'median', '99 %'],
+    Object.entries(latency).map(([name, { median, p99 }]) => [name, `${median.toFixed(1)} ms`, `${p99.toFixed(1)} ms`]),
+  );
+  return { limit: 'node:http, bare loop', readers: READERS, found, latency };
+}
+
+function ratesOf(servers) {
+  return Object.fromEntries(Object.keys(servers).map((name) => [name, []]));
+}
+
+function summaries(rates) {
+  return Object.fromEntries(Object.entries(rates).map(([name, values]) => [name, summary(values)]));
+}
+
+function print(name, found) {
+  const limit = found['node:http, bare loop'].perSecond;
+  printTable(
+    [`events to readers, ${name}`, 'per second', 'of the bare loop', 'spread'],
+    Object.entries(found).map(([each, { perSecond, spread }]) => [
+      each,
+      rate(perSecond),
+      (perSecond / limit).toFixed(2),
+      `${Math.round(spread * 100)} %`,
+    ]),
+  );
+}
+
+async function start(kind) {
+  const process = fork(new URL('./streams-server.mjs', import.meta.url), [kind], {
+    stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
+  });
+  const [line] = await once(process.stdout, 'data');
+  process.send({ fill: RUNS, events: BACKLOG });
+  await once(process, 'message');
+  return { process, port: Number(String(line).trim()) };
+}
+
+/** Readers that count frames, and tell when the newest has come. */
+async function readersOf({ port }, count, run) {
+  const readers = Array.from({ length: count }, () => {
+    const socket = connect(port, '127.0.0.1');
+    socket.frames = -1;
+    socket.arrivals = [];
+    socket.write(
+      `GET /v1/runs/${RUNS[run]}/events?streamMode=debug HTTP/1.1\r\nhost: 127.0.0.1\r\nauthorization: Bearer ${KEY}\r\n\r\n`,
+    );
+    socket.on('data', (bytes) => {
+      let frames = 0;
+      for (let at = bytes.indexOf('\n\n'); at !== -1; at = bytes.indexOf('\n\n', at + 2)) frames += 1;
+      socket.frames += frames;
+      if (frames === 0) return;
+      for (let count = 0; count < frames; count += 1) socket.arrivals.push(now());
+      socket.emit('frames');
+    });
+    return socket;
+  });
+  // The first is the comment that every stream begins with.
+  await Promise.all(readers.map((reader) => reached(reader, 0)));
+  return readers;
+}
+
+async function reached(reader, frames) {
+  while (reader.frames < frames) await once(reader, 'frames');
+}
+
+async function fanOut({ process, readers }) {
+  const target = readers[0].frames + EVENTS;
+  const started = performance.now();
+  process.send({ append: EVENTS });
+  await Promise.all(readers.map((reader) => reached(reader, target)));
+  return (EVENTS * READERS * 1000) / (performance.now() - started);
+}
+
+async function replay(server) {
+  const started = performance.now();
+  const readers = await readersOf(server, READERS, 'ended');
+  await Promise.all(readers.map((reader) => reached(reader, BACKLOG)));
+  const elapsed = performance.now() - started;
+  for (const reader of readers) reader.destroy();
+  return (BACKLOG * READERS * 1000) / elapsed;
+}
+
+/** How long events take to each of the readers, when they come one by one. */
+async function paced({ process, readers }) {
+  for (const reader of readers) reader.arrivals.length = 0;
+  const from = readers[0].frames;
+  process.send({ paced: PACED });
+  const [{ appended }] = await once(process, 'message');
+  await Promise.all(readers.map((reader) => reached(reader, from + appended.length)));
+  const taken = readers.flatMap(({ arrivals }) => appended.map((at, index) => arrivals[index] - at));
+  taken.sort((a, b) => a - b);
+  const at = (share) => taken[Math.round((taken.length - 1) * share)];
+  return { median: at(0.5), p99: at(0.99) };
+}
+
+/** The time on a clock that processes of one machine share, in ms. */
+function now() {
+  return performance.timeOrigin + performance.now();
+}

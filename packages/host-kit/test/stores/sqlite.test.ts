@@ -1,0 +1,68 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { afterAll, expect, test } from 'vitest';
+import { sqliteStore } from '../../src/stores/sqlite/index.ts';
+import { sampleDelivery, sampleSubscription } from '../webhooks/samples.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'svc-sqlite-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const TENANCY = { tenant: 'acme', workspaces: 'all', mode: 'live' } as const;
+const CLAIM = { now: 1000, leaseUntil: 9000, limit: 10_000, room: () => 10_000 };
+
+/** A store with subscriptions, and so many deliveries that wait for each. */
+async function furnished(path: string, waiting: Readonly<Record<string, number>>) {
+  const store = sqliteStore(path);
+  await store.transaction(async (transaction) => {
+    for (const [webhookId, count] of Object.entries(waiting)) {
+      await store.subscriptions.insert(sampleSubscription({ webhookId }), transaction);
+      const deliveries = Array.from({ length: count }, (_, index) =>
+        sampleDelivery({ deliveryId: `dlv_${webhookId}_${index}`, webhookId }),
+      );
+      await store.deliveries.enqueue(deliveries, transaction);
+    }
+  });
+  return store;
+}
+
+test('what was claimed when a host died is claimed again at once by the next', async () => {
+  const path = join(folder, 'again.db');
+  const before = await furnished(path, { whk_1: 3, whk_2: 1 });
+  expect((await before.deliveries.claim(CLAIM)).length).toBe(4);
+  await before.close();
+  const after = sqliteStore(path);
+  expect((await after.deliveries.claim(CLAIM)).length).toBe(4);
+  await after.close();
+});
+
+test('turns go round, whoever has the longest backlog', async () => {
+  const store = await furnished(join(folder, 'turns.db'), { whk_1: 9, whk_2: 2, whk_3: 3 });
+  const served: string[] = [];
+  for (let round = 0; round < 7; round++) {
+    const claimed = await store.deliveries.claim({ ...CLAIM, leaseUntil: 9000 + round, limit: 2, room: () => 1 });
+    served.push(...claimed.map(({ webhookId }) => webhookId.slice(-1)));
+  }
+  expect(served.join('')).toBe('12312313111');
+  await store.close();
+});
+
+test('however much waits for a removed subscription, it goes in steps, also after a restart', async () => {
+  const path = join(folder, 'steps.db');
+  const before = await furnished(path, { whk_1: 3500, whk_2: 1 });
+  const gone = await before.transaction((transaction) => before.subscriptions.remove(TENANCY, 'whk_1', transaction));
+  expect(gone.kind).toBe('found');
+  expect((await before.deliveries.claim(CLAIM)).map(({ webhookId }) => webhookId)).toEqual(['whk_2']);
+  expect(await before.deliveries.sweep(1000, 500)).toBe(500);
+  await before.close();
+  const after = sqliteStore(path);
+  expect((await after.deliveries.claim(CLAIM)).map(({ webhookId }) => webhookId)).toEqual(['whk_2']);
+  expect(await after.deliveries.sweep(1000, 1500)).toBe(1500);
+  expect(await after.deliveries.sweep(1000, 1500)).toBe(500);
+  expect(await after.deliveries.sweep(1000, 1500)).toBe(0);
+  await after.close();
+  const database = new DatabaseSync(path);
+  expect(database.prepare('SELECT count(*) AS count FROM deliveries').get()).toEqual({ count: 1 });
+  database.close();
+});
