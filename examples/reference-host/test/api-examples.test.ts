@@ -1,11 +1,12 @@
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { createServer, type RequestListener } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { expect, test } from 'vitest';
-import { KEY, startAcme } from './acme-host.ts';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type AcmeHost, KEY, startAcme } from './acme-host.ts';
 
 const DOCUMENT = readFileSync(fileURLToPath(new URL('../../../docs/api.md', import.meta.url)), 'utf8');
 
@@ -24,28 +25,93 @@ curl() {
   printf '%s\\n' "$answer" | sed '$d'
 }`;
 
-test('every example of the document answers as it says', { timeout: 60_000 }, async () => {
-  const host = await startAcme({ durable: true });
-  const folder = mkdtempSync(join(tmpdir(), 'svc-examples-'));
-  const notes = join(folder, 'notes');
-  try {
-    const { script, expected } = scriptOf(DOCUMENT);
-    const [secret, newer] = [newSecret(), newSecret()];
-    host.receiver.trustStandard(secret);
-    const given = { RECEIVER: host.receiver.url, SECRET: secret, NEWER: newer };
-    const output = await bash(script, { HOST: host.url(), KEY, NOTES: notes, ...given });
-    const answered = readFileSync(notes, 'utf8').trim().split('\n');
-    expect(
-      answered.map((line) => line.slice(0, 3)),
-      `${answered.join('\n')}\n${output}`,
-    ).toEqual(expected);
-  } finally {
-    await host.stop();
+describe('the examples of the document', { timeout: 90_000 }, () => {
+  let host: AcmeHost;
+  let answered: string[];
+  let output: string;
+  const { script, expected } = scriptOf(DOCUMENT);
+
+  beforeAll(async () => {
+    const endpoint = await listening(willing);
+    const key = { id: 'all', key: KEY, tenant: 'acme', workspaces: ['acme-prod'], principal: 'p_all', scopes: SCOPES };
+    host = await startAcme({ durable: true }, { apiKeys: [key], egress: { allowLoopback: [endpoint.port] } });
+    const folder = mkdtempSync(join(tmpdir(), 'svc-examples-'));
+    const notes = join(folder, 'notes');
+    output = await bash(script, {
+      HOST: host.url(),
+      KEY,
+      RECEIVER: endpoint.url,
+      SECRET: newSecret(),
+      NEWER: newSecret(),
+      NOTES: notes,
+    });
+    answered = readFileSync(notes, 'utf8').trim().split('\n');
     rmSync(folder, { recursive: true });
+    endpoint.close();
+  }, 90_000);
+  afterAll(() => host.stop());
+
+  test('answer as it says', () => {
+    const statuses = answered.map((line) => line.slice(0, 3));
+    expect(statuses, `${answered.join('\n')}\n${output}`).toEqual(expected);
+  });
+
+  test('are of every operation that the host serves', async () => {
+    const asked = answered.map((line) => line.replace(`${host.url()}`, '').slice(4));
+    const shown = new Set<string>();
+    const served = new Set<string>();
+    for (const major of ['1', '2']) {
+      for (const { method, template, operationId } of await operationsOf(major)) {
+        served.add(operationId);
+        if (asked.some((line) => isOf(line, method, template))) shown.add(operationId);
+      }
+    }
+    expect([...served].filter((operationId) => !shown.has(operationId))).toEqual([]);
+  });
+
+  async function operationsOf(major: string) {
+    const { body } = await host.call('/openapi.json', { major });
+    const paths: Record<string, Record<string, { operationId?: string }>> = body.paths;
+    return Object.entries(paths).flatMap(([template, methods]) =>
+      Object.entries(methods).flatMap(([method, { operationId }]) =>
+        operationId === undefined ? [] : [{ method: method.toUpperCase(), template, operationId }],
+      ),
+    );
   }
 });
 
-const newSecret = () => `whsec_${randomBytes(32).toString('base64')}`;
+const SCOPES = [
+  ...['runs:create', 'runs:read', 'runs:cancel', 'artifacts:read', 'approvals:respond', 'manifest:read'],
+  ...['webhooks:manage', 'audit:read', 'workspace:read', 'workspace:write', 'byok:manage'],
+];
+
+/** Whether a noted request, `METHOD /path?query`, is of an operation. */
+function isOf(line: string, method: string, template: string): boolean {
+  const [asked = '', target = ''] = line.split(' ');
+  const segments = template.split('/').map((segment) => segment.replace(/\{[^}]+\}/g, '[^/:]+').replace(/[.]/g, '\\.'));
+  return asked === method && new RegExp(`^${segments.join('/')}$`).test(target.split('?', 1)[0] ?? '');
+}
+
+/** An endpoint that wants its deliveries. */
+const willing: RequestListener = async (request, response) => {
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of request) chunks.push(chunk);
+  const { challenge } = JSON.parse(Buffer.concat(chunks).toString());
+  response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ challenge }));
+};
+
+/** In the form of Standard Webhooks. */
+function newSecret(): string {
+  return `whsec_${randomBytes(32).toString('base64')}`;
+}
+
+async function listening(listener: RequestListener) {
+  const server = createServer(listener);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  const port = typeof address === 'object' && address !== null ? address.port : 0;
+  return { port, url: `http://127.0.0.1:${port}/`, close: () => server.close() };
+}
 
 function bash(script: string, variables: Readonly<Record<string, string>>): Promise<string> {
   return new Promise((resolve, reject) => {
