@@ -10,6 +10,7 @@ export interface Call {
   readonly method?: 'GET' | 'POST' | 'DELETE';
   readonly major?: 1 | 2;
   readonly body?: object;
+  readonly idempotencyKey?: string | undefined;
 }
 
 /**
@@ -21,7 +22,7 @@ export async function call(
   url: string,
   realm: RealmName,
   path: string,
-  { method, major, body }: Call = {},
+  { method, major, body, idempotencyKey }: Call = {},
 ): Promise<Answer> {
   const response = await fetch(url + path, {
     method: method ?? (body === undefined ? 'GET' : 'POST'),
@@ -29,6 +30,7 @@ export async function call(
       authorization: `Bearer ${REALMS[realm].key}`,
       ...(major !== undefined && { 'svc-version': String(major) }),
       ...(body !== undefined && { 'content-type': 'application/json' }),
+      ...(idempotencyKey !== undefined && { 'idempotency-key': idempotencyKey }),
     },
     ...(body !== undefined && { body: JSON.stringify(body) }),
     signal: AbortSignal.timeout(CALL_MS),

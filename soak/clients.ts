@@ -1,6 +1,7 @@
 import type { Chance } from '@svc/tools/chance';
-import { call } from './api.ts';
+import { type Answer, call } from './api.ts';
 import { sleep } from './child.ts';
+import type { KeyedAnswer } from './evidence.ts';
 import { REALMS, type RealmName, TAGS, WORKFLOWS } from './plan.ts';
 import { partsOf } from './records.ts';
 
@@ -8,27 +9,31 @@ import { partsOf } from './records.ts';
 export interface AcknowledgedRun {
   readonly runId: string;
   readonly realm: RealmName;
-  readonly workflow: string;
-  readonly tags: readonly string[];
 }
 
 export interface Clients {
   readonly acknowledged: readonly AcknowledgedRun[];
+  readonly keyed: readonly KeyedAnswer[];
   /** Answers that no disturbance explains. */
   readonly refused: readonly string[];
   /** Resolves when the last call has ended. */
   stop(): Promise<void>;
 }
 
-/** Clients that create runs without a pause, at whichever host is there, and note what they were answered. */
+/**
+ * Clients that create runs without a pause, at whichever host is there, and note what they were answered. Half of them bring an
+ * idempotency key, ask until they are answered, and sometimes once more.
+ */
 export function startClients(urls: () => readonly string[], chance: Chance): Clients {
   const acknowledged: AcknowledgedRun[] = [];
+  const keyed: KeyedAnswer[] = [];
   const refused: string[] = [];
   let stopped = false;
   const loops = Array.from({ length: CLIENTS }, client);
 
   return {
     acknowledged,
+    keyed,
     refused,
     async stop() {
       stopped = true;
@@ -38,28 +43,71 @@ export function startClients(urls: () => readonly string[], chance: Chance): Cli
 
   async function client(): Promise<void> {
     while (!stopped) {
-      const all = urls();
-      const url = all[chance.below(Math.max(all.length, 1))];
-      // A call that got no answer, or one of a host in trouble, is no promise: what became of it may be one or the other.
-      if (url !== undefined) await create(url).catch(() => {});
+      const creation = drawn();
+      if (creation.idempotencyKey === undefined) await ask(creation);
+      else await askUntilAnswered(creation);
       await sleep(PAUSE_MS / 2 + chance.below(PAUSE_MS));
     }
   }
 
-  async function create(url: string): Promise<void> {
-    const realm = chance.pick(NAMES);
-    const workflow = chance.pick(WORKFLOW_NAMES);
-    const tags = chance.happens(0.5) ? [chance.pick(TAGS)] : [];
-    const major = chance.pick<1 | 2>([1, 2]);
-    const inputs = WORKFLOWS[workflow]?.inputs(chance);
-    const path = major === 1 ? '/v1/runs' : '/runs';
-    const { status, body } = await call(url, realm, path, { major, body: { workflowId: workflow, inputs, tags } });
-    if (status === 201) acknowledged.push({ runId: partsOf(body.runId).bare, realm, workflow, tags });
-    else if (status < 500) refused.push(`a client was answered ${status}: ${JSON.stringify(body)}`);
+  function drawn(): Creation {
+    const workflowId = chance.pick(WORKFLOW_NAMES);
+    const idempotencyKey = chance.happens(0.5) ? Buffer.from(chance.random(16)).toString('base64url') : undefined;
+    return {
+      realm: chance.pick(REALM_NAMES),
+      major: chance.pick<1 | 2>([1, 2]),
+      idempotencyKey,
+      body: {
+        workflowId,
+        inputs: WORKFLOWS[workflowId]?.inputs(chance),
+        tags: chance.happens(0.5) ? [chance.pick(TAGS)] : [],
+        // So that a run can be told by it, too, whose creation was not answered.
+        ...(idempotencyKey !== undefined && { metadata: { idempotencyKey } }),
+      },
+    };
   }
+
+  async function askUntilAnswered(creation: Creation): Promise<void> {
+    for (const end = Date.now() + ASK_FOR_MS; Date.now() < end; ) {
+      const isAnswered = await ask(creation);
+      if (isAnswered && chance.happens(0.7)) return;
+      await sleep(PAUSE_MS + chance.below(PAUSE_MS));
+    }
+  }
+
+  /** Whether it was answered. What became of a call that was not may be one or the other. */
+  async function ask(creation: Creation): Promise<boolean> {
+    const { realm, major, body, idempotencyKey } = creation;
+    const all = urls();
+    const url = all[chance.below(Math.max(all.length, 1))];
+    if (url === undefined) return false;
+    const path = major === 1 ? '/v1/runs' : '/runs';
+    const answer = await call(url, realm, path, { major, body, idempotencyKey }).catch(() => undefined);
+    if (answer?.status !== 201) {
+      if (answer !== undefined && !isExplained(answer)) refused.push(`a client was answered ${JSON.stringify(answer)}`);
+      return false;
+    }
+    const runId = partsOf(answer.body.runId).bare;
+    acknowledged.push({ runId, realm });
+    if (idempotencyKey !== undefined) keyed.push({ idempotencyKey, runId });
+    return true;
+  }
+}
+
+interface Creation {
+  readonly realm: RealmName;
+  readonly major: 1 | 2;
+  readonly idempotencyKey: string | undefined;
+  readonly body: object;
+}
+
+/** A host in trouble, or one that still works on an earlier try. */
+function isExplained({ status, body }: Answer): boolean {
+  return status >= 500 || (status === 409 && body.error === 'idempotency_in_flight');
 }
 
 const CLIENTS = 6;
 const PAUSE_MS = 250;
-const NAMES = Object.keys(REALMS) as [RealmName, ...RealmName[]];
+const ASK_FOR_MS = 30_000;
+const REALM_NAMES = Object.keys(REALMS) as [RealmName, ...RealmName[]];
 const WORKFLOW_NAMES = Object.keys(WORKFLOWS) as [string, ...string[]];

@@ -6,6 +6,8 @@ export interface Evidence {
   readonly attemptTimeoutMs: number;
   readonly subscriptions: readonly KnownSubscription[];
   readonly runs: readonly KnownRun[];
+  /** Each answer that acknowledged a creation with an idempotency key. */
+  readonly keyed: readonly KeyedAnswer[];
   readonly received: readonly Received[];
   readonly deadLetters: readonly DeadLetter[];
   readonly disturbances: readonly Disturbance[];
@@ -35,8 +37,15 @@ export interface KnownRun {
   readonly tags: readonly string[];
   /** Whether its creation was answered 201. Others may exist, too: their clients lost the answer. */
   readonly acknowledged: boolean;
+  /** Under which it was created. */
+  readonly idempotencyKey?: string;
   readonly status: string;
   readonly log: readonly LoggedEvent[];
+}
+
+export interface KeyedAnswer {
+  readonly idempotencyKey: string;
+  readonly runId: string;
 }
 
 export interface LoggedEvent {

@@ -51,6 +51,7 @@ export async function gather(
       attemptTimeoutMs: ATTEMPT_TIMEOUT_MS,
       subscriptions: world.subscriptions,
       runs: [...runs.values()],
+      keyed: world.clients.keyed,
       deadLetters: (await inTurn(world.subscriptions, (known) => deadLettersOf(url, known))).flat(),
       // Last, so that nothing has moved from here to the dead letters meanwhile.
       received: records.read(),
@@ -100,7 +101,7 @@ async function readRun(
   const snapshot = await ask(url, realm, `/v1/runs/${runId}`, [200, 404]);
   if (snapshot.status === 404) return undefined;
   const polled = await ask(url, realm, `/v1/runs/${runId}/events/poll?timeout=1`, [200]);
-  const { workflowId, tags = [] } = snapshot.body;
+  const { workflowId, tags = [], metadata: { idempotencyKey } = {} } = snapshot.body;
   const log: LoggedEvent[] = polled.body.events.map(({ eventId, sequence, type, timestamp, payload }: PolledEvent) => ({
     eventId,
     sequence,
@@ -108,7 +109,16 @@ async function readRun(
     at: Date.parse(timestamp),
     ...(payload.attempt !== undefined && { attempt: payload.attempt }),
   }));
-  return { runId, realm, workflow: workflowId, tags, status: polled.body.runStatus, log };
+  const { runStatus: status } = polled.body;
+  return {
+    runId,
+    realm,
+    workflow: workflowId,
+    tags,
+    status,
+    log,
+    ...(idempotencyKey !== undefined && { idempotencyKey }),
+  };
 }
 
 interface PolledEvent {

@@ -70,7 +70,12 @@ const SOUND: Evidence = {
   policy: { maxAttempts: 3, delayMs: 100, maxDelayMs: 1000 },
   attemptTimeoutMs: 1000,
   subscriptions: SUBSCRIPTIONS,
-  runs: [ECHO, FAIL, FOREIGN],
+  runs: [ECHO, { ...FAIL, idempotencyKey: 'key-1' }, FOREIGN],
+  // Asked for twice.
+  keyed: [
+    { idempotencyKey: 'key-1', runId: 'run_2' },
+    { idempotencyKey: 'key-1', runId: 'run_2' },
+  ],
   received: [
     ...[0, 1, 2, 3].flatMap((sequence) => [
       received('durable', ECHO, sequence),
@@ -166,6 +171,12 @@ const DOCTORED: readonly [title: string, rule: RuleName, change: Partial<Evidenc
   ],
   ['an event that was not asked for', 'isolation', also(received('endings', ECHO, 0))],
   ['an event without the tag that was asked for', 'isolation', also(received('odd', ECHO, 0))],
+  ['a key that made two runs', 'once', runsWith({ ...ECHO, idempotencyKey: 'key-1' })],
+  [
+    'a key that was answered with two runs',
+    'once',
+    { keyed: [...SOUND.keyed, { idempotencyKey: 'key-1', runId: 'run_3' }] },
+  ],
   [
     'a run with two ends',
     'log',

@@ -7,12 +7,13 @@ import { deadLetters } from './rules/dead-letters.ts';
 import { identity } from './rules/identity.ts';
 import { isolation } from './rules/isolation.ts';
 import { log } from './rules/log.ts';
+import { once } from './rules/once.ts';
 import { removal } from './rules/removal.ts';
 
 const unexplained: Rule = (evidence) => evidence.unexplained;
 
 /** What must hold of every soak, each rule in a file of its own. */
-const RULES = { log, arrival, identity, attempts, deadLetters, isolation, removal, audit, unexplained } as const;
+const RULES = { log, once, arrival, identity, attempts, deadLetters, isolation, removal, audit, unexplained } as const;
 
 export type RuleName = keyof typeof RULES;
 

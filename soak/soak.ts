@@ -102,7 +102,7 @@ function elapsed(since: number): number {
 function standing(world: World, requests: number): string {
   const done = Object.entries(counted(world.disturbances.map(({ kind }) => kind)));
   const acts = done.map(([kind, count]) => `${count} × ${kind}`).join(', ');
-  return `${world.clients.acknowledged.length} runs, ${requests} requests received; ${acts}`;
+  return `${world.clients.acknowledged.length} creations acknowledged, ${requests} requests received; ${acts}`;
 }
 
 function counted(names: readonly string[]): Readonly<Record<string, number>> {
