@@ -28,7 +28,6 @@ export async function judge(
       durations: DURATIONS,
       // A fault is found no better by waiting longer.
       patienceMs: 3000,
-      artifactWorkflow: 'artifact',
       receiver: { port, url: back.url },
       ...(majors !== undefined && { majors }),
       ...options,

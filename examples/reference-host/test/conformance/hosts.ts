@@ -27,7 +27,7 @@ export const KEYS: Readonly<Record<KeyName, string>> = {
 
 /** What was shortened, so that it can be waited for. */
 export const DURATIONS: NonNullable<ConformanceOptions['durations']> = {
-  attemptTimeoutMs: 1000,
+  attemptTimeoutMs: 3000,
   circuitCooldownMs: 2000,
   keepAliveMs: 1000,
 };

@@ -58,7 +58,7 @@ export async function runCheck(check: Check, options: RunCheckOptions): Promise<
 
 const DEADLINE_MS = 60_000;
 const CLEANING_MS = 10_000;
-const LOOK_MS = 60;
+const LOOK_MS = 80;
 
 function tooSlow(): Mismatch {
   return new Mismatch(`the check to be over within ${DEADLINE_MS / 1000} s`, 'that it was not');

@@ -10,7 +10,7 @@ import { fixture, overlap, scopes, shortened } from '../needs.ts';
 import { CURSOR, polled, type RunEvent, event as runEvent } from '../shapes/event.ts';
 import { bareId, segment, unknownId } from '../shapes/id.ts';
 import { snapshot, TERMINAL_EVENTS } from '../shapes/run.ts';
-import { CANCELLABLE, DELAY, endedRun, FAILURE, logOf, NOOP, startRun, untilStatus } from '../steps/runs.ts';
+import { CANCELLABLE, endedRun, FAILURE, logOf, NOOP, startRun, untilStatus } from '../steps/runs.ts';
 import type { World } from '../world.ts';
 
 const SHAPE = 'Events';
@@ -162,20 +162,23 @@ export const events: readonly Check[] = area('events', { needs: [scopes('runs:cr
     id: 'poll-waits',
     name: 'A poll with nothing new waits for its timeout, and is answered as soon as an event comes.',
     rule: POLL,
-    needs: [fixture(DELAY)],
+    needs: [fixture(CANCELLABLE), scopes('runs:cancel')],
     async run(world) {
       const { api, major } = world;
-      const { runId } = await startRun(world, DELAY, { inputs: { delayMs: 3500 } });
+      const { runId } = await startRun(world, CANCELLABLE, { inputs: { delayMs: 50_000 } });
       await untilStatus(world, runId, ['running']);
       const last = (await quietLog(world, runId)).at(-1);
       const cursor = { [CURSOR[major]]: last?.sequence ?? 0 };
       const waited = await poll(api, runId, { ...cursor, timeout: 1 });
       same(eventsIn(waited), [], 'the events while nothing happens', waited);
       holds(waited.took >= 800, 'a wait of about 1 s', `${Math.round(waited.took)} ms`, waited);
-      const woken = await poll(api, runId, { ...cursor, timeout: 20 });
+      const waking = poll(api, runId, { ...cursor, timeout: 20 });
+      await world.pause(300);
+      await api.post(`/runs/${segment(runId)}/cancel`, {});
+      const woken = await waking;
       holds(eventsIn(woken).length > 0, 'the event that came', described(woken), woken);
       holds(
-        woken.took < 10_000,
+        woken.took < 15_000,
         'an answer when the event comes, and not at the end of the timeout',
         `${Math.round(woken.took)} ms`,
         woken,

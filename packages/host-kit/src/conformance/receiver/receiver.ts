@@ -98,7 +98,7 @@ function heldInbox(url: string, first: readonly Scripted[]): Held {
   };
 }
 
-const LOOK_MS = 10;
+const LOOK_MS = 20;
 const MOST_ARRIVALS = 1000;
 const MAX_BODY_BYTES = 4 * 1024 * 1024;
 
