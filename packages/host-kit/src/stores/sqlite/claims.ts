@@ -10,6 +10,8 @@ export interface Claims {
   heldOf(webhookId: string): number;
   /** Ends a claim; nothing happens when another one has taken its place. */
   end(claim: Claim): void;
+  /** Ends all of a subscription that is removed: where its deliveries were, others may be from now on. */
+  endAllOf(webhookId: string): void;
   /** Ends those that ran out by `now`, and returns them. */
   expire(now: number): readonly HeldClaim[];
   /** The first time after `now` at which one runs out. */
@@ -39,6 +41,9 @@ export function claims(): Claims {
     end(claim) {
       const standingClaim = standing(claim);
       if (standingClaim !== undefined) drop(standingClaim);
+    },
+    endAllOf(webhookId) {
+      for (const claim of [...held.values()]) if (claim.webhookId === webhookId) drop(claim);
     },
     expire(now) {
       const expired = [...held.values()].filter(({ leaseUntil }) => leaseUntil <= now);

@@ -140,6 +140,7 @@ export function deliveryQueue(reader: DatabaseSync, database: DatabaseSync, writ
     drop(webhookId, transaction) {
       const isAll = dropUpTo(webhookId, DROPPED_AT_ONCE, transaction) < DROPPED_AT_ONCE;
       writer.whenCommitted(transaction, () => {
+        claims.endAllOf(webhookId);
         turns.resumed(webhookId);
         if (!isAll) leftBehind.add(webhookId);
       });

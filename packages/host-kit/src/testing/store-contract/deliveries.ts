@@ -2,7 +2,7 @@ import type { Transaction } from '../../transaction.ts';
 import type { Claim, ClaimedDelivery, Delivery, Settlement } from '../../webhooks/delivery.ts';
 import type { Subscription } from '../../webhooks/subscription.ts';
 import type { StoreContract } from './contract.ts';
-import { CLAIM, sampleDelivery, withSubscriptions } from './samples.ts';
+import { CLAIM, sampleDelivery, TENANCY, withSubscriptions } from './samples.ts';
 
 /** What every delivery queue must do. */
 export function deliveriesContract({ onStore, assert }: StoreContract): void {
@@ -38,6 +38,21 @@ export function deliveriesContract({ onStore, assert }: StoreContract): void {
     await store.deliveries.release([{ deliveryId: 'dlv_1', leaseUntil: 2000 }]);
     assert.deepEqual(await ids(1501), ['dlv_1']);
   });
+
+  onStore(
+    'what comes after a subscription that was removed during its attempt is claimed all the same',
+    async (store) => {
+      await withSubscriptions(store, 'whk_1', 'whk_2');
+      const enqueue = (delivery: Delivery) =>
+        store.transaction((transaction) => store.deliveries.enqueue([delivery], transaction));
+      await enqueue(sampleDelivery({ deliveryId: 'dlv_1' }));
+      assert.deepEqual((await store.deliveries.claim(CLAIM)).length, 1);
+      await store.transaction((transaction) => store.subscriptions.remove(TENANCY, 'whk_1', transaction));
+      const next = sampleDelivery({ deliveryId: 'dlv_2', webhookId: 'whk_2' });
+      await enqueue(next);
+      assert.deepEqual(await store.deliveries.claim(CLAIM), [claimed(next)]);
+    },
+  );
 
   onStore('whoever lost a claim to another settles nothing of it, and gives nothing back', async (store) => {
     const late = [
