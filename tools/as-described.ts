@@ -167,10 +167,13 @@ function parsed(text: string): unknown {
   }
 }
 
-/** `{name}` stands for one segment. */
+/** `{name}` stands for one segment, `{path}` for one or more. */
 function patternOf(path: string): RegExp {
-  const parts = path.split(/\{\w+\}/).map((literal) => literal.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'));
-  return new RegExp(`^${parts.join('[^/]+')}$`);
+  const parts = path.split(/(\{\w+\})/).map((part) => {
+    if (part === '{path}') return '.+';
+    return part.startsWith('{') ? '[^/]+' : part.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
+  });
+  return new RegExp(`^${parts.join('')}$`);
 }
 
 /** The more of a path is literal, the closer it is meant. */

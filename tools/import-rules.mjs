@@ -24,7 +24,18 @@ export const CONFIGURATION = ['tsup.base.ts'];
 const GROUND = ['clock.ts', 'errors.ts', 'json.ts', 'log.ts', 'lookup.ts', 'random.ts', 'transaction.ts', 'upkeep.ts'];
 
 /** What the host is about. It reaches a store through the ports that `stores/store.ts` bundles. */
-const DOMAIN = ['audit', 'health', 'runs', 'streams', 'webhooks', 'discovery', 'idempotency', 'sealing', 'byok'];
+const DOMAIN = [
+  'audit',
+  'health',
+  'runs',
+  'streams',
+  'webhooks',
+  'discovery',
+  'idempotency',
+  'workspace',
+  'sealing',
+  'byok',
+];
 const PORTS = 'stores/store.ts';
 
 /**

@@ -82,6 +82,7 @@ async function assemble(config: Config, baseUrl: string, store: Store, log: Log)
   const egress = egressPolicy({ allowLoopback, denyCidrs, allowCidrs });
   const authorities = caFile === null ? {} : { ca: [readFileSync(caFile, 'utf8')] };
   const { deadLetter, ...webhooks } = config.webhooks;
+  const { enabled, ...workspaceFiles } = config.workspaceFiles;
   const { versions, minClientVersion, retirement } = config.protocol;
   const secret = secretKey(config);
   const formerSecretKeys = config.formerSecretKeys.map((text) => Buffer.from(text, 'base64'));
@@ -115,6 +116,7 @@ async function assemble(config: Config, baseUrl: string, store: Store, log: Log)
     webhooks: { ...webhooks, deadLetterRetentionDays: deadLetter.retentionDays },
     mounts: mounts(config),
     streams: config.streams,
+    ...(enabled && { workspaceFiles }),
     maxRequestBodyBytes: config.limits.maxRequestBodyBytes,
     implementation: { name: 'svc-reference-host', version: '0.0.0', vendor: config.org },
   });

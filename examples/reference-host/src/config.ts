@@ -58,9 +58,6 @@ const circuit = z.strictObject({
   failureWindowMs: durationMs.default(604_800_000),
 });
 
-/** Parts of the configuration that belong to features which this host does not serve; asking for one is a problem. */
-const notServed = z.undefined('is not served by this version; remove it').optional();
-
 const key32 = z.base64().refine((text) => Buffer.from(text, 'base64').length === 32, 'must be 32 bytes in base64');
 
 const publicKey = z
@@ -163,7 +160,14 @@ const schema = z
         formerPublicKeys: z.array(publicKey).max(64).default([]),
       })
       .prefault({}),
-    workspaceFiles: notServed,
+    workspaceFiles: z
+      .strictObject({
+        enabled: z.boolean().default(true),
+        maxFileBytes: z.int().min(1).default(65_536),
+        maxFiles: z.int().min(1).max(10_000).default(256),
+        maxVersions: z.int().min(1).max(1000).default(10),
+      })
+      .prefault({}),
   })
   .superRefine((config, context) => {
     const { store, secretKey, tenants, apiKeys, authorization, workloadIdentity } = config;

@@ -9,6 +9,9 @@ export const OTHER_TENANT = 'operator_brought_key_of_another_tenant_x';
 export const BYOK = 'operator_brought_key_that_keeps_the_secrets';
 export const READER = 'operator_brought_key_that_may_only_read_it';
 
+export const FILES = 'operator_brought_key_for_files_of_a_workspace';
+export const DEV_FILES = 'operator_brought_key_for_files_of_another_ws';
+
 export interface CallOptions {
   readonly method?: string;
   readonly key?: string;
@@ -47,6 +50,8 @@ export async function startAcme(webhooks: object, others: object = {}) {
       key('key_3', WIDE, { workspaces: ['*'] }),
       key('key_4', OTHER_TENANT, { tenant: 'umbrella', workspaces: ['*'] }),
       key('key_5', READER, { scopes: ['runs:read'] }),
+      key('key_7', FILES, { scopes: ['workspace:read', 'workspace:write'] }),
+      key('key_8', DEV_FILES, { workspaces: ['acme-dev'], scopes: ['workspace:read', 'workspace:write'] }),
       key('key_6', BYOK, { scopes: ['byok:manage'] }),
     ],
     webhooks,

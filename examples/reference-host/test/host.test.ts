@@ -554,7 +554,7 @@ describe('a bad configuration', () => {
     [{ tenants: [{ id: 'acme', workspaces: ['acme'] }] }, 'tenants[0].workspaces: must not contain'],
     [{ protocol: { versions: ['1.1', '2.0'], preferred: '2.0' } }, 'preferred must name a 1.x'],
     [{ egress: { denyCidrs: ['10.0.0.1/8'] } }, 'egress.denyCidrs[0]: must be a block'],
-    [{ workspaceFiles: { maxFileBytes: 1 } }, 'workspaceFiles: is not served'],
+    [{ workspaceFiles: { maxFileBytes: 0 } }, 'workspaceFiles.maxFileBytes: '],
     [{ dpop: { required: 'yes' } }, 'dpop.required'],
     [
       { oidc: { issuers: [{ issuer: 'http://idp.example.com', audience: 'svc' }] } },

@@ -133,7 +133,7 @@ describe('discovery', () => {
     const v1 = await get(`${url}/.well-known/svc`);
     // What it serves, and what it says that it does not.
     const families = ['a2a', 'eventLog', 'httpClient', 'idempotency', 'observability', 'restTransport', 'webhooks'];
-    const ofMajor1 = [...families, 'auth', 'authorization'];
+    const ofMajor1 = [...families, 'auth', 'authorization', 'workspace'];
     expect(Object.keys(v1.body.capabilities).sort()).toEqual(ofMajor1.sort());
     expect(v1.body.authorization).toEqual({ supported: false });
     expect(v1.body.auth).toMatchObject({ supported: true, profiles: ['svc-audit-log-integrity'] });

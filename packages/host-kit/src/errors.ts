@@ -11,6 +11,9 @@ interface DetailsByCode {
   unsupported_media_type: undefined;
   run_terminal: RunStatusDetails;
   run_state_conflict: RunStatusDetails;
+  workspace_conflict: { readonly currentVersion: number };
+  /** In bytes, or in files. */
+  workspace_too_large: { readonly maxBytes: number; readonly providedBytes: number } | { readonly maxFiles: number };
   idempotency_key_invalid: undefined;
   idempotency_key_mismatch: undefined;
   /** Whole seconds. */
@@ -48,6 +51,8 @@ const STATUS = {
   unsupported_media_type: 415,
   run_terminal: 409,
   run_state_conflict: 409,
+  workspace_conflict: 409,
+  workspace_too_large: 413,
   idempotency_key_invalid: 400,
   idempotency_key_mismatch: 409,
   idempotency_in_flight: 409,

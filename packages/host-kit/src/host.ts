@@ -34,6 +34,7 @@ import {
   STREAM_PAGES_BYTES,
   type StreamOptions,
   WEBHOOK_DEFAULTS,
+  WORKSPACE_FILE_DEFAULTS,
 } from './options.ts';
 import { systemRandom } from './random.ts';
 import { auditRoutes } from './routes/audit.ts';
@@ -49,6 +50,7 @@ import { runRoutes } from './routes/runs.ts';
 import { secretRotationRoutes } from './routes/secret-rotation.ts';
 import { statusRoutes } from './routes/status.ts';
 import { webhookRoutes } from './routes/webhooks.ts';
+import { workspaceFileRoutes } from './routes/workspace-files.ts';
 import { type EventLog, eventLog } from './runs/event-log.ts';
 import { executor } from './runs/executor.ts';
 import { reseal } from './sealing/reseal.ts';
@@ -123,6 +125,7 @@ export function createHost(options: HostOptions): Host {
   const maxBytes = options.maxRequestBodyBytes ?? DEFAULT_MAX_REQUEST_BODY_BYTES;
   const { formerSecretKeys = [] } = options;
   const secrets = secretBox(options.secretKey, random, formerSecretKeys);
+  const workspaceFiles = options.workspaceFiles && { ...WORKSPACE_FILE_DEFAULTS, ...options.workspaceFiles };
   const { authentication = {}, roles, idempotencyRetentionHours = 24, contentEncodings = CODINGS } = options;
   if (!(idempotencyRetentionHours >= 24)) {
     throw new TypeError('createHost: idempotencyRetentionHours must be at least 24.');
@@ -243,6 +246,7 @@ export function createHost(options: HostOptions): Host {
           webhooks,
           idempotencyRetentionHours,
           contentEncodings,
+          workspaceFiles,
           apiKeyIssuer: options.apiKeyIssuer ?? 'urn:svc:api-key',
           authentication,
           roles: roles?.catalog,
@@ -306,6 +310,9 @@ export function createHost(options: HostOptions): Host {
         })
       : []),
     ...deadLetterRoutes({ store, served, hasWorkspace, tenantIdOptional: webhooks.tenantIdOptional }),
+    ...(workspaceFiles === undefined
+      ? []
+      : workspaceFileRoutes({ store, clock, random, record, limits: workspaceFiles })),
     ...(audit === undefined ? [] : auditRoutes({ audit: store.audit, publicKeys: audit.publicKeys })),
   ];
   const routes = [

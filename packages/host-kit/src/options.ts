@@ -18,6 +18,7 @@ import type { TelemetryOptions } from './telemetry/scope.ts';
 import type { RetryPolicy } from './webhooks/retry.ts';
 import type { SignatureAlgorithm } from './webhooks/subscription.ts';
 import type { Transport } from './webhooks/transport.ts';
+import type { WorkspaceFileLimits } from './workspace/files.ts';
 
 /** What a host is made of. */
 export interface HostOptions {
@@ -67,6 +68,8 @@ export interface HostOptions {
   readonly streams?: Partial<StreamOptions>;
   /** How long a reply is kept under its idempotency key, in hours: at least, and by default, 24. */
   readonly idempotencyRetentionHours?: number;
+  /** What a workspace has room for, where agents keep files. Default: no files are served. */
+  readonly workspaceFiles?: Partial<WorkspaceFileLimits>;
   /** How answers may be coded for callers who ask for it, the preferred first. Default: `zstd`, `br`, `gzip`. */
   readonly contentEncodings?: readonly Coding[];
   /** Default 1 MiB. */
@@ -150,3 +153,6 @@ export const WEBHOOK_DEFAULTS: WebhookOptions = {
 export const DEFAULT_PROTOCOL: ServedOptions = { versions: ['1.1', '2.0'], preferred: '1.1' };
 export const DEFAULT_MAX_REQUEST_BODY_BYTES = 1_048_576;
 export const BODY_TIMEOUT_MS = 10_000;
+
+/** @see Interface: Limits */
+export const WORKSPACE_FILE_DEFAULTS: WorkspaceFileLimits = { maxFileBytes: 65_536, maxFiles: 256, maxVersions: 10 };

@@ -91,7 +91,7 @@ export type OperationId =
 export interface Operation {
   readonly operationId: OperationId;
   readonly method: string;
-  /** `{name}` stands for one segment; a `:verb` behind the last is literal. */
+  /** `{name}` stands for one segment, `{path}` for one or more; a `:verb` behind the last is literal. */
   readonly path: string;
   readonly majors: readonly Major[];
 }

@@ -33,6 +33,12 @@ export function namedPath(text: string, start = 0): NamedPath | undefined {
     else {
       const { parameter } = place;
       if (parameter === undefined) return undefined;
+      if (parameter.name === REST) {
+        const rest = text.slice(at);
+        return rest.endsWith('/') || rest === ''
+          ? undefined
+          : { operations: parameter.plain.operations, params: { ...params, [REST]: rest } };
+      }
       const found = parameterIn(segment, parameter, end === text.length);
       if (found === undefined) return undefined;
       place = found.place;
@@ -47,6 +53,9 @@ export function namedPath(text: string, start = 0): NamedPath | undefined {
 const PATH = /^(?:\/(?:[A-Za-z0-9\-._~!$&'()*+,;=:@]|%[0-9A-Fa-f]{2})+)*\/?$(?<=.)/;
 const QUERY = /^[\x21\x22\x24-\x7e]*$/;
 const DOT_SEGMENT = /\/(?:\.|%2[eE]){1,2}(?:\/|$)/;
+
+/** The one parameter that stands for all segments that are left: the path of a file, whose slashes may be plain. */
+const REST = 'path';
 
 /** What may follow at one place of the manifest's tree. No place has both a literal and a parameter behind it. */
 interface Place {

@@ -14,6 +14,8 @@ export type AuditAction =
   | 'webhook.resume'
   | 'webhook.redrive'
   | 'webhook.rotate-secret'
+  | 'workspace.put'
+  | 'workspace.remove'
   | 'byok.put'
   | 'byok.remove';
 

@@ -25,6 +25,8 @@ export function documentV1(facts: HostFacts): DiscoveryV1 {
       ...(facts.webhooks.durable && durableDelivery(facts)),
     },
     restTransport: restTransportOf(facts),
+    // On the wire of major 1 alone, so claimed there alone.
+    ...(facts.workspaceFiles !== undefined && { workspace: { versioned: true, ...facts.workspaceFiles } }),
     eventLog: EVENT_LOG,
     idempotency: { retentionHours: facts.idempotencyRetentionHours },
   };

@@ -21,6 +21,10 @@ export interface HostFacts {
     readonly secretRotation: { readonly overlapSeconds: number };
   };
   readonly contentEncodings: readonly ('zstd' | 'br' | 'gzip')[];
+  /** Undefined when no workspace files are served. */
+  readonly workspaceFiles:
+    | { readonly maxFileBytes: number; readonly maxFiles: number; readonly maxVersions: number }
+    | undefined;
   /** How long a reply is kept under its idempotency key. */
   readonly idempotencyRetentionHours: number;
   /** The realm that API-key Subjects name as their issuer. */

@@ -155,7 +155,12 @@ export const FACETS = {
     secretRotation: z.strictObject({ overlapSeconds: z.int().min(60).max(604_800) }).optional(),
   }),
   workflowChainPacks: z.strictObject({ subChains: z.strictObject({ maxDepth: count }).optional() }),
-  workspace: z.strictObject({ maxFileBytes: count.optional() }),
+  workspace: z.strictObject({
+    versioned: z.boolean().optional(),
+    maxFileBytes: count.optional(),
+    maxFiles: count.optional(),
+    maxVersions: count.optional(),
+  }),
 } as const satisfies Record<string, z.ZodType>;
 
 /**

@@ -116,6 +116,11 @@ const DETAILS: Readonly<Record<ErrorCode, PerMajor<z.ZodType | undefined>>> = {
   unsupported_media_type: undefined,
   run_terminal: z.strictObject({ runStatus }),
   run_state_conflict: z.strictObject({ runStatus, pausedAt: z.iso.datetime().optional() }),
+  workspace_conflict: z.strictObject({ currentVersion: count }),
+  workspace_too_large: z.union([
+    z.strictObject({ maxBytes: count, providedBytes: count }),
+    z.strictObject({ maxFiles: count }),
+  ]),
   idempotency_key_invalid: undefined,
   idempotency_key_mismatch: undefined,
   idempotency_in_flight: { 1: z.strictObject({ retryAfter: count }), 2: undefined },

@@ -8,6 +8,7 @@ import type { AttemptLog } from '../webhooks/attempt-log.ts';
 import type { BacklogStore } from '../webhooks/backlog-store.ts';
 import type { DeliveryQueue } from '../webhooks/delivery-queue.ts';
 import type { SubscriptionStore } from '../webhooks/subscription-store.ts';
+import type { WorkspaceStore } from '../workspace/workspace-store.ts';
 
 /**
  * Everything a host keeps, behind one port. A store that passes `storeContract` of `@svc/host-kit/testing` can stand behind a
@@ -30,5 +31,6 @@ export interface Store {
   readonly audit: AuditStore;
   readonly byok: ByokStore;
   readonly idempotency: IdempotencyStore;
+  readonly workspace: WorkspaceStore;
   close(): Promise<void>;
 }

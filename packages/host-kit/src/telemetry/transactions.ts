@@ -6,7 +6,8 @@ import type { Scope } from './scope.ts';
 /** A store whose transactions are timed. */
 export function timedStore(store: Store, { meter }: Scope): Store {
   const duration = histogramOf(meter, METRICS.transactionDuration);
-  const { shared, runs, events, subscriptions, deliveries, backlog, attempts, audit, byok, idempotency } = store;
+  const { shared, runs, events, subscriptions, deliveries, backlog, attempts, audit, byok, idempotency, workspace } =
+    store;
 
   return {
     ...(shared !== undefined && { shared }),
@@ -19,6 +20,7 @@ export function timedStore(store: Store, { meter }: Scope): Store {
     audit,
     byok,
     idempotency,
+    workspace,
     close: () => store.close(),
     async transaction<T>(work: (transaction: Transaction) => Promise<T>): Promise<T> {
       const began = performance.now();

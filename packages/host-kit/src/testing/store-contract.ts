@@ -10,6 +10,7 @@ import { idempotencyContract } from './store-contract/idempotency.ts';
 import { runsContract } from './store-contract/runs.ts';
 import { subscriptionsContract } from './store-contract/subscriptions.ts';
 import { transactionsContract } from './store-contract/transactions.ts';
+import { workspaceContract } from './store-contract/workspace.ts';
 
 /** The parts of a test runner that the contract is written against; `node:test` and vitest both fit. */
 export interface StoreContractOptions {
@@ -46,4 +47,5 @@ const PARTS: readonly ((contract: StoreContract) => void)[] = [
   auditContract,
   byokContract,
   idempotencyContract,
+  workspaceContract,
 ];

@@ -35,6 +35,7 @@ function facts(capabilities: HostCapabilities = {}, over: Partial<HostFacts> = {
       secretRotation: { overlapSeconds: 3600 },
     },
     contentEncodings: ['zstd', 'br', 'gzip'],
+    workspaceFiles: undefined,
     idempotencyRetentionHours: 24,
     apiKeyIssuer: 'urn:svc:api-key',
     authentication: {},

@@ -8,6 +8,7 @@ import { idempotencyStore } from './idempotency.ts';
 import { journal as openJournal } from './journal.ts';
 import { runStore } from './runs.ts';
 import { subscriptionStore } from './subscriptions.ts';
+import { workspaceStore } from './workspace.ts';
 
 /** A store in memory, for tests and trials: everything in it ends with the process. */
 export function memoryStore(): Store {
@@ -25,6 +26,7 @@ export function memoryStore(): Store {
     audit: auditStore(journal),
     byok: byokStore(journal),
     idempotency: idempotencyStore(journal),
+    workspace: workspaceStore(journal),
     async close() {},
   };
 }

@@ -23,6 +23,8 @@ export interface PostgresStoreOptions {
   readonly onError?: (cause: unknown) => void;
 }
 
+import { workspaceStore } from './workspace.ts';
+
 /**
  * A store in PostgreSQL, for one host or several that share it: each event is delivered to each subscription by one of them, and a run
  * is executed by one. What a host that died had claimed is taken over by the others when its lease ends.
@@ -54,6 +56,7 @@ export async function postgresStore(options: PostgresStoreOptions): Promise<Stor
     audit: auditStore(database),
     byok: byokStore(database),
     idempotency: idempotencyStore(database),
+    workspace: workspaceStore(database),
     async close() {
       clearInterval(holding);
       await runs.letGo().catch(onError);

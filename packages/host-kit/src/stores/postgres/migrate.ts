@@ -5,9 +5,10 @@ import { runEpoch } from './migrations/0003-run-epoch.ts';
 import { rotation } from './migrations/0004-rotation.ts';
 import { runOperations } from './migrations/0005-run-operations.ts';
 import { idempotency } from './migrations/0006-idempotency.ts';
+import { workspaceFiles } from './migrations/0007-workspace-files.ts';
 
 /** In order; a migration that was released is never edited. */
-const MIGRATIONS: readonly string[] = [initial, byok, runEpoch, rotation, runOperations, idempotency];
+const MIGRATIONS: readonly string[] = [initial, byok, runEpoch, rotation, runOperations, idempotency, workspaceFiles];
 
 /**
  * Brings the schema to this version's, all of it in one transaction and under a lock, so that hosts may start together.

@@ -12,6 +12,7 @@ import { migrate } from './migrate.ts';
 import { takeOwnership } from './owner.ts';
 import { runStore } from './runs.ts';
 import { subscriptionStore } from './subscriptions.ts';
+import { workspaceStore } from './workspace.ts';
 import { writer as openWriter } from './writer.ts';
 
 /**
@@ -61,6 +62,7 @@ function openStore(path: string, released: () => void): Store {
     audit: auditStore(reader, database, writer),
     byok: byokStore(reader, database, writer),
     idempotency: idempotencyStore(reader, database, writer),
+    workspace: workspaceStore(reader, database, writer),
     async close() {
       await writer.idle();
       reader.close();

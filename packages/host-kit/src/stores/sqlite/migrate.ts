@@ -7,9 +7,20 @@ import { rotation } from './migrations/0005-rotation.ts';
 import { runOperations } from './migrations/0006-run-operations.ts';
 import { idempotency } from './migrations/0007-idempotency.ts';
 import { turns } from './migrations/0008-turns.ts';
+import { workspaceFiles } from './migrations/0009-workspace-files.ts';
 
 /** In order; a migration that was released is never edited. */
-const MIGRATIONS: readonly string[] = [initial, audit, operations, byok, rotation, runOperations, idempotency, turns];
+const MIGRATIONS: readonly string[] = [
+  initial,
+  audit,
+  operations,
+  byok,
+  rotation,
+  runOperations,
+  idempotency,
+  turns,
+  workspaceFiles,
+];
 
 /**
  * Brings the schema to this version's, one migration a transaction.

@@ -1,0 +1,168 @@
+import { z } from 'zod';
+import { invalid } from '../errors.ts';
+import { matchesEtag } from '../http/conditional.ts';
+import { empty, json } from '../http/description.ts';
+import { type AuthorizedCall, type Reply, type Route, route, routeWithBody } from '../http/route.ts';
+import {
+  fileBody,
+  fileHeadBody,
+  fileRequest,
+  fileRequestExample,
+  workspaceFile,
+  workspaceFileList,
+} from '../wire/workspace-file.ts';
+import { type ChangeOptions, noSuchFile, type Precondition, putFile, removeFile } from '../workspace/files.ts';
+import { placeOf, type WorkspaceFile } from '../workspace/workspace-file.ts';
+
+/**
+ * The files of the caller's workspace, which the credential alone chooses.
+ *
+ * @see Interface: Endpoints, `/v1/host/workspace/files`
+ */
+export function workspaceFileRoutes(options: ChangeOptions): Route[] {
+  const { store } = options;
+  return [
+    route({
+      operationId: 'listWorkspaceFiles',
+      scope: 'workspace:read',
+      describes: {
+        tag: 'Workspace files',
+        summary: 'List files',
+        query: { prefix: z.string().max(256).optional().describe('What the paths begin with.') },
+        answers: {
+          200: json('The files, by path, without their content.', workspaceFileList, { headers: ['Cache-Control'] }),
+        },
+      },
+      async serve({ principal, query }) {
+        const prefix = query.get('prefix') ?? '';
+        const problem = 'must be at most 256 characters of A-Z a-z 0-9 . _ - /';
+        if (!/^[A-Za-z0-9._/-]{0,256}$/.test(prefix)) throw invalid({ field: 'query.prefix', problem });
+        const files = await store.workspace.list(placeOf(principal.tenancy), prefix);
+        return { status: 200, headers: PRIVATE, body: { files: files.map(fileHeadBody) } };
+      },
+    }),
+    route({
+      operationId: 'readWorkspaceFile',
+      scope: 'workspace:read',
+      describes: {
+        tag: 'Workspace files',
+        summary: 'Read a file',
+        query: { version: z.int().min(1).optional().describe('An earlier version. The last ones are kept.') },
+        answers: {
+          200: json('The file.', workspaceFile, { headers: ['ETag', 'Cache-Control'] }),
+          304: empty('The file has not changed.', { headers: ['ETag', 'Cache-Control'] }),
+        },
+        errors: ['not_found'],
+      },
+      async serve(call) {
+        const file = await store.workspace.read(placeOf(call.principal.tenancy), pathIn(call), versionIn(call));
+        if (file === undefined) throw noSuchFile();
+        const reply = fileReply(file);
+        if (!matchesEtag(call.headers.get('if-none-match'), quoted(file.etag))) return reply;
+        return { status: 304, ...(reply.headers !== undefined && { headers: reply.headers }) };
+      },
+    }),
+    routeWithBody({
+      operationId: 'writeWorkspaceFile',
+      scope: 'workspace:write',
+      schema: { 1: fileRequest, 2: fileRequest },
+      describes: {
+        tag: 'Workspace files',
+        summary: 'Create or replace a file',
+        headers: {
+          'If-Match': IF_MATCH,
+          'If-None-Match': z.literal('*').optional().describe('Only if there is no such file.'),
+        },
+        example: fileRequestExample,
+        answers: { 200: json('The file as it is now.', workspaceFile, { headers: ['ETag', 'Cache-Control'] }) },
+        errors: ['workspace_conflict', 'workspace_too_large'],
+      },
+      async serve(call, given) {
+        const path = pathIn(call);
+        const file = await putFile(
+          options,
+          call.principal,
+          { path, ...given },
+          preconditionIn(call),
+          (done, transaction) => call.keep(fileReply(done), transaction),
+        );
+        return fileReply(file);
+      },
+    }),
+    route({
+      operationId: 'deleteWorkspaceFile',
+      scope: 'workspace:write',
+      describes: {
+        tag: 'Workspace files',
+        summary: 'Delete a file',
+        headers: { 'If-Match': IF_MATCH },
+        answers: { 204: empty('The file is gone. Its earlier versions can still be read by their numbers.') },
+        errors: ['not_found', 'workspace_conflict'],
+      },
+      async serve(call) {
+        const reply = { status: 204 };
+        await removeFile(options, call.principal, pathIn(call), preconditionIn(call), (transaction) =>
+          call.keep(reply, transaction),
+        );
+        return reply;
+      },
+    }),
+  ];
+}
+
+const PRIVATE = { 'cache-control': 'private, no-cache' };
+const IF_MATCH = z.string().max(255).optional().describe('The `etag` that the file must have, or `*` for any.');
+
+function fileReply(file: WorkspaceFile): Reply {
+  return { status: 200, headers: { ...PRIVATE, etag: quoted(file.etag) }, body: fileBody(file) };
+}
+
+function quoted(etag: string): string {
+  return `"${etag}"`;
+}
+
+/** The slashes of a path may be plain or percent-encoded. */
+function pathIn({ params }: AuthorizedCall): string {
+  const path = decoded(params.path ?? '');
+  const isPath = path !== undefined && PATH.test(path) && !path.includes('..');
+  const problem = 'must be 1 to 256 characters of A-Z a-z 0-9 . _ - /, a letter or digit first, without ".."';
+  if (!isPath) throw invalid({ field: 'path', problem });
+  return path;
+}
+
+const PATH = /^[A-Za-z0-9][A-Za-z0-9._/-]{0,255}$/;
+
+function decoded(text: string): string | undefined {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function versionIn({ query }: AuthorizedCall): number | undefined {
+  const [text, ...others] = query.getAll('version');
+  if (text === undefined) return undefined;
+  const isVersion = others.length === 0 && /^[1-9][0-9]{0,14}$/.test(text);
+  if (!isVersion)
+    throw invalid({ field: 'query.version', problem: 'must be given once, as a whole number of at least 1' });
+  return Number(text);
+}
+
+/** An `etag` as the body has it, or quoted as HTTP would have it. @see RFC 9110, sections 13.1.1 and 13.1.2 */
+function preconditionIn({ headers }: AuthorizedCall): Precondition {
+  const wanted = tagsIn(headers.get('if-match'));
+  const unwanted = tagsIn(headers.get('if-none-match'));
+  return (etag) => {
+    if (wanted !== undefined && !isNamed(wanted, etag)) return false;
+    return unwanted === undefined || !isNamed(unwanted, etag);
+  };
+}
+
+function tagsIn(header: string | null): readonly string[] | undefined {
+  return header?.split(',').map((tag) => tag.trim().replace(/^"(.*)"$/, '$1'));
+}
+
+function isNamed(tags: readonly string[], etag: string | undefined): boolean {
+  return etag !== undefined && (tags.includes('*') || tags.includes(etag));
+}

@@ -1,0 +1,107 @@
+import type { Store } from '../../stores/store.ts';
+import type { WorkspaceFile, WorkspacePlace } from '../../workspace/workspace-file.ts';
+import type { StoreContract } from './contract.ts';
+
+/** What every store of workspace files must do. */
+export function workspaceContract({ onStore, assert }: StoreContract): void {
+  onStore('a file is kept in versions, of which the last ones stay', async (store) => {
+    for (const version of [1, 2, 3]) await put(store, sampleFile({ version, etag: `${version}` }));
+    const read = (version?: number) => store.workspace.read(PLACE, 'a.md', version);
+    assert.deepEqual(await read(), sampleFile({ version: 3, etag: '3' }));
+    assert.deepEqual(await read(2), sampleFile({ version: 2, etag: '2' }));
+    assert.deepEqual(await read(1), undefined);
+    assert.deepEqual(await newest(store, 'a.md'), { version: 3, etag: '3' });
+    assert.deepEqual(await newest(store, 'b.md'), undefined);
+  });
+
+  onStore('a removed file is gone from the list, and its versions are there by number', async (store) => {
+    await put(store, sampleFile({}));
+    await remove(store, 'a.md', 2, 1);
+    assert.deepEqual(await store.workspace.list(PLACE, ''), []);
+    assert.deepEqual(await store.workspace.read(PLACE, 'a.md', undefined), undefined);
+    assert.deepEqual(await store.workspace.read(PLACE, 'a.md', 1), sampleFile({}));
+    assert.deepEqual(await store.workspace.read(PLACE, 'a.md', 2), undefined);
+    assert.deepEqual(await newest(store, 'a.md'), { version: 2, etag: undefined });
+    await put(store, sampleFile({ version: 3 }));
+    assert.deepEqual((await store.workspace.list(PLACE, '')).length, 1);
+  });
+
+  onStore('of removed files the last ones are remembered', async (store) => {
+    for (const [index, path] of ['a', 'b', 'c'].entries()) {
+      await put(store, sampleFile({ path }));
+      await remove(store, path, 2, index);
+    }
+    assert.deepEqual(await newest(store, 'a'), undefined);
+    assert.deepEqual(await newest(store, 'b'), { version: 2, etag: undefined });
+    assert.deepEqual(await newest(store, 'c'), { version: 2, etag: undefined });
+    assert.deepEqual(await store.workspace.read(PLACE, 'a', 1), undefined);
+  });
+
+  onStore('files are listed by path and prefix, and counted', async (store) => {
+    for (const path of ['notes/b', 'notes/a', 'notesx', 'N', 'notes/a/z']) await put(store, sampleFile({ path }));
+    const paths = async (prefix: string) => (await store.workspace.list(PLACE, prefix)).map(({ path }) => path);
+    assert.deepEqual(await paths(''), ['N', 'notes/a', 'notes/a/z', 'notes/b', 'notesx']);
+    assert.deepEqual(await paths('notes/'), ['notes/a', 'notes/a/z', 'notes/b']);
+    assert.deepEqual(await paths('o'), []);
+    assert.deepEqual((await store.workspace.list(PLACE, 'N'))[0], headOf(sampleFile({ path: 'N' })));
+    assert.deepEqual(await store.transaction((transaction) => store.workspace.count(PLACE, transaction)), 5);
+  });
+
+  onStore('a file is in its own tenant, workspace and mode, and nowhere else', async (store) => {
+    await put(store, sampleFile({}));
+    const { workspace: _, ...wholeTenant } = PLACE;
+    const elsewhere: WorkspacePlace[] = [
+      { ...PLACE, tenant: 'other' },
+      { ...PLACE, workspace: 'w2' },
+      { ...PLACE, mode: 'test' },
+      wholeTenant,
+    ];
+    for (const place of elsewhere) {
+      assert.deepEqual(await store.workspace.list(place, ''), []);
+      assert.deepEqual(await store.workspace.read(place, 'a.md', undefined), undefined);
+      assert.deepEqual(await store.workspace.read(place, 'a.md', 1), undefined);
+      await put(store, sampleFile({ etag: 'own' }), place);
+    }
+    assert.deepEqual(await store.workspace.read(PLACE, 'a.md', undefined), sampleFile({}));
+  });
+
+  onStore('of many who add to one file at once, each adds a version of its own', async (store) => {
+    const add = () =>
+      store.transaction(async (transaction) => {
+        const version = ((await store.workspace.newest(PLACE, 'a.md', transaction))?.version ?? 0) + 1;
+        await store.workspace.put(PLACE, sampleFile({ version, etag: `${version}` }), 99, transaction);
+        return version;
+      });
+    const versions = await Promise.all(Array.from({ length: 10 }, add));
+    assert.deepEqual(
+      versions.sort((a, b) => a - b),
+      [1, 2, 3, 4, 5, 6, 7, 8, 9, 10],
+    );
+  });
+}
+
+const PLACE: WorkspacePlace = { tenant: 'acme', workspace: 'w1', mode: 'live' };
+
+function sampleFile(fields: Partial<WorkspaceFile>): WorkspaceFile {
+  const content = new TextEncoder().encode('é\u0000');
+  return { path: 'a.md', version: 1, etag: '1', contentType: 'text/markdown', updatedAt: 5, content, ...fields };
+}
+
+function headOf({ content: _, ...head }: WorkspaceFile) {
+  return head;
+}
+
+/** Keeps two versions, and remembers two removals. */
+function put(store: Store, file: WorkspaceFile, place = PLACE): Promise<void> {
+  return store.transaction((transaction) => store.workspace.put(place, file, 2, transaction));
+}
+
+function remove(store: Store, path: string, version: number, updatedAt: number): Promise<void> {
+  return store.transaction((transaction) =>
+    store.workspace.remove(PLACE, { path, version, updatedAt }, { versions: 2, removed: 2 }, transaction),
+  );
+}
+
+function newest(store: Store, path: string) {
+  return store.transaction((transaction) => store.workspace.newest(PLACE, path, transaction));
+}

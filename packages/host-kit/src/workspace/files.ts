@@ -1,0 +1,125 @@
+import type { Principal } from '@svc/auth';
+import type { AuditFact } from '@svc/auth/audit';
+import { factAbout } from '../audit/fact.ts';
+import type { Clock } from '../clock.ts';
+import { HostError } from '../errors.ts';
+import type { Random } from '../random.ts';
+import type { Store } from '../stores/store.ts';
+import type { Transaction } from '../transaction.ts';
+import { type NewestVersion, placeOf, type WorkspaceFile } from './workspace-file.ts';
+
+/** What a workspace has room for. */
+export interface WorkspaceFileLimits {
+  /** Of one file, in bytes of UTF-8. */
+  readonly maxFileBytes: number;
+  readonly maxFiles: number;
+  /** Of one file, the current one included. */
+  readonly maxVersions: number;
+}
+
+export interface ChangeOptions {
+  readonly store: Pick<Store, 'workspace' | 'transaction'>;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly limits: WorkspaceFileLimits;
+  /** Writes an audit fact in the transaction of what it records. */
+  readonly record: (fact: AuditFact, transaction: Transaction) => Promise<void>;
+}
+
+/** Whether a change may be made to what there is: `undefined` where there is no file. */
+export type Precondition = (etag: string | undefined) => boolean;
+
+/**
+ * Creates or replaces a file of the caller's workspace.
+ *
+ * @param written is told of it in the same transaction
+ * @throws {HostError} `workspace_too_large` when the file or the workspace has no room for it, `workspace_conflict` when the
+ * precondition does not hold
+ * @see Interface: PUT /v1/host/workspace/files/{path}
+ */
+export async function putFile(
+  { store, clock, random, limits, record }: ChangeOptions,
+  principal: Principal,
+  given: { readonly path: string; readonly content: string; readonly contentType: string },
+  precondition: Precondition,
+  written: (file: WorkspaceFile, transaction: Transaction) => Promise<void>,
+): Promise<WorkspaceFile> {
+  const place = placeOf(principal.tenancy);
+  const content = new TextEncoder().encode(given.content);
+  if (content.length > limits.maxFileBytes) throw tooLarge(limits.maxFileBytes, content.length);
+  const unique = Buffer.from(random(9)).toString('base64url');
+  return store.transaction(async (transaction) => {
+    const newest = await store.workspace.newest(place, given.path, transaction);
+    demand(precondition, newest);
+    const isNew = newest?.etag === undefined;
+    if (isNew && (await store.workspace.count(place, transaction)) >= limits.maxFiles) throw tooMany(limits.maxFiles);
+    const version = (newest?.version ?? 0) + 1;
+    const { path, contentType } = given;
+    const file = { path, contentType, content, version, etag: `${version}-${unique}`, updatedAt: clock.now() };
+    await store.workspace.put(place, file, limits.maxVersions, transaction);
+    await record(fact(principal, 'workspace.put', file), transaction);
+    await written(file, transaction);
+    return file;
+  });
+}
+
+/**
+ * Removes a file of the caller's workspace. Its earlier versions can still be read by their numbers.
+ *
+ * @param removed is told of it in the same transaction
+ * @throws {HostError} `not_found`, or `workspace_conflict` when the precondition does not hold
+ * @see Interface: DELETE /v1/host/workspace/files/{path}
+ */
+export async function removeFile(
+  { store, clock, limits, record }: ChangeOptions,
+  principal: Principal,
+  path: string,
+  precondition: Precondition,
+  removed: (transaction: Transaction) => Promise<void>,
+): Promise<void> {
+  const place = placeOf(principal.tenancy);
+  await store.transaction(async (transaction) => {
+    const newest = await store.workspace.newest(place, path, transaction);
+    if (newest?.etag === undefined) throw noSuchFile();
+    demand(precondition, newest);
+    const removal = { path, version: newest.version + 1, updatedAt: clock.now() };
+    const keep = { versions: limits.maxVersions, removed: limits.maxFiles };
+    await store.workspace.remove(place, removal, keep, transaction);
+    await record(fact(principal, 'workspace.remove', removal), transaction);
+    await removed(transaction);
+  });
+}
+
+export function noSuchFile(): HostError {
+  return new HostError('not_found', 'There is no such file, or no such version of it any more.', {
+    details: undefined,
+  });
+}
+
+function demand(precondition: Precondition, newest: NewestVersion | undefined): void {
+  if (precondition(newest?.etag)) return;
+  const currentVersion = newest?.etag === undefined ? 0 : newest.version;
+  const message =
+    'The file is not what the request takes it for. Read it again, and repeat the change on what it is now.';
+  throw new HostError('workspace_conflict', message, { details: { currentVersion } });
+}
+
+/** A path may be about anything, so the log holds its version alone. */
+function fact(
+  principal: Principal,
+  action: 'workspace.put' | 'workspace.remove',
+  { version, updatedAt }: { readonly version: number; readonly updatedAt: number },
+): AuditFact {
+  const { workspace = null } = placeOf(principal.tenancy);
+  return factAbout(principal, { action, target: workspace, at: updatedAt, details: { version } });
+}
+
+function tooLarge(maxBytes: number, providedBytes: number): HostError {
+  const message = `A file may have ${maxBytes} bytes of UTF-8; this one has ${providedBytes}.`;
+  return new HostError('workspace_too_large', message, { details: { maxBytes, providedBytes } });
+}
+
+function tooMany(maxFiles: number): HostError {
+  const message = `A workspace may have ${maxFiles} files. Delete one that is not needed any more.`;
+  return new HostError('workspace_too_large', message, { details: { maxFiles } });
+}
