@@ -12,6 +12,7 @@ export default defineConfig({
       'examples/*/{src,test}/**/*.test.ts',
       'tools/**/*.test.ts',
       'soak/**/*.test.ts',
+      'load/**/*.test.ts',
     ],
     testTimeout: 10_000,
     // Starting and ending a database takes its time on a machine that has other things to do.

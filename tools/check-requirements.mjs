@@ -108,7 +108,7 @@ export function citationsIn(text) {
  */
 export function readTree(root) {
   const document = JSON.parse(readFileSync(join(root, 'docs/requirements.json'), 'utf8'));
-  const paths = ['packages', 'examples', 'tools', 'soak'].flatMap((directory) => filesBelow(root, directory));
+  const paths = ['packages', 'examples', 'tools', 'soak', 'load'].flatMap((directory) => filesBelow(root, directory));
   const sources = paths
     .filter((path) => CITING.some((pattern) => pattern.test(path)))
     .map((path) => ({ path, text: readFileSync(join(root, path), 'utf8') }));

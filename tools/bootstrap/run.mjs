@@ -1,4 +1,4 @@
-// What the npm scripts `start`, `test`, `build`, `check`, `bench` and `soak` run, with whatever Node the machine has: it sets up what is
+// What the npm scripts `start`, `test`, `build`, `check`, `bench`, `soak` and `load` run, with whatever Node the machine has: it sets up what is
 // missing, says so, and hands over to the Node that the lockfile pins. Nothing in this folder needs more than Node 18.
 import { fileURLToPath } from 'node:url';
 import { build } from './build.mjs';
@@ -15,6 +15,7 @@ const TASKS = {
   check: (args) => [['tools/check.mjs', ...args]],
   bench: (args) => [['bench/run.mjs', ...args]],
   soak: (args) => [['soak/main.ts', ...args]],
+  load: (args) => [['load/main.ts', ...args]],
 };
 
 /** What a task alone needs besides, each a folder with a lockfile of its own. */
