@@ -166,3 +166,15 @@ describe(covers('webhooks.body.v2-workspace-id-iff-owned', 'webhooks.body.worksp
     expect(of(ofTenant.body.runId)?.workspaceId).toBeUndefined();
   });
 });
+
+describe(covers('webhooks.headers.v2-sends-all-five'), () => {
+  test('a host of major 2 alone sends its own family, whole, and none of major 1', async () => {
+    await host.reboot({}, { protocol: { versions: ['2.0'] } });
+    receiver.trust((await call('/webhooks', { major: '2', body: v2() })).body.secret);
+    await call('/runs', { major: '2', body: { workflowId: 'echo' } });
+    await eventually(() => receiver.deliveries.length === 1);
+    const names = Object.keys(receiver.headers[0] ?? {}).filter((name) => /^(x-)?svc-/.test(name));
+    const family = ['event-type', 'signature', 'signature-algorithm', 'timestamp', 'webhook-id'];
+    expect(names.sort()).toEqual(family.map((name) => `svc-${name}`));
+  });
+});

@@ -174,6 +174,19 @@ describe('a subscription that is signed by the standard', () => {
     expect((await send(body, change)).status).toBe(status);
   });
 
+  test('accepts the one subscription that it is told, and the challenge, which has no subscription yet', async () => {
+    const verifier = standardVerifier(secret, { webhookId: 'whk_1' });
+    const only = toFetchHandler({ verifier, onDelivery: () => {} });
+    const post = async (text: string, headers: Record<string, string>) => {
+      const signature = signStandard({ body: text, secret, id: 'msg_1', timestamp: seconds() });
+      const init = { method: 'POST', body: text, headers: { ...signature, ...headers } };
+      return (await only(new Request('http://x/', init))).status;
+    };
+    expect(await post(body, own)).toBe(200);
+    expect(await post(body, { ...own, 'SVC-Webhook-Id': 'whk_2' })).toBe(401);
+    expect(await post(JSON.stringify({ type: VERIFICATION_TYPE, challenge: 'a'.repeat(32) }), {})).toBe(200);
+  });
+
   test('answers the challenge of the endpoint verification', async () => {
     const challenge = randomBytes(24).toString('base64url');
     const answer = await send(JSON.stringify({ type: VERIFICATION_TYPE, challenge }));

@@ -120,8 +120,8 @@ function outcomeOf(verdict: TransportVerdict) {
   };
 }
 
-/** The guard's; another transport may have reasons of its own. */
-const FAILURES: ReadonlySet<string> = new Set(['timeout', 'aborted', 'dns', 'connect', 'tls', 'protocol']);
+/** The guard's, and the host's own `unsigned`; another transport may have reasons of its own. */
+const FAILURES: ReadonlySet<string> = new Set(['timeout', 'aborted', 'dns', 'connect', 'tls', 'protocol', 'unsigned']);
 
 /** A status is the receiver's to choose. */
 function statusClass(status: number): string {

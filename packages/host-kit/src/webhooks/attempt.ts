@@ -59,23 +59,22 @@ export function attempt(options: AttemptOptions): Attempt {
     if (!(await admitted(subscription))) return record(delivery, { kind: 'dropped' }, 'skipped', subscription);
     if (subscription.durable && !isDelivering(subscription.status)) return bury(delivery, subscription);
 
-    const signature = signed(delivery, subscription);
-    if (signature === undefined) return settleUnsigned(delivery, subscription);
     // At most one attempt: should the host die during it, there is nothing left to attempt again.
     if (!subscription.durable && !(await forgetBefore(delivery))) return undefined;
     // Unregistered while the store was asked, here or at another host: nothing starts any more.
     const current = await lastReading(subscription, readAt);
     if (current === undefined) return undefined;
     signal.throwIfAborted();
-    const headers = current === subscription ? signature : sign(delivery, current, clock.now());
-    const verdict = await post(delivery, subscription, headers, signal);
+    const signature = signed(delivery, current);
+    const verdict = signature === undefined ? UNSIGNED : await post(delivery, current, signature, signal);
     signal.throwIfAborted();
     const now = clock.now();
     const settlement = settlementAfter({ delivery, subscription, verdict, now }, rules, random);
     const stood = await changingHealth(store, moved, async (transaction, changeHealth) => {
       const settled = !subscription.durable || (await store.deliveries.settle(delivery, settlement, transaction));
       await store.attempts.record(attemptRecord(delivery, verdict, now), transaction);
-      if (succeeded(verdict) && isHealthy(subscription)) return settled;
+      // The host's own trouble is not held against the receiver.
+      if (verdict === UNSIGNED || (succeeded(verdict) && isHealthy(subscription))) return settled;
       await changeHealth(subscription.webhookId, (current) => healthAfter(current, verdict, now, rules));
       return settled;
     });
@@ -125,13 +124,6 @@ export function attempt(options: AttemptOptions): Attempt {
       log({ level: 'error', event: 'delivery.not-signed', webhookId, ...describeError(error) });
       return undefined;
     }
-  }
-
-  /** The host's own trouble: it is retried and dead-lettered like any other, and not held against the receiver. */
-  function settleUnsigned(delivery: ClaimedDelivery, subscription: Subscription): Promise<Attempted | undefined> {
-    const verdict = { kind: 'failed', reason: 'unsigned', durationMs: 0 } as const;
-    const settlement = settlementAfter({ delivery, subscription, verdict, now: clock.now() }, rules, random);
-    return record(delivery, settlement, 'unsigned', subscription);
   }
 
   function post(
@@ -203,6 +195,9 @@ function attemptRecord(delivery: Delivery, verdict: TransportVerdict | Skipped, 
 }
 
 const MOST_READINGS = 5;
+/** A secret could not be opened, so nothing was sent. It is retried and dead-lettered like any other failure. */
+const UNSIGNED: TransportVerdict = { kind: 'failed', reason: 'unsigned', durationMs: 0 };
+
 const PROBE_MARGIN_MS = 10_000;
 
 /** A success changes nothing of a subscription that had no trouble, which spares the write. */

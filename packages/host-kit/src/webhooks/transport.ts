@@ -15,7 +15,10 @@ export interface TransportRequest {
   /** Wall-clock bound over everything from resolution to the last byte. */
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
-  /** Hands over the body of the answer, whole, if it has at most so many bytes. Default: none is kept. */
+  /**
+   * Hands over the body of the answer, whole, if it has at most so many bytes. Default: none is kept. Endpoints are verified by it, so a
+   * transport that keeps none verifies none.
+   */
   readonly keepBodyBytes?: number;
   /**
    * Must not be sent again, whatever becomes of a connection; `'kept'`: may still go over one that was kept. Default: a receiver may see a

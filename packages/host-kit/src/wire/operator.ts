@@ -33,14 +33,23 @@ export function operatorView(subscription: Subscription): JsonObject {
   };
 }
 
-export function attemptView({ at, status, reason, webhookId: _, ...attempt }: AttemptRecord): JsonObject {
+/**
+ * An attempt as the operator of a tenant sees it. What is denied, does not resolve or does not answer looks the same here, because it
+ * would tell what of the inside a name points at; the host's log has the reason.
+ */
+export function attemptView({ at, status, outcome, reason, webhookId: _, ...attempt }: AttemptRecord): JsonObject {
+  const isUnavailable = outcome === 'denied' || (outcome === 'failed' && UNAVAILABLE.has(reason ?? ''));
+  const shown = isUnavailable ? 'unavailable' : reason;
   return {
     ...attempt,
     at: new Date(at).toISOString(),
+    outcome: outcome === 'denied' ? 'failed' : outcome,
     ...(status !== undefined && { status }),
-    ...(reason !== undefined && { reason }),
+    ...(shown !== undefined && { reason: shown }),
   };
 }
+
+const UNAVAILABLE: ReadonlySet<string> = new Set(['dns', 'connect']);
 
 /** Some dead letters by their ids, or all. */
 export const redriveRequest: z.ZodType<{ deliveryIds?: string[] | undefined }> = z.strictObject({

@@ -81,6 +81,22 @@ test('what opens with no key is left as it is, and told', async () => {
   expect((await store.subscriptions.read(idOf(1)))?.sealedSecret).toBe(sealed);
 });
 
+test('a walk lets others have their turn between its steps', async () => {
+  const store = await filled(sqliteStore(join(folder, 'turns.db')), during);
+  let turns = 0;
+  let isWalking = true;
+  const count = () => {
+    turns++;
+    if (isWalking) setImmediate(count);
+  };
+  setImmediate(count);
+  await walk(store, during);
+  isWalking = false;
+  // Nothing was to be sealed anew, so no transaction made it wait.
+  expect(turns).toBeGreaterThanOrEqual(Math.floor(COUNT / 100));
+  await store.close();
+});
+
 test('a walk ends at its next step when the host stops, and does not say that it is done', async () => {
   const store = await filled(memoryStore(), before);
   expect(await walk(store, during, AbortSignal.abort())).toEqual([]);

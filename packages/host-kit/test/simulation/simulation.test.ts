@@ -9,20 +9,44 @@ const COUNT = Number(env.SVC_SEEDS ?? 2000);
 const SEEDS = ONE === undefined ? Array.from({ length: COUNT }, (_, index) => index + 1) : [ONE];
 
 describe(
-  covers('webhooks.durable.at-least-once', 'webhooks.best-effort.single-attempt', 'webhooks.delivery.in-flight-cap'),
+  covers(
+    'webhooks.durable.at-least-once',
+    'webhooks.best-effort.single-attempt',
+    'webhooks.delivery.in-flight-cap',
+    'webhooks.delivery.signed-per-attempt',
+    'webhooks.signature.standard-id-stable',
+    'webhooks.signature.standard-rotation',
+  ),
   () => {
     test('whatever the world, what was acknowledged arrives or is a dead letter, and nothing that must not happens', async () => {
-      const total = { attempts: 0, delivered: 0, crashes: 0, claimsLost: 0, deadLetters: 0, virtualMs: 0 };
+      const total = {
+        rotations: 0,
+        attempts: 0,
+        delivered: 0,
+        crashes: 0,
+        claimsLost: 0,
+        deadLetters: 0,
+        virtualMs: 0,
+      };
       for (const seed of SEEDS) {
         const outcome = await simulate(seed);
         expect({ seed, violations: outcome.violations }).toEqual({ seed, violations: [] });
-        for (const name of ['attempts', 'delivered', 'crashes', 'claimsLost', 'deadLetters', 'virtualMs'] as const) {
+        for (const name of [
+          'rotations',
+          'attempts',
+          'delivered',
+          'crashes',
+          'claimsLost',
+          'deadLetters',
+          'virtualMs',
+        ] as const) {
           total[name] += outcome[name];
         }
       }
       if (ONE !== undefined) return;
       // Worlds in which nothing went wrong would prove nothing.
       expect(total.crashes).toBeGreaterThan(COUNT / 2);
+      expect(total.rotations).toBeGreaterThan(COUNT / 4);
       expect(total.claimsLost).toBeGreaterThan(COUNT / 100);
       expect(total.deadLetters).toBeGreaterThan(COUNT / 2);
       expect(total.delivered).toBeGreaterThan(COUNT * 10);

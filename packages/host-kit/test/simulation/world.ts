@@ -1,4 +1,6 @@
 import { type Chance, chance } from '@svc/tools/chance';
+import { Webhook } from '@svc/webhook-verify';
+import { StandardWebhook } from '@svc/webhook-verify/standard-webhooks';
 import type { Clock } from '../../src/clock.ts';
 import type { Log } from '../../src/log.ts';
 import { eventLog } from '../../src/runs/event-log.ts';
@@ -10,8 +12,10 @@ import { attempt } from '../../src/webhooks/attempt.ts';
 import { CLOSED } from '../../src/webhooks/circuit.ts';
 import { type Dispatcher, dispatcher } from '../../src/webhooks/dispatcher.ts';
 import { outbox } from '../../src/webhooks/outbox.ts';
+import { rotateSecret } from '../../src/webhooks/rotate.ts';
 import { attemptSigner } from '../../src/webhooks/signing.ts';
 import type { Subscription } from '../../src/webhooks/subscription.ts';
+import { READING_GOOD_FOR_MS } from '../../src/webhooks/subscription-store.ts';
 import type { TransportRequest, TransportVerdict } from '../../src/webhooks/transport.ts';
 import { unregister } from '../../src/webhooks/unregister.ts';
 import { faultyStore } from './faulty-store.ts';
@@ -42,6 +46,7 @@ export interface Passage {
 }
 
 export interface Outcome {
+  readonly rotations: number;
   readonly seed: number;
   readonly weather: Weather;
   readonly violations: readonly string[];
@@ -109,10 +114,14 @@ class World {
   readonly #paused = new Set<string>();
   readonly #runs: Run[] = [];
   readonly #passages = new Map<string, Passage>();
+  /** Of each subscription, newest first, the secrets that it had and until when each was good. */
+  readonly #signing = new Map<string, readonly { readonly secret: string; readonly until: number }[]>();
+  /** The message id of each passage, and the passage of each message id. */
+  readonly #messages = new Map<string, string>();
   readonly #violations: string[] = [];
   #isRough = true;
   readonly #hosts: Host[] = [];
-  #counts = { attempts: 0, delivered: 0, crashes: 0, claimsLost: 0 };
+  #counts = { rotations: 0, attempts: 0, delivered: 0, crashes: 0, claimsLost: 0 };
 
   constructor(luck: Chance, weather: Weather, clock: VirtualClock) {
     this.#luck = luck;
@@ -162,7 +171,8 @@ class World {
 
   async #something(): Promise<void> {
     const what = this.#luck.next();
-    if (what < 0.7) await this.#append();
+    if (what < 0.66) await this.#append();
+    else if (what < 0.7) await this.#rotate();
     else if (what < 0.76) await this.#register();
     else if (what < 0.82) await this.#unregister();
     else if (what < 0.88) await this.#pauseOrResume();
@@ -265,6 +275,8 @@ class World {
 
   async #register(): Promise<void> {
     const webhookId = `whk_${String(this.#subscriptions.size).padStart(4, '0')}`;
+    const secret = this.#newSecret();
+    this.#signing.set(webhookId, [{ secret, until: Number.POSITIVE_INFINITY }]);
     const subscription: Subscription = {
       webhookId,
       tenant: this.#luck.pick(['acme', 'globex']),
@@ -278,14 +290,81 @@ class World {
       status: 'active',
       circuit: CLOSED,
       failures: [],
-      signatureAlgorithms: ['v1'],
-      sealedSecret: this.#secrets.seal('a secret of the simulation', webhookId),
+      signatureAlgorithms: this.#luck.happens(0.5) ? ['v1'] : ['v1', 'standard-webhooks-1'],
+      sealedSecret: this.#secrets.seal(secret, webhookId),
       secretFingerprint: '00000000',
       previousSecret: undefined,
       createdAt: this.#clock.now(),
     };
     this.#subscriptions.set(webhookId, subscription);
     await this.#store.transaction((transaction) => this.#store.subscriptions.insert(subscription, transaction));
+  }
+
+  #newSecret(): string {
+    return `whsec_${Buffer.from(this.#luck.random(24)).toString('base64')}`;
+  }
+
+  async #rotate(): Promise<void> {
+    const rotatable = [...this.#subscriptions.values()].filter(
+      ({ webhookId, signatureAlgorithms }) => signatureAlgorithms.length > 1 && !this.#leaving.has(webhookId),
+    );
+    const subscription = rotatable[this.#luck.below(Math.max(1, rotatable.length))];
+    if (subscription === undefined) return;
+    const { webhookId, tenant } = subscription;
+    const secret = this.#newSecret();
+    const principal = { tenancy: { tenant, workspaces: 'all', mode: 'live' } };
+    const overlapSeconds = 1 + this.#luck.below(20);
+    const options = { store: this.#store, clock: this.#clock, secrets: this.#secrets, overlapSeconds };
+    const record = async () => {};
+    const rotated = await rotateSecret({ ...options, record }, principal as never, webhookId, secret);
+    const [newest, ...older] = this.#signing.get(webhookId) ?? [];
+    if (newest === undefined) return;
+    this.#counts.rotations++;
+    this.#signing.set(webhookId, [
+      { secret, until: Number.POSITIVE_INFINITY },
+      { ...newest, until: rotated.previousSecretExpiresAt },
+      ...older.map((one) => ({ ...one, until: Math.min(one.until, rotated.rotatedAt) })),
+    ]);
+  }
+
+  /** Each attempt is signed afresh, by what is good when it begins, and names its message the same every time. */
+  #judgeSignature({ headers, body }: TransportRequest, webhookId: string, passage: string): void {
+    const now = this.#clock.now();
+    const isSigned = (verify: (secret: string) => unknown) => (secret: string) => {
+      try {
+        return verify(secret) !== undefined;
+      } catch {
+        return false;
+      }
+    };
+    const rules = { now: () => now, toleranceSeconds: 2 };
+    const byV1 = isSigned((secret) => new Webhook(secret, rules).verifySignature(body, headers));
+    const byStandard = isSigned((secret) => new StandardWebhook(secret, rules).verifySignature(body, headers));
+    const signing = this.#signing.get(webhookId) ?? [];
+    // As a host may have read it: not long ago.
+    const good = signing.filter(({ until }) => until > now - READING_GOOD_FOR_MS);
+    const retired = signing.filter((one) => !good.includes(one));
+    if (!good.some(({ secret }) => byV1(secret))) this.#violate(`${passage} is signed by no good secret`);
+    if (retired.some(({ secret }) => byV1(secret) || byStandard(secret)))
+      this.#violate(`${passage} is signed by a secret that has retired`);
+    const id = headers['webhook-id'];
+    if (this.#subscriptions.get(webhookId)?.signatureAlgorithms.length === 1) {
+      if (id !== undefined) this.#violate(`${webhookId} did not ask for the standard`);
+      return;
+    }
+    if (!good.some(({ secret }) => byStandard(secret))) this.#violate(`${passage} is not signed by the standard`);
+    if (id === undefined) {
+      this.#violate(`${passage} has no name`);
+      return;
+    }
+    for (const [one, other] of [
+      [id, passage],
+      [passage, id],
+    ] as const) {
+      const known = this.#messages.get(one) ?? other;
+      if (known !== other) this.#violate(`${one} belongs to ${other}, and before to ${known}`);
+      this.#messages.set(one, other);
+    }
   }
 
   async #newRun(): Promise<void> {
@@ -381,6 +460,7 @@ class World {
     passage.attempts++;
     this.#counts.attempts++;
 
+    this.#judgeSignature(request, webhookId, `${webhookId} ${eventId}`);
     if (this.#gone.has(webhookId)) this.#violate(`an attempt at ${webhookId} after its unregistration`);
     if (tenant !== subscription.tenant) this.#violate(`${webhookId} of ${subscription.tenant} heard of ${tenant}`);
     if (!subscription.durable && passage.attempts > 1) this.#violate(`${passage.attempts} attempts of best effort`);

@@ -203,7 +203,7 @@ describe('a delivery whose secret the host cannot open', () => {
     }
     expect(await store.deliveries.nextDueAfter(0)).toBeUndefined();
     expect(await store.deliveries.deadLetters('whk_1', { limit: 2 })).toMatchObject([{ attempts: 3 }]);
-    expect(await store.attempts.list('whk_1', 1)).toMatchObject([{ outcome: 'skipped', reason: 'unsigned' }]);
+    expect(await store.attempts.list('whk_1', 1)).toMatchObject([{ outcome: 'failed', reason: 'unsigned' }]);
     expect(await store.subscriptions.read('whk_1')).toMatchObject({ status: 'active', failures: [] });
     expect(posts).toEqual([]);
     expect(entries).toContainEqual(expect.objectContaining({ level: 'error', event: 'delivery.not-signed' }));
@@ -213,7 +213,7 @@ describe('a delivery whose secret the host cannot open', () => {
     const { store, posts, claim, attempt } = await claimant(false, FOREIGN_KEY);
     await attempt(await claim());
     expect(await store.deliveries.nextDueAfter(0)).toBeUndefined();
-    expect(await store.attempts.list('whk_1', 1)).toMatchObject([{ outcome: 'skipped', reason: 'unsigned' }]);
+    expect(await store.attempts.list('whk_1', 1)).toMatchObject([{ outcome: 'failed', reason: 'unsigned' }]);
     expect(await store.subscriptions.read('whk_1')).toMatchObject({
       circuit: { consecutiveFailures: 0 },
       failures: [],

@@ -25,7 +25,11 @@ export function standardVerifier(secret: string | readonly string[], options: We
         const content = parseJson(body);
         const challenge = challengeIn(content);
         if (challenge !== undefined) return { ok: true, challenge };
-        return { ok: true, delivery: deliveryOf(content, claimsOf(headers), timestamp) };
+        const claims = claimsOf(headers);
+        if (options.webhookId !== undefined && claims.webhookId !== options.webhookId) {
+          throw new WebhookVerificationError('webhook_id_mismatch', undefined);
+        }
+        return { ok: true, delivery: deliveryOf(content, claims, timestamp) };
       } catch (error) {
         if (WebhookVerificationError.is(error)) return { ok: false, error };
         throw error;
