@@ -10,7 +10,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { svcWebhook } from '../src/cli/command.ts';
 import { Webhook } from '../src/index.ts';
-import { signStandard } from '../src/standard-webhooks/index.ts';
+import { signStandard, VERIFICATION_TYPE } from '../src/standard-webhooks/index.ts';
 import { testDelivery } from '../src/testing/index.ts';
 
 const secret = 'a-secret-of-the-tests';
@@ -263,6 +263,27 @@ describe('listen', () => {
     expect(printed()).not.toContain('payload');
   });
 
+  test('--standard answers the verification of the endpoint, and verifies by the three headers', async () => {
+    const own = `whsec_${'A'.repeat(32)}`;
+    const { url, end, printed } = await listening('--standard', '--quiet', '--secret', own);
+    const post = (body: string, headers: object = {}) => {
+      const timestamp = Math.floor(Date.now() / 1000);
+      const signature = signStandard({ body, secret: own, id: 'msg_1', timestamp });
+      return fetch(url, { method: 'POST', body, headers: { ...signature, ...headers } });
+    };
+    const answer = await post(JSON.stringify({ type: VERIFICATION_TYPE, challenge: 'a'.repeat(43) }));
+    expect([answer.status, await answer.json()]).toEqual([200, { challenge: 'a'.repeat(43) }]);
+    const { body } = testDelivery({ secret });
+    expect((await post(body, { 'SVC-Webhook-Id': 'whk_1' })).status).toBe(200);
+    expect((await post(body, { 'SVC-Webhook-Id': 'whk_1', 'webhook-id': 'msg_2' })).status).toBe(401);
+    expect((await fetch(url, testDelivery({ secret }))).status).toBe(400);
+    await end();
+    expect(printed()).toMatch(
+      /✓ 200 the verification of this endpoint.*✓ 200 run.completed.*✗ 401 .*signature_mismatch/s,
+    );
+    expect(printed()).not.toContain(own);
+  });
+
   test('--forward passes bytes and headers on unchanged, and what comes back', async () => {
     let received: { readonly headers: IncomingMessage['headers']; readonly body: Buffer } | undefined;
     const target = createServer(async (request, response) => {
@@ -318,6 +339,7 @@ describe('wrong use ends with 2 and says what there is', () => {
     [['sign'], /--event-type/],
     [['listen', '--port', '65536'], /0 to 65535/],
     [['listen', '--forward', 'ftp://x/'], /http or https/],
+    [['listen', '--standard', '--secret', 'x'], /whsec_ followed by/],
   ])('%j', async (args, message) => {
     const { code, out, err } = await run(args, { stdin: '{}' });
     expect([code, out]).toEqual([2, '']);

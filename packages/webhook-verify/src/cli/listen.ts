@@ -3,9 +3,11 @@ import { request as httpsRequest } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { parseArgs } from 'node:util';
 import { bodyLimits } from '../adapters/body-limits.ts';
-import { readNodeBody, writeNodeAnswer } from '../adapters/node-body.ts';
-import type { Delivery } from '../index.ts';
+import { type NodeAnswer, readNodeBody, writeNodeAnswer } from '../adapters/node-body.ts';
+import type { Delivery, WebhookOptions } from '../index.ts';
 import { Webhook } from '../index.ts';
+import type { Verifier } from '../receive.ts';
+import { isStandardSecret, standardVerifier } from '../standard-webhooks/index.ts';
 import { givenSecrets, SECRET_HELP, SECRET_OPTIONS } from './secrets.ts';
 import { paint, printable, type Terminal, UsageError } from './terminal.ts';
 
@@ -15,6 +17,7 @@ Listens for deliveries, verifies each and prints what it says. Answers 200, or 4
 
 Options:
 ${SECRET_HELP}
+  --standard           verifies by Standard Webhooks, and answers the verification of the endpoint
   --port PORT          default 8788; 0 takes a free one
   --host ADDRESS       default 127.0.0.1; an address that others reach is your choice
   --forward URL        passes what verified on, byte for byte with its headers, and answers with the status that comes back
@@ -29,6 +32,7 @@ export async function listenCommand(args: readonly string[], terminal: Terminal)
     args: [...args],
     options: {
       ...SECRET_OPTIONS,
+      standard: { type: 'boolean', default: false },
       port: { type: 'string', default: '8788' },
       host: { type: 'string', default: '127.0.0.1' },
       forward: { type: 'string' },
@@ -39,33 +43,37 @@ export async function listenCommand(args: readonly string[], terminal: Terminal)
     throw new UsageError('--port must be 0 to 65535.');
   }
   const forward = values.forward === undefined ? undefined : httpUrl(values.forward);
-  const webhook = new Webhook(await givenSecrets(values, terminal), { now: terminal.now });
+  const verifier = verifierOf(values.standard, await givenSecrets(values, terminal), { now: terminal.now });
   const limits = bodyLimits({});
 
   const server = createServer((request, response) => {
     void answer(request).then(
-      (status) => writeNodeAnswer(request, response, { status }),
+      (answer) => writeNodeAnswer(request, response, answer),
       () => writeNodeAnswer(request, response, { status: 500 }),
     );
   });
 
-  async function answer(request: IncomingMessage): Promise<number> {
+  async function answer(request: IncomingMessage): Promise<NodeAnswer> {
     if (request.method !== 'POST') return say(405, request, `${request.method} is not POST`);
     const body = await readNodeBody(request, limits);
     if (typeof body === 'number') return say(body, request, 'the body did not come whole');
-    const verification = webhook.safeVerify(body, request.headersDistinct);
+    const verification = verifier.safeVerify(body, request.headersDistinct);
     if (!verification.ok) {
       const { status, code, message } = verification.error;
       return say(status, request, `${code}: ${message}`);
     }
+    if ('challenge' in verification) {
+      terminal.stdout.write(`${paint(terminal, 'green', '✓ 200')} the verification of this endpoint\n`);
+      return { status: 200, body: JSON.stringify({ challenge: verification.challenge }) };
+    }
     const status = forward === undefined ? 200 : await passOn(forward, request, body);
     terminal.stdout.write(`${describe(status, verification.delivery, values.quiet, terminal)}\n`);
-    return status;
+    return { status };
   }
 
-  function say(status: number, { url = '' }: IncomingMessage, why: string): number {
+  function say(status: number, { url = '' }: IncomingMessage, why: string): NodeAnswer {
     terminal.stdout.write(`${paint(terminal, 'red', `✗ ${status}`)} ${printable(url)} ${printable(why)}\n`);
-    return status;
+    return { status };
   }
 
   return new Promise((resolve) => {
@@ -85,6 +93,12 @@ export async function listenCommand(args: readonly string[], terminal: Terminal)
     if (terminal.interrupted.aborted) end();
     else terminal.interrupted.addEventListener('abort', end, { once: true });
   });
+}
+
+function verifierOf(standard: boolean, secrets: readonly string[], options: WebhookOptions): Verifier {
+  if (!standard) return new Webhook(secrets, options);
+  if (secrets.every(isStandardSecret)) return standardVerifier(secrets, options);
+  throw new UsageError('With --standard a secret is whsec_ followed by the base64 of 24 to 64 bytes.');
 }
 
 function describe(status: number, delivery: Delivery, quiet: boolean, terminal: Terminal): string {
