@@ -28,6 +28,7 @@ const DOMAIN = [
   'audit',
   'health',
   'runs',
+  'interrupts',
   'streams',
   'webhooks',
   'discovery',

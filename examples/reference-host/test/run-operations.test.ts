@@ -301,7 +301,7 @@ describe(`${covers('runs.life.survives-restart')} A host that is killed`, () => 
     await until(runId, 'completed');
     expect(Date.now() - from).toBeGreaterThanOrEqual(4000);
     expect(await types(runId)).toEqual(['run.started', 'node.started', 'node.completed', 'run.completed']);
-  });
+  }, 60_000);
 
   test('leaves a paused run paused, and brings a cancelled one to its end', async () => {
     const [paused, cancelled] = [await start('delay', { ms: 200 }), await start('delay', LONG)];
@@ -313,5 +313,5 @@ describe(`${covers('runs.life.survives-restart')} A host that is killed`, () => 
     await until(paused, 'paused');
     await act(paused, ':resume');
     await until(paused, 'completed');
-  });
+  }, 60_000);
 });

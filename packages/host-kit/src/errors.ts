@@ -14,6 +14,11 @@ interface DetailsByCode {
   workspace_conflict: { readonly currentVersion: number };
   /** In bytes, or in files. */
   workspace_too_large: { readonly maxBytes: number; readonly providedBytes: number } | { readonly maxFiles: number };
+  interrupt_not_found: undefined;
+  interrupt_already_resolved: undefined;
+  interrupt_expired: undefined;
+  interrupt_cancelled: undefined;
+  interrupt_token_invalid: undefined;
   idempotency_key_invalid: undefined;
   idempotency_key_mismatch: undefined;
   /** Whole seconds. */
@@ -53,6 +58,11 @@ const STATUS = {
   run_state_conflict: 409,
   workspace_conflict: 409,
   workspace_too_large: 413,
+  interrupt_not_found: 404,
+  interrupt_already_resolved: 409,
+  interrupt_expired: 410,
+  interrupt_cancelled: 422,
+  interrupt_token_invalid: 401,
   idempotency_key_invalid: 400,
   idempotency_key_mismatch: 409,
   idempotency_in_flight: 409,

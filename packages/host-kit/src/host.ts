@@ -9,6 +9,7 @@ import { auditRecorder } from './audit/recorder.ts';
 import { systemClock } from './clock.ts';
 import { tokenIssuers } from './discovery/authentication.ts';
 import { discoveryDocuments } from './discovery/documents.ts';
+import { engineFamilies } from './discovery/engine-families.ts';
 import type { Phase } from './health/check.ts';
 import { type HealthReport, health } from './health/health.ts';
 import { type Answer, responseOf } from './http/answer.ts';
@@ -19,9 +20,12 @@ import type { Reply, Route } from './http/route.ts';
 import { vendorTable } from './http/vendor.ts';
 import { forgetExpiredReplies } from './idempotency/forget-replies.ts';
 import { once } from './idempotency/once.ts';
+import { timeOutDue } from './interrupts/time-out.ts';
+import { interruptTokens } from './interrupts/token.ts';
 import { describeError, type Log } from './log.ts';
 import { byokRoutes } from './mounts/byok.ts';
 import { hostRuns } from './mounts/host-runs.ts';
+import { interruptTokenRoutes } from './mounts/interrupt-tokens.ts';
 import { type Mount, mountDocuments, mountExtensions, mountFamilies } from './mounts/mount.ts';
 import {
   AUDIT_DEFAULTS,
@@ -41,6 +45,7 @@ import { auditRoutes } from './routes/audit.ts';
 import { deadLetterRoutes } from './routes/dead-letters.ts';
 import { discoveryRoute } from './routes/discovery.ts';
 import { eventRoutes } from './routes/events.ts';
+import { interruptRoutes } from './routes/interrupts.ts';
 import { openApiRoute } from './routes/openapi.ts';
 import { operatorRoutes } from './routes/operator.ts';
 import { probeDocuments } from './routes/probes.ts';
@@ -190,7 +195,9 @@ export function createHost(options: HostOptions): Host {
       execute.heard(event);
     },
   });
-  const execute = executor({ engine, store, clock, events, log });
+  const execute = executor({ engine, store, clock, random, events, log });
+  const operations = { store, clock, events, executor: execute, record };
+  const tokens = interruptTokens([options.secretKey, ...formerSecretKeys]);
 
   let phase: Phase = 'made';
   const { attemptTimeoutMs } = webhooks;
@@ -208,17 +215,18 @@ export function createHost(options: HostOptions): Host {
       path: '/status',
       routes: statusRoutes({ clock, health: report, backlogOf: (tenancy, now) => tenantBacklog(store, tenancy, now) }),
     },
+    {
+      name: 'interrupts',
+      path: '/interrupts',
+      routes: interruptTokenRoutes({ ...operations, tokens, served }),
+    },
     { name: 'byok', path: '/byok/secrets', routes: byokRoutes({ store, clock, secrets, record }) },
     ...(options.mounts ?? []).map((define) =>
       define({
         runs: hostRuns({
-          store,
+          ...operations,
           engine,
-          clock,
           random,
-          record,
-          events,
-          executor: execute,
           streams: { store, followers: following, places: readers, clock },
         }),
         pushes: pushes({ store, clock, random, egress, secrets, dispatcher: dispatch, record }),
@@ -259,6 +267,7 @@ export function createHost(options: HostOptions): Host {
             ...options.capabilities,
             families: {
               observability: { otel: { namespace: 'svc' } },
+              ...engineFamilies(engine),
               ...mountFamilies(mounts),
               ...options.capabilities?.families,
             },
@@ -270,7 +279,8 @@ export function createHost(options: HostOptions): Host {
     ),
     ...runRoutes({ store, engine, clock, random, record, executor: execute, served }),
     ...runListRoutes({ store }),
-    ...runOperationRoutes({ store, clock, random, log, events, executor: execute, record, served }),
+    ...runOperationRoutes({ ...operations, random, log, served }),
+    ...interruptRoutes({ ...operations, served, tokens, refusals: options.refusals }),
     ...eventRoutes({
       store,
       served,
@@ -364,6 +374,13 @@ export function createHost(options: HostOptions): Host {
   });
 
   const upkeeps = [
+    upkeep({
+      clock,
+      log,
+      name: 'interrupts.time-out',
+      everyMs: TIME_OUT_EVERY_MS,
+      round: timeOutDue(operations),
+    }),
     upkeep({
       clock,
       log,
@@ -469,6 +486,7 @@ export function createHost(options: HostOptions): Host {
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 const SHARED_QUEUE_MS = 1000;
+const TIME_OUT_EVERY_MS = 1000;
 const SHARED_RUNS_MS = 5000;
 const SHARED_REQUESTS_MS = 1000;
 const FORGET_SECRETS_MS = 60_000;

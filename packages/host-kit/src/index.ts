@@ -5,6 +5,7 @@ export { HostError, type HostErrorCode } from './errors.ts';
 export type { HealthCheck, HealthReason } from './health/check.ts';
 export type { HealthReport } from './health/health.ts';
 export { createHost, type Host } from './host.ts';
+export type { InterruptAnswer, InterruptKind, InterruptRequest } from './interrupts/interrupt.ts';
 export type { Json, JsonObject } from './json.ts';
 export type { Log, LogRecord } from './log.ts';
 export type { MountDefinition } from './mounts/mount.ts';

@@ -1,5 +1,6 @@
 import type { GuardedFetch } from '@svc/egress-guard/fetch';
 import type { WorkflowEngine } from '@svc/host-kit';
+import { approval } from './approval.ts';
 import { burst } from './burst.ts';
 import { delay } from './delay.ts';
 import { echo } from './echo.ts';
@@ -18,11 +19,12 @@ export interface SampleEngineOptions {
 /** A small engine: a workflow is a function of its inputs, and the log is its memory. */
 export function sampleEngine({ guardedFetch }: SampleEngineOptions): WorkflowEngine {
   const workflows: ReadonlyMap<string, Workflow> = new Map(
-    Object.entries({ echo, fail, delay, burst, fetch: fetchWith(guardedFetch), ...FIXTURES }),
+    Object.entries({ echo, fail, delay, approval, burst, fetch: fetchWith(guardedFetch), ...FIXTURES }),
   );
 
   return {
     version: 1,
+    interrupts: ['approval'],
     refuse(workflowId, inputs) {
       const workflow = workflows.get(workflowId);
       if (workflow !== undefined) return workflow.refuse(inputs);

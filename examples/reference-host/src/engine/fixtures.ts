@@ -1,3 +1,4 @@
+import { approvalAt } from './approval.ts';
 import { delayOf } from './delay.ts';
 import { echo } from './echo.ts';
 import { fail } from './fail.ts';
@@ -9,6 +10,7 @@ export const FIXTURES: Readonly<Record<string, Workflow>> = {
   'conformance-delay': delayOf('delayMs'),
   'conformance-cancellable': delayOf('delayMs'),
   'conformance-failure': fail,
+  'conformance-approval': approvalAt('gate'),
   'conformance-idempotent': {
     refuse({ nonce }) {
       if (nonce === undefined || typeof nonce === 'string') return undefined;

@@ -1,10 +1,10 @@
 import type { Execution } from '@svc/host-kit';
 import type { Journal, NodeOutcome } from './journal.ts';
-import { NodeFailure, type Steps } from './workflow.ts';
+import { NodeFailure, type NodeWork, type Steps } from './workflow.ts';
 
 /** The steps of one turn: what the journal has is answered from it, and the rest is done and recorded. */
 export function stepsOf(execution: Execution, journal: Journal): Steps {
-  const { append, until, signal } = execution;
+  const { append, interrupt, until, signal } = execution;
 
   return {
     async node(nodeId, typeId, work, options) {
@@ -20,7 +20,8 @@ export function stepsOf(execution: Execution, journal: Journal): Steps {
         await append(...lines.map((message) => logged(nodeId, message)));
       };
       try {
-        const outputs = await work({ rest, write, lines: record.lines, signal });
+        const ask: NodeWork['ask'] = (question) => interrupt({ nodeId, ...question });
+        const outputs = await work({ rest, ask, write, lines: record.lines, signal });
         await append({ type: 'node.completed', nodeId, payload: { nodeId, outputs } });
         return outputs;
       } catch (error) {

@@ -1,4 +1,4 @@
-import type { EngineRefusal, JsonObject, RunFailure } from '@svc/host-kit';
+import type { EngineRefusal, InterruptAnswer, InterruptRequest, JsonObject, RunFailure } from '@svc/host-kit';
 
 /** A workflow of this engine: which inputs it takes, and what it does. */
 export interface Workflow {
@@ -36,6 +36,8 @@ export interface NodeWork {
   readonly lines: number;
   /** Writes lines to the log of the run, all of them in one transaction. */
   write(lines: readonly string[]): Promise<void>;
+  /** Asks somebody, and waits for as long as it takes. */
+  ask(question: Omit<InterruptRequest, 'nodeId'>): Promise<InterruptAnswer>;
   /** Aborted when the run is to be left. */
   readonly signal: AbortSignal;
 }

@@ -8,6 +8,8 @@ export type AuditAction =
   | 'run.cancel'
   | 'run.pause'
   | 'run.resume'
+  | 'interrupt.resolve'
+  | 'interrupt.token'
   | 'webhook.register'
   | 'webhook.unregister'
   | 'webhook.pause'

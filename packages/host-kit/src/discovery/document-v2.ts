@@ -5,7 +5,7 @@ import type { HostFacts } from './facts.ts';
 import { type Facets, LISTED_AS_SUPPORTED } from './families.ts';
 import { restTransportOf } from './rest-transport.ts';
 import { RUN_LIST } from './run-list.ts';
-import { type Claim, DISCOVERY_V2, type DiscoveryV2 } from './schema-v2.ts';
+import { type Claim, DISCOVERY_V2, type DiscoveryV2, nameInMajor2 } from './schema-v2.ts';
 import { servedFamilies } from './served-families.ts';
 import { valid } from './valid.ts';
 
@@ -32,7 +32,7 @@ export function documentV2(facts: HostFacts, contract: string): DiscoveryV2 {
   };
   const families = Object.fromEntries(
     Object.entries({ ...own, ...servedFamilies(facts.capabilities) }).map(([name, facets]) => [
-      name,
+      nameInMajor2(name),
       { ...claim, ...Reflect.get(claims, name), ...inMajor2(name, facets) },
     ]),
   );

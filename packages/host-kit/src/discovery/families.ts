@@ -89,6 +89,7 @@ export const FACETS = {
         ...(['conversation.start', 'conversation.exchange', 'conversation.close'] as const),
       ]),
     ).min(1),
+    tokenAlgs: list(z.literal('hs256')).min(1).optional(),
   }),
   kanban: z.strictObject({}),
   kvStorage: z.strictObject({
@@ -171,6 +172,9 @@ export const LISTED_AS_SUPPORTED: Readonly<Partial<Record<Family, string>>> = {
   aiProviders: 'providers',
   i18n: 'locales',
 };
+
+/** What a family is called at the root of major 2's document, where that is not what major 1 calls it. */
+export const NAMED_IN_MAJOR_2 = { interrupts: 'interrupt' } as const satisfies Partial<Record<Family, string>>;
 
 export type Family = keyof typeof FACETS;
 export type Facets = { readonly [Name in Family]?: z.input<(typeof FACETS)[Name]> };

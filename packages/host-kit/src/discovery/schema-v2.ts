@@ -10,6 +10,7 @@ import {
   LIMITS,
   LISTED_AS_SUPPORTED,
   METADATA,
+  NAMED_IN_MAJOR_2,
   version,
 } from './families.ts';
 
@@ -23,7 +24,8 @@ export const CLAIM = z.strictObject({
 
 export type Claim = z.infer<typeof CLAIM>;
 
-type RecordsV2 = { readonly [Name in Family]: z.ZodType<unknown> };
+type NameIn2<Name extends Family> = Name extends keyof typeof NAMED_IN_MAJOR_2 ? (typeof NAMED_IN_MAJOR_2)[Name] : Name;
+type RecordsV2 = { readonly [Name in Family as NameIn2<Name>]: z.ZodType<unknown> };
 
 /** The facets with the claim; `until` is there exactly when it is needed. */
 function recordV2(facets: z.ZodObject): z.ZodType {
@@ -36,6 +38,11 @@ function recordV2(facets: z.ZodObject): z.ZodType {
     .optional();
 }
 
+export function nameInMajor2(name: string): string {
+  const named: unknown = Reflect.get(NAMED_IN_MAJOR_2, name);
+  return typeof named === 'string' ? named : name;
+}
+
 /** Where a facet is named `supported`, major 2 has another name for it. */
 function renamed(name: string, facets: z.ZodObject): z.ZodObject {
   const listed = Reflect.get(LISTED_AS_SUPPORTED, name);
@@ -45,7 +52,7 @@ function renamed(name: string, facets: z.ZodObject): z.ZodObject {
 }
 
 const families = Object.fromEntries(
-  Object.entries(FACETS).map(([name, facets]) => [name, recordV2(renamed(name, facets))]),
+  Object.entries(FACETS).map(([name, facets]) => [nameInMajor2(name), recordV2(renamed(name, facets))]),
 ) as RecordsV2;
 const kinds = z.partialRecord(z.enum(ENVELOPE_KINDS), z.literal(1));
 

@@ -2,6 +2,7 @@ import type { Principal } from '@svc/auth';
 import type { Major, Operation } from '@svc/versioning';
 import { HostError, invalid } from '../errors.ts';
 import type { Once } from '../idempotency/once.ts';
+import type { Access } from './access.ts';
 import { type Answer, answerOf } from './answer.ts';
 import type { ByMajor } from './description.ts';
 import type { Call } from './route.ts';
@@ -18,7 +19,7 @@ export interface Mutation {
 }
 
 /** Whether an operation honours `Idempotency-Key`: whatever changes something for a caller who is known. */
-export function takesKey({ method }: Pick<Operation, 'method'>, access: 'public' | object): boolean {
+export function takesKey({ method }: Pick<Operation, 'method'>, access: Access): boolean {
   return method !== 'GET' && access !== 'public';
 }
 

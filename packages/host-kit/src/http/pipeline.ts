@@ -10,6 +10,7 @@ import {
 } from '@svc/auth';
 import { type RateLimiter, rateLimitHeaders } from '@svc/auth/rate-limit';
 import {
+  type Major,
   type Negotiation,
   negotiate,
   type OperationId,
@@ -24,6 +25,7 @@ import { HostError } from '../errors.ts';
 import type { Once } from '../idempotency/once.ts';
 import type { Log } from '../log.ts';
 import type { Random } from '../random.ts';
+import { isPathCredential, scopesOf } from './access.ts';
 import { type Answer, answerOf, plainError, withoutBody } from './answer.ts';
 import { type BodyLimits, type JsonBody, readJson, readOptionalJson, refuseDeclaredLength } from './body.ts';
 import type { ContentCodings } from './content-coding.ts';
@@ -142,15 +144,16 @@ export function pipeline(options: PipelineOptions): (request: Request, peer?: Pe
     if (negotiation.kind === 'refused') throw negotiation.error;
 
     const route = negotiation.kind === 'operation' ? routes.get(negotiation.operation.operationId) : undefined;
-    if (route?.access !== 'public') await authenticate(request, peer, call);
+    if (route?.access !== 'public') await authenticate(request, peer, call, gateOf(route, negotiation.major));
     if (negotiation.kind === 'method-not-allowed') throw methodNotAllowed(negotiation.allow);
     if (negotiation.kind === 'absent') throw absent();
     if (route === undefined) throw UNSERVED[negotiation.major](negotiation.operation.operationId);
 
     const { major, params, operation } = negotiation;
-    if (route.access !== 'public' && call.principal !== undefined) {
-      call.scope = route.access.scope;
-      call.principal = await permitted(call, call.principal, route.access.scope, {
+    for (const scope of scopesOf(route.access)) {
+      if (call.principal === undefined) throw new Error('A request passed authentication without a principal.');
+      call.scope = scope;
+      call.principal = await permitted(call, call.principal, scope, {
         action: route.operationId,
         resource: resourceIn(params) ?? route.operationId,
       });
@@ -198,10 +201,15 @@ export function pipeline(options: PipelineOptions): (request: Request, peer?: Pe
     });
   }
 
-  async function authenticate(request: Request, peer: Peer | undefined, call: Progress): Promise<void> {
+  async function authenticate(
+    request: Request,
+    peer: Peer | undefined,
+    call: Progress,
+    gate: Gate = { authenticator: options.authenticator },
+  ): Promise<void> {
     const { method, url, headers } = request;
-    const outcome = await options.authenticator.authenticate({ method, url, headers, peer });
-    if (outcome.kind === 'refused') throw outcome.error;
+    const outcome = await gate.authenticator.authenticate({ method, url, headers, peer });
+    if (outcome.kind === 'refused') throw gate.refused?.(outcome.error) ?? outcome.error;
     call.principal = outcome.principal;
     const decision = await options.limiter?.consume(outcome.principal.credentialId);
     call.headers = { ...outcome.headers, ...(decision && rateLimitHeaders(decision)) };
@@ -306,6 +314,19 @@ export function pipeline(options: PipelineOptions): (request: Request, peer?: Pe
     const answer = answerOf(await read());
     return method === 'HEAD' ? withoutBody(answer) : answer;
   }
+}
+
+/** Who judges a caller, and how a refusal is told. */
+interface Gate {
+  readonly authenticator: Authenticator;
+  readonly refused?: (error: AuthError) => Error;
+}
+
+/** Of a path that is a credential itself; undefined: the caller sends one of its own. */
+function gateOf(route: Route | undefined, major: Major): Gate | undefined {
+  if (route === undefined || !isPathCredential(route.access)) return undefined;
+  const { authenticator, refused } = route.access;
+  return { authenticator, refused: refused[major] };
 }
 
 function notAllowed(allow: readonly string[]): Answer {

@@ -4,14 +4,14 @@ import type { z } from 'zod';
 import { type FieldProblem, invalid } from '../errors.ts';
 import type { Json } from '../json.ts';
 import type { Transaction } from '../transaction.ts';
+import type { Access } from './access.ts';
 import type { ByMajor, Description } from './description.ts';
 import type { Refusal } from './refusal.ts';
 
 /** An operation as the host serves it, in every major that the manifest defines it in. */
 export interface Route {
   readonly operationId: OperationId;
-  /** What the caller must hold; `public` asks for no credential. */
-  readonly access: 'public' | { readonly scope: string };
+  readonly access: Access;
   readonly describes: Description;
   /** What a JSON body is parsed by; without it the operation takes none. */
   readonly schema?: ByMajor<z.ZodType>;
@@ -70,30 +70,41 @@ export function publicRoute(definition: {
   return { ...definition, access: 'public' };
 }
 
-/** A route for callers that hold a scope. */
-export function route(definition: {
-  readonly operationId: OperationId;
-  readonly scope: string;
-  readonly describes: Description;
-  readonly serve: (call: AuthorizedCall) => Promise<Reply>;
-}): Route {
-  const { operationId, scope, describes, serve } = definition;
-  return { operationId, access: { scope }, describes, serve: (call) => serve(authorized(call)) };
+/** A route for callers that hold a scope, or whom it lets in otherwise. */
+export function route(
+  definition: CallersOf & {
+    readonly operationId: OperationId;
+    readonly describes: Description;
+    readonly serve: (call: AuthorizedCall) => Promise<Reply>;
+  },
+): Route {
+  const { operationId, describes, serve } = definition;
+  return { operationId, access: accessOf(definition), describes, serve: (call) => serve(authorized(call)) };
+}
+
+/** A scope, or what else lets callers in. */
+type CallersOf =
+  | { readonly scope: string; readonly access?: undefined }
+  | { readonly scope?: undefined; readonly access: Exclude<Access, 'public'> };
+
+function accessOf(callers: CallersOf): Access {
+  return callers.access ?? { scope: callers.scope };
 }
 
 /** A route for callers that hold a scope, with a JSON body that the schema of the major turns into what it asks for. */
-export function routeWithBody<Body>(definition: {
-  readonly operationId: OperationId;
-  readonly scope: string;
-  readonly schema: ByMajor<z.ZodType<Body>>;
-  readonly isBodyOptional?: boolean;
-  readonly describes: Description;
-  readonly serve: (call: AuthorizedCall, body: Body) => Promise<Reply>;
-}): Route {
-  const { operationId, scope, schema, isBodyOptional = false, describes, serve } = definition;
+export function routeWithBody<Body>(
+  definition: CallersOf & {
+    readonly operationId: OperationId;
+    readonly schema: ByMajor<z.ZodType<Body>>;
+    readonly isBodyOptional?: boolean;
+    readonly describes: Description;
+    readonly serve: (call: AuthorizedCall, body: Body) => Promise<Reply>;
+  },
+): Route {
+  const { operationId, schema, isBodyOptional = false, describes, serve } = definition;
   return {
     operationId,
-    access: { scope },
+    access: accessOf(definition),
     describes,
     schema,
     isBodyOptional,

@@ -1,4 +1,6 @@
 import { HostError } from '../errors.ts';
+import { resolveInterrupt } from '../interrupts/resolve.ts';
+import { Unanswerable } from '../interrupts/unanswerable.ts';
 import { cancelRun } from '../runs/cancel.ts';
 import { type CreateRunOptions, createRun } from '../runs/create.ts';
 import type { Executor } from '../runs/executor.ts';
@@ -54,7 +56,11 @@ export function hostRuns(options: HostRunsOptions): CallerRuns {
       if (hadEnded) throw conflict(run, 'cancelled');
       return run;
     },
-    respond: () => notYet('resolveInterrupt'),
+    async respond(caller, runId, resumeValue) {
+      const { currentNodeId: nodeId = '' } = await read(caller, runId);
+      const principal = await caller.permit('approvals:respond');
+      return resolveInterrupt(options, principal, { runId, nodeId }, resumeValue, async () => {}).catch(inProtocol);
+    },
     artifacts: async () => [],
     async settled(caller, run, waitMs, gone) {
       const waiting = new AbortController();
@@ -77,10 +83,9 @@ export function hostRuns(options: HostRunsOptions): CallerRuns {
   }
 }
 
-async function notYet(operation: string): Promise<never> {
-  throw new HostError('capability_not_provided', 'This host does not provide the operation.', {
-    details: { operation },
-  });
+function inProtocol(error: unknown): never {
+  if (!(error instanceof Unanswerable)) throw error;
+  throw new HostError('interrupt_already_resolved', 'The run waits for no answer.', { details: undefined });
 }
 
 const JUDGE_EVERY_MS = 30_000;

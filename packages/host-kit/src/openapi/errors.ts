@@ -2,6 +2,7 @@ import { AUTH_ERROR_STATUS } from '@svc/auth';
 import { type Major, type Operation, VERSIONING_ERROR_STATUS } from '@svc/versioning';
 import { z } from 'zod';
 import { HOST_ERROR_STATUS } from '../errors.ts';
+import { takesCredential } from '../http/access.ts';
 import { type ErrorCode, inMajor, type PerMajor } from '../http/description.ts';
 import { takesKey } from '../http/idempotency.ts';
 import type { Route } from '../http/route.ts';
@@ -26,7 +27,7 @@ export function errorsOf(
     ...new Set([
       ...EVERY_OPERATION[major],
       ...(minClientVersion === undefined ? [] : CLIENT_VERSION),
-      ...(route.access === 'public' ? [] : AUTHENTICATED),
+      ...(takesCredential(route.access) ? AUTHENTICATED : []),
       ...(route.schema === undefined ? [] : WITH_BODY),
       ...(takesKey({ method }, route.access) ? WITH_KEY[major] : []),
       ...inMajor(own, major),
@@ -121,6 +122,11 @@ const DETAILS: Readonly<Record<ErrorCode, PerMajor<z.ZodType | undefined>>> = {
     z.strictObject({ maxBytes: count, providedBytes: count }),
     z.strictObject({ maxFiles: count }),
   ]),
+  interrupt_not_found: undefined,
+  interrupt_already_resolved: undefined,
+  interrupt_expired: undefined,
+  interrupt_cancelled: undefined,
+  interrupt_token_invalid: undefined,
   idempotency_key_invalid: undefined,
   idempotency_key_mismatch: undefined,
   idempotency_in_flight: { 1: z.strictObject({ retryAfter: count }), 2: undefined },

@@ -1,4 +1,5 @@
 import type { Major, Operation } from '@svc/versioning';
+import { scopesOf, takesCredential } from '../http/access.ts';
 import { type AnswerDescription, type ByMajor, type ErrorCode, inMajor, type Parameters } from '../http/description.ts';
 import { takesKey } from '../http/idempotency.ts';
 import type { Route } from '../http/route.ts';
@@ -39,8 +40,9 @@ export function operationObject(described: DescribedOperation): JsonObject {
 }
 
 function securityOf({ access }: Route, { authentication: { dpop } }: DescribedHost): JsonObject[] {
-  if (access === 'public') return [];
-  return [{ bearer: [access.scope] }, ...(dpop === undefined ? [] : [{ dpop: [access.scope] }])];
+  if (!takesCredential(access)) return [];
+  const scopes = scopesOf(access);
+  return [{ bearer: scopes }, ...(dpop === undefined ? [] : [{ dpop: scopes }])];
 }
 
 function parameters({ operation, route, major, host, collected }: DescribedOperation): JsonObject[] {

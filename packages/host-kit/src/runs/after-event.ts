@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../json.ts';
+import { isJsonObject, type Json } from '../json.ts';
 import type { OpenNode, Run, RunFailure, RunState } from './run.ts';
 import { isTerminal, type RunSignal, statusAfter } from './transitions.ts';
 
@@ -100,14 +100,10 @@ function failureIn(payload: Json): RunFailure {
   return {
     code: typeof code === 'string' ? code : 'internal_error',
     message: typeof message === 'string' ? message : 'The run failed.',
-    ...(isObject(details) && { details }),
+    ...(isJsonObject(details) && { details }),
   };
 }
 
 function member(value: Json | undefined, name: string): Json | undefined {
-  return isObject(value) ? value[name] : undefined;
-}
-
-function isObject(value: Json | undefined): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
+  return isJsonObject(value) ? value[name] : undefined;
 }

@@ -1,3 +1,4 @@
+import type { InterruptAnswer, InterruptKind, InterruptRequest } from '../interrupts/interrupt.ts';
 import type { Json, JsonObject } from '../json.ts';
 import type { RunEvent } from './event-store.ts';
 import type { Run, RunFailure } from './run.ts';
@@ -21,6 +22,8 @@ export interface WorkflowEngine {
   readonly version: number;
   /** Other versions that a run may be forced to, with a test key. Default: none. */
   readonly otherVersions?: readonly number[];
+  /** The kinds of questions that its workflows ask, for discovery. Default: none. */
+  readonly interrupts?: readonly InterruptKind[];
   /**
    * Judges a run before it exists: the sentence that tells the caller what is wrong, or nothing when it can run.
    */
@@ -67,6 +70,15 @@ export interface Execution {
    * @throws {TypeError} for an event that is the kit's to record
    */
   append(...events: readonly NewEvent[]): Promise<readonly RunEvent[]>;
+  /**
+   * Asks somebody. The first time the run waits from then on, and the promise rejects with the signal's reason: the execution is over.
+   * The one that begins when the question is answered asks again, by the same node and key, and gets the answer.
+   *
+   * @throws {TypeError} for a question that is not in the form of its kind
+   * @example
+   * const { decision } = await interrupt({ nodeId: 'gate', key: 'publish', kind: 'approval', data });
+   */
+  interrupt(request: InterruptRequest): Promise<InterruptAnswer>;
   /** Resolves when the time has come. A pause does not wait for it: while it lasts nothing is under way. */
   until(time: number): Promise<void>;
   /**

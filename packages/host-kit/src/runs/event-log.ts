@@ -149,9 +149,17 @@ export function eventLog(options: EventLogOptions): RunLog {
       if (next === undefined) throw refusal(run, event.type);
       await store.events.insert(recorded, transaction);
       await outbox(next, recorded, transaction);
+      if (isTerminal(next.status) && run.currentNodeId !== undefined) await closeQuestions(run, transaction);
       run = next;
       events.push(recorded);
       return recorded;
+    }
+  }
+
+  /** Nobody waits for an answer any more. */
+  async function closeQuestions({ runId }: Run, transaction: Transaction): Promise<void> {
+    for (const { dueAt: _dueAt, ...interrupt } of await store.interrupts.pendingOf(runId, transaction)) {
+      await store.interrupts.update({ ...interrupt, status: 'closed' }, transaction);
     }
   }
 

@@ -1,5 +1,6 @@
 import type { Clock } from '../clock.ts';
 import { describeError, type Log } from '../log.ts';
+import type { Random } from '../random.ts';
 import type { Store } from '../stores/store.ts';
 import type { NewEvent, WorkflowEngine } from './engine.ts';
 import type { RunLog } from './event-log.ts';
@@ -33,6 +34,7 @@ export interface ExecutorOptions {
   readonly engine: WorkflowEngine;
   readonly store: Store;
   readonly clock: Clock;
+  readonly random: Random;
   readonly events: RunLog;
   readonly log: Log;
 }

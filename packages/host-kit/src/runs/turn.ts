@@ -1,6 +1,9 @@
 import type { Clock } from '../clock.ts';
 import { HostError } from '../errors.ts';
+import { ask } from '../interrupts/ask.ts';
+import { checkedRequest } from '../interrupts/request.ts';
 import { describeError, type Log } from '../log.ts';
+import type { Random } from '../random.ts';
 import type { Store } from '../stores/store.ts';
 import {
   type Execution,
@@ -35,6 +38,7 @@ export interface TurnOptions {
   readonly engine: WorkflowEngine;
   readonly store: Store;
   readonly clock: Clock;
+  readonly random: Random;
   readonly events: RunLog;
   readonly log: Log;
 }
@@ -51,7 +55,7 @@ export interface NewTurn {
 
 /** Begins a turn. */
 export function beginTurn(options: TurnOptions, { run, decided, after, isDoomed = false }: NewTurn): Turn {
-  const { engine, store, clock, events, log } = options;
+  const { engine, store, clock, random, events, log } = options;
   const { runId } = run;
   const leaving = new AbortController();
   let left: RunLeft | undefined;
@@ -64,6 +68,17 @@ export function beginTurn(options: TurnOptions, { run, decided, after, isDoomed 
     async append(...added) {
       for (const { type } of added) refuseReserved(type);
       return await record(added);
+    },
+    async interrupt(request) {
+      const asked = checkedRequest(request);
+      if (left !== undefined) throw left;
+      const answer = await inTurn(async (open) => {
+        if (open.run.status !== 'running') return undefined;
+        return await ask({ interrupts: store.interrupts, clock, random }, open, asked);
+      });
+      // The turn is over; the one that follows has the answer.
+      if (answer === undefined) throw left;
+      return answer;
     },
     async until(time) {
       resting++;

@@ -1,6 +1,7 @@
 import type { AuditStore } from '../audit/audit-store.ts';
 import type { ByokStore } from '../byok/byok-store.ts';
 import type { IdempotencyStore } from '../idempotency/idempotency-store.ts';
+import type { InterruptStore } from '../interrupts/interrupt-store.ts';
 import type { EventStore } from '../runs/event-store.ts';
 import type { RunStore } from '../runs/run-store.ts';
 import type { Transaction } from '../transaction.ts';
@@ -24,6 +25,7 @@ export interface Store {
   readonly shared?: boolean;
   readonly runs: RunStore;
   readonly events: EventStore;
+  readonly interrupts: InterruptStore;
   readonly subscriptions: SubscriptionStore;
   readonly deliveries: DeliveryQueue;
   readonly backlog: BacklogStore;

@@ -6,13 +6,26 @@ import type { Scope } from './scope.ts';
 /** A store whose transactions are timed. */
 export function timedStore(store: Store, { meter }: Scope): Store {
   const duration = histogramOf(meter, METRICS.transactionDuration);
-  const { shared, runs, events, subscriptions, deliveries, backlog, attempts, audit, byok, idempotency, workspace } =
-    store;
+  const {
+    shared,
+    runs,
+    events,
+    interrupts,
+    subscriptions,
+    deliveries,
+    backlog,
+    attempts,
+    audit,
+    byok,
+    idempotency,
+    workspace,
+  } = store;
 
   return {
     ...(shared !== undefined && { shared }),
     runs,
     events,
+    interrupts,
     subscriptions,
     deliveries,
     backlog,

@@ -7,6 +7,7 @@ import type { StoreAssertions, StoreContract } from './store-contract/contract.t
 import { deliveriesContract } from './store-contract/deliveries.ts';
 import { eventsContract } from './store-contract/events.ts';
 import { idempotencyContract } from './store-contract/idempotency.ts';
+import { interruptsContract } from './store-contract/interrupts.ts';
 import { runsContract } from './store-contract/runs.ts';
 import { subscriptionsContract } from './store-contract/subscriptions.ts';
 import { transactionsContract } from './store-contract/transactions.ts';
@@ -40,6 +41,7 @@ const PARTS: readonly ((contract: StoreContract) => void)[] = [
   transactionsContract,
   runsContract,
   eventsContract,
+  interruptsContract,
   subscriptionsContract,
   deliveriesContract,
   backlogContract,

@@ -3,9 +3,10 @@ import { eventName } from '@svc/versioning/events';
 import { bindId } from '@svc/versioning/ids';
 import { type OwnerRecord, projectOwner } from '@svc/versioning/projection';
 import { z } from 'zod';
-import type { Json, JsonObject } from '../json.ts';
+import { isJsonObject, type Json, type JsonObject } from '../json.ts';
 import type { RunEvent } from '../runs/event-store.ts';
 import type { Run } from '../runs/run.ts';
+import { interruptPayload } from './interrupt-event.ts';
 import { jsonValue, runId } from './schemas.ts';
 
 /** The run id as a major names it: bare in major 1, bound to its tenant in major 2. */
@@ -59,7 +60,6 @@ export function ownerBody(major: Major, owner: OwnerRecord): JsonObject {
 
 /** `run.started` echoes the owner, whose shape is the major's. @see Interface: Run owner (identity triple) */
 function payloadOf(major: Major, run: Run, event: RunEvent): Json {
-  if (event.type !== 'run.started' || typeof event.payload !== 'object' || event.payload === null) return event.payload;
-  if (Array.isArray(event.payload)) return event.payload;
-  return { ...event.payload, owner: ownerBody(major, run.owner) };
+  if (event.type !== 'run.started') return interruptPayload(major, run, event);
+  return isJsonObject(event.payload) ? { ...event.payload, owner: ownerBody(major, run.owner) } : event.payload;
 }

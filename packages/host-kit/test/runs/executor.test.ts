@@ -47,6 +47,7 @@ async function executed(weather: readonly [Weather, ...Weather[]], steps = engin
     engine: { version: 1, refuse: () => undefined, execute: (_run, execution) => steps(execution) },
     store,
     clock,
+    random: systemRandom,
     events,
     log: ({ event }) => log.push(event),
   });

@@ -5,6 +5,7 @@ import { byokStore } from './byok.ts';
 import { deliveryQueue } from './deliveries.ts';
 import { eventStore } from './events.ts';
 import { idempotencyStore } from './idempotency.ts';
+import { interruptStore } from './interrupts.ts';
 import { journal as openJournal } from './journal.ts';
 import { runStore } from './runs.ts';
 import { subscriptionStore } from './subscriptions.ts';
@@ -19,6 +20,7 @@ export function memoryStore(): Store {
     transaction: journal.transaction,
     runs: runStore(journal),
     events: eventStore(journal),
+    interrupts: interruptStore(journal),
     subscriptions,
     attempts: attemptLog(journal),
     deliveries,

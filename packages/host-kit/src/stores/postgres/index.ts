@@ -8,6 +8,7 @@ import { openDatabase } from './database.ts';
 import { deliveryQueue } from './deliveries.ts';
 import { eventStore } from './events.ts';
 import { idempotencyStore } from './idempotency.ts';
+import { interruptStore } from './interrupts.ts';
 import { migrate } from './migrate.ts';
 import { runStore } from './runs.ts';
 import { subscriptionStore } from './subscriptions.ts';
@@ -49,6 +50,7 @@ export async function postgresStore(options: PostgresStoreOptions): Promise<Stor
     transaction: database.transaction,
     runs,
     events: eventStore(database),
+    interrupts: interruptStore(database),
     subscriptions: subscriptionStore(database),
     deliveries: deliveryQueue(database),
     attempts: attemptLog(database),

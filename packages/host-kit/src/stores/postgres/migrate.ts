@@ -6,9 +6,19 @@ import { rotation } from './migrations/0004-rotation.ts';
 import { runOperations } from './migrations/0005-run-operations.ts';
 import { idempotency } from './migrations/0006-idempotency.ts';
 import { workspaceFiles } from './migrations/0007-workspace-files.ts';
+import { interrupts } from './migrations/0008-interrupts.ts';
 
 /** In order; a migration that was released is never edited. */
-const MIGRATIONS: readonly string[] = [initial, byok, runEpoch, rotation, runOperations, idempotency, workspaceFiles];
+const MIGRATIONS: readonly string[] = [
+  initial,
+  byok,
+  runEpoch,
+  rotation,
+  runOperations,
+  idempotency,
+  workspaceFiles,
+  interrupts,
+];
 
 /**
  * Brings the schema to this version's, all of it in one transaction and under a lock, so that hosts may start together.

@@ -8,6 +8,7 @@ import { byokStore } from './byok.ts';
 import { deliveryQueue } from './deliveries.ts';
 import { eventStore } from './events.ts';
 import { idempotencyStore } from './idempotency.ts';
+import { interruptStore } from './interrupts.ts';
 import { migrate } from './migrate.ts';
 import { takeOwnership } from './owner.ts';
 import { runStore } from './runs.ts';
@@ -55,6 +56,7 @@ function openStore(path: string, released: () => void): Store {
     transaction: writer.transaction,
     runs: runStore(reader, database, writer),
     events: eventStore(reader, database, writer),
+    interrupts: interruptStore(reader, database, writer),
     subscriptions: subscriptionStore(reader, database, writer, belongings),
     deliveries,
     attempts,

@@ -8,6 +8,7 @@ import { runOperations } from './migrations/0006-run-operations.ts';
 import { idempotency } from './migrations/0007-idempotency.ts';
 import { turns } from './migrations/0008-turns.ts';
 import { workspaceFiles } from './migrations/0009-workspace-files.ts';
+import { interrupts } from './migrations/0010-interrupts.ts';
 
 /** In order; a migration that was released is never edited. */
 const MIGRATIONS: readonly string[] = [
@@ -20,6 +21,7 @@ const MIGRATIONS: readonly string[] = [
   idempotency,
   turns,
   workspaceFiles,
+  interrupts,
 ];
 
 /**

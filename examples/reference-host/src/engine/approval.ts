@@ -1,0 +1,77 @@
+import type { InterruptAnswer, JsonObject } from '@svc/host-kit';
+import { NodeFailure, type Workflow } from './workflow.ts';
+
+/** Waits for an approval: completes when it is given, fails when it is refused or nobody answers in time. */
+export const approval: Workflow = approvalAt('approval');
+
+/** @param nodeId the node that waits */
+export function approvalAt(nodeId: string): Workflow {
+  return {
+    refuse({ title, approvers, requiredApprovals, timeoutMs }) {
+      if (title !== undefined && (typeof title !== 'string' || title === '')) {
+        return { field: 'inputs.title', problem: 'must be a text' };
+      }
+      if (approvers !== undefined && !isListOfIds(approvers)) {
+        return { field: 'inputs.approvers', problem: 'must be a list of principals' };
+      }
+      const most = isListOfIds(approvers) ? approvers.length : 100;
+      if (requiredApprovals !== undefined && !isWhole(requiredApprovals, 1, most)) {
+        return { field: 'inputs.requiredApprovals', problem: `must be a whole number from 1 to ${most}` };
+      }
+      if (timeoutMs !== undefined && !isWhole(timeoutMs, 0, LONGEST_MS)) {
+        return { field: 'inputs.timeoutMs', problem: `must be a whole number of milliseconds from 0 to ${LONGEST_MS}` };
+      }
+      return undefined;
+    },
+    run: (inputs, { node }) =>
+      node(
+        nodeId,
+        'sample.approval',
+        async ({ ask }) => {
+          // Whoever sends it back to be refined is asked again.
+          for (let round = 1; round <= MOST_ROUNDS; round++) {
+            const answer = await ask({ key: `round-${round}`, kind: 'approval', ...questionOf(inputs, round) });
+            if (answer.decision === 'granted') return { answer: answer.resumeValue };
+            if (answer.decision === 'rejected') throw rejected(answer);
+          }
+          throw rejected(undefined);
+        },
+        { goesOn: true },
+      ),
+  };
+}
+
+const LONGEST_MS = 7 * 24 * 60 * 60 * 1000;
+const MOST_ROUNDS = 5;
+
+function questionOf({ title = 'Is it good?', approvers, requiredApprovals, timeoutMs }: JsonObject, round: number) {
+  return {
+    data: {
+      artifactId: `draft-${round}`,
+      artifactType: 'draft',
+      title,
+      actions: ['accept', 'reject', 'refine', 'edit-accept', 'ask'],
+      ...(approvers !== undefined && { approversList: approvers }),
+      ...(requiredApprovals !== undefined && { requiredApprovals }),
+    },
+    ...(timeoutMs !== undefined && { timeoutMs: Number(timeoutMs) }),
+  };
+}
+
+function rejected(answer: InterruptAnswer | undefined): NodeFailure {
+  const message = answer?.isTimeout === true ? 'Nobody answered in time.' : 'The approval was refused.';
+  return new NodeFailure({ code: 'approval_rejected', message, retryable: false });
+}
+
+function isListOfIds(value: unknown): value is string[] {
+  return (
+    Array.isArray(value) &&
+    value.length > 0 &&
+    value.length <= 100 &&
+    value.every((id) => typeof id === 'string' && id !== '')
+  );
+}
+
+function isWhole(value: unknown, min: number, max: number): value is number {
+  return typeof value === 'number' && Number.isInteger(value) && value >= min && value <= max;
+}

@@ -1,0 +1,50 @@
+import { mintId } from '@svc/versioning/ids';
+import type { Clock } from '../clock.ts';
+import type { Random } from '../random.ts';
+import type { OpenRun } from '../runs/event-log.ts';
+import { answerOf, type Interrupt, type InterruptAnswer, type InterruptRequest } from './interrupt.ts';
+import { askedEvents } from './interrupt-events.ts';
+import type { InterruptStore } from './interrupt-store.ts';
+
+export interface AskOptions {
+  readonly interrupts: InterruptStore;
+  readonly clock: Clock;
+  readonly random: Random;
+}
+
+/**
+ * Asks a question of a run, which waits from then on; or gives the answer, if it was asked before under the same key.
+ *
+ * @returns undefined while nobody has answered
+ */
+export async function ask(
+  { interrupts, clock, random }: AskOptions,
+  open: OpenRun,
+  request: InterruptRequest,
+): Promise<InterruptAnswer | undefined> {
+  const { run, transaction } = open;
+  const asked = await interrupts.byKey(run.runId, request.nodeId, request.key, transaction);
+  if (asked?.resolution !== undefined) return answerOf(asked.resolution);
+  const interrupt = asked ?? newInterrupt(run.runId, request, { clock, random });
+  if (asked === undefined) await interrupts.insert(interrupt, transaction);
+  await open.append(...askedEvents(interrupt));
+  return undefined;
+}
+
+function newInterrupt(
+  runId: string,
+  request: InterruptRequest,
+  { clock, random }: Omit<AskOptions, 'interrupts'>,
+): Interrupt {
+  const requestedAt = clock.now();
+  const { timeoutMs = 0 } = request;
+  return {
+    ...request,
+    runId,
+    interruptId: mintId('int', clock.now, random),
+    status: 'pending',
+    requestedAt,
+    ...(timeoutMs > 0 && { dueAt: requestedAt + timeoutMs }),
+    votes: [],
+  };
+}

@@ -1,0 +1,83 @@
+import { isJsonObject, type Json, type JsonObject } from '../json.ts';
+import type { NewEvent } from '../runs/engine.ts';
+import type { Quorum } from './approval.ts';
+import type { Interrupt, Resolution, ResolverRecord } from './interrupt.ts';
+import type { ApprovalAnswer } from './resume-value.ts';
+
+/**
+ * The events of a question, in a form that knows all that either major tells of them; `wire/interrupt-event.ts` has each in its
+ * own.
+ */
+export function askedEvents(interrupt: Interrupt): readonly NewEvent[] {
+  const { nodeId, interruptId, kind, key, data, resumeSchema, timeoutMs, requestedAt } = interrupt;
+  const payload = {
+    ...{ nodeId, interruptId, kind, key, data, requestedAt },
+    ...(resumeSchema !== undefined && { resumeSchema }),
+    ...(timeoutMs !== undefined && { timeoutMs }),
+  };
+  return [
+    { type: 'node.suspended', nodeId, payload: { nodeId, interruptId, kind, key, reason: 'interrupt' } },
+    { type: 'interrupt.requested', nodeId, payload },
+    ...(kind === 'approval' ? [{ type: 'approval.requested', nodeId, payload }] : []),
+  ];
+}
+
+/** Somebody said something at an approval. */
+export function receivedEvent(interrupt: Interrupt, answer: ApprovalAnswer, by: ResolverRecord): NewEvent {
+  const { nodeId, interruptId, kind } = interrupt;
+  return {
+    type: 'approval.received',
+    nodeId,
+    payload: { nodeId, interruptId, kind, resumeValue: answer, resolvedBy: json(by) },
+  };
+}
+
+/** An approval was given, or refused; also by one of several who have to. */
+export function votedEvent(
+  interrupt: Interrupt,
+  { action }: ApprovalAnswer,
+  quorum: Quorum,
+  by: ResolverRecord,
+): NewEvent {
+  const { nodeId, interruptId, kind } = interrupt;
+  const { approvals, rejections, required } = quorum;
+  const type = action === 'reject' ? 'approval.rejected' : 'approval.granted';
+  const quorumProgress = { approvals, rejections, required };
+  return { type, nodeId, payload: { nodeId, interruptId, kind, quorumProgress, resolvedBy: json(by) } };
+}
+
+/** Somebody asked back, and the run goes on waiting. */
+export function askedBackEvent({ nodeId, interruptId }: Interrupt, answer: ApprovalAnswer): NewEvent {
+  const { feedback = 'A question was asked back.', ...said } = answer;
+  return {
+    type: 'log.appended',
+    nodeId,
+    payload: { level: 'info', message: feedback, nodeId, fields: { ...said, interruptId } },
+  };
+}
+
+/** The question is answered, by somebody or by the time. */
+export function resolvedEvents(interrupt: Interrupt, resolution: Resolution): readonly NewEvent[] {
+  const { nodeId, interruptId, kind } = interrupt;
+  const { resumeValue, at, decision, isTimeout, by } = resolution;
+  const action = actionIn(resumeValue);
+  const payload = {
+    ...{ nodeId, interruptId, kind, resumeValue, resolvedAt: at },
+    ...(by !== undefined && { resolvedBy: json(by) }),
+    ...(decision !== undefined && { decision }),
+    ...(kind === 'approval' && action !== undefined && { action }),
+    ...(isTimeout === true && { reason: 'timeout' }),
+  };
+  return [
+    { type: 'interrupt.resolved', nodeId, payload },
+    { type: 'node.resumed', nodeId, payload: { nodeId, interruptId, resumeValue } },
+  ];
+}
+
+function actionIn(resumeValue: Json): Json | undefined {
+  return isJsonObject(resumeValue) ? resumeValue.action : undefined;
+}
+
+function json(by: ResolverRecord): JsonObject {
+  return JSON.parse(JSON.stringify(by));
+}

@@ -1,0 +1,53 @@
+import type { Principal } from '@svc/auth';
+import { factAbout } from '../audit/fact.ts';
+import { runForChange } from '../runs/find-run.ts';
+import type { RunOperationOptions } from '../runs/operation.ts';
+import { type InterruptAddress, pendingInterrupt, requireApprover } from './resolve.ts';
+import type { InterruptTokens, TokenClaims, TokenIntent } from './token.ts';
+
+export interface MintTokenOptions extends RunOperationOptions {
+  readonly tokens: InterruptTokens;
+}
+
+/**
+ * Makes a token for a question that waits. Whoever holds it acts as the caller, so a caller who may not answer cannot let others
+ * answer either.
+ *
+ * @throws {HostError} `not_found`, `run_forbidden`, `forbidden`
+ * @throws {Unanswerable}
+ */
+export async function mintToken(
+  options: MintTokenOptions,
+  principal: Principal,
+  address: InterruptAddress,
+  {
+    intent,
+    lifetimeMs = DEFAULT_LIFETIME_MS,
+  }: { readonly intent: TokenIntent; readonly lifetimeMs?: number | undefined },
+): Promise<TokenClaims> {
+  const { store, clock, record } = options;
+  const { tenancy } = principal;
+  return await store.transaction(async (transaction) => {
+    const run = await runForChange(store.runs, tenancy, address.runId)(transaction);
+    const interrupt = await pendingInterrupt(options, { run, transaction }, address);
+    if (intent === 'resolve') requireApprover(interrupt, principal);
+    const now = clock.now();
+    const { interruptId, nodeId } = interrupt;
+    const fact = factAbout(principal, {
+      action: 'interrupt.token',
+      target: `${run.tenant}/${run.runId}`,
+      at: now,
+      details: { node: nodeId, interrupt: interruptId, intent },
+    });
+    await record(fact, transaction);
+    return {
+      ...{ tenant: run.tenant, mode: run.mode, runId: run.runId, nodeId, interruptId, intent },
+      // It is good for no longer than the question is.
+      expiresAt: Math.min(now + lifetimeMs, interrupt.dueAt ?? Number.MAX_SAFE_INTEGER),
+      approver: { principal: principal.id, subject: principal.subject },
+    };
+  });
+}
+
+const DEFAULT_LIFETIME_MS = 30 * 60_000;
+export const LONGEST_LIFETIME_MS: number = 7 * 24 * 60 * 60_000;

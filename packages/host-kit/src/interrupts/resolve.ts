@@ -1,0 +1,154 @@
+import type { Principal } from '@svc/auth';
+import { factAbout } from '../audit/fact.ts';
+import { HostError } from '../errors.ts';
+import type { Json } from '../json.ts';
+import type { OpenRun } from '../runs/event-log.ts';
+import { runForChange } from '../runs/find-run.ts';
+import type { RunOperationOptions } from '../runs/operation.ts';
+import type { Run } from '../runs/run.ts';
+import { isWaiting } from '../runs/transitions.ts';
+import type { Transaction } from '../transaction.ts';
+import { quorumOf, withVote } from './approval.ts';
+import type { Interrupt, Resolution, ResolverRecord } from './interrupt.ts';
+import { askedBackEvent, receivedEvent, resolvedEvents, votedEvent } from './interrupt-events.ts';
+import { approvalData } from './request.ts';
+import { checkedAnswer, checkedApproval } from './resume-value.ts';
+import { Unanswerable } from './unanswerable.ts';
+
+/** Which question is answered: the one that a node asks, or one that is named. */
+export interface InterruptAddress {
+  readonly runId: string;
+  readonly nodeId: string;
+  readonly interruptId?: string;
+}
+
+/**
+ * Gives an answer for a caller. One that decides lets the run go on, on this host; one of several that are needed, or a question
+ * asked back, leaves it waiting.
+ *
+ * @param kept is told of the run in the same transaction
+ * @throws {HostError} `validation_error`, `forbidden` for whom the question is not for, `not_found`, `run_forbidden`
+ * @throws {Unanswerable}
+ */
+export async function resolveInterrupt(
+  options: RunOperationOptions,
+  principal: Principal,
+  address: InterruptAddress,
+  resumeValue: Json,
+  kept: (run: Run, transaction: Transaction) => Promise<void>,
+): Promise<Run> {
+  const { store, clock, events, executor, record } = options;
+  const found = runForChange(store.runs, principal.tenancy, address.runId);
+  const run = await events.change(found, async (open) => {
+    const interrupt = await pendingInterrupt(options, open, address);
+    requireApprover(interrupt, principal);
+    const by = { principal: principal.id, subject: principal.subject };
+    if (interrupt.kind === 'approval') await approve(options, open, interrupt, resumeValue, by);
+    else {
+      const answer = checkedAnswer(interrupt, resumeValue);
+      await settle(options, open, interrupt, { resumeValue: answer, at: clock.now(), by });
+    }
+    const target = `${open.run.tenant}/${address.runId}`;
+    const details = { node: interrupt.nodeId, interrupt: interrupt.interruptId };
+    await kept(open.run, open.transaction);
+    await record(
+      factAbout(principal, { action: 'interrupt.resolve', target, at: clock.now(), details }),
+      open.transaction,
+    );
+    return open.run;
+  });
+  executor.notice(run);
+  return run;
+}
+
+/** Answers a question that nobody has answered in time: no approval is ever given by that. */
+export async function timeOut(options: RunOperationOptions, { runId, nodeId, interruptId }: Interrupt): Promise<void> {
+  const { store, clock, events, executor } = options;
+  const run = await events.change(events.hosted(runId), async (open) => {
+    // Somebody may have answered, or the run may have ended, since it was found.
+    const interrupt = await store.interrupts.byId(runId, interruptId, open.transaction);
+    if (interrupt?.status !== 'pending' || !isWaiting(open.run.status)) return open.run;
+    const at = clock.now();
+    const decidedAt = new Date(at).toISOString();
+    const isApproval = interrupt.kind === 'approval';
+    const resumeValue = isApproval ? { action: 'timeout', decidedAt } : null;
+    if (isApproval) {
+      const payload = { nodeId, interruptId, kind: interrupt.kind, resumeValue };
+      await open.append({ type: 'approval.received', nodeId, payload });
+    }
+    const decision = isApproval ? ({ decision: 'rejected' } as const) : {};
+    await settle(options, open, interrupt, { resumeValue, at, isTimeout: true, ...decision });
+    return open.run;
+  });
+  executor.notice(run);
+}
+
+/**
+ * The question, if it may still be answered.
+ *
+ * @throws {Unanswerable}
+ */
+export async function pendingInterrupt(
+  { store }: Pick<RunOperationOptions, 'store'>,
+  { run, transaction }: Pick<OpenRun, 'run' | 'transaction'>,
+  { runId, nodeId, interruptId }: InterruptAddress,
+): Promise<Interrupt> {
+  const interrupt =
+    interruptId === undefined
+      ? await store.interrupts.ofNode(runId, nodeId, transaction)
+      : await store.interrupts.byId(runId, interruptId, transaction);
+  if (interrupt === undefined) throw new Unanswerable('not-found');
+  if (interrupt.status === 'pending' && isWaiting(run.status)) return interrupt;
+  const isCancelled = interrupt.status !== 'resolved' && (run.status === 'cancelled' || run.status === 'cancelling');
+  throw new Unanswerable(isCancelled ? 'cancelled' : 'resolved');
+}
+
+/**
+ * Refuses who is not on the list of those who may answer, where there is one.
+ *
+ * @throws {HostError} `forbidden`
+ */
+export function requireApprover({ kind, data }: Interrupt, { id }: Pick<Principal, 'id'>): void {
+  const { approversList } = kind === 'approval' ? approvalData(data) : {};
+  if (approversList === undefined || approversList.includes(id)) return;
+  throw new HostError('forbidden', 'The question is for others: this principal is not among its approvers.', {
+    details: undefined,
+  });
+}
+
+async function approve(
+  options: RunOperationOptions,
+  open: OpenRun,
+  interrupt: Interrupt,
+  resumeValue: Json,
+  by: ResolverRecord,
+): Promise<void> {
+  const { store, clock } = options;
+  const data = approvalData(interrupt.data);
+  const at = clock.now();
+  const answer = checkedApproval(interrupt, data, resumeValue, { by: by.principal, at });
+  if (answer.action === 'ask') {
+    await open.append(askedBackEvent(interrupt, answer));
+    return;
+  }
+  await open.append(receivedEvent(interrupt, answer, by));
+  if (answer.action === 'refine') return await settle(options, open, interrupt, { resumeValue: answer, at, by });
+  const votes = withVote(interrupt.votes, { principal: by.principal, action: answer.action });
+  const quorum = quorumOf(data, votes);
+  await open.append(votedEvent(interrupt, answer, quorum, by));
+  const voted = { ...interrupt, votes };
+  if (quorum.decision === 'open') return await store.interrupts.update(voted, open.transaction);
+  await settle(options, open, voted, { resumeValue: answer, at, decision: quorum.decision, by });
+}
+
+async function settle(
+  { store }: RunOperationOptions,
+  open: OpenRun,
+  interrupt: Interrupt,
+  resolution: Resolution,
+): Promise<void> {
+  const { dueAt: _dueAt, ...kept } = interrupt;
+  await store.interrupts.update({ ...kept, status: 'resolved', resolution }, open.transaction);
+  open.set(await store.runs.claim(open.run, open.transaction));
+  await open.append(...resolvedEvents(interrupt, resolution));
+}

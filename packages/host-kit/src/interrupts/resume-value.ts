@@ -1,0 +1,113 @@
+import { z } from 'zod';
+import { type FieldProblem, invalid } from '../errors.ts';
+import { isJsonObject, type Json, type JsonObject } from '../json.ts';
+import type { Interrupt } from './interrupt.ts';
+import { APPROVAL_ACTIONS, type ApprovalData } from './request.ts';
+import { requireFitting } from './resume-schema.ts';
+
+/** What somebody says at an approval, in major 2's words and whole. */
+export interface ApprovalAnswer extends JsonObject {
+  readonly action: (typeof APPROVAL_ACTIONS)[number];
+  readonly feedback?: string;
+  readonly refineFeedback?: JsonObject;
+  readonly editedArtifactData?: Json;
+  readonly decidedBy: string;
+  readonly decidedAt: string;
+}
+
+/**
+ * An answer to a question other than an approval.
+ *
+ * @throws {HostError} `validation_error`
+ */
+export function checkedAnswer({ resumeSchema }: Interrupt, resumeValue: Json): Json {
+  if (resumeSchema !== undefined) requireFitting(resumeSchema, resumeValue);
+  return resumeValue;
+}
+
+/**
+ * An answer at an approval, completed by who gives it and when. Older clients say `decision` instead of `action`, and `edit` instead of
+ * `edit-accept`.
+ *
+ * @throws {HostError} `validation_error`
+ */
+export function checkedApproval(
+  { resumeSchema }: Interrupt,
+  { actions }: ApprovalData,
+  resumeValue: Json,
+  decided: { readonly by: string; readonly at: number },
+): ApprovalAnswer {
+  const parsed = ANSWER.safeParse(inTodaysWords(resumeValue, actions));
+  if (!parsed.success) {
+    const [first = NOT_AN_ANSWER, ...others] = parsed.error.issues.slice(0, 10).map(problemOf);
+    throw invalid(first, ...others);
+  }
+  const { action, ...said } = parsed.data;
+  if (!actions.includes(action)) {
+    throw invalid({ field: 'resumeValue.action', problem: `is not offered; choose one of ${actions.join(', ')}` });
+  }
+  for (const [needed, field] of NEEDS) {
+    if (action === needed && said[field] === undefined) {
+      throw invalid({ field: `resumeValue.${field}`, problem: `is needed by ${action}` });
+    }
+  }
+  const answer: ApprovalAnswer = JSON.parse(
+    JSON.stringify({
+      action,
+      ...said,
+      decidedBy: said.decidedBy ?? decided.by,
+      decidedAt: said.decidedAt ?? new Date(decided.at).toISOString(),
+    }),
+  );
+  if (resumeSchema !== undefined) requireFitting(resumeSchema, answer);
+  return answer;
+}
+
+const NEEDS = [
+  ['refine', 'refineFeedback'],
+  ['edit-accept', 'editedArtifactData'],
+] as const;
+
+const text = z.string().max(65_536);
+
+const ANSWER = z.strictObject({
+  action: z.enum(APPROVAL_ACTIONS),
+  feedback: text.optional(),
+  refineFeedback: z
+    .strictObject({
+      scope: z.enum(['whole', 'section', 'items']),
+      sectionPath: text.optional(),
+      itemIds: z.array(text).optional(),
+      tags: z.array(text).optional(),
+      text: text.optional(),
+    })
+    .optional(),
+  editedArtifactData: z.json().optional(),
+  // It is kept in the log: an id, and no name or address of a person.
+  decidedBy: z
+    .string()
+    .regex(/^[^\s@/\p{C}]{1,256}$/u, 'must be an opaque id')
+    .optional(),
+  decidedAt: z.iso.datetime({ offset: true }).optional(),
+});
+
+const NOT_AN_ANSWER: FieldProblem = { field: 'resumeValue', problem: 'is no answer to an approval' };
+
+function problemOf({ path, message }: z.core.$ZodIssue): FieldProblem {
+  return { field: ['resumeValue', ...path.map(String)].join('.'), problem: message };
+}
+
+function inTodaysWords(resumeValue: Json, offered: ApprovalData['actions']): Json {
+  if (!isJsonObject(resumeValue)) return resumeValue;
+  const value: JsonObject = { ...resumeValue };
+  if (value.action === 'edit') return { ...value, action: 'edit-accept' };
+  if (value.action !== undefined || value.decision === undefined) return value;
+  const { decision, ...said } = value;
+  if (decision === 'approved') return { ...said, action: 'accept' };
+  if (decision !== 'rejected') return { ...said, action: decision };
+  // Whoever rejected and said why wanted it to be mended, where that is offered.
+  const { feedback, refineFeedback } = said;
+  if ((feedback === undefined && refineFeedback === undefined) || !offered.includes('refine'))
+    return { ...said, action: 'reject' };
+  return { ...said, action: 'refine', refineFeedback: refineFeedback ?? { scope: 'whole', text: feedback ?? '' } };
+}

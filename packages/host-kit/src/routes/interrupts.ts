@@ -1,0 +1,195 @@
+import { type AuthError, authenticator, type RefusalLimit } from '@svc/auth';
+import type { Major, Served } from '@svc/versioning';
+import { HostError } from '../errors.ts';
+import type { PathCredential } from '../http/access.ts';
+import { json } from '../http/description.ts';
+import { type AuthorizedCall, type Reply, type Route, route, routeWithBody } from '../http/route.ts';
+import { decodedSegment } from '../http/segment.ts';
+import { type InterruptAddress, pendingInterrupt, resolveInterrupt } from '../interrupts/resolve.ts';
+import type { InterruptTokens, TokenClaims } from '../interrupts/token.ts';
+import { tokenLane } from '../interrupts/token-lane.ts';
+import { Unanswerable, type UnanswerableReason } from '../interrupts/unanswerable.ts';
+import type { Json } from '../json.ts';
+import { runForChange } from '../runs/find-run.ts';
+import type { RunOperationOptions } from '../runs/operation.ts';
+import {
+  interruptBody,
+  question,
+  resolvedBody,
+  resolvedInterrupt,
+  resolveExample,
+  resolveRequest,
+} from '../wire/interrupt.ts';
+import { runIdIn } from './run-address.ts';
+
+export interface InterruptRoutesOptions extends RunOperationOptions {
+  readonly served: Pick<Served, 'overlap'>;
+  readonly tokens: InterruptTokens;
+  /** Counts refused tokens by client address. */
+  readonly refusals: RefusalLimit | undefined;
+}
+
+/** What runs wait for: answered by callers with a credential, and by whoever holds a token. */
+export function interruptRoutes(options: InterruptRoutesOptions): Route[] {
+  const { store, clock, served, tokens, refusals } = options;
+  const access: PathCredential = {
+    authenticator: authenticator({ lanes: [tokenLane(tokens)], ...(refusals !== undefined && { refusals }) }),
+    refused: TOKEN_REFUSED,
+  };
+
+  return [
+    routeWithBody({
+      operationId: 'resolveInterrupt',
+      scope: 'approvals:respond',
+      schema: resolveRequest,
+      describes: {
+        tag: 'Interrupts',
+        summary: 'Answer what a node of a run waits for',
+        example: resolveExample,
+        answers: { 200: json('The answer counts, and so the run stands.', resolvedInterrupt) },
+        errors: {
+          1: ['not_found', 'run_forbidden', 'interrupt_not_found', 'interrupt_already_resolved', 'interrupt_cancelled'],
+          2: ['not_found', 'run_forbidden', 'id_tenant_mismatch', 'interrupt_already_resolved'],
+        },
+      },
+      serve: (call, { resumeValue }) =>
+        resolve(call, { runId: runIdIn(served, call), nodeId: nodeIn(call) }, resumeValue),
+    }),
+    route({
+      operationId: 'inspectInterruptToken',
+      access,
+      describes: {
+        tag: 'Interrupts',
+        summary: 'Look at a question by a token',
+        answers: { 200: json('The question.', question, { headers: ['Cache-Control'] }) },
+        errors: TOKEN_ERRORS,
+      },
+      async serve(call) {
+        const { runId, nodeId, interruptId } = claimsIn(call);
+        const interrupt = await answering(call.major, () =>
+          store.transaction(async (transaction) => {
+            const run = await runForChange(store.runs, call.principal.tenancy, runId)(transaction);
+            return pendingInterrupt(options, { run, transaction }, { runId, nodeId, interruptId });
+          }),
+        );
+        return {
+          status: 200,
+          headers: { 'cache-control': 'private, no-store' },
+          body: interruptBody(call.major, interrupt),
+        };
+      },
+    }),
+    routeWithBody({
+      operationId: 'resolveInterruptToken',
+      access,
+      schema: resolveRequest,
+      describes: {
+        tag: 'Interrupts',
+        summary: 'Answer a question by a token',
+        example: resolveExample,
+        answers: { 200: json('The answer counts, and so the run stands.', resolvedInterrupt) },
+        errors: TOKEN_ERRORS,
+      },
+      async serve(call, { resumeValue }) {
+        const { intent, ...address } = claimsIn(call);
+        if (intent !== 'resolve') {
+          throw new HostError('forbidden', 'The token is for looking at the question, not for answering it.', {
+            details: undefined,
+          });
+        }
+        return await resolve(call, address, resumeValue);
+      },
+    }),
+  ];
+
+  async function resolve(call: AuthorizedCall, address: InterruptAddress, resumeValue: Json): Promise<Reply> {
+    const { major, principal, keep } = call;
+    const { runId, nodeId } = address;
+    const run = await answering(major, () =>
+      resolveInterrupt(options, principal, { ...address, runId, nodeId }, resumeValue, (resolved, transaction) =>
+        keep({ status: 200, body: resolvedBody(major, resolved, nodeId) }, transaction),
+      ),
+    );
+    return { status: 200, body: resolvedBody(major, run, nodeId) };
+  }
+
+  /** What the token of a call is good for, if it still is. */
+  function claimsIn({ major, params }: AuthorizedCall): TokenClaims {
+    const claims = tokens.verify(params.token ?? '');
+    if (claims === undefined) throw new Error('A token passed authentication and is none.');
+    if (claims.expiresAt <= clock.now()) throw REFUSALS[major].expired();
+    return claims;
+  }
+}
+
+const TOKEN_ERRORS = {
+  1: [
+    ...(['unauthenticated', 'rate_limited', 'forbidden', 'not_found', 'interrupt_not_found'] as const),
+    ...(['interrupt_already_resolved', 'interrupt_cancelled', 'interrupt_expired'] as const),
+  ],
+  2: [
+    ...(['interrupt_token_invalid', 'rate_limited', 'forbidden', 'not_found'] as const),
+    ...(['interrupt_already_resolved', 'interrupt_expired'] as const),
+  ],
+} as const;
+
+/** A token that does not hold. Limits by address are told as they are. */
+const TOKEN_REFUSED: Readonly<Record<Major, (error: AuthError) => Error>> = {
+  1: (error) => error,
+  2: (error) => {
+    if (error.status !== 401) return error;
+    return new HostError('interrupt_token_invalid', error.message, {
+      details: undefined,
+      headers: { 'www-authenticate': 'Bearer' },
+    });
+  },
+};
+
+async function answering<T>(major: Major, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    throw error instanceof Unanswerable ? REFUSALS[major][error.reason]() : error;
+  }
+}
+
+/** Why a question takes no answer, in the words of a major. */
+const REFUSALS: Readonly<Record<Major, Readonly<Record<UnanswerableReason, () => HostError>>>> = {
+  1: {
+    'not-found': () => refusal('interrupt_not_found', 'Nothing is asked there.'),
+    resolved: alreadyResolved,
+    cancelled: () => refusal('interrupt_cancelled', 'The run was cancelled while it waited.'),
+    expired,
+  },
+  2: {
+    'not-found': () => refusal('not_found', 'Nothing is asked there.'),
+    resolved: alreadyResolved,
+    cancelled: alreadyResolved,
+    expired,
+  },
+};
+
+function alreadyResolved(): HostError {
+  return refusal('interrupt_already_resolved', 'The question has its answer, or nobody waits for one any more.');
+}
+
+function expired(): HostError {
+  return refusal('interrupt_expired', 'The token has expired. Ask for a new one.');
+}
+
+function refusal(
+  code:
+    | 'interrupt_not_found'
+    | 'interrupt_already_resolved'
+    | 'interrupt_cancelled'
+    | 'interrupt_expired'
+    | 'not_found',
+  message: string,
+): HostError {
+  return new HostError(code, message, { details: undefined });
+}
+
+/** What is no name of a node is none that asks. */
+function nodeIn({ params }: AuthorizedCall): string {
+  return decodedSegment(params.nodeId) ?? '';
+}

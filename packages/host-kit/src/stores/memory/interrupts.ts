@@ -1,0 +1,40 @@
+import type { Interrupt } from '../../interrupts/interrupt.ts';
+import type { InterruptStore } from '../../interrupts/interrupt-store.ts';
+import { type Journal, put } from './journal.ts';
+
+export function interruptStore(journal: Journal): InterruptStore {
+  const interrupts = new Map<string, Interrupt>();
+  const of = (runId: string) => [...interrupts.values()].filter((interrupt) => interrupt.runId === runId);
+  const pending = () =>
+    [...interrupts.values()].filter(({ status, dueAt }) => status === 'pending' && dueAt !== undefined);
+
+  return {
+    async insert(interrupt, transaction) {
+      put(journal, transaction, interrupts, placeOf(interrupt), interrupt);
+    },
+    async update(interrupt, transaction) {
+      put(journal, transaction, interrupts, placeOf(interrupt), interrupt);
+    },
+    async byId(runId, interruptId) {
+      return interrupts.get(placeOf({ runId, interruptId }));
+    },
+    async byKey(runId, nodeId, key) {
+      return of(runId).find((interrupt) => interrupt.nodeId === nodeId && interrupt.key === key);
+    },
+    async ofNode(runId, nodeId) {
+      const asked = of(runId).filter((interrupt) => interrupt.nodeId === nodeId);
+      return asked.sort((a, b) => (a.interruptId < b.interruptId ? -1 : 1)).at(-1);
+    },
+    async pendingOf(runId) {
+      return of(runId).filter(({ status }) => status === 'pending');
+    },
+    async due(now, limit) {
+      const due = pending().filter(({ dueAt = 0 }) => dueAt <= now);
+      return due.sort((a, b) => (a.dueAt ?? 0) - (b.dueAt ?? 0)).slice(0, limit);
+    },
+  };
+}
+
+function placeOf({ runId, interruptId }: Pick<Interrupt, 'runId' | 'interruptId'>): string {
+  return `${runId}/${interruptId}`;
+}

@@ -1,0 +1,125 @@
+import type { Major } from '@svc/versioning';
+import { bindId } from '@svc/versioning/ids';
+import { isJsonObject, type Json, type JsonObject } from '../json.ts';
+import type { RunEvent } from '../runs/event-store.ts';
+import type { Run } from '../runs/run.ts';
+
+/** The id of an interrupt as a major names it. */
+export const interruptIdOf: Readonly<Record<Major, (tenant: string, interruptId: string) => string>> = {
+  1: (_tenant, interruptId) => interruptId,
+  2: bindId,
+};
+
+/**
+ * What a major tells of a question and its answer. They are recorded by `interrupts/interrupt-events.ts` in a form that knows all of
+ * it; what somebody else recorded under the same type is told as it is.
+ */
+export function interruptPayload(major: Major, run: Pick<Run, 'tenant' | 'runId'>, event: RunEvent): Json {
+  const { payload } = event;
+  const project = PROJECTIONS.get(event.type);
+  if (project === undefined || !isJsonObject(payload) || typeof payload.interruptId !== 'string') return payload;
+  return project[major]({ ...payload, interruptId: payload.interruptId }, run);
+}
+
+type Recorded = JsonObject & { readonly interruptId: string };
+type Projection = Readonly<Record<Major, (recorded: Recorded, run: Pick<Run, 'tenant' | 'runId'>) => JsonObject>>;
+
+/** A question verbatim, as major 2 tells it. */
+export function questionBody(major: Major, { kind, key, data, resumeSchema, timeoutMs }: JsonObject): JsonObject {
+  return defined({ kind, key, data: dataOf(major, kind, data), resumeSchema, timeoutMs });
+}
+
+/** Major 1 offers to `edit` what major 2 calls `edit-accept`; both are taken as an answer. */
+function dataOf(major: Major, kind: Json | undefined, data: Json | undefined): Json | undefined {
+  if (major === 2 || kind !== 'approval' || !isJsonObject(data) || !Array.isArray(data.actions)) return data;
+  return { ...data, actions: data.actions.map((action: Json) => (action === 'edit-accept' ? 'edit' : action)) };
+}
+
+const named: Projection = {
+  1: (recorded) => recorded,
+  2: (recorded, { tenant }) => ({ ...recorded, interruptId: bindId(tenant, recorded.interruptId) }),
+};
+
+const requested: Projection = {
+  1: (recorded, { runId }) => ({
+    ...questionBody(1, recorded),
+    ...{ runId, nodeId: recorded.nodeId, interruptId: recorded.interruptId },
+    requestedAt: time(recorded.requestedAt),
+  }),
+  2: (recorded) => questionBody(2, recorded),
+};
+
+const approvalRequested: Projection = {
+  1: (recorded) => {
+    const data = dataOf(1, recorded.kind, recorded.data);
+    const { artifactId, artifactType, actions, title, approversList, requiredApprovals } = isJsonObject(data)
+      ? data
+      : {};
+    const { nodeId, interruptId } = recorded;
+    return defined({
+      ...{ nodeId, artifactId, artifactType, actions, interruptId },
+      ...{ title, approversList, requiredApprovals },
+    });
+  },
+  2: (recorded) => questionBody(2, recorded),
+};
+
+const resolved: Projection = {
+  1: ({ nodeId, interruptId, kind, resumeValue, resolvedAt, resolvedBy }) =>
+    defined({
+      nodeId,
+      interruptId,
+      kind,
+      resumeValue,
+      resolvedAt: time(resolvedAt),
+      resolvedBy: principalIn(resolvedBy),
+    }),
+  2: (recorded, { tenant }) => answerBody(recorded, tenant),
+};
+
+const received: Projection = {
+  1: ({ nodeId, resumeValue }) => {
+    const said = isJsonObject(resumeValue) ? resumeValue : {};
+    return defined({ nodeId, ...said });
+  },
+  2: (recorded, { tenant }) => answerBody(recorded, tenant),
+};
+
+const voted = (decision: 'granted' | 'rejected'): Projection => ({
+  1: ({ nodeId, resolvedBy, quorumProgress }) =>
+    defined({ gateId: nodeId, principal: principalIn(resolvedBy), quorumProgress }),
+  2: (recorded, { tenant }) => answerBody({ ...recorded, decision }, tenant),
+});
+
+/** Major 2 has one form for all that answers a question. */
+function answerBody(recorded: Recorded, tenant: string): JsonObject {
+  const { nodeId, interruptId, kind, resumeValue, reason, resolvedBy, decision, action } = recorded;
+  const subject = isJsonObject(resolvedBy) ? resolvedBy.subject : undefined;
+  return defined({
+    ...{ nodeId, interruptId: bindId(tenant, interruptId), kind, resumeValue },
+    ...{ reason, resolvedBy: subject, decision, action },
+  });
+}
+
+const PROJECTIONS: ReadonlyMap<string, Projection> = new Map([
+  ['node.suspended', named],
+  ['node.resumed', named],
+  ['interrupt.requested', requested],
+  ['approval.requested', approvalRequested],
+  ['interrupt.resolved', resolved],
+  ['approval.received', received],
+  ['approval.granted', voted('granted')],
+  ['approval.rejected', voted('rejected')],
+]);
+
+function principalIn(resolvedBy: Json | undefined): Json | undefined {
+  return isJsonObject(resolvedBy) ? resolvedBy.principal : undefined;
+}
+
+function time(value: Json | undefined): Json | undefined {
+  return typeof value === 'number' ? new Date(value).toISOString() : undefined;
+}
+
+function defined(members: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined));
+}

@@ -1,0 +1,78 @@
+import type { Major } from '@svc/versioning';
+import { z } from 'zod';
+import type { Interrupt } from '../interrupts/interrupt.ts';
+import type { TokenIntent } from '../interrupts/token.ts';
+import type { Json, JsonObject } from '../json.ts';
+import type { Run } from '../runs/run.ts';
+import { runIdOf } from './event.ts';
+import { questionBody } from './interrupt-event.ts';
+import { runStatus } from './run.ts';
+import { jsonObject, jsonValue, runId } from './schemas.ts';
+
+const RESOLVE: z.ZodType<{ resumeValue: Json }> = z.strictObject({
+  resumeValue: jsonValue,
+});
+
+export const resolveRequest: Readonly<Record<Major, typeof RESOLVE>> = { 1: RESOLVE, 2: RESOLVE };
+
+export const resolveExample: JsonObject = { resumeValue: { action: 'accept', feedback: 'well done' } };
+
+/** The schema of the answer to an answer. */
+export const resolvedInterrupt: Readonly<Record<Major, z.ZodType>> = { 1: resolved(1), 2: resolved(2) };
+
+function resolved(major: Major): z.ZodType {
+  return z
+    .strictObject({ runId: runId[major], nodeId: z.string(), status: runStatus })
+    .meta({ id: 'ResolvedInterrupt' });
+}
+
+export function resolvedBody(major: Major, run: Run, nodeId: string): JsonObject {
+  return { runId: runIdOf[major](run), nodeId, status: run.status };
+}
+
+const QUESTION = {
+  kind: z.string(),
+  key: z.string(),
+  data: jsonObject,
+  resumeSchema: jsonObject.optional(),
+  timeoutMs: z.int().min(0).optional(),
+};
+
+/** The schema of a question. */
+export const question: Readonly<Record<Major, z.ZodType>> = {
+  1: z
+    .object({
+      ...QUESTION,
+      runId: runId[1],
+      nodeId: z.string(),
+      interruptId: z.string(),
+      requestedAt: z.iso.datetime(),
+    })
+    .meta({ id: 'Interrupt' }),
+  2: z.strictObject(QUESTION).meta({ id: 'Interrupt' }),
+};
+
+export function interruptBody(major: Major, interrupt: Interrupt): JsonObject {
+  const { kind, key, data, resumeSchema, timeoutMs } = interrupt;
+  return { ...questionBody(major, { kind, key, data, resumeSchema, timeoutMs }), ...PLACE[major](interrupt) };
+}
+
+/** Major 1 tells whose question it is. */
+const PLACE: Readonly<Record<Major, (interrupt: Interrupt) => JsonObject>> = {
+  1: ({ runId: id, nodeId, interruptId, requestedAt }) => ({
+    ...{ runId: id, nodeId, interruptId },
+    requestedAt: new Date(requestedAt).toISOString(),
+  }),
+  2: () => ({}),
+};
+
+/** What a caller says who asks for a token. */
+export const tokenRequest: z.ZodType<{ intent: TokenIntent; lifetimeSeconds?: number | undefined; form: Major }> =
+  z.strictObject({
+    intent: z.enum(['resolve', 'inspect']).default('resolve'),
+    lifetimeSeconds: z.int().min(1).max(604_800).optional(),
+    form: z
+      .union([z.literal(1), z.literal(2)])
+      .default(2)
+      .describe('The major in whose form the token is.'),
+  });
