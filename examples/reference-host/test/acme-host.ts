@@ -12,6 +12,8 @@ export const READER = 'operator_brought_key_that_may_only_read_it';
 export const FILES = 'operator_brought_key_for_files_of_a_workspace';
 export const DEV_FILES = 'operator_brought_key_for_files_of_another_ws';
 
+export const MANIFEST = 'operator_brought_key_that_reads_workflows_only';
+
 export interface CallOptions {
   readonly method?: string;
   readonly key?: string;
@@ -52,6 +54,7 @@ export async function startAcme(webhooks: object, others: object = {}) {
       key('key_5', READER, { scopes: ['runs:read'] }),
       key('key_7', FILES, { scopes: ['workspace:read', 'workspace:write'] }),
       key('key_8', DEV_FILES, { workspaces: ['acme-dev'], scopes: ['workspace:read', 'workspace:write'] }),
+      key('key_9', MANIFEST, { scopes: ['manifest:read'] }),
       key('key_6', BYOK, { scopes: ['byok:manage'] }),
     ],
     webhooks,

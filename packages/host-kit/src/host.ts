@@ -55,6 +55,7 @@ import { runRoutes } from './routes/runs.ts';
 import { secretRotationRoutes } from './routes/secret-rotation.ts';
 import { statusRoutes } from './routes/status.ts';
 import { webhookRoutes } from './routes/webhooks.ts';
+import { workflowRoutes } from './routes/workflows.ts';
 import { workspaceFileRoutes } from './routes/workspace-files.ts';
 import { type EventLog, eventLog } from './runs/event-log.ts';
 import { executor } from './runs/executor.ts';
@@ -277,6 +278,7 @@ export function createHost(options: HostOptions): Host {
         served,
       ),
     ),
+    ...workflowRoutes(engine),
     ...runRoutes({ store, engine, clock, random, record, executor: execute, served }),
     ...runListRoutes({ store }),
     ...runOperationRoutes({ ...operations, random, log, served }),

@@ -2,6 +2,7 @@ import type { GuardedFetch } from '@svc/egress-guard/fetch';
 import type { WorkflowEngine } from '@svc/host-kit';
 import { approval } from './approval.ts';
 import { burst } from './burst.ts';
+import { DEFINITIONS } from './definitions.ts';
 import { delay } from './delay.ts';
 import { echo } from './echo.ts';
 import { fail } from './fail.ts';
@@ -31,6 +32,7 @@ export function sampleEngine({ guardedFetch }: SampleEngineOptions): WorkflowEng
       const problem = `names no workflow of this host; it has ${[...workflows.keys()].join(', ')}`;
       return { field: 'workflowId', problem };
     },
+    describe: (workflowId) => (workflows.has(workflowId) ? { workflowId, ...DEFINITIONS[workflowId] } : undefined),
     async execute(run, execution) {
       const workflow = workflows.get(run.workflowId);
       if (workflow === undefined) throw new Error(`The workflow ${run.workflowId} is no longer here.`);

@@ -39,6 +39,11 @@ export interface WorkflowEngine {
    * @returns how the run ends; the kit records it
    */
   execute(run: Run, execution: Execution): Promise<RunOutcome>;
+  /**
+   * The definition of a workflow for clients to read, with its `workflowId`, and `configurableSchema` where it declares one; undefined where
+   * there is no such workflow. An engine without this method leaves the operation unserved.
+   */
+  readonly describe?: (workflowId: string) => JsonObject | undefined;
 }
 
 export interface EngineRefusal {

@@ -1,0 +1,30 @@
+import type { JsonObject } from '@svc/host-kit';
+
+/** What clients can read of the workflows: what they do, and the JSON Schema of what they take. */
+export const DEFINITIONS: Readonly<Record<string, JsonObject>> = {
+  echo: { title: 'Completes with its inputs as its outputs', inputSchema: { type: 'object' } },
+  fail: {
+    title: 'Fails with an error',
+    inputSchema: { type: 'object', properties: { message: { type: 'string' } } },
+  },
+  delay: {
+    title: 'Completes after some time',
+    inputSchema: {
+      type: 'object',
+      properties: { ms: { type: 'integer', minimum: 0, maximum: 60_000 } },
+      required: ['ms'],
+    },
+  },
+  burst: {
+    title: 'Writes many events to its log',
+    inputSchema: {
+      type: 'object',
+      properties: { events: { type: 'integer', minimum: 0, maximum: 100_000 } },
+      required: ['events'],
+    },
+  },
+  fetch: {
+    title: 'Makes one HTTP GET through the egress guard',
+    inputSchema: { type: 'object', properties: { url: { type: 'string', format: 'uri' } }, required: ['url'] },
+  },
+};

@@ -1,0 +1,52 @@
+import { createHash } from 'node:crypto';
+import { HostError, invalid } from '../errors.ts';
+import { matchesEtag } from '../http/conditional.ts';
+import { empty, json } from '../http/description.ts';
+import { type AuthorizedCall, type Route, route } from '../http/route.ts';
+import type { WorkflowEngine } from '../runs/engine.ts';
+import { workflowDefinition } from '../wire/workflow.ts';
+
+/**
+ * Reads what workflows are, where the engine tells. They are the host's own and the same for every tenant.
+ *
+ * @see Interface: API keys, scope `manifest:read`
+ */
+export function workflowRoutes({ describe }: Pick<WorkflowEngine, 'describe'>): Route[] {
+  if (describe === undefined) return [];
+  return [
+    route({
+      operationId: 'readWorkflow',
+      scope: 'manifest:read',
+      describes: {
+        tag: 'Workflows',
+        summary: 'Read a workflow',
+        answers: {
+          200: json('Its definition, as its engine tells it.', workflowDefinition, { headers: HEADERS }),
+          304: empty('It has not changed.', { headers: HEADERS }),
+        },
+        errors: ['not_found'],
+      },
+      async serve(call) {
+        const definition = describe(workflowIdIn(call));
+        if (definition === undefined) {
+          throw new HostError('not_found', 'There is no such workflow.', { details: undefined });
+        }
+        const body = new TextEncoder().encode(JSON.stringify(definition));
+        const etag = `"${createHash('sha256').update(body).digest('base64url').slice(0, 27)}"`;
+        const headers = { etag, 'cache-control': 'private, no-cache' };
+        if (matchesEtag(call.headers.get('if-none-match'), etag)) return { status: 304, headers };
+        return { status: 200, headers, body };
+      },
+    }),
+  ];
+}
+
+const HEADERS = ['ETag', 'Cache-Control'] as const;
+
+function workflowIdIn({ params }: AuthorizedCall): string {
+  try {
+    return decodeURIComponent(params.workflowId ?? '');
+  } catch {
+    throw invalid({ field: 'path.workflowId', problem: 'is not percent-encoded UTF-8' });
+  }
+}
