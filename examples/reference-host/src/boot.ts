@@ -22,6 +22,8 @@ export interface Running {
   readonly url: string;
   /** Stops accepting, lets requests and attempts finish, and closes the store. */
   stop(): Promise<void>;
+  /** How long that may take, in ms. */
+  readonly stopWithinMs: number;
 }
 
 /** Assembles the host that a configuration describes, and starts it. */
@@ -55,6 +57,7 @@ export async function boot(config: Config, log: Log): Promise<Running> {
   const started = host;
   return {
     url,
+    stopWithinMs: config.shutdown.drainMs + STOP_MS,
     async stop() {
       started.drain();
       // Time for a load balancer to see it, and to send requests elsewhere.
@@ -73,7 +76,9 @@ export async function boot(config: Config, log: Log): Promise<Running> {
 
 const PROBE = /^\/host\/[^/]+\/(?:livez|readyz)(?:\?|$)/;
 
-/** Requests first, then attempts; together they stay within the ten seconds that a stop may take. */
+/** Without the time in which it drains. */
+const STOP_MS = 10_000;
+/** Requests first, then attempts. */
 const GRACE_MS = 4_500;
 
 async function assemble(config: Config, baseUrl: string, store: Store, log: Log): Promise<Host> {

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import type { Log } from '@svc/host-kit';
-import { boot } from './boot.ts';
+import { boot, type Running } from './boot.ts';
 import { type Config, parseConfig } from './config.ts';
 import { endWithParent } from './runtime.ts';
 
@@ -18,7 +18,7 @@ export async function command(args: readonly string[], environment: NodeJS.Proce
   }
   try {
     const running = await boot(config, log);
-    stopOnSignal(running.stop);
+    stopOnSignal(running);
     process.stdout.write(`${JSON.stringify({ ready: true, url: running.url })}\n`);
   } catch (error) {
     complain(error instanceof Error ? error.message : 'The host could not be started.');
@@ -58,16 +58,23 @@ function complain(problem: string): void {
 }
 
 const LEFT_FOR_OTHERS_MS = 900;
+const MARGIN_MS = 250;
 
-/** The first signal stops in order; a second ends at once. */
-function stopOnSignal(stop: () => Promise<void>): void {
+/** The first signal stops in order, and in time; a second ends at once. */
+function stopOnSignal({ stop, stopWithinMs }: Running): void {
   let stopping = false;
   const onSignal = (signal: NodeJS.Signals) => {
     if (stopping) process.exit(1);
     stopping = true;
     log({ level: 'info', event: 'host.stopping', signal });
+    // A store that does not answer would hold it up; whatever it could not hand back is taken over when its lease ends.
+    const late = setTimeout(() => {
+      log({ level: 'error', event: 'host.stop-late', afterMs: stopWithinMs });
+      process.exit(1);
+    }, stopWithinMs - MARGIN_MS);
     stop().then(
       () => {
+        clearTimeout(late);
         // What was loaded beside the host, such as an OpenTelemetry SDK, may end in order: at `beforeExit`, and soon.
         process.exitCode = 0;
         setTimeout(() => process.exit(0), LEFT_FOR_OTHERS_MS).unref();

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { asDescribed } from '@svc/tools/as-described';
 import { covers } from '@svc/tools/covers';
+import { frozenNetwork } from '@svc/tools/frozen-network';
 import { type PostgresServer, startPostgres } from '@svc/tools/postgres';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { type BootedHost, bootHost, eventually, launch, type Receiver, scratch, startReceiver } from './booted-host.ts';
@@ -44,10 +45,10 @@ afterEach(async () => {
   folder.remove();
 });
 
-function boot(name: string): Promise<BootedHost> {
+function boot(name: string, store = postgres.url): Promise<BootedHost> {
   return bootHost(folder.path(`${name}.json`), {
     listen: { port: 0 },
-    store: postgres.url,
+    store,
     secretKey,
     tenants: [{ id: 'acme', workspaces: ['acme-prod'] }],
     apiKeys: [
@@ -123,3 +124,24 @@ test('without the key that hosts share there is no host', async () => {
   expect(await started.ended).toBe(2);
   expect(started.stderr.join('\n')).toContain('secretKey: is needed with PostgreSQL');
 });
+
+test('a host whose database has gone silent is stopped in ten seconds all the same', async () => {
+  const network = await frozenNetwork(Number(new URL(postgres.url).port));
+  const url = postgres.url.replace(/:[0-9]+\//, `:${network.port}/`);
+  const cut = await boot('cut', url);
+  hosts.push(cut);
+  try {
+    await call(cut, '/v1/runs', newRun({ ms: 60_000 }, 'delay'));
+    network.freeze();
+    // It waits for the database, like everything else.
+    const waiting = call(cut, '/v1/runs', newRun()).catch(() => undefined);
+    const from = performance.now();
+    cut.process.kill('SIGTERM');
+    expect(await cut.ended).toBe(1);
+    expect(performance.now() - from).toBeLessThan(15_000);
+    expect(cut.stderr.join('\n')).toContain('host.stop-late');
+    await waiting;
+  } finally {
+    await network.close();
+  }
+}, 40_000);

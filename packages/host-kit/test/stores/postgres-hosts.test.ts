@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
+import { frozenNetwork } from '@svc/tools/frozen-network';
 import { startPostgres } from '@svc/tools/postgres';
 import { afterAll, expect, test } from 'vitest';
 import { systemClock } from '../../src/clock.ts';
@@ -142,3 +143,22 @@ test('a connection that breaks with its first breath ends nothing but what was t
   expect(told.length).toBeGreaterThan(0);
   server.close();
 });
+
+test('a network that has gone silent ends what waits for it, and costs the connection', async () => {
+  const network = await frozenNetwork(Number(new URL(postgres.url).port));
+  const url = postgres.url.replace(/:[0-9]+\//, `:${network.port}/`);
+  const database = openDatabase({ url, schema: 'svc', connections: 2, onError: () => {}, statementMs: 400 });
+  const look = { name: 'look', text: 'SELECT 1 AS one' };
+  try {
+    expect((await database.query(look, [])).rows).toEqual([{ one: 1 }]);
+    const inside = database.transaction(async (transaction) => {
+      network.freeze();
+      await database.within(transaction, look, []);
+    });
+    await expect(inside).rejects.toThrow();
+    await expect(database.query(look, [])).rejects.toThrow();
+  } finally {
+    await database.close();
+    await network.close();
+  }
+}, 30_000);

@@ -28,15 +28,21 @@ export interface DatabaseOptions {
   readonly schema: string;
   readonly connections: number;
   readonly onError: (cause: unknown) => void;
+  /** How long a statement may take. Default 15 s: whatever it was for is another's by then. */
+  readonly statementMs?: number;
 }
 
-export function openDatabase({ url, schema, connections, onError }: DatabaseOptions): Database {
+export function openDatabase(options: DatabaseOptions): Database {
+  const { url, schema, connections, onError, statementMs = 15_000 } = options;
   const pool = new pg.Pool({
     connectionString: url,
     max: connections,
     // Nothing waits without an end: not for a connection, not for a statement, not inside of a transaction.
     connectionTimeoutMillis: 10_000,
-    statement_timeout: 30_000,
+    statement_timeout: statementMs,
+    // A server that stands still, or a network that has gone, ends no statement.
+    query_timeout: statementMs * 1.5,
+    keepAlive: true,
     // A transaction waits for nothing but the database. A host that stands still within one would hold all others up at the audit log.
     idle_in_transaction_session_timeout: 5_000,
     options: `-c search_path=${schema}`,
@@ -62,7 +68,9 @@ export function openDatabase({ url, schema, connections, onError }: DatabaseOpti
         return result;
       } catch (error) {
         open.delete(transaction);
-        await client.query('ROLLBACK').catch((cause: Error) => {
+        // A connection on which something is still under way does not come to it, and is not used again.
+        const rollback = { text: 'ROLLBACK', query_timeout: ROLLBACK_MS };
+        await client.query(rollback).catch((cause: Error) => {
           broken = cause;
         });
         throw error;
@@ -78,6 +86,8 @@ export function openDatabase({ url, schema, connections, onError }: DatabaseOpti
     close: () => pool.end(),
   };
 }
+
+const ROLLBACK_MS = 2000;
 
 function resultOf({ rows, rowCount }: pg.QueryResult<Record<string, unknown>>): Result {
   return { rows, count: rowCount ?? 0 };

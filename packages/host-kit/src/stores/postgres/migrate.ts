@@ -26,7 +26,12 @@ const MIGRATIONS: readonly string[] = [
  * @throws {Error} when the database was written by a newer version, which this one must not touch
  */
 export async function migrate(url: string, schema: string): Promise<void> {
-  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 10_000, statement_timeout: 60_000 });
+  const client = new pg.Client({
+    connectionString: url,
+    connectionTimeoutMillis: 10_000,
+    statement_timeout: 60_000,
+    query_timeout: 90_000,
+  });
   // What breaks it rejects the statement that is under way; unheard, it would end the process besides.
   client.on('error', () => {});
   await client.connect();
