@@ -1,0 +1,46 @@
+import { CHECKS } from '@svc/host-kit/conformance';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { FAULTS } from './faults/index.ts';
+import { judge } from './faulty-host.ts';
+import { bootConforming, type ConformingHost, HOSTS, type HostName } from './hosts.ts';
+import { isOfUnserved } from './unserved.ts';
+
+// Most of the time is spent waiting for what does not come.
+vi.setConfig({ maxConcurrency: 16 });
+
+const NAMES = Object.keys(HOSTS) as HostName[];
+
+const hosts = new Map<HostName, ConformingHost>();
+beforeAll(async () => {
+  await Promise.all(NAMES.map(async (name) => hosts.set(name, await bootConforming(HOSTS[name]))));
+}, 30_000);
+afterAll(() => Promise.all([...hosts.values()].map((host) => host.stop())));
+
+/** Under which majors a check has been seen to fail. */
+const failed = new Map<string, Set<number>>();
+
+describe.concurrent('a host that', () => {
+  test.each(FAULTS)(
+    '$fault is found out',
+    async (fault) => {
+      const url = hosts.get(fault.on ?? 'durable')?.url ?? '';
+      const { results } = await judge(url, fault);
+      for (const { id, major, outcome } of results) {
+        if (outcome === 'failed' || outcome === 'warned') failed.set(id, (failed.get(id) ?? new Set()).add(major));
+      }
+      const overlooked = results.filter(({ id, outcome }) => {
+        return (outcome === 'passed' || outcome === 'skipped') && !isOfUnserved(id);
+      });
+      expect(overlooked.map(({ id, major, outcome, reason }) => [id, major, outcome, reason])).toEqual([]);
+      expect(new Set(results.map(({ id }) => id))).toEqual(new Set(fault.breaks));
+    },
+    60_000,
+  );
+});
+
+test('every check has been seen to fail, under every major that it has', () => {
+  const never = CHECKS.filter(({ id }) => !isOfUnserved(id)).flatMap(({ id, majors }) =>
+    majors.filter((major) => !failed.get(id)?.has(major)).map((major) => `${id} under major ${major}`),
+  );
+  expect(never).toEqual([]);
+});
