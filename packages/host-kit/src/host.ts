@@ -455,7 +455,7 @@ export function createHost(options: HostOptions): Host {
     events,
     health: report,
     drain() {
-      phase = 'draining';
+      if (phase !== 'stopped') phase = 'draining';
     },
     async start() {
       phase = 'starting';

@@ -56,7 +56,11 @@ export function requestWatch({ meter, tracer, incomingTraces }: Scope): RequestW
     // The trace alone: baggage would be carried on as the caller wrote it.
     const caller = trace.getSpanContext(propagation.extract(ROOT_CONTEXT, request.headers, HEADERS));
     if (caller === undefined) return { base, options };
-    if (incomingTraces === 'link') return { base, options: { ...options, links: [{ context: caller }] } };
+    if (incomingTraces === 'link') {
+      // Its ids alone: a stranger's state is text of the stranger's choosing.
+      const { traceId, spanId, traceFlags } = caller;
+      return { base, options: { ...options, links: [{ context: { traceId, spanId, traceFlags, isRemote: true } }] } };
+    }
     return { base: trace.setSpanContext(base, caller), options };
   }
 }

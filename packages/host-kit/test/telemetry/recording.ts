@@ -59,8 +59,9 @@ export function recording(): Recording {
     names: async () => (await metrics()).map(({ descriptor }) => descriptor.name),
     spans: () => spans.getFinishedSpans(),
     async exported() {
-      const told = spans.getFinishedSpans().map(({ name, attributes, links, events, status }) => {
-        return { name, attributes, links, events, status };
+      const told = spans.getFinishedSpans().map((span) => {
+        const { name, attributes, links, events, status } = span;
+        return { name, attributes, links, events, status, state: span.spanContext().traceState?.serialize() };
       });
       return JSON.stringify([await metrics(), told]);
     },

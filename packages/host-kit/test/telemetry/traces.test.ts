@@ -55,11 +55,14 @@ describe('a request is a span', () => {
     const watched = await watchedHost();
     const { telemetry } = watched;
     const linking = await watchedHost({ telemetry: { ...telemetry, incomingTraces: 'link' } });
-    await linking.call('/v1/runs/run_1', { headers: CALLER });
+    await linking.call('/v1/runs/run_1', { headers: { ...CALLER, tracestate: 'a=text-of-a-stranger' } });
     const span = only(watched.spans());
     expect(span.spanContext().traceId).not.toBe(TRACE);
+    expect(span.spanContext().traceState).toBeUndefined();
     expect(span.parentSpanContext).toBeUndefined();
-    expect(span.links.map(({ context }) => context.traceId)).toEqual([TRACE]);
+    expect(span.links.map(({ context }) => context)).toEqual([
+      { traceId: TRACE, spanId: 'b7ad6b7169203331', traceFlags: 1, isRemote: true },
+    ]);
   });
 
   test('inside of the one that an instrumentation of the server has begun', async () => {
