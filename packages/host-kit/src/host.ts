@@ -321,7 +321,7 @@ export function createHost(options: HostOptions): Host {
           tenantIdOptional: webhooks.tenantIdOptional,
         })
       : []),
-    ...deadLetterRoutes({ store, served, hasWorkspace, tenantIdOptional: webhooks.tenantIdOptional }),
+    ...deadLetterRoutes({ store, clock, served, hasWorkspace, tenantIdOptional: webhooks.tenantIdOptional }),
     ...(workspaceFiles === undefined
       ? []
       : workspaceFileRoutes({ store, clock, random, record, limits: workspaceFiles })),

@@ -7,11 +7,11 @@ import { managed, type OperateOptions } from '../webhooks/operate.ts';
 import { cursorText, deadLetterBody, deadLetterPage, parseCursor } from '../wire/dead-letter.ts';
 import { ADDRESS_ERRORS, type AddressedOptions, addressedSubscription, addressQuery } from './subscription-address.ts';
 
-export type DeadLetterRoutesOptions = AddressedOptions & Pick<OperateOptions, 'store'>;
+export type DeadLetterRoutesOptions = AddressedOptions & Pick<OperateOptions, 'store' | 'clock'>;
 
 /** @see Interface: Events, Webhook delivery of events, 3 */
 export function deadLetterRoutes(options: DeadLetterRoutesOptions): Route[] {
-  const { store } = options;
+  const { store, clock } = options;
   return [
     route({
       operationId: 'listDeadLetters',
@@ -32,12 +32,15 @@ export function deadLetterRoutes(options: DeadLetterRoutesOptions): Route[] {
         // One more than is shown tells whether there is another page.
         const letters = await store.deliveries.deadLetters(webhookId, { before, limit: limit + 1 });
         const page = letters.slice(0, limit);
+        // What has expired is gone, although it is deleted only with the next sweep.
+        const now = clock.now();
+        const kept = page.filter(({ expiresAt }) => expiresAt > now);
         const last = page.at(-1);
         return {
           status: 200,
           headers: { 'cache-control': 'private, no-store' },
           body: {
-            deliveries: page.map((letter) => deadLetterBody[call.major](letter, subscription)),
+            deliveries: kept.map((letter) => deadLetterBody[call.major](letter, subscription)),
             ...(letters.length > limit && last !== undefined && { nextCursor: cursorText(webhookId, last) }),
           },
         };
