@@ -117,6 +117,13 @@ describe('a task of A2A 1.0, asked for by the official client', () => {
     });
   });
 
+  test('asks, and goes on with the answer', async () => {
+    const asked = await taskFor('approval', { title: 'Ship it?' });
+    expect(asked.status?.state).toBe(TaskState.TASK_STATE_INPUT_REQUIRED);
+    const answered = await taskFor('', { action: 'accept' }, { taskId: asked.id, contextId: asked.contextId });
+    expect(answered).toMatchObject({ id: asked.id, status: { state: TaskState.TASK_STATE_COMPLETED } });
+  });
+
   test('is no one else’s', async () => {
     const { id } = await taskFor('echo', {});
     const stranger = await clientOf(OTHER_TENANT);

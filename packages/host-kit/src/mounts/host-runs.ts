@@ -66,7 +66,12 @@ export function hostRuns(options: HostRunsOptions): CallerRuns {
       const waiting = new AbortController();
       const cancel = clock.at(clock.now() + waitMs, () => waiting.abort());
       try {
-        for await (const { type } of runs.follow(caller, run, -1, AbortSignal.any([waiting.signal, gone]))) {
+        for await (const { type } of runs.follow(
+          caller,
+          run,
+          run.lastSequence,
+          AbortSignal.any([waiting.signal, gone]),
+        )) {
           if (type === 'interrupt.requested') break;
         }
       } finally {
