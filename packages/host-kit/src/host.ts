@@ -41,6 +41,7 @@ import {
   WORKSPACE_FILE_DEFAULTS,
 } from './options.ts';
 import { systemRandom } from './random.ts';
+import { artifactRoutes } from './routes/artifacts.ts';
 import { auditRoutes } from './routes/audit.ts';
 import { deadLetterRoutes } from './routes/dead-letters.ts';
 import { discoveryRoute } from './routes/discovery.ts';
@@ -282,6 +283,7 @@ export function createHost(options: HostOptions): Host {
     ...runRoutes({ store, engine, clock, random, record, executor: execute, served }),
     ...runListRoutes({ store }),
     ...runOperationRoutes({ ...operations, random, log, served }),
+    ...artifactRoutes({ store, served }),
     ...interruptRoutes({ ...operations, served, tokens, refusals: options.refusals }),
     ...eventRoutes({
       store,

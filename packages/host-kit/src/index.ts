@@ -11,6 +11,7 @@ export type { Log, LogRecord } from './log.ts';
 export type { MountDefinition } from './mounts/mount.ts';
 export type { AuditOptions, HostOptions, StreamOptions, WebhookOptions } from './options.ts';
 export { type Random, systemRandom } from './random.ts';
+export type { Artifact, NewArtifact } from './runs/artifact.ts';
 export {
   type EngineRefusal,
   type Execution,

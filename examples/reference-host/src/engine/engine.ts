@@ -1,6 +1,7 @@
 import type { GuardedFetch } from '@svc/egress-guard/fetch';
 import type { WorkflowEngine } from '@svc/host-kit';
 import { approval } from './approval.ts';
+import { artifact } from './artifact.ts';
 import { burst } from './burst.ts';
 import { DEFINITIONS } from './definitions.ts';
 import { delay } from './delay.ts';
@@ -20,7 +21,7 @@ export interface SampleEngineOptions {
 /** A small engine: a workflow is a function of its inputs, and the log is its memory. */
 export function sampleEngine({ guardedFetch }: SampleEngineOptions): WorkflowEngine {
   const workflows: ReadonlyMap<string, Workflow> = new Map(
-    Object.entries({ echo, fail, delay, approval, burst, fetch: fetchWith(guardedFetch), ...FIXTURES }),
+    Object.entries({ echo, fail, delay, approval, artifact, burst, fetch: fetchWith(guardedFetch), ...FIXTURES }),
   );
 
   return {

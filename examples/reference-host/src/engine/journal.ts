@@ -15,6 +15,8 @@ export interface NodeRecord {
   readonly outcome: NodeOutcome | undefined;
   /** How many of its lines the log has. */
   readonly lines: number;
+  /** The artifacts that it has made. */
+  readonly artifacts: readonly string[];
 }
 
 export type NodeOutcome =
@@ -38,7 +40,7 @@ export async function readJournal(history: AsyncIterable<RunEvent>): Promise<Jou
   };
 }
 
-const UNKNOWN: NodeRecord = { starts: 0, startedAt: undefined, outcome: undefined, lines: 0 };
+const UNKNOWN: NodeRecord = { starts: 0, startedAt: undefined, outcome: undefined, lines: 0, artifacts: [] };
 
 function afterEvent(record: NodeRecord, { type, payload, timestamp }: RunEvent): NodeRecord {
   switch (type) {
@@ -50,6 +52,8 @@ function afterEvent(record: NodeRecord, { type, payload, timestamp }: RunEvent):
       return { ...record, outcome: { kind: 'failed', error: failure(member(payload, 'error')) } };
     case 'log.appended':
       return { ...record, lines: record.lines + 1 };
+    case 'artifact.created':
+      return { ...record, artifacts: [...record.artifacts, String(member(payload, 'artifactId'))] };
     default:
       return record;
   }

@@ -4,7 +4,7 @@ import { NodeFailure, type NodeWork, type Steps } from './workflow.ts';
 
 /** The steps of one turn: what the journal has is answered from it, and the rest is done and recorded. */
 export function stepsOf(execution: Execution, journal: Journal): Steps {
-  const { append, interrupt, until, signal } = execution;
+  const { append, artifact, interrupt, until, signal } = execution;
 
   return {
     async node(nodeId, typeId, work, options) {
@@ -21,7 +21,9 @@ export function stepsOf(execution: Execution, journal: Journal): Steps {
       };
       try {
         const ask: NodeWork['ask'] = (question) => interrupt({ nodeId, ...question });
-        const outputs = await work({ rest, ask, write, lines: record.lines, signal });
+        const make: NodeWork['make'] = async (made) => (await artifact({ nodeId, ...made })).artifactId;
+        const { lines, artifacts } = record;
+        const outputs = await work({ rest, ask, make, write, lines, artifacts, signal });
         await append({ type: 'node.completed', nodeId, payload: { nodeId, outputs } });
         return outputs;
       } catch (error) {

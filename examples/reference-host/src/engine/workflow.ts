@@ -1,4 +1,11 @@
-import type { EngineRefusal, InterruptAnswer, InterruptRequest, JsonObject, RunFailure } from '@svc/host-kit';
+import type {
+  EngineRefusal,
+  InterruptAnswer,
+  InterruptRequest,
+  JsonObject,
+  NewArtifact,
+  RunFailure,
+} from '@svc/host-kit';
 
 /** A workflow of this engine: which inputs it takes, and what it does. */
 export interface Workflow {
@@ -36,6 +43,10 @@ export interface NodeWork {
   readonly lines: number;
   /** Writes lines to the log of the run, all of them in one transaction. */
   write(lines: readonly string[]): Promise<void>;
+  /** The ids of the artifacts that it has made already, where it goes on. */
+  readonly artifacts: readonly string[];
+  /** Makes an artifact, and resolves with its id. */
+  make(artifact: Omit<NewArtifact, 'nodeId'>): Promise<string>;
   /** Asks somebody, and waits for as long as it takes. */
   ask(question: Omit<InterruptRequest, 'nodeId'>): Promise<InterruptAnswer>;
   /** Aborted when the run is to be left. */

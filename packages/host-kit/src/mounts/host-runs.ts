@@ -1,3 +1,4 @@
+import { AuthError } from '@svc/auth';
 import { HostError } from '../errors.ts';
 import { resolveInterrupt } from '../interrupts/resolve.ts';
 import { Unanswerable } from '../interrupts/unanswerable.ts';
@@ -61,7 +62,15 @@ export function hostRuns(options: HostRunsOptions): CallerRuns {
       const principal = await caller.permit('approvals:respond');
       return resolveInterrupt(options, principal, { runId, nodeId }, resumeValue, async () => {}).catch(inProtocol);
     },
-    artifacts: async () => [],
+    async artifacts(caller, run) {
+      const reader = await caller.permit('artifacts:read').catch((error: unknown) => {
+        // Whoever may not read artifacts is shown none.
+        if (AuthError.is(error)) return undefined;
+        throw error;
+      });
+      const found = reader && (await store.runs.read(reader.tenancy, run.runId));
+      return found?.kind === 'found' ? await store.artifacts.list(found.value, MOST_ARTIFACTS) : [];
+    },
     async settled(caller, run, waitMs, gone) {
       const waiting = new AbortController();
       const cancel = clock.at(clock.now() + waitMs, () => waiting.abort());
@@ -93,4 +102,5 @@ function inProtocol(error: unknown): never {
   throw new HostError('interrupt_already_resolved', 'The run waits for no answer.', { details: undefined });
 }
 
+const MOST_ARTIFACTS = 100;
 const JUDGE_EVERY_MS = 30_000;

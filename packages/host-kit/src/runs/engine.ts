@@ -1,5 +1,6 @@
 import type { InterruptAnswer, InterruptKind, InterruptRequest } from '../interrupts/interrupt.ts';
 import type { Json, JsonObject } from '../json.ts';
+import type { Artifact, NewArtifact } from './artifact.ts';
 import type { RunEvent } from './event-store.ts';
 import type { Run, RunFailure } from './run.ts';
 
@@ -84,6 +85,8 @@ export interface Execution {
    * const { decision } = await interrupt({ nodeId: 'gate', key: 'publish', kind: 'approval', data });
    */
   interrupt(request: InterruptRequest): Promise<InterruptAnswer>;
+  /** Makes an artifact, and records that it is there, in one transaction. */
+  artifact(artifact: NewArtifact): Promise<Artifact>;
   /** Resolves when the time has come. A pause does not wait for it: while it lasts nothing is under way. */
   until(time: number): Promise<void>;
   /**

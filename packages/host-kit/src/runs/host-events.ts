@@ -1,4 +1,5 @@
 import type { JsonObject } from '../json.ts';
+import type { Artifact } from './artifact.ts';
 import type { NewEvent, RunOutcome } from './engine.ts';
 import type { Run, RunFailure } from './run.ts';
 
@@ -45,6 +46,12 @@ export function cancelledEvents(run: Run, now: number): readonly NewEvent[] {
       },
     },
   ];
+}
+
+export function artifactEvent({ artifactId, artifactType, nodeId }: Artifact, summary: string | undefined): NewEvent {
+  const of = nodeId === undefined ? {} : { nodeId };
+  const payload = { artifactId, artifactType, version: 1, ...of, ...(summary !== undefined && { summary }) };
+  return { type: 'artifact.created', payload, ...of };
 }
 
 function lasted({ startedAt }: Run, now: number): JsonObject {

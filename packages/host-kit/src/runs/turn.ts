@@ -1,3 +1,4 @@
+import { mintId } from '@svc/versioning/ids';
 import type { Clock } from '../clock.ts';
 import { HostError } from '../errors.ts';
 import { ask } from '../interrupts/ask.ts';
@@ -5,6 +6,7 @@ import { checkedRequest } from '../interrupts/request.ts';
 import { describeError, type Log } from '../log.ts';
 import type { Random } from '../random.ts';
 import type { Store } from '../stores/store.ts';
+import type { Artifact } from './artifact.ts';
 import {
   type Execution,
   type LeaveReason,
@@ -15,7 +17,7 @@ import {
 } from './engine.ts';
 import { epochOf, type OpenRun, type RunLog, RunTakenOver } from './event-log.ts';
 import type { RunEvent } from './event-store.ts';
-import { cancelledEvents, endedEvent, pausedEvent, startedEvent } from './host-events.ts';
+import { artifactEvent, cancelledEvents, endedEvent, pausedEvent, startedEvent } from './host-events.ts';
 import { refuseReserved } from './reserved-events.ts';
 import type { Run, RunStatus } from './run.ts';
 import { wholeLog } from './whole-log.ts';
@@ -80,6 +82,19 @@ export function beginTurn(options: TurnOptions, { run, decided, after, isDoomed 
       if (answer === undefined) throw left;
       return answer;
     },
+    async artifact({ summary, ...made }) {
+      if (left !== undefined && left.why !== 'cancelled') throw left;
+      const createdAt = clock.now();
+      const artifact: Artifact = { ...made, runId, artifactId: mintId('art', clock.now, random), createdAt };
+      const isMade = await inTurn(async (open) => {
+        if (!isDriven(open.run)) return false;
+        await store.artifacts.insert(artifact, open.transaction);
+        await open.append(artifactEvent(artifact, summary));
+        return true;
+      });
+      if (!isMade) throw left;
+      return artifact;
+    },
     async until(time) {
       resting++;
       try {
@@ -128,8 +143,7 @@ export function beginTurn(options: TurnOptions, { run, decided, after, isDoomed 
   function record(added: readonly NewEvent[]): Promise<readonly RunEvent[]> {
     if (left !== undefined && left.why !== 'cancelled') throw left;
     return inTurn(async (open) => {
-      const isDriven = open.run.status === 'running' || open.run.status === 'cancelling';
-      return isDriven ? await open.append(...added) : [];
+      return isDriven(open.run) ? await open.append(...added) : [];
     }).then((recorded) => {
       if (recorded.length < added.length) throw left;
       return recorded;
@@ -225,6 +239,11 @@ const WHY_LEFT: Readonly<Record<RunStatus, LeaveReason | undefined>> = {
   failed: 'gone',
   cancelled: 'gone',
 };
+
+/** Whether what its execution does is recorded: until it has ended, what was under way when it was cancelled, too. */
+function isDriven({ status }: Run): boolean {
+  return status === 'running' || status === 'cancelling';
+}
 
 const ENGINE_FAILED = failed('The workflow engine failed.');
 const NOT_RECORDED = failed('What the workflow did could not be recorded.');

@@ -2,6 +2,7 @@ import type { AuditStore } from '../audit/audit-store.ts';
 import type { ByokStore } from '../byok/byok-store.ts';
 import type { IdempotencyStore } from '../idempotency/idempotency-store.ts';
 import type { InterruptStore } from '../interrupts/interrupt-store.ts';
+import type { ArtifactStore } from '../runs/artifact.ts';
 import type { EventStore } from '../runs/event-store.ts';
 import type { RunStore } from '../runs/run-store.ts';
 import type { Transaction } from '../transaction.ts';
@@ -26,6 +27,7 @@ export interface Store {
   readonly runs: RunStore;
   readonly events: EventStore;
   readonly interrupts: InterruptStore;
+  readonly artifacts: ArtifactStore;
   readonly subscriptions: SubscriptionStore;
   readonly deliveries: DeliveryQueue;
   readonly backlog: BacklogStore;

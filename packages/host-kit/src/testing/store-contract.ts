@@ -1,4 +1,5 @@
 import type { Store } from '../stores/store.ts';
+import { artifactsContract } from './store-contract/artifacts.ts';
 import { attemptsContract } from './store-contract/attempts.ts';
 import { auditContract } from './store-contract/audit.ts';
 import { backlogContract } from './store-contract/backlog.ts';
@@ -42,6 +43,7 @@ const PARTS: readonly ((contract: StoreContract) => void)[] = [
   runsContract,
   eventsContract,
   interruptsContract,
+  artifactsContract,
   subscriptionsContract,
   deliveriesContract,
   backlogContract,

@@ -1,4 +1,5 @@
 import type { Store } from '../store.ts';
+import { artifactStore } from './artifacts.ts';
 import { attemptLog } from './attempts.ts';
 import { auditStore } from './audit.ts';
 import { byokStore } from './byok.ts';
@@ -21,6 +22,7 @@ export function memoryStore(): Store {
     runs: runStore(journal),
     events: eventStore(journal),
     interrupts: interruptStore(journal),
+    artifacts: artifactStore(journal),
     subscriptions,
     attempts: attemptLog(journal),
     deliveries,

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Store } from '../store.ts';
+import { artifactStore } from './artifacts.ts';
 import { attemptLog } from './attempts.ts';
 import { auditStore } from './audit.ts';
 import { backlogStore } from './backlog.ts';
@@ -51,6 +52,7 @@ export async function postgresStore(options: PostgresStoreOptions): Promise<Stor
     runs,
     events: eventStore(database),
     interrupts: interruptStore(database),
+    artifacts: artifactStore(database),
     subscriptions: subscriptionStore(database),
     deliveries: deliveryQueue(database),
     attempts: attemptLog(database),

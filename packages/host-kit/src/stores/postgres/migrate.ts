@@ -7,6 +7,7 @@ import { runOperations } from './migrations/0005-run-operations.ts';
 import { idempotency } from './migrations/0006-idempotency.ts';
 import { workspaceFiles } from './migrations/0007-workspace-files.ts';
 import { interrupts } from './migrations/0008-interrupts.ts';
+import { artifacts } from './migrations/0009-artifacts.ts';
 
 /** In order; a migration that was released is never edited. */
 const MIGRATIONS: readonly string[] = [
@@ -18,6 +19,7 @@ const MIGRATIONS: readonly string[] = [
   idempotency,
   workspaceFiles,
   interrupts,
+  artifacts,
 ];
 
 /**

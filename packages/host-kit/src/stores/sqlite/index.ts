@@ -1,6 +1,7 @@
 import { DatabaseSync } from 'node:sqlite';
 import type { Transaction } from '../../transaction.ts';
 import type { Store } from '../store.ts';
+import { artifactStore } from './artifacts.ts';
 import { attemptLog } from './attempts.ts';
 import { auditStore } from './audit.ts';
 import { backlogStore } from './backlog.ts';
@@ -57,6 +58,7 @@ function openStore(path: string, released: () => void): Store {
     runs: runStore(reader, database, writer),
     events: eventStore(reader, database, writer),
     interrupts: interruptStore(reader, database, writer),
+    artifacts: artifactStore(reader, database, writer),
     subscriptions: subscriptionStore(reader, database, writer, belongings),
     deliveries,
     attempts,

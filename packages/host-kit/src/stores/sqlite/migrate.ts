@@ -9,6 +9,7 @@ import { idempotency } from './migrations/0007-idempotency.ts';
 import { turns } from './migrations/0008-turns.ts';
 import { workspaceFiles } from './migrations/0009-workspace-files.ts';
 import { interrupts } from './migrations/0010-interrupts.ts';
+import { artifacts } from './migrations/0011-artifacts.ts';
 
 /** In order; a migration that was released is never edited. */
 const MIGRATIONS: readonly string[] = [
@@ -22,6 +23,7 @@ const MIGRATIONS: readonly string[] = [
   turns,
   workspaceFiles,
   interrupts,
+  artifacts,
 ];
 
 /**

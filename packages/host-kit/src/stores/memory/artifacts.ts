@@ -1,0 +1,18 @@
+import type { Artifact, ArtifactStore } from '../../runs/artifact.ts';
+import { type Journal, put } from './journal.ts';
+
+export function artifactStore(journal: Journal): ArtifactStore {
+  const artifacts = new Map<string, Artifact>();
+  return {
+    async insert(artifact, transaction) {
+      put(journal, transaction, artifacts, `${artifact.runId}/${artifact.artifactId}`, artifact);
+    },
+    async read({ runId }, artifactId) {
+      return artifacts.get(`${runId}/${artifactId}`);
+    },
+    async list({ runId }, limit) {
+      const made = [...artifacts.values()].filter((artifact) => artifact.runId === runId);
+      return made.sort((a, b) => (a.artifactId < b.artifactId ? -1 : 1)).slice(0, limit);
+    },
+  };
+}

@@ -1,0 +1,9 @@
+/** What runs make. */
+export const artifacts = `
+CREATE TABLE artifacts (
+  run_id text NOT NULL,
+  artifact_id text COLLATE "C" NOT NULL,
+  document text NOT NULL,
+  PRIMARY KEY (run_id, artifact_id)
+);
+`;
