@@ -224,3 +224,26 @@ test(covers('versioning.response.shared-vary'), () => {
   mergeVary(headers, 'Accept', 'SVC-Version');
   expect(headers.get('vary')).toBe('Accept-Encoding, accept, SVC-Version');
 });
+
+describe('the path of a file', () => {
+  test.each([
+    ['/v1/host/workspace/files', 'GET', 'listWorkspaceFiles', undefined],
+    ['/v1/host/workspace/files/a', 'GET', 'readWorkspaceFile', 'a'],
+    ['/v1/host/workspace/files/a/b.md', 'PUT', 'writeWorkspaceFile', 'a/b.md'],
+    ['/v1/host/workspace/files/a%2Fb/c', 'DELETE', 'deleteWorkspaceFile', 'a%2Fb/c'],
+  ])('%s takes its slashes plain or percent-encoded', (target, method, operationId, path) => {
+    expect(negotiate({ method, target, headers: new Headers() }, both)).toMatchObject({
+      kind: 'operation',
+      operation: { operationId },
+      params: path === undefined ? {} : { path },
+    });
+  });
+
+  test.each([
+    '/v1/host/workspace/files/',
+    '/v1/host/workspace/files/a/',
+    '/v1/host/workspace/files/a//b',
+    '/v1/host/workspace/files/a/../b',
+    '/v1/host/workspace/files/a/%2e%2e/b',
+  ])('%s is malformed', (target) => expect(outcome(target, undefined, { method: 'GET' })).toBe('400 validation_error'));
+});
