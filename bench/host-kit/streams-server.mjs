@@ -78,7 +78,8 @@ const SERVERS = {
 const { listener, create, append } = await SERVERS[argv[2]]();
 let runs;
 
-process.on('message', async ({ fill, events, append: count, paced }) => {
+process.on('message', async ({ fill, events, append: count, paced, weigh }) => {
+  if (weigh) process.send({ resident: process.memoryUsage().rss });
   if (fill !== undefined) {
     runs = fill;
     for (const runId of Object.values(runs)) await create(runId);

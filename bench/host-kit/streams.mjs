@@ -6,17 +6,17 @@ import { printTable, rate } from '../table.mjs';
 import { KEY } from './fixtures.mjs';
 
 const READERS = 200;
-const ROUNDS = 7;
-const EVENTS = 400;
-const BACKLOG = 5000;
+const ROUNDS = 5;
+const EVENTS = 250;
+const BACKLOG = 2500;
 const PACED = { perSecond: 50, seconds: 5 };
 const RUNS = { live: 'run_01k0000000000000000000001z', ended: 'run_01k0000000000000000000002z' };
 const SERVERS = { 'node:http, bare loop': 'bare', ours: 'ours' };
 
 /**
  * Events a second that reach 200 readers of one run over HTTP, the server in a process of its own: live, one event in each turn of the event
- * loop, and from a log that is there already. The limit is a loop over `node:http` that writes the same frames to every response, and asks
- * nobody anything. And how long an event takes to all readers at 50 a second.
+ * loop, and from a log that is there already. The limit is a loop over `node:http` that writes the same frames to every response, each by
+ * itself and as soon as there is one, and asks nobody anything. And how long an event takes to all readers at 50 a second.
  */
 export default async function streams() {
   const servers = {};
@@ -24,21 +24,21 @@ export default async function streams() {
   const live = ratesOf(servers);
   const backlog = ratesOf(servers);
   const latency = {};
+  const memory = {};
   try {
     for (const server of Object.values(servers)) server.readers = await readersOf(server, READERS, 'live');
     for (let round = 0; round <= ROUNDS; round += 1) {
+      const measured = [];
       for (const [name, server] of Object.entries(servers)) {
-        const measured = await fanOut(server);
+        const each = await fanOut(server);
+        measured.push(rate(each));
         // The first is not compiled yet.
-        if (round > 0) live[name].push(measured);
+        if (round > 0) live[name].push(each);
       }
-      console.log(
-        `round ${round} of ${ROUNDS}: ${Object.values(live)
-          .map((each) => rate(each.at(-1) ?? 0))
-          .join(', ')}`,
-      );
+      console.log(`round ${round} of ${ROUNDS}: ${measured.join(', ')}`);
     }
     for (const [name, server] of Object.entries(servers)) latency[name] = await paced(server);
+    for (const [name, server] of Object.entries(servers)) memory[name] = await residentMiB(server);
     for (const server of Object.values(servers)) for (const reader of server.readers) reader.destroy();
     for (let round = 0; round <= ROUNDS; round += 1) {
       for (const [name, server] of Object.entries(servers)) {
@@ -52,10 +52,15 @@ export default async function streams() {
   const found = { live: summaries(live), backlog: summaries(backlog) };
   for (const [name, measured] of Object.entries(found)) print(name, measured);
   printTable(
-    [`to ${READERS} readers at ${PACED.perSecond} a second`, 'median', '99 %'],
-    Object.entries(latency).map(([name, { median, p99 }]) => [name, `${median.toFixed(1)} ms`, `${p99.toFixed(1)} ms`]),
+    [`to ${READERS} readers at ${PACED.perSecond} a second`, 'median', '99 %', 'memory of the server'],
+    Object.entries(latency).map(([name, { median, p99 }]) => [
+      name,
+      `${median.toFixed(1)} ms`,
+      `${p99.toFixed(1)} ms`,
+      `${memory[name]} MiB`,
+    ]),
   );
-  return { limit: 'node:http, bare loop', readers: READERS, found, latency };
+  return { limit: 'node:http, bare loop', readers: READERS, found, latency, memory };
 }
 
 function ratesOf(servers) {
@@ -132,6 +137,12 @@ async function replay(server) {
   const elapsed = performance.now() - started;
   for (const reader of readers) reader.destroy();
   return (BACKLOG * READERS * 1000) / elapsed;
+}
+
+async function residentMiB({ process }) {
+  process.send({ weigh: true });
+  const [{ resident }] = await once(process, 'message');
+  return Math.round(resident / 2 ** 20);
 }
 
 /** How long events take to each of the readers, when they come one by one. */
