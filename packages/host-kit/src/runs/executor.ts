@@ -91,7 +91,7 @@ export function executor(options: ExecutorOptions): Executor {
     void turn.settled.then(() => {
       if (turns.get(runId) === turn) turns.delete(runId);
       if (turn.left?.why !== 'broken') return refused.delete(runId);
-      noteRefusal(runId, turn.lastSequence + 1);
+      if (turn.refusedAt !== undefined) noteRefusal(runId, turn.refusedAt);
       return takeUpLater();
     });
   }

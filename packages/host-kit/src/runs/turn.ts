@@ -28,8 +28,8 @@ export interface Turn {
   readonly settled: Promise<void>;
   /** Undefined as long as the run is driven. */
   readonly left: RunLeft | undefined;
-  /** Sequence of the newest event that the turn knows of. */
-  readonly lastSequence: number;
+  /** Sequence of the event that the log did not take; undefined when it was not asked, or could not even be read. */
+  readonly refusedAt: number | undefined;
   /** Tells the engine to leave the run. The first reason counts. */
   leave(why: LeaveReason, cause?: unknown): void;
   /** A pause was asked for: where nothing is under way but the passing of time, it comes now. */
@@ -62,11 +62,12 @@ export function beginTurn(options: TurnOptions, { run, decided, after, isDoomed 
   const leaving = new AbortController();
   let left: RunLeft | undefined;
   let lastSequence = run.lastSequence;
+  let refusedAt: number | undefined;
   let resting = 0;
   let isPauseAsked = run.pauseRequest !== undefined;
 
   const execution: Execution = {
-    history: () => wholeLog(store, run),
+    history: () => readable(wholeLog(store, run)),
     async append(...added) {
       for (const { type } of added) refuseReserved(type);
       return await record(added);
@@ -115,8 +116,8 @@ export function beginTurn(options: TurnOptions, { run, decided, after, isDoomed 
     get left() {
       return left;
     },
-    get lastSequence() {
-      return lastSequence;
+    get refusedAt() {
+      return refusedAt;
     },
     leave,
     pause() {
@@ -171,7 +172,20 @@ export function beginTurn(options: TurnOptions, { run, decided, after, isDoomed 
     } catch (error) {
       if (HostError.is(error) && error.code === 'run_state_conflict') throw error;
       if (error instanceof RunTakenOver || HostError.is(error)) leave('gone');
-      else leave('broken', error);
+      else {
+        refusedAt ??= lastSequence + 1;
+        leave('broken', error);
+      }
+      throw left;
+    }
+  }
+
+  /** A log that cannot be read is no fault of the engine that asked for it. */
+  async function* readable(whole: AsyncIterable<RunEvent>): AsyncGenerator<RunEvent, undefined> {
+    try {
+      yield* whole;
+    } catch (error) {
+      leave('broken', error);
       throw left;
     }
   }

@@ -10,10 +10,22 @@ import { sampleRun, TENANCY } from '../../src/testing/store-contract/samples.ts'
 /** What the store does with one append: keeps it, fails before it, or keeps it and loses the answer. */
 type Weather = 'kept' | 'away' | 'answer-lost';
 
+interface Trouble {
+  /** An event type that it takes none of. */
+  readonly neverTaken?: string;
+  /** How often the log cannot be read before it can. */
+  readonly unreadable?: number;
+}
+
 /** Executes one run of three steps to its end, on a store with this weather; the last weather stays. */
-async function executed(weather: readonly [Weather, ...Weather[]], steps = engineSteps, neverTaken?: string) {
+async function executed(
+  weather: readonly [Weather, ...Weather[]],
+  steps = engineSteps,
+  { neverTaken, unreadable = 0 }: Trouble = {},
+) {
   const inner = memoryStore();
   let appends = 0;
+  let reads = 0;
   const store: Store = {
     ...inner,
     events: {
@@ -21,6 +33,10 @@ async function executed(weather: readonly [Weather, ...Weather[]], steps = engin
       async insert(event, transaction) {
         if (event.type === neverTaken) throw new Error('no row can hold it');
         await inner.events.insert(event, transaction);
+      },
+      async list(run, page) {
+        if (reads++ < unreadable) throw new Error('the store is away');
+        return inner.events.list(run, page);
       },
     },
     async transaction(work) {
@@ -83,6 +99,14 @@ test.each<[title: string, weather: readonly [Weather, ...Weather[]]]>([
   expect(log).not.toContain('run.engine-failed');
 });
 
+test('a store that is away while the engine reads the log fails no run, for however long', async () => {
+  const { status, types, log } = await executed(['kept'], engineSteps, { unreadable: 8 });
+  expect(types).toEqual(WHOLE);
+  expect(status).toBe('completed');
+  expect(log.filter((event) => event === 'run.left').length).toBe(8);
+  expect(log).not.toContain('run.engine-failed');
+});
+
 test('an engine that goes on after a step that was not recorded records nothing more', async () => {
   const { types } = await executed(['kept', 'away', 'kept'], async (execution) => {
     const done = await engineSteps(execution).catch(() => undefined);
@@ -93,7 +117,7 @@ test('an engine that goes on after a step that was not recorded records nothing 
 });
 
 test('a step that the log refuses again and again fails the run', async () => {
-  const { status, types, log } = await executed(['kept'], engineSteps, 'node.completed');
+  const { status, types, log } = await executed(['kept'], engineSteps, { neverTaken: 'node.completed' });
   expect(types).toEqual(['run.started', 'run.failed']);
   expect(status).toBe('failed');
   expect(log.filter((event) => event === 'run.left').length).toBe(5);
