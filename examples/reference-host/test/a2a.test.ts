@@ -124,6 +124,11 @@ describe('a task of A2A 1.0, asked for by the official client', () => {
     expect(answered).toMatchObject({ id: asked.id, status: { state: TaskState.TASK_STATE_COMPLETED } });
   });
 
+  test('shows what its run has made', async () => {
+    const { artifacts } = await taskFor('artifact', { content: 'a report' });
+    expect(artifacts.some(({ parts }) => JSON.stringify(parts).includes('a report'))).toBe(true);
+  });
+
   test('is no one else’s', async () => {
     const { id } = await taskFor('echo', {});
     const stranger = await clientOf(OTHER_TENANT);

@@ -133,13 +133,13 @@ describe('discovery', () => {
     const v1 = await get(`${url}/.well-known/svc`);
     // What it serves, and what it says that it does not.
     const families = ['a2a', 'eventLog', 'httpClient', 'idempotency', 'observability', 'restTransport', 'webhooks'];
-    const ofMajor1 = [...families, 'auth', 'authorization', 'workspace'];
+    const ofMajor1 = [...families, 'auth', 'authorization', 'interrupts', 'workspace'];
     expect(Object.keys(v1.body.capabilities).sort()).toEqual(ofMajor1.sort());
     expect(v1.body.authorization).toEqual({ supported: false });
     expect(v1.body.auth).toMatchObject({ supported: true, profiles: ['svc-audit-log-integrity'] });
     const v2 = await get(`${url}/.well-known/svc`, { 'svc-version': '2' });
     const records = Object.keys(v2.body).filter((name) => v2.body[name].witness !== undefined);
-    const ofMajor2 = [...families, 'auditLogIntegrity', 'auth', 'limits', 'runList'];
+    const ofMajor2 = [...families, 'auditLogIntegrity', 'auth', 'interrupt', 'limits', 'runList'];
     expect(records.sort()).toEqual(ofMajor2.sort());
   });
 });

@@ -26,6 +26,7 @@ export async function judge(
       keys: KEYS,
       only: breaks,
       durations: DURATIONS,
+      artifactWorkflow: 'artifact',
       // A fault is found no better by waiting longer.
       patienceMs: 3000,
       receiver: { port, url: back.url },
