@@ -14,6 +14,7 @@ interface DetailsByCode {
   workspace_conflict: { readonly currentVersion: number };
   /** In bytes, or in files. */
   workspace_too_large: { readonly maxBytes: number; readonly providedBytes: number } | { readonly maxFiles: number };
+  fork_point_invalid: undefined;
   interrupt_not_found: undefined;
   interrupt_already_resolved: undefined;
   interrupt_expired: undefined;
@@ -58,6 +59,7 @@ const STATUS = {
   run_state_conflict: 409,
   workspace_conflict: 409,
   workspace_too_large: 413,
+  fork_point_invalid: 422,
   interrupt_not_found: 404,
   interrupt_already_resolved: 409,
   interrupt_expired: 410,

@@ -46,6 +46,7 @@ import { auditRoutes } from './routes/audit.ts';
 import { deadLetterRoutes } from './routes/dead-letters.ts';
 import { discoveryRoute } from './routes/discovery.ts';
 import { eventRoutes } from './routes/events.ts';
+import { forkRoutes } from './routes/forks.ts';
 import { interruptRoutes } from './routes/interrupts.ts';
 import { openApiRoute } from './routes/openapi.ts';
 import { operatorRoutes } from './routes/operator.ts';
@@ -281,6 +282,7 @@ export function createHost(options: HostOptions): Host {
     ),
     ...workflowRoutes(engine),
     ...runRoutes({ store, engine, clock, random, record, executor: execute, served }),
+    ...forkRoutes({ store, engine, clock, random, record, executor: execute, served, forks: engine.forks ?? [] }),
     ...runListRoutes({ store }),
     ...runOperationRoutes({ ...operations, random, log, served }),
     ...artifactRoutes({ store, served }),

@@ -27,6 +27,7 @@ export function sampleEngine({ guardedFetch }: SampleEngineOptions): WorkflowEng
   return {
     version: 1,
     interrupts: ['approval'],
+    forks: ['replay', 'branch'],
     refuse(workflowId, inputs) {
       const workflow = workflows.get(workflowId);
       if (workflow !== undefined) return workflow.refuse(inputs);

@@ -20,8 +20,8 @@ export interface NodeRecord {
 }
 
 export type NodeOutcome =
-  | { readonly kind: 'completed'; readonly outputs: JsonObject }
-  | { readonly kind: 'failed'; readonly error: RunFailure };
+  | { readonly status: 'completed'; readonly outputs: JsonObject }
+  | { readonly status: 'failed'; readonly error: RunFailure };
 
 /** Reads a log once, and keeps of it what a workflow needs to go on: a few figures for each node, however long the log is. */
 export async function readJournal(history: AsyncIterable<RunEvent>): Promise<Journal> {
@@ -47,9 +47,9 @@ function afterEvent(record: NodeRecord, { type, payload, timestamp }: RunEvent):
     case 'node.started':
       return { ...record, starts: record.starts + 1, startedAt: record.startedAt ?? timestamp };
     case 'node.completed':
-      return { ...record, outcome: { kind: 'completed', outputs: object(member(payload, 'outputs')) } };
+      return { ...record, outcome: { status: 'completed', outputs: object(member(payload, 'outputs')) } };
     case 'node.failed':
-      return { ...record, outcome: { kind: 'failed', error: failure(member(payload, 'error')) } };
+      return { ...record, outcome: { status: 'failed', error: failure(member(payload, 'error')) } };
     case 'log.appended':
       return { ...record, lines: record.lines + 1 };
     case 'artifact.created':

@@ -4,12 +4,13 @@ import { NodeFailure, type NodeWork, type Steps } from './workflow.ts';
 
 /** The steps of one turn: what the journal has is answered from it, and the rest is done and recorded. */
 export function stepsOf(execution: Execution, journal: Journal): Steps {
-  const { append, artifact, interrupt, until, signal } = execution;
+  const { append, artifact, interrupt, replayed, until, signal } = execution;
 
   return {
     async node(nodeId, typeId, work, options) {
       const record = journal.node(nodeId);
       if (record.outcome !== undefined) return outputsOf(nodeId, record.outcome);
+      if (replayed !== undefined) return outputsOf(nodeId, await replayed(nodeId));
       const goesOn = options?.goesOn === true && record.starts > 0;
       const attempt = goesOn ? record.starts - 1 : record.starts;
       const start = { type: 'node.started', nodeId, payload: { nodeId, typeId, attempt } };
@@ -45,6 +46,6 @@ function logged(nodeId: string, message: string) {
 }
 
 function outputsOf(nodeId: string, outcome: NodeOutcome) {
-  if (outcome.kind === 'completed') return outcome.outputs;
+  if (outcome.status === 'completed') return outcome.outputs;
   throw new NodeFailure(outcome.error, { nodeId });
 }

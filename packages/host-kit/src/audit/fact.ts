@@ -5,6 +5,7 @@ import type { AuditDetails, AuditFact } from '@svc/auth/audit';
 export type AuditAction =
   | 'request'
   | 'run.create'
+  | 'run.fork'
   | 'run.cancel'
   | 'run.pause'
   | 'run.resume'

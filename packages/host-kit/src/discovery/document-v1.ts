@@ -72,9 +72,10 @@ export function documentV1(facts: HostFacts): DiscoveryV1 {
   return valid(DISCOVERY_V1, document, 'discovery document of major 1');
 }
 
-/** Where the list of what is supported is the claim itself, it stays. */
+/** Where the list of what is supported is the claim itself, it stays. What major 2 alone serves is not told here. */
 function recordOf(name: string, facets: object): object {
-  return name in LISTED_AS_SUPPORTED ? facets : { supported: true, ...facets };
+  const { effectSeamsManifest: _, ...kept }: Record<string, unknown> = { ...facets };
+  return name in LISTED_AS_SUPPORTED ? kept : { supported: true, ...kept };
 }
 
 function authorizationOf({ roles }: HostFacts): object | undefined {

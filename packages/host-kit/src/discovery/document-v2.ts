@@ -80,9 +80,21 @@ function isOverlap(versions: readonly string[]): boolean {
   return versions.some((version) => version.startsWith('1.'));
 }
 
-/** In major 2 every delivery is signed and every subscription durable, so neither is a facet; and no facet is named `supported`. */
+/**
+ * In major 2 every delivery is signed and every subscription durable, a replay is a fork and never has an effect, so none of that is a
+ * facet; and no facet is named `supported`.
+ */
 function inMajor2(name: string, facets: object): object {
-  const { signed: _signed, durable: _durable, supported, ...kept }: Record<string, unknown> = { ...facets };
+  const {
+    signed: _1,
+    durable: _2,
+    fork: _3,
+    sideEffectSuppression: _4,
+    supported,
+    ...kept
+  }: Record<string, unknown> = {
+    ...facets,
+  };
   const listed = Reflect.get(LISTED_AS_SUPPORTED, name);
   return typeof listed === 'string' ? { ...kept, [listed]: supported } : kept;
 }

@@ -121,7 +121,9 @@ export const FACETS = {
   queueBus: z.strictObject({}),
   replay: z.strictObject({
     modes: list(z.enum(['replay', 'branch'])).min(1),
-    sideEffectSuppression: z.enum(['none']).optional(),
+    fork: z.literal(true).optional(),
+    sideEffectSuppression: z.enum(['none', 'recorded-outcome']).optional(),
+    effectSeamsManifest: z.literal('/host/effect-seams').optional(),
   }),
   restTransport: z.strictObject({
     conditionalRunGet: z.boolean().optional(),

@@ -122,6 +122,7 @@ const DETAILS: Readonly<Record<ErrorCode, PerMajor<z.ZodType | undefined>>> = {
     z.strictObject({ maxBytes: count, providedBytes: count }),
     z.strictObject({ maxFiles: count }),
   ]),
+  fork_point_invalid: undefined,
   interrupt_not_found: undefined,
   interrupt_already_resolved: undefined,
   interrupt_expired: undefined,

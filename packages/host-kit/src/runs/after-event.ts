@@ -48,6 +48,18 @@ export function afterEvent(run: Run, event: Said): Run | undefined {
   };
 }
 
+/** The run after an event that is history: nothing moves by it. */
+export function afterHistory(run: Run, event: Said): Run {
+  const { openNodes: _, ...kept } = run;
+  const openNodes = nodesAfter(run.openNodes ?? [], event);
+  return {
+    ...kept,
+    lastSequence: event.sequence,
+    ...(event.type === 'run.started' && { startedAt: event.timestamp }),
+    ...(openNodes.length > 0 && { openNodes }),
+  };
+}
+
 /** What an event means for its run's status; undefined: nothing. */
 function signalOf({ type, payload }: Said): RunSignal | undefined {
   return type === 'interrupt.requested' ? waitingFor(member(payload, 'kind')) : MOVING.get(type);

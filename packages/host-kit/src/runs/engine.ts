@@ -2,7 +2,7 @@ import type { InterruptAnswer, InterruptKind, InterruptRequest } from '../interr
 import type { Json, JsonObject } from '../json.ts';
 import type { Artifact, NewArtifact } from './artifact.ts';
 import type { RunEvent } from './event-store.ts';
-import type { Run, RunFailure } from './run.ts';
+import type { ForkMode, Run, RunFailure } from './run.ts';
 
 /**
  * The workflow engine behind a host: the port that an implementer fills. The kit owns the log, the run record, when a run is
@@ -23,6 +23,8 @@ export interface WorkflowEngine {
   readonly version: number;
   /** Other versions that a run may be forced to, with a test key. Default: none. */
   readonly otherVersions?: readonly number[];
+  /** The ways in which it executes forks. Default: none, and there is no operation to make them. */
+  readonly forks?: readonly ForkMode[];
   /** The kinds of questions that its workflows ask, for discovery. Default: none. */
   readonly interrupts?: readonly InterruptKind[];
   /**
@@ -63,6 +65,11 @@ export type RunOutcome =
       readonly failedNodeId?: string;
     };
 
+/** How a node ended in the source of a replay. */
+export type ReplayedNode =
+  | { readonly status: 'completed'; readonly outputs: JsonObject }
+  | { readonly status: 'failed'; readonly error: RunFailure & { readonly retryable?: boolean } };
+
 /** One turn of driving a run. */
 export interface Execution {
   /** The log as it stands, from its first event, in pages: a long one need not be held in memory. */
@@ -76,6 +83,11 @@ export interface Execution {
    * @throws {TypeError} for an event that is the kit's to record
    */
   append(...events: readonly NewEvent[]): Promise<readonly RunEvent[]>;
+  /**
+   * In a replay alone: gives what a node did in the source run, which is taken over with all that it recorded, instead of doing it. A
+   * node without an outcome there fails.
+   */
+  readonly replayed?: (nodeId: string) => Promise<ReplayedNode>;
   /**
    * Asks somebody. The first time the run waits from then on, and the promise rejects with the signal's reason: the execution is over.
    * The one that begins when the question is answered asks again, by the same node and key, and gets the answer.

@@ -4,7 +4,7 @@ import { HostError } from '../errors.ts';
 import type { Random } from '../random.ts';
 import type { Store } from '../stores/store.ts';
 import type { Transaction } from '../transaction.ts';
-import { afterEvent } from './after-event.ts';
+import { afterEvent, afterHistory } from './after-event.ts';
 import type { NewEvent } from './engine.ts';
 import type { RunEvent } from './event-store.ts';
 import { pausedEvent } from './host-events.ts';
@@ -58,6 +58,8 @@ export interface OpenRun {
    * @throws {HostError} `run_terminal`, `run_state_conflict`
    */
   append(...events: readonly NewEvent[]): Promise<readonly RunEvent[]>;
+  /** Takes over an event of another run's log as history: nothing moves by it, and nobody is delivered it. */
+  copy(event: RunEvent): Promise<void>;
   /** Replaces what is stored beside the log. */
   set(run: Run): void;
   /**
@@ -132,6 +134,13 @@ export function eventLog(options: EventLogOptions): RunLog {
           break;
         }
         return recorded;
+      },
+      async copy(event) {
+        const eventId = mintId('evt', clock.now, random);
+        const copied = { ...event, eventId, runId: run.runId, sequence: run.lastSequence + 1 };
+        await store.events.insert(copied, transaction);
+        run = afterHistory(run, copied);
+        events.push(copied);
       },
       set(changed) {
         run = changed;

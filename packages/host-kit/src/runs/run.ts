@@ -39,6 +39,8 @@ export interface RunDefinition {
   readonly scopeId?: string;
   /** How it was asked for. Absent: `rest`. */
   readonly transport?: RunTransport;
+  /** What it was made of, if it is a fork. */
+  readonly fork?: Fork;
   readonly engineVersion: number;
   readonly eventLogSchemaVersion: number;
   /** Milliseconds since the epoch. */
@@ -69,6 +71,16 @@ export interface RunState {
 
 /** A run as it is stored: neutral, with its bare id. What a caller sees of it is projected by `wire/run.ts`. */
 export interface Run extends RunDefinition, RunState {}
+
+/** `replay` does what the source did and has no effect; `branch` is a run of its own. */
+export type ForkMode = 'replay' | 'branch';
+
+export interface Fork {
+  readonly sourceRunId: string;
+  /** What stands before it in the source's log is fixed history. */
+  readonly fromSeq: number;
+  readonly mode: ForkMode;
+}
 
 export interface OpenNode {
   readonly nodeId: string;

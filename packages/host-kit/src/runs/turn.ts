@@ -17,7 +17,9 @@ import {
 } from './engine.ts';
 import { epochOf, type OpenRun, type RunLog, RunTakenOver } from './event-log.ts';
 import type { RunEvent } from './event-store.ts';
+import { takeOverHistory } from './history.ts';
 import { artifactEvent, cancelledEvents, endedEvent, pausedEvent, startedEvent } from './host-events.ts';
+import { replayOf } from './replay.ts';
 import { refuseReserved } from './reserved-events.ts';
 import type { Run, RunStatus } from './run.ts';
 import { wholeLog } from './whole-log.ts';
@@ -66,7 +68,9 @@ export function beginTurn(options: TurnOptions, { run, decided, after, isDoomed 
   let resting = 0;
   let isPauseAsked = run.pauseRequest !== undefined;
 
+  const replay = replayOf({ store, run, inTurn });
   const execution: Execution = {
+    ...(replay !== undefined && { replayed: (nodeId) => replay.node(nodeId).catch(unread) }),
     history: () => readable(wholeLog(store, run)),
     async append(...added) {
       for (const { type } of added) refuseReserved(type);
@@ -77,10 +81,12 @@ export function beginTurn(options: TurnOptions, { run, decided, after, isDoomed 
       if (left !== undefined) throw left;
       const answer = await inTurn(async (open) => {
         if (open.run.status !== 'running') return undefined;
+        if (replay !== undefined) return (await replay.answer(open, asked)) ?? UNANSWERED;
         return await ask({ interrupts: store.interrupts, clock, random }, open, asked);
       });
       // The turn is over; the one that follows has the answer.
       if (answer === undefined) throw left;
+      if (answer === UNANSWERED) throw new Error('The source run has no answer to this question to replay.');
       return answer;
     },
     async artifact({ summary, ...made }) {
@@ -97,6 +103,8 @@ export function beginTurn(options: TurnOptions, { run, decided, after, isDoomed 
       return artifact;
     },
     async until(time) {
+      // What took its time in the source takes none in its replay.
+      if (replay !== undefined) return;
       resting++;
       try {
         if (isPauseAsked) pauseNow();
@@ -128,6 +136,8 @@ export function beginTurn(options: TurnOptions, { run, decided, after, isDoomed 
 
   async function drive(): Promise<void> {
     await after;
+    while (run.fork !== undefined && left === undefined && !(await inTurn((open) => takeOverHistory(store, open))));
+    if (left !== undefined && why() !== 'cancelled') return;
     await inTurn(begin);
     if (left !== undefined) return;
     const outcome = await engine.execute(run, execution).then(checked).catch(failure);
@@ -137,7 +147,11 @@ export function beginTurn(options: TurnOptions, { run, decided, after, isDoomed 
 
   /** A run may have ended or moved on since it was found. */
   async function begin(open: OpenRun): Promise<void> {
-    if (open.run.status === 'pending') await open.append(startedEvent(open.run), ...(decided ? [decided] : []));
+    if (open.run.status === 'pending') {
+      // The start of a fork may be part of its history.
+      if (open.run.lastSequence >= 0) open.signal('run.started', {});
+      else await open.append(startedEvent(open.run), ...(decided ? [decided] : []));
+    }
     if (isDoomed || open.run.status === 'cancelling') await end(open, NOT_RECORDED);
   }
 
@@ -185,9 +199,14 @@ export function beginTurn(options: TurnOptions, { run, decided, after, isDoomed 
     try {
       yield* whole;
     } catch (error) {
-      leave('broken', error);
-      throw left;
+      unread(error);
     }
+  }
+
+  /** A log that cannot be read says nothing of the workflow. */
+  function unread(error: unknown): never {
+    leave('broken', error);
+    throw left ?? error;
   }
 
   function leave(reason: LeaveReason, cause?: unknown): void {
@@ -253,6 +272,8 @@ const WHY_LEFT: Readonly<Record<RunStatus, LeaveReason | undefined>> = {
   failed: 'gone',
   cancelled: 'gone',
 };
+
+const UNANSWERED = Symbol('unanswered');
 
 /** Whether what its execution does is recorded: until it has ended, what was under way when it was cancelled, too. */
 function isDriven({ status }: Run): boolean {

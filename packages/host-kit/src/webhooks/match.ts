@@ -11,6 +11,8 @@ import type { Subscription } from './subscription.ts';
 export function hears(subscription: Subscription, run: Run): boolean {
   // What a durable subscription cannot be sent still goes to its dead letters.
   if (!subscription.durable && subscription.status !== 'active') return false;
+  // What a replay tells has been told.
+  if (run.fork?.mode === 'replay') return false;
   if (subscription.tenant !== run.tenant || subscription.mode !== run.mode) return false;
   if (!reachesWorkspace(subscription, run.workspace)) return false;
   if (subscription.push !== undefined && subscription.push.runId !== run.runId) return false;

@@ -35,6 +35,14 @@ const SCHEMA = {
   2: z.strictObject({ ...COMMON, configurable: CONFIGURABLE_V2.optional() }),
 } as const;
 
+const OPTIONS = { configurable: true, tags: true, metadata: true } as const;
+
+/** What a run is given beside its inputs. */
+export const runOptions: Readonly<Record<Major, z.ZodType<object>>> = {
+  1: SCHEMA[1].pick(OPTIONS),
+  2: SCHEMA[2].pick(OPTIONS),
+};
+
 /** The creation body of a major, as what it asks for. */
 export const runRequest: Readonly<Record<Major, z.ZodType<RunRequest>>> = {
   1: SCHEMA[1].transform(requestOf),

@@ -5,7 +5,10 @@ import { sampleRun, TENANCY } from './samples.ts';
 /** What every store of runs must do. */
 export function runsContract({ onStore, assert }: StoreContract): void {
   onStore('a run is read back as it was inserted', async (store) => {
-    const run = sampleRun({ workspace: 'w1', tags: ['a'], metadata: { key: [1, null] } });
+    const run = sampleRun({
+      ...{ workspace: 'w1', tags: ['a'], metadata: { key: [1, null] } },
+      fork: { sourceRunId: 'run_0', fromSeq: 3, mode: 'branch' },
+    });
     await store.transaction((transaction) => store.runs.insert(run, transaction));
     assert.deepEqual(await store.runs.read(TENANCY, run.runId), { kind: 'found', value: run });
   });

@@ -1,0 +1,63 @@
+import type { Served } from '@svc/versioning';
+import { json } from '../http/description.ts';
+import { type Route, route, routeWithBody } from '../http/route.ts';
+import type { CreateRunOptions } from '../runs/create.ts';
+import type { Executor } from '../runs/executor.ts';
+import { forkRun } from '../runs/fork.ts';
+import type { ForkMode, Run } from '../runs/run.ts';
+import { effectSeams, effectSeamsBody } from '../wire/effect-seams.ts';
+import { forkedBody, forkedRun, forkRequest } from '../wire/fork.ts';
+import { runIdIn } from './run-address.ts';
+
+export interface ForkRoutesOptions extends CreateRunOptions {
+  readonly executor: Pick<Executor, 'execute'>;
+  readonly served: Pick<Served, 'overlap'>;
+  /** What the engine can do. Without any there is no operation. */
+  readonly forks: readonly ForkMode[];
+}
+
+/** Runs that are made of the history of others. */
+export function forkRoutes(options: ForkRoutesOptions): Route[] {
+  const { executor, served, forks } = options;
+  if (forks.length === 0) return [];
+  return [
+    routeWithBody({
+      operationId: 'forkRun',
+      access: { scope: 'runs:create', alsoScope: 'runs:read' },
+      schema: forkRequest,
+      describes: {
+        tag: 'Runs',
+        summary: 'Fork a run',
+        description:
+          'A replay does what its source did, from what is recorded: no effect happens again, and nothing of it is delivered. A branch is ' +
+          'a run of its own from its point on.',
+        example: { mode: 'replay' },
+        answers: { 201: json('The fork, and where its events are.', forkedRun) },
+        errors: ['not_found', 'run_forbidden', 'id_tenant_mismatch', 'fork_point_invalid'],
+      },
+      async serve(call, request) {
+        const { major, principal, decided, keep } = call;
+        const replyTo = (run: Run) => ({ status: 201, body: forkedBody(major, run) });
+        const run = await forkRun(options, principal, runIdIn(served, call), request, (created, transaction) =>
+          keep(replyTo(created), transaction),
+        );
+        executor.execute(run, decided && { type: 'authorization.decided', payload: { ...decided } });
+        return replyTo(run);
+      },
+    }),
+    route({
+      operationId: 'readEffectSeams',
+      access: 'any-credential',
+      describes: {
+        tag: 'Runs',
+        summary: 'What becomes of effects in a replay',
+        answers: {
+          200: json('Every kind of effect, and what a replay has in its place.', effectSeams, {
+            headers: ['Cache-Control'],
+          }),
+        },
+      },
+      serve: async () => ({ status: 200, headers: { 'cache-control': 'private, no-cache' }, body: effectSeamsBody }),
+    }),
+  ];
+}

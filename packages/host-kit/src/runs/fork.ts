@@ -1,0 +1,74 @@
+import type { Principal } from '@svc/auth';
+import { mintId } from '@svc/versioning/ids';
+import { factAbout } from '../audit/fact.ts';
+import { HostError } from '../errors.ts';
+import type { JsonObject } from '../json.ts';
+import type { Transaction } from '../transaction.ts';
+import { type CreateRunOptions, EVENT_LOG_SCHEMA_VERSION } from './create.ts';
+import { foundRun } from './find-run.ts';
+import type { ForkMode, Run, RunDefinition } from './run.ts';
+
+/** What a caller asks for, whichever major it asked in. */
+export interface ForkRequest {
+  readonly mode: ForkMode;
+  /** What stands before it in the source's log is fixed. */
+  readonly fromSeq: number;
+  /** What a branch is given instead of what its source had. */
+  readonly overlay: Partial<Pick<RunDefinition, 'tags' | 'metadata' | 'configurable'>>;
+}
+
+/**
+ * Makes a run of another one's history. A replay does what its source did and has no effect; a branch is a run of its own from its
+ * point on. Both belong to whom the source belongs.
+ *
+ * @param created is told of it in the same transaction
+ * @throws {HostError} `not_found`, `run_forbidden`, `fork_point_invalid` when the source's log does not have the point
+ */
+export async function forkRun(
+  options: CreateRunOptions,
+  principal: Principal,
+  sourceRunId: string,
+  { mode, fromSeq, overlay }: ForkRequest,
+  created: (run: Run, transaction: Transaction) => Promise<void> = async () => {},
+): Promise<Run> {
+  const { store, engine, clock, random, record } = options;
+  const source = foundRun(await store.runs.read(principal.tenancy, sourceRunId));
+  if (fromSeq > source.lastSequence) {
+    const message = `The log of the run has no event ${fromSeq}; its newest is ${source.lastSequence}.`;
+    throw new HostError('fork_point_invalid', message, { details: undefined });
+  }
+  const { tenant, workspace, owner, workflowId, inputs, tags } = source;
+  const configurable = merged(source.configurable, overlay.configurable);
+  const metadata = merged(source.metadata, overlay.metadata);
+  const run: Run = {
+    runId: mintId('run', clock.now, random),
+    ...{ tenant, owner, workflowId, inputs },
+    ...(workspace !== undefined && { workspace }),
+    mode: source.mode,
+    ...(configurable !== undefined && { configurable }),
+    tags: overlay.tags ?? tags,
+    ...(metadata !== undefined && { metadata }),
+    fork: { sourceRunId, fromSeq, mode },
+    engineVersion: engine.version,
+    eventLogSchemaVersion: EVENT_LOG_SCHEMA_VERSION,
+    createdAt: clock.now(),
+    status: 'pending',
+    lastSequence: -1,
+  };
+  const fact = factAbout(principal, {
+    action: 'run.fork',
+    target: `${tenant}/${run.runId}`,
+    at: run.createdAt,
+    details: { source: sourceRunId, mode, fromSeq },
+  });
+  await store.transaction(async (transaction) => {
+    await store.runs.insert(run, transaction);
+    await record(fact, transaction);
+    await created(run, transaction);
+  });
+  return run;
+}
+
+function merged(had: JsonObject | undefined, given: JsonObject | undefined): JsonObject | undefined {
+  return given === undefined ? had : { ...had, ...given };
+}
