@@ -132,7 +132,9 @@ describe('discovery', () => {
     const url = await boot();
     const v1 = await get(`${url}/.well-known/svc`);
     // What it serves, and what it says that it does not.
-    const families = ['a2a', 'eventLog', 'httpClient', 'idempotency', 'observability', 'restTransport', 'webhooks'];
+    const families = [
+      ...['a2a', 'eventLog', 'httpClient', 'idempotency', 'observability', 'replay', 'restTransport', 'webhooks'],
+    ];
     const ofMajor1 = [...families, 'auth', 'authorization', 'interrupts', 'workspace'];
     expect(Object.keys(v1.body.capabilities).sort()).toEqual(ofMajor1.sort());
     expect(v1.body.authorization).toEqual({ supported: false });

@@ -19,7 +19,8 @@ import type { WorkspaceStore } from '../workspace/workspace-store.ts';
 export interface Store {
   /**
    * Runs `work` and makes all that it wrote durable at once, or nothing of it when it rejects.
-   * `work` must wait for nothing but this store, because every other writer waits for it.
+   * `work` must wait for nothing but this store, because every other writer waits for it. A store that undoes it because of
+   * others may call it again: it begins from nothing then.
    */
   transaction<T>(work: (transaction: Transaction) => Promise<T>): Promise<T>;
   /** Whether other hosts may work on it, too: then what waits in it can appear, and be taken, at any time. Default false. */

@@ -56,26 +56,12 @@ export function openDatabase(options: DatabaseOptions): Database {
   return {
     query: async (statement, values) => resultOf(await pool.query({ ...statement, values: [...values] })),
     async transaction(work) {
-      const client = await pool.connect();
-      const transaction: Transaction = { [transactionMark]: true };
-      let broken: Error | undefined;
-      try {
-        await client.query('BEGIN');
-        open.set(transaction, client);
-        const result = await work(transaction);
-        open.delete(transaction);
-        await client.query('COMMIT');
-        return result;
-      } catch (error) {
-        open.delete(transaction);
-        // A connection on which something is still under way does not come to it, and is not used again.
-        const rollback = { text: 'ROLLBACK', query_timeout: ROLLBACK_MS };
-        await client.query(rollback).catch((cause: Error) => {
-          broken = cause;
-        });
-        throw error;
-      } finally {
-        client.release(broken);
+      for (let left = MOST_TRIES; ; left--) {
+        try {
+          return await attempted(work);
+        } catch (error) {
+          if (left === 1 || !isUndoneByOthers(error)) throw error;
+        }
       }
     },
     async within(transaction, statement, values) {
@@ -85,6 +71,39 @@ export function openDatabase(options: DatabaseOptions): Database {
     },
     close: () => pool.end(),
   };
+
+  async function attempted<T>(work: (transaction: Transaction) => Promise<T>): Promise<T> {
+    const client = await pool.connect();
+    const transaction: Transaction = { [transactionMark]: true };
+    let broken: Error | undefined;
+    try {
+      await client.query('BEGIN');
+      open.set(transaction, client);
+      const result = await work(transaction);
+      open.delete(transaction);
+      await client.query('COMMIT');
+      return result;
+    } catch (error) {
+      open.delete(transaction);
+      // A connection on which something is still under way does not come to it, and is not used again.
+      const rollback = { text: 'ROLLBACK', query_timeout: ROLLBACK_MS };
+      await client.query(rollback).catch((cause: Error) => {
+        broken = cause;
+      });
+      throw error;
+    } finally {
+      client.release(broken);
+    }
+  }
+}
+
+/** Of several transactions that wait for each other the database undoes one; nothing of it has happened, so it is tried again. */
+const MOST_TRIES = 4;
+
+/** @see PostgreSQL, error codes, class 40: transaction rollback */
+function isUndoneByOthers(error: unknown): boolean {
+  const code = typeof error === 'object' && error !== null && 'code' in error ? error.code : undefined;
+  return code === '40P01' || code === '40001';
 }
 
 const ROLLBACK_MS = 2000;
