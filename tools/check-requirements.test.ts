@@ -110,6 +110,7 @@ describe('the script', () => {
       'examples',
       'tools',
       'soak',
+      'load',
       'packages/auth/src',
       'packages/auth/test/node_modules',
     ]) {
