@@ -2,14 +2,25 @@ import { reachesWorkspace, type Tenancy } from '@svc/auth';
 import { ABSENT, type Lookup, OTHER_WORKSPACE } from '../../lookup.ts';
 import type { Run } from '../../runs/run.ts';
 import type { RunStore } from '../../runs/run-store.ts';
+import { runAsStored } from '../../runs/stored-versions.ts';
 import { isExecutable, isTerminal } from '../../runs/transitions.ts';
 import { type Journal, put } from './journal.ts';
 
 export function runStore(journal: Journal): RunStore {
   const runs = new Map<string, Run>();
 
-  function read(tenancy: Tenancy, runId: string): Lookup<Run> {
+  /** Each run as it is read. What is read is never written back. */
+  function stored(): Run[] {
+    return [...runs.values()].map(asRead);
+  }
+
+  function storedOf(runId: string): Run | undefined {
     const run = runs.get(runId);
+    return run && asRead(run);
+  }
+
+  function read(tenancy: Tenancy, runId: string): Lookup<Run> {
+    const run = storedOf(runId);
     if (run === undefined || run.tenant !== tenancy.tenant || run.mode !== tenancy.mode) return ABSENT;
     return reachesWorkspace(tenancy, run.workspace) ? { kind: 'found', value: run } : OTHER_WORKSPACE;
   }
@@ -22,16 +33,16 @@ export function runStore(journal: Journal): RunStore {
     read: async (tenancy, runId) => read(tenancy, runId),
     readForChange: async (tenancy, runId) => read(tenancy, runId),
     async list(tenancy, { before, limit }) {
-      const found = [...runs.values()].filter(
+      const found = stored().filter(
         ({ runId }) => (before === undefined || runId < before) && read(tenancy, runId).kind === 'found',
       );
       return found.sort((a, b) => (a.runId < b.runId ? 1 : -1)).slice(0, limit);
     },
     async forAppend(runId) {
-      return runs.get(runId);
+      return storedOf(runId);
     },
     async activeIn({ tenant, workspace, mode, scopeId }) {
-      return [...runs.values()].find(
+      return stored().find(
         (run) =>
           run.scopeId === scopeId &&
           run.tenant === tenant &&
@@ -51,16 +62,23 @@ export function runStore(journal: Journal): RunStore {
     },
     claim: async (run) => run,
     async unfinished({ after = '', limit }) {
-      const open = [...runs.values()].filter((run) => run.runId > after && isExecutable(run.status));
+      const open = stored().filter((run) => run.runId > after && isExecutable(run.status));
       return open.sort((a, b) => (a.runId < b.runId ? -1 : 1)).slice(0, limit);
     },
     async disturbed(runIds) {
       return runIds.flatMap((runId) => {
-        const run = runs.get(runId);
+        const run = storedOf(runId);
         if (run === undefined) return [];
         const isPlain = (run.status === 'pending' || run.status === 'running') && run.pauseRequest === undefined;
         return isPlain ? [] : [run];
       });
     },
   };
+}
+
+/** The same object, unless it was written by a host that knew other forms. */
+function asRead(run: Run): Run {
+  const { engineVersion, eventLogSchemaVersion } = run;
+  const isOfToday = typeof engineVersion === 'number' && typeof eventLogSchemaVersion === 'number';
+  return isOfToday ? run : runAsStored(run);
 }

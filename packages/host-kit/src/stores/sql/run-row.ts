@@ -1,4 +1,5 @@
 import type { Run, RunDefinition, RunState } from '../../runs/run.ts';
+import { runAsStored, type StoredRun } from '../../runs/stored-versions.ts';
 import { integer, optional, type Row, text } from './row.ts';
 
 type Document = Omit<RunDefinition, 'runId' | 'tenant' | 'workspace' | 'mode' | 'scopeId'>;
@@ -47,10 +48,10 @@ export function stateOf(run: RunState): (string | number | null)[] {
 }
 
 export function runOf(row: Row): Run {
-  const document: Document = JSON.parse(text(row, 'document'));
+  const document: Omit<StoredRun, Exclude<keyof Run, keyof Document>> = JSON.parse(text(row, 'document'));
   const workspace = optional(row, 'workspace', text);
   const scopeId = optional(row, 'scope_id', text);
-  return {
+  return runAsStored({
     ...document,
     runId: text(row, 'run_id'),
     tenant: text(row, 'tenant'),
@@ -58,7 +59,7 @@ export function runOf(row: Row): Run {
     ...(scopeId !== undefined && { scopeId }),
     mode: text(row, 'mode') === 'test' ? 'test' : 'live',
     ...runStateOf(row),
-  };
+  });
 }
 
 function runStateOf(row: Row): RunState {

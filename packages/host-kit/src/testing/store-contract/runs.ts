@@ -13,6 +13,33 @@ export function runsContract({ onStore, assert }: StoreContract): void {
     assert.deepEqual(await store.runs.read(TENANCY, run.runId), { kind: 'found', value: run });
   });
 
+  onStore('what a host of major 1 stored of versions is read as integers, however the run is found', async (store) => {
+    const run = sampleRun({ status: 'cancelling', scopeId: 's', engineVersion: 7, eventLogSchemaVersion: 2 });
+    const { eventLogSchemaVersion: _, ...kept } = run;
+    const stored: Run = JSON.parse(JSON.stringify({ ...kept, engineVersion: '7' }));
+    await store.transaction((transaction) => store.runs.insert(stored, transaction));
+    const found = await store.transaction(async (transaction) => [
+      (await store.runs.list(TENANCY, { before: undefined, limit: 1 }))[0],
+      (await store.runs.unfinished({ after: undefined, limit: 1 }))[0],
+      (await store.runs.disturbed([run.runId]))[0],
+      await store.runs.forAppend(run.runId, transaction),
+      await store.runs.activeIn(run, transaction),
+    ]);
+    assert.deepEqual(found, [run, run, run, run, run]);
+    const changed = await store.transaction((transaction) => store.runs.readForChange(TENANCY, run.runId, transaction));
+    assert.deepEqual(changed, { kind: 'found', value: run });
+    assert.deepEqual(await store.runs.read(TENANCY, run.runId), { kind: 'found', value: run });
+  });
+
+  onStore('a version that is no integer is not read as one', async (store) => {
+    for (const [index, engineVersion] of ['07', '1.0', '-1', '', null].entries()) {
+      const runId = `run_${index}`;
+      const stored: Run = JSON.parse(JSON.stringify({ ...sampleRun({ runId }), engineVersion }));
+      await store.transaction((transaction) => store.runs.insert(stored, transaction));
+      await assert.rejects(store.runs.read(TENANCY, runId));
+    }
+  });
+
   onStore('a run of another tenant, or of the other mode, is absent', async (store) => {
     const run = sampleRun({ workspace: 'w1' });
     await store.transaction((transaction) => store.runs.insert(run, transaction));
