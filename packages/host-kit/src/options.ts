@@ -6,6 +6,7 @@ import type { Retirement, ServedOptions } from '@svc/versioning';
 import type { Clock } from './clock.ts';
 import type { AuthenticationFacts } from './discovery/authentication.ts';
 import type { HostCapabilities } from './discovery/capabilities.ts';
+import { LIMIT_VALUES } from './discovery/limit-values.ts';
 import type { Coding } from './http/content-coding.ts';
 import type { Log } from './log.ts';
 import type { MountDefinition } from './mounts/mount.ts';
@@ -151,8 +152,12 @@ export const WEBHOOK_DEFAULTS: WebhookOptions = {
 };
 
 export const DEFAULT_PROTOCOL: ServedOptions = { versions: ['1.1', '2.0'], preferred: '1.1' };
-export const DEFAULT_MAX_REQUEST_BODY_BYTES = 1_048_576;
+export const DEFAULT_MAX_REQUEST_BODY_BYTES: number = LIMIT_VALUES['limits.maxRequestBodyBytes'];
 export const BODY_TIMEOUT_MS = 10_000;
 
 /** @see Interface: Limits */
-export const WORKSPACE_FILE_DEFAULTS: WorkspaceFileLimits = { maxFileBytes: 65_536, maxFiles: 256, maxVersions: 10 };
+export const WORKSPACE_FILE_DEFAULTS: WorkspaceFileLimits = {
+  maxFileBytes: LIMIT_VALUES['workspace.maxFileBytes'],
+  maxFiles: 256,
+  maxVersions: 10,
+};

@@ -4,6 +4,7 @@ import { durableDelivery } from './durable-delivery.ts';
 import { EVENT_LOG } from './event-log.ts';
 import type { HostFacts } from './facts.ts';
 import { ENVELOPE_KINDS, type Facets, LISTED_AS_SUPPORTED } from './families.ts';
+import { limitsOf } from './limits.ts';
 import { restTransportOf } from './rest-transport.ts';
 import { DISCOVERY_V1, type DiscoveryV1 } from './schema-v1.ts';
 import { servedFamilies } from './served-families.ts';
@@ -56,12 +57,7 @@ export function documentV1(facts: HostFacts): DiscoveryV1 {
       runEvent: 1,
       capabilities: 1,
     },
-    limits: {
-      clarificationRounds: 5,
-      schemaRounds: 3,
-      envelopesPerTurn: 32,
-      maxRequestBodyBytes: facts.maxRequestBodyBytes,
-    },
+    limits: limitsOf(facts),
     ...(signingKeys !== undefined && { signingKeys }),
     ...(fixtures !== undefined && { fixtures }),
     ...(extensions !== undefined && { extensions }),

@@ -3,6 +3,7 @@ import { durableDelivery } from './durable-delivery.ts';
 import { EVENT_LOG } from './event-log.ts';
 import type { HostFacts } from './facts.ts';
 import { type Facets, LISTED_AS_SUPPORTED } from './families.ts';
+import { limitsOf } from './limits.ts';
 import { restTransportOf } from './rest-transport.ts';
 import { RUN_LIST } from './run-list.ts';
 import { type Claim, DISCOVERY_V2, type DiscoveryV2, nameInMajor2 } from './schema-v2.ts';
@@ -52,13 +53,7 @@ export function documentV2(facts: HostFacts, contract: string): DiscoveryV2 {
       ...claim,
       lanes: lanesOf(facts),
     },
-    limits: {
-      ...claim,
-      clarificationRounds: 5,
-      schemaRounds: 3,
-      envelopesPerTurn: 32,
-      maxRequestBodyBytes: facts.maxRequestBodyBytes,
-    },
+    limits: { ...claim, ...limitsOf(facts) },
     ...(envelopeKinds !== undefined && {
       supportedEnvelopes: { ...claim, kinds: envelopeKinds },
       schemaVersions: { ...claim, kinds: Object.fromEntries(envelopeKinds.map((kind) => [kind, 1])) },

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { LIMIT_VALUES, type Limit } from './limit-values.ts';
 
 /** A positive whole number: of bytes, of milliseconds, of things. */
 const count = z.int().min(1);
@@ -18,21 +19,20 @@ const issuerUrl = z.url({ protocol: /^https?$/ });
 const calendarDate = z.iso.date();
 const interopVersion = z.string().regex(/^[0-9]+\.[0-9]+$/, 'must be two integers joined by a dot');
 
-/**
- * The facets of every capability family that the interface names, apart from how a major says that it is there. What is an enumeration of
- * the protocol is closed; names that a host chooses are held to a form.
- *
- * @see Interface: Discovery document; Limits
- */
-export const FACETS = {
-  agents: z.strictObject({ reasoning: z.strictObject({ tokenLimit: count }).optional() }),
+/** A facet of the table of limits. */
+type Bound = (limit: Limit) => z.ZodOptional<z.ZodType<number, number | undefined>>;
+
+const facetsWith = (bound: Bound) => ({
+  agents: z.strictObject({
+    reasoning: z.strictObject({ tokenLimit: bound('agents.reasoning.tokenLimit') }).optional(),
+  }),
   aiProviders: z.strictObject({
     supported: list(z.enum(['anthropic', 'openai', 'google', 'minimax'])),
     byok: list(z.enum(['anthropic', 'openai', 'google'])).optional(),
     policyModes: list(z.enum(['disabled', 'optional', 'required', 'restricted'])).optional(),
     policyScopes: list(z.enum(['workspace', 'project', 'canvas-type'])).optional(),
-    errorCode: z.literal('provider_policy_denied').optional(),
-    maxInlineMediaBytes: count.optional(),
+    errorCode: z.literal('provider_policy_denied'),
+    maxInlineMediaBytes: bound('aiProviders.maxInlineMediaBytes'),
   }),
   a2a: z.strictObject({
     protocolVersions: list(interopVersion).min(1),
@@ -45,15 +45,15 @@ export const FACETS = {
     roles: list(z.strictObject({ role: text, scopes: list(text) })).optional(),
     failClosed: z.literal(true).optional(),
   }),
-  blobStorage: z.strictObject({ maxObjectBytes: count.optional() }),
-  cache: z.strictObject({ maxValueBytes: count.optional(), maxTtlSeconds: count.optional() }),
+  blobStorage: z.strictObject({ maxObjectBytes: bound('blobStorage.maxObjectBytes') }),
+  cache: z.strictObject({ maxValueBytes: bound('cache.maxValueBytes'), maxTtlSeconds: bound('cache.maxTtlSeconds') }),
   compensation: z.strictObject({ ordering: z.literal('reverse-completion') }),
   connections: z.strictObject({}),
   dataResidency: z.strictObject({ regions: list(lowerKebab).min(1) }),
-  deadLetter: z.strictObject({ retentionDays: count.optional() }),
+  deadLetter: z.strictObject({ retentionDays: bound('deadLetter.retentionDays') }),
   demoMode: z.strictObject({}),
   dispatch: z.strictObject({
-    maxFanOut: count.optional(),
+    maxFanOut: bound('dispatch.maxFanOut'),
     fanOutPolicies: list(z.enum(['sequential', 'reject', 'parallel'])).optional(),
     joinModes: list(z.enum(['wait-all'])).optional(),
     childFailureModes: list(z.enum(['collect', 'absorb'])).optional(),
@@ -61,8 +61,8 @@ export const FACETS = {
   envelopes: z.strictObject({
     reliability: z.strictObject({
       events: list(text).optional(),
-      maxRetryAttempts: count.optional(),
-      truncationBudgetMultiplier: count.optional(),
+      maxRetryAttempts: bound('envelopes.reliability.maxRetryAttempts'),
+      truncationBudgetMultiplier: bound('envelopes.reliability.truncationBudgetMultiplier'),
     }),
   }),
   eventLog: z.strictObject({ transports: list(z.enum(['poll', 'sse'])).optional() }),
@@ -70,13 +70,13 @@ export const FACETS = {
     targets: list(z.enum(['run', 'event', 'node'])).min(1),
     signals: list(z.enum(['rating', 'correction', 'label', 'flag'])).min(1),
   }),
-  fs: z.strictObject({ maxFileSizeBytes: count.optional() }),
+  fs: z.strictObject({ maxFileSizeBytes: bound('fs.maxFileSizeBytes') }),
   httpClient: z.strictObject({
     ssrfGuard: z.literal(true),
     methods: list(z.enum(['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS'])).min(1),
     safeFetch: z.boolean(),
-    maxResponseBodyBytes: count.optional(),
-    requestTimeoutMs: count.optional(),
+    maxResponseBodyBytes: bound('httpClient.maxResponseBodyBytes'),
+    requestTimeoutMs: bound('httpClient.requestTimeoutMs'),
   }),
   i18n: z
     .strictObject({ default: locale, supported: list(locale).min(1) })
@@ -93,9 +93,9 @@ export const FACETS = {
   }),
   kanban: z.strictObject({}),
   kvStorage: z.strictObject({
-    maxKeyBytes: count.optional(),
-    maxValueBytes: count.optional(),
-    maxTtlSeconds: count.optional(),
+    maxKeyBytes: bound('kvStorage.maxKeyBytes'),
+    maxValueBytes: bound('kvStorage.maxValueBytes'),
+    maxTtlSeconds: bound('kvStorage.maxTtlSeconds'),
   }),
   mcp: z.strictObject({
     revisions: list(calendarDate).min(1),
@@ -104,7 +104,7 @@ export const FACETS = {
     features: list(z.enum(['server-discover', 'mrtr', 'cacheable-lists'])).optional(),
   }),
   multiAgent: z.strictObject({ executionModel: z.strictObject({ version: z.int().min(1).max(2) }) }),
-  multiPartyConversation: z.strictObject({ maxParticipants: count.optional() }),
+  multiPartyConversation: z.strictObject({ maxParticipants: bound('multiPartyConversation.maxParticipants') }),
   observability: z.strictObject({ otel: z.strictObject({ namespace: z.literal('svc') }).optional() }),
   portability: z.strictObject({
     kinds: list(z.enum(['agent', 'pack', 'prompt-template', 'connection-ref', 'schedule', 'roster', 'org-chart'])).min(
@@ -115,7 +115,7 @@ export const FACETS = {
   prompts: z.strictObject({
     templateKinds: list(z.enum(['system', 'user', 'few-shot', 'schema-hint'])).optional(),
     variableSources: list(z.enum(['input', 'variable', 'secret', 'context'])).optional(),
-    maxTemplateBytes: count.optional(),
+    maxTemplateBytes: bound('prompts.maxTemplateBytes'),
   }),
   purposePropagation: z.strictObject({}),
   queueBus: z.strictObject({}),
@@ -138,10 +138,15 @@ export const FACETS = {
     resolution: z.literal('host-managed'),
   }),
   sql: z.strictObject({ driver: z.enum(['sqlite']) }),
-  tableStorage: z.strictObject({ maxRowsPerTable: count.optional(), maxColumnsPerRow: count.optional() }),
-  triggerBridge: z.strictObject({ ingestion: z.strictObject({ maxBodyBytes: count }).optional() }),
+  tableStorage: z.strictObject({
+    maxRowsPerTable: bound('tableStorage.maxRowsPerTable'),
+    maxColumnsPerRow: bound('tableStorage.maxColumnsPerRow'),
+  }),
+  triggerBridge: z.strictObject({
+    ingestion: z.strictObject({ maxBodyBytes: bound('triggerBridge.ingestion.maxBodyBytes') }).optional(),
+  }),
   uiPlugins: z.strictObject({
-    maxEntryBytes: count.optional(),
+    maxEntryBytes: bound('uiPlugins.maxEntryBytes'),
     isolation: z.literal('cross-origin-iframe').optional(),
   }),
   vectorStore: z.strictObject({}),
@@ -157,14 +162,34 @@ export const FACETS = {
       .optional(),
     secretRotation: z.strictObject({ overlapSeconds: z.int().min(60).max(604_800) }).optional(),
   }),
-  workflowChainPacks: z.strictObject({ subChains: z.strictObject({ maxDepth: count }).optional() }),
+  workflowChainPacks: z.strictObject({
+    subChains: z.strictObject({ maxDepth: bound('workflowChainPacks.subChains.maxDepth') }).optional(),
+  }),
   workspace: z.strictObject({
     versioned: z.boolean().optional(),
-    maxFileBytes: count.optional(),
+    maxFileBytes: bound('workspace.maxFileBytes'),
     maxFiles: count.optional(),
     maxVersions: count.optional(),
   }),
-} as const satisfies Record<string, z.ZodType>;
+});
+
+/**
+ * The facets of every capability family that the interface names, apart from how a major says that it is there. What is an enumeration of
+ * the protocol is closed; names that a host chooses are held to a form.
+ *
+ * @see Interface: Discovery document; Limits
+ */
+export const FACETS = facetsWith(() => count.optional()) satisfies Record<string, z.ZodType>;
+
+const claimed = facetsWith((limit) => count.default(LIMIT_VALUES[limit]).optional());
+
+/** The same as a host claims them: a limit that it leaves out is the interface's. */
+export const CLAIMED = {
+  ...claimed,
+  aiProviders: claimed.aiProviders.extend({
+    errorCode: z.literal('provider_policy_denied').default('provider_policy_denied'),
+  }),
+};
 
 /**
  * Two families list what they support under the very name that major 1 claims presence with. There the list is the claim; major 2, where no
@@ -179,7 +204,7 @@ export const LISTED_AS_SUPPORTED: Readonly<Partial<Record<Family, string>>> = {
 export const NAMED_IN_MAJOR_2 = { interrupts: 'interrupt' } as const satisfies Partial<Record<Family, string>>;
 
 export type Family = keyof typeof FACETS;
-export type Facets = { readonly [Name in Family]?: z.input<(typeof FACETS)[Name]> };
+export type Facets = { readonly [Name in Family]?: z.input<(typeof CLAIMED)[Name]> };
 
 /** The audit log: a part of authentication in major 1, a family of its own in major 2. */
 export const AUDIT_V2 = z.strictObject({
@@ -236,7 +261,7 @@ export const AUTH_V2 = z.strictObject({
     .min(1),
 });
 
-/** Seven integers, of which three are always there. @see Interface: Limits */
+/** Integers, of which three are always there. @see Interface: Limits */
 export const LIMITS = z.strictObject({
   clarificationRounds: count,
   schemaRounds: count,

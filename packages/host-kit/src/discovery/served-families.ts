@@ -1,12 +1,12 @@
 import { z } from 'zod';
 import type { HostCapabilities } from './capabilities.ts';
-import { FACETS, type Facets } from './families.ts';
+import { CLAIMED, type Facets } from './families.ts';
 import { valid } from './valid.ts';
 
-const FAMILIES = z.strictObject(FACETS).partial();
+const FAMILIES = z.strictObject(CLAIMED).partial();
 
 /**
- * The families to advertise: without the experimental ones, unless their profile is switched on.
+ * The families to advertise, each with its limits: without the experimental ones, unless their profile is switched on.
  *
  * @throws {TypeError} for a family, a facet or a value that the interface does not know
  */

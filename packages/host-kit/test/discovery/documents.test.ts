@@ -18,6 +18,7 @@ import {
   scopeDiscovery,
 } from '../../src/discovery/index.ts';
 import { representation } from '../../src/http/representation.ts';
+import { DEFAULT_MAX_REQUEST_BODY_BYTES, WORKSPACE_FILE_DEFAULTS } from '../../src/options.ts';
 
 function facts(capabilities: HostCapabilities = {}, over: Partial<HostFacts> = {}): HostFacts {
   return {
@@ -129,6 +130,116 @@ const EVERYTHING: Facets = {
   workflowChainPacks: { subChains: { maxDepth: 8 } },
   workspace: { maxFileBytes: 65_536 },
 };
+
+/** The families of the table of limits as a host claims them that states no limit. */
+const WITHOUT_LIMITS: Facets = {
+  agents: { reasoning: {} },
+  aiProviders: { supported: ['anthropic'] },
+  blobStorage: {},
+  cache: {},
+  deadLetter: {},
+  dispatch: {},
+  envelopes: { reliability: {} },
+  fs: {},
+  httpClient: { ssrfGuard: true, methods: ['GET'], safeFetch: true },
+  kvStorage: {},
+  multiPartyConversation: {},
+  prompts: {},
+  tableStorage: {},
+  triggerBridge: { ingestion: {} },
+  uiPlugins: {},
+  workflowChainPacks: { subChains: {} },
+};
+
+/** @see Interface: Limits, values advertised by the reference host */
+const TABLE_OF_LIMITS = {
+  limits: {
+    clarificationRounds: 5,
+    schemaRounds: 3,
+    envelopesPerTurn: 32,
+    maxNodeExecutions: 1000,
+    maxRunDurationMs: 600_000,
+    maxRequestBodyBytes: 1_048_576,
+  },
+  agents: { reasoning: { tokenLimit: 512 } },
+  aiProviders: { maxInlineMediaBytes: 262_144 },
+  blobStorage: { maxObjectBytes: 52_428_800 },
+  cache: { maxValueBytes: 1_048_576, maxTtlSeconds: 86_400 },
+  deadLetter: { retentionDays: 30 },
+  dispatch: { maxFanOut: 16 },
+  envelopes: { reliability: { maxRetryAttempts: 3, truncationBudgetMultiplier: 2 } },
+  fs: { maxFileSizeBytes: 52_428_800 },
+  httpClient: { maxResponseBodyBytes: 10_485_760, requestTimeoutMs: 30_000 },
+  kvStorage: { maxKeyBytes: 1024, maxValueBytes: 1_048_576, maxTtlSeconds: 604_800 },
+  multiPartyConversation: { maxParticipants: 8 },
+  prompts: { maxTemplateBytes: 65_536 },
+  tableStorage: { maxRowsPerTable: 100_000, maxColumnsPerRow: 128 },
+  triggerBridge: { ingestion: { maxBodyBytes: 1_048_576 } },
+  uiPlugins: { maxEntryBytes: 2_097_152 },
+  workflowChainPacks: { subChains: { maxDepth: 8 } },
+};
+
+describe(covers('limits.discovery.reference-values'), () => {
+  const capabilities: HostCapabilities = { families: WITHOUT_LIMITS, limits: {} };
+
+  test("a limit that a host leaves out of what it claims is the interface's, in both majors", () => {
+    const over = { maxRequestBodyBytes: DEFAULT_MAX_REQUEST_BODY_BYTES };
+    expect(documentV1(facts(capabilities, over))).toMatchObject(TABLE_OF_LIMITS);
+    expect(documentV2(facts(capabilities, over), '2.0')).toMatchObject(TABLE_OF_LIMITS);
+  });
+
+  test("workspace files have the interface's limit, which major 1 tells", () => {
+    const document = documentV1(facts({}, { workspaceFiles: WORKSPACE_FILE_DEFAULTS }));
+    expect(document).toMatchObject({ workspace: { maxFileBytes: 65_536 } });
+  });
+
+  test('what a host states is told, and what it does not claim is not', () => {
+    const stated: HostCapabilities = {
+      families: { cache: { maxTtlSeconds: 60 }, agents: {} },
+      limits: { schemaRounds: 7 },
+    };
+    for (const document of [documentV1(facts(stated)), documentV2(facts(stated), '2.0')]) {
+      expect(document).toMatchObject({
+        cache: { maxTtlSeconds: 60, maxValueBytes: 1_048_576 },
+        limits: { schemaRounds: 7, clarificationRounds: 5 },
+      });
+      expect(document).not.toHaveProperty('kvStorage');
+      expect(document).not.toHaveProperty('agents.reasoning');
+    }
+    expect(documentV1(facts())).not.toHaveProperty('limits.maxRunDurationMs');
+  });
+
+  test('what another host leaves out of its document is not read into it', () => {
+    const document = documentV1(facts({ families: { cache: {} } }));
+    const foreign = { ...document, cache: { supported: true }, capabilities: {} };
+    expect(DISCOVERY_V1.parse(foreign)).toHaveProperty('cache', { supported: true });
+  });
+});
+
+describe(covers('errors.code.provider-policy-denied'), () => {
+  const families: Facets = { aiProviders: { supported: ['openai'] } };
+
+  test.each([
+    [1, documentV1(facts({ families }))],
+    [2, documentV2(facts({ families }), '2.0')],
+  ])('a record of providers names its error code, in major %i', (_major, document) => {
+    expect(document).toHaveProperty('aiProviders.errorCode', 'provider_policy_denied');
+  });
+
+  test('a record without it, or with another, is none of either major', () => {
+    const v1 = documentV1(facts({ families }));
+    const v2 = documentV2(facts({ families }), '2.0');
+    const claim = { status: 'stable', since: '2.0', witness: 'witnessable-unaided' };
+    for (const errorCode of [undefined, 'forbidden']) {
+      const named = errorCode === undefined ? {} : { errorCode };
+      expect(DISCOVERY_V1.safeParse({ ...v1, aiProviders: { supported: ['openai'], ...named } }).success).toBe(false);
+      expect(
+        DISCOVERY_V2.safeParse({ ...v2, aiProviders: { ...claim, providers: ['openai'], ...named } }).success,
+      ).toBe(false);
+    }
+    expect(DISCOVERY_V1.safeParse(v1).success && DISCOVERY_V2.safeParse(v2).success).toBe(true);
+  });
+});
 
 const signingKey = { keyId: 'key-1', alg: 'ed25519', publicKey: 'A'.repeat(43), use: 'certification-bundle' } as const;
 
