@@ -15,6 +15,7 @@ const STEPS = [
   { name: 'imports', command: ['tools/check-imports.mjs'] },
   { name: 'requirements', command: ['tools/check-requirements.mjs'] },
   { name: 'changesets', command: ['tools/check-changesets.mjs'] },
+  { name: 'versions', command: ['tools/write-versions.mjs', '--check'] },
   { name: 'entries', command: ['tools/check-entries.mjs'], built: true },
   { name: 'packages', command: ['tools/check-package.mjs'], built: true },
 ];

@@ -61,8 +61,9 @@ export const ROOMS = {
     mounts: ['http', 'wire', ...DOMAIN, PORTS],
     routes: ['http', 'wire', 'openapi', ...DOMAIN],
     'options.ts': ['http', 'mounts', ...DOMAIN, PORTS, 'telemetry'],
-    'host.ts': ['options.ts', 'telemetry', 'routes', 'mounts', 'http', 'wire', ...DOMAIN, PORTS],
-    'index.ts': ['host.ts', 'options.ts', 'mounts', 'telemetry', ...DOMAIN, PORTS],
+    'host.ts': ['version.ts', 'options.ts', 'telemetry', 'routes', 'mounts', 'http', 'wire', ...DOMAIN, PORTS],
+    'version.ts': [],
+    'index.ts': ['version.ts', 'host.ts', 'options.ts', 'mounts', 'telemetry', ...DOMAIN, PORTS],
     adapters: ['host.ts'],
     testing: [...DOMAIN, PORTS],
     // It looks at hosts from outside, so it knows nothing of this one.

@@ -4,7 +4,7 @@ import { memoryRateLimiter } from '@svc/auth/rate-limit';
 import { egressPolicy } from '@svc/egress-guard';
 import { guardedFetch } from '@svc/egress-guard/fetch';
 import { guardedPost } from '@svc/egress-guard/post';
-import { createHost, type Host, type Log, type Store } from '@svc/host-kit';
+import { createHost, type Host, type Log, type Store, VERSION } from '@svc/host-kit';
 import { toNodeListener } from '@svc/host-kit/node';
 import { memoryStore } from '@svc/host-kit/stores/memory';
 import { postgresStore } from '@svc/host-kit/stores/postgres';
@@ -123,7 +123,7 @@ async function assemble(config: Config, baseUrl: string, store: Store, log: Log)
     streams: config.streams,
     ...(enabled && { workspaceFiles }),
     maxRequestBodyBytes: config.limits.maxRequestBodyBytes,
-    implementation: { name: 'svc-reference-host', version: '0.0.0', vendor: config.org },
+    implementation: { name: 'svc-reference-host', version: VERSION, vendor: config.org },
   });
 }
 

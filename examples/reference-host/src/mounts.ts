@@ -1,4 +1,4 @@
-import type { MountDefinition } from '@svc/host-kit';
+import { type MountDefinition, VERSION } from '@svc/host-kit';
 import { a2aMount } from '@svc/host-kit/mounts/a2a';
 import { chatMount } from '@svc/host-kit/mounts/chat';
 import { mcpMount } from '@svc/host-kit/mounts/mcp';
@@ -13,7 +13,7 @@ const A2A = a2aMount({
   agent: {
     name: 'svc reference host',
     description: 'Runs a workflow: the message names it in metadata.workflowId, and its data part is the inputs.',
-    version: '0.0.0',
+    version: VERSION,
     skills: [
       { id: 'echo', name: 'Echo', description: 'Completes with its inputs.' },
       { id: 'delay', name: 'Delay', description: 'Completes after inputs.ms.' },

@@ -71,6 +71,7 @@ import { apart, tracedLog } from './telemetry/spans.ts';
 import { telemetry } from './telemetry/telemetry.ts';
 import type { Transaction } from './transaction.ts';
 import { upkeep } from './upkeep.ts';
+import { VERSION } from './version.ts';
 import { attempt } from './webhooks/attempt.ts';
 import { hostBacklog, tenantBacklog } from './webhooks/backlog.ts';
 import { dispatcher } from './webhooks/dispatcher.ts';
@@ -338,6 +339,7 @@ export function createHost(options: HostOptions): Host {
       served,
       baseUrl: options.baseUrl,
       implementation,
+      version: VERSION,
       authentication,
       limitsRate: options.rateLimit !== undefined,
       retires: options.retirement !== undefined,
@@ -500,7 +502,6 @@ const FORGET_PUSHES_MS = 3_600_000;
 const FORGET_REPLIES_MS = 60_000;
 /** Again, because another host may have sealed with a former key meanwhile. */
 const RESEAL_MS = 600_000;
-const VERSION = '0.0.0';
 const USER_AGENT = `svc-webhook-dispatcher/${VERSION}`;
 
 /** During the overlap and on a host of major 1 both families are sent; a host of major 2 alone sends its own. */

@@ -26,4 +26,5 @@ export type { RunEvent } from './runs/event-store.ts';
 export type { Run, RunFailure, RunStatus } from './runs/run.ts';
 export type { Store } from './stores/store.ts';
 export type { TelemetryOptions } from './telemetry/scope.ts';
+export { VERSION } from './version.ts';
 export type { Transport, TransportRequest, TransportVerdict } from './webhooks/transport.ts';

@@ -9,6 +9,8 @@ export interface DescribedHost {
   /** Where clients reach the host; without it the description names the origin that it was read from. */
   readonly baseUrl: string | undefined;
   readonly implementation: { readonly name: string };
+  /** Of the release that describes itself. */
+  readonly version: string;
   readonly authentication: AuthenticationFacts;
   /** Whether requests are limited by credential. */
   readonly limitsRate: boolean;

@@ -17,7 +17,7 @@ import { TAGS } from './tags.ts';
  * @see Interface: Version axes, 14
  */
 export function apiDescription(major: Major, host: DescribedHost): JsonObject {
-  const { served, routes, implementation, baseUrl } = host;
+  const { routes, implementation, version, baseUrl } = host;
   const collected = schemas();
   const byId = new Map(routes.map((route) => [route.operationId, route]));
   const operations = MANIFEST.flatMap((operation) => {
@@ -30,7 +30,7 @@ export function apiDescription(major: Major, host: DescribedHost): JsonObject {
     openapi: '3.1.1',
     info: {
       title: `${implementation.name}, major ${major}`,
-      version: `${served.contractOf(major)}.0`,
+      version,
       description: INTRODUCTION[major],
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -9,6 +9,7 @@ import { createHost, type HostOptions } from '@svc/host-kit';
 import { memoryStore } from '@svc/host-kit/stores/memory';
 import { covers } from '@svc/tools/covers';
 import { MANIFEST } from '@svc/versioning';
+import { parseSemanticVersion } from '@svc/versioning/axes';
 import { describe, expect, test } from 'vitest';
 
 function hostWith(options: Partial<HostOptions> = {}) {
@@ -157,7 +158,6 @@ describe(covers('operations.openapi.served'), () => {
   ])('%s in major %s', async (path, major, contract) => {
     const { document, headers } = await descriptionOf({}, major, path);
     expect(document.openapi).toBe('3.1.1');
-    expect(document.info.version).toBe(`${contract}.0`);
     expect(Object.fromEntries(headers)).toMatchObject({
       'content-type': 'application/json',
       'cache-control': 'public, max-age=300',
@@ -166,6 +166,21 @@ describe(covers('operations.openapi.served'), () => {
       etag: expect.stringMatching(/^"[\w-]+"$/),
     });
   });
+
+  test.each(['1', '2'])(
+    `${covers('versioning.axes.api-description')} Its version is the one that is released, major %s.`,
+    async (major) => {
+      const manifest = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
+      const { document } = await descriptionOf({}, major);
+      expect(document.info.version).toBe(manifest.version);
+      expect(parseSemanticVersion(document.info.version)).toBeDefined();
+      const named = { implementation: { name: 'another-host', version: '9.9.9', vendor: 'others' } };
+      expect((await descriptionOf(named, major)).document.info).toMatchObject({
+        title: `another-host, major ${major}`,
+        version: manifest.version,
+      });
+    },
+  );
 
   test('who has it is told so', async () => {
     const host = hostWith();

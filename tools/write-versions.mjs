@@ -1,0 +1,43 @@
+/**
+ * Writes the version of each package that tells it to people into its `src/version.ts`: `node tools/write-versions.mjs`, as a part of
+ * `npm run release:version`, which takes the versions from the changesets. `--check` writes nothing, and fails where a file is behind.
+ */
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { argv, exit } from 'node:process';
+import { fileURLToPath } from 'node:url';
+
+/**
+ * @param {string} root a checkout
+ * @returns {{ path: string, text: string }[]} the files that are behind, with what belongs in them
+ */
+export function versionsBehind(root) {
+  return readdirSync(join(root, 'packages')).flatMap((folder) => {
+    const path = join('packages', folder, 'src/version.ts');
+    // Where a package has none, nobody is shown its version.
+    if (!existsSync(join(root, path)) || !isGenerated(join(root, path))) return [];
+    const { version } = JSON.parse(readFileSync(join(root, 'packages', folder, 'package.json'), 'utf8'));
+    const text = `${HEAD}export const VERSION: string = '${version}';\n`;
+    return readFileSync(join(root, path), 'utf8') === text ? [] : [{ path, text }];
+  });
+}
+
+const HEAD = `/** The version that this package is released as. Written by \`tools/write-versions.mjs\` from its manifest. */\n`;
+
+/** A file of that name may be about versions of something else. */
+function isGenerated(path) {
+  return readFileSync(path, 'utf8').includes('tools/write-versions.mjs');
+}
+
+function main() {
+  const root = fileURLToPath(new URL('..', import.meta.url));
+  const behind = versionsBehind(root);
+  if (argv.includes('--check')) {
+    for (const { path } of behind) console.error(`${path} is behind its manifest: run node tools/write-versions.mjs`);
+    if (behind.length > 0) exit(1);
+    return;
+  }
+  for (const { path, text } of behind) writeFileSync(join(root, path), text);
+}
+
+if (argv[1] !== undefined && resolve(argv[1]) === fileURLToPath(import.meta.url)) main();

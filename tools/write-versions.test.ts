@@ -1,0 +1,29 @@
+import { fileURLToPath } from 'node:url';
+import { expect, test } from 'vitest';
+import { temporaryTree } from './temporary-tree.ts';
+
+interface Versions {
+  versionsBehind(root: string): { path: string; text: string }[];
+}
+
+const { versionsBehind }: Versions = await import(new URL('./write-versions.mjs', import.meta.url).href);
+
+test('every package of this repository tells the version of its manifest', () => {
+  expect(versionsBehind(fileURLToPath(new URL('..', import.meta.url)))).toEqual([]);
+});
+
+test('a version that the manifest has left behind is written anew, and no other file', () => {
+  const files = (version: string) => ({
+    'packages/a/package.json': { version },
+    'packages/a/src/version.ts': '/** Written by `tools/write-versions.mjs`. */\n',
+    'packages/b/package.json': { version },
+    'packages/b/src/version.ts': 'export const GRAMMAR = /^[0-9]+$/;\n',
+    'packages/c/package.json': { version },
+  });
+  const [found, ...others] = versionsBehind(temporaryTree(files('2.3.0-rc.1')));
+  expect([found?.path, others]).toEqual(['packages/a/src/version.ts', []]);
+  expect(found?.text).toContain(`VERSION: string = '2.3.0-rc.1';`);
+  expect(versionsBehind(temporaryTree({ ...files('2.3.0-rc.1'), 'packages/a/src/version.ts': found?.text }))).toEqual(
+    [],
+  );
+});
