@@ -4,7 +4,6 @@ import { type PostgresServer, startPostgres } from '@svc/tools/postgres';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { bootConforming, DURATIONS, HOSTS, KEYS } from './hosts.ts';
-import { GO_THROUGH_ALL, isOfUnserved } from './unserved.ts';
 
 // Each of them is a host, a suite and much waiting.
 vi.setConfig({ maxConcurrency: 2 });
@@ -47,14 +46,14 @@ async function judge(changes: object, options: Partial<ConformanceOptions> = {})
 
 function broken({ results }: Report) {
   return results
-    .filter(({ id, outcome }) => (outcome === 'failed' || outcome === 'warned') && !GO_THROUGH_ALL.includes(id))
+    .filter(({ outcome }) => outcome === 'failed' || outcome === 'warned')
     .map(({ id, major, failure }) => [id, major, failure]);
 }
 
 /** Ids of what was looked at under no major. */
 function skipped({ results }: Report): readonly string[] {
   const looked = new Set(results.filter(({ outcome }) => outcome !== 'skipped').map(({ id }) => id));
-  return [...new Set(results.map(({ id }) => id))].filter((id) => !looked.has(id) && !isOfUnserved(id)).sort();
+  return [...new Set(results.map(({ id }) => id))].filter((id) => !looked.has(id)).sort();
 }
 
 /** What needs a host of another kind, or a key that may be used up: each of them is looked at below. */
@@ -87,7 +86,7 @@ describe.concurrent('the reference host keeps every rule in both majors', () => 
     async (_store, at) => {
       const report = await judge({ ...HOSTS.durable, ...(await at()) }, { keys: withoutSpare });
       expect(broken(report)).toEqual([]);
-      const expected = [...OF_OTHER_HOSTS, ...SERVED, ...BEST_EFFORT].filter((id) => !isOfUnserved(id));
+      const expected = [...OF_OTHER_HOSTS, ...SERVED, ...BEST_EFFORT];
       expect(skipped(report)).toEqual(expected.sort());
     },
     180_000,
@@ -135,7 +134,5 @@ test('every check was looked at, under every major that it has', () => {
   const all = CHECKS.filter(({ id }) => !SERVED.includes(id)).flatMap(({ id, majors }) =>
     majors.map((major) => `${id} ${major}`),
   );
-  const isExcused = (one: string) =>
-    isOfUnserved(one.split(' ')[0] ?? '') || GO_THROUGH_ALL.includes(one.split(' ')[0] ?? '');
-  expect(all.filter((one) => !kept.has(one) && !isExcused(one))).toEqual([]);
+  expect(all.filter((one) => !kept.has(one))).toEqual([]);
 });

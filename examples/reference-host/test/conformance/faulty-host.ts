@@ -1,19 +1,30 @@
 import { createHmac } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
-import { type Report, runConformance } from '@svc/host-kit/conformance';
+import { type Report, runConformance, UsageError } from '@svc/host-kit/conformance';
 import type { Fault } from './fault.ts';
 import { type Asked, type Meddler, startProxy, textIn } from './faulty-proxy.ts';
 import { DURATIONS, KEYS } from './hosts.ts';
 import { REGISTER } from './meddlers.ts';
 
 /** Points the checks that a fault breaks at a host that has it. */
-export async function judge(
+export async function judge(url: string, fault: Fault): Promise<Report> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await judgeOn(await freePort(), url, fault);
+    } catch (error) {
+      // Another process may have taken the port meanwhile.
+      if (!(error instanceof UsageError) || tries === 5) throw error;
+    }
+  }
+}
+
+async function judgeOn(
+  port: number,
   url: string,
   { breaks, majors, host = honest, receiver = honest, options }: Fault,
 ): Promise<Report> {
   const secrets = new Map<string, string>();
-  const port = await freePort();
   const front = await startProxy(() => url, noting(secrets, host));
   const back = await startProxy(
     () => `http://127.0.0.1:${port}`,
