@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 
 // The workspace runs from source; the packed shape has tests of its own.
@@ -14,6 +15,8 @@ export default defineConfig({
       'soak/**/*.test.ts',
       'load/**/*.test.ts',
     ],
+    // Most of the time is spent waiting: for hosts that boot, for deliveries, for what does not come.
+    maxWorkers: Math.max(4, availableParallelism()),
     testTimeout: 10_000,
     // Starting and ending a database takes its time on a machine that has other things to do.
     hookTimeout: 60_000,

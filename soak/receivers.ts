@@ -1,8 +1,8 @@
+import { randomInt } from 'node:crypto';
 import { renameSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { Chance } from '@svc/tools/chance';
 import { type Child, launch, sleep, soon } from './child.ts';
 import type { Secrets, Told, Weather } from './records.ts';
 
@@ -26,7 +26,7 @@ export interface Receivers {
 
 const PROGRAM = fileURLToPath(new URL('./receiver.ts', import.meta.url));
 
-export async function startReceivers(folder: string, count: number, chance: Chance): Promise<Receivers> {
+export async function startReceivers(folder: string, count: number): Promise<Receivers> {
   const secretsFile = join(folder, 'subscriptions.json');
   let secrets: Secrets = {};
   writeFileSync(secretsFile, '{}');
@@ -36,7 +36,7 @@ export async function startReceivers(folder: string, count: number, chance: Chan
   const down = new Set<number>();
   for (const [index, file] of files.entries()) {
     writeFileSync(file, '');
-    ports[index] = await freePort(chance);
+    ports[index] = await freePort();
     children[index] = await boot(index);
   }
 
@@ -91,10 +91,13 @@ export async function startReceivers(folder: string, count: number, chance: Chan
   }
 }
 
-/** One that no connection is given by chance while its receiver is down: below those that systems choose from. */
-async function freePort(chance: Chance): Promise<number> {
+/**
+ * One that no connection is given by chance while its receiver is down: below those that systems choose from. Not from the seed: two soaks
+ * of the same one may go on at the same time.
+ */
+async function freePort(): Promise<number> {
   for (;;) {
-    const port = 20_000 + chance.below(12_000);
+    const port = randomInt(20_000, 32_000);
     const server = createServer();
     const isFree = await new Promise<boolean>((resolve) => {
       server.once('error', () => resolve(false)).listen(port, '127.0.0.1', () => resolve(true));

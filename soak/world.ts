@@ -40,7 +40,7 @@ export async function startWorld(store: StoreName, seed: number, folder: string)
   try {
     const postgres = store === 'postgres' ? await startPostgres({ keepIn: join(folder, 'postgres') }) : undefined;
     if (postgres !== undefined) closing.push(() => postgres.stop());
-    const receivers = await startReceivers(folder, RECEIVERS, chance);
+    const receivers = await startReceivers(folder, RECEIVERS);
     closing.push(() => receivers.end());
     const hosts = hostsOf({
       folder,
