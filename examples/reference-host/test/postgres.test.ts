@@ -63,7 +63,8 @@ function boot(name: string, store = postgres.url): Promise<BootedHost> {
     ],
     webhooks: {
       durable: true,
-      attemptTimeoutMs: 500,
+      // No receiver on this machine is as slow, however busy it is.
+      attemptTimeoutMs: 2000,
       retryPolicy: { maxAttempts: 100, backoff: 'fixed', delayMs: 500 },
     },
     egress: { allowLoopback: [receiver.port] },
