@@ -58,7 +58,7 @@ function boot(name: string, store = postgres.url): Promise<BootedHost> {
         tenant: 'acme',
         workspaces: ['acme-prod'],
         principal: 'p_1',
-        scopes: ['runs:create', 'runs:read', 'webhooks:manage', 'audit:read'],
+        scopes: ['runs:create', 'runs:read', 'runs:cancel', 'approvals:respond', 'webhooks:manage', 'audit:read'],
       },
     ],
     webhooks: {
@@ -119,6 +119,60 @@ test(`${covers('webhooks.durable.at-least-once')} One of two hosts is killed, an
   expect(new Set(heard('run.completed'))).toEqual(ids);
   expect((await call(other, `/v1/runs/${long.runId}`)).status).toBe('completed');
 }, 60_000);
+
+test(`${covers('operations.runs.cancel-in-time', 'runs.life.one-end')} What is asked at one host holds for the run that the other one drives`, async () => {
+  const [driving, asked] = hosts;
+  const at = (runId: string, what = '') => `/v1/runs/${runId}${what}`;
+  const until = async (runId: string, status: string, withinMs: number) => {
+    for (const end = Date.now() + withinMs; Date.now() < end; ) {
+      if ((await call(asked, at(runId))).status === status) return;
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+    throw new Error(`It was not ${status} in time.`);
+  };
+  const start = async (inputs: object, workflowId: string) => {
+    const { runId } = await call(driving, '/v1/runs', newRun(inputs, workflowId));
+    return runId as string;
+  };
+  const types = async (runId: string) => {
+    const { events } = await call(asked, at(runId, '/events/poll?timeout=1'));
+    return (events as { type: string }[]).map(({ type }) => type);
+  };
+
+  const cancelled = await start({ ms: 60_000 }, 'delay');
+  await until(cancelled, 'running', 10_000);
+  expect(await call(asked, at(cancelled, '/cancel'), {})).toMatchObject({ status: 'cancelling' });
+  await until(cancelled, 'cancelled', 5000);
+
+  const paused = await start({ ms: 2500 }, 'delay');
+  await until(paused, 'running', 10_000);
+  await call(asked, at(paused, ':pause'), {});
+  await until(paused, 'paused', 5000);
+  await call(asked, at(paused, ':resume'), {});
+  await until(paused, 'completed', 15_000);
+  expect(await types(paused)).toEqual([
+    ...['run.started', 'node.started', 'run.paused', 'run.resumed', 'node.completed', 'run.completed'],
+  ]);
+
+  const waiting = await start({}, 'approval');
+  await until(waiting, 'waiting-approval', 10_000);
+  const answers = await Promise.all(
+    hosts.map(async (host) => {
+      const response = await fetch(`${host.url}${at(waiting, '/interrupts/approval')}`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${KEY}`, 'content-type': 'application/json' },
+        body: JSON.stringify({ resumeValue: { action: 'accept' } }),
+      });
+      return response.status;
+    }),
+  );
+  expect(answers.sort()).toEqual([200, 409]);
+  await until(waiting, 'completed', 15_000);
+  for (const runId of [cancelled, paused, waiting]) {
+    const ends = (await types(runId)).filter((type) => /^run\.(completed|failed|cancelled)$/.test(type));
+    expect(ends.length).toBe(1);
+  }
+}, 90_000);
 
 test('without the key that hosts share there is no host', async () => {
   const started = launch(folder.path('c.json'), { listen: { port: 0 }, store: postgres.url });

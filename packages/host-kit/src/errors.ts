@@ -14,6 +14,9 @@ interface DetailsByCode {
   workspace_conflict: { readonly currentVersion: number };
   /** In bytes, or in files. */
   workspace_too_large: { readonly maxBytes: number; readonly providedBytes: number } | { readonly maxFiles: number };
+  /** Whole seconds. */
+  run_already_active: { readonly activeRunId: string; readonly activeHost: 'cloud'; readonly retryAfter: number };
+  force_engine_version_forbidden: undefined;
   fork_point_invalid: undefined;
   interrupt_not_found: undefined;
   interrupt_already_resolved: undefined;
@@ -59,6 +62,8 @@ const STATUS = {
   run_state_conflict: 409,
   workspace_conflict: 409,
   workspace_too_large: 413,
+  run_already_active: 409,
+  force_engine_version_forbidden: 403,
   fork_point_invalid: 422,
   interrupt_not_found: 404,
   interrupt_already_resolved: 409,

@@ -122,6 +122,11 @@ const DETAILS: Readonly<Record<ErrorCode, PerMajor<z.ZodType | undefined>>> = {
     z.strictObject({ maxBytes: count, providedBytes: count }),
     z.strictObject({ maxFiles: count }),
   ]),
+  run_already_active: {
+    1: z.strictObject({ activeRunId: z.string(), activeHost: z.literal('cloud'), retryAfter: count }),
+    2: z.strictObject({ activeRunId: z.string(), activeHost: z.literal('cloud') }),
+  },
+  force_engine_version_forbidden: undefined,
   fork_point_invalid: undefined,
   interrupt_not_found: undefined,
   interrupt_already_resolved: undefined,

@@ -1,11 +1,14 @@
-import type { Served } from '@svc/versioning';
+import type { Major, Served } from '@svc/versioning';
+import { HostError } from '../errors.ts';
 import { matchesEtag } from '../http/conditional.ts';
 import { empty, json } from '../http/description.ts';
 import { type Route, route, routeWithBody } from '../http/route.ts';
-import { type CreateRunOptions, createRun } from '../runs/create.ts';
+import { type CreateRunOptions, createRun, RunActive } from '../runs/create.ts';
 import type { Executor } from '../runs/executor.ts';
 import type { Run } from '../runs/run.ts';
+import { runIdOf } from '../wire/event.ts';
 import { createdBody, createdRun, runRequest, runRequestExample, snapshot, snapshotBody } from '../wire/run.ts';
+import { creationHeaders, creationIn } from '../wire/run-headers.ts';
 import { addressedRun } from './run-address.ts';
 
 export interface RunRoutesOptions extends CreateRunOptions {
@@ -26,13 +29,18 @@ export function runRoutes(options: RunRoutesOptions): Route[] {
         summary: 'Create a run',
         description: 'When the answer is there, the run is durable: it is executed even if the host restarts.',
         example: runRequestExample,
+        headers: creationHeaders,
         answers: { 201: json('The run, and where its events are.', createdRun) },
+        errors: ['run_already_active', 'force_engine_version_forbidden'],
       },
-      async serve({ major, principal, decided, keep }, request) {
+      async serve({ major, principal, headers, decided, keep }, request) {
         const replyTo = (run: Run) => ({ status: 201, body: createdBody(major, run) });
-        const run = await createRun(options, principal, request, (created, transaction) =>
+        const asked = { ...request, ...creationIn(headers, major, request.scopeId) };
+        const run = await createRun(options, principal, asked, (created, transaction) =>
           keep(replyTo(created), transaction),
-        );
+        ).catch((error: unknown) => {
+          throw error instanceof RunActive ? alreadyActive(major, error.run) : error;
+        });
         executor.execute(run, decided && { type: 'authorization.decided', payload: { ...decided } });
         return replyTo(run);
       },
@@ -61,4 +69,14 @@ export function runRoutes(options: RunRoutesOptions): Route[] {
   ];
 }
 
+function alreadyActive(major: Major, run: Run): HostError {
+  const message =
+    'A run of this scopeId is active. Wait for its end, or create the run without asking to be the only one.';
+  return new HostError('run_already_active', message, {
+    details: { activeRunId: runIdOf[major](run), activeHost: 'cloud', retryAfter: RETRY_AFTER_SECONDS },
+    headers: { 'retry-after': String(RETRY_AFTER_SECONDS) },
+  });
+}
+
+const RETRY_AFTER_SECONDS = 5;
 const PRIVATE = { 'cache-control': 'private, no-cache' };

@@ -23,11 +23,28 @@ export interface RunRequest {
   readonly metadata: JsonObject | undefined;
   /** Default `rest`. */
   readonly transport?: RunTransport;
+  /** What the caller knows the run by. */
+  readonly scopeId?: string | undefined;
+  /** Whether there may be no other run of the same workspace and `scopeId` that has not ended. */
+  readonly isOnlyOfScope?: boolean;
+  /** The version of the engine, for tests. Default: the engine's own. */
+  readonly engineVersion?: number | undefined;
+}
+
+/** There is a run of the same `scopeId` that has not ended. */
+export class RunActive extends Error {
+  override readonly name = 'RunActive';
+  readonly run: Run;
+
+  constructor(run: Run) {
+    super('A run of this scopeId is active.');
+    this.run = run;
+  }
 }
 
 export interface CreateRunOptions {
   readonly store: Store;
-  readonly engine: Pick<WorkflowEngine, 'version' | 'refuse'>;
+  readonly engine: Pick<WorkflowEngine, 'version' | 'otherVersions' | 'refuse'>;
   readonly clock: Clock;
   readonly random: Random;
   /** Writes an audit fact in the transaction of what it records. */
@@ -38,7 +55,9 @@ export interface CreateRunOptions {
  * Creates a run under the caller's identity. When it resolves, the run is durable.
  *
  * @param created is told of it in the same transaction
- * @throws {HostError} `validation_error` when the engine cannot run it, `forbidden` when the scope is not the caller's
+ * @throws {HostError} `validation_error` when the engine cannot run it, `forbidden` when the scope is not the caller's,
+ * `force_engine_version_forbidden` when somebody other than a test chooses the engine's version
+ * @throws {RunActive}
  */
 export async function createRun(
   options: CreateRunOptions,
@@ -64,7 +83,8 @@ export async function createRun(
     tags: request.tags,
     ...(request.metadata !== undefined && { metadata: request.metadata }),
     ...(request.transport !== undefined && { transport: request.transport }),
-    engineVersion: engine.version,
+    ...(request.scopeId !== undefined && { scopeId: request.scopeId }),
+    engineVersion: versionOf(engine, principal, request.engineVersion),
     eventLogSchemaVersion: EVENT_LOG_SCHEMA_VERSION,
     lastSequence: -1,
     createdAt: clock.now(),
@@ -77,6 +97,8 @@ export async function createRun(
     details: { workflow: run.workflowId },
   });
   await store.transaction(async (transaction) => {
+    const active = request.isOnlyOfScope === true ? await store.runs.activeIn(run, transaction) : undefined;
+    if (active !== undefined) throw new RunActive(active);
     await store.runs.insert(run, transaction);
     await record(fact, transaction);
     await created(run, transaction);
@@ -86,6 +108,21 @@ export async function createRun(
 
 /** Stamped on every run that this host creates. @see Interface: Version axes, 4 */
 export const EVENT_LOG_SCHEMA_VERSION = 3;
+
+function versionOf(
+  { version, otherVersions = [] }: CreateRunOptions['engine'],
+  { tenancy }: Principal,
+  forced: number | undefined,
+): number {
+  if (forced === undefined) return version;
+  if (tenancy.mode !== 'test') {
+    const message = 'The version of the engine is chosen with a test key alone.';
+    throw new HostError('force_engine_version_forbidden', message, { details: undefined });
+  }
+  const known = [version, ...otherVersions];
+  if (known.includes(forced)) return forced;
+  throw invalid({ field: 'header.Force-Engine-Version', problem: `must be one of ${known.join(', ')}` });
+}
 
 /** A credential's first workspace is its default; one for the whole tenant has none, and its runs belong to the tenant. */
 function workspaceOf({ tenancy }: Principal, scope: string | undefined): string | undefined {

@@ -3,6 +3,7 @@ import type { Clock } from '../clock.ts';
 import { HostError } from '../errors.ts';
 import { ask } from '../interrupts/ask.ts';
 import { checkedRequest } from '../interrupts/request.ts';
+import { isJsonObject } from '../json.ts';
 import { describeError, type Log } from '../log.ts';
 import type { Random } from '../random.ts';
 import type { Store } from '../stores/store.ts';
@@ -64,6 +65,7 @@ export function beginTurn(options: TurnOptions, { run, decided, after, isDoomed 
   const leaving = new AbortController();
   let left: RunLeft | undefined;
   let lastSequence = run.lastSequence;
+  let startedAt = run.startedAt ?? clock.now();
   let refusedAt: number | undefined;
   let resting = 0;
   let isPauseAsked = run.pauseRequest !== undefined;
@@ -140,9 +142,26 @@ export function beginTurn(options: TurnOptions, { run, decided, after, isDoomed 
     if (left !== undefined && why() !== 'cancelled') return;
     await inTurn(begin);
     if (left !== undefined) return;
-    const outcome = await engine.execute(run, execution).then(checked).catch(failure);
+    const callOff = limitTime();
+    const outcome = await engine.execute(run, execution).then(checked).catch(failure).finally(callOff);
     if (left === undefined || why() === 'cancelled') await inTurn((open) => end(open, outcome));
     if (why() === 'broken') throw left;
+  }
+
+  /** Fails the run when it takes longer than its caller allowed it. */
+  function limitTime(): () => void {
+    const limit = timeLimitOf(run);
+    if (limit === undefined) return () => {};
+    return clock.at(startedAt + limit, () => {
+      const failed = inTurn(async (open) => {
+        if (open.run.status !== 'running') return;
+        const observed = clock.now() - startedAt;
+        const breached = { type: 'cap.breached', payload: { kind: 'run-duration', limit, observed } };
+        await open.append(breached, endedEvent(open.run, TIMED_OUT, clock.now()));
+      });
+      // Whatever it met, it made the turn leave the run.
+      failed.catch(() => {});
+    });
   }
 
   /** A run may have ended or moved on since it was found. */
@@ -180,6 +199,7 @@ export function beginTurn(options: TurnOptions, { run, decided, after, isDoomed 
         return { result, run: open.run };
       });
       lastSequence = done.run.lastSequence;
+      startedAt = done.run.startedAt ?? startedAt;
       const reason = WHY_LEFT[done.run.status];
       if (reason !== undefined) leave(reason);
       return done.result;
@@ -280,6 +300,17 @@ function isDriven({ status }: Run): boolean {
   return status === 'running' || status === 'cancelling';
 }
 
+/** `configurable.run.runTimeoutMs`, of major 2. */
+function timeLimitOf({ configurable }: Run): number | undefined {
+  const limits = configurable?.run;
+  const limit = isJsonObject(limits) ? limits.runTimeoutMs : undefined;
+  return typeof limit === 'number' && limit > 0 ? limit : undefined;
+}
+
+const TIMED_OUT: RunOutcome = {
+  status: 'failed',
+  error: { code: 'run_timeout', message: 'The run took longer than runTimeoutMs allows.', retryable: false },
+};
 const ENGINE_FAILED = failed('The workflow engine failed.');
 const NOT_RECORDED = failed('What the workflow did could not be recorded.');
 

@@ -31,9 +31,15 @@ const CONFIGURABLE_V2 = z.strictObject({
 });
 
 const SCHEMA = {
-  1: z.strictObject({ ...COMMON, configurable: jsonObject.optional() }),
-  2: z.strictObject({ ...COMMON, configurable: CONFIGURABLE_V2.optional() }),
+  1: z.strictObject({ ...COMMON, configurable: jsonObject.optional() }, { error: noCallback }),
+  2: z.strictObject({ ...COMMON, configurable: CONFIGURABLE_V2.optional() }, { error: noCallback }),
 } as const;
+
+/** A client that names a callback waits for it, so it is told at once that none will come. */
+function noCallback({ code, keys }: { readonly code?: string; readonly keys?: unknown }): string | undefined {
+  if (code !== 'unrecognized_keys' || !Array.isArray(keys) || !keys.includes('callbackUrl')) return undefined;
+  return 'callbackUrl is not served: this host calls nobody back. Register a webhook for interrupt.requested instead';
+}
 
 const OPTIONS = { configurable: true, tags: true, metadata: true } as const;
 
@@ -59,6 +65,7 @@ function requestOf(body: z.infer<(typeof SCHEMA)[1]>): RunRequest {
     workflowId: body.workflowId,
     inputs: body.inputs ?? {},
     scope: body.tenantId,
+    scopeId: body.scopeId,
     configurable: body.configurable,
     tags: [...new Set(body.tags ?? [])],
     metadata: body.metadata,

@@ -1,0 +1,40 @@
+import type { Major } from '@svc/versioning';
+import { z } from 'zod';
+import { invalid } from '../errors.ts';
+import type { RunRequest } from '../runs/create.ts';
+
+const DEDUP = z.literal('enforce').optional().describe('No second run of the same scopeId while one is active.');
+const ENGINE_VERSION = z.int().min(0).optional().describe('With a test key: the version of the engine to run on.');
+
+const PREFIX: Readonly<Record<Major, string>> = { 1: 'X', 2: 'SVC' };
+
+/** The headers of a creation, for its description. */
+export const creationHeaders: Readonly<Record<Major, Readonly<Record<string, z.ZodType>>>> = {
+  1: { 'X-Dedup': DEDUP, 'X-Force-Engine-Version': ENGINE_VERSION },
+  2: { 'SVC-Dedup': DEDUP, 'SVC-Force-Engine-Version': ENGINE_VERSION },
+};
+
+/**
+ * What the headers of a creation ask for.
+ *
+ * @throws {HostError} `validation_error`
+ */
+export function creationIn(
+  headers: Headers,
+  major: Major,
+  scopeId: string | undefined,
+): Pick<RunRequest, 'isOnlyOfScope' | 'engineVersion'> {
+  const [dedup, version] = [`${PREFIX[major]}-Dedup`, `${PREFIX[major]}-Force-Engine-Version`];
+  const isOnlyOfScope = headers.has(dedup);
+  if (isOnlyOfScope && headers.get(dedup) !== 'enforce') {
+    throw invalid({ field: `header.${dedup}`, problem: 'must be enforce' });
+  }
+  if (isOnlyOfScope && scopeId === undefined) {
+    throw invalid({ field: 'scopeId', problem: `must be there, because ${dedup} asks for one run of it` });
+  }
+  const forced = headers.get(version);
+  if (forced !== null && !/^(?:0|[1-9][0-9]{0,8})$/.test(forced)) {
+    throw invalid({ field: `header.${version}`, problem: 'must be a whole number of at least 0' });
+  }
+  return { isOnlyOfScope, engineVersion: forced === null ? undefined : Number(forced) };
+}
