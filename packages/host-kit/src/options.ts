@@ -96,6 +96,7 @@ export interface AuditOptions {
 export interface WebhookOptions {
   /** Whether subscriptions of major 1 retry and dead-letter; those of major 2 always do. */
   readonly durable: boolean;
+  /** Default: three attempts, 250 ms apart. */
   readonly retryPolicy: RetryPolicy;
   readonly attemptTimeoutMs: number;
   readonly circuit: {
@@ -141,7 +142,7 @@ const HOUR_MS = 3_600_000;
 /** The interface's values. @see Interface: Limits */
 export const WEBHOOK_DEFAULTS: WebhookOptions = {
   durable: false,
-  retryPolicy: { maxAttempts: 3, backoff: 'fixed', delayMs: 1000, maxDelayMs: 30_000 },
+  retryPolicy: { maxAttempts: 3, backoff: 'fixed', delayMs: 250, maxDelayMs: 30_000 },
   attemptTimeoutMs: 5000,
   circuit: { failureThreshold: 4, cooldownMs: HOUR_MS, failureLimit: 100, failureWindowMs: 7 * 24 * HOUR_MS },
   deadLetterRetentionDays: 30,

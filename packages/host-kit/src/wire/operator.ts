@@ -42,6 +42,8 @@ export function attemptView({ at, status, outcome, reason, webhookId: _, ...atte
   const shown = isUnavailable ? 'unavailable' : reason;
   return {
     ...attempt,
+    // There is one delivery of an event to a subscription, so its id tells its attempts from those of all others; a redrive keeps it.
+    dedupKey: attempt.deliveryId,
     at: new Date(at).toISOString(),
     outcome: outcome === 'denied' ? 'failed' : outcome,
     ...(status !== undefined && { status }),

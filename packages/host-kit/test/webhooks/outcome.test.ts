@@ -109,7 +109,7 @@ describe(
 
     test('a durable delivery is retried up to the policy, and then a dead letter', () => {
       const durable = sampleSubscription({});
-      expect(settle(0, durable)).toEqual({ kind: 'retry', dueAt: 1100, attempts: 1, lastStatus: undefined });
+      expect(settle(0, durable)).toEqual({ kind: 'retry', dueAt: 350, attempts: 1, lastStatus: undefined });
       expect(settle(1, durable, answered(500))).toMatchObject({ kind: 'retry', attempts: 2, lastStatus: 500 });
       expect(settle(2, durable)).toEqual({
         kind: 'dead',
