@@ -29,6 +29,11 @@ export interface RunRequest {
   readonly isOnlyOfScope?: boolean;
   /** The version of the engine, for tests. Default: the engine's own. */
   readonly engineVersion?: number | undefined;
+  /**
+   * What caused the run, as `run.started` tells: the id of the delivery that it is started for. A mount says it; there is no member of the
+   * wire for it.
+   */
+  readonly causationId?: string;
 }
 
 /** There is a run of the same `scopeId` that has not ended. */
@@ -55,8 +60,8 @@ export interface CreateRunOptions {
  * Creates a run under the caller's identity. When it resolves, the run is durable.
  *
  * @param created is told of it in the same transaction
- * @throws {HostError} `validation_error` when the engine cannot run it, `forbidden` when the scope is not the caller's,
- * `force_engine_version_forbidden` when somebody other than a test chooses the engine's version
+ * @throws {HostError} `validation_error` when the engine cannot run it or its cause has no id, `forbidden` when the scope is
+ * not the caller's, `force_engine_version_forbidden` when somebody other than a test chooses the engine's version
  * @throws {RunActive}
  */
 export async function createRun(
@@ -67,6 +72,10 @@ export async function createRun(
 ): Promise<Run> {
   const { store, engine, clock, random, record } = options;
   const workspace = workspaceOf(principal, request.scope);
+  const { causationId } = request;
+  if (causationId !== undefined && !CAUSATION_ID.test(causationId)) {
+    throw invalid({ field: 'causationId', problem: 'must be an id of 1 to 256 characters without white space' });
+  }
   const refusal = engine.refuse(request.workflowId, request.inputs);
   if (refusal !== undefined) throw invalid(refusal);
 
@@ -83,6 +92,7 @@ export async function createRun(
     tags: request.tags,
     ...(request.metadata !== undefined && { metadata: request.metadata }),
     ...(request.transport !== undefined && { transport: request.transport }),
+    ...(causationId !== undefined && { causationId }),
     ...(request.scopeId !== undefined && { scopeId: request.scopeId }),
     engineVersion: versionOf(engine, principal, request.engineVersion),
     eventLogSchemaVersion: EVENT_LOG_SCHEMA_VERSION,
@@ -105,6 +115,8 @@ export async function createRun(
   });
   return run;
 }
+
+const CAUSATION_ID = /^\S{1,256}$/;
 
 /** Stamped on every run that this host creates. @see Interface: Version axes, 4 */
 export const EVENT_LOG_SCHEMA_VERSION = 3;

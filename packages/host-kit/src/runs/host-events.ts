@@ -5,9 +5,13 @@ import type { Run, RunFailure } from './run.ts';
 
 /** The events that the kit records itself. An owner is echoed in the shape of each reader's major, so it is not among them. */
 export function startedEvent(run: Run): NewEvent {
-  const { workflowId, inputs, transport = 'rest', engineVersion, tags, metadata } = run;
+  const { workflowId, inputs, transport = 'rest', engineVersion, tags, metadata, causationId } = run;
   const payload = { workflowId, inputs, transport, engineVersion, tags };
-  return { type: 'run.started', payload: { ...payload, ...(metadata !== undefined && { metadata }) } };
+  return {
+    type: 'run.started',
+    payload: { ...payload, ...(metadata !== undefined && { metadata }) },
+    ...(causationId !== undefined && { causationId }),
+  };
 }
 
 /** @param now in ms since the epoch */

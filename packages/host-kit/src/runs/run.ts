@@ -39,6 +39,8 @@ export interface RunDefinition {
   readonly scopeId?: string;
   /** How it was asked for. Absent: `rest`. */
   readonly transport?: RunTransport;
+  /** What it was started for, if something else than a caller's wish: the id of a delivery. */
+  readonly causationId?: string;
   /** What it was made of, if it is a fork. */
   readonly fork?: Fork;
   readonly engineVersion: number;

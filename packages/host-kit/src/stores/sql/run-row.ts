@@ -6,10 +6,10 @@ type Document = Omit<RunDefinition, 'runId' | 'tenant' | 'workspace' | 'mode' | 
 
 /** What never changes of a run, as it is stored. */
 export function documentOf(run: Run): string {
-  const { workflowId, owner, inputs, configurable, tags, metadata, transport, fork } = run;
+  const { workflowId, owner, inputs, configurable, tags, metadata, transport, causationId, fork } = run;
   const { engineVersion, eventLogSchemaVersion, createdAt } = run;
   const document: Record<keyof Document, unknown> = {
-    ...{ workflowId, owner, inputs, configurable, tags, metadata, transport, fork },
+    ...{ workflowId, owner, inputs, configurable, tags, metadata, transport, causationId, fork },
     ...{ engineVersion, eventLogSchemaVersion, createdAt },
   };
   return JSON.stringify(document);

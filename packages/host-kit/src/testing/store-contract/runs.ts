@@ -7,6 +7,7 @@ export function runsContract({ onStore, assert }: StoreContract): void {
   onStore('a run is read back as it was inserted', async (store) => {
     const run = sampleRun({
       ...{ workspace: 'w1', tags: ['a'], metadata: { key: [1, null] } },
+      causationId: 'dlv_0',
       fork: { sourceRunId: 'run_0', fromSeq: 3, mode: 'branch' },
     });
     await store.transaction((transaction) => store.runs.insert(run, transaction));
