@@ -1,15 +1,14 @@
-import { mintId } from '@svc/versioning/ids';
 import type { Clock } from '../clock.ts';
 import { HostError } from '../errors.ts';
+import { groupCommit } from '../group-commit.ts';
 import type { Random } from '../random.ts';
 import type { Store } from '../stores/store.ts';
 import type { Transaction } from '../transaction.ts';
-import { afterEvent, afterHistory } from './after-event.ts';
+import type { Outbox } from '../webhooks/outbox.ts';
 import type { NewEvent } from './engine.ts';
 import type { RunEvent } from './event-store.ts';
-import { pausedEvent } from './host-events.ts';
 import type { Run } from './run.ts';
-import { isTerminal, type RunSignal, statusAfter } from './transitions.ts';
+import { draftOf, type OwnDraft, type RunDraft, refusal } from './run-draft.ts';
 
 /** The one way in which an event comes into being. */
 export interface EventLog {
@@ -33,7 +32,14 @@ export class RunTakenOver extends Error {
 /** What the kit itself does with runs and their logs. */
 export interface RunLog extends EventLog {
   /**
-   * Opens a run in a transaction, lets `work` do with it what belongs together, and makes that durable.
+   * Opens a run for the host itself, lets `work` do with it what belongs together, and makes that durable. `work` must wait for nothing but
+   * the run: others share the transaction.
+   *
+   * @param epoch as for `append`
+   */
+  step<T>(runId: string, epoch: number | undefined, work: (run: RunDraft) => Promise<T>): Promise<T>;
+  /**
+   * The same in a transaction of its own, in which more can be done.
    *
    * @param find the run as it stands in the transaction, locked
    */
@@ -47,122 +53,118 @@ export interface RunLog extends EventLog {
 }
 
 /** A run inside of a transaction. */
-export interface OpenRun {
-  /** As it stands after all that was done to it here. */
-  readonly run: Run;
+export interface OpenRun extends Pick<OwnDraft, 'run' | 'append' | 'copy' | 'set' | 'signal'> {
   readonly transaction: Transaction;
-  /**
-   * Appends events in their order, up to one that brings a pause that was asked for: what would follow it has not happened.
-   *
-   * @returns those that were appended
-   * @throws {HostError} `run_terminal`, `run_state_conflict`
-   */
-  append(...events: readonly NewEvent[]): Promise<readonly RunEvent[]>;
-  /** Takes over an event of another run's log as history: nothing moves by it, and nobody is delivered it. */
-  copy(event: RunEvent): Promise<void>;
-  /** Replaces what is stored beside the log. */
-  set(run: Run): void;
-  /**
-   * Moves the run by what is no event.
-   *
-   * @throws {HostError} `run_terminal`, `run_state_conflict`
-   */
-  signal(signal: RunSignal, stored: Partial<Run>): void;
 }
 
 export interface EventLogOptions {
   readonly store: Store;
   readonly clock: Clock;
   readonly random: Random;
-  /** Writes the deliveries of the event into the same transaction. */
-  readonly outbox: (run: Run, event: RunEvent, transaction: Transaction) => Promise<void>;
+  /** Writes the deliveries of events into the transaction that appends them. */
+  readonly outbox: Outbox;
   /** Told after the commit, so that whoever waits for events can look. */
   readonly appended: (event: RunEvent) => void;
 }
 
 export function eventLog(options: EventLogOptions): RunLog {
-  const { store, clock, random, outbox, appended } = options;
-
-  const hosted: RunLog['hosted'] = (runId, epoch) => async (transaction) => {
-    const run = await store.runs.forAppend(runId, transaction);
-    if (run === undefined) throw new HostError('not_found', 'There is no such run.', { details: undefined });
-    if (epoch !== undefined && epoch !== epochOf(run)) throw new RunTakenOver('Another host took the run over.');
-    return run;
-  };
+  const { store, outbox, appended } = options;
+  /** How many deliveries an event had of late, in the transaction that had most of them. */
+  let heardBy = 0;
+  const takeStep = groupCommit<Step, readonly RunEvent[]>({
+    transaction: store.transaction,
+    work: takeSteps,
+    keyOf: ({ runId }) => runId,
+    largest: () => Math.min(MOST_STEPS, Math.ceil(MOST_DELIVERIES / Math.max(heardBy, 1))),
+  });
 
   return {
     append: (runId, event, epoch) =>
-      change(hosted(runId, epoch), async (open) => {
-        const [recorded] = await open.append(event);
-        if (recorded === undefined) throw refusal(open.run, event.type);
+      step(runId, epoch, async (draft) => {
+        const [recorded] = await draft.append(event);
+        if (recorded === undefined) throw refusal(draft.run, event.type);
         return recorded;
       }),
-    change,
-    hosted,
+    step,
+    async change(find, work) {
+      const { result, events } = await store.transaction(async (transaction) => {
+        const drafted = draftOf(await find(transaction), options);
+        const result = await work({
+          get run() {
+            return drafted.run;
+          },
+          append: drafted.append,
+          copy: drafted.copy,
+          set: drafted.set,
+          signal: drafted.signal,
+          transaction,
+        });
+        await write([drafted], transaction);
+        return { result, events: drafted.recorded };
+      });
+      for (const event of events) appended(event);
+      return result;
+    },
+    hosted: (runId, epoch) => async (transaction) => {
+      const [run] = await store.runs.forAppend([runId], transaction);
+      return driven(run, epoch);
+    },
   };
 
-  async function change<T>(
-    find: (transaction: Transaction) => Promise<Run>,
-    work: (open: OpenRun) => Promise<T>,
-  ): Promise<T> {
-    const { result, events } = await store.transaction(async (transaction) => {
-      const found = await find(transaction);
-      const open = openRun(found, transaction);
-      const result = await work(open);
-      if (open.run !== found) await store.runs.update(open.run, transaction);
-      return { result, events: open.events };
-    });
+  async function step<T>(runId: string, epoch: number | undefined, work: (draft: RunDraft) => Promise<T>): Promise<T> {
+    const done: T[] = [];
+    const take = async (draft: RunDraft): Promise<void> => {
+      done[0] = await work(draft);
+    };
+    const events = await takeStep({ runId, epoch, take });
     for (const event of events) appended(event);
-    return result;
+    if (!(0 in done)) throw new Error('A step was not taken.');
+    return done[0];
   }
 
-  function openRun(found: Run, transaction: Transaction): OpenRun & { readonly events: readonly RunEvent[] } {
-    let run = found;
-    const events: RunEvent[] = [];
-    return {
-      get run() {
-        return run;
-      },
-      transaction,
-      events,
-      async append(...added) {
-        const recorded: RunEvent[] = [];
-        for (const event of added) {
-          recorded.push(await record(event));
-          if (!isDrained(run)) continue;
-          await record(pausedEvent(run));
-          break;
-        }
-        return recorded;
-      },
-      async copy(event) {
-        const eventId = mintId('evt', clock.now, random);
-        const copied = { ...event, eventId, runId: run.runId, sequence: run.lastSequence + 1 };
-        await store.events.insert(copied, transaction);
-        run = afterHistory(run, copied);
-        events.push(copied);
-      },
-      set(changed) {
-        run = changed;
-      },
-      signal(signal, stored) {
-        const status = statusAfter(run.status, signal);
-        if (status === undefined) throw refusal(run, signal);
-        run = { ...run, ...stored, status };
-      },
-    };
+  async function takeSteps(steps: readonly Step[], transaction: Transaction) {
+    const runs = await store.runs.forAppend([...new Set(steps.map(({ runId }) => runId))], transaction);
+    const drafts = new Map(runs.map((run) => [run.runId, draftOf(run, options)]));
+    const outcomes: PromiseSettledResult<readonly RunEvent[]>[] = [];
+    // One after the other: several may be of one run.
+    for (const each of steps) outcomes.push(await outcomeOf(each, drafts.get(each.runId)));
+    await write([...drafts.values()], transaction);
+    return outcomes;
+  }
 
-    async function record(event: NewEvent): Promise<RunEvent> {
-      const recorded = recordOf(run, event);
-      const next = afterEvent(run, recorded);
-      if (next === undefined) throw refusal(run, event.type);
-      await store.events.insert(recorded, transaction);
-      await outbox(next, recorded, transaction);
-      if (isTerminal(next.status) && run.currentNodeId !== undefined) await closeQuestions(run, transaction);
-      run = next;
-      events.push(recorded);
-      return recorded;
+  async function outcomeOf(
+    { epoch, take }: Step,
+    draft: OwnDraft | undefined,
+  ): Promise<PromiseSettledResult<readonly RunEvent[]>> {
+    const before = draft?.save();
+    try {
+      if (draft === undefined) throw noSuchRun();
+      driven(draft.run, epoch);
+      const from = draft.recorded.length;
+      await take(draft);
+      return { status: 'fulfilled', value: draft.recorded.slice(from) };
+    } catch (reason) {
+      before?.();
+      return { status: 'rejected', reason };
     }
+  }
+
+  async function write(drafts: readonly OwnDraft[], transaction: Transaction): Promise<void> {
+    const changed = drafts.filter(({ isChanged }) => isChanged);
+    const appended = changed.flatMap((draft) => draft.appended);
+    const recorded = changed.flatMap((draft) => draft.recorded);
+    const [deliveries] = await Promise.all([
+      appended.length === 0 ? 0 : outbox(appended, transaction),
+      recorded.length === 0 ? undefined : store.events.insert(recorded, transaction),
+      changed.length === 0
+        ? undefined
+        : store.runs.update(
+            changed.map(({ run }) => run),
+            transaction,
+          ),
+    ]);
+    heardBy = Math.ceil(deliveries / Math.max(appended.length, 1));
+    for (const { run } of changed.filter(({ isAnswerless }) => isAnswerless)) await closeQuestions(run, transaction);
   }
 
   /** Nobody waits for an answer any more. */
@@ -171,39 +173,30 @@ export function eventLog(options: EventLogOptions): RunLog {
       await store.interrupts.update({ ...interrupt, status: 'closed' }, transaction);
     }
   }
+}
 
-  function recordOf(run: Run, event: NewEvent): RunEvent {
-    return {
-      eventId: mintId('evt', clock.now, random),
-      runId: run.runId,
-      sequence: run.lastSequence + 1,
-      timestamp: clock.now(),
-      schemaVersion: EVENT_SCHEMA_VERSION,
-      engineVersion: run.engineVersion,
-      ...event,
-    };
-  }
+/** What may share a transaction, so that none is long: steps, and deliveries as far as the last ones tell. */
+const MOST_STEPS = 128;
+const MOST_DELIVERIES = 2000;
+
+interface Step {
+  readonly runId: string;
+  readonly epoch: number | undefined;
+  readonly take: (draft: RunDraft) => Promise<void>;
+}
+
+/** @param epoch under which the run is thought to be executed */
+function driven(run: Run | undefined, epoch: number | undefined): Run {
+  if (run === undefined) throw noSuchRun();
+  if (epoch !== undefined && epoch !== epochOf(run)) throw new RunTakenOver('Another host took the run over.');
+  return run;
+}
+
+function noSuchRun(): HostError {
+  return new HostError('not_found', 'There is no such run.', { details: undefined });
 }
 
 /** The epoch of a run's present execution. */
 export function epochOf({ epoch = 0 }: Pick<Run, 'epoch'>): number {
   return epoch;
-}
-
-const EVENT_SCHEMA_VERSION = 1;
-
-/** A pause that was asked for comes as soon as nothing is under way, in the transaction of what ended last. */
-function isDrained({ status, pauseRequest, openNodes }: Run): boolean {
-  return status === 'running' && pauseRequest !== undefined && openNodes === undefined;
-}
-
-function refusal({ status }: Run, what: string): HostError {
-  if (isTerminal(status)) {
-    return new HostError('run_terminal', 'The run has ended; its log takes no more events.', {
-      details: { runStatus: status },
-    });
-  }
-  return new HostError('run_state_conflict', `${what} is not to be had while the run is ${status}.`, {
-    details: { runStatus: status },
-  });
 }

@@ -18,7 +18,8 @@ export interface RunEvent {
 }
 
 export interface EventStore {
-  insert(event: RunEvent, transaction: Transaction): Promise<void>;
+  /** Appends to the logs of runs, each in its order. */
+  insert(events: readonly RunEvent[], transaction: Transaction): Promise<void>;
   /** A page of a run's log, in order. Holding the run is what permits it. */
   list(run: Run, page: EventPage): Promise<readonly RunEvent[]>;
 }

@@ -124,7 +124,7 @@ export function executor(options: ExecutorOptions): Executor {
   }
 
   async function endCancelled(runId: string): Promise<void> {
-    await events.change(events.hosted(runId), async (open) => {
+    await events.step(runId, undefined, async (open) => {
       if (open.run.status !== 'cancelling') return;
       await open.append(...cancelledEvents(open.run, clock.now()));
     });

@@ -13,7 +13,7 @@ export function sourceOf(run: Run): Run | undefined {
 export async function takeOver(store: Store, open: OpenRun, source: Run, events: readonly RunEvent[]): Promise<void> {
   const { run, transaction } = open;
   for (const event of events) {
-    await open.copy(event);
+    open.copy(event);
     const { artifactId, interruptId } = isJsonObject(event.payload) ? event.payload : {};
     if (event.type === 'artifact.created' && typeof artifactId === 'string') {
       const artifact = await store.artifacts.read(source, artifactId);

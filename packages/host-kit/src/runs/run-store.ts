@@ -15,8 +15,11 @@ export interface RunStore {
     tenancy: Tenancy,
     page: { readonly before: string | undefined; readonly limit: number },
   ): Promise<readonly Run[]>;
-  /** The run as it stands inside the transaction, for the event log alone: what appends is the host, not a caller. */
-  forAppend(runId: string, transaction: Transaction): Promise<Run | undefined>;
+  /**
+   * Of these runs those that there are, as they stand inside the transaction, for the event log alone: what appends is the host, not a
+   * caller.
+   */
+  forAppend(runIds: readonly string[], transaction: Transaction): Promise<readonly Run[]>;
   /** The newest sequence of each of these runs, for those who hold them and wait for more. An unknown run is left out. */
   lastSequences(runIds: readonly string[]): Promise<readonly (readonly [runId: string, lastSequence: number])[]>;
   /**
@@ -24,8 +27,8 @@ export interface RunStore {
    * same.
    */
   activeIn(run: Run, transaction: Transaction): Promise<Run | undefined>;
-  /** Writes what may change of a run: its state. */
-  update(run: Run, transaction: Transaction): Promise<void>;
+  /** Writes what may change of runs: their state. */
+  update(runs: readonly Run[], transaction: Transaction): Promise<void>;
   /** From now on this host drives the run, and whoever did before appends nothing more. */
   claim(run: Run, transaction: Transaction): Promise<Run>;
   /**

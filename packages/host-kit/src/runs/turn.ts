@@ -23,6 +23,7 @@ import { artifactEvent, cancelledEvents, endedEvent, pausedEvent, startedEvent }
 import { replayOf } from './replay.ts';
 import { refuseReserved } from './reserved-events.ts';
 import type { Run, RunStatus } from './run.ts';
+import type { RunDraft } from './run-draft.ts';
 import { wholeLog } from './whole-log.ts';
 
 /** One turn of driving a run: from where its log stands to where it can go no further for now. */
@@ -70,7 +71,7 @@ export function beginTurn(options: TurnOptions, { run, decided, after, isDoomed 
   let resting = 0;
   let isPauseAsked = run.pauseRequest !== undefined;
 
-  const replay = replayOf({ store, run, inTurn });
+  const replay = replayOf({ store, run, inTurn: inTurnAlone });
   const execution: Execution = {
     ...(replay !== undefined && { replayed: (nodeId) => replay.node(nodeId).catch(unread) }),
     history: () => readable(wholeLog(store, run)),
@@ -81,7 +82,7 @@ export function beginTurn(options: TurnOptions, { run, decided, after, isDoomed 
     async interrupt(request) {
       const asked = checkedRequest(request);
       if (left !== undefined) throw left;
-      const answer = await inTurn(async (open) => {
+      const answer = await inTurnAlone(async (open) => {
         if (open.run.status !== 'running') return undefined;
         if (replay !== undefined) return (await replay.answer(open, asked)) ?? UNANSWERED;
         return await ask({ interrupts: store.interrupts, clock, random }, open, asked);
@@ -95,7 +96,7 @@ export function beginTurn(options: TurnOptions, { run, decided, after, isDoomed 
       if (left !== undefined && left.why !== 'cancelled') throw left;
       const createdAt = clock.now();
       const artifact: Artifact = { ...made, runId, artifactId: mintId('art', clock.now, random), createdAt };
-      const isMade = await inTurn(async (open) => {
+      const isMade = await inTurnAlone(async (open) => {
         if (!isDriven(open.run)) return false;
         await store.artifacts.insert(artifact, open.transaction);
         await open.append(artifactEvent(artifact, summary));
@@ -138,7 +139,11 @@ export function beginTurn(options: TurnOptions, { run, decided, after, isDoomed 
 
   async function drive(): Promise<void> {
     await after;
-    while (run.fork !== undefined && left === undefined && !(await inTurn((open) => takeOverHistory(store, open))));
+    while (
+      run.fork !== undefined &&
+      left === undefined &&
+      !(await inTurnAlone((open) => takeOverHistory(store, open)))
+    );
     if (left !== undefined && why() !== 'cancelled') return;
     await inTurn(begin);
     if (left !== undefined) return;
@@ -165,7 +170,7 @@ export function beginTurn(options: TurnOptions, { run, decided, after, isDoomed 
   }
 
   /** A run may have ended or moved on since it was found. */
-  async function begin(open: OpenRun): Promise<void> {
+  async function begin(open: RunDraft): Promise<void> {
     if (open.run.status === 'pending') {
       // The start of a fork may be part of its history.
       if (open.run.lastSequence >= 0) open.signal('run.started', {});
@@ -185,19 +190,27 @@ export function beginTurn(options: TurnOptions, { run, decided, after, isDoomed 
   }
 
   /** Brings the run to the end that is its due. */
-  async function end(open: OpenRun, outcome: RunOutcome): Promise<void> {
+  async function end(open: RunDraft, outcome: RunOutcome): Promise<void> {
     if (open.run.status === 'running') await open.append(endedEvent(open.run, outcome, clock.now()));
     if (open.run.status !== 'cancelling') return;
     await open.append(...cancelledEvents(open.run, clock.now()));
   }
 
-  /** Does something with the run as the one that drives it; when it is another's by now, or the store is away, the run is left. */
-  async function inTurn<T>(work: (open: OpenRun) => Promise<T>): Promise<T> {
+  /** Does something with the run as the one that drives it. */
+  function inTurn<T>(work: (draft: RunDraft) => Promise<T>): Promise<T> {
+    return taken(events.step(runId, epochOf(run), async (draft) => ({ result: await work(draft), run: draft.run })));
+  }
+
+  /** The same where the store is asked for more than the run. */
+  function inTurnAlone<T>(work: (open: OpenRun) => Promise<T>): Promise<T> {
+    const found = events.hosted(runId, epochOf(run));
+    return taken(events.change(found, async (open) => ({ result: await work(open), run: open.run })));
+  }
+
+  /** When the run is another's by now, or the store is away, it is left. */
+  async function taken<T>(step: Promise<{ readonly result: T; readonly run: Run }>): Promise<T> {
     try {
-      const done = await events.change(events.hosted(runId, epochOf(run)), async (open) => {
-        const result = await work(open);
-        return { result, run: open.run };
-      });
+      const done = await step;
       lastSequence = done.run.lastSequence;
       startedAt = done.run.startedAt ?? startedAt;
       const reason = WHY_LEFT[done.run.status];

@@ -22,7 +22,8 @@ export interface AttemptRecord {
 
 /** The last attempts of each subscription, `ATTEMPTS_KEPT` of them. */
 export interface AttemptLog {
-  record(attempt: AttemptRecord, transaction: Transaction): Promise<void>;
+  /** In the order in which they ended. */
+  record(attempts: readonly AttemptRecord[], transaction: Transaction): Promise<void>;
   /** Newest first. */
   list(webhookId: string, limit: number): Promise<readonly AttemptRecord[]>;
 }

@@ -5,11 +5,12 @@ import type { Store } from '../stores/store.ts';
 import type { AttemptRecord } from './attempt-log.ts';
 import { admit } from './circuit.ts';
 import type { ClaimedDelivery, Delivery, Settlement } from './delivery.ts';
-import { type ChangeHealth, changingHealth, type HealthMoved } from './health.ts';
-import { healthAfter, type OutcomeRules, settlementAfter, succeeded } from './outcome.ts';
+import { changingHealth, type HealthMoved } from './health.ts';
+import { healthAfter, isTold, type OutcomeRules, settlementAfter, succeeded } from './outcome.ts';
+import { settling } from './settle.ts';
 import type { SignAttempt } from './signing.ts';
 import { isDelivering, statusAfter } from './state.ts';
-import type { Subscription } from './subscription.ts';
+import type { Subscription, SubscriptionHealth } from './subscription.ts';
 import { READING_GOOD_FOR_MS } from './subscription-store.ts';
 import type { Transport, TransportVerdict } from './transport.ts';
 
@@ -46,6 +47,7 @@ export interface AttemptOptions {
 
 export function attempt(options: AttemptOptions): Attempt {
   const { store, transport, sign, clock, random, log, moved, rules } = options;
+  const settle = settling(store, moved);
 
   return async (delivery, signal) => {
     const readAt = clock.now();
@@ -70,13 +72,16 @@ export function attempt(options: AttemptOptions): Attempt {
     signal.throwIfAborted();
     const now = clock.now();
     const settlement = settlementAfter({ delivery, subscription, verdict, now }, rules, random);
-    const stood = await changingHealth(store, moved, async (transaction, changeHealth) => {
-      const settled = !subscription.durable || (await store.deliveries.settle(delivery, settlement, transaction));
-      await store.attempts.record(attemptRecord(delivery, verdict, now), transaction);
+    const stood = await settle({
+      delivery,
+      settlement: subscription.durable ? settlement : undefined,
+      attempt: attemptRecord(delivery, verdict, now),
       // The host's own trouble is not held against the receiver.
-      if (verdict === UNSIGNED || (succeeded(verdict) && isHealthy(subscription))) return settled;
-      await changeHealth(subscription.webhookId, (current) => healthAfter(current, verdict, now, rules));
-      return settled;
+      health:
+        verdict !== UNSIGNED && isTold(subscription, verdict)
+          ? (current) => healthAfter(current, verdict, now, rules)
+          : undefined,
+      isSent: true,
     });
     log({ ...recordOf(delivery, subscription, stood ? settlement.kind : 'claim-lost'), ...outcomeOf(verdict) });
     return { subscription, verdict, settlement: stood ? settlement : undefined };
@@ -84,7 +89,8 @@ export function attempt(options: AttemptOptions): Attempt {
 
   /** Whether the delivery was still this host's to attempt. */
   function forgetBefore(delivery: ClaimedDelivery): Promise<boolean> {
-    return store.transaction((transaction) => store.deliveries.settle(delivery, { kind: 'dropped' }, transaction));
+    const settlement = { kind: 'dropped' } as const;
+    return settle({ delivery, settlement, attempt: undefined, health: undefined, isSent: false });
   }
 
   /** Reads once more what was read so long ago that its removal may have been answered, or its secret replaced. */
@@ -143,14 +149,13 @@ export function attempt(options: AttemptOptions): Attempt {
     const { attempts } = delivery;
     const expiresAt = now + rules.deadLetterRetentionMs;
     const settlement = { kind: 'dead', at: now, expiresAt, attempts, lastStatus: undefined } as const;
-    return record(delivery, settlement, 'subscription-failed', subscription, async (changeHealth) => {
-      if (subscription.status !== 'failed') return;
-      await changeHealth(subscription.webhookId, ({ status, circuit, failures }) => ({
-        status: statusAfter(status, 'bury') ?? status,
-        circuit,
-        failures,
-      }));
+    const buried = ({ status, circuit, failures }: Subscription): SubscriptionHealth => ({
+      status: statusAfter(status, 'bury') ?? status,
+      circuit,
+      failures,
     });
+    const health = subscription.status === 'failed' ? buried : undefined;
+    return record(delivery, settlement, 'subscription-failed', subscription, health);
   }
 
   /** What was settled without an attempt. */
@@ -159,15 +164,11 @@ export function attempt(options: AttemptOptions): Attempt {
     settlement: Settlement,
     reason: string,
     subscription: Subscription,
-    also: (changeHealth: ChangeHealth) => Promise<void> = async () => {},
+    health?: (subscription: Subscription) => SubscriptionHealth,
   ): Promise<Attempted | undefined> {
     const skipped = { kind: 'skipped', reason, durationMs: 0 } as const;
-    const stood = await changingHealth(store, moved, async (transaction, changeHealth) => {
-      if (!(await store.deliveries.settle(delivery, settlement, transaction))) return false;
-      await store.attempts.record(attemptRecord(delivery, skipped, clock.now()), transaction);
-      await also(changeHealth);
-      return true;
-    });
+    const attempt = attemptRecord(delivery, skipped, clock.now());
+    const stood = await settle({ delivery, settlement, attempt, health, isSent: false });
     if (!stood) return undefined;
     log({ ...recordOf(delivery, subscription, settlement.kind), reason });
     return { subscription, verdict: undefined, settlement };
@@ -199,11 +200,6 @@ const MOST_READINGS = 5;
 const UNSIGNED: TransportVerdict = { kind: 'failed', reason: 'unsigned', durationMs: 0 };
 
 const PROBE_MARGIN_MS = 10_000;
-
-/** A success changes nothing of a subscription that had no trouble, which spares the write. */
-function isHealthy({ circuit }: Subscription): boolean {
-  return circuit.state === 'closed' && circuit.consecutiveFailures === 0;
-}
 
 function recordOf(delivery: Delivery, subscription: Subscription, settlement: string) {
   return {

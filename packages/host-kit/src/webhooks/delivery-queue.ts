@@ -1,5 +1,5 @@
 import type { Transaction } from '../transaction.ts';
-import type { Claim, ClaimedDelivery, DeadLetter, DeadLetterCursor, Delivery, Settlement } from './delivery.ts';
+import type { Claim, ClaimedDelivery, DeadLetter, DeadLetterCursor, Delivery, EndedClaim } from './delivery.ts';
 
 /** The outbox: what `append` wrote and the dispatcher works off. Nothing leaves it but by a settlement or with its subscription. */
 export interface DeliveryQueue {
@@ -7,11 +7,11 @@ export interface DeliveryQueue {
   /** Takes due deliveries of subscriptions that are not paused, in turn across them, so that a long backlog of one does not hold up another's first. */
   claim(request: ClaimRequest): Promise<readonly ClaimedDelivery[]>;
   /**
-   * Ends a claim.
+   * Ends claims, in their order.
    *
-   * @returns whether the claim still stood; otherwise nothing happened, because it was taken over, or went with its subscription
+   * @returns of each whether it still stood; otherwise nothing happened, because it was taken over, or went with its subscription
    */
-  settle(claim: Claim, settlement: Settlement, transaction: Transaction): Promise<boolean>;
+  settle(ended: readonly EndedClaim[], transaction: Transaction): Promise<readonly boolean[]>;
   /** Hands back those claims that still stand, unattempted. */
   release(claims: readonly Claim[]): Promise<void>;
   /**

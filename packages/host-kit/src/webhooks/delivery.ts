@@ -21,7 +21,13 @@ export interface ClaimedDelivery extends Delivery {
 }
 
 /** What names a claim. */
-export type Claim = Pick<ClaimedDelivery, 'deliveryId' | 'leaseUntil'>;
+export type Claim = Pick<ClaimedDelivery, 'deliveryId' | 'webhookId' | 'leaseUntil'>;
+
+/** A claim, and how it ends. */
+export interface EndedClaim {
+  readonly claim: Claim;
+  readonly settlement: Settlement;
+}
 
 /** Where an attempt leaves its delivery. */
 export type Settlement =

@@ -9,6 +9,7 @@ import type { Delivery } from './delivery.ts';
 import { hears } from './match.ts';
 import type { PushFormats } from './push-target.ts';
 import type { Subscription } from './subscription.ts';
+import type { Topic } from './subscription-store.ts';
 
 export interface OutboxOptions {
   readonly store: Store;
@@ -27,29 +28,48 @@ export interface Rendered {
   readonly body: Uint8Array;
 }
 
-/** Writes one delivery for each subscription that hears of the event, into the transaction that appends it. */
-export function outbox(options: OutboxOptions): (run: Run, event: RunEvent, transaction: Transaction) => Promise<void> {
+/** An event that is being appended, and its run as the event leaves it. */
+export interface Appended {
+  readonly run: Run;
+  readonly event: RunEvent;
+}
+
+/**
+ * Writes one delivery of each event for each subscription that hears of it, into the transaction that appends them.
+ *
+ * @returns how many there were
+ */
+export type Outbox = (appended: readonly Appended[], transaction: Transaction) => Promise<number>;
+
+export function outbox(options: OutboxOptions): Outbox {
   const { store, clock, random, render, formats = NO_FORMATS } = options;
 
-  return async (run, event, transaction) => {
-    const listening = await store.subscriptions.listening(run, event.type, transaction);
-    const hearing = listening.filter((subscription) => hears(subscription, run) && isWorded(subscription));
-    if (hearing.length === 0) return;
+  return async (appended, transaction) => {
+    const topics = new Map(appended.map((each) => [topicKey(each), topicOf(each)]));
+    const found = await store.subscriptions.listening([...topics.values()], transaction);
+    const listening = new Map([...topics.keys()].map((key, index) => [key, found[index] ?? []]));
+    const deliveries = appended.flatMap((each) => deliveriesOf(each, listening.get(topicKey(each)) ?? []));
+    if (deliveries.length > 0) await store.deliveries.enqueue(deliveries, transaction);
+    return deliveries.length;
+  };
+
+  function deliveriesOf({ run, event }: Appended, listening: readonly Subscription[]): readonly Delivery[] {
     const rendered = new Map<Subscription['major'], Rendered>();
-    const deliveries = hearing.map((subscription) => deliveryTo(subscription, event, renderedFor(subscription)));
-    await store.deliveries.enqueue(deliveries, transaction);
+    return listening
+      .filter((subscription) => hears(subscription, run) && isWorded(subscription))
+      .map((subscription) => deliveryTo(subscription, event, renderedFor(subscription)));
 
     function renderedFor({ push, major }: Subscription): Rendered {
       const format = push === undefined ? undefined : formats.get(push.format);
-      return format === undefined ? once(rendered, major) : { eventType: event.type, body: format.render(run, event) };
+      return format === undefined ? once(major) : { eventType: event.type, body: format.render(run, event) };
     }
 
-    function once(done: Map<Subscription['major'], Rendered>, major: Subscription['major']): Rendered {
-      const known = done.get(major) ?? render(run, event, major);
-      done.set(major, known);
+    function once(major: Subscription['major']): Rendered {
+      const known = rendered.get(major) ?? render(run, event, major);
+      rendered.set(major, known);
       return known;
     }
-  };
+  }
 
   /** A push whose mount is gone has no words, and is not told in those of another protocol. */
   function isWorded({ push }: Subscription): boolean {
@@ -69,4 +89,13 @@ export function outbox(options: OutboxOptions): (run: Run, event: RunEvent, tran
       dueAt: clock.now(),
     };
   }
+}
+
+function topicOf({ run, event }: Appended): Topic {
+  const { runId, tenant, mode, workspace } = run;
+  return { runId, tenant, mode, ...(workspace !== undefined && { workspace }), eventType: event.type };
+}
+
+function topicKey({ run, event }: Appended): string {
+  return JSON.stringify([run.runId, event.type]);
 }

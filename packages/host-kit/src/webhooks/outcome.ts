@@ -51,6 +51,12 @@ export interface Attempted {
   readonly now: number;
 }
 
+/** Whether an outcome can change the health of a subscription; most do not, which spares the write. */
+export function isTold({ durable, circuit }: Subscription, verdict: TransportVerdict): boolean {
+  if (succeeded(verdict)) return circuit.state !== 'closed' || circuit.consecutiveFailures > 0;
+  return !durable || isGone(verdict);
+}
+
 /**
  * The subscription's health after an attempt. The circuit belongs to best effort alone: a durable delivery is never dropped
  * by one.
@@ -64,7 +70,7 @@ export function healthAfter(
   const { circuit, failures, status } = subscription;
   if (succeeded(verdict)) return { status, failures, circuit: afterSuccess() };
   const failing = statusAfter(status, 'fail') ?? status;
-  const gone = verdict.kind === 'answered' && verdict.status === GONE;
+  const gone = isGone(verdict);
   if (subscription.durable) return { status: gone ? failing : status, failures, circuit };
   const recent = [...failures.filter((time) => time > now - rule.failureWindowMs), now].slice(-rule.failureLimit);
   const failed = gone || recent.length >= rule.failureLimit;
@@ -72,6 +78,10 @@ export function healthAfter(
 }
 
 const GONE = 410;
+
+function isGone(verdict: TransportVerdict): boolean {
+  return verdict.kind === 'answered' && verdict.status === GONE;
+}
 
 /** `Retry-After` is heeded where RFC 9110 and RFC 6585 give it a meaning for a client that should slow down. */
 function askedDelay(verdict: TransportVerdict, now: number): number | undefined {

@@ -10,6 +10,9 @@ import type { Subscription, SubscriptionHealth, SubscriptionSecrets } from './su
  */
 export const READING_GOOD_FOR_MS = 500;
 
+/** What subscriptions listen to. */
+export type Topic = Pick<Run, 'runId' | 'tenant' | 'mode' | 'workspace'> & { readonly eventType: string };
+
 export interface SubscriptionStore {
   insert(subscription: Subscription, transaction: Transaction): Promise<void>;
   /**
@@ -17,8 +20,10 @@ export interface SubscriptionStore {
    * waiting for it.
    */
   remove(tenancy: Tenancy, webhookId: string, transaction: Transaction): Promise<Lookup<Subscription>>;
-  /** The subscriptions of the run's tenant and mode that ask for this event type. Scope and tags are judged by `match.ts`. */
-  listening(run: Run, eventType: string, transaction: Transaction): Promise<readonly Subscription[]>;
+  /**
+   * Of each topic the subscriptions of its tenant and mode that ask for its event type. Scope and tags are judged by `match.ts`.
+   */
+  listening(topics: readonly Topic[], transaction: Transaction): Promise<readonly (readonly Subscription[])[]>;
   /** Those that push this run, of any name. Holding the run is what permits it. */
   pushesOf(run: Run, transaction: Transaction): Promise<readonly Subscription[]>;
   /** A subscription that the caller manages: of its tenant and mode, and wholly within its reach. */

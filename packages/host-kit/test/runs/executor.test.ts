@@ -30,9 +30,9 @@ async function executed(
     ...inner,
     events: {
       ...inner.events,
-      async insert(event, transaction) {
-        if (event.type === neverTaken) throw new Error('no row can hold it');
-        await inner.events.insert(event, transaction);
+      async insert(events, transaction) {
+        if (events.some(({ type }) => type === neverTaken)) throw new Error('no row can hold it');
+        await inner.events.insert(events, transaction);
       },
       async list(run, page) {
         if (reads++ < unreadable) throw new Error('the store is away');
@@ -58,7 +58,7 @@ async function executed(
       return () => clearTimeout(timer);
     },
   };
-  const events = eventLog({ store, clock, random: systemRandom, outbox: async () => {}, appended: () => {} });
+  const events = eventLog({ store, clock, random: systemRandom, outbox: async () => 0, appended: () => {} });
   const execute = executor({
     engine: { version: 1, refuse: () => undefined, execute: (_run, execution) => steps(execution) },
     store,

@@ -42,9 +42,9 @@ describe.each(STORES)(`${covers('versioning.axes.engine-version-not-rewritten')}
     await store.runs.list(TENANCY, { before: undefined, limit: 10 });
     await store.runs.unfinished({ after: undefined, limit: 10 });
     await store.transaction(async (transaction) => {
-      const run = await store.runs.forAppend(runId, transaction);
+      const [run] = await store.runs.forAppend([runId], transaction);
       await store.runs.readForChange(TENANCY, runId, transaction);
-      if (run !== undefined) await store.runs.update({ ...run, lastSequence: 4 }, transaction);
+      if (run !== undefined) await store.runs.update([{ ...run, lastSequence: 4 }], transaction);
     });
     expect(await document()).toBe(before);
     await store.close();

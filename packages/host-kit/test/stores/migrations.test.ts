@@ -94,7 +94,7 @@ test("deliveries and attempts of an SQLite file from before claims were the proc
   expect(await kept()).toEqual(Array.from({ length: 100 }, (_, index) => 130 - index));
   const [newest] = await store.attempts.list('whk_1', 1);
   if (newest !== undefined)
-    await store.transaction((transaction) => store.attempts.record({ ...newest, at: 131 }, transaction));
+    await store.transaction((transaction) => store.attempts.record([{ ...newest, at: 131 }], transaction));
   expect(await kept()).toEqual(Array.from({ length: 100 }, (_, index) => 131 - index));
   await store.close();
 });

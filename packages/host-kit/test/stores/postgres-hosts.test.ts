@@ -34,7 +34,7 @@ function host(name: string) {
     store: { ...store, transaction: database.transaction, runs, events: eventStore(database) },
     clock: systemClock,
     random: systemRandom,
-    outbox: async () => {},
+    outbox: async () => 0,
     appended: () => {},
   });
   return {

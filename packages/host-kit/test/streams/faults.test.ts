@@ -25,11 +25,11 @@ async function fill(store: Store, runId: string, events: number): Promise<void> 
     for (let sequence = 0; sequence < events; sequence += 1) {
       const type = sequence === events - 1 ? 'run.completed' : 'log.appended';
       const fields = { sequence, type, timestamp: sequence, schemaVersion: 1, engineVersion: 1 };
-      await store.events.insert({ ...fields, eventId: `evt_${runId}_${sequence}`, runId, payload }, transaction);
+      await store.events.insert([{ ...fields, eventId: `evt_${runId}_${sequence}`, runId, payload }], transaction);
     }
     const change = { status: 'completed', lastSequence: events - 1, startedAt: 0, completedAt: events } as const;
-    const run = await store.runs.forAppend(runId, transaction);
-    if (run !== undefined) await store.runs.update({ ...run, ...change }, transaction);
+    const [run] = await store.runs.forAppend([runId], transaction);
+    if (run !== undefined) await store.runs.update([{ ...run, ...change }], transaction);
   });
 }
 

@@ -37,7 +37,9 @@ async function started(webhookIds: readonly string[], concurrency: { total: numb
           reject(signal.reason);
         });
       });
-      await store.transaction((transaction) => store.deliveries.settle(delivery, { kind: 'delivered' }, transaction));
+      await store.transaction((transaction) =>
+        store.deliveries.settle([{ claim: delivery, settlement: { kind: 'delivered' } }], transaction),
+      );
     },
   });
   running.push(dispatch);

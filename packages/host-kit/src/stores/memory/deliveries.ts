@@ -1,6 +1,6 @@
 import type { Transaction } from '../../transaction.ts';
 import type { BacklogStore } from '../../webhooks/backlog-store.ts';
-import type { Claim, ClaimedDelivery, DeadLetter, Delivery } from '../../webhooks/delivery.ts';
+import type { Claim, ClaimedDelivery, DeadLetter, Delivery, Settlement } from '../../webhooks/delivery.ts';
 import type { DeliveryQueue } from '../../webhooks/delivery-queue.ts';
 import { type Journal, put } from './journal.ts';
 
@@ -48,40 +48,8 @@ export function deliveryQueue(journal: Journal, isPaused: (webhookId: string) =>
         return claimed;
       });
     },
-    async settle(claim, settlement, transaction) {
-      const { deliveryId } = claim;
-      const delivery = standing(claim)?.delivery;
-      if (delivery === undefined) return false;
-      switch (settlement.kind) {
-        case 'delivered':
-        case 'dropped':
-          put(journal, transaction, entries, deliveryId, undefined);
-          return true;
-        case 'retry': {
-          const { attempts, lastStatus } = settlement;
-          const dueAt = Math.ceil(settlement.dueAt);
-          const waiting: Entry = { state: 'waiting', delivery: { ...delivery, attempts, dueAt }, dueAt, lastStatus };
-          put(journal, transaction, entries, deliveryId, waiting);
-          return true;
-        }
-        case 'dead': {
-          const { at, expiresAt, attempts, lastStatus } = settlement;
-          const { webhookId, runId, eventId, eventType } = delivery;
-          const letter = {
-            deliveryId,
-            webhookId,
-            runId,
-            eventId,
-            eventType,
-            attempts,
-            deadLetteredAt: at,
-            expiresAt,
-            lastStatus,
-          };
-          put(journal, transaction, entries, deliveryId, { state: 'dead', delivery, dueAt: expiresAt, letter });
-          return true;
-        }
-      }
+    async settle(ended, transaction) {
+      return ended.map(({ claim, settlement }) => settle(claim, settlement, transaction));
     },
     release(claims) {
       return journal.transaction(async (transaction) => {
@@ -140,6 +108,42 @@ export function deliveryQueue(journal: Journal, isPaused: (webhookId: string) =>
       }
     },
   };
+
+  function settle(claim: Claim, settlement: Settlement, transaction: Transaction): boolean {
+    const { deliveryId } = claim;
+    const delivery = standing(claim)?.delivery;
+    if (delivery === undefined) return false;
+    switch (settlement.kind) {
+      case 'delivered':
+      case 'dropped':
+        put(journal, transaction, entries, deliveryId, undefined);
+        return true;
+      case 'retry': {
+        const { attempts, lastStatus } = settlement;
+        const dueAt = Math.ceil(settlement.dueAt);
+        const waiting: Entry = { state: 'waiting', delivery: { ...delivery, attempts, dueAt }, dueAt, lastStatus };
+        put(journal, transaction, entries, deliveryId, waiting);
+        return true;
+      }
+      case 'dead': {
+        const { at, expiresAt, attempts, lastStatus } = settlement;
+        const { webhookId, runId, eventId, eventType } = delivery;
+        const letter = {
+          deliveryId,
+          webhookId,
+          runId,
+          eventId,
+          eventType,
+          attempts,
+          deadLetteredAt: at,
+          expiresAt,
+          lastStatus,
+        };
+        put(journal, transaction, entries, deliveryId, { state: 'dead', delivery, dueAt: expiresAt, letter });
+        return true;
+      }
+    }
+  }
 
   function standing({ deliveryId, leaseUntil }: Claim): Entry | undefined {
     const entry = entries.get(deliveryId);

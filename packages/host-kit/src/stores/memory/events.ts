@@ -5,12 +5,14 @@ export function eventStore(journal: Journal): EventStore {
   const logs = new Map<string, RunEvent[]>();
 
   return {
-    async insert(event, transaction) {
-      const log = logs.get(event.runId) ?? [];
-      if ((log.at(-1)?.sequence ?? -1) >= event.sequence) throw new Error('The log has an event at this sequence.');
-      logs.set(event.runId, log);
-      log.push(event);
-      journal.record(transaction, () => log.pop());
+    async insert(events, transaction) {
+      for (const event of events) {
+        const log = logs.get(event.runId) ?? [];
+        if ((log.at(-1)?.sequence ?? -1) >= event.sequence) throw new Error('The log has an event at this sequence.');
+        logs.set(event.runId, log);
+        log.push(event);
+        journal.record(transaction, () => log.pop());
+      }
     },
     async list(run, { after, limit, maxBytes }) {
       const log = logs.get(run.runId) ?? [];

@@ -38,8 +38,8 @@ export function runStore(journal: Journal): RunStore {
       );
       return found.sort((a, b) => (a.runId < b.runId ? 1 : -1)).slice(0, limit);
     },
-    async forAppend(runId) {
-      return storedOf(runId);
+    async forAppend(runIds) {
+      return runIds.flatMap((runId) => storedOf(runId) ?? []);
     },
     async activeIn({ tenant, workspace, mode, scopeId }) {
       return stored().find(
@@ -57,8 +57,10 @@ export function runStore(journal: Journal): RunStore {
         return run === undefined ? [] : [[runId, run.lastSequence] as const];
       });
     },
-    async update(run, transaction) {
-      if (runs.has(run.runId)) put(journal, transaction, runs, run.runId, run);
+    async update(changed, transaction) {
+      for (const run of changed) {
+        if (runs.has(run.runId)) put(journal, transaction, runs, run.runId, run);
+      }
     },
     claim: async (run) => run,
     async unfinished({ after = '', limit }) {

@@ -24,9 +24,12 @@ export function subscriptionStore(
       dropDeliveries(webhookId, transaction);
       return { kind: 'found', value: subscription };
     },
-    async listening(run, eventType) {
-      return [...subscriptions.values()].filter(
-        ({ tenant, mode, events }) => tenant === run.tenant && mode === run.mode && events.includes(eventType),
+    async listening(topics) {
+      return topics.map(({ tenant, mode, eventType }) =>
+        [...subscriptions.values()].filter(
+          (subscription) =>
+            subscription.tenant === tenant && subscription.mode === mode && subscription.events.includes(eventType),
+        ),
       );
     },
     async pushesOf({ tenant, mode, runId }) {

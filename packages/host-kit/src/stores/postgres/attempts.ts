@@ -1,3 +1,4 @@
+import type { Transaction } from '../../transaction.ts';
 import { ATTEMPTS_KEPT, type AttemptLog } from '../../webhooks/attempt-log.ts';
 import { attemptOf } from '../sql/attempt-row.ts';
 import type { Database } from './database.ts';
@@ -7,39 +8,69 @@ const INSERT = {
   name: 'attempts-insert',
   text: `INSERT INTO attempts
     (webhook_id, delivery_id, run_id, sequence, event_type, attempt, at, duration_us, outcome, status, reason)
-    SELECT webhook_id, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11 FROM subscriptions WHERE webhook_id = $1
-    FOR KEY SHARE`,
+    SELECT webhook_id, delivery_id, run_id, sequence, event_type, attempt, at, duration_us, outcome, status, reason
+    FROM unnest($1::text[], $2::text[], $3::text[], $4::bigint[], $5::text[], $6::integer[], $7::bigint[], $8::bigint[],
+      $9::text[], $10::integer[], $11::text[]) WITH ORDINALITY
+      AS a (webhook_id, delivery_id, run_id, sequence, event_type, attempt, at, duration_us, outcome, status, reason, n)
+    WHERE EXISTS (SELECT 1 FROM subscriptions AS s WHERE s.webhook_id = a.webhook_id) ORDER BY n`,
 };
 const PRUNE = {
   name: 'attempts-prune',
-  text: `DELETE FROM attempts WHERE webhook_id = $1 AND position <= (
-    SELECT position FROM attempts WHERE webhook_id = $1 ORDER BY position DESC LIMIT 1 OFFSET ${ATTEMPTS_KEPT})`,
+  text: `DELETE FROM attempts WHERE position IN (
+    SELECT old.position FROM unnest($1::text[]) AS w (webhook_id) CROSS JOIN LATERAL (
+      SELECT position FROM attempts WHERE webhook_id = w.webhook_id ORDER BY position DESC OFFSET ${ATTEMPTS_KEPT}
+      FOR UPDATE SKIP LOCKED) AS old)`,
 };
 const LIST = {
   name: 'attempts-list',
   text: 'SELECT * FROM attempts WHERE webhook_id = $1 ORDER BY position DESC LIMIT $2',
 };
 
-export function attemptLog(database: Database): AttemptLog {
+const DROP = { name: 'attempts-drop', text: 'DELETE FROM attempts WHERE webhook_id = $1' };
+
+export interface SharedAttempts extends AttemptLog {
+  /** Removes the attempts of a subscription that is being removed. */
+  drop(webhookId: string, transaction: Transaction): Promise<void>;
+}
+
+export function attemptLog(database: Database): SharedAttempts {
   /** Inserts since the last look at what is too old: looking each time would cost as much as the insert. */
   const sincePrune = new Map<string, number>();
 
   return {
-    async record(record, transaction) {
-      const { webhookId, deliveryId, runId, sequence, eventType, attempt, at, durationMs, outcome } = record;
-      const { status = null, reason = null } = record;
-      const micros = Math.round(durationMs * 1000);
-      const values = [webhookId, deliveryId, runId, sequence, eventType, attempt, at, micros, outcome, status, reason];
-      await database.within(transaction, INSERT, values);
-      const count = (sincePrune.get(webhookId) ?? ATTEMPTS_KEPT) + 1;
-      if (count > PRUNE_EVERY) await database.within(transaction, PRUNE, [webhookId]);
-      if (sincePrune.size > MOST_COUNTED) sincePrune.clear();
-      sincePrune.set(webhookId, count > PRUNE_EVERY ? 0 : count);
+    async record(attempts, transaction) {
+      if (attempts.length === 0) return;
+      await database.within(transaction, INSERT, [
+        attempts.map(({ webhookId }) => webhookId),
+        attempts.map(({ deliveryId }) => deliveryId),
+        attempts.map(({ runId }) => runId),
+        attempts.map(({ sequence }) => sequence),
+        attempts.map(({ eventType }) => eventType),
+        attempts.map(({ attempt }) => attempt),
+        attempts.map(({ at }) => at),
+        attempts.map(({ durationMs }) => Math.round(durationMs * 1000)),
+        attempts.map(({ outcome }) => outcome),
+        attempts.map(({ status }) => status ?? null),
+        attempts.map(({ reason }) => reason ?? null),
+      ]);
+      const full = [...new Set(attempts.map(({ webhookId }) => webhookId).filter(isFull))];
+      if (full.length > 0) await database.within(transaction, PRUNE, [full]);
     },
     async list(webhookId, limit) {
       return (await database.query(LIST, [webhookId, Math.min(limit, ATTEMPTS_KEPT)])).rows.map(attemptOf);
     },
+    async drop(webhookId, transaction) {
+      await database.within(transaction, DROP, [webhookId]);
+    },
   };
+
+  /** Counts an insert, and tells whether it is time to look. */
+  function isFull(webhookId: string): boolean {
+    const count = (sincePrune.get(webhookId) ?? PRUNE_EVERY) + 1;
+    if (sincePrune.size > MOST_COUNTED) sincePrune.clear();
+    sincePrune.set(webhookId, count > PRUNE_EVERY ? 0 : count);
+    return count > PRUNE_EVERY;
+  }
 }
 
 const PRUNE_EVERY = 50;

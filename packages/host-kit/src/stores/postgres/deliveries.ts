@@ -1,5 +1,5 @@
 import type { Transaction } from '../../transaction.ts';
-import type { Claim, Settlement } from '../../webhooks/delivery.ts';
+import type { Claim, Delivery, EndedClaim } from '../../webhooks/delivery.ts';
 import type { ClaimRequest, DeliveryQueue, Room } from '../../webhooks/delivery-queue.ts';
 import { deadLetterOf, deliveryOf } from '../sql/delivery-row.ts';
 import { integer, optional, type Row, text } from '../sql/row.ts';
@@ -10,10 +10,11 @@ const ENQUEUE = {
   text: `INSERT INTO deliveries
     (delivery_id, webhook_id, run_id, event_id, sequence, event_type, body, attempts, due_at, state)
     SELECT delivery_id, webhook_id, run_id, event_id, sequence, event_type, body, attempts, due_at, 'waiting'
-    FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bigint[], $6::text[], $7::bytea[], $8::integer[],
+    FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bigint[], $6::text[], $7::integer[], $8::integer[],
       $9::bigint[]) WITH ORDINALITY
-      AS d (delivery_id, webhook_id, run_id, event_id, sequence, event_type, body, attempts, due_at, n)
-    ORDER BY n`,
+      AS d (delivery_id, webhook_id, run_id, event_id, sequence, event_type, body_n, attempts, due_at, n)
+    JOIN unnest($10::bytea[]) WITH ORDINALITY AS b (body, n) ON b.n = d.body_n
+    ORDER BY d.n`,
 };
 const TAKE_BACK = {
   name: 'deliveries-take-back',
@@ -58,15 +59,18 @@ const RELEASE = {
     FROM unnest($1::text[], $2::bigint[]) AS c (delivery_id, lease_until)
     WHERE deliveries.delivery_id = c.delivery_id AND state = 'claimed' AND due_at = c.lease_until`,
 };
-const OF_CLAIM = `WHERE delivery_id = $1 AND state = 'claimed' AND due_at = $2`;
-const DELETE = { name: 'deliveries-delete', text: `DELETE FROM deliveries ${OF_CLAIM}` };
-const RETRY = {
-  name: 'deliveries-retry',
-  text: `UPDATE deliveries SET state = 'waiting', due_at = $3, attempts = $4, last_status = $5 ${OF_CLAIM}`,
+const OF_CLAIM = `deliveries.delivery_id = c.delivery_id AND state = 'claimed' AND deliveries.due_at = c.lease_until
+    RETURNING deliveries.delivery_id`;
+const DELETE = {
+  name: 'deliveries-delete',
+  text: `DELETE FROM deliveries USING unnest($1::text[], $2::bigint[]) AS c (delivery_id, lease_until) WHERE ${OF_CLAIM}`,
 };
-const BURY = {
-  name: 'deliveries-bury',
-  text: `UPDATE deliveries SET state = 'dead', due_at = $3, dead_at = $4, attempts = $5, last_status = $6 ${OF_CLAIM}`,
+const KEEP = {
+  name: 'deliveries-keep',
+  text: `UPDATE deliveries SET state = c.becomes, due_at = c.next_due_at, dead_at = c.dead_at, attempts = c.attempts,
+      last_status = c.last_status
+    FROM unnest($1::text[], $2::bigint[], $3::text[], $4::bigint[], $5::bigint[], $6::integer[], $7::integer[])
+      AS c (delivery_id, lease_until, becomes, next_due_at, dead_at, attempts, last_status) WHERE ${OF_CLAIM}`,
 };
 const DEAD = {
   name: 'deliveries-dead',
@@ -85,33 +89,50 @@ const SWEEP = {
     SELECT position FROM deliveries WHERE state = 'dead' AND due_at <= $1 LIMIT $2 FOR UPDATE SKIP LOCKED)`,
 };
 
+const DROP = {
+  name: 'deliveries-drop',
+  text: `WITH waiting AS (SELECT position FROM deliveries WHERE state = 'waiting' AND webhook_id = $1 LIMIT $2 FOR UPDATE SKIP LOCKED),
+      dead AS (SELECT position FROM deliveries WHERE state = 'dead' AND webhook_id = $1 LIMIT $2 FOR UPDATE SKIP LOCKED)
+    DELETE FROM deliveries WHERE position IN (SELECT position FROM waiting UNION ALL SELECT position FROM dead)`,
+};
+const SWEEP_LEFT = ['waiting', 'dead'].map((state) => ({
+  name: `deliveries-sweep-left-${state}`,
+  text: `WITH RECURSIVE w AS (
+      (SELECT webhook_id FROM deliveries WHERE state = '${state}' ORDER BY webhook_id LIMIT 1)
+      UNION ALL
+      SELECT (SELECT d.webhook_id FROM deliveries d WHERE d.state = '${state}' AND d.webhook_id > w.webhook_id
+        ORDER BY d.webhook_id LIMIT 1) FROM w WHERE w.webhook_id IS NOT NULL)
+    DELETE FROM deliveries WHERE position IN (
+      SELECT d.position FROM w CROSS JOIN LATERAL (SELECT position FROM deliveries
+        WHERE state = '${state}' AND webhook_id = w.webhook_id LIMIT $1 FOR UPDATE SKIP LOCKED) AS d
+      WHERE NOT EXISTS (SELECT 1 FROM subscriptions s WHERE s.webhook_id = w.webhook_id) LIMIT $1)`,
+}));
+
+/** The outbox, and what of it has to end with a subscription. */
+export interface SharedDeliveries extends DeliveryQueue {
+  /** Removes what belongs to a subscription that is being removed: some now, and the rest when it is swept. */
+  drop(webhookId: string, transaction: Transaction): Promise<void>;
+}
+
 /** The outbox of hosts that share a database: a claim skips what another host is claiming. */
-export function deliveryQueue(database: Database): DeliveryQueue {
+export function deliveryQueue(database: Database): SharedDeliveries {
   // Where the last round stopped: the next begins with the subscription after it.
   let lastServed = '';
 
   return {
     async enqueue(deliveries, transaction) {
-      const column = <T>(of: (delivery: (typeof deliveries)[number]) => T): T[] => deliveries.map(of);
-      await database.within(transaction, ENQUEUE, [
-        column(({ deliveryId }) => deliveryId),
-        column(({ webhookId }) => webhookId),
-        column(({ runId }) => runId),
-        column(({ eventId }) => eventId),
-        column(({ sequence }) => sequence),
-        column(({ eventType }) => eventType),
-        column(({ body }) => Buffer.from(body)),
-        column(({ attempts }) => attempts),
-        column(({ dueAt }) => dueAt),
-      ]);
+      for (let from = 0; from < deliveries.length; from += MOST_AT_ONCE) {
+        await enqueue(deliveries.slice(from, from + MOST_AT_ONCE), transaction);
+      }
     },
     claim: (request) => database.transaction((transaction) => claim(request, transaction)),
-    async settle(claimed, settlement, transaction) {
-      return (await settle(claimed, settlement, transaction)).count > 0;
+    async settle(ended, transaction) {
+      const settled = await Promise.all([remove(ended, transaction), keep(ended, transaction)]);
+      const stood = new Set(settled.flat().map((row) => text(row, 'delivery_id')));
+      return ended.map(({ claim }) => stood.has(claim.deliveryId));
     },
     async release(claims) {
-      const ids = claims.map(({ deliveryId }) => deliveryId);
-      await database.query(RELEASE, [ids, claims.map(({ leaseUntil }) => leaseUntil)]);
+      await database.query(RELEASE, namesOf(claims));
     },
     async nextDueAfter(now) {
       const [row] = (await database.query(NEXT_DUE, [now])).rows;
@@ -126,7 +147,13 @@ export function deliveryQueue(database: Database): DeliveryQueue {
       return (await database.within(transaction, REDRIVE, [now, webhookId, ids, limit])).count;
     },
     async sweep(now, limit) {
-      return (await database.query(SWEEP, [now, limit])).count;
+      let swept = (await database.query(SWEEP, [now, limit])).count;
+      // Also what was written for a subscription while it was being removed.
+      for (const left of SWEEP_LEFT) if (swept < limit) swept += (await database.query(left, [limit - swept])).count;
+      return swept;
+    },
+    async drop(webhookId, transaction) {
+      await database.within(transaction, DROP, [webhookId, MOST_AT_ONCE]);
     },
   };
 
@@ -157,22 +184,56 @@ export function deliveryQueue(database: Database): DeliveryQueue {
       .filter((subscription) => subscription.room > 0);
   }
 
-  function settle({ deliveryId, leaseUntil }: Claim, settlement: Settlement, transaction: Transaction) {
-    switch (settlement.kind) {
-      case 'delivered':
-      case 'dropped':
-        return database.within(transaction, DELETE, [deliveryId, leaseUntil]);
-      case 'retry': {
-        const { dueAt, attempts, lastStatus = null } = settlement;
-        return database.within(transaction, RETRY, [deliveryId, leaseUntil, Math.ceil(dueAt), attempts, lastStatus]);
-      }
-      case 'dead': {
-        const { expiresAt, at, attempts, lastStatus = null } = settlement;
-        const values = [deliveryId, leaseUntil, Math.round(expiresAt), at, attempts, lastStatus];
-        return database.within(transaction, BURY, values);
-      }
-    }
+  /** Bodies are sent once, however many subscriptions hear of an event. */
+  async function enqueue(deliveries: readonly Delivery[], transaction: Transaction): Promise<void> {
+    const bodies = [...new Set(deliveries.map(({ body }) => body))];
+    const places = new Map(bodies.map((body, index) => [body, index + 1]));
+    await database.within(transaction, ENQUEUE, [
+      deliveries.map(({ deliveryId }) => deliveryId),
+      deliveries.map(({ webhookId }) => webhookId),
+      deliveries.map(({ runId }) => runId),
+      deliveries.map(({ eventId }) => eventId),
+      deliveries.map(({ sequence }) => sequence),
+      deliveries.map(({ eventType }) => eventType),
+      deliveries.map(({ body }) => places.get(body)),
+      deliveries.map(({ attempts }) => attempts),
+      deliveries.map(({ dueAt }) => dueAt),
+      bodies.map((body) => Buffer.from(body.buffer, body.byteOffset, body.byteLength)),
+    ]);
   }
+
+  async function remove(ended: readonly EndedClaim[], transaction: Transaction): Promise<readonly Row[]> {
+    const gone = ended.flatMap(({ claim, settlement: { kind } }) =>
+      kind === 'delivered' || kind === 'dropped' ? [claim] : [],
+    );
+    if (gone.length === 0) return [];
+    return (await database.within(transaction, DELETE, namesOf(gone))).rows;
+  }
+
+  async function keep(ended: readonly EndedClaim[], transaction: Transaction): Promise<readonly Row[]> {
+    const kept = ended.flatMap(({ claim, settlement }) =>
+      settlement.kind === 'retry' || settlement.kind === 'dead' ? [{ claim, settlement }] : [],
+    );
+    if (kept.length === 0) return [];
+    const { rows } = await database.within(transaction, KEEP, [
+      ...namesOf(kept.map(({ claim }) => claim)),
+      kept.map(({ settlement }) => (settlement.kind === 'dead' ? 'dead' : 'waiting')),
+      kept.map(({ settlement }) =>
+        settlement.kind === 'dead' ? Math.round(settlement.expiresAt) : Math.ceil(settlement.dueAt),
+      ),
+      kept.map(({ settlement }) => (settlement.kind === 'dead' ? settlement.at : null)),
+      kept.map(({ settlement }) => settlement.attempts),
+      kept.map(({ settlement }) => settlement.lastStatus ?? null),
+    ]);
+    return rows;
+  }
+}
+
+/** Rows in one statement at the most, so that what is sent stays small however many hear of an event. */
+const MOST_AT_ONCE = 1000;
+
+function namesOf(claims: readonly Claim[]) {
+  return [claims.map(({ deliveryId }) => deliveryId), claims.map(({ leaseUntil }) => leaseUntil)] as const;
 }
 
 function inTurn(a: Row, b: Row): number {

@@ -6,7 +6,8 @@ const INSERT = {
   name: 'events-insert',
   text: `INSERT INTO events
     (run_id, sequence, event_id, type, timestamp, payload, schema_version, engine_version, node_id, causation_id)
-    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
+    SELECT * FROM unnest($1::text[], $2::bigint[], $3::text[], $4::text[], $5::bigint[], $6::text[], $7::integer[], $8::integer[],
+      $9::text[], $10::text[])`,
 };
 const LIST = {
   name: 'events-list',
@@ -18,12 +19,19 @@ const LIST = {
 
 export function eventStore(database: Database): EventStore {
   return {
-    async insert(event, transaction) {
-      const { runId, sequence, eventId, type, timestamp, schemaVersion, engineVersion } = event;
-      const { nodeId = null, causationId = null } = event;
-      const payload = JSON.stringify(event.payload);
-      const values = [runId, sequence, eventId, type, timestamp, payload, schemaVersion, engineVersion];
-      await database.within(transaction, INSERT, [...values, nodeId, causationId]);
+    async insert(events, transaction) {
+      await database.within(transaction, INSERT, [
+        events.map(({ runId }) => runId),
+        events.map(({ sequence }) => sequence),
+        events.map(({ eventId }) => eventId),
+        events.map(({ type }) => type),
+        events.map(({ timestamp }) => timestamp),
+        events.map(({ payload }) => JSON.stringify(payload)),
+        events.map(({ schemaVersion }) => schemaVersion),
+        events.map(({ engineVersion }) => engineVersion),
+        events.map(({ nodeId }) => nodeId ?? null),
+        events.map(({ causationId }) => causationId ?? null),
+      ]);
     },
     async list(run, { after, limit, maxBytes = Number.MAX_SAFE_INTEGER }) {
       return (await database.query(LIST, [run.runId, after, limit, maxBytes])).rows.map(eventOf);

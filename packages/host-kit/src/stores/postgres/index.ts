@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { Transaction } from '../../transaction.ts';
 import type { Store } from '../store.ts';
 import { artifactStore } from './artifacts.ts';
 import { attemptLog } from './attempts.ts';
@@ -46,6 +47,13 @@ export async function postgresStore(options: PostgresStoreOptions): Promise<Stor
   const runs = runStore(database, randomUUID(), HELD_MS);
   const holding = setInterval(() => runs.hold().catch(onError), HELD_MS / 3).unref();
 
+  const deliveries = deliveryQueue(database);
+  const attempts = attemptLog(database);
+  const drop = async (webhookId: string, transaction: Transaction) => {
+    await deliveries.drop(webhookId, transaction);
+    await attempts.drop(webhookId, transaction);
+  };
+
   return {
     shared: true,
     transaction: database.transaction,
@@ -53,9 +61,9 @@ export async function postgresStore(options: PostgresStoreOptions): Promise<Stor
     events: eventStore(database),
     interrupts: interruptStore(database),
     artifacts: artifactStore(database),
-    subscriptions: subscriptionStore(database),
-    deliveries: deliveryQueue(database),
-    attempts: attemptLog(database),
+    subscriptions: subscriptionStore(database, drop),
+    deliveries,
+    attempts,
     backlog: backlogStore(database),
     audit: auditStore(database),
     byok: byokStore(database),

@@ -8,6 +8,7 @@ import { idempotency } from './migrations/0006-idempotency.ts';
 import { workspaceFiles } from './migrations/0007-workspace-files.ts';
 import { interrupts } from './migrations/0008-interrupts.ts';
 import { artifacts } from './migrations/0009-artifacts.ts';
+import { unowned } from './migrations/0010-unowned.ts';
 
 /** In order; a migration that was released is never edited. */
 const MIGRATIONS: readonly string[] = [
@@ -20,6 +21,7 @@ const MIGRATIONS: readonly string[] = [
   workspaceFiles,
   interrupts,
   artifacts,
+  unowned,
 ];
 
 /**

@@ -11,6 +11,18 @@ const NOW = '(extract(epoch FROM clock_timestamp()) * 1000)::bigint';
 /** There is something to do for them, so a host holds them. */
 const EXECUTABLE = `status IN ('pending', 'running', 'cancelling')`;
 
+const STATE_TYPES: Readonly<Record<(typeof STATE_COLUMNS)[number], string>> = {
+  status: 'text',
+  last_sequence: 'bigint',
+  started_at: 'bigint',
+  completed_at: 'bigint',
+  error: 'text',
+  open_nodes: 'text',
+  current_node_id: 'text',
+  pause_request: 'text',
+  paused_at: 'bigint',
+  cancel_request: 'text',
+};
 const COLUMNS = ['run_id', 'tenant', 'workspace', 'mode', 'scope_id', 'document', ...STATE_COLUMNS];
 const INSERT = {
   name: 'runs-insert',
@@ -21,7 +33,11 @@ const READ = { name: 'runs-read', text: 'SELECT * FROM runs WHERE run_id = $1 AN
 const FOR_CHANGE = { name: 'runs-for-change', text: `${READ.text} FOR UPDATE` };
 const LIST = { first: listing('runs-list', ''), next: listing('runs-list-next', 'AND run_id < $4') };
 const LIST_IN = { first: listingIn('runs-list-in', ''), next: listingIn('runs-list-in-next', 'AND run_id < $5') };
-const FOR_APPEND = { name: 'runs-for-append', text: 'SELECT * FROM runs WHERE run_id = $1 FOR UPDATE' };
+const FOR_APPEND = {
+  name: 'runs-for-append',
+  // In one order, so that two who lock several do not wait for each other.
+  text: 'SELECT * FROM runs WHERE run_id = ANY ($1::text[]) ORDER BY run_id FOR UPDATE',
+};
 const ASK_ALONE = {
   name: 'runs-ask-alone',
   text: `SELECT pg_advisory_xact_lock(hashtextextended($1, 0))`,
@@ -34,8 +50,11 @@ const ACTIVE = {
 const UPDATE = {
   name: 'runs-update',
   // What waits is held by nobody: whoever lets it go on claims it.
-  text: `UPDATE runs SET ${STATE_COLUMNS.map((column, index) => `${column} = $${index + 2}`).join(', ')},
-    held_until = CASE WHEN $2 IN ('pending', 'running', 'cancelling') THEN held_until ELSE 0 END WHERE run_id = $1`,
+  text: `UPDATE runs SET ${STATE_COLUMNS.map((column) => `${column} = changed.${column}`).join(', ')},
+    held_until = CASE WHEN changed.status IN ('pending', 'running', 'cancelling') THEN held_until ELSE 0 END
+    FROM unnest($1::text[], ${STATE_COLUMNS.map((column, index) => `$${index + 2}::${STATE_TYPES[column]}[]`).join(', ')})
+      AS changed (run_id, ${STATE_COLUMNS.join(', ')})
+    WHERE runs.run_id = changed.run_id`,
 };
 const CLAIM = {
   name: 'runs-claim',
@@ -99,17 +118,18 @@ export function runStore(database: Database, holder: string, heldMs: number): He
           : database.query(LIST_IN[page], [tenant, mode, limit, workspaces, ...place]);
       return (await found).rows.map(heldRunOf);
     },
-    async forAppend(runId, transaction) {
-      const [row] = (await database.within(transaction, FOR_APPEND, [runId])).rows;
-      return row === undefined ? undefined : heldRunOf(row);
+    async forAppend(runIds, transaction) {
+      return (await database.within(transaction, FOR_APPEND, [[...runIds]])).rows.map(heldRunOf);
     },
     async activeIn({ tenant, workspace = null, mode, scopeId = null }, transaction) {
       await database.within(transaction, ASK_ALONE, [JSON.stringify([tenant, workspace, mode, scopeId])]);
       const [row] = (await database.within(transaction, ACTIVE, [scopeId, tenant, mode, workspace])).rows;
       return row === undefined ? undefined : heldRunOf(row);
     },
-    async update(run, transaction) {
-      await database.within(transaction, UPDATE, [run.runId, ...stateOf(run)]);
+    async update(runs, transaction) {
+      const states = runs.map(stateOf);
+      const columns = STATE_COLUMNS.map((_, index) => states.map((state) => state[index] ?? null));
+      await database.within(transaction, UPDATE, [runs.map(({ runId }) => runId), ...columns]);
     },
     async claim(run, transaction) {
       const [row] = (await database.within(transaction, CLAIM, [run.runId, holder, heldMs])).rows;

@@ -1,9 +1,12 @@
 import { ABSENT, OTHER_WORKSPACE } from '../../lookup.ts';
+import type { Transaction } from '../../transaction.ts';
 import { coversScope } from '../../webhooks/match.ts';
 import type { Subscription } from '../../webhooks/subscription.ts';
-import type { SubscriptionStore } from '../../webhooks/subscription-store.ts';
+import type { SubscriptionStore, Topic } from '../../webhooks/subscription-store.ts';
+import { integer, text } from '../sql/row.ts';
 import { documentOf, listensTo, pushKey, secretColumns, subscriptionOf } from '../sql/subscription-row.ts';
 import type { Database } from './database.ts';
+import { gathered } from './gathered.ts';
 
 const INSERT = {
   name: 'subscriptions-insert',
@@ -22,12 +25,15 @@ const OWNED = {
   text: 'SELECT * FROM subscriptions WHERE webhook_id = $1 AND tenant = $2 AND mode = $3',
 };
 const OWNED_LOCKED = { name: 'subscriptions-owned-locked', text: `${OWNED.text} FOR UPDATE` };
-// Takes the event types, the waiting deliveries and the attempts with it.
+// Takes the event types with it.
 const DELETE = { name: 'subscriptions-delete', text: 'DELETE FROM subscriptions WHERE webhook_id = $1' };
 const LISTENING = {
   name: 'subscriptions-listening',
-  text: `SELECT s.* FROM subscription_events e JOIN subscriptions s USING (webhook_id)
-    WHERE e.tenant = $1 AND e.mode = $2 AND e.event_type = $3 AND e.workspace IN ('*', $4, $5) ORDER BY s.webhook_id FOR KEY SHARE OF s`,
+  text: `SELECT p.n AS place, s.* FROM unnest($1::text[], $2::text[], $3::text[], $4::text[]) WITH ORDINALITY
+      AS p (tenant, mode, event_type, workspace, n)
+    JOIN subscription_events e ON e.tenant = p.tenant AND e.mode = p.mode AND e.event_type = p.event_type
+      AND e.workspace = p.workspace
+    JOIN subscriptions s USING (webhook_id) ORDER BY p.n, s.webhook_id`,
 };
 const PUSHES = {
   name: 'subscriptions-pushes',
@@ -38,8 +44,14 @@ const LIST = {
   name: 'subscriptions-list',
   text: 'SELECT * FROM subscriptions WHERE tenant = $1 AND mode = $2 AND webhook_id > $3 ORDER BY webhook_id LIMIT $4',
 };
-const READ = { name: 'subscriptions-read', text: 'SELECT * FROM subscriptions WHERE webhook_id = $1' };
-const READ_LOCKED = { name: 'subscriptions-read-locked', text: `${READ.text} FOR NO KEY UPDATE` };
+const READ = {
+  name: 'subscriptions-read',
+  text: 'SELECT * FROM subscriptions WHERE webhook_id = ANY ($1::text[])',
+};
+const READ_LOCKED = {
+  name: 'subscriptions-read-locked',
+  text: 'SELECT * FROM subscriptions WHERE webhook_id = $1 FOR NO KEY UPDATE',
+};
 const UPDATE_HEALTH = {
   name: 'subscriptions-update-health',
   text: 'UPDATE subscriptions SET status = $1, circuit = $2, failures = $3 WHERE webhook_id = $4',
@@ -60,7 +72,18 @@ const EVERY = {
   text: 'SELECT * FROM subscriptions WHERE webhook_id > $1 ORDER BY webhook_id LIMIT $2',
 };
 
-export function subscriptionStore(database: Database): SubscriptionStore {
+/**
+ * @param drop removes what else the store keeps for a subscription, in the transaction that removes it
+ */
+export function subscriptionStore(
+  database: Database,
+  drop: (webhookId: string, transaction: Transaction) => Promise<void>,
+): SubscriptionStore {
+  const read = gathered(async (webhookIds) => {
+    const { rows } = await database.query(READ, [webhookIds]);
+    return new Map(rows.map((row) => [text(row, 'webhook_id'), subscriptionOf(row)]));
+  });
+
   return {
     async insert(subscription, transaction) {
       const { webhookId, tenant, mode, status, circuit, failures, events } = subscription;
@@ -77,18 +100,23 @@ export function subscriptionStore(database: Database): SubscriptionStore {
       const subscription = subscriptionOf(row);
       if (!coversScope(tenancy, subscription)) return OTHER_WORKSPACE;
       await database.within(transaction, DELETE, [webhookId]);
+      await drop(webhookId, transaction);
       return { kind: 'found', value: subscription };
     },
-    // Locked against removal until the deliveries are written, which would have nobody to belong to.
-    async listening(run, eventType, transaction) {
+    async listening(topics, transaction) {
+      const asked = topics.map((topic) => placesOf(topic).map((workspace) => ({ ...topic, workspace })));
+      // Many topics have a place in common.
+      const places = new Map(asked.flat().map((place) => [placeKey(place), place]));
       const { rows } = await database.within(transaction, LISTENING, [
-        run.tenant,
-        run.mode,
-        eventType,
-        run.workspace ?? '*',
-        pushKey(run),
+        [...places.values()].map(({ tenant }) => tenant),
+        [...places.values()].map(({ mode }) => mode),
+        [...places.values()].map(({ eventType }) => eventType),
+        [...places.values()].map(({ workspace }) => workspace),
       ]);
-      return rows.map(subscriptionOf);
+      const found = new Map([...places.keys()].map((key) => [key, [] as Subscription[]]));
+      const keys = [...found.values()];
+      for (const row of rows) keys[integer(row, 'place') - 1]?.push(subscriptionOf(row));
+      return asked.map((own) => own.flatMap((place) => found.get(placeKey(place)) ?? []));
     },
     async pushesOf(run, transaction) {
       const { rows } = await database.within(transaction, PUSHES, [run.tenant, run.mode, pushKey(run)]);
@@ -114,10 +142,7 @@ export function subscriptionStore(database: Database): SubscriptionStore {
         next = last.webhookId;
       }
     },
-    async read(webhookId) {
-      const [row] = (await database.query(READ, [webhookId])).rows;
-      return row === undefined ? undefined : subscriptionOf(row);
-    },
+    read,
     async updateHealth(webhookId, change, transaction) {
       const [row] = (await database.within(transaction, READ_LOCKED, [webhookId])).rows;
       if (row === undefined) return;
@@ -140,3 +165,12 @@ export function subscriptionStore(database: Database): SubscriptionStore {
 }
 
 const PAGE = 200;
+
+/** Where the subscriptions stand that may hear of a run: those of the whole tenant, those of its workspace, and its pushes. */
+function placesOf(topic: Topic): readonly string[] {
+  return ['*', ...(topic.workspace === undefined ? [] : [topic.workspace]), pushKey(topic)];
+}
+
+function placeKey({ tenant, mode, eventType, workspace = '' }: Topic): string {
+  return JSON.stringify([tenant, mode, eventType, workspace]);
+}

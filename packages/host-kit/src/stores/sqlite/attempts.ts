@@ -29,15 +29,17 @@ export function attemptLog(reader: DatabaseSync, database: DatabaseSync, writer:
   const positions = new Map<string, number>();
 
   return {
-    async record(record, transaction) {
+    async record(attempts, transaction) {
       writer.require(transaction);
-      const { webhookId, deliveryId, runId, sequence, eventType, attempt, at, durationMs, outcome } = record;
-      const { status = null, reason = null } = record;
-      const position = nextPosition(webhookId);
-      const slot = position % ATTEMPTS_KEPT;
-      const micros = Math.round(durationMs * 1000);
-      const who = [webhookId, slot, position, deliveryId, runId, sequence, eventType] as const;
-      insert.run(...who, attempt, at, micros, outcome, status, reason);
+      for (const record of attempts) {
+        const { webhookId, deliveryId, runId, sequence, eventType, attempt, at, durationMs, outcome } = record;
+        const { status = null, reason = null } = record;
+        const position = nextPosition(webhookId);
+        const slot = position % ATTEMPTS_KEPT;
+        const micros = Math.round(durationMs * 1000);
+        const who = [webhookId, slot, position, deliveryId, runId, sequence, eventType] as const;
+        insert.run(...who, attempt, at, micros, outcome, status, reason);
+      }
     },
     async list(webhookId, limit) {
       return list.all(webhookId, Math.min(limit, ATTEMPTS_KEPT)).map(attemptOf);

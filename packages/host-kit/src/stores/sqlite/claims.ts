@@ -20,7 +20,6 @@ export interface Claims {
 
 export interface HeldClaim extends Claim {
   readonly position: number;
-  readonly webhookId: string;
 }
 
 export function claims(): Claims {

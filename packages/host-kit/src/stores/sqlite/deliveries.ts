@@ -94,15 +94,20 @@ export function deliveryQueue(reader: DatabaseSync, database: DatabaseSync, writ
       }
       return claimed;
     },
-    async settle(claim, settlement, transaction) {
+    async settle(ended, transaction) {
       writer.require(transaction);
-      const held = claims.standing(claim);
-      if (held === undefined || settle(held.position, held.deliveryId, settlement) === 0) return false;
-      writer.whenCommitted(transaction, () => {
-        claims.end(claim);
-        if (settlement.kind === 'retry') turns.waits(held.webhookId, Math.ceil(settlement.dueAt));
+      const stood = ended.map(({ claim, settlement }) => {
+        const held = claims.standing(claim);
+        return held !== undefined && settle(held.position, held.deliveryId, settlement) > 0;
       });
-      return true;
+      writer.whenCommitted(transaction, () => {
+        for (const [index, { claim, settlement }] of ended.entries()) {
+          if (stood[index] !== true) continue;
+          claims.end(claim);
+          if (settlement.kind === 'retry') turns.waits(claim.webhookId, Math.ceil(settlement.dueAt));
+        }
+      });
+      return stood;
     },
     async release(released) {
       for (const claim of released) {

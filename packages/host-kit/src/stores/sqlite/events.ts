@@ -14,20 +14,22 @@ export function eventStore(reader: DatabaseSync, database: DatabaseSync, writer:
   const list = reader.prepare(LIST);
 
   return {
-    async insert(event, transaction) {
+    async insert(events, transaction) {
       writer.require(transaction);
-      insert.run(
-        event.runId,
-        event.sequence,
-        event.eventId,
-        event.type,
-        event.timestamp,
-        JSON.stringify(event.payload),
-        event.schemaVersion,
-        event.engineVersion,
-        event.nodeId ?? null,
-        event.causationId ?? null,
-      );
+      for (const event of events) {
+        insert.run(
+          event.runId,
+          event.sequence,
+          event.eventId,
+          event.type,
+          event.timestamp,
+          JSON.stringify(event.payload),
+          event.schemaVersion,
+          event.engineVersion,
+          event.nodeId ?? null,
+          event.causationId ?? null,
+        );
+      }
     },
     async list(run, { after, limit, maxBytes = Number.POSITIVE_INFINITY }) {
       const page: RunEvent[] = [];

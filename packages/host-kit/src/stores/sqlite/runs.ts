@@ -55,10 +55,12 @@ export function runStore(reader: DatabaseSync, database: DatabaseSync, writer: W
       const found = workspaces.flatMap((workspace) => listIn.all(tenant, mode, workspace, before, limit).map(runOf));
       return found.sort((a, b) => (a.runId < b.runId ? 1 : -1)).slice(0, limit);
     },
-    async forAppend(runId, transaction) {
+    async forAppend(runIds, transaction) {
       writer.require(transaction);
-      const row = forAppend.get(runId);
-      return row === undefined ? undefined : runOf(row);
+      return runIds.flatMap((runId) => {
+        const row = forAppend.get(runId);
+        return row === undefined ? [] : [runOf(row)];
+      });
     },
     async activeIn({ tenant, workspace = null, mode, scopeId = null }, transaction) {
       writer.require(transaction);
@@ -70,9 +72,9 @@ export function runStore(reader: DatabaseSync, database: DatabaseSync, writer: W
         .all(JSON.stringify(runIds))
         .map((row) => [text(row, 'run_id'), integer(row, 'last_sequence')]);
     },
-    async update(run, transaction) {
+    async update(runs, transaction) {
       writer.require(transaction);
-      update.run(...stateOf(run), run.runId);
+      for (const run of runs) update.run(...stateOf(run), run.runId);
     },
     claim: async (run) => run,
     async unfinished({ after, limit }) {

@@ -86,9 +86,12 @@ export function subscriptionStore(
       belongings.drop(webhookId, transaction);
       return { kind: 'found', value: subscription };
     },
-    async listening(run, eventType, transaction) {
+    async listening(topics, transaction) {
       writer.require(transaction);
-      return listening.all(run.tenant, run.mode, eventType, run.workspace ?? '*', pushKey(run)).map(subscriptionOf);
+      return topics.map((topic) => {
+        const { tenant, mode, workspace = '*', eventType } = topic;
+        return listening.all(tenant, mode, eventType, workspace, pushKey(topic)).map(subscriptionOf);
+      });
     },
     async pushesOf(run, transaction) {
       writer.require(transaction);

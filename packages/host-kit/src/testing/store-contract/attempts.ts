@@ -19,10 +19,12 @@ export function attemptsContract({ onStore, assert }: StoreContract): void {
       reason: at % 2 === 0 ? undefined : 'timeout',
     });
     for (let at = 0; at < 260; at++) {
-      await store.transaction((transaction) => store.attempts.record(attempt(at), transaction));
+      await store.transaction((transaction) => store.attempts.record([attempt(at)], transaction));
     }
     assert.deepEqual(await store.attempts.list('whk_1', 2), [attempt(259), attempt(258)]);
     assert.deepEqual((await store.attempts.list('whk_1', 1000)).length, 100);
-    await store.transaction((transaction) => store.attempts.record({ ...attempt(1), webhookId: 'whk_9' }, transaction));
+    await store.transaction((transaction) =>
+      store.attempts.record([{ ...attempt(1), webhookId: 'whk_9' }], transaction),
+    );
   });
 }

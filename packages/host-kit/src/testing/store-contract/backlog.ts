@@ -18,7 +18,9 @@ export function backlogContract({ onStore, assert }: StoreContract): void {
     assert.deepEqual(await store.backlog.read(ALL), { due: 3, oldestDueAt: 2000 });
     if (claimed === undefined) throw new Error('Nothing was claimed.');
     const dead = { kind: 'dead', at: 1500, expiresAt: 9000, attempts: 3, lastStatus: 500 } as const;
-    await store.transaction((transaction) => store.deliveries.settle(claimed, dead, transaction));
+    await store.transaction((transaction) =>
+      store.deliveries.settle([{ claim: claimed, settlement: dead }], transaction),
+    );
     assert.deepEqual(await store.backlog.read(ALL), { due: 3, oldestDueAt: 2000 });
     assert.deepEqual(await store.backlog.read({ ...ALL, now: 6000 }), { due: 4, oldestDueAt: 2000 });
   });

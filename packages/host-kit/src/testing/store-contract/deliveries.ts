@@ -35,7 +35,7 @@ export function deliveriesContract({ onStore, assert }: StoreContract): void {
     assert.deepEqual(await store.deliveries.nextDueAfter(1000), 1500);
     assert.deepEqual(await ids(1499), []);
     assert.deepEqual(await ids(1500), ['dlv_1']);
-    await store.deliveries.release([{ deliveryId: 'dlv_1', leaseUntil: 2000 }]);
+    await store.deliveries.release([{ ...CLAIMED, leaseUntil: 2000 }]);
     assert.deepEqual(await ids(1501), ['dlv_1']);
   });
 
@@ -66,20 +66,52 @@ export function deliveriesContract({ onStore, assert }: StoreContract): void {
     const claimAt = async (now: number) =>
       (await store.deliveries.claim({ ...CLAIM, now, leaseUntil: now + 500 })).map(({ leaseUntil }) => leaseUntil);
     const settled = (claim: Claim, settlement: Settlement) =>
-      store.transaction((transaction) => store.deliveries.settle(claim, settlement, transaction));
+      store.transaction((transaction) => store.deliveries.settle([{ claim, settlement }], transaction));
     assert.deepEqual(await claimAt(1000), [1500]);
     assert.deepEqual(await claimAt(1500), [2000]);
     const [lost, stands] = [
-      { deliveryId: 'dlv_1', leaseUntil: 1500 },
-      { deliveryId: 'dlv_1', leaseUntil: 2000 },
+      { ...CLAIMED, leaseUntil: 1500 },
+      { ...CLAIMED, leaseUntil: 2000 },
     ];
-    for (const settlement of late) assert.deepEqual(await settled(lost, settlement), false);
+    for (const settlement of late) assert.deepEqual(await settled(lost, settlement), [false]);
     await store.deliveries.release([lost]);
     assert.deepEqual(await claimAt(1600), []);
-    assert.deepEqual(await settled(stands, { kind: 'retry', dueAt: 1700, attempts: 1, lastStatus: 500 }), true);
+    assert.deepEqual(await settled(stands, { kind: 'retry', dueAt: 1700, attempts: 1, lastStatus: 500 }), [true]);
     // Its own claim is over, too.
-    assert.deepEqual(await settled(stands, { kind: 'delivered' }), false);
+    assert.deepEqual(await settled(stands, { kind: 'delivered' }), [false]);
     assert.deepEqual(await claimAt(1700), [2200]);
+  });
+
+  onStore('several claims end in one go, each as it is told', async (store) => {
+    await withSubscriptions(store, 'whk_1', 'whk_2');
+    const ids = ['dlv_1', 'dlv_2', 'dlv_3', 'dlv_4', 'dlv_5'];
+    const deliveries = ids.map((deliveryId) =>
+      sampleDelivery({ deliveryId, webhookId: deliveryId === 'dlv_4' ? 'whk_2' : 'whk_1' }),
+    );
+    await store.transaction((transaction) => store.deliveries.enqueue(deliveries, transaction));
+    const claims = await store.deliveries.claim(CLAIM);
+    const claim = (deliveryId: string) => claims.find((each) => each.deliveryId === deliveryId) ?? CLAIMED;
+    const stood = await store.transaction((transaction) =>
+      store.deliveries.settle(
+        [
+          { claim: claim('dlv_3'), settlement: { kind: 'retry', dueAt: 1300, attempts: 1, lastStatus: undefined } },
+          { claim: { ...CLAIMED, deliveryId: 'dlv_9' }, settlement: { kind: 'delivered' } },
+          { claim: claim('dlv_1'), settlement: { kind: 'delivered' } },
+          { claim: claim('dlv_4'), settlement: { kind: 'dead', at: 1, expiresAt: 9000, attempts: 3, lastStatus: 500 } },
+          { claim: { ...claim('dlv_2'), leaseUntil: 8999 }, settlement: { kind: 'dropped' } },
+          { claim: claim('dlv_5'), settlement: { kind: 'dropped' } },
+        ],
+        transaction,
+      ),
+    );
+    assert.deepEqual(stood, [true, false, true, true, false, true]);
+    const next = await store.deliveries.claim({ ...CLAIM, now: 1300 });
+    assert.deepEqual(
+      next.map(({ deliveryId, attempts }) => [deliveryId, attempts]),
+      [['dlv_3', 1]],
+    );
+    assert.deepEqual((await store.deliveries.deadLetters('whk_2', { limit: 10 })).length, 1);
+    assert.deepEqual(await store.deliveries.nextDueAfter(CLAIM.leaseUntil - 1), CLAIM.leaseUntil);
   });
 
   onStore('a retry is due when it says, with its attempts counted', async (store) => {
@@ -87,7 +119,9 @@ export function deliveriesContract({ onStore, assert }: StoreContract): void {
     await store.transaction((transaction) => store.deliveries.enqueue([sampleDelivery({})], transaction));
     await store.deliveries.claim(CLAIM);
     const retry = { kind: 'retry', dueAt: 1200, attempts: 1, lastStatus: 500 } as const;
-    await store.transaction((transaction) => store.deliveries.settle(CLAIMED, retry, transaction));
+    await store.transaction((transaction) =>
+      store.deliveries.settle([{ claim: CLAIMED, settlement: retry }], transaction),
+    );
     assert.deepEqual(await store.deliveries.claim({ ...CLAIM, now: 1199 }), []);
     assert.deepEqual(await store.deliveries.claim({ ...CLAIM, now: 1200 }), [
       claimed(sampleDelivery({ attempts: 1, dueAt: 1200 })),
@@ -99,7 +133,9 @@ export function deliveriesContract({ onStore, assert }: StoreContract): void {
     await store.transaction((transaction) => store.deliveries.enqueue([sampleDelivery({})], transaction));
     await store.deliveries.claim(CLAIM);
     const dead = { kind: 'dead', at: 1100, expiresAt: 5000, attempts: 3, lastStatus: undefined } as const;
-    await store.transaction((transaction) => store.deliveries.settle(CLAIMED, dead, transaction));
+    await store.transaction((transaction) =>
+      store.deliveries.settle([{ claim: CLAIMED, settlement: dead }], transaction),
+    );
     const { deliveryId, webhookId, runId, eventId, eventType } = sampleDelivery({});
     const letter = {
       deliveryId,
@@ -130,7 +166,7 @@ export function deliveriesContract({ onStore, assert }: StoreContract): void {
       for (const [index, deliveryId] of ids.entries()) {
         const at = 1000 + Math.floor(index / 2);
         const dead = { kind: 'dead', at, expiresAt: 9000, attempts: 3, lastStatus: 500 } as const;
-        await store.deliveries.settle({ ...CLAIMED, deliveryId }, dead, transaction);
+        await store.deliveries.settle([{ claim: { ...CLAIMED, deliveryId }, settlement: dead }], transaction);
       }
     });
     const first = await store.deliveries.deadLetters('whk_1', { limit: 2 });
@@ -152,7 +188,8 @@ export function deliveriesContract({ onStore, assert }: StoreContract): void {
     await store.deliveries.claim(CLAIM);
     await store.transaction(async (transaction) => {
       const dead = { kind: 'dead', at: 1, expiresAt: 9000, attempts: 3, lastStatus: 500 } as const;
-      for (const deliveryId of ids) await store.deliveries.settle({ ...CLAIMED, deliveryId }, dead, transaction);
+      for (const deliveryId of ids)
+        await store.deliveries.settle([{ claim: { ...CLAIMED, deliveryId }, settlement: dead }], transaction);
     });
     const redrive = (webhookId: string, deliveryIds: string[] | undefined, now = 2000) =>
       store.transaction((transaction) =>
@@ -196,7 +233,7 @@ export function deliveriesContract({ onStore, assert }: StoreContract): void {
       { kind: 'retry', dueAt: 1100, attempts: 1, lastStatus: 500 },
     ] as const) {
       const undone = store.transaction(async (transaction) => {
-        await store.deliveries.settle(CLAIMED, settlement, transaction);
+        await store.deliveries.settle([{ claim: CLAIMED, settlement }], transaction);
         throw new Error('no');
       });
       await assert.rejects(undone);
@@ -205,8 +242,8 @@ export function deliveriesContract({ onStore, assert }: StoreContract): void {
     await store.deliveries.release([CLAIMED]);
     assert.deepEqual((await store.deliveries.claim({ ...CLAIM, now: 1200 })).length, 1);
     const delivered = (transaction: Transaction) =>
-      store.deliveries.settle(CLAIMED, { kind: 'delivered' }, transaction);
-    assert.deepEqual(await store.transaction(delivered), true);
+      store.deliveries.settle([{ claim: CLAIMED, settlement: { kind: 'delivered' } }], transaction);
+    assert.deepEqual(await store.transaction(delivered), [true]);
     assert.deepEqual(await store.deliveries.nextDueAfter(0), undefined);
   });
 
@@ -227,13 +264,15 @@ export function deliveriesContract({ onStore, assert }: StoreContract): void {
     await withSubscriptions(store, 'whk_1');
     await store.transaction((transaction) => store.deliveries.enqueue([sampleDelivery({})], transaction));
     await store.deliveries.claim(CLAIM);
-    await store.transaction((transaction) => store.deliveries.settle(CLAIMED, { kind: 'delivered' }, transaction));
+    await store.transaction((transaction) =>
+      store.deliveries.settle([{ claim: CLAIMED, settlement: { kind: 'delivered' } }], transaction),
+    );
     assert.deepEqual(await store.deliveries.nextDueAfter(0), undefined);
   });
 }
 
 /** The claim of `CLAIM` on the sample. */
-const CLAIMED: Claim = { deliveryId: 'dlv_1', leaseUntil: CLAIM.leaseUntil };
+const CLAIMED: Claim = { deliveryId: 'dlv_1', webhookId: 'whk_1', leaseUntil: CLAIM.leaseUntil };
 
 function claimed(delivery: Delivery): ClaimedDelivery {
   return { ...delivery, leaseUntil: CLAIM.leaseUntil };

@@ -7,7 +7,7 @@ export function eventsContract({ onStore, assert }: StoreContract): void {
     const run = sampleRun({});
     await store.transaction(async (transaction) => {
       await store.runs.insert(run, transaction);
-      for (const sequence of [0, 1, 2]) await store.events.insert(sampleEvent(sequence), transaction);
+      for (const sequence of [0, 1, 2]) await store.events.insert([sampleEvent(sequence)], transaction);
     });
     assert.deepEqual(await store.events.list(run, { after: 0, limit: 10 }), [sampleEvent(1), sampleEvent(2)]);
     assert.deepEqual(await store.events.list(run, { after: -1, limit: 1 }), [sampleEvent(0)]);
@@ -19,7 +19,7 @@ export function eventsContract({ onStore, assert }: StoreContract): void {
     const events = [0, 1, 2, 3].map((sequence) => ({ ...sampleEvent(sequence), payload }));
     await store.transaction(async (transaction) => {
       await store.runs.insert(run, transaction);
-      for (const event of events) await store.events.insert(event, transaction);
+      await store.events.insert(events, transaction);
     });
     const bytes = Buffer.byteLength(JSON.stringify(payload));
     const count = async (maxBytes: number) => (await store.events.list(run, { after: 0, limit: 10, maxBytes })).length;
@@ -29,7 +29,7 @@ export function eventsContract({ onStore, assert }: StoreContract): void {
   });
 
   onStore('a sequence of a log is taken once', async (store) => {
-    await store.transaction((transaction) => store.events.insert(sampleEvent(0), transaction));
-    await assert.rejects(store.transaction((transaction) => store.events.insert(sampleEvent(0), transaction)));
+    await store.transaction((transaction) => store.events.insert([sampleEvent(0)], transaction));
+    await assert.rejects(store.transaction((transaction) => store.events.insert([sampleEvent(0)], transaction)));
   });
 }

@@ -78,7 +78,7 @@ export function runsContract({ onStore, assert }: StoreContract): void {
     };
     await store.transaction((transaction) => store.runs.insert(run, transaction));
     for (const state of [asked, ended]) {
-      await store.transaction((transaction) => store.runs.update(state, transaction));
+      await store.transaction((transaction) => store.runs.update([state], transaction));
       assert.deepEqual(await store.runs.read(TENANCY, run.runId), { kind: 'found', value: state });
     }
   });
@@ -86,7 +86,7 @@ export function runsContract({ onStore, assert }: StoreContract): void {
   onStore('the newest sequence of each run that is asked for', async (store) => {
     await store.transaction(async (transaction) => {
       for (const runId of ['run_1', 'run_2', 'run_3']) await store.runs.insert(sampleRun({ runId }), transaction);
-      await store.runs.update(sampleRun({ runId: 'run_2', lastSequence: 7 }), transaction);
+      await store.runs.update([sampleRun({ runId: 'run_2', lastSequence: 7 })], transaction);
     });
     const found = await store.runs.lastSequences(['run_2', 'run_0', 'run_1']);
     assert.deepEqual(new Map(found), new Map(Object.entries({ run_1: -1, run_2: 7 })));
@@ -137,7 +137,7 @@ export function runsContract({ onStore, assert }: StoreContract): void {
     assert.deepEqual(await active(), undefined);
     await store.transaction((transaction) => store.runs.insert(run, transaction));
     assert.deepEqual((await active())?.runId, run.runId);
-    await store.transaction((transaction) => store.runs.update({ ...run, status: 'completed' }, transaction));
+    await store.transaction((transaction) => store.runs.update([{ ...run, status: 'completed' }], transaction));
     assert.deepEqual(await active(), undefined);
   });
 

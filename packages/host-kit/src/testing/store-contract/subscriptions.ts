@@ -1,5 +1,5 @@
 import type { StoreContract } from './contract.ts';
-import { CLAIM, sampleDelivery, sampleRun, sampleSubscription, TENANCY, withSubscriptions } from './samples.ts';
+import { CLAIM, sampleDelivery, sampleSubscription, TENANCY, withSubscriptions } from './samples.ts';
 
 /** What every store of subscriptions must do. */
 export function subscriptionsContract({ onStore, assert }: StoreContract): void {
@@ -10,10 +10,14 @@ export function subscriptionsContract({ onStore, assert }: StoreContract): void 
       await store.subscriptions.insert(sampleSubscription({ webhookId: 'whk_3', mode: 'test' }), transaction);
       await store.subscriptions.insert(sampleSubscription({ webhookId: 'whk_4', events: ['run.failed'] }), transaction);
     });
-    const found = await store.transaction((transaction) =>
-      store.subscriptions.listening(sampleRun({}), 'run.completed', transaction),
+    const found = await store.transaction((transaction) => store.subscriptions.listening([TOPIC], transaction));
+    assert.deepEqual(found, [[sampleSubscription({ webhookId: 'whk_1' })]]);
+    const topics = [TOPIC, { ...TOPIC, eventType: 'run.cancelled' }, { ...TOPIC, mode: 'test' as const }];
+    const each = await store.transaction((transaction) => store.subscriptions.listening(topics, transaction));
+    assert.deepEqual(
+      each.map((listeners) => listeners.map(({ webhookId }) => webhookId)),
+      [['whk_1'], [], ['whk_3']],
     );
-    assert.deepEqual(found, [sampleSubscription({ webhookId: 'whk_1' })]);
   });
 
   onStore('a subscription is removed by a caller that reaches all of it, and by no other', async (store) => {
@@ -77,10 +81,8 @@ export function subscriptionsContract({ onStore, assert }: StoreContract): void 
       found,
       after.find(({ secretFingerprint }) => secretFingerprint === found?.secretFingerprint),
     );
-    const listening = await store.transaction((transaction) =>
-      store.subscriptions.listening(sampleRun({}), 'run.completed', transaction),
-    );
-    assert.deepEqual(listening, [found]);
+    const listening = await store.transaction((transaction) => store.subscriptions.listening([TOPIC], transaction));
+    assert.deepEqual(listening, [[found]]);
   });
 
   onStore('the secrets of a subscription that is gone are not changed', async (store) => {
@@ -153,3 +155,5 @@ export function subscriptionsContract({ onStore, assert }: StoreContract): void 
     assert.deepEqual(await ids(TENANCY, 'whk_1', 1), ['whk_2']);
   });
 }
+
+const TOPIC = { runId: 'run_1', tenant: 'acme', mode: 'live', eventType: 'run.completed' } as const;

@@ -37,8 +37,8 @@ export function transactionsContract({ onStore, assert }: StoreContract): void {
     let seen: unknown;
     await store.transaction(async (transaction) => {
       await store.runs.insert(run, transaction);
-      seen = await store.runs.forAppend(run.runId, transaction);
+      seen = await store.runs.forAppend([run.runId, 'run_9'], transaction);
     });
-    assert.deepEqual(seen, run);
+    assert.deepEqual(seen, [run]);
   });
 }

@@ -1,0 +1,99 @@
+import { describe, expect, test } from 'vitest';
+import { groupCommit } from '../src/group-commit.ts';
+import { type Transaction, transactionMark } from '../src/transaction.ts';
+
+/** What the store does with a transaction: keeps it, refuses it before anything was done, or loses the answer after all of it was. */
+type Weather = 'kept' | 'away' | 'answer-lost';
+
+/** A store that takes what it is given one transaction at a time, and what was asked for in each. */
+function world({ weather = [], refused = [], largest = 100 }: Partial<World>) {
+  const transactions: string[][] = [];
+  const kept: string[] = [];
+  let last: Promise<unknown> = Promise.resolve();
+  let count = 0;
+  const ask = groupCommit<string, string>({
+    transaction(work) {
+      const result = last.then(async () => {
+        const now = weather[count++] ?? 'kept';
+        if (now === 'away') throw new Error('away');
+        const done = await work(TRANSACTION);
+        kept.push(...(transactions.at(-1) ?? []));
+        if (now === 'answer-lost') throw new Error('answer lost');
+        return done;
+      });
+      last = result.catch(() => {});
+      return result;
+    },
+    async work(asked) {
+      transactions.push([...asked]);
+      await Promise.resolve();
+      if (asked.some((each) => refused.includes(each))) throw new Error('refused');
+      return asked.map((value) =>
+        value.endsWith('?') ? { status: 'rejected', reason: new Error('no') } : { status: 'fulfilled', value },
+      );
+    },
+    keyOf: (asked) => asked.charAt(0),
+    largest: () => largest,
+  });
+  const askAll = async (...all: readonly string[]) =>
+    (await Promise.allSettled(all.map(ask))).map((each) =>
+      each.status === 'fulfilled' ? each.value : each.reason.message,
+    );
+  return { transactions, kept, askAll };
+}
+
+interface World {
+  readonly weather: readonly Weather[];
+  readonly refused: readonly string[];
+  readonly largest: number;
+}
+
+const TRANSACTION: Transaction = { [transactionMark]: true };
+
+describe('what is asked for at about the same time', () => {
+  test('shares a transaction, and each hears what became of its own', async () => {
+    const { transactions, askAll } = world({});
+    expect(await askAll('a1', 'b1?', 'c1')).toEqual(['a1', 'no', 'c1']);
+    expect(transactions).toEqual([['a1', 'b1?', 'c1']]);
+  });
+
+  test('is never more in one transaction than may be, and keeps its order', async () => {
+    const { transactions, askAll } = world({ largest: 2 });
+    expect(await askAll('a1', 'a2', 'a3', 'b1', 'a4')).toEqual(['a1', 'a2', 'a3', 'b1', 'a4']);
+    expect(transactions).toEqual([['a1', 'a2'], ['a3', 'b1'], ['a4']]);
+  });
+
+  test('is tried one by one when the store does not take all of it together, in order where the key is the same', async () => {
+    const { transactions, kept, askAll } = world({ refused: ['b1'] });
+    expect(await askAll('a1', 'b1', 'c1', 'a2')).toEqual(['a1', 'refused', 'c1', 'a2']);
+    expect(transactions[0]).toEqual(['a1', 'b1', 'c1', 'a2']);
+    expect(transactions.slice(1).flat().toSorted()).toEqual(['a1', 'a2', 'b1', 'c1']);
+    expect(kept.indexOf('a1')).toBeLessThan(kept.indexOf('a2'));
+  });
+
+  test('does not overtake what is tried by itself under the same key', async () => {
+    const { kept, askAll } = world({ refused: ['b1'] });
+    const first = askAll('a1', 'b1', 'a2');
+    await new Promise((resolve) => setTimeout(resolve));
+    const second = askAll('a3', 'd1');
+    expect(await first).toEqual(['a1', 'refused', 'a2']);
+    expect(await second).toEqual(['a3', 'd1']);
+    expect(kept.filter((each) => each.startsWith('a'))).toEqual(['a1', 'a2', 'a3']);
+  });
+});
+
+describe('what fails', () => {
+  test('before anything was done is not done, and what comes after it is', async () => {
+    const { transactions, askAll } = world({ weather: ['away'] });
+    expect(await askAll('a1', 'b1')).toEqual(['away', 'away']);
+    expect(await askAll('a1')).toEqual(['a1']);
+    expect(transactions).toEqual([['a1']]);
+  });
+
+  test('after the work was done is not done again: it may have been kept', async () => {
+    const { transactions, kept, askAll } = world({ weather: ['answer-lost'] });
+    expect(await askAll('a1', 'b1')).toEqual(['answer lost', 'answer lost']);
+    expect(transactions).toEqual([['a1', 'b1']]);
+    expect(kept).toEqual(['a1', 'b1']);
+  });
+});

@@ -1,0 +1,125 @@
+import { describe, expect, test } from 'vitest';
+import { systemClock } from '../../src/clock.ts';
+import { systemRandom } from '../../src/random.ts';
+import { type EventLog, eventLog, RunTakenOver } from '../../src/runs/event-log.ts';
+import type { RunEvent } from '../../src/runs/event-store.ts';
+import { memoryStore } from '../../src/stores/memory/index.ts';
+import type { Store } from '../../src/stores/store.ts';
+import { sampleRun, TENANCY } from '../../src/testing/store-contract/samples.ts';
+import { outbox } from '../../src/webhooks/outbox.ts';
+import { sampleSubscription } from '../webhooks/samples.ts';
+
+/** A log over runs that are under way, two of a workspace with listeners and one that has ended. */
+async function opened(change: (inner: Store) => Store = (inner) => inner) {
+  let transactions = 0;
+  const inner = memoryStore();
+  const store = change({
+    ...inner,
+    transaction(work) {
+      transactions++;
+      return inner.transaction(work);
+    },
+  });
+  await inner.transaction(async (transaction) => {
+    for (const runId of ['run_1', 'run_2'])
+      await inner.runs.insert(sampleRun({ runId, status: 'running' }), transaction);
+    await inner.runs.insert(sampleRun({ runId: 'run_ended', status: 'completed' }), transaction);
+    for (const webhookId of ['whk_1', 'whk_2'])
+      await inner.subscriptions.insert(sampleSubscription({ webhookId, events: ['node.completed'] }), transaction);
+  });
+  const told: RunEvent[] = [];
+  const render = (_run: unknown, { type, sequence }: RunEvent) => ({
+    eventType: type,
+    body: new TextEncoder().encode(String(sequence)),
+  });
+  const log = eventLog({
+    store,
+    clock: systemClock,
+    random: systemRandom,
+    outbox: outbox({ store, clock: systemClock, random: systemRandom, render }),
+    appended: (event) => told.push(event),
+  });
+  const deliveries = () =>
+    inner.deliveries.claim({ now: Date.now(), leaseUntil: Date.now() + 1, limit: 1000, room: () => 1000 });
+  const sequences = async (runId: string) =>
+    (await inner.events.list(sampleRun({ runId }), { after: -1, limit: 1000 })).map(({ sequence }) => sequence);
+  return { log, told, deliveries, sequences, inner, transactions: () => transactions };
+}
+
+const NODE = { type: 'node.completed', payload: {} };
+const appendTo = (log: EventLog, ...runIds: readonly string[]) =>
+  Promise.allSettled(runIds.map((runId) => log.append(runId, NODE)));
+
+describe('appends that are asked for at about the same time', () => {
+  test('share a transaction, each with its deliveries, and each log has them in the order in which they were asked for', async () => {
+    const { log, told, deliveries, sequences, transactions } = await opened();
+    const appended = await appendTo(log, 'run_1', 'run_2', 'run_1', 'run_1', 'run_2');
+    const places = appended.map((each) => (each.status === 'fulfilled' ? each.value.sequence : each.status));
+    expect(places).toEqual([0, 0, 1, 2, 1]);
+    expect(transactions()).toBe(1);
+    expect(await sequences('run_1')).toEqual([0, 1, 2]);
+    expect(told.length).toBe(5);
+    expect((await deliveries()).length).toBe(10);
+  });
+
+  test('are refused one by one, and leave nothing of what was refused', async () => {
+    const { log, told, deliveries, sequences } = await opened();
+    const appended = await Promise.allSettled([
+      log.append('run_1', NODE),
+      log.append('run_ended', NODE),
+      log.append('run_9', NODE),
+      log.append('run_1', NODE, 7),
+      log.append('run_1', { type: 'run.resumed', payload: {} }),
+      log.append('run_1', NODE),
+    ]);
+    expect(appended).toMatchObject([
+      { value: { sequence: 0 } },
+      { reason: { code: 'run_terminal' } },
+      { reason: { code: 'not_found' } },
+      { reason: expect.any(RunTakenOver) },
+      { reason: { code: 'run_state_conflict' } },
+      { value: { sequence: 1 } },
+    ]);
+    expect(await sequences('run_1')).toEqual([0, 1]);
+    expect(told.length).toBe(2);
+    expect((await deliveries()).length).toBe(4);
+  });
+
+  test('suffer nothing from one that the store does not take', async () => {
+    const { log, sequences, deliveries } = await opened((inner) => ({
+      ...inner,
+      events: {
+        ...inner.events,
+        async insert(events, transaction) {
+          await inner.events.insert(events, transaction);
+          if (events.some(({ nodeId }) => nodeId === 'bad')) throw new Error('no row can hold it');
+        },
+      },
+    }));
+    const appended = await Promise.allSettled([
+      log.append('run_1', NODE),
+      log.append('run_1', { ...NODE, nodeId: 'bad' }),
+      log.append('run_2', NODE),
+      log.append('run_1', NODE),
+    ]);
+    expect(appended.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled', 'fulfilled']);
+    expect(await sequences('run_1')).toEqual([0, 1]);
+    expect(await sequences('run_2')).toEqual([0]);
+    expect((await deliveries()).length).toBe(6);
+  });
+});
+
+test('a step that rejects takes back all that it did to the run, and nothing else', async () => {
+  const { log, inner, sequences } = await opened();
+  const steps = [
+    log.step('run_1', undefined, (run) => run.append(NODE)),
+    log.step('run_1', undefined, async (run) => {
+      await run.append(NODE, NODE);
+      throw new Error('no');
+    }),
+    log.step('run_1', undefined, (run) => run.append(NODE)),
+  ];
+  expect((await Promise.allSettled(steps)).map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
+  expect(await sequences('run_1')).toEqual([0, 1]);
+  expect(await inner.runs.read(TENANCY, 'run_1')).toMatchObject({ value: { lastSequence: 1 } });
+});
