@@ -1,6 +1,7 @@
 import { memoryStore } from '@svc/host-kit/stores/memory';
 import { afterEach, describe, expect, test } from 'vitest';
 import { METRICS } from '../../src/telemetry/metrics.ts';
+import { sampleRun } from '../../src/testing/store-contract/samples.ts';
 import type { Series } from './recording.ts';
 import { CLEANUP, eventually, KEY, type Verdict, type WatchedHost, watchedHost } from './watched-host.ts';
 
@@ -240,11 +241,20 @@ test('readers are counted while they read, and streams by how they ended', async
 });
 
 test('transactions are counted by whether they became durable', async () => {
-  const watched = await watchedHost({});
-  const runId = await watched.run();
+  const store = memoryStore();
+  const insert: typeof store.events.insert = (events, transaction) =>
+    events.some(({ type }) => type === 'node.completed')
+      ? Promise.reject(new Error('The disk is full.'))
+      : store.events.insert(events, transaction);
+  const watched = await watchedHost({ store: { ...store, events: { ...store.events, insert } } });
+  await watched.run();
   const ended = async () => (await watched.series('svc.run.ended')).length === 1;
   await eventually(ended);
-  await expect(watched.host.events.append(runId, { type: 'node.completed', payload: {} })).rejects.toThrow('has ended');
+  await store.transaction((transaction) =>
+    store.runs.insert(sampleRun({ runId: 'run_open', status: 'waiting-external' }), transaction),
+  );
+  const append = watched.host.events.append('run_open', { type: 'node.completed', payload: {} });
+  await expect(append).rejects.toThrow('The disk is full');
   const series = await watched.series('svc.store.transaction.duration');
   const of = (outcome: string) => series.find(({ attributes }) => attributes['svc.store.outcome'] === outcome)?.value;
   expect(of('rolled-back')).toBe(1);
