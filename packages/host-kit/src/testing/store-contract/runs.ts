@@ -23,7 +23,7 @@ export function runsContract({ onStore, assert }: StoreContract): void {
       (await store.runs.list(TENANCY, { before: undefined, limit: 1 }))[0],
       (await store.runs.unfinished({ after: undefined, limit: 1 }))[0],
       (await store.runs.disturbed([run.runId]))[0],
-      await store.runs.forAppend(run.runId, transaction),
+      (await store.runs.forAppend([run.runId], transaction))[0],
       await store.runs.activeIn(run, transaction),
     ]);
     assert.deepEqual(found, [run, run, run, run, run]);
