@@ -153,16 +153,10 @@ export function eventLog(options: EventLogOptions): RunLog {
     const changed = drafts.filter(({ isChanged }) => isChanged);
     const appended = changed.flatMap((draft) => draft.appended);
     const recorded = changed.flatMap((draft) => draft.recorded);
-    const [deliveries] = await Promise.all([
-      appended.length === 0 ? 0 : outbox(appended, transaction),
-      recorded.length === 0 ? undefined : store.events.insert(recorded, transaction),
-      changed.length === 0
-        ? undefined
-        : store.runs.update(
-            changed.map(({ run }) => run),
-            transaction,
-          ),
-    ]);
+    const deliveries = appended.length === 0 ? 0 : await outbox(appended, transaction);
+    if (recorded.length > 0) await store.events.insert(recorded, transaction);
+    const runs = changed.map(({ run }) => run);
+    if (runs.length > 0) await store.runs.update(runs, transaction);
     heardBy = Math.ceil(deliveries / Math.max(appended.length, 1));
     for (const { run } of changed.filter(({ isAnswerless }) => isAnswerless)) await closeQuestions(run, transaction);
   }

@@ -127,8 +127,8 @@ export function deliveryQueue(database: Database): SharedDeliveries {
     },
     claim: (request) => database.transaction((transaction) => claim(request, transaction)),
     async settle(ended, transaction) {
-      const settled = await Promise.all([remove(ended, transaction), keep(ended, transaction)]);
-      const stood = new Set(settled.flat().map((row) => text(row, 'delivery_id')));
+      const settled = [...(await remove(ended, transaction)), ...(await keep(ended, transaction))];
+      const stood = new Set(settled.map((row) => text(row, 'delivery_id')));
       return ended.map(({ claim }) => stood.has(claim.deliveryId));
     },
     async release(claims) {
