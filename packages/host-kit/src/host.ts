@@ -123,7 +123,7 @@ export interface Host {
  * createServer(toNodeListener(host)).listen(8787);
  */
 export function createHost(options: HostOptions): Host {
-  const { engine, clock = systemClock, random = systemRandom, hasWorkspace } = options;
+  const { engine, clock = systemClock, random = systemRandom, hasWorkspace, singleTenant } = options;
   const log = tracedLog(options.log ?? (() => {}));
   const observe = telemetry(options.telemetry ?? {}, { version: VERSION, clock });
   const store = observe.timed(options.store);
@@ -231,6 +231,7 @@ export function createHost(options: HostOptions): Host {
           ...operations,
           engine,
           random,
+          singleTenant,
           streams: { store, followers: following, places: readers, clock },
         }),
         pushes: pushes({ store, clock, random, egress, secrets, dispatcher: dispatch, record }),
@@ -282,8 +283,18 @@ export function createHost(options: HostOptions): Host {
       ),
     ),
     ...workflowRoutes(engine),
-    ...runRoutes({ store, engine, clock, random, record, executor: execute, served }),
-    ...forkRoutes({ store, engine, clock, random, record, executor: execute, served, forks: engine.forks ?? [] }),
+    ...runRoutes({ store, engine, clock, random, record, singleTenant, executor: execute, served }),
+    ...forkRoutes({
+      store,
+      engine,
+      clock,
+      random,
+      record,
+      singleTenant,
+      executor: execute,
+      served,
+      forks: engine.forks ?? [],
+    }),
     ...runListRoutes({ store }),
     ...runOperationRoutes({ ...operations, random, log, served }),
     ...artifactRoutes({ store, served }),

@@ -39,6 +39,13 @@ export interface HostOptions {
   /** Where clients reach the host, e.g. `https://svc.example.com`. Needed by a host that takes tokens. */
   readonly baseUrl?: string;
   readonly engine: WorkflowEngine;
+  /**
+   * Whether there is one tenant only, so that no run needs to say whose it is: runs, their `run.started` and deliveries of major 2 then name
+   * no owner and nothing of one. Everything stays bound to the tenant of its credential, ids of major 2 included. Default: false.
+   *
+   * @see Interface: Run owner (identity triple)
+   */
+  readonly singleTenant?: boolean;
   /** 32 bytes; encrypts secrets at rest. */
   readonly secretKey: Uint8Array;
   /**

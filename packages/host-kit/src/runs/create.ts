@@ -52,6 +52,8 @@ export interface CreateRunOptions {
   readonly engine: Pick<WorkflowEngine, 'version' | 'otherVersions' | 'refuse'>;
   readonly clock: Clock;
   readonly random: Random;
+  /** Whether runs are given no owner. Default: false. */
+  readonly singleTenant?: boolean | undefined;
   /** Writes an audit fact in the transaction of what it records. */
   readonly record: (fact: AuditFact, transaction: Transaction) => Promise<void>;
 }
@@ -70,7 +72,7 @@ export async function createRun(
   request: RunRequest,
   created: (run: Run, transaction: Transaction) => Promise<void> = async () => {},
 ): Promise<Run> {
-  const { store, engine, clock, random, record } = options;
+  const { store, engine, clock, random, record, singleTenant = false } = options;
   const workspace = workspaceOf(principal, request.scope);
   const { causationId } = request;
   if (causationId !== undefined && !CAUSATION_ID.test(causationId)) {
@@ -86,7 +88,7 @@ export async function createRun(
     mode: principal.tenancy.mode,
     workflowId: request.workflowId,
     status: 'pending',
-    owner: ownerOf(principal, workspace),
+    ...(!singleTenant && { owner: ownerOf(principal, workspace) }),
     inputs: request.inputs,
     ...(request.configurable !== undefined && { configurable: request.configurable }),
     tags: request.tags,

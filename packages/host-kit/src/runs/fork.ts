@@ -31,7 +31,7 @@ export async function forkRun(
   { mode, fromSeq, overlay }: ForkRequest,
   created: (run: Run, transaction: Transaction) => Promise<void> = async () => {},
 ): Promise<Run> {
-  const { store, engine, clock, random, record } = options;
+  const { store, engine, clock, random, record, singleTenant = false } = options;
   const source = foundRun(await store.runs.read(principal.tenancy, sourceRunId));
   if (fromSeq > source.lastSequence) {
     const message = `The log of the run has no event ${fromSeq}; its newest is ${source.lastSequence}.`;
@@ -42,7 +42,8 @@ export async function forkRun(
   const metadata = merged(source.metadata, overlay.metadata);
   const run: Run = {
     runId: mintId('run', clock.now, random),
-    ...{ tenant, owner, workflowId, inputs },
+    ...{ tenant, workflowId, inputs },
+    ...(owner !== undefined && !singleTenant && { owner }),
     ...(workspace !== undefined && { workspace }),
     mode: source.mode,
     ...(configurable !== undefined && { configurable }),

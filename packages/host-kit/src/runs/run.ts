@@ -30,7 +30,8 @@ export interface RunDefinition {
   readonly workspace?: string;
   readonly mode: 'live' | 'test';
   readonly workflowId: string;
-  readonly owner: OwnerRecord;
+  /** Absent: the host that created it has one tenant. */
+  readonly owner?: OwnerRecord;
   readonly inputs: JsonObject;
   readonly configurable?: JsonObject;
   readonly tags: readonly string[];

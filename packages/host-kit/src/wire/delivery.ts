@@ -7,13 +7,20 @@ import { eventBody, runIdOf } from './event.ts';
 
 /** The exact bytes of a delivery, in the form of a major. @see Interface: Webhook delivery body */
 export function renderDelivery(run: Run, event: RunEvent, major: Major): Rendered {
+  const workspaceId = WORKSPACE[major](run);
   const body = {
     runId: runIdOf[major](run),
     // A run of the whole tenant has none, and the tenant does not stand in for it.
-    ...(run.workspace !== undefined && { workspaceId: run.workspace }),
+    ...(workspaceId !== undefined && { workspaceId }),
     event: eventBody(major, run, event),
   };
   return { eventType: eventName(major, event.type), body: utf8.encode(JSON.stringify(body)) };
 }
+
+/** Major 2 names it exactly where the owner of the run does. */
+const WORKSPACE: Readonly<Record<Major, (run: Run) => string | undefined>> = {
+  1: ({ workspace }) => workspace,
+  2: ({ owner }) => owner?.workspace,
+};
 
 const utf8 = new TextEncoder();

@@ -1,7 +1,7 @@
 import type { Major } from '@svc/versioning';
 import { eventName } from '@svc/versioning/events';
 import { bindId } from '@svc/versioning/ids';
-import { type OwnerRecord, projectOwner } from '@svc/versioning/projection';
+import { projectOwner } from '@svc/versioning/projection';
 import { z } from 'zod';
 import { isJsonObject, type Json, type JsonObject } from '../json.ts';
 import type { RunEvent } from '../runs/event-store.ts';
@@ -53,13 +53,13 @@ export function eventBody(major: Major, run: Run, event: RunEvent): JsonObject {
   };
 }
 
-/** An owner as plain JSON in the shape of a major. */
-export function ownerBody(major: Major, owner: OwnerRecord): JsonObject {
-  return JSON.parse(JSON.stringify(projectOwner[major](owner)));
+/** Whose a run is, in the shape of a major; nothing where a host has one tenant. @see Interface: Run owner (identity triple) */
+export function ownerMember(major: Major, { owner }: Pick<Run, 'owner'>): { readonly owner?: JsonObject } {
+  return owner === undefined ? {} : { owner: JSON.parse(JSON.stringify(projectOwner[major](owner))) };
 }
 
 /** `run.started` echoes the owner, whose shape is the major's. @see Interface: Run owner (identity triple) */
 function payloadOf(major: Major, run: Run, event: RunEvent): Json {
   if (event.type !== 'run.started') return interruptPayload(major, run, event);
-  return isJsonObject(event.payload) ? { ...event.payload, owner: ownerBody(major, run.owner) } : event.payload;
+  return isJsonObject(event.payload) ? { ...event.payload, ...ownerMember(major, run) } : event.payload;
 }

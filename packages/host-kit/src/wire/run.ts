@@ -4,7 +4,7 @@ import { z } from 'zod';
 import type { JsonObject } from '../json.ts';
 import type { RunRequest } from '../runs/create.ts';
 import type { Run } from '../runs/run.ts';
-import { ownerBody, runIdOf } from './event.ts';
+import { ownerMember, runIdOf } from './event.ts';
 import { jsonObject, owner, runId } from './schemas.ts';
 
 const COMMON = {
@@ -108,7 +108,7 @@ function snapshotOf(major: Major) {
     runId: runId[major],
     workflowId: z.string(),
     status: runStatus,
-    owner: owner[major],
+    owner: owner[major].optional().describe('Whose it is. A host of one tenant says nothing of it.'),
     eventLogSchemaVersion: z.int().min(2),
     engineVersion: z.int().min(0),
     mode: z.enum(['live', 'test']).describe('Whether it was created with a key for tests.'),
@@ -132,7 +132,7 @@ export function snapshotBody(major: Major, run: Run): JsonObject {
     runId: runIdOf[major](run),
     workflowId: run.workflowId,
     status: run.status,
-    owner: ownerBody(major, run.owner),
+    ...ownerMember(major, run),
     eventLogSchemaVersion: run.eventLogSchemaVersion,
     engineVersion: run.engineVersion,
     mode: run.mode,

@@ -82,7 +82,7 @@ export const snapshot = {
     runId: resourceId[2],
     workflowId: text,
     status,
-    owner: OWNER[2],
+    owner: OWNER[2].optional(),
     eventLogSchemaVersion: z.int().min(2),
     engineVersion: z.int().min(0).optional(),
     mode: z.enum(['live', 'test']).optional(),
