@@ -63,7 +63,7 @@ export const ROOMS = {
     'options.ts': ['http', 'mounts', ...DOMAIN, PORTS, 'telemetry'],
     'host.ts': ['version.ts', 'options.ts', 'telemetry', 'routes', 'mounts', 'http', 'wire', ...DOMAIN, PORTS],
     'version.ts': [],
-    'index.ts': ['version.ts', 'host.ts', 'options.ts', 'mounts', 'telemetry', ...DOMAIN, PORTS],
+    'index.ts': ['version.ts', 'wire', 'host.ts', 'options.ts', 'mounts', 'telemetry', ...DOMAIN, PORTS],
     adapters: ['host.ts'],
     testing: [...DOMAIN, PORTS],
     // It looks at hosts from outside, so it knows nothing of this one.

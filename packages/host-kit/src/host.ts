@@ -82,6 +82,7 @@ import type { PushFormat } from './webhooks/push-target.ts';
 import { attemptSigner } from './webhooks/signing.ts';
 import { endpointVerifier } from './webhooks/verify-endpoint.ts';
 import { renderDelivery } from './wire/delivery.ts';
+import { delivery } from './wire/delivery-schema.ts';
 import { webhookIdOf } from './wire/webhook.ts';
 
 /** A host of workflow runs, assembled and not yet started. */
@@ -347,6 +348,7 @@ export function createHost(options: HostOptions): Host {
     ...described,
     openApiRoute({
       routes: described,
+      deliveries: { 2: delivery },
       served,
       baseUrl: options.baseUrl,
       implementation,

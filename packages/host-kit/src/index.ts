@@ -28,3 +28,4 @@ export type { Store } from './stores/store.ts';
 export type { TelemetryOptions } from './telemetry/scope.ts';
 export { VERSION } from './version.ts';
 export type { Transport, TransportRequest, TransportVerdict } from './webhooks/transport.ts';
+export { DELIVERY_JSON_SCHEMA } from './wire/delivery-schema.ts';

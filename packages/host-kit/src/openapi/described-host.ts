@@ -1,4 +1,5 @@
-import type { Served } from '@svc/versioning';
+import type { Major, Served } from '@svc/versioning';
+import type { z } from 'zod';
 import type { AuthenticationFacts } from '../discovery/authentication.ts';
 import type { Route } from '../http/route.ts';
 
@@ -12,6 +13,8 @@ export interface DescribedHost {
   /** Of the release that describes itself. */
   readonly version: string;
   readonly authentication: AuthenticationFacts;
+  /** What is posted to subscribers of a major that has a schema of it. */
+  readonly deliveries: Readonly<Partial<Record<Major, z.ZodType>>>;
   /** Whether requests are limited by credential. */
   readonly limitsRate: boolean;
   /** Whether major 1 is announced to end. */

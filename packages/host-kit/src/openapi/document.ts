@@ -6,7 +6,7 @@ import type { JsonObject } from '../json.ts';
 import type { DescribedHost } from './described-host.ts';
 import { HEADERS, KEYED, RATE_LIMIT, RETIREMENT } from './headers.ts';
 import { operationObject } from './operation.ts';
-import { schemas } from './schemas.ts';
+import { type Schemas, schemas } from './schemas.ts';
 import { TAGS } from './tags.ts';
 
 /**
@@ -39,6 +39,7 @@ export function apiDescription(major: Major, host: DescribedHost): JsonObject {
       .filter(([name]) => [...tags].some((tag) => tag === name))
       .map(([name, description]) => ({ name, description })),
     paths: pathsOf(major, operations),
+    ...deliveryOf(major, host, collected),
     components: {
       securitySchemes: securitySchemes(host),
       parameters: { 'SVC-Version': versionParameter(major, host), ...clientVersion(host) },
@@ -67,6 +68,28 @@ const PREFIX: Readonly<Record<Major, (path: string) => string>> = {
   1: (path) => (path === DISCOVERY_PATH ? path : `/v1${path}`),
   2: (path) => path,
 };
+
+/** What a subscription is posted. @see Interface: Webhook delivery body */
+function deliveryOf(major: Major, { deliveries, routes }: DescribedHost, collected: Schemas): JsonObject {
+  const body = deliveries[major];
+  if (body === undefined || !routes.some(({ operationId }) => operationId === 'registerWebhook')) return {};
+  const post = {
+    operationId: 'deliverEvent',
+    summary: 'Take an event of a run',
+    description:
+      'Posted to the URL of each subscription that hears of the event, signed as the headers of the delivery say. Any 2xx takes it.',
+    tags: ['Webhooks'],
+    security: [],
+    requestBody: { required: true, content: { 'application/json': { schema: collected.of(body) } } },
+    responses: {
+      '2XX': { description: 'The event is taken.' },
+      '4XX': {
+        description: 'The event is not taken: it is posted again as the retry policy says, and after a 410 never.',
+      },
+    },
+  };
+  return { webhooks: { deliverEvent: { post } } };
+}
 
 /** Only what is referred to: a component that nobody uses is a mistake to those who check. */
 function headersOf(major: Major, host: DescribedHost, operations: readonly Described[]): JsonObject {

@@ -21,7 +21,8 @@ export const runEvent: Readonly<Record<Major, z.ZodType>> = {
   2: z.strictObject(eventMembers(2)).meta({ id: 'RunEvent' }),
 };
 
-function eventMembers(major: Major) {
+/** The members of an event, in the form of a major. */
+export function eventMembers(major: Major) {
   return {
     eventId: z.string().min(16).max(128),
     runId: runId[major],

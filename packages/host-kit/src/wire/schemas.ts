@@ -11,6 +11,9 @@ export const jsonValue: z.ZodType<Json> = z
 
 export const jsonObject: z.ZodType<JsonObject> = z.record(z.string(), jsonValue).meta({ id: 'JsonObject' });
 
+/** An id that is bound to its tenant. */
+export const boundId: z.ZodString = z.string().regex(/^(?:anon:)?[A-Za-z0-9._~-]{1,128}\/[A-Za-z0-9._~-]{16,128}$/);
+
 /** A run id as a major names it. */
 export const runId: Readonly<Record<Major, z.ZodType<string>>> = {
   1: z
@@ -18,14 +21,11 @@ export const runId: Readonly<Record<Major, z.ZodType<string>>> = {
     .min(1)
     .max(128)
     .meta({ id: 'RunId', examples: ['run_01k0p3v5tq9d8m2x4c6b8n0r1s'] }),
-  2: z
-    .string()
-    .regex(/^(?:anon:)?[A-Za-z0-9._~-]{1,128}\/[A-Za-z0-9._~-]{16,128}$/)
-    .meta({ id: 'RunId', examples: ['acme/run_01k0p3v5tq9d8m2x4c6b8n0r1s'] }),
+  2: boundId.meta({ id: 'RunId', examples: ['acme/run_01k0p3v5tq9d8m2x4c6b8n0r1s'] }),
 };
 
 /** @see Interface: Subject record */
-const subject: z.ZodType = z
+export const subject: z.ZodType = z
   .strictObject({
     issuer: z.string().describe('The trust root.'),
     subjectId: z.string(),

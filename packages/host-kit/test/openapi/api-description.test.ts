@@ -122,6 +122,13 @@ describe(covers('operations.openapi.describes-what-is-served'), () => {
     expect(new Set(operations.map(({ operationId }) => operationId)).size).toBe(operations.length);
   });
 
+  test('what subscribers of major 2 are posted is described, by its closed schema', async () => {
+    const { document } = await descriptionOf({}, '2');
+    const { schema } = document.webhooks.deliverEvent.post.requestBody.content['application/json'];
+    expect(schema).toMatchObject({ required: ['runId', 'event'], additionalProperties: false });
+    expect((await descriptionOf({}, '1')).document).not.toHaveProperty('webhooks');
+  });
+
   test('what is switched off is not described', async () => {
     const ids = async (options: Partial<HostOptions>) =>
       (await descriptionOf(options, '2')).operations.map(({ operationId }) => operationId);

@@ -1,0 +1,107 @@
+import { EVENT_TYPES_V2 } from '@svc/webhook-verify/events';
+import { z } from 'zod';
+import { eventMembers } from './event.ts';
+import { question } from './interrupt.ts';
+import { boundId, jsonObject, jsonValue, owner, runId, subject } from './schemas.ts';
+
+const durationMs = z.number().min(0).optional();
+const reason = z.string().optional();
+
+/** What was said to a question: major 2 has one form for all of it. */
+const answer = z.strictObject({
+  nodeId: z.string(),
+  interruptId: boundId,
+  kind: z.string().optional(),
+  resumeValue: jsonValue.optional(),
+  reason: z.string().min(1).max(64).optional(),
+  resolvedBy: subject.optional(),
+  decision: z.enum(['granted', 'rejected', 'overridden']).optional(),
+  action: z.string().optional(),
+});
+
+/** The payloads of what the kit alone records. */
+const PAYLOADS = {
+  'run.started': z.strictObject({
+    workflowId: z.string(),
+    inputs: jsonObject.optional(),
+    transport: z.enum(['rest', 'mcp', 'a2a', 'ui']).optional(),
+    engineVersion: z.int().min(0).optional(),
+    owner: owner[2].optional(),
+    tags: z.array(z.string()).optional(),
+    metadata: jsonObject.optional(),
+  }),
+  'run.completed': z.strictObject({ outputs: jsonObject, durationMs }),
+  'run.failed': z.strictObject({
+    error: z.strictObject({
+      code: z.string(),
+      message: z.string(),
+      details: jsonObject.optional(),
+      retryable: z.boolean().optional(),
+    }),
+    failedNodeId: z.string().optional(),
+    durationMs,
+  }),
+  'run.cancelled': z.strictObject({
+    reason,
+    cancelledBy: z.string().optional(),
+    durationMs,
+    parentRunId: boundId.optional(),
+  }),
+  'run.paused': z.strictObject({
+    reason,
+    drainPolicy: z.enum(['drain-current-node', 'immediate']).optional(),
+    interruptedNodeId: z.string().optional(),
+    interruptedAttempt: z.int().min(0).optional(),
+  }),
+  'run.resumed': jsonObject,
+  'node.suspended': z.strictObject({
+    nodeId: z.string(),
+    interruptId: boundId,
+    kind: z.string().optional(),
+    key: z.string().optional(),
+    reason: z.string().min(1).max(64).optional(),
+  }),
+  'node.resumed': z.strictObject({
+    nodeId: z.string(),
+    interruptId: boundId.optional(),
+    resumeValue: jsonValue.optional(),
+  }),
+  'interrupt.requested': question[2],
+  'interrupt.resolved': answer,
+  'approval.requested': question[2],
+  'approval.received': answer,
+  'approval.granted': answer,
+  'approval.rejected': answer,
+} as const satisfies Readonly<Record<string, z.ZodType>>;
+
+/** What engines record is theirs to word. */
+const OTHERS = [...EVENT_TYPES_V2].filter((type) => !(type in PAYLOADS));
+
+const event = z.union([
+  ...Object.entries(PAYLOADS).map(([type, payload]) =>
+    z.strictObject({ ...eventMembers(2), type: z.literal(type), payload }),
+  ),
+  z.strictObject({ ...eventMembers(2), type: z.enum(OTHERS) }),
+]);
+
+/** What is posted to a subscriber in major 2. */
+export const delivery: z.ZodType = z.strictObject({
+  runId: runId[2],
+  workspaceId: z
+    .string()
+    .regex(/^[A-Za-z0-9._~-]{1,128}$/)
+    .optional()
+    .describe('There exactly when the owner of the run names a workspace.'),
+  event,
+});
+
+/**
+ * The JSON Schema of what major 2 delivers to subscribers, for validators in any language: closed, with the payload of every event that the
+ * kit itself records. What a workflow engine records has the payload that the engine gives it.
+ *
+ * @see Interface: Webhook delivery body; Releases and schemas, 2
+ */
+export const DELIVERY_JSON_SCHEMA: object = {
+  $id: 'https://svc.example/spec/v2/webhook-delivery.schema.json',
+  ...z.toJSONSchema(delivery, { io: 'input' }),
+};

@@ -1,0 +1,191 @@
+import { apiKeyLane, hashApiKey, memoryKeyStore } from '@svc/auth/api-key';
+import { createHost, DELIVERY_JSON_SCHEMA, type WorkflowEngine } from '@svc/host-kit';
+import { memoryStore } from '@svc/host-kit/stores/memory';
+import { covers } from '@svc/tools/covers';
+import { validator } from '@svc/tools/json-schema';
+import { EVENT_TYPES_V2 } from '@svc/webhook-verify/events';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+
+const KEY = 'operator-key-of-the-schema-0123456789';
+const problemsOf = validator(DELIVERY_JSON_SCHEMA);
+
+/** Does whatever the name of the workflow says. */
+const engine: WorkflowEngine = {
+  version: 1,
+  refuse: () => undefined,
+  forks: ['replay'],
+  interrupts: ['approval'],
+  async execute({ workflowId, inputs }, { append, artifact, interrupt, until, replayed }) {
+    const nodeId = 'n';
+    if (workflowId === 'fail') {
+      const error = { code: 'acme.broken', message: 'It broke.', details: { at: [1] }, retryable: false };
+      return { status: 'failed', error, failedNodeId: nodeId };
+    }
+    if (workflowId === 'wait') {
+      await append({ type: 'node.started', nodeId, payload: { nodeId, typeId: 'acme.wait', attempt: 0 } });
+      await until(Date.now() + 60_000);
+    }
+    if (workflowId === 'ask') {
+      const data = { artifactId: 'art', artifactType: 'text', title: 'Publish?', actions: ['accept', 'reject'] };
+      await interrupt({ nodeId, key: 'publish', kind: 'approval', data, timeoutMs: 60_000, resumeSchema: {} });
+    }
+    if (workflowId === 'question') {
+      const data = { questions: [{ id: 'q', question: 'Which?' }] };
+      await interrupt({ nodeId, key: 'which', kind: 'clarification', data });
+    }
+    if (workflowId === 'work' && replayed === undefined) {
+      await append({ type: 'log.appended', payload: { level: 'info', message: 'x', fields: { any: [null] } } });
+      await append({ type: 'output.chunk', nodeId, payload: 'any' });
+      await artifact({ artifactType: 'text', nodeId, content: 'x', summary: 'a text' });
+    }
+    return { status: 'completed', outputs: inputs };
+  },
+};
+
+const bodies: string[] = [];
+const scopes = ['runs:create', 'runs:read', 'runs:cancel', 'approvals:respond', 'webhooks:manage'];
+const keys = memoryKeyStore([
+  {
+    id: 'key_1',
+    hash: hashApiKey(KEY),
+    tenant: 'acme',
+    workspaces: ['acme-prod'],
+    principal: 'p_1',
+    scopes,
+    mode: 'live',
+  },
+  {
+    id: 'key_2',
+    hash: hashApiKey(`${KEY}-wide`),
+    tenant: 'acme',
+    workspaces: 'all',
+    principal: 'p_2',
+    scopes,
+    mode: 'live',
+  },
+]);
+const host = createHost({
+  store: memoryStore(),
+  authenticate: [apiKeyLane({ keys, now: Date.now })],
+  engine,
+  secretKey: new Uint8Array(32),
+  hasWorkspace: () => true,
+  async transport({ body }) {
+    bodies.push(new TextDecoder().decode(body));
+    return { kind: 'answered', status: 204, retryAfter: undefined, durationMs: 1 };
+  },
+});
+
+async function call(path: string, body?: object, key = KEY) {
+  const request = new Request(`http://host.test${path}`, {
+    method: body === undefined ? 'GET' : 'POST',
+    headers: {
+      authorization: `Bearer ${key}`,
+      'svc-version': '2',
+      ...(body && { 'content-type': 'application/json' }),
+    },
+    ...(body && { body: JSON.stringify(body) }),
+  });
+  const response = await host.fetch(request);
+  const answer = await response.json();
+  if (response.status >= 300) throw new Error(`${path} answered ${response.status}: ${JSON.stringify(answer)}`);
+  return answer;
+}
+
+const start = async (workflowId: string, fields: object = {}, key = KEY): Promise<string> =>
+  (await call('/runs', { workflowId, ...fields }, key)).statusUrl;
+
+/** Waits until a run has come to one of these statuses. */
+async function comesTo(url: string, status: string, key = KEY): Promise<void> {
+  for (const end = Date.now() + 8000; Date.now() < end; ) {
+    const run = await call(url, undefined, key);
+    if (run.status === status) return;
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+  throw new Error(`${url} has not come to ${status} within eight seconds.`);
+}
+
+beforeAll(async () => {
+  await host.start();
+  const hook = { url: 'https://hooks.example/', events: [...EVENT_TYPES_V2] };
+  await call('/webhooks', hook, `${KEY}-wide`);
+
+  const work = await start('work', { inputs: { a: [1, null] }, tags: ['t'], metadata: { m: true } });
+  await comesTo(work, 'completed');
+  await comesTo(await start('work', {}, `${KEY}-wide`), 'completed', `${KEY}-wide`);
+  await comesTo(await start('fail'), 'failed');
+  for (const action of ['accept', 'reject']) {
+    const asked = await start('ask');
+    await comesTo(asked, 'waiting-approval');
+    await call(`${asked}/interrupts/n`, { resumeValue: { action, feedback: 'so be it' } });
+    await comesTo(asked, 'completed');
+  }
+  const question = await start('question');
+  await comesTo(question, 'waiting-input');
+  await call(`${question}/interrupts/n`, { resumeValue: { q: 'this one' } });
+  await comesTo(question, 'completed');
+  const waiting = await start('wait');
+  await comesTo(waiting, 'running');
+  await call(`${waiting}:pause`, { reason: 'lunch', drainPolicy: 'immediate' });
+  await comesTo(waiting, 'paused');
+  await call(`${waiting}:resume`, { reason: 'back' });
+  await comesTo(waiting, 'running');
+  await call(`${waiting}/cancel`, { reason: 'enough' });
+  await comesTo(waiting, 'cancelled');
+  const { length } = bodies;
+  await call(`${work}:fork`, { mode: 'replay', fromSeq: 1 });
+  for (const end = Date.now() + 8000; bodies.length === length && Date.now() < end; ) {
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+}, 60_000);
+afterAll(() => host.stop(0));
+
+describe(covers('webhooks.body.v2-schema-valid'), () => {
+  test('whatever the host records, what it delivers of it is of the published schema', async () => {
+    const invalid = bodies.flatMap((body) => {
+      const problems = problemsOf(JSON.parse(body));
+      return problems.length === 0 ? [] : [{ body, problems }];
+    });
+    expect(invalid).toEqual([]);
+    const types = new Set(bodies.map((body) => JSON.parse(body).event.type));
+    const recorded = [
+      ...['run.started', 'run.completed', 'run.failed', 'run.cancelled', 'run.paused', 'run.resumed'],
+      ...['node.started', 'node.suspended', 'node.resumed', 'node.cancelled'],
+      ...['interrupt.requested', 'interrupt.resolved'],
+      ...['approval.requested', 'approval.received', 'approval.granted', 'approval.rejected'],
+      ...['artifact.created', 'log.appended', 'output.chunk'],
+    ];
+    expect([...types]).toEqual(expect.arrayContaining(recorded));
+    // A run of the whole tenant has no workspace, and is of the schema all the same.
+    expect(new Set(bodies.map((body) => 'workspaceId' in JSON.parse(body)))).toEqual(new Set([true, false]));
+  });
+
+  test('the schema is one of major 2', () => {
+    expect(DELIVERY_JSON_SCHEMA).toMatchObject({
+      $id: expect.stringContaining('/spec/v2/'),
+      $schema: 'https://json-schema.org/draft/2020-12/schema',
+      additionalProperties: false,
+    });
+  });
+
+  const completed = () => JSON.parse(bodies.find((body) => body.includes('"run.completed"')) ?? '{}');
+
+  test.each<[string, (body: ReturnType<typeof completed>) => void]>([
+    ['a bare run id', (body) => (body.runId = body.runId.split('/')[1])],
+    ['a bare run id in the event', (body) => (body.event.runId = body.event.runId.split('/')[1])],
+    ['a member beside', (body) => (body.tenant = 'acme')],
+    ['a member beside in the event', (body) => (body.event.extra = 1)],
+    ['a member beside in a payload of the kit', (body) => (body.event.payload.extra = 1)],
+    ['no outputs', (body) => delete body.event.payload.outputs],
+    ['no event id', (body) => delete body.event.eventId],
+    ['no schema version', (body) => delete body.event.schemaVersion],
+    ['an engine version as text', (body) => (body.event.engineVersion = '1')],
+    ['a name of major 1', (body) => (body.event.type = 'run.dead_lettered')],
+    ['no workspace under its name', (body) => (body.workspaceId = '')],
+  ])('a body with %s is not of it', (_what, change) => {
+    const body = completed();
+    expect(problemsOf(body)).toEqual([]);
+    change(body);
+    expect(problemsOf(body)).not.toEqual([]);
+  });
+});
