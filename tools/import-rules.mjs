@@ -21,7 +21,17 @@ export const FOR_TESTS = ['@svc/tools'];
 export const CONFIGURATION = ['tsup.base.ts'];
 
 /** What every room of the kit stands on: it stands on nothing but itself. */
-const GROUND = ['clock.ts', 'errors.ts', 'json.ts', 'log.ts', 'lookup.ts', 'random.ts', 'transaction.ts', 'upkeep.ts'];
+const GROUND = [
+  'clock.ts',
+  'errors.ts',
+  'group-commit.ts',
+  'json.ts',
+  'log.ts',
+  'lookup.ts',
+  'random.ts',
+  'transaction.ts',
+  'upkeep.ts',
+];
 
 /** What the host is about. It reaches a store through the ports that `stores/store.ts` bundles. */
 const DOMAIN = [
