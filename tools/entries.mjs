@@ -30,6 +30,7 @@ export const ENTRIES = [
   { name: '@svc/versioning', runtime: 'neutral', kB: 6 },
   { name: '@svc/versioning/client', runtime: 'neutral', kB: 2 },
   { name: '@svc/versioning/axes', runtime: 'neutral', kB: 4 },
+  { name: '@svc/versioning/axes/run-documents', runtime: 'neutral', kB: 1 },
   { name: '@svc/versioning/fetch', runtime: 'neutral', kB: 6 },
   { name: '@svc/versioning/hono', runtime: 'neutral', kB: 6 },
   { name: '@svc/versioning/node', runtime: 'node', kB: 6 },
@@ -59,7 +60,7 @@ export const ENTRIES = [
   { name: '@svc/host-kit/mounts/mcp', runtime: 'node', kB: 250 },
   { name: '@svc/host-kit/node', runtime: 'node', kB: 10 },
   { name: '@svc/host-kit/stores/memory', runtime: 'neutral', kB: 10 },
-  { name: '@svc/host-kit/stores/sqlite', runtime: 'node', kB: 14 },
+  { name: '@svc/host-kit/stores/sqlite', runtime: 'node', kB: 15 },
   { name: '@svc/host-kit/stores/postgres', runtime: 'node', kB: 60 },
   { name: '@svc/host-kit/testing', runtime: 'node', kB: 12 },
 ];

@@ -1,4 +1,4 @@
-import { readEngineVersion, readEventLogSchemaVersion } from '@svc/versioning/axes';
+import { readEngineVersion, readEventLogSchemaVersion } from '@svc/versioning/axes/run-documents';
 import type { Run } from './run.ts';
 
 /** What a store has kept of a run: maybe what a host of major 1 wrote. */
