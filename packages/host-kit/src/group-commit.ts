@@ -48,8 +48,9 @@ export function groupCommit<T, R>(options: GroupCommitOptions<T, R>): (asked: T)
     let outcomes: readonly PromiseSettledResult<R>[] | undefined;
     try {
       await transaction(async (opened) => {
-        // Not before: whatever was asked for while it was waited for is taken along.
-        jobs = take();
+        // Not before: whatever was asked for while it was waited for is taken along. A store may try a transaction again.
+        jobs ??= take();
+        outcomes = undefined;
         outcomes = await work(
           jobs.map(({ asked }) => asked),
           opened,

@@ -2,8 +2,11 @@ import { describe, expect, test } from 'vitest';
 import { groupCommit } from '../src/group-commit.ts';
 import { type Transaction, transactionMark } from '../src/transaction.ts';
 
-/** What the store does with a transaction: keeps it, refuses it before anything was done, or loses the answer after all of it was. */
-type Weather = 'kept' | 'away' | 'answer-lost';
+/**
+ * What the store does with a transaction: keeps it, refuses it before anything was done, undoes it and tries it again, or loses the answer
+ * after all of it was done.
+ */
+type Weather = 'kept' | 'away' | 'tried-again' | 'answer-lost';
 
 /** A store that takes what it is given one transaction at a time, and what was asked for in each. */
 function world({ weather = [], refused = [], largest = 100 }: Partial<World>) {
@@ -16,6 +19,7 @@ function world({ weather = [], refused = [], largest = 100 }: Partial<World>) {
       const result = last.then(async () => {
         const now = weather[count++] ?? 'kept';
         if (now === 'away') throw new Error('away');
+        if (now === 'tried-again') await work(TRANSACTION);
         const done = await work(TRANSACTION);
         kept.push(...(transactions.at(-1) ?? []));
         if (now === 'answer-lost') throw new Error('answer lost');
@@ -88,6 +92,15 @@ describe('what fails', () => {
     expect(await askAll('a1', 'b1')).toEqual(['away', 'away']);
     expect(await askAll('a1')).toEqual(['a1']);
     expect(transactions).toEqual([['a1']]);
+  });
+
+  test('because of others, and is tried again by the store, is the same as before: nobody is forgotten', async () => {
+    const { transactions, askAll } = world({ weather: ['tried-again'] });
+    expect(await Promise.all([askAll('a1', 'b1'), askAll('c1')])).toEqual([['a1', 'b1'], ['c1']]);
+    expect(transactions).toEqual([
+      ['a1', 'b1', 'c1'],
+      ['a1', 'b1', 'c1'],
+    ]);
   });
 
   test('after the work was done is not done again: it may have been kept', async () => {

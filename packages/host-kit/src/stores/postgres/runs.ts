@@ -77,11 +77,10 @@ const DISTURBED = {
   text: `SELECT * FROM runs WHERE run_id = ANY($1)
     AND (status NOT IN ('pending', 'running') OR pause_request IS NOT NULL)`,
 };
-const HOLD = {
-  name: 'runs-hold',
-  text: `UPDATE runs SET held_until = ${NOW} + $2 WHERE holder = $1 AND ${EXECUTABLE}`,
-};
-const LET_GO = { name: 'runs-let-go', text: `UPDATE runs SET held_until = 0 WHERE holder = $1 AND ${EXECUTABLE}` };
+// In the same order as whoever locks several.
+const HELD = `run_id IN (SELECT run_id FROM runs WHERE holder = $1 AND ${EXECUTABLE} ORDER BY run_id FOR UPDATE)`;
+const HOLD = { name: 'runs-hold', text: `UPDATE runs SET held_until = ${NOW} + $2 WHERE ${HELD}` };
+const LET_GO = { name: 'runs-let-go', text: `UPDATE runs SET held_until = 0 WHERE ${HELD}` };
 
 export interface HeldRuns extends RunStore {
   /** Says that this host is alive, and goes on with its runs. */
