@@ -1,0 +1,37 @@
+import { protectedResourceMetadata, protectedResourceUrl, SCOPES } from '@svc/auth';
+import { tokenIssuers } from '../discovery/authentication.ts';
+import type { Reply } from '../http/route.ts';
+import type { Ground } from './ground.ts';
+
+/**
+ * Where refusals say that the metadata is. Only a host that takes tokens tells where to get one.
+ *
+ * @throws {TypeError} when it takes tokens and does not know its own URL
+ */
+export function resourceMetadata({ authentication, baseUrl }: Pick<Ground, 'authentication' | 'baseUrl'>): {
+  readonly resourceMetadata?: string;
+} {
+  if (tokenIssuers(authentication).length === 0) return {};
+  if (baseUrl === undefined) throw new TypeError('createHost: a host that takes tokens needs its baseUrl.');
+  return { resourceMetadata: protectedResourceUrl(baseUrl) };
+}
+
+/** The metadata itself, by its path. @see RFC 9728, section 3 */
+export function tokenDocuments({
+  authentication,
+  baseUrl,
+}: Pick<Ground, 'authentication' | 'baseUrl'>): ReadonlyMap<string, () => Promise<Reply>> {
+  const issuers = tokenIssuers(authentication);
+  if (issuers.length === 0 || baseUrl === undefined) return new Map();
+  const { dpop } = authentication;
+  const { origin, pathname } = new URL(baseUrl);
+  const metadata = protectedResourceMetadata({
+    resource: pathname === '/' ? origin : baseUrl,
+    issuers,
+    scopes: SCOPES.filter((scope) => !scope.startsWith('packs:')),
+    ...(dpop !== undefined && { dpopAlgorithms: dpop.algorithms, requires: { dpop: dpop.required } }),
+  });
+  const body = new TextEncoder().encode(JSON.stringify(metadata));
+  const headers = { 'cache-control': 'public, max-age=300' };
+  return new Map([[new URL(protectedResourceUrl(baseUrl)).pathname, async () => ({ status: 200, headers, body })]]);
+}

@@ -1,0 +1,42 @@
+import { describeError } from '../log.ts';
+import type { Executor } from '../runs/executor.ts';
+import type { Dispatcher } from '../webhooks/dispatcher.ts';
+import type { Ground } from './ground.ts';
+
+export interface OthersWatchOptions extends Pick<Ground, 'clock' | 'log'> {
+  readonly executor: Pick<Executor, 'resume' | 'look'>;
+  readonly dispatcher: Pick<Dispatcher, 'wake'>;
+}
+
+/**
+ * Looks, for as long as the host runs, for what the others that share its store have left: their dead do not say so.
+ *
+ * @returns what ends it
+ */
+export function watchOthers({ clock, log, executor, dispatcher }: OthersWatchOptions): () => void {
+  const failed = (event: string) => (error: unknown) => log({ level: 'error', event, ...describeError(error) });
+  const cancels = [
+    again(DELIVERIES_MS, dispatcher.wake),
+    again(RUNS_MS, () => void executor.resume().catch(failed('run.take-up-failed'))),
+    again(REQUESTS_MS, () => void executor.look().catch(failed('run.look-failed'))),
+  ];
+  return () => {
+    for (const cancel of cancels) cancel();
+  };
+
+  function again(everyMs: number, look: () => void): () => void {
+    let cancel = (): void => {};
+    const arm = (): void => {
+      cancel = clock.at(clock.now() + everyMs, () => {
+        look();
+        arm();
+      });
+    };
+    arm();
+    return () => cancel();
+  }
+}
+
+const DELIVERIES_MS = 1000;
+const RUNS_MS = 5000;
+const REQUESTS_MS = 1000;
