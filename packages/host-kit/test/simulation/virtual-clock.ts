@@ -9,6 +9,8 @@ export interface VirtualClock {
   at(time: number, run: () => void): () => void;
   /** Goes to the next thing that is planned, if it is due by `until`, lets it happen, and lets everything that follows from it settle. */
   step(until: number): Promise<boolean>;
+  /** The same with all that is due by `until`, and all that comes of it. */
+  run(until: number): Promise<void>;
 }
 
 export interface HostClock extends Clock {
@@ -66,20 +68,30 @@ export function virtualClock(start: number): VirtualClock {
     },
     async step(until) {
       await settled();
-      const [first, ...others] = plans;
-      if (first === undefined) return false;
-      const next = others.reduce(
-        (a, b) => (b.time < a.time || (b.time === a.time && b.order < a.order) ? b : a),
-        first,
-      );
-      if (next.time > until) return false;
-      plans = plans.filter((planned) => planned !== next);
-      time = next.time;
-      next.run();
+      return await happens(takeNext(until));
+    },
+    async run(until) {
       await settled();
-      return true;
+      while (await happens(takeNext(until)));
     },
   };
+
+  async function happens(next: Planned | undefined): Promise<boolean> {
+    if (next === undefined) return false;
+    time = next.time;
+    next.run();
+    await settled();
+    return true;
+  }
+
+  function takeNext(until: number): Planned | undefined {
+    const [first, ...others] = plans;
+    if (first === undefined) return undefined;
+    const next = others.reduce((a, b) => (b.time < a.time || (b.time === a.time && b.order < a.order) ? b : a), first);
+    if (next.time > until) return undefined;
+    plans = plans.filter((planned) => planned !== next);
+    return next;
+  }
 }
 
 /** Every promise that can go on has gone on: nothing in a simulated world waits for anything real. */
