@@ -1,8 +1,13 @@
 import { availableParallelism } from 'node:os';
+import { env } from 'node:process';
+import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 
 // The workspace runs from source; the packed shape has tests of its own.
 const conditions = ['@svc/source', 'node'];
+
+// Hundreds of processes load the same modules, each anew.
+env.NODE_COMPILE_CACHE ??= fileURLToPath(new URL('.cache/compiled', import.meta.url));
 
 export default defineConfig({
   resolve: { conditions },

@@ -6,7 +6,7 @@ import { publicRoute, type Route } from '../http/route.ts';
 import type { DescribedHost } from '../openapi/described-host.ts';
 import { apiDescription } from '../openapi/document.ts';
 
-/** Serves the description of `host.routes` and of itself, one for each served major, from bytes that are made once. */
+/** Serves the description of `host.routes` and of itself, one for each served major, from bytes that are made once, when they are first asked for. */
 export function openApiRoute(host: DescribedHost): Route {
   const route = publicRoute({
     operationId: 'openapi',
@@ -18,14 +18,17 @@ export function openApiRoute(host: DescribedHost): Route {
         304: empty('The document has not changed.', { headers: HEADERS }),
       },
     },
-    serve: async (call) => documentReply(published[call.major], call),
+    serve: async (call) => documentReply(published(call.major), call),
   });
   const described = { ...host, routes: [...host.routes, route] };
-  const published: Readonly<Record<Major, Representation>> = {
-    1: representation(apiDescription(1, described)),
-    2: representation(apiDescription(2, described)),
-  };
+  const made = new Map<Major, Representation>();
   return route;
+
+  function published(major: Major): Representation {
+    const known = made.get(major) ?? representation(apiDescription(major, described));
+    made.set(major, known);
+    return known;
+  }
 }
 
 const HEADERS = ['ETag', 'Cache-Control', 'Vary'] as const;
