@@ -4,7 +4,7 @@ import type { Store } from '../stores/store.ts';
 import type { NewEvent, ReplayedNode } from './engine.ts';
 import type { OpenRun } from './event-log.ts';
 import type { RunEvent } from './event-store.ts';
-import { sourceOf, takeOver } from './history.ts';
+import { type ForkParts, historyOf, sourceOf, takeOver } from './history.ts';
 import type { Run } from './run.ts';
 import { wholeLog } from './whole-log.ts';
 
@@ -15,14 +15,8 @@ export interface Replay {
   answer(open: OpenRun, request: InterruptRequest): Promise<InterruptAnswer | undefined>;
 }
 
-export interface ReplayParts {
-  readonly store: Store;
-  readonly run: Run;
-  readonly inTurn: <T>(work: (open: OpenRun) => Promise<T>) => Promise<T>;
-}
-
 /** Undefined for a run that is no replay. */
-export function replayOf({ store, run, inTurn }: ReplayParts): Replay | undefined {
+export function replayOf({ store, run, inTurn }: ForkParts): Replay | undefined {
   const source = sourceOf(run);
   if (source === undefined || run.fork?.mode !== 'replay') return undefined;
   const from = source;
@@ -68,9 +62,9 @@ export function replayOf({ store, run, inTurn }: ReplayParts): Replay | undefine
       if (seen > taken) batch.push(event);
       const isEnd = event.sequence === end.sequence;
       if (batch.length >= BATCH || isEnd) {
-        const events = batch;
+        const history = await historyOf(store, from, batch);
         batch = [];
-        await inTurn((open) => takeOver(store, open, from, events));
+        await inTurn((open) => takeOver(store, open, history));
       }
       if (isEnd) return;
     }

@@ -71,7 +71,8 @@ export function beginTurn(options: TurnOptions, { run, decided, after, isDoomed 
   let resting = 0;
   let isPauseAsked = run.pauseRequest !== undefined;
 
-  const replay = replayOf({ store, run, inTurn: inTurnAlone });
+  const fork = { store, run, inTurn: inTurnAlone };
+  const replay = replayOf(fork);
   const execution: Execution = {
     ...(replay !== undefined && { replayed: (nodeId) => replay.node(nodeId).catch(unread) }),
     history: () => readable(wholeLog(store, run)),
@@ -139,11 +140,7 @@ export function beginTurn(options: TurnOptions, { run, decided, after, isDoomed 
 
   async function drive(): Promise<void> {
     await after;
-    while (
-      run.fork !== undefined &&
-      left === undefined &&
-      !(await inTurnAlone((open) => takeOverHistory(store, open)))
-    );
+    while (run.fork !== undefined && left === undefined && !(await takeOverHistory(fork, lastSequence)));
     if (left !== undefined && why() !== 'cancelled') return;
     await inTurn(begin);
     if (left !== undefined) return;
