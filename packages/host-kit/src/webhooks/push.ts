@@ -11,6 +11,7 @@ import type { Run } from '../runs/run.ts';
 import type { SecretBox } from '../sealing/secret-box.ts';
 import type { Store } from '../stores/store.ts';
 import type { Transaction } from '../transaction.ts';
+import { type CeaseOptions, cease } from './cease.ts';
 import { CLOSED } from './circuit.ts';
 import type { Subscription } from './subscription.ts';
 
@@ -40,7 +41,7 @@ export interface PushesOptions {
   readonly random: Random;
   readonly egress: EgressPolicy;
   readonly secrets: SecretBox;
-  readonly dispatcher: { forget(webhookId: string): void };
+  readonly dispatcher: CeaseOptions['dispatcher'];
   /** Writes an audit fact in the transaction of what it records. */
   readonly record: (fact: AuditFact, transaction: Transaction) => Promise<void>;
 }
@@ -74,8 +75,8 @@ export function pushes({ store, clock, random, egress, secrets, dispatcher, reco
         push: { runId: run.runId, name, format },
         createdAt: clock.now(),
       };
-      await store.transaction(async (transaction) => {
-        const others = await store.subscriptions.pushesOf(run, transaction);
+      const replaced = await store.transaction(async (transaction) => {
+        const others = await heldPushesOf(run, transaction);
         const same = others.filter(({ push }) => push?.name === name);
         if (same.length === 0 && others.length >= MOST_PUSHES) {
           throw invalid({
@@ -83,25 +84,35 @@ export function pushes({ store, clock, random, egress, secrets, dispatcher, reco
             problem: `has ${MOST_PUSHES} push notification configurations, which is all it may`,
           });
         }
-        for (const { webhookId: replaced } of same) await removed(principal, replaced, transaction);
+        await remove(principal, same, transaction);
         await store.subscriptions.insert(subscription, transaction);
         await record(fact(principal, 'webhook.register', webhookId), transaction);
+        return same.map(({ webhookId }) => webhookId);
       });
+      await cease({ store, clock, dispatcher }, replaced);
       return subscription;
     },
     list: (_principal, run) => store.transaction((transaction) => store.subscriptions.pushesOf(run, transaction)),
-    remove: (principal, run, name) =>
-      store.transaction(async (transaction) => {
-        const found = (await store.subscriptions.pushesOf(run, transaction)).filter(({ push }) => push?.name === name);
-        for (const { webhookId } of found) await removed(principal, webhookId, transaction);
-        return found.length > 0;
-      }),
+    async remove(principal, run, name) {
+      const removed = await store.transaction(async (transaction) => {
+        const found = (await heldPushesOf(run, transaction)).filter(({ push }) => push?.name === name);
+        await remove(principal, found, transaction);
+        return found.map(({ webhookId }) => webhookId);
+      });
+      await cease({ store, clock, dispatcher }, removed);
+      return removed.length > 0;
+    },
   };
 
-  async function removed(principal: Principal, webhookId: string, transaction: Transaction): Promise<void> {
-    await store.subscriptions.remove(principal.tenancy, webhookId, transaction);
-    await record(fact(principal, 'webhook.unregister', webhookId), transaction);
-    dispatcher.forget(webhookId);
+  /** With the run held, so that of two who add at the same time each counts the other's. */
+  async function heldPushesOf(run: Run, transaction: Transaction): Promise<readonly Subscription[]> {
+    await store.runs.forAppend([run.runId], transaction);
+    return await store.subscriptions.pushesOf(run, transaction);
+  }
+
+  async function remove(principal: Principal, found: readonly Subscription[], transaction: Transaction): Promise<void> {
+    for (const { webhookId } of found) await store.subscriptions.remove(principal.tenancy, webhookId, transaction);
+    for (const { webhookId } of found) await record(fact(principal, 'webhook.unregister', webhookId), transaction);
   }
 
   function fact(principal: Principal, action: 'webhook.register' | 'webhook.unregister', webhookId: string): AuditFact {

@@ -5,8 +5,8 @@ import type { Clock } from '../clock.ts';
 import { HostError } from '../errors.ts';
 import type { Store } from '../stores/store.ts';
 import type { Transaction } from '../transaction.ts';
+import { cease } from './cease.ts';
 import type { Dispatcher } from './dispatcher.ts';
-import { READING_GOOD_FOR_MS } from './subscription-store.ts';
 
 export interface UnregisterOptions {
   readonly store: Store;
@@ -42,24 +42,11 @@ export async function unregister(
     await removing(transaction);
     return found;
   });
-  if (removed.kind === 'found') {
-    dispatcher.forget(webhookId);
-    if (store.shared === true) await passed(clock, READING_GOOD_FOR_MS + MARGIN_MS);
-    return;
-  }
+  if (removed.kind === 'found') return await cease({ store, clock, dispatcher }, [webhookId]);
   if (removed.kind === 'absent' || workspace !== undefined) {
     throw new HostError('not_found', 'There is no such subscription.', { details: undefined });
   }
   throw new HostError('forbidden', 'The subscription hears of workspaces that this credential does not reach.', {
     details: undefined,
-  });
-}
-
-/** What another host begins at the last moment is on its way by then. */
-const MARGIN_MS = 250;
-
-function passed(clock: Clock, ms: number): Promise<void> {
-  return new Promise((resolve) => {
-    clock.at(clock.now() + ms, resolve);
   });
 }
