@@ -28,7 +28,7 @@ export interface DispatcherProgress {
 
 export interface DispatcherOptions {
   readonly queue: DeliveryQueue;
-  /** Ends, by itself or by the signal, whatever becomes of the delivery; a rejection hands it back. */
+  /** Ends, by itself or by the signal, whatever becomes of the delivery; a rejection hands it back, after a while. */
   readonly attempt: (delivery: ClaimedDelivery, signal: AbortSignal) => Promise<unknown>;
   readonly clock: Clock;
   readonly log: Log;
@@ -45,6 +45,8 @@ export function dispatcher(options: DispatcherOptions): Dispatcher {
   const busy = new Map<string, number>();
   /** Claimed and not begun, in the order in which they were claimed: what is next when an attempt ends. */
   let ready: readonly Claimed[] = [];
+  /** Ends the waits of those that will be handed back. */
+  const waits = new Set<() => void>();
   let state: 'idle' | 'running' | 'stopped' = 'idle';
   let pumping: Promise<void> | undefined;
   let pumpAgain = false;
@@ -72,6 +74,7 @@ export function dispatcher(options: DispatcherOptions): Dispatcher {
     async stop(graceMs) {
       state = 'stopped';
       cancelTimer();
+      for (const end of waits) end();
       await pumping;
       const unbegun = ready.map(({ delivery }) => delivery);
       ready = [];
@@ -158,7 +161,7 @@ export function dispatcher(options: DispatcherOptions): Dispatcher {
     const abort = new AbortController();
     busy.set(webhookId, (busy.get(webhookId) ?? 0) + 1);
     const done: Promise<unknown> = attempt(delivery, abort.signal)
-      .catch((error: unknown) => handBack(delivery, error))
+      .catch((error: unknown) => handBack(delivery, error, abort.signal))
       .finally(() => {
         underWay.delete(begun);
         leave(webhookId);
@@ -177,12 +180,30 @@ export function dispatcher(options: DispatcherOptions): Dispatcher {
     else busy.set(webhookId, count);
   }
 
-  /** The outcome could not be written down. The claim is given up, so the delivery is tried again. */
-  async function handBack(delivery: ClaimedDelivery, error: unknown): Promise<void> {
+  /**
+   * The outcome could not be written down. The claim is given up, so the delivery is tried again: not at once, and until then others are held
+   * up by it, for a receiver would be sent the same as fast as a store fails that takes nothing.
+   */
+  async function handBack(delivery: ClaimedDelivery, error: unknown, signal: AbortSignal): Promise<void> {
     if (state !== 'stopped') {
       log({ level: 'error', event: 'delivery.not-settled', deliveryId: delivery.deliveryId, ...describeError(error) });
+      if (!signal.aborted) await waited(HAND_BACK_AFTER_MS, signal);
     }
     await release([delivery]);
+  }
+
+  /** Waits so long, or until the signal, or the end of all. */
+  function waited(ms: number, signal: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      const end = (): void => {
+        callOff();
+        waits.delete(end);
+        resolve();
+      };
+      const callOff = clock.at(clock.now() + ms, end);
+      waits.add(end);
+      signal.addEventListener('abort', end, { once: true });
+    });
   }
 
   async function release(claims: readonly Claim[]): Promise<void> {
@@ -237,5 +258,6 @@ const CLAIMS_AHEAD = 2;
 const MOST_AHEAD_MS = 5000;
 const LEASE_MARGIN_MS = 10_000;
 const STORE_RETRY_MS = 1_000;
+const HAND_BACK_AFTER_MS = 5_000;
 const SWEEP_INTERVAL_MS = 60_000;
 const SWEEP_STEP = 500;

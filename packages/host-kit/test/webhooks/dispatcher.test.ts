@@ -1,9 +1,10 @@
 import { covers } from '@svc/tools/covers';
 import { afterEach, describe, expect, test } from 'vitest';
-import { systemClock } from '../../src/clock.ts';
+import { type Clock, systemClock } from '../../src/clock.ts';
 import { memoryStore } from '../../src/stores/memory/index.ts';
 import type { Store } from '../../src/stores/store.ts';
 import { type Dispatcher, dispatcher } from '../../src/webhooks/dispatcher.ts';
+import { virtualClock } from '../simulation/virtual-clock.ts';
 import { sampleDelivery, sampleSubscription } from './samples.ts';
 
 const running: Dispatcher[] = [];
@@ -94,4 +95,48 @@ test('a stop hands back what did not end in time', async () => {
   const now = Date.now();
   const claimed = await store.deliveries.claim({ now, leaseUntil: now + 1, limit: 9, room: () => 9 });
   expect(claimed.map(({ deliveryId }) => deliveryId)).toEqual(['a']);
+});
+
+describe('an attempt whose outcome cannot be written down', () => {
+  async function failing(clock: Clock) {
+    const store = memoryStore();
+    await store.transaction(async (transaction) => {
+      await store.subscriptions.insert(sampleSubscription({}), transaction);
+      await store.deliveries.enqueue([sampleDelivery({})], transaction);
+    });
+    const attempts: number[] = [];
+    const dispatch = dispatcher({
+      queue: store.deliveries,
+      clock,
+      log: () => {},
+      concurrency: { total: 4, perSubscription: 2 },
+      attemptTimeoutMs: 1000,
+      async attempt() {
+        attempts.push(clock.now());
+        throw new Error('the disk is full');
+      },
+    });
+    running.push(dispatch);
+    dispatch.start();
+    return { store, dispatch, attempts };
+  }
+
+  test('is repeated, and not as fast as the store fails', async () => {
+    const world = virtualClock(0);
+    const { attempts } = await failing(world);
+    while (await world.step(60_000));
+    expect(attempts.length).toBeGreaterThan(3);
+    expect(attempts.length).toBeLessThan(20);
+  });
+
+  test('is handed back at once by a host that stops', async () => {
+    const { store, dispatch, attempts } = await failing(systemClock);
+    await expect.poll(() => attempts.length).toBe(1);
+    const began = Date.now();
+    await dispatch.stop(10_000);
+    expect(Date.now() - began).toBeLessThan(2000);
+    const now = Date.now();
+    const claimed = await store.deliveries.claim({ now, leaseUntil: now + 1, limit: 9, room: () => 9 });
+    expect(claimed.length).toBe(1);
+  });
 });
