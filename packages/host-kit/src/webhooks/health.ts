@@ -17,17 +17,18 @@ export async function changingHealth<T>(
   moved: HealthMoved,
   work: (transaction: Transaction, changeHealth: ChangeHealth) => Promise<T>,
 ): Promise<T> {
-  const moves: { before: SubscriptionHealth; after: SubscriptionHealth }[] = [];
-  const result = await store.transaction((transaction) =>
-    work(transaction, (webhookId, change) => {
+  const { result, moves } = await store.transaction(async (transaction) => {
+    const moves: { before: SubscriptionHealth; after: SubscriptionHealth }[] = [];
+    const result = await work(transaction, (webhookId, change) => {
       const noting = (before: Subscription) => {
         const after = change(before);
         moves.push({ before, after });
         return after;
       };
       return store.subscriptions.updateHealth(webhookId, noting, transaction);
-    }),
-  );
+    });
+    return { result, moves };
+  });
   for (const { before, after } of moves) moved(before, after);
   return result;
 }

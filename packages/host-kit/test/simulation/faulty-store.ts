@@ -1,5 +1,6 @@
 import type { Chance } from '@svc/tools/chance';
 import type { Store } from '../../src/stores/store.ts';
+import type { Transaction } from '../../src/transaction.ts';
 
 /** A store as one host sees it: it fails now and then, and ends with the host while its contents stay. */
 export interface FaultyStore {
@@ -28,9 +29,22 @@ export function faultyStore(
     return result;
   }
 
+  /** Undoes all that was done, as if because of others, and does it again. */
+  async function triedAgain<T>(work: (transaction: Transaction) => Promise<T>): Promise<T> {
+    const undone = new Error('simulated: undone because of others');
+    const first = inner.transaction(async (transaction) => {
+      await work(transaction);
+      throw undone;
+    });
+    await first.catch((error: unknown) => {
+      if (error !== undone) throw error;
+    });
+    return inner.transaction(work);
+  }
+
   const store: Store = {
     ...inner,
-    transaction: (work) => asked(() => inner.transaction(work)),
+    transaction: (work) => asked(() => (chance.happens(faults.rate()) ? triedAgain(work) : inner.transaction(work))),
     subscriptions: { ...inner.subscriptions, read: (webhookId) => asked(() => inner.subscriptions.read(webhookId)) },
     deliveries: {
       ...inner.deliveries,
