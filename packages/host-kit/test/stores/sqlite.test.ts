@@ -66,3 +66,12 @@ test('however much waits for a removed subscription, it goes in steps, also afte
   expect(database.prepare('SELECT count(*) AS count FROM deliveries').get()).toEqual({ count: 1 });
   database.close();
 });
+
+test('a store that has been closed refuses, and leaves nobody waiting', async () => {
+  const store = await furnished(join(folder, 'closed.db'), {});
+  await store.close();
+  const late = () => store.transaction(async () => 'done');
+  const all = await Promise.allSettled([late(), late()]);
+  expect(all.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+  await expect(late()).rejects.toThrow();
+});

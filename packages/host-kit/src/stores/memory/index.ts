@@ -16,7 +16,11 @@ import { workspaceStore } from './workspace.ts';
 export function memoryStore(): Store {
   const journal = openJournal();
   const deliveries = deliveryQueue(journal, (webhookId) => subscriptions.isPaused(webhookId));
-  const subscriptions = subscriptionStore(journal, deliveries.drop);
+  const attempts = attemptLog(journal, (webhookId) => subscriptions.isThere(webhookId));
+  const subscriptions = subscriptionStore(journal, (webhookId, transaction) => {
+    deliveries.drop(webhookId, transaction);
+    attempts.drop(webhookId, transaction);
+  });
   return {
     transaction: journal.transaction,
     runs: runStore(journal),
@@ -24,7 +28,7 @@ export function memoryStore(): Store {
     interrupts: interruptStore(journal),
     artifacts: artifactStore(journal),
     subscriptions,
-    attempts: attemptLog(journal),
+    attempts,
     deliveries,
     backlog: { read: deliveries.backlog },
     audit: auditStore(journal),

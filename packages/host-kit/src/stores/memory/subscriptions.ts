@@ -5,11 +5,11 @@ import type { Subscription } from '../../webhooks/subscription.ts';
 import type { SubscriptionStore } from '../../webhooks/subscription-store.ts';
 import { type Journal, put } from './journal.ts';
 
-/** @param dropDeliveries removes what waits for a subscription, in the transaction that removes it */
+/** @param drop removes what else the store keeps for a subscription, in the transaction that removes it */
 export function subscriptionStore(
   journal: Journal,
-  dropDeliveries: (webhookId: string, transaction: Transaction) => void,
-): SubscriptionStore & { isPaused(webhookId: string): boolean } {
+  drop: (webhookId: string, transaction: Transaction) => void,
+): SubscriptionStore & { isPaused(webhookId: string): boolean; isThere(webhookId: string): boolean } {
   const subscriptions = new Map<string, Subscription>();
 
   return {
@@ -21,7 +21,7 @@ export function subscriptionStore(
       if (subscription?.tenant !== tenancy.tenant || subscription.mode !== tenancy.mode) return ABSENT;
       if (!coversScope(tenancy, subscription)) return OTHER_WORKSPACE;
       put(journal, transaction, subscriptions, webhookId, undefined);
-      dropDeliveries(webhookId, transaction);
+      drop(webhookId, transaction);
       return { kind: 'found', value: subscription };
     },
     async listening(topics) {
@@ -54,6 +54,7 @@ export function subscriptionStore(
     async read(webhookId) {
       return subscriptions.get(webhookId);
     },
+    isThere: (webhookId) => subscriptions.has(webhookId),
     isPaused: (webhookId) => subscriptions.get(webhookId)?.status === 'paused',
     async updateHealth(webhookId, change, transaction) {
       const subscription = subscriptions.get(webhookId);

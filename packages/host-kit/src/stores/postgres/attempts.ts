@@ -26,11 +26,31 @@ const LIST = {
   text: 'SELECT * FROM attempts WHERE webhook_id = $1 ORDER BY position DESC LIMIT $2',
 };
 
-const DROP = { name: 'attempts-drop', text: 'DELETE FROM attempts WHERE webhook_id = $1' };
+// Whoever removes the oldest ones at this moment may be about to wait for the subscription, so nobody waits for these.
+const DROP = {
+  name: 'attempts-drop',
+  text: `DELETE FROM attempts WHERE position IN (
+    SELECT position FROM attempts WHERE webhook_id = $1 FOR UPDATE SKIP LOCKED)`,
+};
+// Steps from subscription to subscription along the index.
+const SWEEP_LEFT = {
+  name: 'attempts-sweep-left',
+  text: `WITH RECURSIVE w AS (
+      (SELECT webhook_id FROM attempts ORDER BY webhook_id LIMIT 1)
+      UNION ALL
+      SELECT (SELECT a.webhook_id FROM attempts a WHERE a.webhook_id > w.webhook_id ORDER BY a.webhook_id LIMIT 1)
+      FROM w WHERE w.webhook_id IS NOT NULL)
+    DELETE FROM attempts WHERE position IN (
+      SELECT a.position FROM w CROSS JOIN LATERAL (SELECT position FROM attempts
+        WHERE webhook_id = w.webhook_id LIMIT $1 FOR UPDATE SKIP LOCKED) AS a
+      WHERE NOT EXISTS (SELECT 1 FROM subscriptions s WHERE s.webhook_id = w.webhook_id) LIMIT $1)`,
+};
 
 export interface SharedAttempts extends AttemptLog {
   /** Removes the attempts of a subscription that is being removed. */
   drop(webhookId: string, transaction: Transaction): Promise<void>;
+  /** Removes up to `limit` that were written for a subscription while it was being removed; returns how many there were. */
+  sweep(limit: number): Promise<number>;
 }
 
 export function attemptLog(database: Database): SharedAttempts {
@@ -62,6 +82,7 @@ export function attemptLog(database: Database): SharedAttempts {
     async drop(webhookId, transaction) {
       await database.within(transaction, DROP, [webhookId]);
     },
+    sweep: async (limit) => (await database.query(SWEEP_LEFT, [limit])).count,
   };
 
   /** Counts an insert, and tells whether it is time to look. */

@@ -81,7 +81,9 @@ export function openDatabase(options: DatabaseOptions): Database {
       open.set(transaction, client);
       const result = await work(transaction);
       open.delete(transaction);
-      await client.query('COMMIT');
+      // A failed statement undoes the whole transaction, also when whoever asked for it took no notice; then this is no error.
+      const { command } = await client.query('COMMIT');
+      if (command !== 'COMMIT') throw new Error('The transaction was undone, because a statement in it had failed.');
       return result;
     } catch (error) {
       open.delete(transaction);

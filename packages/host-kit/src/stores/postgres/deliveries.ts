@@ -60,7 +60,7 @@ const RELEASE = {
     WHERE deliveries.delivery_id = c.delivery_id AND state = 'claimed' AND due_at = c.lease_until`,
 };
 const OF_CLAIM = `deliveries.delivery_id = c.delivery_id AND state = 'claimed' AND deliveries.due_at = c.lease_until
-    RETURNING deliveries.delivery_id`;
+    RETURNING deliveries.delivery_id, c.lease_until`;
 const DELETE = {
   name: 'deliveries-delete',
   text: `DELETE FROM deliveries USING unnest($1::text[], $2::bigint[]) AS c (delivery_id, lease_until) WHERE ${OF_CLAIM}`,
@@ -128,8 +128,9 @@ export function deliveryQueue(database: Database): SharedDeliveries {
     claim: (request) => database.transaction((transaction) => claim(request, transaction)),
     async settle(ended, transaction) {
       const settled = [...(await remove(ended, transaction)), ...(await keep(ended, transaction))];
-      const stood = new Set(settled.map((row) => text(row, 'delivery_id')));
-      return ended.map(({ claim }) => stood.has(claim.deliveryId));
+      // By the claim: another one of the same delivery may end in the same go.
+      const stood = new Set(settled.map((row) => `${text(row, 'delivery_id')} ${integer(row, 'lease_until')}`));
+      return ended.map(({ claim: { deliveryId, leaseUntil } }) => stood.has(`${deliveryId} ${leaseUntil}`));
     },
     async release(claims) {
       await database.query(RELEASE, namesOf(claims));

@@ -62,7 +62,13 @@ export async function postgresStore(options: PostgresStoreOptions): Promise<Stor
     interrupts: interruptStore(database),
     artifacts: artifactStore(database),
     subscriptions: subscriptionStore(database, drop),
-    deliveries,
+    deliveries: {
+      ...deliveries,
+      async sweep(now, limit) {
+        const swept = await deliveries.sweep(now, limit);
+        return swept < limit ? swept + (await attempts.sweep(limit - swept)) : swept;
+      },
+    },
     attempts,
     backlog: backlogStore(database),
     audit: auditStore(database),

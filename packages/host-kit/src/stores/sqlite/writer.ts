@@ -84,12 +84,19 @@ export function writer(database: DatabaseSync): Writer {
       for (const job of jobs) done.push(await job.run());
       statement.commit.run();
     } catch (error) {
-      if (database.isTransaction) database.exec('ROLLBACK');
+      rollBack();
       for (const job of jobs) job.reject(error);
       return;
     }
     for (const { effects } of done) for (const effect of effects) effect();
     for (const { tell } of done) tell();
+  }
+
+  /** One that fails leaves the transaction to the next try: whoever waits hears what went wrong first, and nobody waits forever. */
+  function rollBack(): void {
+    try {
+      if (database.isOpen && database.isTransaction) database.exec('ROLLBACK');
+    } catch {}
   }
 }
 

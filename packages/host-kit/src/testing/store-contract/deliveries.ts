@@ -82,6 +82,19 @@ export function deliveriesContract({ onStore, assert }: StoreContract): void {
     assert.deepEqual(await claimAt(1700), [2200]);
   });
 
+  onStore('of two claims of one delivery that end in one go, the later one stands', async (store) => {
+    await withSubscriptions(store, 'whk_1');
+    await store.transaction((transaction) => store.deliveries.enqueue([sampleDelivery({})], transaction));
+    for (const now of [1000, 1500]) await store.deliveries.claim({ ...CLAIM, now, leaseUntil: now + 500 });
+    const [lost, stands] = [1500, 2000].map((leaseUntil) => ({
+      claim: { ...CLAIMED, leaseUntil },
+      settlement: { kind: 'dropped' } as const,
+    }));
+    if (lost === undefined || stands === undefined) throw new Error('There are two.');
+    const stood = await store.transaction((transaction) => store.deliveries.settle([lost, stands], transaction));
+    assert.deepEqual(stood, [false, true]);
+  });
+
   onStore('several claims end in one go, each as it is told', async (store) => {
     await withSubscriptions(store, 'whk_1', 'whk_2');
     const ids = ['dlv_1', 'dlv_2', 'dlv_3', 'dlv_4', 'dlv_5'];
