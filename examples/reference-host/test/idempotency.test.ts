@@ -3,6 +3,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { covers } from '@svc/tools/covers';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type AcmeHost, type CallOptions, DEV, KEY, OTHER_TENANT, startAcme } from './acme-host.ts';
+import { eventually } from './booted-host.ts';
 
 let host: AcmeHost;
 beforeEach(async () => {
@@ -179,3 +180,91 @@ test(`${covers('operations.idempotency.survives-restart', 'operations.idempotenc
   const replay = await host.call('/v1/webhooks', keyed(registered, { body: hook() }));
   expect([isReplay(replay), replay.body]).toEqual([true, first.body]);
 }, 30_000);
+
+describe(covers('operations.idempotency.survives-restart', 'operations.idempotency.take-over'), () => {
+  const long = { workflowId: 'delay', inputs: { ms: 60_000 } };
+  const major = '2';
+  const at = (runId: string, suffix = '') => `/runs/${encodeURIComponent(runId)}${suffix}`;
+  const statusOf = async (runId: string) => (await host.call(at(runId), { major })).body.status;
+  const typesOf = async (runId: string): Promise<string[]> => {
+    const { body } = await host.call(at(runId, '/events/poll'), { major });
+    return body.events.map(({ type }: { type: string }) => type);
+  };
+
+  async function running(): Promise<string> {
+    const { runId } = (await host.call('/runs', { major, body: long })).body;
+    await eventually(async () => (await statusOf(runId)) === 'running');
+    return runId;
+  }
+
+  async function paused(): Promise<string> {
+    const runId = await running();
+    await host.call(at(runId, ':pause'), { major, body: { drainPolicy: 'immediate' } });
+    await eventually(async () => (await statusOf(runId)) === 'paused');
+    return runId;
+  }
+
+  test.each([
+    { name: 'cancels', made: running, suffix: '/cancel', body: {}, status: 200, once: 'run.cancelled' },
+    {
+      name: 'pauses',
+      made: running,
+      suffix: ':pause',
+      body: { drainPolicy: 'immediate' },
+      status: 202,
+      once: 'run.paused',
+    },
+    { name: 'resumes', made: paused, suffix: ':resume', body: {}, status: 202, once: 'run.resumed' },
+  ])(
+    'A host that is killed while it $name runs',
+    async ({ made, suffix, body, status, once }) => {
+      const runs = await Promise.all(Array.from({ length: 30 }, made));
+      const keys = runs.map(() => randomUUID());
+      const ask = (runId: string, index: number) =>
+        host.call(at(runId, suffix), { ...keyed(keys[index] ?? '', { body }), major });
+      const acknowledged = await killedOver(runs.map((runId, index) => ask(runId, index).catch(() => undefined)));
+
+      const again = await Promise.all(runs.map(ask));
+      expect(new Set(again.map((answer) => answer.status))).toEqual(new Set([status]));
+      for (const [index, before] of acknowledged.entries()) {
+        if (before !== undefined)
+          expect([isReplay(again[index] ?? before), again[index]?.body]).toEqual([true, before.body]);
+      }
+      for (const runId of runs) {
+        await eventually(async () => (await typesOf(runId)).includes(once));
+        expect((await typesOf(runId)).filter((type) => type === once)).toHaveLength(1);
+      }
+    },
+    60_000,
+  );
+
+  test('A host that is killed while it cancels several runs at a time', async () => {
+    const batches = await Promise.all(Array.from({ length: 4 }, () => Promise.all(Array.from({ length: 10 }, paused))));
+    const keys = batches.map(() => randomUUID());
+    const ask = (runIds: string[], index: number) =>
+      host.call('/runs:bulk-cancel', { ...keyed(keys[index] ?? '', { body: { runIds } }), major });
+    await killedOver(
+      batches.map((runIds, index) => ask(runIds, index).catch(() => undefined)),
+      5,
+    );
+
+    const again = await Promise.all(batches.map(ask));
+    for (const { status, body } of again) {
+      expect(status).toBe(200);
+      expect(body.results.map(({ ok }: { ok: boolean }) => ok)).toEqual(Array(10).fill(true));
+    }
+    for (const runId of batches.flat()) {
+      expect((await typesOf(runId)).filter((type) => type === 'run.cancelled')).toHaveLength(1);
+    }
+  }, 60_000);
+
+  /** Kills the host as soon as it has given one of these answers, or after so long, and resolves with those that came. */
+  async function killedOver<T>(underWay: readonly Promise<T>[], afterMs?: number): Promise<readonly T[]> {
+    const patience = new Promise<void>((resolve) => {
+      if (afterMs !== undefined) setTimeout(resolve, afterMs);
+    });
+    await Promise.race([...underWay, patience]);
+    await host.crash();
+    return await Promise.all(underWay);
+  }
+});

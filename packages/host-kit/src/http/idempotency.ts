@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { Principal } from '@svc/auth';
 import type { Major, Operation } from '@svc/versioning';
 import { HostError, invalid } from '../errors.ts';
@@ -18,6 +19,12 @@ export interface Mutation {
   readonly body: Uint8Array | undefined;
 }
 
+/** What a handler is given of the key. */
+export type Keyed = Pick<Call, 'keyName' | 'keep'>;
+
+/** Without a key there is nothing to keep. */
+export const UNKEYED: Keyed = { keyName: undefined, keep: async () => {} };
+
 /** Whether an operation honours `Idempotency-Key`: whatever changes something for a caller who is known. */
 export function takesKey({ method }: Pick<Operation, 'method'>, access: Access): boolean {
   return method !== 'GET' && access !== 'public';
@@ -28,13 +35,17 @@ export async function servedOnce(
   once: Once,
   key: string,
   { operation, major, params, query, principal, body }: Mutation,
-  serve: (keep: Call['keep']) => Promise<Answer>,
+  serve: (keyed: Keyed) => Promise<Answer>,
+  refused: (error: unknown) => Answer,
 ): Promise<Answer> {
   const parts = [String(major), JSON.stringify(params), query.toString(), body ?? ''];
   const request = { tenancy: principal.tenancy, key, operation: operation.operationId, parts };
-  const { outcome, replayed } = await once(request, async (keep) =>
-    outcomeOf(await serve((reply, transaction) => keep(outcomeOf(answerOf(reply)), transaction))),
-  );
+  const keyName = createHash('sha256').update(`${operation.operationId} ${key}`).digest('base64url');
+  const { outcome, replayed } = await once(request, {
+    perform: async (keep) =>
+      outcomeOf(await serve({ keyName, keep: (reply, transaction) => keep(outcomeOf(answerOf(reply)), transaction) })),
+    refused: (error) => outcomeOf(refused(error)),
+  });
   return replayed ? { ...outcome, headers: { ...outcome.headers, 'svc-idempotent-replay': 'true' } } : outcome;
 }
 

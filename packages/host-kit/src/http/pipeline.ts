@@ -30,8 +30,8 @@ import { type Answer, answerOf, plainError, withoutBody } from './answer.ts';
 import { type BodyLimits, type JsonBody, readJson, readOptionalJson, refuseDeclaredLength } from './body.ts';
 import type { ContentCodings } from './content-coding.ts';
 import { failureAnswer } from './failure.ts';
-import { idempotencyKeyIn, servedOnce, takesKey } from './idempotency.ts';
-import type { Call, Reply, Route, VendorRoute } from './route.ts';
+import { idempotencyKeyIn, type Keyed, servedOnce, takesKey, UNKEYED } from './idempotency.ts';
+import type { Reply, Route, VendorRoute } from './route.ts';
 import type { VendorMatch, VendorTable } from './vendor.ts';
 import type { Asked, RequestWatch } from './watch.ts';
 
@@ -168,11 +168,11 @@ export function pipeline(options: PipelineOptions): (request: Request, peer?: Pe
       gone: () => request.signal,
       judgeAgain: () => judgeAgain(request, peer, call),
     };
-    const serve = async (keep: Call['keep']) => answerOf(await route.serve({ ...given, keep }));
-    if (key === undefined || principal === undefined) return serve(keepNothing);
+    const serve = async (keyed: Keyed) => answerOf(await route.serve({ ...given, ...keyed }));
+    if (key === undefined || principal === undefined) return serve(UNKEYED);
     const mutation = { operation, major, params, query, principal, body: body?.bytes };
-    return servedOnce(options.once, key, mutation, (keep) =>
-      serve(keep).catch((error: unknown) => failureAnswer(error, options, errorEnvelope[major])),
+    return servedOnce(options.once, key, mutation, serve, (error) =>
+      failureAnswer(error, options, errorEnvelope[major]),
     );
   }
 
@@ -295,7 +295,7 @@ export function pipeline(options: PipelineOptions): (request: Request, peer?: Pe
     const body = route.takesBody ? await readJson(request, options.limits) : undefined;
     const { headers } = request;
     const query = queryOf(target);
-    const again = { keep: keepNothing, gone: () => request.signal, judgeAgain: () => judgeAgain(request, peer, call) };
+    const again = { ...UNKEYED, gone: () => request.signal, judgeAgain: () => judgeAgain(request, peer, call) };
     const given = {
       major: 2,
       params,
@@ -333,9 +333,6 @@ function notAllowed(allow: readonly string[]): Answer {
   const refused = plainError(405, 'validation_error', `This path takes ${allow.join(', ')}.`);
   return { ...refused, headers: { ...refused.headers, allow: allow.join(', ') } };
 }
-
-/** Without a key there is nothing to keep. */
-const keepNothing: Call['keep'] = async () => {};
 
 type Protocol = Exclude<Negotiation, { readonly kind: 'foreign' }>;
 

@@ -40,9 +40,12 @@ export interface Call {
    * undefined when it would be refused, or when the credential can be judged only once.
    */
   readonly judgeAgain: () => Promise<Principal | undefined>;
+  /** Stands for the request's idempotency key without telling it; undefined when it has none. The same whenever it is executed. */
+  readonly keyName: string | undefined;
   /**
    * Keeps the reply under the request's idempotency key, if it has one, in the transaction of what it tells of: after a crash the
-   * key has been used exactly when that was done. A handler that does not call it has its reply kept when it has ended.
+   * key has been used exactly when that was done. A request with a key is answered with what was kept, whatever the handler returns. A
+   * handler that does not call it has its reply kept when it has ended, so that after a crash in between it is called again.
    *
    * @throws {HostError} `idempotency_in_flight` when the request took so long that another has taken over; let it end the transaction
    */

@@ -25,18 +25,26 @@ export interface KeyedRequest {
   readonly parts: readonly (string | Uint8Array)[];
 }
 
-/** Keeps an outcome in the transaction of what it tells of, so that no crash can part them. */
+/** Keeps an outcome in the transaction of what it tells of, so that no crash can part them. It is the outcome from then on. */
 export type Keep = (outcome: Outcome, transaction: Transaction) => Promise<void>;
 
+/** What is done under a key. */
+export interface Work {
+  /** When it resolves, what it kept is durable. */
+  readonly perform: (keep: Keep) => Promise<Outcome>;
+  /** How a rejection of it is told. */
+  readonly refused: (error: unknown) => Outcome;
+}
+
 /**
- * Does `work` at most once for a key, and answers everybody else who asks for the same with its outcome.
+ * Does `work` at most once for a key, and answers everybody who asks for the same with its outcome: with what it kept, if it kept one.
  *
  * @throws {HostError} `idempotency_key_mismatch` when the key was used for something else, `idempotency_in_flight` while another
  * is at it
  */
 export type Once = (
   request: KeyedRequest,
-  work: (keep: Keep) => Promise<Outcome>,
+  work: Work,
 ) => Promise<{ readonly outcome: Outcome; readonly replayed: boolean }>;
 
 export interface OnceOptions {
@@ -85,12 +93,7 @@ export function once(options: OnceOptions): Once {
     }
   };
 
-  async function executed(
-    claim: IdempotencyClaim,
-    digest: string,
-    leaseUntil: number,
-    work: (keep: Keep) => Promise<Outcome>,
-  ) {
+  async function executed(claim: IdempotencyClaim, digest: string, leaseUntil: number, work: Work) {
     const now = clock.now();
     const begun = await store.idempotency.begin(claim, { digest, now, leaseUntil, expiresAt: now + retentionMs });
     switch (begun.kind) {
@@ -105,22 +108,26 @@ export function once(options: OnceOptions): Once {
     }
   }
 
-  async function perform(claim: IdempotencyClaim, work: (keep: Keep) => Promise<Outcome>): Promise<Outcome> {
-    let kept = false;
+  async function perform(claim: IdempotencyClaim, { perform: attempted, refused }: Work): Promise<Outcome> {
+    let kept: Outcome | undefined;
     const keep: Keep = async (outcome, transaction) => {
       const reply = { sealed: sealed(outcome, claim), expiresAt: clock.now() + retentionMs };
       if (!(await store.idempotency.complete(claim, reply, transaction))) throw inFlight(1);
-      kept = true;
+      kept = outcome;
     };
     let outcome: Outcome;
     try {
-      outcome = await work(keep);
+      outcome = await attempted(keep);
+      if (kept !== undefined) return kept;
     } catch (error) {
-      await settle(() => store.idempotency.release(claim));
-      throw error;
+      // Whatever was kept may have been undone. If it was not, it stays, and what is written here changes nothing.
+      outcome = refused(error);
     }
-    if (!isKept(outcome)) await settle(() => store.idempotency.release(claim));
-    else if (!kept) await settle(() => store.transaction((transaction) => keep(outcome, transaction)));
+    await settle(() =>
+      isKept(outcome)
+        ? store.transaction((transaction) => keep(outcome, transaction))
+        : store.idempotency.release(claim),
+    );
     return outcome;
   }
 

@@ -44,6 +44,7 @@ export function byokRoutes({ store, clock, secrets, record }: ByokRoutesOptions)
       path: '/byok/secrets/{name}',
       scope: SCOPE,
       takesBody: true,
+      // To say it again puts the same value in place of itself.
       async serve(call) {
         const { principal } = call;
         const { value, workspace } = parse(byokRequest, call.json);

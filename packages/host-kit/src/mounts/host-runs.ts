@@ -53,7 +53,7 @@ export function hostRuns(options: HostRunsOptions): CallerRuns {
     },
     async cancel(caller, runId) {
       const principal = await caller.permit('runs:cancel');
-      const { run, hadEnded } = await cancelRun(options, principal, runId, undefined);
+      const { run, hadEnded } = await cancelRun(options, principal, runId, { reason: undefined });
       if (hadEnded) throw conflict(run, 'cancelled');
       return run;
     },

@@ -23,6 +23,7 @@ export function interruptTokenRoutes(options: InterruptTokenRoutesOptions): Vend
       path: '/interrupts/{runId}/{nodeId}/tokens',
       scope: 'approvals:respond',
       takesBody: true,
+      // No token is stored: to ask again makes another one, and what nobody received nobody can use.
       async serve({ params, principal, json }) {
         const { intent, lifetimeSeconds, form } = parse(tokenRequest, json);
         const { tenant } = principal.tenancy;

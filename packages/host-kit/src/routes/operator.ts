@@ -36,6 +36,7 @@ export function operatorRoutes(options: OperateOptions): VendorRoute[] {
         return ok({ ...operatorView(subscription), lastAttempts: attempts.map(attemptView) });
       },
     }),
+    // Of the host's own, so without an `Idempotency-Key`. To say it again changes nothing more: the subscription is what it was told to be.
     ...(['pause', 'resume'] as const).map((signal) =>
       vendorRoute({
         method: 'POST',
@@ -49,6 +50,8 @@ export function operatorRoutes(options: OperateOptions): VendorRoute[] {
       path: '/webhooks/{webhookId}/dead-letters/redrive',
       scope,
       takesBody: true,
+      // The same. A redrive that is repeated, because its answer was lost, finds nothing left of what it has put back; what has died once
+      // more since then is given another start, as for anybody who asks now.
       async serve(call) {
         const { deliveryIds } = parse(redriveRequest, call.json);
         const bare = deliveryIds?.map((id) => bareId(id, call));

@@ -5,10 +5,10 @@ import { json } from '../http/description.ts';
 import { type FailureOptions, refusalOf } from '../http/refusal.ts';
 import { type AuthorizedCall, type Route, routeWithBody } from '../http/route.ts';
 import type { JsonObject } from '../json.ts';
-import { cancelRun } from '../runs/cancel.ts';
+import { type Cancelled, cancelRun } from '../runs/cancel.ts';
 import { conflict, type RunOperationOptions } from '../runs/operation.ts';
 import { pauseRun } from '../runs/pause.ts';
-import { resumeRun } from '../runs/resume.ts';
+import { type Resumed, resumeRun } from '../runs/resume.ts';
 import type { Run } from '../runs/run.ts';
 import {
   bulkCancelled,
@@ -49,8 +49,15 @@ export function runOperationRoutes(options: RunOperationRoutesOptions): Route[] 
         errors: { 1: ADDRESS_ERRORS, 2: [...ADDRESS_ERRORS, 'run_terminal'] },
       },
       async serve(call, { reason }) {
-        const { run, hadEnded } = await cancelRun(options, call.principal, runIdIn(served, call), reason);
-        return { status: 200, body: { ...cancelledBody(call.major, run), ...(hadEnded && ENDED[call.major](run)) } };
+        const { major, principal, keep } = call;
+        const replyTo = ({ run, hadEnded }: Cancelled) => ({
+          status: 200,
+          body: { ...cancelledBody(major, run), ...(hadEnded && ENDED[major](run)) },
+        });
+        const cancelled = await cancelRun(options, principal, runIdIn(served, call), { reason }, (done, transaction) =>
+          keep(replyTo(done), transaction),
+        );
+        return replyTo(cancelled);
       },
     }),
     routeWithBody({
@@ -67,6 +74,8 @@ export function runOperationRoutes(options: RunOperationRoutesOptions): Route[] 
         },
         answers: { 200: json('What became of each.', bulkCancelled) },
       },
+      // A transaction for each run, so that a hundred of them hold nobody up. The reply is kept after the last one: whoever repeats a request
+      // whose host died in between finds the runs that it had cancelled known by its key, and goes on behind them.
       async serve(call, { runIds, reason }) {
         if (runIds.length < 1 || runIds.length > MOST_RUN_IDS) throw tooMany();
         const results: JsonObject[] = [];
@@ -82,13 +91,19 @@ export function runOperationRoutes(options: RunOperationRoutesOptions): Route[] 
       describes: {
         tag: 'Runs',
         summary: 'Pause a run',
+        description:
+          'A request with an `Idempotency-Key` is answered with what stands when the pause is asked for: it tells no time of a pause that is yet to come.',
         example: { drainPolicy: 'immediate' },
         answers: { 202: json('The run is paused, or about to be.', pausedRun) },
         errors: [...ADDRESS_ERRORS, 'run_terminal', 'run_state_conflict'],
       },
       async serve(call, request) {
-        const run = await pauseRun(options, call.principal, runIdIn(served, call), request);
-        return { status: 202, body: pausedBody(call.major, run) };
+        const { major, principal, keep } = call;
+        const replyTo = (run: Run) => ({ status: 202, body: pausedBody(major, run) });
+        const run = await pauseRun(options, principal, runIdIn(served, call), request, (asked, transaction) =>
+          keep(replyTo(asked), transaction),
+        );
+        return replyTo(run);
       },
     }),
     routeWithBody({
@@ -104,8 +119,12 @@ export function runOperationRoutes(options: RunOperationRoutesOptions): Route[] 
         errors: [...ADDRESS_ERRORS, 'run_terminal', 'run_state_conflict'],
       },
       async serve(call, { reason }) {
-        const { run, resumedAt } = await resumeRun(options, call.principal, runIdIn(served, call), reason);
-        return { status: 202, body: resumedBody(call.major, run, resumedAt) };
+        const { major, principal, keep } = call;
+        const replyTo = ({ run, resumedAt }: Resumed) => ({ status: 202, body: resumedBody(major, run, resumedAt) });
+        const resumed = await resumeRun(options, principal, runIdIn(served, call), reason, (done, transaction) =>
+          keep(replyTo(done), transaction),
+        );
+        return replyTo(resumed);
       },
     }),
   ];
@@ -114,8 +133,10 @@ export function runOperationRoutes(options: RunOperationRoutesOptions): Route[] 
   async function cancelOne(call: AuthorizedCall, named: string, reason: string | undefined): Promise<JsonObject> {
     try {
       const runId = bareRunId(served, call, encodeURIComponent(named));
-      const { run, hadEnded } = await cancelRun(options, call.principal, runId, reason);
-      if (hadEnded && !COUNTS_AS_CANCELLED[call.major](run)) throw conflict(run, 'cancelled');
+      const { keyName } = call;
+      const { run, hadEnded } = await cancelRun(options, call.principal, runId, { reason, keyName });
+      const isDone = !hadEnded || isCancelledUnder(keyName, run) || COUNTS_AS_CANCELLED[call.major](run);
+      if (!isDone) throw conflict(run, 'cancelled');
       return { runId: named, ok: true, status: run.status };
     } catch (error) {
       const envelope = errorEnvelope[call.major](refusalOf(error, options));
@@ -131,6 +152,11 @@ const ENDED: Readonly<Record<Major, (run: Run) => JsonObject>> = {
     throw conflict(run, 'cancelled');
   },
 };
+
+/** An earlier execution of the same request has cancelled it. */
+function isCancelledUnder(keyName: string | undefined, { status, cancelRequest }: Run): boolean {
+  return keyName !== undefined && status === 'cancelled' && cancelRequest?.keyName === keyName;
+}
 
 /** In major 1 a run that is already cancelled is what the caller wants. */
 const COUNTS_AS_CANCELLED: Readonly<Record<Major, (run: Run) => boolean>> = {

@@ -1,6 +1,6 @@
 import { json } from '../http/description.ts';
 import { type Route, routeWithBody } from '../http/route.ts';
-import { type RotateOptions, rotateSecret } from '../webhooks/rotate.ts';
+import { type Rotated, type RotateOptions, rotateSecret } from '../webhooks/rotate.ts';
 import { rotatedBody, rotatedSecret, rotation, rotationExample } from '../wire/webhook.ts';
 import { ADDRESS_ERRORS, type AddressedOptions, addressedSubscription, addressQuery } from './subscription-address.ts';
 
@@ -25,7 +25,11 @@ export function secretRotationRoutes(options: SecretRotationRoutesOptions): Rout
       },
       async serve(call, { secret }) {
         const { webhookId, principal } = addressedSubscription(options, call);
-        return { status: 200, body: rotatedBody(await rotateSecret(options, principal, webhookId, secret)) };
+        const replyTo = (rotated: Rotated) => ({ status: 200, body: rotatedBody(rotated) });
+        const rotated = await rotateSecret(options, principal, webhookId, secret, (done, transaction) =>
+          call.keep(replyTo(done), transaction),
+        );
+        return replyTo(rotated);
       },
     }),
   ];

@@ -1,33 +1,51 @@
 import type { Principal } from '@svc/auth';
+import type { Transaction } from '../transaction.ts';
 import { cancelledEvents } from './host-events.ts';
-import { operate, type RunOperationOptions } from './operation.ts';
+import { type Change, operate, type RunOperationOptions } from './operation.ts';
 import type { Run } from './run.ts';
 import { isExecutable, isTerminal } from './transitions.ts';
+
+export interface Cancelled {
+  readonly run: Run;
+  /** It had ended before, so nothing was left to cancel. */
+  readonly hadEnded: boolean;
+}
 
 /**
  * Cancels a run. One that waits or is paused is cancelled at once; one that is driven is asked to come to its end, and has one within
  * five seconds. To cancel again changes nothing, nor does it of a run that has ended: its status tells.
  *
+ * @param asked why, and under which idempotency key
+ * @param kept is told of it in the same transaction
  * @throws {HostError} `not_found`, `run_forbidden`
  */
 export async function cancelRun(
   options: RunOperationOptions,
   principal: Principal,
   runId: string,
-  reason: string | undefined,
-): Promise<{ readonly run: Run; readonly hadEnded: boolean }> {
+  { reason, keyName }: { readonly reason: string | undefined; readonly keyName?: string | undefined },
+  kept: (cancelled: Cancelled, transaction: Transaction) => Promise<void> = async () => {},
+): Promise<Cancelled> {
   const { clock } = options;
   let hadEnded = false;
-  const run = await operate(options, principal, runId, 'run.cancel', async (open) => {
+  const cancel: Change = async (open) => {
     const { status } = open.run;
     hadEnded = isTerminal(status);
     if (hadEnded || status === 'cancelling') return 'nothing-to-do';
     const at = clock.now();
     open.signal('cancel-requested', {
-      cancelRequest: { ...(reason !== undefined && { reason }), by: principal.id, at },
+      cancelRequest: {
+        ...(reason !== undefined && { reason }),
+        by: principal.id,
+        at,
+        ...(keyName !== undefined && { keyName }),
+      },
     });
     if (!isExecutable(status)) await open.append(...cancelledEvents(open.run, at));
     return 'done';
-  });
+  };
+  const run = await operate(options, principal, runId, 'run.cancel', cancel, (cancelled, transaction) =>
+    kept({ run: cancelled, hadEnded }, transaction),
+  );
   return { run, hadEnded };
 }

@@ -21,11 +21,14 @@ export interface RunOperationOptions {
   readonly record: (fact: AuditFact, transaction: Transaction) => Promise<void>;
 }
 
+/** Changes a run, and answers whether there is something to put on record. */
+export type Change = (open: OpenRun) => Promise<'done' | 'nothing-to-do'>;
+
 /**
  * Does something with a run for a caller: in one transaction the run is found in the caller's reach, changed, and the change put
  * on record; whoever drives the run is told after that.
  *
- * @param work answers whether there is something to put on record
+ * @param kept is told of the run in the same transaction
  * @throws {HostError} `not_found`, `run_forbidden`
  */
 export async function operate(
@@ -33,7 +36,8 @@ export async function operate(
   principal: Principal,
   runId: string,
   action: AuditAction,
-  work: (open: OpenRun) => Promise<'done' | 'nothing-to-do'>,
+  work: Change,
+  kept: (run: Run, transaction: Transaction) => Promise<void>,
 ): Promise<Run> {
   const { store, clock, events, executor, record } = options;
   const found = runForChange(store.runs, principal.tenancy, runId);
@@ -41,6 +45,7 @@ export async function operate(
     const outcome = await work(open);
     const target = `${open.run.tenant}/${runId}`;
     const fact = factAbout(principal, { action, target, at: clock.now() });
+    await kept(open.run, open.transaction);
     if (outcome === 'done') await record(fact, open.transaction);
     return open.run;
   });

@@ -1,13 +1,15 @@
 import type { Principal } from '@svc/auth';
 import type { Clock } from '../clock.ts';
+import type { Transaction } from '../transaction.ts';
 import { pausedEvent } from './host-events.ts';
-import { conflict, operate, type RunOperationOptions } from './operation.ts';
+import { type Change, conflict, operate, type RunOperationOptions } from './operation.ts';
 import type { PauseRequest, Run } from './run.ts';
 
 /**
  * Pauses a run. At once where nothing of it is under way, or where that is to be cut; else as soon as what is under way has ended,
  * which is waited for a second.
  *
+ * @param kept is told of the run in the transaction in which the pause is asked for
  * @returns the run; it has a `pausedAt` if the pause has come
  * @throws {HostError} `not_found`, `run_forbidden`, `run_terminal`, `run_state_conflict`
  */
@@ -16,8 +18,9 @@ export async function pauseRun(
   principal: Principal,
   runId: string,
   request: PauseRequest,
+  kept: (run: Run, transaction: Transaction) => Promise<void> = async () => {},
 ): Promise<Run> {
-  const run = await operate(options, principal, runId, 'run.pause', async (open) => {
+  const pause: Change = async (open) => {
     const { status, openNodes } = open.run;
     if (status !== 'running' && status !== 'pending') throw conflict(open.run, 'paused');
     open.set({ ...open.run, pauseRequest: request });
@@ -25,7 +28,8 @@ export async function pauseRun(
     // What has not been started is paused by its start.
     if (isDue && status === 'running') await open.append(pausedEvent(open.run));
     return 'done';
-  });
+  };
+  const run = await operate(options, principal, runId, 'run.pause', pause, kept);
   return run.status === 'paused' ? run : pausedSoon(options, principal, run);
 }
 

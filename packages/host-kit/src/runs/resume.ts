@@ -1,12 +1,19 @@
 import type { Principal } from '@svc/auth';
+import type { Transaction } from '../transaction.ts';
 import type { RunEvent } from './event-store.ts';
-import { conflict, operate, type RunOperationOptions } from './operation.ts';
+import { type Change, conflict, operate, type RunOperationOptions } from './operation.ts';
 import type { Run } from './run.ts';
+
+export interface Resumed {
+  readonly run: Run;
+  /** In ms since the epoch; undefined where a pause was withdrawn before it came. */
+  readonly resumedAt: number | undefined;
+}
 
 /**
  * Lets a paused run go on, on this host. A pause that was asked for and has not come is withdrawn.
  *
- * @returns the run, and when it was resumed, if it was paused
+ * @param kept is told of it in the same transaction
  * @throws {HostError} `not_found`, `run_forbidden`, `run_terminal`, `run_state_conflict`
  */
 export async function resumeRun(
@@ -14,9 +21,10 @@ export async function resumeRun(
   principal: Principal,
   runId: string,
   reason: string | undefined,
-): Promise<{ readonly run: Run; readonly resumedAt: number | undefined }> {
+  kept: (resumed: Resumed, transaction: Transaction) => Promise<void> = async () => {},
+): Promise<Resumed> {
   let resumed: RunEvent | undefined;
-  const run = await operate(options, principal, runId, 'run.resume', async (open) => {
+  const resume: Change = async (open) => {
     const { pauseRequest, ...kept } = open.run;
     if (open.run.status === 'paused') {
       open.set(await options.store.runs.claim(open.run, open.transaction));
@@ -26,6 +34,9 @@ export async function resumeRun(
     if (pauseRequest === undefined) throw conflict(open.run, 'resumed');
     open.set(kept);
     return 'done';
-  });
+  };
+  const run = await operate(options, principal, runId, 'run.resume', resume, (after, transaction) =>
+    kept({ run: after, resumedAt: resumed?.timestamp }, transaction),
+  );
   return { run, resumedAt: resumed?.timestamp };
 }

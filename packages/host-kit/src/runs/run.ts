@@ -104,4 +104,6 @@ export interface CancelRequest {
   /** The principal that asked. */
   readonly by?: string;
   readonly at: number;
+  /** Stands for the idempotency key that it was asked under, so that whoever comes with it again is known. */
+  readonly keyName?: string;
 }

@@ -32,6 +32,7 @@ export interface Rotated {
  * that was replaced before is retired at once. A request that is repeated, because its answer was lost, changes nothing more.
  *
  * @param secret `whsec_…`
+ * @param kept is told of it in the same transaction
  * @throws {HostError} as `managed`; `validation_error` for a subscription of the default scheme alone, and for the secret that it has
  */
 export async function rotateSecret(
@@ -39,6 +40,7 @@ export async function rotateSecret(
   principal: Principal,
   webhookId: string,
   secret: string,
+  kept: (rotated: Rotated, transaction: Transaction) => Promise<void> = async () => {},
 ): Promise<Rotated> {
   const { tenant, signatureAlgorithms } = await managed(store, principal, webhookId);
   if (!signatureAlgorithms.includes('standard-webhooks-1')) throw notRotatable();
@@ -62,6 +64,7 @@ export async function rotateSecret(
     await store.subscriptions.updateSecrets(webhookId, change, transaction);
     if (isRepeated && rotated === undefined) throw unchanged();
     if (rotated === undefined) throw gone();
+    await kept(rotated, transaction);
     const target = `${tenant}/${webhookId}`;
     const details = { overlapSeconds };
     const fact = factAbout(principal, { action: 'webhook.rotate-secret', target, at: now, details });

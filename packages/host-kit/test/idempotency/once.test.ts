@@ -2,7 +2,7 @@ import { covers } from '@svc/tools/covers';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { HostError } from '../../src/errors.ts';
-import { type Keep, type KeyedRequest, type Once, type Outcome, once } from '../../src/idempotency/once.ts';
+import { type Keep, type KeyedRequest, type Outcome, once } from '../../src/idempotency/once.ts';
 import { systemRandom } from '../../src/random.ts';
 import { secretBox } from '../../src/sealing/secret-box.ts';
 import { memoryStore } from '../../src/stores/memory/index.ts';
@@ -13,9 +13,18 @@ const DAY_MS = 86_400_000;
 const START = Date.UTC(2026, 5, 1);
 const TENANCY = { tenant: 'acme', workspaces: ['acme-prod'], mode: 'live' } as const;
 
-function hostOn(store: Store, world: VirtualClock): Once {
+type Perform = (keep: Keep) => Promise<Outcome>;
+
+function hostOn(store: Store, world: VirtualClock) {
   const secrets = secretBox(new Uint8Array(32), systemRandom);
-  return once({ store, secrets, clock: world.forHost(), random: systemRandom, log: () => {}, retentionMs: DAY_MS });
+  const options = { store, secrets, clock: world.forHost(), random: systemRandom, log: () => {}, retentionMs: DAY_MS };
+  const doOnce = once(options);
+  return (request: KeyedRequest, perform: Perform) => doOnce(request, { perform, refused });
+}
+
+function refused(error: unknown): Outcome {
+  if (!HostError.is(error)) throw error;
+  return refusal(error.status, error.code);
 }
 
 function request(key: string, body = '{}', fields: Partial<KeyedRequest> = {}): KeyedRequest {

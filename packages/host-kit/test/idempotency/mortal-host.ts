@@ -1,0 +1,227 @@
+import { generateKeyPairSync } from 'node:crypto';
+import { apiKeyLane, hashApiKey, memoryKeyStore } from '@svc/auth/api-key';
+import { ed25519Signer } from '@svc/auth/audit';
+import { createHost, type Host, type Transport, type WorkflowEngine } from '@svc/host-kit';
+import type { Store } from '../../src/stores/store.ts';
+import type { Transaction } from '../../src/transaction.ts';
+import { type HostClock, type VirtualClock, virtualClock } from '../simulation/virtual-clock.ts';
+
+/** One host after the other on one store, in a time of their own. */
+export interface MortalHosts {
+  /** How often each action was put on record, by what was committed: an effect is recorded in its own transaction. */
+  readonly recorded: ReadonlyMap<string, number>;
+  /** Forgets what was recorded so far. */
+  forget(): void;
+  /** The host dies right after so many commits from now on: nothing that it would do then happens. */
+  dieAfter(commits: number): void;
+  readonly isDead: boolean;
+  /** A request to the host; undefined when it dies over it. */
+  call(major: 1 | 2, asked: Asked, headers?: Readonly<Record<string, string>>): Promise<Reply | undefined>;
+  /** Begins a run, and resolves with its id as a path has it when it is `running`. */
+  run(major: 1 | 2): Promise<string>;
+  /** The same for one that is paused. */
+  paused(major: 1 | 2): Promise<string>;
+  /** Puts another host in the place of a dead one, half a minute later. */
+  replace(): Promise<void>;
+  /** Lets nothing happen any more. */
+  end(): void;
+}
+
+export interface Asked {
+  readonly method: string;
+  readonly path: string;
+  readonly body?: unknown;
+}
+
+export interface Reply {
+  readonly status: number;
+  readonly isReplay: boolean;
+  // biome-ignore lint/suspicious/noExplicitAny: what a body holds is what the tests are about.
+  readonly body: any;
+}
+
+export async function mortalHosts(store: Store): Promise<MortalHosts> {
+  const world = virtualClock(Date.UTC(2026, 5, 1));
+  const recorded = new Map<string, number>();
+  let current = await begin();
+
+  async function begin() {
+    const clock = world.forHost();
+    const mortal = mortalStore(store, recorded, () => clock.cut());
+    const host = hostOn(mortal.store, clock, world);
+    await host.start();
+    return { host, mortal, clock };
+  }
+
+  const hosts: MortalHosts = {
+    recorded,
+    forget: () => recorded.clear(),
+    dieAfter: (commits) => current.mortal.dieAfter(commits),
+    get isDead() {
+      return current.mortal.isDead();
+    },
+    async call(major, { method, path, body }, headers = {}) {
+      const { host, mortal } = current;
+      const request = new Request(`http://host.test${path}`, {
+        method,
+        headers: {
+          authorization: `Bearer ${KEY}`,
+          'svc-version': String(major),
+          ...(body !== undefined && { 'content-type': 'application/json' }),
+          ...headers,
+        },
+        ...(body !== undefined && { body: JSON.stringify(body) }),
+      });
+      let reply: Reply | undefined;
+      void host.fetch(request).then(async (response) => {
+        const text = await response.text();
+        const isReplay = response.headers.get('svc-idempotent-replay') === 'true';
+        reply = { status: response.status, isReplay, body: text === '' ? undefined : JSON.parse(text) };
+      });
+      await until(world, () => reply !== undefined || mortal.isDead());
+      return reply;
+    },
+    async run(major) {
+      const runs = major === 1 ? '/v1/runs' : '/runs';
+      const created = await hosts.call(major, { method: 'POST', path: runs, body: { workflowId: 'any' } });
+      const runId = encodeURIComponent(created?.body.runId);
+      for (;;) {
+        const read = await hosts.call(major, { method: 'GET', path: `${runs}/${runId}` });
+        if (read?.body.status === 'running') return runId;
+      }
+    },
+    async paused(major) {
+      const runId = await hosts.run(major);
+      const path = `${major === 1 ? '/v1' : ''}/runs/${runId}:pause`;
+      const asked = await hosts.call(major, { method: 'POST', path, body: { drainPolicy: 'immediate' } });
+      if (asked?.status !== 202) throw new Error(`The run was not paused: ${JSON.stringify(asked)}`);
+      return runId;
+    },
+    async replace() {
+      let isOver = false;
+      world.at(world.now() + LEASE_MS, () => {
+        isOver = true;
+      });
+      await until(world, () => isOver);
+      current = await begin();
+    },
+    end: () => current.clock.cut(),
+  };
+  return hosts;
+}
+
+const KEY = 'operator-key-of-this-test-0123456789';
+/** A claim on a key is over by then. */
+const LEASE_MS = 30_000;
+
+const { privateKey } = generateKeyPairSync('ed25519');
+const signer = await ed25519Signer(privateKey.export({ type: 'pkcs8', format: 'pem' }));
+
+function hostOn(store: Store, clock: HostClock, world: VirtualClock): Host {
+  const scopes = ['runs:create', 'runs:read', 'runs:cancel', 'webhooks:manage', 'workspace:read', 'workspace:write'];
+  const record = { id: 'key_1', hash: hashApiKey(KEY), tenant: 'acme', workspaces: ['prod'], principal: 'p_1' };
+  const keys = memoryKeyStore([{ ...record, scopes, mode: 'live' }]);
+  return createHost({
+    store,
+    authenticate: [apiKeyLane({ keys, now: world.now })],
+    engine: slow(world),
+    secretKey: new Uint8Array(32),
+    hasWorkspace: () => true,
+    workspaceFiles: {},
+    audit: { signer },
+    clock,
+    transport: accepting,
+  });
+}
+
+/** Its one node takes half a second, and whoever asks it after that waits for ever. */
+function slow(world: VirtualClock): WorkflowEngine {
+  return {
+    version: 1,
+    refuse: () => undefined,
+    async execute(_run, { append, history, signal }) {
+      const done: string[] = [];
+      for await (const { type } of history()) done.push(type);
+      const node = { nodeId: 'only', payload: { nodeId: 'only', nodeType: 'test', attempt: 0 } };
+      if (!done.includes('node.started')) await append({ type: 'node.started', ...node });
+      await new Promise<void>((resolve) => world.at(world.now() + NODE_MS, resolve));
+      if (!done.includes('node.completed')) await append({ type: 'node.completed', ...node });
+      return new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
+    },
+  };
+}
+
+const NODE_MS = 500;
+
+/** Takes every delivery, and repeats every challenge. */
+const accepting: Transport = async ({ body }) => {
+  const { challenge } = JSON.parse(new TextDecoder().decode(body));
+  const answer = new TextEncoder().encode(JSON.stringify({ challenge }));
+  return { kind: 'answered', status: 200, retryAfter: undefined, body: answer, durationMs: 1 };
+};
+
+/** A store as a host sees it that dies at a commit: what was committed stays, and nothing is ever answered again. */
+function mortalStore(inner: Store, recorded: Map<string, number>, dying: () => void) {
+  const facts = new Map<Transaction, string[]>();
+  let left = Number.POSITIVE_INFINITY;
+
+  async function commit<T>(work: () => Promise<T>): Promise<T> {
+    if (left <= 0) return never();
+    const result = await work();
+    if (--left === 0) dying();
+    return left <= 0 ? never() : result;
+  }
+
+  const store: Store = {
+    ...inner,
+    transaction: (work) =>
+      commit(async () => {
+        const noted: string[] = [];
+        const result = await inner.transaction(async (transaction) => {
+          noted.length = 0;
+          facts.set(transaction, noted);
+          return work(transaction);
+        });
+        for (const action of noted) recorded.set(action, (recorded.get(action) ?? 0) + 1);
+        return result;
+      }),
+    audit: {
+      ...inner.audit,
+      async append(added, transaction) {
+        facts.get(transaction)?.push(...added.map(({ action }) => action));
+        await inner.audit.append(added, transaction);
+      },
+    },
+    idempotency: {
+      ...inner.idempotency,
+      begin: (claim, options) => commit(() => inner.idempotency.begin(claim, options)),
+      release: (claim) => commit(() => inner.idempotency.release(claim)),
+    },
+    // It belongs to both hosts.
+    close: async () => {},
+  };
+  return {
+    store,
+    isDead: () => left <= 0,
+    dieAfter(commits: number) {
+      left = commits;
+    },
+  };
+}
+
+function never<T>(): Promise<T> {
+  return new Promise(() => {});
+}
+
+/** Lets the world go on until something is so: what is under way first, and only then the time. */
+async function until(world: VirtualClock, isSo: () => boolean): Promise<void> {
+  const end = world.now() + 120_000;
+  for (let idle = 0; !isSo(); idle++) {
+    const isBusy = await world.step(world.now());
+    if (isBusy || idle % PATIENCE !== 0) continue;
+    if (!(await world.step(end))) throw new Error('It did not happen within two minutes of the world.');
+  }
+}
+
+/** Rounds of the event loop in which a request may be read and answered before the time goes on. */
+const PATIENCE = 20;
