@@ -252,6 +252,7 @@ describe(covers('errors.transport.json-rpc'), () => {
   test.each([
     ['no credential', call('GetTask', { id: 'x' }), '', 401, { code: -32000, data: { error: 'unauthenticated' } }],
     ['no JSON', '{', AGENT, 400, { code: -32700 }],
+    ['JSON without a bottom', `{"params":${'['.repeat(500_000)}`, AGENT, 400, { code: -32700 }],
     ['no request', '[]', AGENT, 200, { code: -32600 }],
     ['a method that there is not', call('tasks/steal', {}), AGENT, 200, { code: -32601 }],
     ['a scope that is missing', call('SendMessage', {}), READER, 403, { code: -32000, data: { error: 'forbidden' } }],

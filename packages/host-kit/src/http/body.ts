@@ -1,4 +1,5 @@
 import { HostError, invalid } from '../errors.ts';
+import { isDeeperThan } from './json-depth.ts';
 
 export interface BodyLimits {
   readonly maxBytes: number;
@@ -35,12 +36,17 @@ export async function readJson(request: Request, limits: BodyLimits): Promise<Js
     });
   }
   const bytes = await readBytes(request, limits);
+  // Before it is parsed: schemas, stores and engines walk a body by calling themselves for each level of it.
+  if (isDeeperThan(MOST_LEVELS, bytes)) throw tooDeep();
   try {
     return { json: JSON.parse(utf8.decode(bytes)), bytes };
   } catch {
     throw invalid({ field: 'body', problem: 'is not JSON in UTF-8' });
   }
 }
+
+/** How deep arrays and objects may stand in each other, the body itself among them. */
+export const MOST_LEVELS = 64;
 
 /** The same, where no body stands for an empty object. */
 export async function readOptionalJson(request: Request, limits: BodyLimits): Promise<JsonBody> {
@@ -87,6 +93,10 @@ async function readBytes(request: Request, { maxBytes, timeoutMs }: BodyLimits):
   } finally {
     clearTimeout(timer);
   }
+}
+
+function tooDeep(): HostError {
+  return invalid({ field: 'body', problem: `nests arrays and objects more than ${MOST_LEVELS} levels deep` });
 }
 
 function tooSlow(): HostError {
