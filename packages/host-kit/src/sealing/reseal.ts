@@ -110,9 +110,16 @@ async function resealed<T>(
   secrets: SecretBox,
   write: (item: T, again: Again, transaction: Transaction) => Promise<void>,
 ): Promise<Step> {
-  const step = { resealed: 0, unopenable: 0 };
-  if (stale.length === 0) return step;
-  const again: Again = (sealed, boundTo) => {
+  if (stale.length === 0) return { resealed: 0, unopenable: 0 };
+  return await store.transaction(async (transaction) => {
+    const step = { resealed: 0, unopenable: 0 };
+    for (const item of stale) await write(item, counted(secrets, step), transaction);
+    return step;
+  });
+}
+
+function counted(secrets: SecretBox, step: { resealed: number; unopenable: number }): Again {
+  return (sealed, boundTo) => {
     if (secrets.isCurrent(sealed)) return sealed;
     try {
       const anew = secrets.seal(secrets.open(sealed, boundTo), boundTo);
@@ -123,8 +130,4 @@ async function resealed<T>(
       return sealed;
     }
   };
-  await store.transaction(async (transaction) => {
-    for (const item of stale) await write(item, again, transaction);
-  });
-  return step;
 }

@@ -185,9 +185,10 @@ export function dispatcher(options: DispatcherOptions): Dispatcher {
    * up by it, for a receiver would be sent the same as fast as a store fails that takes nothing.
    */
   async function handBack(delivery: ClaimedDelivery, error: unknown, signal: AbortSignal): Promise<void> {
-    if (state !== 'stopped') {
+    // Aborted, because it was asked for, is no trouble of anybody's.
+    if (!signal.aborted) {
       log({ level: 'error', event: 'delivery.not-settled', deliveryId: delivery.deliveryId, ...describeError(error) });
-      if (!signal.aborted) await waited(HAND_BACK_AFTER_MS, signal);
+      if (state !== 'stopped') await waited(HAND_BACK_AFTER_MS, signal);
     }
     await release([delivery]);
   }

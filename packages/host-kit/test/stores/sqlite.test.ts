@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, expect, test } from 'vitest';
 import { sqliteStore } from '../../src/stores/sqlite/index.ts';
+import { writer as openWriter } from '../../src/stores/sqlite/writer.ts';
 import { sampleDelivery, sampleSubscription } from '../webhooks/samples.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'svc-sqlite-'));
@@ -74,4 +75,25 @@ test('a store that has been closed refuses, and leaves nobody waiting', async ()
   const all = await Promise.allSettled([late(), late()]);
   expect(all.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
   await expect(late()).rejects.toThrow();
+});
+
+test('on a full disk whoever shares a commit hears that it is full, nothing of it is there, and what fits is taken afterwards', async () => {
+  const database = new DatabaseSync(join(folder, 'full.db'));
+  database.exec('PRAGMA journal_mode = WAL; CREATE TABLE kept (bytes BLOB); PRAGMA max_page_count = 40');
+  const insert = database.prepare('INSERT INTO kept VALUES (?)');
+  const writer = openWriter(database);
+  const told: string[] = [];
+  const keep = (bytes: number) =>
+    writer.transaction(async (transaction) => {
+      writer.whenCommitted(transaction, () => told.push(`${bytes} bytes`));
+      insert.run(new Uint8Array(bytes));
+    });
+  const count = () => database.prepare('SELECT count(*) AS count FROM kept').get()?.count;
+  const shared = await Promise.allSettled([keep(100), keep(1_000_000), keep(100)]);
+  for (const each of shared)
+    expect(each).toMatchObject({ status: 'rejected', reason: { message: expect.stringMatching('full') } });
+  expect([count(), told]).toEqual([0, []]);
+  await keep(100);
+  expect([count(), told]).toEqual([1, ['100 bytes']]);
+  database.close();
 });

@@ -43,6 +43,8 @@ export function writer(database: DatabaseSync): Writer {
               statement.release.run();
               return { effects, tell: () => resolve(result) };
             } catch (error) {
+              // On a full disk SQLite undoes all that shares the commit, and everybody hears why.
+              if (!database.isTransaction) throw error;
               statement.undo.run();
               statement.release.run();
               return { effects: [], tell: () => reject(error) };
