@@ -15,6 +15,7 @@ import { takeOwnership } from './owner.ts';
 import { runStore } from './runs.ts';
 import { subscriptionStore } from './subscriptions.ts';
 import { workspaceStore } from './workspace.ts';
+import { writeAheadLog } from './write-ahead-log.ts';
 import { writer as openWriter } from './writer.ts';
 
 /**
@@ -42,7 +43,8 @@ function openStore(path: string, released: () => void): Store {
   // Readers see what is committed, never a transaction in progress.
   const reader = new DatabaseSync(path, { readOnly: true });
   reader.exec('PRAGMA temp_store = MEMORY');
-  const writer = openWriter(database);
+  const log = writeAheadLog({ path, database, reader });
+  const writer = openWriter(database, log);
   const deliveries = deliveryQueue(reader, database, writer);
   const attempts = attemptLog(reader, database, writer);
   const belongings = {
@@ -69,6 +71,7 @@ function openStore(path: string, released: () => void): Store {
     workspace: workspaceStore(reader, database, writer),
     async close() {
       await writer.idle();
+      log.close();
       reader.close();
       database.close();
       released();
@@ -77,8 +80,7 @@ function openStore(path: string, released: () => void): Store {
 }
 
 /**
- * A commit is on disk when it returns. What a savepoint may have to undo stays in memory; the pages that are written again and again stay in
- * the cache (16 MiB) and in the log, from which they are copied once for many commits (16 MiB of it).
+ * What a savepoint may have to undo stays in memory; the pages that are written again and again stay in the cache (16 MiB) and in the log.
  */
 const SETTINGS = `PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; PRAGMA temp_store = MEMORY;
-  PRAGMA cache_size = -16384; PRAGMA wal_autocheckpoint = 4096`;
+  PRAGMA cache_size = -16384`;

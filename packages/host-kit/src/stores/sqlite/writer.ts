@@ -1,5 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { type Transaction, transactionMark } from '../../transaction.ts';
+import type { WriteAheadLog } from './write-ahead-log.ts';
 
 /** The one connection that writes, and the transactions that take turns on it. */
 export interface Writer {
@@ -14,17 +15,16 @@ export interface Writer {
 
 /**
  * Runs transactions one after another and commits those that wait together in one go, so that they share one flush to disk.
- * Each is a savepoint of its own: one that rejects undoes itself and nothing else. None resolves before the shared commit.
+ * Each is a savepoint of its own: one that rejects undoes itself and nothing else. None resolves before what the shared commit wrote is
+ * on the disk; what is asked for meanwhile waits for the next.
  */
-export function writer(database: DatabaseSync): Writer {
+export function writer(database: DatabaseSync, log: Pick<WriteAheadLog, 'begin' | 'commit'>): Writer {
   const queue: Job[] = [];
   // Parsed once: they stand around every transaction.
   const statement = {
     savepoint: database.prepare('SAVEPOINT work'),
     release: database.prepare('RELEASE work'),
     undo: database.prepare('ROLLBACK TO work'),
-    begin: database.prepare('BEGIN IMMEDIATE'),
-    commit: database.prepare('COMMIT'),
   };
   let draining: Promise<void> | undefined;
   let open: { readonly transaction: Transaction; readonly effects: (() => void)[] } | undefined;
@@ -82,9 +82,9 @@ export function writer(database: DatabaseSync): Writer {
   async function commitTogether(jobs: readonly Job[]): Promise<void> {
     const done: Done[] = [];
     try {
-      statement.begin.run();
+      log.begin();
       for (const job of jobs) done.push(await job.run());
-      statement.commit.run();
+      await log.commit();
     } catch (error) {
       rollBack();
       for (const job of jobs) job.reject(error);
