@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, expect, test } from 'vitest';
 import { sqliteStore } from '../../src/stores/sqlite/index.ts';
+import { writeAheadLog } from '../../src/stores/sqlite/write-ahead-log.ts';
 import { writer as openWriter } from '../../src/stores/sqlite/writer.ts';
 import { sampleDelivery, sampleSubscription } from '../webhooks/samples.ts';
 
@@ -78,10 +79,13 @@ test('a store that has been closed refuses, and leaves nobody waiting', async ()
 });
 
 test('on a full disk whoever shares a commit hears that it is full, nothing of it is there, and what fits is taken afterwards', async () => {
-  const database = new DatabaseSync(join(folder, 'full.db'));
+  const path = join(folder, 'full.db');
+  const database = new DatabaseSync(path);
   database.exec('PRAGMA journal_mode = WAL; CREATE TABLE kept (bytes BLOB); PRAGMA max_page_count = 40');
   const insert = database.prepare('INSERT INTO kept VALUES (?)');
-  const writer = openWriter(database);
+  const reader = new DatabaseSync(path, { readOnly: true });
+  const log = writeAheadLog({ path, database, reader });
+  const writer = openWriter(database, log);
   const told: string[] = [];
   const keep = (bytes: number) =>
     writer.transaction(async (transaction) => {
@@ -95,5 +99,7 @@ test('on a full disk whoever shares a commit hears that it is full, nothing of i
   expect([count(), told]).toEqual([0, []]);
   await keep(100);
   expect([count(), told]).toEqual([1, ['100 bytes']]);
+  log.close();
+  reader.close();
   database.close();
 });

@@ -74,12 +74,21 @@ export function writeAheadLog({ path, database, reader, flush = onDisk }: WriteA
     },
   };
 
-  /** Copies the log into the database, and tells from its length when it will be long enough for that again. */
+  /** Copies the log into the database, and judges from its length when it will be long enough for that again. */
   function copyBack(): void {
-    const pages = Number(checkpoint.get()?.log ?? 0);
+    const pages = pagesCopied();
     const perCommit = Math.max(pages / commits, 1);
     checkpointAt = Math.min(Math.max(Math.round(LOG_PAGES / perCommit), 1), MOST_COMMITS);
     commits = 0;
+  }
+
+  /** What could not be copied stays in the log, and is read from there: it is tried again, and nobody's transaction failed. */
+  function pagesCopied(): number {
+    try {
+      return Number(checkpoint.get()?.log ?? 0);
+    } catch {
+      return 0;
+    }
   }
 }
 
