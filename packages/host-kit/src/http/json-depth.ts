@@ -7,19 +7,32 @@
 export function isDeeperThan(levels: number, json: Uint8Array): boolean {
   if (json.length <= levels) return false;
   let depth = 0;
-  let isInString = false;
   for (let at = 0; at < json.length; at++) {
-    const byte = json[at];
-    if (isInString) {
-      // What follows a backslash ends no string.
-      if (byte === BACKSLASH) at++;
-      else if (byte === QUOTE) isInString = false;
-    } else if (byte === QUOTE) isInString = true;
-    else if (byte === ARRAY || byte === OBJECT) {
-      if (++depth > levels) return true;
-    } else if (byte === END_OF_ARRAY || byte === END_OF_OBJECT) depth--;
+    switch (json[at]) {
+      case QUOTE:
+        at = endOfString(json, at);
+        break;
+      case ARRAY:
+      case OBJECT:
+        if (++depth > levels) return true;
+        break;
+      case END_OF_ARRAY:
+      case END_OF_OBJECT:
+        depth--;
+    }
   }
   return false;
+}
+
+/** Where the string ends that begins at `start`. */
+function endOfString(json: Uint8Array, start: number): number {
+  for (let at = start + 1; at < json.length; at++) {
+    const byte = json[at];
+    if (byte === QUOTE) return at;
+    // What follows a backslash ends no string.
+    if (byte === BACKSLASH) at++;
+  }
+  return json.length;
 }
 
 // None of them is part of another character in UTF-8.
