@@ -25,6 +25,8 @@ export async function resumeRun(
 ): Promise<Resumed> {
   let resumed: RunEvent | undefined;
   const resume: Change = async (open) => {
+    // A store may have undone an earlier try.
+    resumed = undefined;
     const { pauseRequest, ...kept } = open.run;
     if (open.run.status === 'paused') {
       open.set(await options.store.runs.claim(open.run, open.transaction));

@@ -24,7 +24,7 @@ function hostOn(store: Store, world: VirtualClock) {
 
 function refused(error: unknown): Outcome {
   if (!HostError.is(error)) throw error;
-  return refusal(error.status, error.code);
+  return { ...refusal(error.status, error.code), headers: error.headers };
 }
 
 function request(key: string, body = '{}', fields: Partial<KeyedRequest> = {}): KeyedRequest {
@@ -95,6 +95,50 @@ describe(covers('operations.idempotency.mismatch'), () => {
     await host(request('k'), async () => created('first'));
     const other = await host(request('k', '{"a":1}', fields), async () => created('second'));
     expect(other).toEqual({ outcome: created('second'), replayed: false });
+  });
+});
+
+describe(covers('operations.idempotency.once'), () => {
+  test('what is kept with the effect is the answer, whatever becomes known after it', async () => {
+    const store = memoryStore();
+    const host = hostOn(store, virtualClock(START));
+    const work: Perform = async (keep) => {
+      await store.transaction((transaction) => keep(created('asked for'), transaction));
+      return created('come true');
+    };
+    expect(await host(request('k'), work)).toEqual({ outcome: created('asked for'), replayed: false });
+    expect(await host(request('k'), work)).toEqual({ outcome: created('asked for'), replayed: true });
+  });
+
+  test.each([
+    ['a conflict', new HostError('run_terminal', 'ended', { details: { runStatus: 'completed' } }), 409, true],
+    ['a failure', new HostError('service_unavailable', 'away', { details: undefined }), 503, false],
+  ])('what is undone with the effect is not, when it ends in %s', async (_name, error, status, isReplayed) => {
+    const store = memoryStore();
+    const host = hostOn(store, virtualClock(START));
+    const first = await host(request('k'), (keep) =>
+      store.transaction(async (transaction) => {
+        await keep(created('undone'), transaction);
+        throw error;
+      }),
+    );
+    expect(first.outcome.status).toBe(status);
+    const again = await host(request('k'), async () => created('done'));
+    expect(again).toEqual(
+      isReplayed ? { outcome: first.outcome, replayed: true } : { outcome: created('done'), replayed: false },
+    );
+  });
+
+  test('what is kept and committed stays, even if the host fails to answer', async () => {
+    const store = memoryStore();
+    const host = hostOn(store, virtualClock(START));
+    const failed = await host(request('k'), async (keep) => {
+      await store.transaction((transaction) => keep(created('done'), transaction));
+      throw new HostError('service_unavailable', 'away', { details: undefined });
+    });
+    expect(failed.outcome.status).toBe(503);
+    const again = await host(request('k'), async () => created('twice'));
+    expect(again).toEqual({ outcome: created('done'), replayed: true });
   });
 });
 
