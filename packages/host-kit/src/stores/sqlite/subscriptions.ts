@@ -1,10 +1,12 @@
-import type { DatabaseSync } from 'node:sqlite';
+import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { ABSENT, OTHER_WORKSPACE } from '../../lookup.ts';
 import type { Transaction } from '../../transaction.ts';
 import { coversScope } from '../../webhooks/match.ts';
 import type { Subscription } from '../../webhooks/subscription.ts';
-import type { SubscriptionStore } from '../../webhooks/subscription-store.ts';
+import type { SubscriptionStore, Topic } from '../../webhooks/subscription-store.ts';
+import { text } from '../sql/row.ts';
 import { documentOf, listensTo, pushKey, secretColumns, subscriptionOf } from '../sql/subscription-row.ts';
+import { known } from './known.ts';
 import type { Writer } from './writer.ts';
 
 const INSERT = `INSERT INTO subscriptions (webhook_id, tenant, mode, status, circuit, failures, sealed_secret,
@@ -15,8 +17,8 @@ const LISTEN = `INSERT OR IGNORE INTO subscription_listens (tenant, mode, event_
 const OWNED = 'SELECT * FROM subscriptions WHERE webhook_id = ? AND tenant = ? AND mode = ?';
 // Takes the event types with it.
 const DELETE = 'DELETE FROM subscriptions WHERE webhook_id = ?';
-const LISTENING = `SELECT s.* FROM subscription_listens e JOIN subscriptions s USING (webhook_id)
-  WHERE e.tenant = ? AND e.mode = ? AND e.event_type = ? AND e.workspace IN ('*', ?, ?)`;
+const LISTENING = `SELECT webhook_id FROM subscription_listens
+  WHERE tenant = ? AND mode = ? AND event_type = ? AND workspace = ?`;
 const PUSHES = `SELECT DISTINCT s.* FROM subscription_listens e JOIN subscriptions s USING (webhook_id)
   WHERE e.tenant = ? AND e.mode = ? AND e.workspace = ? ORDER BY s.webhook_id`;
 const LIST = 'SELECT * FROM subscriptions WHERE tenant = ? AND mode = ? AND webhook_id > ? ORDER BY webhook_id';
@@ -57,11 +59,15 @@ export function subscriptionStore(
   const read = reader.prepare(READ);
   const find = reader.prepare(OWNED);
   const list = reader.prepare(LIST);
+  const subscriptions = known<Subscription | undefined>(writer, MOST_KNOWN);
+  /** Ids by where subscriptions listen. */
+  const listeners = known<readonly string[]>(writer, MOST_KNOWN);
 
   return {
     async insert(subscription, transaction) {
-      writer.require(transaction);
       const { webhookId, tenant, mode, status, circuit, failures } = subscription;
+      subscriptions.changes(transaction, webhookId);
+      listeners.changes(transaction);
       insert.run(
         webhookId,
         tenant,
@@ -82,16 +88,17 @@ export function subscriptionStore(
       if (row === undefined) return ABSENT;
       const subscription = subscriptionOf(row);
       if (!coversScope(tenancy, subscription)) return OTHER_WORKSPACE;
+      subscriptions.changes(transaction, webhookId);
+      listeners.changes(transaction);
       remove.run(webhookId);
       belongings.drop(webhookId, transaction);
       return { kind: 'found', value: subscription };
     },
     async listening(topics, transaction) {
       writer.require(transaction);
-      return topics.map((topic) => {
-        const { tenant, mode, workspace = '*', eventType } = topic;
-        return listening.all(tenant, mode, eventType, workspace, pushKey(topic)).map(subscriptionOf);
-      });
+      return topics.map((topic) =>
+        listenersOf(topic).flatMap((webhookId) => subscriptions.of(webhookId, () => found(current, webhookId)) ?? []),
+      );
     },
     async pushesOf(run, transaction) {
       writer.require(transaction);
@@ -104,20 +111,17 @@ export function subscriptionStore(
       return coversScope(tenancy, subscription) ? { kind: 'found', value: subscription } : OTHER_WORKSPACE;
     },
     async list(tenancy, { after, limit }) {
-      const found: Subscription[] = [];
+      const page: Subscription[] = [];
       for (const row of list.iterate(tenancy.tenant, tenancy.mode, after)) {
         const subscription = subscriptionOf(row);
-        if (coversScope(tenancy, subscription)) found.push(subscription);
-        if (found.length >= limit) break;
+        if (coversScope(tenancy, subscription)) page.push(subscription);
+        if (page.length >= limit) break;
       }
-      return found;
+      return page;
     },
-    async read(webhookId) {
-      const row = read.get(webhookId);
-      return row === undefined ? undefined : subscriptionOf(row);
-    },
+    read: async (webhookId) => subscriptions.of(webhookId, () => found(read, webhookId)),
     async updateHealth(webhookId, change, transaction) {
-      writer.require(transaction);
+      subscriptions.changes(transaction, webhookId);
       const row = current.get(webhookId);
       if (row === undefined) return;
       const { status, circuit, failures } = change(subscriptionOf(row));
@@ -125,12 +129,39 @@ export function subscriptionStore(
       writer.whenCommitted(transaction, () => belongings.statusChanged(webhookId));
     },
     async updateSecrets(webhookId, change, transaction) {
-      writer.require(transaction);
+      subscriptions.changes(transaction, webhookId);
       const row = current.get(webhookId);
       if (row === undefined) return;
       updateSecrets.run(...secretColumns(change(subscriptionOf(row))), webhookId);
     },
-    forgetExpiredSecrets: (now, limit) => writer.transaction(async () => Number(forgetExpired.run(now, limit).changes)),
+    forgetExpiredSecrets: (now, limit) =>
+      writer.transaction(async (transaction) => {
+        subscriptions.changes(transaction);
+        return Number(forgetExpired.run(now, limit).changes);
+      }),
     page: async ({ after, limit }) => page.all(after, limit).map(subscriptionOf),
   };
+
+  /** Those of the whole tenant, those of the workspace, and the pushes of the run, which no other run has. */
+  function listenersOf(topic: Topic): readonly string[] {
+    const places = topic.workspace === undefined ? ['*'] : ['*', topic.workspace];
+    return [...places.flatMap((place) => listenersAt(topic, place)), ...idsAt(topic, pushKey(topic))];
+  }
+
+  function listenersAt(topic: Topic, place: string): readonly string[] {
+    const { tenant, mode, eventType } = topic;
+    return listeners.of(JSON.stringify([tenant, mode, eventType, place]), () => idsAt(topic, place));
+  }
+
+  function idsAt({ tenant, mode, eventType }: Topic, place: string): readonly string[] {
+    return listening.all(tenant, mode, eventType, place).map((row) => text(row, 'webhook_id'));
+  }
+}
+
+/** More than are delivered to at the same time. */
+const MOST_KNOWN = 10_000;
+
+function found(statement: StatementSync, webhookId: string): Subscription | undefined {
+  const row = statement.get(webhookId);
+  return row === undefined ? undefined : subscriptionOf(row);
 }

@@ -9,6 +9,8 @@ export interface Writer {
   require(transaction: Transaction): void;
   /** Runs `effect` once what the transaction wrote is durable, before anybody hears of it; never when it is undone. */
   whenCommitted(transaction: Transaction, effect: () => void): void;
+  /** Runs `effect` once nothing more will become of the transaction: it is durable, or undone. */
+  whenEnded(transaction: Transaction, effect: () => void): void;
   /** Resolves once everything that was asked for has ended. */
   idle(): Promise<void>;
 }
@@ -28,6 +30,8 @@ export function writer(database: DatabaseSync, log: Pick<WriteAheadLog, 'begin' 
   };
   let draining: Promise<void> | undefined;
   let open: { readonly transaction: Transaction; readonly effects: (() => void)[] } | undefined;
+  /** Of all transactions that share the commit. */
+  let endings: (() => void)[] = [];
 
   return {
     transaction(work) {
@@ -59,6 +63,10 @@ export function writer(database: DatabaseSync, log: Pick<WriteAheadLog, 'begin' 
     },
     require: (transaction) => void standing(transaction),
     whenCommitted: (transaction, effect) => void standing(transaction).effects.push(effect),
+    whenEnded(transaction, effect) {
+      standing(transaction);
+      endings.push(effect);
+    },
     async idle() {
       while (draining !== undefined) await draining;
     },
@@ -87,11 +95,19 @@ export function writer(database: DatabaseSync, log: Pick<WriteAheadLog, 'begin' 
       await log.commit();
     } catch (error) {
       rollBack();
+      end();
       for (const job of jobs) job.reject(error);
       return;
     }
+    end();
     for (const { effects } of done) for (const effect of effects) effect();
     for (const { tell } of done) tell();
+  }
+
+  function end(): void {
+    const ended = endings;
+    endings = [];
+    for (const effect of ended) effect();
   }
 
   /** One that fails leaves the transaction to the next try: whoever waits hears what went wrong first, and nobody waits forever. */
