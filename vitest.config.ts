@@ -22,7 +22,8 @@ export default defineConfig({
     ],
     // Most of the time is spent waiting: for hosts that boot, for deliveries, for what does not come.
     maxWorkers: Math.max(4, availableParallelism()),
-    testTimeout: 10_000,
+    // A machine that has other things to do is slow, and a test that hangs ends all the same.
+    testTimeout: 30_000,
     // Starting and ending a database takes its time on a machine that has other things to do.
     hookTimeout: 60_000,
   },
