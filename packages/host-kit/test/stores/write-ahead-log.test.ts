@@ -95,6 +95,14 @@ test('a disk that fails is written to no more, and what it may not have is not s
   expect([disk.asked.length, seen()]).toEqual([1, []]);
 });
 
+test('a log that cannot be opened is a disk that fails, and whoever comes later hears so, too', async () => {
+  const log = writeAheadLog({ path: join(folder, 'elsewhere.db'), database, reader });
+  writer = openWriter(database, log);
+  await expect(note('a')).rejects.toThrow('The disk did not take');
+  await expect(note('b')).rejects.toThrow('The disk did not take');
+  expect(seen()).toEqual([]);
+});
+
 test('the log is written again from its beginning, however much goes through it', async () => {
   close();
   open(async () => {});

@@ -54,9 +54,9 @@ export function writeAheadLog({ path, database, reader, flush = onDisk }: WriteA
         unpin.run();
         throw error;
       }
-      // It is there by now, and stays as long as the database is open.
-      descriptor ??= openSync(`${path}-wal`, 'r+');
       try {
+        // It is there by now, and stays as long as the database is open.
+        descriptor ??= openSync(`${path}-wal`, 'r+');
         await flush(descriptor);
       } catch (cause) {
         failure = new Error('The disk did not take what was written. Nothing more is written until a restart.', {
