@@ -1,3 +1,4 @@
+import { chance } from '@svc/tools/chance';
 import { describe, expect, test } from 'vitest';
 import { groupCommit } from '../src/group-commit.ts';
 import { type Transaction, transactionMark } from '../src/transaction.ts';
@@ -110,3 +111,65 @@ describe('what fails', () => {
     expect(kept).toEqual(['a1', 'b1']);
   });
 });
+
+test('whatever the store does, everybody is answered, and of one key nothing is lost, done twice or out of order', async () => {
+  for (let seed = 1; seed <= 200; seed++) expect(await rough(seed)).toEqual({ seed, lost: [], wrong: [] });
+});
+
+/** A store that is away, refuses, tries again and loses answers by chance, and callers who come one by one and all at once. */
+async function rough(seed: number) {
+  const luck = chance(seed);
+  const pass = () => new Promise<void>((resolve) => (luck.happens(0.5) ? resolve() : setImmediate(resolve)));
+  const kept: Asked[] = [];
+  let open: Asked[] = [];
+  const ask = groupCommit<Asked, void>({
+    async transaction(work) {
+      await pass();
+      if (luck.happens(0.05)) throw new Error('away');
+      for (;;) {
+        const own: Asked[] = [];
+        open = own;
+        const done = await work(TRANSACTION);
+        await pass();
+        if (luck.happens(0.2)) continue;
+        const isLost = luck.happens(0.05);
+        if (!isLost || luck.happens(0.5)) kept.push(...own);
+        if (isLost) throw new Error('answer lost');
+        return done;
+      }
+    },
+    async work(asked) {
+      const own = open;
+      for (const each of asked) {
+        await pass();
+        if (luck.happens(0.03)) throw new Error('refused');
+        own.push(each);
+      }
+      return asked.map(() => ({ status: 'fulfilled', value: undefined }));
+    },
+    keyOf: ({ key }) => key,
+    largest: () => 1 + luck.below(6),
+  });
+  const lost: Asked[] = [];
+  const all: Promise<void>[] = [];
+  for (let place = 0; place < 50; place++) {
+    const asked = { key: luck.pick(KEYS), place };
+    const answered = ask(asked).then(
+      () => void (kept.includes(asked) || lost.push(asked)),
+      () => {},
+    );
+    all.push(answered);
+    if (luck.happens(0.4)) await pass();
+  }
+  await Promise.all(all);
+  const places = KEYS.map((key) => kept.filter((each) => each.key === key).map(({ place }) => place));
+  const isRising = (of: readonly number[]) => of.every((place, index) => place > (of[index - 1] ?? -1));
+  return { seed, lost, wrong: places.filter((of) => !isRising(of)) };
+}
+
+interface Asked {
+  readonly key: string;
+  readonly place: number;
+}
+
+const KEYS = ['a', 'b', 'c', 'd'] as const;
