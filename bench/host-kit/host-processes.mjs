@@ -1,9 +1,10 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 
-/** A host in another process, over the store at `place`. */
-export async function startHostProcess(options) {
-  const child = fork(new URL('./host-process.mjs', import.meta.url), [JSON.stringify(options)]);
+/** A host in another process, over the store at `place`. @param nodeOptions for its Node */
+export async function startHostProcess(options, nodeOptions = []) {
+  const program = new URL('./host-process.mjs', import.meta.url);
+  const child = fork(program, [JSON.stringify(options)], { execArgv: [...process.execArgv, ...nodeOptions] });
   const gone = once(child, 'exit').then(([code]) => Promise.reject(new Error(`A host ended with ${code}.`)));
   gone.catch(() => {});
   const said = async () => {

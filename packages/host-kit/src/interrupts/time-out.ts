@@ -1,18 +1,20 @@
 import type { RunOperationOptions } from '../runs/operation.ts';
 import { timeOut } from './resolve.ts';
 
-/** One round: answers whatever nobody has answered in time. */
+/** One round: answers whatever nobody has answered in time. One that cannot be answered holds no other up; the round rejects when all had theirs. */
 export function timeOutDue(options: RunOperationOptions): (signal: AbortSignal) => Promise<void> {
   const { store, clock } = options;
   return async (signal) => {
-    for (;;) {
+    const failures: unknown[] = [];
+    for (let left = true; left; ) {
       const due = await store.interrupts.due(clock.now(), PAGE);
       for (const interrupt of due) {
         if (signal.aborted) return;
-        await timeOut(options, interrupt);
+        await timeOut(options, interrupt).catch((error: unknown) => failures.push(error));
       }
-      if (due.length < PAGE) return;
+      left = due.length === PAGE && failures.length === 0;
     }
+    if (failures.length > 0) throw failures[0];
   };
 }
 

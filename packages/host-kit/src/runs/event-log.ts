@@ -69,8 +69,8 @@ export interface EventLogOptions {
 
 export function eventLog(options: EventLogOptions): RunLog {
   const { store, outbox, appended } = options;
-  /** How many deliveries an event had of late, in the transaction that had most of them. */
-  let heardBy = 0;
+  /** How many deliveries an event had of late. Of the first nothing is known. */
+  let heardBy = 100;
   const takeStep = groupCommit<Step, readonly RunEvent[]>({
     transaction: store.transaction,
     work: takeSteps,
@@ -157,7 +157,8 @@ export function eventLog(options: EventLogOptions): RunLog {
     if (recorded.length > 0) await store.events.insert(recorded, transaction);
     const runs = changed.map(({ run }) => run);
     if (runs.length > 0) await store.runs.update(runs, transaction);
-    heardBy = Math.ceil(deliveries / Math.max(appended.length, 1));
+    // Many are remembered for a while: others like them may follow.
+    heardBy = Math.max(deliveries / Math.max(appended.length, 1), heardBy * FORGETS);
     for (const { run } of changed.filter(({ isAnswerless }) => isAnswerless)) await closeQuestions(run, transaction);
   }
 
@@ -172,6 +173,7 @@ export function eventLog(options: EventLogOptions): RunLog {
 /** What may share a transaction, so that none is long: steps, and deliveries as far as the last ones tell. */
 const MOST_STEPS = 128;
 const MOST_DELIVERIES = 2000;
+const FORGETS = 0.8;
 
 interface Step {
   readonly runId: string;

@@ -1,0 +1,58 @@
+import { expect, test } from 'vitest';
+import { systemClock } from '../../src/clock.ts';
+import type { Interrupt } from '../../src/interrupts/interrupt.ts';
+import { timeOutDue } from '../../src/interrupts/time-out.ts';
+import { eventLog } from '../../src/runs/event-log.ts';
+import { memoryStore } from '../../src/stores/memory/index.ts';
+import { sampleRun } from '../../src/testing/store-contract/samples.ts';
+
+const NO_SIGNAL = new AbortController().signal;
+
+/** Three runs whose question nobody has answered in time, and a log that does not take the answer of one. */
+async function waiting(broken: string) {
+  const store = memoryStore();
+  const log = eventLog({
+    store,
+    clock: systemClock,
+    random: (size) => new Uint8Array(size),
+    outbox: async () => 0,
+    appended: () => {},
+  });
+  await store.transaction(async (transaction) => {
+    for (const [index, runId] of ['run_1', 'run_2', 'run_3'].entries()) {
+      const run = sampleRun({ runId, status: 'waiting-input', currentNodeId: 'n' });
+      await store.runs.insert(run, transaction);
+      const interrupt: Interrupt = {
+        ...{ runId, interruptId: `int_${index}`, nodeId: 'n', key: 'k', kind: 'clarification', data: {} },
+        ...{ status: 'pending', votes: [], requestedAt: 0, dueAt: index + 1 },
+      };
+      await store.interrupts.insert(interrupt, transaction);
+    }
+  });
+  const noticed: string[] = [];
+  const hosted = (runId: string) => {
+    if (runId === broken) throw new Error(`${runId} cannot be changed.`);
+    return log.hosted(runId);
+  };
+  const round = timeOutDue({
+    store,
+    clock: systemClock,
+    events: { ...log, hosted },
+    executor: { notice: ({ runId }) => noticed.push(runId) },
+    record: async () => {},
+  });
+  return { round, noticed };
+}
+
+test('a question that cannot be closed holds no other up, and is told of', async () => {
+  const { round, noticed } = await waiting('run_1');
+  await expect(round(NO_SIGNAL)).rejects.toThrow('run_1 cannot be changed.');
+  expect(noticed).toEqual(['run_2', 'run_3']);
+});
+
+test('what is closed is closed once', async () => {
+  const { round, noticed } = await waiting('none');
+  await round(NO_SIGNAL);
+  await round(NO_SIGNAL);
+  expect(noticed).toEqual(['run_1', 'run_2', 'run_3']);
+});
