@@ -121,7 +121,9 @@ function outcomeOf(verdict: TransportVerdict) {
 }
 
 /** The guard's, and the host's own `unsigned`; another transport may have reasons of its own. */
-const FAILURES: ReadonlySet<string> = new Set(['timeout', 'aborted', 'dns', 'connect', 'tls', 'protocol', 'unsigned']);
+const FAILURES: ReadonlySet<string> = new Set([
+  ...['timeout', 'aborted', 'dns', 'connect', 'tls', 'protocol', 'unsigned', 'transport'],
+]);
 
 /** A status is the receiver's to choose. */
 function statusClass(status: number): string {

@@ -132,15 +132,23 @@ export function attempt(options: AttemptOptions): Attempt {
     }
   }
 
-  function post(
-    { body }: Delivery,
+  /** For all that is known, a transport that throws has sent something: it counts as an attempt that failed. */
+  async function post(
+    { deliveryId, body }: Delivery,
     { url, durable }: Subscription,
     signature: Readonly<Record<string, string>>,
     signal: AbortSignal,
   ): Promise<TransportVerdict> {
+    const startedAt = clock.now();
     const headers = { 'content-type': 'application/json', 'user-agent': options.userAgent, ...signature };
     const request = { url, headers, body, timeoutMs: options.attemptTimeoutMs, signal };
-    return transport(durable ? request : { ...request, once: 'kept' });
+    try {
+      return await transport(durable ? request : { ...request, once: 'kept' });
+    } catch (error) {
+      signal.throwIfAborted();
+      log({ level: 'error', event: 'delivery.transport-failed', deliveryId, ...describeError(error) });
+      return { kind: 'failed', reason: 'transport', durationMs: clock.now() - startedAt };
+    }
   }
 
   /** Nothing is sent any more: straight to the dead letters. */

@@ -3,6 +3,7 @@
  * validates and pins at each call.
  */
 export interface Transport {
+  /** Whatever becomes of it is a verdict. One that throws counts as a failure with the reason `transport`. */
   (request: TransportRequest): Promise<TransportVerdict>;
   /** Closes what it keeps open. The host calls it last. */
   close?(): void;

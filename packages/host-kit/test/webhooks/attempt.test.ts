@@ -126,6 +126,22 @@ describe('a host that stood still for longer than its claim', () => {
   );
 });
 
+test('a transport that throws has attempted: it is repeated by the policy, and no longer', async () => {
+  const { store, time, posts, claim, attempt, answer, entries } = await claimant(true);
+  answer(204, async () => {
+    throw new TypeError('a transport of somebody else');
+  });
+  for (let attempts = 0; attempts < 3; attempts++) {
+    await attempt(await claim());
+    time.now += 200;
+  }
+  expect(posts.length).toBe(3);
+  expect(await store.deliveries.deadLetters('whk_1', { limit: 10 })).toMatchObject([{ attempts: 3 }]);
+  const [last] = await store.attempts.list('whk_1', 1);
+  expect(last).toMatchObject({ outcome: 'failed', reason: 'transport' });
+  expect(entries.filter(({ event }) => event === 'delivery.transport-failed')).toHaveLength(3);
+});
+
 describe(covers('webhooks.delivery.none-after-unregister'), () => {
   const cases = [true, false].flatMap((durable) => [
     { durable, readAgo: READING_GOOD_FOR_MS + 1, isRemoved: true, posted: 0 },
