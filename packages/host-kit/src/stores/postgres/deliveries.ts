@@ -35,7 +35,7 @@ const SUBSCRIPTIONS = {
       ORDER BY due_at LIMIT 1) AS first
     WHERE s.status <> 'paused'`,
 };
-const CLAIM = {
+export const CLAIM = {
   name: 'deliveries-claim',
   text: `WITH picked AS (
       SELECT d.position, d.due_at AS was_due, s.n FROM unnest($1::text[], $2::integer[])
@@ -43,14 +43,16 @@ const CLAIM = {
       CROSS JOIN LATERAL (SELECT position, due_at FROM deliveries
         WHERE state = 'waiting' AND webhook_id = s.webhook_id AND due_at <= $3
         ORDER BY due_at, position LIMIT s.room FOR UPDATE SKIP LOCKED) AS d
-      ORDER BY s.n, d.due_at, d.position LIMIT $4)
-    UPDATE deliveries SET state = 'claimed', due_at = $5 FROM picked WHERE deliveries.position = picked.position
-    RETURNING deliveries.*, picked.was_due, picked.n`,
+      ORDER BY s.n, d.due_at, d.position LIMIT $4),
+    claimed AS (UPDATE deliveries SET state = 'claimed', due_at = $5
+      WHERE position = ANY (ARRAY(SELECT position FROM picked)) RETURNING *)
+    SELECT claimed.*, picked.was_due, picked.n FROM claimed JOIN picked USING (position)`,
 };
-const NEXT_DUE = {
+export const NEXT_DUE = {
   name: 'deliveries-next-due',
+  // In the words of the index that there is for it.
   text: `SELECT least(
-    (SELECT min(due_at) FROM deliveries WHERE state = 'waiting' AND due_at > $1),
+    (SELECT min(due_at + 0) FROM deliveries WHERE state = 'waiting' AND due_at + 0 > $1),
     (SELECT min(due_at) FROM deliveries WHERE state = 'claimed' AND due_at > $1)) AS due_at`,
 };
 const RELEASE = {

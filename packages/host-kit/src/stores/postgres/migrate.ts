@@ -9,6 +9,7 @@ import { workspaceFiles } from './migrations/0007-workspace-files.ts';
 import { interrupts } from './migrations/0008-interrupts.ts';
 import { artifacts } from './migrations/0009-artifacts.ts';
 import { unowned } from './migrations/0010-unowned.ts';
+import { nextDue } from './migrations/0011-next-due.ts';
 
 /** In order; a migration that was released is never edited. */
 const MIGRATIONS: readonly string[] = [
@@ -22,6 +23,7 @@ const MIGRATIONS: readonly string[] = [
   interrupts,
   artifacts,
   unowned,
+  nextDue,
 ];
 
 /**
