@@ -103,9 +103,17 @@ async function readersOf({ port }, count, run) {
     socket.write(
       `GET /v1/runs/${RUNS[run]}/events?streamMode=debug HTTP/1.1\r\nhost: 127.0.0.1\r\nauthorization: Bearer ${KEY}\r\n\r\n`,
     );
-    socket.on('data', (bytes) => {
+    let isCut = false;
+    socket.on('data', (arrived) => {
+      // The end of a frame may come in two parts.
+      const bytes = isCut ? Buffer.concat([NEWLINE, arrived]) : arrived;
       let frames = 0;
-      for (let at = bytes.indexOf('\n\n'); at !== -1; at = bytes.indexOf('\n\n', at + 2)) frames += 1;
+      let end = 0;
+      for (let at = bytes.indexOf('\n\n'); at !== -1; at = bytes.indexOf('\n\n', end)) {
+        frames += 1;
+        end = at + 2;
+      }
+      isCut = end < bytes.length && bytes.at(-1) === NEWLINE[0];
       socket.frames += frames;
       if (frames === 0) return;
       for (let count = 0; count < frames; count += 1) socket.arrivals.push(now());
@@ -117,6 +125,8 @@ async function readersOf({ port }, count, run) {
   await Promise.all(readers.map((reader) => reached(reader, 0)));
   return readers;
 }
+
+const NEWLINE = Buffer.from('\n');
 
 async function reached(reader, frames) {
   while (reader.frames < frames) await once(reader, 'frames');
