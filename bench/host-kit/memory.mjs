@@ -9,7 +9,7 @@ const PENDING = 1_000_000;
 const STEPS = 5;
 const WATCHED_MS = 10_000;
 /** As docs/operations.md advises where memory is short: Node's default lets what has died lie for longer. */
-const NODE_OPTIONS = ['--max-semi-space-size=8'];
+const NODE_OPTIONS = ['--max-semi-space-size=4'];
 
 /**
  * The memory of a host, in a process of its own, that appended events until a million deliveries waited behind receivers that never
