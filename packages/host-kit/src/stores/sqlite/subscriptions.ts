@@ -6,7 +6,7 @@ import type { Subscription } from '../../webhooks/subscription.ts';
 import type { SubscriptionStore, Topic } from '../../webhooks/subscription-store.ts';
 import { text } from '../sql/row.ts';
 import { documentOf, listensTo, pushKey, secretColumns, subscriptionOf } from '../sql/subscription-row.ts';
-import { known } from './known.ts';
+import { readCache } from './read-cache.ts';
 import type { Writer } from './writer.ts';
 
 const INSERT = `INSERT INTO subscriptions (webhook_id, tenant, mode, status, circuit, failures, sealed_secret,
@@ -59,9 +59,9 @@ export function subscriptionStore(
   const read = reader.prepare(READ);
   const find = reader.prepare(OWNED);
   const list = reader.prepare(LIST);
-  const subscriptions = known<Subscription | undefined>(writer, MOST_KNOWN);
+  const subscriptions = readCache<Subscription | undefined>(writer, MOST_KNOWN);
   /** Ids by where subscriptions listen. */
-  const listeners = known<readonly string[]>(writer, MOST_KNOWN);
+  const listeners = readCache<readonly string[]>(writer, MOST_KNOWN);
 
   return {
     async insert(subscription, transaction) {

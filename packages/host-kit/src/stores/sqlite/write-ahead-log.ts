@@ -1,4 +1,4 @@
-import { closeSync, fdatasync, openSync } from 'node:fs';
+import { closeSync, fdatasync, fstatSync, openSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
 
 /** Takes transactions of the writing connection to the disk without keeping the process waiting for it. */
@@ -27,7 +27,9 @@ export interface WriteAheadLogOptions {
  * @see https://www.sqlite.org/wal.html
  */
 export function writeAheadLog({ path, database, reader, flush = onDisk }: WriteAheadLogOptions): WriteAheadLog {
-  database.exec('PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = 0');
+  database.exec(
+    `PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = 0; PRAGMA journal_size_limit = ${MOST_BYTES}`,
+  );
   const begin = database.prepare('BEGIN IMMEDIATE');
   const commit = database.prepare('COMMIT');
   const checkpoint = database.prepare('PRAGMA wal_checkpoint(PASSIVE)');
@@ -45,13 +47,13 @@ export function writeAheadLog({ path, database, reader, flush = onDisk }: WriteA
       begin.run();
     },
     async commit() {
-      pin.run();
-      // A snapshot is taken by the first read.
-      look.get();
       try {
+        pin.run();
+        // A snapshot is taken by the first read.
+        look.get();
         commit.run();
       } catch (error) {
-        unpin.run();
+        if (reader.isTransaction) unpin.run();
         throw error;
       }
       try {
@@ -66,7 +68,8 @@ export function writeAheadLog({ path, database, reader, flush = onDisk }: WriteA
       }
       unpin.run();
       commits += 1;
-      if (commits >= checkpointAt) copyBack();
+      // Commits may be larger than those before them.
+      if (commits >= checkpointAt || fstatSync(descriptor).size > MOST_BYTES) copyBack();
     },
     close() {
       if (reader.isTransaction) unpin.run();
@@ -100,5 +103,7 @@ function onDisk(descriptor: number): Promise<void> {
 
 /** How long the log becomes, about: 16 MiB of pages that are written again and again, and copied once for many commits. */
 const LOG_PAGES = 4096;
+/** How long its file may become. What is longer is cut when the log begins anew. */
+const MOST_BYTES = 64 * 1024 * 1024;
 const FIRST_CHECKPOINT = 32;
 const MOST_COMMITS = 4096;

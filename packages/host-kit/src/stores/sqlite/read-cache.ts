@@ -2,7 +2,7 @@ import type { Transaction } from '../../transaction.ts';
 import type { Writer } from './writer.ts';
 
 /** What was read before and has not changed since: this process is the only one that writes, so it learns of each change. */
-export interface Known<V> {
+export interface ReadCache<V> {
   /** @param read asks the database; what is being changed is asked for each time, because readers and the writer see it differently */
   of(key: string, read: () => V): V;
   /** From now to the end of the transaction this is being changed. Without a key: all of it. */
@@ -10,7 +10,7 @@ export interface Known<V> {
 }
 
 /** @param most how many are kept */
-export function known<V>(writer: Pick<Writer, 'whenEnded'>, most: number): Known<V> {
+export function readCache<V>(writer: Pick<Writer, 'whenEnded'>, most: number): ReadCache<V> {
   const kept = new Map<string, V>();
   const changing = new Set<string>();
   let changingAll = 0;
