@@ -53,7 +53,6 @@ export const ENTRIES = [
   { name: '@svc/auth/node', runtime: 'node', kB: 6 },
 
   { name: '@svc/host-kit', runtime: 'node', kB: 450 },
-  { name: '@svc/host-kit/conformance', runtime: 'node', kB: 150 },
   { name: '@svc/host-kit/discovery', runtime: 'neutral', kB: 110 },
   { name: '@svc/host-kit/mounts/a2a', runtime: 'node', kB: 150 },
   { name: '@svc/host-kit/mounts/chat', runtime: 'neutral', kB: 110 },
@@ -63,4 +62,6 @@ export const ENTRIES = [
   { name: '@svc/host-kit/stores/sqlite', runtime: 'node', kB: 15 },
   { name: '@svc/host-kit/stores/postgres', runtime: 'node', kB: 60 },
   { name: '@svc/host-kit/testing', runtime: 'node', kB: 12 },
+
+  { name: '@svc/conformance', runtime: 'node', kB: 150 },
 ];

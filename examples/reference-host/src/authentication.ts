@@ -25,12 +25,12 @@ import {
 import { mtlsSan, x509Svid } from '@svc/auth/workload/x509';
 import { egressPolicy, inCidr, parseAddress, parseCidr } from '@svc/egress-guard';
 import { type GuardedFetch, guardedFetch } from '@svc/egress-guard/fetch';
-import type { AuthenticationFacts } from '@svc/host-kit';
+import type { AdvertisedAuthentication } from '@svc/host-kit';
 import type { Config } from './config.ts';
 
 export interface Authentication {
   readonly lanes: readonly Lane[];
-  readonly facts: AuthenticationFacts;
+  readonly facts: AdvertisedAuthentication;
   readonly refusals: RefusalLimit;
   readonly roles: RoleAuthorizer | undefined;
 }
@@ -117,7 +117,7 @@ function tokenIssuers(config: Config, secret: Uint8Array): readonly TokenIssuer[
 
 type Issuer = NonNullable<Config['oidc']>['issuers'][number];
 
-function factsOf(config: Config, issuers: readonly TokenIssuer[]): AuthenticationFacts {
+function factsOf(config: Config, issuers: readonly TokenIssuer[]): AdvertisedAuthentication {
   const of = (profile: TokenIssuer['profile'], given: Config['oidc']) => {
     const entries = issuers.filter((entry) => entry.profile === profile);
     const lifetime = Math.max(0, ...entries.map(({ maxLifetimeSeconds = 86_400 }) => maxLifetimeSeconds));
@@ -163,7 +163,7 @@ function within(blocks: readonly string[]): (address: string) => boolean {
 function workloadIdentity(
   config: Config,
   context: { readonly fetch: GuardedFetch; readonly dpop: DpopVerifier; readonly certificateOf: CertificateOf },
-): { readonly lane: Lane; readonly facts: NonNullable<AuthenticationFacts['workloadIdentity']> } | undefined {
+): { readonly lane: Lane; readonly facts: NonNullable<AdvertisedAuthentication['workloadIdentity']> } | undefined {
   const { workloadIdentity: workloads } = config;
   if (workloads === undefined) return undefined;
   const { audience, senderConstraint, delegation } = workloads;

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { CHECKS, type ConformanceOptions, type Report, runConformance } from '@svc/host-kit/conformance';
+import { CHECKS, type ConformanceOptions, type Report, runConformance } from '@svc/conformance';
 import { type PostgresServer, startPostgres } from '@svc/tools/postgres';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';

@@ -1,4 +1,4 @@
-import type { ConformanceOptions, KeyName } from '@svc/host-kit/conformance';
+import type { ConformanceOptions, KeyName } from '@svc/conformance';
 import type { Meddler } from './faulty-proxy.ts';
 import type { HostName } from './hosts.ts';
 

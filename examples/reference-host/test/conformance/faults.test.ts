@@ -1,4 +1,4 @@
-import { CHECKS } from '@svc/host-kit/conformance';
+import { CHECKS } from '@svc/conformance';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { FAULTS } from './faults/index.ts';
 import { judge } from './faulty-host.ts';

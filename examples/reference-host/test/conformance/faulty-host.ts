@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
-import { type Report, runConformance, UsageError } from '@svc/host-kit/conformance';
+import { type Report, runConformance, UsageError } from '@svc/conformance';
 import type { Fault } from './fault.ts';
 import { type Asked, type Meddler, startProxy, textIn } from './faulty-proxy.ts';
 import { DURATIONS, KEYS } from './hosts.ts';

@@ -1,4 +1,4 @@
-import type { ConformanceOptions, KeyName } from '@svc/host-kit/conformance';
+import type { ConformanceOptions, KeyName } from '@svc/conformance';
 import { type BootedHost, bootHost, scratch } from '../booted-host.ts';
 
 const ALL = [

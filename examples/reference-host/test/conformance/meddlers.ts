@@ -1,4 +1,4 @@
-import type { KeyName } from '@svc/host-kit/conformance';
+import type { KeyName } from '@svc/conformance';
 import { type Answered, type Asked, type Meddler, textIn } from './faulty-proxy.ts';
 import { KEYS } from './hosts.ts';
 

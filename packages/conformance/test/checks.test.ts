@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
-import { CHECKS } from '../../src/conformance/index.ts';
-import { markdownOf } from '../../src/conformance/report/list.ts';
+import { CHECKS } from '../src/index.ts';
+import { markdownOf } from '../src/report/list.ts';
 
-const read = (path: string) => readFileSync(fileURLToPath(new URL(`../../../../${path}`, import.meta.url)), 'utf8');
+const read = (path: string) => readFileSync(fileURLToPath(new URL(`../../../${path}`, import.meta.url)), 'utf8');
 
 describe('the checks', () => {
   test('have ids of their own, of the form <area>.<rule>', () => {

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { svcConformance } from '../../src/conformance/cli/command.ts';
+import { svcConformance } from '../src/cli/command.ts';
 
 const KEY = 'a-key-that-no-report-may-show';
 

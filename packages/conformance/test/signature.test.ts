@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import type { Arrival } from '../../src/conformance/receiver/receiver.ts';
-import { standardSignature, verify } from '../../src/conformance/receiver/signature.ts';
+import type { Arrival } from '../src/receiver/receiver.ts';
+import { standardSignature, verify } from '../src/receiver/signature.ts';
 
 /** Vectors made with OpenSSL, from the package whose verifier the suite does not use. */
 function vectors(name: string): readonly Vector[] {
-  const url = new URL(`../../../webhook-verify/vectors/${name}.json`, import.meta.url);
+  const url = new URL(`../../webhook-verify/vectors/${name}.json`, import.meta.url);
   return JSON.parse(readFileSync(url, 'utf8')).cases;
 }
 

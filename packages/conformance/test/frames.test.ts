@@ -1,8 +1,8 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, test } from 'vitest';
-import { framesOf } from '../../src/conformance/http/frames.ts';
-import { connections } from '../../src/conformance/http/send.ts';
+import { framesOf } from '../src/http/frames.ts';
+import { connections } from '../src/http/send.ts';
 
 /** What a stream gives that comes in these pieces. */
 async function framesIn(...pieces: readonly string[]) {
