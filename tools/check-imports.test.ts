@@ -6,7 +6,7 @@ interface Check {
   checkImports(root: string): string[];
 }
 
-const { checkImports }: Check = await import(new URL('./check-imports.mjs', import.meta.url).href);
+const { checkImports, cyclesIn }: Check = await import(new URL('./check-imports.mjs', import.meta.url).href);
 
 test('this repository keeps the rules', () => {
   expect(checkImports(fileURLToPath(new URL('..', import.meta.url)))).toEqual([]);
@@ -94,6 +94,8 @@ describe('what breaks a rule is named with its line', () => {
     ],
     ['the domain on http', RUN, "import '../http/body.ts';", 'imports http, which runs may not'],
     ['the domain on a store', RUN, "import '../stores/sqlite/open.ts';", 'imports stores/sqlite, which runs may not'],
+    ['the domain on a later room', RUN, "import '../webhooks/outbox.ts';", 'imports webhooks, which runs may not'],
+    ['a store on the domain', MEMORY, "import '../../runs/create.ts';", 'imports runs, which stores/memory may not'],
     ['a store on a route', MEMORY, "import '../../routes/runs.ts';", 'imports routes, which stores/memory may not'],
     ['a store on a store', MEMORY, "import '../sqlite/row.ts';", 'imports stores/sqlite, which stores/memory may not'],
     ['a route on the host', ROUTE, "import '../host.ts';", 'imports host.ts, which routes may not'],
@@ -129,6 +131,11 @@ describe('what breaks a rule is named with its line', () => {
 
   test('a file that imports itself', () => {
     expect(problemsOf({ [AUTH]: "import { a } from './a.ts';" })).toEqual([`${AUTH} → ${AUTH} is a cycle`]);
+  });
+
+  test('rules that allow a cycle of rooms', () => {
+    const rules = { runs: ['ports'], webhooks: ['runs', 'streams'], streams: ['webhooks'], ports: [] };
+    expect(cyclesIn(new Map(Object.entries(rules)))).toEqual(['webhooks → streams → webhooks is a cycle']);
   });
 
   test('a workspace without rules', () => {

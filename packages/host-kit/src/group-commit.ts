@@ -1,4 +1,4 @@
-import type { Transaction } from './transaction.ts';
+import type { Transaction } from './ports/transaction.ts';
 
 export interface GroupCommitOptions<T, R> {
   /** That of the store. */

@@ -1,19 +1,19 @@
 import type { Peer } from '@svc/auth';
 import { type HealthReport, health } from './health/health.ts';
-import { deliveryRoom } from './host/delivery-room.ts';
-import { engineRoom } from './host/engine-room.ts';
-import { groundOf } from './host/ground.ts';
+import { assembleDelivery } from './host/delivery.ts';
+import { assembleExecution } from './host/execution.ts';
 import { lifecycle } from './host/lifecycle.ts';
 import { hostMounts } from './host/mounts.ts';
+import { periodicTasks } from './host/periodic-tasks.ts';
 import { requests } from './host/requests.ts';
 import { routeTable } from './host/route-table.ts';
-import { upkeeps } from './host/upkeeps.ts';
+import { servicesOf } from './host/services.ts';
 import { type Answer, responseOf } from './http/answer.ts';
 import { interruptTokens } from './interrupts/token.ts';
 import type { HostOptions } from './options.ts';
 import type { EventLog } from './runs/event-log.ts';
-import { places } from './streams/places.ts';
-import type { PushFormat } from './webhooks/push-target.ts';
+import { readerLimiter } from './streams/reader-limits.ts';
+import type { PushFormat } from './webhooks/push-format.ts';
 
 /** A host of workflow runs, assembled and not yet started. */
 export interface Host {
@@ -54,20 +54,20 @@ export interface Host {
  * createServer(toNodeListener(host)).listen(8787);
  */
 export function createHost(options: HostOptions): Host {
-  const ground = groundOf(options);
-  const { store, clock, record, webhooks, streams, formerSecretKeys } = ground;
+  const services = servicesOf(options);
+  const { store, clock, recordAudit, webhooks, streams, formerSecretKeys } = services;
 
   // Mounts bring them, and mounts need the rooms that use them.
   const formats = new Map<string, PushFormat>();
-  const deliveries = deliveryRoom(ground, formats);
-  const engine = engineRoom(ground, deliveries.dispatcher, formats);
-  const { events, executor } = engine;
+  const deliveries = assembleDelivery(services, formats);
+  const execution = assembleExecution(services, deliveries.dispatcher, formats);
+  const { events, executor } = execution;
 
   const parts = {
     deliveries,
-    engineRoom: engine,
-    operations: { store, clock, events, executor, record },
-    readers: places(streams.places, clock),
+    execution,
+    runServices: { store, clock, events, executor, recordAudit },
+    readers: readerLimiter(streams.readerLimits, clock),
     tokens: interruptTokens([options.secretKey, ...formerSecretKeys]),
     health: health({
       phase: () => life.phase(),
@@ -78,13 +78,13 @@ export function createHost(options: HostOptions): Host {
       clock,
     }),
   };
-  const mounts = hostMounts(ground, parts);
+  const mounts = hostMounts(services, parts);
   for (const { pushFormats = [] } of mounts) for (const [name, format] of pushFormats) formats.set(name, format);
 
-  const routes = routeTable(ground, { ...parts, mounts });
-  const answer = requests(ground, { routes, mounts, health: parts.health });
-  const kept = upkeeps(ground, { operations: parts.operations, hasPushes: formats.size > 0 });
-  const life = lifecycle(ground, { ...parts, upkeeps: kept });
+  const routes = routeTable(services, { ...parts, mounts });
+  const answer = requests(services, { routes, mounts, health: parts.health });
+  const tasks = periodicTasks(services, { runServices: parts.runServices, hasPushes: formats.size > 0 });
+  const life = lifecycle(services, { ...parts, periodicTasks: tasks });
 
   return {
     fetch: async (request, peer) => responseOf(await answer(request, peer)),

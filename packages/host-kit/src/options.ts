@@ -3,22 +3,22 @@ import type { CheckpointSigner } from '@svc/auth/audit';
 import type { RateLimiter } from '@svc/auth/rate-limit';
 import type { EgressPolicy } from '@svc/egress-guard';
 import type { Retirement, ServedOptions } from '@svc/versioning';
-import type { Clock } from './clock.ts';
-import type { AuthenticationFacts } from './discovery/authentication.ts';
+import type { AdvertisedAuthentication } from './discovery/authentication.ts';
 import type { HostCapabilities } from './discovery/capabilities.ts';
 import { LIMIT_VALUES } from './discovery/limit-values.ts';
 import type { Coding } from './http/content-coding.ts';
-import type { Log } from './log.ts';
 import type { MountDefinition } from './mounts/mount.ts';
-import type { Random } from './random.ts';
-import type { WorkflowEngine } from './runs/engine.ts';
-import type { Store } from './stores/store.ts';
-import type { PlaceLimits } from './streams/places.ts';
+import type { Clock } from './ports/clock.ts';
+import type { WorkflowEngine } from './ports/engine.ts';
+import type { Log } from './ports/log.ts';
+import type { Random } from './ports/random.ts';
+import type { Store } from './ports/store.ts';
+import type { SignatureAlgorithm } from './ports/subscriptions.ts';
+import type { Transport } from './ports/transport.ts';
+import type { ReaderLimits } from './streams/reader-limits.ts';
 import type { StreamLimits } from './streams/stream.ts';
 import type { TelemetryOptions } from './telemetry/scope.ts';
 import type { RetryPolicy } from './webhooks/retry.ts';
-import type { SignatureAlgorithm } from './webhooks/subscription.ts';
-import type { Transport } from './webhooks/transport.ts';
 import type { WorkspaceFileLimits } from './workspace/files.ts';
 
 /** What a host is made of. */
@@ -27,7 +27,7 @@ export interface HostOptions {
   /** In the order in which they are asked. */
   readonly authenticate: readonly Lane[];
   /** What discovery tells of those lanes beside API keys. A host that takes tokens says here from whom. */
-  readonly authentication?: AuthenticationFacts;
+  readonly authentication?: AdvertisedAuthentication;
   /** Counts refused requests by client address. Default: they are not limited. */
   readonly refusals?: RefusalLimit;
   /** Decides by roles, too: what a credential's scope allows a role must allow in the workspace. Default: scopes decide alone. */
@@ -125,11 +125,11 @@ export interface WebhookOptions {
 /** Streams of events, and polls that wait for them. */
 export interface StreamOptions extends StreamLimits {
   /** How many there may be at a time. What is more is answered 429. */
-  readonly places: PlaceLimits;
+  readonly readerLimits: ReaderLimits;
 }
 
 export const STREAM_DEFAULTS: StreamOptions = {
-  places: { perRun: 500, perCredential: 500, total: 2000 },
+  readerLimits: { perRun: 500, perCredential: 500, total: 2000 },
   keepAliveMs: 15_000,
   judgeEveryMs: 30_000,
   stallMs: 30_000,

@@ -1,7 +1,7 @@
 import { chance } from '@svc/tools/chance';
 import { describe, expect, test } from 'vitest';
 import { groupCommit } from '../src/group-commit.ts';
-import { type Transaction, transactionMark } from '../src/transaction.ts';
+import { type Transaction, transactionMark } from '../src/ports/transaction.ts';
 
 /**
  * What the store does with a transaction: keeps it, refuses it before anything was done, undoes it and tries it again, or loses the answer

@@ -1,5 +1,9 @@
 import { isOpaqueId, type Principal } from '@svc/auth';
 import type { AuditDetails, AuditFact } from '@svc/auth/audit';
+import type { Transaction } from '../ports/transaction.ts';
+
+/** Writes an audit fact in the transaction of the change that it records. Does nothing on a host that keeps no audit log. */
+export type RecordAudit = (fact: AuditFact, transaction: Transaction) => Promise<void>;
 
 /** What a host writes down of what its callers did. */
 export type AuditAction =

@@ -1,10 +1,10 @@
 import { type AuditFact, type Checkpoint, type CheckpointSigner, merkleTree, sealed } from '@svc/auth/audit';
 import { mintId } from '@svc/versioning/ids';
-import type { Clock } from '../clock.ts';
-import { describeError, type Log } from '../log.ts';
-import type { Random } from '../random.ts';
-import type { Store } from '../stores/store.ts';
-import type { Transaction } from '../transaction.ts';
+import type { Clock } from '../ports/clock.ts';
+import { describeError, type Log } from '../ports/log.ts';
+import type { Random } from '../ports/random.ts';
+import type { Store } from '../ports/store.ts';
+import type { Transaction } from '../ports/transaction.ts';
 
 /** Writes facts into the audit log, and seals it. */
 export interface AuditRecorder {
@@ -15,7 +15,7 @@ export interface AuditRecorder {
    *
    * @returns a promise while too many are waiting, which resolves when there is room again
    */
-  note(fact: AuditFact): Promise<void> | undefined;
+  recordRequest(fact: AuditFact): Promise<void> | undefined;
   start(): void;
   /** Writes what is waiting and seals it. */
   stop(): Promise<void>;
@@ -55,7 +55,7 @@ export function auditRecorder(options: AuditRecorderOptions): AuditRecorder {
       await store.audit.append([fact], transaction);
       counted(1);
     },
-    note(fact) {
+    recordRequest(fact) {
       waiting.push(fact);
       if (waiting.length >= BATCH) return waiting.length >= MOST_WAITING ? write() : void write();
       cancelWrite ??= clock.at(clock.now() + WRITE_AFTER_MS, () => void write());

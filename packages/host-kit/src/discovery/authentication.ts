@@ -1,5 +1,5 @@
 /** What a host takes beside API keys, as discovery tells it. */
-export interface AuthenticationFacts {
+export interface AdvertisedAuthentication {
   /** Tokens of people. */
   readonly oidc?: { readonly issuers: readonly string[]; readonly audience: string; readonly lifetime: TokenLifetime };
   /** Tokens that machines get for themselves. */
@@ -27,6 +27,6 @@ export interface AuthenticationFacts {
 type TokenLifetime = number;
 
 /** Every issuer that a client can get a token of. */
-export function tokenIssuers({ oidc, oauth2 }: AuthenticationFacts): readonly string[] {
+export function tokenIssuers({ oidc, oauth2 }: AdvertisedAuthentication): readonly string[] {
   return [...new Set([...(oidc?.issuers ?? []), ...(oauth2?.issuers ?? [])])];
 }

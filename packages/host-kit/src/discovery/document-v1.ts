@@ -1,11 +1,9 @@
 import { EVENT_LOG_SCHEMA_VERSION } from '../runs/create.ts';
 import { STREAM_MODES } from '../streams/mode.ts';
-import { durableDelivery } from './durable-delivery.ts';
-import { EVENT_LOG } from './event-log.ts';
-import type { HostFacts } from './facts.ts';
 import { ENVELOPE_KINDS, type Facets, LISTED_AS_SUPPORTED } from './families.ts';
+import type { DiscoveryInput } from './input.ts';
+import { durableDelivery, EVENT_LOG, restTransportOf } from './kit-families.ts';
 import { limitsOf } from './limits.ts';
-import { restTransportOf } from './rest-transport.ts';
 import { DISCOVERY_V1, type DiscoveryV1 } from './schema-v1.ts';
 import { servedFamilies } from './served-families.ts';
 import { valid } from './valid.ts';
@@ -16,7 +14,7 @@ import { valid } from './valid.ts';
  * @throws {TypeError} for a capability that the interface does not know in that form
  * @see Interface: Discovery document (capabilities)
  */
-export function documentV1(facts: HostFacts): DiscoveryV1 {
+export function documentV1(facts: DiscoveryInput): DiscoveryV1 {
   const { signingKeys, extensions, featureSurfaces, fixtures, envelopeKinds = [] } = facts.capabilities;
   const own: Facets = {
     webhooks: {
@@ -74,12 +72,12 @@ function recordOf(name: string, facets: object): object {
   return name in LISTED_AS_SUPPORTED ? kept : { supported: true, ...kept };
 }
 
-function authorizationOf({ roles }: HostFacts): object | undefined {
+function authorizationOf({ roles }: DiscoveryInput): object | undefined {
   return roles && { supported: true, roles, failClosed: true };
 }
 
 /** Major 1 tells authentication as profiles, each with what a client has to know. */
-function authV1({ authentication, audit }: HostFacts): object {
+function authV1({ authentication, audit }: DiscoveryInput): object {
   const { oidc, oauth2, workloadIdentity, rotation } = authentication;
   const [issuer] = oauth2?.issuers ?? [];
   return {
@@ -102,7 +100,7 @@ function authV1({ authentication, audit }: HostFacts): object {
   };
 }
 
-function workloadV1(facts: NonNullable<HostFacts['authentication']['workloadIdentity']>): object {
+function workloadV1(facts: NonNullable<DiscoveryInput['authentication']['workloadIdentity']>): object {
   const { schemes, senderConstraint, delegation, subjectMapping } = facts;
   return {
     supported: true,

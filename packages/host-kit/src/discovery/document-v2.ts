@@ -1,11 +1,8 @@
 import { EVENT_LOG_SCHEMA_VERSION } from '../runs/create.ts';
-import { durableDelivery } from './durable-delivery.ts';
-import { EVENT_LOG } from './event-log.ts';
-import type { HostFacts } from './facts.ts';
 import { type Facets, LISTED_AS_SUPPORTED } from './families.ts';
+import type { DiscoveryInput } from './input.ts';
+import { durableDelivery, EVENT_LOG, RUN_LIST, restTransportOf } from './kit-families.ts';
 import { limitsOf } from './limits.ts';
-import { restTransportOf } from './rest-transport.ts';
-import { RUN_LIST } from './run-list.ts';
 import { type Claim, DISCOVERY_V2, type DiscoveryV2, nameInMajor2 } from './schema-v2.ts';
 import { servedFamilies } from './served-families.ts';
 import { valid } from './valid.ts';
@@ -16,7 +13,7 @@ import { valid } from './valid.ts';
  * @throws {TypeError} for a capability that the interface does not know in that form, or a claim of a version that is not served
  * @see Interface: Discovery document (capabilities)
  */
-export function documentV2(facts: HostFacts, contract: string): DiscoveryV2 {
+export function documentV2(facts: DiscoveryInput, contract: string): DiscoveryV2 {
   const { signingKeys, extensions, fixtures, envelopeKinds, claims = {} } = facts.capabilities;
   const { signatureAlgorithms, secretRotation } = facts.webhooks;
   const claim: Claim = { status: 'stable', since: contract, witness: 'witnessable-unaided' };
@@ -95,7 +92,7 @@ function inMajor2(name: string, facets: object): object {
 }
 
 /** Major 2 tells authentication as lanes. A token is verified here and not asked about, so it is good until it expires. */
-function lanesOf({ apiKeyIssuer, authentication }: HostFacts): readonly object[] {
+function lanesOf({ apiKeyIssuer, authentication }: DiscoveryInput): readonly object[] {
   const { oidc, oauth2, workloadIdentity, dpop } = authentication;
   const minimumAssurance = dpop?.required === true ? 'sender-constrained' : 'bearer';
   const ofTokens = (lane: string, { issuers, lifetime }: { issuers: readonly string[]; lifetime: number }) => ({
@@ -113,7 +110,7 @@ function lanesOf({ apiKeyIssuer, authentication }: HostFacts): readonly object[]
   ];
 }
 
-function workloadLane(facts: NonNullable<HostFacts['authentication']['workloadIdentity']>): object {
+function workloadLane(facts: NonNullable<DiscoveryInput['authentication']['workloadIdentity']>): object {
   const { issuers, senderConstraint, delegation } = facts;
   return {
     lane: 'workload',

@@ -1,6 +1,6 @@
 import { TOKEN_ALGORITHM } from '../interrupts/token.ts';
-import type { WorkflowEngine } from '../runs/engine.ts';
-import type { ForkMode } from '../runs/run.ts';
+import type { WorkflowEngine } from '../ports/engine.ts';
+import type { ForkMode } from '../ports/runs.ts';
 import { FACETS, type Facets } from './families.ts';
 
 /** What a host can do because its engine can. */

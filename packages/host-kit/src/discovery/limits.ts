@@ -1,4 +1,4 @@
-import type { HostFacts } from './facts.ts';
+import type { DiscoveryInput } from './input.ts';
 import { LIMIT_VALUES } from './limit-values.ts';
 
 /**
@@ -10,7 +10,7 @@ import { LIMIT_VALUES } from './limit-values.ts';
 export function limitsOf({
   capabilities: { limits },
   maxRequestBodyBytes,
-}: Pick<HostFacts, 'capabilities' | 'maxRequestBodyBytes'>): Readonly<Record<string, number>> {
+}: Pick<DiscoveryInput, 'capabilities' | 'maxRequestBodyBytes'>): Readonly<Record<string, number>> {
   return {
     clarificationRounds: LIMIT_VALUES['limits.clarificationRounds'],
     schemaRounds: LIMIT_VALUES['limits.schemaRounds'],

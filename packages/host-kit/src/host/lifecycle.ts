@@ -1,10 +1,10 @@
 import type { Phase } from '../health/check.ts';
-import type { Places } from '../streams/places.ts';
-import type { Upkeep } from '../upkeep.ts';
+import type { PeriodicTask } from '../periodic-task.ts';
+import type { ReaderLimiter } from '../streams/reader-limits.ts';
 import { hostBacklog } from '../webhooks/backlog.ts';
-import type { DeliveryRoom } from './delivery-room.ts';
-import type { EngineRoom } from './engine-room.ts';
-import type { Ground } from './ground.ts';
+import type { DeliveryParts } from './delivery.ts';
+import type { ExecutionParts } from './execution.ts';
+import type { Services } from './services.ts';
 import { watchOthers } from './watch-others.ts';
 
 /** From the start of a host to its stop. */
@@ -16,19 +16,19 @@ export interface Lifecycle {
 }
 
 export interface LifecycleParts {
-  readonly deliveries: DeliveryRoom;
-  readonly engineRoom: EngineRoom;
-  readonly readers: Places;
-  readonly upkeeps: readonly Upkeep[];
+  readonly deliveries: DeliveryParts;
+  readonly execution: ExecutionParts;
+  readonly readers: ReaderLimiter;
+  readonly periodicTasks: readonly PeriodicTask[];
 }
 
 /** Starts what a host is made of, and ends it in the order in which nothing is lost. */
 export function lifecycle(
-  { store, clock, log, observe, audit }: Ground,
-  { deliveries, engineRoom, readers, upkeeps }: LifecycleParts,
+  { store, clock, log, observe, audit }: Services,
+  { deliveries, execution, readers, periodicTasks }: LifecycleParts,
 ): Lifecycle {
   const { dispatcher, endpoints } = deliveries;
-  const { executor } = engineRoom;
+  const { executor } = execution;
   let phase: Phase = 'made';
   let stopShowing = (): void => {};
   let stopWatching = (): void => {};
@@ -41,7 +41,7 @@ export function lifecycle(
       audit?.recorder.start();
       if (store.shared === true) stopWatching = watchOthers({ clock, log, executor, dispatcher });
       dispatcher.start();
-      for (const { start } of upkeeps) start();
+      for (const { start } of periodicTasks) start();
       await executor.resume();
       if (phase === 'starting') phase = 'running';
     },
@@ -55,8 +55,8 @@ export function lifecycle(
       readers.close();
       endpoints.stop();
       // At the same time, so that one grace serves both. What an execution appends now waits in the outbox.
-      const upkeepsStop = upkeeps.map(({ stop }) => stop());
-      await Promise.all([executor.stop(graceMs), dispatcher.stop(graceMs), readers.empty(graceMs), ...upkeepsStop]);
+      const tasksStop = periodicTasks.map(({ stop }) => stop());
+      await Promise.all([executor.stop(graceMs), dispatcher.stop(graceMs), readers.empty(graceMs), ...tasksStop]);
       await audit?.recorder.stop();
       deliveries.close();
       await store.close();

@@ -1,14 +1,14 @@
 import { protectedResourceMetadata, protectedResourceUrl, SCOPES } from '@svc/auth';
 import { tokenIssuers } from '../discovery/authentication.ts';
 import type { Reply } from '../http/route.ts';
-import type { Ground } from './ground.ts';
+import type { Services } from './services.ts';
 
 /**
  * Where refusals say that the metadata is. Only a host that takes tokens tells where to get one.
  *
  * @throws {TypeError} when it takes tokens and does not know its own URL
  */
-export function resourceMetadata({ authentication, baseUrl }: Pick<Ground, 'authentication' | 'baseUrl'>): {
+export function resourceMetadata({ authentication, baseUrl }: Pick<Services, 'authentication' | 'baseUrl'>): {
   readonly resourceMetadata?: string;
 } {
   if (tokenIssuers(authentication).length === 0) return {};
@@ -20,7 +20,7 @@ export function resourceMetadata({ authentication, baseUrl }: Pick<Ground, 'auth
 export function tokenDocuments({
   authentication,
   baseUrl,
-}: Pick<Ground, 'authentication' | 'baseUrl'>): ReadonlyMap<string, () => Promise<Reply>> {
+}: Pick<Services, 'authentication' | 'baseUrl'>): ReadonlyMap<string, () => Promise<Reply>> {
   const issuers = tokenIssuers(authentication);
   if (issuers.length === 0 || baseUrl === undefined) return new Map();
   const { dpop } = authentication;

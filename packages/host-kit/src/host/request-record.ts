@@ -1,7 +1,7 @@
 import type { AuditFact } from '@svc/auth/audit';
 import { factAbout } from '../audit/fact.ts';
 import type { RequestRecord } from '../http/pipeline.ts';
-import type { Log } from '../log.ts';
+import type { Log } from '../ports/log.ts';
 
 /** @see Interface: Audit logging */
 export function logRequest(log: Log, answered: RequestRecord): void {

@@ -19,21 +19,21 @@ import { secretRotationRoutes } from '../routes/secret-rotation.ts';
 import { webhookRoutes } from '../routes/webhooks.ts';
 import { workflowRoutes } from '../routes/workflows.ts';
 import { workspaceFileRoutes } from '../routes/workspace-files.ts';
-import type { RunOperationOptions } from '../runs/operation.ts';
+import type { RunServices } from '../runs/change-run.ts';
 import { pages } from '../streams/pages.ts';
-import type { Places } from '../streams/places.ts';
+import type { ReaderLimiter } from '../streams/reader-limits.ts';
 import { VERSION } from '../version.ts';
 import { delivery } from '../wire/delivery-schema.ts';
-import type { DeliveryRoom } from './delivery-room.ts';
-import type { EngineRoom } from './engine-room.ts';
-import { hostFacts } from './facts.ts';
-import type { Ground } from './ground.ts';
+import type { DeliveryParts } from './delivery.ts';
+import { discoveryInput } from './discovery-input.ts';
+import type { ExecutionParts } from './execution.ts';
+import type { Services } from './services.ts';
 
 export interface RouteParts {
-  readonly deliveries: DeliveryRoom;
-  readonly engineRoom: EngineRoom;
-  readonly operations: RunOperationOptions;
-  readonly readers: Places;
+  readonly deliveries: DeliveryParts;
+  readonly execution: ExecutionParts;
+  readonly runServices: RunServices;
+  readonly readers: ReaderLimiter;
   readonly tokens: InterruptTokens;
   /** What discovery tells of beside the operations. */
   readonly mounts: readonly Mount[];
@@ -44,14 +44,14 @@ export interface RouteParts {
  *
  * @throws {TypeError} for an operation served under one advertised major alone
  */
-export function routeTable(ground: Ground, parts: RouteParts): readonly Route[] {
-  const { served, baseUrl, implementation, authentication } = ground;
+export function routeTable(services: Services, parts: RouteParts): readonly Route[] {
+  const { served, baseUrl, implementation, authentication } = services;
   const described = [
-    discoveryRoute(discoveryDocuments(hostFacts(ground, parts.mounts), served)),
-    ...workflowRoutes(ground.engine),
-    ...routesOfRuns(ground, parts),
-    ...routesOfWebhooks(ground, parts),
-    ...routesOfWhatIsKept(ground),
+    discoveryRoute(discoveryDocuments(discoveryInput(services, parts.mounts), served)),
+    ...workflowRoutes(services.engine),
+    ...routesOfRuns(services, parts),
+    ...routesOfWebhooks(services, parts),
+    ...routesOfWhatIsKept(services),
   ];
   const openApi = openApiRoute({
     routes: described,
@@ -61,31 +61,31 @@ export function routeTable(ground: Ground, parts: RouteParts): readonly Route[] 
     implementation,
     version: VERSION,
     authentication,
-    limitsRate: ground.rateLimit !== undefined,
-    retires: ground.retirement !== undefined,
+    limitsRate: services.rateLimit !== undefined,
+    retires: services.retirement !== undefined,
   });
   const routes = [...described, openApi];
   requirePairing(routes, served);
   return routes;
 }
 
-function routesOfRuns(ground: Ground, { engineRoom, operations, readers, tokens }: RouteParts): readonly Route[] {
-  const { store, engine, clock, random, log, record, singleTenant, served, refusals, streams, observe } = ground;
-  const { executor, followers } = engineRoom;
-  const creating = { store, engine, clock, random, record, singleTenant, executor, served };
+function routesOfRuns(services: Services, { execution, runServices, readers, tokens }: RouteParts): readonly Route[] {
+  const { store, engine, clock, random, log, recordAudit, singleTenant, served, refusals, streams, observe } = services;
+  const { executor, followers } = execution;
+  const creating = { store, engine, clock, random, recordAudit, singleTenant, executor, served };
   return [
     ...runRoutes(creating),
     ...forkRoutes({ ...creating, forks: engine.forks ?? [] }),
     ...runListRoutes({ store }),
-    ...runOperationRoutes({ ...operations, random, log, served }),
+    ...runOperationRoutes({ ...runServices, random, log, served }),
     ...artifactRoutes({ store, served }),
-    ...interruptRoutes({ ...operations, served, tokens, refusals }),
+    ...interruptRoutes({ ...runServices, served, tokens, refusals }),
     ...eventRoutes({
       store,
       served,
       clock,
       log,
-      places: readers,
+      readerLimiter: readers,
       followers,
       pages: pages({ store, keepBytes: STREAM_PAGES_BYTES }),
       limits: streams,
@@ -94,8 +94,8 @@ function routesOfRuns(ground: Ground, { engineRoom, operations, readers, tokens 
   ];
 }
 
-function routesOfWebhooks(ground: Ground, { deliveries }: RouteParts): readonly Route[] {
-  const { store, clock, random, egress, secrets, record, hasWorkspace, served, webhooks } = ground;
+function routesOfWebhooks(services: Services, { deliveries }: RouteParts): readonly Route[] {
+  const { store, clock, random, egress, secrets, recordAudit, hasWorkspace, served, webhooks } = services;
   const { tenantIdOptional, signatureAlgorithms, secretRotation } = webhooks;
   const { dispatcher, endpoints } = deliveries;
   const addressed = { store, clock, served, hasWorkspace, tenantIdOptional };
@@ -107,24 +107,24 @@ function routesOfWebhooks(ground: Ground, { deliveries }: RouteParts): readonly 
       random,
       egress,
       secrets,
-      record,
+      recordAudit,
       endpoints,
       signatureAlgorithms,
       durable: { 1: webhooks.durable, 2: true },
       dispatcher,
     }),
     ...(servesStandard
-      ? secretRotationRoutes({ ...addressed, secrets, record, overlapSeconds: secretRotation.overlapSeconds })
+      ? secretRotationRoutes({ ...addressed, secrets, recordAudit, overlapSeconds: secretRotation.overlapSeconds })
       : []),
     ...deadLetterRoutes(addressed),
   ];
 }
 
-function routesOfWhatIsKept({ store, clock, random, record, workspaceFiles, audit }: Ground): readonly Route[] {
+function routesOfWhatIsKept({ store, clock, random, recordAudit, workspaceFiles, audit }: Services): readonly Route[] {
   return [
     ...(workspaceFiles === undefined
       ? []
-      : workspaceFileRoutes({ store, clock, random, record, limits: workspaceFiles })),
+      : workspaceFileRoutes({ store, clock, random, recordAudit, limits: workspaceFiles })),
     ...(audit === undefined ? [] : auditRoutes({ audit: store.audit, publicKeys: audit.publicKeys })),
   ];
 }

@@ -1,9 +1,9 @@
-import { describeError } from '../log.ts';
-import type { Executor } from '../runs/executor.ts';
+import type { Executor } from '../execution/executor.ts';
+import { describeError } from '../ports/log.ts';
 import type { Dispatcher } from '../webhooks/dispatcher.ts';
-import type { Ground } from './ground.ts';
+import type { Services } from './services.ts';
 
-export interface OthersWatchOptions extends Pick<Ground, 'clock' | 'log'> {
+export interface OthersWatchOptions extends Pick<Services, 'clock' | 'log'> {
   readonly executor: Pick<Executor, 'resume' | 'look'>;
   readonly dispatcher: Pick<Dispatcher, 'wake'>;
 }

@@ -20,19 +20,19 @@ import {
   VERSION_HEADER,
 } from '@svc/versioning';
 import { errorEnvelope } from '@svc/versioning/projection';
-import type { Clock } from '../clock.ts';
 import { HostError } from '../errors.ts';
 import type { Once } from '../idempotency/once.ts';
-import type { Log } from '../log.ts';
-import type { Random } from '../random.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { Log } from '../ports/log.ts';
+import type { Random } from '../ports/random.ts';
 import { isPathCredential, scopesOf } from './access.ts';
 import { type Answer, answerOf, plainError, withoutBody } from './answer.ts';
 import { type BodyLimits, type JsonBody, readJson, readOptionalJson, refuseDeclaredLength } from './body.ts';
 import type { ContentCodings } from './content-coding.ts';
 import { failureAnswer } from './failure.ts';
 import { idempotencyKeyIn, type Keyed, servedOnce, takesKey, UNKEYED } from './idempotency.ts';
-import type { Reply, Route, VendorRoute } from './route.ts';
-import type { VendorMatch, VendorTable } from './vendor.ts';
+import type { MountMatch, MountTable } from './mount-table.ts';
+import type { MountRoute, Reply, Route } from './route.ts';
 import type { Asked, RequestWatch } from './watch.ts';
 
 export interface PipelineOptions {
@@ -41,7 +41,7 @@ export interface PipelineOptions {
   readonly retirement: Retirement | undefined;
   readonly routes: readonly Route[];
   /** The host's own operations, which are in no major. */
-  readonly vendor: VendorTable;
+  readonly vendor: MountTable;
   /** Documents outside of the protocol, by their path: public, and the same for everybody. */
   readonly documents: ReadonlyMap<string, () => Promise<Reply>>;
   readonly authenticator: Authenticator;
@@ -259,7 +259,7 @@ export function pipeline(options: PipelineOptions): (request: Request, peer?: Pe
     request: Request,
     peer: Peer | undefined,
     target: string,
-    { route, params }: Extract<VendorMatch, { readonly kind: 'route' }>,
+    { route, params }: Extract<MountMatch, { readonly kind: 'route' }>,
     startedAt: number,
   ): Promise<Answer> {
     const { method } = request;
@@ -278,7 +278,7 @@ export function pipeline(options: PipelineOptions): (request: Request, peer?: Pe
     request: Request,
     peer: Peer | undefined,
     target: string,
-    route: VendorRoute,
+    route: MountRoute,
     params: Readonly<Record<string, string>>,
     call: Progress,
   ): Promise<Answer> {

@@ -1,8 +1,8 @@
 import { AuthError, challenge } from '@svc/auth';
 import { VersioningError } from '@svc/versioning';
 import { HostError } from '../errors.ts';
-import { describeError, type Log } from '../log.ts';
-import type { Random } from '../random.ts';
+import { describeError, type Log } from '../ports/log.ts';
+import type { Random } from '../ports/random.ts';
 
 export interface FailureOptions {
   readonly log: Log;

@@ -3,7 +3,7 @@ import type { Major, OperationId } from '@svc/versioning';
 import type { z } from 'zod';
 import { type FieldProblem, invalid } from '../errors.ts';
 import type { Json } from '../json.ts';
-import type { Transaction } from '../transaction.ts';
+import type { Transaction } from '../ports/transaction.ts';
 import type { Access } from './access.ts';
 import type { ByMajor, Description } from './description.ts';
 import type { Refusal } from './refusal.ts';
@@ -116,20 +116,20 @@ export function routeWithBody<Body>(
 }
 
 /** An operation of the host's own, under `/host/<org>`: in no major, and in no manifest. */
-export interface VendorRoute {
+export interface MountRoute {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   /** Behind `/host/<org>`; `{name}` stands for one segment. */
   readonly path: string;
   /** What the caller must hold. Without it any valid credential will do, and the route asks for what it needs by `permit`. */
   readonly scope?: string;
   readonly takesBody: boolean;
-  readonly serve: (call: VendorCall) => Promise<Reply>;
+  readonly serve: (call: MountCall) => Promise<Reply>;
   /** The body of a refusal, for a mount that speaks another protocol. Default: the error envelope. */
   readonly refusalBody?: (refusal: Refusal) => Json;
 }
 
 /** What a route of the host's own is given beside. */
-export interface VendorCall extends AuthorizedCall {
+export interface MountCall extends AuthorizedCall {
   /** Its body has been read if the route takes one. */
   readonly request: Request;
   /**
@@ -140,9 +140,7 @@ export interface VendorCall extends AuthorizedCall {
   permit(scope: string): Promise<Principal>;
 }
 
-export function vendorRoute(
-  definition: Omit<VendorRoute, 'takesBody'> & { readonly takesBody?: boolean },
-): VendorRoute {
+export function mountRoute(definition: Omit<MountRoute, 'takesBody'> & { readonly takesBody?: boolean }): MountRoute {
   return { takesBody: false, ...definition };
 }
 

@@ -1,5 +1,5 @@
-import type { Clock } from '../clock.ts';
-import type { Store } from '../stores/store.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { Store } from '../ports/store.ts';
 
 /** A round that removes the keys whose replies are kept no longer. */
 export function forgetExpiredReplies(

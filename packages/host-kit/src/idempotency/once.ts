@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto';
 import type { Tenancy } from '@svc/auth';
-import type { Clock } from '../clock.ts';
 import { HostError } from '../errors.ts';
-import { describeError, type Log } from '../log.ts';
-import type { Random } from '../random.ts';
+import type { Clock } from '../ports/clock.ts';
+import { type IdempotencyClaim, sealedFor } from '../ports/idempotency.ts';
+import { describeError, type Log } from '../ports/log.ts';
+import type { Random } from '../ports/random.ts';
+import type { Store } from '../ports/store.ts';
+import type { Transaction } from '../ports/transaction.ts';
 import type { SecretBox } from '../sealing/secret-box.ts';
-import type { Store } from '../stores/store.ts';
-import type { Transaction } from '../transaction.ts';
-import { type IdempotencyClaim, sealedFor } from './idempotency-store.ts';
 
 /** A reply as it is kept: everything that its caller saw of it. */
 export interface Outcome {

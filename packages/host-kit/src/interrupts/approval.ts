@@ -1,4 +1,4 @@
-import type { Vote } from './interrupt.ts';
+import type { Vote } from '../ports/interrupts.ts';
 import type { ApprovalData } from './request.ts';
 
 /** Where an approval stands. */

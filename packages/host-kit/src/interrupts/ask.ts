@@ -1,10 +1,10 @@
 import { mintId } from '@svc/versioning/ids';
-import type { Clock } from '../clock.ts';
-import type { Random } from '../random.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { Interrupt, InterruptAnswer, InterruptRequest, InterruptStore } from '../ports/interrupts.ts';
+import type { Random } from '../ports/random.ts';
 import type { OpenRun } from '../runs/event-log.ts';
-import { answerOf, type Interrupt, type InterruptAnswer, type InterruptRequest } from './interrupt.ts';
+import { interruptAnswerOf } from './answer.ts';
 import { askedEvents } from './interrupt-events.ts';
-import type { InterruptStore } from './interrupt-store.ts';
 
 export interface AskOptions {
   readonly interrupts: InterruptStore;
@@ -24,7 +24,7 @@ export async function ask(
 ): Promise<InterruptAnswer | undefined> {
   const { run, transaction } = open;
   const asked = await interrupts.byKey(run.runId, request.nodeId, request.key, transaction);
-  if (asked?.resolution !== undefined) return answerOf(asked.resolution);
+  if (asked?.resolution !== undefined) return interruptAnswerOf(asked.resolution);
   const interrupt = asked ?? newInterrupt(run.runId, request, { clock, random });
   if (asked === undefined) await interrupts.insert(interrupt, transaction);
   await open.append(...askedEvents(interrupt));

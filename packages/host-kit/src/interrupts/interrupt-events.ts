@@ -1,7 +1,7 @@
 import { isJsonObject, type Json, type JsonObject } from '../json.ts';
-import type { NewEvent } from '../runs/engine.ts';
+import type { NewEvent } from '../ports/engine.ts';
+import type { Interrupt, Resolution, ResolverRecord } from '../ports/interrupts.ts';
 import type { Quorum } from './approval.ts';
-import type { Interrupt, Resolution, ResolverRecord } from './interrupt.ts';
 import type { ApprovalAnswer } from './resume-value.ts';
 
 /**

@@ -1,11 +1,11 @@
 import type { Principal } from '@svc/auth';
 import { factAbout } from '../audit/fact.ts';
+import type { RunServices } from '../runs/change-run.ts';
 import { runForChange } from '../runs/find-run.ts';
-import type { RunOperationOptions } from '../runs/operation.ts';
 import { type InterruptAddress, pendingInterrupt, requireApprover } from './resolve.ts';
 import type { InterruptTokens, TokenClaims, TokenIntent } from './token.ts';
 
-export interface MintTokenOptions extends RunOperationOptions {
+export interface MintTokenOptions extends RunServices {
   readonly tokens: InterruptTokens;
 }
 
@@ -25,7 +25,7 @@ export async function mintToken(
     lifetimeMs = DEFAULT_LIFETIME_MS,
   }: { readonly intent: TokenIntent; readonly lifetimeMs?: number | undefined },
 ): Promise<TokenClaims> {
-  const { store, clock, record } = options;
+  const { store, clock, recordAudit } = options;
   const { tenancy } = principal;
   return await store.transaction(async (transaction) => {
     const run = await runForChange(store.runs, tenancy, address.runId)(transaction);
@@ -39,7 +39,7 @@ export async function mintToken(
       at: now,
       details: { node: nodeId, interrupt: interruptId, intent },
     });
-    await record(fact, transaction);
+    await recordAudit(fact, transaction);
     return {
       ...{ tenant: run.tenant, mode: run.mode, runId: run.runId, nodeId, interruptId, intent },
       // It is good for no longer than the question is.

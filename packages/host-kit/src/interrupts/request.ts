@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { JsonObject } from '../json.ts';
-import type { InterruptKind, InterruptRequest } from './interrupt.ts';
+import type { InterruptKind, InterruptRequest } from '../ports/interrupts.ts';
 import { schemaOf } from './resume-schema.ts';
 
 /**

@@ -2,14 +2,13 @@ import type { Principal } from '@svc/auth';
 import { factAbout } from '../audit/fact.ts';
 import { HostError } from '../errors.ts';
 import type { Json } from '../json.ts';
+import type { Interrupt, Resolution, ResolverRecord } from '../ports/interrupts.ts';
+import { isWaiting, type Run } from '../ports/runs.ts';
+import type { Transaction } from '../ports/transaction.ts';
+import type { RunServices } from '../runs/change-run.ts';
 import type { OpenRun } from '../runs/event-log.ts';
 import { runForChange } from '../runs/find-run.ts';
-import type { RunOperationOptions } from '../runs/operation.ts';
-import type { Run } from '../runs/run.ts';
-import { isWaiting } from '../runs/transitions.ts';
-import type { Transaction } from '../transaction.ts';
 import { quorumOf, withVote } from './approval.ts';
-import type { Interrupt, Resolution, ResolverRecord } from './interrupt.ts';
 import { askedBackEvent, receivedEvent, resolvedEvents, votedEvent } from './interrupt-events.ts';
 import { approvalData } from './request.ts';
 import { checkedAnswer, checkedApproval } from './resume-value.ts';
@@ -31,13 +30,13 @@ export interface InterruptAddress {
  * @throws {Unanswerable}
  */
 export async function resolveInterrupt(
-  options: RunOperationOptions,
+  options: RunServices,
   principal: Principal,
   address: InterruptAddress,
   resumeValue: Json,
   kept: (run: Run, transaction: Transaction) => Promise<void>,
 ): Promise<Run> {
-  const { store, clock, events, executor, record } = options;
+  const { store, clock, events, executor, recordAudit } = options;
   const found = runForChange(store.runs, principal.tenancy, address.runId);
   const run = await events.change(found, async (open) => {
     const interrupt = await pendingInterrupt(options, open, address);
@@ -51,7 +50,7 @@ export async function resolveInterrupt(
     const target = `${open.run.tenant}/${address.runId}`;
     const details = { node: interrupt.nodeId, interrupt: interrupt.interruptId };
     await kept(open.run, open.transaction);
-    await record(
+    await recordAudit(
       factAbout(principal, { action: 'interrupt.resolve', target, at: clock.now(), details }),
       open.transaction,
     );
@@ -62,7 +61,7 @@ export async function resolveInterrupt(
 }
 
 /** Answers a question that nobody has answered in time: no approval is ever given by that. */
-export async function timeOut(options: RunOperationOptions, { runId, nodeId, interruptId }: Interrupt): Promise<void> {
+export async function timeOut(options: RunServices, { runId, nodeId, interruptId }: Interrupt): Promise<void> {
   const { store, clock, events, executor } = options;
   const run = await events.change(events.hosted(runId), async (open) => {
     // Somebody may have answered, or the run may have ended, since it was found.
@@ -89,7 +88,7 @@ export async function timeOut(options: RunOperationOptions, { runId, nodeId, int
  * @throws {Unanswerable}
  */
 export async function pendingInterrupt(
-  { store }: Pick<RunOperationOptions, 'store'>,
+  { store }: Pick<RunServices, 'store'>,
   { run, transaction }: Pick<OpenRun, 'run' | 'transaction'>,
   { runId, nodeId, interruptId }: InterruptAddress,
 ): Promise<Interrupt> {
@@ -117,7 +116,7 @@ export function requireApprover({ kind, data }: Interrupt, { id }: Pick<Principa
 }
 
 async function approve(
-  options: RunOperationOptions,
+  options: RunServices,
   open: OpenRun,
   interrupt: Interrupt,
   resumeValue: Json,
@@ -142,7 +141,7 @@ async function approve(
 }
 
 async function settle(
-  { store }: RunOperationOptions,
+  { store }: RunServices,
   open: OpenRun,
   interrupt: Interrupt,
   resolution: Resolution,

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { type FieldProblem, invalid } from '../errors.ts';
 import { isJsonObject, type Json, type JsonObject } from '../json.ts';
-import type { Interrupt } from './interrupt.ts';
+import type { Interrupt } from '../ports/interrupts.ts';
 import { APPROVAL_ACTIONS, type ApprovalData } from './request.ts';
 import { requireFitting } from './resume-schema.ts';
 

@@ -1,8 +1,8 @@
-import type { RunOperationOptions } from '../runs/operation.ts';
+import type { RunServices } from '../runs/change-run.ts';
 import { timeOut } from './resolve.ts';
 
 /** One round: answers whatever nobody has answered in time. One that cannot be answered holds no other up; the round rejects when all had theirs. */
-export function timeOutDue(options: RunOperationOptions): (signal: AbortSignal) => Promise<void> {
+export function timeOutDue(options: RunServices): (signal: AbortSignal) => Promise<void> {
   const { store, clock } = options;
   return async (signal) => {
     const failures: unknown[] = [];

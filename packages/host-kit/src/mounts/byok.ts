@@ -1,21 +1,18 @@
 import { type Principal, reachesWorkspace } from '@svc/auth';
-import type { AuditFact } from '@svc/auth/audit';
 import { z } from 'zod';
-import { factAbout } from '../audit/fact.ts';
-import { type ByokPlace, type ByokSecret, sealedFor } from '../byok/byok-secret.ts';
-import type { Clock } from '../clock.ts';
+import { factAbout, type RecordAudit } from '../audit/fact.ts';
 import { HostError, invalid } from '../errors.ts';
-import { type AuthorizedCall, parse, type Reply, type VendorRoute, vendorRoute } from '../http/route.ts';
+import { type AuthorizedCall, type MountRoute, mountRoute, parse, type Reply } from '../http/route.ts';
+import { type ByokPlace, type ByokSecret, sealedFor } from '../ports/byok.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { Store } from '../ports/store.ts';
 import type { SecretBox } from '../sealing/secret-box.ts';
-import type { Store } from '../stores/store.ts';
-import type { Transaction } from '../transaction.ts';
 
 export interface ByokRoutesOptions {
   readonly store: Store;
   readonly clock: Clock;
   readonly secrets: SecretBox;
-  /** Writes an audit fact in the transaction of what it records. */
-  readonly record: (fact: AuditFact, transaction: Transaction) => Promise<void>;
+  readonly recordAudit: RecordAudit;
 }
 
 /**
@@ -24,9 +21,9 @@ export interface ByokRoutesOptions {
  *
  * @see Interface: Endpoints, host-specific mounts
  */
-export function byokRoutes({ store, clock, secrets, record }: ByokRoutesOptions): VendorRoute[] {
+export function byokRoutes({ store, clock, secrets, recordAudit }: ByokRoutesOptions): MountRoute[] {
   return [
-    vendorRoute({
+    mountRoute({
       method: 'GET',
       path: '/byok/secrets',
       scope: SCOPE,
@@ -39,7 +36,7 @@ export function byokRoutes({ store, clock, secrets, record }: ByokRoutesOptions)
         return answer(200, { secrets: page.map(view), ...(more && { nextAfter: last.name }) });
       },
     }),
-    vendorRoute({
+    mountRoute({
       method: 'PUT',
       path: '/byok/secrets/{name}',
       scope: SCOPE,
@@ -56,14 +53,14 @@ export function byokRoutes({ store, clock, secrets, record }: ByokRoutesOptions)
         const isNew = await store.transaction(async (transaction) => {
           const added = await store.byok.put(secret, transaction);
           if (added && (await store.byok.count(place, transaction)) > MAX_SECRETS) throw full();
-          await record(factAbout(principal, { action: 'byok.put', target: name, at: now }), transaction);
+          await recordAudit(factAbout(principal, { action: 'byok.put', target: name, at: now }), transaction);
           return added;
         });
         const kept = await store.byok.find(place, name);
         return answer(isNew ? 201 : 200, view(kept ?? secret));
       },
     }),
-    vendorRoute({
+    mountRoute({
       method: 'DELETE',
       path: '/byok/secrets/{name}',
       scope: SCOPE,
@@ -73,7 +70,10 @@ export function byokRoutes({ store, clock, secrets, record }: ByokRoutesOptions)
         const name = nameIn(call);
         await store.transaction(async (transaction) => {
           if (!(await store.byok.remove(place, name, transaction))) throw absent();
-          await record(factAbout(principal, { action: 'byok.remove', target: name, at: clock.now() }), transaction);
+          await recordAudit(
+            factAbout(principal, { action: 'byok.remove', target: name, at: clock.now() }),
+            transaction,
+          );
         });
         return { status: 204 };
       },

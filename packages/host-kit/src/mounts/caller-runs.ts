@@ -1,11 +1,11 @@
-import type { VendorCall } from '../http/route.ts';
+import type { MountCall } from '../http/route.ts';
 import type { Json } from '../json.ts';
+import type { RunEvent } from '../ports/events.ts';
+import type { Run } from '../ports/runs.ts';
 import type { RunRequest } from '../runs/create.ts';
-import type { RunEvent } from '../runs/event-store.ts';
-import type { Run } from '../runs/run.ts';
 
 /** Who asks. */
-export type MountCaller = Pick<VendorCall, 'principal' | 'permit' | 'judgeAgain'>;
+export type MountCaller = Pick<MountCall, 'principal' | 'permit' | 'judgeAgain'>;
 
 /**
  * What a mount does with runs for a caller: the protocol's own operations as functions, each with its scope, role, tenancy and audit

@@ -1,10 +1,9 @@
 import { mintId } from '@svc/versioning/ids';
 import { z } from 'zod';
-import { parse, type Reply, type VendorCall, vendorRoute } from '../http/route.ts';
+import { type MountCall, mountRoute, parse, type Reply } from '../http/route.ts';
 import type { Json, JsonObject } from '../json.ts';
-import type { RunEvent } from '../runs/event-store.ts';
-import type { Run } from '../runs/run.ts';
-import { isTerminal } from '../runs/transitions.ts';
+import type { RunEvent } from '../ports/events.ts';
+import { isTerminal, type Run } from '../ports/runs.ts';
 import type { MountDefinition, MountServices } from './mount.ts';
 
 export interface ChatMountOptions {
@@ -29,7 +28,7 @@ export function chatMount(options: ChatMountOptions): MountDefinition {
     name: 'chat',
     path: '/chat',
     routes: [
-      vendorRoute({
+      mountRoute({
         method: 'POST',
         path: '/chat',
         scope: 'runs:create',
@@ -51,7 +50,7 @@ const chatRequest: z.ZodType<{ message: string; conversationId?: string | undefi
 });
 
 async function serve(
-  call: VendorCall,
+  call: MountCall,
   { runs, clock, random }: MountServices,
   { workflowId, reply = ({ reply: said }) => said, waitMs = WAIT_MS }: ChatMountOptions,
 ): Promise<Reply> {

@@ -1,17 +1,17 @@
 import { AuthError } from '@svc/auth';
 import { HostError } from '../errors.ts';
+import type { Executor } from '../execution/executor.ts';
 import { resolveInterrupt } from '../interrupts/resolve.ts';
 import { Unanswerable } from '../interrupts/unanswerable.ts';
+import type { Run } from '../ports/runs.ts';
 import { cancelRun } from '../runs/cancel.ts';
+import { conflict, type RunServices } from '../runs/change-run.ts';
 import { type CreateRunOptions, createRun } from '../runs/create.ts';
-import type { Executor } from '../runs/executor.ts';
 import { foundRun } from '../runs/find-run.ts';
-import { conflict, type RunOperationOptions } from '../runs/operation.ts';
-import type { Run } from '../runs/run.ts';
 import { type PollParts, poll } from '../streams/poll.ts';
 import type { CallerRuns, MountCaller } from './caller-runs.ts';
 
-export interface HostRunsOptions extends CreateRunOptions, RunOperationOptions {
+export interface HostRunsOptions extends CreateRunOptions, RunServices {
   readonly streams: PollParts;
   readonly executor: Pick<Executor, 'execute' | 'notice'>;
 }

@@ -1,7 +1,7 @@
 import type { Served } from '@svc/versioning';
 import { resolveId } from '@svc/versioning/ids';
 import { HostError } from '../errors.ts';
-import { parse, type VendorRoute, vendorRoute } from '../http/route.ts';
+import { type MountRoute, mountRoute, parse } from '../http/route.ts';
 import { decodedSegment } from '../http/segment.ts';
 import { type MintTokenOptions, mintToken } from '../interrupts/mint-token.ts';
 import { Unanswerable } from '../interrupts/unanswerable.ts';
@@ -15,10 +15,10 @@ export interface InterruptTokenRoutesOptions extends MintTokenOptions {
  * Tokens for people who have no credential, under `/host/<org>/interrupts/{runId}/{nodeId}/tokens`: a caller who may answer a question
  * passes it on.
  */
-export function interruptTokenRoutes(options: InterruptTokenRoutesOptions): VendorRoute[] {
+export function interruptTokenRoutes(options: InterruptTokenRoutesOptions): MountRoute[] {
   const { tokens, served } = options;
   return [
-    vendorRoute({
+    mountRoute({
       method: 'POST',
       path: '/interrupts/{runId}/{nodeId}/tokens',
       scope: 'approvals:respond',

@@ -1,11 +1,11 @@
-import type { Clock } from '../clock.ts';
 import type { HostCapabilities } from '../discovery/capabilities.ts';
 import type { Facets } from '../discovery/families.ts';
 import type { Refusal } from '../http/refusal.ts';
-import type { Reply, VendorRoute } from '../http/route.ts';
-import type { Random } from '../random.ts';
+import type { MountRoute, Reply } from '../http/route.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { Random } from '../ports/random.ts';
 import type { Pushes } from '../webhooks/push.ts';
-import type { PushFormats } from '../webhooks/push-target.ts';
+import type { PushFormats } from '../webhooks/push-format.ts';
 import type { CallerRuns } from './caller-runs.ts';
 
 /** A surface of the host's own under `/host/<org>`. */
@@ -14,7 +14,7 @@ export interface Mount {
   readonly name: string;
   /** Behind `/host/<org>`. */
   readonly path: string;
-  readonly routes: readonly VendorRoute[];
+  readonly routes: readonly MountRoute[];
   /** Public documents, by their path behind `/host/<org>`. */
   readonly documents?: ReadonlyMap<string, Reply>;
   /** How it words what it pushes. */

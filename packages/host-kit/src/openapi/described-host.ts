@@ -1,6 +1,6 @@
 import type { Major, Served } from '@svc/versioning';
 import type { z } from 'zod';
-import type { AuthenticationFacts } from '../discovery/authentication.ts';
+import type { AdvertisedAuthentication } from '../discovery/authentication.ts';
 import type { Route } from '../http/route.ts';
 
 /** What an API description is made of. */
@@ -12,7 +12,7 @@ export interface DescribedHost {
   readonly implementation: { readonly name: string };
   /** Of the release that describes itself. */
   readonly version: string;
-  readonly authentication: AuthenticationFacts;
+  readonly authentication: AdvertisedAuthentication;
   /** What is posted to subscribers of a major that has a schema of it. */
   readonly deliveries: Readonly<Partial<Record<Major, z.ZodType>>>;
   /** Whether requests are limited by credential. */

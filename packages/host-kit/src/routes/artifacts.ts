@@ -3,7 +3,7 @@ import { prefersOverJson } from '../http/accept.ts';
 import { type Answers, json } from '../http/description.ts';
 import { type Route, route } from '../http/route.ts';
 import { decodedSegment } from '../http/segment.ts';
-import type { ArtifactStore } from '../runs/artifact.ts';
+import type { ArtifactStore } from '../ports/artifacts.ts';
 import { a2aArtifact, a2aArtifactBody, artifact, artifactBody } from '../wire/artifact.ts';
 import { addressedRun, type RunAddressOptions } from './run-address.ts';
 

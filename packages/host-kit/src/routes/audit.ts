@@ -1,9 +1,9 @@
 import { verifyAudit } from '@svc/auth/audit';
 import { z } from 'zod';
-import type { AuditStore } from '../audit/audit-store.ts';
 import { type FieldProblem, invalid } from '../errors.ts';
 import { json } from '../http/description.ts';
 import { type AuthorizedCall, type Route, route } from '../http/route.ts';
+import type { AuditStore } from '../ports/audit.ts';
 import { auditVerification } from '../wire/audit.ts';
 
 export interface AuditRoutesOptions {

@@ -2,12 +2,12 @@ import { z } from 'zod';
 import { invalid } from '../errors.ts';
 import { json } from '../http/description.ts';
 import { type Route, route } from '../http/route.ts';
-import { DEAD_LETTERS_PER_PAGE } from '../webhooks/delivery.ts';
-import { managed, type OperateOptions } from '../webhooks/operate.ts';
+import { DEAD_LETTERS_PER_PAGE } from '../ports/deliveries.ts';
+import { managed, type OperatorActionOptions } from '../webhooks/operator-actions.ts';
 import { cursorText, deadLetterBody, deadLetterPage, parseCursor } from '../wire/dead-letter.ts';
 import { ADDRESS_ERRORS, type AddressedOptions, addressedSubscription, addressQuery } from './subscription-address.ts';
 
-export type DeadLetterRoutesOptions = AddressedOptions & Pick<OperateOptions, 'store' | 'clock'>;
+export type DeadLetterRoutesOptions = AddressedOptions & Pick<OperatorActionOptions, 'store' | 'clock'>;
 
 /** @see Interface: Events, Webhook delivery of events, 3 */
 export function deadLetterRoutes(options: DeadLetterRoutesOptions): Route[] {

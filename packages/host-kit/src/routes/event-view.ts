@@ -1,8 +1,8 @@
 import type { Major } from '@svc/versioning';
 import { messageText } from '../http/event-stream.ts';
+import type { RunEvent } from '../ports/events.ts';
+import type { Run } from '../ports/runs.ts';
 import { runAfter } from '../runs/after-event.ts';
-import type { RunEvent } from '../runs/event-store.ts';
-import type { Run } from '../runs/run.ts';
 import type { EventMode } from '../streams/mode.ts';
 import type { View } from '../streams/pages.ts';
 import type { Batch } from '../streams/stream.ts';

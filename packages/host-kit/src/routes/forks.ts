@@ -1,10 +1,10 @@
 import type { Served } from '@svc/versioning';
+import type { Executor } from '../execution/executor.ts';
 import { json } from '../http/description.ts';
 import { type Route, route, routeWithBody } from '../http/route.ts';
+import type { ForkMode, Run } from '../ports/runs.ts';
 import type { CreateRunOptions } from '../runs/create.ts';
-import type { Executor } from '../runs/executor.ts';
 import { forkRun } from '../runs/fork.ts';
-import type { ForkMode, Run } from '../runs/run.ts';
 import { effectSeams, effectSeamsBody } from '../wire/effect-seams.ts';
 import { forkedBody, forkedRun, forkRequest } from '../wire/fork.ts';
 import { runIdIn } from './run-address.ts';

@@ -10,8 +10,8 @@ import type { InterruptTokens, TokenClaims } from '../interrupts/token.ts';
 import { tokenLane } from '../interrupts/token-lane.ts';
 import { Unanswerable, type UnanswerableReason } from '../interrupts/unanswerable.ts';
 import type { Json } from '../json.ts';
+import type { RunServices } from '../runs/change-run.ts';
 import { runForChange } from '../runs/find-run.ts';
-import type { RunOperationOptions } from '../runs/operation.ts';
 import {
   interruptBody,
   question,
@@ -22,7 +22,7 @@ import {
 } from '../wire/interrupt.ts';
 import { runIdIn } from './run-address.ts';
 
-export interface InterruptRoutesOptions extends RunOperationOptions {
+export interface InterruptRoutesOptions extends RunServices {
   readonly served: Pick<Served, 'overlap'>;
   readonly tokens: InterruptTokens;
   /** Counts refused tokens by client address. */

@@ -1,9 +1,8 @@
 import type { Served } from '@svc/versioning';
 import { resolveId } from '@svc/versioning/ids';
 import type { AuthorizedCall } from '../http/route.ts';
+import type { Run, RunStore } from '../ports/runs.ts';
 import { foundRun } from '../runs/find-run.ts';
-import type { Run } from '../runs/run.ts';
-import type { RunStore } from '../runs/run-store.ts';
 
 export interface RunAddressOptions {
   readonly store: { readonly runs: Pick<RunStore, 'read'> };

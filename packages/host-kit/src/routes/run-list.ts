@@ -1,11 +1,11 @@
 import { z } from 'zod';
-import { RUN_LIST } from '../discovery/run-list.ts';
+import { RUN_LIST } from '../discovery/kit-families.ts';
 import { invalid } from '../errors.ts';
 import { json } from '../http/description.ts';
 import { wholeNumberIn } from '../http/query.ts';
 import { type AuthorizedCall, type Route, route } from '../http/route.ts';
+import type { RunStore } from '../ports/runs.ts';
 import { listRuns } from '../runs/list.ts';
-import type { RunStore } from '../runs/run-store.ts';
 import { runStatus, snapshotBody } from '../wire/run.ts';
 import { parseRunCursor, runCursorText, runPage } from '../wire/run-list.ts';
 

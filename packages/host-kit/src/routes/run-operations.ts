@@ -5,11 +5,11 @@ import { json } from '../http/description.ts';
 import { type FailureOptions, refusalOf } from '../http/refusal.ts';
 import { type AuthorizedCall, type Route, routeWithBody } from '../http/route.ts';
 import type { JsonObject } from '../json.ts';
+import type { Run } from '../ports/runs.ts';
 import { type Cancelled, cancelRun } from '../runs/cancel.ts';
-import { conflict, type RunOperationOptions } from '../runs/operation.ts';
+import { conflict, type RunServices } from '../runs/change-run.ts';
 import { pauseRun } from '../runs/pause.ts';
 import { type Resumed, resumeRun } from '../runs/resume.ts';
-import type { Run } from '../runs/run.ts';
 import {
   bulkCancelled,
   bulkCancelRequest,
@@ -25,7 +25,7 @@ import {
 } from '../wire/run-operations.ts';
 import { bareRunId, runIdIn } from './run-address.ts';
 
-export interface RunOperationRoutesOptions extends RunOperationOptions, FailureOptions {
+export interface RunOperationRoutesOptions extends RunServices, FailureOptions {
   readonly served: Pick<Served, 'overlap'>;
 }
 

@@ -1,11 +1,11 @@
 import type { Major, Served } from '@svc/versioning';
 import { HostError } from '../errors.ts';
+import type { Executor } from '../execution/executor.ts';
 import { matchesEtag } from '../http/conditional.ts';
 import { empty, json } from '../http/description.ts';
 import { type Route, route, routeWithBody } from '../http/route.ts';
+import type { Run } from '../ports/runs.ts';
 import { type CreateRunOptions, createRun, RunActive } from '../runs/create.ts';
-import type { Executor } from '../runs/executor.ts';
-import type { Run } from '../runs/run.ts';
 import { runIdOf } from '../wire/event.ts';
 import { createdBody, createdRun, runRequest, runRequestExample, snapshot, snapshotBody } from '../wire/run.ts';
 import { creationHeaders, creationIn } from '../wire/run-headers.ts';

@@ -3,7 +3,7 @@ import { HostError, invalid } from '../errors.ts';
 import { matchesEtag } from '../http/conditional.ts';
 import { empty, json } from '../http/description.ts';
 import { type AuthorizedCall, type Route, route } from '../http/route.ts';
-import type { WorkflowEngine } from '../runs/engine.ts';
+import type { WorkflowEngine } from '../ports/engine.ts';
 import { workflowDefinition } from '../wire/workflow.ts';
 
 /**

@@ -3,6 +3,7 @@ import { invalid } from '../errors.ts';
 import { matchesEtag } from '../http/conditional.ts';
 import { empty, json } from '../http/description.ts';
 import { type AuthorizedCall, type Reply, type Route, route, routeWithBody } from '../http/route.ts';
+import { placeOf, type WorkspaceFile } from '../ports/workspace.ts';
 import {
   fileBody,
   fileHeadBody,
@@ -12,7 +13,6 @@ import {
   workspaceFileList,
 } from '../wire/workspace-file.ts';
 import { type ChangeOptions, noSuchFile, type Precondition, putFile, removeFile } from '../workspace/files.ts';
-import { placeOf, type WorkspaceFile } from '../workspace/workspace-file.ts';
 
 /**
  * The files of the caller's workspace, which the credential alone chooses.

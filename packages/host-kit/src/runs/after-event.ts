@@ -1,6 +1,6 @@
 import { isJsonObject, type Json } from '../json.ts';
-import type { OpenNode, Run, RunFailure, RunState } from './run.ts';
-import { isTerminal, type RunSignal, statusAfter } from './transitions.ts';
+import { isTerminal, type OpenNode, type Run, type RunFailure, type RunState } from '../ports/runs.ts';
+import { type RunSignal, statusAfter } from './transitions.ts';
 
 /** What an event says of itself before it is recorded. */
 interface Said {

@@ -1,9 +1,8 @@
 import type { Principal } from '@svc/auth';
-import type { Transaction } from '../transaction.ts';
+import { isExecutable, isTerminal, type Run } from '../ports/runs.ts';
+import type { Transaction } from '../ports/transaction.ts';
+import { type Change, changeRun, type RunServices } from './change-run.ts';
 import { cancelledEvents } from './host-events.ts';
-import { type Change, operate, type RunOperationOptions } from './operation.ts';
-import type { Run } from './run.ts';
-import { isExecutable, isTerminal } from './transitions.ts';
 
 export interface Cancelled {
   readonly run: Run;
@@ -20,7 +19,7 @@ export interface Cancelled {
  * @throws {HostError} `not_found`, `run_forbidden`
  */
 export async function cancelRun(
-  options: RunOperationOptions,
+  options: RunServices,
   principal: Principal,
   runId: string,
   { reason, keyName }: { readonly reason: string | undefined; readonly keyName?: string | undefined },
@@ -44,7 +43,7 @@ export async function cancelRun(
     if (!isExecutable(status)) await open.append(...cancelledEvents(open.run, at));
     return 'done';
   };
-  const run = await operate(options, principal, runId, 'run.cancel', cancel, (cancelled, transaction) =>
+  const run = await changeRun(options, principal, runId, 'run.cancel', cancel, (cancelled, transaction) =>
     kept({ run: cancelled, hadEnded }, transaction),
   );
   return { run, hadEnded };

@@ -1,16 +1,15 @@
 import type { Principal } from '@svc/auth';
-import type { AuditFact } from '@svc/auth/audit';
 import { mintId } from '@svc/versioning/ids';
 import type { OwnerRecord } from '@svc/versioning/projection';
-import { factAbout } from '../audit/fact.ts';
-import type { Clock } from '../clock.ts';
+import { factAbout, type RecordAudit } from '../audit/fact.ts';
 import { HostError, invalid } from '../errors.ts';
 import type { JsonObject } from '../json.ts';
-import type { Random } from '../random.ts';
-import type { Store } from '../stores/store.ts';
-import type { Transaction } from '../transaction.ts';
-import type { WorkflowEngine } from './engine.ts';
-import type { Run, RunTransport } from './run.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { WorkflowEngine } from '../ports/engine.ts';
+import type { Random } from '../ports/random.ts';
+import type { Run, RunTransport } from '../ports/runs.ts';
+import type { Store } from '../ports/store.ts';
+import type { Transaction } from '../ports/transaction.ts';
 
 /** What a caller asks for, whichever major it asked in. */
 export interface RunRequest {
@@ -54,8 +53,7 @@ export interface CreateRunOptions {
   readonly random: Random;
   /** Whether runs are given no owner. Default: false. */
   readonly singleTenant?: boolean | undefined;
-  /** Writes an audit fact in the transaction of what it records. */
-  readonly record: (fact: AuditFact, transaction: Transaction) => Promise<void>;
+  readonly recordAudit: RecordAudit;
 }
 
 /**
@@ -72,7 +70,7 @@ export async function createRun(
   request: RunRequest,
   created: (run: Run, transaction: Transaction) => Promise<void> = async () => {},
 ): Promise<Run> {
-  const { store, engine, clock, random, record, singleTenant = false } = options;
+  const { store, engine, clock, random, recordAudit, singleTenant = false } = options;
   const workspace = workspaceOf(principal, request.scope);
   const { causationId } = request;
   if (causationId !== undefined && !CAUSATION_ID.test(causationId)) {
@@ -112,7 +110,7 @@ export async function createRun(
     const active = request.isOnlyOfScope === true ? await store.runs.activeIn(run, transaction) : undefined;
     if (active !== undefined) throw new RunActive(active);
     await store.runs.insert(run, transaction);
-    await record(fact, transaction);
+    await recordAudit(fact, transaction);
     await created(run, transaction);
   });
   return run;

@@ -1,14 +1,13 @@
-import type { Clock } from '../clock.ts';
 import { HostError } from '../errors.ts';
 import { groupCommit } from '../group-commit.ts';
-import type { Random } from '../random.ts';
-import type { Store } from '../stores/store.ts';
-import type { Transaction } from '../transaction.ts';
-import type { Outbox } from '../webhooks/outbox.ts';
-import type { NewEvent } from './engine.ts';
-import type { RunEvent } from './event-store.ts';
-import type { Run } from './run.ts';
-import { draftOf, type OwnDraft, type RunDraft, refusal } from './run-draft.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { NewEvent } from '../ports/engine.ts';
+import type { RunEvent } from '../ports/events.ts';
+import type { Random } from '../ports/random.ts';
+import type { Run } from '../ports/runs.ts';
+import type { Store } from '../ports/store.ts';
+import type { Transaction } from '../ports/transaction.ts';
+import { type Appended, draftOf, type OwnDraft, type RunDraft, refusal } from './run-draft.ts';
 
 /** The one way in which an event comes into being. */
 export interface EventLog {
@@ -56,6 +55,13 @@ export interface RunLog extends EventLog {
 export interface OpenRun extends Pick<OwnDraft, 'run' | 'append' | 'copy' | 'set' | 'signal'> {
   readonly transaction: Transaction;
 }
+
+/**
+ * Writes one delivery of each event for each subscription that hears of it, into the transaction that appends them.
+ *
+ * @returns how many there were
+ */
+export type Outbox = (appended: readonly Appended[], transaction: Transaction) => Promise<number>;
 
 export interface EventLogOptions {
   readonly store: Store;
@@ -107,7 +113,7 @@ export function eventLog(options: EventLogOptions): RunLog {
     },
     hosted: (runId, epoch) => async (transaction) => {
       const [run] = await store.runs.forAppend([runId], transaction);
-      return driven(run, epoch);
+      return requireOwnEpoch(run, epoch);
     },
   };
 
@@ -139,7 +145,7 @@ export function eventLog(options: EventLogOptions): RunLog {
     const before = draft?.save();
     try {
       if (draft === undefined) throw noSuchRun();
-      driven(draft.run, epoch);
+      requireOwnEpoch(draft.run, epoch);
       const from = draft.recorded.length;
       await take(draft);
       return { status: 'fulfilled', value: draft.recorded.slice(from) };
@@ -182,7 +188,7 @@ interface Step {
 }
 
 /** @param epoch under which the run is thought to be executed */
-function driven(run: Run | undefined, epoch: number | undefined): Run {
+function requireOwnEpoch(run: Run | undefined, epoch: number | undefined): Run {
   if (run === undefined) throw noSuchRun();
   if (epoch !== undefined && epoch !== epochOf(run)) throw new RunTakenOver('Another host took the run over.');
   return run;

@@ -1,9 +1,8 @@
 import type { Tenancy } from '@svc/auth';
 import { HostError } from '../errors.ts';
 import type { Lookup } from '../lookup.ts';
-import type { Transaction } from '../transaction.ts';
-import type { Run } from './run.ts';
-import type { RunStore } from './run-store.ts';
+import type { Run, RunStore } from '../ports/runs.ts';
+import type { Transaction } from '../ports/transaction.ts';
 
 /**
  * The run that was looked up for a caller.

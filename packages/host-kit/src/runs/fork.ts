@@ -3,10 +3,10 @@ import { mintId } from '@svc/versioning/ids';
 import { factAbout } from '../audit/fact.ts';
 import { HostError } from '../errors.ts';
 import type { JsonObject } from '../json.ts';
-import type { Transaction } from '../transaction.ts';
+import type { ForkMode, Run, RunDefinition } from '../ports/runs.ts';
+import type { Transaction } from '../ports/transaction.ts';
 import { type CreateRunOptions, EVENT_LOG_SCHEMA_VERSION } from './create.ts';
 import { foundRun } from './find-run.ts';
-import type { ForkMode, Run, RunDefinition } from './run.ts';
 
 /** What a caller asks for, whichever major it asked in. */
 export interface ForkRequest {
@@ -31,7 +31,7 @@ export async function forkRun(
   { mode, fromSeq, overlay }: ForkRequest,
   created: (run: Run, transaction: Transaction) => Promise<void> = async () => {},
 ): Promise<Run> {
-  const { store, engine, clock, random, record, singleTenant = false } = options;
+  const { store, engine, clock, random, recordAudit, singleTenant = false } = options;
   const source = foundRun(await store.runs.read(principal.tenancy, sourceRunId));
   if (fromSeq > source.lastSequence) {
     const message = `The log of the run has no event ${fromSeq}; its newest is ${source.lastSequence}.`;
@@ -64,7 +64,7 @@ export async function forkRun(
   });
   await store.transaction(async (transaction) => {
     await store.runs.insert(run, transaction);
-    await record(fact, transaction);
+    await recordAudit(fact, transaction);
     await created(run, transaction);
   });
   return run;

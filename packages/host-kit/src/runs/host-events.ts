@@ -1,7 +1,7 @@
 import type { JsonObject } from '../json.ts';
-import type { Artifact } from './artifact.ts';
-import type { NewEvent, RunOutcome } from './engine.ts';
-import type { Run, RunFailure } from './run.ts';
+import type { Artifact } from '../ports/artifacts.ts';
+import type { NewEvent, RunOutcome } from '../ports/engine.ts';
+import type { Run, RunFailure } from '../ports/runs.ts';
 
 /** The events that the kit records itself. An owner is echoed in the shape of each reader's major, so it is not among them. */
 export function startedEvent(run: Run): NewEvent {

@@ -1,6 +1,5 @@
 import type { Tenancy } from '@svc/auth';
-import type { Run } from './run.ts';
-import type { RunStore } from './run-store.ts';
+import type { Run, RunStore } from '../ports/runs.ts';
 
 export interface RunQuery {
   /** From here on, downwards; absent: from the newest. */

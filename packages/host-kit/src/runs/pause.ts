@@ -1,9 +1,9 @@
 import type { Principal } from '@svc/auth';
-import type { Clock } from '../clock.ts';
-import type { Transaction } from '../transaction.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { PauseRequest, Run } from '../ports/runs.ts';
+import type { Transaction } from '../ports/transaction.ts';
+import { type Change, changeRun, conflict, type RunServices } from './change-run.ts';
 import { pausedEvent } from './host-events.ts';
-import { type Change, conflict, operate, type RunOperationOptions } from './operation.ts';
-import type { PauseRequest, Run } from './run.ts';
 
 /**
  * Pauses a run. At once where nothing of it is under way, or where that is to be cut; else as soon as what is under way has ended,
@@ -14,7 +14,7 @@ import type { PauseRequest, Run } from './run.ts';
  * @throws {HostError} `not_found`, `run_forbidden`, `run_terminal`, `run_state_conflict`
  */
 export async function pauseRun(
-  options: RunOperationOptions,
+  options: RunServices,
   principal: Principal,
   runId: string,
   request: PauseRequest,
@@ -29,12 +29,12 @@ export async function pauseRun(
     if (isDue && status === 'running') await open.append(pausedEvent(open.run));
     return 'done';
   };
-  const run = await operate(options, principal, runId, 'run.pause', pause, kept);
+  const run = await changeRun(options, principal, runId, 'run.pause', pause, kept);
   return run.status === 'paused' ? run : pausedSoon(options, principal, run);
 }
 
 /** Whichever host drives the run brings the pause, so it is looked for in the store. */
-async function pausedSoon({ store, clock }: RunOperationOptions, principal: Principal, asked: Run): Promise<Run> {
+async function pausedSoon({ store, clock }: RunServices, principal: Principal, asked: Run): Promise<Run> {
   for (const end = clock.now() + LONGEST_WAIT_MS; clock.now() < end; ) {
     await sleep(clock, LOOK_EVERY_MS);
     const lookup = await store.runs.read(principal.tenancy, asked.runId);

@@ -1,8 +1,8 @@
 import type { Principal } from '@svc/auth';
-import type { Transaction } from '../transaction.ts';
-import type { RunEvent } from './event-store.ts';
-import { type Change, conflict, operate, type RunOperationOptions } from './operation.ts';
-import type { Run } from './run.ts';
+import type { RunEvent } from '../ports/events.ts';
+import type { Run } from '../ports/runs.ts';
+import type { Transaction } from '../ports/transaction.ts';
+import { type Change, changeRun, conflict, type RunServices } from './change-run.ts';
 
 export interface Resumed {
   readonly run: Run;
@@ -17,7 +17,7 @@ export interface Resumed {
  * @throws {HostError} `not_found`, `run_forbidden`, `run_terminal`, `run_state_conflict`
  */
 export async function resumeRun(
-  options: RunOperationOptions,
+  options: RunServices,
   principal: Principal,
   runId: string,
   reason: string | undefined,
@@ -37,7 +37,7 @@ export async function resumeRun(
     open.set(kept);
     return 'done';
   };
-  const run = await operate(options, principal, runId, 'run.resume', resume, (after, transaction) =>
+  const run = await changeRun(options, principal, runId, 'run.resume', resume, (after, transaction) =>
     kept({ run: after, resumedAt: resumed?.timestamp }, transaction),
   );
   return { run, resumedAt: resumed?.timestamp };

@@ -1,14 +1,13 @@
 import { mintId } from '@svc/versioning/ids';
-import type { Clock } from '../clock.ts';
 import { HostError } from '../errors.ts';
-import type { Random } from '../random.ts';
-import type { Appended } from '../webhooks/outbox.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { NewEvent } from '../ports/engine.ts';
+import type { RunEvent } from '../ports/events.ts';
+import type { Random } from '../ports/random.ts';
+import { isTerminal, type Run } from '../ports/runs.ts';
 import { afterEvent, afterHistory } from './after-event.ts';
-import type { NewEvent } from './engine.ts';
-import type { RunEvent } from './event-store.ts';
 import { pausedEvent } from './host-events.ts';
-import type { Run } from './run.ts';
-import { isTerminal, type RunSignal, statusAfter } from './transitions.ts';
+import { type RunSignal, statusAfter } from './transitions.ts';
 
 /** A run, and what is about to be done with it. */
 export interface RunDraft {
@@ -27,6 +26,12 @@ export interface RunDraft {
    * @throws {HostError} `run_terminal`, `run_state_conflict`
    */
   signal(signal: RunSignal, stored: Partial<Run>): void;
+}
+
+/** An event that is being appended, and its run as the event leaves it. */
+export interface Appended {
+  readonly run: Run;
+  readonly event: RunEvent;
 }
 
 /** A draft as whoever writes it down sees it. */

@@ -1,4 +1,4 @@
-import type { RunStatus } from './run.ts';
+import type { RunStatus } from '../ports/runs.ts';
 
 /** What moves a run: most of it is an event of its log; a request to cancel is a fact beside the log. */
 export type RunSignal =
@@ -24,22 +24,9 @@ export function statusAfter(status: RunStatus, signal: RunSignal): RunStatus | u
   return TRANSITIONS[status][signal];
 }
 
-export function isTerminal(status: RunStatus): boolean {
-  return status === 'completed' || status === 'failed' || status === 'cancelled';
-}
-
 /** Whether an event ends its run. */
 export function isTerminalEvent(type: string): boolean {
   return type === 'run.completed' || type === 'run.failed' || type === 'run.cancelled';
-}
-
-/** Whether a host has something to do for a run of this status: it is to be driven, or brought to its end. */
-export function isExecutable(status: RunStatus): boolean {
-  return status === 'pending' || status === 'running' || status === 'cancelling';
-}
-
-export function isWaiting(status: RunStatus): boolean {
-  return status === 'waiting-approval' || status === 'waiting-input' || status === 'waiting-external';
 }
 
 type Moves = Readonly<Partial<Record<RunSignal, RunStatus>>>;

@@ -1,5 +1,5 @@
 import { createCipheriv, createDecipheriv, createHmac, createSecretKey, type KeyObject } from 'node:crypto';
-import type { Random } from '../random.ts';
+import type { Random } from '../ports/random.ts';
 
 /** Encrypts secrets at rest. Each is bound to what it belongs to, and opens for nothing else. */
 export interface SecretBox {

@@ -1,5 +1,4 @@
-import type { Run } from '../runs/run.ts';
-import { isTerminal } from '../runs/transitions.ts';
+import { isTerminal, type Run } from '../ports/runs.ts';
 import type { Followers } from './follow.ts';
 import type { Page, Pages, View } from './pages.ts';
 

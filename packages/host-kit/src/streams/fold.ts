@@ -1,6 +1,7 @@
+import { yieldToLoop } from '../ports/clock.ts';
+import type { Run } from '../ports/runs.ts';
+import type { Store } from '../ports/store.ts';
 import { beforeFirstEvent, runAfter } from '../runs/after-event.ts';
-import type { Run } from '../runs/run.ts';
-import type { Store } from '../stores/store.ts';
 
 /**
  * A run as it stood after the event of a sequence, or after its newest one when the log is not that long.
@@ -22,7 +23,7 @@ export async function runAt(
     if (events.length === 0) return folded;
     folded = events.reduce(runAfter, folded);
     // A long log must not keep everybody else waiting.
-    await new Promise((resolve) => setImmediate(resolve));
+    await yieldToLoop();
   }
 }
 

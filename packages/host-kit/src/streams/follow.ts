@@ -1,7 +1,7 @@
-import type { Clock } from '../clock.ts';
-import { describeError, type Log } from '../log.ts';
-import type { RunEvent } from '../runs/event-store.ts';
-import type { Store } from '../stores/store.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { RunEvent } from '../ports/events.ts';
+import { describeError, type Log } from '../ports/log.ts';
+import type { Store } from '../ports/store.ts';
 
 /** Tells the readers of runs that a log has grown. */
 export interface Followers {

@@ -1,7 +1,7 @@
-import type { RunEvent } from '../runs/event-store.ts';
-import type { Run } from '../runs/run.ts';
+import type { RunEvent } from '../ports/events.ts';
+import type { Run } from '../ports/runs.ts';
+import type { Store } from '../ports/store.ts';
 import { isTerminalEvent } from '../runs/transitions.ts';
-import type { Store } from '../stores/store.ts';
 
 /** How a log becomes what a reader is sent. */
 export interface View {

@@ -1,16 +1,15 @@
-import type { Clock } from '../clock.ts';
-import type { RunEvent } from '../runs/event-store.ts';
-import type { Run } from '../runs/run.ts';
-import { isTerminal } from '../runs/transitions.ts';
-import type { Store } from '../stores/store.ts';
-import { alarm } from './alarm.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { RunEvent } from '../ports/events.ts';
+import { isTerminal, type Run } from '../ports/runs.ts';
+import type { Store } from '../ports/store.ts';
 import type { Followers } from './follow.ts';
-import type { Places } from './places.ts';
+import type { ReaderLimiter } from './reader-limits.ts';
+import { newTimer } from './timer.ts';
 
 export interface PollParts {
   readonly store: Pick<Store, 'events'>;
   readonly followers: Followers;
-  readonly places: Places;
+  readonly readerLimiter: ReaderLimiter;
   readonly clock: Clock;
 }
 
@@ -46,7 +45,7 @@ export interface Polled {
  * @throws {HostError} `service_unavailable` when it would have to wait and the host is stopping
  */
 export async function poll(parts: PollParts, request: PollRequest): Promise<Polled> {
-  const { store, followers, places, clock } = parts;
+  const { store, followers, readerLimiter, clock } = parts;
   const { credentialId, after, until } = request;
   let run = request.run;
   let hasGrown = false;
@@ -57,7 +56,7 @@ export async function poll(parts: PollParts, request: PollRequest): Promise<Poll
     isOver = true;
     goOn();
   };
-  const timer = alarm(clock, giveUp);
+  const timer = newTimer(clock, giveUp);
   const following = followers.follow(run.runId, run.lastSequence, () => {
     hasGrown = true;
     goOn();
@@ -89,7 +88,7 @@ export async function poll(parts: PollParts, request: PollRequest): Promise<Poll
   }
 
   function prepareToWait(): void {
-    giveBack = places.take({ runId: run.runId, credentialId }, giveUp);
+    giveBack = readerLimiter.take({ runId: run.runId, credentialId }, giveUp);
     const gone = request.gone();
     if (gone.aborted) isOver = true;
     gone.addEventListener('abort', giveUp);

@@ -1,17 +1,17 @@
-import type { Clock } from '../clock.ts';
-import { describeError, type Log } from '../log.ts';
-import type { Run } from '../runs/run.ts';
-import { alarm } from './alarm.ts';
+import { type Clock, yieldToLoop } from '../ports/clock.ts';
+import { describeError, type Log } from '../ports/log.ts';
+import type { Run } from '../ports/runs.ts';
 import { cursor } from './cursor.ts';
 import type { Followers } from './follow.ts';
 import type { Page, Pages, View } from './pages.ts';
-import type { Places } from './places.ts';
+import type { ReaderLimiter } from './reader-limits.ts';
+import { newTimer } from './timer.ts';
 
 /** What every stream of a host is made of. */
 export interface StreamParts {
   readonly pages: Pages;
   readonly followers: Followers;
-  readonly places: Places;
+  readonly readerLimiter: ReaderLimiter;
   readonly clock: Clock;
   readonly log: Log;
   readonly limits: StreamLimits;
@@ -89,14 +89,14 @@ export function openStream(parts: StreamParts, request: StreamRequest): Readable
   let controller: ReadableStreamDefaultController<Uint8Array> | undefined;
 
   const { credentialId, run } = request;
-  const giveBack = parts.places.take({ runId: run.runId, credentialId }, () => {
+  const giveBack = parts.readerLimiter.take({ runId: run.runId, credentialId }, () => {
     isLeaving = true;
     // A reader who is not asking cannot be told.
     if (untakenSince === undefined) goOn();
     else finish('host-stopping');
   });
   const reading = cursor({ ...parts, ...request, grown: () => goOn() });
-  const timer = alarm(clock, ring);
+  const timer = newTimer(clock, ring);
   timer.ringBy(untakenSince + limits.stallMs);
 
   return new ReadableStream<Uint8Array>(
@@ -148,7 +148,7 @@ export function openStream(parts: StreamParts, request: StreamRequest): Readable
       }
       if (isQuiet) return keepAlive;
       // A long log of which nothing is shown must not keep everybody else waiting.
-      await nextTurn();
+      await yieldToLoop();
     }
   }
 
@@ -228,10 +228,6 @@ export type StreamOutcome = 'ended' | 'left' | 'stalled' | 'refused' | 'host-sto
 function nothingHeld() {
   const parts: Uint8Array[] = [];
   return { parts, bytes: 0, last: -1, since: 0, isUrgent: false };
-}
-
-function nextTurn(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve));
 }
 
 const LARGEST_BATCH_BYTES = 65_536;

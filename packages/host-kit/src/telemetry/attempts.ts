@@ -1,13 +1,13 @@
 import { type Attributes, type Link, ROOT_CONTEXT, type Span, SpanKind, SpanStatusCode } from '@opentelemetry/api';
-import type { Clock } from '../clock.ts';
-import type { Attempt, Attempted } from '../webhooks/attempt.ts';
-import type { Delivery } from '../webhooks/delivery.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { Delivery } from '../ports/deliveries.ts';
+import type { Transport, TransportVerdict } from '../ports/transport.ts';
+import type { Attempt, AttemptResult } from '../webhooks/attempt.ts';
 import { succeeded } from '../webhooks/outcome.ts';
-import { isDelivering } from '../webhooks/state.ts';
-import type { Transport, TransportVerdict } from '../webhooks/transport.ts';
+import { isDelivering } from '../webhooks/status.ts';
 import { counterOf, histogramOf, METRICS, upDownCounterOf } from './metrics.ts';
 import type { Scope } from './scope.ts';
-import { untraced, within } from './spans.ts';
+import { inSpan, withTracingSuppressed } from './spans.ts';
 
 export interface ObservedAttemptOptions {
   readonly clock: Clock;
@@ -35,7 +35,7 @@ export function observedAttempt(
     const options = { kind: SpanKind.CLIENT, attributes, ...(link !== undefined && { links: [link] }) };
     const span = tracer.startSpan('svc.webhook.attempt', options, ROOT_CONTEXT);
     try {
-      const attempted = await within(span, ROOT_CONTEXT, () => attempt(delivery, signal));
+      const attempted = await inSpan(span, ROOT_CONTEXT, () => attempt(delivery, signal));
       if (attempted !== undefined) {
         count(attempted);
         tell(span, attempted);
@@ -54,11 +54,11 @@ export function observedAttempt(
 
 /** A transport whose requests carry no trace of ours: they go to strangers. */
 export function untracedTransport(transport: Transport): Transport {
-  const post: Transport = (request) => untraced(() => transport(request));
+  const post: Transport = (request) => withTracingSuppressed(() => transport(request));
   return Object.assign(post, { close: () => transport.close?.() });
 }
 
-function outcomeCounters({ meter }: Scope): (attempted: Attempted) => void {
+function outcomeCounters({ meter }: Scope): (attempted: AttemptResult) => void {
   const duration = histogramOf(meter, METRICS.attemptDuration);
   const retries = counterOf(meter, METRICS.retries);
   const deadLetters = counterOf(meter, METRICS.deadLetters);
@@ -91,7 +91,7 @@ function attributesOf({ deliveryId, webhookId, runId, eventId, eventType, attemp
   };
 }
 
-function tell(span: Span, { subscription, verdict, settlement }: Attempted): void {
+function tell(span: Span, { subscription, verdict, settlement }: AttemptResult): void {
   span.setAttribute('svc.webhook.mode', subscription.durable ? 'durable' : 'best-effort');
   span.setAttribute('svc.webhook.settlement', settlement?.kind ?? 'claim-lost');
   if (verdict === undefined) return;

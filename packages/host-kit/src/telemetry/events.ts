@@ -1,6 +1,6 @@
 import { isSpanContextValid, type Link, type SpanContext, trace } from '@opentelemetry/api';
 import { isEventTypeV2 } from '@svc/webhook-verify/events';
-import type { RunEvent } from '../runs/event-store.ts';
+import type { RunEvent } from '../ports/events.ts';
 import { counterOf, METRICS } from './metrics.ts';
 import type { Scope } from './scope.ts';
 

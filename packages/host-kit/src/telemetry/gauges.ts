@@ -1,6 +1,6 @@
 import type { BatchObservableCallback } from '@opentelemetry/api';
-import type { Clock } from '../clock.ts';
-import type { Backlog } from '../webhooks/backlog-store.ts';
+import type { Backlog } from '../ports/backlog.ts';
+import type { Clock } from '../ports/clock.ts';
 import { gaugeOf, METRICS } from './metrics.ts';
 import type { Scope } from './scope.ts';
 

@@ -12,7 +12,7 @@ import {
 import type { Asked, RequestWatch } from '../http/watch.ts';
 import { histogramOf, METRICS, upDownCounterOf } from './metrics.ts';
 import type { Scope } from './scope.ts';
-import { within } from './spans.ts';
+import { inSpan } from './spans.ts';
 
 /**
  * Measures and traces requests by what they ask for and how they were answered.
@@ -32,7 +32,7 @@ export function requestWatch({ meter, tracer, incomingTraces }: Scope): RequestW
     active.add(1, shape);
     let status = 500;
     try {
-      const answer = await within(span, base, serve);
+      const answer = await inSpan(span, base, serve);
       status = answer.status;
       return answer;
     } finally {

@@ -7,10 +7,10 @@ import {
   type Span,
   trace,
 } from '@opentelemetry/api';
-import type { Log } from '../log.ts';
+import type { Log } from '../ports/log.ts';
 
 /** Runs `work` as a part of a span. Without an SDK there is no span, and nothing to be a part of. */
-export function within<T>(span: Span, base: Context, work: () => T): T {
+export function inSpan<T>(span: Span, base: Context, work: () => T): T {
   return span.spanContext().traceId === INVALID_TRACEID ? work() : context.with(trace.setSpan(base, span), work);
 }
 
@@ -18,7 +18,7 @@ export function within<T>(span: Span, base: Context, work: () => T): T {
  * Runs `work` where nothing is traced: instrumentation that the process has loaded makes no span of what it does, and puts no trace
  * context into a request that leaves.
  */
-export function untraced<T>(work: () => T): T {
+export function withTracingSuppressed<T>(work: () => T): T {
   return context.with(UNTRACED, work);
 }
 
@@ -40,6 +40,6 @@ function currentTraceId(): string | undefined {
 }
 
 /** Runs `work` as a part of no trace: it goes on long after whoever caused it. */
-export function apart<T>(work: () => T): T {
+export function outsideTrace<T>(work: () => T): T {
   return context.with(ROOT_CONTEXT, work);
 }

@@ -1,9 +1,9 @@
-import type { HealthMoved } from '../webhooks/health.ts';
+import type { StateChanged } from '../webhooks/subscription-state.ts';
 import { counterOf, METRICS } from './metrics.ts';
 import type { Scope } from './scope.ts';
 
 /** Counts the states that subscriptions and their circuits move through. */
-export function healthCounter({ meter }: Scope): HealthMoved {
+export function healthCounter({ meter }: Scope): StateChanged {
   const circuits = counterOf(meter, METRICS.circuitTransitions);
   const subscriptions = counterOf(meter, METRICS.subscriptionTransitions);
 

@@ -1,11 +1,11 @@
 import type { AuditObserver } from '../audit/recorder.ts';
-import type { Clock } from '../clock.ts';
 import type { RequestWatch } from '../http/watch.ts';
-import type { RunEvent } from '../runs/event-store.ts';
-import type { Store } from '../stores/store.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { RunEvent } from '../ports/events.ts';
+import type { Store } from '../ports/store.ts';
 import type { StreamOutcome } from '../streams/stream.ts';
 import type { Attempt } from '../webhooks/attempt.ts';
-import type { HealthMoved } from '../webhooks/health.ts';
+import type { StateChanged } from '../webhooks/subscription-state.ts';
 import { observedAttempt } from './attempts.ts';
 import { auditCounter } from './audit.ts';
 import { appendedSpans, eventCounter } from './events.ts';
@@ -25,7 +25,7 @@ import { timedStore } from './transactions.ts';
 export interface Telemetry {
   readonly watch: RequestWatch;
   readonly observed: (attempt: Attempt) => Attempt;
-  readonly moved: HealthMoved;
+  readonly moved: StateChanged;
   readonly appended: (event: RunEvent) => void;
   readonly audit: AuditObserver;
   readonly timed: (store: Store) => Store;

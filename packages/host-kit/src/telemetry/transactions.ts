@@ -1,5 +1,5 @@
-import type { Store } from '../stores/store.ts';
-import type { Transaction } from '../transaction.ts';
+import type { Store } from '../ports/store.ts';
+import type { Transaction } from '../ports/transaction.ts';
 import { histogramOf, METRICS } from './metrics.ts';
 import type { Scope } from './scope.ts';
 

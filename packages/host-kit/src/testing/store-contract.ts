@@ -1,4 +1,4 @@
-import type { Store } from '../stores/store.ts';
+import type { Store } from '../ports/store.ts';
 import { artifactsContract } from './store-contract/artifacts.ts';
 import { attemptsContract } from './store-contract/attempts.ts';
 import { auditContract } from './store-contract/audit.ts';

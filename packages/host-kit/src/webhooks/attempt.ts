@@ -1,18 +1,17 @@
-import type { Clock } from '../clock.ts';
-import { describeError, type Log } from '../log.ts';
-import type { Random } from '../random.ts';
-import type { Store } from '../stores/store.ts';
-import type { AttemptRecord } from './attempt-log.ts';
+import type { AttemptRecord } from '../ports/attempts.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { ClaimedDelivery, Delivery, Settlement } from '../ports/deliveries.ts';
+import { describeError, type Log } from '../ports/log.ts';
+import type { Random } from '../ports/random.ts';
+import type { Store } from '../ports/store.ts';
+import { READING_GOOD_FOR_MS, type Subscription, type SubscriptionState } from '../ports/subscriptions.ts';
+import type { Transport, TransportVerdict } from '../ports/transport.ts';
 import { admit } from './circuit.ts';
-import type { ClaimedDelivery, Delivery, Settlement } from './delivery.ts';
-import { changingHealth, type HealthMoved } from './health.ts';
-import { healthAfter, isTold, type OutcomeRules, settlementAfter, succeeded } from './outcome.ts';
+import { changesState, type OutcomeRules, settlementAfter, stateAfter, succeeded } from './outcome.ts';
 import { settling } from './settle.ts';
 import type { SignAttempt } from './signing.ts';
-import { isDelivering, statusAfter } from './state.ts';
-import type { Subscription, SubscriptionHealth } from './subscription.ts';
-import { READING_GOOD_FOR_MS } from './subscription-store.ts';
-import type { Transport, TransportVerdict } from './transport.ts';
+import { isDelivering, statusAfter } from './status.ts';
+import { changingState, type StateChanged } from './subscription-state.ts';
 
 /**
  * One attempt at one claimed delivery, from the circuit to the settlement. Rejects only when its outcome could not be
@@ -20,9 +19,9 @@ import type { Transport, TransportVerdict } from './transport.ts';
  *
  * @returns what has become durable; undefined when nothing has, because the subscription is gone or paused
  */
-export type Attempt = (delivery: ClaimedDelivery, signal: AbortSignal) => Promise<Attempted | undefined>;
+export type Attempt = (delivery: ClaimedDelivery, signal: AbortSignal) => Promise<AttemptResult | undefined>;
 
-export interface Attempted {
+export interface AttemptResult {
   /** As it was when the attempt began. */
   readonly subscription: Subscription;
   /** Undefined: nothing was sent. */
@@ -39,7 +38,7 @@ export interface AttemptOptions {
   readonly random: Random;
   readonly log: Log;
   /** Told of each change of a subscription's health, once it is durable. */
-  readonly moved: HealthMoved;
+  readonly moved: StateChanged;
   readonly rules: OutcomeRules;
   readonly attemptTimeoutMs: number;
   readonly userAgent: string;
@@ -78,8 +77,8 @@ export function attempt(options: AttemptOptions): Attempt {
       attempt: attemptRecord(delivery, verdict, now),
       // The host's own trouble is not held against the receiver.
       health:
-        verdict !== UNSIGNED && isTold(subscription, verdict)
-          ? (current) => healthAfter(current, verdict, now, rules)
+        verdict !== UNSIGNED && changesState(subscription, verdict)
+          ? (current) => stateAfter(current, verdict, now, rules)
           : undefined,
       isSent: true,
     });
@@ -111,7 +110,7 @@ export function attempt(options: AttemptOptions): Attempt {
     if (!isDelivering(subscription.status)) return false;
     if (subscription.circuit.state === 'closed') return true;
     const probeMs = options.attemptTimeoutMs + PROBE_MARGIN_MS;
-    return changingHealth(store, moved, async (_transaction, changeHealth) => {
+    return changingState(store, moved, async (_transaction, changeHealth) => {
       let through = false;
       await changeHealth(subscription.webhookId, ({ status, failures, circuit }) => {
         const decision = admit(circuit, clock.now(), probeMs);
@@ -152,13 +151,13 @@ export function attempt(options: AttemptOptions): Attempt {
   }
 
   /** Nothing is sent any more: straight to the dead letters. */
-  async function bury(delivery: ClaimedDelivery, subscription: Subscription): Promise<Attempted | undefined> {
+  async function bury(delivery: ClaimedDelivery, subscription: Subscription): Promise<AttemptResult | undefined> {
     const now = clock.now();
     const { attempts } = delivery;
     const expiresAt = now + rules.deadLetterRetentionMs;
     const settlement = { kind: 'dead', at: now, expiresAt, attempts, lastStatus: undefined } as const;
-    const buried = ({ status, circuit, failures }: Subscription): SubscriptionHealth => ({
-      status: statusAfter(status, 'bury') ?? status,
+    const buried = ({ status, circuit, failures }: Subscription): SubscriptionState => ({
+      status: statusAfter(status, 'dead-letter') ?? status,
       circuit,
       failures,
     });
@@ -172,8 +171,8 @@ export function attempt(options: AttemptOptions): Attempt {
     settlement: Settlement,
     reason: string,
     subscription: Subscription,
-    health?: (subscription: Subscription) => SubscriptionHealth,
-  ): Promise<Attempted | undefined> {
+    health?: (subscription: Subscription) => SubscriptionState,
+  ): Promise<AttemptResult | undefined> {
     const skipped = { kind: 'skipped', reason, durationMs: 0 } as const;
     const attempt = attemptRecord(delivery, skipped, clock.now());
     const stood = await settle({ delivery, settlement, attempt, health, isSent: false });

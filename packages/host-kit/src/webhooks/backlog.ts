@@ -1,6 +1,6 @@
 import type { Tenancy } from '@svc/auth';
-import type { Store } from '../stores/store.ts';
-import type { Backlog } from './backlog-store.ts';
+import type { Backlog } from '../ports/backlog.ts';
+import type { Store } from '../ports/store.ts';
 
 /** More than so many are told as so many. */
 export const BACKLOG_COUNTED = 10_000;

@@ -1,13 +1,4 @@
-/**
- * The circuit of a best-effort subscription. It is a value; the functions below are its whole behaviour.
- *
- * @see Interface: Webhook delivery circuit
- */
-export type Circuit =
-  | { readonly state: 'closed'; readonly consecutiveFailures: number }
-  | { readonly state: 'open'; readonly until: number }
-  /** One attempt is out to learn whether the receiver is back; its claim ends at `until` if the host dies meanwhile. */
-  | { readonly state: 'half-open'; readonly until: number };
+import type { Circuit } from '../ports/subscriptions.ts';
 
 export interface CircuitRule {
   /** Consecutive failures that open the circuit. */

@@ -1,7 +1,6 @@
-import type { Clock } from '../clock.ts';
-import { describeError, type Log } from '../log.ts';
-import type { Claim, ClaimedDelivery } from './delivery.ts';
-import type { DeliveryQueue } from './delivery-queue.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { Claim, ClaimedDelivery, DeliveryQueue } from '../ports/deliveries.ts';
+import { describeError, type Log } from '../ports/log.ts';
 
 /** Works off the outbox: as many attempts at a time as allowed, in turn across subscriptions, each when it is due. */
 export interface Dispatcher {
@@ -122,8 +121,8 @@ export function dispatcher(options: DispatcherOptions): Dispatcher {
     const beginBy = now + MOST_AHEAD_MS;
     const leaseUntil = beginBy + options.attemptTimeoutMs + LEASE_MARGIN_MS;
     const held = heldBySubscription();
-    const room = (webhookId: string) => CLAIMS_AHEAD * concurrency.perSubscription - (held.get(webhookId) ?? 0);
-    const claimed = await queue.claim({ now, leaseUntil, limit, room });
+    const capacityOf = (webhookId: string) => CLAIMS_AHEAD * concurrency.perSubscription - (held.get(webhookId) ?? 0);
+    const claimed = await queue.claim({ now, leaseUntil, limit, capacityOf });
     ready = [...ready, ...claimed.map((delivery) => ({ delivery, beginBy }))];
     beginReady();
     if (claimed.length === limit) return;

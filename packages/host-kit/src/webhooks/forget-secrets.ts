@@ -1,5 +1,5 @@
-import type { Clock } from '../clock.ts';
-import type { Store } from '../stores/store.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { Store } from '../ports/store.ts';
 
 /** A round that deletes the secrets that rotations replaced and that nothing signs with any more. */
 export function forgetExpiredSecrets(store: Store, clock: Clock): (signal: AbortSignal) => Promise<void> {

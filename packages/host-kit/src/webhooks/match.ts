@@ -1,6 +1,6 @@
-import { reachesWorkspace, type Tenancy } from '@svc/auth';
-import type { Run } from '../runs/run.ts';
-import type { Subscription } from './subscription.ts';
+import { reachesWorkspace } from '@svc/auth';
+import type { Run } from '../ports/runs.ts';
+import type { Subscription } from '../ports/subscriptions.ts';
 
 /**
  * Whether a subscription hears of this run: same tenant, same mode, the run's workspace within its scope, and a tag in common
@@ -8,7 +8,7 @@ import type { Subscription } from './subscription.ts';
  *
  * @see Interface: Webhook delivery rules, 2
  */
-export function hears(subscription: Subscription, run: Run): boolean {
+export function matches(subscription: Subscription, run: Run): boolean {
   // What a durable subscription cannot be sent still goes to its dead letters.
   if (!subscription.durable && subscription.status !== 'active') return false;
   // What a replay tells has been told.
@@ -17,15 +17,4 @@ export function hears(subscription: Subscription, run: Run): boolean {
   if (!reachesWorkspace(subscription, run.workspace)) return false;
   if (subscription.push !== undefined && subscription.push.runId !== run.runId) return false;
   return subscription.tags.length === 0 || subscription.tags.some((tag) => run.tags.includes(tag));
-}
-
-/** Whether a caller reaches everything that a subscription hears of, as managing it requires. */
-export function coversScope(
-  tenancy: Pick<Tenancy, 'workspaces'>,
-  { workspaces }: Pick<Subscription, 'workspaces'>,
-): boolean {
-  if (tenancy.workspaces === 'all') return true;
-  if (workspaces === 'all') return false;
-  const reached = tenancy.workspaces;
-  return workspaces.every((workspace) => reached.includes(workspace));
 }

@@ -1,15 +1,15 @@
 import { mintId } from '@svc/versioning/ids';
-import type { Clock } from '../clock.ts';
-import type { Random } from '../random.ts';
-import type { RunEvent } from '../runs/event-store.ts';
-import type { Run } from '../runs/run.ts';
-import type { Store } from '../stores/store.ts';
-import type { Transaction } from '../transaction.ts';
-import type { Delivery } from './delivery.ts';
-import { hears } from './match.ts';
-import type { PushFormats } from './push-target.ts';
-import type { Subscription } from './subscription.ts';
-import type { Topic } from './subscription-store.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { Delivery } from '../ports/deliveries.ts';
+import type { RunEvent } from '../ports/events.ts';
+import type { Random } from '../ports/random.ts';
+import type { Run } from '../ports/runs.ts';
+import type { Store } from '../ports/store.ts';
+import type { Subscription, Topic } from '../ports/subscriptions.ts';
+import type { Outbox } from '../runs/event-log.ts';
+import type { Appended } from '../runs/run-draft.ts';
+import { matches } from './match.ts';
+import type { PushFormats } from './push-format.ts';
 
 export interface OutboxOptions {
   readonly store: Store;
@@ -28,19 +28,6 @@ export interface Rendered {
   readonly body: Uint8Array;
 }
 
-/** An event that is being appended, and its run as the event leaves it. */
-export interface Appended {
-  readonly run: Run;
-  readonly event: RunEvent;
-}
-
-/**
- * Writes one delivery of each event for each subscription that hears of it, into the transaction that appends them.
- *
- * @returns how many there were
- */
-export type Outbox = (appended: readonly Appended[], transaction: Transaction) => Promise<number>;
-
 export function outbox(options: OutboxOptions): Outbox {
   const { store, clock, random, render, formats = NO_FORMATS } = options;
 
@@ -56,7 +43,7 @@ export function outbox(options: OutboxOptions): Outbox {
   function deliveriesOf({ run, event }: Appended, listening: readonly Subscription[]): readonly Delivery[] {
     const rendered = new Map<Subscription['major'], Rendered>();
     return listening
-      .filter((subscription) => hears(subscription, run) && isWorded(subscription))
+      .filter((subscription) => matches(subscription, run) && isWorded(subscription))
       .map((subscription) => deliveryTo(subscription, event, renderedFor(subscription)));
 
     function renderedFor({ push, major }: Subscription): Rendered {

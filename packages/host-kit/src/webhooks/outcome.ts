@@ -1,10 +1,10 @@
-import type { Random } from '../random.ts';
+import type { Delivery, Settlement } from '../ports/deliveries.ts';
+import type { Random } from '../ports/random.ts';
+import type { Subscription, SubscriptionState } from '../ports/subscriptions.ts';
+import type { TransportVerdict } from '../ports/transport.ts';
 import { afterFailure, afterSuccess, type CircuitRule } from './circuit.ts';
-import type { Delivery, Settlement } from './delivery.ts';
 import { type RetryPolicy, retryAfterMs, retryDelay } from './retry.ts';
-import { isDelivering, statusAfter } from './state.ts';
-import type { Subscription, SubscriptionHealth } from './subscription.ts';
-import type { TransportVerdict } from './transport.ts';
+import { isDelivering, statusAfter } from './status.ts';
 
 /** What the outcome of an attempt is judged by. */
 export interface OutcomeRules {
@@ -29,7 +29,7 @@ export function succeeded(verdict: TransportVerdict): boolean {
  * @see Interface: Events, Webhook delivery of events
  */
 export function settlementAfter(
-  { delivery, subscription, verdict, now }: Attempted,
+  { delivery, subscription, verdict, now }: FinishedAttempt,
   rules: OutcomeRules,
   random: Random,
 ): Settlement {
@@ -44,7 +44,7 @@ export function settlementAfter(
   return { kind: 'retry', dueAt: now + delay, attempts, lastStatus };
 }
 
-export interface Attempted {
+export interface FinishedAttempt {
   readonly delivery: Delivery;
   readonly subscription: Subscription;
   readonly verdict: TransportVerdict;
@@ -52,7 +52,7 @@ export interface Attempted {
 }
 
 /** Whether an outcome can change the health of a subscription; most do not, which spares the write. */
-export function isTold({ durable, circuit }: Subscription, verdict: TransportVerdict): boolean {
+export function changesState({ durable, circuit }: Subscription, verdict: TransportVerdict): boolean {
   if (succeeded(verdict)) return circuit.state !== 'closed' || circuit.consecutiveFailures > 0;
   return !durable || isGone(verdict);
 }
@@ -61,12 +61,12 @@ export function isTold({ durable, circuit }: Subscription, verdict: TransportVer
  * The subscription's health after an attempt. The circuit belongs to best effort alone: a durable delivery is never dropped
  * by one.
  */
-export function healthAfter(
+export function stateAfter(
   subscription: Subscription,
   verdict: TransportVerdict,
   now: number,
   { circuit: rule }: OutcomeRules,
-): SubscriptionHealth {
+): SubscriptionState {
   const { circuit, failures, status } = subscription;
   if (succeeded(verdict)) return { status, failures, circuit: afterSuccess() };
   const failing = statusAfter(status, 'fail') ?? status;

@@ -3,17 +3,17 @@ import type { AuditFact } from '@svc/auth/audit';
 import { checkUrl, type EgressPolicy } from '@svc/egress-guard';
 import { mintId } from '@svc/versioning/ids';
 import { secretFingerprint } from '@svc/webhook-verify';
-import { factAbout } from '../audit/fact.ts';
-import type { Clock } from '../clock.ts';
+import { factAbout, type RecordAudit } from '../audit/fact.ts';
 import { HostError, invalid } from '../errors.ts';
-import type { Random } from '../random.ts';
-import type { Run } from '../runs/run.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { Random } from '../ports/random.ts';
+import type { Run } from '../ports/runs.ts';
+import type { Store } from '../ports/store.ts';
+import type { Subscription } from '../ports/subscriptions.ts';
+import type { Transaction } from '../ports/transaction.ts';
 import type { SecretBox } from '../sealing/secret-box.ts';
-import type { Store } from '../stores/store.ts';
-import type { Transaction } from '../transaction.ts';
-import { type CeaseOptions, cease } from './cease.ts';
 import { CLOSED } from './circuit.ts';
-import type { Subscription } from './subscription.ts';
+import { type StopDeliveringOptions, stopDelivering } from './stop-delivering.ts';
 
 export interface Pushes {
   /**
@@ -41,12 +41,11 @@ export interface PushesOptions {
   readonly random: Random;
   readonly egress: EgressPolicy;
   readonly secrets: SecretBox;
-  readonly dispatcher: CeaseOptions['dispatcher'];
-  /** Writes an audit fact in the transaction of what it records. */
-  readonly record: (fact: AuditFact, transaction: Transaction) => Promise<void>;
+  readonly dispatcher: StopDeliveringOptions['dispatcher'];
+  readonly recordAudit: RecordAudit;
 }
 
-export function pushes({ store, clock, random, egress, secrets, dispatcher, record }: PushesOptions): Pushes {
+export function pushes({ store, clock, random, egress, secrets, dispatcher, recordAudit }: PushesOptions): Pushes {
   return {
     async add(principal, run, { name, format, url, events, secret }) {
       const checked = checkUrl(url, egress);
@@ -86,10 +85,10 @@ export function pushes({ store, clock, random, egress, secrets, dispatcher, reco
         }
         await remove(principal, same, transaction);
         await store.subscriptions.insert(subscription, transaction);
-        await record(fact(principal, 'webhook.register', webhookId), transaction);
+        await recordAudit(fact(principal, 'webhook.register', webhookId), transaction);
         return same.map(({ webhookId }) => webhookId);
       });
-      await cease({ store, clock, dispatcher }, replaced);
+      await stopDelivering({ store, clock, dispatcher }, replaced);
       return subscription;
     },
     list: (_principal, run) => store.transaction((transaction) => store.subscriptions.pushesOf(run, transaction)),
@@ -99,7 +98,7 @@ export function pushes({ store, clock, random, egress, secrets, dispatcher, reco
         await remove(principal, found, transaction);
         return found.map(({ webhookId }) => webhookId);
       });
-      await cease({ store, clock, dispatcher }, removed);
+      await stopDelivering({ store, clock, dispatcher }, removed);
       return removed.length > 0;
     },
   };
@@ -112,7 +111,7 @@ export function pushes({ store, clock, random, egress, secrets, dispatcher, reco
 
   async function remove(principal: Principal, found: readonly Subscription[], transaction: Transaction): Promise<void> {
     for (const { webhookId } of found) await store.subscriptions.remove(principal.tenancy, webhookId, transaction);
-    for (const { webhookId } of found) await record(fact(principal, 'webhook.unregister', webhookId), transaction);
+    for (const { webhookId } of found) await recordAudit(fact(principal, 'webhook.unregister', webhookId), transaction);
   }
 
   function fact(principal: Principal, action: 'webhook.register' | 'webhook.unregister', webhookId: string): AuditFact {

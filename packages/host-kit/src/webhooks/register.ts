@@ -1,18 +1,17 @@
 import { type Principal, reachesWorkspace } from '@svc/auth';
-import type { AuditFact } from '@svc/auth/audit';
 import { checkUrl, type EgressPolicy } from '@svc/egress-guard';
 import type { Major } from '@svc/versioning';
 import { mintId } from '@svc/versioning/ids';
 import { secretFingerprint } from '@svc/webhook-verify';
-import { factAbout } from '../audit/fact.ts';
-import type { Clock } from '../clock.ts';
+import { factAbout, type RecordAudit } from '../audit/fact.ts';
 import { HostError } from '../errors.ts';
-import type { Random } from '../random.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { Random } from '../ports/random.ts';
+import type { Store } from '../ports/store.ts';
+import type { SignatureAlgorithm, Subscription } from '../ports/subscriptions.ts';
+import type { Transaction } from '../ports/transaction.ts';
 import type { SecretBox } from '../sealing/secret-box.ts';
-import type { Store } from '../stores/store.ts';
-import type { Transaction } from '../transaction.ts';
 import { CLOSED } from './circuit.ts';
-import type { SignatureAlgorithm, Subscription } from './subscription.ts';
 import type { EndpointVerifier } from './verify-endpoint.ts';
 
 /** What a subscriber asks for, whichever major it asked in. `events` are in the stored vocabulary. */
@@ -38,8 +37,7 @@ export interface RegisterOptions {
   readonly endpoints: Pick<EndpointVerifier, 'verify'>;
   /** Whether a workspace of that name exists in the tenant. */
   readonly hasWorkspace: (tenant: string, workspace: string) => boolean;
-  /** Writes an audit fact in the transaction of what it records. */
-  readonly record: (fact: AuditFact, transaction: Transaction) => Promise<void>;
+  readonly recordAudit: RecordAudit;
   /** Whether a subscription registered under a major is durable. */
   readonly durable: Readonly<Record<Major, boolean>>;
 }
@@ -66,7 +64,7 @@ export async function register(
   registration: Registration,
   registered: (registered: Registered, transaction: Transaction) => Promise<void> = async () => {},
 ): Promise<Registered> {
-  const { store, clock, random, egress, secrets, endpoints, record } = options;
+  const { store, clock, random, egress, secrets, endpoints, recordAudit } = options;
   const workspaces = scopeOf(options, principal, registration.workspace);
   const checked = checkUrl(registration.url, egress);
   if (!checked.ok) throw rejected(checked.reason);
@@ -102,7 +100,7 @@ export async function register(
   const fact = factAbout(principal, { action: 'webhook.register', target, at: subscription.createdAt });
   await store.transaction(async (transaction) => {
     await store.subscriptions.insert(subscription, transaction);
-    await record(fact, transaction);
+    await recordAudit(fact, transaction);
     await registered({ subscription, secret }, transaction);
   });
   return { subscription, secret };

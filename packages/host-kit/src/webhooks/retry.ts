@@ -1,4 +1,4 @@
-import { fraction, type Random } from '../random.ts';
+import { fraction, type Random } from '../ports/random.ts';
 
 /** @see Interface: Events, Webhook delivery of events, 3 */
 export interface RetryPolicy {

@@ -1,15 +1,14 @@
 import { timingSafeEqual } from 'node:crypto';
 import type { Principal } from '@svc/auth';
-import type { AuditFact } from '@svc/auth/audit';
 import { secretFingerprint } from '@svc/webhook-verify';
-import { factAbout } from '../audit/fact.ts';
-import type { Clock } from '../clock.ts';
+import { factAbout, type RecordAudit } from '../audit/fact.ts';
 import { HostError, invalid } from '../errors.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { Store } from '../ports/store.ts';
+import type { Subscription, SubscriptionSecrets } from '../ports/subscriptions.ts';
+import type { Transaction } from '../ports/transaction.ts';
 import type { SecretBox } from '../sealing/secret-box.ts';
-import type { Store } from '../stores/store.ts';
-import type { Transaction } from '../transaction.ts';
-import { managed } from './operate.ts';
-import type { Subscription, SubscriptionSecrets } from './subscription.ts';
+import { managed } from './operator-actions.ts';
 
 export interface RotateOptions {
   readonly store: Store;
@@ -17,8 +16,7 @@ export interface RotateOptions {
   readonly secrets: SecretBox;
   /** How long the secret that is replaced stays good. */
   readonly overlapSeconds: number;
-  /** Writes an audit fact in the transaction of what it records. */
-  readonly record: (fact: AuditFact, transaction: Transaction) => Promise<void>;
+  readonly recordAudit: RecordAudit;
 }
 
 /** When, in ms, a secret took over, and until when the one before is good. */
@@ -36,7 +34,7 @@ export interface Rotated {
  * @throws {HostError} as `managed`; `validation_error` for a subscription of the default scheme alone, and for the secret that it has
  */
 export async function rotateSecret(
-  { store, clock, secrets, overlapSeconds, record }: RotateOptions,
+  { store, clock, secrets, overlapSeconds, recordAudit }: RotateOptions,
   principal: Principal,
   webhookId: string,
   secret: string,
@@ -68,7 +66,7 @@ export async function rotateSecret(
     const target = `${tenant}/${webhookId}`;
     const details = { overlapSeconds };
     const fact = factAbout(principal, { action: 'webhook.rotate-secret', target, at: now, details });
-    if (!isRepeated) await record(fact, transaction);
+    if (!isRepeated) await recordAudit(fact, transaction);
     return rotated;
   });
 }

@@ -1,10 +1,10 @@
 import { groupCommit } from '../group-commit.ts';
-import type { Store } from '../stores/store.ts';
-import type { Transaction } from '../transaction.ts';
-import type { AttemptRecord } from './attempt-log.ts';
-import type { ClaimedDelivery, Settlement } from './delivery.ts';
-import type { HealthMoved } from './health.ts';
-import type { Subscription, SubscriptionHealth } from './subscription.ts';
+import type { AttemptRecord } from '../ports/attempts.ts';
+import type { ClaimedDelivery, Settlement } from '../ports/deliveries.ts';
+import type { Store } from '../ports/store.ts';
+import type { Subscription, SubscriptionState } from '../ports/subscriptions.ts';
+import type { Transaction } from '../ports/transaction.ts';
+import type { StateChanged } from './subscription-state.ts';
 
 /** What a claimed delivery came to. */
 export interface Ended {
@@ -14,7 +14,7 @@ export interface Ended {
   /** Undefined: there was none yet. */
   readonly attempt: AttemptRecord | undefined;
   /** What it means for the subscription; undefined: nothing. */
-  readonly health: ((subscription: Subscription) => SubscriptionHealth) | undefined;
+  readonly health: ((subscription: Subscription) => SubscriptionState) | undefined;
   /** Something was sent: the attempt and what it means are written even if the claim was lost meanwhile. */
   readonly isSent: boolean;
 }
@@ -29,7 +29,7 @@ export type Settle = (ended: Ended) => Promise<boolean>;
 /** @param moved told of each change of a subscription's health, once it is durable */
 export function settling(
   store: Pick<Store, 'transaction' | 'deliveries' | 'attempts' | 'subscriptions'>,
-  moved: HealthMoved,
+  moved: StateChanged,
 ): Settle {
   const settle = groupCommit<Ended, Settled>({
     transaction: store.transaction,
@@ -58,7 +58,7 @@ export function settling(
     for (const { ended, moves } of written.toSorted(bySubscription)) {
       const { delivery, health } = ended;
       if (health !== undefined)
-        await store.subscriptions.updateHealth(delivery.webhookId, noting(health, moves), transaction);
+        await store.subscriptions.updateState(delivery.webhookId, noting(health, moves), transaction);
     }
     return settled.map((value) => ({ status: 'fulfilled', value }) as const);
   }
@@ -70,8 +70,8 @@ interface Settled {
 }
 
 interface Move {
-  readonly before: SubscriptionHealth;
-  readonly after: SubscriptionHealth;
+  readonly before: SubscriptionState;
+  readonly after: SubscriptionState;
 }
 
 function noting(health: NonNullable<Ended['health']>, moves: Move[]): NonNullable<Ended['health']> {

@@ -1,9 +1,9 @@
 import { type HeaderFamily, signDelivery } from '@svc/webhook-verify';
 import { signStandard } from '@svc/webhook-verify/standard-webhooks';
+import type { Delivery } from '../ports/deliveries.ts';
+import type { PushTarget, Subscription } from '../ports/subscriptions.ts';
 import type { SecretBox } from '../sealing/secret-box.ts';
-import type { Delivery } from './delivery.ts';
-import type { PushFormats, PushTarget } from './push-target.ts';
-import type { Subscription } from './subscription.ts';
+import type { PushFormats } from './push-format.ts';
 
 /**
  * The signature headers of one attempt, signed afresh.

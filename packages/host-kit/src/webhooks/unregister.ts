@@ -1,19 +1,17 @@
 import type { Principal } from '@svc/auth';
-import type { AuditFact } from '@svc/auth/audit';
-import { factAbout } from '../audit/fact.ts';
-import type { Clock } from '../clock.ts';
+import { factAbout, type RecordAudit } from '../audit/fact.ts';
 import { HostError } from '../errors.ts';
-import type { Store } from '../stores/store.ts';
-import type { Transaction } from '../transaction.ts';
-import { cease } from './cease.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { Store } from '../ports/store.ts';
+import type { Transaction } from '../ports/transaction.ts';
 import type { Dispatcher } from './dispatcher.ts';
+import { stopDelivering } from './stop-delivering.ts';
 
 export interface UnregisterOptions {
   readonly store: Store;
   readonly clock: Clock;
   readonly dispatcher: Pick<Dispatcher, 'forget'>;
-  /** Writes an audit fact in the transaction of what it records. */
-  readonly record: (fact: AuditFact, transaction: Transaction) => Promise<void>;
+  readonly recordAudit: RecordAudit;
 }
 
 /**
@@ -25,7 +23,7 @@ export interface UnregisterOptions {
  * the caller's
  */
 export async function unregister(
-  { store, clock, dispatcher, record }: UnregisterOptions,
+  { store, clock, dispatcher, recordAudit }: UnregisterOptions,
   principal: Principal,
   webhookId: string,
   workspace: string | undefined,
@@ -38,11 +36,11 @@ export async function unregister(
     const target = `${tenancy.tenant}/${webhookId}`;
     const fact = factAbout(principal, { action: 'webhook.unregister', target, at: clock.now() });
     if (found.kind !== 'found') return found;
-    await record(fact, transaction);
+    await recordAudit(fact, transaction);
     await removing(transaction);
     return found;
   });
-  if (removed.kind === 'found') return await cease({ store, clock, dispatcher }, [webhookId]);
+  if (removed.kind === 'found') return await stopDelivering({ store, clock, dispatcher }, [webhookId]);
   if (removed.kind === 'absent' || workspace !== undefined) {
     throw new HostError('not_found', 'There is no such subscription.', { details: undefined });
   }

@@ -1,10 +1,10 @@
 import { mintId } from '@svc/versioning/ids';
 import { signStandard, VERIFICATION_TYPE } from '@svc/webhook-verify/standard-webhooks';
-import type { Clock } from '../clock.ts';
 import { HostError } from '../errors.ts';
-import type { Log } from '../log.ts';
-import type { Random } from '../random.ts';
-import type { Transport, TransportVerdict } from './transport.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { Log } from '../ports/log.ts';
+import type { Random } from '../ports/random.ts';
+import type { Transport, TransportVerdict } from '../ports/transport.ts';
 
 /** Asks endpoints whether they want the deliveries that somebody is about to subscribe them to. */
 export interface EndpointVerifier {

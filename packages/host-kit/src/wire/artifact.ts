@@ -1,8 +1,8 @@
 import type { Major } from '@svc/versioning';
 import { z } from 'zod';
 import type { JsonObject } from '../json.ts';
-import type { Artifact } from '../runs/artifact.ts';
-import type { Run } from '../runs/run.ts';
+import type { Artifact } from '../ports/artifacts.ts';
+import type { Run } from '../ports/runs.ts';
 import { runIdOf } from './event.ts';
 import { jsonValue, runId } from './schemas.ts';
 

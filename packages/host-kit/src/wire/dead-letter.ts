@@ -2,8 +2,8 @@ import type { Major } from '@svc/versioning';
 import { bindId } from '@svc/versioning/ids';
 import { z } from 'zod';
 import type { JsonObject } from '../json.ts';
-import type { DeadLetter, DeadLetterCursor } from '../webhooks/delivery.ts';
-import type { Subscription } from '../webhooks/subscription.ts';
+import type { DeadLetter, DeadLetterCursor } from '../ports/deliveries.ts';
+import type { Subscription } from '../ports/subscriptions.ts';
 
 /** A dead letter as a major shows it: ids in its form, the event type as it was sent, and nothing of the delivery itself. */
 export const deadLetterBody: Readonly<Record<Major, (letter: DeadLetter, subscription: Subscription) => JsonObject>> = {

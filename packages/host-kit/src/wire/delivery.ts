@@ -1,7 +1,7 @@
 import type { Major } from '@svc/versioning';
 import { eventName } from '@svc/versioning/events';
-import type { RunEvent } from '../runs/event-store.ts';
-import type { Run } from '../runs/run.ts';
+import type { RunEvent } from '../ports/events.ts';
+import type { Run } from '../ports/runs.ts';
 import type { Rendered } from '../webhooks/outbox.ts';
 import { eventBody, runIdOf } from './event.ts';
 

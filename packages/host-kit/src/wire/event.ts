@@ -4,8 +4,8 @@ import { bindId } from '@svc/versioning/ids';
 import { projectOwner } from '@svc/versioning/projection';
 import { z } from 'zod';
 import { isJsonObject, type Json, type JsonObject } from '../json.ts';
-import type { RunEvent } from '../runs/event-store.ts';
-import type { Run } from '../runs/run.ts';
+import type { RunEvent } from '../ports/events.ts';
+import type { Run } from '../ports/runs.ts';
 import { interruptPayload } from './interrupt-event.ts';
 import { jsonValue, runId } from './schemas.ts';
 

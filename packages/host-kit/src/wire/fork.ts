@@ -1,8 +1,8 @@
 import type { Major } from '@svc/versioning';
 import { z } from 'zod';
 import type { JsonObject } from '../json.ts';
+import type { Run } from '../ports/runs.ts';
 import type { ForkRequest } from '../runs/fork.ts';
-import type { Run } from '../runs/run.ts';
 import { runIdOf } from './event.ts';
 import { createdBody, runOptions, runStatus } from './run.ts';
 import { runId } from './schemas.ts';

@@ -1,8 +1,8 @@
 import type { Major } from '@svc/versioning';
 import { bindId } from '@svc/versioning/ids';
 import { isJsonObject, type Json, type JsonObject } from '../json.ts';
-import type { RunEvent } from '../runs/event-store.ts';
-import type { Run } from '../runs/run.ts';
+import type { RunEvent } from '../ports/events.ts';
+import type { Run } from '../ports/runs.ts';
 
 /** The id of an interrupt as a major names it. */
 export const interruptIdOf: Readonly<Record<Major, (tenant: string, interruptId: string) => string>> = {

@@ -1,9 +1,9 @@
 import type { Major } from '@svc/versioning';
 import { z } from 'zod';
-import type { Interrupt } from '../interrupts/interrupt.ts';
 import type { TokenIntent } from '../interrupts/token.ts';
 import type { Json, JsonObject } from '../json.ts';
-import type { Run } from '../runs/run.ts';
+import type { Interrupt } from '../ports/interrupts.ts';
+import type { Run } from '../ports/runs.ts';
 import { runIdOf } from './event.ts';
 import { questionBody } from './interrupt-event.ts';
 import { runStatus } from './run.ts';

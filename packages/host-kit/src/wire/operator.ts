@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { JsonObject } from '../json.ts';
-import type { AttemptRecord } from '../webhooks/attempt-log.ts';
-import type { Subscription } from '../webhooks/subscription.ts';
+import type { AttemptRecord } from '../ports/attempts.ts';
+import type { Subscription } from '../ports/subscriptions.ts';
 
 /** A subscription as its operator sees it: everything but the secret. The URL is the subscriber's own, and shown without its query. */
 export function operatorView(subscription: Subscription): JsonObject {

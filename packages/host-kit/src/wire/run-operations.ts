@@ -1,7 +1,7 @@
 import type { Major } from '@svc/versioning';
 import { z } from 'zod';
 import type { JsonObject } from '../json.ts';
-import type { PauseRequest, Run } from '../runs/run.ts';
+import type { PauseRequest, Run } from '../ports/runs.ts';
 import { runIdOf } from './event.ts';
 import { runStatus } from './run.ts';
 import { runId } from './schemas.ts';

@@ -2,8 +2,8 @@ import type { Major } from '@svc/versioning';
 import { projectId } from '@svc/versioning/ids';
 import { z } from 'zod';
 import type { JsonObject } from '../json.ts';
+import type { Run } from '../ports/runs.ts';
 import type { RunRequest } from '../runs/create.ts';
-import type { Run } from '../runs/run.ts';
 import { ownerMember, runIdOf } from './event.ts';
 import { jsonObject, owner, runId } from './schemas.ts';
 

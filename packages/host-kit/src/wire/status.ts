@@ -1,7 +1,7 @@
 import type { HealthReport } from '../health/health.ts';
 import type { JsonObject } from '../json.ts';
+import type { Backlog } from '../ports/backlog.ts';
 import { BACKLOG_COUNTED } from '../webhooks/backlog.ts';
-import type { Backlog } from '../webhooks/backlog-store.ts';
 
 /**
  * A host as an operator sees it: why it is not ready, and how far it is behind with what it delivers for the operator's tenant, if its store

@@ -1,8 +1,8 @@
 import type { Major } from '@svc/versioning';
 import { eventName } from '@svc/versioning/events';
 import { z } from 'zod';
-import type { RunEvent } from '../runs/event-store.ts';
-import type { Run } from '../runs/run.ts';
+import type { RunEvent } from '../ports/events.ts';
+import type { Run } from '../ports/runs.ts';
 import { admits, type EventMode } from '../streams/mode.ts';
 import { eventBody, runEvent } from './event.ts';
 import { snapshot, snapshotBody } from './run.ts';

@@ -5,9 +5,9 @@ import { EVENT_TYPES_V1, EVENT_TYPES_V2 } from '@svc/webhook-verify/events';
 import { isStandardSecret } from '@svc/webhook-verify/standard-webhooks';
 import { z } from 'zod';
 import type { JsonObject } from '../json.ts';
+import type { SignatureAlgorithm, Subscription } from '../ports/subscriptions.ts';
 import type { Registered, Registration } from '../webhooks/register.ts';
 import type { Rotated } from '../webhooks/rotate.ts';
-import type { SignatureAlgorithm, Subscription } from '../webhooks/subscription.ts';
 
 const VOCABULARY: Readonly<Record<Major, ReadonlySet<string>>> = { 1: EVENT_TYPES_V1, 2: EVENT_TYPES_V2 };
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { JsonObject } from '../json.ts';
-import type { WorkspaceFile, WorkspaceFileHead } from '../workspace/workspace-file.ts';
+import type { WorkspaceFile, WorkspaceFileHead } from '../ports/workspace.ts';
 
 /** The body of a PUT. Files are on the wire of major 1 alone. */
 export const fileRequest: z.ZodType<{ content: string; contentType: string }> = z.strictObject({

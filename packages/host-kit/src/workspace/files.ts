@@ -1,12 +1,12 @@
 import type { Principal } from '@svc/auth';
 import type { AuditFact } from '@svc/auth/audit';
-import { factAbout } from '../audit/fact.ts';
-import type { Clock } from '../clock.ts';
+import { factAbout, type RecordAudit } from '../audit/fact.ts';
 import { HostError } from '../errors.ts';
-import type { Random } from '../random.ts';
-import type { Store } from '../stores/store.ts';
-import type { Transaction } from '../transaction.ts';
-import { type NewestVersion, placeOf, type WorkspaceFile } from './workspace-file.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { Random } from '../ports/random.ts';
+import type { Store } from '../ports/store.ts';
+import type { Transaction } from '../ports/transaction.ts';
+import { type NewestVersion, placeOf, type WorkspaceFile } from '../ports/workspace.ts';
 
 /** What a workspace has room for. */
 export interface WorkspaceFileLimits {
@@ -22,8 +22,7 @@ export interface ChangeOptions {
   readonly clock: Clock;
   readonly random: Random;
   readonly limits: WorkspaceFileLimits;
-  /** Writes an audit fact in the transaction of what it records. */
-  readonly record: (fact: AuditFact, transaction: Transaction) => Promise<void>;
+  readonly recordAudit: RecordAudit;
 }
 
 /** Whether a change may be made to what there is: `undefined` where there is no file. */
@@ -38,7 +37,7 @@ export type Precondition = (etag: string | undefined) => boolean;
  * @see Interface: PUT /v1/host/workspace/files/{path}
  */
 export async function putFile(
-  { store, clock, random, limits, record }: ChangeOptions,
+  { store, clock, random, limits, recordAudit }: ChangeOptions,
   principal: Principal,
   given: { readonly path: string; readonly content: string; readonly contentType: string },
   precondition: Precondition,
@@ -57,7 +56,7 @@ export async function putFile(
     const { path, contentType } = given;
     const file = { path, contentType, content, version, etag: `${version}-${unique}`, updatedAt: clock.now() };
     await store.workspace.put(place, file, limits.maxVersions, transaction);
-    await record(fact(principal, 'workspace.put', file), transaction);
+    await recordAudit(fact(principal, 'workspace.put', file), transaction);
     await written(file, transaction);
     return file;
   });
@@ -71,7 +70,7 @@ export async function putFile(
  * @see Interface: DELETE /v1/host/workspace/files/{path}
  */
 export async function removeFile(
-  { store, clock, limits, record }: ChangeOptions,
+  { store, clock, limits, recordAudit }: ChangeOptions,
   principal: Principal,
   path: string,
   precondition: Precondition,
@@ -85,7 +84,7 @@ export async function removeFile(
     const removal = { path, version: newest.version + 1, updatedAt: clock.now() };
     const keep = { versions: limits.maxVersions, removed: limits.maxFiles };
     await store.workspace.remove(place, removal, keep, transaction);
-    await record(fact(principal, 'workspace.remove', removal), transaction);
+    await recordAudit(fact(principal, 'workspace.remove', removal), transaction);
     await removed(transaction);
   });
 }

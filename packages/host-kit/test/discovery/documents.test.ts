@@ -9,18 +9,18 @@ import {
   DISCOVERY_JSON_SCHEMAS,
   DISCOVERY_V1,
   DISCOVERY_V2,
+  type DiscoveryInput,
   documentV1,
   documentV2,
   type Facets,
   type HostCapabilities,
-  type HostFacts,
   REFERENCE_INTEROP,
   scopeDiscovery,
 } from '../../src/discovery/index.ts';
 import { representation } from '../../src/http/representation.ts';
 import { DEFAULT_MAX_REQUEST_BODY_BYTES, WORKSPACE_FILE_DEFAULTS } from '../../src/options.ts';
 
-function facts(capabilities: HostCapabilities = {}, over: Partial<HostFacts> = {}): HostFacts {
+function facts(capabilities: HostCapabilities = {}, over: Partial<DiscoveryInput> = {}): DiscoveryInput {
   return {
     versions: ['1.1', '2.0'],
     preferred: '1.1',
@@ -376,7 +376,7 @@ describe(
     });
 
     describe(covers('webhooks.durable.v2-facet'), () => {
-      const webhooksOf = (over: Partial<HostFacts['webhooks']>) =>
+      const webhooksOf = (over: Partial<DiscoveryInput['webhooks']>) =>
         documentV2(facts({}, { webhooks: { ...facts().webhooks, ...over } }), '2.0').webhooks;
 
       test('webhooks list v1, and what they can be signed by beside it with the overlap of its rotation', () => {

@@ -5,9 +5,9 @@ import { chance } from '@svc/tools/chance';
 import { covers } from '@svc/tools/covers';
 import { startPostgres } from '@svc/tools/postgres';
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
+import type { Store } from '../../src/ports/store.ts';
 import { openDatabase } from '../../src/stores/postgres/database.ts';
 import { postgresStore } from '../../src/stores/postgres/index.ts';
-import type { Store } from '../../src/stores/store.ts';
 
 /** `SVC_SEED` chooses what happens, `SVC_STRESS_MS` for how long. */
 const luck = chance(Number(env.SVC_SEED ?? 1));

@@ -2,8 +2,8 @@ import { generateKeyPairSync } from 'node:crypto';
 import { apiKeyLane, hashApiKey, memoryKeyStore } from '@svc/auth/api-key';
 import { ed25519Signer } from '@svc/auth/audit';
 import { createHost, type Host, type Transport, type WorkflowEngine } from '@svc/host-kit';
-import type { Store } from '../../src/stores/store.ts';
-import type { Transaction } from '../../src/transaction.ts';
+import type { Store } from '../../src/ports/store.ts';
+import type { Transaction } from '../../src/ports/transaction.ts';
 import { type HostClock, type VirtualClock, virtualClock } from '../simulation/virtual-clock.ts';
 
 /** One host after the other on one store, in a time of their own. */

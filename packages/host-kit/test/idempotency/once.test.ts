@@ -3,10 +3,10 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { HostError } from '../../src/errors.ts';
 import { type Keep, type KeyedRequest, type Outcome, once } from '../../src/idempotency/once.ts';
-import { systemRandom } from '../../src/random.ts';
+import { systemRandom } from '../../src/ports/random.ts';
+import type { Store } from '../../src/ports/store.ts';
 import { secretBox } from '../../src/sealing/secret-box.ts';
 import { memoryStore } from '../../src/stores/memory/index.ts';
-import type { Store } from '../../src/stores/store.ts';
 import { type VirtualClock, virtualClock } from '../simulation/virtual-clock.ts';
 
 const DAY_MS = 86_400_000;

@@ -2,8 +2,8 @@ import { covers } from '@svc/tools/covers';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { quorumOf, withVote } from '../../src/interrupts/approval.ts';
-import type { Vote } from '../../src/interrupts/interrupt.ts';
 import { approvalData } from '../../src/interrupts/request.ts';
+import type { Vote } from '../../src/ports/interrupts.ts';
 
 const votes = (accepts: number, rejects: number): Vote[] => [
   ...Array.from({ length: accepts }, (_, index) => ({ principal: `a${index}`, action: 'accept' as const })),

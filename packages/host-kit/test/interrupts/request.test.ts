@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import type { InterruptRequest } from '../../src/interrupts/interrupt.ts';
 import { checkedRequest } from '../../src/interrupts/request.ts';
+import type { InterruptRequest } from '../../src/ports/interrupts.ts';
 
 const approval = { artifactId: 'a', artifactType: 'draft', title: 't', actions: ['accept'] };
 const asked = (fields: Partial<Record<keyof InterruptRequest, unknown>>): InterruptRequest =>

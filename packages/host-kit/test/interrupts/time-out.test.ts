@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { systemClock } from '../../src/clock.ts';
-import type { Interrupt } from '../../src/interrupts/interrupt.ts';
 import { timeOutDue } from '../../src/interrupts/time-out.ts';
+import { systemClock } from '../../src/ports/clock.ts';
+import type { Interrupt } from '../../src/ports/interrupts.ts';
 import { eventLog } from '../../src/runs/event-log.ts';
 import { memoryStore } from '../../src/stores/memory/index.ts';
 import { sampleRun } from '../../src/testing/store-contract/samples.ts';
@@ -39,7 +39,7 @@ async function waiting(broken: string) {
     clock: systemClock,
     events: { ...log, hosted },
     executor: { notice: ({ runId }) => noticed.push(runId) },
-    record: async () => {},
+    recordAudit: async () => {},
   });
   return { round, noticed };
 }

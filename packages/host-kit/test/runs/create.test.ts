@@ -1,8 +1,8 @@
 import { anonymousActor } from '@svc/auth';
 import { covers } from '@svc/tools/covers';
 import { expect, test } from 'vitest';
-import { systemClock } from '../../src/clock.ts';
-import { systemRandom } from '../../src/random.ts';
+import { systemClock } from '../../src/ports/clock.ts';
+import { systemRandom } from '../../src/ports/random.ts';
 import { createRun } from '../../src/runs/create.ts';
 import { memoryStore } from '../../src/stores/memory/index.ts';
 
@@ -21,8 +21,8 @@ test(covers('runs.anonymous.kind-on-run'), async () => {
   const actor = anonymousActor({ tenancy, issuer: 'urn:svc:host', randomBytes: systemRandom });
   const store = memoryStore();
   const facts: unknown[] = [];
-  const record = async (fact: unknown) => void facts.push(fact);
-  const run = await createRun({ store, engine, clock: systemClock, random: systemRandom, record }, actor, request);
+  const recordAudit = async (fact: unknown) => void facts.push(fact);
+  const run = await createRun({ store, engine, clock: systemClock, random: systemRandom, recordAudit }, actor, request);
   expect(run.owner).toMatchObject({ principal: actor.id, principalKind: 'anonymous', workspace: 'public' });
   expect(facts).toMatchObject([{ action: 'run.create', actor: actor.id, target: `acme/${run.runId}` }]);
 });
@@ -31,8 +31,8 @@ test(covers('auth.audit.same-transaction'), async () => {
   const store = memoryStore();
   const tenancy = { tenant: 'acme', workspaces: ['public'], mode: 'live' } as const;
   const actor = anonymousActor({ tenancy, issuer: 'urn:svc:host', randomBytes: systemRandom });
-  const record = () => Promise.reject(new Error('the audit log cannot be written'));
-  const options = { store, engine, clock: systemClock, random: systemRandom, record };
+  const recordAudit = () => Promise.reject(new Error('the audit log cannot be written'));
+  const options = { store, engine, clock: systemClock, random: systemRandom, recordAudit };
   await expect(createRun(options, actor, request)).rejects.toThrow('cannot be written');
   expect(await store.runs.unfinished({ after: undefined, limit: 10 })).toEqual([]);
 });

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import { systemClock } from '../../src/clock.ts';
-import { systemRandom } from '../../src/random.ts';
+import { systemClock } from '../../src/ports/clock.ts';
+import type { RunEvent } from '../../src/ports/events.ts';
+import { systemRandom } from '../../src/ports/random.ts';
+import type { Store } from '../../src/ports/store.ts';
 import { type EventLog, eventLog, RunTakenOver } from '../../src/runs/event-log.ts';
-import type { RunEvent } from '../../src/runs/event-store.ts';
 import { memoryStore } from '../../src/stores/memory/index.ts';
-import type { Store } from '../../src/stores/store.ts';
 import { sampleRun, TENANCY } from '../../src/testing/store-contract/samples.ts';
 import { outbox } from '../../src/webhooks/outbox.ts';
 import { sampleSubscription } from '../webhooks/samples.ts';
@@ -40,7 +40,7 @@ async function opened(change: (inner: Store) => Store = (inner) => inner) {
     appended: (event) => told.push(event),
   });
   const deliveries = () =>
-    inner.deliveries.claim({ now: Date.now(), leaseUntil: Date.now() + 1, limit: 1000, room: () => 1000 });
+    inner.deliveries.claim({ now: Date.now(), leaseUntil: Date.now() + 1, limit: 1000, capacityOf: () => 1000 });
   const sequences = async (runId: string) =>
     (await inner.events.list(sampleRun({ runId }), { after: -1, limit: 1000 })).map(({ sequence }) => sequence);
   return { log, told, deliveries, sequences, inner, transactions: () => transactions };

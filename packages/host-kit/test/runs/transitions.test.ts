@@ -1,8 +1,8 @@
 import { covers } from '@svc/tools/covers';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { RunStatus } from '../../src/runs/run.ts';
-import { isExecutable, isTerminal, isWaiting, type RunSignal, statusAfter } from '../../src/runs/transitions.ts';
+import { isExecutable, isTerminal, isWaiting, type RunStatus } from '../../src/ports/runs.ts';
+import { type RunSignal, statusAfter } from '../../src/runs/transitions.ts';
 
 const WAITING = ['waiting-approval', 'waiting-input', 'waiting-external'] as const;
 const ENDED = ['completed', 'failed', 'cancelled'] as const;

@@ -1,6 +1,6 @@
 import type { Chance } from '@svc/tools/chance';
-import type { Store } from '../../src/stores/store.ts';
-import type { Transaction } from '../../src/transaction.ts';
+import type { Store } from '../../src/ports/store.ts';
+import type { Transaction } from '../../src/ports/transaction.ts';
 
 /** A store as one host sees it: it fails now and then, and ends with the host while its contents stay. */
 export interface FaultyStore {

@@ -1,22 +1,21 @@
 import { type Chance, chance } from '@svc/tools/chance';
 import { Webhook } from '@svc/webhook-verify';
 import { StandardWebhook } from '@svc/webhook-verify/standard-webhooks';
-import type { Clock } from '../../src/clock.ts';
-import type { Log } from '../../src/log.ts';
+import type { Clock } from '../../src/ports/clock.ts';
+import type { Log } from '../../src/ports/log.ts';
+import type { Run } from '../../src/ports/runs.ts';
+import type { Store } from '../../src/ports/store.ts';
+import { READING_GOOD_FOR_MS, type Subscription } from '../../src/ports/subscriptions.ts';
+import type { TransportRequest, TransportVerdict } from '../../src/ports/transport.ts';
 import { eventLog } from '../../src/runs/event-log.ts';
-import type { Run } from '../../src/runs/run.ts';
 import { secretBox } from '../../src/sealing/secret-box.ts';
 import { memoryStore } from '../../src/stores/memory/index.ts';
-import type { Store } from '../../src/stores/store.ts';
 import { attempt } from '../../src/webhooks/attempt.ts';
 import { CLOSED } from '../../src/webhooks/circuit.ts';
 import { type Dispatcher, dispatcher } from '../../src/webhooks/dispatcher.ts';
 import { outbox } from '../../src/webhooks/outbox.ts';
 import { rotateSecret } from '../../src/webhooks/rotate.ts';
 import { attemptSigner } from '../../src/webhooks/signing.ts';
-import type { Subscription } from '../../src/webhooks/subscription.ts';
-import { READING_GOOD_FOR_MS } from '../../src/webhooks/subscription-store.ts';
-import type { TransportRequest, TransportVerdict } from '../../src/webhooks/transport.ts';
 import { unregister } from '../../src/webhooks/unregister.ts';
 import { faultyStore } from './faulty-store.ts';
 import { type VirtualClock, virtualClock } from './virtual-clock.ts';
@@ -315,8 +314,8 @@ class World {
     const principal = { tenancy: { tenant, workspaces: 'all', mode: 'live' } };
     const overlapSeconds = 1 + this.#luck.below(20);
     const options = { store: this.#store, clock: this.#clock, secrets: this.#secrets, overlapSeconds };
-    const record = async () => {};
-    const rotated = await rotateSecret({ ...options, record }, principal as never, webhookId, secret);
+    const recordAudit = async () => {};
+    const rotated = await rotateSecret({ ...options, recordAudit }, principal as never, webhookId, secret);
     const [newest, ...older] = this.#signing.get(webhookId) ?? [];
     if (newest === undefined) return;
     this.#counts.rotations++;
@@ -423,7 +422,12 @@ class World {
     const { clock, dispatch: dispatcher } = this.#anyHost();
     const store = { ...this.#store, shared: this.#hosts.length > 1 };
     this.#leaving.add(webhookId);
-    await unregister({ store, clock, dispatcher, record: async () => {} }, principal as never, webhookId, undefined);
+    await unregister(
+      { store, clock, dispatcher, recordAudit: async () => {} },
+      principal as never,
+      webhookId,
+      undefined,
+    );
     this.#gone.add(webhookId);
     this.#paused.delete(webhookId);
   }
@@ -446,7 +450,7 @@ class World {
       failures,
     });
     await this.#store.transaction((transaction) =>
-      this.#store.subscriptions.updateHealth(webhookId, change, transaction),
+      this.#store.subscriptions.updateState(webhookId, change, transaction),
     );
   }
 

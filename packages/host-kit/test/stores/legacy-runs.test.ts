@@ -6,7 +6,7 @@ import { covers } from '@svc/tools/covers';
 import { startPostgres } from '@svc/tools/postgres';
 import pg from 'pg';
 import { afterAll, describe, expect, test } from 'vitest';
-import type { Run } from '../../src/runs/run.ts';
+import type { Run } from '../../src/ports/runs.ts';
 import { postgresStore } from '../../src/stores/postgres/index.ts';
 import { sqliteStore } from '../../src/stores/sqlite/index.ts';
 import { sampleRun, TENANCY } from '../../src/testing/store-contract/samples.ts';

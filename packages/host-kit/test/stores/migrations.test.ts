@@ -85,7 +85,7 @@ test("deliveries and attempts of an SQLite file from before claims were the proc
   }
   database.close();
   const store = sqliteStore(path);
-  const claimed = await store.deliveries.claim({ now: 1000, leaseUntil: 2000, limit: 10, room: () => 10 });
+  const claimed = await store.deliveries.claim({ now: 1000, leaseUntil: 2000, limit: 10, capacityOf: () => 10 });
   expect(claimed.map(({ deliveryId }) => deliveryId)).toEqual(['dlv_1', 'dlv_2']);
   expect(await store.deliveries.deadLetters('whk_1', { limit: 10 })).toMatchObject([
     { deliveryId: 'dlv_3', deadLetteredAt: 400, expiresAt: 90_000, attempts: 1 },

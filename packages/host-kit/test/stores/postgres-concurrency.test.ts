@@ -1,11 +1,11 @@
 import { startPostgres } from '@svc/tools/postgres';
 import { afterAll, afterEach, expect, test } from 'vitest';
+import type { AttemptRecord } from '../../src/ports/attempts.ts';
+import type { Store } from '../../src/ports/store.ts';
+import type { Transaction } from '../../src/ports/transaction.ts';
 import { type Database, openDatabase } from '../../src/stores/postgres/database.ts';
 import { postgresStore } from '../../src/stores/postgres/index.ts';
-import type { Store } from '../../src/stores/store.ts';
 import { sampleSubscription, TENANCY } from '../../src/testing/store-contract/samples.ts';
-import type { Transaction } from '../../src/transaction.ts';
-import type { AttemptRecord } from '../../src/webhooks/attempt-log.ts';
 
 const postgres = await startPostgres();
 let database: Database;
@@ -73,7 +73,7 @@ test('a subscription is removed while an attempt at it is recorded, and neither 
     other,
     // It has not looked for a long time, and removes the oldest ones.
     (transaction) => other.attempts.record([attempt(1)], transaction),
-    (transaction) => other.subscriptions.updateHealth('whk_1', unchanged, transaction),
+    (transaction) => other.subscriptions.updateState('whk_1', unchanged, transaction),
   );
   await settling.step(0);
   const removing = inSteps(one, (transaction) => remove(one, transaction));

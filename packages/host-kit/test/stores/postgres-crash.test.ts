@@ -1,7 +1,7 @@
 import { startPostgres } from '@svc/tools/postgres';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Store } from '../../src/ports/store.ts';
 import { postgresStore } from '../../src/stores/postgres/index.ts';
-import type { Store } from '../../src/stores/store.ts';
 import { sampleRun, TENANCY } from '../../src/testing/store-contract/samples.ts';
 
 let postgres: Awaited<ReturnType<typeof startPostgres>>;

@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import type { Store } from '../../src/ports/store.ts';
 import { sqliteStore } from '../../src/stores/sqlite/index.ts';
-import type { Store } from '../../src/stores/store.ts';
 import { sampleSubscription } from '../webhooks/samples.ts';
 
 let folder: string;
@@ -30,7 +30,7 @@ const insert = (webhookId: string) =>
   );
 const pause = (undone = false) =>
   store.transaction(async (transaction) => {
-    await store.subscriptions.updateHealth('whk_1', (before) => ({ ...before, status: 'paused' }), transaction);
+    await store.subscriptions.updateState('whk_1', (before) => ({ ...before, status: 'paused' }), transaction);
     if (undone) throw new Error('undone');
   });
 const listening = () =>
@@ -60,7 +60,7 @@ test('a change is seen by whoever shares its commit, and by readers after it', a
 test('what is read while a change is not yet committed is not taken for what comes of it', async () => {
   let seen: string | undefined;
   await store.transaction(async (transaction) => {
-    await store.subscriptions.updateHealth('whk_1', (before) => ({ ...before, status: 'paused' }), transaction);
+    await store.subscriptions.updateState('whk_1', (before) => ({ ...before, status: 'paused' }), transaction);
     seen = await status();
   });
   expect([seen, await status()]).toEqual(['active', 'paused']);

@@ -12,7 +12,7 @@ const folder = mkdtempSync(join(tmpdir(), 'svc-sqlite-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const TENANCY = { tenant: 'acme', workspaces: 'all', mode: 'live' } as const;
-const CLAIM = { now: 1000, leaseUntil: 9000, limit: 10_000, room: () => 10_000 };
+const CLAIM = { now: 1000, leaseUntil: 9000, limit: 10_000, capacityOf: () => 10_000 };
 
 /** A store with subscriptions, and so many deliveries that wait for each. */
 async function furnished(path: string, waiting: Readonly<Record<string, number>>) {
@@ -43,7 +43,7 @@ test('turns go round, whoever has the longest backlog', async () => {
   const store = await furnished(join(folder, 'turns.db'), { whk_1: 9, whk_2: 2, whk_3: 3 });
   const served: string[] = [];
   for (let round = 0; round < 7; round++) {
-    const claimed = await store.deliveries.claim({ ...CLAIM, leaseUntil: 9000 + round, limit: 2, room: () => 1 });
+    const claimed = await store.deliveries.claim({ ...CLAIM, leaseUntil: 9000 + round, limit: 2, capacityOf: () => 1 });
     served.push(...claimed.map(({ webhookId }) => webhookId.slice(-1)));
   }
   expect(served.join('')).toBe('12312313111');

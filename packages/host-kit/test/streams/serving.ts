@@ -6,7 +6,7 @@ import { toNodeListener } from '@svc/host-kit/node';
 import { memoryStore } from '@svc/host-kit/stores/memory';
 import { asDescribed } from '@svc/tools/as-described';
 import { mintId } from '@svc/versioning/ids';
-import { systemRandom } from '../../src/random.ts';
+import { systemRandom } from '../../src/ports/random.ts';
 import { sampleRun } from '../../src/testing/store-contract/samples.ts';
 
 const send = asDescribed(fetch);

@@ -397,7 +397,7 @@ describe('who may read', () => {
 
 describe(covers('events.stream.places'), () => {
   const PLACES = { perRun: 2, perCredential: 3, total: 4 };
-  beforeEach(() => beginAgain({ streams: { places: PLACES } }));
+  beforeEach(() => beginAgain({ streams: { readerLimits: PLACES } }));
 
   test.each([1, 2] as const)('of a run, in major %i', async (major) => {
     const streams = [await openEvents(major), await openEvents(major)];

@@ -1,18 +1,17 @@
 import { covers } from '@svc/tools/covers';
 import { Webhook } from '@svc/webhook-verify';
 import { describe, expect, test } from 'vitest';
-import type { LogRecord } from '../../src/log.ts';
-import { systemRandom } from '../../src/random.ts';
+import type { ClaimedDelivery } from '../../src/ports/deliveries.ts';
+import type { LogRecord } from '../../src/ports/log.ts';
+import { systemRandom } from '../../src/ports/random.ts';
+import type { Store } from '../../src/ports/store.ts';
+import { READING_GOOD_FOR_MS, type Subscription } from '../../src/ports/subscriptions.ts';
+import type { TransportRequest, TransportVerdict } from '../../src/ports/transport.ts';
 import { secretBox } from '../../src/sealing/secret-box.ts';
 import { memoryStore } from '../../src/stores/memory/index.ts';
-import type { Store } from '../../src/stores/store.ts';
 import { TENANCY } from '../../src/testing/store-contract/samples.ts';
 import { attempt } from '../../src/webhooks/attempt.ts';
-import type { ClaimedDelivery } from '../../src/webhooks/delivery.ts';
 import { attemptSigner } from '../../src/webhooks/signing.ts';
-import type { Subscription } from '../../src/webhooks/subscription.ts';
-import { READING_GOOD_FOR_MS } from '../../src/webhooks/subscription-store.ts';
-import type { TransportRequest, TransportVerdict } from '../../src/webhooks/transport.ts';
 import { unregister } from '../../src/webhooks/unregister.ts';
 import { sampleDelivery, sampleSubscription } from './samples.ts';
 
@@ -67,7 +66,7 @@ async function claimant(durable: boolean, sealedWith = new Uint8Array(32)) {
   });
   const claim = async (): Promise<ClaimedDelivery> => {
     const { now } = time;
-    const [claimed] = await store.deliveries.claim({ now, leaseUntil: now + LEASE_MS, limit: 1, room: () => 1 });
+    const [claimed] = await store.deliveries.claim({ now, leaseUntil: now + LEASE_MS, limit: 1, capacityOf: () => 1 });
     if (claimed === undefined) throw new Error('There was nothing to claim.');
     return claimed;
   };
@@ -172,7 +171,12 @@ describe(covers('webhooks.delivery.none-after-unregister'), () => {
     };
     const principal = { tenancy: TENANCY } as never;
     let answered = false;
-    const options = { store: { ...store, shared: true }, clock, dispatcher: { forget() {} }, record: async () => {} };
+    const options = {
+      store: { ...store, shared: true },
+      clock,
+      dispatcher: { forget() {} },
+      recordAudit: async () => {},
+    };
     const removal = unregister(options, principal, 'whk_1', undefined).then(() => {
       answered = true;
     });

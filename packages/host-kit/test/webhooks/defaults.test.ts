@@ -7,7 +7,7 @@ import { memoryStore } from '@svc/host-kit/stores/memory';
 import { covers } from '@svc/tools/covers';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { WEBHOOK_DEFAULTS } from '../../src/options.ts';
-import { systemRandom } from '../../src/random.ts';
+import { systemRandom } from '../../src/ports/random.ts';
 import { retryDelay } from '../../src/webhooks/retry.ts';
 
 const KEY = 'operator-key-of-the-defaults-0123456789';

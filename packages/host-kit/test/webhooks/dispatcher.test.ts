@@ -1,8 +1,8 @@
 import { covers } from '@svc/tools/covers';
 import { afterEach, describe, expect, test } from 'vitest';
-import { type Clock, systemClock } from '../../src/clock.ts';
+import { type Clock, systemClock } from '../../src/ports/clock.ts';
+import type { Store } from '../../src/ports/store.ts';
 import { memoryStore } from '../../src/stores/memory/index.ts';
-import type { Store } from '../../src/stores/store.ts';
 import { type Dispatcher, dispatcher } from '../../src/webhooks/dispatcher.ts';
 import { virtualClock } from '../simulation/virtual-clock.ts';
 import { sampleDelivery, sampleSubscription } from './samples.ts';
@@ -93,7 +93,7 @@ test('a stop hands back what did not end in time', async () => {
   await enqueue(['a', 'whk_1']);
   await dispatch.stop(10);
   const now = Date.now();
-  const claimed = await store.deliveries.claim({ now, leaseUntil: now + 1, limit: 9, room: () => 9 });
+  const claimed = await store.deliveries.claim({ now, leaseUntil: now + 1, limit: 9, capacityOf: () => 9 });
   expect(claimed.map(({ deliveryId }) => deliveryId)).toEqual(['a']);
 });
 
@@ -136,7 +136,7 @@ describe('an attempt whose outcome cannot be written down', () => {
     await dispatch.stop(10_000);
     expect(Date.now() - began).toBeLessThan(2000);
     const now = Date.now();
-    const claimed = await store.deliveries.claim({ now, leaseUntil: now + 1, limit: 9, room: () => 9 });
+    const claimed = await store.deliveries.claim({ now, leaseUntil: now + 1, limit: 9, capacityOf: () => 9 });
     expect(claimed.length).toBe(1);
   });
 });

@@ -1,7 +1,8 @@
 import { covers } from '@svc/tools/covers';
 import { describe, expect, test } from 'vitest';
-import type { Run } from '../../src/runs/run.ts';
-import { coversScope, hears } from '../../src/webhooks/match.ts';
+import type { Run } from '../../src/ports/runs.ts';
+import { coversScope } from '../../src/ports/subscriptions.ts';
+import { matches } from '../../src/webhooks/match.ts';
 import { sampleSubscription } from './samples.ts';
 
 const run: Run = {
@@ -42,7 +43,7 @@ describe(
       ['no tag in common', { tags: ['c'] }, run, false],
       ['nothing once it failed, in best effort', { durable: false, status: 'failed' }, run, false],
       ['the dead letters once it failed, if durable', { status: 'failed' }, run, true],
-    ] as const)('%s', (_title, fields, of, expected) => expect(hears(sampleSubscription(fields), of)).toBe(expected));
+    ] as const)('%s', (_title, fields, of, expected) => expect(matches(sampleSubscription(fields), of)).toBe(expected));
   },
 );
 

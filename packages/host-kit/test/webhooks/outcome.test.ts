@@ -2,11 +2,11 @@ import { covers } from '@svc/tools/covers';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { WEBHOOK_DEFAULTS } from '../../src/options.ts';
-import { admit, afterFailure, afterSuccess, type Circuit, CLOSED } from '../../src/webhooks/circuit.ts';
-import { healthAfter, settlementAfter, succeeded } from '../../src/webhooks/outcome.ts';
+import type { Circuit, Subscription } from '../../src/ports/subscriptions.ts';
+import type { TransportVerdict } from '../../src/ports/transport.ts';
+import { admit, afterFailure, afterSuccess, CLOSED } from '../../src/webhooks/circuit.ts';
+import { settlementAfter, stateAfter, succeeded } from '../../src/webhooks/outcome.ts';
 import { retryAfterMs, retryDelay } from '../../src/webhooks/retry.ts';
-import type { Subscription } from '../../src/webhooks/subscription.ts';
-import type { TransportVerdict } from '../../src/webhooks/transport.ts';
 import { sampleDelivery, sampleSubscription } from './samples.ts';
 
 const RULE = WEBHOOK_DEFAULTS.circuit;
@@ -65,7 +65,7 @@ describe(
   () => {
     const run = (subscription: Subscription, times: readonly number[]) =>
       times.reduce(
-        (current, now) => Object.assign({ ...subscription }, healthAfter(current, failed, now, RULES)),
+        (current, now) => Object.assign({ ...subscription }, stateAfter(current, failed, now, RULES)),
         subscription,
       );
     const bestEffort = sampleSubscription({ durable: false });
@@ -82,7 +82,7 @@ describe(
       ).toBe('active');
     });
     test('410 fails it at once', () =>
-      expect(healthAfter(sampleSubscription({}), answered(410), 0, RULES).status).toBe('failed'));
+      expect(stateAfter(sampleSubscription({}), answered(410), 0, RULES).status).toBe('failed'));
     test('a durable one has no circuit', () =>
       expect(run(sampleSubscription({}), [1, 2, 3, 4, 5]).circuit).toEqual(CLOSED));
   },

@@ -3,15 +3,15 @@ import { anonymousActor } from '@svc/auth';
 import { egressPolicy } from '@svc/egress-guard';
 import { startPostgres } from '@svc/tools/postgres';
 import { afterAll, expect, test } from 'vitest';
-import { type Clock, systemClock } from '../../src/clock.ts';
-import { systemRandom } from '../../src/random.ts';
+import { type Clock, systemClock } from '../../src/ports/clock.ts';
+import { systemRandom } from '../../src/ports/random.ts';
+import type { Store } from '../../src/ports/store.ts';
+import { READING_GOOD_FOR_MS } from '../../src/ports/subscriptions.ts';
 import { secretBox } from '../../src/sealing/secret-box.ts';
 import { memoryStore } from '../../src/stores/memory/index.ts';
 import { postgresStore } from '../../src/stores/postgres/index.ts';
-import type { Store } from '../../src/stores/store.ts';
 import { sampleRun, TENANCY } from '../../src/testing/store-contract/samples.ts';
 import { pushes } from '../../src/webhooks/push.ts';
-import { READING_GOOD_FOR_MS } from '../../src/webhooks/subscription-store.ts';
 
 const postgres = await startPostgres();
 afterAll(() => postgres.stop());
@@ -35,7 +35,7 @@ async function opened(store: Store, clock: Clock = systemClock, heard: string[] 
     egress: egressPolicy(),
     secrets: secretBox(randomBytes(32), randomBytes),
     dispatcher: { forget: (webhookId) => void forget(webhookId) },
-    record: async () => {},
+    recordAudit: async () => {},
   });
   return service;
 }

@@ -8,14 +8,14 @@ import { covers } from '@svc/tools/covers';
 import { startPostgres } from '@svc/tools/postgres';
 import { secretFingerprint } from '@svc/webhook-verify';
 import { afterAll, describe, expect, test } from 'vitest';
+import type { Store } from '../../src/ports/store.ts';
+import type { Subscription } from '../../src/ports/subscriptions.ts';
 import { secretBox } from '../../src/sealing/secret-box.ts';
 import { memoryStore } from '../../src/stores/memory/index.ts';
 import { postgresStore } from '../../src/stores/postgres/index.ts';
 import { sqliteStore } from '../../src/stores/sqlite/index.ts';
-import type { Store } from '../../src/stores/store.ts';
 import { forgetExpiredSecrets } from '../../src/webhooks/forget-secrets.ts';
 import { rotateSecret } from '../../src/webhooks/rotate.ts';
-import type { Subscription } from '../../src/webhooks/subscription.ts';
 import { virtualClock } from '../simulation/virtual-clock.ts';
 import { sampleSubscription } from './samples.ts';
 
@@ -52,8 +52,8 @@ async function registered(open: () => Store | Promise<Store>, fields: Partial<Su
     ...fields,
   });
   await store.transaction((transaction) => store.subscriptions.insert(subscription, transaction));
-  const record = async (fact: AuditFact) => void facts.push(fact);
-  const options = { store, clock, secrets: box, overlapSeconds: 3600, record };
+  const recordAudit = async (fact: AuditFact) => void facts.push(fact);
+  const options = { store, clock, secrets: box, overlapSeconds: 3600, recordAudit };
   return {
     ...options,
     facts,
@@ -129,8 +129,8 @@ describe.each(STORES)(`in the $name store: ${covers('webhooks.signature.standard
 
   test('a fact that cannot be written leaves the secret as it was', async () => {
     const { rotate, secrets, first, store } = await registered(open);
-    const record = () => Promise.reject(new Error('the audit log cannot be written'));
-    await expect(rotate(standardSecret(), caller, { record })).rejects.toThrow('cannot be written');
+    const recordAudit = () => Promise.reject(new Error('the audit log cannot be written'));
+    await expect(rotate(standardSecret(), caller, { recordAudit })).rejects.toThrow('cannot be written');
     expect(await secrets()).toMatchObject({ newest: first, previous: undefined });
     await store.close();
   });

@@ -1,5 +1,5 @@
-import type { Delivery } from '../../src/webhooks/delivery.ts';
-import type { Subscription } from '../../src/webhooks/subscription.ts';
+import type { Delivery } from '../../src/ports/deliveries.ts';
+import type { Subscription } from '../../src/ports/subscriptions.ts';
 
 export function sampleSubscription(fields: Partial<Subscription>): Subscription {
   return {

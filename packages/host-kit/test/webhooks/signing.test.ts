@@ -5,9 +5,9 @@ import { StandardWebhook } from '@svc/webhook-verify/standard-webhooks';
 import fc from 'fast-check';
 import { Webhook as PublicWebhook } from 'standardwebhooks';
 import { describe, expect, test } from 'vitest';
+import type { Subscription } from '../../src/ports/subscriptions.ts';
 import { secretBox } from '../../src/sealing/secret-box.ts';
 import { attemptSigner } from '../../src/webhooks/signing.ts';
-import type { Subscription } from '../../src/webhooks/subscription.ts';
 import { sampleDelivery, sampleSubscription } from './samples.ts';
 
 const NOW = 1_780_000_000_123;

@@ -3,8 +3,8 @@ import { covers } from '@svc/tools/covers';
 import { StandardWebhook, standardVerifier } from '@svc/webhook-verify/standard-webhooks';
 import { describe, expect, test } from 'vitest';
 import { HostError } from '../../src/errors.ts';
-import type { LogRecord } from '../../src/log.ts';
-import type { TransportRequest, TransportVerdict } from '../../src/webhooks/transport.ts';
+import type { LogRecord } from '../../src/ports/log.ts';
+import type { TransportRequest, TransportVerdict } from '../../src/ports/transport.ts';
 import { endpointVerifier } from '../../src/webhooks/verify-endpoint.ts';
 import { virtualClock } from '../simulation/virtual-clock.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { AttemptRecord } from '../../src/webhooks/attempt-log.ts';
+import type { AttemptRecord } from '../../src/ports/attempts.ts';
 import { attemptView } from '../../src/wire/operator.ts';
 
 const attempt = (fields: Partial<AttemptRecord>): AttemptRecord => ({

@@ -3,7 +3,7 @@ import { covers } from '@svc/tools/covers';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { parse } from '../../src/http/route.ts';
-import type { SignatureAlgorithm } from '../../src/webhooks/subscription.ts';
+import type { SignatureAlgorithm } from '../../src/ports/subscriptions.ts';
 import { registrationSchema, rotation } from '../../src/wire/webhook.ts';
 
 const BOTH: readonly SignatureAlgorithm[] = ['v1', 'standard-webhooks-1'];

@@ -2,7 +2,7 @@ import { AgentCard } from '@a2a-js/sdk';
 import { mintId } from '@svc/versioning/ids';
 import { REFERENCE_INTEROP } from '../../discovery/reference-interop.ts';
 import { EVENT_STREAM_HEADERS } from '../../http/event-stream.ts';
-import { type Reply, type VendorCall, vendorRoute } from '../../http/route.ts';
+import { type MountCall, mountRoute, type Reply } from '../../http/route.ts';
 import type { Json, JsonObject } from '../../json.ts';
 import { INVALID_REQUEST, jsonRpcError, RPC_CODE, SERVER_ERROR } from '../json-rpc.ts';
 import type { MountDefinition, MountServices } from '../mount.ts';
@@ -43,7 +43,7 @@ export function a2aMount(options: A2aMountOptions): MountDefinition {
       pushFormats: A2A_PUSH_FORMATS,
       documents: new Map([['/a2a/.well-known/agent-card.json', cardReply(AgentCard.toJSON(card))]]),
       routes: [
-        vendorRoute({
+        mountRoute({
           method: 'POST',
           path: '/a2a',
           takesBody: true,
@@ -57,7 +57,7 @@ export function a2aMount(options: A2aMountOptions): MountDefinition {
 }
 
 async function serve(
-  call: VendorCall,
+  call: MountCall,
   services: MountServices,
   { card, defaultWorkflowId, waitMs = WAIT_MS }: Omit<A2aMountOptions, 'agent'> & { readonly card: AgentCard },
 ): Promise<Reply> {

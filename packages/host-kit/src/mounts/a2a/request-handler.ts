@@ -9,9 +9,8 @@ import {
 import type { A2ARequestHandler } from '@a2a-js/sdk/server';
 import { HostError } from '../../errors.ts';
 import type { Json, JsonObject } from '../../json.ts';
-import type { RunEvent } from '../../runs/event-store.ts';
-import type { Run } from '../../runs/run.ts';
-import { isTerminal } from '../../runs/transitions.ts';
+import type { RunEvent } from '../../ports/events.ts';
+import { isTerminal, type Run } from '../../ports/runs.ts';
 import type { CallerRuns, MountCaller } from '../caller-runs.ts';
 import type { PushConfigs } from './push-configs.ts';
 import { artifactOf, conversationMetadata, conversationOf, outputsArtifact, statusOf, taskOf } from './task.ts';

@@ -1,5 +1,5 @@
-import type { Clock } from '../../clock.ts';
 import { KEEP_ALIVE } from '../../http/event-stream.ts';
+import type { Clock } from '../../ports/clock.ts';
 
 /**
  * Answers as an event stream. They are asked for as their reader takes them, and when there is none for a while a comment keeps whoever

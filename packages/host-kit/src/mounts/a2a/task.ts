@@ -1,7 +1,7 @@
 import { type Artifact, type Message, type Part, Role, type Task, TaskState, type TaskStatus } from '@a2a-js/sdk';
 import type { Json, JsonObject } from '../../json.ts';
-import type { RunEvent } from '../../runs/event-store.ts';
-import type { Run, RunStatus } from '../../runs/run.ts';
+import type { RunEvent } from '../../ports/events.ts';
+import type { Run, RunStatus } from '../../ports/runs.ts';
 
 /** A run as a task. Nothing of a task is stored: whoever can read the run can make it again. */
 export function taskOf(run: Run, facts: { readonly last: RunEvent | undefined; readonly artifacts: Artifact[] }): Task {

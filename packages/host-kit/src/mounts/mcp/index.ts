@@ -1,6 +1,6 @@
 import { createMcpHandler } from '@modelcontextprotocol/server';
 import { REFERENCE_INTEROP } from '../../discovery/reference-interop.ts';
-import { type Reply, type VendorCall, vendorRoute } from '../../http/route.ts';
+import { type MountCall, mountRoute, type Reply } from '../../http/route.ts';
 import { jsonRpcError, RPC_CODE, SERVER_ERROR } from '../json-rpc.ts';
 import type { MountDefinition, MountServices } from '../mount.ts';
 import { toolServer } from './tools.ts';
@@ -19,7 +19,7 @@ export function mcpMount(): MountDefinition {
     path: '/mcp',
     families: { mcp: MCP },
     routes: (['GET', 'POST', 'DELETE'] as const).map((method) =>
-      vendorRoute({
+      mountRoute({
         method,
         path: '/mcp',
         takesBody: method === 'POST',
@@ -34,7 +34,7 @@ export function mcpMount(): MountDefinition {
 /** What is served of the interface's own record: tools and their discovery. */
 const { features: _, ...MCP } = REFERENCE_INTEROP.mcp;
 
-async function serve(call: VendorCall, services: MountServices): Promise<Reply> {
+async function serve(call: MountCall, services: MountServices): Promise<Reply> {
   const { request, json } = call;
   const server = () => toolServer(services, call, call.gone());
   const handler = createMcpHandler(server, { onerror: services.refusalOf });

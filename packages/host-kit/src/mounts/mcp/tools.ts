@@ -1,8 +1,7 @@
 import { McpServer } from '@modelcontextprotocol/server';
 import { z } from 'zod';
 import type { JsonObject } from '../../json.ts';
-import type { Run } from '../../runs/run.ts';
-import { isTerminal } from '../../runs/transitions.ts';
+import { isTerminal, type Run } from '../../ports/runs.ts';
 import { snapshotBody } from '../../wire/run.ts';
 import type { MountCaller } from '../caller-runs.ts';
 import type { MountServices } from '../mount.ts';

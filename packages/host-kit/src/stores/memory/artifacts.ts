@@ -1,4 +1,4 @@
-import type { Artifact, ArtifactStore } from '../../runs/artifact.ts';
+import type { Artifact, ArtifactStore } from '../../ports/artifacts.ts';
 import { type Journal, put } from './journal.ts';
 
 export function artifactStore(journal: Journal): ArtifactStore {

@@ -1,5 +1,5 @@
-import type { Transaction } from '../../transaction.ts';
-import { ATTEMPTS_KEPT, type AttemptLog, type AttemptRecord } from '../../webhooks/attempt-log.ts';
+import { ATTEMPTS_KEPT, type AttemptLog, type AttemptRecord } from '../../ports/attempts.ts';
+import type { Transaction } from '../../ports/transaction.ts';
 import { type Journal, put } from './journal.ts';
 
 export interface MemoryAttempts extends AttemptLog {

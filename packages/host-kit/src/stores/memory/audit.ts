@@ -1,5 +1,5 @@
 import { type Checkpoint, coveringCheckpoints, nextEntry, type StoredEntry } from '@svc/auth/audit';
-import type { AuditStore } from '../../audit/audit-store.ts';
+import type { AuditStore } from '../../ports/audit.ts';
 import type { Journal } from './journal.ts';
 
 export function auditStore(journal: Journal): AuditStore {

@@ -1,5 +1,4 @@
-import type { ByokPlace, ByokSecret } from '../../byok/byok-secret.ts';
-import type { ByokStore } from '../../byok/byok-store.ts';
+import type { ByokPlace, ByokSecret, ByokStore } from '../../ports/byok.ts';
 import { type Journal, put } from './journal.ts';
 
 export function byokStore(journal: Journal): ByokStore {

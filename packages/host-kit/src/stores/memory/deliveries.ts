@@ -1,7 +1,13 @@
-import type { Transaction } from '../../transaction.ts';
-import type { BacklogStore } from '../../webhooks/backlog-store.ts';
-import type { Claim, ClaimedDelivery, DeadLetter, Delivery, Settlement } from '../../webhooks/delivery.ts';
-import type { DeliveryQueue } from '../../webhooks/delivery-queue.ts';
+import type { BacklogStore } from '../../ports/backlog.ts';
+import type {
+  Claim,
+  ClaimedDelivery,
+  DeadLetter,
+  Delivery,
+  DeliveryQueue,
+  Settlement,
+} from '../../ports/deliveries.ts';
+import type { Transaction } from '../../ports/transaction.ts';
 import { type Journal, put } from './journal.ts';
 
 export interface MemoryDeliveries extends DeliveryQueue {
@@ -31,12 +37,12 @@ export function deliveryQueue(journal: Journal, isPaused: (webhookId: string) =>
         put(journal, transaction, entries, delivery.deliveryId, { state: 'waiting', delivery, dueAt });
       }
     },
-    claim({ now, leaseUntil, limit, room }) {
+    claim({ now, leaseUntil, limit, capacityOf }) {
       return journal.transaction(async (transaction) => {
         takeBack(now, transaction);
         const claimed: ClaimedDelivery[] = [];
         for (const webhookId of inTurn()) {
-          const most = Math.min(room(webhookId), limit - claimed.length);
+          const most = Math.min(capacityOf(webhookId), limit - claimed.length);
           if (most <= 0) continue;
           const due = waitingFor(webhookId).filter(({ dueAt }) => dueAt <= now);
           for (const { delivery } of due.slice(0, most)) {

@@ -1,4 +1,4 @@
-import type { EventStore, RunEvent } from '../../runs/event-store.ts';
+import type { EventStore, RunEvent } from '../../ports/events.ts';
 import type { Journal } from './journal.ts';
 
 export function eventStore(journal: Journal): EventStore {

@@ -5,7 +5,7 @@ import {
   type IdempotencyKey,
   type IdempotencyStore,
   sealedFor,
-} from '../../idempotency/idempotency-store.ts';
+} from '../../ports/idempotency.ts';
 import { type Journal, put } from './journal.ts';
 
 interface Entry {

@@ -1,4 +1,4 @@
-import type { Store } from '../store.ts';
+import type { Store } from '../../ports/store.ts';
 import { artifactStore } from './artifacts.ts';
 import { attemptLog } from './attempts.ts';
 import { auditStore } from './audit.ts';

@@ -1,5 +1,4 @@
-import type { Interrupt } from '../../interrupts/interrupt.ts';
-import type { InterruptStore } from '../../interrupts/interrupt-store.ts';
+import type { Interrupt, InterruptStore } from '../../ports/interrupts.ts';
 import { type Journal, put } from './journal.ts';
 
 export function interruptStore(journal: Journal): InterruptStore {

@@ -1,4 +1,4 @@
-import { type Transaction, transactionMark } from '../../transaction.ts';
+import { type Transaction, transactionMark } from '../../ports/transaction.ts';
 
 /** Transactions over plain maps: one at a time, each remembering how to take back what it did. */
 export interface Journal {

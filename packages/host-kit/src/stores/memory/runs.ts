@@ -1,9 +1,7 @@
 import { reachesWorkspace, type Tenancy } from '@svc/auth';
 import { ABSENT, type Lookup, OTHER_WORKSPACE } from '../../lookup.ts';
-import type { Run } from '../../runs/run.ts';
-import type { RunStore } from '../../runs/run-store.ts';
-import { runAsStored } from '../../runs/stored-versions.ts';
-import { isExecutable, isTerminal } from '../../runs/transitions.ts';
+import { isExecutable, isTerminal, type Run, type RunStore } from '../../ports/runs.ts';
+import { runAsStored } from '../stored-run.ts';
 import { type Journal, put } from './journal.ts';
 
 export function runStore(journal: Journal): RunStore {

@@ -1,8 +1,6 @@
 import { ABSENT, OTHER_WORKSPACE } from '../../lookup.ts';
-import type { Transaction } from '../../transaction.ts';
-import { coversScope } from '../../webhooks/match.ts';
-import type { Subscription } from '../../webhooks/subscription.ts';
-import type { SubscriptionStore } from '../../webhooks/subscription-store.ts';
+import { coversScope, type Subscription, type SubscriptionStore } from '../../ports/subscriptions.ts';
+import type { Transaction } from '../../ports/transaction.ts';
 import { type Journal, put } from './journal.ts';
 
 /** @param drop removes what else the store keeps for a subscription, in the transaction that removes it */
@@ -56,7 +54,7 @@ export function subscriptionStore(
     },
     isThere: (webhookId) => subscriptions.has(webhookId),
     isPaused: (webhookId) => subscriptions.get(webhookId)?.status === 'paused',
-    async updateHealth(webhookId, change, transaction) {
+    async updateState(webhookId, change, transaction) {
       const subscription = subscriptions.get(webhookId);
       if (subscription === undefined) return;
       put(journal, transaction, subscriptions, webhookId, { ...subscription, ...change(subscription) });

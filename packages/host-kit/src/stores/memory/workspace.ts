@@ -1,5 +1,4 @@
-import type { WorkspaceFile, WorkspaceFileHead, WorkspacePlace } from '../../workspace/workspace-file.ts';
-import type { WorkspaceStore } from '../../workspace/workspace-store.ts';
+import type { WorkspaceFile, WorkspaceFileHead, WorkspacePlace, WorkspaceStore } from '../../ports/workspace.ts';
 import { type Journal, put } from './journal.ts';
 
 /** A version of a path; without content it is a removal. */

@@ -1,5 +1,5 @@
-import type { ArtifactStore } from '../../runs/artifact.ts';
-import { artifactDocumentOf, artifactOf } from '../sql/artifact-row.ts';
+import type { ArtifactStore } from '../../ports/artifacts.ts';
+import { artifactDocumentOf, artifactOf } from '../sql/artifacts.ts';
 import type { Database } from './database.ts';
 
 const INSERT = {

@@ -1,6 +1,6 @@
-import type { Transaction } from '../../transaction.ts';
-import { ATTEMPTS_KEPT, type AttemptLog } from '../../webhooks/attempt-log.ts';
-import { attemptOf } from '../sql/attempt-row.ts';
+import { ATTEMPTS_KEPT, type AttemptLog } from '../../ports/attempts.ts';
+import type { Transaction } from '../../ports/transaction.ts';
+import { attemptOf } from '../sql/attempts.ts';
 import type { Database } from './database.ts';
 
 // Of a subscription that has been removed meanwhile there is nothing to keep.

@@ -1,4 +1,4 @@
-import type { BacklogStore } from '../../webhooks/backlog-store.ts';
+import type { BacklogStore } from '../../ports/backlog.ts';
 import { integer, optional } from '../sql/row.ts';
 import type { Database } from './database.ts';
 

@@ -1,6 +1,5 @@
-import type { ByokPlace } from '../../byok/byok-secret.ts';
-import type { ByokStore } from '../../byok/byok-store.ts';
-import { byokSecretOf, workspaceColumn } from '../sql/byok-row.ts';
+import type { ByokPlace, ByokStore } from '../../ports/byok.ts';
+import { byokSecretOf, workspaceColumn } from '../sql/byok.ts';
 import { integer } from '../sql/row.ts';
 import type { Database } from './database.ts';
 

@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { type Transaction, transactionMark } from '../../transaction.ts';
+import { type Transaction, transactionMark } from '../../ports/transaction.ts';
 import type { Row } from '../sql/row.ts';
 
 /** One pool of connections, and the transactions on it. */

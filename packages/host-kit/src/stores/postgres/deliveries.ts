@@ -1,7 +1,13 @@
-import type { Transaction } from '../../transaction.ts';
-import type { Claim, Delivery, EndedClaim } from '../../webhooks/delivery.ts';
-import type { ClaimRequest, DeliveryQueue, Room } from '../../webhooks/delivery-queue.ts';
-import { deadLetterOf, deliveryOf } from '../sql/delivery-row.ts';
+import type {
+  Claim,
+  ClaimRequest,
+  Delivery,
+  DeliveryQueue,
+  EndedClaim,
+  RemainingCapacity,
+} from '../../ports/deliveries.ts';
+import type { Transaction } from '../../ports/transaction.ts';
+import { deadLetterOf, deliveryOf } from '../sql/deliveries.ts';
 import { integer, optional, type Row, text } from '../sql/row.ts';
 import type { Database } from './database.ts';
 
@@ -160,17 +166,17 @@ export function deliveryQueue(database: Database): SharedDeliveries {
     },
   };
 
-  async function claim({ now, leaseUntil, limit, room }: ClaimRequest, transaction: Transaction) {
+  async function claim({ now, leaseUntil, limit, capacityOf }: ClaimRequest, transaction: Transaction) {
     await database.within(transaction, TAKE_BACK, [now]);
-    const waiting = (await subscriptionsWithRoom(room, transaction)).filter(({ dueAt }) => dueAt <= now);
+    const waiting = (await subscriptionsWithRoom(capacityOf, transaction)).filter(({ dueAt }) => dueAt <= now);
     const turn = [
       ...waiting.filter(({ webhookId }) => webhookId > lastServed),
       ...waiting.filter(({ webhookId }) => webhookId <= lastServed),
     ];
     if (turn.length === 0) return [];
     const ids = turn.map(({ webhookId }) => webhookId);
-    const rooms = turn.map((subscription) => Math.min(subscription.room, limit));
-    const { rows } = await database.within(transaction, CLAIM, [ids, rooms, now, limit, leaseUntil]);
+    const capacities = turn.map((subscription) => Math.min(subscription.capacity, limit));
+    const { rows } = await database.within(transaction, CLAIM, [ids, capacities, now, limit, leaseUntil]);
     const claimed = [...rows].sort(inTurn).map((row) => ({
       ...deliveryOf({ ...row, due_at: row.was_due }),
       leaseUntil,
@@ -179,12 +185,12 @@ export function deliveryQueue(database: Database): SharedDeliveries {
     return claimed;
   }
 
-  async function subscriptionsWithRoom(room: Room, transaction: Transaction) {
+  async function subscriptionsWithRoom(capacityOf: RemainingCapacity, transaction: Transaction) {
     const { rows } = await database.within(transaction, SUBSCRIPTIONS, []);
     return rows
       .map((row) => ({ webhookId: text(row, 'webhook_id'), dueAt: integer(row, 'due_at') }))
-      .map((subscription) => ({ ...subscription, room: room(subscription.webhookId) }))
-      .filter((subscription) => subscription.room > 0);
+      .map((subscription) => ({ ...subscription, capacity: capacityOf(subscription.webhookId) }))
+      .filter((subscription) => subscription.capacity > 0);
   }
 
   /** Bodies are sent once, however many subscriptions hear of an event. */

@@ -1,5 +1,5 @@
-import type { EventStore } from '../../runs/event-store.ts';
-import { eventOf } from '../sql/event-row.ts';
+import type { EventStore } from '../../ports/events.ts';
+import { eventOf } from '../sql/events.ts';
 import type { Database } from './database.ts';
 
 const INSERT = {

@@ -1,5 +1,5 @@
-import type { Begun, IdempotencyStore } from '../../idempotency/idempotency-store.ts';
-import { keptReplyOf, keyColumns, standingOf } from '../sql/idempotency-row.ts';
+import type { Begun, IdempotencyStore } from '../../ports/idempotency.ts';
+import { keptReplyOf, keyColumns, standingOf } from '../sql/idempotency.ts';
 import { text } from '../sql/row.ts';
 import type { Database } from './database.ts';
 

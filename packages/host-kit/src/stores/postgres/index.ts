@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import type { Transaction } from '../../transaction.ts';
-import type { Store } from '../store.ts';
+import type { Store } from '../../ports/store.ts';
+import type { Transaction } from '../../ports/transaction.ts';
 import { artifactStore } from './artifacts.ts';
 import { attemptLog } from './attempts.ts';
 import { auditStore } from './audit.ts';

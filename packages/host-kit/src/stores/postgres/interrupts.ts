@@ -1,5 +1,5 @@
-import type { InterruptStore } from '../../interrupts/interrupt-store.ts';
-import { interruptDocumentOf, interruptOf, interruptStateOf } from '../sql/interrupt-row.ts';
+import type { InterruptStore } from '../../ports/interrupts.ts';
+import { interruptDocumentOf, interruptOf, interruptStateOf } from '../sql/interrupts.ts';
 import type { Row } from '../sql/row.ts';
 import type { Database } from './database.ts';
 

@@ -1,9 +1,8 @@
 import { reachesWorkspace, type Tenancy } from '@svc/auth';
 import { ABSENT, type Lookup, OTHER_WORKSPACE } from '../../lookup.ts';
-import type { Run } from '../../runs/run.ts';
-import type { RunStore } from '../../runs/run-store.ts';
+import type { Run, RunStore } from '../../ports/runs.ts';
 import { integer, optional, type Row, text } from '../sql/row.ts';
-import { documentOf, runOf, STATE_COLUMNS, stateOf } from '../sql/run-row.ts';
+import { documentOf, runOf, STATE_COLUMNS, stateOf } from '../sql/runs.ts';
 import type { Database, Statement } from './database.ts';
 
 /** The database's own clock, in ms: hosts that share it need not agree on the time. */

@@ -1,10 +1,8 @@
 import { ABSENT, OTHER_WORKSPACE } from '../../lookup.ts';
-import type { Transaction } from '../../transaction.ts';
-import { coversScope } from '../../webhooks/match.ts';
-import type { Subscription } from '../../webhooks/subscription.ts';
-import type { SubscriptionStore, Topic } from '../../webhooks/subscription-store.ts';
+import { coversScope, type Subscription, type SubscriptionStore, type Topic } from '../../ports/subscriptions.ts';
+import type { Transaction } from '../../ports/transaction.ts';
 import { integer, text } from '../sql/row.ts';
-import { documentOf, listensTo, pushKey, secretColumns, subscriptionOf } from '../sql/subscription-row.ts';
+import { documentOf, listensTo, pushKey, secretColumns, subscriptionOf } from '../sql/subscriptions.ts';
 import type { Database } from './database.ts';
 import { gathered } from './gathered.ts';
 
@@ -143,7 +141,7 @@ export function subscriptionStore(
       }
     },
     read,
-    async updateHealth(webhookId, change, transaction) {
+    async updateState(webhookId, change, transaction) {
       const [row] = (await database.within(transaction, READ_LOCKED, [webhookId])).rows;
       if (row === undefined) return;
       const { status, circuit, failures } = change(subscriptionOf(row));

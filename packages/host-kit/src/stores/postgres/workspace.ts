@@ -1,6 +1,6 @@
-import type { WorkspaceStore } from '../../workspace/workspace-store.ts';
+import type { WorkspaceStore } from '../../ports/workspace.ts';
 import { integer } from '../sql/row.ts';
-import { afterPrefix, fileHeadOf, fileOf, newestOf, placeColumns } from '../sql/workspace-row.ts';
+import { afterPrefix, fileHeadOf, fileOf, newestOf, placeColumns } from '../sql/workspace.ts';
 import type { Database } from './database.ts';
 
 const PLACE = 'tenant = $1 AND workspace = $2 AND mode = $3';

@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
-import type { ArtifactStore } from '../../runs/artifact.ts';
-import { artifactDocumentOf, artifactOf } from '../sql/artifact-row.ts';
+import type { ArtifactStore } from '../../ports/artifacts.ts';
+import { artifactDocumentOf, artifactOf } from '../sql/artifacts.ts';
 import type { Writer } from './writer.ts';
 
 const INSERT = 'INSERT INTO artifacts (run_id, artifact_id, document) VALUES (?, ?, ?)';

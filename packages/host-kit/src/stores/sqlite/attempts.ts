@@ -1,7 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
-import type { Transaction } from '../../transaction.ts';
-import { ATTEMPTS_KEPT, type AttemptLog } from '../../webhooks/attempt-log.ts';
-import { attemptOf } from '../sql/attempt-row.ts';
+import { ATTEMPTS_KEPT, type AttemptLog } from '../../ports/attempts.ts';
+import type { Transaction } from '../../ports/transaction.ts';
+import { attemptOf } from '../sql/attempts.ts';
 import { integer } from '../sql/row.ts';
 import type { Writer } from './writer.ts';
 

@@ -1,7 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { nextEntry } from '@svc/auth/audit';
-import type { AuditStore } from '../../audit/audit-store.ts';
-import { checkpointOf, entryOf, headOf } from '../sql/audit-row.ts';
+import type { AuditStore } from '../../ports/audit.ts';
+import { checkpointOf, entryOf, headOf } from '../sql/audit.ts';
 import { integer, text } from '../sql/row.ts';
 import type { Writer } from './writer.ts';
 

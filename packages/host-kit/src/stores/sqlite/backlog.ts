@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
-import type { BacklogStore } from '../../webhooks/backlog-store.ts';
+import type { BacklogStore } from '../../ports/backlog.ts';
 import { integer, optional } from '../sql/row.ts';
 
 // Steps from subscription to subscription along the index, however long the backlog of each.

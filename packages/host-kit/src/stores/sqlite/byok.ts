@@ -1,7 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
-import type { ByokPlace } from '../../byok/byok-secret.ts';
-import type { ByokStore } from '../../byok/byok-store.ts';
-import { byokSecretOf, workspaceColumn } from '../sql/byok-row.ts';
+import type { ByokPlace, ByokStore } from '../../ports/byok.ts';
+import { byokSecretOf, workspaceColumn } from '../sql/byok.ts';
 import { integer } from '../sql/row.ts';
 import type { Writer } from './writer.ts';
 

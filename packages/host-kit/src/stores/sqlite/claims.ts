@@ -1,4 +1,4 @@
-import type { Claim } from '../../webhooks/delivery.ts';
+import type { Claim } from '../../ports/deliveries.ts';
 
 /** What this process, the only one, has claimed. A claim needs no row: whoever it belongs to ends with it. */
 export interface Claims {

@@ -1,8 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
-import type { Transaction } from '../../transaction.ts';
-import type { ClaimedDelivery, Settlement } from '../../webhooks/delivery.ts';
-import type { DeliveryQueue } from '../../webhooks/delivery-queue.ts';
-import { deadLetterOf, deliveryOf } from '../sql/delivery-row.ts';
+import type { ClaimedDelivery, DeliveryQueue, Settlement } from '../../ports/deliveries.ts';
+import type { Transaction } from '../../ports/transaction.ts';
+import { deadLetterOf, deliveryOf } from '../sql/deliveries.ts';
 import { integer, text } from '../sql/row.ts';
 import { claims as noClaims } from './claims.ts';
 import { turns as noTurns, type Turns } from './turns.ts';
@@ -77,11 +76,11 @@ export function deliveryQueue(reader: DatabaseSync, database: DatabaseSync, writ
         for (const { webhookId, dueAt } of deliveries) turns.waits(webhookId, dueAt);
       });
     },
-    async claim({ now, leaseUntil, limit, room }) {
+    async claim({ now, leaseUntil, limit, capacityOf }) {
       for (const { webhookId } of claims.expire(now)) turns.waits(webhookId, now);
       const claimed: ClaimedDelivery[] = [];
       for (const webhookId of turns.due(now)) {
-        const most = Math.min(room(webhookId), limit - claimed.length);
+        const most = Math.min(capacityOf(webhookId), limit - claimed.length);
         if (most <= 0) continue;
         for (const position of dueOf(webhookId, now, most)) {
           const row = rowAt.get(position);

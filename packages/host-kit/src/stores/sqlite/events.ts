@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
-import type { EventStore, RunEvent } from '../../runs/event-store.ts';
-import { eventOf } from '../sql/event-row.ts';
+import type { EventStore, RunEvent } from '../../ports/events.ts';
+import { eventOf } from '../sql/events.ts';
 import { text } from '../sql/row.ts';
 import type { Writer } from './writer.ts';
 

@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
-import type { Begun, IdempotencyStore } from '../../idempotency/idempotency-store.ts';
-import { keptReplyOf, keyColumns, standingOf } from '../sql/idempotency-row.ts';
+import type { Begun, IdempotencyStore } from '../../ports/idempotency.ts';
+import { keptReplyOf, keyColumns, standingOf } from '../sql/idempotency.ts';
 import type { Writer } from './writer.ts';
 
 const KEY = 'tenant = ? AND mode = ? AND operation = ? AND key_hash = ?';

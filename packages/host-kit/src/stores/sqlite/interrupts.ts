@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
-import type { InterruptStore } from '../../interrupts/interrupt-store.ts';
-import { interruptDocumentOf, interruptOf, interruptStateOf } from '../sql/interrupt-row.ts';
+import type { InterruptStore } from '../../ports/interrupts.ts';
+import { interruptDocumentOf, interruptOf, interruptStateOf } from '../sql/interrupts.ts';
 import type { Writer } from './writer.ts';
 
 const INSERT = `INSERT INTO interrupts (run_id, interrupt_id, node_id, key, document, status, due_at, votes, resolution)

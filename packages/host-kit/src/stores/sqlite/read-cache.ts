@@ -1,4 +1,4 @@
-import type { Transaction } from '../../transaction.ts';
+import type { Transaction } from '../../ports/transaction.ts';
 import type { Writer } from './writer.ts';
 
 /** What was read before and has not changed since: this process is the only one that writes, so it learns of each change. */

@@ -1,10 +1,9 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { reachesWorkspace, type Tenancy } from '@svc/auth';
 import { ABSENT, type Lookup, OTHER_WORKSPACE } from '../../lookup.ts';
-import type { Run } from '../../runs/run.ts';
-import type { RunStore } from '../../runs/run-store.ts';
+import type { Run, RunStore } from '../../ports/runs.ts';
 import { integer, optional, type Row, text } from '../sql/row.ts';
-import { documentOf, runOf, STATE_COLUMNS, stateOf } from '../sql/run-row.ts';
+import { documentOf, runOf, STATE_COLUMNS, stateOf } from '../sql/runs.ts';
 import type { Writer } from './writer.ts';
 
 const INSERT = `INSERT INTO runs (run_id, tenant, workspace, mode, scope_id, document, ${STATE_COLUMNS.join(', ')})

@@ -1,11 +1,9 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { ABSENT, OTHER_WORKSPACE } from '../../lookup.ts';
-import type { Transaction } from '../../transaction.ts';
-import { coversScope } from '../../webhooks/match.ts';
-import type { Subscription } from '../../webhooks/subscription.ts';
-import type { SubscriptionStore, Topic } from '../../webhooks/subscription-store.ts';
+import { coversScope, type Subscription, type SubscriptionStore, type Topic } from '../../ports/subscriptions.ts';
+import type { Transaction } from '../../ports/transaction.ts';
 import { text } from '../sql/row.ts';
-import { documentOf, listensTo, pushKey, secretColumns, subscriptionOf } from '../sql/subscription-row.ts';
+import { documentOf, listensTo, pushKey, secretColumns, subscriptionOf } from '../sql/subscriptions.ts';
 import { readCache } from './read-cache.ts';
 import type { Writer } from './writer.ts';
 
@@ -120,7 +118,7 @@ export function subscriptionStore(
       return page;
     },
     read: async (webhookId) => subscriptions.of(webhookId, () => found(read, webhookId)),
-    async updateHealth(webhookId, change, transaction) {
+    async updateState(webhookId, change, transaction) {
       subscriptions.changes(transaction, webhookId);
       const row = current.get(webhookId);
       if (row === undefined) return;

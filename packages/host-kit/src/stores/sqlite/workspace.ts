@@ -1,7 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
-import type { WorkspaceStore } from '../../workspace/workspace-store.ts';
+import type { WorkspaceStore } from '../../ports/workspace.ts';
 import { integer } from '../sql/row.ts';
-import { afterPrefix, fileHeadOf, fileOf, newestOf, placeColumns } from '../sql/workspace-row.ts';
+import { afterPrefix, fileHeadOf, fileOf, newestOf, placeColumns } from '../sql/workspace.ts';
 import type { Writer } from './writer.ts';
 
 const PLACE = 'tenant = ? AND workspace = ? AND mode = ?';

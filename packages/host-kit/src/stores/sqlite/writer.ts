@@ -1,5 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { type Transaction, transactionMark } from '../../transaction.ts';
+import { yieldToLoop } from '../../ports/clock.ts';
+import { type Transaction, transactionMark } from '../../ports/transaction.ts';
 import type { WriteAheadLog } from './write-ahead-log.ts';
 
 /** The one connection that writes, and the transactions that take turns on it. */
@@ -80,7 +81,7 @@ export function writer(database: DatabaseSync, log: Pick<WriteAheadLog, 'begin' 
   async function drain(): Promise<void> {
     while (queue.length > 0) {
       // Whatever else this turn of the event loop asks for joins the batch: a commit costs more than all of its transactions.
-      await nextTurn();
+      await yieldToLoop();
       await commitTogether(queue.splice(0, LARGEST_BATCH));
     }
     // In the same step as the last look at the queue, so that nothing can be left in it.
@@ -119,10 +120,6 @@ export function writer(database: DatabaseSync, log: Pick<WriteAheadLog, 'begin' 
 }
 
 const LARGEST_BATCH = 256;
-
-function nextTurn(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve));
-}
 
 interface Job {
   /** Does the work and returns what is left to do after the commit. */

@@ -1,4 +1,4 @@
-import type { Artifact } from '../../runs/artifact.ts';
+import type { Artifact } from '../../ports/artifacts.ts';
 import type { StoreContract } from './contract.ts';
 import { sampleRun } from './samples.ts';
 

@@ -1,4 +1,4 @@
-import type { AttemptRecord } from '../../webhooks/attempt-log.ts';
+import type { AttemptRecord } from '../../ports/attempts.ts';
 import type { StoreContract } from './contract.ts';
 import { TENANCY, withSubscriptions } from './samples.ts';
 

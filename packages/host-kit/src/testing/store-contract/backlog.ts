@@ -47,7 +47,7 @@ export function backlogContract({ onStore, assert }: StoreContract): void {
     ];
     await store.transaction((transaction) => store.deliveries.enqueue(deliveries, transaction));
     await store.transaction((transaction) =>
-      store.subscriptions.updateHealth(
+      store.subscriptions.updateState(
         'whk_1',
         ({ circuit, failures }) => ({ status: 'paused', circuit, failures }),
         transaction,

@@ -1,4 +1,4 @@
-import type { ByokPlace, ByokSecret } from '../../byok/byok-secret.ts';
+import type { ByokPlace, ByokSecret } from '../../ports/byok.ts';
 import type { StoreContract } from './contract.ts';
 
 /** What every store of the secrets that tenants bring must do. */

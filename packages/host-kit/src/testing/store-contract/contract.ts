@@ -1,4 +1,4 @@
-import type { Store } from '../../stores/store.ts';
+import type { Store } from '../../ports/store.ts';
 
 /** What each part of the contract is written with. */
 export interface StoreContract {

@@ -1,6 +1,6 @@
-import type { Transaction } from '../../transaction.ts';
-import type { Claim, ClaimedDelivery, Delivery, Settlement } from '../../webhooks/delivery.ts';
-import type { Subscription } from '../../webhooks/subscription.ts';
+import type { Claim, ClaimedDelivery, Delivery, Settlement } from '../../ports/deliveries.ts';
+import type { Subscription } from '../../ports/subscriptions.ts';
+import type { Transaction } from '../../ports/transaction.ts';
 import type { StoreContract } from './contract.ts';
 import { CLAIM, sampleDelivery, TENANCY, withSubscriptions } from './samples.ts';
 
@@ -22,7 +22,7 @@ export function deliveriesContract({ onStore, assert }: StoreContract): void {
     const backlog = Array.from({ length: 20 }, (_, index) => sampleDelivery({ deliveryId: `dlv_a${index}` }));
     const other = sampleDelivery({ deliveryId: 'dlv_b', webhookId: 'whk_2' });
     await store.transaction((transaction) => store.deliveries.enqueue([...backlog, other], transaction));
-    const found = await store.deliveries.claim({ ...CLAIM, limit: 5, room: () => 4 });
+    const found = await store.deliveries.claim({ ...CLAIM, limit: 5, capacityOf: () => 4 });
     assert.deepEqual(found.map(({ webhookId }) => webhookId).sort(), ['whk_1', 'whk_1', 'whk_1', 'whk_1', 'whk_2']);
   });
 
@@ -225,7 +225,7 @@ export function deliveriesContract({ onStore, assert }: StoreContract): void {
     await store.transaction((transaction) => store.deliveries.enqueue([sampleDelivery({})], transaction));
     const move = (status: Subscription['status']) =>
       store.transaction((transaction) =>
-        store.subscriptions.updateHealth(
+        store.subscriptions.updateState(
           'whk_1',
           ({ circuit, failures }) => ({ status, circuit, failures }),
           transaction,

@@ -1,5 +1,5 @@
-import type { IdempotencyClaim, IdempotencyKey } from '../../idempotency/idempotency-store.ts';
-import type { Store } from '../../stores/store.ts';
+import type { IdempotencyClaim, IdempotencyKey } from '../../ports/idempotency.ts';
+import type { Store } from '../../ports/store.ts';
 import type { StoreContract } from './contract.ts';
 
 /** What every store of idempotency keys must do. */

@@ -1,5 +1,5 @@
-import type { Interrupt } from '../../interrupts/interrupt.ts';
-import type { Store } from '../../stores/store.ts';
+import type { Interrupt } from '../../ports/interrupts.ts';
+import type { Store } from '../../ports/store.ts';
 import type { StoreContract } from './contract.ts';
 
 function sampleInterrupt(fields: Partial<Interrupt>): Interrupt {

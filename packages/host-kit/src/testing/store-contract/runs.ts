@@ -1,4 +1,4 @@
-import type { Run } from '../../runs/run.ts';
+import type { Run } from '../../ports/runs.ts';
 import type { StoreContract } from './contract.ts';
 import { sampleRun, TENANCY } from './samples.ts';
 

@@ -1,7 +1,7 @@
-import type { Run } from '../../runs/run.ts';
-import type { Store } from '../../stores/store.ts';
-import type { Delivery } from '../../webhooks/delivery.ts';
-import type { Subscription } from '../../webhooks/subscription.ts';
+import type { Delivery } from '../../ports/deliveries.ts';
+import type { Run } from '../../ports/runs.ts';
+import type { Store } from '../../ports/store.ts';
+import type { Subscription } from '../../ports/subscriptions.ts';
 
 export const TENANCY: { tenant: string; workspaces: 'all' | string[]; mode: 'live' | 'test' } = {
   tenant: 'acme',
@@ -9,7 +9,7 @@ export const TENANCY: { tenant: string; workspaces: 'all' | string[]; mode: 'liv
   mode: 'live',
 };
 
-export const CLAIM = { now: 1000, leaseUntil: 9000, limit: 100, room: () => 100 };
+export const CLAIM = { now: 1000, leaseUntil: 9000, limit: 100, capacityOf: () => 100 };
 
 export function sampleRun(fields: Partial<Run>): Run {
   return {

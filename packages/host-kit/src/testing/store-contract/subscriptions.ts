@@ -43,7 +43,7 @@ export function subscriptionsContract({ onStore, assert }: StoreContract): void 
     await withSubscriptions(store, 'whk_1');
     for (const time of [1, 2]) {
       await store.transaction((transaction) =>
-        store.subscriptions.updateHealth(
+        store.subscriptions.updateState(
           'whk_1',
           ({ status, circuit, failures }) => ({ status, circuit, failures: [...failures, time] }),
           transaction,

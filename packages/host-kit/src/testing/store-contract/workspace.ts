@@ -1,5 +1,5 @@
-import type { Store } from '../../stores/store.ts';
-import type { WorkspaceFile, WorkspacePlace } from '../../workspace/workspace-file.ts';
+import type { Store } from '../../ports/store.ts';
+import type { WorkspaceFile, WorkspacePlace } from '../../ports/workspace.ts';
 import type { StoreContract } from './contract.ts';
 
 /** What every store of workspace files must do. */

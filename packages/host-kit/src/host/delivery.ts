@@ -1,0 +1,60 @@
+import { guardedPost } from '@svc/egress-guard/post';
+import type { Served } from '@svc/versioning';
+import type { HeaderFamily } from '@svc/webhook-verify';
+import { untracedTransport } from '../telemetry/attempts.ts';
+import { VERSION } from '../version.ts';
+import { attempt } from '../webhooks/attempt.ts';
+import { type Dispatcher, dispatcher } from '../webhooks/dispatcher.ts';
+import type { PushFormats } from '../webhooks/push-format.ts';
+import { attemptSigner } from '../webhooks/signing.ts';
+import { type EndpointVerifier, endpointVerifier } from '../webhooks/verify-endpoint.ts';
+import { webhookIdOf } from '../wire/webhook.ts';
+import type { Services } from './services.ts';
+
+/** Where what is in the outbox leaves the host. */
+export interface DeliveryParts {
+  readonly dispatcher: Dispatcher;
+  readonly endpoints: EndpointVerifier;
+  /** Lets go of connections, once nothing is under way. */
+  close(): void;
+}
+
+/** @param formats may be filled as long as the host has not started */
+export function assembleDelivery(services: Services, formats: PushFormats): DeliveryParts {
+  const { store, clock, random, log, observe, secrets, served, webhooks } = services;
+  const { attemptTimeoutMs, concurrency } = webhooks;
+  const transport = services.transport ?? guardedPost({ policy: services.egress });
+  const untraced = untracedTransport(transport);
+  const ports = { transport: untraced, clock, random, log, userAgent: USER_AGENT };
+  const sign = attemptSigner({
+    secrets,
+    webhookIdOf: (subscription) => webhookIdOf[subscription.major](subscription),
+    families: familiesOf(served),
+    formats,
+  });
+  const rules = {
+    retryPolicy: webhooks.retryPolicy,
+    circuit: webhooks.circuit,
+    deadLetterRetentionMs: webhooks.deadLetterRetentionDays * DAY_MS,
+  };
+  return {
+    dispatcher: dispatcher({
+      queue: store.deliveries,
+      attempt: observe.observed(attempt({ ...ports, store, sign, rules, moved: observe.moved, attemptTimeoutMs })),
+      clock,
+      log,
+      concurrency,
+      attemptTimeoutMs,
+    }),
+    endpoints: endpointVerifier(ports),
+    close: () => transport.close?.(),
+  };
+}
+
+const DAY_MS = 86_400_000;
+const USER_AGENT = `svc-webhook-dispatcher/${VERSION}`;
+
+/** During the overlap and on a host of major 1 both families are sent; a host of major 2 alone sends its own. */
+function familiesOf({ majors }: Served): readonly HeaderFamily[] {
+  return majors.has(1) ? ['A', 'B'] : ['A'];
+}

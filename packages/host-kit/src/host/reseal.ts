@@ -1,0 +1,130 @@
+import { type ByokSecret, sealedFor } from '../ports/byok.ts';
+import { yieldToLoop } from '../ports/clock.ts';
+import { type KeptReply, sealedFor as sealedForKey } from '../ports/idempotency.ts';
+import type { Log } from '../ports/log.ts';
+import type { Store } from '../ports/store.ts';
+import type { Subscription } from '../ports/subscriptions.ts';
+import type { Transaction } from '../ports/transaction.ts';
+import type { SecretBox } from '../sealing/secret-box.ts';
+
+export interface ResealOptions {
+  readonly store: Store;
+  readonly secrets: SecretBox;
+  readonly log: Log;
+}
+
+/**
+ * One walk through everything that is sealed, which seals anew what is not sealed with the current key: after a walk that finds
+ * nothing more, and while no host seals with a former key, that key can go. What opens with no key is left as it is, and counted.
+ */
+export function reseal(options: ResealOptions): (signal: AbortSignal) => Promise<void> {
+  return async (signal) => {
+    let resealed = 0;
+    let unopenable = 0;
+    for (const walk of [webhookSecrets, byokSecrets, keptReplies]) {
+      for await (const step of walk(options)) {
+        resealed += step.resealed;
+        unopenable += step.unopenable;
+        if (signal.aborted) return;
+        // A store in this process answers at once, and everybody else wants a turn.
+        await yieldToLoop();
+      }
+    }
+    const message =
+      unopenable === 0
+        ? 'Every stored secret is sealed with secretKey.'
+        : 'Some stored secrets open with no key that this host has. Name the missing key in formerSecretKeys.';
+    options.log({
+      level: unopenable === 0 ? 'info' : 'warn',
+      event: 'secrets.resealed',
+      resealed,
+      unopenable,
+      message,
+    });
+  };
+}
+
+interface Step {
+  readonly resealed: number;
+  readonly unopenable: number;
+}
+
+/** So many in one transaction, so that nobody waits for long. */
+const STEP = 100;
+
+async function* webhookSecrets({ store, secrets }: ResealOptions): AsyncGenerator<Step> {
+  for (let after = ''; ; ) {
+    const page = await store.subscriptions.page({ after, limit: STEP });
+    const stale = page.filter(
+      ({ sealedSecret, previousSecret }) =>
+        !secrets.isCurrent(sealedSecret) || (previousSecret !== undefined && !secrets.isCurrent(previousSecret.sealed)),
+    );
+    yield await resealed(stale, store, secrets, ({ webhookId }, again, transaction) => {
+      // What is there now: it may have been rotated meanwhile.
+      const change = ({ sealedSecret, secretFingerprint, previousSecret }: Subscription) => ({
+        sealedSecret: again(sealedSecret, webhookId),
+        secretFingerprint,
+        previousSecret: previousSecret && { ...previousSecret, sealed: again(previousSecret.sealed, webhookId) },
+      });
+      return store.subscriptions.updateSecrets(webhookId, change, transaction);
+    });
+    const last = page.at(-1);
+    if (last === undefined || page.length < STEP) return;
+    after = last.webhookId;
+  }
+}
+
+async function* byokSecrets({ store, secrets }: ResealOptions): AsyncGenerator<Step> {
+  for (let after: ByokSecret | undefined; ; ) {
+    const page = await store.byok.page({ after, limit: STEP });
+    const stale = page.filter(({ sealed }) => !secrets.isCurrent(sealed));
+    yield await resealed(stale, store, secrets, (secret, again, transaction) =>
+      store.byok.reseal(secret, again(secret.sealed, sealedFor(secret, secret.name)), transaction),
+    );
+    after = page.at(-1);
+    if (page.length < STEP) return;
+  }
+}
+
+async function* keptReplies({ store, secrets }: ResealOptions): AsyncGenerator<Step> {
+  for (let after: KeptReply | undefined; ; ) {
+    const page = await store.idempotency.page({ after, limit: STEP });
+    const stale = page.filter(({ sealed }) => !secrets.isCurrent(sealed));
+    yield await resealed(stale, store, secrets, (reply, again, transaction) =>
+      store.idempotency.reseal(reply, again(reply.sealed, sealedForKey(reply)), transaction),
+    );
+    after = page.at(-1);
+    if (page.length < STEP) return;
+  }
+}
+
+type Again = (sealed: Uint8Array, boundTo: string) => Uint8Array;
+
+/** Seals some secrets anew, in one transaction. */
+async function resealed<T>(
+  stale: readonly T[],
+  store: Store,
+  secrets: SecretBox,
+  write: (item: T, again: Again, transaction: Transaction) => Promise<void>,
+): Promise<Step> {
+  if (stale.length === 0) return { resealed: 0, unopenable: 0 };
+  return await store.transaction(async (transaction) => {
+    const step = { resealed: 0, unopenable: 0 };
+    for (const item of stale) await write(item, counted(secrets, step), transaction);
+    return step;
+  });
+}
+
+function counted(secrets: SecretBox, step: { resealed: number; unopenable: number }): Again {
+  return (sealed, boundTo) => {
+    if (secrets.isCurrent(sealed)) return sealed;
+    try {
+      const anew = secrets.seal(secrets.open(sealed, boundTo), boundTo);
+      step.resealed++;
+      return anew;
+    } catch {
+      step.unopenable++;
+      return sealed;
+    }
+  };
+}

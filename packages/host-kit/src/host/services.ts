@@ -1,0 +1,125 @@
+import type { CheckpointSigner } from '@svc/auth/audit';
+import { type EgressPolicy, egressPolicy } from '@svc/egress-guard';
+import { checkVendorOrg, type Served, served as servedVersions } from '@svc/versioning';
+import type { RecordAudit } from '../audit/fact.ts';
+import { type AuditRecorder, auditRecorder } from '../audit/recorder.ts';
+import { CODINGS, type Coding } from '../http/content-coding.ts';
+import {
+  AUDIT_DEFAULTS,
+  type AuditOptions,
+  DEFAULT_MAX_REQUEST_BODY_BYTES,
+  DEFAULT_PROTOCOL,
+  type HostOptions,
+  LONGEST_SILENCE_MS,
+  STREAM_DEFAULTS,
+  type StreamOptions,
+  WEBHOOK_DEFAULTS,
+  type WebhookOptions,
+  WORKSPACE_FILE_DEFAULTS,
+} from '../options.ts';
+import { type Clock, systemClock } from '../ports/clock.ts';
+import type { Log } from '../ports/log.ts';
+import { type Random, systemRandom } from '../ports/random.ts';
+import type { Store } from '../ports/store.ts';
+import { type SecretBox, secretBox } from '../sealing/secret-box.ts';
+import { tracedLog } from '../telemetry/spans.ts';
+import { type Telemetry, telemetry } from '../telemetry/telemetry.ts';
+import { VERSION } from '../version.ts';
+import type { WorkspaceFileLimits } from '../workspace/files.ts';
+
+/** What every room of a host stands on: its options, with what they leave open decided, and what is made of them alone. */
+export interface Services extends Omit<HostOptions, 'workspaceFiles' | 'audit' | 'telemetry'> {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+  readonly observe: Telemetry;
+  /** Its transactions are timed. */
+  readonly store: Store;
+  readonly secrets: SecretBox;
+  readonly formerSecretKeys: readonly Uint8Array[];
+  readonly served: Served;
+  readonly org: string;
+  readonly implementation: NonNullable<HostOptions['implementation']>;
+  readonly authentication: NonNullable<HostOptions['authentication']>;
+  readonly egress: EgressPolicy;
+  readonly webhooks: WebhookOptions;
+  readonly streams: StreamOptions;
+  readonly workspaceFiles: WorkspaceFileLimits | undefined;
+  readonly idempotencyRetentionHours: number;
+  readonly contentEncodings: readonly Coding[];
+  readonly maxRequestBodyBytes: number;
+  readonly audit: AuditLog | undefined;
+  readonly recordAudit: RecordAudit;
+}
+
+/** The audit log of a host that keeps one. */
+export interface AuditLog {
+  readonly recorder: AuditRecorder;
+  readonly signer: CheckpointSigner;
+  /** That of the signer first. */
+  readonly publicKeys: readonly string[];
+  readonly intervalEntries: number;
+  readonly intervalSeconds: number;
+}
+
+/** @throws {TypeError} for options that contradict the interface */
+export function servicesOf(options: HostOptions): Services {
+  const { clock = systemClock, random = systemRandom, formerSecretKeys = [] } = options;
+  const log = tracedLog(options.log ?? (() => {}));
+  const observe = telemetry(options.telemetry ?? {}, { version: VERSION, clock });
+  const store = observe.timed(options.store);
+  const audit = options.audit && auditLog(options.audit, { clock, random, log, observe, store });
+  return {
+    ...options,
+    clock,
+    random,
+    log,
+    observe,
+    store,
+    secrets: secretBox(options.secretKey, random, formerSecretKeys),
+    formerSecretKeys,
+    served: servedVersions(options.protocol ?? DEFAULT_PROTOCOL),
+    org: checkVendorOrg(options.org ?? 'example'),
+    implementation: options.implementation ?? { name: '@svc/host-kit', version: VERSION, vendor: 'svc' },
+    authentication: options.authentication ?? {},
+    egress: options.egress ?? egressPolicy(),
+    webhooks: { ...WEBHOOK_DEFAULTS, ...options.webhooks },
+    streams: streamOptions(options),
+    workspaceFiles: options.workspaceFiles && { ...WORKSPACE_FILE_DEFAULTS, ...options.workspaceFiles },
+    idempotencyRetentionHours: idempotencyRetention(options),
+    contentEncodings: options.contentEncodings ?? CODINGS,
+    maxRequestBodyBytes: options.maxRequestBodyBytes ?? DEFAULT_MAX_REQUEST_BODY_BYTES,
+    audit,
+    recordAudit: async (fact, transaction) => audit?.recorder.record(fact, transaction),
+  };
+}
+
+function auditLog(
+  options: AuditOptions,
+  { observe, ...ports }: Pick<Services, 'clock' | 'random' | 'log' | 'observe' | 'store'>,
+): AuditLog {
+  const { signer, formerPublicKeys = [] } = options;
+  const intervalEntries = options.checkpointIntervalEntries ?? AUDIT_DEFAULTS.entries;
+  const intervalSeconds = options.checkpointIntervalSeconds ?? AUDIT_DEFAULTS.seconds;
+  return {
+    recorder: auditRecorder({ ...ports, observer: observe.audit, signer, intervalEntries, intervalSeconds }),
+    signer,
+    publicKeys: [signer.publicKey, ...formerPublicKeys],
+    intervalEntries,
+    intervalSeconds,
+  };
+}
+
+function streamOptions({ streams }: HostOptions): StreamOptions {
+  const chosen = { ...STREAM_DEFAULTS, ...streams };
+  if (chosen.keepAliveMs > LONGEST_SILENCE_MS) {
+    throw new TypeError(`createHost: streams.keepAliveMs must be ${LONGEST_SILENCE_MS} at the most.`);
+  }
+  return chosen;
+}
+
+/** @see Interface: Limits */
+function idempotencyRetention({ idempotencyRetentionHours = 24 }: HostOptions): number {
+  if (idempotencyRetentionHours >= 24) return idempotencyRetentionHours;
+  throw new TypeError('createHost: idempotencyRetentionHours must be at least 24.');
+}

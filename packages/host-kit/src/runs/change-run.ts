@@ -1,0 +1,61 @@
+import type { Principal } from '@svc/auth';
+import { type AuditAction, factAbout, type RecordAudit } from '../audit/fact.ts';
+import { HostError } from '../errors.ts';
+import type { Clock } from '../ports/clock.ts';
+import { isTerminal, type Run } from '../ports/runs.ts';
+import type { Store } from '../ports/store.ts';
+import type { Transaction } from '../ports/transaction.ts';
+import type { OpenRun, RunLog } from './event-log.ts';
+import { runForChange } from './find-run.ts';
+
+/** What an operation on a run works with. */
+export interface RunServices {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly events: RunLog;
+  readonly executor: { notice(run: Run): void };
+  readonly recordAudit: RecordAudit;
+}
+
+/** Changes a run, and answers whether there is something to put on record. */
+export type Change = (open: OpenRun) => Promise<'done' | 'nothing-to-do'>;
+
+/**
+ * Does something with a run for a caller: in one transaction the run is found in the caller's reach, changed, and the change put
+ * on record; whoever drives the run is told after that.
+ *
+ * @param kept is told of the run in the same transaction
+ * @throws {HostError} `not_found`, `run_forbidden`
+ */
+export async function changeRun(
+  options: RunServices,
+  principal: Principal,
+  runId: string,
+  action: AuditAction,
+  work: Change,
+  kept: (run: Run, transaction: Transaction) => Promise<void>,
+): Promise<Run> {
+  const { store, clock, events, executor, recordAudit } = options;
+  const found = runForChange(store.runs, principal.tenancy, runId);
+  const run = await events.change(found, async (open) => {
+    const outcome = await work(open);
+    const target = `${open.run.tenant}/${runId}`;
+    const fact = factAbout(principal, { action, target, at: clock.now() });
+    await kept(open.run, open.transaction);
+    if (outcome === 'done') await recordAudit(fact, open.transaction);
+    return open.run;
+  });
+  executor.notice(run);
+  return run;
+}
+
+/** Why a run cannot do what is asked for where it stands: it has ended, or it is not the time for it. */
+export function conflict({ status, pausedAt }: Run, asked: string): HostError {
+  const details = {
+    runStatus: status,
+    ...(pausedAt !== undefined && { pausedAt: new Date(pausedAt).toISOString() }),
+  };
+  return isTerminal(status)
+    ? new HostError('run_terminal', `The run has ended (${status}), so it cannot be ${asked}.`, { details })
+    : new HostError('run_state_conflict', `The run is ${status}, so it cannot be ${asked}.`, { details });
+}

@@ -1,0 +1,37 @@
+import type { Interrupt } from '../../ports/interrupts.ts';
+import { integer, optional, type Row, text } from './row.ts';
+
+type Document = Pick<Interrupt, 'kind' | 'data' | 'resumeSchema' | 'timeoutMs' | 'requestedAt'>;
+
+/** What never changes of a question, as it is stored. */
+export function interruptDocumentOf({ kind, data, resumeSchema, timeoutMs, requestedAt }: Interrupt): string {
+  const document: Record<keyof Document, unknown> = { kind, data, resumeSchema, timeoutMs, requestedAt };
+  return JSON.stringify(document);
+}
+
+/** What changes of it: status, due time, and what was said. */
+export function interruptStateOf({ status, dueAt, votes, resolution }: Interrupt): (string | number | null)[] {
+  return [
+    status,
+    status === 'pending' ? (dueAt ?? null) : null,
+    JSON.stringify(votes),
+    resolution === undefined ? null : JSON.stringify(resolution),
+  ];
+}
+
+export function interruptOf(row: Row): Interrupt {
+  const document: Document = JSON.parse(text(row, 'document'));
+  const dueAt = optional(row, 'due_at', integer);
+  const resolution = optional(row, 'resolution', text);
+  return {
+    ...document,
+    runId: text(row, 'run_id'),
+    interruptId: text(row, 'interrupt_id'),
+    nodeId: text(row, 'node_id'),
+    key: text(row, 'key'),
+    status: text(row, 'status') as Interrupt['status'],
+    ...(dueAt !== undefined && { dueAt }),
+    votes: JSON.parse(text(row, 'votes')),
+    ...(resolution !== undefined && { resolution: JSON.parse(resolution) }),
+  };
+}

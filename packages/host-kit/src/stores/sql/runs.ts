@@ -1,0 +1,95 @@
+import type { Run, RunDefinition, RunState } from '../../ports/runs.ts';
+import { runAsStored, type StoredRun } from '../stored-run.ts';
+import { integer, optional, type Row, text } from './row.ts';
+
+type Document = Omit<RunDefinition, 'runId' | 'tenant' | 'workspace' | 'mode' | 'scopeId'>;
+
+/** What never changes of a run, as it is stored. */
+export function documentOf(run: Run): string {
+  const { workflowId, owner, inputs, configurable, tags, metadata, transport, causationId, fork } = run;
+  const { engineVersion, eventLogSchemaVersion, createdAt } = run;
+  const document: Record<keyof Document, unknown> = {
+    ...{ workflowId, owner, inputs, configurable, tags, metadata, transport, causationId, fork },
+    ...{ engineVersion, eventLogSchemaVersion, createdAt },
+  };
+  return JSON.stringify(document);
+}
+
+/** The columns of a run's state, in the order in which `stateOf` gives their values. */
+export const STATE_COLUMNS = [
+  'status',
+  'last_sequence',
+  'started_at',
+  'completed_at',
+  'error',
+  'open_nodes',
+  'current_node_id',
+  'pause_request',
+  'paused_at',
+  'cancel_request',
+] as const;
+
+/** What changes of a run, as it is stored. */
+export function stateOf(run: RunState): (string | number | null)[] {
+  const { status, lastSequence, startedAt, completedAt, error } = run;
+  const { openNodes, currentNodeId, pauseRequest, pausedAt, cancelRequest } = run;
+  return [
+    status,
+    lastSequence,
+    startedAt ?? null,
+    completedAt ?? null,
+    json(error),
+    json(openNodes),
+    currentNodeId ?? null,
+    json(pauseRequest),
+    pausedAt ?? null,
+    json(cancelRequest),
+  ];
+}
+
+export function runOf(row: Row): Run {
+  const document: Omit<StoredRun, Exclude<keyof Run, keyof Document>> = JSON.parse(text(row, 'document'));
+  const workspace = optional(row, 'workspace', text);
+  const scopeId = optional(row, 'scope_id', text);
+  return runAsStored({
+    ...document,
+    runId: text(row, 'run_id'),
+    tenant: text(row, 'tenant'),
+    ...(workspace !== undefined && { workspace }),
+    ...(scopeId !== undefined && { scopeId }),
+    mode: text(row, 'mode') === 'test' ? 'test' : 'live',
+    ...runStateOf(row),
+  });
+}
+
+function runStateOf(row: Row): RunState {
+  const startedAt = optional(row, 'started_at', integer);
+  const completedAt = optional(row, 'completed_at', integer);
+  const error: RunState['error'] = parsed(row, 'error');
+  const openNodes: RunState['openNodes'] = parsed(row, 'open_nodes');
+  const currentNodeId = optional(row, 'current_node_id', text);
+  const pauseRequest: RunState['pauseRequest'] = parsed(row, 'pause_request');
+  const pausedAt = optional(row, 'paused_at', integer);
+  const cancelRequest: RunState['cancelRequest'] = parsed(row, 'cancel_request');
+  return {
+    status: text(row, 'status') as RunState['status'],
+    lastSequence: integer(row, 'last_sequence'),
+    ...(startedAt !== undefined && { startedAt }),
+    ...(completedAt !== undefined && { completedAt }),
+    ...(error !== undefined && { error }),
+    ...(openNodes !== undefined && { openNodes }),
+    ...(currentNodeId !== undefined && { currentNodeId }),
+    ...(pauseRequest !== undefined && { pauseRequest }),
+    ...(pausedAt !== undefined && { pausedAt }),
+    ...(cancelRequest !== undefined && { cancelRequest }),
+  };
+}
+
+function json(value: unknown): string | null {
+  return value === undefined ? null : JSON.stringify(value);
+}
+
+function parsed(row: Row, column: string) {
+  const value = optional(row, column, text);
+  return value === undefined ? undefined : JSON.parse(value);
+}

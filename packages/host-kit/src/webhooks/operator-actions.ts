@@ -1,0 +1,110 @@
+import type { Principal } from '@svc/auth';
+import { factAbout, type RecordAudit } from '../audit/fact.ts';
+import { HostError } from '../errors.ts';
+import type { Lookup } from '../lookup.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { Store } from '../ports/store.ts';
+import type { Subscription } from '../ports/subscriptions.ts';
+import type { Dispatcher } from './dispatcher.ts';
+import { type SubscriptionSignal, statusAfter } from './status.ts';
+import { changingState, type StateChanged } from './subscription-state.ts';
+
+export interface OperatorActionOptions {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly dispatcher: Pick<Dispatcher, 'wake'>;
+  readonly recordAudit: RecordAudit;
+  /** Told of each change of a subscription's health, once it is durable. */
+  readonly moved: StateChanged;
+}
+
+/**
+ * A subscription that the caller manages: of its tenant and mode, with nothing in its scope that the caller does not reach.
+ *
+ * @throws {HostError} `not_found`, or `forbidden` when its scope is wider than the caller's
+ */
+export async function managed(store: Store, { tenancy }: Principal, webhookId: string): Promise<Subscription> {
+  return foundIn(await store.subscriptions.find(tenancy, webhookId));
+}
+
+/**
+ * Pauses a subscription, or resumes it. What comes while it is paused waits.
+ *
+ * @throws {HostError} as `managed`; `subscription_state_conflict` for one that has failed
+ */
+export async function moveSubscription(
+  { store, clock, dispatcher, recordAudit, moved }: OperatorActionOptions,
+  principal: Principal,
+  webhookId: string,
+  signal: Extract<SubscriptionSignal, 'pause' | 'resume'>,
+): Promise<Subscription> {
+  const { tenant } = await managed(store, principal, webhookId);
+  const action = signal === 'pause' ? 'webhook.pause' : 'webhook.resume';
+  const fact = factAbout(principal, { action, target: `${tenant}/${webhookId}`, at: clock.now() });
+  await changingState(store, moved, async (transaction, changeHealth) => {
+    let isAllowed = false;
+    await changeHealth(webhookId, ({ status, circuit, failures }) => {
+      const next = statusAfter(status, signal);
+      isAllowed = next !== undefined;
+      return { status: next ?? status, circuit, failures };
+    });
+    if (!isAllowed) throw conflict();
+    await recordAudit(fact, transaction);
+  });
+  dispatcher.wake();
+  return managed(store, principal, webhookId);
+}
+
+/**
+ * Takes dead letters out of the sink for a fresh start, as if their events had just been appended.
+ *
+ * @param deliveryIds undefined: all of the subscription's
+ * @returns how many there were
+ * @throws {HostError} as `managed`; `subscription_state_conflict` for a subscription that would send them straight back
+ */
+export async function redrive(
+  { store, clock, dispatcher, recordAudit }: OperatorActionOptions,
+  principal: Principal,
+  webhookId: string,
+  deliveryIds: readonly string[] | undefined,
+): Promise<number> {
+  const { status, tenant } = await managed(store, principal, webhookId);
+  if (statusAfter(status, 'resume') === undefined) throw conflict();
+  const now = clock.now();
+  let redriven = 0;
+  for (let step = REDRIVE_STEP; step === REDRIVE_STEP; redriven += step) {
+    step = await store.transaction(async (transaction) => {
+      const request = { webhookId, deliveryIds, now, limit: REDRIVE_STEP };
+      const count = await store.deliveries.redrive(request, transaction);
+      const details = { deliveries: count };
+      const fact = factAbout(principal, {
+        action: 'webhook.redrive',
+        target: `${tenant}/${webhookId}`,
+        at: now,
+        details,
+      });
+      if (count > 0) await recordAudit(fact, transaction);
+      return count;
+    });
+  }
+  dispatcher.wake();
+  return redriven;
+}
+
+/** So many in one transaction, so that a long list holds nobody up. */
+const REDRIVE_STEP = 500;
+
+function foundIn(lookup: Lookup<Subscription>): Subscription {
+  if (lookup.kind === 'found') return lookup.value;
+  if (lookup.kind === 'absent') {
+    throw new HostError('not_found', 'There is no such subscription.', { details: undefined });
+  }
+  throw new HostError('forbidden', 'The subscription hears of workspaces that this credential does not reach.', {
+    details: undefined,
+  });
+}
+
+function conflict(): HostError {
+  const message = 'The subscription has failed and is delivered to no more. Register it again.';
+  return new HostError('subscription_state_conflict', message, { details: undefined });
+}

@@ -1,0 +1,131 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, test } from 'vitest';
+import { reseal } from '../../src/host/reseal.ts';
+import { sealedFor } from '../../src/ports/byok.ts';
+import type { LogRecord } from '../../src/ports/log.ts';
+import type { Store } from '../../src/ports/store.ts';
+import { type SecretBox, secretBox } from '../../src/sealing/secret-box.ts';
+import { memoryStore } from '../../src/stores/memory/index.ts';
+import { sqliteStore } from '../../src/stores/sqlite/index.ts';
+import { sampleSubscription } from '../webhooks/samples.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'svc-reseal-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const [older, newer] = [randomBytes(32), randomBytes(32)];
+const before = secretBox(older, randomBytes);
+const during = secretBox(newer, randomBytes, [older]);
+const after = secretBox(newer, randomBytes);
+const PLACE = { tenant: 'acme', workspace: 'w1', mode: 'live' } as const;
+
+/** So many that a walk takes several steps. */
+const COUNT = 250;
+const idOf = (index: number) => `whk_${String(index).padStart(4, '0')}`;
+
+async function filled(store: Store, box: SecretBox): Promise<Store> {
+  await store.transaction(async (transaction) => {
+    for (let index = 0; index < COUNT; index++) {
+      const webhookId = idOf(index);
+      const sealedSecret = box.seal(`secret ${index}`, webhookId);
+      const previousSecret =
+        index % 2 === 0 ? undefined : { sealed: box.seal(`previous ${index}`, webhookId), replacedAt: 1, expiresAt: 2 };
+      await store.subscriptions.insert(sampleSubscription({ webhookId, sealedSecret, previousSecret }), transaction);
+      const name = `name-${index}`;
+      const sealed = box.seal(`brought ${index}`, sealedFor(PLACE, name));
+      await store.byok.put({ ...PLACE, name, sealed, createdAt: 1, updatedAt: 1 }, transaction);
+    }
+  });
+  return store;
+}
+
+async function walk(store: Store, secrets: SecretBox, signal = new AbortController().signal) {
+  const records: LogRecord[] = [];
+  await reseal({ store, secrets, log: (record) => records.push(record) })(signal);
+  return records;
+}
+
+describe.each([
+  ['memory', () => memoryStore()],
+  ['sqlite', () => sqliteStore(join(folder, 'svc.db'))],
+] as const)('a walk through the %s store', (_name, open) => {
+  test('seals everything anew, so that the former key can go, and says so', async () => {
+    const store = await filled(open(), before);
+    const first = { level: 'info', event: 'secrets.resealed', resealed: 2 * COUNT + COUNT / 2, unopenable: 0 };
+    expect(await walk(store, during)).toMatchObject([first]);
+    expect(await walk(store, during)).toMatchObject([{ ...first, resealed: 0 }]);
+    for (let index = 0; index < COUNT; index++) {
+      const webhookId = idOf(index);
+      const subscription = await store.subscriptions.read(webhookId);
+      if (subscription === undefined) throw new Error('A subscription is gone.');
+      const { sealedSecret, previousSecret, ...others } = subscription;
+      expect(after.open(sealedSecret, webhookId)).toBe(`secret ${index}`);
+      if (index % 2 === 0) expect(previousSecret).toBe(undefined);
+      else expect(after.open(previousSecret?.sealed ?? new Uint8Array(), webhookId)).toBe(`previous ${index}`);
+      expect(sampleSubscription({ webhookId })).toMatchObject(others);
+      const brought = await store.byok.find(PLACE, `name-${index}`);
+      expect(after.open(brought?.sealed ?? new Uint8Array(), sealedFor(PLACE, `name-${index}`))).toBe(
+        `brought ${index}`,
+      );
+    }
+    await store.close();
+  });
+});
+
+test('what opens with no key is left as it is, and told', async () => {
+  const store = await filled(memoryStore(), secretBox(randomBytes(32), randomBytes));
+  const sealed = (await store.subscriptions.read(idOf(1)))?.sealedSecret;
+  expect(await walk(store, during)).toMatchObject([{ level: 'warn', resealed: 0, unopenable: 2 * COUNT + COUNT / 2 }]);
+  expect((await store.subscriptions.read(idOf(1)))?.sealedSecret).toBe(sealed);
+});
+
+test('a walk lets others have their turn between its steps', async () => {
+  const store = await filled(sqliteStore(join(folder, 'turns.db')), during);
+  let turns = 0;
+  let isWalking = true;
+  const count = () => {
+    turns++;
+    if (isWalking) setImmediate(count);
+  };
+  setImmediate(count);
+  await walk(store, during);
+  isWalking = false;
+  // Nothing was to be sealed anew, so no transaction made it wait.
+  expect(turns).toBeGreaterThanOrEqual(Math.floor(COUNT / 100));
+  await store.close();
+});
+
+test('a walk ends at its next step when the host stops, and does not say that it is done', async () => {
+  const store = await filled(memoryStore(), before);
+  expect(await walk(store, during, AbortSignal.abort())).toEqual([]);
+  const subscriptions = await store.subscriptions.page({ after: '', limit: COUNT });
+  const done = subscriptions.filter(({ sealedSecret }) => during.isCurrent(sealedSecret)).length;
+  expect([done > 0, done < COUNT]).toEqual([true, true]);
+});
+
+test('a secret that is rotated while the walk goes on stays rotated', async () => {
+  const store = await filled(memoryStore(), before);
+  const rotating: Store = {
+    ...store,
+    subscriptions: {
+      ...store.subscriptions,
+      async page(request) {
+        const page = await store.subscriptions.page(request);
+        await store.transaction((transaction) =>
+          store.subscriptions.updateSecrets(
+            idOf(0),
+            (current) => ({ ...current, sealedSecret: during.seal('rotated', idOf(0)) }),
+            transaction,
+          ),
+        );
+        return page;
+      },
+    },
+  };
+  await walk(rotating, during);
+  expect(after.open((await store.subscriptions.read(idOf(0)))?.sealedSecret ?? new Uint8Array(), idOf(0))).toBe(
+    'rotated',
+  );
+});
