@@ -4,6 +4,7 @@ import { temporaryTree } from './temporary-tree.ts';
 
 interface Check {
   checkImports(root: string): string[];
+  cyclesIn(graph: ReadonlyMap<string, readonly string[]>): string[];
 }
 
 const { checkImports, cyclesIn }: Check = await import(new URL('./check-imports.mjs', import.meta.url).href);
