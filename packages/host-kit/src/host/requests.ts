@@ -10,7 +10,7 @@ import { type Mount, mountDocuments } from '../mounts/mount.ts';
 import { BODY_TIMEOUT_MS } from '../options.ts';
 import { probeDocuments } from '../routes/probes.ts';
 import { resourceMetadata, tokenDocuments } from './protected-resource.ts';
-import { logRequest, requestFact } from './request-record.ts';
+import { logRequest, requestFact } from './record-request.ts';
 import type { Services } from './services.ts';
 
 export interface RequestParts {
@@ -26,7 +26,7 @@ export function requests(
 ): (request: Request, peer?: Peer) => Promise<Answer> {
   const { served, org, authenticate, refusals, retirement, roles, store, secrets, clock, random, log, observe } =
     services;
-  const vendor = mountTable(
+  const table = mountTable(
     org,
     mounts.flatMap((mount) => mount.routes),
   );
@@ -35,11 +35,11 @@ export function requests(
     served,
     retirement,
     routes,
-    vendor,
+    mounts: table,
     documents: new Map([
       ...tokenDocuments(services),
-      ...mountDocuments(vendor.prefix, mounts),
-      ...probeDocuments(vendor.prefix, health),
+      ...mountDocuments(table.prefix, mounts),
+      ...probeDocuments(table.prefix, health),
     ]),
     authenticator: authenticator({
       lanes: authenticate,

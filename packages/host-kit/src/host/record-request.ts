@@ -1,6 +1,6 @@
 import type { AuditFact } from '@svc/auth/audit';
 import { factAbout } from '../audit/fact.ts';
-import type { RequestRecord } from '../http/pipeline.ts';
+import type { RequestRecord } from '../http/request-record.ts';
 import type { Log } from '../ports/log.ts';
 
 /** @see Interface: Audit logging */

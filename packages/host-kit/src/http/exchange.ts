@@ -1,0 +1,80 @@
+import type { AuthError, Authenticator, AuthorizationDecided, Peer, Principal } from '@svc/auth';
+import type { Major } from '@svc/versioning';
+import type { Answer } from './answer.ts';
+import type { JsonBody } from './body.ts';
+import type { Refusal } from './refusal.ts';
+
+/** The operation or mount route that a request addresses, in the terms in which the steps of the pipeline ask for it. */
+export interface Endpoint {
+  /** The major in whose form it answers. */
+  readonly major: Major;
+  /** The refusal of the requested version, thrown before authentication. */
+  readonly versionError?: Error | undefined;
+  /** How its callers are authenticated; undefined for a public endpoint. */
+  readonly gate: Gate | undefined;
+  /** The refusal of a path or method that is not served, thrown after authentication. */
+  readonly unserved?: Error | undefined;
+  /** Every scope that a caller must hold. */
+  readonly scopes: readonly string[];
+  /** The action and the resource of authorization decisions. */
+  readonly action: string;
+  readonly resource: string;
+  /** Whether it honours `Idempotency-Key`. */
+  readonly takesKey: boolean;
+  /** Whether it takes a JSON body. `optional`: no body means `{}`. */
+  readonly body: 'none' | 'optional' | 'required';
+  readonly serve: (exchange: Exchange) => Promise<Answer>;
+  /** The body of a refusal. */
+  readonly errorBody: (refusal: Refusal) => unknown;
+  /** The name and the path template under which requests are recorded. */
+  readonly recordedAs: { readonly operation: string; readonly path: string | undefined };
+}
+
+/** An authenticator, and the error that a major answers with when it rejects a credential. */
+export interface Gate {
+  readonly authenticator: Authenticator;
+  /** Default: the authenticator's own error. */
+  readonly refused?: (error: AuthError) => Error;
+}
+
+/** A request as it arrived. */
+export interface Arrival {
+  readonly request: Request;
+  readonly peer: Peer | undefined;
+  /** Path and query of the URL. */
+  readonly target: string;
+  /** Milliseconds since the epoch. */
+  readonly startedAt: number;
+}
+
+/**
+ * One request on its way through the pipeline. Each step adds the facts that it finds, so that a refusal at a later step is recorded
+ * with the caller, the scope and the decision of the earlier ones.
+ */
+export class Exchange {
+  readonly arrival: Arrival;
+  readonly endpoint: Endpoint;
+  /** The authenticated caller. */
+  principal: Principal | undefined = undefined;
+  /** The same caller, narrowed to the workspaces in which its roles allow every scope of the endpoint. */
+  permitted: Principal | undefined = undefined;
+  /** The last scope that was asked for. */
+  scope: string | undefined = undefined;
+  /** The last authorization decision. */
+  decided: AuthorizationDecided | undefined = undefined;
+  /** Headers of every answer to this caller, refusals included: rate limit, a fresh DPoP nonce. */
+  headers: Readonly<Record<string, string>> = {};
+  idempotencyKey: string | undefined = undefined;
+  body: JsonBody | undefined = undefined;
+
+  constructor(arrival: Arrival, endpoint: Endpoint) {
+    this.arrival = arrival;
+    this.endpoint = endpoint;
+  }
+
+  /** The authenticated caller of an endpoint that is not public. */
+  get caller(): Principal {
+    if (this.principal === undefined) throw new Error('A request passed authentication without a principal.');
+    return this.principal;
+  }
+}
