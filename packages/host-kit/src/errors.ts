@@ -33,13 +33,13 @@ interface DetailsByCode {
   internal_error: { readonly correlationId: string };
 }
 
-/** Where the run stands that does not allow what was asked. */
+/** The status of a run that does not allow the request. */
 export interface RunStatusDetails {
   readonly runStatus: string;
   readonly pausedAt?: string;
 }
 
-/** One thing wrong with a request: where (`events[0]`, `query.tenantId`, `body`) and what was expected there. */
+/** One problem of a request: its field (`events[0]`, `query.tenantId`, `body`) and the value that is expected there. */
 export interface FieldProblem {
   readonly field: string;
   readonly problem: string;
@@ -83,15 +83,15 @@ const STATUS = {
 export const HOST_ERROR_STATUS: Readonly<Record<HostErrorCode, number>> = STATUS;
 
 /**
- * A refusal of the kit's own. What the leaf packages refuse keeps their classes; `http/failure.ts` turns all of them into the
- * wire envelope of the major in force.
+ * A refusal by the kit. Refusals by the other packages keep their own classes. `http/failure.ts` writes all of them as the error envelope
+ * of the major in force.
  *
  * @see Interface: Errors
  */
 export class HostError<Code extends HostErrorCode = HostErrorCode> extends Error {
   readonly code: Code;
   readonly status: number;
-  /** May go to the caller. */
+  /** Sent to the caller. */
   readonly details: DetailsByCode[Code];
   readonly headers: Readonly<Record<string, string>>;
 
@@ -117,7 +117,7 @@ export interface HostErrorOptions<Code extends HostErrorCode> {
   readonly cause?: unknown;
 }
 
-/** A `validation_error` that names what is wrong with which field. */
+/** A `validation_error` that names each field and its problem. */
 export function invalid(...problems: readonly [FieldProblem, ...FieldProblem[]]): HostError<'validation_error'> {
   const message = problems.map(({ field, problem }) => `${field}: ${problem}`).join('; ');
   return new HostError('validation_error', message, { details: { fields: problems } });

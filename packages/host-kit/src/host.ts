@@ -15,41 +15,46 @@ import type { EventLog } from './runs/event-log.ts';
 import { readerLimiter } from './streams/reader-limits.ts';
 import type { PushFormat } from './webhooks/push-format.ts';
 
-/** A host of workflow runs, assembled and not yet started. */
+/** A host of workflow runs. `createHost` assembles it; `start` starts it. */
 export interface Host {
   /**
    * Answers one request.
    *
-   * @param peer who is at the other end, where a platform tells: limits by address and client certificates need it
+   * @param peer the address and the certificate of the client; limits by address and mutual TLS need it
    */
   readonly fetch: (request: Request, peer?: Peer) => Promise<Response>;
-  /** The same as data, for adapters that write it without the detour of a `Response`. */
+  /** Answers one request with plain data, for adapters that need no `Response`. */
   readonly answer: (request: Request, peer?: Peer) => Promise<Answer>;
+  /** Appends events to the logs of runs. */
   readonly events: EventLog;
-  /** Takes up what an earlier process left unfinished, and begins to deliver. */
+  /** Takes up the runs that an earlier process left unfinished, and starts to deliver. */
   start(): Promise<void>;
-  /** Whether it may be sent requests, and by what it is judged. Cheap, however often it is asked. */
+  /** Reports whether the host is ready for requests, with each check. Cheap: the store is asked at most once a second. */
   health(): Promise<HealthReport>;
-  /** Says that it is about to stop: `readyz` answers 503 from now on, and everything else goes on. */
+  /** Announces the stop: from now on `readyz` answers 503. Everything else continues. */
   drain(): void;
-  /** How many streams of events and waiting polls there are. */
+  /** The number of open event streams and waiting polls. */
   readers(): number;
   /**
-   * Ends every stream and answers every poll that waits, and begins no more: for a listener that wants its connections closed before the
-   * host is stopped. `stop` does it, too.
+   * Ends every event stream, answers every waiting poll, and accepts no new ones. Call it before the listener closes its connections.
+   * `stop` calls it, too.
    */
   closeStreams(): void;
-  /** Lets executions and attempts end for at most `graceMs`, hands the rest back, and closes the store. */
+  /**
+   * Stops the host: waits at most `graceMs` for executions and attempts to end, releases the rest for the next start, and closes the store.
+   *
+   * @param graceMs default 10 000
+   */
   stop(graceMs?: number): Promise<void>;
 }
 
 /**
  * Assembles a host from its parts.
  *
- * @throws {TypeError} when the parts cannot make a host: an operation served under one advertised major alone, a preference
- * for a version that is not served, a secret key of the wrong length
+ * @throws {TypeError} when the options contradict the interface or each other: an operation that is served under one of two advertised
+ * majors, a preferred version that is not served, a secret key of the wrong length
  * @example
- * const host = createHost({ store: sqliteStore('svc.db'), authenticate: [apiKeyLane({ keys, now: Date.now })], engine, … });
+ * const host = createHost({ store: sqliteStore('svc.db'), authenticate: [lane], engine, secretKey, hasWorkspace });
  * await host.start();
  * createServer(toNodeListener(host)).listen(8787);
  */
@@ -57,7 +62,7 @@ export function createHost(options: HostOptions): Host {
   const services = servicesOf(options);
   const { store, clock, recordAudit, webhooks, streams, formerSecretKeys } = services;
 
-  // Mounts bring them, and mounts need the rooms that use them.
+  // Mounts bring the formats, and need the parts that use them. So the map is filled after both are made.
   const formats = new Map<string, PushFormat>();
   const deliveries = assembleDelivery(services, formats);
   const execution = assembleExecution(services, deliveries.dispatcher, formats);
@@ -71,7 +76,7 @@ export function createHost(options: HostOptions): Host {
     tokens: interruptTokens([options.secretKey, ...formerSecretKeys]),
     health: health({
       phase: () => life.phase(),
-      // Not the one whose transactions are timed: a judgement is no work.
+      // The store of the options: a health check must not count as a measured transaction.
       store: options.store,
       dispatcher: deliveries.dispatcher,
       attemptTimeoutMs: webhooks.attemptTimeoutMs,

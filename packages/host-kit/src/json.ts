@@ -1,4 +1,4 @@
-/** What JSON can carry. */
+/** A value that JSON can carry. */
 export type Json = string | number | boolean | null | readonly Json[] | JsonObject;
 
 export interface JsonObject {

@@ -1,6 +1,6 @@
 /**
- * What a store answers when a caller asks for something by its id. `absent` covers what does not exist, what another tenant
- * owns and what belongs to the other of live and test, so that none of them can be told apart.
+ * The answer of a store to a caller that asks for a record by its id. `absent` covers three cases that a caller must not be able to tell
+ * apart: the record does not exist, another tenant owns it, or it belongs to the other of live and test.
  *
  * @see Interface: Authorization rules
  */

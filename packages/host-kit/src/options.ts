@@ -21,113 +21,144 @@ import type { TelemetryOptions } from './telemetry/scope.ts';
 import type { RetryPolicy } from './webhooks/retry.ts';
 import type { WorkspaceFileLimits } from './workspace/files.ts';
 
-/** What a host is made of. */
+/**
+ * The options of `createHost`.
+ *
+ * @example
+ * const options: HostOptions = {
+ *   store: sqliteStore('svc.db'),
+ *   authenticate: [apiKeyLane({ keys: memoryKeyStore(records), now: Date.now })],
+ *   engine,
+ *   secretKey: readFileSync('secret.key'),
+ *   hasWorkspace: (tenant, workspace) => tenant === 'acme' && workspace === 'acme-prod',
+ * };
+ */
 export interface HostOptions {
+  /** Runs, events, subscriptions and deliveries are stored here. The host closes it in `stop`. */
   readonly store: Store;
-  /** In the order in which they are asked. */
+  /** The lanes that authenticate callers, in the order in which they are asked. At least one. */
   readonly authenticate: readonly Lane[];
-  /** What discovery tells of those lanes beside API keys. A host that takes tokens says here from whom. */
+  /** The token issuers and sender constraints that discovery advertises. Required of a host that accepts tokens. Default: API keys alone. */
   readonly authentication?: AdvertisedAuthentication;
-  /** Counts refused requests by client address. Default: they are not limited. */
+  /** Limits refused requests by client address. Default: no limit. */
   readonly refusals?: RefusalLimit;
-  /** Decides by roles, too: what a credential's scope allows a role must allow in the workspace. Default: scopes decide alone. */
+  /** Requires a role in the workspace beside the scope of the credential. Default: scopes decide alone. */
   readonly roles?: RoleAuthorizer;
-  /** Keeps an audit log. Default: none is kept. */
+  /** Keeps an audit log. Default: no audit log. */
   readonly audit?: AuditOptions;
-  /** The host's own operations live under `/host/<org>/`. Default `example`. */
+  /** The segment of `/host/<org>/`, the path of every mount. Lower kebab case. Default `example`. */
   readonly org?: string;
-  /** Where clients reach the host, e.g. `https://svc.example.com`. Needed by a host that takes tokens. */
+  /** The public origin of the host, e.g. `https://svc.example.com`. Required of a host that accepts tokens. */
   readonly baseUrl?: string;
+  /** Executes the workflows. */
   readonly engine: WorkflowEngine;
   /**
-   * Whether there is one tenant only, so that no run needs to say whose it is: runs, their `run.started` and deliveries of major 2 then name
-   * no owner and nothing of one. Everything stays bound to the tenant of its credential, ids of major 2 included. Default: false.
+   * Whether the host has one tenant. Its runs, their `run.started` and deliveries of major 2 then name no owner. Records and ids of major 2
+   * stay bound to the tenant of their credential. Default: false.
    *
    * @see Interface: Run owner (identity triple)
    */
   readonly singleTenant?: boolean;
-  /** 32 bytes; encrypts secrets at rest. */
+  /** 32 random bytes. Encrypts webhook secrets, tenants' secrets and stored replies (AES-256-GCM). */
   readonly secretKey: Uint8Array;
   /**
-   * Keys that secrets may still be sealed with: they are opened, and sealed anew with `secretKey` after the start. The log says when
-   * nothing is left that needs them. Hosts that share a store learn a key to come in the same way, before the first one seals with it.
+   * Former values of `secretKey`. Records that they sealed are opened, and sealed anew with `secretKey` after the start. The log record
+   * `secrets.resealed` tells when no record needs them any more. Hosts that share a store get the next key here, before the first of them
+   * uses it as `secretKey`. Default: none.
    */
   readonly formerSecretKeys?: readonly Uint8Array[];
-  /** Whether a tenant has a workspace of that name. */
+  /** Returns whether a tenant has a workspace of that name. */
   readonly hasWorkspace: (tenant: string, workspace: string) => boolean;
-  /** What subscriptions may point at. Default: the public internet over https. */
+  /** The URLs that subscriptions may point at. Default: public addresses over https. */
   readonly egress?: EgressPolicy;
-  /** How deliveries leave. Default: the guarded POST under `egress`. */
+  /** Sends deliveries. Default: the guarded POST of `@svc/egress-guard/post` under `egress`. */
   readonly transport?: Transport;
-  /** Default: 1.1 and 2.0, preferring 1.1. */
+  /** The protocol versions that are served. Default: 1.1 and 2.0, preferring 1.1. */
   readonly protocol?: ServedOptions;
-  /** When major 1 was declared deprecated, and when it will be gone: said on each of its responses. */
+  /** The dates of the deprecation and the sunset of major 1, stamped on each of its responses. Default: not retiring. */
   readonly retirement?: Retirement;
+  /** The host software that discovery names. Default: this package. */
   readonly implementation?: { readonly name: string; readonly version: string; readonly vendor: string };
-  /** The realm that API-key Subjects name as their issuer, as the API-key lane was told. Default `urn:svc:api-key`. */
+  /** The issuer in the Subjects of API keys. Must equal the `issuer` of the API-key lane. Default `urn:svc:api-key`. */
   readonly apiKeyIssuer?: string;
-  /** Further protocols under `/host/<org>/`: `@svc/host-kit/mounts/a2a`, `@svc/host-kit/mounts/mcp`. Default: none. */
+  /** Further protocols under `/host/<org>/`: `a2a`, `mcp` and `chat` of `@svc/host-kit/mounts/…`. Default: none. */
   readonly mounts?: readonly MountDefinition[];
-  /** What the host serves beside the kit, for discovery. Default: nothing. */
+  /** Capabilities that the host serves beside those of the kit, for discovery. Default: none. */
   readonly capabilities?: HostCapabilities;
-  /** Requests of one credential. Default: not limited. */
+  /** Limits the requests of each credential. Default: no limit. */
   readonly rateLimit?: RateLimiter;
+  /** Delivery of events. Each missing member takes the default of the interface. */
   readonly webhooks?: Partial<WebhookOptions>;
+  /** Event streams and long polls. */
   readonly streams?: Partial<StreamOptions>;
-  /** How long a reply is kept under its idempotency key, in hours: at least, and by default, 24. */
+  /** The time for which a reply is stored under its idempotency key, in hours. At least 24. Default 24. */
   readonly idempotencyRetentionHours?: number;
-  /** What a workspace has room for, where agents keep files. Default: no files are served. */
+  /** The limits of workspace files. Default: workspace files are not served. `{}` serves them with the default limits. */
   readonly workspaceFiles?: Partial<WorkspaceFileLimits>;
-  /** How answers may be coded for callers who ask for it, the preferred first. Default: `zstd`, `br`, `gzip`. */
+  /** The content codings for callers that accept them, the preferred first. Default: `zstd`, `br`, `gzip`. */
   readonly contentEncodings?: readonly Coding[];
-  /** Default 1 MiB. */
+  /** The largest request body in bytes. A larger one is answered 413. Default 1 048 576. */
   readonly maxRequestBodyBytes?: number;
+  /** Receives structured log records. Default: no log. */
   readonly log?: Log;
-  /** Where metrics and spans go. Default: to the OpenTelemetry SDK that the process has registered, if any. */
+  /** The destination of metrics and spans. Default: the OpenTelemetry SDK that the process has registered, if any. */
   readonly telemetry?: TelemetryOptions;
+  /** The source of time. Default: the clock of the machine. */
   readonly clock?: Clock;
+  /** The source of ids, secrets and jitter. Default: the generator of the operating system. */
   readonly random?: Random;
 }
 
+/** The audit log of a host. @see Interface: Audit logging */
 export interface AuditOptions {
-  /** Signs checkpoints, and nothing else. */
+  /** Signs checkpoints. Use its key for nothing else. */
   readonly signer: CheckpointSigner;
-  /** Public keys of earlier signers, whose checkpoints are still there. */
+  /** Public keys of former signers, for checkpoints that are still stored. Default: none. */
   readonly formerPublicKeys?: readonly string[];
-  /** A checkpoint after so many entries. Default 1000. */
+  /** The most entries between two checkpoints. Default 1000. */
   readonly checkpointIntervalEntries?: number;
-  /** A checkpoint at least so often. Default 300. */
+  /** The most seconds between an entry and the checkpoint that covers it. Default 300. */
   readonly checkpointIntervalSeconds?: number;
 }
 
+/** The delivery of events. The defaults are in `WEBHOOK_DEFAULTS`. @see Interface: Events, Webhook delivery of events */
 export interface WebhookOptions {
-  /** Whether subscriptions of major 1 retry and dead-letter; those of major 2 always do. */
+  /** Whether subscriptions of major 1 retry and dead-letter. Those of major 2 always do. Default false. */
   readonly durable: boolean;
-  /** Default: three attempts, 250 ms apart. */
+  /** The retries of durable subscriptions. Default: three attempts, 250 ms apart. */
   readonly retryPolicy: RetryPolicy;
+  /** The time in which an attempt must be answered, from the resolution of the name to the last byte, in ms. Default 5000. */
   readonly attemptTimeoutMs: number;
+  /** The circuit of best-effort subscriptions. */
   readonly circuit: {
+    /** Consecutive failures that open the circuit. Default 4. */
     readonly failureThreshold: number;
+    /** The time for which an open circuit admits no attempt, in ms. Default one hour. */
     readonly cooldownMs: number;
+    /** Failures within `failureWindowMs` that mark the subscription `failed`. Default 100. */
     readonly failureLimit: number;
+    /** In ms. Default seven days. */
     readonly failureWindowMs: number;
   };
+  /** The time for which a dead letter is stored, in days. Default 30. */
   readonly deadLetterRetentionDays: number;
-  /** What subscriptions of major 2 may ask to be signed by: `v1`, and beside it Standard Webhooks. */
+  /** The signature algorithms that subscriptions of major 2 may ask for. Default `v1` and `standard-webhooks-1`. */
   readonly signatureAlgorithms: readonly SignatureAlgorithm[];
-  /** How long a secret that was replaced stays good: 60 s to 7 days. */
+  /** The time for which a replaced secret still signs, in seconds, from 60 to 604 800. Default 86 400. */
   readonly secretRotation: { readonly overlapSeconds: number };
-  /** Serves clients of older documents, which name no workspace in major 1. */
+  /** Accepts requests of major 1 without `tenantId`, for clients of older documents. Default false. */
   readonly tenantIdOptional: boolean;
+  /** The most attempts at a time, of the host and of one subscription. Default 64 and 4. */
   readonly concurrency: { readonly total: number; readonly perSubscription: number };
 }
 
-/** Streams of events, and polls that wait for them. */
+/** Event streams, and polls that wait for events. The defaults are in `STREAM_DEFAULTS`. */
 export interface StreamOptions extends StreamLimits {
-  /** How many there may be at a time. What is more is answered 429. */
+  /** The most readers at a time. Further ones are answered 429. Default: 500 a run, 500 a credential, 2000 in all. */
   readonly readerLimits: ReaderLimits;
 }
 
+/** The defaults of `HostOptions.streams`. */
 export const STREAM_DEFAULTS: StreamOptions = {
   readerLimits: { perRun: 500, perCredential: 500, total: 2000 },
   keepAliveMs: 15_000,
@@ -135,18 +166,18 @@ export const STREAM_DEFAULTS: StreamOptions = {
   stallMs: 30_000,
 };
 
-/** What is kept of rendered pages, for readers of the same run. */
+/** The most bytes of rendered pages in memory, for readers of the same run. */
 export const STREAM_PAGES_BYTES = 8_388_608;
 
-/** The longest that a stream may be silent. */
+/** The longest permitted `streams.keepAliveMs`. */
 export const LONGEST_SILENCE_MS = 30_000;
 
-/** @see The profile `svc-audit-log-integrity` */
+/** The default checkpoint intervals. @see The profile `svc-audit-log-integrity` */
 export const AUDIT_DEFAULTS: { readonly entries: number; readonly seconds: number } = { entries: 1000, seconds: 300 };
 
 const HOUR_MS = 3_600_000;
 
-/** The interface's values. @see Interface: Limits */
+/** The defaults of `HostOptions.webhooks`: the values of the interface. @see Interface: Limits */
 export const WEBHOOK_DEFAULTS: WebhookOptions = {
   durable: false,
   retryPolicy: { maxAttempts: 3, backoff: 'fixed', delayMs: 250, maxDelayMs: 30_000 },
@@ -163,7 +194,7 @@ export const DEFAULT_PROTOCOL: ServedOptions = { versions: ['1.1', '2.0'], prefe
 export const DEFAULT_MAX_REQUEST_BODY_BYTES: number = LIMIT_VALUES['limits.maxRequestBodyBytes'];
 export const BODY_TIMEOUT_MS = 10_000;
 
-/** @see Interface: Limits */
+/** The default limits of workspace files. @see Interface: Limits */
 export const WORKSPACE_FILE_DEFAULTS: WorkspaceFileLimits = {
   maxFileBytes: LIMIT_VALUES['workspace.maxFileBytes'],
   maxFiles: 256,

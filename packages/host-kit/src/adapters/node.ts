@@ -4,10 +4,9 @@ import { peerOf } from '@svc/auth/node';
 import type { Host } from '../host.ts';
 
 /**
- * A host as a listener for `node:http`, and so for Express and Fastify.
+ * Adapts a host to `node:http`, and so to Express and Fastify.
  *
- * A request target that Node passes on and `URL` would read as another path is answered 400 here: routing must judge what was
- * sent, not what it was normalised to.
+ * Answers 400 to a request target that `URL` would normalise to another path: routing must judge the path that was sent.
  *
  * @example
  * createServer(toNodeListener(host)).listen(8787);
@@ -30,7 +29,7 @@ export function toNodeListener(
       void writeAsTaken(body, outgoing);
       return ALREADY_SENT;
     }
-    // Head and body in one write; a `Response` would be read as a stream first, which costs as much as the whole pipeline.
+    // Writes head and body at once. Reading a `Response` as a stream would cost as much as the whole pipeline.
     const length = typeof body === 'string' ? Buffer.byteLength(body) : (body?.length ?? 0);
     const hasLength = body !== undefined || !(status === 204 || status === 304 || incoming.method === 'HEAD');
     outgoing.writeHead(status, hasLength ? { ...headers, 'content-length': length } : headers).end(body);
@@ -39,13 +38,13 @@ export function toNodeListener(
   }
 }
 
-/** Writes what the client takes, and no more: a piece is asked for when the one before has left. */
+/** Writes a stream at the pace of the client: the next piece is read when the one before has left. */
 async function writeAsTaken(body: ReadableStream<Uint8Array>, outgoing: ServerResponse): Promise<void> {
   const reader = body.getReader();
   const leave = () => void reader.cancel().catch(() => {});
   outgoing.once('close', leave);
   if (outgoing.destroyed) leave();
-  // A stream that fails while the client does not read would otherwise wait for it without an end.
+  // Otherwise a stream that fails while the client does not read would stay open without end.
   reader.closed.catch(() => outgoing.destroy());
   try {
     for (;;) {
@@ -70,13 +69,13 @@ function drained(outgoing: ServerResponse): Promise<void> {
   });
 }
 
-/** Gives up a client that does not take what it has asked for. */
+/** Destroys the connection of a client that does not read its answer within `ms`. */
 function leaveWithin(outgoing: ServerResponse, ms: number): void {
   const timer = setTimeout(() => outgoing.destroy(), ms).unref();
   outgoing.once('close', () => clearTimeout(timer));
 }
 
-/** What is smaller has room in the buffers of a socket, so no client can hold it up. */
+/** Smaller bodies fit into the buffers of a socket, so a client that does not read cannot hold them up. */
 const LARGE_BYTES = 65_536;
 const TAKE_WITHIN_MS = 60_000;
 
@@ -85,10 +84,10 @@ interface Connection {
   readonly outgoing: ServerResponse;
 }
 
-/** The library's sign that there is nothing left to write. */
+/** The adapter's sign that the answer has been written. */
 const ALREADY_SENT = new Response(null, { headers: { 'x-hono-already-sent': 'true' } });
 
-/** Origin form with a path that `URL` leaves as it is. What it does to a query changes no route. */
+/** The origin form with a path that `URL` leaves as it is. Its changes to a query choose no other route. */
 function isPlainTarget(target: string): boolean {
   if (!target.startsWith('/') || target.startsWith('//') || target.includes('#')) return false;
   const url = URL.canParse(target, 'http://host') ? new URL(target, 'http://host') : undefined;
@@ -96,7 +95,7 @@ function isPlainTarget(target: string): boolean {
 }
 
 function refuse(response: ServerResponse): void {
-  const message = 'The request target must be a plain absolute path, without dot segments, fragment or white space.';
+  const message = 'The request target must be an absolute path without dot segments, fragment or white space.';
   response.writeHead(400, { 'content-type': 'application/json', connection: 'close' });
   response.end(JSON.stringify({ error: 'validation_error', message }));
 }

@@ -11,15 +11,15 @@ import { type EndpointVerifier, endpointVerifier } from '../webhooks/verify-endp
 import { webhookIdOf } from '../wire/webhook.ts';
 import type { Services } from './services.ts';
 
-/** Where what is in the outbox leaves the host. */
+/** The parts of a host that send the deliveries of the outbox. */
 export interface DeliveryParts {
   readonly dispatcher: Dispatcher;
   readonly endpoints: EndpointVerifier;
-  /** Lets go of connections, once nothing is under way. */
+  /** Closes idle connections. Call it after the dispatcher has stopped. */
   close(): void;
 }
 
-/** @param formats may be filled as long as the host has not started */
+/** @param formats the push formats by name; they may be added until the host starts */
 export function assembleDelivery(services: Services, formats: PushFormats): DeliveryParts {
   const { store, clock, random, log, observe, secrets, served, webhooks } = services;
   const { attemptTimeoutMs, concurrency } = webhooks;
@@ -54,7 +54,7 @@ export function assembleDelivery(services: Services, formats: PushFormats): Deli
 const DAY_MS = 86_400_000;
 const USER_AGENT = `svc-webhook-dispatcher/${VERSION}`;
 
-/** During the overlap and on a host of major 1 both families are sent; a host of major 2 alone sends its own. */
+/** A host that serves major 1 sends both header families. A host of major 2 alone sends the `SVC-` headers. */
 function familiesOf({ majors }: Served): readonly HeaderFamily[] {
   return majors.has(1) ? ['A', 'B'] : ['A'];
 }

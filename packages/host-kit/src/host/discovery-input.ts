@@ -3,7 +3,7 @@ import type { DiscoveryInput } from '../discovery/input.ts';
 import { type Mount, mountExtensions, mountFamilies } from '../mounts/mount.ts';
 import type { Services } from './services.ts';
 
-/** What discovery tells of the host. */
+/** Gathers the options and services that the discovery documents describe. */
 export function discoveryInput(services: Services, mounts: readonly Mount[]): DiscoveryInput {
   const { served, engine, audit, capabilities, org } = services;
   const { implementation, maxRequestBodyBytes, webhooks, workspaceFiles } = services;

@@ -8,14 +8,14 @@ import type { PushFormats } from '../webhooks/push-format.ts';
 import { renderDelivery } from '../wire/delivery.ts';
 import type { Services } from './services.ts';
 
-/** Where runs are driven, and where all that happens to them is written down. */
+/** The parts of a host that drive runs and record their events. */
 export interface ExecutionParts {
   readonly events: RunLog;
   readonly executor: Executor;
   readonly followers: Followers;
 }
 
-/** @param formats may be filled as long as the host has not started */
+/** @param formats the push formats by name; they may be added until the host starts */
 export function assembleExecution(
   { store, clock, random, log, engine, observe }: Services,
   dispatcher: Pick<Dispatcher, 'wake'>,

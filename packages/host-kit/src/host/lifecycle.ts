@@ -7,7 +7,7 @@ import type { ExecutionParts } from './execution.ts';
 import type { Services } from './services.ts';
 import { watchOthers } from './watch-others.ts';
 
-/** From the start of a host to its stop. */
+/** The start, the drain and the stop of a host. */
 export interface Lifecycle {
   phase(): Phase;
   start(): Promise<void>;
@@ -22,7 +22,7 @@ export interface LifecycleParts {
   readonly periodicTasks: readonly PeriodicTask[];
 }
 
-/** Starts what a host is made of, and ends it in the order in which nothing is lost. */
+/** Starts the parts of a host, and stops them in an order that loses no event. */
 export function lifecycle(
   { store, clock, log, observe, audit }: Services,
   { deliveries, execution, readers, periodicTasks }: LifecycleParts,
@@ -54,7 +54,7 @@ export function lifecycle(
       stopWatching();
       readers.close();
       endpoints.stop();
-      // At the same time, so that one grace serves both. What an execution appends now waits in the outbox.
+      // All at once, so that they share one grace period. Deliveries of events that are appended now wait in the outbox.
       const tasksStop = periodicTasks.map(({ stop }) => stop());
       await Promise.all([executor.stop(graceMs), dispatcher.stop(graceMs), readers.empty(graceMs), ...tasksStop]);
       await audit?.recorder.stop();

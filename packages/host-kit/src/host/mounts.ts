@@ -24,7 +24,7 @@ export interface MountParts {
   readonly health: () => Promise<HealthReport>;
 }
 
-/** What the host has under `/host/<org>/`: the kit's own surfaces, and those that it was given. */
+/** The mounts under `/host/<org>/`: those of the kit, and those of the options. */
 export function hostMounts(services: Services, parts: MountParts): readonly Mount[] {
   const { store, clock, secrets, recordAudit, served, observe } = services;
   const { runServices, tokens, health } = parts;

@@ -9,11 +9,11 @@ import type { Services } from './services.ts';
 
 export interface PeriodicTaskParts {
   readonly runServices: RunServices;
-  /** Whether there may be subscriptions to single runs. */
+  /** Whether a mount pushes, so that there may be subscriptions to single runs. */
   readonly hasPushes: boolean;
 }
 
-/** What a host does now and then, with how long it waits between two rounds of it. */
+/** The periodic tasks of a host, each with the pause between two rounds. */
 export function periodicTasks(
   services: Services,
   { runServices, hasPushes }: PeriodicTaskParts,
@@ -27,7 +27,7 @@ export function periodicTasks(
     every(MINUTE_MS, 'webhook-secrets.forget', forgetExpiredSecrets(store, clock)),
     every(MINUTE_MS, 'idempotency.forget', forgetExpiredReplies(store, clock)),
     ...(hasPushes ? [every(HOUR_MS, 'pushes.forget', forgetPushes(store, clock, keptMs))] : []),
-    // Again and again, because another host may have sealed with a former key meanwhile.
+    // Repeated, because another host may have sealed with a former key since the last round.
     ...(formerSecretKeys.length > 0 ? [every(10 * MINUTE_MS, 'secrets.reseal', reseal({ store, secrets, log }))] : []),
   ];
 }

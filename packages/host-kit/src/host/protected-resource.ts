@@ -4,19 +4,22 @@ import type { Reply } from '../http/route.ts';
 import type { Services } from './services.ts';
 
 /**
- * Where refusals say that the metadata is. Only a host that takes tokens tells where to get one.
+ * The URL of the protected-resource metadata, for the `WWW-Authenticate` header of refusals. Only a host that accepts tokens has one.
  *
- * @throws {TypeError} when it takes tokens and does not know its own URL
+ * @throws {TypeError} when the host accepts tokens and `baseUrl` is missing
  */
 export function resourceMetadata({ authentication, baseUrl }: Pick<Services, 'authentication' | 'baseUrl'>): {
   readonly resourceMetadata?: string;
 } {
   if (tokenIssuers(authentication).length === 0) return {};
-  if (baseUrl === undefined) throw new TypeError('createHost: a host that takes tokens needs its baseUrl.');
+  if (baseUrl === undefined)
+    throw new TypeError(
+      'createHost: baseUrl is missing, and a host that accepts tokens needs it. Pass its public origin, such as https://svc.example.com.',
+    );
   return { resourceMetadata: protectedResourceUrl(baseUrl) };
 }
 
-/** The metadata itself, by its path. @see RFC 9728, section 3 */
+/** The protected-resource metadata by its path. @see RFC 9728, section 3 */
 export function tokenDocuments({
   authentication,
   baseUrl,

@@ -3,7 +3,7 @@ import { factAbout } from '../audit/fact.ts';
 import type { RequestRecord } from '../http/request-record.ts';
 import type { Log } from '../ports/log.ts';
 
-/** @see Interface: Audit logging */
+/** Logs a request, and the decision that denied it. @see Interface: Audit logging */
 export function logRequest(log: Log, answered: RequestRecord): void {
   const { principal, operation, method, path, scope, major, status, latencyMs, traceId, decided } = answered;
   const { credentialId, tenancy, lane, binding } = principal;
@@ -27,7 +27,7 @@ export function logRequest(log: Log, answered: RequestRecord): void {
     log({ level: 'info', event: 'authorization.decided', tenant: tenancy.tenant, ...decided });
 }
 
-/** The same for the audit log. */
+/** The audit fact of a request. */
 export function requestFact(answered: RequestRecord): AuditFact {
   const { principal, operation, method, path, scope, status, startedAt, latencyMs, decided } = answered;
   return factAbout(principal, {

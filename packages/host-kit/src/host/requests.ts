@@ -19,7 +19,7 @@ export interface RequestParts {
   readonly health: () => Promise<HealthReport>;
 }
 
-/** What answers requests: the operations of the protocol, the mounts, and documents for everybody. */
+/** Assembles the pipeline of the operations, the mounts and the public documents. */
 export function requests(
   services: Services,
   { routes, mounts, health }: RequestParts,

@@ -14,8 +14,8 @@ export interface ResealOptions {
 }
 
 /**
- * One walk through everything that is sealed, which seals anew what is not sealed with the current key: after a walk that finds
- * nothing more, and while no host seals with a former key, that key can go. What opens with no key is left as it is, and counted.
+ * Makes one walk through all sealed records, and seals those anew that a former key sealed. A former key can be removed after a walk that
+ * found no such record, as long as no host seals with it. Records that no key opens stay as they are, and are counted.
  */
 export function reseal(options: ResealOptions): (signal: AbortSignal) => Promise<void> {
   return async (signal) => {
@@ -26,14 +26,14 @@ export function reseal(options: ResealOptions): (signal: AbortSignal) => Promise
         resealed += step.resealed;
         unopenable += step.unopenable;
         if (signal.aborted) return;
-        // A store in this process answers at once, and everybody else wants a turn.
+        // A store in this process answers without a pause, so requests would wait for the whole walk.
         await yieldToLoop();
       }
     }
     const message =
       unopenable === 0
         ? 'Every stored secret is sealed with secretKey.'
-        : 'Some stored secrets open with no key that this host has. Name the missing key in formerSecretKeys.';
+        : 'Some stored secrets cannot be opened with secretKey or any of formerSecretKeys. Add the missing key to formerSecretKeys.';
     options.log({
       level: unopenable === 0 ? 'info' : 'warn',
       event: 'secrets.resealed',
@@ -49,7 +49,7 @@ interface Step {
   readonly unopenable: number;
 }
 
-/** So many in one transaction, so that nobody waits for long. */
+/** Records in one transaction, so that other writers do not wait for long. */
 const STEP = 100;
 
 async function* webhookSecrets({ store, secrets }: ResealOptions): AsyncGenerator<Step> {
@@ -60,7 +60,7 @@ async function* webhookSecrets({ store, secrets }: ResealOptions): AsyncGenerato
         !secrets.isCurrent(sealedSecret) || (previousSecret !== undefined && !secrets.isCurrent(previousSecret.sealed)),
     );
     yield await resealed(stale, store, secrets, ({ webhookId }, again, transaction) => {
-      // What is there now: it may have been rotated meanwhile.
+      // Read inside of the transaction: the secret may have been rotated since it was found.
       const change = ({ sealedSecret, secretFingerprint, previousSecret }: Subscription) => ({
         sealedSecret: again(sealedSecret, webhookId),
         secretFingerprint,
@@ -100,7 +100,7 @@ async function* keptReplies({ store, secrets }: ResealOptions): AsyncGenerator<S
 
 type Again = (sealed: Uint8Array, boundTo: string) => Uint8Array;
 
-/** Seals some secrets anew, in one transaction. */
+/** Seals a page of records anew, in one transaction. */
 async function resealed<T>(
   stale: readonly T[],
   store: Store,

@@ -35,12 +35,12 @@ export interface RouteParts {
   readonly runServices: RunServices;
   readonly readers: ReaderLimiter;
   readonly tokens: InterruptTokens;
-  /** What discovery tells of beside the operations. */
+  /** Listed by discovery beside the operations. */
   readonly mounts: readonly Mount[];
 }
 
 /**
- * Every operation of the protocol that the host serves, and the description of all of them.
+ * The routes of every operation that the host serves, and of the API description that is made from them.
  *
  * @throws {TypeError} for an operation served under one advertised major alone
  */
@@ -49,9 +49,9 @@ export function routeTable(services: Services, parts: RouteParts): readonly Rout
   const described = [
     discoveryRoute(discoveryDocuments(discoveryInput(services, parts.mounts), served)),
     ...workflowRoutes(services.engine),
-    ...routesOfRuns(services, parts),
-    ...routesOfWebhooks(services, parts),
-    ...routesOfWhatIsKept(services),
+    ...runLifeRoutes(services, parts),
+    ...subscriptionRoutes(services, parts),
+    ...storageRoutes(services),
   ];
   const openApi = openApiRoute({
     routes: described,
@@ -69,7 +69,7 @@ export function routeTable(services: Services, parts: RouteParts): readonly Rout
   return routes;
 }
 
-function routesOfRuns(services: Services, { execution, runServices, readers, tokens }: RouteParts): readonly Route[] {
+function runLifeRoutes(services: Services, { execution, runServices, readers, tokens }: RouteParts): readonly Route[] {
   const { store, engine, clock, random, log, recordAudit, singleTenant, served, refusals, streams, observe } = services;
   const { executor, followers } = execution;
   const creating = { store, engine, clock, random, recordAudit, singleTenant, executor, served };
@@ -94,12 +94,12 @@ function routesOfRuns(services: Services, { execution, runServices, readers, tok
   ];
 }
 
-function routesOfWebhooks(services: Services, { deliveries }: RouteParts): readonly Route[] {
+function subscriptionRoutes(services: Services, { deliveries }: RouteParts): readonly Route[] {
   const { store, clock, random, egress, secrets, recordAudit, hasWorkspace, served, webhooks } = services;
   const { tenantIdOptional, signatureAlgorithms, secretRotation } = webhooks;
   const { dispatcher, endpoints } = deliveries;
   const addressed = { store, clock, served, hasWorkspace, tenantIdOptional };
-  // Only major 2 takes a secret from its callers, which Standard Webhooks needs.
+  // Standard Webhooks needs a secret of the caller's, which only major 2 accepts.
   const servesStandard = served.majors.has(2) && signatureAlgorithms.includes('standard-webhooks-1');
   return [
     ...webhookRoutes({
@@ -120,7 +120,7 @@ function routesOfWebhooks(services: Services, { deliveries }: RouteParts): reado
   ];
 }
 
-function routesOfWhatIsKept({ store, clock, random, recordAudit, workspaceFiles, audit }: Services): readonly Route[] {
+function storageRoutes({ store, clock, random, recordAudit, workspaceFiles, audit }: Services): readonly Route[] {
   return [
     ...(workspaceFiles === undefined
       ? []

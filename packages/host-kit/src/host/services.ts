@@ -27,13 +27,13 @@ import { type Telemetry, telemetry } from '../telemetry/telemetry.ts';
 import { VERSION } from '../version.ts';
 import type { WorkspaceFileLimits } from '../workspace/files.ts';
 
-/** What every room of a host stands on: its options, with what they leave open decided, and what is made of them alone. */
+/** The options of a host with every default applied, and the services that are made of the options alone. */
 export interface Services extends Omit<HostOptions, 'workspaceFiles' | 'audit' | 'telemetry'> {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
   readonly observe: Telemetry;
-  /** Its transactions are timed. */
+  /** The store of the options. Its transactions are measured. */
   readonly store: Store;
   readonly secrets: SecretBox;
   readonly formerSecretKeys: readonly Uint8Array[];
@@ -52,17 +52,21 @@ export interface Services extends Omit<HostOptions, 'workspaceFiles' | 'audit' |
   readonly recordAudit: RecordAudit;
 }
 
-/** The audit log of a host that keeps one. */
+/** The recorder, the keys and the intervals of an audit log. */
 export interface AuditLog {
   readonly recorder: AuditRecorder;
   readonly signer: CheckpointSigner;
-  /** That of the signer first. */
+  /** The key of the signer first. */
   readonly publicKeys: readonly string[];
   readonly intervalEntries: number;
   readonly intervalSeconds: number;
 }
 
-/** @throws {TypeError} for options that contradict the interface */
+/**
+ * Applies the defaults.
+ *
+ * @throws {TypeError} for options that contradict the interface
+ */
 export function servicesOf(options: HostOptions): Services {
   const { clock = systemClock, random = systemRandom, formerSecretKeys = [] } = options;
   const log = tracedLog(options.log ?? (() => {}));
@@ -113,7 +117,7 @@ function auditLog(
 function streamOptions({ streams }: HostOptions): StreamOptions {
   const chosen = { ...STREAM_DEFAULTS, ...streams };
   if (chosen.keepAliveMs > LONGEST_SILENCE_MS) {
-    throw new TypeError(`createHost: streams.keepAliveMs must be ${LONGEST_SILENCE_MS} at the most.`);
+    throw new TypeError(`createHost: streams.keepAliveMs must be at most ${LONGEST_SILENCE_MS}.`);
   }
   return chosen;
 }

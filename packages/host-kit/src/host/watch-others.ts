@@ -9,9 +9,9 @@ export interface OthersWatchOptions extends Pick<Services, 'clock' | 'log'> {
 }
 
 /**
- * Looks, for as long as the host runs, for what the others that share its store have left: their dead do not say so.
+ * Polls a shared store for runs and deliveries that other hosts have left. A host that died cannot announce them.
  *
- * @returns what ends it
+ * @returns a function that stops the polling
  */
 export function watchOthers({ clock, log, executor, dispatcher }: OthersWatchOptions): () => void {
   const failed = (event: string) => (error: unknown) => log({ level: 'error', event, ...describeError(error) });

@@ -1,20 +1,20 @@
 import type { AuthError, Authenticator } from '@svc/auth';
 import type { ByMajor } from './description.ts';
 
-/** Who may call an operation. */
+/** The callers that an operation accepts. */
 export type Access =
-  /** Everybody, and nobody is asked who they are. */
+  /** Any caller, without a credential. */
   | 'public'
-  /** Whoever has a valid credential. */
+  /** A caller with a valid credential. */
   | 'any-credential'
-  /** Whoever holds a scope, or two. */
+  /** A caller that holds one scope, or two. */
   | { readonly scope: string; readonly alsoScope?: string }
-  /** Whoever knows the path, because a part of it is the credential. */
+  /** A caller that knows the path, because a segment of it is the credential. */
   | PathCredential;
 
 export interface PathCredential {
   readonly authenticator: Authenticator;
-  /** How a major says that the credential does not hold. */
+  /** The error of each major for a credential that is not valid. */
   readonly refused: ByMajor<(error: AuthError) => Error>;
 }
 
@@ -22,12 +22,12 @@ export function isPathCredential(access: Access): access is PathCredential {
   return typeof access === 'object' && 'authenticator' in access;
 }
 
-/** Whether the caller sends a credential of its own. */
+/** Whether the caller sends a credential in a header. */
 export function takesCredential(access: Access): boolean {
   return access !== 'public' && !isPathCredential(access);
 }
 
-/** All that a caller must hold. */
+/** Every scope that a caller must hold. */
 export function scopesOf(access: Access): readonly string[] {
   if (typeof access !== 'object' || isPathCredential(access)) return [];
   const { scope, alsoScope } = access;

@@ -1,26 +1,27 @@
 import type { Reply } from './route.ts';
 
-/** An answer as data: what an adapter writes, and what `fetch` makes a `Response` of. */
+/** An answer as data. An adapter writes it, and `Host.fetch` makes a `Response` of it. */
 export interface Answer {
   readonly status: number;
   /** By lower-case names. */
   readonly headers: Readonly<Record<string, string>>;
-  /** A stream is read as its reader takes it, and cancelled when that reader has gone. */
+  /** A stream is read at the pace of the client, and cancelled when the client disconnects. */
   readonly body: string | Uint8Array | ReadableStream<Uint8Array> | undefined;
 }
 
+/** The answer that a reply is sent as. Data becomes JSON. */
 export function answerOf({ status, headers = {}, body }: Reply): Answer {
   if (body === undefined) return { status, headers, body };
   const content = body instanceof Uint8Array || body instanceof ReadableStream ? body : JSON.stringify(body);
   return { status, headers: { 'content-type': 'application/json', ...headers }, body: content };
 }
 
-/** An error outside of the protocol, so without its version. */
+/** An error outside of the protocol. It carries no `SVC-Version`. */
 export function plainError(status: number, error: string, message: string): Answer {
   return { status, headers: { 'content-type': 'application/json' }, body: JSON.stringify({ error, message }) };
 }
 
-/** The answer to a HEAD request: the fields of a GET. Nothing is read of what the body would have been. */
+/** The answer to a HEAD request: the header fields of a GET. A stream is cancelled unread. */
 export function withoutBody(answer: Answer): Answer {
   const { body, headers } = answer;
   if (body instanceof ReadableStream) void body.cancel();
@@ -29,6 +30,7 @@ export function withoutBody(answer: Answer): Answer {
   return { ...answer, headers: { ...headers, 'content-length': String(length) }, body: undefined };
 }
 
+/** The same answer as a `Response`. */
 export function responseOf({ status, headers, body }: Answer): Response {
   return new Response(body instanceof Uint8Array ? body.slice() : (body ?? null), { status, headers });
 }

@@ -3,17 +3,21 @@ import { isDeeperThan } from './json-depth.ts';
 
 export interface BodyLimits {
   readonly maxBytes: number;
-  /** How long a body may take to arrive, in ms. */
+  /** The time in which a body must arrive, in ms. */
   readonly timeoutMs: number;
 }
 
-/** Refuses a body whose declared length is over the limit, before anything else is done for the request. */
+/**
+ * Refuses a body whose declared length is over the limit, before any other work.
+ *
+ * @throws {HostError} `payload_too_large`
+ */
 export function refuseDeclaredLength(headers: Headers, { maxBytes }: BodyLimits): void {
   const declared = headers.get('content-length');
   if (declared !== null && !(Number(declared) <= maxBytes)) throw tooLarge(maxBytes);
 }
 
-/** A JSON body, parsed and as it came. */
+/** A JSON body, parsed and as received. */
 export interface JsonBody {
   readonly json: unknown;
   readonly bytes: Uint8Array;
@@ -29,26 +33,30 @@ export async function readJson(request: Request, limits: BodyLimits): Promise<Js
   if (!/^application\/(?:json|[a-z0-9.+-]+\+json)\s*(?:;|$)/i.test(type)) throw unsupported();
   const coding = request.headers.get('content-encoding') ?? 'identity';
   if (coding.toLowerCase() !== 'identity') {
-    // What a body decodes to has no bound that its length tells.
-    throw new HostError('unsupported_media_type', 'Send the body as it is, without a Content-Encoding.', {
-      details: undefined,
-      headers: { 'accept-encoding': 'identity' },
-    });
+    // The length of a compressed body does not bound the length of its content.
+    throw new HostError(
+      'unsupported_media_type',
+      'The body has a Content-Encoding. Send it uncompressed, without that header.',
+      {
+        details: undefined,
+        headers: { 'accept-encoding': 'identity' },
+      },
+    );
   }
   const bytes = await readBytes(request, limits);
-  // Before it is parsed: schemas, stores and engines walk a body by calling themselves for each level of it.
+  // Before parsing: schemas, stores and engines recurse into a body, so its depth bounds their stack.
   if (isDeeperThan(MOST_LEVELS, bytes)) throw tooDeep();
   try {
     return { json: JSON.parse(utf8.decode(bytes)), bytes };
   } catch {
-    throw invalid({ field: 'body', problem: 'is not JSON in UTF-8' });
+    throw invalid({ field: 'body', problem: 'must be JSON in UTF-8' });
   }
 }
 
-/** How deep arrays and objects may stand in each other, the body itself among them. */
+/** The deepest nesting of arrays and objects in a body. `[]` has one level. */
 export const MOST_LEVELS = 64;
 
-/** The same, where no body stands for an empty object. */
+/** Reads a JSON body as `readJson` does. No body means `{}`. */
 export async function readOptionalJson(request: Request, limits: BodyLimits): Promise<JsonBody> {
   if (request.headers.has('content-type')) return await readJson(request, limits);
   const bytes = await readBytes(request, limits);
@@ -89,14 +97,14 @@ async function readBytes(request: Request, { maxBytes, timeoutMs }: BodyLimits):
   } catch (error) {
     if (late) throw tooSlow();
     if (HostError.is(error)) throw error;
-    throw invalid({ field: 'body', problem: 'could not be read to its end' });
+    throw invalid({ field: 'body', problem: 'ended before it was complete' });
   } finally {
     clearTimeout(timer);
   }
 }
 
 function tooDeep(): HostError {
-  return invalid({ field: 'body', problem: `nests arrays and objects more than ${MOST_LEVELS} levels deep` });
+  return invalid({ field: 'body', problem: `must not nest arrays and objects more than ${MOST_LEVELS} levels deep` });
 }
 
 function tooSlow(): HostError {
@@ -104,7 +112,7 @@ function tooSlow(): HostError {
 }
 
 function tooLarge(maxBytes: number): HostError {
-  return new HostError('payload_too_large', `The body is larger than the ${maxBytes} bytes that this host takes.`, {
+  return new HostError('payload_too_large', `The body is too large. This host accepts at most ${maxBytes} bytes.`, {
     details: { maxRequestBodyBytes: maxBytes },
     headers: { connection: 'close' },
   });

@@ -2,24 +2,24 @@ import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip, zstdCompress } from 'node:zlib';
 import type { Answer } from './answer.ts';
 
-/** How a body may be coded on its way. */
+/** A content coding of HTTP. */
 export type Coding = 'zstd' | 'br' | 'gzip';
 
 export const CODINGS: readonly Coding[] = ['zstd', 'br', 'gzip'];
 
-/** Codes what callers ask to have coded. */
+/** Compresses answers for callers that accept it. */
 export interface ContentCodings {
   /**
-   * Request headers as handlers read them. A coded representation has a validator of its own, the tag of the plain one with the
-   * coding behind it; where the caller takes that coding, its `If-None-Match` names the plain tag here.
+   * The request headers for handlers, with plain tags in `If-None-Match`. A compressed representation has a tag of its own: the plain
+   * tag with the coding appended.
    */
   plainTags(headers: Headers): Headers;
-  /** The answer in the coding that the caller likes best, when it is JSON, whole, and long enough to be worth it. */
+  /** The answer in the coding that the caller prefers. Streams, short bodies and bodies that are not JSON stay plain. */
   encode(asked: Headers, answer: Answer): Promise<Answer>;
 }
 
 /**
- * @param offered in the order of preference where the caller has none
+ * @param offered the codings in the host's order of preference, for callers that have none
  * @see RFC 9110, sections 8.8.3.3 and 12.5.3
  */
 export function contentCodings(offered: readonly Coding[]): ContentCodings {
@@ -60,7 +60,7 @@ export function contentCodings(offered: readonly Coding[]): ContentCodings {
   };
 }
 
-/** Shorter bodies fit into one packet anyway. */
+/** Shorter bodies fit into one packet, so compressing them saves nothing. */
 const SHORTEST_BYTES = 1024;
 
 function wholeJson({ headers, body }: Answer): string | Uint8Array | undefined {
@@ -70,7 +70,7 @@ function wholeJson({ headers, body }: Answer): string | Uint8Array | undefined {
   return /^application\/(?:json|[a-z0-9.+-]+\+json)\s*(?:;|$)/i.test(headers['content-type'] ?? '') ? body : undefined;
 }
 
-/** Characters, where it is a text: at least as many bytes. */
+/** The length of a text in characters, which is at most its length in bytes. */
 function lengthOf(body: string | Uint8Array): number {
   return body.length;
 }
@@ -80,7 +80,7 @@ function varied(headers: Answer['headers']): Answer['headers'] {
   return { ...headers, vary: vary === undefined ? 'Accept-Encoding' : `${vary}, Accept-Encoding` };
 }
 
-/** A 304 has the tag that the caller named, as far as it is one that the caller would be answered with. */
+/** Gives a 304 the tag that the caller named, if it is the tag of a coding that the caller accepts. */
 function notModified(asked: Headers, answer: Answer, offered: readonly Coding[]): Answer {
   const headers = varied(answer.headers);
   const { etag } = headers;
@@ -95,7 +95,7 @@ function tagsIn(header: string): readonly string[] {
   return header.split(',').map((tag) => tag.trim());
 }
 
-/** Stands in no tag of ours, but before the name of a coding. */
+/** Separates a plain tag from the name of the coding. No plain tag contains it. */
 const MARK = '~';
 
 function suffixOf(coding: Coding): string {
@@ -107,8 +107,8 @@ function codedTag(etag: string, coding: Coding): string {
 }
 
 /**
- * The offered codings that an `Accept-Encoding` takes, best first. What is not coded is always acceptable: better that than no
- * answer.
+ * The offered codings that an `Accept-Encoding` accepts, best first. A plain body is always acceptable, even where the header refuses it:
+ * a plain answer is better than none.
  */
 export function acceptedCodings(header: string | null, offered: readonly Coding[]): readonly Coding[] {
   if (header === null || header === '') return [];
@@ -124,14 +124,14 @@ export function acceptedCodings(header: string | null, offered: readonly Coding[
     .sort((one, other) => quality(other) - quality(one));
 }
 
-/** Without one it is 1; what is no quality is 0. */
+/** The quality of a member. Default 1; a malformed one is 0. */
 function qualityIn(parameters: readonly string[]): number {
   const weight = parameters.find((parameter) => parameter.startsWith('q='));
   if (weight === undefined) return parameters.length === 0 ? 1 : 0;
   return /^q=(?:0(?:\.[0-9]{0,3})?|1(?:\.0{0,3})?)$/.test(weight) ? Number(weight.slice(2)) : 0;
 }
 
-/** Outside of the event loop. Bytes that are answered with again and again are coded once. */
+/** Compresses outside of the event loop. A document that is sent again and again is compressed once. */
 function codedBody(body: string | Uint8Array, coding: Coding): Promise<Uint8Array> {
   if (typeof body === 'string') return CODE[coding](Buffer.from(body));
   const known = documents.get(body) ?? new Map<Coding, Promise<Uint8Array>>();
@@ -149,7 +149,7 @@ const inZstd = promisify(zstdCompress);
 
 const CODE: Readonly<Record<Coding, (body: Uint8Array) => Promise<Uint8Array>>> = {
   gzip: (body) => inGzip(body),
-  // The default quality is for what is coded once and read for years.
+  // The default quality, 11, is too slow for answers that are compressed on request.
   br: (body) => inBrotli(body, { params: { [constants.BROTLI_PARAM_QUALITY]: 4 } }),
   zstd: (body) => inZstd(body),
 };

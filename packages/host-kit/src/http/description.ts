@@ -5,8 +5,8 @@ import type { HostErrorCode } from '../errors.ts';
 import type { Json } from '../json.ts';
 
 /**
- * What the API description tells of an operation, beside what its route tells already: method, path, scope and request body.
- * Errors that every operation of its kind can answer with are added to it (see `openapi/errors.ts`).
+ * The entry of an operation in the API description. The route adds its method, path, scope and request body. `openapi/errors.ts` adds the
+ * errors that every operation of its kind can answer with.
  *
  * @example
  * describes: {
@@ -20,15 +20,15 @@ export interface Description {
   readonly tag: Tag;
   /** A few words in the imperative. */
   readonly summary: string;
-  /** What a caller should know beside, in sentences of CommonMark. */
+  /** Further sentences for callers, in CommonMark. */
   readonly description?: string;
-  /** By name, in the form that a caller writes. One whose schema takes `undefined` may be left out. */
+  /** Query parameters by name, in the form that a caller writes. A schema that accepts `undefined` makes one optional. */
   readonly query?: PerMajor<Parameters>;
-  /** Request headers of this operation alone. Those of every operation go without saying, as does `If-None-Match` beside a 304. */
+  /** Request headers of this operation alone. Headers of every operation, and `If-None-Match` beside a 304, are added. */
   readonly headers?: PerMajor<Parameters>;
-  /** A request body that would be accepted. */
+  /** A request body that is accepted. */
   readonly example?: PerMajor<Json>;
-  /** By status, every answer that is no error. */
+  /** Every successful answer by its status. */
   readonly answers: PerMajor<Answers>;
   /** Errors of this operation alone. */
   readonly errors?: PerMajor<readonly ErrorCode[]>;
@@ -53,13 +53,13 @@ export type Parameters = Readonly<Record<string, z.ZodType>>;
 export type Answers = Readonly<Record<number, AnswerDescription>>;
 export type ErrorCode = HostErrorCode | AuthErrorCode | VersioningErrorCode;
 
-/** Response headers that an answer may name. Those of every response go without saying. */
+/** Response headers that an answer may name. Headers of every response are added. */
 export type AnswerHeader = 'ETag' | 'Cache-Control' | 'Vary';
 
 export interface AnswerDescription {
   readonly description: string;
   readonly headers: readonly AnswerHeader[];
-  /** Media types with what they hold; empty: there is no body. */
+  /** The schema of each media type. Empty: there is no body. */
   readonly content: Readonly<Record<string, ByMajor<z.ZodType>>>;
 }
 
@@ -77,7 +77,7 @@ export function json(
   return { description, headers, content: { [mediaType]: { 1: inMajor(schema, 1), 2: inMajor(schema, 2) } } };
 }
 
-/** An answer that is a stream of server-sent events, each of which carries one of `schema` as its data. */
+/** A stream of server-sent events. The data of each is an instance of `schema`. */
 export function eventStream(
   description: string,
   schema: PerMajor<z.ZodType>,
@@ -93,12 +93,12 @@ export function empty(description: string, { headers = [] }: AnswerOptions = {})
 
 export const EVENT_STREAM = 'text/event-stream';
 
-/** What a major has of something that may be the same in both. */
+/** The value of a major, where both majors may share one. */
 export function inMajor<T>(value: PerMajor<T>, major: Major): T {
   return isByMajor(value) ? value[major] : value;
 }
 
-/** No parameter, status or code is called `1`. */
+/** Tells a record by major from a plain record: no parameter, status or code is called `1`. */
 function isByMajor<T>(value: PerMajor<T>): value is ByMajor<T> {
   return typeof value === 'object' && value !== null && !Array.isArray(value) && '1' in value && '2' in value;
 }

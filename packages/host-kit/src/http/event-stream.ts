@@ -1,6 +1,6 @@
 /** One message of an event stream. @see WHATWG HTML, server-sent events */
 export interface Message {
-  /** What a reader who resumes sends as `Last-Event-ID`. */
+  /** Sent back as `Last-Event-ID` by a reader that resumes. */
   readonly id: number;
   readonly event: string;
   /** JSON: without a line break. */
@@ -10,19 +10,19 @@ export interface Message {
 export const EVENT_STREAM_HEADERS: Readonly<Record<string, string>> = {
   'content-type': 'text/event-stream',
   'cache-control': 'no-store',
-  // Proxies that hold answers back until they have a bufferful are asked to let this one through.
+  // Asks proxies not to buffer this answer.
   'x-accel-buffering': 'no',
 };
 
-/** A line that readers skip, and that keeps whoever stands between from closing the connection. */
+/** A comment. Readers ignore it, and proxies see that the connection is in use. */
 export const KEEP_ALIVE: Uint8Array = new TextEncoder().encode(':keepalive\n\n');
 
-/** A message as it is written. Whatever a name holds, it stays one line. */
+/** The text of a message. Line breaks in the event name become spaces. */
 export function messageText({ id, event, data }: Message): string {
   return `id: ${id}\nevent: ${event.replace(/[\r\n]/g, ' ')}\ndata: ${data}\n\n`;
 }
 
-/** Whether a reader takes an event stream. Without an `Accept` it takes anything. @see RFC 9110, section 12.5.1 */
+/** Whether an `Accept` accepts an event stream. Without the header every media type is accepted. @see RFC 9110, section 12.5.1 */
 export function takesEventStream(accept: string | null): boolean {
   if (accept === null) return true;
   return accept.split(',').some((range) => {

@@ -1,7 +1,7 @@
 import type { Answer } from './answer.ts';
 import { type FailureOptions, type Refusal, refusalOf } from './refusal.ts';
 
-/** Any error as an answer. */
+/** The answer to an error of any kind. */
 export function failureAnswer(error: unknown, options: FailureOptions, bodyOf: (refusal: Refusal) => unknown): Answer {
   const refusal = refusalOf(error, options);
   const { status, headers } = refusal;

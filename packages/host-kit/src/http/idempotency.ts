@@ -8,29 +8,29 @@ import { type Answer, answerOf } from './answer.ts';
 import type { ByMajor } from './description.ts';
 import type { Call } from './route.ts';
 
-/** A request that changes something, as far as it was judged before its handler. */
+/** A mutating request, as the pipeline has read it. */
 export interface Mutation {
   readonly operation: Operation;
   readonly major: Major;
   readonly params: Readonly<Record<string, string>>;
   readonly query: URLSearchParams;
   readonly principal: Principal;
-  /** As received; absent where the operation takes none. */
+  /** As received; undefined where the operation takes none. */
   readonly body: Uint8Array | undefined;
 }
 
-/** What a handler is given of the key. */
+/** The part of a call that depends on the idempotency key. */
 export type Keyed = Pick<Call, 'keyName' | 'keep'>;
 
-/** Without a key there is nothing to keep. */
+/** The same for a request without a key. */
 export const UNKEYED: Keyed = { keyName: undefined, keep: async () => {} };
 
-/** Whether an operation honours `Idempotency-Key`: whatever changes something for a caller who is known. */
+/** Whether an operation honours `Idempotency-Key`: it changes something, and its caller is authenticated. */
 export function takesKey({ method }: Pick<Operation, 'method'>, access: Access): boolean {
   return method !== 'GET' && access !== 'public';
 }
 
-/** Serves a mutation at most once under its key; the answer of an earlier execution says that it is one. */
+/** Executes a mutation at most once under its key. The stored answer of an earlier execution carries `SVC-Idempotent-Replay: true`. */
 export async function servedOnce(
   once: Once,
   key: string,
@@ -50,12 +50,15 @@ export async function servedOnce(
 }
 
 function outcomeOf({ status, headers, body }: Answer) {
-  if (body instanceof ReadableStream) throw new TypeError('What changes something answers with no stream.');
+  if (body instanceof ReadableStream)
+    throw new TypeError(
+      'An operation that honours Idempotency-Key must not answer with a stream. Return the whole body.',
+    );
   return { status, headers, body: body instanceof Uint8Array ? new TextDecoder().decode(body) : body };
 }
 
 /**
- * The key of a request, in the grammar of its major.
+ * Reads the idempotency key of a request, in the grammar of its major.
  *
  * @throws {HostError} `validation_error` in major 1, `idempotency_key_invalid` in major 2
  */
@@ -78,7 +81,7 @@ const PROBLEM: ByMajor<(key: string) => string | undefined> = {
   },
 };
 
-/** What has fewer different characters was not drawn by chance, in whatever alphabet: that happens less than once in 10^9 keys. */
+/** The fewest different characters of a random key. Fewer occur less than once in 10^9 random keys, in any alphabet. */
 const FEWEST_CHARACTERS = 6;
 
 const REFUSE: ByMajor<(problem: string) => HostError> = {

@@ -1,6 +1,6 @@
 /**
- * Whether JSON nests deeper than so many levels: `1` has none, `[]` and `{}` have one, `[{}]` has two. Only bytes are looked at, once, so
- * that it can be asked before anything that calls itself for each level. Of what is no JSON the answer means nothing: it is refused later.
+ * Whether JSON nests deeper than `levels`: `1` has none, `[]` and `{}` have one, `[{}]` has two. Scans the bytes once and does not recurse,
+ * so it is safe on any input. For input that is not JSON the result has no meaning; the parser rejects it.
  *
  * @see RFC 8259, section 9
  */
@@ -24,18 +24,18 @@ export function isDeeperThan(levels: number, json: Uint8Array): boolean {
   return false;
 }
 
-/** Where the string ends that begins at `start`. */
+/** The index of the quote that ends the string that begins at `start`. */
 function endOfString(json: Uint8Array, start: number): number {
   for (let at = start + 1; at < json.length; at++) {
     const byte = json[at];
     if (byte === QUOTE) return at;
-    // What follows a backslash ends no string.
+    // An escaped quote does not end a string.
     if (byte === BACKSLASH) at++;
   }
   return json.length;
 }
 
-// None of them is part of another character in UTF-8.
+// In UTF-8, none of these bytes is part of another character.
 const QUOTE = 0x22;
 const ARRAY = 0x5b;
 const BACKSLASH = 0x5c;

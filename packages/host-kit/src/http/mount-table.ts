@@ -4,7 +4,7 @@ import type { MountRoute } from './route.ts';
 export interface MountTable {
   /** `/host/<org>`. */
   readonly prefix: string;
-  /** Undefined: not one of the host's own. */
+  /** Undefined when no mount has the path. */
   find(method: string, path: string): MountMatch | undefined;
 }
 

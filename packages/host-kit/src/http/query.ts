@@ -1,9 +1,9 @@
 import { invalid } from '../errors.ts';
 
 /**
- * A whole number of a query, or undefined when it is not there.
+ * Reads a whole number of a query; undefined when the parameter is missing.
  *
- * @throws {HostError} `validation_error` for anything else, for one out of range and for one that is there twice
+ * @throws {HostError} `validation_error` for another text, a number out of range or a repeated parameter
  */
 export function wholeNumberIn(
   query: URLSearchParams,

@@ -9,7 +9,7 @@ export interface FailureOptions {
   readonly random: Random;
 }
 
-/** An error as far as its caller is told of it. */
+/** The part of an error that is sent to the caller. */
 export interface Refusal {
   readonly code: string;
   readonly message: string;
@@ -18,14 +18,14 @@ export interface Refusal {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** What a caller is told of any error; one that no one foresaw is logged, and told by a correlation id alone. */
+/** The refusal of an error of any kind. An unexpected error is logged, and its caller gets a correlation id alone. */
 export function refusalOf(error: unknown, { log, random }: FailureOptions): Refusal {
   if (AuthError.is(error)) return { ...fieldsOf(error), headers: challenge(error) };
   if (VersioningError.is(error)) return { ...fieldsOf(error), headers: {} };
   if (HostError.is(error)) return { ...fieldsOf(error), headers: error.headers };
   const correlationId = Buffer.from(random(12)).toString('hex');
   log({ level: 'error', event: 'request.failed', correlationId, ...describeError(error) });
-  const message = 'The host failed to answer. Quote the correlation id when you report it.';
+  const message = 'The host failed to answer. Report the correlation id to its operator.';
   return refusalOf(new HostError('internal_error', message, { details: { correlationId } }), { log, random });
 }
 

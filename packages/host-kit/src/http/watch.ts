@@ -1,18 +1,18 @@
 import type { Major, OperationId } from '@svc/versioning';
 import type { Answer } from './answer.ts';
 
-/** What a request asks for, as far as its head tells: out of closed sets, and nothing that a caller chose. */
+/** The operation that a request addresses. Every value is from a closed set; none is text of the caller's. */
 export interface Asked {
-  /** Undefined: no operation of the manifest. */
+  /** Undefined: the path names no operation of the manifest. */
   readonly operation: OperationId | undefined;
-  /** The template of its path; undefined: the host has nothing there. */
+  /** The template of the path; undefined: the host serves nothing there. */
   readonly route: string | undefined;
-  /** Undefined: outside of the protocol. */
+  /** Undefined: the path is outside of the protocol. */
   readonly major: Major | undefined;
 }
 
 /**
- * Stands around every request but those for public documents: it calls `serve` once and answers what that answers. What it learns
- * is told to no step of the pipeline, so no decision can rest on it.
+ * Wraps the serving of every request except those for public documents. It calls `serve` once and returns its answer. No step of the
+ * pipeline reads its measurements, so no decision can depend on them.
  */
 export type RequestWatch = (request: Request, asked: Asked, serve: () => Promise<Answer>) => Promise<Answer>;
