@@ -14,7 +14,7 @@ export function refuseClient(header: string | null, floor: string | undefined): 
   if (client === undefined || least === undefined || compareVersions(client, least) >= 0) return undefined;
   return new VersioningError(
     'client_version_unsupported',
-    `This host serves clients from version ${floor} on. Upgrade the client.`,
+    `This host requires a client of version ${floor} or later. Upgrade the client.`,
     { minClientVersion: floor },
   );
 }

@@ -42,9 +42,9 @@ export class DowngradeError extends Error {
   readonly received: string | undefined;
 
   constructor(expected: Major, received: string | undefined) {
-    const said = received === undefined ? 'names no version' : `is of version ${received}`;
+    const found = received === undefined ? 'does not name a version' : `names version ${received}`;
     super(
-      `Major ${expected} was asked for, and the response ${said}. It must not be read as an answer of major ${expected}.`,
+      `${VERSION_HEADER}: major ${expected} was requested, but the response ${found}. Do not read it as major ${expected}.`,
     );
     this.name = 'DowngradeError';
     this.expected = expected;
@@ -96,7 +96,7 @@ export function versionedFetch({
   fetch = globalThis.fetch,
 }: VersionedFetchOptions): (input: string | URL | Request, init?: RequestInit) => Promise<Response> {
   if (clientVersion !== undefined && !/^(?:0|[1-9][0-9]*)(?:\.(?:0|[1-9][0-9]*)){1,2}$/.test(clientVersion)) {
-    throw new TypeError('clientVersion must be <major>.<minor> or <major>.<minor>.<patch>.');
+    throw new TypeError('clientVersion: must be <major>.<minor>[.<patch>]. Pass a version such as "1.4.0".');
   }
   return async (input, init) => {
     const request = new Request(input, init);

@@ -66,4 +66,4 @@ const FOREIGN: Readonly<Record<Major, { has(name: string): boolean }>> = { 1: V2
 
 // A name on both sides, or twice on one, would make a log unreadable in one of the majors.
 const names = new Set(EVENT_RENAMES.flat());
-if (names.size !== 2 * EVENT_RENAMES.length) throw new Error('The event renames are not one to one.');
+if (names.size !== 2 * EVENT_RENAMES.length) throw new Error('EVENT_RENAMES: repeats a name. Rename one of the two.');

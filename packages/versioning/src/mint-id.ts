@@ -9,7 +9,8 @@
  * const runId = mintId('run', Date.now, (size) => crypto.getRandomValues(new Uint8Array(size)));
  */
 export function mintId(prefix: string, now: () => number, randomBytes: (size: number) => Uint8Array): string {
-  if (!/^[A-Za-z0-9._-]{1,32}$/.test(prefix)) throw new TypeError('prefix must be 1 to 32 of A-Z a-z 0-9 . _ -');
+  if (!/^[A-Za-z0-9._-]{1,32}$/.test(prefix))
+    throw new TypeError('prefix: must be 1 to 32 of A-Z a-z 0-9 . _ -. Pass a short name such as "run".');
   return `${prefix}_${encodeTime(now())}${encodeRandom(randomBytes(RANDOM_BYTES))}`;
 }
 
@@ -20,7 +21,7 @@ const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
 /** Always ten digits of five bits, so that ids sort as their times do. */
 function encodeTime(time: number): string {
   if (!(time >= 0 && time < MAX_TIME))
-    throw new TypeError(`now must return milliseconds since the epoch, not ${time}.`);
+    throw new TypeError(`now: returned ${time}. Return milliseconds since the epoch, as Date.now does.`);
   let rest = Math.floor(time);
   let text = '';
   for (let digit = 0; digit < 10; digit++) {
@@ -32,7 +33,9 @@ function encodeTime(time: number): string {
 
 function encodeRandom(bytes: Uint8Array): string {
   if (bytes.length !== RANDOM_BYTES)
-    throw new TypeError(`randomBytes must return the ${RANDOM_BYTES} bytes asked for.`);
+    throw new TypeError(
+      `randomBytes: returned ${bytes.length} bytes, not ${RANDOM_BYTES}. Return as many as it is asked for.`,
+    );
   let text = '';
   let pending = 0;
   let bits = 0;

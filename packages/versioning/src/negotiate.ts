@@ -101,12 +101,12 @@ function refused(major: Major, served: Served, error: VersioningError): Negotiat
 }
 
 function unsupported({ versions }: Served): VersioningError {
-  const message = `${VERSION_HEADER} names no version that this host serves. It serves ${versions.join(' and ')}.`;
+  const message = `${VERSION_HEADER} does not name a version that this host serves. It serves ${versions.join(' and ')}.`;
   return new VersioningError('protocol_version_unsupported', message, { protocolVersions: versions });
 }
 
 function mismatch(): VersioningError {
-  const message = `A path under /v1 is major 1. Send ${VERSION_HEADER}: 1 or leave it out; other majors live on the unversioned paths.`;
+  const message = `A path under /v1 is of major 1. Send ${VERSION_HEADER}: 1 or leave it out; other majors use the unversioned paths.`;
   return new VersioningError('protocol_version_mismatch', message, undefined);
 }
 
@@ -114,7 +114,7 @@ function mismatch(): VersioningError {
 function malformedTarget(selected: Major | undefined, served: Served): Negotiation {
   const major = selected !== undefined && served.majors.has(selected) ? selected : served.preferredMajor;
   const problem =
-    'must be an absolute path without empty or dot segments or a slash at its end, percent-encoded where RFC 3986 asks for it';
+    'must be an absolute path without empty segments, dot segments or a trailing slash, percent-encoded as RFC 3986 requires';
   const fields = [{ field: 'target', problem }];
   return refused(major, served, new VersioningError('validation_error', `The request target ${problem}.`, { fields }));
 }

@@ -35,7 +35,7 @@ export function pairingProblems(
     if (serving.length === 0 || serving.length === advertised.length) return [];
     const missing = advertised.filter((major) => !serving.includes(major));
     return [
-      `${operationId} (${method} ${path}) is served under major ${serving.join()} and not under ${missing.join()}.`,
+      `${operationId} (${method} ${path}): is served under major ${serving.join()} but not under ${missing.join()}. Serve both or neither.`,
     ];
   });
 }

@@ -15,11 +15,14 @@ export interface Retirement {
  * @see RFC 9745 (Deprecation), RFC 8594 (Sunset)
  */
 export function stampRetirement(headers: Headers, { deprecatedAt, sunsetAt, link }: Retirement): void {
-  for (const date of [deprecatedAt, sunsetAt]) {
-    if (date !== undefined && Number.isNaN(date.getTime())) throw new TypeError('A date of the retirement is none.');
+  for (const [field, date] of Object.entries({ deprecatedAt, sunsetAt })) {
+    if (date !== undefined && Number.isNaN(date.getTime()))
+      throw new TypeError(`retirement.${field}: must be a valid Date. Pass new Date('2026-01-01').`);
   }
   if (sunsetAt !== undefined && sunsetAt < deprecatedAt)
-    throw new TypeError('The sunset must not be before the deprecation.');
+    throw new TypeError('retirement.sunsetAt: must not be before deprecatedAt. Pass a later date, or leave it out.');
+  if (link !== undefined && !URL.canParse(link))
+    throw new TypeError('retirement.link: must be an absolute URL. Pass one such as https://svc.example/v2.');
   headers.set('Deprecation', `@${Math.floor(deprecatedAt.getTime() / 1000)}`);
   if (sunsetAt !== undefined) headers.set('Sunset', sunsetAt.toUTCString());
   if (link !== undefined) headers.append('Link', `<${new URL(link).href}>; rel="deprecation"; type="text/html"`);

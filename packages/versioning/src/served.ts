@@ -54,25 +54,29 @@ export function served({ versions, preferred, minClientVersion }: ServedOptions)
 
 function problemsOf(versions: readonly string[], preferred: string, minClientVersion: string | undefined): string[] {
   const problems = [...versions.flatMap(versionProblems)];
-  if (versions.length === 0) problems.push('versions must name at least one protocol version.');
-  if (new Set(versions).size !== versions.length) problems.push('versions must not repeat a version.');
-  if (!versions.includes(preferred)) problems.push(`preferred is "${preferred}", which versions does not list.`);
+  if (versions.length === 0) problems.push('versions: is empty. List at least one version, such as "1.1".');
+  if (new Set(versions).size !== versions.length) problems.push('versions: repeats a version. List each version once.');
+  if (!versions.includes(preferred))
+    problems.push(`preferred: "${preferred}" is not in versions. Add it there, or prefer a listed version.`);
   if (minClientVersion !== undefined && parseVersion(minClientVersion) === undefined) {
-    problems.push(`minClientVersion: "${minClientVersion}" is not of the form <major>.<minor>.`);
+    problems.push(
+      `minClientVersion: "${minClientVersion}" is not of the form <major>.<minor>. Pass one such as "1.4".`,
+    );
   }
   return problems.length > 0 ? problems : preferenceProblems(versions, preferred);
 }
 
 function versionProblems(text: string): string[] {
   const version = parseVersion(text);
-  if (version === undefined) return [`versions: "${text}" is not of the form <major>.<minor>.`];
-  return majorOf(version.major) === undefined ? [`versions: "${text}" is of major ${version.major}, not 1 or 2.`] : [];
+  if (version === undefined) return [`versions: "${text}" is not of the form <major>.<minor>. Write it like "1.1".`];
+  if (majorOf(version.major) !== undefined) return [];
+  return [`versions: "${text}" is of major ${version.major}. Remove it; only majors 1 and 2 can be served.`];
 }
 
 function preferenceProblems(versions: readonly string[], preferred: string): string[] {
   const expected = PREFERRED_MAJOR[phaseOf(new Set(highestOfEach(versions).keys()))];
   if (majorOf(parseVersion(preferred)?.major) === expected) return [];
-  return [`preferred must name a ${expected}.x version as long as versions lists one.`];
+  return [`preferred: must be a ${expected}.x version while versions lists one. Choose it from versions.`];
 }
 
 function highestOfEach(versions: readonly string[]): Map<Major, string> {

@@ -34,7 +34,9 @@ export function markSharedName(headers: Headers): void {
  */
 export function markPage(headers: Headers): void {
   if (/^application\/json\s*(?:;|$)/i.test(headers.get('content-type') ?? '')) {
-    throw new TypeError('A page on a name of the protocol must not be application/json.');
+    throw new TypeError(
+      'content-type: a page on a path of the protocol must not be application/json. Serve it as text/html.',
+    );
   }
   headers.delete(VERSION_HEADER);
   markSharedName(headers);
@@ -56,11 +58,11 @@ export function pageProblems(pages: readonly Page[], served: Pick<Served, 'major
   if (!served.majors.has(2) && !retiringMajor1) return [];
   return pages.flatMap(({ path, negotiated }) => {
     const plain = pathOfTarget(path);
-    if (plain === undefined) return [`The page ${path} is at no path in plain form.`];
+    if (plain === undefined) {
+      return [`pages: "${path}" is not a path in plain form. Use an absolute path without dot or empty segments.`];
+    }
     if (negotiated || namedPath(plain) === undefined) return [];
-    return [
-      `The page ${path} is on a name of the protocol. Move it, or tell the two apart by Accept and ${VERSION_HEADER}.`,
-    ];
+    return [`pages: "${path}" is the path of an operation. Move the page, or select by Accept and ${VERSION_HEADER}.`];
   });
 }
 

@@ -8,7 +8,8 @@ import type { Major } from './version.ts';
  * @see Interface: Versioning, Overlap behaviour, 2
  */
 export function bindId(tenant: string, id: string): string {
-  if (tenant.includes('/') || id.includes('/')) throw new TypeError('A tenant and an id must not contain a slash.');
+  if (tenant.includes('/') || id.includes('/'))
+    throw new TypeError('tenant, id: must not contain a slash. Pass the bare id, not <tenant>/<id>.');
   return `${tenant}/${id}`;
 }
 
@@ -56,7 +57,7 @@ const RESOLVE: Readonly<Record<Major, (text: string, context: IdContext) => Reso
 
 function resolveBound(text: string, { tenant, overlap }: IdContext): ResolvedId {
   const bound = text.includes('/') ? text : decodeProjection(text);
-  if (bound === undefined) return refuse('has a ~ that does not spell a byte of UTF-8 with two hexadecimal digits');
+  if (bound === undefined) return refuse('has a ~ that is not followed by two hexadecimal digits of a UTF-8 byte');
   const slash = bound.indexOf('/');
   if (slash < 0) {
     if (!overlap) return refuse('must be the tenant-bound form, <tenant>/<id>');
@@ -66,7 +67,7 @@ function resolveBound(text: string, { tenant, overlap }: IdContext): ResolvedId 
   const id = bound.slice(slash + 1);
   if (!isTenantId(owner) || !OPAQUE.test(id)) return refuse('is not a tenant-bound id, <tenant>/<id>');
   if (owner !== tenant) {
-    const message = 'The id belongs to another tenant than the credential.';
+    const message = 'The id is bound to a tenant other than the one of the credential.';
     return { ok: false, error: new VersioningError('id_tenant_mismatch', message, undefined) };
   }
   return { ok: true, id };

@@ -11,11 +11,13 @@ import { MANIFEST } from './manifest.ts';
 export function checkVendorOrg(org: string): string {
   if (!ORG.test(org)) {
     throw new TypeError(
-      `The organization "${org}" must be lower-case letters, digits and single hyphens, a letter first.`,
+      `org: "${org}" is not lower-case letters, digits and single hyphens after a letter. Use one such as "acme-labs".`,
     );
   }
   if (RESERVED.has(org)) {
-    throw new TypeError(`The organization "${org}" is a name of the protocol; choose one that no path of it contains.`);
+    throw new TypeError(
+      `org: "${org}" is reserved for the protocol. Choose a name that is not a segment of its paths.`,
+    );
   }
   return org;
 }

@@ -261,8 +261,8 @@ describe(covers('versioning.release.vendored-tag', 'versioning.release.v1-no-v2-
     ['main', 2, /published tag/],
     ['a1b2c3d', 2, /published tag/],
     ['v2', 2, /published tag/],
-    ['v2.1.0', 1, /does not vendor files of major 2/],
-    ['v2.0.0-rc.1', 1, /does not vendor/],
+    ['v2.1.0', 1, /must not vendor files of major 2/],
+    ['v2.0.0-rc.1', 1, /must not vendor/],
   ] as const)('%s for a consumer of major %s is refused', (reference, consumer, problem) => {
     expect(() => checkVendoredReference(reference, consumer)).toThrow(problem);
   });

@@ -72,7 +72,7 @@ describe(`engine-version: ${covers('versioning.axes.engine-version-migration')}`
       const { code, err } = await run('engine-version', input, path());
       expect([code, err]).toEqual([
         1,
-        expect.stringContaining(`${input}:2: engineVersion is ${value}, which is no integer`),
+        expect.stringContaining(`${input}:2: engineVersion is ${value}, not an integer`),
       ]);
     },
   );
@@ -81,7 +81,7 @@ describe(`engine-version: ${covers('versioning.axes.engine-version-migration')}`
     const input = path('{"engineVersion":"1"}\n{oops}\n');
     expect(await run('engine-version', input, path())).toMatchObject({
       code: 1,
-      err: `${input}:2: this is no JSON.\n`,
+      err: `${input}:2: is not valid JSON. Repair it and run again.\n`,
     });
   });
 
@@ -191,7 +191,7 @@ describe('check', () => {
     ],
     [
       'an operation under one major alone',
-      /✗ .*operations answer alike.*: createRun under 1 alone/,
+      /✗ .*operations are served alike.*: createRun only under 1/,
       (answer: { status: number }, target: string, version?: string) => {
         if (target === '/runs' && version === '2') answer.status = 404;
       },
@@ -224,7 +224,7 @@ describe('check', () => {
 test('help', async () => {
   expect(await run('--help')).toMatchObject({ code: 0, out: expect.stringMatching(/engine-version.*check/s) });
   expect(await run('check', '--help')).toMatchObject({ code: 0, out: expect.stringMatching(/Usage.*Exit code/s) });
-  expect(await run('shine')).toMatchObject({ code: 2, err: expect.stringContaining('no command "shine"') });
+  expect(await run('shine')).toMatchObject({ code: 2, err: expect.stringContaining('unknown command "shine"') });
 });
 
 test('the program as it is built', () => {

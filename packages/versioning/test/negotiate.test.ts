@@ -193,7 +193,7 @@ describe(covers('versioning.paths.pairing'), () => {
   test('an operation under one advertised major alone is found', () => {
     expect(pairingProblems((id) => id === 'createRun' || id === 'listRuns', both)).toEqual([]);
     expect(pairingProblems((id, major) => id === 'createRun' && major === 1, both)).toEqual([
-      'createRun (POST /runs) is served under major 1 and not under 2.',
+      'createRun (POST /runs): is served under major 1 but not under 2. Serve both or neither.',
     ]);
     expect(pairingProblems((id, major) => id === 'createRun' && major === 2, onlyV2)).toEqual([]);
   });
@@ -212,7 +212,7 @@ describe(
       [{ versions: ['01.1'], preferred: '01.1' }, /form/],
       [{ versions: ['1.1', '1.1'], preferred: '1.1' }, /repeat/],
       [{ versions: ['3.0'], preferred: '3.0' }, /major 3/],
-      [{ versions: ['1.1'], preferred: '1.0' }, /does not list/],
+      [{ versions: ['1.1'], preferred: '1.0' }, /preferred: "1\.0" is not in versions/],
       [{ versions: ['1.1', '2.0'], preferred: '2.0' }, /1\.x/],
       [{ versions: ['1.1'], preferred: '1.1', minClientVersion: 'x' }, /minClientVersion/],
     ])('%j is refused', (options, message) => expect(() => served(options)).toThrow(message));

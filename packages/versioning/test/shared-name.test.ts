@@ -83,7 +83,7 @@ describe(covers('versioning.response.unmet-conditions-move-page', 'versioning.ov
 
   test('a page on a name of the protocol must be told apart or move', () => {
     expect(pageProblems(pages.slice(0, 1), overlap)).toEqual([
-      expect.stringContaining('The page /runs is on a name of the protocol. Move it'),
+      expect.stringContaining('pages: "/runs" is the path of an operation. Move the page'),
     ]);
     expect(
       pageProblems(
@@ -103,7 +103,7 @@ describe(covers('versioning.response.unmet-conditions-move-page', 'versioning.ov
 
   test.each(['/runs/', '//runs', '/a/../runs', 'runs'])('%s is no path in plain form', (path) => {
     const problems = pageProblems([{ path, negotiated: false }], overlap);
-    if (path !== '/runs/') expect(problems).toEqual([expect.stringContaining('no path in plain form')]);
+    if (path !== '/runs/') expect(problems).toEqual([expect.stringContaining('not a path in plain form')]);
   });
 });
 

@@ -160,10 +160,12 @@ export function checkVendoredReference(reference: string, consumer: 1 | 2): void
     (isReleaseTag(reference) ? '2' : undefined);
   if (major === undefined) {
     throw new TypeError(
-      `Specification files are taken from a published tag such as v2.1.0, not from "${reference.slice(0, 80)}".`,
+      `reference: "${reference.slice(0, 80)}" is not a published tag. Vendor files from a tag such as v2.1.0.`,
     );
   }
-  if (consumer === 1 && major === '2') throw new TypeError('A consumer of major 1 does not vendor files of major 2.');
+  if (consumer === 1 && major === '2') {
+    throw new TypeError('reference: a consumer of major 1 must not vendor files of major 2. Use a tag of major 1.');
+  }
 }
 
 function axis(number: number, name: string, kind: Pick<Axis, 'form' | 'accepts' | 'compare'>, rule: string): Axis {
@@ -265,7 +267,8 @@ function compareBy<T>(
 ): (a: unknown, b: unknown) => number {
   return (a, b) => {
     const [left, right] = [read(a), read(b)];
-    if (left === undefined || right === undefined) throw new TypeError('Only versions of this axis can be compared.');
+    if (left === undefined || right === undefined)
+      throw new TypeError('a, b: must be versions of this axis. Check each with accepts() first.');
     return compare(left, right);
   };
 }
