@@ -1,17 +1,22 @@
-/** When a major was declared deprecated, and when it will be gone. */
+/** The announcement that a major is retired. */
 export interface Retirement {
+  /** The time of the deprecation. */
   readonly deprecatedAt: Date;
+  /** The time from which the major is no longer served; not before `deprecatedAt`. Default: not announced. */
   readonly sunsetAt?: Date;
-  /** Where people read about it. */
+  /** The absolute URL of a page about the retirement. Default: none. */
   readonly link?: string;
 }
 
 /**
- * Says on a response of major 1 that it will go.
+ * Announces the retirement of a major on one of its responses: sets `Deprecation` and `Sunset`, and adds a `Link`.
  *
- * @throws {TypeError} for a date that is none, or a sunset before the deprecation
+ * @throws {TypeError} for an invalid date, a sunset before the deprecation, or a link that is not an absolute URL
  * @example
- * if (negotiation.major === 1) stampRetirement(response.headers, { deprecatedAt, sunsetAt, link: 'https://svc.example/v2' });
+ * import { stampRetirement } from '@svc/versioning';
+ *
+ * const headers = new Headers();
+ * stampRetirement(headers, { deprecatedAt: new Date('2026-01-01'), link: 'https://svc.example/v2' });
  * @see RFC 9745 (Deprecation), RFC 8594 (Sunset)
  */
 export function stampRetirement(headers: Headers, { deprecatedAt, sunsetAt, link }: Retirement): void {

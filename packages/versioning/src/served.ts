@@ -1,35 +1,50 @@
 import { type Phase, PREFERRED_MAJOR, phaseOf } from './phases.ts';
 import { compareVersions, type Major, majorOf, parseVersion, type Version } from './version.ts';
 
-/** What a host serves, checked once. */
+/** The versions that a host serves, checked by {@link served}. */
 export interface Served {
+  /** Every version served, each `<major>.<minor>`. */
   readonly versions: readonly string[];
+  /** The version that a request without `SVC-Version` gets. */
   readonly preferred: string;
+  /** The major of `preferred`. */
   readonly preferredMajor: Major;
+  /** The lowest client version that the host accepts; undefined when it accepts all. */
   readonly minClientVersion: string | undefined;
+  /** The majors of `versions`. */
   readonly majors: ReadonlySet<Major>;
+  /** The phase that follows from `majors`. */
   readonly phase: Phase;
-  /** Both majors are served side by side. */
+  /** True while both majors are served. */
   readonly overlap: boolean;
-  /** The highest `<major>.<minor>` served of a major, which its responses name; `preferred` for a major that is not served. */
+  /**
+   * Returns the highest `<major>.<minor>` of a major, which its responses name; `preferred` for a major that is not
+   * served.
+   */
   contractOf(major: Major): string;
 }
 
+/** Options of {@link served}. */
 export interface ServedOptions {
-  /** Every `<major>.<minor>` served. */
+  /** Every version to serve, each `<major>.<minor>`, without repeats. */
   readonly versions: readonly string[];
-  /** The one that a request without a version gets; a 1.x as long as one is served. */
+  /** The version that a request without `SVC-Version` gets. It must be a 1.x while `versions` lists one. */
   readonly preferred: string;
-  /** `<major>.<minor>`: clients that say they are older are refused. Default: none is. */
+  /**
+   * `<major>.<minor>`: a client that states a lower version is rejected with 426. Default: every client is accepted.
+   */
   readonly minClientVersion?: string | undefined;
 }
 
 /**
- * Checks what a host means to serve.
+ * Checks the versions that a host is to serve.
  *
- * @throws {TypeError} with a sentence for every problem: nothing served, a repeated version, a version that is not of the form
- * `<major>.<minor>`, an unknown major, a preference that is not served, or a 2.x preferred while a 1.x is served
+ * @throws {TypeError} with a sentence for every problem: no version, a repeated version, a version that is not of the
+ * form `<major>.<minor>`, an unknown major, a preferred version that is not listed, or a preferred 2.x while a 1.x is
+ * listed
  * @example
+ * import { served } from '@svc/versioning';
+ *
  * const protocol = served({ versions: ['1.1', '2.0'], preferred: '1.1' });
  * @see Interface: Versioning, Advertisement
  */

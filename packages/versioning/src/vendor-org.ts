@@ -1,10 +1,12 @@
 import { MANIFEST } from './manifest.ts';
 
 /**
- * Checks the organization in whose name a host serves paths of its own under `/host/<org>/`, and returns it.
+ * Checks the organization of the vendor paths `/host/<org>/`, and returns it.
  *
- * @throws {TypeError} when it is not lower-case words joined by hyphens, or is a name that the protocol keeps for itself
+ * @throws {TypeError} when it is not lower-case words joined by single hyphens, or is reserved for the protocol
  * @example
+ * import { checkVendorOrg } from '@svc/versioning';
+ *
  * const base = `/host/${checkVendorOrg('example')}`;
  * @see Interface: Versioning, Paths, 3
  */
@@ -24,7 +26,7 @@ export function checkVendorOrg(org: string): string {
 
 const ORG = /^[a-z][a-z0-9]*(?:-[a-z0-9]+)*$/;
 
-/** The segments of the manifest, the prefix of its first major, and what the protocol keeps beside them. */
+/** The path segments of the manifest, the prefixes of the majors, and the protocol's other reserved names. */
 const RESERVED: ReadonlySet<string> = new Set([
   ...MANIFEST.flatMap(({ path }) => path.split(/[/:]/)),
   'v1',

@@ -74,7 +74,7 @@ describe(covers('versioning.response.downgrade-detected'), () => {
       },
     });
 
-  test('versionedFetch asks for its major, and says which client it is', async () => {
+  test('versionedFetch sends its major and its client version', async () => {
     const seen: Headers[] = [];
     const json = { 'content-type': 'application/json', 'SVC-Version': '2.0' };
     await answering({ headers: json }, seen)('https://svc.example/runs', {
@@ -97,12 +97,15 @@ describe(covers('versioning.response.downgrade-detected'), () => {
     await expect(answering(init)('https://svc.example/')).rejects.toThrow(DowngradeError);
   });
 
-  test('a page of a proxy is nobody’s protocol response', async () => {
+  test('versionedFetch passes the error page of a proxy', async () => {
     const page = await answering({ status: 502, headers: { 'content-type': 'text/html' } })('https://svc.example/');
     expect(page.status).toBe(502);
   });
 
-  test.each(['', '1', '1.x', 'v1.0', '1.0.0.0', '01.0'])('the client version %j is refused', (clientVersion) => {
-    expect(() => versionedFetch({ major: 1, clientVersion })).toThrow(TypeError);
-  });
+  test.each(['', '1', '1.x', 'v1.0', '1.0.0.0', '01.0'])(
+    'versionedFetch rejects the client version %j',
+    (clientVersion) => {
+      expect(() => versionedFetch({ major: 1, clientVersion })).toThrow(TypeError);
+    },
+  );
 });

@@ -61,7 +61,7 @@ describe(
       ['/v2/runs', '2', 'foreign'],
     ])('%s with %j: %s', (target, version, expected) => expect(outcome(target, version)).toBe(expected));
 
-    test('a refusal lists what is served', () => {
+    test('lists the served versions in the error', () => {
       const negotiation = negotiate(
         { method: 'GET', target: '/runs', headers: new Headers({ 'svc-version': '9' }) },
         both,
@@ -147,7 +147,7 @@ describe('paths', () => {
     ['GET', '/RUNS/r', 'foreign'],
   ])('%s %s: %s', (method, target, expected) => expect(outcome(target, undefined, { method })).toBe(expected));
 
-  test('no target reaches an operation by another path than its own', () => {
+  test('reaches an operation only by its own path', () => {
     const segment = fc.constantFrom(
       'runs',
       'v1',
@@ -190,7 +190,7 @@ describe(covers('versioning.paths.unversioned-twin'), () => {
 });
 
 describe(covers('versioning.paths.pairing'), () => {
-  test('an operation under one advertised major alone is found', () => {
+  test('reports an operation that is served under one advertised major only', () => {
     expect(pairingProblems((id) => id === 'createRun' || id === 'listRuns', both)).toEqual([]);
     expect(pairingProblems((id, major) => id === 'createRun' && major === 1, both)).toEqual([
       'createRun (POST /runs): is served under major 1 but not under 2. Serve both or neither.',
@@ -215,7 +215,7 @@ describe(
       [{ versions: ['1.1'], preferred: '1.0' }, /preferred: "1\.0" is not in versions/],
       [{ versions: ['1.1', '2.0'], preferred: '2.0' }, /1\.x/],
       [{ versions: ['1.1'], preferred: '1.1', minClientVersion: 'x' }, /minClientVersion/],
-    ])('%j is refused', (options, message) => expect(() => served(options)).toThrow(message));
+    ])('rejects %j', (options, message) => expect(() => served(options)).toThrow(message));
   },
 );
 
@@ -225,13 +225,13 @@ test(covers('versioning.response.shared-vary'), () => {
   expect(headers.get('vary')).toBe('Accept-Encoding, accept, SVC-Version');
 });
 
-describe('the path of a file', () => {
+describe('the path of a workspace file', () => {
   test.each([
     ['/v1/host/workspace/files', 'GET', 'listWorkspaceFiles', undefined],
     ['/v1/host/workspace/files/a', 'GET', 'readWorkspaceFile', 'a'],
     ['/v1/host/workspace/files/a/b.md', 'PUT', 'writeWorkspaceFile', 'a/b.md'],
     ['/v1/host/workspace/files/a%2Fb/c', 'DELETE', 'deleteWorkspaceFile', 'a%2Fb/c'],
-  ])('%s takes its slashes plain or percent-encoded', (target, method, operationId, path) => {
+  ])('accepts %s, whose slashes are plain or percent-encoded', (target, method, operationId, path) => {
     expect(negotiate({ method, target, headers: new Headers() }, both)).toMatchObject({
       kind: 'operation',
       operation: { operationId },
@@ -245,5 +245,5 @@ describe('the path of a file', () => {
     '/v1/host/workspace/files/a//b',
     '/v1/host/workspace/files/a/../b',
     '/v1/host/workspace/files/a/%2e%2e/b',
-  ])('%s is malformed', (target) => expect(outcome(target, undefined, { method: 'GET' })).toBe('400 validation_error'));
+  ])('rejects %s', (target) => expect(outcome(target, undefined, { method: 'GET' })).toBe('400 validation_error'));
 });

@@ -25,7 +25,7 @@ describe(covers('runs.owner.shape'), () => {
     expect(projectOwner[2](owner)).toEqual(inMajor2);
   });
 
-  test('what the host attests of the lane is its own', () => {
+  test('does not show the lane that the host attests', () => {
     expect(projectOwner[1]({ tenant: 't', principal: 'p', attestedLane: 'oidc' })).toEqual({
       tenant: 't',
       principal: 'p',
@@ -56,7 +56,7 @@ describe(
       expect(synthesized !== undefined && isLinkable(synthesized)).toBe(false);
     });
 
-    test('a subject of an issuer is linkable, and a run without a principal has none', () => {
+    test('links the subject of an issuer, and synthesises none for a run without a principal', () => {
       expect(isLinkable(subject)).toBe(true);
       expect(projectOwner[2]({ tenant: 't', principalKind: 'agent' })).toEqual({ tenant: 't' });
     });

@@ -7,8 +7,9 @@ import { type Terminal, UsageError } from './terminal.ts';
 
 export const CHECK_HELP = `Usage: svc-versioning check URL
 
-Reads the discovery document of the host at URL, then probes the host: version headers, rejected requests, and whether every operation
-that it serves under one advertised major is also served under the other. It sends no credential, so it changes nothing on the host.
+Reads the discovery document of the host at URL, then probes the host: version headers, rejected requests, and whether
+every operation that it serves under one advertised major is also served under the other. It sends no credential, so it
+changes nothing on the host.
 
 Options:
   --json         prints the findings as JSON
@@ -23,7 +24,7 @@ interface Finding {
   readonly note: string;
 }
 
-/** @returns the exit code */
+/** Runs `svc-versioning check` and returns the exit code. */
 export async function checkCommand(args: readonly string[], terminal: Terminal): Promise<number> {
   const { values, positionals } = parseArgs({
     args: [...args],
@@ -67,9 +68,8 @@ async function probe(origin: string, timeoutMs: number, { fetch }: Terminal): Pr
       signal: AbortSignal.timeout(timeoutMs),
     });
     const response = await fetch(request).catch((error: unknown) => {
-      throw new UsageError(
-        `URL: ${origin} does not answer (${error instanceof Error ? (error.cause ?? error.message) : error}). Is the host running?`,
-      );
+      const reason = error instanceof Error ? (error.cause ?? error.message) : error;
+      throw new UsageError(`URL: ${origin} does not answer (${reason}). Check the URL, and that the host is running.`);
     });
     const body = await response.json().catch(() => ({}));
     return {
@@ -174,7 +174,10 @@ async function probeRefusals(
   return findings;
 }
 
-/** Served is what answers anything but that it is not there. Without a credential that is 401, before anything is looked up. */
+/**
+ * Compares the operations of both majors. An operation counts as served unless the host responds 404, 405 or 501;
+ * without a credential a served operation responds 401.
+ */
 async function probePairing(ask: Ask): Promise<Finding[]> {
   const operations = MANIFEST.filter(({ majors }) => majors.includes(1) && majors.includes(2));
   const unpaired: string[] = [];

@@ -19,7 +19,7 @@ const COMMANDS: ReadonlyMap<
   ['check', { help: CHECK_HELP, run: checkCommand }],
 ]);
 
-/** @returns the exit code */
+/** Runs `svc-versioning` with its arguments and returns the exit code. */
 export async function svcVersioning([name = '', ...args]: readonly string[], terminal: Terminal): Promise<number> {
   const command = COMMANDS.get(name);
   if (command === undefined) {

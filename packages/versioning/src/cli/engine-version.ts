@@ -7,14 +7,15 @@ import { type Terminal, UsageError } from './terminal.ts';
 
 export const ENGINE_VERSION_HELP = `Usage: svc-versioning engine-version INPUT OUTPUT
 
-Copies run documents to a new file with engineVersion as an integer. INPUT is JSON lines (one document per line), or one JSON document or
-list of at most 64 MiB. INPUT is never changed. Only engineVersion is converted: at the top of a document, in the events of its event log
-and in their payloads.
+Copies run documents to a new file with engineVersion as an integer. INPUT is JSON lines (one document per line), or one
+JSON document or list of at most 64 MiB. INPUT is never changed. Only engineVersion is converted: at the top of a
+document, in the events of its event log and in their payloads.
 
 Options:
   --resume    continues an interrupted run after the last whole line of OUTPUT (JSON lines only)
 
-A value that is neither an integer of at least 0, nor a string of one without leading zeros, ends the run; its line is printed.
+A value that is neither an integer of at least 0, nor a string of one without leading zeros, ends the run with a message
+that names its line.
 
 Exit code: 0 written, 1 a value cannot be converted, 2 wrong usage.
 `;
@@ -22,7 +23,7 @@ Exit code: 0 written, 1 a value cannot be converted, 2 wrong usage.
 const PROGRESS_LINES = 100_000;
 const MAX_DOCUMENT_BYTES = 64 * 1024 * 1024;
 
-/** @returns the exit code */
+/** Runs `svc-versioning engine-version` and returns the exit code. */
 export async function engineVersionCommand(args: readonly string[], terminal: Terminal): Promise<number> {
   const { values, positionals } = parseArgs({
     args: [...args],
@@ -103,7 +104,9 @@ async function migrateDocument(input: string, file: FileHandle, { stdout, stderr
   return 0;
 }
 
-/** The text of a document with every engineVersion as an integer; a document without a change stays the same text. */
+/**
+ * Returns the text of a document with every engineVersion as an integer. A document without a change keeps its text.
+ */
 function migrate(text: string, place: string, indent?: number): string | { readonly problem: string } {
   let value: unknown;
   try {
@@ -123,7 +126,7 @@ interface Change {
   problem: string | undefined;
 }
 
-/** A run document, an event or a payload: what may carry an engineVersion. The rest is the workflow's own, and is left alone. */
+/** Converts a run document, an event or a payload. Every other member belongs to the workflow and is not changed. */
 function withIntegers(value: unknown, change: Change): unknown {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
   const copy: Record<string, unknown> = {};
@@ -139,13 +142,14 @@ function withIntegers(value: unknown, change: Change): unknown {
 
 function integerOf(value: unknown, change: Change): unknown {
   const integer = readEngineVersion(value);
-  if (integer === undefined)
-    change.problem ??= `engineVersion is ${JSON.stringify(value)?.slice(0, 80)}, not an integer of at least 0. Correct it and run again.`;
-  else if (integer !== value) change.isChanged = true;
+  if (integer === undefined) {
+    const shown = JSON.stringify(value)?.slice(0, 80);
+    change.problem ??= `engineVersion is ${shown}, not an integer of at least 0. Correct it and run again.`;
+  } else if (integer !== value) change.isChanged = true;
   return integer ?? value;
 }
 
-/** A document a line begins and ends within its line; a document or list over several lines does not. */
+/** Returns true when the first document of the file begins and ends on one line. */
 async function isJsonLines(path: string): Promise<boolean> {
   for await (const line of createInterface({ input: createReadStream(path), crlfDelay: Number.POSITIVE_INFINITY })) {
     if (line.trim() === '') continue;
@@ -160,7 +164,7 @@ async function isJsonLines(path: string): Promise<boolean> {
   return true;
 }
 
-/** How many whole lines an interrupted run has left; what comes after the last of them is cut off. */
+/** Counts the whole lines that an interrupted run wrote, and truncates the file after the last of them. */
 async function wholeLines(path: string): Promise<number> {
   const file = await open(path, 'r+').catch(() => {
     throw new UsageError(`OUTPUT: ${path} cannot be opened to resume. Run without --resume to start a new file.`);
