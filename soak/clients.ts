@@ -5,30 +5,32 @@ import type { KeyedAnswer } from './evidence.ts';
 import { REALMS, type RealmName, TAGS, WORKFLOWS } from './plan.ts';
 import { partsOf } from './records.ts';
 
-/** A run whose creation was answered 201: from then on all of its log is owed to whoever subscribed to it. */
+/** A run whose creation returned 201. From then on the host owes every event of its log to the run's subscribers. */
 export interface AcknowledgedRun {
   readonly runId: string;
   readonly realm: RealmName;
 }
 
+/** The running clients, and the responses that they got. */
 export interface Clients {
   readonly acknowledged: readonly AcknowledgedRun[];
+  /** The 201 responses to creations with an idempotency key. */
   readonly keyed: readonly KeyedAnswer[];
-  /** Answers that no disturbance explains. */
+  /** Responses that no disturbance explains. */
   readonly refused: readonly string[];
   /** Resolves when the last call has ended. */
   stop(): Promise<void>;
 }
 
 /**
- * Clients that create runs without a pause, at whichever host is there, and note what they were answered. Half of them bring an
- * idempotency key, ask until they are answered, and sometimes once more.
+ * Starts clients that create runs at any running host and record the responses. Half of the creations have an
+ * idempotency key; these are repeated until a response arrives, and sometimes once more.
  */
 export function startClients(urls: () => readonly string[], chance: Chance): Clients {
   const acknowledged: AcknowledgedRun[] = [];
   const keyed: KeyedAnswer[] = [];
   const refused: string[] = [];
-  /** Those who ask until they are answered. */
+  /** The creations with a key that still wait for a response. */
   const asking = new Set<Promise<void>>();
   let stopped = false;
   const loops = Array.from({ length: CLIENTS }, client);
@@ -48,7 +50,7 @@ export function startClients(urls: () => readonly string[], chance: Chance): Cli
     while (!stopped) {
       const creation = drawn();
       if (creation.idempotencyKey === undefined) await ask(creation);
-      // A key whose host was killed is held for a while; the others need not wait for that.
+      // A key stays locked for a while when its host was killed; the client must not wait for that.
       else if (asking.size < MOST_ASKING) beginAsking(creation);
       await sleep(PAUSE_MS / 2 + chance.below(PAUSE_MS));
     }
@@ -65,7 +67,7 @@ export function startClients(urls: () => readonly string[], chance: Chance): Cli
         workflowId,
         inputs: WORKFLOWS[workflowId]?.inputs(chance),
         tags: chance.happens(0.5) ? [chance.pick(TAGS)] : [],
-        // So that a run can be told by it, too, whose creation was not answered.
+        // Relates a run to its key when the response to the creation was lost.
         ...(idempotencyKey !== undefined && { metadata: { idempotencyKey } }),
       },
     };
@@ -84,7 +86,9 @@ export function startClients(urls: () => readonly string[], chance: Chance): Cli
     }
   }
 
-  /** Whether it was answered. What became of a call that was not may be one or the other. */
+  /**
+   * Returns true when the run was created. After false it may exist or not, because the response may have been lost.
+   */
   async function ask(creation: Creation): Promise<boolean> {
     const { realm, major, body, idempotencyKey } = creation;
     const all = urls();
@@ -93,7 +97,8 @@ export function startClients(urls: () => readonly string[], chance: Chance): Cli
     const path = major === 1 ? '/v1/runs' : '/runs';
     const answer = await call(url, realm, path, { major, body, idempotencyKey }).catch(() => undefined);
     if (answer?.status !== 201) {
-      if (answer !== undefined && !isExplained(answer)) refused.push(`a client was answered ${JSON.stringify(answer)}`);
+      if (answer !== undefined && !isExplained(answer))
+        refused.push(`a client got the response ${JSON.stringify(answer)}`);
       return false;
     }
     const runId = partsOf(answer.body.runId).bare;
@@ -110,7 +115,7 @@ interface Creation {
   readonly body: object;
 }
 
-/** A host in trouble, or one that still works on an earlier try. */
+/** Returns true for the response of a disturbed host, or of one that still processes an earlier try. */
 function isExplained({ status, body }: Answer): boolean {
   return status >= 500 || (status === 409 && body.error === 'idempotency_in_flight');
 }

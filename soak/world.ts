@@ -13,17 +13,21 @@ import { register, remove } from './subscriptions.ts';
 
 export type StoreName = 'sqlite' | 'postgres';
 
-/** Everything that is running, and what has been done to it. */
+/** All running processes of a soak, and the disturbances so far. */
 export interface World {
   readonly hosts: Hosts;
   readonly receivers: Receivers;
   readonly clients: Clients;
   readonly subscriptions: readonly KnownSubscription[];
   readonly disturbances: readonly Disturbance[];
-  /** Does what is planned, each when its time has come, while the clients go on; resolves when all of it is over and all is up. */
+  /**
+   * Performs the schedule while the clients keep working; resolves when every disturbance is over and every process is
+   * up.
+   */
   disturb(schedule: readonly Planned[]): Promise<void>;
-  /** A host that is there. */
+  /** Returns the URL of a running host. */
   url(): string;
+  /** Ends every process. */
   end(): Promise<void>;
 }
 
@@ -51,7 +55,7 @@ export async function startWorld(store: StoreName, seed: number, folder: string)
     });
     closing.push(() => Promise.all(HOST_NAMES[store].map((_, index) => hosts.end(index, 'SIGKILL'))));
     for (let index = 0; index < hosts.count; index++) await hosts.boot(index);
-    return await peopled({ postgres, receivers, hosts, chance, end });
+    return await withClients({ postgres, receivers, hosts, chance, end });
   } catch (error) {
     await end();
     throw error;
@@ -66,11 +70,12 @@ interface Parts {
   readonly end: () => Promise<void>;
 }
 
-async function peopled({ postgres, receivers, hosts, chance, end }: Parts): Promise<World> {
+/** Registers the subscriptions and starts the clients. */
+async function withClients({ postgres, receivers, hosts, chance, end }: Parts): Promise<World> {
   const url = (): string => {
     const urls = hosts.urls();
     const chosen = urls[chance.below(urls.length)];
-    if (chosen === undefined) throw new Error('No host is there at the moment.');
+    if (chosen === undefined) throw new Error('No host is running at the moment.');
     return chosen;
   };
   const subscriptions: KnownSubscription[] = [];
@@ -101,7 +106,7 @@ async function peopled({ postgres, receivers, hosts, chance, end }: Parts): Prom
     disturbances[index] = { ...disturbance, until: Date.now() };
   }
 
-  /** What an act does, once it has begun; undefined when it finds its subject occupied already. */
+  /** Begins an act. Returns undefined when its subject is already being disturbed. */
   function workOf(act: Act): { readonly subject: string; readonly done: Promise<unknown> } | undefined {
     switch (act.kind) {
       case 'kill-host':
@@ -145,7 +150,7 @@ async function peopled({ postgres, receivers, hosts, chance, end }: Parts): Prom
     const planned = passing(index);
     const { name, realm, events, tags } = planned;
     const registered = await register(url, planned, receivers, chance, false).catch(() => undefined);
-    // Whether one whose answer was lost exists is not known; it stays, if it does.
+    // When the response was lost the subscription may exist; it then stays to the end.
     const known = registered ?? { name, webhookId: undefined, realm, durable: true, events, tags, isStanding: false };
     const at = subscriptions.push(known) - 1;
     if (registered === undefined) return;
