@@ -20,11 +20,11 @@ export type RuleName = keyof typeof RULES;
 /** One violation of a rule, in a sentence. */
 export interface Finding {
   readonly rule: RuleName;
-  readonly what: string;
+  readonly fault: string;
 }
 
 /** Returns every violation of a rule. No finding means that every acknowledged run is accounted for. */
 export function judge(evidence: Evidence): readonly Finding[] {
   const found = caseOf(evidence);
-  return (Object.keys(RULES) as RuleName[]).flatMap((rule) => RULES[rule](found).map((what) => ({ rule, what })));
+  return (Object.keys(RULES) as RuleName[]).flatMap((rule) => RULES[rule](found).map((fault) => ({ rule, fault })));
 }

@@ -69,7 +69,7 @@ function report(store: StoreName, { findings, figures, folder }: Outcome, tookMs
   }
   for (const [rule, of] of byRule(findings)) {
     console.error(`\n${of.length} × ${rule}`);
-    for (const { what } of of.slice(0, SHOWN)) console.error(`  ${what}`);
+    for (const { fault } of of.slice(0, SHOWN)) console.error(`  ${fault}`);
     if (of.length > SHOWN) console.error(`  and ${of.length - SHOWN} more`);
   }
   console.error(`\nLogs, records, evidence and database are in ${folder}`);

@@ -5,7 +5,7 @@ import { openSync, readFileSync, writeSync } from 'node:fs';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { argv, stdout } from 'node:process';
 import { Webhook } from '@svc/webhook-verify';
-import type { Answered, Arrived, Secrets, Told, Weather } from './records.ts';
+import type { Answered, Arrived, ReceiverMessage, Secrets, Weather } from './records.ts';
 
 const [port = '0', secretsFile = '', recordsFile = ''] = argv.slice(2);
 const records = openSync(recordsFile, 'a');
@@ -21,8 +21,8 @@ const server = createServer((request, response) => {
   request.on('end', () => receive(request, Buffer.concat(chunks), response));
   request.on('error', () => {});
 });
-process.on('message', (told: Told) => {
-  if ('weather' in told) weather = told.weather;
+process.on('message', (message: ReceiverMessage) => {
+  if ('weather' in message) weather = message.weather;
   else secrets = {};
 });
 process.on('disconnect', () => process.exit());

@@ -4,7 +4,7 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type Child, launch, sleep, soon } from './child.ts';
-import type { Secrets, Told, Weather } from './records.ts';
+import type { ReceiverMessage, Secrets, Weather } from './records.ts';
 
 /** The receivers of a soak, each a process of its own on a port that it keeps. */
 export interface Receivers {
@@ -79,9 +79,9 @@ export async function startReceivers(folder: string, count: number): Promise<Rec
     renameSync(`${secretsFile}.new`, secretsFile);
   }
 
-  function tell(index: number, told: Told): void {
+  function tell(index: number, message: ReceiverMessage): void {
     const { process } = children[index] ?? {};
-    if (process?.connected === true) process.send(told);
+    if (process?.connected === true) process.send(message);
   }
 
   function boot(index: number): Promise<Child> {

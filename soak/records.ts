@@ -7,7 +7,7 @@ import type { Received } from './evidence.ts';
 export type Weather = 'fine' | 'failing' | 'hang' | 'cut' | 'mixed';
 
 /** A message to a running receiver. */
-export type Told = { readonly weather: Weather } | { readonly subscriptions: 'changed' };
+export type ReceiverMessage = { readonly weather: Weather } | { readonly subscriptions: 'changed' };
 
 /** The secret and the fixed status of each subscription, by its name. */
 export type Secrets = Readonly<Record<string, { readonly secret: string; readonly answer?: number }>>;

@@ -57,8 +57,8 @@ export async function soak({ store, seconds, seed, keep = false, say }: SoakOpti
     if (!isKept) rmSync(folder, { recursive: true, force: true });
     return { findings, figures: figuresOf(evidence), folder: isKept ? folder : undefined };
   } catch (error) {
-    const what = `the soak was aborted: ${error instanceof Error ? error.stack : error}`;
-    return { findings: [{ rule: 'unexplained', what }], figures: NO_FIGURES, folder };
+    const fault = `the soak was aborted: ${error instanceof Error ? error.stack : error}`;
+    return { findings: [{ rule: 'unexplained', fault }], figures: NO_FIGURES, folder };
   }
 }
 

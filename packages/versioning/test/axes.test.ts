@@ -88,7 +88,7 @@ describe(
         ['1.2.3', '>=1.0.0 <2.0.0', '^1.2.3', '~1.2.3', '*', '1.0.0 || 2.0.0'],
         ['', '>=1', 'latest', '>=1.0.0 &&', '^'],
       ],
-    ] as const)('axis %i', (number, accepted, refused) => {
+    ] as const)('checks the values of axis %i', (number, accepted, refused) => {
       for (const value of accepted) expect([value, axis(number).accepts(value)]).toEqual([value, true]);
       for (const value of refused) expect([value, axis(number).accepts(value)]).toEqual([value, false]);
     });
@@ -114,7 +114,7 @@ describe(
       ],
       [11, ['0.3', '1.0', '1.9', '1.10', '10.0']],
       [12, ['2025-06-18', '2026-07-28']],
-    ] as const)('axis %i has an order', (number, ascending) => {
+    ] as const)('orders the values of axis %i', (number, ascending) => {
       const { compare } = axis(number);
       const values: readonly unknown[] = ascending;
       for (const [index, a] of values.entries()) {
@@ -197,7 +197,7 @@ describe('ranges of semantic versions', () => {
     ['1.1.0-rc.2', '>=1.0.0-rc.1', false],
     ['1.0.0', '*', true],
     ['1.0.0', 'x', undefined],
-  ])('%s in %s: %s', (version, range, expected) => {
+  ])('%s lies in %s: %s', (version, range, expected) => {
     const parsed = parseSemanticVersion(version);
     expect(parsed !== undefined && inSemanticRange(parsed, range)).toBe(expected);
   });

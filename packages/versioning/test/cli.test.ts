@@ -190,7 +190,7 @@ describe('check', () => {
       },
     ],
     [
-      'an operation under one major alone',
+      'an operation that is served under one major only',
       /✗ .*operations are served alike.*: createRun only under 1/,
       (answer: { status: number }, target: string, version?: string) => {
         if (target === '/runs' && version === '2') answer.status = 404;

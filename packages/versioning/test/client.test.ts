@@ -14,7 +14,7 @@ describe(covers('versioning.client.highest-common'), () => {
     [{ protocolVersions: 'x', protocolVersion: '01.1' }, [1, 2], undefined],
     [{ protocolVersions: [2, null, '2.x'] }, [1, 2], undefined],
     [{}, [1, 2], undefined],
-  ] as const)('%j with %j: %s', (document, implemented, major) => {
+  ] as const)('selects from %j with the majors %j: %s', (document, implemented, major) => {
     expect(selectMajor(document, implemented)).toBe(major);
   });
 });
@@ -28,7 +28,7 @@ describe(covers('versioning.advertisement.client-default'), () => {
     [{ preferredVersion: 'latest', protocolVersions: [], protocolVersion: '1.0' }, '1.0'],
     [{ preferredVersion: '02.0' }, undefined],
     [{}, undefined],
-  ])('%j: %s', (document, version) => {
+  ])('finds in %j the default %s', (document, version) => {
     expect(defaultVersion(document)).toBe(version);
   });
 });
@@ -43,7 +43,7 @@ describe(covers('versioning.response.downgrade-detected'), () => {
     [1, '1.999'],
     [1, undefined],
     [2, '2.0'],
-  ] as const)('major %s takes %s', (major, version) => {
+  ] as const)('major %s accepts %s', (major, version) => {
     expect(() => assertNoDowngrade(response(version), major)).not.toThrow();
   });
 

@@ -4,9 +4,9 @@ import { checkVendorOrg, MANIFEST, negotiate, pairingProblems, type Served, serv
 
 /** One host in each phase. */
 const HOSTS: readonly { readonly name: string; readonly served: Served }[] = [
-  { name: 'major 1 alone', served: served({ versions: ['1.1'], preferred: '1.1' }) },
+  { name: 'only major 1', served: served({ versions: ['1.1'], preferred: '1.1' }) },
   { name: 'the overlap', served: served({ versions: ['1.1', '2.0'], preferred: '1.1' }) },
-  { name: 'major 2 alone', served: served({ versions: ['2.0'], preferred: '2.0' }) },
+  { name: 'only major 2', served: served({ versions: ['2.0'], preferred: '2.0' }) },
 ];
 
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'get', ''];
@@ -157,7 +157,7 @@ describe('no other spelling of a path reaches an operation under another major',
     ],
     ...['http://evil.example/runs/x', 'runs/x', '', '*', '/runs/x\u0000', '/runs/x y'],
   ];
-  test.each(SPELLINGS)('%j', (target) => {
+  test.each(SPELLINGS)('reaches no operation by %j', (target) => {
     for (const { served: under } of HOSTS) {
       for (const header of [undefined, '1', '2']) {
         const outcome = found(target, 'GET', header, under);

@@ -59,7 +59,9 @@ describe(
       ['/v1/nothing', '2', '400 protocol_version_mismatch'],
       ['/v1/nothing', undefined, 'foreign'],
       ['/v2/runs', '2', 'foreign'],
-    ])('%s with %j: %s', (target, version, expected) => expect(outcome(target, version)).toBe(expected));
+    ])('decides %s with SVC-Version %j: %s', (target, version, expected) =>
+      expect(outcome(target, version)).toBe(expected),
+    );
 
     test('lists the served versions in the error', () => {
       const negotiation = negotiate(
@@ -83,7 +85,7 @@ describe(
       ['/v1/runs', '2', 'foreign'],
       ['/runs', undefined, '2 2.3 createRun'],
       ['/runs', '1', '406 protocol_version_unsupported'],
-    ])('%s with %j: %s', (target, version, expected) =>
+    ])('decides %s with SVC-Version %j: %s', (target, version, expected) =>
       expect(outcome(target, version, { under: onlyV2 })).toBe(expected),
     );
   },
@@ -104,7 +106,7 @@ describe(
       ['/runs', '1.2', '1 1.1 createRun'],
       ['/runs', '1.10.0', '1 1.1 createRun'],
       ['/runs', 'ancient', '1 1.1 createRun'],
-    ])('%s from client %s: %s', (target, client, expected) => {
+    ])('decides %s from client %s: %s', (target, client, expected) => {
       const method = target === '/runs' || target === '/v1/runs' ? 'POST' : 'GET';
       expect(outcome(target, undefined, { client, method })).toBe(expected);
     });
@@ -145,7 +147,7 @@ describe('paths', () => {
     ['GET', '*', '400 validation_error'],
     ['GET', '/%72uns/r', 'foreign'],
     ['GET', '/RUNS/r', 'foreign'],
-  ])('%s %s: %s', (method, target, expected) => expect(outcome(target, undefined, { method })).toBe(expected));
+  ])('decides %s %s: %s', (method, target, expected) => expect(outcome(target, undefined, { method })).toBe(expected));
 
   test('reaches an operation only by its own path', () => {
     const segment = fc.constantFrom(
@@ -182,7 +184,7 @@ describe(covers('versioning.paths.unversioned-twin'), () => {
     MANIFEST.filter(({ majors }) => majors.length === 2).map(
       (operation) => [operation.method, operation.path, operation.operationId] as const,
     ),
-  )('%s %s is reached under both majors', (method, template, operationId) => {
+  )('reaches %s %s under both majors', (method, template, operationId) => {
     const path = template.replace(/\{\w+\}/g, 'segment');
     expect(outcome(path, '2', { method })).toBe(`2 2.0 ${operationId}`);
     if (path !== '/.well-known/svc') expect(outcome(`/v1${path}`, undefined, { method })).toBe(`1 1.1 ${operationId}`);

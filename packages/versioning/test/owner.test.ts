@@ -20,7 +20,7 @@ describe(covers('runs.owner.shape'), () => {
       { tenant: 'acme', workspace: 'w', subject },
     ],
     [{ tenant: 't', principalKind: 'anonymous' }, { tenant: 't', principalKind: 'anonymous' }, { tenant: 't' }],
-  ] as [OwnerRecord, object, object][])('%j', (owner, inMajor1, inMajor2) => {
+  ] as [OwnerRecord, object, object][])('projects %j', (owner, inMajor1, inMajor2) => {
     expect(projectOwner[1](owner)).toEqual(inMajor1);
     expect(projectOwner[2](owner)).toEqual(inMajor2);
   });
@@ -50,7 +50,7 @@ describe(
         { tenant: 't', principal: 'p', attestedLane: 'oidc', principalKind: 'agent' },
         { lane: 'oidc', kind: 'agent' },
       ],
-    ] as [OwnerRecord, object][])('%j', (owner, expected) => {
+    ] as [OwnerRecord, object][])('synthesises the subject of %j', (owner, expected) => {
       const { subject: synthesized } = projectOwner[2](owner);
       expect(synthesized).toEqual({ issuer: 'urn:svc:legacy', subjectId: 'p', tenant: 't', ...expected });
       expect(synthesized !== undefined && isLinkable(synthesized)).toBe(false);

@@ -37,7 +37,7 @@ describe(covers('versioning.response.json-gets-protocol', 'versioning.response.o
     ['text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8', 'page'],
     ['text/html, application/*;q=0.9, */*', 'page'],
     [['text/html', 'application/json;q=0.1'], 'page'],
-  ])('Accept %j: %s', (accept, expected) => {
+  ])('selects by Accept %j: %s', (accept, expected) => {
     expect(chosen(accept as string)).toBe(expected);
   });
 

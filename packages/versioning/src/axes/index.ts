@@ -102,7 +102,7 @@ export const AXES: readonly Axis[] = [
     18,
     'engines and registry version of a pack',
     { form: 'semantic version range; semantic version', accepts: isPackVersion },
-    'a range without a ceiling admits the major of its floor alone',
+    'a range without a ceiling admits only the major of its floor',
   ),
 ];
 
