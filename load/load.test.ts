@@ -3,7 +3,7 @@ import { growthBetween } from './footprint.ts';
 import { load } from './load.ts';
 
 test('answers every request as it deserves and does not grow, under mixed load with failing receivers', {
-  timeout: 120_000,
+  timeout: 300_000,
 }, async () => {
   const { findings, figures } = await load({ seconds: 6, readers: 50, say: () => {} });
   expect(findings).toEqual([]);

@@ -97,7 +97,7 @@ export async function load({ seconds, readers: readerCount, say }: LoadOptions):
 /**
  * A host is warm after this many requests. A time alone would compare a cold host with a warm one on a slow machine.
  */
-const WARM_REQUESTS = 500;
+const WARM_REQUESTS = 200;
 const MAIN = fileURLToPath(new URL('../examples/reference-host/dist/main.js', import.meta.url));
 
 function configOf(database: string, receiverPorts: readonly number[]): object {
