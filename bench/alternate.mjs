@@ -5,20 +5,21 @@ setFlagsFromString('--expose-gc');
 const collectGarbage = runInNewContext('gc');
 
 /**
- * Lets candidates take turns, so that whatever else the machine does falls on all of them.
+ * Measures candidates in turns, so that other load on the machine affects all of them.
  *
  * @param {Record<string, () => unknown>} candidates each does the work once
  * @param {{ rounds?: number, roundMs?: number }} [options] at least five rounds
- * @returns {Record<string, { perSecond: number, spread: number }>} the median of the rounds; `spread`: how far apart the middle half
- *   of the rounds lies, as a share of the median
+ * @returns {Record<string, { perSecond: number, spread: number }>} the median of the rounds; `spread` is their
+ * interquartile
+ *   range as a share of the median
  */
 export function alternate(candidates, { rounds = 9, roundMs = 120 } = {}) {
   const entries = Object.entries(candidates).map(([name, work]) => ({ name, work, batch: batchOf(work), rates: [] }));
-  // A round that does not count: until then some of it is not compiled.
+  // The first round does not count, because part of the code is not compiled yet.
   for (const entry of entries) rateOf(entry, roundMs);
   for (let round = 0; round < rounds; round += 1) {
     for (const entry of entries) {
-      // Nobody pays for what the one before has left behind.
+      // The garbage of the previous candidate must not slow this one.
       collectGarbage();
       entry.rates.push(rateOf(entry, roundMs));
     }
@@ -26,14 +27,19 @@ export function alternate(candidates, { rounds = 9, roundMs = 120 } = {}) {
   return Object.fromEntries(entries.map(({ name, rates }) => [name, summary(rates)]));
 }
 
-/** @param {readonly number[]} values @returns {{ perSecond: number, spread: number }} */
+/**
+ * Returns the median and the relative interquartile range of values.
+ *
+ * @param {readonly number[]} values
+ * @returns {{ perSecond: number, spread: number }}
+ */
 export function summary(values) {
   const sorted = [...values].sort((a, b) => a - b);
   const at = (share) => sorted[Math.round((sorted.length - 1) * share)] ?? 0;
   return { perSecond: at(0.5), spread: (at(0.75) - at(0.25)) / at(0.5) };
 }
 
-/** How often to work between two looks at the clock: about a millisecond's worth. */
+/** Returns how often to work between two reads of the clock: for about a millisecond. */
 function batchOf(work) {
   let batch = 1;
   for (;;) {

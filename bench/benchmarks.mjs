@@ -1,4 +1,7 @@
-/** Every benchmark by its name. It prints what it measured, and returns it. Loaded when it is run, so that one does not slow another. */
+/**
+ * The benchmarks by name. Each prints and returns its figures, and is loaded only when it runs, so that none slows
+ * another.
+ */
 export const BENCHMARKS = {
   verify: async () => (await import('./webhook-verify/verify.mjs')).default(),
   'verify-portable': async () => (await import('./webhook-verify/portable.mjs')).default(),

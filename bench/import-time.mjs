@@ -9,7 +9,10 @@ import { printTable } from './table.mjs';
 const PEERS = ['@octokit/webhooks-methods', 'standardwebhooks', 'svix', 'stripe'];
 const ROUNDS = 11;
 
-/** How long `await import(…)` takes in a new process, in milliseconds: the median of rounds that take turns. */
+/**
+ * Measures `await import(…)` of each entry in a new process, in ms: the median of rounds in which the entries take
+ * turns.
+ */
 export default function importTime() {
   const versions = versionsOf(PEERS);
   const names = ['node:crypto', ...ENTRIES.map(({ name }) => name), ...PEERS];
@@ -29,13 +32,14 @@ export default function importTime() {
 }
 
 function once(name) {
-  const program = `const at = performance.now(); await import(${JSON.stringify(name)}); console.log(performance.now() - at);`;
+  const load = `await import(${JSON.stringify(name)});`;
+  const program = `const at = performance.now(); ${load} console.log(performance.now() - at);`;
   const { stdout, stderr } = spawnSync(execPath, ['--input-type=module', '--eval', program], {
     cwd: fileURLToPath(new URL('.', import.meta.url)),
     encoding: 'utf8',
     timeout: 10_000,
   });
   const ms = Number(stdout);
-  if (stdout === '' || Number.isNaN(ms)) throw new Error(`${name} does not import: ${stderr}`);
+  if (stdout === '' || Number.isNaN(ms)) throw new Error(`${name} cannot be imported: ${stderr}`);
   return ms;
 }

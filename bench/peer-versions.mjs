@@ -4,7 +4,7 @@ import { join } from 'node:path';
 
 const { resolve } = createRequire(import.meta.url);
 
-/** The installed versions of packages, by name. */
+/** Returns the installed versions of packages, by name. */
 export function versionsOf(names) {
   return Object.fromEntries(names.map((name) => [name, versionOf(name)]));
 }
@@ -12,6 +12,6 @@ export function versionsOf(names) {
 function versionOf(name) {
   const folders = resolve.paths(name) ?? [];
   const path = folders.map((folder) => join(folder, name, 'package.json')).find(existsSync);
-  if (path === undefined) throw new Error(`${name} is not installed.`);
+  if (path === undefined) throw new Error(`${name} is not installed. Run npm run bench, which installs it.`);
   return JSON.parse(readFileSync(path, 'utf8')).version;
 }

@@ -1,6 +1,6 @@
 /**
- * `npm run bench` measures everything, `npm run bench -- NAME …` what has that name. Each figure is a ratio of two things that took
- * turns in one run; each benchmark also leaves its figures as JSON in `bench/results`.
+ * `npm run bench` runs every benchmark, `npm run bench -- NAME …` only the named ones. Figures of one benchmark are
+ * comparable, because its candidates take turns. Each benchmark also writes its figures as JSON to `bench/results`.
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { cpus, totalmem } from 'node:os';
@@ -10,7 +10,7 @@ import { BENCHMARKS } from './benchmarks.mjs';
 const asked = argv.slice(2);
 const unknown = asked.filter((name) => !Object.hasOwn(BENCHMARKS, name));
 if (unknown.length > 0) {
-  console.error(`There is no benchmark ${unknown.join(', ')}. There are: ${Object.keys(BENCHMARKS).join(', ')}.`);
+  console.error(`Unknown benchmark: ${unknown.join(', ')}. Choose from ${Object.keys(BENCHMARKS).join(', ')}.`);
   exit(2);
 }
 

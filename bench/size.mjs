@@ -8,7 +8,9 @@ const PEERS = ['@octokit/webhooks-methods', 'standardwebhooks', 'svix', 'stripe'
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const HERE = fileURLToPath(new URL('.', import.meta.url));
 
-/** What an entry weighs with everything that it imports, minified and gzipped, in thousands of bytes, and its budget. */
+/**
+ * Measures each entry with everything that it imports, minified and gzipped, in kB, and prints it beside its budget.
+ */
 export default async function size() {
   const versions = versionsOf(PEERS);
   const entries = {};

@@ -1,4 +1,4 @@
-/** Prints rows under a head, every column as wide as its widest cell; what is a number stands to the right. */
+/** Prints a table. Each column is as wide as its widest cell; the first is aligned left, all others right. */
 export function printTable(head, rows) {
   const cells = [head, ...rows].map((row) => row.map(String));
   const widths = head.map((_, column) => Math.max(...cells.map((row) => row[column]?.length ?? 0)));
@@ -11,7 +11,7 @@ export function printTable(head, rows) {
   }
 }
 
-/** A rate that can be read: 1234567 is `1.23 M`. */
+/** Formats a rate: 1234567 becomes `1.23 M`. */
 export function rate(perSecond) {
   if (perSecond >= 1e6) return `${(perSecond / 1e6).toFixed(2)} M`;
   if (perSecond >= 1e4) return `${Math.round(perSecond / 1e3)} k`;

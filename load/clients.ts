@@ -2,34 +2,43 @@ import { randomBytes } from 'node:crypto';
 
 export const KEY = 'operator_brought_key_of_all_the_clients';
 
+/** The running clients. */
 export interface Clients {
+  /** One sentence for each response that the client did not deserve, at most 50. */
   readonly findings: string[];
+  /** Returns the number of responses so far. */
   readonly requests: () => number;
-  /** Runs that were just created, the newest last. */
+  /** The ids of the most recently created runs, at most 400, newest last. */
   readonly recentRuns: () => readonly string[];
+  /** Resolves when every client has finished its last request. */
   stop(): Promise<void>;
 }
 
-/** What a client does, how often among a hundred, and the only answers that it deserves. */
+/** One kind of request that clients send. */
 interface Operation {
+  /** Its share of all requests, in percent. */
   readonly share: number;
+  /** The only statuses that the host may answer with. */
   readonly deserves: readonly number[];
-  /** Undefined: there is nothing to do it with yet. */
-  readonly request: (recent: readonly string[]) => Asked | undefined;
+  /** Makes the request; returns undefined while it needs a run and there is none. */
+  readonly request: (recent: readonly string[]) => PlannedRequest | undefined;
 }
 
-interface Asked {
+interface PlannedRequest {
   readonly path: string;
   readonly init?: RequestInit;
-  /** Told of the answer's body. */
+  /** Receives the parsed body of the response. */
   readonly then?: (body: unknown) => void;
 }
 
 export const CLIENTS = 16;
-const KEPT = 400;
+const RECENT_RUNS = 400;
 const DEADLINE_MS = 30_000;
 
-/** Registers a subscription for each receiver, then lets sixteen clients do a bit of everything. */
+/**
+ * Registers a subscription for each receiver, then starts sixteen clients that send all kinds of requests without a
+ * pause.
+ */
 export async function startClients(url: string, receivers: readonly string[]): Promise<Clients> {
   const recent: string[] = [];
   const findings: string[] = [];
@@ -46,7 +55,7 @@ export async function startClients(url: string, receivers: readonly string[]): P
   }
   const operations = operationsWith((runId) => {
     recent.push(runId);
-    if (recent.length > KEPT) recent.shift();
+    if (recent.length > RECENT_RUNS) recent.shift();
   }, receivers[0] ?? '');
   const dice = operations.flatMap((operation) => Array.from({ length: operation.share }, () => operation));
   const working = Array.from({ length: CLIENTS }, async () => {
@@ -79,7 +88,7 @@ export async function startClients(url: string, receivers: readonly string[]): P
       if (!deserves.includes(response.status)) found(`${name} answered ${response.status}: ${text.slice(0, 200)}`);
       else if (text !== '') then?.(JSON.parse(text));
     } catch (error) {
-      found(`${name} had no answer: ${error instanceof Error ? error.message : error}`);
+      found(`${name} got no response: ${error instanceof Error ? error.message : error}`);
     }
   }
 
@@ -94,7 +103,7 @@ function operationsWith(created: (runId: string) => void, receiver: string): rea
   };
   const start = (workflowId: string, inputs: object, headers: Record<string, string> = {}) =>
     json('/v1/runs', { workflowId, inputs }, headers, createdIn);
-  const some = (recent: readonly string[], path: (runId: string) => string, init?: RequestInit): Asked | undefined => {
+  const some = (recent: readonly string[], path: (runId: string) => string, init?: RequestInit) => {
     const runId = recent[Math.floor(Math.random() * recent.length)];
     return runId === undefined ? undefined : { path: path(runId), ...(init !== undefined && { init }) };
   };
@@ -144,7 +153,12 @@ function operationsWith(created: (runId: string) => void, receiver: string): rea
 
 const JSON_TYPE = { 'content-type': 'application/json' };
 
-function json(path: string, body: object, headers: Record<string, string> = {}, then?: Asked['then']): Asked {
+function json(
+  path: string,
+  body: object,
+  headers: Record<string, string> = {},
+  then?: PlannedRequest['then'],
+): PlannedRequest {
   const init = { method: 'POST', body: JSON.stringify(body), headers: { ...JSON_TYPE, ...headers } };
   return { path, init, ...(then !== undefined && { then }) };
 }

@@ -2,18 +2,18 @@ import { describe, expect, test } from 'vitest';
 import { growthBetween } from './footprint.ts';
 import { load } from './load.ts';
 
-test('under mixed load, with readers and failing receivers, every answer is deserved and nothing grows', {
-  timeout: 120_000,
+test('answers every request as it deserves and does not grow, under mixed load with failing receivers', {
+  timeout: 300_000,
 }, async () => {
   const { findings, figures } = await load({ seconds: 6, readers: 50, say: () => {} });
   expect(findings).toEqual([]);
-  // A load in which nothing happened would prove nothing.
+  // A host that did no work would pass as well.
   expect(figures.requests).toBeGreaterThan(50);
   expect(figures.events).toBeGreaterThan(10);
   expect(figures.delivered).toBeGreaterThan(0);
 });
 
-describe('growth is told', () => {
+describe('reports growth', () => {
   const warm = { megabytes: 100, descriptors: 100 };
   test.each([
     ['memory', { megabytes: 200, descriptors: 100 }],

@@ -9,16 +9,19 @@ import { type Footprint, footprintOf, growthBetween } from './footprint.ts';
 import { startReaders } from './readers.ts';
 import { startReceivers } from './receivers.ts';
 
+/** Options of {@link load}. */
 export interface LoadOptions {
+  /** The duration of the load. */
   readonly seconds: number;
-  /** Of event streams, at a time. */
+  /** The number of concurrent readers of event streams. */
   readonly readers: number;
-  /** Told every few seconds how it stands. */
+  /** Receives a line of progress every few seconds. */
   readonly say: (line: string) => void;
 }
 
+/** The result of {@link load}. */
 export interface LoadOutcome {
-  /** A sentence for everything that should not have been. */
+  /** One sentence for each violation. */
   readonly findings: readonly string[];
   readonly figures: {
     readonly requests: number;
@@ -31,8 +34,8 @@ export interface LoadOutcome {
   };
 }
 
-/** Boots a reference host and is all of its callers at once, for a while. */
-export async function load({ seconds, readers: places, say }: LoadOptions): Promise<LoadOutcome> {
+/** Starts a reference host and plays all of its callers at once: clients, stream readers and webhook receivers. */
+export async function load({ seconds, readers: readerCount, say }: LoadOptions): Promise<LoadOutcome> {
   const folder = mkdtempSync(join(tmpdir(), 'svc-load-'));
   const receivers = await startReceivers();
   const config = join(folder, 'config.json');
@@ -42,13 +45,19 @@ export async function load({ seconds, readers: places, say }: LoadOptions): Prom
     const { url } = JSON.parse(await host.firstLine);
     const pid = host.process.pid ?? 0;
     const clients = await startClients(url, receivers.urls);
-    const readers = startReaders(url, places, clients.recentRuns);
-    const warm = await underLoad(seconds / 3, () => footprintOf(pid));
-    const last = await underLoad((seconds * 2) / 3, () => footprintOf(pid));
+    const readers = startReaders(url, readerCount, clients.recentRuns);
+    const warm = await underLoad(seconds / 3, () => clients.requests() >= WARM_REQUESTS);
+    const last = await underLoad((seconds * 2) / 3, () => true);
     await Promise.all([clients.stop(), readers.stop()]);
-    const died = host.process.exitCode !== null ? [`The host ended by itself with ${host.process.exitCode}.`] : [];
+    const died =
+      host.process.exitCode !== null ? [`The host exited unexpectedly with code ${host.process.exitCode}.`] : [];
     return {
-      findings: [...died, ...clients.findings, ...readers.findings, ...growthBetween(warm, last, places + CLIENTS)],
+      findings: [
+        ...died,
+        ...clients.findings,
+        ...readers.findings,
+        ...growthBetween(warm, last, readerCount + CLIENTS),
+      ],
       figures: {
         requests: clients.requests(),
         events: readers.events(),
@@ -60,12 +69,13 @@ export async function load({ seconds, readers: places, say }: LoadOptions): Prom
       },
     };
 
-    /** Lets time pass, and tells of the footprint at its end: the least of the last few, as a collector comes and goes. */
-    async function underLoad(length: number, measure: () => Footprint): Promise<Footprint> {
+    /** Waits, then returns the least of the last five footprints: one sample may fall before a garbage collection. */
+    async function underLoad(length: number, isEnough: () => boolean): Promise<Footprint> {
       const seen: Footprint[] = [];
-      for (const end = Date.now() + length * 1000; Date.now() < end; ) {
+      const end = Date.now() + length * 1000;
+      while (host.process.exitCode === null && (Date.now() < end || !isEnough())) {
         await sleep(Math.min(1000, length * 250));
-        const footprint = measure();
+        const footprint = footprintOf(pid);
         seen.push(footprint);
         if (seen.length % 5 === 0) {
           const { megabytes, descriptors } = footprint;
@@ -84,6 +94,10 @@ export async function load({ seconds, readers: places, say }: LoadOptions): Prom
   }
 }
 
+/**
+ * A host is warm after this many requests. A time alone would compare a cold host with a warm one on a slow machine.
+ */
+const WARM_REQUESTS = 200;
 const MAIN = fileURLToPath(new URL('../examples/reference-host/dist/main.js', import.meta.url));
 
 function configOf(database: string, receiverPorts: readonly number[]): object {

@@ -1,13 +1,18 @@
 import { sleep } from '../soak/child.ts';
 import { KEY } from './clients.ts';
 
+/** The running readers of event streams. */
 export interface Readers {
+  /** One sentence for each broken stream, at most 50. */
   readonly findings: string[];
+  /** Returns the number of events read so far. */
   readonly events: () => number;
   stop(): Promise<void>;
 }
 
-/** So many readers at a time, each of one run after another, from its first event to its last; every tenth is a slow one. */
+/**
+ * Starts `count` readers. Each reads one run after another from its first event to its last; every tenth reads slowly.
+ */
 export function startReaders(url: string, count: number, recentRuns: () => readonly string[]): Readers {
   const findings: string[] = [];
   const stopping = new AbortController();
@@ -39,7 +44,7 @@ export function startReaders(url: string, count: number, recentRuns: () => reado
     });
     if (response.status !== 200 || response.body === null) {
       await response.body?.cancel();
-      return found(`A stream of ${runId} answered ${response.status}.`);
+      return found(`A stream of ${runId} returned status ${response.status}.`);
     }
     let next = 0;
     let rest = '';
@@ -47,7 +52,7 @@ export function startReaders(url: string, count: number, recentRuns: () => reado
       const messages = (rest + chunk).split('\n\n');
       rest = messages.pop() ?? '';
       for (const id of messages.flatMap((message) => /^id: ([0-9]+)$/m.exec(message)?.[1] ?? [])) {
-        if (Number(id) !== next) return found(`A stream of ${runId} went from ${next - 1} to ${id}.`);
+        if (Number(id) !== next) return found(`A stream of ${runId} jumped from event ${next - 1} to ${id}.`);
         next++;
         events++;
       }

@@ -1,13 +1,16 @@
 import { createServer, type RequestListener } from 'node:http';
 
+/** Three webhook receivers: one accepts, one fails and one hangs. */
 export interface Receivers {
-  /** Of one that answers, one that fails and one that hangs. */
+  /** In this order. */
   readonly urls: readonly string[];
   readonly ports: readonly number[];
+  /** Returns the number of accepted deliveries so far. */
   readonly delivered: () => number;
   close(): Promise<void>;
 }
 
+/** Starts the receivers on free ports of the loopback interface. */
 export async function startReceivers(): Promise<Receivers> {
   let delivered = 0;
   const listeners: RequestListener[] = [

@@ -1,11 +1,13 @@
 import { REALMS, type RealmName } from './plan.ts';
 
+/** A response of a host. */
 export interface Answer {
   readonly status: number;
-  // biome-ignore lint/suspicious/noExplicitAny: what hosts answer is read as it is documented
+  // biome-ignore lint/suspicious/noExplicitAny: the rules check the documented shape
   readonly body: any;
 }
 
+/** The parts of a request that vary between calls. */
 export interface Call {
   readonly method?: 'GET' | 'POST' | 'DELETE';
   readonly major?: 1 | 2;
@@ -14,9 +16,9 @@ export interface Call {
 }
 
 /**
- * A call of one of the hosts, as a client makes it: with a deadline, and without a second try.
+ * Sends one request to a host, with a deadline of 8 s and without a retry.
  *
- * @throws {Error} when no answer came
+ * @throws {Error} when no response arrives
  */
 export async function call(
   url: string,

@@ -5,100 +5,94 @@ import type { KeyedAnswer } from './evidence.ts';
 import { REALMS, type RealmName, TAGS, WORKFLOWS } from './plan.ts';
 import { partsOf } from './records.ts';
 
-/** A run whose creation was answered 201: from then on all of its log is owed to whoever subscribed to it. */
+/** A run whose creation returned 201. From then on the host owes every event of its log to the run's subscribers. */
 export interface AcknowledgedRun {
   readonly runId: string;
   readonly realm: RealmName;
 }
 
-export interface Clients {
-  readonly acknowledged: readonly AcknowledgedRun[];
-  readonly keyed: readonly KeyedAnswer[];
-  /** Answers that no disturbance explains. */
-  readonly refused: readonly string[];
-  /** Resolves when the last call has ended. */
-  stop(): Promise<void>;
-}
-
 /**
- * Clients that create runs without a pause, at whichever host is there, and note what they were answered. Half of them bring an
- * idempotency key, ask until they are answered, and sometimes once more.
+ * Clients that create runs at any running host, and the responses that they get. Half of the creations have an
+ * idempotency key; these are repeated until a response arrives, and sometimes once more.
  */
-export function startClients(urls: () => readonly string[], chance: Chance): Clients {
-  const acknowledged: AcknowledgedRun[] = [];
-  const keyed: KeyedAnswer[] = [];
-  const refused: string[] = [];
-  /** Those who ask until they are answered. */
-  const asking = new Set<Promise<void>>();
-  let stopped = false;
-  const loops = Array.from({ length: CLIENTS }, client);
+export class Clients {
+  readonly #urls: () => readonly string[];
+  readonly #chance: Chance;
+  readonly #acknowledged: AcknowledgedRun[] = [];
+  readonly #keyed: KeyedAnswer[] = [];
+  readonly #refused: string[] = [];
+  /** The creations with a key that still wait for a response. */
+  readonly #asking = new Set<Promise<void>>();
+  readonly #loops: readonly Promise<void>[];
+  #isStopped = false;
 
-  return {
-    acknowledged,
-    keyed,
-    refused,
-    async stop() {
-      stopped = true;
-      await Promise.all(loops);
-      await Promise.all(asking);
-    },
-  };
+  /** Starts the clients. */
+  constructor(urls: () => readonly string[], chance: Chance) {
+    this.#urls = urls;
+    this.#chance = chance;
+    this.#loops = Array.from({ length: CLIENTS }, () => this.#client());
+  }
 
-  async function client(): Promise<void> {
-    while (!stopped) {
-      const creation = drawn();
-      if (creation.idempotencyKey === undefined) await ask(creation);
-      // A key whose host was killed is held for a while; the others need not wait for that.
-      else if (asking.size < MOST_ASKING) beginAsking(creation);
-      await sleep(PAUSE_MS / 2 + chance.below(PAUSE_MS));
+  get acknowledged(): readonly AcknowledgedRun[] {
+    return this.#acknowledged;
+  }
+
+  /** The 201 responses to creations with an idempotency key. */
+  get keyed(): readonly KeyedAnswer[] {
+    return this.#keyed;
+  }
+
+  /** Responses that no disturbance explains. */
+  get refused(): readonly string[] {
+    return this.#refused;
+  }
+
+  /** Resolves when the last call has ended. */
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    await Promise.all(this.#loops);
+    await Promise.all(this.#asking);
+  }
+
+  async #client(): Promise<void> {
+    while (!this.#isStopped) {
+      const creation = creationBy(this.#chance);
+      if (creation.idempotencyKey === undefined) await this.#ask(creation);
+      // A key stays locked for a while when its host was killed; the client must not wait for that.
+      else if (this.#asking.size < MOST_ASKING) this.#beginAsking(creation);
+      await sleep(PAUSE_MS / 2 + this.#chance.below(PAUSE_MS));
     }
   }
 
-  function drawn(): Creation {
-    const workflowId = chance.pick(WORKFLOW_NAMES);
-    const idempotencyKey = chance.happens(0.5) ? Buffer.from(chance.random(16)).toString('base64url') : undefined;
-    return {
-      realm: chance.pick(REALM_NAMES),
-      major: chance.pick<1 | 2>([1, 2]),
-      idempotencyKey,
-      body: {
-        workflowId,
-        inputs: WORKFLOWS[workflowId]?.inputs(chance),
-        tags: chance.happens(0.5) ? [chance.pick(TAGS)] : [],
-        // So that a run can be told by it, too, whose creation was not answered.
-        ...(idempotencyKey !== undefined && { metadata: { idempotencyKey } }),
-      },
-    };
+  #beginAsking(creation: Creation): void {
+    const done: Promise<void> = this.#askUntilAnswered(creation).finally(() => this.#asking.delete(done));
+    this.#asking.add(done);
   }
 
-  function beginAsking(creation: Creation): void {
-    const done: Promise<void> = askUntilAnswered(creation).finally(() => asking.delete(done));
-    asking.add(done);
-  }
-
-  async function askUntilAnswered(creation: Creation): Promise<void> {
+  async #askUntilAnswered(creation: Creation): Promise<void> {
     for (const end = Date.now() + ASK_FOR_MS; Date.now() < end; ) {
-      const isAnswered = await ask(creation);
-      if (isAnswered && chance.happens(0.7)) return;
-      await sleep(PAUSE_MS + chance.below(PAUSE_MS));
+      const isAnswered = await this.#ask(creation);
+      if (isAnswered && this.#chance.happens(0.7)) return;
+      await sleep(PAUSE_MS + this.#chance.below(PAUSE_MS));
     }
   }
 
-  /** Whether it was answered. What became of a call that was not may be one or the other. */
-  async function ask(creation: Creation): Promise<boolean> {
+  /** Returns true when the run was created. After false it may exist or not, because the response may have been lost. */
+  async #ask(creation: Creation): Promise<boolean> {
     const { realm, major, body, idempotencyKey } = creation;
-    const all = urls();
-    const url = all[chance.below(Math.max(all.length, 1))];
+    const all = this.#urls();
+    const url = all[this.#chance.below(Math.max(all.length, 1))];
     if (url === undefined) return false;
     const path = major === 1 ? '/v1/runs' : '/runs';
     const answer = await call(url, realm, path, { major, body, idempotencyKey }).catch(() => undefined);
     if (answer?.status !== 201) {
-      if (answer !== undefined && !isExplained(answer)) refused.push(`a client was answered ${JSON.stringify(answer)}`);
+      if (answer !== undefined && !isExplained(answer))
+        this.#refused.push(`a client got the response ${JSON.stringify(answer)}`);
       return false;
     }
     const runId = partsOf(answer.body.runId).bare;
-    acknowledged.push({ runId, realm });
-    if (idempotencyKey !== undefined) keyed.push({ idempotencyKey, runId });
+    this.#acknowledged.push({ runId, realm });
+    if (idempotencyKey !== undefined) this.#keyed.push({ idempotencyKey, runId });
     return true;
   }
 }
@@ -110,7 +104,24 @@ interface Creation {
   readonly body: object;
 }
 
-/** A host in trouble, or one that still works on an earlier try. */
+function creationBy(chance: Chance): Creation {
+  const workflowId = chance.pick(WORKFLOW_NAMES);
+  const idempotencyKey = chance.happens(0.5) ? Buffer.from(chance.random(16)).toString('base64url') : undefined;
+  return {
+    realm: chance.pick(REALM_NAMES),
+    major: chance.pick<1 | 2>([1, 2]),
+    idempotencyKey,
+    body: {
+      workflowId,
+      inputs: WORKFLOWS[workflowId]?.inputs(chance),
+      tags: chance.happens(0.5) ? [chance.pick(TAGS)] : [],
+      // Relates a run to its key when the response to the creation was lost.
+      ...(idempotencyKey !== undefined && { metadata: { idempotencyKey } }),
+    },
+  };
+}
+
+/** Returns true for the response of a disturbed host, or of one that still processes an earlier try. */
 function isExplained({ status, body }: Answer): boolean {
   return status >= 500 || (status === 409 && body.error === 'idempotency_in_flight');
 }

@@ -2,41 +2,44 @@ import type { Chance } from '@svc/tools/chance';
 import { RECEIVERS } from './plan.ts';
 import type { Weather } from './records.ts';
 
-/** Something that will be done to the world, and when, in ms from the beginning. */
+/** A disturbance, and the time at which it begins, in ms from the start of the soak. */
 export type Planned = { readonly at: number } & Act;
 
+/** A disturbance. `ms` is its duration. */
 export type Act =
   | { readonly kind: 'kill-host' | 'stop-host'; readonly host: number; readonly ms: number }
   | { readonly kind: 'stall-host'; readonly host: number; readonly ms: number }
   | { readonly kind: 'kill-receiver'; readonly receiver: number; readonly ms: number }
   | { readonly kind: 'weather'; readonly receiver: number; readonly weather: Weather; readonly ms: number }
   | { readonly kind: 'crash-postgres'; readonly signal: 'SIGQUIT' | 'SIGKILL' }
-  /** A subscription comes, and goes after a while. */
+  /** A subscription is registered, and removed after `ms`. */
   | { readonly kind: 'passing'; readonly index: number; readonly ms: number }
-  /** One receiver says that it is gone. */
+  /** One subscription's receiver answers 410 from now on. */
   | { readonly kind: 'leaving' };
 
-export interface Ground {
+/** The processes that can be disturbed. */
+export interface Deployment {
+  /** The number of hosts. */
   readonly hosts: number;
   readonly hasPostgres: boolean;
 }
 
-/** The whole schedule of a soak, from its seed alone. */
-export function scheduled(chance: Chance, durationMs: number, ground: Ground): readonly Planned[] {
+/** Returns the whole schedule of a soak, which depends only on the seed. */
+export function scheduled(chance: Chance, durationMs: number, deployment: Deployment): readonly Planned[] {
   const schedule: Planned[] = [{ at: Math.floor(durationMs * (0.3 + 0.4 * chance.next())), kind: 'leaving' }];
-  if (ground.hosts > 1 && chance.happens(0.5)) schedule.push(longStall(chance, durationMs, ground));
+  if (deployment.hosts > 1 && chance.happens(0.5)) schedule.push(longStall(chance, durationMs, deployment));
   for (let at = 500; at < durationMs; at += 200 + chance.below(1000)) {
-    schedule.push({ at, ...drawn(chance, ground, schedule.length) });
+    schedule.push({ at, ...drawn(chance, deployment, schedule.length) });
   }
   return schedule.sort((a, b) => a.at - b.at);
 }
 
-/** Longer than a host may hold a run, or a claim, without a sign of life: others take both over. */
-function longStall(chance: Chance, durationMs: number, { hosts }: Ground): Planned {
+/** Stalls a host for longer than its leases on runs and claims last, so that another host takes them over. */
+function longStall(chance: Chance, durationMs: number, { hosts }: Deployment): Planned {
   return { at: chance.below(durationMs / 2), kind: 'stall-host', host: chance.below(hosts), ms: 18_000 };
 }
 
-function drawn(chance: Chance, { hosts, hasPostgres }: Ground, index: number): Act {
+function drawn(chance: Chance, { hosts, hasPostgres }: Deployment, index: number): Act {
   const host = chance.below(hosts);
   const receiver = chance.below(RECEIVERS);
   const acts: readonly [weight: number, act: () => Act][] = [

@@ -1,88 +1,97 @@
 import type { RealmName } from './plan.ts';
 
-/** What the world of a soak left behind, as receivers wrote it down and as the hosts tell it. The rules judge this and nothing else. */
+/**
+ * The results of a soak, from the records of the receivers and the responses of the hosts. The rules judge only this.
+ */
 export interface Evidence {
+  /** The retry policy of durable subscriptions. */
   readonly policy: { readonly maxAttempts: number; readonly delayMs: number; readonly maxDelayMs: number };
   readonly attemptTimeoutMs: number;
   readonly subscriptions: readonly KnownSubscription[];
   readonly runs: readonly KnownRun[];
-  /** Each answer that acknowledged a creation with an idempotency key. */
+  /** Each 201 response to a creation with an idempotency key. */
   readonly keyed: readonly KeyedAnswer[];
   readonly received: readonly Received[];
   readonly deadLetters: readonly DeadLetter[];
   readonly disturbances: readonly Disturbance[];
   readonly audits: readonly AuditVerdict[];
-  /** What nothing that was done to the world explains, in sentences: a host that ended by itself, an answer that nobody should get. */
+  /** One sentence for each fault that no disturbance explains: a host that exited by itself, an unexpected response. */
   readonly unexplained: readonly string[];
 }
 
+/** A subscription of the soak. */
 export interface KnownSubscription {
   readonly name: string;
-  /** As its deliveries name it; undefined when the answer to its registration was lost. */
+  /** Undefined when the response to its registration was lost. */
   readonly webhookId: string | undefined;
   readonly realm: RealmName;
   readonly durable: boolean;
   readonly events: readonly string[];
   readonly tags: readonly string[];
-  /** Registered before the first run, and never removed. */
+  /** True when it was registered before the first run and is never removed. */
   readonly isStanding: boolean;
-  /** When its removal was answered, in ms. */
+  /** The time of the response to its removal, in ms since the epoch. */
   readonly removedAt?: number;
 }
 
+/** A run of the soak, as its host returns it. */
 export interface KnownRun {
   readonly runId: string;
   readonly realm: RealmName;
   readonly workflow: string;
   readonly tags: readonly string[];
-  /** Whether its creation was answered 201. Others may exist, too: their clients lost the answer. */
+  /** True when its creation returned 201. A run can exist without it, when the response was lost. */
   readonly acknowledged: boolean;
-  /** Under which it was created. */
+  /** The idempotency key of its creation. */
   readonly idempotencyKey?: string;
   readonly status: string;
   readonly log: readonly LoggedEvent[];
 }
 
+/** The run that a creation with an idempotency key returned. */
 export interface KeyedAnswer {
   readonly idempotencyKey: string;
   readonly runId: string;
 }
 
+/** An event in the log of a run. */
 export interface LoggedEvent {
   readonly eventId: string;
   readonly sequence: number;
   readonly type: string;
-  /** In ms. */
+  /** In ms since the epoch. */
   readonly at: number;
-  /** Of a node's start: how many came before it. */
+  /** For the start of a node, the number of earlier starts. */
   readonly attempt?: number;
 }
 
-/** A request that came to a receiver, written down before it was answered. */
+/** A request at a receiver, recorded before the receiver responded. */
 export interface Received {
+  /** In ms since the epoch. */
   readonly at: number;
-  /** The name of the subscription that it came for, by its path. */
+  /** The name of its subscription, from the request path. */
   readonly name: string;
   readonly webhookId: string;
-  /** Bare, whatever the major. */
+  /** The bare id, in both majors. */
   readonly runId: string;
-  /** Of an id that is bound to one. */
+  /** The tenant of a tenant-bound run id; undefined for a bare id. */
   readonly tenant: string | undefined;
   readonly sequence: number;
   readonly eventId: string;
   readonly type: string;
   /** SHA-256 of the body. */
   readonly digest: string;
-  /** Why its signature or its form was not accepted. */
+  /** The error code of its verification; undefined when it verified. */
   readonly refusal: string | undefined;
-  /** A status, or what was done instead of answering. */
+  /** The status of the response; `hang` without a response, `cut` for a broken connection. */
   readonly answer: number | 'hang' | 'cut';
-  /** When all of the answer had been handed to the network. */
+  /** The time at which the whole response was handed to the network. */
   readonly answeredAt: number | undefined;
 }
 
+/** A dead letter, as a host returns it. */
 export interface DeadLetter {
-  /** Of its subscription. */
+  /** The name of its subscription. */
   readonly name: string;
   readonly runId: string;
   readonly eventId: string;
@@ -90,16 +99,17 @@ export interface DeadLetter {
   readonly at: number;
 }
 
-/** Something that was done to the world. */
+/** A disturbance that took place. Times are in ms since the epoch. */
 export interface Disturbance {
   readonly kind: string;
   readonly subject: string;
   readonly from: number;
   readonly until: number;
-  /** Whether an attempt may have happened of which no host remembers the outcome. */
+  /** True when a host may have lost the outcome of a delivery attempt. */
   readonly losesOutcomes: boolean;
 }
 
+/** The response of `/v1/audit/verify`. */
 export interface AuditVerdict {
   readonly realm: RealmName;
   readonly chainValid: boolean;

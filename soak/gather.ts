@@ -17,10 +17,10 @@ import { caseOf } from './rules/case.ts';
 import type { World } from './world.ts';
 
 /**
- * Waits until all that was acknowledged has come to its place, for at most `deadlineMs`, and returns what can be known then: from what
- * the receivers wrote down, and from what the hosts tell a caller.
+ * Waits until every acknowledged run has ended and its events have arrived, for at most `deadlineMs`, and returns the
+ * evidence: the records of the receivers and the responses of the hosts.
  *
- * @param waiting told from time to time how much is still missing
+ * @param waiting receives the number of missing runs and events, once a second
  */
 export async function gather(
   world: World,
@@ -40,7 +40,7 @@ export async function gather(
     waiting(missing);
     await sleep(1000);
   }
-  // What should not come any more would come now.
+  // A delivery that must not happen would happen in this time.
   await sleep(2 * ATTEMPT_TIMEOUT_MS);
   await readRuns(url, runs, owed(world.clients.acknowledged, records.read(), world.subscriptions));
   return { ...(await seen()), audits: [await verifiedAudit(url, 'live')] };
@@ -53,7 +53,7 @@ export async function gather(
       runs: [...runs.values()],
       keyed: world.clients.keyed,
       deadLetters: (await inTurn(world.subscriptions, (known) => deadLettersOf(url, known))).flat(),
-      // Last, so that nothing has moved from here to the dead letters meanwhile.
+      // Read last: a dead letter that was read above must find all of its attempts here.
       received: records.read(),
       disturbances: world.disturbances,
       audits: [],
@@ -64,7 +64,7 @@ export async function gather(
 
 const ENDED = new Set(['completed', 'failed', 'cancelled']);
 
-/** The acknowledged runs, and those whose creation was not acknowledged and of which something came all the same. */
+/** Returns the acknowledged runs, and the unacknowledged ones of which a receiver got an event. */
 function owed(
   acknowledged: readonly AcknowledgedRun[],
   received: readonly Received[],
@@ -80,7 +80,7 @@ function owed(
   return found;
 }
 
-/** Reads the logs of those runs that had not ended when they were last looked at. */
+/** Reads the logs of the runs that had not ended when they were last read. */
 async function readRuns(
   url: () => string,
   known: Map<string, KnownRun>,
@@ -156,16 +156,16 @@ async function verifiedAudit(url: () => string, realm: RealmName): Promise<Audit
   };
 }
 
-/** Until it is answered with one of these: everything is up by now, and yet a connection may be on its last breath. */
+/** Retries until the status is one of these: every host is up, but a kept connection to a killed one may still fail. */
 function ask(url: () => string, realm: RealmName, path: string, statuses: readonly number[]) {
   return soon(path, async () => {
     const answer = await call(url(), realm, path);
-    if (!statuses.includes(answer.status)) throw new Error(`${path} was answered ${answer.status}`);
+    if (!statuses.includes(answer.status)) throw new Error(`${path} returned status ${answer.status}`);
     return answer;
   });
 }
 
-/** A few at a time. */
+/** Works on eight items at a time. Returns the results in the order of the items. */
 async function inTurn<T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<R[]> {
   const results: R[] = [];
   const entries = items.entries();

@@ -4,26 +4,28 @@ import { fileURLToPath } from 'node:url';
 import { type Child, launch, sleep, soon } from './child.ts';
 import { ATTEMPT_TIMEOUT_MS, REALMS, RETRY_POLICY } from './plan.ts';
 
-/** The reference hosts of a soak, each a process of its own, booted as anybody boots one. */
+/** The reference hosts of a soak, each a process of its own. */
 export interface Hosts {
   readonly count: number;
-  /** Of those that are there at the moment, stalled ones included. */
+  /** Returns the URLs of the running hosts, stalled ones included. */
   urls(): readonly string[];
+  /** Starts a host; resolves when it is ready. */
   boot(index: number): Promise<void>;
-  /** Ends one without a word and resolves when it is gone; `SIGTERM` asks it to end in order. */
+  /** Ends a host, at once or (`SIGTERM`) in order; resolves when it has exited. */
   end(index: number, signal: 'SIGKILL' | 'SIGTERM'): Promise<void>;
-  /** Lets one stand still. */
+  /** Suspends a host for `ms` milliseconds. */
   stall(index: number, ms: number): Promise<void>;
-  /** Which of them are neither down nor stalled nor about to be. */
+  /** Returns the hosts that are neither down nor stalled nor about to be. */
   idle(): readonly number[];
-  /** Hosts that ended without being asked to. */
+  /** One sentence for each host that exited unexpectedly. */
   readonly deaths: readonly string[];
 }
 
+/** Options of {@link hosts}. */
 export interface HostsOptions {
   readonly folder: string;
   readonly names: readonly string[];
-  /** As the configuration takes it. */
+  /** The `store` of the reference host's configuration. */
   readonly store: string;
   readonly secretKey: string;
   readonly receiverPorts: readonly number[];
@@ -31,6 +33,7 @@ export interface HostsOptions {
 
 const MAIN = fileURLToPath(new URL('../examples/reference-host/dist/main.js', import.meta.url));
 
+/** Prepares the hosts. {@link Hosts.boot} starts each of them. */
 export function hosts({ folder, names, store, secretKey, receiverPorts }: HostsOptions): Hosts {
   const config = configOf(store, secretKey, receiverPorts);
   const running = new Map<number, { readonly child: Child; readonly url: string }>();
@@ -42,7 +45,7 @@ export function hosts({ folder, names, store, secretKey, receiverPorts }: HostsO
     urls: () => [...running.values()].map(({ url }) => url),
     async boot(index) {
       busy.add(index);
-      // The database may be away while it boots; whoever runs hosts starts them again.
+      // A host exits when the database is down while it boots; a process manager would restart it.
       const { child, url } = await soon(`the boot of host ${names[index]}`, () => bootOnce(index));
       running.set(index, { child, url });
       busy.delete(index);
@@ -50,7 +53,7 @@ export function hosts({ folder, names, store, secretKey, receiverPorts }: HostsO
         if (running.get(index)?.child !== child) return;
         running.delete(index);
         if (busy.has(index)) return;
-        deaths.push(`host ${names[index]} ended by itself (${how}); its log tells why`);
+        deaths.push(`host ${names[index]} exited unexpectedly (${how}); its log says why`);
       });
     },
     async end(index, signal) {
@@ -61,7 +64,7 @@ export function hosts({ folder, names, store, secretKey, receiverPorts }: HostsO
       const how = await child?.ended;
       running.delete(index);
       if (signal === 'SIGTERM' && how !== 'exit code 0')
-        deaths.push(`host ${names[index]} was asked to end and did so with ${how}`);
+        deaths.push(`host ${names[index]} was stopped with SIGTERM and ended with ${how}`);
     },
     async stall(index, ms) {
       busy.add(index);

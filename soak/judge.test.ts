@@ -38,7 +38,7 @@ const SUBSCRIPTIONS = [
   subscription('other', { realm: 'other' }),
 ];
 
-/** One request about an event, answered with success. */
+/** A request for an event that the receiver accepted. */
 function received(name: string, { runId, log }: KnownRun, sequence: number, fields: Partial<Received> = {}): Received {
   const event = log[sequence];
   return {
@@ -65,13 +65,13 @@ const [ECHO, FAIL, FOREIGN] = [
 ];
 const LETTER: DeadLetter = { name: 'endings', runId: 'run_2', eventId: 'evt_run_2_3', attempts: 3, at: START + 5000 };
 
-/** A soak in which everything is as it must be, an outage and a dead letter included. */
+/** A soak that satisfies every rule, an outage and a dead letter included. */
 const SOUND: Evidence = {
   policy: { maxAttempts: 3, delayMs: 100, maxDelayMs: 1000 },
   attemptTimeoutMs: 1000,
   subscriptions: SUBSCRIPTIONS,
   runs: [ECHO, { ...FAIL, idempotencyKey: 'key-1' }, FOREIGN],
-  // Asked for twice.
+  // The same creation, sent twice.
   keyed: [
     { idempotencyKey: 'key-1', runId: 'run_2' },
     { idempotencyKey: 'key-1', runId: 'run_2' },
@@ -83,7 +83,7 @@ const SOUND: Evidence = {
       received('best-effort', ECHO, sequence, { answer: 500 }),
       received('other', FOREIGN, sequence, { tenant: 'umbrella' }),
     ]),
-    // A repetition, as a host that lost the outcome makes it.
+    // The repetition by a host that lost the outcome.
     received('durable', ECHO, 0, { at: START + 9000 }),
     received('endings', ECHO, 3),
     ...[1, 2, 3].map((second) => received('endings', FAIL, 3, { at: START + second * 1000, answer: 503 })),
@@ -95,7 +95,7 @@ const SOUND: Evidence = {
   unexplained: [],
 };
 
-test('finds nothing where nothing is wrong', () => {
+test('finds nothing in a sound soak', () => {
   expect(judge(SOUND)).toEqual([]);
 });
 
@@ -114,7 +114,7 @@ const letters = (fields: Partial<DeadLetter>): Partial<Evidence> => ({ deadLette
 const DOCTORED: readonly [title: string, rule: RuleName, change: Partial<Evidence>][] = [
   ['an event that never came', 'arrival', { received: without('durable', FAIL, 2) }],
   [
-    'an event that was never answered with success, and is no dead letter',
+    'an event that was never accepted and is not a dead letter',
     'arrival',
     {
       received: SOUND.received
@@ -124,7 +124,7 @@ const DOCTORED: readonly [title: string, rule: RuleName, change: Partial<Evidenc
     },
   ],
   [
-    'an event that came with a signature that is not its own',
+    'an event with a wrong signature',
     'identity',
     also(received('durable', ECHO, 1, { refusal: 'signature_mismatch' })),
   ],
@@ -149,9 +149,9 @@ const DOCTORED: readonly [title: string, rule: RuleName, change: Partial<Evidenc
   ],
   ['a dead letter before its attempts were used up', 'deadLetters', letters({ attempts: 2 })],
   ['a dead letter before the waits of its policy were over', 'deadLetters', letters({ at: START + 200 })],
-  ['a dead letter that is there twice', 'deadLetters', { deadLetters: [LETTER, LETTER] }],
+  ['a dead letter that is listed twice', 'deadLetters', { deadLetters: [LETTER, LETTER] }],
   [
-    'a dead letter of what was delivered',
+    'a dead letter of a delivered event',
     'deadLetters',
     also(received('endings', FAIL, 3, { at: START + 4000, answeredAt: START + 4010 })),
   ],
@@ -161,19 +161,23 @@ const DOCTORED: readonly [title: string, rule: RuleName, change: Partial<Evidenc
     'deadLetters',
     { deadLetters: [LETTER, { ...LETTER, eventId: 'evt_none' }] },
   ],
-  ['a dead letter of what was not asked for', 'deadLetters', { deadLetters: [LETTER, { ...LETTER, name: 'odd' }] }],
+  [
+    'a dead letter of an event that its subscription does not match',
+    'deadLetters',
+    { deadLetters: [LETTER, { ...LETTER, name: 'odd' }] },
+  ],
   ["another tenant's event", 'isolation', also(received('durable', FOREIGN, 0))],
   ['an event bound to another tenant', 'isolation', doctored(({ name }) => name === 'other', { tenant: 'acme' })],
   [
-    'an event of a run that its realm does not have',
+    'an event of a run that its realm does not contain',
     'isolation',
     also(received('durable', run('run_9', 'live', 'echo'), 0)),
   ],
-  ['an event that was not asked for', 'isolation', also(received('endings', ECHO, 0))],
-  ['an event without the tag that was asked for', 'isolation', also(received('odd', ECHO, 0))],
+  ['an event that its subscription does not match', 'isolation', also(received('endings', ECHO, 0))],
+  ['an event without the tag of its subscription', 'isolation', also(received('odd', ECHO, 0))],
   ['a key that made two runs', 'once', runsWith({ ...ECHO, idempotencyKey: 'key-1' })],
   [
-    'a key that was answered with two runs',
+    'a key whose responses name two runs',
     'once',
     { keyed: [...SOUND.keyed, { idempotencyKey: 'key-1', runId: 'run_3' }] },
   ],
@@ -190,7 +194,7 @@ const DOCTORED: readonly [title: string, rule: RuleName, change: Partial<Evidenc
     runsWith({ ...ECHO, log: ECHO.log.map((event) => ({ ...event, sequence: event.sequence * 2 })) }),
   ],
   [
-    'a step that is recorded twice',
+    'an event that is recorded twice',
     'log',
     runsWith({
       ...ECHO,
@@ -200,7 +204,7 @@ const DOCTORED: readonly [title: string, rule: RuleName, change: Partial<Evidenc
     }),
   ],
   [
-    'an event id of two events',
+    'two events with one id',
     'log',
     runsWith({
       ...FAIL,
@@ -218,7 +222,7 @@ const DOCTORED: readonly [title: string, rule: RuleName, change: Partial<Evidenc
     'audit',
     { audits: [{ realm: 'live', chainValid: true, checkpointsValid: false, checkpoints: 2 }] },
   ],
-  ['an audit log that nobody verified', 'audit', { audits: [] }],
+  ['an audit log that was not verified', 'audit', { audits: [] }],
   ['a host that ended by itself', 'unexplained', { unexplained: ['host a ended by itself'] }],
 ];
 
@@ -226,7 +230,7 @@ test.each(DOCTORED)('finds %s', (_title, rule, change) => {
   expect(judge({ ...SOUND, ...change }).map((finding) => finding.rule)).toContain(rule);
 });
 
-test('lets a node be started again after something was done to its host, each start with its number', () => {
+test('allows a node to start again after a disturbance of its host, each start with its number', () => {
   const killed = START + 20_000;
   const restarted = (attempts: readonly number[], at: number): Partial<Evidence> => {
     const starts = attempts.map((attempt, index) => ({
@@ -247,7 +251,7 @@ test('lets a node be started again after something was done to its host, each st
   expect(found(restarted([1, 1], killed + 1500))).toHaveLength(1);
 });
 
-test('allows one attempt more for an outcome that a killed host took with it, and no second', () => {
+test('allows one more attempt, and no second, for an outcome that a killed host lost', () => {
   const late = (count: number) =>
     Array.from({ length: count }, (_, index) =>
       received('endings', FAIL, 3, { at: START + 20_100 + index, answer: 503 }),
@@ -258,7 +262,7 @@ test('allows one attempt more for an outcome that a killed host took with it, an
   expect(attempts(also(...late(2)))).toHaveLength(1);
 });
 
-test('lets what a receiver that is gone is not sent any more be a dead letter at once', () => {
+test('allows an immediate dead letter for a receiver that answered 410', () => {
   const early = { ...LETTER, runId: 'run_1', eventId: 'evt_run_1_3', attempts: 1, at: START + 1500 };
   const evidence = { ...SOUND, received: without('endings', ECHO, 3), deadLetters: [LETTER, early] };
   expect(judge(evidence).map(({ rule }) => rule)).toEqual(['deadLetters']);

@@ -12,18 +12,19 @@ import { removal } from './rules/removal.ts';
 
 const unexplained: Rule = (evidence) => evidence.unexplained;
 
-/** What must hold of every soak, each rule in a file of its own. */
+/** The rules that every soak must satisfy, each in a file of its own. */
 const RULES = { log, once, arrival, identity, attempts, deadLetters, isolation, removal, audit, unexplained } as const;
 
 export type RuleName = keyof typeof RULES;
 
+/** One violation of a rule, in a sentence. */
 export interface Finding {
   readonly rule: RuleName;
-  readonly what: string;
+  readonly fault: string;
 }
 
-/** Everything in the evidence that must not be. Nothing found: all that was acknowledged is accounted for. */
+/** Returns every violation of a rule. No finding means that every acknowledged run is accounted for. */
 export function judge(evidence: Evidence): readonly Finding[] {
   const found = caseOf(evidence);
-  return (Object.keys(RULES) as RuleName[]).flatMap((rule) => RULES[rule](found).map((what) => ({ rule, what })));
+  return (Object.keys(RULES) as RuleName[]).flatMap((rule) => RULES[rule](found).map((fault) => ({ rule, fault })));
 }

@@ -5,7 +5,7 @@ import type { Finding } from './judge.ts';
 import { type Outcome, soak } from './soak.ts';
 import type { StoreName } from './world.ts';
 
-/** Findings of each rule. */
+/** The number of findings that are printed for each rule. */
 const SHOWN = 10;
 
 const { stores, minutes, seed, keep } = asked();
@@ -39,9 +39,9 @@ function asked(): Asked {
     });
     const { minutes = '1', store, seed = String(Date.now() % 1_000_000), keep = false } = values;
     if (store !== undefined && store !== 'sqlite' && store !== 'postgres')
-      throw new Error('--store is sqlite or postgres.');
-    if (!(Number(minutes) > 0)) throw new Error('--minutes is a number above 0.');
-    if (!/^[0-9]{1,9}$/.test(seed)) throw new Error('--seed is a whole number of at most nine digits.');
+      throw new Error('--store: must be sqlite or postgres.');
+    if (!(Number(minutes) > 0)) throw new Error('--minutes: must be a number above 0.');
+    if (!/^[0-9]{1,9}$/.test(seed)) throw new Error('--seed: must be a whole number of at most nine digits.');
     return {
       stores: store === undefined ? ['sqlite', 'postgres'] : [store],
       minutes: Number(minutes),
@@ -50,7 +50,7 @@ function asked(): Asked {
     };
   } catch (error) {
     console.error(error instanceof Error ? error.message : error);
-    console.error('npm run soak -- [--minutes N] [--store sqlite|postgres] [--seed S] [--keep]');
+    console.error('Usage: npm run soak -- [--minutes N] [--store sqlite|postgres] [--seed S] [--keep]');
     exit(2);
   }
 }
@@ -58,22 +58,22 @@ function asked(): Asked {
 function report(store: StoreName, { findings, figures, folder }: Outcome, tookMs: number): void {
   const { runs, events, requests, deadLetters, disturbances } = figures;
   const acts = Object.entries(disturbances).map(([kind, count]) => `${count} × ${kind}`);
-  console.log(
-    `${store}: ${(tookMs / 60_000).toFixed(1)} min, ${runs} runs, ${events} events, ${requests} requests received, ${deadLetters} dead letters`,
-  );
-  console.log(`done to it: ${acts.join(', ')}`);
+  const took = `${(tookMs / 60_000).toFixed(1)} min`;
+  const counts = `${runs} runs, ${events} events, ${requests} requests received, ${deadLetters} dead letters`;
+  console.log(`${store}: ${took}, ${counts}`);
+  console.log(`disturbances: ${acts.join(', ')}`);
   if (findings.length === 0) {
-    console.log('Everything that was acknowledged is accounted for.');
+    console.log('Every acknowledged run is accounted for.');
     if (folder !== undefined) console.log(`Kept: ${folder}`);
     return;
   }
   for (const [rule, of] of byRule(findings)) {
     console.error(`\n${of.length} × ${rule}`);
-    for (const { what } of of.slice(0, SHOWN)) console.error(`  ${what}`);
+    for (const { fault } of of.slice(0, SHOWN)) console.error(`  ${fault}`);
     if (of.length > SHOWN) console.error(`  and ${of.length - SHOWN} more`);
   }
-  console.error(`\nLogs, records, evidence and database: ${folder}`);
-  console.error(`Again: npm run soak -- --store ${store} --minutes ${minutes} --seed ${seed}`);
+  console.error(`\nLogs, records, evidence and database are in ${folder}`);
+  console.error(`To repeat: npm run soak -- --store ${store} --minutes ${minutes} --seed ${seed}`);
 }
 
 function byRule(findings: readonly Finding[]): Map<string, Finding[]> {

@@ -1,6 +1,6 @@
 import type { Chance } from '@svc/tools/chance';
 
-/** A workspace of a tenant in one mode, with the key that acts there. What is one realm's must never be seen in another. */
+/** A workspace of a tenant in one mode, with its API key. Nothing of one realm may be visible in another. */
 export interface Realm {
   readonly tenant: string;
   readonly workspace: string;
@@ -16,7 +16,7 @@ export const REALMS = {
 
 export type RealmName = keyof typeof REALMS;
 
-/** What clients ask for: each workflow with the events of its whole log. */
+/** The workflows that clients run, each with the event types of its whole log. */
 export const WORKFLOWS: Readonly<
   Record<string, { readonly types: readonly string[]; inputs(chance: Chance): object }>
 > = {
@@ -26,9 +26,9 @@ export const WORKFLOWS: Readonly<
   },
   fail: {
     types: ['run.started', 'node.started', 'node.failed', 'run.failed'],
-    inputs: (chance) => ({ message: `as it was asked to ${chance.below(1e9)}` }),
+    inputs: (chance) => ({ message: `requested failure ${chance.below(1e9)}` }),
   },
-  // Long enough to be under way when a host dies.
+  // Long enough to be running when a host is killed.
   delay: {
     types: ['run.started', 'node.started', 'node.completed', 'run.completed'],
     inputs: (chance) => ({ ms: chance.below(4000) }),
@@ -40,17 +40,17 @@ export const TAGS = ['even', 'odd'] as const;
 const EVERYTHING = ['run.started', 'node.started', 'node.completed', 'node.failed', 'run.completed', 'run.failed'];
 const ENDINGS = ['run.completed', 'run.failed'];
 
-/** A subscription as it is asked for. Those of major 2 are durable, those of major 1 best effort. */
+/** A subscription to register. In major 2 it is durable, in major 1 best effort. */
 export interface PlannedSubscription {
-  /** Also the path that its deliveries come to. */
+  /** Unique; also the path of its deliveries. */
   readonly name: string;
   readonly realm: RealmName;
-  /** Which of the receivers. */
+  /** The index of its receiver. */
   readonly receiver: number;
   readonly major: 1 | 2;
   readonly events: readonly string[];
   readonly tags: readonly string[];
-  /** What it always answers, whatever the weather. */
+  /** The status of every response of its receiver. Default: depends on the receiver's weather. */
   readonly answer?: number;
 }
 
@@ -64,14 +64,14 @@ const planned = (
 
 export const RECEIVERS = 3;
 
-/** What stands from before the first run to the end. */
+/** The subscriptions that exist from before the first run to the end. */
 export const STANDING: readonly PlannedSubscription[] = [
   planned('live-all', 'live', 0, 2),
   planned('live-even', 'live', 1, 2, { tags: ['even'] }),
   planned('live-best-effort', 'live', 1, 1),
-  // Fills the dead letters.
+  // Produces the dead letters.
   planned('live-broken', 'live', 2, 2, { events: ENDINGS, answer: 500 }),
-  // Is told to say that it is gone.
+  // Answers 410 from some time on.
   planned('live-leaving', 'live', 2, 2, { events: ENDINGS }),
   planned('test-all', 'test', 2, 2),
   planned('test-best-effort', 'test', 0, 1, { events: ENDINGS }),
@@ -79,7 +79,7 @@ export const STANDING: readonly PlannedSubscription[] = [
   planned('other-best-effort', 'other', 2, 1),
 ];
 
-/** One that comes and goes again in the middle of it. */
+/** Returns a subscription that is registered and removed during the soak. */
 export function passing(index: number): PlannedSubscription {
   return planned(`passing-${index}`, 'live', index % RECEIVERS, 2);
 }

@@ -1,15 +1,15 @@
-// A receiver of the soak in a process of its own: `receiver.ts PORT SUBSCRIPTIONS RECORDS`. It verifies what comes, writes it down, and only
-// then answers, by the weather that it is told of. It may be killed at any instant: what it has written stays.
+// A receiver of the soak as a process of its own: `receiver.ts PORT SUBSCRIPTIONS RECORDS`. It verifies each request,
+// records it, and only then responds, as its weather says. It may be killed at any time without losing a record.
 import { createHash } from 'node:crypto';
 import { openSync, readFileSync, writeSync } from 'node:fs';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { argv, stdout } from 'node:process';
 import { Webhook } from '@svc/webhook-verify';
-import type { Answered, Arrived, Secrets, Told, Weather } from './records.ts';
+import type { Answered, Arrived, ReceiverMessage, Secrets, Weather } from './records.ts';
 
 const [port = '0', secretsFile = '', recordsFile = ''] = argv.slice(2);
 const records = openSync(recordsFile, 'a');
-// The one before may have died in the middle of a line.
+// The previous process may have been killed in the middle of a line.
 writeSync(records, '\n');
 let weather: Weather = 'fine';
 let secrets: Secrets = {};
@@ -21,8 +21,8 @@ const server = createServer((request, response) => {
   request.on('end', () => receive(request, Buffer.concat(chunks), response));
   request.on('error', () => {});
 });
-process.on('message', (told: Told) => {
-  if ('weather' in told) weather = told.weather;
+process.on('message', (message: ReceiverMessage) => {
+  if ('weather' in message) weather = message.weather;
   else secrets = {};
 });
 process.on('disconnect', () => process.exit());
@@ -31,7 +31,7 @@ server.listen(Number(port), '127.0.0.1', () => stdout.write('ready\n'));
 function receive(request: IncomingMessage, body: Uint8Array, response: ServerResponse): void {
   const name = request.url?.slice(1) ?? '';
   const { secret = '', answer: fixed } = secretOf(name);
-  const verified = new Webhook(secret === '' ? 'nobody has registered this' : secret).safeVerify(
+  const verified = new Webhook(secret === '' ? 'no subscription has this name' : secret).safeVerify(
     body,
     request.headersDistinct,
   );
@@ -47,19 +47,19 @@ function receive(request: IncomingMessage, body: Uint8Array, response: ServerRes
   give(answer, response, () => note({ answered: id, at: Date.now() }));
 }
 
-/** Written before it goes on, so that the operating system has it whatever becomes of this process. */
+/** Writes synchronously, so that the operating system has the record even if this process is killed. */
 function note(record: Arrived | Answered): void {
   writeSync(records, `${JSON.stringify(record)}\n`);
 }
 
-/** Of a subscription that has come since they were last read, too. */
+/** Returns the secret and the fixed response of a subscription. Reads the file again for an unknown name. */
 function secretOf(name: string): Partial<Secrets[string]> {
   if (secrets[name] === undefined) secrets = JSON.parse(readFileSync(secretsFile, 'utf8'));
   return secrets[name] ?? {};
 }
 
 function answerNow(): Arrived['answer'] {
-  // A little goes wrong on the finest day.
+  // Even a healthy receiver fails now and then.
   if (weather === 'fine') return Math.random() < 0.02 ? 503 : 204;
   if (weather === 'mixed') return ANSWERS[Math.floor(Math.random() * ANSWERS.length)] ?? 204;
   return weather === 'failing' ? 500 : weather;
@@ -76,7 +76,7 @@ function give(answer: Arrived['answer'], response: ServerResponse, given: () => 
   response.on('finish', given);
   if (answer === 429 || answer === 503) response.setHeader('retry-after', '1');
   if (answer === 302) response.setHeader('location', '/elsewhere');
-  // As slow as real ones may be, and well within the time that an attempt has.
+  // One response in twenty is slow, but well within the time limit of an attempt.
   const slowness = Math.random() < 0.05 ? 200 : 0;
   setTimeout(() => response.writeHead(answer).end(), slowness);
 }

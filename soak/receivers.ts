@@ -4,28 +4,31 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type Child, launch, sleep, soon } from './child.ts';
-import type { Secrets, Told, Weather } from './records.ts';
+import type { ReceiverMessage, Secrets, Weather } from './records.ts';
 
 /** The receivers of a soak, each a process of its own on a port that it keeps. */
 export interface Receivers {
   readonly ports: readonly number[];
-  /** What they have written down, a file each. */
+  /** The file of each receiver's records. */
   readonly files: readonly string[];
+  /** Returns the URL of a subscription's deliveries. */
   urlOf(receiver: number, name: string): string;
-  /** Lets them verify what comes for a subscription. */
+  /** Gives every receiver the secret of a subscription. */
   trust(name: string, secret: string, answer?: number): void;
-  /** From now on this is what it answers for a subscription. */
+  /** Sets the status of every further response to a subscription's deliveries. */
   answerWith(name: string, answer: number): void;
   isUp(index: number): boolean;
-  /** Kills one, and boots it again on its port. */
+  /** Kills a receiver, and starts it again on the same port after `downMs`. */
   crash(index: number, downMs: number): Promise<void>;
-  /** Lets one answer differently for a while. */
+  /** Changes the weather of a receiver for `ms` milliseconds. */
   weather(index: number, weather: Weather, ms: number): Promise<void>;
+  /** Kills all receivers; resolves when they have exited. */
   end(): Promise<void>;
 }
 
 const PROGRAM = fileURLToPath(new URL('./receiver.ts', import.meta.url));
 
+/** Starts `count` receivers, which keep their files in `folder`. */
 export async function startReceivers(folder: string, count: number): Promise<Receivers> {
   const secretsFile = join(folder, 'subscriptions.json');
   let secrets: Secrets = {};
@@ -71,14 +74,14 @@ export async function startReceivers(folder: string, count: number): Promise<Rec
 
   function trust(name: string, secret: string, answer?: number): void {
     secrets = { ...secrets, [name]: { secret, ...(answer !== undefined && { answer }) } };
-    // Whole or not at all, for whoever reads it at this moment.
+    // A rename is atomic: a receiver that reads the file now never gets half of it.
     writeFileSync(`${secretsFile}.new`, JSON.stringify(secrets));
     renameSync(`${secretsFile}.new`, secretsFile);
   }
 
-  function tell(index: number, told: Told): void {
+  function tell(index: number, message: ReceiverMessage): void {
     const { process } = children[index] ?? {};
-    if (process?.connected === true) process.send(told);
+    if (process?.connected === true) process.send(message);
   }
 
   function boot(index: number): Promise<Child> {
@@ -92,8 +95,8 @@ export async function startReceivers(folder: string, count: number): Promise<Rec
 }
 
 /**
- * One that no connection is given by chance while its receiver is down: below those that systems choose from. Not from the seed: two soaks
- * of the same one may go on at the same time.
+ * Returns a free port below the ephemeral range, so that the system gives it to no other socket while its receiver is
+ * down. It is not drawn from the seed, because two soaks with the same seed may run at the same time.
  */
 async function freePort(): Promise<number> {
   for (;;) {

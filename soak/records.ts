@@ -1,18 +1,20 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import type { Received } from './evidence.ts';
 
-/** How a receiver answers: as it should, with 500, never, by breaking the connection off, or any of these and more. */
+/**
+ * The behaviour of a receiver: it accepts, responds 500, never responds, breaks the connection, or does any of these.
+ */
 export type Weather = 'fine' | 'failing' | 'hang' | 'cut' | 'mixed';
 
-/** What a receiver is told while it runs. */
-export type Told = { readonly weather: Weather } | { readonly subscriptions: 'changed' };
+/** A message to a running receiver. */
+export type ReceiverMessage = { readonly weather: Weather } | { readonly subscriptions: 'changed' };
 
-/** By the name of a subscription. */
+/** The secret and the fixed status of each subscription, by its name. */
 export type Secrets = Readonly<Record<string, { readonly secret: string; readonly answer?: number }>>;
 
-/** A line that a receiver writes before it answers. */
+/** The record that a receiver writes before it responds. */
 export type Arrived = {
-  /** Of this request. */
+  /** The id of this request, unique to the receiver. */
   readonly id: string;
   readonly at: number;
   readonly name: string;
@@ -20,18 +22,20 @@ export type Arrived = {
   readonly answer: Received['answer'];
 } & (Pick<Received, 'webhookId' | 'runId' | 'sequence' | 'eventId' | 'type'> | { readonly refusal: string });
 
-/** A line that it writes once the answer is out. */
+/** The record that a receiver writes after it has responded. */
 export interface Answered {
+  /** The id of the request. */
   readonly answered: string;
   readonly at: number;
 }
 
-/** What receivers wrote down, read on as they go on writing. */
+/** The records of all receivers, which can be read while the receivers write. */
 export interface Records {
-  /** Reads what is new, and returns all that there is. */
+  /** Reads the new records, and returns all of them. */
   read(): readonly Received[];
 }
 
+/** Opens the record files of the receivers. */
 export function recordsIn(files: readonly string[]): Records {
   const tails = files.map(tailOf);
   const received = new Map<string, Received>();
@@ -60,7 +64,7 @@ export function recordsIn(files: readonly string[]): Records {
   }
 }
 
-/** Undefined: half a line, whose receiver was killed before it answered. */
+/** Parses a line. Returns undefined for half a line, whose receiver was killed before it responded. */
 function parsed(line: string): Arrived | Answered | undefined {
   try {
     return JSON.parse(line);
@@ -71,13 +75,13 @@ function parsed(line: string): Arrived | Answered | undefined {
 
 const NOTHING = { webhookId: '', runId: '', sequence: -1, eventId: '', type: '' };
 
-/** In major 2 an id is bound to its tenant. */
+/** Splits an id into its tenant, which only ids of major 2 have, and the bare id. */
 export function partsOf(id: string): { readonly tenant: string | undefined; readonly bare: string } {
   const at = id.lastIndexOf('/');
   return at === -1 ? { tenant: undefined, bare: id } : { tenant: id.slice(0, at), bare: id.slice(at + 1) };
 }
 
-/** The whole lines that have been appended to a file since the last call. */
+/** Returns a function that reads the whole lines appended to a file since its last call. */
 function tailOf(file: string): () => readonly string[] {
   let offset = 0;
   return () => {

@@ -3,10 +3,10 @@ import { covers } from '@svc/tools/covers';
 import { describe, expect, test } from 'vitest';
 import { soak } from './soak.ts';
 
-/** Another one each time; `SVC_SOAK_SEED=…` repeats one. */
+/** A different seed each time; `SVC_SOAK_SEED=…` sets it. */
 const seed = Number(env.SVC_SOAK_SEED ?? Date.now() % 1_000_000);
 
-/** As long as every change can wait for. `npm run soak` goes on for as long as it is told to. */
+/** Short enough to run with every change; `npm run soak` takes any duration. */
 const SHORT = [
   { store: 'sqlite', seconds: 8 },
   { store: 'postgres', seconds: 10 },
@@ -21,12 +21,12 @@ describe.concurrent(
   ),
   () => {
     test.each(SHORT)(
-      '$store: whatever is killed, what was acknowledged arrives or is a dead letter',
+      '$store: every event of an acknowledged run arrives or is a dead letter, while processes are killed',
       async (short) => {
         const { findings, figures, folder } = await soak({ ...short, seed, say: () => {} });
         const again = `npm run soak -- --store ${short.store} --minutes ${short.seconds / 60} --seed ${seed}`;
-        expect(findings, `${folder} has the logs; again: ${again}`).toEqual([]);
-        // A soak in which nothing happened would prove nothing.
+        expect(findings, `Logs are in ${folder}. To repeat: ${again}`).toEqual([]);
+        // A soak without runs or disturbances would pass as well.
         expect(figures.runs).toBeGreaterThan(5);
         expect(Object.keys(figures.disturbances).length).toBeGreaterThan(2);
       },

@@ -9,41 +9,45 @@ import { type Finding, judge } from './judge.ts';
 import { recordsIn } from './records.ts';
 import { HOST_NAMES, type StoreName, startWorld, type World } from './world.ts';
 
+/** Options of {@link soak}. */
 export interface SoakOptions {
   readonly store: StoreName;
-  /** For how long things are done to the world. What it needs to recover comes on top. */
+  /** The duration of the disturbances. The recovery comes on top. */
   readonly seconds: number;
+  /** Determines the schedule of disturbances. */
   readonly seed: number;
-  /** Keeps the folder whatever was found. */
+  /** Keeps the folder also without findings. Default: false. */
   readonly keep?: boolean;
-  /** Told every few seconds how it stands. */
+  /** Receives a line of progress every few seconds. */
   readonly say: (line: string) => void;
 }
 
+/** The result of {@link soak}. */
 export interface Outcome {
   readonly findings: readonly Finding[];
   readonly figures: Figures;
-  /** Logs, records, evidence and database; undefined when it is gone. */
+  /** The folder with logs, records, evidence and database; undefined when it was deleted. */
   readonly folder: string | undefined;
 }
 
+/** Counts of a soak. */
 export interface Figures {
   readonly runs: number;
   readonly events: number;
-  /** Requests that came to receivers. */
+  /** The requests that receivers got. */
   readonly requests: number;
   readonly deadLetters: number;
-  /** How often what was done, by its kind. */
+  /** The number of disturbances of each kind. */
   readonly disturbances: Readonly<Record<string, number>>;
 }
 
 /**
- * Boots reference hosts on a real store, lets clients create runs and receivers take deliveries, and does to all of them what a bad
- * day does: kills, stalls, restarts, receivers that fail. Then it lets the world recover and judges what became of every event.
+ * Starts reference hosts on a real store, clients that create runs and receivers of deliveries, and disturbs all of
+ * them: kills, stalls, restarts, failing receivers. Then waits until they have recovered, and judges every event.
  */
 export async function soak({ store, seconds, seed, keep = false, say }: SoakOptions): Promise<Outcome> {
   const folder = mkdtempSync(join(tmpdir(), `svc-soak-${store}-${seed}-`));
-  // PostgreSQL passes through it under another account.
+  // PostgreSQL runs under another account, which must be able to enter the folder.
   chmodSync(folder, 0o755);
   try {
     const evidence = await disturbed(store, seconds, seed, folder, say);
@@ -53,8 +57,8 @@ export async function soak({ store, seconds, seed, keep = false, say }: SoakOpti
     if (!isKept) rmSync(folder, { recursive: true, force: true });
     return { findings, figures: figuresOf(evidence), folder: isKept ? folder : undefined };
   } catch (error) {
-    const what = `the soak could not go on: ${error instanceof Error ? error.stack : error}`;
-    return { findings: [{ rule: 'unexplained', what }], figures: NO_FIGURES, folder };
+    const fault = `the soak was aborted: ${error instanceof Error ? error.stack : error}`;
+    return { findings: [{ rule: 'unexplained', fault }], figures: NO_FIGURES, folder };
   }
 }
 
@@ -81,9 +85,9 @@ async function disturbed(
     await world.disturb(schedule);
     await world.clients.stop();
     clearInterval(progress);
-    say(`${elapsed(started)} s: all is up again; ${standing(world, records.read().length)}`);
+    say(`${elapsed(started)} s: every process is up again; ${standing(world, records.read().length)}`);
     return await gather(world, records, RECOVERY_MS, (missing) =>
-      say(`${elapsed(started)} s: waiting for ${missing} more`),
+      say(`${elapsed(started)} s: waiting for ${missing} more runs or events`),
     );
   } finally {
     clearInterval(progress);
@@ -92,7 +96,7 @@ async function disturbed(
 }
 
 const SAY_MS = 5000;
-/** Claims and runs of the dead are taken over after 16 s; retries take 10 s; and the machine may be slow. */
+/** Claims and runs of a killed host are taken over after 16 s, retries take 10 s, and the machine may be slow. */
 const RECOVERY_MS = 90_000;
 
 function elapsed(since: number): number {

@@ -35,7 +35,7 @@ const DESCRIPTION = {
   },
 };
 
-/** A host that describes itself as above, and answers everything else with `answer`. */
+/** Creates a host with the description above, whose other responses come from `answer`. */
 function hostThat(answer: () => Response) {
   return asDescribed(async ({ url }) => {
     if (!url.endsWith('/openapi.json')) return answer();
@@ -50,11 +50,11 @@ const reply = (status: number, body: unknown, headers: Record<string, string> = 
   });
 
 test.each<[string, string, () => Response]>([
-  ['what is described', '/runs/r', () => reply(200, { runId: 'r' })],
-  ['without a body', '/runs/r', () => reply(304, undefined)],
+  ['a described response', '/runs/r', () => reply(200, { runId: 'r' })],
+  ['a response without a body', '/runs/r', () => reply(304, undefined)],
   ['an error on a path that is not described', '/nothing', () => reply(404, { error: 'not_found', message: 'No.' })],
-  ['what is not of the protocol', '/host/example/x', () => new Response('anything')],
-])('%s passes', async (_title, path, answer) => {
+  ['a response outside the protocol', '/host/example/x', () => new Response('anything')],
+])('accepts %s', async (_title, path, answer) => {
   const given = answer();
   const response = await hostThat(() => given.clone())(`http://host.test${path}`);
   expect([response.status, await response.text()]).toEqual([given.status, await given.text()]);
@@ -68,9 +68,9 @@ test.each<[string, string, () => Response, RegExp]>([
   ['a header', '/runs/r', () => reply(200, { runId: 'r' }, { etag: '"1"' }), /its header etag is not described/],
   ['a media type', '/runs/r', () => reply(200, {}, { 'content-type': 'text/html' }), /media type is text\/html/],
   ['another media type', '/runs/r/events', () => reply(200, {}), /text\/event-stream is described/],
-  ['an operation', '/other', () => reply(200, {}), /there is no description of what answered 200/],
-  ['a shape of error', '/other', () => reply(404, { message: 'no' }), /its body is no error/],
-])(`${covers('operations.openapi.describes-every-answer')} %s that is not described fails`, async (...row) => {
+  ['an operation', '/other', () => reply(200, {}), /status 200 came from an operation that is not described/],
+  ['a shape of error', '/other', () => reply(404, { message: 'no' }), /its body is not an error envelope/],
+])(`${covers('operations.openapi.describes-every-answer')} rejects %s that is not described`, async (...row) => {
   const [, path, answer, problem] = row;
   await expect(hostThat(answer)(`http://host.test${path}`)).rejects.toThrow(problem);
 });

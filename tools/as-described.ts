@@ -3,12 +3,12 @@ import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 type Send = (request: Request) => Promise<Response>;
 
 /**
- * The same requests, each answer of the protocol held to the host's own API description: its status, its headers, its media type
- * and its body, in which no member may be that the description does not name.
+ * Wraps `fetch` so that every response of the protocol is checked against the host's own API description: status,
+ * headers, media type and body. A member of the body that the description does not name is an error.
  *
- * @param send reaches one host; the description is read through it, too
- * @returns what `send` returned
- * @throws {Error} for an answer that is not described; the message names the operation
+ * @param send sends a request to one host; the description is read with it too
+ * @returns a function that returns the response of `send`
+ * @throws {Error} for a response that the description does not cover; the message names the operation
  * @example
  * const send = asDescribed(fetch);
  * await send(`${url}/v1/runs`, { method: 'POST', headers, body });
@@ -22,7 +22,7 @@ export function asDescribed(send: Send): (input: string | Request, init?: Reques
     if (known !== undefined) return known;
     const reading = readDescription(send, origin, version);
     descriptions.set(key, reading);
-    // A host that was stopped meanwhile is asked again.
+    // A host that was down is asked again by the next request.
     reading.catch(() => descriptions.delete(key));
     return reading;
   }
@@ -32,7 +32,7 @@ export function asDescribed(send: Send): (input: string | Request, init?: Reques
     const { method, url } = request;
     const response = await send(request);
     const version = response.headers.get('svc-version');
-    // Whatever is not of the protocol carries no version.
+    // Only responses of the protocol name a version.
     if (version === null) return response;
     const { origin, pathname } = new URL(url);
     const problem = (await descriptionOf(origin, version)).problemOf(method, pathname, await seen(response));
@@ -41,7 +41,7 @@ export function asDescribed(send: Send): (input: string | Request, init?: Reques
   };
 }
 
-/** An answer as it is judged. A stream is left to who asked for it. */
+/** The checked parts of a response. The body of a stream is not read, because the caller reads it. */
 interface Seen {
   readonly status: number;
   readonly headers: Headers;
@@ -64,7 +64,8 @@ interface ApiDescription {
 async function readDescription(send: Send, origin: string, version: string): Promise<ApiDescription> {
   const headers = { 'svc-version': version, 'svc-client-version': '999.0' };
   const response = await send(new Request(`${origin}/openapi.json`, { headers }));
-  if (response.status !== 200) throw new Error(`The host does not serve its description: ${await response.text()}`);
+  if (response.status !== 200)
+    throw new Error(`GET /openapi.json: the host does not serve its description: ${await response.text()}`);
   const document = (await response.json()) as Document;
   closeObjects(document);
   const ajv = new Ajv2020({ strict: false, validateFormats: false, allErrors: true });
@@ -85,7 +86,8 @@ async function readDescription(send: Send, origin: string, version: string): Pro
       const pointer = ['paths', found, verb, 'responses', String(answer.status)];
       const described = operation.responses[answer.status];
       if (described === undefined) {
-        return `${operation.operationId} answered ${answer.status}, which its description does not know: ${answer.body}`;
+        const { operationId } = operation;
+        return `${operationId} answered ${answer.status}, which its description does not list: ${answer.body}`;
       }
       const problem = problemOfAnswer(described, answer, method === 'HEAD', required, (type) =>
         ajv.compile({ $ref: `${ROOT}#${pointerText([...pointer, 'content', type, 'schema'])}` }),
@@ -126,9 +128,9 @@ function problemOfAnswer(
   const unknown = [...headers.keys()].find((name) => !known.has(name) && !PLAIN.has(name));
   if (unknown !== undefined) return `its header ${unknown} is not described`;
   const types = Object.keys(described.content ?? {});
-  if (types.length === 0) return body === '' ? undefined : `it has a body, and none is described: ${body}`;
+  if (types.length === 0) return body === '' ? undefined : `it has a body, but none is described: ${body}`;
   if (mediaType === undefined || !types.includes(mediaType)) {
-    return `its media type is ${mediaType}, and ${types.join(', ')} is described`;
+    return `its media type is ${mediaType}, but ${types.join(', ')} is described`;
   }
   if (withoutBody || body === undefined) return undefined;
   const validate = validatorOf(mediaType);
@@ -139,14 +141,14 @@ function problemOfAnswer(
   return `${problems?.slice(0, 8).join('; ')} in ${body.slice(0, 2000)}`;
 }
 
-/** Fields of HTTP itself, which no description repeats. */
+/** Headers of HTTP itself, which descriptions omit. */
 const PLAIN: ReadonlySet<string> = new Set([
   ...['connection', 'content-encoding', 'content-length', 'content-type', 'date', 'keep-alive', 'transfer-encoding'],
 ]);
 
-/** A path, or a method of one, that the description does not have is refused in the envelope of every error. */
+/** Checks the response to a path or method that is not described: it must be an error in the common envelope. */
 function problemWithoutOperation({ status, body = '' }: Seen): string | undefined {
-  if (!OUTSIDE.has(status)) return `there is no description of what answered ${status}`;
+  if (!OUTSIDE.has(status)) return `status ${status} came from an operation that is not described`;
   const envelope = parsed(body);
   const isEnvelope =
     typeof envelope === 'object' &&
@@ -154,7 +156,7 @@ function problemWithoutOperation({ status, body = '' }: Seen): string | undefine
     'error' in envelope &&
     'message' in envelope &&
     Object.keys(envelope).every((key) => ['error', 'message', 'details', 'scopeRequired'].includes(key));
-  return isEnvelope || body === '' ? undefined : `its body is no error: ${body}`;
+  return isEnvelope || body === '' ? undefined : `its body is not an error envelope: ${body}`;
 }
 
 const OUTSIDE: ReadonlySet<number> = new Set([400, 401, 403, 404, 405, 406, 413, 426, 429, 501, 503]);
@@ -167,7 +169,7 @@ function parsed(text: string): unknown {
   }
 }
 
-/** `{name}` stands for one segment, `{path}` for one or more. */
+/** Converts a path template to a pattern: `{name}` matches one segment, `{path}` one or more. */
 function patternOf(path: string): RegExp {
   const parts = path.split(/(\{\w+\})/).map((part) => {
     if (part === '{path}') return '.+';
@@ -176,7 +178,7 @@ function patternOf(path: string): RegExp {
   return new RegExp(`^${parts.join('')}$`);
 }
 
-/** The more of a path is literal, the closer it is meant. */
+/** Returns the number of literal characters. Of several matching paths, the most literal one is meant. */
 function literalLength(path: string): number {
   return path.replace(/\{\w+\}/g, '').length;
 }
@@ -185,7 +187,7 @@ function pointerText(steps: readonly string[]): string {
   return steps.map((step) => `/${encodeURIComponent(step.replace(/~/g, '~0').replace(/\//g, '~1'))}`).join('');
 }
 
-/** A description is open to what later versions add; a test is not. */
+/** Closes every object schema: a description allows members of later versions, a test must not. */
 function closeObjects(value: unknown): void {
   if (typeof value !== 'object' || value === null) return;
   for (const member of Object.values(value)) closeObjects(member);

@@ -1,18 +1,20 @@
-/** All that is random in a test, from one seed. */
+/** A source of randomness that repeats itself for the same seed. */
 export interface Chance {
-  /** From 0 to below 1. */
+  /** Returns a number from 0 to below 1. */
   next(): number;
-  /** A whole number from 0 to below `limit`. */
+  /** Returns a whole number from 0 to below `limit`. */
   below(limit: number): number;
+  /** Returns true with the given probability, 0 to 1. */
   happens(probability: number): boolean;
+  /** Returns one of the items, each with the same probability. */
   pick<T>(items: readonly [T, ...T[]]): T;
-  /** So many bytes. */
+  /** Returns `size` bytes. */
   readonly random: (size: number) => Uint8Array;
 }
 
-/** The generator is mulberry32: small, fast, and good enough to shuffle a world with. */
+/** Creates a source from a seed. The generator is mulberry32, which is small, fast and good enough for tests. */
 export function chance(seed: number): Chance {
-  // Spread, because seeds are small numbers that lie beside each other.
+  // Seeds are often small neighbouring numbers, whose first values would be alike.
   let state = Math.imul(seed, 0x9e3779b1) >>> 0;
   const next = (): number => {
     state = (state + 0x6d2b79f5) >>> 0;

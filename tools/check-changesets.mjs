@@ -1,6 +1,6 @@
 /**
- * Holds the changesets that wait for a release to what a release can use: `node tools/check-changesets.mjs`. It needs no history
- * and no remote.
+ * Checks that the waiting changesets can be released: `node tools/check-changesets.mjs`. Needs no history and no
+ * remote.
  */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -26,7 +26,7 @@ export function checkChangesets(root) {
   ];
 }
 
-/** Who is private is never released, and that is said where changesets look. */
+/** Finds private workspaces that the configuration of changesets does not ignore, so that they would be released. */
 function configurationProblems(root, folder) {
   const { ignore = [] } = JSON.parse(readFileSync(join(folder, 'config.json'), 'utf8'));
   const hidden = workspaceManifests(root).filter((manifest) => !isPublic(manifest));
@@ -38,11 +38,11 @@ function configurationProblems(root, folder) {
 
 function textProblems(text, published) {
   const [, head, body] = /^---\r?\n([\s\S]*?)\r?\n---\r?\n([\s\S]*)$/.exec(text) ?? [];
-  if (head === undefined) return ['does not begin with the packages that it is about'];
+  if (head === undefined) return ['has no front matter. Begin with the packages that it releases'];
   const lines = head.split(/\r?\n/).filter((line) => line.trim() !== '');
   const problems = lines.flatMap((line) => {
     const [, , name, bump] = /^(['"]?)([^'"]+)\1:\s*(\w+)\s*$/.exec(line) ?? [];
-    if (name === undefined) return [`has a line that is no release: ${line}`];
+    if (name === undefined) return [`has a line that does not name a release: ${line}`];
     if (!published.includes(name)) return [`releases ${name}, which is not published`];
     return BUMPS.includes(bump) ? [] : [`releases ${name} as ${bump}; there are ${BUMPS.join(', ')}`];
   });
@@ -51,7 +51,7 @@ function textProblems(text, published) {
   return problems;
 }
 
-/** What is no workspace is nothing that a release could take along. */
+/** Returns the manifests of all workspaces, which are the packages that a release could include. */
 function workspaceManifests(root) {
   const { workspaces = [] } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
   const parents = workspaces.filter((pattern) => pattern.endsWith('/*')).map((pattern) => pattern.slice(0, -2));

@@ -25,12 +25,12 @@ const TREE = {
 describe('a changeset', () => {
   const problemsOf = (text: string) => checkChangesets(temporaryTree({ ...TREE, '.changeset/one.md': text }));
 
-  test('passes when it names packages, their bumps, and what changes', () => {
+  test('passes when it names packages, their bumps and the change', () => {
     expect(problemsOf("---\n'@svc/a': minor\n---\n\nIt does more.\n")).toEqual([]);
   });
 
   test.each([
-    ['without its head', 'It does more.', 'does not begin with the packages'],
+    ['without its head', 'It does more.', 'has no front matter'],
     ['without a text', "---\n'@svc/a': minor\n---\n", 'does not say what changes'],
     ['without a package', '---\n\n---\nIt does more.', 'releases nothing'],
     ['of an unknown package', "---\n'@svc/b': minor\n---\nIt does more.", 'releases @svc/b, which is not published'],
@@ -40,13 +40,13 @@ describe('a changeset', () => {
       'releases @svc/example, which is not published',
     ],
     ['of an unknown bump', "---\n'@svc/a': huge\n---\nIt does more.", 'releases @svc/a as huge'],
-    ['with a line that is none', '---\n@svc/a\n---\nIt does more.', 'has a line that is no release: @svc/a'],
-  ])('is refused %s', (_, text, problem) => {
+    ['with a malformed line', '---\n@svc/a\n---\nIt does more.', 'has a line that does not name a release: @svc/a'],
+  ])('is rejected %s', (_, text, problem) => {
     expect(problemsOf(text)).toEqual([expect.stringContaining(`.changeset/one.md ${problem}`)]);
   });
 });
 
-test('a private workspace that could be released is named', () => {
+test('names a private workspace that could be released', () => {
   const tree = { ...TREE, '.changeset/config.json': {} };
   expect(checkChangesets(temporaryTree(tree))).toEqual([
     expect.stringContaining('does not ignore the private @svc/example'),

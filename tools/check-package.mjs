@@ -1,5 +1,5 @@
 /**
- * Holds the packages to one skeleton, and what would be published to its users' compilers and runtimes:
+ * Checks that all packages have the same skeleton, and that their tarballs install, import and compile for a user:
  * `node tools/check-package.mjs`, after a build.
  */
 import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -15,7 +15,7 @@ import { skeletonProblems } from './package-skeleton.mjs';
 import { pack, tarballProblems } from './package-tarball.mjs';
 
 /**
- * @param {string} root a checkout that is built
+ * @param {string} root a built checkout
  * @param {string} workspace an empty folder outside of it
  * @returns {Promise<string[]>} one sentence for each problem
  */

@@ -44,7 +44,7 @@ const TREE = {
 describe('the skeleton of a package', () => {
   const problemsOf = (tree: Record<string, unknown>) => skeletonProblems(temporaryTree(tree), 'packages/a');
 
-  test('passes when nothing is missing', () => {
+  test('passes when it is complete', () => {
     expect(problemsOf(TREE)).toEqual([]);
   });
 
@@ -82,7 +82,7 @@ describe('the skeleton of a package', () => {
 describe('a tarball', () => {
   const FILES = ['package.json', 'README.md', 'LICENSE', 'src/index.ts', 'dist/index.js', 'dist/index.d.ts'];
 
-  test('passes when it holds what its package.json names', () => {
+  test('passes when it has every file that its package.json names', () => {
     expect(tarballProblems(FILES, MANIFEST)).toEqual([]);
   });
 
@@ -98,7 +98,7 @@ describe('a tarball', () => {
     },
   );
 
-  test('holds no declaration whose source is gone', () => {
+  test('must not have a declaration whose source is gone', () => {
     expect(tarballProblems([...FILES, 'dist/old.d.ts'], MANIFEST)).toEqual([
       expect.stringContaining('dist/old.d.ts, whose source is gone'),
     ]);

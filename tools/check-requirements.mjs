@@ -1,8 +1,8 @@
 /**
- * Holds `docs/requirements.json` and the tests that cite it together.
+ * Checks `docs/requirements.json` against the tests that cite it.
  *
- * `node tools/check-requirements.mjs` fails on a malformed list and on a citation of an unknown id. It prints
- * how many rules of each package are cited; `--uncited` also lists those that are not.
+ * `node tools/check-requirements.mjs` fails on a malformed list and on a citation of an unknown id. It prints the
+ * number of cited rules of each package; `--uncited` also lists the uncited rules.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -10,7 +10,7 @@ import { argv, exit } from 'node:process';
 import { fileURLToPath } from 'node:url';
 
 /**
- * Judges the list together with the sources that cite it.
+ * Checks the list together with the sources that cite it.
  *
  * @param {unknown} document the parsed `docs/requirements.json`
  * @param {readonly { path: string, text: string }[]} sources
@@ -46,10 +46,10 @@ const FIELDS = ['id', 'section', 'level', 'sentence', 'package'];
 const ID = /^[a-z0-9]+(-[a-z0-9]+)*(\.[a-z0-9]+(-[a-z0-9]+)*){2}$/;
 
 /**
- * Everything that is wrong with the list itself, one sentence each.
+ * Checks the list itself.
  *
  * @param {unknown} document
- * @returns {string[]}
+ * @returns {string[]} one sentence for each problem
  */
 export function problemsOfDocument(document) {
   const requirements = requirementsOf(document);
@@ -87,7 +87,7 @@ function isFilled(value) {
 }
 
 /**
- * The literal ids of every `covers` call of a source text, however its arguments are quoted and broken over lines.
+ * Finds the literal ids in every `covers` call of a source text, in any quotes and over several lines.
  *
  * @param {string} text
  * @returns {{ id: string, line: number }[]}
@@ -123,7 +123,10 @@ const CITING = [
   /^soak\/[^/]+\.test\.ts$/,
 ];
 
-/** Paths with forward slashes, relative to the root; what is installed or built is not looked into. */
+/**
+ * Returns the paths of files below a directory, relative to the root and with forward slashes. Skips installed and
+ * built files.
+ */
 function filesBelow(root, directory) {
   return readdirSync(join(root, directory), { withFileTypes: true }).flatMap((entry) => {
     const path = `${directory}/${entry.name}`;

@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { covers } from './covers.ts';
 
-/** The script is plain JavaScript; these are the parts of it that the tests hold on to. */
+/** The types of the script, which is plain JavaScript. */
 interface Check {
   checkRequirements(document: unknown, sources: readonly Source[]): Outcome;
   citationsIn(text: string): { id: string; line: number }[];
@@ -34,7 +34,7 @@ const rule = {
   package: 'webhook-verify',
 };
 
-// This file is scanned too: what reads as a citation would be taken for one, so fixtures are put together.
+// The script scans this file too, so fixtures are composed: a literal call would count as a citation.
 const call = (args: string) => `describe(${'covers'}(${args}), () => {});`;
 const source = (args: string): Source => ({ path: 'packages/auth/src/key.test.ts', text: call(args) });
 
@@ -55,7 +55,7 @@ describe('the requirements of this repository', () => {
   });
 });
 
-describe('a list is refused', () => {
+describe('a list is rejected', () => {
   test.each([
     ['with an id twice', [rule, rule], 'appears twice'],
     ['with a package that does not exist', [{ ...rule, package: 'common' }], "unknown package 'common'"],
@@ -74,7 +74,7 @@ describe('a list is refused', () => {
 });
 
 describe('citations', () => {
-  test('of an unknown id are a problem that says where', () => {
+  test('of an unknown id are a problem that names the line', () => {
     const { problems } = checkRequirements({ requirements: [rule] }, [source(`'webhooks.verify.fresh'`)]);
     expect(problems).toEqual(["packages/auth/src/key.test.ts:1 cites the unknown id 'webhooks.verify.fresh'"]);
   });
@@ -124,7 +124,7 @@ describe('the script', () => {
   const run = (...args: string[]) =>
     spawnSync(execPath, [join(root, 'tools/check-requirements.mjs'), ...args], { encoding: 'utf8' });
 
-  test('succeeds on a tree without an unknown id, and lists what is uncited when asked', () => {
+  test('succeeds on a tree without an unknown id, and lists uncited rules with --uncited', () => {
     expect(run()).toMatchObject({ status: 0, stdout: expect.stringContaining('webhook-verify   0/1 cited') });
     expect(run('--uncited').stdout).toContain(`\n${rule.id}\n`);
   });
@@ -145,7 +145,7 @@ describe('a title', () => {
 
   test('of an unknown id is an error that names the closest ones', () => {
     expect(() => title('webhooks.verify.freshnes')).toThrow(
-      /Unknown requirement 'webhooks\.verify\.freshnes'\. Closest: webhooks\.verify\.freshness,/,
+      /'webhooks\.verify\.freshnes' is not in .+\. The closest ids are webhooks\.verify\.freshness,/,
     );
   });
 });

@@ -1,6 +1,6 @@
 /**
- * `node tools/count-tests.mjs REPORT` says in one line what vitest's JSON report counted, and fails when a test failed or none
- * ran. It runs on whatever Node a machine has.
+ * `node tools/count-tests.mjs REPORT` prints the counts of vitest's JSON report in one line, and fails when a test
+ * failed or none ran. It runs on any Node.
  */
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
@@ -8,9 +8,9 @@ import { argv } from 'node:process';
 import { fileURLToPath } from 'node:url';
 
 /**
- * A file that could not be loaded has no tests to count, and counts as one that failed.
+ * Counts the tests of a report. A file that could not be loaded counts as one failed test.
  *
- * @param {string} text the report; empty when vitest did not get to write it
+ * @param {string} text the report; empty when vitest ended before it wrote one
  * @returns {{ passed: number, failed: number }}
  */
 export function countTests(text) {

@@ -39,6 +39,6 @@ test.each([
   ],
   ['none ran', { numPassedTests: 0, numFailedTests: 0, testResults: [] }, '0 passed, 0 failed', 1],
   ['there is no report', '', '0 passed, 0 failed', 1],
-])('when %s', (_, report, line, status) => {
+])('counts the tests when %s', (_, report, line, status) => {
   expect(count(report)).toEqual({ status, line });
 });

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 
 /**
- * Titles a group of tests with the rules that it holds the code to.
+ * Returns the title of a group of tests that check rules of the interface.
  *
  * @param ids rules of `docs/requirements.json`; literals, so that `tools/check-requirements.mjs` can count them
  * @returns the title: every id with its sentence
@@ -16,7 +16,9 @@ export function covers(...ids: [string, ...string[]]): string {
 function titleOf(id: string): string {
   const sentence = sentences.get(id);
   if (sentence === undefined) {
-    throw new Error(`Unknown requirement '${id}'. Closest: ${closestTo(id).join(', ')}`);
+    throw new Error(
+      `covers: '${id}' is not in docs/requirements.json. The closest ids are ${closestTo(id).join(', ')}.`,
+    );
   }
   return `${id}: ${sentence}`;
 }
@@ -37,7 +39,7 @@ function closestTo(id: string): string[] {
     .map(({ known }) => known);
 }
 
-/** Levenshtein's distance, one row at a time. */
+/** Computes Levenshtein's distance, one row at a time. */
 function editDistance(from: string, to: string): number {
   let row = Array.from({ length: to.length + 1 }, (_, column) => column);
   for (const [line, letter] of [...from].entries()) {

@@ -1,13 +1,13 @@
 import { builtinModules, createRequire } from 'node:module';
 import { gzipSync } from 'node:zlib';
 
-// The bundler that comes with tsup.
+// esbuild is a dependency of tsup.
 const { build } = createRequire(createRequire(import.meta.url).resolve('tsup'))('esbuild');
 
-/** Both spellings: a build that drops `node:` leaves the other one. */
+/** Node's modules with and without `node:`, because a build may drop the prefix. */
 const BUILTINS = new Set([...builtinModules, ...builtinModules.map((name) => `node:${name}`)]);
 
-/** What a bundler for browsers, or Node, takes from `exports` and `imports`. */
+/** The conditions with which bundlers for browsers and for Node resolve `exports` and `imports`. */
 const SETTINGS = {
   neutral: {
     platform: 'neutral',
@@ -20,16 +20,16 @@ const SETTINGS = {
 /**
  * Bundles an entry with everything that it imports.
  *
- * @param {string} root a checkout that is built
+ * @param {string} root a built checkout
  * @param {{ name: string, runtime: 'neutral' | 'node' }} entry
  * @returns {Promise<{ kB: number, builtins: { name: string, by: string }[] }>} `kB`: minified and gzipped, in
  *   thousands of bytes; `builtins`: Node's modules that are imported, and by which files
- * @throws {Error} when an import leads nowhere
+ * @throws {Error} when an import cannot be resolved
  */
 export async function bundle(root, { name, runtime }) {
   const { outputFiles, metafile } = await build({
     ...SETTINGS[runtime],
-    // All names, so that nothing is shaken off.
+    // All names, so that tree shaking removes nothing.
     stdin: { contents: `export * from ${JSON.stringify(name)};`, resolveDir: root },
     absWorkingDir: root,
     bundle: true,

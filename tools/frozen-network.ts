@@ -2,15 +2,16 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { connect, createServer, type Socket } from 'node:net';
 
-/** A way to a server through which nothing may come for a while, and no connection ends either. */
+/** A proxy in front of a server that can stop to forward bytes without closing a connection, as a lost network does. */
 export interface FrozenNetwork {
+  /** The port of the proxy. */
   readonly port: number;
-  /** From now on, neither side hears anything of the other. */
+  /** Drops all bytes, and hides all closed connections, from now on. */
   freeze(): void;
   close(): Promise<void>;
 }
 
-/** Leads to a port of this machine. */
+/** Starts a proxy to a port of this machine. */
 export async function frozenNetwork(to: number): Promise<FrozenNetwork> {
   const sockets = new Set<Socket>();
   let isFrozen = false;

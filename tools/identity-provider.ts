@@ -8,47 +8,70 @@ export interface IdentityProvider {
   readonly port: number;
   readonly clientId: string;
   readonly clientSecret: string;
-  /** Tokens of a machine, for this host unless the resource is another. */
+  /** Gets the tokens of a client. Default resource: {@link RESOURCE}. */
   clientToken(options?: { resource?: string; scope?: string; dpop?: string }): Promise<Record<string, unknown>>;
-  /** Signs somebody in as a browser does, and returns the access token and the ID token. */
+  /** Signs a user in as a browser does. Returns the access token and the ID token. */
   userTokens(login: string, resource?: string): Promise<Record<string, unknown>>;
   stop(): Promise<void>;
 }
 
+/** The default resource of tokens. */
 export const RESOURCE = 'https://svc.example.com';
 
 /**
- * Starts one.
+ * Starts a provider.
  *
  * @param options.keys private JWKs to sign with
- * @param options.port the one of an earlier provider, to take its place
+ * @param options.port the port of an earlier provider, to replace it. Default: a free port
  */
 export async function startIdentityProvider(options: { keys: object[]; port?: number }): Promise<IdentityProvider> {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(options.port ?? 0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
   const issuer = `http://127.0.0.1:${port}`;
-  const [clientId, clientSecret] = ['machine', 'a-secret-of-the-machine-in-this-test'];
-  const redirectUri = 'https://app.example.com/callback';
+  server.on('request', new Provider(issuer, configurationOf(options.keys)).callback());
+  return {
+    issuer,
+    port,
+    clientId: CLIENT,
+    clientSecret: SECRET,
+    clientToken: ({ resource = RESOURCE, scope = 'runs:read', dpop } = {}) => {
+      const parameters = { grant_type: 'client_credentials', resource, scope };
+      return token(issuer, CLIENT, parameters, dpop === undefined ? {} : { dpop });
+    },
+    userTokens: (login, resource = RESOURCE) => userTokens(issuer, login, resource),
+    stop: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
 
-  const configuration: Configuration = {
+const CLIENT = 'machine';
+const APP = 'app';
+const SECRET = 'a-secret-of-the-machine-in-this-test';
+const REDIRECT_URI = 'https://app.example.com/callback';
+
+function configurationOf(keys: object[]): Configuration {
+  return {
     clients: [
       {
-        client_id: clientId,
-        client_secret: clientSecret,
+        client_id: CLIENT,
+        client_secret: SECRET,
         grant_types: ['client_credentials'],
         redirect_uris: [],
         response_types: [],
       },
       {
-        client_id: 'app',
-        client_secret: clientSecret,
+        client_id: APP,
+        client_secret: SECRET,
         grant_types: ['authorization_code'],
-        redirect_uris: [redirectUri],
+        redirect_uris: [REDIRECT_URI],
         response_types: ['code'],
       },
     ],
-    jwks: { keys: options.keys } as NonNullable<Configuration['jwks']>,
+    jwks: { keys } as NonNullable<Configuration['jwks']>,
     cookies: { keys: ['only for this test'] },
     clientDefaults: { id_token_signed_response_alg: 'ES256' },
     enabledJWA: { idTokenSigningAlgValues: ['ES256'], dPoPSigningAlgValues: ['ES256'] },
@@ -71,53 +94,44 @@ export async function startIdentityProvider(options: { keys: object[]; port?: nu
     },
     extraTokenClaims: () => ({ svc_tenant: 'acme', svc_workspaces: ['acme-prod'] }),
   };
-  const provider = new Provider(issuer, configuration);
-  server.on('request', provider.callback());
-
-  async function token(parameters: Record<string, string>, id: string, headers: Record<string, string> = {}) {
-    const response = await fetch(`${issuer}/token`, {
-      method: 'POST',
-      headers: { authorization: `Basic ${Buffer.from(`${id}:${clientSecret}`).toString('base64')}`, ...headers },
-      body: new URLSearchParams(parameters),
-    });
-    const body: Record<string, unknown> = await response.json();
-    if (response.status !== 200) throw new Error(`The provider answered ${response.status}: ${JSON.stringify(body)}`);
-    return body;
-  }
-
-  return {
-    issuer,
-    port,
-    clientId,
-    clientSecret,
-    clientToken: ({ resource = RESOURCE, scope = 'runs:read', dpop } = {}) =>
-      token({ grant_type: 'client_credentials', resource, scope }, clientId, dpop === undefined ? {} : { dpop }),
-    async userTokens(login, resource = RESOURCE) {
-      const verifier = 'v'.repeat(43);
-      const digest = await crypto.subtle.digest('SHA-256', Buffer.from(verifier));
-      const query = new URLSearchParams({
-        client_id: 'app',
-        response_type: 'code',
-        redirect_uri: redirectUri,
-        scope: 'openid runs:read',
-        resource,
-        nonce: 'n-1',
-        code_challenge: Buffer.from(digest).toString('base64url'),
-        code_challenge_method: 'S256',
-      });
-      const code = await signIn(`${issuer}/auth?${query}`, login, redirectUri);
-      const parameters = { grant_type: 'authorization_code', code, redirect_uri: redirectUri, code_verifier: verifier };
-      return token({ ...parameters, resource }, 'app');
-    },
-    stop: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
-  };
 }
 
-/** Follows redirects and submits the provider's own pages, cookies and all, until it hands out the code. */
+async function token(
+  issuer: string,
+  clientId: string,
+  parameters: Record<string, string>,
+  headers: Record<string, string> = {},
+): Promise<Record<string, unknown>> {
+  const response = await fetch(`${issuer}/token`, {
+    method: 'POST',
+    headers: { authorization: `Basic ${Buffer.from(`${clientId}:${SECRET}`).toString('base64')}`, ...headers },
+    body: new URLSearchParams(parameters),
+  });
+  const body: Record<string, unknown> = await response.json();
+  if (response.status !== 200) throw new Error(`The provider returned ${response.status}: ${JSON.stringify(body)}`);
+  return body;
+}
+
+/** Runs the authorization code flow with PKCE. */
+async function userTokens(issuer: string, login: string, resource: string): Promise<Record<string, unknown>> {
+  const verifier = 'v'.repeat(43);
+  const digest = await crypto.subtle.digest('SHA-256', Buffer.from(verifier));
+  const query = new URLSearchParams({
+    client_id: APP,
+    response_type: 'code',
+    redirect_uri: REDIRECT_URI,
+    scope: 'openid runs:read',
+    resource,
+    nonce: 'n-1',
+    code_challenge: Buffer.from(digest).toString('base64url'),
+    code_challenge_method: 'S256',
+  });
+  const code = await signIn(`${issuer}/auth?${query}`, login, REDIRECT_URI);
+  const parameters = { grant_type: 'authorization_code', code, redirect_uri: REDIRECT_URI, code_verifier: verifier };
+  return token(issuer, APP, { ...parameters, resource });
+}
+
+/** Follows redirects and submits the provider's own pages, with cookies, until the provider returns the code. */
 async function signIn(start: string, login: string, redirectUri: string): Promise<string> {
   const cookies = new Map<string, string>();
   let request: { url: string; form?: URLSearchParams } = { url: start };
@@ -136,7 +150,7 @@ async function signIn(start: string, login: string, redirectUri: string): Promis
     if (location?.startsWith(redirectUri)) {
       const found = new URL(location).searchParams;
       const code = found.get('code');
-      if (code === null) throw new Error(`The provider refused to sign in: ${found}`);
+      if (code === null) throw new Error(`The provider rejected the sign-in: ${found}`);
       return code;
     }
     if (location !== null) {
@@ -145,9 +159,10 @@ async function signIn(start: string, login: string, redirectUri: string): Promis
       const page = await response.text();
       const [, action] = /action="([^"]+)"/.exec(page) ?? [];
       const [, prompt] = /name="prompt" value="([^"]+)"/.exec(page) ?? [];
-      if (action === undefined || prompt === undefined) throw new Error(`Not a page to sign in: ${page.slice(0, 500)}`);
+      if (action === undefined || prompt === undefined)
+        throw new Error(`The provider returned a page without a form: ${page.slice(0, 500)}`);
       request = { url: new URL(action, url).href, form: new URLSearchParams({ prompt, login, password: 'any' }) };
     }
   }
-  throw new Error('The provider never came to an end.');
+  throw new Error('The provider returned no code within 12 steps.');
 }

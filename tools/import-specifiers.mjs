@@ -1,11 +1,11 @@
 /**
- * Reads what a TypeScript or JavaScript file imports, without a parser: comments, strings, templates and regular expressions are
- * told apart, and the few forms of an import are then easy to see.
+ * Finds the imports of a TypeScript or JavaScript file without a parser: it separates comments, strings, templates and
+ * regular expressions, and then matches the few forms of an import.
  *
  * @param {string} text
  * @returns {Import[]}
  *
- * @typedef {{ specifier: string, line: number, star: boolean }} Import `star`: by `export *`
+ * @typedef {{ specifier: string, line: number, star: boolean }} Import `star`: true for `export *`
  */
 export function importsOf(text) {
   const tokens = tokensOf(text);
@@ -21,7 +21,7 @@ export function importsOf(text) {
   });
 }
 
-/** `import 'x'`, `import('x')`, `import … from 'x'` */
+/** Reads `import 'x'`, `import('x')` and `import … from 'x'`. */
 function importSource(tokens, index) {
   const next = tokens[index + 1];
   if (isString(next)) return next;
@@ -29,7 +29,9 @@ function importSource(tokens, index) {
   return next?.text === '.' ? undefined : sourceAfter(tokens, index + 1);
 }
 
-/** `export { … } from 'x'`, `export * from 'x'`, both also with `type`; every other export names something of the file itself. */
+/**
+ * Reads `export { … } from 'x'` and `export * from 'x'`, also with `type`. Every other export is of the file itself.
+ */
 function exportSource(tokens, index) {
   const start = tokens[index + 1]?.text === 'type' ? index + 2 : index + 1;
   const opening = tokens[start]?.text;
@@ -58,7 +60,7 @@ const TOKEN = {
   template: /(?:\\[\s\S]|\$(?!\{)|[^`\\$])*(?:`|\$\{)/y,
 };
 
-/** Words after which a slash begins a regular expression, though they look like values. */
+/** Keywords after which a slash begins a regular expression; after any other word it divides. */
 const BEFORE_REGEX = new Set([
   'return',
   'typeof',
@@ -74,10 +76,10 @@ const BEFORE_REGEX = new Set([
   'yield',
 ]);
 
-/** A template without substitutions counts as a string: `import(`x`)` is an import. */
+/** Splits a text into tokens. A template without substitutions is a string, because `import(`x`)` is an import. */
 function tokensOf(text) {
   const tokens = [];
-  /** One entry an open brace: whether closing it returns to a template. */
+  /** One entry for each open brace: true when closing it returns to a template. */
   const braces = [];
   let at = 0;
   while (at < text.length) {

@@ -7,7 +7,7 @@ interface Reader {
 const { importsOf }: Reader = await import(new URL('./import-specifiers.mjs', import.meta.url).href);
 const specifiersOf = (text: string) => importsOf(text).map(({ specifier }) => specifier);
 
-describe('an import is read in every form', () => {
+describe('finds an import', () => {
   test.each([
     ['of names', "import { a, b as c } from 'x';"],
     ['over lines', "import {\n  a,\n  b,\n} from 'x';"],
@@ -30,7 +30,7 @@ describe('an import is read in every form', () => {
     expect(specifiersOf(text)).toEqual(['x']);
   });
 
-  test('with its line, and whether it is a star', () => {
+  test('with its line, and with a mark for export *', () => {
     expect(importsOf("// one\nexport * from 'x';\nexport * as b from 'y';\nimport * as c from 'z';")).toEqual([
       { specifier: 'x', line: 2, star: true },
       { specifier: 'y', line: 3, star: true },
@@ -39,7 +39,7 @@ describe('an import is read in every form', () => {
   });
 });
 
-describe('what only looks like an import is not one', () => {
+describe('finds no import', () => {
   test.each([
     ['in a line comment', "// import 'x';"],
     ['in a comment', "/* import 'x';\n import 'x'; */"],
@@ -50,7 +50,7 @@ describe('what only looks like an import is not one', () => {
     ['in a regular expression', "const a = /import 'x'/;"],
     ['a property', "a.import('x');"],
     ['the module itself', 'const a = import.meta.url; const from = "x";'],
-    ['an export of what is here', "export { a }; const from = 'x';"],
+    ['an export of a local name', "export { a }; const from = 'x';"],
     ['an export of a value', "export const from = 'x';"],
   ])('%s', (_, text) => {
     expect(specifiersOf(text)).toEqual([]);

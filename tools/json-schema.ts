@@ -1,10 +1,10 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 
 /**
- * Holds values to a JSON Schema.
+ * Compiles a JSON Schema.
  *
- * @returns what is wrong with a value; empty when it is valid
- * @throws {Error} for what is no schema
+ * @returns a function that returns one sentence for each problem of a value; none when it is valid
+ * @throws {Error} when the schema is malformed
  * @example
  * expect(validator(schema)(body)).toEqual([]);
  */

@@ -4,13 +4,13 @@ import { execPath } from 'node:process';
 import { run } from './bootstrap/children.mjs';
 
 /**
- * Uses tarballs as a stranger does: unpacked in an empty folder beside nothing but the dependencies that they declare.
+ * Uses tarballs as a user does: unpacks them in an empty folder that has only the dependencies that they declare.
  *
  * @param {string} root the checkout, whose node_modules has the third-party packages
- * @param {string} folder an empty one, outside of the checkout
+ * @param {string} folder an empty folder outside of the checkout
  * @param {readonly { name: string, tarball: string }[]} packages
  * @param {readonly { name: string, runtime: 'neutral' | 'node' }[]} entries
- * @returns {Promise<string[]>} one sentence for each thing that does not work
+ * @returns {Promise<string[]>} one sentence for each problem
  */
 export async function consumerProblems(root, folder, packages, entries) {
   writeJson(join(folder, 'package.json'), { name: 'consumer', private: true, type: 'module' });
@@ -19,7 +19,7 @@ export async function consumerProblems(root, folder, packages, entries) {
   for (const { name } of packages) linkDependencies(root, folder, name, own);
   link(root, folder, '@types/node');
   const imports = await Promise.all(entries.map(({ name }) => importProblem(folder, name)));
-  // Without Node's types first: the declarations of a neutral entry do not need them.
+  // Without Node's types: the declarations of a neutral entry must not need them.
   const neutral = await compileProblem(
     root,
     folder,
@@ -38,7 +38,7 @@ async function unpack(tarball, into) {
 }
 
 function linkDependencies(root, folder, name, own) {
-  // A stranger who uses an entry that needs a peer has it, too.
+  // A user of an entry that needs a peer has installed the peer.
   const { dependencies = {}, peerDependencies = {} } = JSON.parse(
     readFileSync(join(folder, 'node_modules', name, 'package.json'), 'utf8'),
   );
@@ -62,7 +62,7 @@ async function importProblem(folder, name) {
   return code === 0 ? undefined : `${name} does not import from its tarball: ${output}`;
 }
 
-/** Declarations of dependencies included, so nothing in ours needs `skipLibCheck`. */
+/** Compiles a consumer with `skipLibCheck: false`, so that errors in our declarations are found. */
 async function compileProblem(root, folder, title, entries, types) {
   const lines = entries.map(({ name }, index) => `export * as entry${index} from '${name}';`);
   writeFileSync(join(folder, `${title}.ts`), `${lines.join('\n')}\n`);

@@ -2,10 +2,10 @@ import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 
 const FILES = ['README.md', 'CHANGELOG.md', 'LICENSE', 'tsconfig.json', 'tsup.config.ts'];
-/** Each holds something, since an empty folder does not outlive a clone. */
+/** Each must contain a file, because Git does not store an empty folder. */
 const FOLDERS = ['src', 'test'];
 
-/** What package.json says in every package; a function judges what differs from one to the next. */
+/** The checks of the fields that every package.json must have. */
 const FIELDS = {
   name: (value) => typeof value === 'string' && value.startsWith('@svc/'),
   version: isFilled,
@@ -20,11 +20,11 @@ const FIELDS = {
   publishConfig: (value) => value?.access === 'public' && value?.provenance === true,
 };
 
-/** The order matters: the first condition that a reader knows is taken. Node may have a build of its own. */
+/** In this order, because a resolver takes the first condition that it knows. `node` is optional. */
 const CONDITIONS = ['@svc/source', 'types', 'node', 'default'];
 
 /**
- * Whether a package is built like its neighbours.
+ * Checks that a package has the files, folders and manifest fields that every package has.
  *
  * @param {string} root a checkout
  * @param {string} folder of the package, relative to the root
@@ -35,10 +35,10 @@ export function skeletonProblems(root, folder) {
   const manifest = readManifest(at('package.json'));
   const problems = [
     ...FILES.filter((name) => !existsSync(at(name))).map((name) => `has no ${name}`),
-    ...FOLDERS.filter((name) => !isFilledFolder(at(name))).map((name) => `has no ${name}/ with anything in it`),
+    ...FOLDERS.filter((name) => !isFilledFolder(at(name))).map((name) => `has no ${name}/ with a file`),
     ...Object.entries(FIELDS)
       .filter(([field, isRight]) => !isRight(manifest[field]))
-      .map(([field]) => `has a package.json whose ${field} is missing or is not as in the other packages`),
+      .map(([field]) => `has a package.json whose ${field} is missing or differs from the other packages`),
     ...conditionProblems(manifest.exports ?? {}),
     ...siblingProblems(root, manifest),
   ];
@@ -58,7 +58,7 @@ function conditionProblems(exports) {
     .map(([subpath]) => `exports ${subpath} under other conditions than ${CONDITIONS.join(', ')}`);
 }
 
-/** Ordinary dependencies on the version that is here: a sibling as a peer would make each of its minors our major. */
+/** A sibling must be a dependency on its current version: as a peer, each of its minors would be a major of ours. */
 function siblingProblems(root, { dependencies = {}, peerDependencies = {} }) {
   const versions = new Map(
     readdirSync(join(root, 'packages')).map((name) => {
@@ -72,7 +72,7 @@ function siblingProblems(root, { dependencies = {}, peerDependencies = {} }) {
       .map((name) => `has ${name} as a peer; it belongs in dependencies`),
     ...Object.entries(dependencies)
       .filter(([name, range]) => versions.has(name) && range !== `^${versions.get(name)}`)
-      .map(([name, range]) => `asks for ${name} ${range}, and here it is ${versions.get(name)}`),
+      .map(([name, range]) => `depends on ${name} ${range}, but its version is ${versions.get(name)}`),
   ];
 }
 

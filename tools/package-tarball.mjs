@@ -4,10 +4,10 @@ import { run, withoutInstalledPrograms } from './bootstrap/children.mjs';
 /**
  * Packs a package as it would be published.
  *
- * @param {string} root a checkout that is built
+ * @param {string} root a built checkout
  * @param {string} folder of the package
- * @param {string} into where the tarball is put
- * @returns {Promise<{ path: string, files: string[] }>} the tarball and what is in it
+ * @param {string} into the folder for the tarball
+ * @returns {Promise<{ path: string, files: string[] }>} the tarball and the paths in it
  */
 export async function pack(root, folder, into) {
   const args = ['pack', '--json', '--loglevel=error', '--pack-destination', into];
@@ -18,7 +18,7 @@ export async function pack(root, folder, into) {
   };
   const { code, output } = await run('npm', args, options);
   if (code !== 0) throw new Error(`npm pack failed in ${folder}:\n${output}`);
-  // Before the list stands what the package's own scripts print.
+  // The list follows the output of the package's own scripts.
   const [{ filename, files }] = JSON.parse(output.slice(output.indexOf('[\n')));
   return { path: join(into, filename), files: files.map(({ path }) => path) };
 }
@@ -27,11 +27,11 @@ const NEEDED = ['package.json', 'README.md', 'LICENSE'];
 const FORBIDDEN = [/\.test\./, /^test\//, /\.tsbuildinfo/, /(^|\/)\.env/, /^dist\/.*(?<!\.d)\.ts$/];
 
 /**
- * Whether a tarball holds what it should, and only that.
+ * Checks that a tarball has every needed file and no other.
  *
  * @param {readonly string[]} files the paths in it
  * @param {object} manifest its package.json
- * @returns {string[]}
+ * @returns {string[]} one sentence for each problem
  */
 export function tarballProblems(files, manifest) {
   const present = new Set(files);

@@ -5,27 +5,32 @@ import { createServer } from 'node:net';
 import { arch, platform, tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 
-/** A PostgreSQL server of its own, on loopback, in a folder that goes with it. */
+/** A PostgreSQL server on the loopback interface, with its data in a temporary folder. */
 export interface PostgresServer {
   readonly url: string;
   /**
-   * Ends it without letting it finish anything, and starts it again on what it had written.
+   * Ends the server without a clean shutdown, and starts it again on its data.
    *
-   * @param signal `SIGQUIT`: its own "immediate" shutdown; `SIGKILL`: its first process dies, and the others notice
+   * @param signal `SIGQUIT` for PostgreSQL's "immediate" shutdown; `SIGKILL` to kill its first process
    */
   crash(signal: 'SIGQUIT' | 'SIGKILL'): Promise<void>;
+  /** Stops the server, and removes its temporary folder. */
   stop(): Promise<void>;
 }
 
+/** Options of {@link startPostgres}. */
 export interface PostgresOptions {
-  /** Keeps its data here, and leaves them. Others must be able to pass through the folders above. Default: in a temporary folder. */
+  /**
+   * A folder for the data, which `stop` keeps. Other accounts must be able to enter its parents. Default: a temporary
+   * folder.
+   */
   readonly keepIn?: string;
 }
 
 /**
  * Starts a real PostgreSQL for tests, from the binaries that npm installed.
  *
- * @throws {Error} when it cannot be started; the message holds what it printed
+ * @throws {Error} when it cannot be started; the message has its output
  */
 export async function startPostgres({ keepIn }: PostgresOptions = {}): Promise<PostgresServer> {
   const folder = mkdtempSync(join(tmpdir(), 'svc-postgres-'));
@@ -53,11 +58,11 @@ export async function startPostgres({ keepIn }: PostgresOptions = {}): Promise<P
         server = await soon(launch);
       },
       async stop() {
-        // It waits for its clients to leave, which they may still be doing, and then writes all that it holds to disk, for which
-        // nobody has asked: what it has acknowledged is there already.
-        const impatience = setTimeout(() => server.kill('SIGQUIT'), PATIENCE_MS);
+        // A clean shutdown waits for clients to disconnect and writes a checkpoint, which a test does not need:
+        // acknowledged data are on disk already.
+        const escalation = setTimeout(() => server.kill('SIGQUIT'), PATIENCE_MS);
         await ended(server, 'SIGTERM');
-        clearTimeout(impatience);
+        clearTimeout(escalation);
         remove();
       },
     };
@@ -73,7 +78,7 @@ const NOBODY = { uid: 65_534, gid: 65_534 };
 const DEADLINE_MS = 30_000;
 const PATIENCE_MS = 2000;
 
-/** Where the account that runs them can read them: root's checkout may be root's alone. */
+/** Copies the binaries when run by root, because the other account may not be able to read root's checkout. */
 async function readableBinaries(folder: string): Promise<{ readonly initdb: string; readonly postgres: string }> {
   const { initdb, postgres } = await binaries();
   if (!isRoot) return { initdb, postgres };
@@ -88,7 +93,7 @@ async function binaries(): Promise<{ readonly initdb: string; readonly postgres:
   try {
     return await import(name);
   } catch {
-    throw new Error(`There is no ${name}. Run npm test, which installs it where it exists for the machine.`);
+    throw new Error(`${name} is not installed. Run npm test, which installs it on machines for which it exists.`);
   }
 }
 
@@ -99,12 +104,12 @@ async function run(command: string, args: readonly string[], account: object): P
   if (code !== 0) throw new Error(`${basename(command)} failed: ${printed()}`);
 }
 
-/** Ready is what it says itself, on its log. */
+/** Resolves when the server's log says that it is ready. */
 async function ready(server: ChildProcess): Promise<void> {
   const printed = collect(server);
   const deadline = AbortSignal.timeout(DEADLINE_MS);
-  const ended = once(server, 'exit', { signal: deadline }).then(() => Promise.reject(new Error('ended')));
-  // Looked for as it comes: those who may not connect yet can fill a log.
+  const ended = once(server, 'exit', { signal: deadline }).then(() => Promise.reject(new Error('The process ended.')));
+  // Searched as it arrives: early connections can fill the collected part of the log with errors.
   const said = new Promise<void>((resolve) => {
     server.stderr?.on('data', (chunk: string) => chunk.includes('ready to accept connections') && resolve());
   });
@@ -129,7 +134,10 @@ async function ended(server: ChildProcess, signal: NodeJS.Signals): Promise<void
   await exit;
 }
 
-/** The processes of a first one that was killed hold its memory for a moment, and so long there is no other. */
+/**
+ * Retries the launch: the processes of a killed server keep its shared memory for a moment, and a new one cannot start
+ * then.
+ */
 async function soon<T>(launch: () => Promise<T>): Promise<T> {
   for (const end = Date.now() + DEADLINE_MS; ; ) {
     try {
@@ -147,6 +155,6 @@ async function freePort(): Promise<number> {
   const address = server.address();
   server.close();
   await once(server, 'close');
-  if (address === null || typeof address === 'string') throw new Error('No port was free.');
+  if (address === null || typeof address === 'string') throw new Error('The server is not listening on a port.');
   return address.port;
 }

@@ -4,9 +4,9 @@ import { dirname, join } from 'node:path';
 import { onTestFinished } from 'vitest';
 
 /**
- * Writes files into a folder that is gone after the test.
+ * Writes files into a temporary folder that is removed after the test.
  *
- * @param files contents by path; what is not text is written as JSON
+ * @param files contents by path; a value that is not a string is written as JSON
  * @returns the folder
  */
 export function temporaryTree(files: Readonly<Record<string, unknown>> = {}): string {

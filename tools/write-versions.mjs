@@ -1,6 +1,7 @@
 /**
- * Writes the version of each package that tells it to people into its `src/version.ts`: `node tools/write-versions.mjs`, as a part of
- * `npm run release:version`, which takes the versions from the changesets. `--check` writes nothing, and fails where a file is behind.
+ * Writes the version of each package that shows it to users into its `src/version.ts`: `node tools/write-versions.mjs`,
+ * a part of `npm run release:version`, which takes the versions from the changesets. `--check` writes nothing, and
+ * fails on an outdated file.
  */
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -9,12 +10,12 @@ import { fileURLToPath } from 'node:url';
 
 /**
  * @param {string} root a checkout
- * @returns {{ path: string, text: string }[]} the files that are behind, with what belongs in them
+ * @returns {{ path: string, text: string }[]} the outdated files, with their new content
  */
 export function versionsBehind(root) {
   return readdirSync(join(root, 'packages')).flatMap((folder) => {
     const path = join('packages', folder, 'src/version.ts');
-    // Where a package has none, nobody is shown its version.
+    // A package without this file does not show its version.
     if (!existsSync(join(root, path)) || !isGenerated(join(root, path))) return [];
     const { version } = JSON.parse(readFileSync(join(root, 'packages', folder, 'package.json'), 'utf8'));
     const text = `${HEAD}export const VERSION: string = '${version}';\n`;
@@ -22,9 +23,10 @@ export function versionsBehind(root) {
   });
 }
 
-const HEAD = `/** The version that this package is released as. Written by \`tools/write-versions.mjs\` from its manifest. */\n`;
+const HEAD =
+  '/** The version that this package is released as. Written by `tools/write-versions.mjs` from its manifest. */\n';
 
-/** A file of that name may be about versions of something else. */
+/** Returns false for a file of that name about other versions. */
 function isGenerated(path) {
   return readFileSync(path, 'utf8').includes('tools/write-versions.mjs');
 }
@@ -33,7 +35,7 @@ function main() {
   const root = fileURLToPath(new URL('..', import.meta.url));
   const behind = versionsBehind(root);
   if (argv.includes('--check')) {
-    for (const { path } of behind) console.error(`${path} is behind its manifest: run node tools/write-versions.mjs`);
+    for (const { path } of behind) console.error(`${path} is outdated. Run node tools/write-versions.mjs.`);
     if (behind.length > 0) exit(1);
     return;
   }

@@ -8,11 +8,11 @@ interface Versions {
 
 const { versionsBehind }: Versions = await import(new URL('./write-versions.mjs', import.meta.url).href);
 
-test('every package of this repository tells the version of its manifest', () => {
+test('every package of this repository has the version of its manifest', () => {
   expect(versionsBehind(fileURLToPath(new URL('..', import.meta.url)))).toEqual([]);
 });
 
-test('a version that the manifest has left behind is written anew, and no other file', () => {
+test('finds an outdated version, and no other file', () => {
   const files = (version: string) => ({
     'packages/a/package.json': { version },
     'packages/a/src/version.ts': '/** Written by `tools/write-versions.mjs`. */\n',

@@ -16,7 +16,7 @@ import { printTable, rate } from '../table.mjs';
 const require = createRequire(import.meta.url);
 const PEERS = ['ipaddr.js', '@microsoft/antissrf', 'private-ip', 'ip', 'ssrfcheck'];
 
-/** How right judges of addresses are, against the borders of every special block; and how fast ours is. */
+/** Counts the mistakes of address classifiers at the borders of every special block, and measures the speed of ours. */
 export default async function judgement() {
   const versions = versionsOf(PEERS);
   const corpus = corpusOf();
@@ -35,7 +35,9 @@ export default async function judgement() {
   return { versions, right, speed: speed() };
 }
 
-/** The first and last address of each block, their neighbours, and mapped spellings of the IPv4 ones. */
+/**
+ * Returns the first and last address of each block, their neighbours, and the IPv4-mapped forms of the IPv4 addresses.
+ */
 function corpusOf() {
   const texts = new Set();
   for (const block of [...DENIED_BLOCKS, ...REACHABLE_BLOCKS]) {
@@ -107,7 +109,7 @@ function speed() {
     turn = (turn + 1) & 1023;
     return list[turn % list.length];
   };
-  // What is made is kept, or the compiler leaves the work out.
+  // The result is kept, because the compiler could otherwise remove the work.
   let kept;
   const found = {
     address: alternate({
@@ -121,9 +123,8 @@ function speed() {
   };
   for (const [kind, pair] of Object.entries(found)) {
     const [[ours, our], [peer, their]] = Object.entries(pair);
-    console.log(
-      `${kind}: ${ours} ${rate(our.perSecond)}/s, ${peer} ${rate(their.perSecond)}/s, ratio ${(our.perSecond / their.perSecond).toFixed(2)}`,
-    );
+    const ratio = (our.perSecond / their.perSecond).toFixed(2);
+    console.log(`${kind}: ${ours} ${rate(our.perSecond)}/s, ${peer} ${rate(their.perSecond)}/s, ratio ${ratio}`);
   }
   return { ...found, kept: kept !== undefined };
 }

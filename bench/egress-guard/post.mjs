@@ -15,9 +15,9 @@ const AT_ONCE = 8;
 const PUBLIC = '8.8.8.8';
 
 /**
- * POSTs of 0.4 KB per second over TLS to one warm receiver in another process, eight at a time. The limit is undici's own pool, which
- * resolves nothing and judges nothing. The name resolves, from memory, to a public address that the
- * network of the benchmark has on loopback; resolution, judgement and pinning are done for every attempt.
+ * Measures POSTs of 0.4 KB per second over TLS to one warm receiver in another process, eight at a time. The limit is
+ * undici's own pool, which neither resolves nor classifies addresses. Ours resolves, classifies and pins for every
+ * attempt; the name resolves, from memory, to a public address that the benchmark's network maps to loopback.
  */
 export default async function post() {
   const receiver = fork(new URL('./receiver.mjs', import.meta.url), { stdio: ['ignore', 'pipe', 'inherit', 'ipc'] });
@@ -84,7 +84,7 @@ async function perSecond(work, ms) {
   const lane = async () => {
     while (performance.now() - started < ms) {
       const status = await work();
-      if (status !== 204) throw new Error(`Answered ${status}.`);
+      if (status !== 204) throw new Error(`The receiver returned status ${status}.`);
       done += 1;
     }
   };

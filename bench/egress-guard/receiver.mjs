@@ -1,4 +1,4 @@
-/** A receiver in a process of its own: TLS, keep-alive, 204 to everything. Prints its port. */
+/** A receiver as a process of its own: TLS, keep-alive, 204 for every request. Prints its port. */
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:https';
 

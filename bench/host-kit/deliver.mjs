@@ -1,7 +1,7 @@
 import { summary } from '../alternate.mjs';
 import { versionsOf } from '../peer-versions.mjs';
 import { printTable, rate } from '../table.mjs';
-import { AT_ONCE, furnish, startHost } from './delivering-host.mjs';
+import { AT_ONCE, seed, startHost } from './delivering-host.mjs';
 import { latencies, share } from './latency.mjs';
 import { rawLoop, startReceivers } from './receivers.mjs';
 import { openStore, startStores } from './stores.mjs';
@@ -10,13 +10,14 @@ const SUBSCRIPTIONS = 100;
 const ROUNDS = 5;
 const RAW = 'undici POST loop';
 const RAW_POSTS = 20_000;
-/** How much a round delivers: about a second's worth. */
+/** The deliveries of a round, which take about a second. */
 const DELIVERIES = { SQLite: 8000, PostgreSQL: 4000 };
 
 /**
- * Deliveries a second from `append` to the receiver's answer, and how long one takes at 200 events a second: 100 subscriptions, 0.4 KB
- * bodies, TLS, receivers in another process. Each event is heard either by one of the subscriptions, so that every delivery has an append
- * of its own, or by all of them. The limit is a pooled undici POST loop to the same receivers in the same process.
+ * Measures deliveries per second from `append` to the receiver's response, and the latency at 200 events per second:
+ * 100 subscriptions, 0.4 KB bodies, TLS, receivers in another process. Each event matches either one of the
+ * subscriptions, so that every delivery has an append of its own, or all of them. The limit is a pooled undici POST
+ * loop to the same receivers in the same process.
  */
 export default async function deliver() {
   const receivers = await startReceivers();
@@ -25,7 +26,7 @@ export default async function deliver() {
   try {
     for (const [name, placeOf] of Object.entries(stores.places)) {
       const store = await openStore(placeOf('deliver'));
-      const runs = await furnish(store, { subscriptions: SUBSCRIPTIONS, port: receivers.port });
+      const runs = await seed(store, { subscriptions: SUBSCRIPTIONS, port: receivers.port });
       hosts[name] = { host: await startHost(store), runs, deliveries: DELIVERIES[name] };
     }
     const raw = rawLoop(receivers.port, AT_ONCE);
@@ -40,7 +41,7 @@ export default async function deliver() {
       const measured = {};
       for (const [name, run] of Object.entries(candidates)) measured[name] = await run();
       console.log(`round ${round} of ${ROUNDS}: ${Object.values(measured).map(rate).join(', ')}`);
-      // The first is not compiled yet.
+      // The first round does not count, because part of the code is not compiled yet.
       if (round > 0) for (const [name, each] of Object.entries(measured)) rates[name].push(each);
     }
     await raw.close();

@@ -5,16 +5,16 @@ import { runOf, SECRET_KEY, subscriptionOf } from './records.mjs';
 
 export const AT_ONCE = 64;
 const PAYLOAD = { nodeId: 'n', filler: 'x'.repeat(160) };
-/** The workspace whose runs everybody hears of. */
+/** The workspace whose runs match every subscription. */
 const SHARED = 'shared';
 
 /**
- * Writes what a host of the benchmarks starts with: `subscriptions`, each with a workspace and a run of its own, and as many runs of the
- * workspace that all of them hear of.
+ * Seeds the store of a host: `subscriptions` subscriptions, each with a workspace and a run of its own, and as many
+ * runs of a workspace that all subscriptions match.
  *
  * @returns the ids of both kinds of runs
  */
-export async function furnish(store, { subscriptions, port, path, prefix = '' }) {
+export async function seed(store, { subscriptions, port, path, prefix = '' }) {
   const own = [];
   const shared = [];
   for (let from = 0; from < subscriptions; from += STEP) {
@@ -36,7 +36,9 @@ export async function furnish(store, { subscriptions, port, path, prefix = '' })
 
 const STEP = 500;
 
-/** A host over a store, on the real guard. What is not delivered ends the benchmark, unless it is meant to hang. */
+/**
+ * Starts a host on a store, with the real egress guard. A failed delivery ends the benchmark, unless `mayFail` is set.
+ */
 export async function startHost(store, { mayFail = false } = {}) {
   const guarded = guardedTransport();
   let answered = 0;
@@ -49,7 +51,7 @@ export async function startHost(store, { mayFail = false } = {}) {
         answered += 1;
         if (answered === waiting?.at) waiting.resolve();
       } else if (!mayFail) {
-        failure ??= new Error(`not delivered: ${JSON.stringify(verdict)}`);
+        failure ??= new Error(`A delivery failed: ${JSON.stringify(verdict)}`);
         waiting?.reject(failure);
       }
       return verdict;
@@ -75,9 +77,9 @@ export async function startHost(store, { mayFail = false } = {}) {
 
   return {
     append: (runId) => host.events.append(runId, { type: 'node.completed', payload: PAYLOAD }),
-    /** Appends to the runs in turn, so many at once. */
+    /** Appends `events` events to the runs in turn, 64 at a time. */
     appendAll: (runs, events) => repeat(events, AT_ONCE, () => append(runs)),
-    /** Deliveries a second, from the first append to the last answer. */
+    /** Returns deliveries per second, from the first append to the last response. */
     async perSecond(runs, { events, listeners }) {
       const deliveries = events * listeners;
       const all = new Promise((resolve, reject) => {

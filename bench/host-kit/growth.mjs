@@ -1,6 +1,6 @@
 import { summary } from '../alternate.mjs';
 import { printTable, rate } from '../table.mjs';
-import { furnish, startHost } from './delivering-host.mjs';
+import { seed, startHost } from './delivering-host.mjs';
 import { startReceivers } from './receivers.mjs';
 import { subscriptionOf } from './records.mjs';
 import { openStore, startStores } from './stores.mjs';
@@ -9,7 +9,7 @@ const ROUNDS = 5;
 const DELIVERIES = { SQLite: 6000, PostgreSQL: 3000 };
 const PAUSED = 100;
 const STEP = 2000;
-/** What grows, from what to what, and how much a delivery may cost then of what it cost before. */
+/** The growing quantities, with their small and large size. `goal`: the greatest ratio of the costs of a delivery. */
 const GROWTH = {
   'stored deliveries': {
     small: { stored: 1000, subscriptions: 100 },
@@ -20,8 +20,9 @@ const GROWTH = {
 };
 
 /**
- * What a delivery costs, from append to answer, in a store that holds little and in one that holds much: deliveries that wait for paused
- * subscriptions, and subscriptions that hear of events in turn. The two take turns.
+ * Measures the cost of a delivery, from append to response, in a small and in a large store. The large one holds
+ * deliveries that wait for paused subscriptions, or many subscriptions that match events in turn. The two stores take
+ * turns.
  */
 export default async function growth() {
   const receivers = await startReceivers();
@@ -29,13 +30,13 @@ export default async function growth() {
   const found = {};
   try {
     for (const [name, placeOf] of Object.entries(stores.places)) {
-      for (const [what, { small, large, goal }] of Object.entries(GROWTH)) {
+      for (const [quantity, { small, large, goal }] of Object.entries(GROWTH)) {
         const sizes = {};
         for (const [size, holding] of Object.entries({ small, large })) {
-          const place = placeOf(`${what.replaceAll(' ', '_')}_${size}`);
+          const place = placeOf(`${quantity.replaceAll(' ', '_')}_${size}`);
           sizes[size] = await hostOf(place, receivers.port, holding);
         }
-        found[`${name}, ${what}`] = { goal, ...(await compare(`${name}, ${what}`, sizes, DELIVERIES[name])) };
+        found[`${name}, ${quantity}`] = { goal, ...(await compare(`${name}, ${quantity}`, sizes, DELIVERIES[name])) };
         for (const { host } of Object.values(sizes)) await host.stop();
       }
     }
@@ -59,12 +60,12 @@ export default async function growth() {
 
 async function hostOf(place, port, { stored, subscriptions }) {
   const store = await openStore(place);
-  const { own } = await furnish(store, { subscriptions, port });
+  const { own } = await seed(store, { subscriptions, port });
   await keepWaiting(store, stored, port);
   return { runs: own, host: await startHost(store) };
 }
 
-/** Deliveries that are stored and stay: of subscriptions that are paused. */
+/** Stores deliveries that stay, because their subscriptions are paused. */
 async function keepWaiting(store, count, port) {
   if (count === 0) return;
   const started = performance.now();

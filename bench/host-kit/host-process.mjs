@@ -1,5 +1,5 @@
-// A host in a process of its own: `node host-process.mjs '{"place":…,"prefix":…,"mayFail":…}'`. The parent tells it what to append, and asks
-// for its memory. It says when it is ready, and when it is done.
+// A host as a process of its own: `node host-process.mjs '{"place":…,"mayFail":…}'`. The parent sends commands to
+// append events and to read its memory. It reports when it is ready, and when a command is done.
 import { readFileSync } from 'node:fs';
 import { argv } from 'node:process';
 import { startHost } from './delivering-host.mjs';
@@ -27,7 +27,7 @@ process.on('message', async ({ command, ...options }) => {
 });
 process.send({ done: 'start' });
 
-/** The most that was ever resident, as the kernel counts it. */
+/** Returns the greatest resident memory so far in MB, as the kernel counts it. */
 function peakMb() {
   try {
     return (Number(/^VmHWM:\s+(\d+) kB$/m.exec(readFileSync('/proc/self/status', 'utf8'))[1]) * 1024) / 1e6;

@@ -1,11 +1,15 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 
-/** A host in another process, over the store at `place`. @param nodeOptions for its Node */
+/**
+ * Starts a host in another process, on the store at `options.place`.
+ *
+ * @param nodeOptions command-line options of its Node
+ */
 export async function startHostProcess(options, nodeOptions = []) {
   const program = new URL('./host-process.mjs', import.meta.url);
   const child = fork(program, [JSON.stringify(options)], { execArgv: [...process.execArgv, ...nodeOptions] });
-  const gone = once(child, 'exit').then(([code]) => Promise.reject(new Error(`A host ended with ${code}.`)));
+  const gone = once(child, 'exit').then(([code]) => Promise.reject(new Error(`A host exited with code ${code}.`)));
   gone.catch(() => {});
   const said = async () => {
     const [answer] = await Promise.race([once(child, 'message'), gone]);

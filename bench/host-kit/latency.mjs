@@ -1,8 +1,9 @@
 /**
- * How long events take from `append` to their receipt in the other process, at an even rate, in ms.
+ * Measures the times of events from `append` to their receipt in the other process, at an even rate.
  *
- * @param runs by the subscription that hears of each
- * @returns sorted
+ * @param runs the id of a run for each subscription that matches it
+ * @returns the times in ms, sorted
+ * @throws {Error} when an event does not arrive
  */
 export async function latencies(host, receivers, runs, { perSecond, seconds }) {
   const entries = Object.entries(runs);
@@ -13,7 +14,7 @@ export async function latencies(host, receivers, runs, { perSecond, seconds }) {
   for (let count = 0; count < perSecond * seconds; count += 1) {
     const [webhookId, runId] = entries[count % entries.length];
     begun.get(webhookId).push(performance.timeOrigin + performance.now());
-    // Not awaited: events come when they come, however slow the one before.
+    // Not awaited: a slow append must not delay the next event.
     appends.push(host.append(runId));
     const next = started + ((count + 1) * 1000) / perSecond;
     await new Promise((resolve) => setTimeout(resolve, Math.max(0, next - performance.now())));
@@ -25,12 +26,14 @@ export async function latencies(host, receivers, runs, { perSecond, seconds }) {
     const start = begun.get(webhookId)?.shift();
     if (start !== undefined) times.push(at - start);
   }
-  if (times.length < perSecond * seconds) throw new Error(`${perSecond * seconds - times.length} events did not come.`);
+  if (times.length < perSecond * seconds)
+    throw new Error(`${perSecond * seconds - times.length} events did not arrive.`);
   return times.sort((a, b) => a - b);
 }
 
 const SETTLE_MS = 700;
 
+/** Returns the value below which the given part of sorted values lies. */
 export function share(sorted, part) {
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? Number.NaN;
 }

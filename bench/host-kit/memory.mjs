@@ -1,5 +1,5 @@
 import { printTable } from '../table.mjs';
-import { furnish } from './delivering-host.mjs';
+import { seed } from './delivering-host.mjs';
 import { startHostProcess } from './host-processes.mjs';
 import { startReceivers } from './receivers.mjs';
 import { openStore, startStores } from './stores.mjs';
@@ -8,12 +8,12 @@ const SUBSCRIPTIONS = 100;
 const PENDING = 1_000_000;
 const STEPS = 5;
 const WATCHED_MS = 10_000;
-/** As docs/operations.md advises where memory is short: Node's default lets what has died lie for longer. */
+/** The advice of docs/operations.md for small machines: Node's default collects young garbage less often. */
 const NODE_OPTIONS = ['--max-semi-space-size=4'];
 
 /**
- * The memory of a host, in a process of its own, that appended events until a million deliveries waited behind receivers that never
- * answer, and then went on attempting them: the most that was ever resident. The goal is 250 MB.
+ * Measures the greatest resident memory of a host, in a process of its own, that appends events until a million
+ * deliveries wait for receivers that never respond, and then keeps attempting them. The goal is 250 MB.
  */
 export default async function memory() {
   const receivers = await startReceivers();
@@ -38,7 +38,7 @@ export default async function memory() {
 
 async function fill(name, place, receivers) {
   const store = await openStore(place);
-  const { shared } = await furnish(store, { subscriptions: SUBSCRIPTIONS, port: receivers.port, path: 'hang' });
+  const { shared } = await seed(store, { subscriptions: SUBSCRIPTIONS, port: receivers.port, path: 'hang' });
   await store.close();
   const host = await startHostProcess({ place, mayFail: true }, NODE_OPTIONS);
   const { nowMb: startMb } = await host.memory();

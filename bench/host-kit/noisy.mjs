@@ -1,6 +1,6 @@
 import { summary } from '../alternate.mjs';
 import { printTable } from '../table.mjs';
-import { furnish, startHost } from './delivering-host.mjs';
+import { seed, startHost } from './delivering-host.mjs';
 import { latencies, share } from './latency.mjs';
 import { startReceivers } from './receivers.mjs';
 import { openStore, startStores } from './stores.mjs';
@@ -11,8 +11,9 @@ const ROUNDS = 5;
 const LOAD = { perSecond: 200, seconds: 4 };
 
 /**
- * How long events take at 200 a second while a receiver that never answers has 10 000 deliveries behind it, and while there is none. Both
- * hosts run all the time, and take turns. The goal for the 99 % of the others is at most twice the undisturbed.
+ * Measures the latency of events at 200 per second while 10 000 deliveries wait for a receiver that never responds, and
+ * without such a receiver. Both hosts run all the time and take turns. The goal is a 99th percentile of at most twice
+ * the undisturbed one.
  */
 export default async function noisy() {
   const receivers = await startReceivers();
@@ -50,16 +51,16 @@ export default async function noisy() {
 
 async function hostOf(place, receivers) {
   const store = await openStore(place);
-  const { own } = await furnish(store, { subscriptions: SUBSCRIPTIONS, port: receivers.port });
+  const { own } = await seed(store, { subscriptions: SUBSCRIPTIONS, port: receivers.port });
   const runs = Object.fromEntries(own.map((runId, index) => [`whk_${index}`, runId]));
   return { store, runs, host: await startHost(store, { mayFail: true }) };
 }
 
-/** A neighbour that takes what it is sent and never answers. */
+/** Adds a subscription whose receiver never responds, with a backlog of deliveries. */
 async function hang({ store, host }, receivers) {
-  const { own } = await furnish(store, { subscriptions: 1, port: receivers.port, path: 'hang', prefix: 'noisy_' });
+  const { own } = await seed(store, { subscriptions: 1, port: receivers.port, path: 'hang', prefix: 'noisy_' });
   await host.appendAll(own, BACKLOG);
-  console.log(`${BACKLOG} deliveries wait behind a receiver that hangs`);
+  console.log(`${BACKLOG} deliveries wait for a receiver that hangs`);
 }
 
 async function compare(name, receivers, candidates) {

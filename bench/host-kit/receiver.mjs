@@ -1,11 +1,15 @@
-// Receivers in a process of their own: TLS, keep-alive. It prints its port. A path that begins with /hang is never answered, and one with
-// /counted is kept count of: each event once, however often it comes. The parent asks for what came: 'start', then 'times' or 'counts'.
+// Receivers as a process of their own: TLS, keep-alive. Prints its port. A request to /hang… gets no response. Requests
+// to /counted… are counted: all deliveries, and each event once. The parent sends 'start', and later 'times' or
+// 'counts' to get the results.
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:https';
 
 const fixture = (name) => readFileSync(new URL(`../../packages/egress-guard/test/fixtures/${name}`, import.meta.url));
 const server = createServer({ key: fixture('hooks.key'), cert: fixture('hooks.pem'), keepAliveTimeout: 60_000 });
-/** When each came while they are timed, with the subscription that it came for: said at the end, so that saying it slows nothing. */
+/**
+ * The subscription and the time of each request since 'start'. Sent at the end, so that sending does not slow the
+ * requests.
+ */
 let times;
 let deliveries = 0;
 let events = new Set();

@@ -9,7 +9,7 @@ import { Agent } from 'undici';
 const PUBLIC = '8.8.8.8';
 const ca = readFileSync(new URL('../../packages/egress-guard/test/fixtures/ca.pem', import.meta.url), 'utf8');
 
-/** The receivers' process. */
+/** Starts the receivers in another process. */
 export async function startReceivers() {
   const process = fork(new URL('./receiver.mjs', import.meta.url), { stdio: ['ignore', 'pipe', 'inherit', 'ipc'] });
   const [line] = await once(process.stdout, 'data');
@@ -20,7 +20,7 @@ export async function startReceivers() {
   };
   return {
     port: Number(String(line)),
-    /** From here on what comes is timed, and the count begins at nothing. */
+    /** Resets the counts, and starts to time the requests. */
     start: () => ask('start'),
     times: async () => (await ask('times')).times,
     counts: () => ask('counts'),
@@ -28,7 +28,10 @@ export async function startReceivers() {
   };
 }
 
-/** The guarded POST as a host has it: resolved, judged and pinned each time. Only its network has the public address on loopback. */
+/**
+ * Creates the guarded POST of a host, which resolves, classifies and pins each time. Its network maps the public
+ * address to loopback.
+ */
 export function guardedTransport() {
   return guardedPost({
     policy: egressPolicy(),
@@ -41,7 +44,10 @@ export function guardedTransport() {
   });
 }
 
-/** POSTs a second of a pooled undici loop, so many at once: what the machine can do when nothing is kept, signed or judged. */
+/**
+ * Creates a pooled undici POST loop, `atOnce` at a time: the limit of the machine without storing, signing and
+ * classifying.
+ */
 export function rawLoop(port, atOnce) {
   const lookup = (_name, _options, callback) => callback(null, [{ address: '127.0.0.1', family: 4 }]);
   const pool = new Agent({ connect: { ca, lookup }, connections: atOnce, allowH2: false, pipelining: 1 });
@@ -66,7 +72,7 @@ export function rawLoop(port, atOnce) {
   };
 }
 
-/** Does `work` so many times, so many at once. */
+/** Does `work` `times` times, `atOnce` at a time. */
 export async function repeat(times, atOnce, work) {
   let left = times;
   const worker = async () => {

@@ -4,6 +4,7 @@ import { secretBox } from '../../packages/host-kit/src/sealing/secret-box.ts';
 export const SECRET_KEY = new Uint8Array(32);
 const box = secretBox(SECRET_KEY, systemRandom);
 
+/** Returns a running run of a workspace. */
 export function runOf(runId, workspace) {
   return {
     runId,
@@ -22,6 +23,7 @@ export function runOf(runId, workspace) {
   };
 }
 
+/** Returns a durable subscription to the runs of workspaces. */
 export function subscriptionOf({ webhookId, workspaces, port, path = 'hook', status = 'active' }) {
   return {
     webhookId,

@@ -1,4 +1,4 @@
-// One server of the benchmark, in a process of its own: `node server.mjs bare|ours|audited`. It prints its port.
+// One server of the benchmark as a process of its own: `node server.mjs bare|ours|audited`. Prints its port.
 
 import { generateKeyPairSync } from 'node:crypto';
 import { createServer } from 'node:http';
@@ -27,7 +27,7 @@ const LISTENERS = {
   },
 };
 
-/** A host with one run, which a client with an API key reads. */
+/** Starts a host with one run and one API key that can read it. */
 async function host(options) {
   const store = memoryStore();
   await store.transaction((transaction) => store.runs.insert(RUN, transaction));

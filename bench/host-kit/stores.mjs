@@ -7,12 +7,12 @@ import { startPostgres } from '../../tools/postgres.ts';
 
 const CONNECTIONS = 20;
 
-/** Both durable stores, on the machine's own disk and a real PostgreSQL; `open` gives a new one for each name. */
+/** Prepares both durable stores: SQLite on the machine's own disk, and a real PostgreSQL. */
 export async function startStores() {
   const folder = mkdtempSync(join(tmpdir(), 'svc-bench-'));
   const postgres = await startPostgres();
   return {
-    /** What another process opens the same store by. */
+    /** Returns the place of a new store for a name. Any process can open it with `openStore`. */
     places: {
       SQLite: (name) => ({ kind: 'sqlite', path: join(folder, `${name}.db`) }),
       PostgreSQL: (name) => ({ kind: 'postgres', url: postgres.url, schema: `svc_${name}` }),
@@ -24,6 +24,7 @@ export async function startStores() {
   };
 }
 
+/** Opens the store at a place. */
 export async function openStore(place) {
   if (place.kind === 'sqlite') return sqliteStore(place.path);
   return postgresStore({ url: place.url, schema: place.schema, connections: CONNECTIONS });

@@ -1,4 +1,5 @@
-// One server of the benchmark, in a process of its own: `node streams-server.mjs bare|ours`. It prints its port, and does what messages say.
+// One server of the benchmark as a process of its own: `node streams-server.mjs bare|ours`. Prints its port, and takes
+// commands as messages.
 
 import { createServer } from 'node:http';
 import { argv } from 'node:process';

@@ -14,9 +14,10 @@ const RUNS = { live: 'run_01k0000000000000000000001z', ended: 'run_01k0000000000
 const SERVERS = { 'node:http, bare loop': 'bare', ours: 'ours' };
 
 /**
- * Events a second that reach 200 readers of one run over HTTP, the server in a process of its own: live, one event in each turn of the event
- * loop, and from a log that is there already. The limit is a loop over `node:http` that writes the same frames to every response, each by
- * itself and as soon as there is one, and asks nobody anything. And how long an event takes to all readers at 50 a second.
+ * Measures events per second that reach 200 readers of one run over HTTP, with the server in a process of its own:
+ * live, one event in each turn of the event loop, and from a stored log. The limit is a loop over `node:http` that
+ * writes the same frames to every response, each at once and by itself, without any check. Also measures the latency to
+ * all readers at 50 events per second.
  */
 export default async function streams() {
   const servers = {};
@@ -32,7 +33,7 @@ export default async function streams() {
       for (const [name, server] of Object.entries(servers)) {
         const each = await fanOut(server);
         measured.push(rate(each));
-        // The first is not compiled yet.
+        // The first round does not count, because part of the code is not compiled yet.
         if (round > 0) live[name].push(each);
       }
       console.log(`round ${round} of ${ROUNDS}: ${measured.join(', ')}`);
@@ -94,18 +95,17 @@ async function start(kind) {
   return { process, port: Number(String(line).trim()) };
 }
 
-/** Readers that count frames, and tell when the newest has come. */
+/** Connects readers that count frames and record their times. */
 async function readersOf({ port }, count, run) {
   const readers = Array.from({ length: count }, () => {
     const socket = connect(port, '127.0.0.1');
     socket.frames = -1;
     socket.arrivals = [];
-    socket.write(
-      `GET /v1/runs/${RUNS[run]}/events?streamMode=debug HTTP/1.1\r\nhost: 127.0.0.1\r\nauthorization: Bearer ${KEY}\r\n\r\n`,
-    );
+    const target = `/v1/runs/${RUNS[run]}/events?streamMode=debug`;
+    socket.write(`GET ${target} HTTP/1.1\r\nhost: 127.0.0.1\r\nauthorization: Bearer ${KEY}\r\n\r\n`);
     let isCut = false;
     socket.on('data', (arrived) => {
-      // The end of a frame may come in two parts.
+      // The two newlines at the end of a frame may arrive in two chunks.
       const bytes = isCut ? Buffer.concat([NEWLINE, arrived]) : arrived;
       let frames = 0;
       let end = 0;
@@ -121,7 +121,7 @@ async function readersOf({ port }, count, run) {
     });
     return socket;
   });
-  // The first is the comment that every stream begins with.
+  // The first frame is the comment at the beginning of every stream.
   await Promise.all(readers.map((reader) => reached(reader, 0)));
   return readers;
 }
@@ -155,7 +155,7 @@ async function residentMiB({ process }) {
   return Math.round(resident / 2 ** 20);
 }
 
-/** How long events take to each of the readers, when they come one by one. */
+/** Measures the latency of single events to each of the readers. */
 async function paced({ process, readers }) {
   for (const reader of readers) reader.arrivals.length = 0;
   const from = readers[0].frames;
@@ -168,7 +168,7 @@ async function paced({ process, readers }) {
   return { median: at(0.5), p99: at(0.99) };
 }
 
-/** The time on a clock that processes of one machine share, in ms. */
+/** Returns the time in ms on the clock that all processes of the machine share. */
 function now() {
   return performance.timeOrigin + performance.now();
 }

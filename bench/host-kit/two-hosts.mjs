@@ -1,6 +1,6 @@
 import { summary } from '../alternate.mjs';
 import { printTable, rate } from '../table.mjs';
-import { furnish } from './delivering-host.mjs';
+import { seed } from './delivering-host.mjs';
 import { startHostProcess } from './host-processes.mjs';
 import { startReceivers } from './receivers.mjs';
 import { openStore, startStores } from './stores.mjs';
@@ -10,8 +10,8 @@ const ROUNDS = 5;
 const EVENTS = 6000;
 
 /**
- * Deliveries a second of one host and of two that share a PostgreSQL, each host in a process of its own; and that every event arrived.
- * The goal is that two are never slower than one.
+ * Measures deliveries per second of one host and of two hosts that share a PostgreSQL, each in a process of its own,
+ * and checks that every event arrives. The goal is that two hosts are not slower than one.
  */
 export default async function twoHosts() {
   const receivers = await startReceivers();
@@ -22,13 +22,13 @@ export default async function twoHosts() {
   try {
     const place = stores.places.PostgreSQL('two');
     const store = await openStore(place);
-    const { own } = await furnish(store, { subscriptions: SUBSCRIPTIONS, port: receivers.port, path: 'counted' });
+    const { own } = await seed(store, { subscriptions: SUBSCRIPTIONS, port: receivers.port, path: 'counted' });
     await store.close();
     for (let round = 0; round <= ROUNDS; round += 1) {
       const measured = {};
       for (const [name, count] of Object.entries({ 'one host': 1, 'two hosts': 2 })) {
         const hosts = await Promise.all(Array.from({ length: count }, () => startHostProcess({ place })));
-        // Not compiled yet: a round of its own that does not count.
+        // This part does not count, because the code of the new processes is not compiled yet.
         await deliverAll(hosts, own, EVENTS / 4, receivers);
         const { perSecond, again } = await deliverAll(hosts, own, EVENTS, receivers);
         measured[name] = perSecond;
@@ -54,13 +54,12 @@ export default async function twoHosts() {
       `${Math.round(spread * 100)} %`,
     ]),
   );
-  console.log(
-    `two of one: ${ratio.perSecond.toFixed(2)} (goal: 1.0); every event arrived, ${repeated} of them more than once`,
-  );
+  console.log(`two hosts to one: ${ratio.perSecond.toFixed(2)} (goal: 1.0)`);
+  console.log(`every event arrived, ${repeated} of them more than once`);
   return { goal: 1, ratio: ratio.perSecond, repeated, found };
 }
 
-/** From the first append until each event has arrived. */
+/** Appends events and waits until each has arrived. Returns events per second and the number of repeated deliveries. */
 async function deliverAll(hosts, runs, events, receivers) {
   await receivers.start();
   const started = performance.now();
@@ -73,7 +72,7 @@ async function deliverAll(hosts, runs, events, receivers) {
     const elapsed = performance.now() - started;
     if (counts.events === events)
       return { perSecond: (events / elapsed) * 1000, again: counts.deliveries - counts.events };
-    if (elapsed > DEADLINE_MS) throw new Error(`Of ${events} events ${counts.events} arrived.`);
+    if (elapsed > DEADLINE_MS) throw new Error(`Only ${counts.events} of ${events} events arrived.`);
     await new Promise((resolve) => setTimeout(resolve, 10));
   }
 }

@@ -4,7 +4,7 @@ import { printTable, rate } from '../table.mjs';
 
 const GOAL = 1_000_000;
 
-/** Negotiations per second on one core, of requests as `node:http` hands them over. The goal is a million. */
+/** Measures negotiations per second on one core, of requests in the form of `node:http`. The goal is a million. */
 export default function negotiation() {
   const protocol = served({ versions: ['1.1', '2.0'], preferred: '1.1', minClientVersion: '1.0' });
   const headers = {

@@ -3,7 +3,7 @@ import { signDelivery } from '@svc/webhook-verify';
 export const SECRET = '0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef';
 export const SIZES = { '0.4 KB': 400, '1 KB': 1024, '16 KB': 16 * 1024, '256 KB': 256 * 1024 };
 
-/** The body of a delivery, of exactly so many bytes: an object of many members, as outputs are. */
+/** Returns the body of a delivery of exactly `size` bytes, whose outputs have many members. */
 export function bodyOf(size) {
   const outputs = {};
   const write = () =>
@@ -26,7 +26,7 @@ export function bodyOf(size) {
   return Buffer.from(text.replace('"pad":""', `"pad":"${'x'.repeat(Math.max(0, size - text.length))}"`));
 }
 
-/** The headers of a delivery as `node:http` shows them to its receiver. */
+/** Returns the headers of a delivery in the form of `node:http`. */
 export function headersOf(body) {
   const signed = signDelivery({
     body,

@@ -8,12 +8,12 @@ import { versionsOf } from '../peer-versions.mjs';
 import { printTable, rate } from '../table.mjs';
 import { bodyOf, headersOf, SECRET, SIZES } from './delivery.mjs';
 
-// By its path: under its name Node gets the build that is made for it.
+// Imported by path, because the name resolves to the build for Node.
 const { Webhook } = await import('../../packages/webhook-verify/dist/index.js');
 
 const LIMIT = 'noble HMAC';
 
-/** Verifications per second in plain JavaScript: the build that browsers, Workers and others get, run on Node. */
+/** Measures verifications per second in plain JavaScript: the build for browsers and Workers, run on Node. */
 export default function portable() {
   const webhook = new Webhook(SECRET, { toleranceSeconds: 86_400 });
   const versions = versionsOf(['@noble/hashes', 'svix', 'standardwebhooks']);

@@ -1,8 +1,8 @@
 import { isSuccess, nameOf, type Rule } from './case.ts';
 
 /**
- * What is in a log was answered with success at least once by every durable subscription that asked for it, or is one of its dead
- * letters.
+ * Every event of a log was accepted at least once by the receiver of every durable subscription that matches it, or is
+ * a dead letter of the subscription.
  *
  * @see Interface: Events, Webhook delivery of events, 3
  */
@@ -13,5 +13,6 @@ export const arrival: Rule = ({ passages }) =>
     .map((passage) => {
       const answers = passage.received.map(({ answer }) => answer).join(', ');
       const known = passage.run.acknowledged ? 'acknowledged' : 'not acknowledged';
-      return `${nameOf(passage)} is lost; its run was ${known}; ${answers === '' ? 'never received' : `answered ${answers}`}`;
+      const seen = answers === '' ? 'never received' : `responses: ${answers}`;
+      return `${nameOf(passage)} is lost; its run was ${known}; ${seen}`;
     });

@@ -1,11 +1,11 @@
 import type { Rule } from './case.ts';
 
-/** The audit log's chain and its checkpoints verify, whatever was killed. */
+/** The chain and the checkpoints of the audit log verify. */
 export const audit: Rule = ({ audits }) =>
   audits.length === 0
-    ? ['nobody verified the audit log']
+    ? ['the audit log was not verified']
     : audits.flatMap(({ realm, chainValid, checkpointsValid, checkpoints }) => [
-        ...(chainValid ? [] : [`the chain is broken (asked by ${realm})`]),
-        ...(checkpointsValid ? [] : [`a checkpoint is broken (asked by ${realm})`]),
-        ...(checkpoints > 0 ? [] : [`nothing of the log is sealed (asked by ${realm})`]),
+        ...(chainValid ? [] : [`the chain is broken (seen by ${realm})`]),
+        ...(checkpointsValid ? [] : [`a checkpoint is broken (seen by ${realm})`]),
+        ...(checkpoints > 0 ? [] : [`the log has no checkpoint (seen by ${realm})`]),
       ]);

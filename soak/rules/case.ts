@@ -1,27 +1,28 @@
 import type { DeadLetter, Evidence, KnownRun, KnownSubscription, LoggedEvent, Received } from '../evidence.ts';
 
-/** The evidence, put in the order that the rules look at it. */
+/** The evidence, indexed for the rules. */
 export interface Case extends Evidence {
   readonly run: ReadonlyMap<string, KnownRun>;
   readonly subscription: ReadonlyMap<string, KnownSubscription>;
   readonly passages: readonly Passage[];
 }
 
-/** Everything that happened to one event on its way to one subscription: what was to happen, or happened all the same. */
+/** One event on its way to one subscription: a delivery that is due, or one that happened although it was not. */
 export interface Passage {
   readonly subscription: KnownSubscription;
   readonly run: KnownRun;
   readonly event: LoggedEvent;
-  /** In the order in which they came. */
+  /** In the order of arrival. */
   readonly received: readonly Received[];
   readonly deadLetter: DeadLetter | undefined;
-  /** Whether the subscription asked for it, and was there all the time. */
+  /** True when the subscription matches the event and existed for the whole soak. */
   readonly isDue: boolean;
 }
 
-/** One thing that must not be, in a sentence. */
+/** Returns one sentence for each violation. */
 export type Rule = (evidence: Case) => readonly string[];
 
+/** Indexes the evidence. */
 export function caseOf(evidence: Evidence): Case {
   const run = new Map(evidence.runs.map((known) => [known.runId, known]));
   const subscription = new Map(evidence.subscriptions.map((known) => [known.name, known]));
@@ -50,17 +51,18 @@ export function caseOf(evidence: Evidence): Case {
   }
 }
 
-/** Whether a subscription asked for this event of this run. */
+/** Returns true when a subscription matches an event type of a run. */
 export function isFor({ realm, events, tags }: KnownSubscription, run: KnownRun, type: string): boolean {
   if (realm !== run.realm || !events.includes(type)) return false;
   return tags.length === 0 || tags.some((tag) => run.tags.includes(tag));
 }
 
+/** Returns true when the receiver verified the request and responded 2xx. */
 export function isSuccess({ answer, refusal }: Received): boolean {
   return refusal === undefined && typeof answer === 'number' && answer >= 200 && answer < 300;
 }
 
-/** How a sentence names a passage. */
+/** Returns the name of a passage for a finding. */
 export function nameOf({ subscription, run, event }: Passage): string {
   return `${subscription.name}: ${run.runId} #${event.sequence} (${event.type})`;
 }

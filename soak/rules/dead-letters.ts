@@ -2,8 +2,8 @@ import type { DeadLetter, KnownSubscription, Received } from '../evidence.ts';
 import { type Case, isFor, isSuccess, type Passage, type Rule } from './case.ts';
 
 /**
- * A dead letter is an event that its durable subscription asked for, once, whose attempts were used up by the policy, and no earlier
- * than the policy's waits allow; or its receiver had said that it is gone. One that was clearly delivered is none.
+ * Every dead letter is listed once, matches its durable subscription, was not delivered, and has used up the attempts
+ * and waits of the policy, unless its receiver answered 410 before.
  *
  * @see Interface: Events, Webhook delivery of events, 3
  */
@@ -16,7 +16,7 @@ export const deadLetters: Rule = (evidence) => {
   return evidence.deadLetters.flatMap((letter) => {
     const key = keyOf(letter.name, letter.eventId);
     const faults = [
-      ...(seen.has(key) ? ['is there twice'] : []),
+      ...(seen.has(key) ? ['is listed twice'] : []),
       ...misplaced(passages.get(key), evidence.subscription.get(letter.name)),
       ...premature(letter, passages.get(key), gone.get(letter.name), evidence),
       ...delivered(passages.get(key), evidence),
@@ -30,7 +30,7 @@ function keyOf(name: string, eventId: string): string {
   return `${name} ${eventId}`;
 }
 
-/** When the receivers that are gone said so first. */
+/** Returns the time of the first 410 of each subscription. */
 function goneSince({ received }: Case): ReadonlyMap<string, number> {
   const gone = new Map<string, number>();
   for (const { name, answer, at } of received) if (answer === 410) gone.set(name, Math.min(at, gone.get(name) ?? at));
@@ -39,10 +39,10 @@ function goneSince({ received }: Case): ReadonlyMap<string, number> {
 
 function misplaced(passage: Passage | undefined, subscription: KnownSubscription | undefined): string[] {
   if (subscription?.durable === false) return ['is of a best-effort subscription'];
-  if (subscription === undefined || passage === undefined) return ['is of an event that no log has'];
+  if (subscription === undefined || passage === undefined) return ['is of an event that is in no log'];
   return isFor(subscription, passage.run, passage.event.type)
     ? []
-    : ['is of an event that the subscription did not ask for'];
+    : ['is of an event that the subscription does not match'];
 }
 
 function premature(
@@ -52,18 +52,21 @@ function premature(
   { policy }: Case,
 ): string[] {
   if (goneAt !== undefined && at >= goneAt) return [];
-  if (attempts !== policy.maxAttempts) return [`was given up after ${attempts} of ${policy.maxAttempts} attempts`];
+  if (attempts !== policy.maxAttempts) return [`was dead-lettered after ${attempts} of ${policy.maxAttempts} attempts`];
   const tookMs = passage === undefined ? Number.POSITIVE_INFINITY : at - passage.event.at;
-  return tookMs >= leastMs(policy) ? [] : [`was given up after ${tookMs} of ${leastMs(policy)} ms`];
+  return tookMs >= leastMs(policy) ? [] : [`was dead-lettered after ${tookMs} of ${leastMs(policy)} ms`];
 }
 
-/** All waits of the policy at their shortest: the jitter takes off a tenth. */
+/** Returns the sum of the policy's waits at their shortest, in ms: jitter can shorten each by a tenth. */
 function leastMs({ maxAttempts, delayMs, maxDelayMs }: Case['policy']): number {
   const waits = Array.from({ length: maxAttempts - 1 }, (_, retry) => Math.min(delayMs * 2 ** retry, maxDelayMs));
   return Math.floor(waits.reduce((sum, wait) => sum + wait, 0) * 0.9);
 }
 
-/** Answered with success so early in its attempt that the host must have heard it, unless something was done to the host. */
+/**
+ * Finds a delivery that was accepted so early in its attempt that the host must have received the response, and without
+ * a disturbance of the host near it.
+ */
 function delivered(passage: Passage | undefined, { attemptTimeoutMs, disturbances }: Case): string[] {
   const isClear = ({ at, answeredAt }: Received): boolean =>
     answeredAt !== undefined &&

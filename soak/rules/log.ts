@@ -3,8 +3,8 @@ import { WORKFLOWS } from '../plan.ts';
 import type { Rule } from './case.ts';
 
 /**
- * Every run, acknowledged or not, came to its end, and its log is what its workflow says: without gaps, nothing twice, and one end. Only
- * the start of a node comes again, with the next number, after something was done to the host that worked on it.
+ * Every run has ended, and its log has the events of its workflow, without gaps or repeats, and one end. Only the start
+ * of a node may repeat, with the next attempt number, after a disturbance of the host that executed it.
  */
 export const log: Rule = ({ runs, disturbances }) => {
   const losing = disturbances.filter(({ losesOutcomes }) => losesOutcomes);
@@ -20,14 +20,14 @@ function faultsIn({ runId, workflow, status, log: events }: KnownRun, losing: re
   const isExplained = again.every((start, index) => start.attempt === index + 1 && isAfterOne(start, events, losing));
   const isWhole = String(once.map(({ type }) => type)) === String(expected) && `run.${status}` === expected.at(-1);
   return [
-    ...(ends.length === 1 && ends[0] === events.at(-1) ? [] : [`has ${ends.length} ends, or something after its end`]),
+    ...(ends.length === 1 && ends[0] === events.at(-1) ? [] : [`has ${ends.length} ends, or an event after its end`]),
     ...(gap === -1 ? [] : [`has #${events[gap]?.sequence} where #${gap} should be`]),
-    ...(isExplained ? [] : ['started a node again, and nothing had been done to its host']),
+    ...(isExplained ? [] : ['started a node again without a disturbance of its host']),
     ...(isWhole ? [] : [`is ${status} after ${events.map(({ type }) => type).join(', ')}`]),
   ].map((fault) => `${runId} (${workflow}) ${fault}`);
 }
 
-/** Whether something had been done between the event before this one and this one, or a moment before. */
+/** Returns true when a disturbance lies between the previous event and this one, or at most 2 s before. */
 function isAfterOne(
   { sequence, at }: LoggedEvent,
   events: readonly LoggedEvent[],

@@ -1,6 +1,6 @@
 import type { Rule } from './case.ts';
 
-/** A creation with an idempotency key made one run, however often it was asked for, and every answer named that run. */
+/** Every idempotency key created one run, and every response to a creation with the key names that run. */
 export const once: Rule = ({ runs, keyed }) => {
   const made = new Map<string, string>();
   const all = [
@@ -10,6 +10,6 @@ export const once: Rule = ({ runs, keyed }) => {
   return all.flatMap(({ runId, idempotencyKey }) => {
     const before = made.get(idempotencyKey) ?? runId;
     made.set(idempotencyKey, before);
-    return before === runId ? [] : [`${idempotencyKey} made both ${before} and ${runId}`];
+    return before === runId ? [] : [`${idempotencyKey} created both ${before} and ${runId}`];
   });
 };

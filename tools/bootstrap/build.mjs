@@ -10,10 +10,10 @@ const TSUP = 'node_modules/tsup/dist/cli-default.js';
 const AT_ONCE = 2;
 
 /**
- * Builds what is not up to date: the JavaScript of each package with tsup; the declarations of all, and the examples, with tsc.
+ * Builds the outdated parts: the JavaScript of each package with tsup; all declarations, and the examples, with tsc.
  *
  * @param {string} node the Node to build with
- * @throws {Error} with the compilers' messages; a part that fails leaves no stamp, so the next build tries it again
+ * @throws {Error} with the compilers' messages; a failed part has no stamp, so the next build repeats it
  */
 export async function build(node) {
   const stale = [declarationsAndExamples(), ...packageFolders().map(javaScriptOf)].filter(isStale);
@@ -65,7 +65,7 @@ function declarationsAndExamples() {
   ];
   return {
     name: 'declarations and examples',
-    // tsc goes by its own notes, and those do not see that a file was deleted.
+    // The incremental state of tsc does not notice a deleted output.
     command: [resolve(TSC), '-b', ...(outputs.every(existsSync) ? [] : ['--force'])],
     cwd: '.',
     stamp: join(STAMPS, 'build-tsc'),
@@ -79,14 +79,14 @@ function declarationsAndExamples() {
   };
 }
 
-/** The files of dist that a package's `exports` and `bin` name. */
+/** Returns the files of dist that a package's `exports` and `bin` name. */
 function publishedFiles(folder, ending) {
   const { exports, bin } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
   const paths = JSON.stringify([exports, bin]).match(/\.\/dist\/[^"]+/g) ?? [];
   return paths.filter((path) => path.endsWith(ending)).map((path) => join(folder, path));
 }
 
-/** tsc never takes a declaration away, and what lies in dist is published. */
+/** Removes declarations whose source is gone: tsc leaves them, and everything in dist is published. */
 function removeOrphans() {
   for (const folder of packageFolders()) {
     for (const path of filesBelow(join(folder, 'dist'))) {

@@ -9,7 +9,7 @@ let interruptedBy;
 /**
  * Runs one step of the set-up to its end. A signal to this process ends the step, and then this process.
  *
- * @returns {Promise<{ code: number, output: string }>} what it printed, both streams in one
+ * @returns {Promise<{ code: number, output: string }>} the exit code, and the output of both streams
  */
 export async function run(command, args, options = {}) {
   const child = spawn(command, args, { ...options, stdio: ['ignore', 'pipe', 'pipe'] });
@@ -21,10 +21,17 @@ export async function run(command, args, options = {}) {
 }
 
 /**
- * Runs a program in this process's place: same streams, same exit code, and every signal once. A terminal signals all of its
- * foreground group, and npm signals its child a second time; so the program has a group of its own and hears from here alone.
+ * Runs a program in place of this process: with its streams and its exit code, and with every signal once. A terminal
+ * signals its whole foreground group, and npm signals its child a second time; so the program gets a group of its own,
+ * and its signals only from here.
+ *
+ * @param {string} node
+ * @param {readonly string[]} command
+ * @param {{ echoMs?: number }} [options] `echoMs`: a signal is dropped when the same one came less than this time ago;
+ *   default 300
+ * @returns {Promise<number>} the exit code
  */
-export function standIn(node, command) {
+export function standIn(node, command, { echoMs = ECHO_MS } = {}) {
   const lifeline = new URL('./end-with-parent.mjs', import.meta.url).href;
   const child = spawn(node, ['--import', lifeline, ...command], {
     detached: process.platform !== 'win32',
@@ -32,10 +39,10 @@ export function standIn(node, command) {
     env: { ...process.env, SVC_STANDS_IN_FOR: String(process.pid) },
   });
   child.stdio[3].resume();
-  return ended(child).finally(() => endGroup(child));
+  return ended(child, echoMs).finally(() => endGroup(child));
 }
 
-/** What a program that fell over leaves running would hold its ports and its database. */
+/** Ends the processes that a crashed program left running, which would keep its ports and its database. */
 function endGroup({ pid }) {
   try {
     if (process.platform !== 'win32') process.kill(-pid, 'SIGTERM');
@@ -44,7 +51,7 @@ function endGroup({ pid }) {
   }
 }
 
-/** The environment in which programs are those of the machine, since the ones of node_modules are about to be replaced. */
+/** Returns the environment without node_modules/.bin in the path, because its programs are about to be replaced. */
 export function withoutInstalledPrograms(environment) {
   const name = Object.keys(environment).find((key) => key.toUpperCase() === 'PATH') ?? 'PATH';
   const folders = (environment[name] ?? '').split(delimiter);
@@ -54,8 +61,8 @@ export function withoutInstalledPrograms(environment) {
   };
 }
 
-function ended(child) {
-  if (!isPassingSignalsOn) passSignalsOn();
+function ended(child, echoMs = ECHO_MS) {
+  if (!isPassingSignalsOn) passSignalsOn(echoMs);
   isPassingSignalsOn = true;
   children.add(child);
   return new Promise((resolve, reject) => {
@@ -68,26 +75,26 @@ function exitCodeOf(code, signal) {
   return code ?? 128 + (constants.signals[signal] ?? 1);
 }
 
-/** The same signal within this time is the echo of the one before it. */
+/** The same signal within this time is its repetition by the terminal or npm. */
 const ECHO_MS = 300;
 
-/** What is received, and what is passed on: a closed terminal asks for the same end as SIGTERM, which programs know. */
+/** The signal that a child gets for each received one. SIGHUP becomes SIGTERM, for which programs have a handler. */
 const PASSED_ON = { SIGINT: 'SIGINT', SIGTERM: 'SIGTERM', SIGHUP: 'SIGTERM' };
 const WATCH_MS = 200;
 
-/** From the first child on, a signal ends the children first. */
-function passSignalsOn() {
+/** Installs handlers that pass each signal to the children; without a child the signal ends this process. */
+function passSignalsOn(echoMs) {
   const lastAt = {};
   const pass = (signal) => {
     const at = Date.now();
-    if (at - (lastAt[signal] ?? 0) < ECHO_MS) return;
+    if (at - (lastAt[signal] ?? 0) < echoMs) return;
     lastAt[signal] = at;
     interruptedBy = signal;
     if (children.size === 0) process.exit(exitCodeOf(null, signal));
     for (const child of children) child.kill(signal);
   };
   for (const [received, signal] of Object.entries(PASSED_ON)) process.on(received, () => pass(signal));
-  // A SIGTERM to npm ends the shell between npm and this process, and goes no further.
+  // A SIGTERM to npm ends only the shell between npm and this process.
   if (process.env.npm_lifecycle_event !== undefined) onParentGone(() => pass('SIGTERM'));
 }
 

@@ -10,11 +10,12 @@ const script = new URL('./children.mjs', import.meta.url).href;
 
 type Started = ChildProcessByStdio<null, Readable, null>;
 
-/** A process that lets `program` stand in for it. */
-function startStandIn(program: string): Started {
+/** Starts a process that runs `program` in its place. */
+function startStandIn(program: string, options: { readonly echoMs?: number } = {}): Started {
   const root = temporaryTree({ 'program.mjs': program });
   return start(
-    `const { standIn } = await import('${script}'); process.exit(await standIn(process.execPath, ['program.mjs']));`,
+    `const { standIn } = await import('${script}');
+    process.exit(await standIn(process.execPath, ['program.mjs'], ${JSON.stringify(options)}));`,
     root,
   );
 }
@@ -34,17 +35,17 @@ const LISTENER = `
   setInterval(() => {}, 1000);
   console.log('up');`;
 
-describe('a program that stands in for a process', () => {
-  test('gives its exit code', async () => {
+describe('a program that runs in place of a process', () => {
+  test('determines the exit code', async () => {
     expect(await ended(startStandIn('process.exit(3);'))).toBe(3);
   });
 
-  test('gives the exit code of the signal that ended it', async () => {
+  test('determines the exit code by the signal that ended it', async () => {
     expect(await ended(startStandIn("process.kill(process.pid, 'SIGKILL');"))).toBe(128 + 9);
   });
 
-  test('hears a signal once, although it is sent twice', async () => {
-    const child = startStandIn(LISTENER);
+  test('gets a signal once when it is sent twice', async () => {
+    const child = startStandIn(LISTENER, { echoMs: 60_000 });
     const lines = linesOf(child);
     await lines.next();
     child.kill('SIGINT');
@@ -55,27 +56,27 @@ describe('a program that stands in for a process', () => {
     expect(await ended(child)).toBe(7);
   });
 
-  test('hears a signal again when it is meant again', async () => {
-    const child = startStandIn(LISTENER);
+  test('gets a signal again when it is sent again later', async () => {
+    const child = startStandIn(LISTENER, { echoMs: 20 });
     const lines = linesOf(child);
     await lines.next();
     for (let time = 0; time < 2; time += 1) {
       child.kill('SIGINT');
       expect((await lines.next()).value).toBe('SIGINT');
-      await new Promise((resolve) => setTimeout(resolve, 400));
+      await new Promise((resolve) => setTimeout(resolve, 40));
     }
     child.kill('SIGTERM');
     expect(await ended(child)).toBe(7);
   });
 
-  test('takes the end of a terminal as SIGTERM', async () => {
+  test('gets SIGTERM when the terminal is closed', async () => {
     const child = startStandIn(LISTENER);
     await linesOf(child).next();
     child.kill('SIGHUP');
     expect(await ended(child)).toBe(7);
   });
 
-  test('is asked to end when npm is gone', async () => {
+  test('gets SIGTERM when npm has ended', async () => {
     const root = temporaryTree({ 'program.mjs': LISTENER });
     const code = `const { standIn } = await import('${script}'); await standIn(process.execPath, ['program.mjs']);`;
     const shell = `
@@ -90,14 +91,15 @@ describe('a program that stands in for a process', () => {
     expect((await lines.next()).done).toBe(true);
   });
 
-  // What is started has the same output, so that ends when the last of them has ended.
+  // The started process shares the output, which therefore closes when the last of them has ended.
   const WITH_CHILD = `
     import { spawn } from 'node:child_process';
-    const child = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'], { stdio: ['ignore', 'inherit', 'ignore'] });
+    const stdio = ['ignore', 'inherit', 'ignore'];
+    const child = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'], { stdio });
     child.unref();
     console.log('up');`;
 
-  test('ends with what it started when the process is killed', async () => {
+  test('ends with its own children when the process is killed', async () => {
     const child = startStandIn(`${WITH_CHILD} setInterval(() => {}, 1000);`);
     const lines = linesOf(child);
     await lines.next();
@@ -105,7 +107,7 @@ describe('a program that stands in for a process', () => {
     expect((await lines.next()).done).toBe(true);
   });
 
-  test('leaves nothing behind when it falls over', async () => {
+  test('leaves no child running when it crashes', async () => {
     const child = startStandIn(`${WITH_CHILD} process.exit(1);`);
     const lines = linesOf(child);
     await lines.next();
@@ -114,7 +116,7 @@ describe('a program that stands in for a process', () => {
   });
 });
 
-test('a signal during the set-up ends the step, and then the process', async () => {
+test('a signal during a step of the set-up ends the step, and then the process', async () => {
   const step = "setInterval(() => {}, 1000); process.on('SIGTERM', () => process.exit(0));";
   const code = `
     const { run } = await import('${script}');

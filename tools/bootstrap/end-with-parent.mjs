@@ -1,5 +1,6 @@
-// Loaded ahead of a program that stands in for another process: when that process is gone, a SIGKILL included, the program and
-// everything that it started end too. Processes that inherit the option and the environment are left alone.
+// Loaded before a program that runs in place of another process. When that process ends, by SIGKILL too, this ends the
+// program and everything that it started. It does nothing in other processes that inherit the option and the
+// environment.
 import { Socket } from 'node:net';
 import { isMainThread } from 'node:worker_threads';
 

@@ -2,13 +2,13 @@ import { linkSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, utimes
 import { dirname } from 'node:path';
 
 const BEAT_MS = 1000;
-/** An owner that has not been heard of for so long is gone, even if some process has its number. */
+/** An owner without a beat for so long is gone, even if another process has its number by now. */
 const SILENT_MS = 30_000;
 const POLL_MS = 100;
 
 /**
- * Does work that no two processes may do at once in one checkout. The lock is a file that names its owner; the lock of an owner
- * that is gone is taken over.
+ * Does work that only one process at a time may do in a checkout. The lock is a file that names its owner; a lock whose
+ * owner is gone is taken over.
  *
  * @template T
  * @param {string} path
@@ -43,7 +43,7 @@ async function acquire(path) {
   }
 }
 
-/** A link appears with its content or not at all. */
+/** Tries to create the lock. A link is atomic: no process can read a lock without its owner. */
 function claim(path) {
   const draft = `${path}.${process.pid}`;
   writeFileSync(draft, String(process.pid));
@@ -68,7 +68,10 @@ function isGone(path, owner) {
   return Date.now() - mtimeMs > SILENT_MS;
 }
 
-/** Of several that find the owner gone, one gets to move the file; whoever moved a newer owner's file puts it back. */
+/**
+ * Removes the lock of a gone owner. Only one process can move the file; one that moved a newer owner's file restores
+ * it.
+ */
 function takeAway(path, owner) {
   const aside = `${path}.${process.pid}.old`;
   try {
@@ -93,6 +96,6 @@ function touch(path) {
   try {
     utimesSync(path, now, now);
   } catch {
-    // Taken away: the work goes on, and its result is stamped in one move.
+    // Another process has taken the lock over. The work continues; its stamp is written atomically.
   }
 }

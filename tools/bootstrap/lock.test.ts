@@ -14,13 +14,13 @@ const script = new URL('./lock.mjs', import.meta.url).href;
 const { withLock }: Lock = await import(script);
 const node = promisify(execFile);
 
-/** A number that no process has: one that has just ended. */
+/** Returns the id of a process that has just ended. */
 async function goneOwner(): Promise<string> {
   const { stdout } = await node(execPath, ['-p', 'process.pid']);
   return stdout.trim();
 }
 
-test('several processes work one after another', async () => {
+test('lets several processes work one after another', async () => {
   const root = temporaryTree();
   const program = `
     import { appendFileSync } from 'node:fs';
@@ -35,7 +35,7 @@ test('several processes work one after another', async () => {
   expect(readFileSync(join(root, 'log'), 'utf8')).toBe('begin end '.repeat(4));
 });
 
-test('the lock of a process that is gone is taken over by one of those that wait', async () => {
+test('gives the lock of an ended process to one waiting process at a time', async () => {
   const path = join(temporaryTree({ lock: await goneOwner() }), 'lock');
   let atOnce = 0;
   const most = await Promise.all(
@@ -52,14 +52,14 @@ test('the lock of a process that is gone is taken over by one of those that wait
   expect(most).toEqual([1, 1, 1]);
 });
 
-test('the lock of a process that lives and has been silent for long is taken over', async () => {
+test('takes over the lock of a running process without a beat for a minute', async () => {
   const path = join(temporaryTree({ lock: String(process.ppid) }), 'lock');
   const longAgo = new Date(Date.now() - 60_000);
   utimesSync(path, longAgo, longAgo);
   expect(await withLock(path, async () => 'done')).toBe('done');
 });
 
-test('work that fails gives the lock back', async () => {
+test('releases the lock when the work fails', async () => {
   const path = join(temporaryTree(), 'lock');
   const failing = withLock(path, async () => {
     throw new Error('not today');
@@ -68,7 +68,7 @@ test('work that fails gives the lock back', async () => {
   expect(existsSync(path)).toBe(false);
 });
 
-test('a lock that another process has taken over is left to it', async () => {
+test('keeps a lock that another process has taken over', async () => {
   const path = join(temporaryTree(), 'lock');
   await withLock(path, async () => writeFileSync(path, 'another'));
   expect(readFileSync(path, 'utf8')).toBe('another');

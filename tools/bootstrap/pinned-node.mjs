@@ -7,8 +7,10 @@ import { run, withoutInstalledPrograms } from './children.mjs';
 const LOWEST = [22, 19];
 
 /**
- * The Node that the lockfile pins. npm may be set not to run install scripts, and then it is fetched here; a machine that it
- * does not exist for is served by its own Node when that is new enough.
+ * Returns the path of the Node that the lockfile pins. Fetches it when npm did not run its install script. On a machine
+ * for which it does not exist, returns the machine's own Node, if that is new enough.
+ *
+ * @throws {Error} when neither is there
  */
 export async function pinnedNode() {
   const binary = resolve('node_modules/node/bin', process.platform === 'win32' ? 'node.exe' : 'node');
@@ -17,12 +19,12 @@ export async function pinnedNode() {
   if (isEnough(process.versions.node)) return process.execPath;
   const needed = LOWEST.join('.');
   throw new Error(
-    `Node ${process.versions.node} is too old (${needed} or later is needed), and the pinned Node could not be fetched.\n` +
-      'Install Node 24, or let this machine reach the npm registry, and start again.',
+    `Node: ${process.versions.node} is older than ${needed}, and the pinned Node could not be fetched.\n` +
+      'Install Node 24, or allow this machine to reach the npm registry, and start again.',
   );
 }
 
-/** What the install script of the package `node` does. Whether it worked is seen by the binary. */
+/** Does the work of the install script of the package `node`. The caller checks the result. */
 async function fetchBinary() {
   console.log('Fetching the pinned Node …');
   await run(process.execPath, ['installArchSpecificPackage.js'], {

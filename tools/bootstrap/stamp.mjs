@@ -2,14 +2,16 @@ import { createHash } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
-/** A digest of texts, in their order. */
+/** Returns a digest of texts, in their order. */
 export function digest(texts) {
   const hash = createHash('sha256');
   for (const text of texts) hash.update(text).update('\0');
   return hash.digest('hex');
 }
 
-/** A digest of the names and contents of files and, recursively, folders; tests are left out, what is absent counts as absent. */
+/**
+ * Returns a digest of the names and contents of files and, recursively, folders. Tests and missing files are left out.
+ */
 export function fingerprint(paths) {
   return digest(paths.flatMap(filesOf).flatMap((path) => [path, readFileSync(path)]));
 }
@@ -23,7 +25,7 @@ function filesOf(path) {
     .flatMap((name) => filesOf(join(path, name)));
 }
 
-/** The digest of the inputs of a step that was done, kept in a file; undefined when there is none. */
+/** Reads the stamp of a finished step, which is the digest of its inputs. Returns undefined when there is none. */
 export function readStamp(path) {
   try {
     return readFileSync(path, 'utf8');
@@ -32,7 +34,7 @@ export function readStamp(path) {
   }
 }
 
-/** In one move, so nobody reads half a stamp. */
+/** Writes a stamp atomically, so that no process reads half of it. */
 export function writeStamp(path, stamp) {
   mkdirSync(dirname(path), { recursive: true });
   const draft = `${path}.${process.pid}`;
@@ -40,6 +42,7 @@ export function writeStamp(path, stamp) {
   renameSync(draft, path);
 }
 
+/** Removes a stamp, if there is one. */
 export function removeStamp(path) {
   rmSync(path, { force: true });
 }

@@ -14,14 +14,14 @@ const { fingerprint, readStamp, writeStamp, removeStamp }: Stamp = await import(
   new URL('./stamp.mjs', import.meta.url).href
 );
 
-test('a fingerprint changes with every input, and with nothing else', () => {
+test('the fingerprint changes with every input, and only with them', () => {
   const root = temporaryTree({ 'src/a.ts': 'a', 'src/b/c.ts': 'c' });
   const at = (path: string) => join(root, path);
   const taken = () => fingerprint([at('src'), at('absent.json')]);
   const before = taken();
   writeFileSync(at('src/a.ts'), 'a');
   expect(taken()).toBe(before);
-  writeFileSync(at('src/a.test.ts'), 'a test is not built');
+  writeFileSync(at('src/a.test.ts'), 'tests are not built');
   expect(taken()).toBe(before);
   const changes = [
     () => writeFileSync(at('src/b/c.ts'), 'changed'),
@@ -37,7 +37,7 @@ test('a fingerprint changes with every input, and with nothing else', () => {
   expect(seen.size).toBe(1 + changes.length);
 });
 
-test('a stamp is what was written last, and absent before and after', () => {
+test('reads the stamp that was written last, and undefined before and after', () => {
   const path = join(temporaryTree(), 'folder/stamp');
   expect(readStamp(path)).toBe(undefined);
   writeStamp(path, 'one');

@@ -1,17 +1,17 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** The folders of the published packages. */
+/** Returns the folders of the published packages. */
 export function packageFolders() {
   return workspacesIn('packages');
 }
 
-/** The folders of the examples. */
+/** Returns the folders of the examples. */
 export function exampleFolders() {
   return workspacesIn('examples');
 }
 
-/** The package.json of every workspace. */
+/** Returns the path of every workspace's package.json. */
 export function workspaceManifests() {
   return [...packageFolders(), ...exampleFolders(), 'tools'].map((folder) => join(folder, 'package.json'));
 }

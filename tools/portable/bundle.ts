@@ -1,14 +1,14 @@
 import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
 
-/** The part of the bundler that is used here; it comes with tsup. */
+/** The part of esbuild that is used here. It is a dependency of tsup. */
 interface Bundler {
   build(options: object): Promise<{ readonly outputFiles: readonly { readonly text: string }[] }>;
 }
 
 const { build }: Bundler = createRequire(createRequire(import.meta.url).resolve('tsup'))('esbuild');
 
-/** A suite as one module without imports, as a bundler makes it for a runtime that has no files. */
+/** Bundles a suite into one module without imports, for a runtime without files. */
 export async function bundleSuite(suite: URL): Promise<string> {
   const { outputFiles } = await build({
     entryPoints: [fileURLToPath(suite)],

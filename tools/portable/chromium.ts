@@ -7,7 +7,7 @@ import type { SuiteReport } from './report.ts';
 
 const NAMES = ['chromium', 'chromium-browser', 'google-chrome', 'chrome'];
 
-/** The first Chromium of the path, or the one that `CHROMIUM` names. */
+/** Returns the Chromium that `CHROMIUM` names, else the first one of the path, else undefined. */
 export function findChromium(): string | undefined {
   const folders = (process.env.PATH ?? '').split(delimiter);
   const candidates = NAMES.flatMap((name) => folders.map((folder) => join(folder, name)));
@@ -24,12 +24,13 @@ export async function runInChromium(program: string, suite: URL): Promise<SuiteR
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('The server of the suite has no port.');
+  if (address === null || typeof address === 'string')
+    throw new Error('The server of the suite is not listening on a port.');
   const browser = await chromium.launch({ executablePath: program, args: ['--no-sandbox', '--disable-gpu'] });
   try {
     const page = await browser.newPage();
     await page.goto(`http://127.0.0.1:${address.port}/`);
-    // As text: what runs in the page is not compiled with the tests.
+    // As text, because the tests' compiler must not transform code of the page.
     return await page.evaluate(`import('/suite.js').then(({ default: suite }) => suite())`);
   } finally {
     await browser.close();

@@ -6,14 +6,14 @@ const DEADLINE_MS = 90_000;
 /**
  * Runs a package's portable suite in every runtime that it promises.
  *
- * @param least how many cases the suite has at the least, so that an empty one is no success
+ * @param least the least number of cases, so that an empty suite does not pass
  */
 export function testInEveryRuntime(name: string, suite: URL, least: number): void {
   describe.each(runtimes())('in $name', ({ name: runtime, missing, run }) => {
     if (missing !== undefined) console.warn(`${name} is not tested in ${runtime}: ${missing}`);
 
     test.skipIf(missing !== undefined)(
-      'every case of the portable suite has its outcome',
+      'passes every case of the portable suite',
       async () => {
         const { total, failures } = await run(suite);
         expect(failures).toEqual([]);

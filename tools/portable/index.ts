@@ -7,15 +7,16 @@ import { runInWorkerd } from './workerd.ts';
 
 export type { SuiteReport } from './report.ts';
 
+/** A JavaScript runtime in which suites can run. */
 export interface Runtime {
   readonly name: string;
-  /** Why it cannot be used here, and what to do about it. */
+  /** The reason why it cannot be used here, and the remedy; undefined when it can. */
   readonly missing: string | undefined;
-  /** Runs a suite: a plain JavaScript module without imports of Node's, with every package as it is built. */
+  /** Runs a suite against the built packages. The suite is a JavaScript module that imports nothing of Node. */
   run(suite: URL): Promise<SuiteReport>;
 }
 
-/** Every runtime that the portable packages promise to run in. */
+/** Returns every runtime that the portable packages support. */
 export function runtimes(): readonly Runtime[] {
   return [
     inProcess('Node 24', execPath),
@@ -35,7 +36,10 @@ function chromium(): Runtime {
   const program = findChromium();
   return {
     name: 'Chromium',
-    missing: program === undefined ? 'No Chromium was found: apt-get install chromium' : undefined,
+    missing:
+      program === undefined
+        ? 'Chromium is not installed. Install it (apt-get install chromium), or set CHROMIUM to its path.'
+        : undefined,
     run: (suite) => runInChromium(program ?? '', suite),
   };
 }

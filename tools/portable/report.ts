@@ -1,5 +1,6 @@
-/** What a suite found; it is the default export of a module, a function without arguments. */
+/** The result of a suite. A suite is the default export of a module: a function without arguments. */
 export interface SuiteReport {
+  /** The number of cases. */
   readonly total: number;
   /** One sentence for each case that failed. */
   readonly failures: readonly string[];

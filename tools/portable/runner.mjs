@@ -1,3 +1,3 @@
-// Runs in Node, Bun and Deno: imports the suite that it is given and prints its report.
+// Runs in Node, Bun and Deno. Imports the suite that its argument names, and prints the report.
 const { default: suite } = await import(process.argv[2] ?? '');
 console.log(JSON.stringify(await suite()));

@@ -23,7 +23,7 @@ const main :Workerd.Worker = (
 );
 `;
 
-/** Runs a suite in the runtime of Cloudflare Workers, without its compatibility with Node. */
+/** Runs a suite in the runtime of Cloudflare Workers, without Node compatibility. */
 export async function runInWorkerd(program: string, suite: URL): Promise<SuiteReport> {
   const folder = mkdtempSync(join(tmpdir(), 'svc-workerd-'));
   try {

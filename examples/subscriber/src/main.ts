@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import { memoryDedupStore } from '@svc/webhook-verify/dedup/memory';
 import { toNodeHandler } from '@svc/webhook-verify/node';
 
-// The secret that the registration answered with.
+// The secret in the response to the registration.
 const secret = process.env.WEBHOOK_SECRET ?? '';
 const port = Number(process.env.PORT ?? 8788);
 

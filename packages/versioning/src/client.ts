@@ -1,17 +1,23 @@
 import { CLIENT_VERSION_HEADER, VERSION_HEADER } from './headers.ts';
 import { compareVersions, type Major, majorOf, parseVersion, type Version } from './version.ts';
 
-/** What a client looks at in a discovery document of either major. */
+/** The version fields of a discovery document of either major. Malformed values are ignored. */
 export interface Advertisement {
+  /** The single version of major 1, `<major>.<minor>`. */
   readonly protocolVersion?: unknown;
+  /** Every version that the host serves, each `<major>.<minor>`. */
   readonly protocolVersions?: unknown;
+  /** The version that the host uses for a request without `SVC-Version`. */
   readonly preferredVersion?: unknown;
 }
 
 /**
- * The highest major that a client implements and a host lists; undefined when there is none in common.
+ * Selects the highest major that the client implements and the host lists. Returns undefined when they have none in
+ * common.
  *
  * @example
+ * import { selectMajor } from '@svc/versioning/client';
+ *
  * const document = await (await fetch('https://svc.example/.well-known/svc')).json();
  * const major = selectMajor(document, [1, 2]); // 2
  * @see Interface: Versioning, Request header `SVC-Version`
@@ -23,9 +29,13 @@ export function selectMajor(document: Advertisement, implemented: readonly Major
 }
 
 /**
- * The version that a host means for a client that asks for none: `preferredVersion`, else the highest of `protocolVersions`, else
- * `protocolVersion`. Undefined for a document that states none in the grammar.
+ * Returns the version that a host uses for a client that requests none: `preferredVersion`, else the highest of
+ * `protocolVersions`, else `protocolVersion`. Returns undefined when none of them is well-formed.
  *
+ * @example
+ * import { defaultVersion } from '@svc/versioning/client';
+ *
+ * defaultVersion({ protocolVersions: ['1.9', '1.10'] }); // '1.10'
  * @see Interface: Versioning, Advertisement, 3
  */
 export function defaultVersion(document: Advertisement): string | undefined {
@@ -35,16 +45,26 @@ export function defaultVersion(document: Advertisement): string | undefined {
   return version === undefined ? undefined : `${version.major}.${version.minor}`;
 }
 
-/** A response of another major than the one that was asked for, or one that does not say of which it is. */
+/**
+ * The response names another major than the one requested, or does not name a version.
+ *
+ * @example
+ * import { DowngradeError, versionedFetch } from '@svc/versioning/client';
+ *
+ * await versionedFetch({ major: 2 })('https://svc.example/runs').catch((error: unknown) => {
+ *   if (error instanceof DowngradeError) console.error(`The host answered with version ${error.received}.`);
+ * });
+ */
 export class DowngradeError extends Error {
+  /** The major that was requested. */
   readonly expected: Major;
-  /** What the response said; undefined for nothing. */
+  /** The `SVC-Version` of the response, cut to 32 characters; undefined when it has none. */
   readonly received: string | undefined;
 
   constructor(expected: Major, received: string | undefined) {
-    const said = received === undefined ? 'names no version' : `is of version ${received}`;
+    const found = received === undefined ? 'does not name a version' : `names version ${received}`;
     super(
-      `Major ${expected} was asked for, and the response ${said}. It must not be read as an answer of major ${expected}.`,
+      `Major ${expected} was requested, but the response ${found}. It must not be read as one of major ${expected}.`,
     );
     this.name = 'DowngradeError';
     this.expected = expected;
@@ -53,11 +73,17 @@ export class DowngradeError extends Error {
 }
 
 /**
- * Rejects a protocol response that another major has produced.
+ * Rejects a protocol response that another major produced.
  *
- * Hosts of major 1 alone may be older than the header, so a response without it passes for major 1 and for no other.
+ * A host that serves only major 1 may be older than the header, so a response without it passes for major 1 and for no
+ * other.
  *
- * @throws {DowngradeError}
+ * @throws {DowngradeError} when the response names another major, or names none and major 2 is expected
+ * @example
+ * import { assertNoDowngrade } from '@svc/versioning/client';
+ *
+ * const response = await fetch('https://svc.example/runs', { headers: { 'SVC-Version': '2' } });
+ * assertNoDowngrade(response, 2);
  * @see Interface: Versioning, Response header
  */
 export function assertNoDowngrade(
@@ -72,21 +98,26 @@ export function assertNoDowngrade(
   if (majorOf(parseVersion(received)?.major) !== expected) throw new DowngradeError(expected, received.slice(0, 32));
 }
 
+/** Options of {@link versionedFetch}. */
 export interface VersionedFetchOptions {
+  /** The major that every request asks for. */
   readonly major: Major;
-  /** `<major>.<minor>[.<patch>]` of the client, for hosts that refuse old ones. */
+  /** `<major>.<minor>[.<patch>]` of the client, sent so that a host can reject outdated clients. Default: not sent. */
   readonly clientVersion?: string;
-  /** Default: the platform's. */
+  /** Sends the request. Default: the platform's `fetch`. */
   readonly fetch?: (request: Request) => Promise<Response>;
 }
 
 /**
- * A `fetch` that asks for one major and takes no other for an answer. Pages, which name no version and are no JSON, pass as they are: a
- * proxy's error page is nobody's protocol response.
+ * Creates a `fetch` that requests one major and rejects responses of any other. A response that has no `SVC-Version`
+ * and is neither JSON nor an event stream passes, for example the error page of a proxy: it cannot be mistaken for a
+ * protocol response.
  *
- * @returns a function that rejects with a {@link DowngradeError}
- * @throws {TypeError} for a client version of another form
+ * @returns a function that rejects with a {@link DowngradeError} for a response of another major
+ * @throws {TypeError} when `clientVersion` is malformed
  * @example
+ * import { versionedFetch } from '@svc/versioning/client';
+ *
  * const svc = versionedFetch({ major: 2, clientVersion: '1.4.0' });
  * const run = await (await svc('https://svc.example/runs/acme%2Frun_1')).json();
  */
@@ -96,7 +127,7 @@ export function versionedFetch({
   fetch = globalThis.fetch,
 }: VersionedFetchOptions): (input: string | URL | Request, init?: RequestInit) => Promise<Response> {
   if (clientVersion !== undefined && !/^(?:0|[1-9][0-9]*)(?:\.(?:0|[1-9][0-9]*)){1,2}$/.test(clientVersion)) {
-    throw new TypeError('clientVersion must be <major>.<minor> or <major>.<minor>.<patch>.');
+    throw new TypeError('clientVersion: must be <major>.<minor>[.<patch>]. Pass a version such as "1.4.0".');
   }
   return async (input, init) => {
     const request = new Request(input, init);
@@ -110,7 +141,7 @@ export function versionedFetch({
 
 const PROTOCOL_TYPES = /^(?:application\/(?:[\w.+-]+\+)?json|text\/event-stream)\s*(?:;|$)/i;
 
-/** What says a version, or could be taken for an answer of the protocol. */
+/** Returns true for a response that names a version, or that a client could mistake for a protocol response. */
 function isProtocolResponse({ headers, status }: Response): boolean {
   if (headers.has(VERSION_HEADER)) return true;
   const type = headers.get('content-type');

@@ -6,6 +6,7 @@ interface DetailsByCode {
   validation_error: { readonly fields: readonly { readonly field: string; readonly problem: string }[] };
 }
 
+/** The error codes of this package. @see Interface: Errors */
 export type VersioningErrorCode = keyof DetailsByCode;
 
 const STATUS = {
@@ -16,20 +17,29 @@ const STATUS = {
   validation_error: 400,
 } as const satisfies Record<VersioningErrorCode, number>;
 
-/** Every code of this package with its HTTP status. @see Interface: Errors */
+/** The HTTP status of each error code. @see Interface: Errors */
 export const VERSIONING_ERROR_STATUS: Readonly<Record<VersioningErrorCode, number>> = STATUS;
 
 /**
- * A request that the version or identifier rules refuse. `message` and `details` may go to the caller; `cause` is for the
- * host's logs.
+ * The version or identifier rules reject a request. `message` and `details` may be sent to the caller; `cause` is only
+ * for the host's logs.
  *
  * @example
- * if (VersioningError.is(error)) return Response.json(errorEnvelope[major](error), { status: error.status });
+ * import { VersioningError } from '@svc/versioning';
+ * import { errorEnvelope } from '@svc/versioning/projection';
+ *
+ * function errorResponse(error: unknown): Response {
+ *   if (!VersioningError.is(error)) return new Response(null, { status: 500 });
+ *   return Response.json(errorEnvelope[2](error), { status: error.status });
+ * }
  * @see Interface: Errors
  */
 export class VersioningError<Code extends VersioningErrorCode = VersioningErrorCode> extends Error {
+  /** The code of the error envelope. */
   readonly code: Code;
+  /** The HTTP status of the code. */
   readonly status: number;
+  /** The details of the error envelope, whose shape depends on the code; undefined for a code without details. */
   readonly details: DetailsByCode[Code];
 
   constructor(code: Code, message: string, details: DetailsByCode[Code], options: { readonly cause?: unknown } = {}) {
@@ -41,7 +51,7 @@ export class VersioningError<Code extends VersioningErrorCode = VersioningErrorC
     Object.defineProperty(this, BRAND, { value: true });
   }
 
-  /** Recognises the class across bundled copies, where `instanceof` does not. */
+  /** Returns true for an error of this class, also when another bundled copy of the package created it. */
   static is(value: unknown): value is VersioningError {
     return typeof value === 'object' && value !== null && BRAND in value;
   }

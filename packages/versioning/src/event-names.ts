@@ -1,6 +1,6 @@
 import type { Major } from './version.ts';
 
-/** The 36 event types that the majors spell differently, each with its name in major 1 and in major 2. */
+/** The 36 event types that the majors spell differently, as pairs of the name in major 1 and the name in major 2. */
 export const EVENT_RENAMES: readonly (readonly [v1: string, v2: string])[] = [
   ['run.resuming', 'run.resume-started'],
   ['run.dead_lettered', 'run.dead-lettered'],
@@ -41,19 +41,32 @@ export const EVENT_RENAMES: readonly (readonly [v1: string, v2: string])[] = [
 ];
 
 /**
- * How a major spells an event type that is given in the canonical vocabulary, which is major 2's. Names that the majors spell
- * alike, vendors' names included, come back as they are.
+ * Returns a major's spelling of an event type that is given in the canonical vocabulary, which is the one of major 2.
+ * Returns names that both majors spell alike, and vendors' names, unchanged.
+ *
+ * @example
+ * import { eventName } from '@svc/versioning/events';
+ *
+ * eventName(1, 'run.dead-lettered'); // 'run.dead_lettered'
  */
 export function eventName(major: Major, canonical: string): string {
   return FROM_CANONICAL[major].get(canonical) ?? canonical;
 }
 
-/** The canonical spelling of a major's event type; undefined for a spelling that only the other major has. */
+/**
+ * Returns the canonical spelling of a major's event type, or undefined for a spelling that exists only in the other
+ * major.
+ *
+ * @example
+ * import { canonicalEventName } from '@svc/versioning/events';
+ *
+ * canonicalEventName(1, 'run.dead_lettered'); // 'run.dead-lettered'
+ */
 export function canonicalEventName(major: Major, name: string): string | undefined {
   return TO_CANONICAL[major].get(name) ?? (FOREIGN[major].has(name) ? undefined : name);
 }
 
-/** The canonical vocabulary is the one that is stored. */
+/** The canonical vocabulary is the one that stores use. */
 export { canonicalEventName as storedEventName };
 
 const V1_TO_V2: ReadonlyMap<string, string> = new Map(EVENT_RENAMES);
@@ -66,4 +79,4 @@ const FOREIGN: Readonly<Record<Major, { has(name: string): boolean }>> = { 1: V2
 
 // A name on both sides, or twice on one, would make a log unreadable in one of the majors.
 const names = new Set(EVENT_RENAMES.flat());
-if (names.size !== 2 * EVENT_RENAMES.length) throw new Error('The event renames are not one to one.');
+if (names.size !== 2 * EVENT_RENAMES.length) throw new Error('EVENT_RENAMES: repeats a name. Rename one of the two.');

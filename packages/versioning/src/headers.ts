@@ -1,4 +1,4 @@
-/** Request: selects a major on an unversioned path. Response: names the contract that produced it. */
+/** On a request, selects a major on an unversioned path. On a response, names the version that produced it. */
 export const VERSION_HEADER = 'SVC-Version';
-/** The version of the client, for hosts that refuse old ones. */
+/** On a request, names the version of the client, so that a host can reject outdated clients. */
 export const CLIENT_VERSION_HEADER = 'SVC-Client-Version';

@@ -1,8 +1,8 @@
 import type { Major } from './version.ts';
 
 /**
- * Every operation of the protocol: its method, its path on the bare origin, and the majors that define it. The twin under
- * major 1 is the same path behind `/v1`; discovery alone has one path for both.
+ * Every operation of the protocol, with its method, its unversioned path and the majors that define it. Major 1 also
+ * serves each path under `/v1`, except discovery, which has one path for both majors.
  *
  * @see Interface: Endpoints; Versioning, Paths
  */
@@ -50,6 +50,7 @@ export const MANIFEST: readonly Operation[] = [
   { operationId: 'deleteWorkspaceFile', method: 'DELETE', path: '/host/workspace/files/{path}', majors: [1] },
 ];
 
+/** The identifier of an operation, the same in both majors. */
 export type OperationId =
   | 'discovery'
   | 'openapi'
@@ -88,13 +89,20 @@ export type OperationId =
   | 'writeWorkspaceFile'
   | 'deleteWorkspaceFile';
 
+/** One operation of the protocol. */
 export interface Operation {
+  /** Unique in {@link MANIFEST}. */
   readonly operationId: OperationId;
+  /** The HTTP method in upper case. A `GET` operation also accepts `HEAD`. */
   readonly method: string;
-  /** `{name}` stands for one segment, `{path}` for one or more; a `:verb` behind the last is literal. */
+  /**
+   * The unversioned path. `{name}` matches one segment, `{path}` one or more; `:verb` after the last segment is
+   * literal.
+   */
   readonly path: string;
+  /** The majors that define the operation. */
   readonly majors: readonly Major[];
 }
 
-/** The one operation whose path is the same under both majors. */
+/** The path of the discovery document, the same under both majors. */
 export const DISCOVERY_PATH = '/.well-known/svc';

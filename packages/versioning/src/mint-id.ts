@@ -1,15 +1,21 @@
 /**
- * Mints an identifier such as `run_01kahx3zr8p6…`: 48 bits of time, so that neighbours in time are neighbours in an index, and
- * 80 random bits, in lower-case Crockford base 32. It fits the grammar of every opaque id in both majors, and projects to itself.
+ * Mints an identifier such as `run_01kahx3zr8p6…`: 48 bits of time, so that ids minted together are neighbours in an
+ * index, and 80 random bits, in lower-case Crockford base 32. It matches the grammar of every opaque id in both majors;
+ * `projectId` leaves it unchanged.
  *
  * @param prefix 1 to 32 letters, digits, `.`, `_` or `-`
- * @param now milliseconds since the epoch
- * @throws {TypeError} for another prefix, a time before the epoch or past the year 10889, or fewer bytes than asked for
+ * @param now returns milliseconds since the epoch
+ * @param randomBytes returns exactly `size` cryptographically random bytes
+ * @throws {TypeError} for a malformed prefix, a time before the epoch or after the year 10889, or a wrong number of
+ * bytes
  * @example
+ * import { mintId } from '@svc/versioning/ids';
+ *
  * const runId = mintId('run', Date.now, (size) => crypto.getRandomValues(new Uint8Array(size)));
  */
 export function mintId(prefix: string, now: () => number, randomBytes: (size: number) => Uint8Array): string {
-  if (!/^[A-Za-z0-9._-]{1,32}$/.test(prefix)) throw new TypeError('prefix must be 1 to 32 of A-Z a-z 0-9 . _ -');
+  if (!/^[A-Za-z0-9._-]{1,32}$/.test(prefix))
+    throw new TypeError('prefix: must be 1 to 32 of A-Z a-z 0-9 . _ -. Pass a short name such as "run".');
   return `${prefix}_${encodeTime(now())}${encodeRandom(randomBytes(RANDOM_BYTES))}`;
 }
 
@@ -17,10 +23,10 @@ const RANDOM_BYTES = 10;
 const MAX_TIME = 2 ** 48;
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
 
-/** Always ten digits of five bits, so that ids sort as their times do. */
+/** Encodes the time as exactly ten digits of five bits, so that ids sort by time. */
 function encodeTime(time: number): string {
   if (!(time >= 0 && time < MAX_TIME))
-    throw new TypeError(`now must return milliseconds since the epoch, not ${time}.`);
+    throw new TypeError(`now: returned ${time}. Return milliseconds since the epoch, as Date.now does.`);
   let rest = Math.floor(time);
   let text = '';
   for (let digit = 0; digit < 10; digit++) {
@@ -32,7 +38,9 @@ function encodeTime(time: number): string {
 
 function encodeRandom(bytes: Uint8Array): string {
   if (bytes.length !== RANDOM_BYTES)
-    throw new TypeError(`randomBytes must return the ${RANDOM_BYTES} bytes asked for.`);
+    throw new TypeError(
+      `randomBytes: returned ${bytes.length} bytes, not ${RANDOM_BYTES}. Return as many as it is asked for.`,
+    );
   let text = '';
   let pending = 0;
   let bits = 0;

@@ -7,35 +7,60 @@ import { headerValue, type RequestHead } from './request-head.ts';
 import type { Served } from './served.ts';
 import { type Major, majorOf, parseSelector } from './version.ts';
 
-/** What a request is, before anything else is known of it. `contract` is what its response must name in `SVC-Version`. */
-export type Negotiation =
-  | {
-      readonly kind: 'operation';
-      readonly major: Major;
-      readonly contract: string;
-      readonly operation: Operation;
-      /** Path segments as received, still encoded. */
-      readonly params: Readonly<Record<string, string>>;
-    }
-  /** The manifest names the path, but not in this major. */
-  | { readonly kind: 'absent'; readonly major: Major; readonly contract: string; readonly operation: Operation }
-  /** The manifest names the path in this major, but not with this method. */
-  | {
-      readonly kind: 'method-not-allowed';
-      readonly major: Major;
-      readonly contract: string;
-      readonly allow: readonly string[];
-    }
-  /** No protocol path: a vendor path, a seam, a page. */
-  | { readonly kind: 'foreign' }
-  | { readonly kind: 'refused'; readonly major: Major; readonly contract: string; readonly error: VersioningError };
+/** The result of {@link negotiate}: one of five kinds. */
+export type Negotiation = OperationFound | OperationAbsent | MethodNotAllowed | Foreign | Refused;
+
+interface OfMajor {
+  /** The major whose rules and error envelope apply. */
+  readonly major: Major;
+  /** The `<major>.<minor>` that the response must carry in `SVC-Version`. */
+  readonly contract: string;
+}
+
+/** The request names an operation of the major. */
+interface OperationFound extends OfMajor {
+  readonly kind: 'operation';
+  /** The operation in the manifest. */
+  readonly operation: Operation;
+  /** The path parameters by name, as received and still percent-encoded. */
+  readonly params: Readonly<Record<string, string>>;
+}
+
+/** The manifest has the path, but not in this major. */
+interface OperationAbsent extends OfMajor {
+  readonly kind: 'absent';
+  /** The operation of the other major. */
+  readonly operation: Operation;
+}
+
+/** The manifest has the path in this major, but not with this method. */
+interface MethodNotAllowed extends OfMajor {
+  readonly kind: 'method-not-allowed';
+  /** The methods for the `Allow` header. */
+  readonly allow: readonly string[];
+}
+
+/** The path is outside the protocol: a vendor path, a seam or a page. */
+interface Foreign {
+  readonly kind: 'foreign';
+}
+
+/** The request violates the rules of versions or of request targets. */
+interface Refused extends OfMajor {
+  readonly kind: 'refused';
+  /** The error to send. */
+  readonly error: VersioningError;
+}
 
 /**
- * Decides which operation of which major a request is for. It never throws, whatever the request holds.
+ * Decides which operation of which major a request names. Never throws.
  *
  * @example
- * const negotiation = negotiate({ method, target: request.url, headers: request.headers }, protocol);
- * if (negotiation.kind === 'refused') return refusal(negotiation.error);
+ * import { negotiate, served } from '@svc/versioning';
+ *
+ * const protocol = served({ versions: ['1.1', '2.0'], preferred: '1.1' });
+ * const found = negotiate({ method: 'GET', target: '/runs/run_1', headers: { 'SVC-Version': '2' } }, protocol);
+ * if (found.kind === 'operation') console.log(found.major, found.operation.operationId); // 2 'readRun'
  * @see Interface: Versioning, Paths; Request header `SVC-Version`
  */
 export function negotiate(request: RequestHead, served: Served): Negotiation {
@@ -46,7 +71,7 @@ export function negotiate(request: RequestHead, served: Served): Negotiation {
 
   if (path === '/v1' || path.startsWith('/v1/')) {
     if (!served.majors.has(1)) return FOREIGN;
-    // On the whole of `/v1`, whatever the rest of the path.
+    // Before the path is looked up: the rule holds for every path under `/v1`.
     if (header !== null && selected !== 1) return refused(1, served, mismatch());
     const named = path.endsWith(DISCOVERY_PATH) ? undefined : namedPath(path, '/v1'.length);
     return named === undefined ? unnamed(path, '/v1'.length, 1, served) : within(1, named, request, served);
@@ -60,7 +85,7 @@ export function negotiate(request: RequestHead, served: Served): Negotiation {
   return within(selected, named, request, served);
 }
 
-/** Lower case, as `headerValue` takes them. */
+/** In lower case, as `headerValue` requires. */
 const VERSION = VERSION_HEADER.toLowerCase();
 const CLIENT_VERSION = CLIENT_VERSION_HEADER.toLowerCase();
 const FOREIGN: Negotiation = { kind: 'foreign' };
@@ -90,7 +115,10 @@ function methodsOf(operations: readonly Operation[]): string[] {
   return operations.flatMap(({ method }) => (method === 'GET' ? ['GET', 'HEAD'] : [method]));
 }
 
-/** A slash behind the path of an operation is that operation to a router that ignores it, and to no rule here. */
+/**
+ * Rejects the path of an operation with a trailing slash: a router that ignores the slash would serve it without
+ * negotiation.
+ */
 function unnamed(path: string, start: number, selected: Major | undefined, served: Served): Negotiation {
   const slashed = path.endsWith('/') && namedPath(path.slice(0, -1), start) !== undefined;
   return slashed ? malformedTarget(selected, served) : FOREIGN;
@@ -101,20 +129,21 @@ function refused(major: Major, served: Served, error: VersioningError): Negotiat
 }
 
 function unsupported({ versions }: Served): VersioningError {
-  const message = `${VERSION_HEADER} names no version that this host serves. It serves ${versions.join(' and ')}.`;
+  const served = versions.join(' and ');
+  const message = `${VERSION_HEADER} does not name a version that this host serves. It serves ${served}.`;
   return new VersioningError('protocol_version_unsupported', message, { protocolVersions: versions });
 }
 
 function mismatch(): VersioningError {
-  const message = `A path under /v1 is major 1. Send ${VERSION_HEADER}: 1 or leave it out; other majors live on the unversioned paths.`;
+  const message = `Paths under /v1 belong to major 1. Send ${VERSION_HEADER}: 1, or use the path without /v1.`;
   return new VersioningError('protocol_version_mismatch', message, undefined);
 }
 
-/** The path says nothing that can be trusted, so the header alone selects the envelope, where it names a served major. */
+/** A malformed path cannot select the major of the error envelope, so the header does, when it names a served major. */
 function malformedTarget(selected: Major | undefined, served: Served): Negotiation {
   const major = selected !== undefined && served.majors.has(selected) ? selected : served.preferredMajor;
   const problem =
-    'must be an absolute path without empty or dot segments or a slash at its end, percent-encoded where RFC 3986 asks for it';
+    'must be an absolute path, percent-encoded as RFC 3986 requires, without empty or dot segments or a trailing slash';
   const fields = [{ field: 'target', problem }];
   return refused(major, served, new VersioningError('validation_error', `The request target ${problem}.`, { fields }));
 }

@@ -3,12 +3,15 @@ import type { Served } from './served.ts';
 import type { Major } from './version.ts';
 
 /**
- * The operations that a host serves under one advertised major and not under another that defines them too, as sentences;
- * empty when the host may advertise what it means to.
+ * Finds the operations that a host serves under one advertised major but not under another that defines them too.
  *
- * @param operations what is served: in all majors alike, or listed for each
+ * @param operations the operations that the host serves: one list for all majors, or a list for each
+ * @returns one sentence for each operation; empty when the host may advertise its majors
  * @example
- * const problems = checkPairing(['createRun', 'readRun'], protocol);
+ * import { checkPairing, served } from '@svc/versioning';
+ *
+ * const protocol = served({ versions: ['1.1', '2.0'], preferred: '1.1' });
+ * const problems = checkPairing({ 1: ['createRun', 'readRun'], 2: ['readRun'] }, protocol);
  * if (problems.length > 0) throw new TypeError(problems.join(' '));
  * @see Interface: Versioning, Paths, 2
  */
@@ -24,7 +27,15 @@ export function checkPairing(
   return pairingProblems((operationId, major) => byMajor[major].has(operationId), served);
 }
 
-/** The same check over a predicate, for a host that decides by rule rather than by list. */
+/**
+ * Does the check of {@link checkPairing} with a predicate instead of lists.
+ *
+ * @example
+ * import { pairingProblems, served } from '@svc/versioning';
+ *
+ * const protocol = served({ versions: ['1.1', '2.0'], preferred: '1.1' });
+ * pairingProblems((operationId) => operationId.startsWith('read'), protocol); // []
+ */
 export function pairingProblems(
   servesUnder: (operationId: OperationId, major: Major) => boolean,
   served: Pick<Served, 'majors'>,
@@ -34,8 +45,7 @@ export function pairingProblems(
     const serving = advertised.filter((major) => servesUnder(operationId, major));
     if (serving.length === 0 || serving.length === advertised.length) return [];
     const missing = advertised.filter((major) => !serving.includes(major));
-    return [
-      `${operationId} (${method} ${path}) is served under major ${serving.join()} and not under ${missing.join()}.`,
-    ];
+    const fault = `is served under major ${serving.join()} but not under ${missing.join()}`;
+    return [`${operationId} (${method} ${path}): ${fault}. Serve both or neither.`];
   });
 }

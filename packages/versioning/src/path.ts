@@ -1,15 +1,15 @@
 import { MANIFEST, type Operation } from './manifest.ts';
 
-/** A path that the manifest names, with what stood in the place of its parameters, still encoded. */
+/** A path of the manifest, with the values of its parameters, still percent-encoded. */
 export interface NamedPath {
   readonly operations: readonly Operation[];
   readonly params: Readonly<Record<string, string>>;
 }
 
 /**
- * The path of a request target, or undefined when the target is not in the one form that is judged: origin form, visible ASCII,
- * without fragment, backslash, dot segment or empty segment, in plain or percent-encoded spelling. Whatever could mean another
- * path to another reader ends here; one slash at the end is left for `negotiate` to judge.
+ * Returns the path of a request target, or undefined unless the target is in origin form and visible ASCII, without
+ * fragment, backslash, dot segment or empty segment, plain or percent-encoded. A target that two servers could resolve
+ * to different paths is thus rejected. One trailing slash passes; `negotiate` decides about it.
  *
  * @see RFC 9112, section 3.2.1; RFC 3986, section 3.3
  */
@@ -20,7 +20,7 @@ export function pathOfTarget(target: string): string | undefined {
   return DOT_SEGMENT.test(path) ? undefined : path;
 }
 
-/** The operations at a path of the bare origin, one for each method. `start` is where that path begins in the text. */
+/** Finds the operations at an unversioned path, one for each method. The path begins at index `start` of the text. */
 export function namedPath(text: string, start = 0): NamedPath | undefined {
   let place = ROOT;
   let params = NONE;
@@ -49,15 +49,17 @@ export function namedPath(text: string, start = 0): NamedPath | undefined {
   return place.operations.length === 0 ? undefined : { operations: place.operations, params };
 }
 
-/** `/`, or segments of the characters of RFC 3986, none empty, percent-encoding spelled out. A query is any visible ASCII. */
+/**
+ * `/`, or non-empty segments of the characters of RFC 3986 with valid percent-encoding. A query is any visible ASCII.
+ */
 const PATH = /^(?:\/(?:[A-Za-z0-9\-._~!$&'()*+,;=:@]|%[0-9A-Fa-f]{2})+)*\/?$(?<=.)/;
 const QUERY = /^[\x21\x22\x24-\x7e]*$/;
 const DOT_SEGMENT = /\/(?:\.|%2[eE]){1,2}(?:\/|$)/;
 
-/** The one parameter that stands for all segments that are left: the path of a file, whose slashes may be plain. */
+/** The one parameter that matches all remaining segments: the path of a file, whose slashes may be plain. */
 const REST = 'path';
 
-/** What may follow at one place of the manifest's tree. No place has both a literal and a parameter behind it. */
+/** A node of the manifest's tree of path segments. No node has both literal children and a parameter. */
 interface Place {
   readonly operations: Operation[];
   readonly literals: Map<string, Place>;
@@ -67,7 +69,7 @@ interface Place {
 interface Parameter {
   readonly name: string;
   readonly plain: Place;
-  /** Places behind the parameter with a literal suffix, such as `:fork`. */
+  /** The nodes for a parameter with a literal suffix, such as `:fork`. */
   readonly verbs: Map<string, Place>;
 }
 
@@ -82,7 +84,7 @@ function parameterIn(
   const suffix = segment.slice(colon);
   const place = parameter.verbs.get(suffix);
   if (place !== undefined) return colon === 0 ? undefined : { value: segment.slice(0, colon), place };
-  // A verb that this manifest does not know is no part of an id: `:delete` must never read.
+  // An unknown verb must not become part of an id: `GET /runs/x:delete` would read the run `x:delete`.
   return VERB.test(suffix) ? undefined : { value: segment, place: parameter.plain };
 }
 

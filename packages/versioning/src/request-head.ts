@@ -1,23 +1,30 @@
 /**
- * The part of a request that negotiation looks at. The headers of a Web `Request`, of Node's `IncomingMessage` and of a Lambda
- * event fit as they are.
+ * The part of a request that negotiation reads. The headers of a Web `Request`, of Node's `IncomingMessage` and of a
+ * Lambda event are assignable unchanged.
  */
 export interface RequestHead {
+  /** The HTTP method in upper case. */
   readonly method: string;
-  /** Path and query exactly as received. A URL that was parsed before has lost what is judged here: dot segments, backslashes. */
+  /**
+   * Path and query exactly as received. A parsed URL no longer has the dot segments and backslashes that must be
+   * rejected.
+   */
   readonly target: string;
+  /** The request headers. Names in a plain record may be in any case. */
   readonly headers:
     | { get(name: string): string | null }
     | Readonly<Record<string, string | readonly string[] | undefined>>;
-  /** Node's own view with repeats kept. Read instead of `headers` wherever it exists: `headers` may have lost them. */
+  /**
+   * Node's headers with repeats. Read instead of `headers` when present, because `headers` may have dropped repeats.
+   */
   readonly headersDistinct?: Readonly<Record<string, readonly string[] | undefined>> | undefined;
 }
 
 /**
- * A header, or null without one. Repeats are joined by a comma, as a Web `Headers` joins them: no grammar here has a comma, so a
- * repeated header is a malformed one.
+ * Returns the value of a header, or null without one. Joins repeats with a comma, as Web `Headers` does: no grammar
+ * here allows a comma, so a repeated header is rejected as malformed.
  *
- * @param name in lower case; the names of a plain record may be in any
+ * @param name in lower case; the names of a plain record may be in any case
  */
 export function headerValue({ headers, headersDistinct }: RequestHead, name: string): string | null {
   if (headersDistinct !== undefined) return joined(headersDistinct[name]);
@@ -28,7 +35,7 @@ function hasGet(headers: RequestHead['headers']): headers is { get(name: string)
   return typeof headers.get === 'function';
 }
 
-/** Not every platform lower-cases its names, and two spellings of one name are a repeat. */
+/** Compares names without case, because not every platform lower-cases them; two spellings of one name are a repeat. */
 function valuesIn(headers: Readonly<Record<string, string | readonly string[] | undefined>>, name: string): string[] {
   const values: string[] = [];
   for (const key of Object.keys(headers)) {

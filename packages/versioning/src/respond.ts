@@ -1,11 +1,29 @@
 import { VERSION_HEADER } from './headers.ts';
 
-/** Names the contract that produced a protocol response. @see Interface: Versioning, Response header */
+/**
+ * Sets `SVC-Version` to the contract that produced a protocol response.
+ *
+ * @example
+ * import { stampResponse } from '@svc/versioning';
+ *
+ * const headers = new Headers();
+ * stampResponse(headers, '2.0');
+ * @see Interface: Versioning, Response header
+ */
 export function stampResponse(headers: Headers, contract: string): void {
   headers.set(VERSION_HEADER, contract);
 }
 
-/** Adds names to `Vary`, keeping what stands there; `*` already says more. @see RFC 9110, section 12.5.5 */
+/**
+ * Adds names to `Vary` and keeps the names that it has. Leaves `*` unchanged, since it includes every name.
+ *
+ * @example
+ * import { mergeVary } from '@svc/versioning';
+ *
+ * const headers = new Headers({ vary: 'Accept' });
+ * mergeVary(headers, 'SVC-Version'); // Vary: Accept, SVC-Version
+ * @see RFC 9110, section 12.5.5
+ */
 export function mergeVary(headers: Headers, ...names: readonly string[]): void {
   const merged = (headers.get('vary') ?? '').split(',').flatMap((name) => name.trim() || []);
   const known = new Set(merged.map((name) => name.toLowerCase()));

@@ -5,11 +5,13 @@ import { mergeVary } from './respond.ts';
 import type { Served } from './served.ts';
 
 /**
- * Which of the two a request gets on a name that a page shares with a protocol operation. Only an explicit preference for `text/html`
- * gets the page; a request that names a version gets the operation, whatever it accepts.
+ * Selects the page or the operation for a request to a path that both share. Only an explicit preference for
+ * `text/html` selects the page; a request that names a version gets the operation, regardless of `Accept`.
  *
  * @example
- * if (representationOf({ method, target, headers }) === 'page') return page();
+ * import { representationOf } from '@svc/versioning';
+ *
+ * representationOf({ method: 'GET', target: '/runs', headers: { accept: 'text/html' } }); // 'page'
  * @see Interface: Versioning, Response header, 3
  */
 export function representationOf(request: RequestHead): 'protocol' | 'page' {
@@ -21,20 +23,36 @@ export function representationOf(request: RequestHead): 'protocol' | 'page' {
   return html > jsonQuality(ranges) ? 'page' : 'protocol';
 }
 
-/** What every response on a shared name says, pages and protocol responses alike. */
+/**
+ * Adds `Accept` and `SVC-Version` to `Vary`, as every response on a shared path must, page or protocol response.
+ *
+ * @example
+ * import { markSharedName } from '@svc/versioning';
+ *
+ * const headers = new Headers();
+ * markSharedName(headers); // Vary: Accept, SVC-Version
+ */
 export function markSharedName(headers: Headers): void {
   mergeVary(headers, 'Accept', VERSION_HEADER);
 }
 
 /**
- * Makes sure that a page cannot be taken for a protocol response.
+ * Sets the headers of a page on a shared path, so that no client mistakes it for a protocol response: removes
+ * `SVC-Version` and extends `Vary`.
  *
- * @throws {TypeError} for a page that is JSON
+ * @throws {TypeError} when the page is `application/json`
+ * @example
+ * import { markPage } from '@svc/versioning';
+ *
+ * const headers = new Headers({ 'content-type': 'text/html' });
+ * markPage(headers);
  * @see Interface: Versioning, Response header, 2
  */
 export function markPage(headers: Headers): void {
   if (/^application\/json\s*(?:;|$)/i.test(headers.get('content-type') ?? '')) {
-    throw new TypeError('A page on a name of the protocol must not be application/json.');
+    throw new TypeError(
+      'content-type: a page on a path of the protocol must not be application/json. Serve it as text/html.',
+    );
   }
   headers.delete(VERSION_HEADER);
   markSharedName(headers);
@@ -44,23 +62,30 @@ export function markPage(headers: Headers): void {
 export interface Page {
   /** An absolute path without query. */
   readonly path: string;
-  /** Whether the page and the operation under this name are told apart by `representationOf`. */
+  /** True when the host selects between the page and the operation with {@link representationOf}. */
   readonly negotiated: boolean;
 }
 
 /**
- * The pages that a host must move, each with a sentence: those that hide an operation of major 2 from requests without a header. While only
- * major 1 is served the unversioned names are free; `retiringMajor1` looks ahead to the day on which they are not.
+ * Finds the pages that a host must move, because they hide an operation of major 2 from requests without `SVC-Version`.
+ * A host that serves only major 1 may use the unversioned paths; `retiringMajor1` checks it as if it served major 2.
+ *
+ * @returns one sentence for each page
+ * @example
+ * import { pageProblems, served } from '@svc/versioning';
+ *
+ * const protocol = served({ versions: ['2.0'], preferred: '2.0' });
+ * pageProblems([{ path: '/about', negotiated: false }], protocol); // []
  */
 export function pageProblems(pages: readonly Page[], served: Pick<Served, 'majors'>, retiringMajor1 = false): string[] {
   if (!served.majors.has(2) && !retiringMajor1) return [];
   return pages.flatMap(({ path, negotiated }) => {
     const plain = pathOfTarget(path);
-    if (plain === undefined) return [`The page ${path} is at no path in plain form.`];
+    if (plain === undefined) {
+      return [`pages: "${path}" is not a path in plain form. Use an absolute path without dot or empty segments.`];
+    }
     if (negotiated || namedPath(plain) === undefined) return [];
-    return [
-      `The page ${path} is on a name of the protocol. Move it, or tell the two apart by Accept and ${VERSION_HEADER}.`,
-    ];
+    return [`pages: "${path}" is the path of an operation. Move the page, or select by Accept and ${VERSION_HEADER}.`];
   });
 }
 
@@ -69,7 +94,7 @@ interface MediaRange {
   readonly quality: number;
 }
 
-/** What is malformed is no range, and admits nothing. */
+/** Parses one media range. A malformed weight counts as `q=0`, so the range admits nothing. */
 function rangeIn(text: string): MediaRange {
   const [type = '', ...parameters] = text.split(';').map((part) => part.trim().toLowerCase());
   const weight = parameters.find((parameter) => parameter.startsWith('q='));
@@ -79,7 +104,7 @@ function rangeIn(text: string): MediaRange {
     : { type, quality: 0 };
 }
 
-/** The most specific range that fits decides. @see RFC 9110, section 12.5.1 */
+/** Returns the quality of JSON: the one of the most specific range that matches it. @see RFC 9110, section 12.5.1 */
 function jsonQuality(ranges: readonly MediaRange[]): number {
   for (const type of ['application/json', 'application/*', '*/*']) {
     const fitting = ranges.filter((range) => range.type === type);

@@ -2,17 +2,30 @@ import { VersioningError } from './errors.ts';
 import type { Major } from './version.ts';
 
 /**
- * `<tenant>/<id>`: how major 2 names what belongs to a tenant.
+ * Returns `<tenant>/<id>`, the form in which major 2 names a tenant's resource.
  *
- * @throws {TypeError} when either holds a slash, which would move the border between the two
+ * @throws {TypeError} when either contains a slash, because the tenant could then not be separated from the id
+ * @example
+ * import { bindId } from '@svc/versioning/ids';
+ *
+ * bindId('acme', 'run_01m7xrhy09bvyvjx'); // 'acme/run_01m7xrhy09bvyvjx'
  * @see Interface: Versioning, Overlap behaviour, 2
  */
 export function bindId(tenant: string, id: string): string {
-  if (tenant.includes('/') || id.includes('/')) throw new TypeError('A tenant and an id must not contain a slash.');
+  if (tenant.includes('/') || id.includes('/'))
+    throw new TypeError('tenant, id: must not contain a slash. Pass the bare id, not <tenant>/<id>.');
   return `${tenant}/${id}`;
 }
 
-/** A bound id as one path segment: every byte outside `[A-Za-z0-9._-]` becomes `~` and two upper-case hexadecimal digits. */
+/**
+ * Encodes a bound id as one path segment: every byte outside `[A-Za-z0-9._-]` becomes `~` and two upper-case
+ * hexadecimal digits.
+ *
+ * @example
+ * import { projectId } from '@svc/versioning/ids';
+ *
+ * projectId('acme/run_01m7xrhy09bvyvjx'); // 'acme~2Frun_01m7xrhy09bvyvjx'
+ */
 export function projectId(boundId: string): string {
   return boundId.replace(/[^A-Za-z0-9._-]+/g, projected);
 }
@@ -21,26 +34,42 @@ function projected(characters: string): string {
   return Array.from(utf8.encode(characters), (byte) => `~${byte.toString(16).toUpperCase().padStart(2, '0')}`).join('');
 }
 
+/** The facts about a request that {@link resolveId} needs. */
 export interface IdContext {
-  /** The caller's own. */
+  /** The caller's tenant. */
   readonly tenant: string;
+  /** The major of the request. */
   readonly major: Major;
-  /** While both majors are served, major 2 takes the bare form of an id too. */
+  /** True while both majors are served; major 2 then accepts the bare form of an id too. */
   readonly overlap: boolean;
 }
 
+/** The result of {@link resolveId}. */
 export type ResolvedId =
-  | { readonly ok: true /** The bare id. */; readonly id: string }
-  | { readonly ok: false; readonly error: VersioningError };
+  | {
+      /** The segment names an id of the caller's tenant. */
+      readonly ok: true;
+      /** The bare id. */
+      readonly id: string;
+    }
+  | {
+      /** The segment is rejected. */
+      readonly ok: false;
+      /** The error to send: `id_tenant_mismatch` or `validation_error`. */
+      readonly error: VersioningError;
+    };
 
 /**
- * The bare id that a path segment names. A segment bound to another tenant is refused here, before anything is looked up.
+ * Resolves a path segment to a bare id. Rejects a segment that is bound to another tenant before any lookup.
  *
  * @param segment as received, still percent-encoded; it is decoded once
- * @returns the id, or `id_tenant_mismatch` | `validation_error`
+ * @returns the id, or the error `id_tenant_mismatch` or `validation_error`
  * @example
- * const resolved = resolveId(params.runId, { tenant: principal.tenant, major, overlap: protocol.overlap });
+ * import { resolveId } from '@svc/versioning/ids';
+ *
+ * const resolved = resolveId('acme~2Frun_01m7xrhy09bvyvjx', { tenant: 'acme', major: 2, overlap: true });
  * if (!resolved.ok) throw resolved.error;
+ * resolved.id; // 'run_01m7xrhy09bvyvjx'
  * @see Interface: Versioning, Overlap behaviour, 2; Errors, `id_tenant_mismatch`
  */
 export function resolveId(segment: string, context: IdContext): ResolvedId {
@@ -56,7 +85,7 @@ const RESOLVE: Readonly<Record<Major, (text: string, context: IdContext) => Reso
 
 function resolveBound(text: string, { tenant, overlap }: IdContext): ResolvedId {
   const bound = text.includes('/') ? text : decodeProjection(text);
-  if (bound === undefined) return refuse('has a ~ that does not spell a byte of UTF-8 with two hexadecimal digits');
+  if (bound === undefined) return refuse('has a ~ that is not followed by two hexadecimal digits of a UTF-8 byte');
   const slash = bound.indexOf('/');
   if (slash < 0) {
     if (!overlap) return refuse('must be the tenant-bound form, <tenant>/<id>');
@@ -66,20 +95,36 @@ function resolveBound(text: string, { tenant, overlap }: IdContext): ResolvedId 
   const id = bound.slice(slash + 1);
   if (!isTenantId(owner) || !OPAQUE.test(id)) return refuse('is not a tenant-bound id, <tenant>/<id>');
   if (owner !== tenant) {
-    const message = 'The id belongs to another tenant than the credential.';
+    const message = 'The id is bound to a tenant other than the one of the credential.';
     return { ok: false, error: new VersioningError('id_tenant_mismatch', message, undefined) };
   }
   return { ok: true, id };
 }
 
-/** Any id that major 1 may have minted, as long as it is one path segment that every store and log can hold. */
+/** Every id that a host of major 1 may have minted, limited to one path segment that every store and log accepts. */
 const V1_ID = /^[^\s\p{C}/\\?#]{1,128}$/u;
 const OPAQUE = /^[A-Za-z0-9._~-]{16,128}$/;
 
+/**
+ * Returns true for a tenant id: 1 to 128 of `[A-Za-z0-9._~-]`, optionally after `anon:`.
+ *
+ * @example
+ * import { isTenantId } from '@svc/versioning/ids';
+ *
+ * isTenantId('acme'); // true
+ */
 export function isTenantId(text: string): boolean {
   return /^(?:anon:)?[A-Za-z0-9._~-]{1,128}$/.test(text);
 }
 
+/**
+ * Returns true for a workspace id: 1 to 128 of `[A-Za-z0-9._~-]`.
+ *
+ * @example
+ * import { isWorkspaceId } from '@svc/versioning/ids';
+ *
+ * isWorkspaceId('team/a'); // false
+ */
 export function isWorkspaceId(text: string): boolean {
   return /^[A-Za-z0-9._~-]{1,128}$/.test(text);
 }
@@ -95,7 +140,7 @@ function decodePercent(segment: string): string | undefined {
 function decodeProjection(text: string): string | undefined {
   if (!text.includes('~')) return text;
   if (/~(?![0-9A-Fa-f]{2})/.test(text)) return undefined;
-  // What is not ASCII belongs to no id, and is spelled with a ~ if it is spelled at all.
+  // `charCodeAt` below gives bytes only for ASCII; a projection encodes every other character with a ~.
   if (/[^\x21-\x7e]/.test(text)) return undefined;
   const bytes: number[] = [];
   for (let index = 0; index < text.length; index++) {

@@ -102,7 +102,7 @@ describe.each(ADAPTERS)('$name', ({ open }) => {
     ['/v1/runs/a%2Fb?x=1', {}, '1.1', '[1,"readRun",{"runId":"a%2Fb"}]'],
     ['/elsewhere', { headers: { 'SVC-Version': '2' } }, null, 'foreign'],
     ['/host/acme/tools', { headers: { 'SVC-Version': '9' } }, null, 'foreign'],
-  ])('%s %j reaches the application', async (path, init, version, body) => {
+  ])('passes %s %j to the application', async (path, init, version, body) => {
     const send = await open({ served: protocol });
     const answer = await send(path, init);
     expect([answer.status, answer.headers.get('svc-version'), await answer.text()]).toEqual([200, version, body]);
@@ -126,7 +126,7 @@ describe.each(ADAPTERS)('$name', ({ open }) => {
     ],
     ['/v1/runs', {}, 404, '1.1', { error: 'not_found' }],
     ['/runs', { method: 'PUT', headers: { 'SVC-Version': '2' } }, 405, '2.0', { error: 'method_not_allowed' }],
-  ])('%s %j is answered here', async (path, init, status, version, body) => {
+  ])('rejects %s %j without calling the application', async (path, init, status, version, body) => {
     const send = await open({ served: protocol });
     const answer = await send(path, init);
     expect([answer.status, answer.headers.get('svc-version')]).toEqual([status, version]);
@@ -135,7 +135,7 @@ describe.each(ADAPTERS)('$name', ({ open }) => {
     if (status === 405) expect(answer.headers.get('allow')).toBe('POST, GET, HEAD');
   });
 
-  test('the end of major 1 is said on its responses alone', async () => {
+  test('announces the retirement only on responses of major 1', async () => {
     const send = await open({ served: protocol, retirement });
     expect((await send('/v1/runs/r')).headers.get('deprecation')).toBe('@1767225600');
     expect((await send('/v1/runs')).headers.get('deprecation')).toBe('@1767225600');
@@ -144,7 +144,7 @@ describe.each(ADAPTERS)('$name', ({ open }) => {
   });
 });
 
-test('on a socket a target is judged as it came, before any framework has tidied it up', async () => {
+test('judges the raw request target, before a framework normalises it', async () => {
   const url = await listening(
     createServer((request, response) => {
       const found = negotiateRequest(request, response, { served: protocol });

@@ -1,4 +1,4 @@
-/** The table of `docs/version-axes.md`, from the code: `node packages/versioning/test/axes-table.ts > docs/version-axes.md`. */
+/** Prints `docs/version-axes.md`: `node packages/versioning/test/axes-table.ts > docs/version-axes.md`. */
 import { argv } from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { AXES } from '../src/axes/index.ts';
@@ -11,8 +11,9 @@ export function axesTable(): string {
   return [
     '# Version axes',
     '',
-    'Eighteen things have versions of their own. No two axes are comparable with each other. `@svc/versioning/axes` holds this table as data,',
-    'with a parser and a comparison for each; this page is made from it.',
+    'The protocol has eighteen version axes. No two axes are comparable with each other.',
+    '`@svc/versioning/axes` holds this table as data, with the grammar and the order of each axis.',
+    'This page is generated from it.',
     '',
     '| # | Axis | Form | Ordered | In major 2 |',
     '|---|---|---|---|---|',

@@ -27,18 +27,18 @@ const axis = (number: number) => {
 };
 
 describe(covers('versioning.axes.table'), () => {
-  test('there are eighteen, numbered as the interface numbers them, each with a form and a rule', () => {
+  test('has eighteen axes with the numbers of the interface, each with a form and a rule', () => {
     expect(AXES.map(({ number }) => number)).toEqual(Array.from({ length: 18 }, (_, index) => index + 1));
     for (const { name, form, rule } of AXES) expect(Math.min(name.length, form.length, rule.length)).toBeGreaterThan(2);
   });
 
-  test('the table of the documentation is made from them', () => {
+  test('equals the table of the documentation', () => {
     expect(readFileSync(new URL('../../../docs/version-axes.md', import.meta.url), 'utf8')).toBe(axesTable());
   });
 });
 
 describe(covers('versioning.axes.signature-scheme'), () => {
-  test('what is retired accepts nothing', () => {
+  test('accepts no value on a retired axis', () => {
     expect(AXES.filter(({ retired }) => retired).map(({ number }) => number)).toEqual([8, 17]);
     for (const value of ['v1', '', 1, {}, null])
       expect([axis(8).accepts(value), axis(17).accepts(value)]).toEqual([false, false]);
@@ -88,7 +88,7 @@ describe(
         ['1.2.3', '>=1.0.0 <2.0.0', '^1.2.3', '~1.2.3', '*', '1.0.0 || 2.0.0'],
         ['', '>=1', 'latest', '>=1.0.0 &&', '^'],
       ],
-    ] as const)('axis %i', (number, accepted, refused) => {
+    ] as const)('checks the values of axis %i', (number, accepted, refused) => {
       for (const value of accepted) expect([value, axis(number).accepts(value)]).toEqual([value, true]);
       for (const value of refused) expect([value, axis(number).accepts(value)]).toEqual([value, false]);
     });
@@ -114,7 +114,7 @@ describe(
       ],
       [11, ['0.3', '1.0', '1.9', '1.10', '10.0']],
       [12, ['2025-06-18', '2026-07-28']],
-    ] as const)('axis %i has an order', (number, ascending) => {
+    ] as const)('orders the values of axis %i', (number, ascending) => {
       const { compare } = axis(number);
       const values: readonly unknown[] = ascending;
       for (const [index, a] of values.entries()) {
@@ -124,7 +124,7 @@ describe(
       }
     });
 
-    test('bundle versions are constants', () => {
+    test('has a constant version for each kind of bundle', () => {
       expect(BUNDLE_VERSIONS).toEqual({ certification: '3', export: '2', debug: '2' });
     });
   },
@@ -145,11 +145,11 @@ describe(covers('versioning.axes.engine-version-legacy-string', 'versioning.axes
     [null, undefined],
     [undefined, undefined],
     [1.5, undefined],
-  ])('%j reads as %s', (stored, expected) => {
+  ])('reads %j as %s', (stored, expected) => {
     expect(readEngineVersion(stored)).toBe(expected);
   });
 
-  test('the migration takes exactly the decimal integers without leading zeros', () => {
+  test('the migration accepts exactly the decimal integers without leading zeros', () => {
     fc.assert(
       fc.property(fc.oneof(fc.string(), fc.nat().map(String)), (text) => {
         const isDecimal = /^\d+$/.test(text) && (text === '0' || !text.startsWith('0')) && /^[0-9]+$/.test(text);
@@ -160,7 +160,7 @@ describe(covers('versioning.axes.engine-version-legacy-string', 'versioning.axes
 });
 
 describe(covers('versioning.axes.event-log-schema-absent'), () => {
-  test('a run of a host of major 1 reads as 2, and new ones are stamped 3', () => {
+  test('reads a run of major 1 as 2, and gives new runs 3', () => {
     expect([readEventLogSchemaVersion(undefined), readEventLogSchemaVersion(3), EVENT_LOG_SCHEMA_VERSION]).toEqual([
       2, 3, 3,
     ]);
@@ -175,7 +175,7 @@ describe(covers('versioning.axes.type-id-version'), () => {
     ['acme.send', undefined],
     ['acme.send@2', undefined],
     ['@2.0.0', undefined],
-  ])('%s is of version %s', (text, version) => {
+  ])('finds in %s the version %s', (text, version) => {
     expect(typeVersionOf(text)).toBe(version);
   });
 });
@@ -197,12 +197,12 @@ describe('ranges of semantic versions', () => {
     ['1.1.0-rc.2', '>=1.0.0-rc.1', false],
     ['1.0.0', '*', true],
     ['1.0.0', 'x', undefined],
-  ])('%s in %s: %s', (version, range, expected) => {
+  ])('%s lies in %s: %s', (version, range, expected) => {
     const parsed = parseSemanticVersion(version);
     expect(parsed !== undefined && inSemanticRange(parsed, range)).toBe(expected);
   });
 
-  test('the order is total', () => {
+  test('orders versions totally', () => {
     const version = fc
       .tuple(fc.nat(3), fc.nat(3), fc.nat(3), fc.option(fc.constantFrom('a', '1', '10', 'a.1', 'a.b')))
       .map(([major, minor, patch, pre]) => `${major}.${minor}.${patch}${pre === null ? '' : `-${pre}`}`);
@@ -238,11 +238,11 @@ describe('ranges of semantic versions', () => {
 });
 
 describe(covers('versioning.release.tag-form'), () => {
-  test.each(['v2.0.0', 'v2.10.3', 'v2.0.0-rc.1', 'v2.0.0-rc.0'])('%s is a release', (tag) =>
+  test.each(['v2.0.0', 'v2.10.3', 'v2.0.0-rc.1', 'v2.0.0-rc.0'])('accepts the tag %s', (tag) =>
     expect(isReleaseTag(tag)).toBe(true),
   );
   test.each(['2.0.0', 'v2.0', 'v3.0.0', 'v1.0.0', 'v2.1.0-rc.1', 'v2.0.0-beta', 'v2.01.0', 'main'])(
-    '%s is none',
+    'rejects the tag %s',
     (tag) => expect(isReleaseTag(tag)).toBe(false),
   );
 });
@@ -253,7 +253,7 @@ describe(covers('versioning.release.vendored-tag', 'versioning.release.v1-no-v2-
     ['v2.0.0-rc.1', 2],
     ['v1.4.0', 2],
     ['v1.4.0', 1],
-  ] as const)('%s for a consumer of major %s', (reference, consumer) => {
+  ] as const)('accepts %s for a consumer of major %s', (reference, consumer) => {
     expect(() => checkVendoredReference(reference, consumer)).not.toThrow();
   });
 
@@ -261,9 +261,9 @@ describe(covers('versioning.release.vendored-tag', 'versioning.release.v1-no-v2-
     ['main', 2, /published tag/],
     ['a1b2c3d', 2, /published tag/],
     ['v2', 2, /published tag/],
-    ['v2.1.0', 1, /does not vendor files of major 2/],
-    ['v2.0.0-rc.1', 1, /does not vendor/],
-  ] as const)('%s for a consumer of major %s is refused', (reference, consumer, problem) => {
+    ['v2.1.0', 1, /must not vendor files of major 2/],
+    ['v2.0.0-rc.1', 1, /must not vendor/],
+  ] as const)('rejects %s for a consumer of major %s', (reference, consumer, problem) => {
     expect(() => checkVendoredReference(reference, consumer)).toThrow(problem);
   });
 });

@@ -32,7 +32,7 @@ async function run(...args: readonly string[]): Promise<{ code: number; out: str
 }
 
 describe(`engine-version: ${covers('versioning.axes.engine-version-migration')}`, () => {
-  test('JSON lines: texts become integers, and nothing else changes', async () => {
+  test('converts the strings in JSON lines to integers, and changes nothing else', async () => {
     const lines = [
       '{"runId":"a","engineVersion":"7","inputs":{"engineVersion":"mine"}}',
       '{"runId":"b",  "engineVersion": 7}',
@@ -54,7 +54,7 @@ describe(`engine-version: ${covers('versioning.axes.engine-version-migration')}`
     expect(readFileSync(input, 'utf8')).toBe(`${lines.join('\n')}\n`);
   });
 
-  test('a document, and a list of them', async () => {
+  test('converts a document and a list of documents', async () => {
     for (const [text, expected] of [
       ['{\n  "engineVersion": "1"\n}', { engineVersion: 1 }],
       ['[\n  {"engineVersion": "1"}, {"engineVersion": 2}\n]', [{ engineVersion: 1 }, { engineVersion: 2 }]],
@@ -66,26 +66,26 @@ describe(`engine-version: ${covers('versioning.axes.engine-version-migration')}`
   });
 
   test.each(['"1.0"', '"01"', '"-1"', '""', '"latest"', '1.5', '-1', 'null', '{}'])(
-    '%s is refused with its file, line and value',
+    'rejects %s and names its file, line and value',
     async (value) => {
       const input = path(`{"engineVersion":"1"}\n{"engineVersion":${value}}\n`);
       const { code, err } = await run('engine-version', input, path());
       expect([code, err]).toEqual([
         1,
-        expect.stringContaining(`${input}:2: engineVersion is ${value}, which is no integer`),
+        expect.stringContaining(`${input}:2: engineVersion is ${value}, not an integer`),
       ]);
     },
   );
 
-  test('what is no JSON is refused with its line', async () => {
+  test('rejects malformed JSON and names its line', async () => {
     const input = path('{"engineVersion":"1"}\n{oops}\n');
     expect(await run('engine-version', input, path())).toMatchObject({
       code: 1,
-      err: `${input}:2: this is no JSON.\n`,
+      err: `${input}:2: is not valid JSON. Repair it and run again.\n`,
     });
   });
 
-  test('only a new file is written, and an interrupted one is gone on with', async () => {
+  test('writes only a new file, and resumes an interrupted one', async () => {
     const lines = Array.from({ length: 5000 }, (_, index) => `{"runId":"${index}","engineVersion":"${index}"}`);
     const input = path(`${lines.join('\n')}\n`);
     const whole = path();
@@ -103,7 +103,7 @@ describe(`engine-version: ${covers('versioning.axes.engine-version-migration')}`
   });
 
   test.each([[[]], [['a']], [['/nonexistent', 'b']], [['a', 'b', 'c']], [['a', 'b', '--colour']]])(
-    '%j is wrong use',
+    'rejects the arguments %j',
     async (args) => {
       expect((await run('engine-version', ...args)).code).toBe(2);
     },
@@ -119,7 +119,7 @@ describe('check', () => {
     }
   });
 
-  /** A host that keeps every rule, but for what a test breaks. */
+  /** Starts a host that keeps every rule, except the one that `breakIt` violates. */
   async function host(
     options: { versions: string[]; preferred: string },
     breakIt: (
@@ -160,7 +160,7 @@ describe('check', () => {
   const BOTH = { versions: ['1.1', '2.0'], preferred: '1.1' };
 
   test.each([BOTH, { versions: ['2.0'], preferred: '2.0' }, { versions: ['1.1'], preferred: '1.1' }])(
-    '%j: every rule is kept',
+    'finds no violation in a host of %j',
     async (options) => {
       const { code, out } = await run('check', await host(options));
       expect([code, out]).toEqual([0, expect.stringMatching(/Every rule is kept\.\n$/)]);
@@ -190,8 +190,8 @@ describe('check', () => {
       },
     ],
     [
-      'an operation under one major alone',
-      /✗ .*operations answer alike.*: createRun under 1 alone/,
+      'an operation that is served under one major only',
+      /✗ .*operations are served alike.*: createRun only under 1/,
       (answer: { status: number }, target: string, version?: string) => {
         if (target === '/runs' && version === '2') answer.status = 404;
       },
@@ -203,31 +203,31 @@ describe('check', () => {
         if (target.startsWith('/v2')) answer.status = 200;
       },
     ],
-  ])('%s is found', async (_title, line, breakIt) => {
+  ])('finds %s', async (_title, line, breakIt) => {
     const { code, out } = await run('check', await host(BOTH, breakIt as never));
     expect([code, out]).toEqual([1, expect.stringMatching(line)]);
   });
 
-  test('the findings as JSON', async () => {
+  test('prints the findings as JSON', async () => {
     const { out } = await run('check', '--json', await host(BOTH));
     expect(JSON.parse(out)[0]).toEqual({ rule: 'discovery answers', ok: true, note: '' });
   });
 
   test.each([[[]], [['nonsense']], [['http://127.0.0.1:1']], [['http://127.0.0.1:1', '--timeout', 'x']]])(
-    '%j is wrong use',
+    'rejects the arguments %j',
     async (args) => {
       expect((await run('check', ...args)).code).toBe(2);
     },
   );
 });
 
-test('help', async () => {
+test('prints help', async () => {
   expect(await run('--help')).toMatchObject({ code: 0, out: expect.stringMatching(/engine-version.*check/s) });
   expect(await run('check', '--help')).toMatchObject({ code: 0, out: expect.stringMatching(/Usage.*Exit code/s) });
-  expect(await run('shine')).toMatchObject({ code: 2, err: expect.stringContaining('no command "shine"') });
+  expect(await run('shine')).toMatchObject({ code: 2, err: expect.stringContaining('unknown command "shine"') });
 });
 
-test('the program as it is built', () => {
+test('the built program starts', () => {
   const program = fileURLToPath(new URL('../dist/cli/main.js', import.meta.url));
   expect(spawnSync(process.execPath, [program, '--help']).status).toBe(0);
   expect(spawnSync(process.execPath, [program]).status).toBe(2);

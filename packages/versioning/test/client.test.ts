@@ -14,7 +14,7 @@ describe(covers('versioning.client.highest-common'), () => {
     [{ protocolVersions: 'x', protocolVersion: '01.1' }, [1, 2], undefined],
     [{ protocolVersions: [2, null, '2.x'] }, [1, 2], undefined],
     [{}, [1, 2], undefined],
-  ] as const)('%j with %j: %s', (document, implemented, major) => {
+  ] as const)('selects from %j with the majors %j: %s', (document, implemented, major) => {
     expect(selectMajor(document, implemented)).toBe(major);
   });
 });
@@ -28,7 +28,7 @@ describe(covers('versioning.advertisement.client-default'), () => {
     [{ preferredVersion: 'latest', protocolVersions: [], protocolVersion: '1.0' }, '1.0'],
     [{ preferredVersion: '02.0' }, undefined],
     [{}, undefined],
-  ])('%j: %s', (document, version) => {
+  ])('finds in %j the default %s', (document, version) => {
     expect(defaultVersion(document)).toBe(version);
   });
 });
@@ -43,7 +43,7 @@ describe(covers('versioning.response.downgrade-detected'), () => {
     [1, '1.999'],
     [1, undefined],
     [2, '2.0'],
-  ] as const)('major %s takes %s', (major, version) => {
+  ] as const)('major %s accepts %s', (major, version) => {
     expect(() => assertNoDowngrade(response(version), major)).not.toThrow();
   });
 
@@ -74,7 +74,7 @@ describe(covers('versioning.response.downgrade-detected'), () => {
       },
     });
 
-  test('versionedFetch asks for its major, and says which client it is', async () => {
+  test('versionedFetch sends its major and its client version', async () => {
     const seen: Headers[] = [];
     const json = { 'content-type': 'application/json', 'SVC-Version': '2.0' };
     await answering({ headers: json }, seen)('https://svc.example/runs', {
@@ -97,12 +97,15 @@ describe(covers('versioning.response.downgrade-detected'), () => {
     await expect(answering(init)('https://svc.example/')).rejects.toThrow(DowngradeError);
   });
 
-  test('a page of a proxy is nobody’s protocol response', async () => {
+  test('versionedFetch passes the error page of a proxy', async () => {
     const page = await answering({ status: 502, headers: { 'content-type': 'text/html' } })('https://svc.example/');
     expect(page.status).toBe(502);
   });
 
-  test.each(['', '1', '1.x', 'v1.0', '1.0.0.0', '01.0'])('the client version %j is refused', (clientVersion) => {
-    expect(() => versionedFetch({ major: 1, clientVersion })).toThrow(TypeError);
-  });
+  test.each(['', '1', '1.x', 'v1.0', '1.0.0.0', '01.0'])(
+    'versionedFetch rejects the client version %j',
+    (clientVersion) => {
+      expect(() => versionedFetch({ major: 1, clientVersion })).toThrow(TypeError);
+    },
+  );
 });

@@ -2,11 +2,11 @@ import { covers } from '@svc/tools/covers';
 import { describe, expect, test } from 'vitest';
 import { checkVendorOrg, MANIFEST, negotiate, pairingProblems, type Served, served } from '../src/index.ts';
 
-/** Every mode that a host can be in. */
+/** One host in each phase. */
 const HOSTS: readonly { readonly name: string; readonly served: Served }[] = [
-  { name: 'major 1 alone', served: served({ versions: ['1.1'], preferred: '1.1' }) },
+  { name: 'only major 1', served: served({ versions: ['1.1'], preferred: '1.1' }) },
   { name: 'the overlap', served: served({ versions: ['1.1', '2.0'], preferred: '1.1' }) },
-  { name: 'major 2 alone', served: served({ versions: ['2.0'], preferred: '2.0' }) },
+  { name: 'only major 2', served: served({ versions: ['2.0'], preferred: '2.0' }) },
 ];
 
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'get', ''];
@@ -31,7 +31,7 @@ const HEADERS = [
   '9'.repeat(400),
 ];
 
-/** The interface's table, written down a second time: in words that have nothing in common with the code. */
+/** The interface's table, written a second time and independently of the code under test. */
 function expected(
   { served: { majors, preferredMajor, versions } }: (typeof HOSTS)[number],
   isUnderV1: boolean,
@@ -65,7 +65,7 @@ describe.each(HOSTS)(
     'versioning.advertisement.retirement-atomic',
   )}, $name`,
   (host) => {
-    test.each(HEADERS)('SVC-Version: %s, at every path, with every method', (header) => {
+    test.each(HEADERS)('decides SVC-Version: %s on every path with every method as the table says', (header) => {
       for (const { path } of MANIFEST) {
         const plain = path.replace(/\{[^}]+\}/g, 'x');
         for (const method of METHODS) {
@@ -87,7 +87,11 @@ describe.each(HOSTS)(
 );
 
 describe.each(HOSTS)(
-  `${covers('versioning.paths.no-v2-space', 'versioning.paths.seams-not-bound', 'versioning.paths.vendor-any-version')}, $name`,
+  `${covers(
+    'versioning.paths.no-v2-space',
+    'versioning.paths.seams-not-bound',
+    'versioning.paths.vendor-any-version',
+  )}, $name`,
   ({ served: under }) => {
     test.each([
       '/v2/runs',
@@ -100,7 +104,7 @@ describe.each(HOSTS)(
       '/assets/logo.svg',
       '/RUNS',
       '/runsx',
-    ])('%s is no protocol path, whatever SVC-Version says', (target) => {
+    ])('treats %s as foreign with every SVC-Version', (target) => {
       for (const header of HEADERS)
         for (const method of METHODS) expect(found(target, method, header, under)).toBe('foreign');
     });
@@ -108,7 +112,7 @@ describe.each(HOSTS)(
 );
 
 describe(covers('versioning.paths.vendor-twin-retires'), () => {
-  test('the twin of a vendor path is held to major 1, and goes with it', () => {
+  test('requires major 1 on the /v1 twin of a vendor path, and drops the twin with major 1', () => {
     const [one, overlap, two] = HOSTS.map(({ served: under }) => under);
     for (const under of [one, overlap]) {
       if (under === undefined) continue;
@@ -120,10 +124,10 @@ describe(covers('versioning.paths.vendor-twin-retires'), () => {
 });
 
 describe(covers('versioning.paths.org-not-a-segment'), () => {
-  test.each(['runs', 'webhooks', 'v1', 'host', 'openapi.json', 'events', 'effect-seams'])('%s', (org) => {
+  test.each(['runs', 'webhooks', 'v1', 'host', 'openapi.json', 'events', 'effect-seams'])('rejects %s', (org) => {
     expect(() => checkVendorOrg(org)).toThrow(TypeError);
   });
-  test.each(['acme', 'example', 'my-company'])('%s may be an organization', (org) => {
+  test.each(['acme', 'example', 'my-company'])('accepts %s', (org) => {
     expect(() => checkVendorOrg(org)).not.toThrow();
   });
 });
@@ -153,7 +157,7 @@ describe('no other spelling of a path reaches an operation under another major',
     ],
     ...['http://evil.example/runs/x', 'runs/x', '', '*', '/runs/x\u0000', '/runs/x y'],
   ];
-  test.each(SPELLINGS)('%j', (target) => {
+  test.each(SPELLINGS)('reaches no operation by %j', (target) => {
     for (const { served: under } of HOSTS) {
       for (const header of [undefined, '1', '2']) {
         const outcome = found(target, 'GET', header, under);
@@ -162,14 +166,11 @@ describe('no other spelling of a path reaches an operation under another major',
     }
   });
 
-  test.each(['/%76%31/runs/x', '/v1%2Fruns%2Fx', '/%72uns/x', '/V1/runs/x'])(
-    '%s is another name, not another spelling',
-    (target) => {
-      for (const { served: under } of HOSTS) expect(found(target, 'GET', undefined, under)).toBe('foreign');
-    },
-  );
+  test.each(['/%76%31/runs/x', '/v1%2Fruns%2Fx', '/%72uns/x', '/V1/runs/x'])('treats %s as another path', (target) => {
+    for (const { served: under } of HOSTS) expect(found(target, 'GET', undefined, under)).toBe('foreign');
+  });
 
-  test('an encoded slash stays inside its parameter', () => {
+  test('keeps an encoded slash inside its parameter', () => {
     const under = HOSTS[1]?.served ?? served({ versions: ['2.0'], preferred: '2.0' });
     const negotiation = negotiate({ method: 'GET', target: '/runs/a%2Fevents', headers: {} }, under);
     expect(negotiation).toMatchObject({
@@ -183,7 +184,7 @@ describe('no other spelling of a path reaches an operation under another major',
 describe(covers('versioning.paths.pairing'), () => {
   const overlap = served({ versions: ['1.1', '2.0'], preferred: '1.1' });
   test.each(MANIFEST.filter(({ majors }) => majors.length === 2).map(({ operationId }) => operationId))(
-    '%s under one major alone',
+    'reports %s when it is served under one major only',
     (operationId) => {
       for (const only of [1, 2]) {
         const serves = (id: string, major: number) => id === operationId && major === only;
@@ -195,7 +196,7 @@ describe(covers('versioning.paths.pairing'), () => {
 });
 
 describe(covers('versioning.advertisement.lists-all', 'versioning.advertisement.single-major-equal'), () => {
-  test('what is advertised is what is served', () => {
+  test('advertises exactly the versions that are served', () => {
     for (const { served: under } of HOSTS) {
       expect(new Set(under.versions.map((version) => Number(version.split('.')[0])))).toEqual(new Set(under.majors));
       expect(under.versions).toContain(under.preferred);

@@ -25,15 +25,16 @@ describe(covers('versioning.ids.projection', 'versioning.ids.tenant-mismatch-403
     [`acme%zz${id}`, 'validation_error'],
     [`acme%252F${id}`, 'validation_error'],
     [`~2F${id}`, 'validation_error'],
-  ])('%s: %s', (segment, expected) => expect(resolve(segment)).toBe(expected));
+  ])('resolves %s to %s', (segment, expected) => expect(resolve(segment)).toBe(expected));
 
-  test('the bare form ends with the overlap', () => expect(resolve(id, { overlap: false })).toBe('validation_error'));
-  test('major 1 takes its own ids alone', () => {
+  test('rejects the bare form after the overlap', () =>
+    expect(resolve(id, { overlap: false })).toBe('validation_error'));
+  test('accepts only bare ids in major 1', () => {
     expect(resolve('any-id', { major: 1 })).toBe('any-id');
     expect(resolve(`acme%2F${id}`, { major: 1 })).toBe('validation_error');
   });
 
-  test('a bound id is one path segment, and comes back', () => {
+  test('projects a bound id to one path segment and back', () => {
     const name = fc.stringMatching(/^[A-Za-z0-9._-]{1,40}$/);
     const opaque = fc.stringMatching(/^[A-Za-z0-9._-]{16,60}$/);
     fc.assert(
@@ -45,7 +46,7 @@ describe(covers('versioning.ids.projection', 'versioning.ids.tenant-mismatch-403
     );
   });
 
-  test('no segment makes it throw, or resolves outside of its grammar', () => {
+  test('never throws, and resolves only to ids of the grammar', () => {
     fc.assert(
       fc.property(fc.string(), (segment) => {
         const resolved = resolveId(segment, { tenant: 'acme', major: 2, overlap: true });
@@ -55,7 +56,7 @@ describe(covers('versioning.ids.projection', 'versioning.ids.tenant-mismatch-403
   });
 });
 
-test('minted ids fit the grammar of both majors, sort by time and do not repeat', () => {
+test('mints ids that match the grammar of both majors, sort by time and do not repeat', () => {
   let time = 1_700_000_000_000;
   let seed = 1;
   const random = (size: number) =>
@@ -70,7 +71,7 @@ test('minted ids fit the grammar of both majors, sort by time and do not repeat'
 });
 
 describe('event names', () => {
-  test('36 names differ, one to one', () => {
+  test('maps 36 names one to one', () => {
     expect(EVENT_RENAMES.length).toBe(36);
     for (const [v1, v2] of EVENT_RENAMES) {
       expect([eventName(1, v2), eventName(2, v2), storedEventName(1, v1), storedEventName(2, v2)]).toEqual([
@@ -82,7 +83,7 @@ describe('event names', () => {
       expect([storedEventName(1, v2), storedEventName(2, v1)]).toEqual([undefined, undefined]);
     }
   });
-  test('all others are the same', () => {
+  test('leaves all other names unchanged', () => {
     expect([eventName(1, 'run.started'), storedEventName(1, 'run.started'), eventName(1, 'acme.own-event')]).toEqual([
       'run.started',
       'run.started',
@@ -105,7 +106,7 @@ describe(
       [2, { limit: 1, retryAfterSeconds: 2 }, { details: { limit: 1 } }],
       [2, { retryAfterSeconds: 2 }, {}],
       [1, undefined, {}],
-    ] as const)('major %d, details %j: %j', (major, details, extra) => {
+    ] as const)('in major %d projects the details %j to %j', (major, details, extra) => {
       expect(errorEnvelope[major]({ code: 'c', message: 'm', details })).toEqual({
         error: 'c',
         message: 'm',
@@ -122,7 +123,7 @@ describe(
     'runs.subject.legacy-lane-and-kind',
   ),
   () => {
-    test('major 2 shows scope and Subject alone', () => {
+    test('major 2 shows only the scope and the subject', () => {
       expect(projectOwner[2]({ tenant: 't', workspace: 'w', principal: 'p' })).toEqual({
         tenant: 't',
         workspace: 'w',

@@ -59,9 +59,11 @@ describe(
       ['/v1/nothing', '2', '400 protocol_version_mismatch'],
       ['/v1/nothing', undefined, 'foreign'],
       ['/v2/runs', '2', 'foreign'],
-    ])('%s with %j: %s', (target, version, expected) => expect(outcome(target, version)).toBe(expected));
+    ])('decides %s with SVC-Version %j: %s', (target, version, expected) =>
+      expect(outcome(target, version)).toBe(expected),
+    );
 
-    test('a refusal lists what is served', () => {
+    test('lists the served versions in the error', () => {
       const negotiation = negotiate(
         { method: 'GET', target: '/runs', headers: new Headers({ 'svc-version': '9' }) },
         both,
@@ -83,7 +85,7 @@ describe(
       ['/v1/runs', '2', 'foreign'],
       ['/runs', undefined, '2 2.3 createRun'],
       ['/runs', '1', '406 protocol_version_unsupported'],
-    ])('%s with %j: %s', (target, version, expected) =>
+    ])('decides %s with SVC-Version %j: %s', (target, version, expected) =>
       expect(outcome(target, version, { under: onlyV2 })).toBe(expected),
     );
   },
@@ -104,7 +106,7 @@ describe(
       ['/runs', '1.2', '1 1.1 createRun'],
       ['/runs', '1.10.0', '1 1.1 createRun'],
       ['/runs', 'ancient', '1 1.1 createRun'],
-    ])('%s from client %s: %s', (target, client, expected) => {
+    ])('decides %s from client %s: %s', (target, client, expected) => {
       const method = target === '/runs' || target === '/v1/runs' ? 'POST' : 'GET';
       expect(outcome(target, undefined, { client, method })).toBe(expected);
     });
@@ -145,9 +147,9 @@ describe('paths', () => {
     ['GET', '*', '400 validation_error'],
     ['GET', '/%72uns/r', 'foreign'],
     ['GET', '/RUNS/r', 'foreign'],
-  ])('%s %s: %s', (method, target, expected) => expect(outcome(target, undefined, { method })).toBe(expected));
+  ])('decides %s %s: %s', (method, target, expected) => expect(outcome(target, undefined, { method })).toBe(expected));
 
-  test('no target reaches an operation by another path than its own', () => {
+  test('reaches an operation only by its own path', () => {
     const segment = fc.constantFrom(
       'runs',
       'v1',
@@ -182,7 +184,7 @@ describe(covers('versioning.paths.unversioned-twin'), () => {
     MANIFEST.filter(({ majors }) => majors.length === 2).map(
       (operation) => [operation.method, operation.path, operation.operationId] as const,
     ),
-  )('%s %s is reached under both majors', (method, template, operationId) => {
+  )('reaches %s %s under both majors', (method, template, operationId) => {
     const path = template.replace(/\{\w+\}/g, 'segment');
     expect(outcome(path, '2', { method })).toBe(`2 2.0 ${operationId}`);
     if (path !== '/.well-known/svc') expect(outcome(`/v1${path}`, undefined, { method })).toBe(`1 1.1 ${operationId}`);
@@ -190,10 +192,10 @@ describe(covers('versioning.paths.unversioned-twin'), () => {
 });
 
 describe(covers('versioning.paths.pairing'), () => {
-  test('an operation under one advertised major alone is found', () => {
+  test('reports an operation that is served under one advertised major only', () => {
     expect(pairingProblems((id) => id === 'createRun' || id === 'listRuns', both)).toEqual([]);
     expect(pairingProblems((id, major) => id === 'createRun' && major === 1, both)).toEqual([
-      'createRun (POST /runs) is served under major 1 and not under 2.',
+      'createRun (POST /runs): is served under major 1 but not under 2. Serve both or neither.',
     ]);
     expect(pairingProblems((id, major) => id === 'createRun' && major === 2, onlyV2)).toEqual([]);
   });
@@ -212,10 +214,10 @@ describe(
       [{ versions: ['01.1'], preferred: '01.1' }, /form/],
       [{ versions: ['1.1', '1.1'], preferred: '1.1' }, /repeat/],
       [{ versions: ['3.0'], preferred: '3.0' }, /major 3/],
-      [{ versions: ['1.1'], preferred: '1.0' }, /does not list/],
+      [{ versions: ['1.1'], preferred: '1.0' }, /preferred: "1\.0" is not in versions/],
       [{ versions: ['1.1', '2.0'], preferred: '2.0' }, /1\.x/],
       [{ versions: ['1.1'], preferred: '1.1', minClientVersion: 'x' }, /minClientVersion/],
-    ])('%j is refused', (options, message) => expect(() => served(options)).toThrow(message));
+    ])('rejects %j', (options, message) => expect(() => served(options)).toThrow(message));
   },
 );
 
@@ -225,13 +227,13 @@ test(covers('versioning.response.shared-vary'), () => {
   expect(headers.get('vary')).toBe('Accept-Encoding, accept, SVC-Version');
 });
 
-describe('the path of a file', () => {
+describe('the path of a workspace file', () => {
   test.each([
     ['/v1/host/workspace/files', 'GET', 'listWorkspaceFiles', undefined],
     ['/v1/host/workspace/files/a', 'GET', 'readWorkspaceFile', 'a'],
     ['/v1/host/workspace/files/a/b.md', 'PUT', 'writeWorkspaceFile', 'a/b.md'],
     ['/v1/host/workspace/files/a%2Fb/c', 'DELETE', 'deleteWorkspaceFile', 'a%2Fb/c'],
-  ])('%s takes its slashes plain or percent-encoded', (target, method, operationId, path) => {
+  ])('accepts %s, whose slashes are plain or percent-encoded', (target, method, operationId, path) => {
     expect(negotiate({ method, target, headers: new Headers() }, both)).toMatchObject({
       kind: 'operation',
       operation: { operationId },
@@ -245,5 +247,5 @@ describe('the path of a file', () => {
     '/v1/host/workspace/files/a//b',
     '/v1/host/workspace/files/a/../b',
     '/v1/host/workspace/files/a/%2e%2e/b',
-  ])('%s is malformed', (target) => expect(outcome(target, undefined, { method: 'GET' })).toBe('400 validation_error'));
+  ])('rejects %s', (target) => expect(outcome(target, undefined, { method: 'GET' })).toBe('400 validation_error'));
 });

@@ -20,12 +20,12 @@ describe(covers('runs.owner.shape'), () => {
       { tenant: 'acme', workspace: 'w', subject },
     ],
     [{ tenant: 't', principalKind: 'anonymous' }, { tenant: 't', principalKind: 'anonymous' }, { tenant: 't' }],
-  ] as [OwnerRecord, object, object][])('%j', (owner, inMajor1, inMajor2) => {
+  ] as [OwnerRecord, object, object][])('projects %j', (owner, inMajor1, inMajor2) => {
     expect(projectOwner[1](owner)).toEqual(inMajor1);
     expect(projectOwner[2](owner)).toEqual(inMajor2);
   });
 
-  test('what the host attests of the lane is its own', () => {
+  test('does not show the lane that the host attests', () => {
     expect(projectOwner[1]({ tenant: 't', principal: 'p', attestedLane: 'oidc' })).toEqual({
       tenant: 't',
       principal: 'p',
@@ -50,13 +50,13 @@ describe(
         { tenant: 't', principal: 'p', attestedLane: 'oidc', principalKind: 'agent' },
         { lane: 'oidc', kind: 'agent' },
       ],
-    ] as [OwnerRecord, object][])('%j', (owner, expected) => {
+    ] as [OwnerRecord, object][])('synthesises the subject of %j', (owner, expected) => {
       const { subject: synthesized } = projectOwner[2](owner);
       expect(synthesized).toEqual({ issuer: 'urn:svc:legacy', subjectId: 'p', tenant: 't', ...expected });
       expect(synthesized !== undefined && isLinkable(synthesized)).toBe(false);
     });
 
-    test('a subject of an issuer is linkable, and a run without a principal has none', () => {
+    test('links the subject of an issuer, and synthesises none for a run without a principal', () => {
       expect(isLinkable(subject)).toBe(true);
       expect(projectOwner[2]({ tenant: 't', principalKind: 'agent' })).toEqual({ tenant: 't' });
     });

@@ -1,4 +1,4 @@
-// Runs in every runtime against the package as it is built, so it uses nothing but the language and the Web's own types.
+// Runs in every runtime against the built package, so it uses only the language and Web APIs.
 import { negotiate, representationOf, served } from '@svc/versioning';
 import { AXES, packRunsOn, readEngineVersion } from '@svc/versioning/axes';
 import { assertNoDowngrade, selectMajor, versionedFetch } from '@svc/versioning/client';

@@ -37,11 +37,11 @@ describe(covers('versioning.response.json-gets-protocol', 'versioning.response.o
     ['text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8', 'page'],
     ['text/html, application/*;q=0.9, */*', 'page'],
     [['text/html', 'application/json;q=0.1'], 'page'],
-  ])('Accept %j: %s', (accept, expected) => {
+  ])('selects by Accept %j: %s', (accept, expected) => {
     expect(chosen(accept as string)).toBe(expected);
   });
 
-  test('whatever Accept holds, one of the two is chosen', () => {
+  test('selects one of the two for every Accept', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (accept) => {
         expect(['protocol', 'page']).toContain(chosen(accept));
@@ -51,13 +51,13 @@ describe(covers('versioning.response.json-gets-protocol', 'versioning.response.o
 });
 
 describe(covers('versioning.response.header-gets-protocol'), () => {
-  test.each(['1', '2', '', 'x'])('SVC-Version %j gets the protocol response, whatever is accepted', (version) => {
+  test.each(['1', '2', '', 'x'])('SVC-Version %j selects the protocol response for every Accept', (version) => {
     expect(chosen('text/html', version)).toBe('protocol');
   });
 });
 
 describe(covers('versioning.response.page-unmarked', 'versioning.response.shared-vary'), () => {
-  test('a page names no version, and both representations vary', () => {
+  test('removes the version from a page, and extends Vary on both representations', () => {
     const page = new Headers({ 'content-type': 'text/html', 'SVC-Version': '1.1', vary: 'Cookie' });
     markPage(page);
     expect([page.get('svc-version'), page.get('vary')]).toEqual([null, 'Cookie, Accept, SVC-Version']);
@@ -66,7 +66,7 @@ describe(covers('versioning.response.page-unmarked', 'versioning.response.shared
     expect([protocol.get('svc-version'), protocol.get('vary')]).toEqual(['1.1', 'accept, SVC-Version']);
   });
 
-  test.each(['application/json', 'Application/JSON; charset=utf-8'])('a page of %s is refused', (type) => {
+  test.each(['application/json', 'Application/JSON; charset=utf-8'])('rejects a page of %s', (type) => {
     expect(() => markPage(new Headers({ 'content-type': type }))).toThrow(/must not be application\/json/);
   });
 });
@@ -81,9 +81,9 @@ describe(covers('versioning.response.unmet-conditions-move-page', 'versioning.ov
     { path: '/about', negotiated: false },
   ];
 
-  test('a page on a name of the protocol must be told apart or move', () => {
+  test('reports a page on the path of an operation unless it is negotiated', () => {
     expect(pageProblems(pages.slice(0, 1), overlap)).toEqual([
-      expect.stringContaining('The page /runs is on a name of the protocol. Move it'),
+      expect.stringContaining('pages: "/runs" is the path of an operation. Move the page'),
     ]);
     expect(
       pageProblems(
@@ -96,21 +96,21 @@ describe(covers('versioning.response.unmet-conditions-move-page', 'versioning.ov
     ).toEqual([]);
   });
 
-  test('on a host of major 1 the names are free, until it is to be retired', () => {
+  test('allows every page on a host of major 1 until that major is to be retired', () => {
     expect(pageProblems(pages.slice(0, 1), onlyV1)).toEqual([]);
     expect(pageProblems(pages.slice(0, 1), onlyV1, true)).toHaveLength(1);
   });
 
-  test.each(['/runs/', '//runs', '/a/../runs', 'runs'])('%s is no path in plain form', (path) => {
+  test.each(['/runs/', '//runs', '/a/../runs', 'runs'])('reports %s as not in plain form', (path) => {
     const problems = pageProblems([{ path, negotiated: false }], overlap);
-    if (path !== '/runs/') expect(problems).toEqual([expect.stringContaining('no path in plain form')]);
+    if (path !== '/runs/') expect(problems).toEqual([expect.stringContaining('not a path in plain form')]);
   });
 });
 
-describe('the end of a major is announced', () => {
+describe('the announcement of a retirement', () => {
   const deprecatedAt = new Date('2026-01-01T00:00:00Z');
 
-  test('as RFC 9745 and RFC 8594 write it', () => {
+  test('has the headers of RFC 9745 and RFC 8594', () => {
     const headers = new Headers({ link: '<https://a.example/>; rel="next"' });
     stampRetirement(headers, {
       deprecatedAt,
@@ -128,7 +128,7 @@ describe('the end of a major is announced', () => {
     { deprecatedAt: new Date(Number.NaN) },
     { deprecatedAt, sunsetAt: new Date('2025-01-01T00:00:00Z') },
     { deprecatedAt, link: 'not a URL' },
-  ])('%j is refused', (retirement) => {
+  ])('rejects %j', (retirement) => {
     expect(() => stampRetirement(new Headers(), retirement)).toThrow(TypeError);
   });
 });

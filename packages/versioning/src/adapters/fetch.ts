@@ -2,18 +2,27 @@ import { type NegotiatedOperation, type VersioningOptions, verdictOn } from './v
 
 export type { NegotiatedOperation, VersioningOptions } from './verdict.ts';
 
+/** Options of {@link withVersioning}. */
 export interface FetchVersioningOptions extends VersioningOptions {
-  /** Answers what is an operation; the response is stamped. */
+  /** Handles a protocol operation. `SVC-Version` and the retirement headers are added to its response. */
   readonly operation: (request: Request, negotiation: NegotiatedOperation) => Response | Promise<Response>;
-  /** Answers everything else: vendor paths, pages. Default: 404 without a word. */
+  /** Handles every other request, for example vendor paths and pages. Default: 404 with an empty body. */
   readonly foreign?: (request: Request) => Response | Promise<Response>;
 }
 
 /**
- * Negotiation in front of a handler of Web requests. What the versioning rules refuse is answered here.
+ * Puts version negotiation in front of a handler of Web requests. Requests that the versioning rules reject never reach
+ * the handler.
  *
  * @example
- * export default { fetch: withVersioning({ served: protocol, operation: (request, { major }) => … }) };
+ * import { served } from '@svc/versioning';
+ * import { withVersioning } from '@svc/versioning/fetch';
+ *
+ * const fetch = withVersioning({
+ *   served: served({ versions: ['1.1', '2.0'], preferred: '1.1' }),
+ *   operation: (_request, { major, operation }) => Response.json({ major, operationId: operation.operationId }),
+ * });
+ * export default { fetch };
  */
 export function withVersioning(options: FetchVersioningOptions): (request: Request) => Promise<Response> {
   const { operation, foreign = () => new Response(null, { status: 404 }) } = options;
@@ -29,7 +38,7 @@ export function withVersioning(options: FetchVersioningOptions): (request: Reque
   };
 }
 
-/** A copy, since the headers of some responses cannot be changed. */
+/** Copies the response, because the headers of some responses are immutable. */
 function stamped(response: Response, stamp: Headers): Response {
   const copy = new Response(response.body, response);
   for (const [name, value] of stamp) copy.headers.set(name, value);

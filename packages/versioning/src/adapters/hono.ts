@@ -2,18 +2,27 @@ import { type NegotiatedOperation, type VersioningOptions, verdictOn } from './v
 
 export type { NegotiatedOperation, VersioningOptions } from './verdict.ts';
 
-/** What is needed of Hono's context. */
+/** The part of Hono's context that the middleware uses. */
 export interface HonoContext {
+  /** Hono's request, whose `raw` is the Web request. */
   readonly req: { readonly raw: Request };
+  /** The response of the handler, to which the headers are added. */
   res: Response;
+  /** Stores the negotiated operation for the handler. */
   set(key: 'svc', value: NegotiatedOperation): void;
 }
 
 /**
- * Negotiation as a Hono middleware: `context.get('svc')` is the operation, and its response is stamped.
+ * Creates a Hono middleware for version negotiation. `context.get('svc')` returns the operation; `SVC-Version` and the
+ * retirement headers are added to its response. Requests that the versioning rules reject never reach the handler.
  *
  * @example
- * app.use(versioning({ served: protocol }));
+ * import { served } from '@svc/versioning';
+ * import { type NegotiatedOperation, versioning } from '@svc/versioning/hono';
+ * import { Hono } from 'hono';
+ *
+ * const app = new Hono<{ Variables: { svc: NegotiatedOperation } }>();
+ * app.use(versioning({ served: served({ versions: ['1.1', '2.0'], preferred: '1.1' }) }));
  */
 export function versioning(
   options: VersioningOptions,

@@ -4,14 +4,20 @@ import { type NegotiatedOperation, type Verdict, type VersioningOptions, verdict
 export type { NegotiatedOperation, VersioningOptions } from './verdict.ts';
 
 /**
- * Negotiates a request of `node:http`. What the versioning rules refuse is answered here; on the response to an operation the headers are
- * set already.
+ * Negotiates a request of `node:http`. Sends the response to a request that the versioning rules reject; for an
+ * operation, sets `SVC-Version` and the retirement headers on the response.
  *
- * @returns the operation; `foreign` for what is no matter of the protocol; `answered` when there is nothing left to do
+ * @returns the operation; `foreign` for a path outside the protocol; `answered` when the response has been sent
  * @example
+ * import { createServer } from 'node:http';
+ * import { served } from '@svc/versioning';
+ * import { negotiateRequest } from '@svc/versioning/node';
+ *
+ * const protocol = served({ versions: ['1.1', '2.0'], preferred: '1.1' });
  * createServer((request, response) => {
- *   const operation = negotiateRequest(request, response, { served: protocol });
- *   if (operation !== 'answered') handle(request, response, operation);
+ *   const found = negotiateRequest(request, response, { served: protocol });
+ *   if (found === 'foreign') response.writeHead(404).end();
+ *   else if (found !== 'answered') response.end(found.operation.operationId);
  * });
  */
 export function negotiateRequest(
@@ -22,17 +28,25 @@ export function negotiateRequest(
   return settle(verdictOfTarget(request, request.url ?? '', options), response);
 }
 
-/** A request of Express, which may have cut its mount path off `url`. */
+/** A request of Express. */
 export interface ExpressRequest extends IncomingMessage {
+  /** The request target as received. Express removes the mount path of a router from `url`. */
   readonly originalUrl?: string;
+  /** The operation, set by {@link expressVersioning}; undefined on a path outside the protocol. */
   svc?: NegotiatedOperation;
 }
 
 /**
- * Negotiation as an Express middleware: `request.svc` is the operation.
+ * Creates an Express middleware for version negotiation, which sets `request.svc` to the operation. Requests that the
+ * versioning rules reject never reach the next handler.
  *
  * @example
- * app.use(expressVersioning({ served: protocol }));
+ * import { served } from '@svc/versioning';
+ * import { expressVersioning } from '@svc/versioning/node';
+ * import express from 'express';
+ *
+ * const app = express();
+ * app.use(expressVersioning({ served: served({ versions: ['1.1', '2.0'], preferred: '1.1' }) }));
  */
 export function expressVersioning(
   options: VersioningOptions,
@@ -45,9 +59,11 @@ export function expressVersioning(
   };
 }
 
-/** What is needed of Fastify's instance. */
+/** The part of a Fastify instance that the plugin uses. */
 export interface FastifyScope {
+  /** Declares `request.svc`. */
   decorateRequest(name: 'svc', value: null): unknown;
+  /** Registers the hook that negotiates each request. */
   addHook(
     name: 'onRequest',
     hook: (
@@ -57,17 +73,27 @@ export interface FastifyScope {
   ): unknown;
 }
 
+/** The part of Fastify's reply that the plugin uses. */
 export interface FastifyReply {
+  /** Sets the HTTP status. */
   code(status: number): FastifyReply;
+  /** Sets a response header. */
   header(name: string, value: string): FastifyReply;
+  /** Sends the body and ends the reply. */
   send(body: string): unknown;
 }
 
 /**
- * Negotiation as a Fastify plugin for the whole application: `request.svc` is the operation.
+ * Creates a Fastify plugin that negotiates every request of the application and sets `request.svc` to the operation.
+ * Requests that the versioning rules reject never reach a route.
  *
  * @example
- * await app.register(fastifyVersioning({ served: protocol }));
+ * import { served } from '@svc/versioning';
+ * import { fastifyVersioning } from '@svc/versioning/node';
+ * import fastify from 'fastify';
+ *
+ * const app = fastify();
+ * await app.register(fastifyVersioning({ served: served({ versions: ['1.1', '2.0'], preferred: '1.1' }) }));
  */
 export function fastifyVersioning(options: VersioningOptions): (scope: FastifyScope) => Promise<void> {
   const plugin = async (scope: FastifyScope) => {
@@ -81,7 +107,7 @@ export function fastifyVersioning(options: VersioningOptions): (scope: FastifySc
       return undefined;
     });
   };
-  // Fastify's sign for a plugin that acts on who registers it, rather than on a scope of its own.
+  // Without this mark Fastify would encapsulate the plugin, and its hook would not see the application's routes.
   return Object.assign(plugin, { [Symbol.for('skip-override')]: true });
 }
 

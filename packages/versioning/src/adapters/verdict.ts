@@ -5,25 +5,27 @@ import type { RequestHead } from '../request-head.ts';
 import { type Retirement, stampRetirement } from '../retirement.ts';
 import type { Served } from '../served.ts';
 
+/** Options of every adapter. */
 export interface VersioningOptions {
+  /** The versions that the host serves, from `served()`. */
   readonly served: Served;
-  /** Said on every response of major 1. */
+  /** Announced on every response of major 1 as `Deprecation`, `Sunset` and `Link`. Default: no announcement. */
   readonly retirement?: Retirement;
 }
 
-/** What a request turned out to be for. */
+/** The operation that a request names, with its major and path parameters. */
 export type NegotiatedOperation = Extract<Negotiation, { kind: 'operation' }>;
 
-/** What an adapter does with a request. */
+/** The adapter's next step for a request. */
 export type Verdict =
-  /** The application's: `headers` go on whatever it answers. */
+  /** The application handles the request; `headers` are added to its response. */
   | { readonly kind: 'operation'; readonly negotiation: NegotiatedOperation; readonly headers: Headers }
-  /** Answered here. */
+  /** The adapter sends this response itself. */
   | { readonly kind: 'answered'; readonly status: number; readonly headers: Headers; readonly body: string }
-  /** No matter of the protocol. */
+  /** The path is outside the protocol. */
   | { readonly kind: 'foreign' };
 
-/** The negotiation of a request as something that can be answered. */
+/** Negotiates a request and turns the result into headers and, for a rejected request, a complete response. */
 export function verdictOn(request: RequestHead, { served, retirement }: VersioningOptions): Verdict {
   const negotiation = negotiate(request, served);
   if (negotiation.kind === 'foreign') return { kind: 'foreign' };

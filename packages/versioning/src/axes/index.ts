@@ -37,7 +37,7 @@ export const AXES: readonly Axis[] = [
     PROTOCOL,
     'the twin of `preferredVersion` for readers of major 1 through the overlap, then gone',
   ),
-  axis(2, 'protocolVersions, preferredVersion', PROTOCOL, 'what is negotiated'),
+  axis(2, 'protocolVersions, preferredVersion', PROTOCOL, 'the versions that a request can select'),
   axis(
     3,
     'engineVersion',
@@ -55,7 +55,7 @@ export const AXES: readonly Axis[] = [
     6,
     'schemaVersions',
     { form: 'map of declared envelope kinds to integers', accepts: isMapOfIntegers },
-    'no key that is no declared kind',
+    'every key is a declared kind',
   ),
   axis(
     7,
@@ -95,31 +95,37 @@ export const AXES: readonly Axis[] = [
     16,
     'schemaVersion and compatibleWith of a channel',
     { form: 'integer; `{ min, max }`', accepts: isChannelVersion },
-    'what a channel writes; what it can read',
+    'the version that a channel writes; the range that it can read',
   ),
-  retired(17, 'webhook signature scheme', 'no version axis any more: kept in the register of deprecations'),
+  retired(17, 'webhook signature scheme', 'no longer a version axis; it is in the register of deprecations'),
   axis(
     18,
     'engines and registry version of a pack',
     { form: 'semantic version range; semantic version', accepts: isPackVersion },
-    'a range without a ceiling admits the major of its floor alone',
+    'a range without a ceiling admits only the major of its floor',
   ),
 ];
 
+/** The `bundleVersion` of each kind of bundle. @see Interface: Versioning, Version axes, 10 */
 export const BUNDLE_VERSIONS: Readonly<Record<'certification' | 'export' | 'debug', string>> = {
   certification: '3',
   export: '2',
   debug: '2',
 };
 
-/** The greatest execution model that this version of the protocol knows. */
+/** The greatest `multiAgent.executionModel.version` of this version of the protocol. */
 export const MAX_EXECUTION_MODEL = 2;
 
 /**
- * Whether a pack runs on an engine. A range that names no ceiling ends with the major of its floor: nobody can promise to run on majors
- * that do not exist yet.
+ * Returns true when a pack's `engines` range admits an engine version. A range without a ceiling admits only the major
+ * of its floor, because a pack cannot be tested against majors that do not exist yet.
  *
- * @returns undefined for a range or a version that is none
+ * @returns undefined when the range or the version is malformed
+ * @example
+ * import { packRunsOn } from '@svc/versioning/axes';
+ *
+ * packRunsOn('>=1.2.0', '1.9.0'); // true
+ * packRunsOn('>=1.2.0', '2.0.0'); // false
  */
 export function packRunsOn(range: string, engine: string): boolean | undefined {
   const version = parseSemanticVersion(engine);
@@ -132,27 +138,46 @@ export function packRunsOn(range: string, engine: string): boolean | undefined {
   });
 }
 
-/** The major of a comparator that bounds from below alone. */
+/** Captures the major of a comparator that is only a lower bound. */
 const FLOOR = /(?:^|\s)>=?([0-9]+)\./;
-/** A comparator that bounds from above too. */
+/** Matches a comparator that is also an upper bound. */
 const CEILING = /(?:^|\s)(?:[<^~=]|[0-9])/;
 
-/** The version in `<typeId>@<semver>`: of the type, and never of the protocol. */
+/**
+ * Returns the version of the type in `<typeId>@<semver>`, or undefined when there is none. It never states a protocol
+ * version.
+ *
+ * @example
+ * import { typeVersionOf } from '@svc/versioning/axes';
+ *
+ * typeVersionOf('core.http@1.4.0'); // '1.4.0'
+ */
 export function typeVersionOf(text: string): string | undefined {
   const at = text.lastIndexOf('@');
   const version = at < 1 ? undefined : text.slice(at + 1);
   return version !== undefined && parseSemanticVersion(version) !== undefined ? version : undefined;
 }
 
-/** Whether a tag names a release of major 2: `v2.<minor>.<patch>`, or a candidate of the first. */
+/**
+ * Returns true when a tag names a release of major 2: `v2.<minor>.<patch>`, or `v2.0.0-rc.<n>` before the first one.
+ *
+ * @example
+ * import { isReleaseTag } from '@svc/versioning/axes';
+ *
+ * isReleaseTag('v2.1.0'); // true
+ */
 export function isReleaseTag(tag: string): boolean {
   return /^v2\.(?:0|[1-9][0-9]*)\.(?:0|[1-9][0-9]*)$|^v2\.0\.0-rc\.(?:0|[1-9][0-9]*)$/.test(tag);
 }
 
 /**
- * Whether specification files may be taken from a reference, by a consumer of a major.
+ * Checks that a consumer of a major may vendor specification files from a Git reference.
  *
- * @throws {TypeError} for anything but a published tag, and for files of major 2 in a consumer of major 1
+ * @throws {TypeError} when the reference is not a published tag, or when a consumer of major 1 names a tag of major 2
+ * @example
+ * import { checkVendoredReference } from '@svc/versioning/axes';
+ *
+ * checkVendoredReference('v2.1.0', 2);
  */
 export function checkVendoredReference(reference: string, consumer: 1 | 2): void {
   const major =
@@ -160,10 +185,12 @@ export function checkVendoredReference(reference: string, consumer: 1 | 2): void
     (isReleaseTag(reference) ? '2' : undefined);
   if (major === undefined) {
     throw new TypeError(
-      `Specification files are taken from a published tag such as v2.1.0, not from "${reference.slice(0, 80)}".`,
+      `reference: "${reference.slice(0, 80)}" is not a published tag. Vendor files from a tag such as v2.1.0.`,
     );
   }
-  if (consumer === 1 && major === '2') throw new TypeError('A consumer of major 1 does not vendor files of major 2.');
+  if (consumer === 1 && major === '2') {
+    throw new TypeError('reference: a consumer of major 1 must not vendor files of major 2. Use a tag of major 1.');
+  }
 }
 
 function axis(number: number, name: string, kind: Pick<Axis, 'form' | 'accepts' | 'compare'>, rule: string): Axis {
@@ -251,7 +278,7 @@ function semanticVersion(value: unknown): SemanticVersion | undefined {
   return parseSemanticVersion(String(value));
 }
 
-/** Leading zeros are allowed here, and mean nothing. */
+/** This axis allows leading zeros; they are dropped before comparison. */
 function twoNumbers(value: unknown): Version | undefined {
   const [major = '', minor = ''] = String(value)
     .split('.')
@@ -265,7 +292,8 @@ function compareBy<T>(
 ): (a: unknown, b: unknown) => number {
   return (a, b) => {
     const [left, right] = [read(a), read(b)];
-    if (left === undefined || right === undefined) throw new TypeError('Only versions of this axis can be compared.');
+    if (left === undefined || right === undefined)
+      throw new TypeError('a, b: must be versions of this axis. Check each with accepts() first.');
     return compare(left, right);
   };
 }

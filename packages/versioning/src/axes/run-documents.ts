@@ -1,16 +1,23 @@
-/** What a store has kept of a run, as far as versions go. */
+/** The version fields of a stored run. */
 export interface StoredRunVersions {
+  /** An integer of at least 0; major 1 stored it as a string. Read it with {@link readEngineVersion}. */
   readonly engineVersion?: unknown;
+  /** An integer of at least 2; absent on runs of major 1. Read it with {@link readEventLogSchemaVersion}. */
   readonly eventLogSchemaVersion?: unknown;
 }
 
-/** The form that the migration accepts: a decimal integer without leading zeros. */
+/** Matches the stored strings that can be read as an `engineVersion`: decimal integers without leading zeros. */
 export const ENGINE_VERSION_TEXT: RegExp = /^(?:0|[1-9][0-9]*)$/;
 
 /**
- * `engineVersion` as a reader shows it: an integer of at least 0, also where major 1 stored it as a text. The stored document stays as it is.
+ * Reads a stored `engineVersion` as an integer of at least 0. Major 1 stored it as a string; the stored document is not
+ * changed.
  *
- * @returns undefined for what is neither, and for a text beyond the integers that JSON can carry exactly
+ * @returns undefined for any other value, and above `Number.MAX_SAFE_INTEGER`
+ * @example
+ * import { readEngineVersion } from '@svc/versioning/axes/run-documents';
+ *
+ * readEngineVersion('7'); // 7
  * @see Interface: Version axes, 3
  */
 export function readEngineVersion(stored: unknown): number | undefined {
@@ -18,15 +25,19 @@ export function readEngineVersion(stored: unknown): number | undefined {
   return isInteger(number) && number >= 0 ? number : undefined;
 }
 
-/** What a host of major 2 stamps on every run that it creates. */
+/** The `eventLogSchemaVersion` of every run that a host of major 2 creates. */
 export const EVENT_LOG_SCHEMA_VERSION = 3;
 
 const EVENT_LOG_SCHEMA_FLOOR = 2;
 
 /**
- * `eventLogSchemaVersion` of a stored run. A run without one was written by a host of major 1, and reads as 2.
+ * Reads the `eventLogSchemaVersion` of a stored run. A run without one was created by a host of major 1 and reads as 2.
  *
- * @returns undefined for what is no integer, or below the floor of 2
+ * @returns undefined for a value that is not an integer of at least 2
+ * @example
+ * import { readEventLogSchemaVersion } from '@svc/versioning/axes/run-documents';
+ *
+ * readEventLogSchemaVersion(undefined); // 2
  * @see Interface: Version axes, 4
  */
 export function readEventLogSchemaVersion(stored: unknown): number | undefined {

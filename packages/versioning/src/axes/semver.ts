@@ -1,16 +1,27 @@
-/** A semantic version, without what follows a plus sign in comparisons. @see https://semver.org */
+/** A parsed semantic version without its build metadata, which has no part in comparisons. @see https://semver.org */
 export interface SemanticVersion {
+  /** Decimal digits without leading zeros, so that no number is too long to compare. */
   readonly numbers: readonly [major: string, minor: string, patch: string];
-  /** The identifiers behind the dash; none for a release. */
+  /** The identifiers after the dash; empty for a release. */
   readonly prerelease: readonly string[];
 }
 
 const NUMBER = '(?:0|[1-9][0-9]*)';
 const IDENTIFIER = `(?:${NUMBER}|[0-9]*[A-Za-z-][0-9A-Za-z-]*)`;
+const BUILD = '[0-9A-Za-z-]+(?:\\.[0-9A-Za-z-]+)*';
 const FORM = new RegExp(
-  `^(${NUMBER})\\.(${NUMBER})\\.(${NUMBER})(?:-(${IDENTIFIER}(?:\\.${IDENTIFIER})*))?(?:\\+[0-9A-Za-z-]+(?:\\.[0-9A-Za-z-]+)*)?$`,
+  `^(${NUMBER})\\.(${NUMBER})\\.(${NUMBER})(?:-(${IDENTIFIER}(?:\\.${IDENTIFIER})*))?(?:\\+${BUILD})?$`,
 );
 
+/**
+ * Parses a semantic version of at most 256 characters.
+ *
+ * @returns undefined for a malformed or longer text
+ * @example
+ * import { parseSemanticVersion } from '@svc/versioning/axes';
+ *
+ * parseSemanticVersion('1.4.0-rc.1'); // { numbers: ['1', '4', '0'], prerelease: ['rc', '1'] }
+ */
 export function parseSemanticVersion(text: string): SemanticVersion | undefined {
   if (text.length > 256) return undefined;
   const [, major, minor, patch, prerelease] = FORM.exec(text) ?? [];
@@ -18,7 +29,15 @@ export function parseSemanticVersion(text: string): SemanticVersion | undefined 
   return { numbers: [major, minor, patch], prerelease: prerelease?.split('.') ?? [] };
 }
 
-/** Negative when `a` has the lower precedence. */
+/**
+ * Compares by precedence: negative when `a` is lower than `b`, 0 when they are equal.
+ *
+ * @example
+ * import { compareSemanticVersions, parseSemanticVersion } from '@svc/versioning/axes';
+ *
+ * const versions = ['1.10.0', '1.9.0'].flatMap((text) => parseSemanticVersion(text) ?? []);
+ * versions.sort(compareSemanticVersions); // 1.9.0, 1.10.0
+ */
 export function compareSemanticVersions(a: SemanticVersion, b: SemanticVersion): number {
   for (const [index, number] of a.numbers.entries()) {
     const order = compareNumbers(number, b.numbers[index] ?? '0');
@@ -35,10 +54,16 @@ export function compareSemanticVersions(a: SemanticVersion, b: SemanticVersion):
 }
 
 /**
- * Whether a version lies in a range: comparators (`>=1.2.0`, `<2.0.0`, `=1.0.0`, `^1.2.3`, `~1.2.3`, `1.2.3`, `*`) joined by spaces, all of
- * which must hold, with `||` between alternatives. A pre-release only lies in a range that names one of the same numbers.
+ * Returns true when a version lies in a range: comparators (`>=1.2.0`, `<2.0.0`, `=1.0.0`, `^1.2.3`, `~1.2.3`, `1.2.3`,
+ * `*`) joined by spaces, all of which must hold, with `||` between alternatives. A pre-release lies only in a range
+ * that names a pre-release of the same three numbers.
  *
- * @returns undefined for a text that is no range
+ * @returns undefined for a malformed range, or one of more than 256 characters
+ * @example
+ * import { inSemanticRange, parseSemanticVersion } from '@svc/versioning/axes';
+ *
+ * const version = parseSemanticVersion('1.4.0');
+ * if (version !== undefined) inSemanticRange(version, '^1.2.3 || >=3.0.0'); // true
  */
 export function inSemanticRange(version: SemanticVersion, range: string): boolean | undefined {
   if (range.length > 256) return undefined;
@@ -63,7 +88,7 @@ interface Bound {
   readonly at: SemanticVersion;
 }
 
-/** The bounds that one comparator stands for; undefined when it is none. */
+/** Returns the bounds of one comparator, or undefined when it is malformed. */
 function boundsOf(text: string): readonly Bound[] | undefined {
   if (text === '*') return [];
   const [, sign = '', rest = ''] = /^(>=|<=|>|<|=|\^|~)?(.+)$/.exec(text) ?? [];
@@ -77,7 +102,7 @@ function boundsOf(text: string): readonly Bound[] | undefined {
   return [{ sign: sign === '' ? '=' : (sign as Bound['sign']), at }];
 }
 
-/** The first version that is no longer compatible. Its pre-releases are not either. */
+/** Returns the lowest version above the range: the `-0` pre-release, so that its pre-releases are excluded too. */
 function ceilingOf({ numbers: [major, minor, patch] }: SemanticVersion, sign: '^' | '~'): SemanticVersion {
   const next = (digits: string) => String(BigInt(digits) + 1n);
   const numbers =
@@ -107,7 +132,7 @@ function compareIdentifiers(a: string, b: string): number {
   return a === b ? 0 : a < b ? -1 : 1;
 }
 
-/** Without leading zeros, the longer number is the greater one. */
+/** Compares digits without leading zeros, where the longer number is the greater one. */
 function compareNumbers(a: string, b: string): number {
   if (a.length !== b.length) return a.length - b.length;
   return a === b ? 0 : a < b ? -1 : 1;

@@ -7,14 +7,15 @@ import { type Terminal, UsageError } from './terminal.ts';
 
 export const CHECK_HELP = `Usage: svc-versioning check URL
 
-Reads the discovery document of the host at URL and probes it: headers, refusals, and whether every operation that it serves under one
-advertised major is reachable under the other. No credential is sent, so nothing is changed.
+Reads the discovery document of the host at URL, then probes the host: version headers, rejected requests, and whether
+every operation that it serves under one advertised major is also served under the other. It sends no credential, so it
+changes nothing on the host.
 
 Options:
-  --json         the findings as JSON
-  --timeout MS   for each request (default 5000)
+  --json         prints the findings as JSON
+  --timeout MS   limit of each request in milliseconds, 1 to 9999999 (default 5000)
 
-Exit code: 0 every rule is kept, 1 some are not, 2 wrong use, or nobody answers.
+Exit code: 0 every rule is kept, 1 a rule is violated, 2 wrong usage or no response from the host.
 `;
 
 interface Finding {
@@ -23,7 +24,7 @@ interface Finding {
   readonly note: string;
 }
 
-/** @returns the exit code */
+/** Runs `svc-versioning check` and returns the exit code. */
 export async function checkCommand(args: readonly string[], terminal: Terminal): Promise<number> {
   const { values, positionals } = parseArgs({
     args: [...args],
@@ -31,8 +32,10 @@ export async function checkCommand(args: readonly string[], terminal: Terminal):
     options: { json: { type: 'boolean', default: false }, timeout: { type: 'string', default: '5000' } },
   });
   const [url, ...others] = positionals;
-  if (url === undefined || others.length > 0 || !URL.canParse(url)) throw new UsageError('One URL is needed.');
-  if (!/^[1-9][0-9]{0,6}$/.test(values.timeout)) throw new UsageError('--timeout must be a number of milliseconds.');
+  if (url === undefined || others.length > 0 || !URL.canParse(url))
+    throw new UsageError('URL: must be one absolute URL. Pass the origin of a host, such as https://svc.example.');
+  if (!/^[1-9][0-9]{0,6}$/.test(values.timeout))
+    throw new UsageError('--timeout: must be milliseconds from 1 to 9999999. Pass a number such as 5000.');
   const findings = await probe(new URL(url).origin, Number(values.timeout), terminal);
   const isKept = findings.every(({ ok }) => ok);
   if (values.json) terminal.stdout.write(`${JSON.stringify(findings, undefined, 2)}\n`);
@@ -65,9 +68,8 @@ async function probe(origin: string, timeoutMs: number, { fetch }: Terminal): Pr
       signal: AbortSignal.timeout(timeoutMs),
     });
     const response = await fetch(request).catch((error: unknown) => {
-      throw new UsageError(
-        `${origin} does not answer (${error instanceof Error ? (error.cause ?? error.message) : error}).`,
-      );
+      const reason = error instanceof Error ? (error.cause ?? error.message) : error;
+      throw new UsageError(`URL: ${origin} does not answer (${reason}). Check the URL, and that the host is running.`);
     });
     const body = await response.json().catch(() => ({}));
     return {
@@ -83,7 +85,7 @@ async function probe(origin: string, timeoutMs: number, { fetch }: Terminal): Pr
   const listed = versionsIn(plain.body.protocolVersions);
   say('discovery answers', plain.status === 200, `status ${plain.status}`);
   say(
-    'protocolVersions lists versions of the grammar',
+    'every entry of protocolVersions has the form <major>.<minor>',
     listed !== undefined && listed.length > 0,
     JSON.stringify(plain.body.protocolVersions),
   );
@@ -157,7 +159,7 @@ async function probeRefusals(
   } else {
     const answer = await ask('/v1/runs/probe');
     findings.push(
-      finding('the whole of /v1 is gone', answer.status === 404 && majorIn(answer) === undefined, described(answer)),
+      finding('no path under /v1 is served', answer.status === 404 && majorIn(answer) === undefined, described(answer)),
     );
   }
   const twin = await ask('/v2/runs/probe');
@@ -172,7 +174,10 @@ async function probeRefusals(
   return findings;
 }
 
-/** Served is what answers anything but that it is not there. Without a credential that is 401, before anything is looked up. */
+/**
+ * Compares the operations of both majors. An operation counts as served unless the host responds 404, 405 or 501;
+ * without a credential a served operation responds 401.
+ */
 async function probePairing(ask: Ask): Promise<Finding[]> {
   const operations = MANIFEST.filter(({ majors }) => majors.includes(1) && majors.includes(2));
   const unpaired: string[] = [];
@@ -180,11 +185,11 @@ async function probePairing(ask: Ask): Promise<Finding[]> {
   for (const operation of operations) {
     const under = { 1: await isServed(ask, operation, 1), 2: await isServed(ask, operation, 2) };
     if (under[1] || under[2]) served += 1;
-    if (under[1] !== under[2]) unpaired.push(`${operation.operationId} under ${under[1] ? 1 : 2} alone`);
+    if (under[1] !== under[2]) unpaired.push(`${operation.operationId} only under ${under[1] ? 1 : 2}`);
   }
   return [
     finding(
-      `${served} operations answer alike under both majors, as far as a caller without a credential sees`,
+      `${served} operations are served alike under both majors, as far as a caller without a credential can see`,
       unpaired.length === 0,
       unpaired.join(', '),
     ),

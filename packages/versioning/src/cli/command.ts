@@ -5,10 +5,10 @@ import { type Terminal, UsageError } from './terminal.ts';
 const HELP = `Usage: svc-versioning COMMAND [OPTIONS]
 
 Commands:
-  engine-version   turn the texts that major 1 stored as engineVersion into integers, in a new file
-  check            ask a live host whether it keeps the rules of versioning
+  engine-version   convert engineVersion, which major 1 stored as a string, to an integer, in a new file
+  check            probe a running host for violations of the versioning rules
 
-svc-versioning COMMAND --help says more.
+svc-versioning COMMAND --help describes a command.
 `;
 
 const COMMANDS: ReadonlyMap<
@@ -19,12 +19,12 @@ const COMMANDS: ReadonlyMap<
   ['check', { help: CHECK_HELP, run: checkCommand }],
 ]);
 
-/** @returns the exit code */
+/** Runs `svc-versioning` with its arguments and returns the exit code. */
 export async function svcVersioning([name = '', ...args]: readonly string[], terminal: Terminal): Promise<number> {
   const command = COMMANDS.get(name);
   if (command === undefined) {
     const isHelp = ['--help', '-h', 'help'].includes(name);
-    if (name !== '' && !isHelp) terminal.stderr.write(`svc-versioning: there is no command "${name}".\n`);
+    if (name !== '' && !isHelp) terminal.stderr.write(`svc-versioning: unknown command "${name}".\n`);
     (isHelp ? terminal.stdout : terminal.stderr).write(HELP);
     return isHelp ? 0 : 2;
   }
@@ -35,10 +35,10 @@ export async function svcVersioning([name = '', ...args]: readonly string[], ter
   try {
     return await command.run(args, terminal);
   } catch (error) {
-    // A TypeError is what parseArgs throws.
+    // parseArgs throws a TypeError for an unknown option.
     if (!(error instanceof UsageError || error instanceof TypeError)) throw error;
     terminal.stderr.write(
-      `svc-versioning ${name}: ${error.message}\nsvc-versioning ${name} --help says what there is.\n`,
+      `svc-versioning ${name}: ${error.message}\nsvc-versioning ${name} --help describes the arguments.\n`,
     );
     return 2;
   }

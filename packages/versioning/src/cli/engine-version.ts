@@ -7,22 +7,23 @@ import { type Terminal, UsageError } from './terminal.ts';
 
 export const ENGINE_VERSION_HELP = `Usage: svc-versioning engine-version INPUT OUTPUT
 
-Reads run documents and writes them to a new file with engineVersion as an integer. INPUT is JSON lines (one document a line), or a
-JSON document or list of at most 64 MiB. It is never changed. Only engineVersion, at the top of a document, of its event log's events and of
-their payloads, is written anew.
+Copies run documents to a new file with engineVersion as an integer. INPUT is JSON lines (one document per line), or one
+JSON document or list of at most 64 MiB. INPUT is never changed. Only engineVersion is converted: at the top of a
+document, in the events of its event log and in their payloads.
 
 Options:
-  --resume    go on where an interrupted run has left OUTPUT (JSON lines)
+  --resume    continues an interrupted run after the last whole line of OUTPUT (JSON lines only)
 
-A value that is neither an integer of at least 0 nor a decimal text of one without leading zeros is refused, with its line.
+A value that is neither an integer of at least 0, nor a string of one without leading zeros, ends the run with a message
+that names its line.
 
-Exit code: 0 written, 1 a value was refused, 2 wrong use.
+Exit code: 0 written, 1 a value cannot be converted, 2 wrong usage.
 `;
 
 const PROGRESS_LINES = 100_000;
 const MAX_DOCUMENT_BYTES = 64 * 1024 * 1024;
 
-/** @returns the exit code */
+/** Runs `svc-versioning engine-version` and returns the exit code. */
 export async function engineVersionCommand(args: readonly string[], terminal: Terminal): Promise<number> {
   const { values, positionals } = parseArgs({
     args: [...args],
@@ -31,25 +32,25 @@ export async function engineVersionCommand(args: readonly string[], terminal: Te
   });
   const [input, output, ...others] = positionals;
   if (input === undefined || output === undefined || others.length > 0)
-    throw new UsageError('An INPUT and an OUTPUT are needed.');
+    throw new UsageError('INPUT, OUTPUT: must be given once each. Pass two file names.');
   const size = await stat(input).then(
     ({ size }) => size,
     () => undefined,
   );
-  if (size === undefined) throw new UsageError(`${input} cannot be read.`);
+  if (size === undefined) throw new UsageError(`INPUT: ${input} cannot be read. Check that the file exists.`);
   const done = values.resume ? await wholeLines(output) : 0;
   const file = await open(output, values.resume ? 'a' : 'wx').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'EEXIST')
       throw new UsageError(
-        `${output} exists. Only a new file is written; --resume goes on with one that was interrupted.`,
+        `OUTPUT: ${output} exists already. Name a new file, or pass --resume to continue an interrupted run.`,
       );
-    throw new UsageError(`${output} cannot be written (${error.code}).`);
+    throw new UsageError(`OUTPUT: ${output} cannot be written (${error.code}). Check its directory and permissions.`);
   });
   try {
     if (await isJsonLines(input)) return await migrateLines(input, file, done, terminal);
-    if (done > 0) throw new UsageError('--resume is for JSON lines.');
+    if (done > 0) throw new UsageError('--resume: works with JSON lines only. Start again with a new OUTPUT.');
     if (size > MAX_DOCUMENT_BYTES)
-      throw new UsageError('A JSON document of more than 64 MiB: make it JSON lines first.');
+      throw new UsageError('INPUT: is a JSON document over 64 MiB. Convert it to JSON lines first.');
     return await migrateDocument(input, file, terminal);
   } finally {
     await file.close();
@@ -99,17 +100,19 @@ async function migrateDocument(input: string, file: FileHandle, { stdout, stderr
   }
   await file.write(`${migrated}\n`);
   await file.sync();
-  stdout.write(`${input} is written anew\n`);
+  stdout.write(`${input} converted\n`);
   return 0;
 }
 
-/** The text of a document with every engineVersion as an integer; a document without a change stays the same text. */
+/**
+ * Returns the text of a document with every engineVersion as an integer. A document without a change keeps its text.
+ */
 function migrate(text: string, place: string, indent?: number): string | { readonly problem: string } {
   let value: unknown;
   try {
     value = JSON.parse(text);
   } catch {
-    return { problem: `${place}: this is no JSON.` };
+    return { problem: `${place}: is not valid JSON. Repair it and run again.` };
   }
   const change = { isChanged: false, problem: undefined as string | undefined };
   const migrated = (Array.isArray(value) ? value : [value]).map((document) => withIntegers(document, change));
@@ -123,7 +126,7 @@ interface Change {
   problem: string | undefined;
 }
 
-/** A run document, an event or a payload: what may carry an engineVersion. The rest is the workflow's own, and is left alone. */
+/** Converts a run document, an event or a payload. Every other member belongs to the workflow and is not changed. */
 function withIntegers(value: unknown, change: Change): unknown {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
   const copy: Record<string, unknown> = {};
@@ -139,13 +142,14 @@ function withIntegers(value: unknown, change: Change): unknown {
 
 function integerOf(value: unknown, change: Change): unknown {
   const integer = readEngineVersion(value);
-  if (integer === undefined)
-    change.problem ??= `engineVersion is ${JSON.stringify(value)?.slice(0, 80)}, which is no integer of at least 0.`;
-  else if (integer !== value) change.isChanged = true;
+  if (integer === undefined) {
+    const shown = JSON.stringify(value)?.slice(0, 80);
+    change.problem ??= `engineVersion is ${shown}, not an integer of at least 0. Correct it and run again.`;
+  } else if (integer !== value) change.isChanged = true;
   return integer ?? value;
 }
 
-/** A document a line begins and ends within its line; a document or list over several lines does not. */
+/** Returns true when the first document of the file begins and ends on one line. */
 async function isJsonLines(path: string): Promise<boolean> {
   for await (const line of createInterface({ input: createReadStream(path), crlfDelay: Number.POSITIVE_INFINITY })) {
     if (line.trim() === '') continue;
@@ -160,10 +164,10 @@ async function isJsonLines(path: string): Promise<boolean> {
   return true;
 }
 
-/** How many whole lines an interrupted run has left; what comes after the last of them is cut off. */
+/** Counts the whole lines that an interrupted run wrote, and truncates the file after the last of them. */
 async function wholeLines(path: string): Promise<number> {
   const file = await open(path, 'r+').catch(() => {
-    throw new UsageError(`${path} is not there to go on with.`);
+    throw new UsageError(`OUTPUT: ${path} cannot be opened to resume. Run without --resume to start a new file.`);
   });
   try {
     let lines = 0;

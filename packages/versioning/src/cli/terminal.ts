@@ -1,11 +1,11 @@
 import type { Writable } from 'node:stream';
 
-/** Where the command writes, and what it is told from outside. */
+/** The streams that the command writes to, and its network access. */
 export interface Terminal {
   readonly stdout: Writable;
   readonly stderr: Writable;
   readonly fetch: (request: Request) => Promise<Response>;
 }
 
-/** Wrong use of the command: the sentence goes to the person, and the exit code is 2. */
+/** Wrong usage of the command: the message is printed, and the exit code is 2. */
 export class UsageError extends Error {}

@@ -1,26 +1,37 @@
 import type { Major } from '../version.ts';
 
-/** Any coded error. */
+/** An error with a code, as `VersioningError` is. */
 export interface Failure {
+  /** The error code of the interface. */
   readonly code: string;
+  /** A sentence for the caller. */
   readonly message: string;
+  /** Facts for the caller. Default: none. */
   readonly details?: Readonly<Record<string, unknown>> | undefined;
 }
 
-/** The body of a failed request; a type rather than an interface, so that it is a plain JSON record to the compiler too. */
+/**
+ * The JSON body of a failed request. It is a type, because an interface is not assignable to a record of JSON values.
+ */
 export type ErrorEnvelope = {
+  /** The error code. */
   readonly error: string;
+  /** A sentence for the caller. */
   readonly message: string;
-  /** Major 1 names the missing scope here, major 2 under `details`. */
+  /** The missing scope in major 1; major 2 has it under `details`. */
   readonly scopeRequired?: unknown;
+  /** Facts about the error; absent when there are none. */
   readonly details?: Readonly<Record<string, unknown>>;
 };
 
 /**
- * The body of a failed request, as a major words it.
+ * Converts an error to the body of a failed request, by major.
  *
  * @example
- * Response.json(errorEnvelope[negotiation.major](error), { status: error.status });
+ * import { errorEnvelope } from '@svc/versioning/projection';
+ *
+ * const body = errorEnvelope[2]({ code: 'not_found', message: 'There is no such run.' });
+ * Response.json(body, { status: 404 });
  * @see Interface: Error envelope; Errors
  */
 export const errorEnvelope: Readonly<Record<Major, (failure: Failure) => ErrorEnvelope>> = {
@@ -29,7 +40,7 @@ export const errorEnvelope: Readonly<Record<Major, (failure: Failure) => ErrorEn
     return envelope(code, message, others, scopeRequired === undefined ? {} : { scopeRequired });
   },
   2: ({ code, message, details = {} }) => {
-    // Major 2 says when to try again in Retry-After alone.
+    // In major 2 only the Retry-After header says when to retry.
     const { retryAfter: _1, retryAfterMs: _2, retryAfterSeconds: _3, ...others } = details;
     return envelope(code, message, others, {});
   },

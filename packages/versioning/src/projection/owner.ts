@@ -1,31 +1,53 @@
 import type { Major } from '../version.ts';
 
-/** The identity that a run was created under, as recorded. @see Interface: Run owner (identity triple) */
+/** The recorded identity that created a run. @see Interface: Run owner (identity triple) */
 export interface OwnerRecord {
+  /** The tenant of the run. */
   readonly tenant: string;
+  /** The workspace of the run. */
   readonly workspace?: string;
+  /** The principal that created the run. */
   readonly principal?: string;
+  /** The kind of the principal. Default: `user`. */
   readonly principalKind?: 'user' | 'agent' | 'anonymous';
+  /** The subject behind the principal; absent on runs that were recorded before the host knew subjects. */
   readonly subject?: SubjectRecord;
-  /** The lane that the host can attest for a run recorded without a subject. Not shown as it is in either major. */
+  /**
+   * The lane that the host attests for a run without a subject. Default: `api-key`. Not itself part of a projection.
+   */
   readonly attestedLane?: string;
 }
 
-/** @see Interface: Subject record */
+/** A person, agent or workload as an issuer identifies it. @see Interface: Subject record */
 export interface SubjectRecord {
+  /** The issuer that vouches for `subjectId`; `urn:svc:legacy` for a synthesised subject. */
   readonly issuer: string;
+  /** The identifier of the subject, unique to the issuer. */
   readonly subjectId: string;
+  /** The tenant in which the subject acts. */
   readonly tenant: string;
+  /** The lane that authenticated the subject, for example `api-key` or `oidc`. */
   readonly lane: string;
+  /** The kind of the subject. */
   readonly kind: 'user' | 'agent' | 'anonymous' | 'workload';
+  /** The class of `subjectId`, for example `email`. */
   readonly keyClass?: string;
+  /** The subject that acts for this one. */
   readonly actor?: SubjectRecord;
 }
 
-/** An owner as it goes out. */
+/** The owner in a response. */
 export type ProjectedOwner = Omit<OwnerRecord, 'attestedLane'>;
 
-/** The owner as a major shows it: the recorded triple in major 1, scope and subject alone in major 2. */
+/**
+ * Converts a recorded owner to the owner in a response, by major: the recorded triple in major 1; only tenant,
+ * workspace and subject in major 2, which synthesises a subject for a principal that has none.
+ *
+ * @example
+ * import { projectOwner } from '@svc/versioning/projection';
+ *
+ * projectOwner[2]({ tenant: 'acme', principal: 'p_1' }).subject?.issuer; // 'urn:svc:legacy'
+ */
 export const projectOwner: Readonly<Record<Major, (owner: OwnerRecord) => ProjectedOwner>> = {
   1: ({ tenant, workspace, principal, principalKind, subject }) => ({
     tenant,
@@ -40,14 +62,26 @@ export const projectOwner: Readonly<Record<Major, (owner: OwnerRecord) => Projec
   },
 };
 
-/** Whether a subject may be linked to another one: never when it was synthesised, whose issuer vouches for nothing. */
+/**
+ * Returns true when a subject may be linked to another one. A synthesised subject may not, because no issuer vouches
+ * for it.
+ *
+ * @example
+ * import { isLinkable, projectOwner } from '@svc/versioning/projection';
+ *
+ * const { subject } = projectOwner[2]({ tenant: 'acme', principal: 'p_1' });
+ * subject !== undefined && isLinkable(subject); // false
+ */
 export function isLinkable(subject: SubjectRecord): boolean {
   return subject.issuer !== LEGACY_ISSUER;
 }
 
 const LEGACY_ISSUER = 'urn:svc:legacy';
 
-/** For a run recorded before its host knew subjects. Without a principal there is none. */
+/**
+ * Synthesises the subject of a run that was recorded without one. Returns undefined when the run has no principal
+ * either.
+ */
 function legacySubject({ tenant, principal, principalKind, attestedLane }: OwnerRecord): SubjectRecord | undefined {
   if (principal === undefined) return undefined;
   const lane = attestedLane ?? 'api-key';
