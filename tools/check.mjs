@@ -16,6 +16,8 @@ const STEPS = [
   { name: 'requirements', command: ['tools/check-requirements.mjs'] },
   { name: 'changesets', command: ['tools/check-changesets.mjs'] },
   { name: 'versions', command: ['tools/write-versions.mjs', '--check'] },
+  { name: 'reference', command: ['docs/site/reference.mjs', '--check'] },
+  { name: 'site', command: ['docs/site/build.mjs'] },
   { name: 'entries', command: ['tools/check-entries.mjs'], built: true },
   { name: 'packages', command: ['tools/check-package.mjs'], built: true },
 ];

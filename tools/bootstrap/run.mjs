@@ -1,5 +1,6 @@
-// What the npm scripts `start`, `test`, `build`, `check`, `bench`, `soak` and `load` run, with whatever Node the machine has: it sets up what is
-// missing, says so, and hands over to the Node that the lockfile pins. Nothing in this folder needs more than Node 18.
+// Runs the npm scripts `start`, `test`, `build`, `check`, `docs`, `bench`, `soak` and `load` with any Node of the
+// machine: it sets up what is missing, says so, and hands over to the Node that the lockfile pins. Nothing in this
+// folder needs more than Node 18.
 import { fileURLToPath } from 'node:url';
 import { build } from './build.mjs';
 import { standIn } from './children.mjs';
@@ -7,22 +8,28 @@ import { install, installBeside } from './install.mjs';
 import { withLock } from './lock.mjs';
 import { pinnedNode } from './pinned-node.mjs';
 
+/** Programs of `docs/site` besides the build of the site: `npm run docs -- reference`. */
+const DOCS = ['reference', 'docstrings'];
+
 /** What each task runs once everything is set up, one command after another. */
 const TASKS = {
   build: () => [],
   start: (args) => [['examples/reference-host/dist/start.js', ...args]],
   test: (args) => [['node_modules/vitest/vitest.mjs', 'run', ...args], ['tools/check-requirements.mjs']],
   check: (args) => [['tools/check.mjs', ...args]],
+  docs: (args) => [
+    DOCS.includes(args[0]) ? [`docs/site/${args[0]}.mjs`, ...args.slice(1)] : ['docs/site/build.mjs', ...args],
+  ],
   bench: (args) => [['bench/run.mjs', ...args]],
   soak: (args) => [['soak/main.ts', ...args]],
   load: (args) => [['load/main.ts', ...args]],
 };
 
 /** What a task alone needs besides, each a folder with a lockfile of its own. */
-const BESIDE = { test: ['tools/runtimes'], bench: ['bench'] };
+const BESIDE = { test: ['tools/runtimes'], bench: ['bench'], check: ['docs/site'], docs: ['docs/site'] };
 
-/** The check names a build that fails among its other findings, so it builds by itself. */
-const BUILDS_BY_ITSELF = ['check'];
+/** The check builds by itself, to report a failed build among its findings; the documentation is made from sources. */
+const WITHOUT_BUILD = ['check', 'docs'];
 
 const [task = '', ...args] = process.argv.slice(2);
 const commandsOf = TASKS[task];
@@ -47,6 +54,6 @@ async function setUp() {
   await install();
   for (const folder of BESIDE[task] ?? []) await installBeside(folder);
   const node = await pinnedNode();
-  if (!BUILDS_BY_ITSELF.includes(task)) await build(node);
+  if (!WITHOUT_BUILD.includes(task)) await build(node);
   return node;
 }

@@ -1,0 +1,75 @@
+import { readFileSync } from 'node:fs';
+import { defineConfig } from 'vitepress';
+import { anchorOf, targetOf } from '../links.mjs';
+import { ROOT } from '../model.mjs';
+import { pagesOf, routeOf, sectionsOf } from '../pages.mjs';
+
+const navigation = JSON.parse(readFileSync(new URL('../navigation.json', import.meta.url), 'utf8'));
+const sections = sectionsOf(ROOT, navigation);
+const pages = new Set(pagesOf(ROOT));
+const pathOf = new Map([...pages].map((path) => [`${routeOf(path)}.md`, path]));
+
+export default defineConfig({
+  title: 'svc',
+  description: 'A toolkit for hosts of workflow runs and for receivers of their webhooks',
+  lang: 'en-GB',
+  srcDir: '.cache/pages',
+  cacheDir: '.cache/vitepress',
+  // A browser asks for /favicon.ico unless a page names an icon.
+  head: [['link', { rel: 'icon', href: 'data:,' }]],
+  themeConfig: {
+    nav: sections.map(({ title, groups }) => ({
+      text: title,
+      link: linkTo(groups[0].pages[0].path),
+      activeMatch: `^/(${groups.flatMap((group) => group.pages.map(({ path }) => patternOf(path))).join('|')})$`,
+    })),
+    sidebar: sections.map(({ title, groups }) => ({
+      text: title,
+      items: groups.flatMap((group) =>
+        group.title === undefined ? itemsOf(group) : [{ text: group.title, collapsed: true, items: itemsOf(group) }],
+      ),
+    })),
+    outline: { level: [2, 3] },
+    search: { provider: 'local', options: { _render: renderForSearch } },
+  },
+  vite: { build: { chunkSizeWarningLimit: 2_000 }, logLevel: 'warn' },
+  markdown: {
+    anchor: { slugify: anchorOf },
+    config: (md) => {
+      md.core.ruler.push('links-of-the-repository', leadLinks);
+      const text = md.renderer.rules.text;
+      // A page is a Vue template, in which braces would be evaluated.
+      md.renderer.rules.text = (...given) => text(...given).replaceAll('{{', '&#123;&#123;');
+    },
+  },
+});
+
+/** Makes a symbol of the reference one result. Otherwise its Parameters, Returns and so on would each be another. */
+function renderForSearch(text, env, md) {
+  const html = md.render(text, env);
+  if (env.frontmatter?.search === false) return '';
+  return env.relativePath.startsWith('reference/') ? html.replace(/<(\/?)h[4-6]\b/g, '<$1p') : html;
+}
+
+/** Replaces each link between files of the repository by the link between their pages. */
+function leadLinks({ tokens, env }) {
+  const from = pathOf.get(env.relativePath);
+  if (from === undefined) return;
+  for (const token of tokens.flatMap(({ children }) => children ?? [])) {
+    if (token.type !== 'link_open') continue;
+    const target = targetOf(ROOT, pages, from, token.attrGet('href'));
+    if (target.url !== undefined) token.attrSet('href', target.url);
+  }
+}
+
+function itemsOf(group) {
+  return group.pages.map(({ path, title }) => ({ text: title, link: linkTo(path) }));
+}
+
+function linkTo(path) {
+  return `/${routeOf(path)}`.replace(/\/index$/, '/');
+}
+
+function patternOf(path) {
+  return `${routeOf(path).replace(/(^|\/)index$/, '$1')}(\\.html)?`;
+}

@@ -1,0 +1,37 @@
+/**
+ * Builds the site from the Markdown files of the checkout: `npm run docs`. `--base=/svc/` is for a site that is not at
+ * the root of its host; `--serve` serves the built site on this machine.
+ */
+import { rmSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import { argv, exit } from 'node:process';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { build, serve } from 'vitepress';
+import { checkBuilt } from './check-built.mjs';
+import { ROOT } from './model.mjs';
+import { stage } from './stage.mjs';
+
+const HERE = fileURLToPath(new URL('.', import.meta.url));
+
+const OUTPUT = join(HERE, 'dist');
+
+async function main() {
+  const options = { base: { type: 'string', default: '/' }, serve: { type: 'boolean', default: false } };
+  const { base, serve: isServed } = parseArgs({ args: argv.slice(2), options }).values;
+  const problems = stage(ROOT, join(HERE, '.cache/pages'));
+  if (problems.length === 0) {
+    rmSync(OUTPUT, { recursive: true, force: true });
+    await build(HERE, { base, outDir: OUTPUT });
+    problems.push(...checkBuilt(OUTPUT, base));
+  }
+  for (const problem of problems) console.error(problem);
+  if (problems.length > 0) exit(1);
+  console.log(`The site is in ${relative(ROOT, OUTPUT)}.`);
+  if (isServed) await serve({ root: HERE, base });
+}
+
+await main().catch((error) => {
+  console.error(error.message);
+  exit(1);
+});

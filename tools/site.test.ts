@@ -1,0 +1,165 @@
+import { describe, expect, test } from 'vitest';
+import { temporaryTree } from './temporary-tree.ts';
+
+interface Target {
+  readonly kind: string;
+  readonly url?: string;
+}
+
+interface Section {
+  readonly title: string;
+  readonly groups: readonly {
+    readonly title?: string;
+    readonly pages: readonly { readonly path: string; readonly title: string }[];
+  }[];
+}
+
+interface Site {
+  anchorOf(heading: string): string;
+  checkBuilt(folder: string, base: string): string[];
+  pagesOf(root: string): string[];
+  routeOf(path: string): string;
+  sectionsOf(root: string, navigation: object): Section[];
+  targetOf(root: string, pages: ReadonlySet<string>, from: string, href: string): Target;
+}
+
+const files = ['check-built.mjs', 'links.mjs', 'pages.mjs'].map(
+  (name) => import(new URL(`../docs/site/${name}`, import.meta.url).href),
+);
+const { anchorOf, checkBuilt, pagesOf, routeOf, sectionsOf, targetOf }: Site = Object.assign(
+  {},
+  ...(await Promise.all(files)),
+);
+
+const TREE = {
+  'README.md': '# svc\n',
+  LICENSE: 'Apache',
+  'docs/api.md': '# The `API`\n',
+  'docs/rules.json': {},
+  'docs/site/node_modules/x/README.md': '# not ours\n',
+  'docs/guides/b.md': '# B\n',
+  'docs/guides/a.md': '# A\n',
+  'docs/reference/auth/api-key.md': '# @svc/auth/api-key\n',
+  'packages/auth/README.md': '# @svc/auth\n',
+  'packages/auth/src/index.ts': '',
+};
+
+describe('the pages', () => {
+  test('are the Markdown files of the checkout, without installed ones', () => {
+    expect(pagesOf(temporaryTree(TREE))).toEqual([
+      'README.md',
+      'docs/api.md',
+      'docs/guides/a.md',
+      'docs/guides/b.md',
+      'docs/reference/auth/api-key.md',
+      'packages/auth/README.md',
+    ]);
+  });
+
+  test.each([
+    ['README.md', 'index'],
+    ['CONTRIBUTING.md', 'contributing'],
+    ['docs/api.md', 'api'],
+    ['docs/reference/auth/README.md', 'reference/auth/index'],
+    ['packages/auth/README.md', 'packages/auth/index'],
+  ])('%s is at %s', (path, route) => {
+    expect(routeOf(path)).toBe(route);
+  });
+
+  const START = { title: 'Start', pages: ['README.md', 'docs/missing.md'] };
+  const REFERENCE = { title: 'Reference', pages: ['docs/api.md'], packages: ['host-kit'] };
+
+  test('take the order of the navigation, and that of names within a pattern', () => {
+    const guides = { title: 'Guides', pages: ['docs/guides/b.md', 'docs/guides/*.md'] };
+    const none = { title: 'Decisions', pages: ['docs/decisions/*.md'] };
+    const sections = sectionsOf(temporaryTree(TREE), { sections: [START, guides, none, REFERENCE] });
+    expect(sections).toEqual([
+      { title: 'Start', groups: [{ pages: [{ path: 'README.md', title: 'Overview' }] }] },
+      {
+        title: 'Guides',
+        groups: [
+          {
+            pages: [
+              { path: 'docs/guides/b.md', title: 'B' },
+              { path: 'docs/guides/a.md', title: 'A' },
+            ],
+          },
+        ],
+      },
+      {
+        title: 'Reference',
+        groups: [
+          { pages: [{ path: 'docs/api.md', title: 'The API' }] },
+          {
+            title: 'auth',
+            pages: [
+              { path: 'packages/auth/README.md', title: 'Overview' },
+              { path: 'docs/reference/auth/api-key.md', title: 'api-key' },
+            ],
+          },
+        ],
+      },
+    ]);
+  });
+
+  test('fail when one of them is in no section', () => {
+    expect(() => sectionsOf(temporaryTree(TREE), { sections: [START, REFERENCE] })).toThrow(
+      'docs/guides/a.md: is in no section. Add it to docs/site/navigation.json.',
+    );
+  });
+});
+
+describe('a link', () => {
+  test.each([
+    ['README.md', 'docs/api.md#errors', { kind: 'page', url: '/api.md#errors' }],
+    ['README.md', 'packages/auth', { kind: 'page', url: '/packages/auth/index.md' }],
+    ['docs/api.md', '../packages/auth#readme', { kind: 'page', url: '/packages/auth/index.md' }],
+    ['packages/auth/README.md', '../..', { kind: 'page', url: '/index.md' }],
+    ['README.md', 'LICENSE', { kind: 'source', url: '/source/LICENSE.md' }],
+    ['packages/auth/README.md', 'src/', { kind: 'source', url: '/source/packages/auth/src.md' }],
+    ['docs/api.md', 'rules.json', { kind: 'data', url: '/source/docs/rules.json' }],
+    ['docs/api.md', 'missing.md', { kind: 'missing' }],
+    ['docs/api.md', '../../elsewhere', { kind: 'missing' }],
+    ['docs/api.md', '#errors', { kind: 'elsewhere' }],
+    ['docs/api.md', 'https://example.com/api.md', { kind: 'elsewhere' }],
+  ])('in %s to %s', (from, href, target) => {
+    const root = temporaryTree(TREE);
+    expect(targetOf(root, new Set(pagesOf(root)), from, href)).toMatchObject(target);
+  });
+
+  test.each([
+    ['Who may import whom', 'who-may-import-whom'],
+    ['`checkUrl(url, policy)`', 'checkurlurl-policy'],
+    ['claim_seconds – a number?', 'claim_seconds--a-number'],
+  ])('leads to the heading %s as %s', (heading, anchor) => {
+    expect(anchorOf(heading)).toBe(anchor);
+  });
+});
+
+describe('the built site', () => {
+  const PAGE = '<h1 id="top">API</h1><a href="/svc/#start">Start</a><a href="https://example.com/">there</a>';
+
+  test('is right when every link leads somewhere and nothing comes from another host', () => {
+    const folder = temporaryTree({
+      'index.html': '<h1 id="start">Start</h1><a href="/svc/api.html#top">API</a><img src="data:,">',
+      'api.html': PAGE,
+      'style.css': '@font-face { src: url(/svc/font.woff2) }',
+    });
+    expect(checkBuilt(folder, '/svc/')).toEqual([]);
+  });
+
+  test('names each link that leads nowhere and each thing that another host would serve', () => {
+    const folder = temporaryTree({
+      'index.html': '<a href="/svc/api.html#bottom">API</a><a href="/svc/missing.html">gone</a>',
+      'api.html': `${PAGE}<script src="https://cdn.example.com/a.js"></script>`,
+      'style.css': '@import "//fonts.example.com/a.css";',
+    });
+    expect(checkBuilt(folder, '/svc/').sort()).toEqual([
+      'api.html links to /svc/#start: the page has no such heading.',
+      'api.html loads https://cdn.example.com/a.js from another host.',
+      'index.html links to /svc/api.html#bottom: the page has no such heading.',
+      'index.html links to /svc/missing.html: there is no such page.',
+      'style.css loads //fonts.example.com/a.css from another host.',
+    ]);
+  });
+});
