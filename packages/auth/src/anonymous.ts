@@ -23,7 +23,7 @@ export interface AnonymousActorOptions {
  */
 export function anonymousActor({ tenancy, issuer, randomBytes }: AnonymousActorOptions): Principal {
   const random = randomBytes(ID_BYTES);
-  if (random.length !== ID_BYTES) throw new TypeError(`anonymousActor: randomBytes must give ${ID_BYTES} bytes.`);
+  if (random.length !== ID_BYTES) throw new TypeError(`anonymousActor: randomBytes must return ${ID_BYTES} bytes.`);
   if (!isOpaqueId(tenancy.tenant)) throw new TypeError('anonymousActor: tenancy.tenant must be an opaque id.');
   const id = `anon_${bytesToHex(random)}`;
   return {

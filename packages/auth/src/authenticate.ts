@@ -43,12 +43,12 @@ export interface RefusalLimit {
 export function authenticator(options: AuthenticatorOptions): Authenticator {
   const { refusals, resourceMetadata } = options;
   const lanes = [...options.lanes];
-  if (lanes.length === 0) throw new TypeError('authenticator: give at least one lane; without one nobody can call.');
+  if (lanes.length === 0) throw new TypeError('authenticator: lanes must not be empty. Pass at least one lane.');
   if (new Set(lanes.map(({ name }) => name)).size < lanes.length) {
-    throw new TypeError('authenticator: two lanes have the same name.');
+    throw new TypeError('authenticator: lanes must have distinct names. Pass each lane once.');
   }
   if (resourceMetadata !== undefined && !METADATA_URL.test(resourceMetadata)) {
-    throw new TypeError('authenticator: resourceMetadata must be the URL of the metadata document.');
+    throw new TypeError('authenticator: resourceMetadata must be a URL. Pass protectedResourceUrl(resource).');
   }
 
   return {
@@ -121,14 +121,15 @@ function trusted(outcome: AuthOutcome, lane: Lane): AuthOutcome {
     return outcome;
   }
   if (outcome.kind === 'refused' && AuthError.is(outcome.error)) return outcome;
-  throw new TypeError(`The lane ${lane.name} answered neither a principal nor a refusal.`);
+  throw new TypeError(`lane ${lane.name}: authenticate must return an authenticated or refused outcome.`);
 }
 
 /** Acting for somebody comes from a proof that a lane has verified, and from nothing that a request says. */
 function withoutAssertion(outcome: AuthOutcome, request: RequestHead): AuthOutcome {
   if (outcome.kind === 'refused' || outcome.principal.workload?.onBehalfOf !== undefined) return outcome;
   if (headerValues(request, DELEGATION_HEADER).length === 0) return outcome;
-  const message = 'This host takes no delegation with that credential. Send it with a workload identity.';
+  const message =
+    'This host accepts SVC-Delegation with a workload identity only. Send such an identity or omit the header.';
   return { kind: 'refused', error: new AuthError('identity_unverified', message, undefined) };
 }
 
@@ -142,7 +143,7 @@ function missing(): AuthError {
 }
 
 function unknownCredential(): AuthError {
-  const message = 'This host does not take credentials of that kind. Send "Authorization: Bearer <credential>".';
+  const message = 'This host does not accept this kind of credential. Send "Authorization: Bearer <credential>".';
   return new AuthError('unauthenticated', message, undefined, { rejected: false });
 }
 

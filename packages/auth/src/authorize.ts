@@ -33,7 +33,7 @@ export function authorize(
   { implied }: ScopeRules = {},
 ): Decision {
   const scopes = typeof required === 'string' ? [required] : required;
-  if (scopes.length === 0) throw new TypeError('authorize: name at least one required scope.');
+  if (scopes.length === 0) throw new TypeError('authorize: required must name at least one scope.');
   const granted = implied === undefined ? principal.scopes : withImplied(principal.scopes, implied);
   const missing = scopes.find((scope) => !grants(granted, scope));
   return missing === undefined ? ALLOWED : { allowed: false, error: lacking(missing, scopes) };

@@ -44,6 +44,6 @@ const EXPECTED =
   'Send the header in the form "Authorization: Bearer <credential>", with one space and nothing after it.';
 
 function malformed(expected: string): PresentedCredential {
-  const message = `The Authorization header cannot be read. ${expected}`;
+  const message = `The Authorization header is malformed. ${expected}`;
   return { kind: 'malformed', error: new AuthError('unauthenticated', message, undefined) };
 }

@@ -1,6 +1,6 @@
 import { type Decision, lacking, type ScopeRules } from './authorize.ts';
 import { withinTime } from './deadline.ts';
-import { isOpaqueId } from './opaque-id.ts';
+import { isOpaqueId, OPAQUE_ID_RULE } from './opaque-id.ts';
 import type { Principal } from './principal.ts';
 import { withImplied } from './scope-implications.ts';
 import { grants, isGrantableScope } from './scopes.ts';
@@ -62,14 +62,15 @@ export function roleAuthorizer(options: RoleAuthorizerOptions): RoleAuthorizer {
   const { directory, implied, timeoutMs = 1000 } = options;
   const catalog = options.catalog.map(checkedRole);
   const scopesOf = new Map(catalog.map(({ role, scopes }) => [role, implied ? withImplied(scopes, implied) : scopes]));
-  if (scopesOf.size < catalog.length) throw new TypeError('roleAuthorizer: a role is in the catalog twice.');
+  if (scopesOf.size < catalog.length)
+    throw new TypeError('roleAuthorizer: catalog must not name a role twice. Merge the entries.');
 
   return {
     catalog,
     async authorize(principal, required) {
       const scopes = typeof required === 'string' ? [required] : required;
       const [first] = scopes;
-      if (first === undefined) throw new TypeError('roleAuthorizer: name at least one required scope.');
+      if (first === undefined) throw new TypeError('authorize: required must name at least one scope.');
       const workspaces = await allowedWorkspaces(principal, scopes);
       if (workspaces.length === 0) return { allowed: false, error: lacking(first, scopes) };
       return { allowed: true, by: 'role_granted', tenancy: { ...principal.tenancy, workspaces } };
@@ -117,7 +118,8 @@ export function memoryRoleDirectory(
 }
 
 function checkedRole({ role, scopes }: Role): Role {
-  if (!isOpaqueId(role)) throw new TypeError('roleAuthorizer: a role needs a name without white space.');
-  if (!scopes.every(isGrantableScope)) throw new TypeError(`roleAuthorizer: ${role} has a scope that is none.`);
+  if (!isOpaqueId(role)) throw new TypeError(`roleAuthorizer: catalog[].role must be ${OPAQUE_ID_RULE}.`);
+  if (!scopes.every(isGrantableScope))
+    throw new TypeError(`roleAuthorizer: scopes of ${role} must be like runs:read or runs:*.`);
   return { role, scopes: [...scopes] };
 }

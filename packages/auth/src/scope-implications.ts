@@ -17,9 +17,11 @@ export function impliedScopes(table: Readonly<Record<string, readonly string[]>>
   const implied = new Map<string, readonly string[]>();
   for (const [scope, others] of Object.entries(table)) {
     for (const name of [scope, ...others]) {
-      if (!isScope(name)) throw new TypeError(`impliedScopes: ${name} is not a scope without wildcards.`);
+      if (!isScope(name)) throw new TypeError(`impliedScopes: ${name} must be a scope without wildcards.`);
       if (SCOPES.some((own) => own.toLowerCase() === name.toLowerCase())) {
-        throw new TypeError(`impliedScopes: ${name} is a scope of the protocol, which implies and is implied by none.`);
+        throw new TypeError(
+          `impliedScopes: ${name} is a protocol scope, which cannot imply or be implied. Use your own scopes.`,
+        );
       }
     }
     implied.set(scope, [...others]);

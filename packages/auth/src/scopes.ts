@@ -70,9 +70,13 @@ export function scopeVocabulary(additional: readonly string[]): readonly string[
   const vocabulary: string[] = [...SCOPES];
   for (const [index, name] of additional.entries()) {
     if (!isScope(name))
-      throw new TypeError(`additional[${index}] is not a scope: segments like a-z, joined by colons.`);
+      throw new TypeError(
+        `scopeVocabulary: additional[${index}] must be a scope without wildcards, e.g. deploy:start.`,
+      );
     if (vocabulary.some((taken) => taken.toLowerCase() === name.toLowerCase())) {
-      throw new TypeError(`additional[${index}], ${name}, is taken. Choose a name that differs in more than case.`);
+      throw new TypeError(
+        `scopeVocabulary: additional[${index}], ${name}, is taken. Choose a name that differs in more than case.`,
+      );
     }
     vocabulary.push(name);
   }

@@ -44,15 +44,15 @@ export interface SubjectRules {
 export function checkedSubject(subject: Subject, owner: SubjectOwner, { linkKey }: SubjectRules = {}): Subject {
   const { tenant, principal, principalKind } = owner;
   const checked = checkedChain(subject, 'subject', 0);
-  if (checked.tenant !== tenant) throw new TypeError('subject.tenant must be the tenant of the owner.');
+  if (checked.tenant !== tenant) throw new TypeError('subject.tenant must equal owner.tenant.');
   if (principal !== undefined && checked.subjectId !== principal) {
-    throw new TypeError('subject.subjectId must be the principal of the owner.');
+    throw new TypeError('subject.subjectId must equal owner.principal.');
   }
   if (principalKind !== undefined && checked.kind !== principalKind) {
-    throw new TypeError('subject.kind must be the principalKind of the owner; "workload" goes with none.');
+    throw new TypeError('subject.kind must equal owner.principalKind. Omit principalKind for a workload.');
   }
   if (linkKey !== undefined && checked.keyClass !== undefined && checked.keyClass !== linkKey) {
-    throw new TypeError('subject.keyClass must be the subjectLinkKey that the host advertises.');
+    throw new TypeError('subject.keyClass must equal the subjectLinkKey that the host advertises.');
   }
   return checked;
 }
@@ -66,7 +66,11 @@ const MAX_ACTOR_DEPTH = 4;
 
 function checkedChain(subject: Subject, path: string, depth: number): Subject {
   if (depth > MAX_ACTOR_DEPTH) {
-    throw new AuthError('run_forbidden', 'The chain of actors is deeper than four.', undefined);
+    throw new AuthError(
+      'run_forbidden',
+      'The actor chain of the credential has more than four actors. Use a shorter chain.',
+      undefined,
+    );
   }
   if (typeof subject !== 'object' || subject === null) throw new TypeError(`${path} must be a Subject record.`);
   const { issuer, subjectId, tenant, lane, kind, keyClass, actor } = subject;
@@ -77,7 +81,7 @@ function checkedChain(subject: Subject, path: string, depth: number): Subject {
   if (!matches(LANE, lane)) throw refuse('lane', 'a name of lower-case letters, digits and hyphens');
   if (!KINDS.has(kind)) throw refuse('kind', 'user, agent, anonymous or workload');
   if (keyClass === undefined ? LINKED_LANES.has(lane) : !isOpaqueId(keyClass)) {
-    throw refuse('keyClass', 'the name of a kind of key; the lanes saml and scim need one');
+    throw refuse('keyClass', 'an opaque id; the lanes saml and scim require it');
   }
   return {
     issuer,

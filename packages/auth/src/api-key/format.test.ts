@@ -117,6 +117,6 @@ describe(covers('auth.api-key.prefix-not-prescribed'), () => {
     ['padding alone', '='.repeat(40)],
   ])('%s is not, and the error does not repeat the key', (_case, key) => {
     expect(acceptsForeignKey(key)).toBe(false);
-    expect(() => hashApiKey(key)).toThrow(/^hashApiKey: a key has 32 to 512 characters/);
+    expect(() => hashApiKey(key)).toThrow(/^hashApiKey: key must be 32 to 512 letters/);
   });
 });

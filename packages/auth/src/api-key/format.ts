@@ -25,7 +25,7 @@ export function mintApiKey(options: {
   const { mode, randomBytes } = options;
   if (mode !== 'live' && mode !== 'test') throw new TypeError('mintApiKey: mode must be "live" or "test".');
   const random = randomBytes(RANDOM_BYTES);
-  if (random.length !== RANDOM_BYTES) throw new TypeError(`mintApiKey: randomBytes must give ${RANDOM_BYTES} bytes.`);
+  if (random.length !== RANDOM_BYTES) throw new TypeError(`mintApiKey: randomBytes must return ${RANDOM_BYTES} bytes.`);
   const body = `svc_${mode}_${bytesToHex(random)}`;
   const key = body + checksum(body);
   return { key, hash: sha256(key) };
@@ -41,8 +41,8 @@ export function hashApiKey(key: string): string {
   if (acceptsForeignKey(key)) return sha256(key);
   throw new TypeError(
     isMistyped(key)
-      ? 'hashApiKey: the key has the form of a minted one, and its checksum is wrong. Look for a typing error.'
-      : `hashApiKey: a key has ${MIN_LENGTH} to ${MAX_LENGTH} characters, all of them letters, digits or one of -._~+/ (and = at the end).`,
+      ? 'hashApiKey: key has the form of a minted key and a wrong checksum. Check it for a typing error.'
+      : `hashApiKey: key must be ${MIN_LENGTH} to ${MAX_LENGTH} letters, digits or -._~+/, with = at the end only.`,
   );
 }
 

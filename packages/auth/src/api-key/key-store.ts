@@ -59,10 +59,10 @@ export function checkedApiKeyRecord(record: ApiKeyRecord): ApiKeyRecord {
   need(isReach(workspaces), 'workspaces', `"all", or a list of at least one workspace, each ${OPAQUE_ID_RULE}`);
   need(isOpaqueId(principal), 'principal', OPAQUE_ID_RULE);
   need(principalKind === undefined || KINDS.has(principalKind), 'principalKind', 'user or agent, or left out');
-  need(isGrant(scopes), 'scopes', 'a list of names like runs:read or runs:*');
+  need(isGrant(scopes), 'scopes', 'a list of scopes such as runs:read or runs:*');
   need(mode === 'live' || mode === 'test', 'mode', 'live or test');
-  need(isInstant(expiresAt), 'expiresAt', 'a time in milliseconds, or left out');
-  need(isInstant(revokedAt), 'revokedAt', 'a time in milliseconds, or left out');
+  need(isInstant(expiresAt), 'expiresAt', 'a time in milliseconds since the epoch, or left out');
+  need(isInstant(revokedAt), 'revokedAt', 'a time in milliseconds since the epoch, or left out');
   const checked: ApiKeyRecord = Object.freeze({
     id,
     hash,

@@ -26,9 +26,11 @@ export interface ApiKeyLaneOptions {
  * @see Interface: API keys (machine callers)
  */
 export function apiKeyLane({ keys, now, issuer = 'urn:svc:api-key', onUsed }: ApiKeyLaneOptions): Lane {
-  if (typeof keys?.candidates !== 'function') throw new TypeError('apiKeyLane: keys must be a KeyStore.');
+  if (typeof keys?.candidates !== 'function')
+    throw new TypeError('apiKeyLane: keys must be a KeyStore, e.g. memoryKeyStore(records).');
   if (typeof now !== 'function') throw new TypeError('apiKeyLane: now must be a function, e.g. Date.now.');
-  if (!/^[^\s\p{C}]{1,1024}$/u.test(issuer)) throw new TypeError('apiKeyLane: issuer must be a URN or URI.');
+  if (!/^[^\s\p{C}]{1,1024}$/u.test(issuer))
+    throw new TypeError('apiKeyLane: issuer must be a URI or URN of at most 1024 characters, without white space.');
 
   return {
     name: LANE,
@@ -83,7 +85,7 @@ function principalOf(record: ApiKeyRecord, issuer: string): Principal {
 
 /** The same for a key that was never there and for one that cannot be one: nothing is to be learned from the difference. */
 function unknown(): AuthOutcome {
-  const message = 'The credential is not known here. Check that it is complete and meant for this host.';
+  const message = 'The credential is unknown to this host. Check that it is complete and issued for this host.';
   return { kind: 'refused', error: new AuthError('unauthenticated', message, undefined) };
 }
 

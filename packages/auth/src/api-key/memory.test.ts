@@ -45,11 +45,9 @@ describe('memoryKeyStore', () => {
 
   test('refuses a bad record, one id twice, and one key under two ids', () => {
     expect(() => memoryKeyStore([{ ...record('key_1'), tenant: '' }])).toThrow(/^API key key_1: tenant/);
-    expect(() => memoryKeyStore([record('key_1'), record('key_1', hashOf('b'))])).toThrow(
-      /key_1: the id is there twice/,
-    );
+    expect(() => memoryKeyStore([record('key_1'), record('key_1', hashOf('b'))])).toThrow(/key_1: id must be unique/);
     expect(() => memoryKeyStore([record('key_1'), record('key_2', hashOf('key_1'))])).toThrow(
-      /key_1 and key_2 are one key/,
+      /key_1 and key_2: hash must be unique/,
     );
   });
 });

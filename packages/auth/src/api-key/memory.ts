@@ -12,12 +12,13 @@ export function memoryKeyStore(records: Iterable<ApiKeyRecord>): KeyStore {
   const ids = new Set<string>();
   for (const given of records) {
     const record = checkedApiKeyRecord(given);
-    if (ids.has(record.id)) throw new TypeError(`API key ${record.id}: the id is there twice.`);
+    if (ids.has(record.id)) throw new TypeError(`API key ${record.id}: id must be unique. Another record has it.`);
     ids.add(record.id);
     const prefix = record.hash.slice(0, PREFIX_LENGTH);
     const alike = byPrefix.get(prefix) ?? NONE;
     const same = alike.find(({ hash }) => hash === record.hash);
-    if (same !== undefined) throw new TypeError(`API keys ${same.id} and ${record.id} are one key: it cannot be both.`);
+    if (same !== undefined)
+      throw new TypeError(`API keys ${same.id} and ${record.id}: hash must be unique. Remove one.`);
     byPrefix.set(prefix, [...alike, record]);
   }
   return { candidates: ({ hash }) => byPrefix.get(hash.slice(0, PREFIX_LENGTH)) ?? NONE };

@@ -35,11 +35,12 @@ export interface RotatedApiKey {
 export function rotateApiKey(record: ApiKeyRecord, options: RotateApiKeyOptions): RotatedApiKey {
   const { id, graceSeconds, expiresAt, now, randomBytes } = options;
   if (!(graceSeconds >= 0 && Number.isFinite(graceSeconds))) {
-    throw new TypeError('rotateApiKey: graceSeconds must be 0 or more.');
+    throw new TypeError('rotateApiKey: graceSeconds must be a finite number, 0 or more.');
   }
-  if (id === record.id) throw new TypeError('rotateApiKey: the new key needs an id of its own.');
+  if (id === record.id) throw new TypeError('rotateApiKey: id must differ from the id of the old key.');
   const ends = [record.revokedAt, record.expiresAt].filter((end) => end !== undefined);
-  if (ends.some((end) => !(now < end))) throw new TypeError(`rotateApiKey: ${record.id} has ended; mint a new key.`);
+  if (ends.some((end) => !(now < end)))
+    throw new TypeError(`rotateApiKey: key ${record.id} is revoked or expired. Mint a new key.`);
   const { key, hash } = mintApiKey({ mode: record.mode, randomBytes });
   const revokedAt = Math.min(now + graceSeconds * 1000, record.revokedAt ?? Number.POSITIVE_INFINITY);
   return {

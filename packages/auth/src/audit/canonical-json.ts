@@ -27,7 +27,7 @@ export function canonicalJson(value: CanonicalValue): string {
       .sort()
       .map((name) => member(name, value[name]))
       .join(',')}}`;
-  throw new TypeError('canonicalJson: the value cannot be written as JSON.');
+  throw new TypeError('canonicalJson: value must be JSON, without NaN, infinity or half a surrogate pair.');
 }
 
 /** Nothing in it is written otherwise than it is. */
@@ -37,7 +37,7 @@ const PLAIN = /^[\x20\x21\x23-\x5b\x5d-\x7e]*$/;
 const LONE_SURROGATE = /\p{Cs}/u;
 
 function member(name: string, value: CanonicalValue | undefined): string {
-  if (value === undefined) throw new TypeError('canonicalJson: a member is undefined.');
+  if (value === undefined) throw new TypeError('canonicalJson: a member must not be undefined. Leave it out.');
   return `${canonicalJson(name)}:${canonicalJson(value)}`;
 }
 

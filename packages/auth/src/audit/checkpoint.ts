@@ -47,7 +47,7 @@ export async function ed25519Signer(privateKey: string | Uint8Array): Promise<Ch
       sign: async (bytes) => new Uint8Array(await crypto.subtle.sign(ED25519, key, bytes.slice())),
     };
   } catch (cause) {
-    throw new TypeError('ed25519Signer: the key must be a private Ed25519 key, PKCS #8 in PEM or DER.', { cause });
+    throw new TypeError(PRIVATE_KEY_RULE, { cause });
   }
 }
 
@@ -69,11 +69,14 @@ export function checkpointVerifier(publicKeys: readonly string[]): (checkpoint: 
 
 const ED25519 = 'Ed25519';
 
+const PRIVATE_KEY_RULE =
+  'ed25519Signer: privateKey must be an Ed25519 private key, PKCS #8 in PEM or DER. Generate one with `openssl genpkey -algorithm ed25519`.';
+
 /** What stands before the 32 bytes of every Ed25519 public key. @see RFC 8410, section 4 */
 const SPKI_PREFIX = [0x30, 0x2a, 0x30, 0x05, 0x06, 0x03, 0x2b, 0x65, 0x70, 0x03, 0x21, 0x00];
 
 function derOfPem(pem: string): Uint8Array {
   const [, base64] = /^\s*-----BEGIN PRIVATE KEY-----([A-Za-z0-9+/=\s]+)-----END PRIVATE KEY-----\s*$/.exec(pem) ?? [];
-  if (base64 === undefined) throw new TypeError('No private key in PEM.');
+  if (base64 === undefined) throw new TypeError('privateKey must be one PEM block of the type PRIVATE KEY.');
   return base64ToBytes(base64.replace(/\s/g, ''));
 }

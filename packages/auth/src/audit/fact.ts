@@ -29,15 +29,23 @@ export function checkedFact(fact: AuditFact): AuditFact {
   const need = (met: boolean, field: string, expected: string) => {
     if (!met) throw new TypeError(`audit fact: ${field} must be ${expected}.`);
   };
-  need(ACTION.test(action), 'action', 'words of lower-case letters joined by dots');
+  need(ACTION.test(action), 'action', 'lower-case words joined by dots, e.g. run.create');
   need(actor === null || isOpaqueId(actor), 'actor', 'an opaque id or null');
-  need(target === null || isTarget(target), 'target', 'an opaque id, perhaps behind its tenant and a slash, or null');
-  need(UTC.test(occurredAt) && !Number.isNaN(Date.parse(occurredAt)), 'occurredAt', 'a time in UTC, in ISO 8601');
+  need(target === null || isTarget(target), 'target', 'an opaque id, <tenant>/<opaque id>, or null');
+  need(
+    UTC.test(occurredAt) && !Number.isNaN(Date.parse(occurredAt)),
+    'occurredAt',
+    'an ISO 8601 time in UTC, e.g. 2026-01-01T00:00:00Z',
+  );
   const names = Object.keys(details);
-  need(names.length <= MAX_DETAILS, 'details', `at most ${MAX_DETAILS} members`);
+  need(names.length <= MAX_DETAILS, 'details', `an object of at most ${MAX_DETAILS} members`);
   for (const name of names) {
-    need(NAME.test(name), 'details', 'members with plain names');
-    need(isContentFree(details[name]), `details.${name}`, 'a number, a boolean, null or a short word');
+    need(NAME.test(name), 'details', 'an object with names of 1 to 64 letters, digits and underscores');
+    need(
+      isContentFree(details[name]),
+      `details.${name}`,
+      'a finite number, a boolean, null or a short text without personal data or credentials',
+    );
   }
   return fact;
 }

@@ -36,7 +36,7 @@ export function merkleTree(): MerkleTree {
     },
     root() {
       const hashes = peaks.map(({ hash }) => hash);
-      if (hashes.length === 0) throw new RangeError('A Merkle tree without leaves has no root.');
+      if (hashes.length === 0) throw new RangeError('merkleTree: root needs at least one leaf. Call add first.');
       return hashes.reduceRight((right, left) => parentOf(left, right));
     },
   };

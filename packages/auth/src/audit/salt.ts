@@ -34,7 +34,7 @@ export interface SubjectHashesOptions {
 export function subjectHashes({ salts, randomBytes }: SubjectHashesOptions): SubjectHashes {
   const freshSalt = (): Uint8Array => {
     const salt = randomBytes(SALT_BYTES);
-    if (salt.length !== SALT_BYTES) throw new TypeError(`subjectHashes: randomBytes must give ${SALT_BYTES} bytes.`);
+    if (salt.length !== SALT_BYTES) throw new TypeError(`subjectHashes: randomBytes must return ${SALT_BYTES} bytes.`);
     return salt;
   };
   return {

@@ -50,7 +50,7 @@ export async function verifyAudit(
 ): Promise<AuditVerification> {
   const { fromSeq, toSeq, publicKeys } = range;
   if (!Number.isSafeInteger(fromSeq) || !Number.isSafeInteger(toSeq) || fromSeq < 0 || toSeq < fromSeq) {
-    throw new RangeError('verifyAudit: fromSeq and toSeq must be whole numbers, the first not above the second.');
+    throw new RangeError('verifyAudit: fromSeq and toSeq must be whole numbers with 0 <= fromSeq <= toSeq.');
   }
   const covering = await reader.checkpoints(fromSeq, toSeq);
   const asked = covering.filter(({ atSequence }) => atSequence >= fromSeq);

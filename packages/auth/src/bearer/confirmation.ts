@@ -36,17 +36,18 @@ export async function confirmedSender(
 ): Promise<Confirmed> {
   const confirmation = objectClaim(jwt.claims, 'cnf');
   if (Object.hasOwn(jwt.claims, 'cnf') && (confirmation === undefined || Object.keys(confirmation).length !== 1)) {
-    throw missing('The token must be bound to one key or one certificate, in a way that this host knows.');
+    throw missing('The claim cnf of the token must have exactly one member, jkt or x5t#S256.');
   }
   if (confirmation === undefined) {
-    if (credential.scheme === 'dpop') throw missing('The token is not bound to a key; it cannot be sent as DPoP.');
+    if (credential.scheme === 'dpop')
+      throw missing('The token is not bound to a key. Send it as "Authorization: Bearer <token>".');
     return BEARER;
   }
   const key = textClaim(confirmation, 'jkt');
   if (key !== undefined) return boundToKey(key, request, credential, constraints.dpop);
   const certificate = textClaim(confirmation, 'x5t#S256');
   if (certificate !== undefined) return boundToCertificate(certificate, request, credential, constraints.certificateOf);
-  throw missing('The token is bound in a way that this host does not know.');
+  throw missing('The claim cnf of the token must have exactly one member, jkt or x5t#S256.');
 }
 
 const BEARER: Confirmed = { binding: 'bearer', headers: {} };
@@ -57,7 +58,7 @@ async function boundToKey(
   credential: Credential,
   dpop: DpopVerifier | undefined,
 ): Promise<Confirmed> {
-  if (dpop === undefined) throw missing('The token is bound to a key, and this host takes no DPoP proofs.');
+  if (dpop === undefined) throw missing('The token is bound to a key, and this host does not accept DPoP proofs.');
   if (credential.scheme !== 'dpop') {
     const message =
       'The token is bound to a key. Send it as "Authorization: DPoP <token>" with a proof in the header DPoP.';

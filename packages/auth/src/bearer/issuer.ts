@@ -60,9 +60,10 @@ export function resolvedIssuers(
 ): ReadonlyMap<string, readonly ResolvedIssuer[]> {
   const byIssuer = new Map<string, ResolvedIssuer[]>();
   for (const [index, entry] of issuers.entries()) {
-    const fail = (problem: string) => new TypeError(`issuers[${index}].${problem}.`);
+    const fail = (problem: string) => new TypeError(`bearerLane: issuers[${index}].${problem}.`);
     const alike = byIssuer.get(entry.issuer) ?? [];
-    if (alike.some(({ profile }) => profile === entry.profile)) throw fail('profile is there already for that issuer');
+    if (alike.some(({ profile }) => profile === entry.profile))
+      throw fail('profile must differ from the other entries of its issuer');
     byIssuer.set(entry.issuer, [...alike, resolved(entry, alike[0]?.keys, network, fail)]);
   }
   requireApart([...byIssuer.values()].flat());
@@ -78,16 +79,17 @@ function resolved(
   const { issuer, profile, algorithms = DEFAULT_ALGORITHMS, clockSkewSeconds = 60, maxLifetimeSeconds = DAY } = entry;
   if (typeof issuer !== 'string' || !isKeyUrl(issuer))
     throw fail('issuer must be an https URL without query or fragment');
-  if (profile !== 'user' && profile !== 'client') throw fail('profile must be user or client');
+  if (profile !== 'user' && profile !== 'client') throw fail('profile must be "user" or "client"');
   const audiences = [entry.audience].flat();
   if (audiences.length === 0 || audiences.some((audience) => typeof audience !== 'string' || audience === '')) {
-    throw fail('audience must name this host');
+    throw fail('audience must be one or more non-empty strings that name this host');
   }
-  if (algorithms.length === 0 || !algorithms.every(isAlgorithm)) throw fail('algorithms must be asymmetric ones');
+  if (algorithms.length === 0 || !algorithms.every(isAlgorithm))
+    throw fail('algorithms must be a non-empty list of names in ALGORITHMS');
   if (!(clockSkewSeconds >= 0 && clockSkewSeconds <= 300)) throw fail('clockSkewSeconds must be 0 to 300');
   if (!(maxLifetimeSeconds > 0)) throw fail('maxLifetimeSeconds must be more than 0');
   const keys = entry.keys ?? known ?? published(entry, fetch, now);
-  if (keys === undefined) throw fail('keys must be given, or fetch for the lane');
+  if (keys === undefined) throw fail('keys must be set when the lane has no fetch');
   const types = profile === 'client' && entry.plainJwt !== true ? ['at+jwt'] : ['at+jwt', 'jwt', undefined];
   return { ...entry, audiences, algorithms, clockSkewSeconds, maxLifetimeSeconds, keys, types };
 }
@@ -106,7 +108,7 @@ function requireApart(entries: readonly ResolvedIssuer[]): void {
       const named = one.principalOf !== undefined && other.principalOf !== undefined;
       if (one.issuer === other.issuer || named || !mayMeet(one.tenants, other.tenants)) continue;
       throw new TypeError(
-        `issuers: ${one.issuer} and ${other.issuer} may speak for one tenant. Give each its own tenants, or both principalOf.`,
+        `bearerLane: issuers ${one.issuer} and ${other.issuer} may speak for one tenant. Set disjoint tenants, or principalOf in both.`,
       );
     }
   }

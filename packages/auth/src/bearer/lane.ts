@@ -38,7 +38,8 @@ export interface BearerLaneOptions extends SenderConstraints {
 export function bearerLane(options: BearerLaneOptions): Lane {
   const { now, fetch } = options;
   if (typeof now !== 'function') throw new TypeError('bearerLane: now must be a function, e.g. Date.now.');
-  if (options.issuers.length === 0) throw new TypeError('bearerLane: give at least one issuer.');
+  if (options.issuers.length === 0)
+    throw new TypeError('bearerLane: issuers must not be empty. Pass at least one issuer.');
   const issuers = resolvedIssuers(options.issuers, { fetch, now });
 
   return {
@@ -88,9 +89,9 @@ export function bearerLane(options: BearerLaneOptions): Lane {
 async function isDisabled(issuer: ResolvedIssuer, subject: string): Promise<boolean> {
   if (issuer.isDisabled === undefined) return false;
   try {
-    return (await withinTime('Looking the account up', ACCOUNT_TIMEOUT_MS, issuer.isDisabled(subject))) !== false;
+    return (await withinTime('The account lookup', ACCOUNT_TIMEOUT_MS, issuer.isDisabled(subject))) !== false;
   } catch (cause) {
-    throw new TokenFault('outage', 'Whether the account is closed is not known.', cause);
+    throw new TokenFault('outage', 'The account lookup failed.', cause);
   }
 }
 
@@ -101,7 +102,7 @@ function entryFor(jwt: Jwt, entries: readonly ResolvedIssuer[]): ResolvedIssuer 
   const fitting = entries.filter(({ types }) => types.some((type) => type === typeOf(jwt)));
   const isMachine = textClaim(jwt.claims, 'client_id') === textClaim(jwt.claims, 'sub');
   const entry = fitting.find(({ profile }) => (profile === 'client') === isMachine) ?? fitting[0];
-  if (entry === undefined) throw new TokenFault('unverified', 'Its type (typ) is not one that is taken here.');
+  if (entry === undefined) throw new TokenFault('unverified', 'This host does not accept its type (typ).');
   return entry;
 }
 
@@ -110,7 +111,7 @@ function requireAudience(jwt: Jwt, ours: readonly string[]): void {
   const named = audiences.some((audience) => ours.includes(audience));
   const isIdToken = typeOf(jwt) !== 'at+jwt' && ID_TOKEN_CLAIMS.some((claim) => Object.hasOwn(jwt.claims, claim));
   if (named && !(isIdToken && audiences.length > 1)) return;
-  throw new TokenFault('audience', 'It was not made for this host.');
+  throw new TokenFault('audience', 'Its audience (aud) must name this host, and an ID token no other.');
 }
 
 /** Only ID tokens have them. @see OpenID Connect Core 1.0, sections 2 and 3.3.2.11 */
@@ -163,7 +164,7 @@ function opaqueSubject(claims: JsonObject, { issuer, principalOf }: ResolvedIssu
   const sub = requireText(claims, 'sub');
   const id = principalOf === undefined ? sub : principalOf(issuer, sub);
   if (isOpaqueId(id)) return id;
-  throw new TokenFault('unverified', 'Its subject (sub) is not opaque, and the host has no other name for it.');
+  throw new TokenFault('unverified', 'Its subject (sub) must be an opaque id, or the host must map it to one.');
 }
 
 function refusalOf({ kind, message, cause }: TokenFault): AuthError {
@@ -187,6 +188,6 @@ function unbound(): AuthError {
 }
 
 function closed(): AuthError {
-  const message = 'The account that the token was issued for has been closed. Ask the operator of the host.';
+  const message = 'The account of the token is closed. Ask the operator of the host to reopen it.';
   return new AuthError('key_revoked', message, undefined);
 }

@@ -51,7 +51,7 @@ export function grantsOf(
 }
 
 function nowhere(): AuthError {
-  return new AuthError('forbidden', 'The token gives access to no tenant and workspace of this host.', undefined);
+  return new AuthError('forbidden', 'The token gives access to no tenant or workspace of this host.', undefined);
 }
 
 function read(claims: JsonObject, source: ClaimSource): unknown {

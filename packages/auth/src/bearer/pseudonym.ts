@@ -14,7 +14,7 @@ import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
  */
 export function pseudonyms(secret: Uint8Array): (issuer: string, subject: string) => string {
   if (!(secret instanceof Uint8Array) || secret.length < 32) {
-    throw new TypeError('pseudonyms: secret must be at least 32 bytes.');
+    throw new TypeError('pseudonyms: secret must be a Uint8Array of at least 32 bytes.');
   }
   const key = secret.slice();
   return (issuer, subject) => {

@@ -31,7 +31,7 @@ export interface NoncesOptions {
  */
 export function statelessNonces({ secret, now, lifetimeSeconds = 300 }: NoncesOptions): Nonces {
   if (!(secret instanceof Uint8Array) || secret.length < 32) {
-    throw new TypeError('statelessNonces: secret must be at least 32 bytes.');
+    throw new TypeError('statelessNonces: secret must be a Uint8Array of at least 32 bytes.');
   }
   if (!(lifetimeSeconds >= 1)) throw new TypeError('statelessNonces: lifetimeSeconds must be at least 1.');
   const key = secret.slice();

@@ -52,10 +52,10 @@ export function dpopVerifier(options: DpopOptions): DpopVerifier {
   const { replays, now, nonces, algorithms = DEFAULT_ALGORITHMS, windowSeconds = 60 } = options;
   const origin = comparableUri(options.origin)?.replace(/\/$/, '');
   if (origin === undefined || origin.split('/').length > 3) {
-    throw new TypeError('dpopVerifier: origin must be like https://svc.example.com, without path.');
+    throw new TypeError('dpopVerifier: origin must be an origin without a path, e.g. https://svc.example.com.');
   }
   if (algorithms.length === 0 || !algorithms.every(isAlgorithm)) {
-    throw new TypeError('dpopVerifier: algorithms must name asymmetric signature algorithms.');
+    throw new TypeError('dpopVerifier: algorithms must be a non-empty list of names in ALGORITHMS.');
   }
   if (!(windowSeconds > 0 && windowSeconds <= 300)) {
     throw new TypeError('dpopVerifier: windowSeconds must be more than 0 and at most 300.');
@@ -67,9 +67,10 @@ export function dpopVerifier(options: DpopOptions): DpopVerifier {
   async function verify(request: RequestHead, bound: { readonly token: string; readonly thumbprint: string }) {
     const proof = onlyProof(request);
     const { algorithm, jwk, thumbprint } = checkedHeader(proof);
-    if (!equalTexts(thumbprint, bound.thumbprint)) throw refused('Its key is not the one that the token is bound to.');
+    if (!equalTexts(thumbprint, bound.thumbprint))
+      throw refused('Its jwk must be the key that the token is bound to (cnf.jkt).');
     const key = await imported(jwk, algorithm, thumbprint);
-    if (!(await verifiesSignature(proof, key, algorithm))) throw refused('Its signature does not hold.');
+    if (!(await verifiesSignature(proof, key, algorithm))) throw refused('Its signature is invalid.');
     const issuedAt = requireClaims(proof.claims, request, bound.token);
     requireNonce(proof.claims);
     await requireFirstUse(proof.claims, thumbprint, issuedAt);
@@ -78,9 +79,9 @@ export function dpopVerifier(options: DpopOptions): DpopVerifier {
 
   function onlyProof(request: RequestHead): Jwt {
     const [value, ...others] = headerValues(request, 'dpop');
-    if (value === undefined) throw refused('The header DPoP is missing.');
+    if (value === undefined) throw refused('Send one proof in the header DPoP.');
     const proof = others.length === 0 ? readJwt(value) : undefined;
-    if (proof === undefined) throw refused('The header DPoP must hold one proof, a signed JWT.');
+    if (proof === undefined) throw refused('The header DPoP must contain exactly one proof, a signed JWT.');
     return proof;
   }
 
@@ -88,9 +89,9 @@ export function dpopVerifier(options: DpopOptions): DpopVerifier {
     const { typ, alg } = header;
     if (typ !== 'dpop+jwt') throw refused('Its typ must be dpop+jwt.');
     if (!isAlgorithm(alg) || !algorithms.includes(alg))
-      throw refused(`It must be signed with ${algorithms.join(', ')}.`);
+      throw refused(`Its alg must be one of ${algorithms.join(', ')}.`);
     if (FOREIGN.some((name) => Object.hasOwn(header, name)))
-      throw refused('Its header must have typ, alg and jwk alone.');
+      throw refused('Its header must contain only typ, alg and jwk.');
     const jwk = objectClaim(header, 'jwk');
     const thumbprint = jwk === undefined ? undefined : publicKeyThumbprint(jwk);
     const { kty, crv } = keyTypeOf(alg);
@@ -118,7 +119,8 @@ export function dpopVerifier(options: DpopOptions): DpopVerifier {
 
   function requireNonce(claims: JsonObject): void {
     if (nonces === undefined || nonces.accepts(textClaim(claims, 'nonce') ?? '')) return;
-    const message = 'The DPoP proof needs the nonce of this host. Make one with that of the header DPoP-Nonce.';
+    const message =
+      'The DPoP proof needs a nonce of this host. Make a new proof with the nonce of the header DPoP-Nonce.';
     const dpop = { error: 'use_dpop_nonce', algorithms, nonce: nonces.current() } as const;
     throw new AuthError('unauthenticated', message, undefined, { rejected: false, dpop });
   }
@@ -127,7 +129,7 @@ export function dpopVerifier(options: DpopOptions): DpopVerifier {
     const id = textClaim(claims, 'jti') ?? '';
     if (!PROOF_ID.test(id)) throw refused('Its jti must be 1 to 256 visible ASCII characters.');
     const first = await replays.claim(sha256(`${thumbprint} ${id}`), (issuedAt + windowSeconds) * 1000);
-    if (!first) throw refused('It has been used before. Make a proof for every request.');
+    if (!first) throw refused('It was used before. Make a new proof for each request.');
   }
 
   function refused(problem: string, cause?: unknown): AuthError {
@@ -144,7 +146,7 @@ export function dpopVerifier(options: DpopOptions): DpopVerifier {
       const known = keys.get(name);
       if (known !== undefined) return known;
       const key = await importPublic(jwk, algorithm).catch((cause: unknown) => {
-        throw refused('Its jwk cannot be read.', cause);
+        throw refused('Its jwk is not a valid public key.', cause);
       });
       if (keys.size >= MAX_IMPORTED) keys.clear();
       keys.set(name, key);

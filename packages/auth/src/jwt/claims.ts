@@ -27,12 +27,13 @@ export function requireLifetime(claims: JsonObject, rules: LifetimeRules): numbe
   const notBefore = claims.nbf === undefined ? issuedAt : requiredTime(claims, 'nbf');
   // Written so that a clock that gives no number refuses.
   if (!(seconds < expiresAt + clockSkewSeconds)) throw new TokenFault('expired', 'It has expired.');
-  if (!(issuedAt <= seconds + clockSkewSeconds)) throw new TokenFault('unverified', 'It was issued in the future.');
-  if (!(notBefore <= seconds + clockSkewSeconds)) throw new TokenFault('unverified', 'It is not valid yet.');
+  if (!(issuedAt <= seconds + clockSkewSeconds))
+    throw new TokenFault('unverified', 'Its issue time (iat) is in the future.');
+  if (!(notBefore <= seconds + clockSkewSeconds)) throw new TokenFault('unverified', 'It is not valid yet (nbf).');
   if (expiresAt <= issuedAt && claims.iat !== undefined)
-    throw new TokenFault('unverified', 'It expires before it was issued.');
+    throw new TokenFault('unverified', 'Its expiry (exp) must be after its issue time (iat).');
   if (expiresAt - issuedAt > maxLifetimeSeconds) {
-    throw new TokenFault('lifetime', `It lives longer than the ${maxLifetimeSeconds} s that are allowed.`);
+    throw new TokenFault('lifetime', `Its lifetime (exp - iat) must be at most ${maxLifetimeSeconds} s.`);
   }
   return expiresAt * 1000;
 }
@@ -52,12 +53,12 @@ function requiredTime(claims: JsonObject, name: string): number {
 export function audiencesOf({ aud }: JsonObject): readonly string[] {
   const audiences: readonly unknown[] = Array.isArray(aud) ? aud : [aud];
   if (audiences.length > 0 && audiences.every((audience) => typeof audience === 'string')) return audiences;
-  throw new TokenFault('audience', 'It must name its audience (aud).');
+  throw new TokenFault('audience', 'Its audience (aud) must be a string or a list of strings.');
 }
 
 /** @throws {TokenFault} when the claim is missing, empty or longer than any id */
 export function requireText(claims: JsonObject, name: string): string {
   const value = textClaim(claims, name);
   if (value !== undefined && value !== '' && value.length <= 1024) return value;
-  throw new TokenFault('unverified', `It must have ${name}.`);
+  throw new TokenFault('unverified', `Its ${name} must be a string of 1 to 1024 characters.`);
 }

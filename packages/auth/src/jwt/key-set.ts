@@ -33,7 +33,8 @@ export interface JsonWebKeySet {
  */
 export function localKeys(keySet: JsonWebKeySet): KeySource {
   const usable = usableKeys(keySet);
-  if (usable === undefined) throw new TypeError('localKeys: keys must hold at least one public key that verifies.');
+  if (usable === undefined)
+    throw new TypeError('localKeys: keySet.keys must be 1 to 100 JWKs, at least one of them a public signature key.');
   return usable;
 }
 
@@ -93,8 +94,8 @@ export async function importPublic(jwk: JsonObject, algorithm: Algorithm): Promi
   const { kty, crv, x, y, n, e } = jwk;
   const members = Object.entries({ kty, crv, x, y, n, e }).filter(([, value]) => typeof value === 'string');
   const key = await importJWK(Object.fromEntries(members), algorithm);
-  if (key instanceof Uint8Array) throw new TypeError('A symmetric key verifies nothing here.');
-  if (!isStrong(key.algorithm)) throw new TypeError('An RSA key needs 2048 bits at least.');
+  if (key instanceof Uint8Array) throw new TypeError('jwk must be a public key, not a symmetric one.');
+  if (!isStrong(key.algorithm)) throw new TypeError('jwk must have at least 2048 bits when it is an RSA key.');
   return key;
 }
 

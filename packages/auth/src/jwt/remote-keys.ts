@@ -114,7 +114,10 @@ export function remoteKeys(options: RemoteKeysOptions): KeySource {
       const signal = AbortSignal.timeout(timeoutMs);
       const url = jwksUri ?? (await keysUrlOf(issuer, options.fetch, signal));
       const keys = usableKeys(await getJson(url, options.fetch, signal));
-      if (keys === undefined) throw new Error('The issuer publishes no key set with keys that verify.');
+      if (keys === undefined)
+        throw new Error(
+          'The key set of the issuer must be 1 to 100 JWKs, at least one of them a public signature key.',
+        );
       known = { keys, at: now() };
       failure = undefined;
     } catch (cause) {
@@ -139,12 +142,12 @@ export function isKeyUrl(text: string): boolean {
 
 async function keysUrlOf(issuer: string, fetch: KeyFetch, signal: AbortSignal): Promise<string> {
   const metadata = await metadataOf(issuer, fetch, signal);
-  if (metadata.issuer !== issuer) throw new Error('The metadata is that of another issuer.');
+  if (metadata.issuer !== issuer) throw new Error('The issuer in the metadata differs from the configured issuer.');
   const { jwks_uri: url } = metadata;
   if (typeof url !== 'string' || !isKeyUrl(url))
-    throw new Error('The metadata names no place of the keys that is safe.');
+    throw new Error(`The jwks_uri in the metadata must be ${KEY_URL_RULE}.`);
   if (new URL(url).origin !== new URL(issuer).origin) {
-    throw new Error('The metadata names keys on another origin. Set jwksUri if that is right.');
+    throw new Error('The jwks_uri in the metadata is on another origin than the issuer. Set jwksUri to allow it.');
   }
   return url;
 }
@@ -167,11 +170,11 @@ async function getJson(url: string, fetch: KeyFetch, signal: AbortSignal): Promi
   const response = await fetch(url, { headers: { accept: 'application/json' }, redirect: 'manual', signal });
   if (response.status !== 200) {
     await response.body?.cancel();
-    const message = `The issuer answered ${response.status}.`;
+    const message = `The issuer answered with status ${response.status}.`;
     throw response.status === 404 ? new NotThere(message) : new Error(message);
   }
   const object = parseObject(await boundedBytes(response));
-  if (!isObject(object)) throw new Error('The issuer answered something else than a JSON object.');
+  if (!isObject(object)) throw new Error('The answer of the issuer is not a JSON object.');
   return object;
 }
 
@@ -183,7 +186,7 @@ async function boundedBytes(response: Response): Promise<Uint8Array> {
     length += read.value.length;
     if (length > MAX_BYTES) {
       await reader?.cancel();
-      throw new Error(`The issuer answered more than ${MAX_BYTES} bytes.`);
+      throw new Error(`The answer of the issuer is larger than ${MAX_BYTES} bytes.`);
     }
     chunks.push(read.value);
   }

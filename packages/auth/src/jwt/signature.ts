@@ -31,9 +31,9 @@ export class TokenFault extends Error {
 export async function requireSignature(jwt: Jwt, keys: KeySource, rules: HeaderRules): Promise<void> {
   const { algorithm, keyId } = checkedHeader(jwt, rules);
   const key = await find(keys, algorithm, keyId);
-  if (key === undefined) throw new TokenFault('unverified', 'Its issuer has no key that fits it.');
+  if (key === undefined) throw new TokenFault('unverified', 'Its issuer publishes no key for its alg and kid.');
   if (!(await verifiesSignature(jwt, key, algorithm))) {
-    throw new TokenFault('unverified', 'Its signature does not hold.');
+    throw new TokenFault('unverified', 'Its signature is invalid.');
   }
 }
 
@@ -50,15 +50,15 @@ function checkedHeader(
 ): { algorithm: Algorithm; keyId: string | undefined } {
   const { alg, kid } = jwt.header;
   if (!isAlgorithm(alg) || !algorithms.includes(alg)) {
-    throw new TokenFault('unverified', `It must be signed with ${algorithms.join(', ')}.`);
+    throw new TokenFault('unverified', `Its alg must be one of ${algorithms.join(', ')}.`);
   }
   if (!types.some((type) => type === typeOf(jwt))) {
-    throw new TokenFault('unverified', 'Its type (typ) is not one that is taken here.');
+    throw new TokenFault('unverified', 'This host does not accept its type (typ).');
   }
   const foreign = FOREIGN.find((name) => Object.hasOwn(jwt.header, name));
-  if (foreign !== undefined) throw new TokenFault('unverified', `Its header must not have ${foreign}.`);
+  if (foreign !== undefined) throw new TokenFault('unverified', `Its header must not contain ${foreign}.`);
   if (kid !== undefined && !(typeof kid === 'string' && KEY_ID.test(kid))) {
-    throw new TokenFault('unverified', 'Its key id (kid) is malformed.');
+    throw new TokenFault('unverified', 'Its key id (kid) must be 1 to 256 printable ASCII characters.');
   }
   return { algorithm: alg, keyId: kid };
 }
@@ -70,6 +70,6 @@ async function find(keys: KeySource, algorithm: Algorithm, keyId: string | undef
   try {
     return await keys.find({ algorithm, keyId });
   } catch (cause) {
-    throw new TokenFault('outage', 'The keys of its issuer cannot be had at the moment.', cause);
+    throw new TokenFault('outage', 'The keys of its issuer are unavailable at the moment.', cause);
   }
 }

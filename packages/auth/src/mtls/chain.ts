@@ -19,9 +19,10 @@ export function chainVerifier(
   authorities: readonly (string | Uint8Array)[],
   intermediates: readonly (string | Uint8Array)[] = [],
 ): ChainVerifier {
-  const roots = authorities.map(authority);
-  const known = intermediates.map(authority);
-  if (roots.length === 0) throw new TypeError('Give at least one certificate of an authority.');
+  const roots = authorities.map((given, at) => authority(given, `authorities[${at}]`));
+  const known = intermediates.map((given, at) => authority(given, `intermediates[${at}]`));
+  if (roots.length === 0)
+    throw new TypeError('authorities must not be empty. Pass at least one CA certificate in PEM or DER.');
 
   return {
     verifies(leaf, issuers, now) {
@@ -57,9 +58,9 @@ export function chainVerifier(
 
 const MAX_DEPTH = 4;
 
-function authority(given: string | Uint8Array): X509Certificate {
+function authority(given: string | Uint8Array, name: string): X509Certificate {
   const certificate = parsed(given);
-  if (certificate?.ca !== true) throw new TypeError('An authority must be given by its certificate, in PEM or DER.');
+  if (certificate?.ca !== true) throw new TypeError(`${name} must be a CA certificate in PEM or DER.`);
   return certificate;
 }
 

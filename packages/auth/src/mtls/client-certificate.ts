@@ -43,7 +43,7 @@ export interface TrustedTerminator {
  */
 export function clientCertificates({ terminator }: ClientCertificatesOptions = {}): CertificateOf {
   if (terminator !== undefined && !/^[a-z0-9!#$%&'*+.^_`|~-]+$/.test(terminator.header)) {
-    throw new TypeError('clientCertificates: terminator.header must be the name of a header in lower case.');
+    throw new TypeError('clientCertificates: terminator.header must be a header name in lower case, e.g. client-cert.');
   }
   return (request) => {
     const address = request.peer?.address;

@@ -38,9 +38,12 @@ export interface FlexibleRateLimiterOptions {
 export function flexibleRateLimiter(limiter: FlexibleLimiter, options: FlexibleRateLimiterOptions): RateLimiter {
   const { limit, windowSeconds, fallback, timeoutMs = 250, onFailure } = options;
   if (!Number.isSafeInteger(limit) || limit < 1 || !(windowSeconds >= 1)) {
-    throw new TypeError('flexibleRateLimiter: limit and windowSeconds must be at least 1.');
+    throw new TypeError(
+      'flexibleRateLimiter: limit must be a whole number and windowSeconds a number, both at least 1.',
+    );
   }
-  if (typeof fallback?.consume !== 'function') throw new TypeError('flexibleRateLimiter: fallback must be a limiter.');
+  if (typeof fallback?.consume !== 'function')
+    throw new TypeError('flexibleRateLimiter: fallback must be a RateLimiter, e.g. memoryRateLimiter(…).');
 
   return {
     async consume(key) {

@@ -36,7 +36,9 @@ export interface QueryablePool {
 export async function postgresRateLimiter(options: PostgresRateLimiterOptions): Promise<RateLimiter> {
   const { limit, windowSeconds, pool, now, table = 'svc_rate_limits', timeoutMs, onFailure } = options;
   if (!/^[a-z_][a-z0-9_]{0,62}$/.test(table)) {
-    throw new TypeError('postgresRateLimiter: table must be a lower-case name of letters, digits and underscores.');
+    throw new TypeError(
+      'postgresRateLimiter: table must be 1 to 63 lower-case letters, digits and underscores, with no digit first.',
+    );
   }
   const fallback = memoryRateLimiter({ limit, windowSeconds, now });
   const limiter = await new Promise<RateLimiterPostgres>((resolve, reject) => {

@@ -67,11 +67,12 @@ export function presentedProof(request: RequestHead): string | undefined {
 export function delegationVerifier(rules: DelegationRules): DelegationVerifier {
   const { maxChainDepth, algorithms = DEFAULT_ALGORITHMS, lifetimeWithoutExpirySeconds } = rules;
   if (!Number.isSafeInteger(maxChainDepth) || maxChainDepth < 1) {
-    throw new TypeError('delegation: maxChainDepth must be a whole number, at least 1.');
+    throw new TypeError('workloadLane: delegation.maxChainDepth must be a whole number, at least 1.');
   }
   const keysOf = new Map(rules.issuers.map(({ issuer, keys }) => [issuer, keys]));
   const ours = [rules.audience].flat();
-  if (keysOf.size === 0 || ours.length === 0) throw new TypeError('delegation: name issuers and the audience.');
+  if (keysOf.size === 0 || ours.length === 0)
+    throw new TypeError('workloadLane: delegation.issuers and delegation.audience must not be empty.');
 
   return { maxChainDepth, verify };
 
@@ -102,13 +103,13 @@ export function delegationVerifier(rules: DelegationRules): DelegationVerifier {
     const links: Jwt[] = [];
     for (let next: string | undefined = proof; next !== undefined; ) {
       if (links.length === maxChainDepth) {
-        const message = `The delegation chain is longer than the ${maxChainDepth} hops that this host takes.`;
+        const message = `The delegation chain is longer than the ${maxChainDepth} hops that this host accepts.`;
         throw new AuthError('delegation_chain_too_long', message, undefined);
       }
       const link = readJwt(next);
-      if (link === undefined) throw unverified('The delegation proof cannot be read.');
+      if (link === undefined) throw unverified('The delegation proof must be a signed JWT.');
       if (Object.hasOwn(link.claims, 'prf') && textClaim(link.claims, 'prf') === undefined) {
-        throw unverified('The proof of the hop before (prf) must be a token.');
+        throw unverified('The proof of the previous hop (prf) must be a signed JWT.');
       }
       links.unshift(link);
       next = textClaim(link.claims, 'prf');
@@ -120,14 +121,15 @@ export function delegationVerifier(rules: DelegationRules): DelegationVerifier {
 
   async function requireIssued(link: Jwt): Promise<void> {
     const keys = keysOf.get(textClaim(link.claims, 'iss') ?? '');
-    if (keys === undefined) throw unverified('A hop is vouched for by an issuer that this host does not trust.');
+    if (keys === undefined)
+      throw unverified('A hop of the delegation proof has an issuer (iss) that this host does not trust.');
     await requireSignature(link, keys, { algorithms, types: ['delegation+jwt'] });
   }
 
   function audienceOf({ claims }: Jwt): string {
     const [audience, ...others] = audiencesOf(claims);
     if (audience !== undefined && others.length === 0 && ours.includes(audience)) return audience;
-    throw new TokenFault('audience', 'The delegation was not made for this host.');
+    throw new TokenFault('audience', 'The audience (aud) of each hop of the delegation proof must be this host.');
   }
 
   function expiryOf(claims: JsonObject): number {
@@ -135,7 +137,7 @@ export function delegationVerifier(rules: DelegationRules): DelegationVerifier {
     if (typeof exp === 'number' && Number.isSafeInteger(exp)) return exp * 1000;
     const bounded = exp === undefined && typeof iat === 'number' && Number.isSafeInteger(iat);
     if (bounded && lifetimeWithoutExpirySeconds !== undefined) return (iat + lifetimeWithoutExpirySeconds) * 1000;
-    const message = 'The delegation proof must say when it expires (exp).';
+    const message = 'Each hop of the delegation proof must have an expiry (exp).';
     throw new AuthError('delegation_expired', message, undefined);
   }
 }
@@ -148,10 +150,10 @@ function requireConsistent(links: readonly Jwt[]): void {
     const earlier = act && objectClaim(act, 'act');
     const expected = before && objectClaim(before.claims, 'act');
     if (act === undefined || textClaim(act, 'sub') === undefined || !sameActors(earlier, expected)) {
-      throw unverified('The hops of the delegation proof do not follow from one another.');
+      throw unverified('Each hop of the delegation proof must repeat the actors (act) of the previous hop.');
     }
     if (before !== undefined && textClaim(link.claims, 'sub') !== textClaim(before.claims, 'sub')) {
-      throw unverified('The hops of the delegation proof act for different subjects.');
+      throw unverified('Each hop of the delegation proof must have the same subject (sub).');
     }
     before = link;
   }
@@ -168,7 +170,7 @@ function hopOf({ claims }: Jwt) {
   const scope = textClaim(claims, 'scope');
   const scopes = scope === '' ? [] : scope?.split(' ');
   if (scopes === undefined || !scopes.every(isGrantableScope) || new Set(scopes).size < scopes.length) {
-    throw unverified('Every hop of the delegation proof must say its scopes (scope), each once.');
+    throw unverified('Each hop of the delegation proof must list its scopes (scope), each once.');
   }
   const issuer = textClaim(act, 'iss') ?? requireText(claims, 'iss');
   return { subject: requireText(act, 'sub'), issuer, scopes };
@@ -194,7 +196,7 @@ function requireNarrowing(scopesByHop: readonly (readonly string[])[]): void {
  */
 export function requireWithin(scopes: readonly string[], limit: readonly string[]): void {
   if (scopes.every((scope) => limit.includes(scope) || grants(limit, scope))) return;
-  const message = 'The delegation gives more than its delegator has. Ask for a delegation of fewer scopes.';
+  const message = 'The delegation has scopes that its delegator does not hold. Request a delegation of fewer scopes.';
   throw new AuthError('delegation_scope_amplified', message, undefined);
 }
 

@@ -71,11 +71,15 @@ export function tokenExchange(
       throw new AuthError('delegation_expired', 'The credential to exchange has expired.', undefined);
     }
     if (!upstream.audiences.includes(audience)) {
-      throw new AuthError('audience_mismatch', 'The credential to exchange is not good for that audience.', undefined);
+      throw new AuthError(
+        'audience_mismatch',
+        'The credential to exchange is not valid for the requested audience.',
+        undefined,
+      );
     }
     requireWithin(scopes, upstream.scopes);
     const workspaces = requireWorkspaces(request.workspaces, upstream.workspaces);
-    if (!isOpaqueId(upstream.tenant)) throw new TypeError('tokenExchange: tenant must be an opaque id.');
+    if (!isOpaqueId(upstream.tenant)) throw new TypeError('tokenExchange: upstream.tenant must be an opaque id.');
     const claims = {
       iss: issuer,
       sub: upstream.subject,
@@ -102,5 +106,9 @@ function requireWorkspaces(
 ): UpstreamGrant['workspaces'] {
   if (wanted === undefined) return held;
   if (wanted.length > 0 && (held === 'all' || wanted.every((workspace) => held.includes(workspace)))) return wanted;
-  throw new AuthError('forbidden', 'The credential to exchange does not reach those workspaces.', undefined);
+  throw new AuthError(
+    'forbidden',
+    'The credential to exchange gives no access to the requested workspaces.',
+    undefined,
+  );
 }

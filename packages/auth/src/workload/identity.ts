@@ -9,13 +9,13 @@ export type WorkloadSchemeName = (typeof WORKLOAD_SCHEMES)[number];
 const text = z.string().check(
   z.minLength(1),
   z.maxLength(2048),
-  z.refine((value) => !/[\p{C}]/u.test(value), 'must not have control characters'),
+  z.refine((value) => !/[\p{C}]/u.test(value), 'must not contain control characters'),
   z.refine((value) => !looksLikeCredential(value), 'must not be or contain a credential, a token or a certificate'),
 );
 
 const digest = z
   .string()
-  .check(z.regex(/^sha256:[0-9a-f]{64}$/, 'must be sha256: and 64 lower-case hexadecimal digits'));
+  .check(z.regex(/^sha256:[0-9a-f]{64}$/, 'must be "sha256:" followed by 64 lower-case hexadecimal digits'));
 
 /** By the grammar and by the calendar: the 30th of February is no day. */
 const dateTime = z.iso.datetime({ offset: true });

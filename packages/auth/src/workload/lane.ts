@@ -71,10 +71,12 @@ export interface WorkloadBinding {
 export function workloadLane(options: WorkloadLaneOptions): Lane {
   const { schemes, resolve, senderConstraint = [], resolveTimeoutMs = 2000, now } = options;
   const ours = [options.audience].flat();
-  if (schemes.length === 0) throw new TypeError('workloadLane: give at least one scheme.');
-  if (ours.length === 0 || ours.includes('')) throw new TypeError('workloadLane: audience must name this host.');
+  if (schemes.length === 0) throw new TypeError('workloadLane: schemes must not be empty. Pass at least one scheme.');
+  if (ours.length === 0 || ours.includes(''))
+    throw new TypeError('workloadLane: audience must be one or more non-empty strings that name this host.');
   const issuers = schemes.flatMap((scheme) => scheme.issuers);
-  if (new Set(issuers).size < issuers.length) throw new TypeError('workloadLane: two schemes share an issuer.');
+  if (new Set(issuers).size < issuers.length)
+    throw new TypeError('workloadLane: schemes must not share an issuer. Name each issuer in one scheme.');
   const delegations = options.delegation && delegationVerifier(options.delegation);
 
   return {
@@ -91,7 +93,7 @@ export function workloadLane(options: WorkloadLaneOptions): Lane {
       }
       const isSvid = jwt !== undefined && textClaim(jwt.claims, 'sub')?.startsWith('spiffe://') === true;
       return isSvid
-        ? { kind: 'refused', error: unverifiedError('This host does not take identities of that scheme.') }
+        ? { kind: 'refused', error: unverifiedError('This host does not accept workload identities of this scheme.') }
         : undefined;
     },
   };
@@ -129,7 +131,7 @@ export function workloadLane(options: WorkloadLaneOptions): Lane {
         : await confirmedSender(jwt, request, credential, options);
     const accepted: readonly Binding[] = senderConstraint;
     if (accepted.length > 0 && !accepted.includes(sender.binding)) {
-      const message = `This host takes workload identities bound to their sender alone, by ${accepted.join(' or ')}.`;
+      const message = `The workload identity must be bound to its sender by ${accepted.join(' or ')}.`;
       throw new AuthError('sender_constraint_missing', message, undefined);
     }
     return sender;
@@ -137,7 +139,7 @@ export function workloadLane(options: WorkloadLaneOptions): Lane {
 
   function requireAudience({ audiences }: VerifiedIdentity): void {
     if (audiences === undefined || audiences.some((audience) => ours.includes(audience))) return;
-    throw new TokenFault('audience', 'It was not made for this host.');
+    throw new TokenFault('audience', 'Its audience (aud) must name this host.');
   }
 
   async function resolved(identity: PresentedIdentity): Promise<WorkloadBinding> {
@@ -172,11 +174,12 @@ export function workloadLane(options: WorkloadLaneOptions): Lane {
 
   async function onBehalf(caller: Caller, proof: string): Promise<Principal> {
     const { identity, binding, sender, issuerClass } = caller;
-    if (delegations === undefined) throw unverifiedError('This host takes no delegation.');
+    if (delegations === undefined)
+      throw unverifiedError('This host does not accept delegations. Omit the header SVC-Delegation.');
     const delegation = await delegations.verify(proof, now());
     const last = delegation.hops.at(-1);
     if (last?.subject !== identity.subject || last.issuer !== identity.issuer) {
-      throw unverifiedError('The delegation proof was made for another workload than the one that calls.');
+      throw unverifiedError('The last delegate (act) of the delegation proof must be the calling workload.');
     }
     const delegator = await resolved({ scheme: undefined, ...delegation.delegator });
     const agrees = delegator.tenant === binding.tenant && delegator.mode === binding.mode;
@@ -291,6 +294,6 @@ function unverifiedError(message: string, cause?: unknown): AuthError {
 }
 
 function unresolvable(cause?: unknown): AuthError {
-  const message = 'The identity is not that of a principal of this host. Ask its operator to bind it.';
+  const message = 'The identity is bound to no principal of this host. Ask the operator of the host to bind it.';
   return new AuthError('identity_unresolvable', message, undefined, { cause });
 }

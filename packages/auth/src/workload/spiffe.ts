@@ -50,7 +50,7 @@ export function jwtSvid({
   maxLifetimeSeconds = 3600,
 }: JwtSvidOptions): WorkloadScheme {
   const keysOf = new Map(trustDomains.map(({ name, keys }) => [checkedTrustDomain(name), keys]));
-  if (keysOf.size === 0) throw new TypeError('jwtSvid: give at least one trust domain.');
+  if (keysOf.size === 0) throw new TypeError('jwtSvid: trustDomains must not be empty. Pass at least one.');
   return {
     scheme: 'spiffe',
     issuerClass,
@@ -63,7 +63,7 @@ export function jwtSvid({
           const trustDomain = parseSpiffeId(subject)?.trustDomain;
           const keys = trustDomain === undefined ? undefined : keysOf.get(trustDomain);
           if (trustDomain === undefined || keys === undefined) {
-            throw new TokenFault('unverified', 'Its trust domain is not one that this host trusts.');
+            throw new TokenFault('unverified', 'This host does not trust its trust domain.');
           }
           await requireSignature(jwt, keys, { algorithms: SVID_ALGORITHMS, types: ['jwt', 'jose', undefined] });
           const times = { now, clockSkewSeconds: 60, maxLifetimeSeconds, issuedAtOptional: true };
@@ -92,5 +92,7 @@ const SVID_ALGORITHMS: readonly Algorithm[] = [
 /** @throws {TypeError} */
 export function checkedTrustDomain(name: string): string {
   if (/^[a-z0-9._-]{1,255}$/.test(name)) return name;
-  throw new TypeError('A trust domain has 1 to 255 lower-case letters, digits, dots, hyphens and underscores.');
+  throw new TypeError(
+    'trustDomains[].name must be 1 to 255 lower-case letters, digits, dots, hyphens and underscores.',
+  );
 }

@@ -57,7 +57,7 @@ function tokenScheme(
   const { algorithms = DEFAULT_ALGORITHMS, issuerClass = scheme, maxLifetimeSeconds = 3600 } = options;
   const { fetch, now, clockSkewSeconds = 60 } = options;
   const keysOf = new Map(options.issuers.map((entry) => [entry.issuer, keysFor(scheme, entry, fetch, now)]));
-  if (keysOf.size === 0) throw new TypeError(`${scheme}: give at least one issuer.`);
+  if (keysOf.size === 0) throw new TypeError(`${scheme}: issuers must not be empty. Pass at least one.`);
   return {
     scheme,
     issuerClass,
@@ -84,8 +84,9 @@ function keysFor(
   fetch: KeyFetch | undefined,
   now: () => number,
 ): KeySource {
-  if (!isKeyUrl(issuer)) throw new TypeError(`${scheme}: an issuer must be an https URL without query or fragment.`);
+  if (!isKeyUrl(issuer))
+    throw new TypeError(`${scheme}: issuers[].issuer must be an https URL without query or fragment.`);
   if (keys !== undefined) return keys;
-  if (fetch === undefined) throw new TypeError(`${scheme}: give the keys of ${issuer}, or fetch.`);
+  if (fetch === undefined) throw new TypeError(`${scheme}: issuer ${issuer} has no keys. Pass its keys, or fetch.`);
   return remoteKeys({ issuer, jwksUri, fetch, now });
 }

@@ -40,7 +40,7 @@ export function x509Svid({ certificateOf, trustDomains, issuerClass = 'spiffe' }
       chainVerifier(authorities, intermediates),
     ]),
   );
-  if (verifiers.size === 0) throw new TypeError('x509Svid: give at least one trust domain.');
+  if (verifiers.size === 0) throw new TypeError('x509Svid: trustDomains must not be empty. Pass at least one.');
   return certificateScheme('spiffe', issuerClass, certificateOf, {
     isMine: ({ uris }) => uris.some((uri) => uri.startsWith('spiffe://')),
     identityIn({ uris, isAuthority, keyUsage }) {
@@ -121,7 +121,7 @@ function certificateScheme(
           if (found === undefined || !found.verifier.verifies(der, certificate.issuers, now)) {
             throw new TokenFault(
               'unverified',
-              'Its certificate does not lead to an authority that this host trusts for it.',
+              'Its certificate does not chain to an authority that this host trusts for it.',
             );
           }
           const { subject, issuer } = found;
