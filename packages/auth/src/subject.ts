@@ -2,41 +2,51 @@ import { AuthError } from './errors.ts';
 import { isOpaqueId, OPAQUE_ID_RULE } from './opaque-id.ts';
 
 /**
- * Who acted, in a form that names no person.
+ * The actor of a request, in a form that names no person.
  *
  * @see Interface: Subject record (optional `owner.subject`)
  */
 export interface Subject {
-  /** The trust root: the same id from two roots is two subjects. */
+  /** The trust root, a URI or URN. The same id from two issuers is two subjects. */
   readonly issuer: string;
+  /** Opaque id of the subject at the issuer. */
   readonly subjectId: string;
+  /** Opaque id of the tenant. */
   readonly tenant: string;
-  /** How the subject authenticated, e.g. `api-key`, `saml`. */
+  /** The way in which the subject authenticated, e.g. `api-key`, `saml`. */
   readonly lane: string;
+  /** The kind of the subject; `workload` when none was stated. */
   readonly kind: 'user' | 'agent' | 'anonymous' | 'workload';
-  /** Which kind of key `saml` and `scim` link accounts by; they must say it. */
+  /** The kind of key by which `saml` and `scim` link accounts. Those two lanes require it. */
   readonly keyClass?: string;
-  /** Who delegated, at most four deep. Provenance: it grants nothing. */
+  /** The delegate that acts for the subject, at most four deep. Provenance: it grants nothing. */
   readonly actor?: Subject;
 }
 
-/** The owner of a run, as far as its subject has to agree with it. */
+/** The fields of a run's owner with which its subject must agree. */
 export interface SubjectOwner {
+  /** Must equal `subject.tenant`. */
   readonly tenant: string;
+  /** Must equal `subject.subjectId` when it is set. */
   readonly principal?: string | undefined;
+  /** Must equal `subject.kind` when it is set. Leave it out for a workload. */
   readonly principalKind?: 'user' | 'agent' | 'anonymous' | undefined;
 }
 
+/** Rules of the host for Subject records. */
 export interface SubjectRules {
-  /** `auth.subjectLinkKey`, of a host that advertises both the SAML and the SCIM profile: such subjects must have this `keyClass`. */
+  /**
+   * The advertised `auth.subjectLinkKey` of a host with the SAML and the SCIM profile. A `keyClass` must equal it.
+   * Default: any.
+   */
   readonly linkKey?: string;
 }
 
 /**
- * Checks a Subject record as it enters a run record, and returns it with the fields of the interface alone.
+ * Checks a Subject record before it enters a run record. Returns a copy with the fields of the interface only.
  *
- * @throws {TypeError} naming the field that is malformed or disagrees with the owner
- * @throws {AuthError} `run_forbidden` for a chain of actors deeper than four; it is never shortened to fit
+ * @throws {TypeError} for a field that is malformed or disagrees with the owner; the message names the field
+ * @throws {AuthError} `run_forbidden` for a chain of more than four actors; it is never truncated
  * @example
  * const subject = checkedSubject(principal.subject, { tenant: 'acme', principal: principal.id });
  * @see Interface: Subject record (optional `owner.subject`)
@@ -57,7 +67,12 @@ export function checkedSubject(subject: Subject, owner: SubjectOwner, { linkKey 
   return checked;
 }
 
-/** Whether two records are of one subject: an id means nothing without its trust root and its tenant. */
+/**
+ * Returns whether two records are of one subject: issuer, tenant and id are equal.
+ *
+ * @example
+ * isSameSubject(run.owner.subject, principal.subject);
+ */
 export function isSameSubject(one: Subject, other: Subject): boolean {
   return one.issuer === other.issuer && one.subjectId === other.subjectId && one.tenant === other.tenant;
 }
@@ -94,7 +109,7 @@ function checkedChain(subject: Subject, path: string, depth: number): Subject {
   };
 }
 
-/** A pattern by itself would read what is absent as the text `undefined`. */
+/** A pattern alone would match `undefined` as the text `undefined`. */
 function matches(pattern: RegExp, value: unknown): boolean {
   return typeof value === 'string' && pattern.test(value);
 }

@@ -1,11 +1,13 @@
 import { type ApiKeyRecord, checkedApiKeyRecord, type KeyStore } from './key-store.ts';
 
 /**
- * Keys in memory, as a host reads them from its configuration. It answers without a promise.
+ * Makes a store of fixed keys in memory, e.g. from the configuration of a host. It returns candidates without a
+ * promise.
  *
- * @throws {TypeError} naming a record and its field, two records with one id, or two of one key
+ * @throws {TypeError} for a malformed record, a repeated id or a repeated hash
  * @example
- * const keys = memoryKeyStore([{ id: 'key_1', hash: hashApiKey(key), tenant: 'acme', workspaces: 'all', principal: 'p_7f3a', scopes: ['runs:*'], mode: 'live' }]);
+ * const grants = { tenant: 'acme', workspaces: 'all', principal: 'p_7f3a', scopes: ['runs:*'], mode: 'live' } as const;
+ * const keys = memoryKeyStore([{ id: 'key_1', hash: hashApiKey(key), ...grants }]);
  */
 export function memoryKeyStore(records: Iterable<ApiKeyRecord>): KeyStore {
   const byPrefix = new Map<string, readonly ApiKeyRecord[]>();
@@ -24,6 +26,6 @@ export function memoryKeyStore(records: Iterable<ApiKeyRecord>): KeyStore {
   return { candidates: ({ hash }) => byPrefix.get(hash.slice(0, PREFIX_LENGTH)) ?? NONE };
 }
 
-/** The map's own comparison is not constant in time, so it sees a quarter of the hash: 64 bits. */
+/** 64 bits. The lookup in the map is not constant-time, so it must not see the whole hash. */
 const PREFIX_LENGTH = 16;
 const NONE: readonly ApiKeyRecord[] = [];

@@ -2,51 +2,64 @@ import { type ChainHead, entryHash, type StoredEntry } from './chain.ts';
 import { type Checkpoint, checkpointVerifier } from './checkpoint.ts';
 import { type MerkleTree, merkleTree } from './merkle.ts';
 
-/** Where a chain is read from, in the order of its sequence. */
+/** Reads a chain, in the order of its sequence. */
 export interface AuditReader {
+  /** Returns the last entry; undefined for an empty chain. */
   head(): Promise<ChainHead | undefined>;
-  /** Both ends included. */
+  /** Reads the entries from `fromSeq` to `toSeq`, both included. */
   entries(fromSeq: number, toSeq: number): AsyncIterable<StoredEntry>;
-  /** Those that cover any entry from `fromSeq` to `toSeq`, and the last one before them. */
+  /** Returns the checkpoints that cover any entry from `fromSeq` to `toSeq`, and the last one before them. */
   checkpoints(fromSeq: number, toSeq: number): Promise<readonly Checkpoint[]>;
 }
 
-/** What is wrong with a chain, and where. */
+/** A fault of a chain. */
 export interface AuditAnomaly {
+  /** The kind of fault. */
   readonly kind: 'chain-break' | 'hash-mismatch' | 'missing-entry' | 'merkle-mismatch' | 'signature-invalid';
+  /** Sequence number of the entry or checkpoint. */
   readonly atSeq: number;
-  /** Of a `chain-break`; null at the first entry. */
+  /** Of a `chain-break`: the hash of the previous entry; null at the first entry. */
   readonly expectedPrevHash?: string | null;
+  /** Of a `chain-break`: the recorded `prevHash`. */
   readonly actualPrevHash?: string | null;
-  /** Of a `merkle-mismatch` or `signature-invalid`. */
+  /** Of a `merkle-mismatch` or `signature-invalid`: the id of the checkpoint. */
   readonly checkpoint?: string;
 }
 
-/** @see Interface: GET /v1/audit/verify */
+/** The result of verifying a part of a chain. @see Interface: GET /v1/audit/verify */
 export interface AuditVerification {
+  /** First sequence number of the range. */
   readonly fromSeq: number;
+  /** Last sequence number of the range. */
   readonly toSeq: number;
-  /** False exactly when there are anomalies. */
+  /** True when there are no anomalies. */
   readonly chainValid: boolean;
+  /** True when every checkpoint has the right root and a valid signature. */
   readonly checkpointsValid: boolean;
-  /** Those that end within what was asked for. */
+  /** The checkpoints that end within the range. */
   readonly checkpoints: readonly Checkpoint[];
-  /** The first ones, at most a thousand. */
+  /** The first anomalies, at most 1000. */
   readonly anomalies: readonly AuditAnomaly[];
 }
 
 /**
- * Verifies a part of a chain while it is read: every hash, every link, and every checkpoint that covers any of it, with all that the
- * checkpoint covers. It holds no more than one entry and a tree's levels, however long the part is.
+ * Verifies a part of a chain while reading it: every hash, every link, and every checkpoint that covers any of it, with
+ * all entries that the checkpoint covers. Memory is one entry and the levels of a tree, for any length.
  *
- * @param publicKeys of the signer, in base64 (SPKI); former ones, too, while their checkpoints are kept
- * @throws {RangeError} for a range that is none
+ * @throws {RangeError} when `fromSeq` or `toSeq` is not a whole number, is negative, or `fromSeq` is above `toSeq`
  * @example
  * const { chainValid, anomalies } = await verifyAudit(reader, { fromSeq: 1, toSeq: 1_000_000, publicKeys });
  */
 export async function verifyAudit(
   reader: AuditReader,
-  range: { readonly fromSeq: number; readonly toSeq: number; readonly publicKeys: readonly string[] },
+  range: {
+    /** First sequence number, from 0. */
+    readonly fromSeq: number;
+    /** Last sequence number, included. */
+    readonly toSeq: number;
+    /** Public keys of the signer, in base64 (SPKI), with former keys while their checkpoints are stored. */
+    readonly publicKeys: readonly string[];
+  },
 ): Promise<AuditVerification> {
   const { fromSeq, toSeq, publicKeys } = range;
   if (!Number.isSafeInteger(fromSeq) || !Number.isSafeInteger(toSeq) || fromSeq < 0 || toSeq < fromSeq) {
@@ -56,7 +69,7 @@ export async function verifyAudit(
   const asked = covering.filter(({ atSequence }) => atSequence >= fromSeq);
   const before = covering.filter(({ atSequence }) => atSequence < fromSeq).at(-1)?.atSequence ?? 0;
   const head = await reader.head();
-  // What a checkpoint was made of must be there, whatever the head says.
+  // The entries of a checkpoint must exist, even if the head is before them.
   const end = Math.max(Math.min(toSeq, head?.atSequence ?? 0), asked.at(-1)?.atSequence ?? 0);
   const walk = chainWalk(asked, before);
 
@@ -81,7 +94,7 @@ export async function verifyAudit(
 
 const MAX_ANOMALIES = 1000;
 
-/** What is expected next, and what has been found wrong so far. */
+/** The state of a walk along a chain: the expected next entry, and the anomalies so far. */
 function chainWalk(checkpoints: readonly Checkpoint[], before: number) {
   const found: AuditAnomaly[] = [];
   const open = [...checkpoints];
@@ -99,7 +112,7 @@ function chainWalk(checkpoints: readonly Checkpoint[], before: number) {
     anomalies: (): readonly AuditAnomaly[] => found.toSorted((left, right) => left.atSeq - right.atSeq),
     start(first: number, known: StoredEntry | undefined) {
       next = first;
-      // Of an entry before the first that is gone, nothing can be said but that it is gone.
+      // Without the entry before the first, its hash is unknown and the first link cannot be checked.
       previous = first === 1 ? null : known && entryHash(known);
       if (first > 1 && known === undefined) report({ kind: 'missing-entry', atSeq: first - 1 });
     },
@@ -133,7 +146,7 @@ function chainWalk(checkpoints: readonly Checkpoint[], before: number) {
     }
   }
 
-  /** A checkpoint holds for exactly the entries since the one before it. */
+  /** A checkpoint is valid for exactly the entries since the previous checkpoint. */
   function closeAt(sequence: number): void {
     while (open[0] !== undefined && open[0].atSequence <= sequence) {
       const checkpoint = open.shift();

@@ -6,26 +6,29 @@ import { type Jwt, objectClaim, textClaim } from '../jwt/jwt.ts';
 import type { Binding } from '../principal.ts';
 import type { RequestHead } from '../request-head.ts';
 
-/** What a host can hold the sender of a token to. */
+/** The sender constraints that a host can check. */
 export interface SenderConstraints {
-  /** Checks DPoP proofs. Without it a token that is bound to a key cannot be used here. */
+  /** Checks DPoP proofs. Default: a token that is bound to a key is refused. */
   readonly dpop?: DpopVerifier | undefined;
-  /** Finds the client's certificate. Without it a token that is bound to one cannot be used here. */
+  /** Finds the client certificate of a request. Default: a token that is bound to a certificate is refused. */
   readonly certificateOf?: ((request: RequestHead) => { readonly thumbprint: string } | undefined) | undefined;
 }
 
+/** A confirmed sender. */
 export interface Confirmed {
+  /** The proved binding of the token. */
   readonly binding: Binding;
+  /** To be set on the response. */
   readonly headers: Readonly<Record<string, string>>;
-  /** The thumbprint that was proved, in base64url. */
+  /** The proved thumbprint in base64url. */
   readonly thumbprint?: string;
 }
 
 /**
- * Holds the sender of a verified token to what the token is bound to (`cnf`). A token that is bound to nothing is a bearer's,
- * whatever else came with the request; one that is bound to something this host cannot check is refused.
+ * Checks that the sender of a verified token holds the key or certificate to which the token is bound (`cnf`). A token
+ * without `cnf` is a bearer token. A binding that this host cannot check is refused.
  *
- * @throws {AuthError} `sender_constraint_missing`, or what the DPoP verifier throws
+ * @throws {AuthError} `sender_constraint_missing`, or the error of the DPoP verifier
  * @see RFC 7800, section 3.1; RFC 8705, section 3; RFC 9449, sections 7.1 and 7.2
  */
 export async function confirmedSender(

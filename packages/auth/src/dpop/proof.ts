@@ -13,39 +13,52 @@ import type { ReplayStore } from './replay-store.ts';
 import { comparableUri, isSameUri, targetPath } from './request-uri.ts';
 import { publicKeyThumbprint } from './thumbprint.ts';
 
+/** Options of `dpopVerifier`. */
 export interface DpopOptions {
-  /** Where clients reach the host, e.g. `https://svc.example.com`. What a request says of its host is not asked. */
+  /** The origin of the host as clients see it, e.g. `https://svc.example.com`. The `Host` header is not read. */
   readonly origin: string;
+  /** Stores used proofs. */
   readonly replays: ReplayStore;
-  /** Milliseconds since the epoch. */
+  /** Milliseconds since the epoch, e.g. `Date.now`. */
   readonly now: () => number;
-  /** Demands a nonce of the host's in every proof. Default: none is demanded. */
+  /** Nonces of the host, required in every proof. Default: none is required. */
   readonly nonces?: Nonces | undefined;
+  /** Accepted signature algorithms. Default RS256, PS256, ES256, EdDSA and Ed25519. */
   readonly algorithms?: readonly Algorithm[];
-  /** How far `iat` may be from the host's clock, either way. Default 60. */
+  /** Accepted difference between `iat` and the host's clock, either way, in seconds, at most 300. Default 60. */
   readonly windowSeconds?: number;
 }
 
-/** Checks that who presents a token holds the key that it is bound to. */
+/** Checks that the sender of a token holds the key to which the token is bound. */
 export interface DpopVerifier {
+  /** Accepted signature algorithms. */
   readonly algorithms: readonly Algorithm[];
   /**
+   * Verifies the proof of a request.
+   *
    * @param bound the access token, and the thumbprint in its `cnf.jkt`
    * @returns headers for the response
    * @throws {AuthError} `unauthenticated` with a DPoP challenge
    */
   verify(
     request: RequestHead,
-    bound: { readonly token: string; readonly thumbprint: string },
+    bound: {
+      /** The access token. */
+      readonly token: string;
+      /** The thumbprint in `cnf.jkt` of the token. */
+      readonly thumbprint: string;
+    },
   ): Promise<Readonly<Record<string, string>>>;
 }
 
 /**
- * Verifies proofs of possession. Each is good for one request: its method, its URL, its token, now, and once.
+ * Makes a verifier of DPoP proofs. A proof is valid for one request: its method, its URL, its token, the present time,
+ * and once.
  *
- * @throws {TypeError} for an option that cannot be right
+ * @throws {TypeError} when `origin`, `algorithms` or `windowSeconds` is invalid
  * @example
- * const dpop = dpopVerifier({ origin: 'https://svc.example.com', replays: memoryReplayStore({ now: Date.now }), now: Date.now });
+ * const replays = memoryReplayStore({ now: Date.now });
+ * const dpop = dpopVerifier({ origin: 'https://svc.example.com', replays, now: Date.now });
  * @see RFC 9449, sections 4.3, 7.1, 9 and 11.1
  */
 export function dpopVerifier(options: DpopOptions): DpopVerifier {
@@ -138,7 +151,7 @@ export function dpopVerifier(options: DpopOptions): DpopVerifier {
     return new AuthError('unauthenticated', message, undefined, { cause, dpop });
   }
 
-  /** Importing a key costs as much as verifying with it, and a client keeps its key. */
+  /** Caches imported keys: an import costs as much as a verification, and a client keeps its key. */
   function importCache(): (jwk: JsonObject, algorithm: Algorithm, thumbprint: string) => Promise<CryptoKey> {
     const keys = new Map<string, CryptoKey>();
     return async (jwk, algorithm, thumbprint) => {

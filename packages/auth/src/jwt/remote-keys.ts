@@ -2,41 +2,49 @@ import type { KeySource, WantedKey } from './key-set.ts';
 import { usableKeys } from './key-set.ts';
 import { isObject, type JsonObject, parseObject } from './strict-json.ts';
 
+/** Options of `remoteKeys`. */
 export interface RemoteKeysOptions {
-  /** The issuer, whose metadata names the place of its keys. */
+  /** URL of the issuer. Its metadata gives the URL of its keys. */
   readonly issuer: string;
-  /** Where the keys are, when the metadata need not or must not be asked; it may be on another host. */
+  /**
+   * URL of the keys, which may be on another origin. With it the metadata is not fetched. Default: from the metadata.
+   */
   readonly jwksUri?: string | undefined;
-  /** Sends a GET. One that guards what it may reach is right here: an issuer's metadata says where to go next. */
+  /** Sends a GET. Pass a guarded fetch: the metadata of an issuer determines the next URL. */
   readonly fetch: KeyFetch;
-  /** Milliseconds since the epoch. */
+  /** Milliseconds since the epoch, e.g. `Date.now`. */
   readonly now: () => number;
-  /** From 0 to 1, to spread retries. Default `Math.random`. */
+  /** Returns a number from 0 to 1, which spreads retries. Default `Math.random`. */
   readonly random?: () => number;
-  /** How old keys may be. Default 600. */
+  /** Age of keys, in seconds, at which they are fetched again, at least 60. Default 600. */
   readonly maxAgeSeconds?: number;
-  /** How much older they may be while their issuer cannot be reached. Default 0, at most 3600. */
+  /** Further seconds for which keys stay in use while the issuer is unreachable. Default 0, at most 3600. */
   readonly staleSeconds?: number;
-  /** For metadata and keys together. Default 5000. */
+  /** Time limit of fetching metadata and keys together, in milliseconds. Default 5000. */
   readonly timeoutMs?: number;
 }
 
-/** The part of `fetch` that is needed. */
+/** The part of `fetch` that is used. */
 export type KeyFetch = (
   url: string,
   init: {
+    /** Request headers. */
     readonly headers: Readonly<Record<string, string>>;
+    /** Redirects are not followed. */
     readonly redirect: 'manual';
+    /** Aborts at the time limit. */
     readonly signal: AbortSignal;
   },
 ) => Promise<Response>;
 
 /**
- * The keys that an issuer publishes. They are fetched when they are first needed, again in the background before they are too
- * old, and at most every 30 s for a key id that is not among them. While the issuer cannot be reached it is asked at most every
- * 5 s, by one request at a time.
+ * Makes a key source of the keys that an issuer publishes. Keys are fetched at first use, again in the background at 80
+ * % of their maximum age, and at most every 30 s for an unknown key id. While the issuer is unreachable it is queried
+ * at most every 5 s, by one request at a time.
  *
- * @throws {TypeError} for an option that cannot be right
+ * @throws {TypeError} when an option is invalid
+ * @example
+ * const keys = remoteKeys({ issuer: 'https://idp.example.com', fetch: guardedFetch(), now: Date.now });
  * @see RFC 7517, section 5; RFC 8414, section 3; OpenID Connect Discovery 1.0, section 4
  */
 export function remoteKeys(options: RemoteKeysOptions): KeySource {
@@ -67,7 +75,7 @@ export function remoteKeys(options: RemoteKeysOptions): KeySource {
     },
   };
 
-  /** A clock that was set back makes keys old, never young. */
+  /** Returns the age of the keys. After the clock was set back they count as old, never as young. */
   function ageNow(): number {
     const age = known === undefined ? Number.POSITIVE_INFINITY : now() - known.at;
     return age >= 0 ? age : Number.POSITIVE_INFINITY;
@@ -77,7 +85,7 @@ export function remoteKeys(options: RemoteKeysOptions): KeySource {
     return known?.keys.find(wanted);
   }
 
-  /** A key id that is not known may be that of a new key. */
+  /** An unknown key id may be of a new key, so the keys are fetched again. */
   async function findNew(wanted: WantedKey) {
     if (wanted.keyId === undefined || ageNow() < COOL_DOWN_MS || isFailing()) return undefined;
     await refresh().catch(() => undefined);
@@ -133,7 +141,7 @@ const MAX_BYTES = 512 * 1024;
 
 const KEY_URL_RULE = 'an https URL, or an http URL on this machine, without credentials, query or fragment';
 
-/** Keys that came unprotected are anyone's. */
+/** Returns whether keys may be fetched from a URL. Over plain HTTP anyone on the network could replace them. */
 export function isKeyUrl(text: string): boolean {
   if (!/^https?:\/\/[^\s?#@\\]+$/.test(text) || !URL.canParse(text)) return false;
   const { protocol, hostname } = new URL(text);
@@ -152,7 +160,7 @@ async function keysUrlOf(issuer: string, fetch: KeyFetch, signal: AbortSignal): 
   return url;
 }
 
-/** OpenID Connect puts the well-known path behind the issuer's, RFC 8414 before it. */
+/** OpenID Connect puts the well-known path after the issuer's path, RFC 8414 before it. */
 async function metadataOf(issuer: string, fetch: KeyFetch, signal: AbortSignal): Promise<JsonObject> {
   const { origin, pathname } = new URL(issuer);
   const path = pathname.replace(/\/$/, '');

@@ -3,14 +3,17 @@ import type { Jwt } from './jwt.ts';
 import type { KeySource } from './key-set.ts';
 import { verifiesSignature } from './verify-signature.ts';
 
-/** What a token's header is held to, before its signature is looked at. */
+/** The rules for the header of a token. They are checked before its signature. */
 export interface HeaderRules {
   readonly algorithms: readonly Algorithm[];
-  /** In lower case, without `application/`; `undefined` among them admits a token that states no type. */
+  /** Accepted types, in lower case without `application/`. `undefined` accepts a token without a type. */
   readonly types: readonly (string | undefined)[];
 }
 
-/** Why a token is not believed: in words that may be shown, as they tell nothing that its holder does not know. */
+/**
+ * The reason why a token is refused. The message may be shown: it tells nothing that the holder of the token does not
+ * know.
+ */
 export class TokenFault extends Error {
   readonly kind: 'unverified' | 'expired' | 'audience' | 'lifetime' | 'outage';
 
@@ -22,10 +25,10 @@ export class TokenFault extends Error {
 }
 
 /**
- * Verifies the signature of a token by a key that its issuer publishes. The header chooses among what is allowed and brings
- * nothing of its own: a token that carries or points to a key, or asks for an extension, is refused whatever else it says.
+ * Verifies the signature of a token with a key of its issuer. The header chooses among the accepted algorithms and keys
+ * and adds nothing: a token that contains or refers to a key, or requires an extension, is refused.
  *
- * @throws {TokenFault}
+ * @throws {TokenFault} `unverified`, or `outage` when the keys are unavailable
  * @see RFC 8725, sections 3.1 to 3.12
  */
 export async function requireSignature(jwt: Jwt, keys: KeySource, rules: HeaderRules): Promise<void> {
@@ -37,7 +40,7 @@ export async function requireSignature(jwt: Jwt, keys: KeySource, rules: HeaderR
   }
 }
 
-/** The type of a token as it is compared. @see RFC 7515, section 4.1.9 */
+/** Returns the type of a token in the form in which types are compared. @see RFC 7515, section 4.1.9 */
 export function typeOf({ header }: Jwt): string | undefined | null {
   const { typ } = header;
   if (typ === undefined) return undefined;

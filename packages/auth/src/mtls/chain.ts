@@ -1,18 +1,21 @@
 import { X509Certificate } from 'node:crypto';
 import { readCertificate } from './x509.ts';
 
-/** Whether a certificate was issued, directly or through others, by one of some authorities. */
+/** Verifies that an authority issued a certificate, directly or through intermediates. */
 export interface ChainVerifier {
+  /** Returns whether the chain of `leaf` is valid at `now`, in milliseconds since the epoch. */
   verifies(leaf: Uint8Array, issuers: readonly Uint8Array[], now: number): boolean;
 }
 
 /**
- * Verifies chains up to given authorities and no other: signatures, names, periods, and that every issuer may issue. Name and
- * policy constraints are the TLS layer's matter, which has judged the same chain.
+ * Makes a verifier of chains up to the given authorities and no others. It checks signatures, names, validity periods,
+ * and that every issuer may issue. Name and policy constraints are left to the TLS layer, which has verified the same
+ * chain.
  *
  * @param authorities certificates as PEM text or DER bytes
- * @param intermediates known ones, for clients whose chain does not come with them: some releases of Node drop it on a server
- * @throws {TypeError} without authorities, or for one that is no certificate of an authority
+ * @param intermediates known intermediates, for clients whose chain does not reach the host: some releases of Node drop
+ * it
+ * @throws {TypeError} when `authorities` is empty, or an entry is not a CA certificate
  * @see RFC 5280, section 6.1
  */
 export function chainVerifier(

@@ -11,44 +11,57 @@ import { grants, isGrantableScope } from '../scopes.ts';
 import { DELEGATION_HEADER } from './delegation-header.ts';
 import type { DelegationHop } from './identity.ts';
 
+/** The rules for delegation proofs. */
 export interface DelegationRules {
-  /** Hops at the most: a whole number, at least 1. It is what discovery advertises. */
+  /** Longest chain in hops: a whole number, at least 1. Discovery advertises it. */
   readonly maxChainDepth: number;
-  /** Who may vouch for a hop, by exact `iss`. */
-  readonly issuers: readonly { readonly issuer: string; readonly keys: KeySource }[];
-  /** This host, as proofs call it. */
+  /** Issuers that may sign a hop, by exact `iss`, with their keys. */
+  readonly issuers: readonly {
+    /** The exact `iss`. */
+    readonly issuer: string;
+    /** The public keys of the issuer. */
+    readonly keys: KeySource;
+  }[];
+  /** The name of this host in proofs, or several. */
   readonly audience: string | readonly string[];
+  /** Accepted signature algorithms. Default RS256, PS256, ES256, EdDSA and Ed25519. */
   readonly algorithms?: readonly Algorithm[];
-  /** How long a proof without `exp` is good from its `iat`. Default: it is refused. */
+  /** Validity, in seconds from `iat`, of a proof without `exp`. Default: such a proof is refused. */
   readonly lifetimeWithoutExpirySeconds?: number;
 }
 
-/** A proof that holds. It is provenance: it grants nothing by itself. */
+/** A valid proof. It is provenance: it grants nothing by itself. */
 export interface VerifiedDelegation {
-  /** Whom the chain acts for. */
+  /** The subject for which the chain acts. */
   readonly delegator: { readonly issuer: string; readonly subject: string };
-  /** From the first delegate to the one that calls. */
+  /** The delegates, from the first to the caller. */
   readonly hops: readonly (DelegationHop & { readonly issuer: string; readonly scopes: readonly string[] })[];
-  /** What the last hop may use of the delegator's authority. */
+  /** The scopes of the delegator that the last hop may use. */
   readonly scopes: readonly string[];
+  /** The audience of the last hop. */
   readonly audience: string;
-  /** Milliseconds since the epoch. */
+  /** The earliest expiry of the hops, in milliseconds since the epoch. */
   readonly expiresAt: number;
-  /** Tenants that the chain asserts. They are compared, never used. */
+  /** Tenants that the chain asserts. They are compared with the caller's tenant and grant nothing. */
   readonly tenants: readonly string[];
+  /** `sha256:` and the SHA-256 of the proof. */
   readonly proofRef: string;
 }
 
 export interface DelegationVerifier {
   readonly maxChainDepth: number;
-  /** @throws {AuthError} with the closed reason */
+  /**
+   * Verifies a proof at `now`, in milliseconds since the epoch.
+   *
+   * @throws {AuthError} with a closed reason, or {TokenFault}
+   */
   verify(proof: string, now: number): Promise<VerifiedDelegation>;
 }
 
 /**
- * The proof that a request brings.
+ * Returns the proof of a request, if any.
  *
- * @throws {AuthError} `identity_unverified` when there are two
+ * @throws {AuthError} `identity_unverified` for two proofs
  */
 export function presentedProof(request: RequestHead): string | undefined {
   const [proof, ...others] = headerValues(request, DELEGATION_HEADER);
@@ -57,11 +70,11 @@ export function presentedProof(request: RequestHead): string | undefined {
 }
 
 /**
- * Verifies delegation proofs: signed tokens of the type `delegation+jwt`, one inside of the other. In each, an issuer that the host
- * trusts says that the delegate `act.sub` may act for `sub` towards `aud`, within `scope`, until `exp`. The proof of the hop before
- * is the claim `prf`, and its `act` is the `act` inside of this one's.
+ * Makes a verifier of delegation proofs: nested signed tokens of the type `delegation+jwt`. In each, a trusted issuer
+ * states that the delegate `act.sub` may act for `sub` towards `aud`, within `scope`, until `exp`. The claim `prf` is
+ * the proof of the previous hop, whose `act` must equal the nested `act` of this one.
  *
- * @throws {TypeError} for rules that cannot be right
+ * @throws {TypeError} when `maxChainDepth`, `issuers` or `audience` is invalid
  * @see Interface: Workload identity, Delegation rules; RFC 8693, section 4.1
  */
 export function delegationVerifier(rules: DelegationRules): DelegationVerifier {
@@ -98,7 +111,7 @@ export function delegationVerifier(rules: DelegationRules): DelegationVerifier {
     };
   }
 
-  /** From the first hop to the last. Nothing is verified before the chain is known to be short enough. */
+  /** Returns the hops from first to last. No signature is verified before the chain is known to be short enough. */
   function unwrapped(proof: string): readonly [Jwt, ...Jwt[]] {
     const links: Jwt[] = [];
     for (let next: string | undefined = proof; next !== undefined; ) {
@@ -142,7 +155,7 @@ export function delegationVerifier(rules: DelegationRules): DelegationVerifier {
   }
 }
 
-/** All of one delegator, and each naming the hops before it as the hop before names them. */
+/** Checks that every hop has the same delegator and repeats the actors of the previous hop. */
 function requireConsistent(links: readonly Jwt[]): void {
   let before: Jwt | undefined;
   for (const link of links) {
@@ -190,7 +203,7 @@ function requireNarrowing(scopesByHop: readonly (readonly string[])[]): void {
 }
 
 /**
- * Whether scopes stay within others, wildcards included.
+ * Checks that scopes stay within others, wildcards included.
  *
  * @throws {AuthError} `delegation_scope_amplified`
  */

@@ -22,50 +22,66 @@ import {
 import { type WorkloadIdentity, workloadIdentitySchema } from './identity.ts';
 import type { VerifiedIdentity, WorkloadScheme } from './scheme.ts';
 
+/** Options of `workloadLane`. */
 export interface WorkloadLaneOptions extends SenderConstraints {
-  /** What discovery advertises as `schemes`: everything else is refused. */
+  /** The accepted schemes, which discovery advertises as `schemes`. Others are refused. */
   readonly schemes: readonly WorkloadScheme[];
-  /** This host, as identities are minted for it. */
+  /** The name of this host in identities, or several. */
   readonly audience: string | readonly string[];
-  /** The host's policy: which principal a verified identity is. Undefined: none. */
+  /** The policy of the host: returns the principal of a verified identity, or undefined for none. */
   readonly resolve: (identity: PresentedIdentity) => WorkloadBinding | undefined | Promise<WorkloadBinding | undefined>;
-  /** What discovery advertises as `senderConstraint`. Empty, the default: tokens are taken from whoever bears them. */
+  /**
+   * Accepted bindings of an identity to its sender, which discovery advertises as `senderConstraint`. Default empty:
+   * bearer tokens are accepted.
+   */
   readonly senderConstraint?: readonly ('dpop' | 'mtls')[];
+  /** Rules for delegation proofs. Default: a request with a proof is refused. */
   readonly delegation?: DelegationRules;
-  /** How long `resolve` may take. Default 2000. */
+  /** Time limit of `resolve` in milliseconds. Default 2000. */
   readonly resolveTimeoutMs?: number;
-  /** Milliseconds since the epoch. */
+  /** Milliseconds since the epoch, e.g. `Date.now`. */
   readonly now: () => number;
 }
 
+/** A verified identity, for the policy of the host. */
 export interface PresentedIdentity {
-  /** Undefined for a delegator, whom an issuer of delegations vouches for. */
+  /** Undefined for a delegator: an issuer of delegations names it. */
   readonly scheme: WorkloadIdentity['scheme'] | undefined;
+  /** The trust root. */
   readonly issuer: string;
+  /** The subject, in the form of the scheme. */
   readonly subject: string;
 }
 
-/** Who an identity is to the host, and what it may do there. */
+/** The principal of an identity, with its grants. */
 export interface WorkloadBinding {
-  /** Opaque, never personal data. */
+  /** Opaque id of the principal, never personal data. */
   readonly principal: string;
+  /** The stated kind. Default: a workload. */
   readonly principalKind?: 'user' | 'agent' | undefined;
+  /** Opaque id of the tenant. */
   readonly tenant: string;
+  /** Reachable workspaces of the tenant. */
   readonly workspaces: Tenancy['workspaces'];
+  /** Scopes. A segment may be `*`. */
   readonly scopes: readonly string[];
+  /** The data that the principal reaches. */
   readonly mode: Tenancy['mode'];
 }
 
 /**
- * Authenticates workloads, by a token or by the certificate of their connection. The checks run in the interface's order: scheme,
- * proof, binding to the sender, audience, resolution; the first that fails decides the refusal, and an error anywhere is one.
+ * Makes the lane that authenticates workloads, by a token or by the certificate of their connection. The checks run in
+ * the interface's order: scheme, proof, binding to the sender, audience, resolution. The first that fails, also by an
+ * error, refuses the request.
  *
- * With a delegation proof in the header `SVC-Delegation` the principal is whom the proof acts for, held to the scopes that were
- * delegated; the caller becomes its actor.
+ * With a delegation proof in the header `SVC-Delegation` the principal is the delegator, limited to the delegated
+ * scopes; the caller is its actor.
  *
- * @throws {TypeError} for options that cannot be right
+ * @throws {TypeError} when `schemes`, `audience` or `delegation` is invalid
  * @example
- * const lane = workloadLane({ schemes: [jwtSvid({ trustDomains })], audience: 'https://svc.example.com', resolve: findWorkload, now: Date.now });
+ * const schemes = [jwtSvid({ trustDomains })];
+ * const audience = 'https://svc.example.com';
+ * const lane = workloadLane({ schemes, audience, resolve: findWorkload, now: Date.now });
  * @see Interface: Workload identity
  */
 export function workloadLane(options: WorkloadLaneOptions): Lane {
@@ -183,7 +199,7 @@ export function workloadLane(options: WorkloadLaneOptions): Lane {
     }
     const delegator = await resolved({ scheme: undefined, ...delegation.delegator });
     const agrees = delegator.tenant === binding.tenant && delegator.mode === binding.mode;
-    // One refusal for all of them, so that it does not tell whether there is such a tenant.
+    // One refusal for all cases: it must not tell whether a tenant exists.
     if (!agrees || delegation.tenants.some((tenant) => tenant !== binding.tenant)) throw unresolvable();
     for (const { scopes } of delegation.hops) requireWithin(scopes, delegator.scopes);
     const subject: Subject = {
@@ -244,7 +260,10 @@ function partyOf({ principal, principalKind }: WorkloadBinding): ActingParty {
   return { principalId: principal, kind: principalKind ?? 'workload' };
 }
 
-/** The caller by its principal, and who delegated to it before by opaque digests: nobody resolved them. */
+/**
+ * Makes the chain of actors: the caller by its principal, earlier delegates by opaque digests, as they are not
+ * resolved.
+ */
 function actors({ hops }: VerifiedDelegation, caller: WorkloadBinding): Subject {
   const earlier = hops.slice(0, -1).reduce<Subject | undefined>((inner, { subject, issuer }) => {
     const principal = `w_${sha256(JSON.stringify([issuer, subject])).slice(0, 40)}`;
@@ -255,7 +274,7 @@ function actors({ hops }: VerifiedDelegation, caller: WorkloadBinding): Subject 
   return { ...subjectOf(caller, issuer), ...(earlier !== undefined && { actor: earlier }) };
 }
 
-/** The interface's record of what was verified; its schema refuses anything that looks like what was presented. */
+/** Makes the interface's record of a verified identity. Its schema refuses a value that looks like a credential. */
 function recordOf({ identity, sender }: Caller, delegation?: VerifiedDelegation): WorkloadIdentity {
   const { scheme, subject, issuer, audiences } = identity;
   const { binding, thumbprint } = sender;
@@ -283,7 +302,10 @@ function digestOf(thumbprint: string): string {
   return `sha256:${hex}`;
 }
 
-/** What a workload cannot be told from by the answer: an unreachable trust root refuses like a bad signature. */
+/**
+ * Maps a fault to a refusal. An unreachable trust root has the code of a bad signature: the code must not tell them
+ * apart.
+ */
 function refusalOf({ kind, message, cause }: TokenFault): AuthError {
   if (kind === 'audience') return new AuthError('audience_mismatch', `The identity is refused. ${message}`, undefined);
   return unverifiedError(`The identity is refused. ${message}`, cause);
