@@ -38,7 +38,12 @@ export type DecisionReason = 'scope_granted' | 'role_granted' | AuthErrorCode;
  */
 export function authorizationDecided(
   principal: Pick<Principal, 'id' | 'binding' | 'workload'>,
-  asked: { readonly action: string; readonly resource: string },
+  asked: {
+    /** The name of the operation. */
+    readonly action: string;
+    /** The id or tenant-bound id of the resource. */
+    readonly resource: string;
+  },
   decision: Decision,
 ): AuthorizationDecided {
   const reason: DecisionReason = decision.allowed ? (decision.by ?? 'scope_granted') : decision.error.code;

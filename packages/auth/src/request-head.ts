@@ -14,7 +14,10 @@ export interface RequestHead {
   readonly originalUrl?: string | undefined;
   /** Web `Headers`, or a record of header values. */
   readonly headers:
-    | { get(name: string): string | null }
+    | {
+        /** Returns the values of a header, joined; null without one. */
+        get(name: string): string | null;
+      }
     | Readonly<Record<string, string | readonly string[] | undefined>>;
   /** Node's record of headers with repeats. Preferred to `headers`, which has dropped or joined them. */
   readonly headersDistinct?: Readonly<Record<string, readonly string[] | undefined>> | undefined;

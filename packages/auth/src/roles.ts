@@ -124,7 +124,14 @@ export function roleAuthorizer(options: RoleAuthorizerOptions): RoleAuthorizer {
  * ]);
  */
 export function memoryRoleDirectory(
-  assignments: Iterable<RoleAssignment & { readonly principal: string; readonly tenant: string }>,
+  assignments: Iterable<
+    RoleAssignment & {
+      /** Id of the principal. */
+      readonly principal: string;
+      /** Id of the tenant. */
+      readonly tenant: string;
+    }
+  >,
 ): RoleDirectory {
   const held = new Map<string, RoleAssignment[]>();
   for (const { principal, tenant, workspace, role } of assignments) {

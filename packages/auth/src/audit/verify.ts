@@ -71,7 +71,7 @@ export async function verifyAudit(
   const head = await reader.head();
   // The entries of a checkpoint must exist, even if the head is before them.
   const end = Math.max(Math.min(toSeq, head?.atSequence ?? 0), asked.at(-1)?.atSequence ?? 0);
-  const walk = chainWalk(asked, before);
+  const walk = new ChainWalk(asked, before);
 
   const first = Math.max(1, Math.min(before + 1, fromSeq));
   const known = first > 1 ? await firstOf(reader.entries(first - 1, first - 1)) : undefined;
@@ -81,7 +81,7 @@ export async function verifyAudit(
 
   const isSigned = checkpointVerifier(publicKeys);
   for (const checkpoint of asked) if (!(await isSigned(checkpoint))) walk.report(unsigned(checkpoint));
-  const anomalies = walk.anomalies();
+  const { anomalies } = walk;
   return {
     fromSeq,
     toSeq,
@@ -94,71 +94,89 @@ export async function verifyAudit(
 
 const MAX_ANOMALIES = 1000;
 
-/** The state of a walk along a chain: the expected next entry, and the anomalies so far. */
-function chainWalk(checkpoints: readonly Checkpoint[], before: number) {
-  const found: AuditAnomaly[] = [];
-  const open = [...checkpoints];
-  let covered = before;
-  let tree: MerkleTree = merkleTree();
-  let next = 1;
-  let previous: string | null | undefined;
+/** A walk along a chain: the expected next entry, and the anomalies so far. */
+class ChainWalk {
+  readonly #anomalies: AuditAnomaly[] = [];
+  /** Checkpoints whose last entry is still ahead, in order. */
+  readonly #open: Checkpoint[];
+  /** The last entry of the previous checkpoint. */
+  #covered: number;
+  /** The hashes since the previous checkpoint. */
+  #tree: MerkleTree = merkleTree();
+  /** The expected sequence number. */
+  #next = 1;
+  /** The expected `prevHash`; undefined after a gap, where it is unknown. */
+  #previous: string | null | undefined;
 
-  const report = (anomaly: AuditAnomaly) => {
-    if (found.length < MAX_ANOMALIES) found.push(anomaly);
-  };
+  constructor(checkpoints: readonly Checkpoint[], before: number) {
+    this.#open = [...checkpoints];
+    this.#covered = before;
+  }
 
-  return {
-    report,
-    anomalies: (): readonly AuditAnomaly[] => found.toSorted((left, right) => left.atSeq - right.atSeq),
-    start(first: number, known: StoredEntry | undefined) {
-      next = first;
-      // Without the entry before the first, its hash is unknown and the first link cannot be checked.
-      previous = first === 1 ? null : known && entryHash(known);
-      if (first > 1 && known === undefined) report({ kind: 'missing-entry', atSeq: first - 1 });
-    },
-    step(entry: StoredEntry) {
-      const { atSequence, prevHash } = entry;
-      const hash = entryHash(entry);
-      skipTo(atSequence);
-      if (entry.hash !== hash) report({ kind: 'hash-mismatch', atSeq: atSequence });
-      if (previous !== undefined && prevHash !== previous) {
-        report({ kind: 'chain-break', atSeq: atSequence, expectedPrevHash: previous, actualPrevHash: prevHash });
-      }
-      previous = hash;
-      next = atSequence + 1;
-      tree.add(hash);
-      closeAt(atSequence);
-    },
-    end(last: number) {
-      skipTo(last + 1);
-    },
-  };
+  get anomalies(): readonly AuditAnomaly[] {
+    return this.#anomalies.toSorted((left, right) => left.atSeq - right.atSeq);
+  }
 
-  function skipTo(sequence: number): void {
-    if (next < sequence) previous = undefined;
-    for (; next < sequence; next++) {
-      report({ kind: 'missing-entry', atSeq: next });
-      closeAt(next);
-      if (found.length >= MAX_ANOMALIES) {
-        next = sequence;
+  report(anomaly: AuditAnomaly): void {
+    if (this.#anomalies.length < MAX_ANOMALIES) this.#anomalies.push(anomaly);
+  }
+
+  /** @param known the entry before the first */
+  start(first: number, known: StoredEntry | undefined): void {
+    this.#next = first;
+    // Without the entry before the first, its hash is unknown and the first link cannot be checked.
+    this.#previous = first === 1 ? null : known && entryHash(known);
+    if (first > 1 && known === undefined) this.report({ kind: 'missing-entry', atSeq: first - 1 });
+  }
+
+  step(entry: StoredEntry): void {
+    const { atSequence, prevHash } = entry;
+    const hash = entryHash(entry);
+    this.#skipTo(atSequence);
+    if (entry.hash !== hash) this.report({ kind: 'hash-mismatch', atSeq: atSequence });
+    const expectedPrevHash = this.#previous;
+    if (expectedPrevHash !== undefined && prevHash !== expectedPrevHash) {
+      this.report({ kind: 'chain-break', atSeq: atSequence, expectedPrevHash, actualPrevHash: prevHash });
+    }
+    this.#previous = hash;
+    this.#next = atSequence + 1;
+    this.#tree.add(hash);
+    this.#closeAt(atSequence);
+  }
+
+  end(last: number): void {
+    this.#skipTo(last + 1);
+  }
+
+  #skipTo(sequence: number): void {
+    if (this.#next < sequence) this.#previous = undefined;
+    for (; this.#next < sequence; this.#next++) {
+      this.report({ kind: 'missing-entry', atSeq: this.#next });
+      this.#closeAt(this.#next);
+      if (this.#anomalies.length >= MAX_ANOMALIES) {
+        this.#next = sequence;
         break;
       }
     }
   }
 
   /** A checkpoint is valid for exactly the entries since the previous checkpoint. */
-  function closeAt(sequence: number): void {
-    while (open[0] !== undefined && open[0].atSequence <= sequence) {
-      const checkpoint = open.shift();
-      if (checkpoint === undefined) return;
-      const { atSequence, merkleRoot } = checkpoint;
-      const isWhole = atSequence > covered && tree.size === atSequence - covered;
-      if (!isWhole || tree.root() !== merkleRoot) {
-        report({ kind: 'merkle-mismatch', atSeq: atSequence, checkpoint: checkpoint.checkpoint });
+  #closeAt(sequence: number): void {
+    for (let due = this.#due(sequence); due !== undefined; due = this.#due(sequence)) {
+      const { atSequence, merkleRoot, checkpoint } = due;
+      const isWhole = atSequence > this.#covered && this.#tree.size === atSequence - this.#covered;
+      if (!isWhole || this.#tree.root() !== merkleRoot) {
+        this.report({ kind: 'merkle-mismatch', atSeq: atSequence, checkpoint });
       }
-      covered = atSequence;
-      tree = merkleTree();
+      this.#covered = atSequence;
+      this.#tree = merkleTree();
     }
+  }
+
+  /** Removes and returns the next checkpoint that ends at `sequence` or before. */
+  #due(sequence: number): Checkpoint | undefined {
+    const [next] = this.#open;
+    return next !== undefined && next.atSequence <= sequence ? this.#open.shift() : undefined;
   }
 }
 

@@ -11,7 +11,14 @@ export interface SenderConstraints {
   /** Checks DPoP proofs. Default: a token that is bound to a key is refused. */
   readonly dpop?: DpopVerifier | undefined;
   /** Finds the client certificate of a request. Default: a token that is bound to a certificate is refused. */
-  readonly certificateOf?: ((request: RequestHead) => { readonly thumbprint: string } | undefined) | undefined;
+  readonly certificateOf?:
+    | ((request: RequestHead) =>
+        | {
+            /** SHA-256 of the certificate in base64url. */
+            readonly thumbprint: string;
+          }
+        | undefined)
+    | undefined;
 }
 
 /** A confirmed sender. */

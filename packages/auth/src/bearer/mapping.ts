@@ -17,7 +17,13 @@ export interface ClaimMapping {
 }
 
 /** The name of a claim, the path to a nested claim, or a fixed value for every token of the issuer. */
-export type ClaimSource = string | readonly string[] | { readonly value: string | readonly string[] };
+export type ClaimSource =
+  | string
+  | readonly string[]
+  | {
+      /** The fixed value. */
+      readonly value: string | readonly string[];
+    };
 
 /**
  * Reads the grants of a verified token. A missing or malformed claim grants nothing. A wildcard scope in a token is

@@ -1,5 +1,5 @@
-import type { KeySource, WantedKey } from './key-set.ts';
-import { usableKeys } from './key-set.ts';
+import type { CryptoKey } from 'jose';
+import { type KeySource, usableKeys, type WantedKey } from './key-set.ts';
 import { isObject, type JsonObject, parseObject } from './strict-json.ts';
 
 /** Options of `remoteKeys`. */
@@ -48,91 +48,100 @@ export type KeyFetch = (
  * @see RFC 7517, section 5; RFC 8414, section 3; OpenID Connect Discovery 1.0, section 4
  */
 export function remoteKeys(options: RemoteKeysOptions): KeySource {
-  const {
-    issuer,
-    jwksUri,
-    now,
-    random = Math.random,
-    maxAgeSeconds = 600,
-    staleSeconds = 0,
-    timeoutMs = 5000,
-  } = options;
+  const { issuer, jwksUri, maxAgeSeconds = 600, staleSeconds = 0 } = options;
   if (!isKeyUrl(issuer)) throw new TypeError(`remoteKeys: issuer must be ${KEY_URL_RULE}.`);
   if (jwksUri !== undefined && !isKeyUrl(jwksUri)) throw new TypeError(`remoteKeys: jwksUri must be ${KEY_URL_RULE}.`);
   if (!(maxAgeSeconds >= 60)) throw new TypeError('remoteKeys: maxAgeSeconds must be at least 60.');
   if (!(staleSeconds >= 0 && staleSeconds <= 3600)) throw new TypeError('remoteKeys: staleSeconds must be 0 to 3600.');
+  const keys = new RemoteKeys(options, maxAgeSeconds * 1000, staleSeconds * 1000);
+  return { find: (wanted) => keys.find(wanted) };
+}
 
-  let known: { readonly keys: KeySource; readonly at: number } | undefined;
-  let pending: Promise<void> | undefined;
-  let failure: { readonly cause: unknown; readonly until: number } | undefined;
+class RemoteKeys {
+  readonly #options: RemoteKeysOptions;
+  readonly #maxAgeMs: number;
+  readonly #staleMs: number;
+  /** The keys of the last successful fetch, and its time. */
+  #known: { readonly keys: KeySource; readonly at: number } | undefined;
+  /** The fetch under way, which all callers share. */
+  #pending: Promise<void> | undefined;
+  /** The last failed fetch. No other is tried before `until`. */
+  #failure: { readonly cause: unknown; readonly until: number } | undefined;
 
-  return {
-    async find(wanted) {
-      const age = ageNow();
-      if (age > maxAgeSeconds * 1000) await refreshed(age);
-      else if (age > maxAgeSeconds * 800) inBackground();
-      return (await findKnown(wanted)) ?? (await findNew(wanted));
-    },
-  };
+  constructor(options: RemoteKeysOptions, maxAgeMs: number, staleMs: number) {
+    this.#options = options;
+    this.#maxAgeMs = maxAgeMs;
+    this.#staleMs = staleMs;
+  }
 
-  /** Returns the age of the keys. After the clock was set back they count as old, never as young. */
-  function ageNow(): number {
-    const age = known === undefined ? Number.POSITIVE_INFINITY : now() - known.at;
+  async find(wanted: WantedKey): Promise<CryptoKey | undefined> {
+    const age = this.#age();
+    if (age > this.#maxAgeMs) await this.#refreshOrStale(age);
+    else if (age > this.#maxAgeMs * 0.8) this.#refreshInBackground();
+    return (await this.#findKnown(wanted)) ?? (await this.#findNew(wanted));
+  }
+
+  /** Returns the age of the keys in ms. After the clock was set back they count as old, never as young. */
+  #age(): number {
+    const age = this.#known === undefined ? Number.POSITIVE_INFINITY : this.#options.now() - this.#known.at;
     return age >= 0 ? age : Number.POSITIVE_INFINITY;
   }
 
-  function findKnown(wanted: WantedKey) {
-    return known?.keys.find(wanted);
+  #findKnown(wanted: WantedKey): ReturnType<KeySource['find']> {
+    return this.#known?.keys.find(wanted);
   }
 
   /** An unknown key id may be of a new key, so the keys are fetched again. */
-  async function findNew(wanted: WantedKey) {
-    if (wanted.keyId === undefined || ageNow() < COOL_DOWN_MS || isFailing()) return undefined;
-    await refresh().catch(() => undefined);
-    return findKnown(wanted);
+  async #findNew(wanted: WantedKey): Promise<CryptoKey | undefined> {
+    if (wanted.keyId === undefined || this.#age() < COOL_DOWN_MS || this.#isFailing()) return undefined;
+    await this.#refresh().catch(() => undefined);
+    return this.#findKnown(wanted);
   }
 
-  async function refreshed(age: number): Promise<void> {
+  /** A failure is an outage only when the keys are also too old to stay in use. */
+  async #refreshOrStale(age: number): Promise<void> {
     try {
-      await refresh();
+      await this.#refresh();
     } catch (cause) {
-      if (age > (maxAgeSeconds + staleSeconds) * 1000) throw cause;
+      if (age > this.#maxAgeMs + this.#staleMs) throw cause;
     }
   }
 
-  function inBackground(): void {
-    if (!isFailing()) refresh().catch(() => undefined);
+  #refreshInBackground(): void {
+    if (!this.#isFailing()) this.#refresh().catch(() => undefined);
   }
 
-  function isFailing(): boolean {
-    const wait = failure === undefined ? 0 : failure.until - now();
+  #isFailing(): boolean {
+    const wait = this.#failure === undefined ? 0 : this.#failure.until - this.#options.now();
     return wait > 0 && wait <= 2 * FAILURE_COOL_DOWN_MS;
   }
 
-  function refresh(): Promise<void> {
-    if (isFailing()) return Promise.reject(failure?.cause);
-    pending ??= fetched().finally(() => {
-      pending = undefined;
+  #refresh(): Promise<void> {
+    if (this.#isFailing()) return Promise.reject(this.#failure?.cause);
+    this.#pending ??= this.#fetchKeys().finally(() => {
+      this.#pending = undefined;
     });
-    return pending;
+    return this.#pending;
   }
 
-  async function fetched(): Promise<void> {
+  async #fetchKeys(): Promise<void> {
+    const { now, random = Math.random } = this.#options;
     try {
-      const signal = AbortSignal.timeout(timeoutMs);
-      const url = jwksUri ?? (await keysUrlOf(issuer, options.fetch, signal));
-      const keys = usableKeys(await getJson(url, options.fetch, signal));
-      if (keys === undefined)
-        throw new Error(
-          'The key set of the issuer must be 1 to 100 JWKs, at least one of them a public signature key.',
-        );
-      known = { keys, at: now() };
-      failure = undefined;
+      this.#known = { keys: await publishedKeys(this.#options), at: now() };
+      this.#failure = undefined;
     } catch (cause) {
-      failure = { cause, until: now() + FAILURE_COOL_DOWN_MS * (0.8 + 0.4 * random()) };
+      this.#failure = { cause, until: now() + FAILURE_COOL_DOWN_MS * (0.8 + 0.4 * random()) };
       throw cause;
     }
   }
+}
+
+async function publishedKeys({ issuer, jwksUri, fetch, timeoutMs = 5000 }: RemoteKeysOptions): Promise<KeySource> {
+  const signal = AbortSignal.timeout(timeoutMs);
+  const url = jwksUri ?? (await keysUrlOf(issuer, fetch, signal));
+  const keys = usableKeys(await getJson(url, fetch, signal));
+  if (keys !== undefined) return keys;
+  throw new Error('The key set of the issuer must be 1 to 100 JWKs, at least one of them a public signature key.');
 }
 
 const COOL_DOWN_MS = 30_000;

@@ -84,75 +84,63 @@ export function delegationVerifier(rules: DelegationRules): DelegationVerifier {
   }
   const keysOf = new Map(rules.issuers.map(({ issuer, keys }) => [issuer, keys]));
   const ours = [rules.audience].flat();
-  if (keysOf.size === 0 || ours.length === 0)
+  if (keysOf.size === 0 || ours.length === 0) {
     throw new TypeError('workloadLane: delegation.issuers and delegation.audience must not be empty.');
+  }
 
   return { maxChainDepth, verify };
 
   async function verify(proof: string, now: number): Promise<VerifiedDelegation> {
-    const links = unwrapped(proof);
+    const links = unwrapped(proof, maxChainDepth);
     for (const link of links) await requireIssued(link);
     requireConsistent(links);
-    const [first] = links;
     const hops = links.map(hopOf);
-    requireAcyclic([requireText(first.claims, 'sub'), ...hops.map(({ subject }) => subject)]);
+    const [{ claims }] = links;
+    const delegator = { issuer: requireText(claims, 'iss'), subject: requireText(claims, 'sub') };
+    requireAcyclic([delegator.subject, ...hops.map(({ subject }) => subject)]);
     requireNarrowing(hops.map(({ scopes }) => scopes));
-    const audience = links.map(audienceOf).at(-1) ?? '';
-    const expiresAt = Math.min(...links.map(({ claims }) => expiryOf(claims)));
+    const audience = links.map((link) => audienceOf(link, ours)).at(-1) ?? '';
+    const expiresAt = Math.min(...links.map((link) => expiryOf(link.claims, lifetimeWithoutExpirySeconds)));
     if (!(now < expiresAt)) throw new AuthError('delegation_expired', 'The delegation proof has expired.', undefined);
     return {
-      delegator: { issuer: requireText(first.claims, 'iss'), subject: requireText(first.claims, 'sub') },
+      delegator,
       hops,
       scopes: hops.at(-1)?.scopes ?? [],
       audience,
       expiresAt,
-      tenants: links.map(({ claims }) => textClaim(claims, 'svc_tenant')).filter((tenant) => tenant !== undefined),
+      tenants: tenantsOf(links),
       proofRef: `sha256:${sha256(proof)}`,
     };
   }
 
-  /** Returns the hops from first to last. No signature is verified before the chain is known to be short enough. */
-  function unwrapped(proof: string): readonly [Jwt, ...Jwt[]] {
-    const links: Jwt[] = [];
-    for (let next: string | undefined = proof; next !== undefined; ) {
-      if (links.length === maxChainDepth) {
-        const message = `The delegation chain is longer than the ${maxChainDepth} hops that this host accepts.`;
-        throw new AuthError('delegation_chain_too_long', message, undefined);
-      }
-      const link = readJwt(next);
-      if (link === undefined) throw unverified('The delegation proof must be a signed JWT.');
-      if (Object.hasOwn(link.claims, 'prf') && textClaim(link.claims, 'prf') === undefined) {
-        throw unverified('The proof of the previous hop (prf) must be a signed JWT.');
-      }
-      links.unshift(link);
-      next = textClaim(link.claims, 'prf');
-    }
-    const [first, ...others] = links;
-    if (first === undefined) throw unverified('The delegation proof is empty.');
-    return [first, ...others];
-  }
-
   async function requireIssued(link: Jwt): Promise<void> {
     const keys = keysOf.get(textClaim(link.claims, 'iss') ?? '');
-    if (keys === undefined)
+    if (keys === undefined) {
       throw unverified('A hop of the delegation proof has an issuer (iss) that this host does not trust.');
+    }
     await requireSignature(link, keys, { algorithms, types: ['delegation+jwt'] });
   }
+}
 
-  function audienceOf({ claims }: Jwt): string {
-    const [audience, ...others] = audiencesOf(claims);
-    if (audience !== undefined && others.length === 0 && ours.includes(audience)) return audience;
-    throw new TokenFault('audience', 'The audience (aud) of each hop of the delegation proof must be this host.');
+/** Returns the hops from first to last. No signature is verified before the chain is known to be short enough. */
+function unwrapped(proof: string, maxChainDepth: number): readonly [Jwt, ...Jwt[]] {
+  const links: Jwt[] = [];
+  for (let next: string | undefined = proof; next !== undefined; ) {
+    if (links.length === maxChainDepth) {
+      const message = `The delegation chain is longer than the ${maxChainDepth} hops that this host accepts.`;
+      throw new AuthError('delegation_chain_too_long', message, undefined);
+    }
+    const link = readJwt(next);
+    if (link === undefined) throw unverified('The delegation proof must be a signed JWT.');
+    if (Object.hasOwn(link.claims, 'prf') && textClaim(link.claims, 'prf') === undefined) {
+      throw unverified('The proof of the previous hop (prf) must be a signed JWT.');
+    }
+    links.unshift(link);
+    next = textClaim(link.claims, 'prf');
   }
-
-  function expiryOf(claims: JsonObject): number {
-    const { exp, iat } = claims;
-    if (typeof exp === 'number' && Number.isSafeInteger(exp)) return exp * 1000;
-    const bounded = exp === undefined && typeof iat === 'number' && Number.isSafeInteger(iat);
-    if (bounded && lifetimeWithoutExpirySeconds !== undefined) return (iat + lifetimeWithoutExpirySeconds) * 1000;
-    const message = 'Each hop of the delegation proof must have an expiry (exp).';
-    throw new AuthError('delegation_expired', message, undefined);
-  }
+  const [first, ...others] = links;
+  if (first === undefined) throw unverified('The delegation proof is empty.');
+  return [first, ...others];
 }
 
 /** Checks that every hop has the same delegator and repeats the actors of the previous hop. */
@@ -200,6 +188,25 @@ function requireNarrowing(scopesByHop: readonly (readonly string[])[]): void {
     const before = scopesByHop[index - 1];
     if (before !== undefined) requireWithin(scopes, before);
   }
+}
+
+function audienceOf({ claims }: Jwt, ours: readonly string[]): string {
+  const [audience, ...others] = audiencesOf(claims);
+  if (audience !== undefined && others.length === 0 && ours.includes(audience)) return audience;
+  throw new TokenFault('audience', 'The audience (aud) of each hop of the delegation proof must be this host.');
+}
+
+/** Returns the expiry in milliseconds since the epoch. */
+function expiryOf({ exp, iat }: JsonObject, secondsWithoutExpiry: number | undefined): number {
+  if (typeof exp === 'number' && Number.isSafeInteger(exp)) return exp * 1000;
+  const bounded = exp === undefined && typeof iat === 'number' && Number.isSafeInteger(iat);
+  if (bounded && secondsWithoutExpiry !== undefined) return (iat + secondsWithoutExpiry) * 1000;
+  const message = 'Each hop of the delegation proof must have an expiry (exp).';
+  throw new AuthError('delegation_expired', message, undefined);
+}
+
+function tenantsOf(links: readonly Jwt[]): readonly string[] {
+  return links.map(({ claims }) => textClaim(claims, 'svc_tenant')).filter((tenant) => tenant !== undefined);
 }
 
 /**
