@@ -50,7 +50,7 @@ export async function ed25519Signer(privateKey: string | Uint8Array): Promise<Ch
       sign: async (bytes) => new Uint8Array(await crypto.subtle.sign(ED25519, key, bytes.slice())),
     };
   } catch (cause) {
-    throw new TypeError(PRIVATE_KEY_RULE, { cause });
+    throw new TypeError(`${KEY_RULE} ${KEY_REMEDY}`, { cause });
   }
 }
 
@@ -80,8 +80,8 @@ export function checkpointVerifier(publicKeys: readonly string[]): (checkpoint: 
 
 const ED25519 = 'Ed25519';
 
-const PRIVATE_KEY_RULE =
-  'ed25519Signer: privateKey must be an Ed25519 private key, PKCS #8 in PEM or DER. Generate one with `openssl genpkey -algorithm ed25519`.';
+const KEY_RULE = 'ed25519Signer: privateKey must be an Ed25519 private key, PKCS #8 in PEM or DER.';
+const KEY_REMEDY = 'Generate one with `openssl genpkey -algorithm ed25519`.';
 
 /** The bytes before the 32 bytes of every Ed25519 public key. @see RFC 8410, section 4 */
 const SPKI_PREFIX = [0x30, 0x2a, 0x30, 0x05, 0x06, 0x03, 0x2b, 0x65, 0x70, 0x03, 0x21, 0x00];

@@ -118,9 +118,9 @@ function requireApart(entries: readonly ResolvedIssuer[]): void {
     for (const other of entries.slice(index + 1)) {
       const named = one.principalOf !== undefined && other.principalOf !== undefined;
       if (one.issuer === other.issuer || named || !mayMeet(one.tenants, other.tenants)) continue;
-      throw new TypeError(
-        `bearerLane: issuers ${one.issuer} and ${other.issuer} may speak for one tenant. Set disjoint tenants, or principalOf in both.`,
-      );
+      const pair = `${one.issuer} and ${other.issuer}`;
+      const remedy = 'Set disjoint tenants, or principalOf in both.';
+      throw new TypeError(`bearerLane: issuers ${pair} may speak for one tenant. ${remedy}`);
     }
   }
 }

@@ -151,7 +151,7 @@ function principalOf({ claims }: Jwt, issuer: ResolvedIssuer): Omit<Principal, '
   };
 }
 
-/** Makes the chain of actors for whom the issuer vouches. Provenance: it grants nothing. @see RFC 8693, section 4.1 */
+/** Makes the chain of actors that the issuer asserts. Provenance: it grants nothing. @see RFC 8693, section 4.1 */
 function actorOf(act: JsonObject, issuer: ResolvedIssuer, tenant: string, lane: string, depth: number): Subject {
   const earlier = objectClaim(act, 'act');
   return {

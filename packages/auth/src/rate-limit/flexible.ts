@@ -86,7 +86,8 @@ export function flexibleRateLimiter(limiter: FlexibleLimiter, options: FlexibleR
 
   function exceeded({ msBeforeNext }: FlexibleResult): RateDecision {
     const retryAfterSeconds = Math.max(1, Math.ceil(msBeforeNext / 1000));
-    const message = `The limit of ${limit} requests in ${windowSeconds} s is used up. Try again in ${retryAfterSeconds} s.`;
+    const limited = `The limit of ${limit} requests in ${windowSeconds} s is used up.`;
+    const message = `${limited} Try again in ${retryAfterSeconds} s.`;
     const details = { window: windowSeconds, limit, current: limit, retryAfterSeconds };
     return { allowed: false, error: new AuthError('rate_limited', message, details) };
   }

@@ -72,7 +72,8 @@ export function memoryRateLimiter(options: MemoryRateLimiterOptions): RateLimite
   function exceeded(used: number): AuthError<'rate_limited'> {
     const waitMs = (used + 1 - limit) * msPerRequest;
     const retryAfterSeconds = Math.max(1, Math.ceil(waitMs / 1000));
-    const message = `The limit of ${limit} requests in ${windowSeconds} s is used up. Try again in ${retryAfterSeconds} s.`;
+    const limited = `The limit of ${limit} requests in ${windowSeconds} s is used up.`;
+    const message = `${limited} Try again in ${retryAfterSeconds} s.`;
     const current = Math.min(limit, Math.ceil(used));
     return new AuthError('rate_limited', message, { window: windowSeconds, limit, current, retryAfterSeconds });
   }
