@@ -13,19 +13,19 @@ const mint = () =>
 describe(
   covers('runs.anonymous.id-host-minted', 'runs.anonymous.id-single-use', 'runs.anonymous.id-not-resolvable'),
   () => {
-    test('an id is 128 random bits and nothing else', () => {
+    test('makes an id of 128 random bits only', () => {
       const ids = new Set(Array.from({ length: 1000 }, () => mint().id));
       expect(ids.size).toBe(1000);
       for (const id of ids) expect(id).toMatch(/^anon_[0-9a-f]{32}$/);
     });
 
-    test('nothing else of the actor tells two sessions of one surface apart or together', () => {
+    test('gives two sessions of one surface equal actors, except for their ids', () => {
       const [one, other] = [mint(), mint()];
       const withoutId = (actor: typeof one) => JSON.stringify(actor).replaceAll(actor.id, '');
       expect(withoutId(one)).toBe(withoutId(other));
     });
 
-    test('its subject can stand in a run record', () => {
+    test('makes a subject that passes checkedSubject', () => {
       const { id, kind, subject } = mint();
       expect(checkedSubject(subject, { tenant: 'acme', principal: id, principalKind: kind })).toEqual(subject);
     });
@@ -33,13 +33,13 @@ describe(
 );
 
 describe(covers('runs.anonymous.id-not-from-caller'), () => {
-  test('it depends on the random source alone, which must give what was asked for', () => {
+  test('rejects a random source with another number of bytes', () => {
     expect(() => anonymousActor({ tenancy, issuer: 'urn:x', randomBytes: () => new Uint8Array(3) })).toThrow(TypeError);
   });
 });
 
 describe(covers('runs.anonymous.default-deny', 'runs.anonymous.no-role'), () => {
-  test.each(SCOPES)('it may not %s', (scope) => {
+  test.each(SCOPES)('an anonymous actor may not %s', (scope) => {
     expect(authorize(mint(), scope).allowed).toBe(false);
   });
 

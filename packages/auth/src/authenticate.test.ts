@@ -23,7 +23,7 @@ const lane = (name: string, authenticate: Lane['authenticate']): Lane => ({ name
 const request = { headers: { authorization: 'Bearer abc' } };
 
 describe('authenticator', () => {
-  test('asks the lanes in their order, and only until one answers', async () => {
+  test('asks the lanes in order until one answers', async () => {
     const asked: string[] = [];
     const asking = (name: string, outcome: AuthOutcome | undefined) =>
       lane(name, () => {
@@ -35,7 +35,7 @@ describe('authenticator', () => {
     expect(asked).toEqual(['a', 'b']);
   });
 
-  test('hands the credential to each lane', async () => {
+  test('passes the credential to each lane', async () => {
     const seen: unknown[] = [];
     const watching = lane('a', (_request, credential) => {
       seen.push(credential);
@@ -46,12 +46,12 @@ describe('authenticator', () => {
     expect(seen).toEqual([{ scheme: 'bearer', token: 'abc' }, undefined]);
   });
 
-  test('needs lanes, with different names', () => {
+  test('rejects an empty list of lanes and repeated names', () => {
     expect(() => authenticator({ lanes: [] })).toThrow(TypeError);
     expect(() => authenticator({ lanes: [lane('a', () => passed), lane('a', () => passed)] })).toThrow(TypeError);
   });
 
-  test('is not changed by what happens to the list that it was given', async () => {
+  test('copies the given list of lanes', async () => {
     const lanes = [lane('a', () => refused)];
     const auth = authenticator({ lanes });
     lanes.unshift(lane('b', () => passed));
@@ -76,13 +76,13 @@ describe(covers('auth.models.no-fall-through'), () => {
     },
   );
 
-  test('a refusal that a lane throws keeps its code', async () => {
+  test('keeps the code of a refusal that a lane throws', async () => {
     const revoking = lane('strict', () => fail(new AuthError('key_revoked', 'Revoked.', undefined)));
     const outcome = await authenticator({ lanes: [revoking, open] }).authenticate(request);
     expect(outcome).toMatchObject({ kind: 'refused', error: { code: 'key_revoked' } });
   });
 
-  test('a malformed header is refused although a lane would take anything', async () => {
+  test('refuses a malformed header before any lane is asked', async () => {
     const malformed = { headers: { authorization: 'Bearer a, Bearer b' } };
     expect(await authenticator({ lanes: [open] }).authenticate(malformed)).toMatchObject({
       error: { code: 'unauthenticated', status: 401 },
@@ -93,7 +93,7 @@ describe(covers('auth.models.no-fall-through'), () => {
 describe(covers('auth.api-key.missing-or-malformed-401'), () => {
   const nobody = authenticator({ lanes: [lane('a', () => undefined)] });
 
-  test('without a credential the challenge names no error', async () => {
+  test('sends a challenge without an error when there is no credential', async () => {
     const outcome = await nobody.authenticate({ headers: new Headers() });
     expect(outcome).toMatchObject({
       kind: 'refused',
@@ -101,18 +101,18 @@ describe(covers('auth.api-key.missing-or-malformed-401'), () => {
     });
   });
 
-  test('a credential of a scheme that no lane knows is refused', async () => {
+  test('refuses a credential of a scheme that no lane accepts', async () => {
     const outcome = await nobody.authenticate({ headers: { authorization: 'Basic dXNlcjpwYXNz' } });
     expect(outcome).toMatchObject({ error: { status: 401, headers: { 'www-authenticate': 'Bearer' } } });
   });
 
-  test('a malformed one is told to be invalid', async () => {
+  test('sends the error invalid_token for a malformed credential', async () => {
     const outcome = await nobody.authenticate({ headers: { authorization: 'Bearer' } });
     expect(outcome).toMatchObject({ error: { headers: { 'www-authenticate': 'Bearer error="invalid_token"' } } });
   });
 });
 
-describe('what cannot be judged is refused', () => {
+describe('errors while judging are refusals', () => {
   test.each([
     'true',
     '{}',
@@ -139,7 +139,7 @@ describe('what cannot be judged is refused', () => {
     expect(outcome.kind).toBe('refused');
   });
 
-  test('the cause is kept for the host, and not told', async () => {
+  test('keeps the cause for the host and out of the message', async () => {
     const outcome = await authenticator({ lanes: [lane('a', () => fail(new Error('db at 10.0.0.7')))] }).authenticate(
       request,
     );
@@ -148,7 +148,7 @@ describe('what cannot be judged is refused', () => {
   });
 });
 
-test('for any lanes, the first that answers decides, and any failure before it refuses', async () => {
+test('lets the first lane that answers decide, and refuses on a failure before it, for any lanes', async () => {
   const behaviour = fc.constantFrom('skip', 'pass', 'refuse', 'throw', 'reject');
   const act: Record<string, Lane['authenticate']> = {
     skip: () => undefined,

@@ -5,35 +5,39 @@ import type { RateLimiter } from './rate-limit/limiter.ts';
 import { headerValues, type RequestHead } from './request-head.ts';
 import { DELEGATION_HEADER } from './workload/delegation-header.ts';
 
+/** Authenticates requests. Made by `authenticator`. */
 export interface Authenticator {
-  /** Never rejects: what cannot be judged is refused. */
+  /** Returns the principal of a request, or a refusal. It never rejects: an error while judging is a refusal. */
   authenticate(request: RequestHead): Promise<AuthOutcome>;
 }
 
+/** Options of `authenticator`. */
 export interface AuthenticatorOptions {
-  /** In the order in which they are asked; no two of one name. */
+  /** Lanes in the order in which they are asked. Their names are distinct. */
   readonly lanes: readonly Lane[];
-  /** Counts refused requests by client address. Default: they are not limited. */
+  /** Limits the refused requests of each client address. Default: no limit. */
   readonly refusals?: RefusalLimit;
-  /** URL of the RFC 9728 metadata, which every 401 then names. For a host that takes tokens. */
+  /** URL of the RFC 9728 metadata, sent with every 401. For a host that accepts tokens. Default: not sent. */
   readonly resourceMetadata?: string;
 }
 
+/** A limit on the refused requests of one client. */
 export interface RefusalLimit {
+  /** Counts the refusals of each client. */
   readonly limiter: RateLimiter;
-  /** The key to count a client by, as `clientAddress` gives it. Undefined: the client is not limited. */
+  /** Returns the key by which a client is counted, as `clientAddress` does. Undefined: the client is not limited. */
   readonly clientOf: (request: RequestHead) => string | undefined;
 }
 
 /**
- * Asks the lanes in the order given; the first that knows the credential decides, and its refusal is final. A malformed
- * `Authorization` header is refused before any lane is asked.
+ * Makes an authenticator. It asks the lanes in order; the first lane that recognises the credential decides, and its
+ * refusal is final. A malformed `Authorization` header is refused before any lane is asked.
  *
- * With `refusals`, each refused request counts against its client's address. A client that has used them up is answered 429
- * instead of 401, and before a signature is verified for it. An API key costs next to nothing to judge, so a valid one is never
- * refused for what others did from its address.
+ * With `refusals`, each refused request counts against the address of its client. A client over the limit gets 429
+ * instead of 401, and the host verifies no signature for it. An API key costs next to nothing to judge, so the limit
+ * never refuses a valid key: other clients at the same address cannot lock it out.
  *
- * @throws {TypeError} without lanes, with two of one name, or for a `resourceMetadata` that is no URL
+ * @throws {TypeError} when `lanes` is empty or has a name twice, or when `resourceMetadata` is not a URL
  * @example
  * const auth = authenticator({ lanes: [apiKeyLane({ keys, now: Date.now })] });
  * const outcome = await auth.authenticate(request);
@@ -43,12 +47,12 @@ export interface RefusalLimit {
 export function authenticator(options: AuthenticatorOptions): Authenticator {
   const { refusals, resourceMetadata } = options;
   const lanes = [...options.lanes];
-  if (lanes.length === 0) throw new TypeError('authenticator: give at least one lane; without one nobody can call.');
+  if (lanes.length === 0) throw new TypeError('authenticator: lanes must not be empty. Pass at least one lane.');
   if (new Set(lanes.map(({ name }) => name)).size < lanes.length) {
-    throw new TypeError('authenticator: two lanes have the same name.');
+    throw new TypeError('authenticator: lanes must have distinct names. Pass each lane once.');
   }
   if (resourceMetadata !== undefined && !METADATA_URL.test(resourceMetadata)) {
-    throw new TypeError('authenticator: resourceMetadata must be the URL of the metadata document.');
+    throw new TypeError('authenticator: resourceMetadata must be a URL. Pass protectedResourceUrl(resource).');
   }
 
   return {
@@ -77,7 +81,7 @@ export function authenticator(options: AuthenticatorOptions): Authenticator {
     };
   }
 
-  /** A limiter that fails leaves the refusal as it is: the caller is not let in either way. */
+  /** Counts a refusal. A limiter that fails leaves the refusal unchanged: the caller is refused either way. */
   async function counted(error: AuthError, request: RequestHead): Promise<AuthError> {
     if (refusals === undefined || error.status !== 401) return error;
     try {
@@ -94,7 +98,7 @@ export function authenticator(options: AuthenticatorOptions): Authenticator {
   }
 }
 
-/** Nothing in it can end the quoted string that a challenge puts it in. */
+/** Excludes the quotation mark and the backslash, which would end the quoted string of a challenge. */
 const METADATA_URL = /^https?:\/\/[\x21\x23-\x5b\x5d-\x7e]+$/;
 
 const FREE: Admission = { require: () => undefined };
@@ -115,20 +119,23 @@ async function firstAnswer(lanes: readonly Lane[], request: RequestHead, admissi
   return { kind: 'refused', error: credential === undefined ? missing() : unknownCredential() };
 }
 
-/** A lane may be anyone's code: an answer of another shape must not be taken for a pass. */
+/**
+ * Checks the outcome of a lane. A lane may be foreign code: an outcome of another shape must not authenticate anyone.
+ */
 function trusted(outcome: AuthOutcome, lane: Lane): AuthOutcome {
   if (outcome.kind === 'authenticated' && typeof outcome.principal === 'object' && outcome.principal !== null) {
     return outcome;
   }
   if (outcome.kind === 'refused' && AuthError.is(outcome.error)) return outcome;
-  throw new TypeError(`The lane ${lane.name} answered neither a principal nor a refusal.`);
+  throw new TypeError(`lane ${lane.name}: authenticate must return an authenticated or refused outcome.`);
 }
 
-/** Acting for somebody comes from a proof that a lane has verified, and from nothing that a request says. */
+/** Refuses a delegation header that the lane did not verify. A request alone must not say for whom it acts. */
 function withoutAssertion(outcome: AuthOutcome, request: RequestHead): AuthOutcome {
   if (outcome.kind === 'refused' || outcome.principal.workload?.onBehalfOf !== undefined) return outcome;
   if (headerValues(request, DELEGATION_HEADER).length === 0) return outcome;
-  const message = 'This host takes no delegation with that credential. Send it with a workload identity.';
+  const message =
+    'This host accepts SVC-Delegation with a workload identity only. Send such an identity or omit the header.';
   return { kind: 'refused', error: new AuthError('identity_unverified', message, undefined) };
 }
 
@@ -142,11 +149,11 @@ function missing(): AuthError {
 }
 
 function unknownCredential(): AuthError {
-  const message = 'This host does not take credentials of that kind. Send "Authorization: Bearer <credential>".';
+  const message = 'This host does not accept this kind of credential. Send "Authorization: Bearer <credential>".';
   return new AuthError('unauthenticated', message, undefined, { rejected: false });
 }
 
-/** The credential may well be good, so the challenge must not call it invalid and make the caller throw it away. */
+/** The credential may be valid, so `rejected` is false: the challenge must not make the caller discard it. */
 function unjudged(cause: unknown): AuthError {
   const message = 'The credential could not be verified. Try again, and tell the operator of the host if it persists.';
   return new AuthError('unauthenticated', message, undefined, { rejected: false, cause });

@@ -1,24 +1,32 @@
-/** @see RFC 9449, sections 7.1 and 9 */
+/** The DPoP part of a challenge. @see RFC 9449, sections 7.1 and 9 */
 export interface DpopChallenge {
+  /** The error code of the challenge. */
   readonly error: 'invalid_dpop_proof' | 'use_dpop_nonce' | 'invalid_token';
+  /** Signature algorithms (`alg`) that the host accepts. */
   readonly algorithms: readonly string[];
-  /** To be used in the next proof. */
+  /** The nonce that the next proof must contain. Default: none. */
   readonly nonce?: string | undefined;
 }
 
-/** The part of an `AuthError` that its headers depend on. */
+/** The fields of an `AuthError` from which its headers are made. */
 export interface ChallengedError {
+  /** HTTP status. */
   readonly status: number;
+  /** Whether a credential was presented and found invalid. */
   readonly rejected: boolean;
+  /** Scopes that the operation needs; empty when no scope was missing. */
   readonly scopes: readonly string[];
+  /** The DPoP challenge, if any. */
   readonly dpop?: DpopChallenge | undefined;
+  /** URL of the RFC 9728 metadata, if any. */
   readonly resourceMetadata?: string | undefined;
+  /** Whole seconds to wait, when waiting helps. */
   readonly retryAfterSeconds?: number | undefined;
 }
 
 /**
- * The headers that go with a refusal: `WWW-Authenticate` on every 401 and on the 403 of a missing scope, `DPoP-Nonce` when the next
- * proof needs one, `Retry-After` when waiting helps.
+ * Makes the headers of a refusal: `WWW-Authenticate` on every 401 and on the 403 of a missing scope, `DPoP-Nonce` when
+ * the next proof needs one, `Retry-After` when waiting helps.
  *
  * @example
  * challenge(error); // { 'www-authenticate': 'Bearer error="insufficient_scope", scope="runs:read"' }
@@ -37,7 +45,7 @@ export function challenge(error: ChallengedError): Readonly<Record<string, strin
 function unauthorized({ rejected, dpop, resourceMetadata }: ChallengedError): string {
   const parameters = [
     ...(resourceMetadata === undefined ? [] : [`resource_metadata="${resourceMetadata}"`]),
-    // A proof that has to be made anew says nothing against the token.
+    // A rejected proof does not make the token invalid.
     ...(rejected && dpop === undefined ? ['error="invalid_token"'] : []),
   ];
   const bearer = parameters.length === 0 ? 'Bearer' : `Bearer ${parameters.join(', ')}`;
@@ -46,7 +54,7 @@ function unauthorized({ rejected, dpop, resourceMetadata }: ChallengedError): st
 
 function insufficientScope(scopes: readonly string[]): string {
   const challenged = 'Bearer error="insufficient_scope"';
-  // Whatever names a scope, nothing but the characters of a scope may get into a header.
+  // A scope with other characters could inject header syntax, so it is left out.
   return scopes.every((scope) => SCOPE_TOKEN.test(scope)) ? `${challenged}, scope="${scopes.join(' ')}"` : challenged;
 }
 

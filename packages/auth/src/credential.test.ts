@@ -15,13 +15,13 @@ describe(covers('auth.api-key.bearer-header'), () => {
     ['DPoP eyJ.eyJ.sig', 'dpop', 'eyJ.eyJ.sig'],
     ['Basic dXNlcjpwYXNz', 'basic', 'dXNlcjpwYXNz'],
     [`Bearer ${'a'.repeat(8192 - 7)}`, 'bearer', 'a'.repeat(8192 - 7)],
-  ])('%s is one credential', (header, scheme, token) => {
+  ])('reads %s as one credential', (header, scheme, token) => {
     expect(ofHeader(header)).toEqual({ kind: 'one', credential: { scheme, token } });
   });
 });
 
 describe(covers('auth.api-key.missing-or-malformed-401'), () => {
-  test('a request without the header presents none', () => {
+  test('returns none for a request without the header', () => {
     expect(presentedCredential({ headers: new Headers() })).toEqual({ kind: 'none' });
   });
 
@@ -46,13 +46,13 @@ describe(covers('auth.api-key.missing-or-malformed-401'), () => {
     ['a NUL', 'Bearer ab\0c'],
     ['parameters', 'Digest username="a", nonce="b"'],
     ['more than any credential', `Bearer ${'a'.repeat(8192 - 6)}`],
-  ])('%s is malformed', (_case, header) => {
+  ])('reports %s as malformed', (_case, header) => {
     expect(ofHeader(header)).toMatchObject({ kind: 'malformed', error: { code: 'unauthenticated', status: 401 } });
   });
 });
 
 describe(covers('auth.api-key.doubled-header-401'), () => {
-  test('two headers are malformed, even when they are equal', () => {
+  test('reports two headers as malformed, even equal ones', () => {
     expect(ofHeader('Bearer abc', 'Bearer abc')).toMatchObject({ kind: 'malformed' });
   });
 
@@ -61,7 +61,7 @@ describe(covers('auth.api-key.doubled-header-401'), () => {
     (joined) => expect(ofHeader(joined)).toMatchObject({ kind: 'malformed' }),
   );
 
-  test('a Web Headers object that joined two is malformed', () => {
+  test('reports two headers that Web Headers joined as malformed', () => {
     const headers = new Headers();
     headers.append('authorization', 'Bearer abc');
     headers.append('authorization', 'Bearer def');
@@ -77,7 +77,7 @@ describe('any header', () => {
       .map((parts) => parts.join('')),
   );
 
-  test('is read without throwing, and a token that comes out is what stands behind the first space', () => {
+  test('is read without throwing, and a returned token is the text after the first space', () => {
     fc.assert(
       fc.property(nearHeaders, (header) => {
         const presented = ofHeader(header);
@@ -90,7 +90,7 @@ describe('any header', () => {
     );
   });
 
-  test('is never repeated in the error', () => {
+  test('does not occur in the error', () => {
     fc.assert(
       fc.property(fc.string({ minLength: 8 }), (secret) => {
         const presented = ofHeader(`Bearer  ${secret}`);

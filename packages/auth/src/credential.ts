@@ -1,10 +1,11 @@
 import { AuthError } from './errors.ts';
 import { headerValues, type RequestHead } from './request-head.ts';
 
-/** What a request presents in its `Authorization` header. */
+/** The credential in the `Authorization` header of a request. */
 export interface Credential {
-  /** In lower case, as schemes are compared without regard to it. */
+  /** In lower case: schemes are compared case-insensitively. */
   readonly scheme: string;
+  /** The rest of the header, unchanged. */
   readonly token: string;
 }
 
@@ -14,8 +15,8 @@ export type PresentedCredential =
   | { readonly kind: 'malformed'; readonly error: AuthError<'unauthenticated'> };
 
 /**
- * Reads the one credential of a request. A header that is there twice, joined by a comma, longer than any credential, or not
- * exactly `<scheme> <token>` is malformed, never guessed at.
+ * Reads the one credential of a request. A header that is repeated, joined by a comma, over 8192 characters, or not
+ * exactly `<scheme> <token>` is malformed. It is never repaired.
  *
  * @see RFC 6750, section 2.1; RFC 9110, section 11.4
  */
@@ -30,12 +31,12 @@ export function presentedCredential(request: RequestHead): PresentedCredential {
 }
 
 /**
- * A scheme, one space, and the characters that RFC 6750 calls b64token and RFC 9110 token68. All of them are ASCII, and none is
- * the comma by which some platforms join two headers into one.
+ * A scheme, one space, and the characters of b64token (RFC 6750) or token68 (RFC 9110). All are ASCII. The comma is not
+ * among them: some platforms join two headers with it.
  */
 const CREDENTIALS = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+) ([A-Za-z0-9._~+/-]+=*)$/;
 
-/** As long as a signed token gets; Node's own limit on all headers together is twice that. */
+/** The longest signed tokens fit. Node limits all headers together to twice that. */
 const MAX_LENGTH = 8192;
 
 const NONE: PresentedCredential = { kind: 'none' };
@@ -44,6 +45,6 @@ const EXPECTED =
   'Send the header in the form "Authorization: Bearer <credential>", with one space and nothing after it.';
 
 function malformed(expected: string): PresentedCredential {
-  const message = `The Authorization header cannot be read. ${expected}`;
+  const message = `The Authorization header is malformed. ${expected}`;
   return { kind: 'malformed', error: new AuthError('unauthenticated', message, undefined) };
 }

@@ -1,7 +1,8 @@
 /**
- * Waits for work of someone else's, and no longer than `timeoutMs`. The work itself is not ended.
+ * Waits for foreign work for at most `timeoutMs`. The work itself is not cancelled.
  *
- * @throws {Error} when it takes longer, naming what was waited for; and whatever the work throws
+ * @param what the subject of the error sentence
+ * @throws {Error} when the work takes longer; otherwise the error of the work
  */
 export async function withinTime<T>(what: string, timeoutMs: number, work: T | Promise<T>): Promise<T> {
   let timer: ReturnType<typeof setTimeout> | undefined;

@@ -7,7 +7,7 @@ const principal = { id: 'p_1', scopes: ['runs:read'], binding: 'bearer' as const
 const asked = { action: 'runs.read', resource: 'acme/run_0123456789abcdef' };
 
 describe(covers('auth.audit.decision-carrier'), () => {
-  test('an allowed operation', () => {
+  test('records an allowed operation', () => {
     expect(authorizationDecided(principal, asked, authorize(principal, 'runs:read'))).toEqual({
       principal: 'p_1',
       action: 'runs.read',
@@ -17,7 +17,7 @@ describe(covers('auth.audit.decision-carrier'), () => {
     });
   });
 
-  test('a denied one', () => {
+  test('records a denied operation', () => {
     expect(authorizationDecided(principal, asked, authorize(principal, 'audit:read'))).toMatchObject({
       allowed: false,
       reason: 'forbidden',
@@ -34,7 +34,7 @@ describe(covers('auth.audit.decision-content-free'), () => {
     ['an e-mail address', 'ada@example.com'],
     ['a line of its own', 'run_1\nallowed=true'],
     ['nothing', ''],
-  ])('%s is withheld', (_case, resource) => {
+  ])('withholds %s', (_case, resource) => {
     const fact = authorizationDecided(principal, { ...asked, resource }, { allowed: true });
     expect(fact.resource).toBe('withheld');
   });

@@ -1,4 +1,4 @@
-/** Whether two ASCII texts of one length are the same. Looks at every character, wherever the first difference is. */
+/** Returns whether two ASCII texts are equal. The time depends on the length only, not on the first difference. */
 export function equalTexts(left: string, right: string): boolean {
   if (left.length !== right.length) return false;
   let difference = 0;

@@ -17,7 +17,7 @@ describe('AuthError', () => {
     });
   });
 
-  test('is recognised from another copy of the package, and nothing else is', () => {
+  test('recognises errors of another copy of the package, and no other value', () => {
     const copy = Object.defineProperty(new Error('No.'), Symbol.for('@svc/auth.error'), { value: true });
     expect(AuthError.is(copy)).toBe(true);
     expect(AuthError.is(new AuthError('forbidden', 'No.', undefined))).toBe(true);
@@ -26,7 +26,7 @@ describe('AuthError', () => {
     }
   });
 
-  test('its brand and its cause do not show in JSON', () => {
+  test('leaves its brand and its cause out of JSON', () => {
     const error = new AuthError('unauthenticated', 'No.', undefined, { cause: new Error('inside') });
     expect(error.cause).toBeInstanceOf(Error);
     expect(JSON.stringify(error)).not.toContain('inside');

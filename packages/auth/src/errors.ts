@@ -19,7 +19,7 @@ interface DetailsByCode {
   service_unavailable: undefined;
 }
 
-/** @see Interface: Errors, `rate_limited` */
+/** Details of `rate_limited`. @see Interface: Errors, `rate_limited` */
 export interface RateLimited {
   /** Length of the window in seconds. */
   readonly window: number;
@@ -31,6 +31,7 @@ export interface RateLimited {
   readonly retryAfterSeconds: number;
 }
 
+/** The closed set of error codes of this package. */
 export type AuthErrorCode = keyof DetailsByCode;
 
 const STATUS = {
@@ -55,40 +56,54 @@ const STATUS = {
 /** Every code of this package with its HTTP status. @see Interface: Errors */
 export const AUTH_ERROR_STATUS: Readonly<Record<AuthErrorCode, number>> = STATUS;
 
+/** Options of the constructor of `AuthError`. */
 export interface AuthErrorOptions {
-  /** For the host's logs only; never a credential. */
+  /** For the logs of the host only. It must not contain a credential. */
   readonly cause?: unknown;
-  /** False when no credential was found wanting: none was presented, or none could be judged. Default true. */
+  /** False when no credential was presented, or none could be judged. Default true. */
   readonly rejected?: boolean;
-  /** Every scope that the operation needs, for the challenge. Default: the one of the details. */
+  /** Every scope that the operation needs, for the challenge. Default: `details.scopeRequired`. */
   readonly scopes?: readonly string[];
-  /** What a DPoP client must do better. */
+  /** The DPoP part of the challenge. Default: none. */
   readonly dpop?: DpopChallenge;
-  /** Where RFC 9728 metadata tells a client how to get a token. */
+  /** URL of the RFC 9728 metadata, which tells a client where to get a token. Default: none. */
   readonly resourceMetadata?: string | undefined;
-  /** Whole seconds, for a refusal that time may mend. */
+  /** Whole seconds to wait, when waiting helps. Default: `details.retryAfterSeconds`. */
   readonly retryAfterSeconds?: number;
 }
 
 /**
- * Why a caller was refused. `message`, `details` and `headers` may go to the caller; `cause` is for the host's logs.
+ * The refusal of a caller. `message`, `details` and `headers` may be sent to the caller; `cause` is for the logs of the
+ * host.
  *
  * @example
  * if (AuthError.is(error)) return new Response(error.message, { status: error.status, headers: error.headers });
  * @see Interface: Errors
  */
 export class AuthError<Code extends AuthErrorCode = AuthErrorCode> extends Error {
+  /** The error code. */
   readonly code: Code;
+  /** The HTTP status of the code. */
   readonly status: number;
+  /** Details that some codes have. */
   readonly details: DetailsByCode[Code];
-  /** Whether a credential was presented and found wanting, which the challenge of a 401 tells. */
+  /** Whether a credential was presented and found invalid. The challenge of a 401 says so. */
   readonly rejected: boolean;
-  /** What the operation needs, when that is what was missing. */
+  /** Scopes that the operation needs; empty when no scope was missing. */
   readonly scopes: readonly string[];
+  /** The DPoP part of the challenge, if any. */
   readonly dpop: DpopChallenge | undefined;
+  /** URL of the RFC 9728 metadata, if any. */
   readonly resourceMetadata: string | undefined;
+  /** Whole seconds to wait, when waiting helps. */
   readonly retryAfterSeconds: number | undefined;
 
+  /**
+   * Makes a refusal.
+   *
+   * @param message a sentence for the caller
+   * @param details required for codes that have details
+   */
   constructor(code: Code, message: string, details: DetailsByCode[Code], options: AuthErrorOptions = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.name = 'AuthError';
@@ -103,12 +118,12 @@ export class AuthError<Code extends AuthErrorCode = AuthErrorCode> extends Error
     Object.defineProperty(this, BRAND, { value: true });
   }
 
-  /** What goes with the answer. @see challenge */
+  /** The headers of the response. @see challenge */
   get headers(): Readonly<Record<string, string>> {
     return challenge(this);
   }
 
-  /** Recognises the class across bundled copies, where `instanceof` does not. */
+  /** Returns whether a value is an `AuthError`, also of another bundled copy, where `instanceof` fails. */
   static is(value: unknown): value is AuthError {
     return typeof value === 'object' && value !== null && BRAND in value;
   }

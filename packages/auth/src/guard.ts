@@ -7,30 +7,43 @@ import type { RateLimiter } from './rate-limit/limiter.ts';
 import { type Refusal, refusal } from './refusal.ts';
 import type { RequestHead } from './request-head.ts';
 
-/** What stands before an operation. */
+/** Options of `guard` and of every adapter. */
 export interface GuardOptions extends ScopeRules {
+  /** Authenticates the caller. */
   readonly authenticator: Authenticator;
-  /** Counts requests by credential. Default: they are not limited. */
+  /** Counts requests by credential. Default: no limit. */
   readonly limiter?: RateLimiter;
-  /** What the operation needs: one scope or several. Default: any authenticated caller may. */
+  /**
+   * The scope that the operation needs, or several that are all needed. Default: every authenticated caller is
+   * admitted.
+   */
   readonly scope?: string | readonly string[];
   /** Writes a refusal in the host's own envelope. Default `refusal`. */
   readonly refuse?: (error: AuthError) => Refusal;
 }
 
+/** The verdict of a guard on one request. */
 export type Admittance =
   | {
+      /** True when the caller is admitted. */
       readonly admitted: true;
+      /** The caller. */
       readonly principal: Principal;
       /** To be set on the response. */
       readonly headers: Readonly<Record<string, string>>;
     }
-  | { readonly admitted: false; readonly refusal: Refusal };
+  | {
+      /** False when the caller is refused. */
+      readonly admitted: false;
+      /** The response to send. */
+      readonly refusal: Refusal;
+    };
 
 /**
- * Authenticates a request, counts it, and asks for the scope, in that order. What the operation acts on is still to be looked up
- * within `principal.tenancy`.
+ * Makes a guard. It authenticates a request, counts it, and checks the scope, in that order. The handler still has to
+ * look up the resource within `principal.tenancy`.
  *
+ * @throws {TypeError} on a request, when `scope` is an empty list
  * @example
  * const admitted = guard({ authenticator: auth, limiter, scope: 'runs:read' });
  * const verdict = await admitted(request);

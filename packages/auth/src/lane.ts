@@ -3,14 +3,22 @@ import type { AuthError } from './errors.ts';
 import type { Principal } from './principal.ts';
 import type { RequestHead } from './request-head.ts';
 
+/** The outcome of authentication: a principal, or the error to answer with. */
 export type AuthOutcome =
   | {
+      /** The credential is valid. */
       readonly kind: 'authenticated';
+      /** The caller. */
       readonly principal: Principal;
       /** To be set on the response, e.g. a fresh `DPoP-Nonce`. */
       readonly headers?: Readonly<Record<string, string>>;
     }
-  | { readonly kind: 'refused'; readonly error: AuthError };
+  | {
+      /** The request is refused. */
+      readonly kind: 'refused';
+      /** The refusal. */
+      readonly error: AuthError;
+    };
 
 /**
  * One way to authenticate.
@@ -18,14 +26,14 @@ export type AuthOutcome =
  * @see Interface: Authentication
  */
 export interface Lane {
-  /** What `Principal.lane` and the Subject record say, e.g. `api-key`. */
+  /** The value of `Principal.lane`, e.g. `api-key`. */
   readonly name: string;
   /**
-   * Judges a request, or answers undefined when it presents nothing of this lane's. A credential that is this lane's and does
-   * not hold is a refusal: it is never offered to another lane.
+   * Judges a request. Returns undefined when the request has no credential of this lane. An invalid credential of this
+   * lane is a refusal: no other lane is asked.
    *
-   * @param credential the one of the `Authorization` header, when there is one
-   * @param admission to be asked before the lane does anything that costs a signature or a request of its own
+   * @param credential the credential of the `Authorization` header, if any
+   * @param admission to be awaited before the lane verifies a signature or sends a request
    */
   authenticate(
     request: RequestHead,
@@ -34,8 +42,12 @@ export interface Lane {
   ): Promise<AuthOutcome | undefined> | AuthOutcome | undefined;
 }
 
-/** Whether a client that has not authenticated yet may make the host work. */
+/** Decides whether the host does costly work for a client that has not authenticated yet. */
 export interface Admission {
-  /** @throws {AuthError} `rate_limited` when too many of the client's requests were refused of late */
+  /**
+   * Returns when the work is admitted.
+   *
+   * @throws {AuthError} `rate_limited` when too many recent requests of the client were refused
+   */
   require(): void | Promise<void>;
 }

@@ -28,11 +28,11 @@ describe('isOpaqueId', () => {
     ['a key', `svc_live_${'0'.repeat(72)}`],
     ['a number', 7],
     ['null', null],
-  ])('%s is not', (_case, id) => {
+  ])('rejects %s', (_case, id) => {
     expect(isOpaqueId(id)).toBe(false);
   });
 
-  test('any text is judged without throwing, and what passes has no white space and no @', () => {
+  test('judges any text without throwing, and accepts none with white space or @', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (id) => {
         if (isOpaqueId(id)) expect(id).toMatch(/^[^\s@/]+$/);

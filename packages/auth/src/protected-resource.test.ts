@@ -6,7 +6,7 @@ describe('protected resource metadata (RFC 9728)', () => {
     ['https://svc.example.com', 'https://svc.example.com/.well-known/oauth-protected-resource'],
     ['https://svc.example.com/', 'https://svc.example.com/.well-known/oauth-protected-resource'],
     ['https://example.com/svc', 'https://example.com/.well-known/oauth-protected-resource/svc'],
-  ])('of %s is at %s', (resource, url) => {
+  ])('of %s is served at %s', (resource, url) => {
     expect(protectedResourceUrl(resource)).toBe(url);
   });
 

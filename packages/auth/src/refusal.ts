@@ -1,15 +1,18 @@
 import type { AuthError } from './errors.ts';
 
-/** A refusal ready to be written by any framework. */
+/** A refusal that any framework can write. */
 export interface Refusal {
+  /** HTTP status. */
   readonly status: number;
+  /** Headers, with names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
+  /** The body, JSON text by default. */
   readonly body: string;
 }
 
 /**
- * A refusal in the interface's flat envelope, `{ error, message }`, with `scopeRequired` on the 403 of a missing scope and
- * `details` on a 429. A host with an envelope of its own reads the error's fields instead.
+ * Makes a refusal in the interface's flat envelope, `{ error, message }`, with `scopeRequired` on the 403 of a missing
+ * scope and `details` on a 429. A host with its own envelope reads the fields of the error instead.
  *
  * @example
  * const { status, headers, body } = refusal(outcome.error);

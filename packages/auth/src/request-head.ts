@@ -1,42 +1,52 @@
 /**
- * The part of a request that authentication looks at. A Web `Request` fits as it is, and so do Node's `IncomingMessage`, an
- * Express request and Fastify's `request.raw`.
+ * The part of a request that authentication reads. A Web `Request`, Node's `IncomingMessage`, an Express request and
+ * Fastify's `request.raw` fit without conversion.
  */
 export interface RequestHead {
-  /** Read by the lanes that check a DPoP proof, as the URL is. A credential in a URL is never read: RFC 6750, section 5.3. */
+  /** HTTP method. DPoP proofs are checked against it. */
   readonly method?: string | undefined;
+  /**
+   * URL or request target. DPoP proofs are checked against it. A credential in a URL is never read: RFC 6750, section
+   * 5.3.
+   */
   readonly url?: string | undefined;
-  /** Express keeps here what it cut its mount path off. */
+  /** The request target before Express removed the mount path. Preferred to `url`. */
   readonly originalUrl?: string | undefined;
+  /** Web `Headers`, or a record of header values. */
   readonly headers:
-    | { get(name: string): string | null }
+    | {
+        /** Returns the values of a header, joined; null without one. */
+        get(name: string): string | null;
+      }
     | Readonly<Record<string, string | readonly string[] | undefined>>;
-  /** Node's own view with repeats kept. Read instead of `headers` wherever it exists: `headers` has already lost them. */
+  /** Node's record of headers with repeats. Preferred to `headers`, which has dropped or joined them. */
   readonly headersDistinct?: Readonly<Record<string, readonly string[] | undefined>> | undefined;
-  /** Who is at the other end of the connection. Absent where a platform does not tell: then nothing depends on it. */
+  /** The other end of the connection. Undefined when the platform does not give it. */
   readonly peer?: Peer | undefined;
 }
 
 /** The other end of a connection, which may be a proxy. `peerOf` of `@svc/auth/node` makes one from a socket. */
 export interface Peer {
+  /** IP address of the other end. Undefined when the platform does not give it. */
   readonly address?: string | undefined;
-  /** Asked only by who needs it, as reading it costs. Undefined when no certificate came. */
+  /** Reads the client certificate; undefined when none was presented. A function, because reading costs time. */
   readonly certificate?: () => PeerCertificate | undefined;
 }
 
-/** What the other end presented and proved to hold the private key of. */
+/** The certificate that the other end presented. TLS has proved that it holds the private key. */
 export interface PeerCertificate {
+  /** The certificate in DER. */
   readonly der: Uint8Array;
-  /** The certificates above it, nearest first, as far as they are known. */
+  /** The known certificates above it in DER, nearest first. */
   readonly issuers: readonly Uint8Array[];
-  /** Whether the TLS layer found it issued by an authority that it was told to trust. */
+  /** Whether the TLS layer verified it up to an authority that it is configured to trust. */
   readonly trusted: boolean;
 }
 
 /**
- * Every value of a header, repeats included.
+ * Returns every value of a header, repeats included.
  *
- * @param name in lower case; the names of a plain record may be in any
+ * @param name in lower case; a plain record may spell its names in any case
  */
 export function headerValues({ headers, headersDistinct }: RequestHead, name: string): readonly string[] {
   if (headersDistinct !== undefined) return headersDistinct[name] ?? NONE;
@@ -47,14 +57,16 @@ export function headerValues({ headers, headersDistinct }: RequestHead, name: st
   return recordValues(headers, name);
 }
 
-/** Not every platform lower-cases its names, and two spellings of one name are a repeat. */
+/**
+ * Reads a record whose names may be in any case: some platforms do not lower-case them, and two spellings are a repeat.
+ */
 function recordValues(
   headers: Readonly<Record<string, string | readonly string[] | undefined>>,
   name: string,
 ): readonly string[] {
   let values = NONE;
   for (const key in headers) {
-    // Most names differ in length, which costs less to see than their case.
+    // The length is compared first: it is cheaper than lower-casing, and most names differ in it.
     if (key.length !== name.length || key.toLowerCase() !== name || !Object.hasOwn(headers, key)) continue;
     const value = headers[key];
     if (value !== undefined) values = values.concat(value);

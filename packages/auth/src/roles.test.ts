@@ -40,7 +40,7 @@ describe(covers('auth.roles.resolve-to-scopes', 'auth.roles.per-principal-and-wo
     ['p_1', 'runs:cancel', ['prod']],
     ['p_1', ['runs:read', 'webhooks:manage'], ['prod']],
     ['p_2', 'runs:read', ['prod']],
-  ])('%s may %s in %j alone', async (id, required, workspaces) => {
+  ])('allows %s the scope %s in %j only', async (id, required, workspaces) => {
     expect(await roles().authorize(principal(id), required)).toEqual({
       allowed: true,
       by: 'role_granted',
@@ -48,14 +48,14 @@ describe(covers('auth.roles.resolve-to-scopes', 'auth.roles.per-principal-and-wo
     });
   });
 
-  test('a role counts in no workspace that the credential does not reach', async () => {
+  test('ignores a role in a workspace that the credential does not reach', async () => {
     expect(await roles().authorize(principal('p_1', ['dev']), 'runs:read')).toMatchObject({
       tenancy: { workspaces: ['dev'] },
     });
     expect(await roles().authorize(principal('p_1', ['dev']), 'runs:cancel')).toMatchObject({ allowed: false });
   });
 
-  test('two roles of one workspace do not add up to what neither gives', async () => {
+  test('does not combine the scopes of two roles', async () => {
     const directory = memoryRoleDirectory([
       { principal: 'p', tenant: 'acme', workspace: 'w', role: 'reader' },
       { principal: 'p', tenant: 'acme', workspace: 'w', role: 'hooks' },
@@ -69,19 +69,19 @@ describe(covers('auth.roles.resolve-to-scopes', 'auth.roles.per-principal-and-wo
 
 describe(covers('auth.roles.fail-closed', 'auth.roles.deny-forbidden'), () => {
   const broken: Record<string, RoleDirectory['rolesOf']> = {
-    'has nothing': () => [],
+    'returns no role': () => [],
     throws: () => {
       throw new Error('down');
     },
     rejects: async () => Promise.reject(new Error('down')),
     'never answers': () => new Promise(() => {}),
-    'answers nonsense': () => ({ workspace: 'prod', role: 'operator' }) as never,
+    'returns no list': () => ({ workspace: 'prod', role: 'operator' }) as never,
     'names a role that is not in the catalog': () => [{ workspace: 'prod', role: 'root' }],
     'names __proto__': () => [{ workspace: 'prod', role: '__proto__' }],
     'names no workspace': () => [{ workspace: '', role: 'operator' }],
   };
 
-  test.each(Object.entries(broken))('a directory that %s denies', async (_name, rolesOf) => {
+  test.each(Object.entries(broken))('denies when the directory %s', async (_name, rolesOf) => {
     const decision = await roles({ rolesOf }).authorize(principal('p_1'), 'runs:read');
     expect(decision.allowed).toBe(false);
     if (!decision.allowed) {
@@ -93,7 +93,7 @@ describe(covers('auth.roles.fail-closed', 'auth.roles.deny-forbidden'), () => {
     }
   });
 
-  test('an anonymous actor has no role, whoever names it in the directory', async () => {
+  test('gives an anonymous actor no role, even one of the directory', async () => {
     const actor = anonymousActor({
       tenancy: { tenant: 'acme', workspaces: 'all', mode: 'live' },
       issuer: 'urn:svc:host',
@@ -105,7 +105,7 @@ describe(covers('auth.roles.fail-closed', 'auth.roles.deny-forbidden'), () => {
     expect(await roles(directory).authorize(actor, 'runs:read')).toMatchObject({ allowed: false });
   });
 
-  test('whatever is assigned, no workspace is given where no role has the scope', async () => {
+  test('returns exactly the workspaces where a role has the scope, for any assignments', async () => {
     const assignment = fc.record({
       workspace: fc.constantFrom('prod', 'dev', 'lab'),
       role: fc.constantFrom('operator', 'reader', 'nothing', 'unknown'),
@@ -140,7 +140,7 @@ describe('roleAuthorizer', () => {
     ],
     ['a role without a name', [{ role: '', scopes: [] }]],
     ['a scope that is none', [{ role: 'a', scopes: ['runs read'] }]],
-  ])('does not take %s', (_name, catalog) => {
+  ])('rejects %s', (_name, catalog) => {
     expect(() => roleAuthorizer({ catalog, directory: memoryRoleDirectory([]) })).toThrow(TypeError);
   });
 });
@@ -149,28 +149,28 @@ describe(covers('auth.scopes.verb-implication'), () => {
   const implied = impliedScopes({ 'deploy:admin': ['deploy:write'], 'deploy:write': ['deploy:read'] });
   const holding = (scope: string) => ({ scopes: [scope] });
 
-  test('without a table no scope implies another', () => {
+  test('implies nothing without a table', () => {
     expect(authorize(holding('deploy:write'), 'deploy:read').allowed).toBe(false);
   });
 
-  test('with one it implies what the table says, and what that implies', () => {
+  test('implies the scopes of the table, transitively', () => {
     expect(authorize(holding('deploy:write'), 'deploy:read', { implied }).allowed).toBe(true);
     expect(authorize(holding('deploy:admin'), 'deploy:read', { implied }).allowed).toBe(true);
     expect(authorize(holding('deploy:read'), 'deploy:write', { implied }).allowed).toBe(false);
   });
 
-  test.each(SCOPES)('the table cannot name %s, on either side', (scope) => {
+  test.each(SCOPES)('rejects %s on either side of the table', (scope) => {
     expect(() => impliedScopes({ [scope]: ['deploy:read'] })).toThrow(TypeError);
     expect(() => impliedScopes({ 'deploy:write': [scope] })).toThrow(TypeError);
     expect(() => impliedScopes({ 'deploy:write': [scope.toUpperCase()] })).toThrow(TypeError);
   });
 
-  test('nor a wildcard', () => {
+  test('rejects a wildcard on either side of the table', () => {
     expect(() => impliedScopes({ 'deploy:*': ['deploy:read'] })).toThrow(TypeError);
     expect(() => impliedScopes({ 'deploy:write': ['*'] })).toThrow(TypeError);
   });
 
-  test('a circle ends', () => {
+  test('terminates on a circular table', () => {
     const circle = impliedScopes({ 'a:x': ['b:x'], 'b:x': ['a:x'] });
     expect(authorize(holding('a:x'), 'b:x', { implied: circle }).allowed).toBe(true);
   });

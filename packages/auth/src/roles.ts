@@ -1,57 +1,72 @@
 import { type Decision, lacking, type ScopeRules } from './authorize.ts';
 import { withinTime } from './deadline.ts';
-import { isOpaqueId } from './opaque-id.ts';
+import { isOpaqueId, OPAQUE_ID_RULE } from './opaque-id.ts';
 import type { Principal } from './principal.ts';
 import { withImplied } from './scope-implications.ts';
 import { grants, isGrantableScope } from './scopes.ts';
 import type { Tenancy } from './tenancy.ts';
 
-/** A role as discovery advertises it. Its scopes are all that it gives: roles do not inherit. */
+/** A role as discovery advertises it. It has exactly its own scopes: roles do not inherit. */
 export interface Role {
+  /** Name of the role, an opaque id. */
   readonly role: string;
+  /** Scopes of the role. A segment may be `*`. */
   readonly scopes: readonly string[];
 }
 
-/** A role that a principal has in one workspace. */
+/** A role of a principal in one workspace. */
 export interface RoleAssignment {
+  /** Id of the workspace. */
   readonly workspace: string;
+  /** Name of the role. A name that is not in the catalog grants nothing. */
   readonly role: string;
 }
 
-/** Where assignments are kept. */
+/** Stores role assignments. */
 export interface RoleDirectory {
-  /** Every role of a principal in a tenant. None is an answer, and denies. */
+  /** Returns every role of a principal in a tenant. An empty list denies. */
   rolesOf(principal: string, tenant: string): readonly RoleAssignment[] | Promise<readonly RoleAssignment[]>;
 }
 
+/** Options of `roleAuthorizer`. */
 export interface RoleAuthorizerOptions extends ScopeRules {
+  /** The roles of the host. Their names are distinct. */
   readonly catalog: readonly Role[];
+  /** Stores the assignments. When it fails or is late the caller is denied. */
   readonly directory: RoleDirectory;
-  /** How long the directory may take. Default 1000. */
+  /** Time limit of a lookup in the directory, in milliseconds. Default 1000. */
   readonly timeoutMs?: number;
 }
 
-/** A decision, and where it holds. */
+/** A decision by roles, with the workspaces in which it holds. */
 export type RoleDecision =
   | {
+      /** True when a role allows the operation. */
       readonly allowed: true;
+      /** The grant that covered the operation. */
       readonly by: 'role_granted';
-      /** The caller's tenancy, narrowed to the workspaces in which a role gives what is required. */
+      /** The tenancy of the caller, narrowed to the workspaces in which one role has every required scope. */
       readonly tenancy: Tenancy;
     }
   | Extract<Decision, { readonly allowed: false }>;
 
-/** Decides by roles, each held by one principal in one workspace. */
+/** Decides by roles. Each role is held by one principal in one workspace. */
 export interface RoleAuthorizer {
+  /** The checked roles. */
   readonly catalog: readonly Role[];
+  /**
+   * Decides whether one role of the principal has every required scope.
+   *
+   * @throws {TypeError} when `required` is empty
+   */
   authorize(principal: Principal, required: string | readonly string[]): Promise<RoleDecision>;
 }
 
 /**
- * Decides what roles allow. It is asked after `authorize`: the credential must hold the scope, and a role must give it in the
- * workspace. Whatever is absent, unknown, late or broken denies, and an anonymous actor has no role at all.
+ * Makes an authorizer by roles. It runs after `authorize`: the credential must hold the scope, and a role must have it,
+ * in a workspace that the credential reaches. Anonymous actors have no roles. A directory that fails or is late denies.
  *
- * @throws {TypeError} for a catalog that cannot be right
+ * @throws {TypeError} when a role of the catalog is repeated, has a name that is not opaque, or has a malformed scope
  * @example
  * const roles = roleAuthorizer({ catalog: [{ role: 'operator', scopes: ['runs:*'] }], directory });
  * const decision = await roles.authorize(principal, 'runs:cancel');
@@ -62,14 +77,15 @@ export function roleAuthorizer(options: RoleAuthorizerOptions): RoleAuthorizer {
   const { directory, implied, timeoutMs = 1000 } = options;
   const catalog = options.catalog.map(checkedRole);
   const scopesOf = new Map(catalog.map(({ role, scopes }) => [role, implied ? withImplied(scopes, implied) : scopes]));
-  if (scopesOf.size < catalog.length) throw new TypeError('roleAuthorizer: a role is in the catalog twice.');
+  if (scopesOf.size < catalog.length)
+    throw new TypeError('roleAuthorizer: catalog must not name a role twice. Merge the entries.');
 
   return {
     catalog,
     async authorize(principal, required) {
       const scopes = typeof required === 'string' ? [required] : required;
       const [first] = scopes;
-      if (first === undefined) throw new TypeError('roleAuthorizer: name at least one required scope.');
+      if (first === undefined) throw new TypeError('authorize: required must name at least one scope.');
       const workspaces = await allowedWorkspaces(principal, scopes);
       if (workspaces.length === 0) return { allowed: false, error: lacking(first, scopes) };
       return { allowed: true, by: 'role_granted', tenancy: { ...principal.tenancy, workspaces } };
@@ -84,7 +100,7 @@ export function roleAuthorizer(options: RoleAuthorizerOptions): RoleAuthorizer {
     return [...workspaces].filter((workspace) => {
       if (!isOpaqueId(workspace) || (reach !== 'all' && !reach.includes(workspace))) return false;
       const held = assignments.filter((assignment) => assignment.workspace === workspace);
-      // One role must give all that is required: two halves of two roles are no role.
+      // One role must have every required scope: scopes of several roles are not combined.
       return held.some(({ role }) => scopes.every((scope) => grants(scopesOf.get(role) ?? [], scope)));
     });
   }
@@ -100,13 +116,22 @@ export function roleAuthorizer(options: RoleAuthorizerOptions): RoleAuthorizer {
 }
 
 /**
- * A directory of assignments that are given, and never change.
+ * Makes a directory of fixed assignments in memory.
  *
  * @example
- * const directory = memoryRoleDirectory([{ principal: 'p_7f3a', tenant: 'acme', workspace: 'acme-prod', role: 'operator' }]);
+ * const directory = memoryRoleDirectory([
+ *   { principal: 'p_7f3a', tenant: 'acme', workspace: 'acme-prod', role: 'operator' },
+ * ]);
  */
 export function memoryRoleDirectory(
-  assignments: Iterable<RoleAssignment & { readonly principal: string; readonly tenant: string }>,
+  assignments: Iterable<
+    RoleAssignment & {
+      /** Id of the principal. */
+      readonly principal: string;
+      /** Id of the tenant. */
+      readonly tenant: string;
+    }
+  >,
 ): RoleDirectory {
   const held = new Map<string, RoleAssignment[]>();
   for (const { principal, tenant, workspace, role } of assignments) {
@@ -117,7 +142,8 @@ export function memoryRoleDirectory(
 }
 
 function checkedRole({ role, scopes }: Role): Role {
-  if (!isOpaqueId(role)) throw new TypeError('roleAuthorizer: a role needs a name without white space.');
-  if (!scopes.every(isGrantableScope)) throw new TypeError(`roleAuthorizer: ${role} has a scope that is none.`);
+  if (!isOpaqueId(role)) throw new TypeError(`roleAuthorizer: catalog[].role must be ${OPAQUE_ID_RULE}.`);
+  if (!scopes.every(isGrantableScope))
+    throw new TypeError(`roleAuthorizer: scopes of ${role} must be like runs:read or runs:*.`);
   return { role, scopes: [...scopes] };
 }

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { grants, isGrantableScope, isScope, SCOPES, scopeVocabulary } from './scopes.ts';
 
 describe(covers('auth.scopes.vocabulary'), () => {
-  test('the vocabulary is the thirteen of the interface', () => {
+  test('contains the thirteen scopes of the interface', () => {
     expect([...SCOPES].sort()).toEqual([
       'approvals:respond',
       'artifacts:read',
@@ -22,18 +22,18 @@ describe(covers('auth.scopes.vocabulary'), () => {
     ]);
   });
 
-  test('every one of them is a scope and can be granted', () => {
+  test('contains only grantable scopes', () => {
     expect(SCOPES.every((scope) => isScope(scope) && isGrantableScope(scope))).toBe(true);
   });
 });
 
 describe('the grammar', () => {
-  test.each(['runs:read', 'content.read', 'deploy:eu-1:start', 'a', 'A_b:9'])('%s is a scope', (text) => {
+  test.each(['runs:read', 'content.read', 'deploy:eu-1:start', 'a', 'A_b:9'])('accepts %s as a scope', (text) => {
     expect(isScope(text)).toBe(true);
     expect(isGrantableScope(text)).toBe(true);
   });
 
-  test.each(['*', 'runs:*', '*:read', 'deploy:*:start'])('%s can be granted and is not itself a scope', (text) => {
+  test.each(['*', 'runs:*', '*:read', 'deploy:*:start'])('accepts %s as a grant and not as a scope', (text) => {
     expect(isScope(text)).toBe(false);
     expect(isGrantableScope(text)).toBe(true);
   });
@@ -51,7 +51,7 @@ describe('the grammar', () => {
     'rüns:read',
     'a"b',
     'a'.repeat(129),
-  ])('%j is neither', (text) => {
+  ])('rejects %j as a scope and as a grant', (text) => {
     expect(isScope(text)).toBe(false);
     expect(isGrantableScope(text)).toBe(false);
   });
@@ -70,7 +70,7 @@ describe(covers('auth.scopes.match-segments'), () => {
     expect(grants([granted], required)).toBe(covered);
   });
 
-  test('any one of several is enough, and none of none', () => {
+  test('needs one covering grant of several, and denies without grants', () => {
     expect(grants(['audit:read', 'runs:read'], 'runs:read')).toBe(true);
     expect(grants([], 'runs:read')).toBe(false);
   });
@@ -95,11 +95,11 @@ describe(covers('auth.scopes.match-wildcard'), () => {
 });
 
 describe(covers('auth.scopes.no-required-wildcard'), () => {
-  test.each(['*', 'runs:*', '*:*', '*:read'])('%s is covered by nothing, not even by itself', (required) => {
+  test.each(['*', 'runs:*', '*:*', '*:read'])('does not cover %s by any grant, not even itself', (required) => {
     expect(grants([required, '*', '*:*', 'runs:*', 'runs:read'], required)).toBe(false);
   });
 
-  test.each(['', 'runs:', 'runs::read', 'runs:read\n'])('%j, no scope at all, is covered by nothing', (required) => {
+  test.each(['', 'runs:', 'runs::read', 'runs:read\n'])('does not cover %j, which is not a scope', (required) => {
     expect(grants([required, '*', '*:*'], required)).toBe(false);
   });
 });
@@ -118,7 +118,7 @@ describe('grants, for any scopes', () => {
     );
   });
 
-  test('never decides less for more grants', () => {
+  test('never denies more with more grants', () => {
     fc.assert(
       fc.property(fc.array(scope), scope, scope, (granted, more, required) => {
         if (grants(granted, required)) expect(grants([...granted, more], required)).toBe(true);
@@ -138,7 +138,7 @@ describe(covers('auth.scopes.no-shadowing'), () => {
     ['the same name twice', ['deploy:start', 'deploy:start']],
     ['a wildcard', ['runs:*']],
     ['no scope', ['deploy start']],
-  ])('%s is refused', (_case, additional) => {
+  ])('rejects %s', (_case, additional) => {
     expect(() => scopeVocabulary(additional)).toThrow(TypeError);
   });
 });

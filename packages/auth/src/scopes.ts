@@ -19,15 +19,28 @@ export const SCOPES = [
   'workspace:write',
 ] as const;
 
-/** A scope of the protocol; a host's own are plain strings. */
+/** A scope of the protocol. A scope of the host is a plain string. */
 export type Scope = (typeof SCOPES)[number];
 
-/** Whether a text names one scope: segments of letters, digits, `.`, `_` and `-` between colons. It has no wildcard. */
+/**
+ * Returns whether a text names one scope: segments of letters, digits, `.`, `_` and `-`, joined by colons, 128
+ * characters at most. A wildcard is not a scope.
+ *
+ * @example
+ * isScope('runs:read'); // true
+ * isScope('runs:*'); // false
+ */
 export function isScope(text: string): boolean {
   return text.length <= MAX_LENGTH && SCOPE.test(text);
 }
 
-/** Whether a text can be granted: a scope in which `*` may stand for whole segments. */
+/**
+ * Returns whether a text can be granted: a scope in which whole segments may be `*`.
+ *
+ * @example
+ * isGrantableScope('runs:*'); // true
+ * isGrantableScope('runs:re*'); // false
+ */
 export function isGrantableScope(text: string): boolean {
   return text.length <= MAX_LENGTH && GRANTABLE.test(text);
 }
@@ -37,8 +50,8 @@ const SCOPE = /^[A-Za-z0-9._-]+(?::[A-Za-z0-9._-]+)*$/;
 const GRANTABLE = /^(?:[A-Za-z0-9._-]+|\*)(?::(?:[A-Za-z0-9._-]+|\*))*$/;
 
 /**
- * Whether any granted scope covers the required one: it has equally many segments, each equal, in case too, or `*` in the grant.
- * What is required and names no scope, a wildcard among them, is covered by nothing.
+ * Returns whether a granted scope covers the required one. It has as many segments, and each is equal,
+ * case-sensitively, or `*` in the grant. A required text that is not a scope, such as a wildcard, is never covered.
  *
  * @example
  * grants(['runs:*'], 'runs:read'); // true
@@ -59,20 +72,24 @@ function covers(scope: string, required: string): boolean {
 }
 
 /**
- * The scopes that a host can grant and require: those of the protocol and its own.
+ * Returns the scopes that a host can grant and require: the protocol's and its own.
  *
- * @throws {TypeError} for a name that is no scope, is there twice, or is a protocol scope's, in whatever case
+ * @throws {TypeError} for a name that is not a scope, or equals another name in any case
  * @example
- * scopeVocabulary(['deploy:start']); // the protocol's and `deploy:start`
+ * scopeVocabulary(['deploy:start']); // the scopes of the protocol and `deploy:start`
  * @see Interface: API keys (machine callers), item 8
  */
 export function scopeVocabulary(additional: readonly string[]): readonly string[] {
   const vocabulary: string[] = [...SCOPES];
   for (const [index, name] of additional.entries()) {
     if (!isScope(name))
-      throw new TypeError(`additional[${index}] is not a scope: segments like a-z, joined by colons.`);
+      throw new TypeError(
+        `scopeVocabulary: additional[${index}] must be a scope without wildcards, e.g. deploy:start.`,
+      );
     if (vocabulary.some((taken) => taken.toLowerCase() === name.toLowerCase())) {
-      throw new TypeError(`additional[${index}], ${name}, is taken. Choose a name that differs in more than case.`);
+      throw new TypeError(
+        `scopeVocabulary: additional[${index}], ${name}, is taken. Choose a name that differs in more than case.`,
+      );
     }
     vocabulary.push(name);
   }

@@ -12,12 +12,12 @@ function chainOf(actors: number): Subject {
   return actors === 0 ? subject : { ...subject, actor: chainOf(actors - 1) };
 }
 
-test('a subject that agrees with its owner comes back as it is', () => {
+test('returns a subject that agrees with its owner unchanged', () => {
   expect(checkedSubject(subject, owner)).toEqual(subject);
   expect(checkedSubject(chainOf(2), owner)).toEqual(chainOf(2));
 });
 
-test('nothing but the fields of the record gets in', () => {
+test('drops fields that the record does not define', () => {
   const verbose = { ...subject, claims: { email: 'ada@example.com' }, actor: { ...subject, token: 'eyJ' } };
   expect(checkedSubject(verbose, owner)).toEqual({ ...subject, actor: subject });
 });
@@ -34,13 +34,13 @@ describe(covers('runs.subject.id-grammar'), () => {
 });
 
 describe(covers('runs.subject.tenant-equals-owner'), () => {
-  test('the tenant of another owner is refused', () => {
+  test('rejects the tenant of another owner', () => {
     expect(() => checkedSubject(subject, { ...owner, tenant: 'other' })).toThrow(/subject\.tenant/);
   });
 });
 
 describe(covers('runs.subject.id-equals-principal'), () => {
-  test('another principal is refused, and an absent one is not compared', () => {
+  test('rejects another principal, and compares none when the owner has none', () => {
     expect(() => checkedSubject(subject, { ...owner, principal: 'p_2' })).toThrow(/subject\.subjectId/);
     expect(checkedSubject(subject, { tenant: 'acme' })).toEqual(subject);
   });
@@ -64,7 +64,7 @@ describe(covers('runs.subject.kind-equals-principal-kind', 'runs.subject.workloa
 });
 
 describe(covers('runs.subject.key-class-required'), () => {
-  test.each(['saml', 'scim'])('the lane %s needs one', (lane) => {
+  test.each(['saml', 'scim'])('requires a keyClass in the lane %s', (lane) => {
     expect(() => checkedSubject({ ...subject, lane }, owner)).toThrow(/subject\.keyClass/);
     expect(() => checkedSubject({ ...subject, lane, keyClass: '' }, owner)).toThrow(/subject\.keyClass/);
     expect(checkedSubject({ ...subject, lane, keyClass: 'opaque-idp' }, owner).keyClass).toBe('opaque-idp');
@@ -72,17 +72,17 @@ describe(covers('runs.subject.key-class-required'), () => {
 });
 
 describe(covers('runs.subject.actor-depth'), () => {
-  test.each([0, 1, 4])('%i actors pass whole', (actors) => {
+  test.each([0, 1, 4])('accepts a chain of %i actors unchanged', (actors) => {
     expect(checkedSubject(chainOf(actors), owner)).toEqual(chainOf(actors));
   });
 
-  test.each([5, 6, 100])('%i actors are refused', (actors) => {
+  test.each([5, 6, 100])('rejects a chain of %i actors', (actors) => {
     expect(() => checkedSubject(chainOf(actors), owner)).toThrow(
       expect.objectContaining({ code: 'run_forbidden', status: 403 }),
     );
   });
 
-  test('a chain that bites its tail ends too', () => {
+  test('rejects a circular chain', () => {
     const cycle: { -readonly [Key in keyof Subject]: Subject[Key] } = { ...subject };
     cycle.actor = cycle;
     expect(() => checkedSubject(cycle, owner)).toThrow(AuthError);
@@ -105,7 +105,7 @@ test.each([
   ['tenant', 'Acme Inc'],
   ['lane', 'API key'],
   ['kind', 'robot'],
-])('a subject whose %s is %j is refused', (field, value) => {
+])('rejects a subject whose %s is %j', (field, value) => {
   expect(() => checkedSubject({ ...subject, [field]: value }, { tenant: 'acme' })).toThrow(`subject.${field}`);
 });
 
@@ -114,7 +114,7 @@ describe('any record', () => {
   const kind = fc.constantFrom('user', 'agent', 'anonymous', 'workload');
   const record = fc.record({ issuer: text, subjectId: text, tenant: text, lane: text, kind });
 
-  test('is refused with a TypeError, or agrees with its owner and is opaque', () => {
+  test('is rejected with a TypeError, or agrees with its owner and is opaque', () => {
     fc.assert(
       fc.property(record, (given) => {
         try {

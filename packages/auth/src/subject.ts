@@ -2,41 +2,51 @@ import { AuthError } from './errors.ts';
 import { isOpaqueId, OPAQUE_ID_RULE } from './opaque-id.ts';
 
 /**
- * Who acted, in a form that names no person.
+ * The actor of a request, in a form that names no person.
  *
  * @see Interface: Subject record (optional `owner.subject`)
  */
 export interface Subject {
-  /** The trust root: the same id from two roots is two subjects. */
+  /** The trust root, a URI or URN. The same id from two issuers is two subjects. */
   readonly issuer: string;
+  /** Opaque id of the subject at the issuer. */
   readonly subjectId: string;
+  /** Opaque id of the tenant. */
   readonly tenant: string;
-  /** How the subject authenticated, e.g. `api-key`, `saml`. */
+  /** The way in which the subject authenticated, e.g. `api-key`, `saml`. */
   readonly lane: string;
+  /** The kind of the subject; `workload` when none was stated. */
   readonly kind: 'user' | 'agent' | 'anonymous' | 'workload';
-  /** Which kind of key `saml` and `scim` link accounts by; they must say it. */
+  /** The kind of key by which `saml` and `scim` link accounts. Those two lanes require it. */
   readonly keyClass?: string;
-  /** Who delegated, at most four deep. Provenance: it grants nothing. */
+  /** The delegate that acts for the subject, at most four deep. Provenance: it grants nothing. */
   readonly actor?: Subject;
 }
 
-/** The owner of a run, as far as its subject has to agree with it. */
+/** The fields of a run's owner with which its subject must agree. */
 export interface SubjectOwner {
+  /** Must equal `subject.tenant`. */
   readonly tenant: string;
+  /** Must equal `subject.subjectId` when it is set. */
   readonly principal?: string | undefined;
+  /** Must equal `subject.kind` when it is set. Leave it out for a workload. */
   readonly principalKind?: 'user' | 'agent' | 'anonymous' | undefined;
 }
 
+/** Rules of the host for Subject records. */
 export interface SubjectRules {
-  /** `auth.subjectLinkKey`, of a host that advertises both the SAML and the SCIM profile: such subjects must have this `keyClass`. */
+  /**
+   * The advertised `auth.subjectLinkKey` of a host with the SAML and the SCIM profile. A `keyClass` must equal it.
+   * Default: any.
+   */
   readonly linkKey?: string;
 }
 
 /**
- * Checks a Subject record as it enters a run record, and returns it with the fields of the interface alone.
+ * Checks a Subject record before it enters a run record. Returns a copy with the fields of the interface only.
  *
- * @throws {TypeError} naming the field that is malformed or disagrees with the owner
- * @throws {AuthError} `run_forbidden` for a chain of actors deeper than four; it is never shortened to fit
+ * @throws {TypeError} for a field that is malformed or disagrees with the owner; the message names the field
+ * @throws {AuthError} `run_forbidden` for a chain of more than four actors; it is never truncated
  * @example
  * const subject = checkedSubject(principal.subject, { tenant: 'acme', principal: principal.id });
  * @see Interface: Subject record (optional `owner.subject`)
@@ -44,20 +54,25 @@ export interface SubjectRules {
 export function checkedSubject(subject: Subject, owner: SubjectOwner, { linkKey }: SubjectRules = {}): Subject {
   const { tenant, principal, principalKind } = owner;
   const checked = checkedChain(subject, 'subject', 0);
-  if (checked.tenant !== tenant) throw new TypeError('subject.tenant must be the tenant of the owner.');
+  if (checked.tenant !== tenant) throw new TypeError('subject.tenant must equal owner.tenant.');
   if (principal !== undefined && checked.subjectId !== principal) {
-    throw new TypeError('subject.subjectId must be the principal of the owner.');
+    throw new TypeError('subject.subjectId must equal owner.principal.');
   }
   if (principalKind !== undefined && checked.kind !== principalKind) {
-    throw new TypeError('subject.kind must be the principalKind of the owner; "workload" goes with none.');
+    throw new TypeError('subject.kind must equal owner.principalKind. Omit principalKind for a workload.');
   }
   if (linkKey !== undefined && checked.keyClass !== undefined && checked.keyClass !== linkKey) {
-    throw new TypeError('subject.keyClass must be the subjectLinkKey that the host advertises.');
+    throw new TypeError('subject.keyClass must equal the subjectLinkKey that the host advertises.');
   }
   return checked;
 }
 
-/** Whether two records are of one subject: an id means nothing without its trust root and its tenant. */
+/**
+ * Returns whether two records are of one subject: issuer, tenant and id are equal.
+ *
+ * @example
+ * isSameSubject(run.owner.subject, principal.subject);
+ */
 export function isSameSubject(one: Subject, other: Subject): boolean {
   return one.issuer === other.issuer && one.subjectId === other.subjectId && one.tenant === other.tenant;
 }
@@ -66,7 +81,11 @@ const MAX_ACTOR_DEPTH = 4;
 
 function checkedChain(subject: Subject, path: string, depth: number): Subject {
   if (depth > MAX_ACTOR_DEPTH) {
-    throw new AuthError('run_forbidden', 'The chain of actors is deeper than four.', undefined);
+    throw new AuthError(
+      'run_forbidden',
+      'The actor chain of the credential has more than four actors. Use a shorter chain.',
+      undefined,
+    );
   }
   if (typeof subject !== 'object' || subject === null) throw new TypeError(`${path} must be a Subject record.`);
   const { issuer, subjectId, tenant, lane, kind, keyClass, actor } = subject;
@@ -77,7 +96,7 @@ function checkedChain(subject: Subject, path: string, depth: number): Subject {
   if (!matches(LANE, lane)) throw refuse('lane', 'a name of lower-case letters, digits and hyphens');
   if (!KINDS.has(kind)) throw refuse('kind', 'user, agent, anonymous or workload');
   if (keyClass === undefined ? LINKED_LANES.has(lane) : !isOpaqueId(keyClass)) {
-    throw refuse('keyClass', 'the name of a kind of key; the lanes saml and scim need one');
+    throw refuse('keyClass', 'an opaque id; the lanes saml and scim require it');
   }
   return {
     issuer,
@@ -90,7 +109,7 @@ function checkedChain(subject: Subject, path: string, depth: number): Subject {
   };
 }
 
-/** A pattern by itself would read what is absent as the text `undefined`. */
+/** A pattern alone would match `undefined` as the text `undefined`. */
 function matches(pattern: RegExp, value: unknown): boolean {
   return typeof value === 'string' && pattern.test(value);
 }

@@ -1,20 +1,21 @@
 /**
- * What a caller may reach. Every read of a store takes it, so that isolation is in the query and not a check afterwards.
+ * The data that a caller may reach. Every read of a store takes it: isolation is part of the query, not a later check.
  *
  * @see Interface: Authorization rules, 1 to 4
  */
 export interface Tenancy {
+  /** Opaque id of the tenant. */
   readonly tenant: string;
-  /** The workspaces of the tenant that are within reach; `'all'` includes what belongs to no workspace. */
+  /** Reachable workspaces of the tenant. `'all'` includes data that belongs to no workspace. */
   readonly workspaces: 'all' | readonly string[];
-  /** Live and test data never meet. */
+  /** Live and test data are separate. */
   readonly mode: 'live' | 'test';
 }
 
 /**
- * Whether a workspace of the tenant is within reach.
+ * Returns whether a workspace of the tenant is reachable.
  *
- * @param workspace undefined for what belongs to the whole tenant, which only a caller of the whole tenant reaches
+ * @param workspace undefined for data of the whole tenant, which only `'all'` reaches
  * @example
  * reachesWorkspace({ workspaces: ['acme-prod'] }, 'acme-dev'); // false
  */

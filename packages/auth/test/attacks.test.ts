@@ -60,7 +60,7 @@ const bearing = (token: string): RequestHead => ({ headers: { authorization: `Be
 
 type Token = () => string | Promise<string>;
 
-/** What an honest caller may send: if one of these were refused, the refusals below would prove nothing. */
+/** Valid tokens. If one of them were refused, the refusals below would prove nothing. */
 const TAKEN: readonly [string, Token][] = [
   ['ES256', () => es.sign(claims)],
   ['RS256', () => rs.sign(claims)],
@@ -79,7 +79,7 @@ const TAKEN: readonly [string, Token][] = [
   ['claims that nobody asked for', () => es.sign({ ...claims, acr: '1', nested: { iss: 'x' }, admin: true })],
 ];
 
-test.each(TAKEN)('a token is taken: %s', async (_name, token) => {
+test.each(TAKEN)('accepts a token: %s', async (_name, token) => {
   expect(await auth().authenticate(bearing(await token()))).toMatchObject({ kind: 'authenticated' });
 });
 
@@ -101,7 +101,7 @@ const members = (extra: string) => `{${extra},${JSON.stringify(claims).slice(1)}
 
 const UNAUTHENTICATED = 'unauthenticated';
 
-/** Tokens that must be refused: what is wrong with each, how it is made, and the code. */
+/** Tokens that must be refused: the fault of each, its construction, and the code. */
 const REFUSED: readonly [string, Token, string?][] = [
   // Signatures and algorithms: RFC 8725, sections 2.1, 3.1 and 3.2.
   ['alg none without a signature', () => `${base64url('{"alg":"none"}')}.${base64url(JSON.stringify(claims))}.`],
@@ -165,7 +165,7 @@ const REFUSED: readonly [string, Token, string?][] = [
     async () => changed(await es.sign(claims), 0, () => base64url(JSON.stringify({ ...header, x: 1 }))),
   ],
 
-  // Keys that the token brings along, or points to.
+  // Keys that the token contains or refers to.
   ['an embedded jwk', () => stranger.sign(claims, { jwk: stranger.publicJwk, kid: 'mine' })],
   ['an embedded jwk beside the right key id', () => es.sign(claims, { jwk: es.publicJwk })],
   ['jku', () => es.sign(claims, { jku: 'https://evil.example/jwks.json' })],
@@ -213,7 +213,7 @@ const REFUSED: readonly [string, Token, string?][] = [
   ['two parts', async () => (await es.sign(claims)).split('.').slice(0, 2).join('.')],
   ['a fourth part that is empty', async () => `${await es.sign(claims)}.`],
 
-  // One text for one token.
+  // Second encodings of one token.
   ['padding at the end', async () => `${await es.sign(claims)}==`],
   ['padding in the payload', async () => changed(await es.sign(claims), 1, (text) => `${text}=`)],
   [
@@ -231,7 +231,7 @@ const REFUSED: readonly [string, Token, string?][] = [
   ['9000 characters', async () => es.sign({ ...claims, filler: 'x'.repeat(9000) })],
   ['10 000 nested lists', () => raw(`{"a":${'['.repeat(1000)}${']'.repeat(1000)},"iss":"x"}`)],
 
-  // JSON that is read differently by different parsers: RFC 8259, section 4.
+  // JSON that parsers read differently: RFC 8259, section 4.
   ['two iss, the last one right', () => raw(members('"iss":"https://evil.example"'))],
   ['two aud', () => raw(members('"aud":"svc"'))],
   ['two sub', () => raw(members('"sub":"u_1"'))],
@@ -353,7 +353,7 @@ const REFUSED: readonly [string, Token, string?][] = [
   ['a token as subject', async () => es.sign({ ...claims, sub: (await es.sign({})).slice(0, 200) })],
   ['a subject of 2000 characters', () => es.sign({ ...claims, sub: 'u'.repeat(2000) })],
 
-  // What the claims give.
+  // Grants in the claims.
   ['no tenant', () => es.sign(without('svc_tenant')), 'forbidden'],
   ['a tenant that is a list', () => es.sign({ ...claims, svc_tenant: ['acme', 'globex'] }), 'forbidden'],
   ['a tenant with a slash', () => es.sign({ ...claims, svc_tenant: 'acme/globex' }), 'forbidden'],
@@ -367,7 +367,7 @@ const REFUSED: readonly [string, Token, string?][] = [
   ],
   ['workspaces as an object', () => es.sign({ ...claims, svc_workspaces: { 'acme-prod': true } }), 'forbidden'],
 
-  // Constraints that the sender does not meet.
+  // Sender constraints that are not met.
   [
     'bound to a key, sent as bearer',
     () => es.sign({ ...claims, cnf: { jkt: client.thumbprint } }),
@@ -397,7 +397,7 @@ const REFUSED: readonly [string, Token, string?][] = [
 describe(
   covers('auth.bearer.validated-first', 'auth.challenge.resource-metadata', 'auth.models.no-fall-through'),
   () => {
-    test.each(REFUSED)('a token is refused: %s', async (_name, token, code = UNAUTHENTICATED) => {
+    test.each(REFUSED)('refuses a token: %s', async (_name, token, code = UNAUTHENTICATED) => {
       const text = await token();
       const outcome = await auth().authenticate(bearing(text));
       expect(outcome.kind).toBe('refused');
@@ -456,7 +456,7 @@ describe('the Authorization header', () => {
     if (outcome.kind === 'refused') expect(JSON.stringify(refusal(outcome.error))).not.toContain(KEY.slice(0, 12));
   });
 
-  test('the key itself is taken, so that those refusals mean something', async () => {
+  test('accepts the unchanged key', async () => {
     expect(await auth().authenticate(bearing(KEY))).toMatchObject({ kind: 'authenticated' });
   });
 });
@@ -486,7 +486,7 @@ describe('DPoP', () => {
     ['at the other edge', () => sent({ iat: SECONDS + 60 })],
   ];
 
-  test.each(TAKEN_PROOFS)('a proof is taken: %s', async (_name, request) => {
+  test.each(TAKEN_PROOFS)('accepts a proof: %s', async (_name, request) => {
     expect(await auth().authenticate(await request())).toMatchObject({
       kind: 'authenticated',
       principal: { binding: 'dpop' },
@@ -566,7 +566,7 @@ describe('DPoP', () => {
     ['a jti that is an object', () => claim({ jti: {} })],
   ];
 
-  test.each(REFUSED_PROOFS)('a proof is refused: %s', async (_name, request) => {
+  test.each(REFUSED_PROOFS)('refuses a proof: %s', async (_name, request) => {
     const outcome = await auth().authenticate(await request());
     expect(outcome).toMatchObject({ kind: 'refused', error: { code: UNAUTHENTICATED, status: 401 } });
     if (outcome.kind !== 'refused') return;
@@ -575,7 +575,7 @@ describe('DPoP', () => {
     );
   });
 
-  test('a proof is good once', async () => {
+  test('accepts a proof once', async () => {
     const host = auth();
     const request = await sent({});
     expect(await host.authenticate(request)).toMatchObject({ kind: 'authenticated' });
@@ -585,7 +585,7 @@ describe('DPoP', () => {
     });
   });
 
-  test('a proof of another host is asked for the nonce of this one, and taken with it', async () => {
+  test('requests its own nonce for a proof without it, and accepts the proof with it', async () => {
     const now = () => NOW;
     const nonces = statelessNonces({ secret: new Uint8Array(32), now });
     const dpop = dpopVerifier({ origin: ORIGIN, replays: memoryReplayStore({ now }), now, nonces });
@@ -608,7 +608,7 @@ describe('DPoP', () => {
     });
   });
 
-  test('an unbound token gains nothing by a proof', async () => {
+  test('refuses an unbound token that is sent with a proof', async () => {
     const token = await es.sign(claims);
     const proof = await client.proof({ htm: 'GET', htu: URL_, token, iat: SECONDS });
     const request = (scheme: string) => ({

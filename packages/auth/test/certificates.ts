@@ -16,7 +16,7 @@ export { KeyUsageFlags };
 
 cryptoProvider.set(crypto);
 
-/** A certificate with its key, which can issue others. */
+/** A certificate with its private key. It can issue others. */
 export interface Issued {
   readonly certificate: X509Certificate;
   readonly keys: CryptoKeyPair;
@@ -39,7 +39,7 @@ export interface CertificateRequest {
 const ALGORITHM = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' };
 let serial = 1;
 
-/** Issues a certificate; without an issuer it is its own. */
+/** Issues a certificate. Without an issuer it is self-signed. */
 export async function issue(name: string, request: CertificateRequest = {}, issuer?: Issued): Promise<Issued> {
   const { uris = [], dnsNames = [], isAuthority = false, extensions = [] } = request;
   const keys = await crypto.subtle.generateKey(ALGORITHM, true, ['sign', 'verify']);

@@ -31,7 +31,7 @@ test.each<[string, NonNullable<TokenIssuer['isDisabled']>, string]>([
   expect(outcome.kind === 'refused' ? outcome.error.code : outcome.kind).toBe(expected);
 });
 
-/** The wait for it begins when this has returned, and its deadline passes right after. */
+/** Never settles. The fake clock passes its time limit right after the wait has begun. */
 function neverAnswers(): Promise<boolean> {
   setImmediate(() => vi.advanceTimersByTime(5_000));
   return new Promise(() => {});

@@ -37,7 +37,7 @@ async function principalOf(token: string, at = NOW) {
 }
 
 describe(covers('auth.delegation.exchange-not-wider'), () => {
-  test('what is minted is an access token for the one behind, and says who acts', async () => {
+  test('mints an access token for the downstream service that names the actor', async () => {
     const { token, expiresAt } = await exchange(upstream, { audience: FILES, scopes: ['runs:read'], actor });
     expect(expiresAt).toBe(NOW + 120_000);
     expect(await principalOf(token)).toMatchObject({
@@ -55,13 +55,13 @@ describe(covers('auth.delegation.exchange-not-wider'), () => {
     ['another audience', { audience: 'https://other.example.com' }, 'audience_mismatch'],
     ['another workspace', { workspaces: ['prod', 'lab'] }, 'forbidden'],
     ['no workspace', { workspaces: [] }, 'forbidden'],
-  ])('asking for %s is refused', async (_name, changes, code) => {
+  ])('refuses a request for %s', async (_name, changes, code) => {
     await expect(exchange(upstream, { audience: FILES, scopes: [], actor, ...changes })).rejects.toMatchObject({
       code,
     });
   });
 
-  test('what has expired mints nothing', async () => {
+  test('mints nothing from an expired credential', async () => {
     await expect(
       exchange({ ...upstream, expiresAt: NOW }, { audience: FILES, scopes: [], actor }),
     ).rejects.toMatchObject({
@@ -69,7 +69,7 @@ describe(covers('auth.delegation.exchange-not-wider'), () => {
     });
   });
 
-  test('whatever is asked for, nothing outlives or outgrows its source', async () => {
+  test('never mints a token that outlives or exceeds its source, for any request', async () => {
     const asked = fc.record({
       scopes: fc.subarray(['runs:read', 'artifacts:read', 'artifacts:*', 'runs:*', 'audit:read']),
       lifetimeSeconds: fc.integer({ min: 1, max: 100_000 }),

@@ -17,8 +17,10 @@ const record = {
   scopes: ['runs:read'],
   mode: 'live',
 } as const;
-const auth = authenticator({ lanes: [apiKeyLane({ keys: memoryKeyStore([record]), now: Date.now })] });
-const limiter = memoryRateLimiter({ limit: 1000, windowSeconds: 60, now: Date.now });
+/** The clock stands still, so that no limit is earned back while a busy machine is slow. */
+const now = () => Date.UTC(2026, 5, 1);
+const auth = authenticator({ lanes: [apiKeyLane({ keys: memoryKeyStore([record]), now })] });
+const limiter = memoryRateLimiter({ limit: 1000, windowSeconds: 60, now });
 
 const server = createServer((request, response) => {
   answer(request, response).catch(() => response.writeHead(500).end());
@@ -63,7 +65,7 @@ beforeAll(() => new Promise<void>((resolve) => server.listen(0, '127.0.0.1', res
 afterAll(() => new Promise((resolve) => server.close(resolve)));
 
 describe(covers('auth.api-key.bearer-header', 'auth.models.api-keys-for-machines'), () => {
-  test('a request with a key is served', async () => {
+  test('serves a request with a key', async () => {
     const { status, headers, body } = await get('/runs:read', `Bearer ${key}`);
     expect({ status, body }).toEqual({ status: 200, body: 'p_1' });
     expect(headers.ratelimit).toMatch(/^"default";r=9\d\d;t=\d+$/);
@@ -71,7 +73,7 @@ describe(covers('auth.api-key.bearer-header', 'auth.models.api-keys-for-machines
 });
 
 describe(covers('auth.api-key.doubled-header-401'), () => {
-  test('two headers on the wire are refused, although each of them is right', async () => {
+  test('refuses two Authorization headers, each of them valid', async () => {
     const { status, body } = await get('/runs:read', `Bearer ${key}`, `Bearer ${key}`);
     expect(status).toBe(401);
     expect(JSON.parse(body)).toMatchObject({ error: 'unauthenticated' });
@@ -112,7 +114,7 @@ describe(covers('auth.request.no-credential-in-url'), () => {
 });
 
 describe(covers('auth.api-key.missing-scope-403', 'auth.challenge.insufficient-scope'), () => {
-  test('the answer names the scope in its challenge and its body', async () => {
+  test('names the scope in the challenge and the body of the answer', async () => {
     const { status, headers, body } = await get('/audit:read', `Bearer ${key}`);
     expect(status).toBe(403);
     expect(headers['www-authenticate']).toBe('Bearer error="insufficient_scope", scope="audit:read"');
@@ -123,7 +125,7 @@ describe(covers('auth.api-key.missing-scope-403', 'auth.challenge.insufficient-s
 describe('a Web request', () => {
   const request = (authorization: string) => new Request('http://127.0.0.1/', { headers: { authorization } });
 
-  test('is authenticated as it is', async () => {
+  test('is authenticated without conversion', async () => {
     expect(await auth.authenticate(request(`Bearer ${key}`))).toMatchObject({ kind: 'authenticated' });
   });
 

@@ -52,7 +52,7 @@ function auth(certificateOf = clientCertificates(), intermediates: string[] = []
   return authenticator({ lanes: [workloadLane({ schemes, audience: 'svc', resolve, senderConstraint, now })] });
 }
 
-/** A connection over which a certificate came, with those above it. */
+/** Makes a peer that presented a certificate and the certificates above it. */
 function from(leaf: Issued, issuers: readonly Issued[] = [], trusted = true): Peer {
   return {
     address: '192.0.2.1',
@@ -63,7 +63,7 @@ function from(leaf: Issued, issuers: readonly Issued[] = [], trusted = true): Pe
 const over = (peer: Peer | undefined, headers: Record<string, string> = {}): RequestHead => ({ headers, peer });
 
 describe(covers('auth.workload.cryptographic-verification'), () => {
-  test('an X.509-SVID is the workload that it names', async () => {
+  test('authenticates an X.509-SVID as the workload that it names', async () => {
     expect(await auth().authenticate(over(from(agent, [intermediate])))).toMatchObject({
       kind: 'authenticated',
       principal: {
@@ -83,7 +83,7 @@ describe(covers('auth.workload.cryptographic-verification'), () => {
     });
   });
 
-  test('a certificate with one DNS name is the machine of that name', async () => {
+  test('authenticates a certificate with one DNS name as the machine of that name', async () => {
     expect(await auth().authenticate(over(from(machine)))).toMatchObject({
       principal: { workload: { identity: { scheme: 'mtls-san', subject: 'billing.acme.example' } } },
     });
@@ -110,7 +110,7 @@ describe(covers('auth.workload.cryptographic-verification'), () => {
     ['a DNS name of another authority', { dnsNames: ['billing.acme.example'] }, otherRoot],
   ];
 
-  test.each(wrong)('a certificate is refused: %s', async (_name, request, issuer = root) => {
+  test.each(wrong)('refuses a certificate: %s', async (_name, request, issuer = root) => {
     const leaf = await issue('leaf', request, issuer);
     expect(await auth().authenticate(over(from(leaf, [issuer])))).toMatchObject({
       kind: 'refused',
@@ -126,13 +126,13 @@ describe(covers('auth.workload.cryptographic-verification'), () => {
       async () => issue('below', { uris: [AGENT] }, await issue('leaf', {}, root)),
       [],
     ],
-  ])('a chain is refused: %s', async (_name, leaf, issuers) => {
+  ])('refuses a chain: %s', async (_name, leaf, issuers) => {
     expect(await auth().authenticate(over(from(await leaf(), issuers)))).toMatchObject({
       error: { code: 'identity_unverified' },
     });
   });
 
-  test('a leaf does not become an authority by being sent along', async () => {
+  test('does not trust a presented leaf as an authority', async () => {
     const between = await issue('between', { uris: ['spiffe://acme.example/other'] }, root);
     const leaf = await issue('leaf', { uris: [AGENT] }, between);
     expect(await auth().authenticate(over(from(leaf, [between])))).toMatchObject({
@@ -140,13 +140,13 @@ describe(covers('auth.workload.cryptographic-verification'), () => {
     });
   });
 
-  test('what the TLS layer did not trust is refused', async () => {
+  test('refuses a certificate that the TLS layer does not trust', async () => {
     expect(await auth().authenticate(over(from(agent, [intermediate], false)))).toMatchObject({
       error: { code: 'identity_unverified' },
     });
   });
 
-  test('a certificate of no scheme is nothing', async () => {
+  test('ignores a certificate of no scheme', async () => {
     expect(await auth().authenticate(over(from(await issue('nobody', {}, root))))).toMatchObject({
       error: { code: 'unauthenticated' },
     });
@@ -159,7 +159,7 @@ describe(covers('auth.workload.trusted-terminator'), () => {
     `Hash=${hashOf(leaf)};Cert="${encodeURIComponent(leaf.pem)}";Subject="CN=admin";URI=spiffe://acme.example/admin`;
   const via = clientCertificates({ terminator });
 
-  test('what it forwards is the client, by the certificate and not by the fields beside it', async () => {
+  test('identifies the client by the forwarded certificate, not by the fields beside it', async () => {
     const headers = { 'x-forwarded-client-cert': xfcc(await direct()) };
     expect(await auth(via).authenticate(over({ address: '10.0.0.1' }, headers))).toMatchObject({
       principal: { workload: { identity: { subject: AGENT } } },
@@ -170,7 +170,7 @@ describe(covers('auth.workload.trusted-terminator'), () => {
     ['another address', { address: '10.0.0.2' }],
     ['no address', {}],
     ['no peer', undefined],
-  ])('a header from %s counts for nothing', async (_name, peer) => {
+  ])('ignores a header from %s', async (_name, peer) => {
     const headers = { 'x-forwarded-client-cert': xfcc(await direct()) };
     expect(await auth(via).authenticate(over(peer, headers))).toMatchObject({ error: { code: 'unauthenticated' } });
   });
@@ -194,7 +194,7 @@ describe(covers('auth.workload.trusted-terminator'), () => {
     ['a quotation mark too many', (leaf) => `${xfcc(leaf)}"`],
     ['nothing', () => ''],
     ['20 000 characters', () => `Cert="${'A'.repeat(20_000)}"`],
-  ])('a header is refused: %s', async (_name, header) => {
+  ])('refuses a header: %s', async (_name, header) => {
     const headers = { 'x-forwarded-client-cert': header(await direct()) } as Record<string, string>;
     expect(await auth(via).authenticate(over({ address: '10.0.0.1' }, headers))).toMatchObject({
       error: { code: 'unauthenticated' },
@@ -204,7 +204,7 @@ describe(covers('auth.workload.trusted-terminator'), () => {
   test.each<[string, string, (leaf: Issued) => string]>([
     ['RFC 9440', 'client-cert', (leaf) => `:${Buffer.from(leaf.der).toString('base64')}:`],
     ['a PEM in percent-encoding', 'x-ssl-client-cert', (leaf) => encodeURIComponent(leaf.pem)],
-  ])('a certificate can come as %s', async (_name, header, write) => {
+  ])('reads a certificate as %s', async (_name, header, write) => {
     const certificateOf = clientCertificates({ terminator: { ...terminator, header } });
     const headers = { [header]: write(await direct()) };
     expect(await auth(certificateOf).authenticate(over({ address: '10.0.0.1' }, headers))).toMatchObject({
@@ -231,11 +231,11 @@ describe('a token that is bound to a certificate (RFC 8705)', () => {
     return authenticator({ lanes }).authenticate(over(peer, { authorization: `Bearer ${token}`, ...headers }));
   }
 
-  test('is taken over a connection made with it, whoever issued it', async () => {
+  test('is accepted over a connection with that certificate, of any issuer', async () => {
     expect(await bound(thumbprintOf(agent), from(agent, [], false))).toMatchObject({ principal: { binding: 'mtls' } });
   });
 
-  test('is taken with the hash that the terminator vouches for', async () => {
+  test('is accepted with the hash that the terminator forwards', async () => {
     const headers = { 'x-forwarded-client-cert': `Hash=${hashOf(agent)}` };
     expect(await bound(thumbprintOf(agent), { address: '10.0.0.1' }, headers)).toMatchObject({
       principal: { binding: 'mtls' },
@@ -245,7 +245,7 @@ describe('a token that is bound to a certificate (RFC 8705)', () => {
     });
   });
 
-  test('is refused over any other', async () => {
+  test('is refused over any other connection', async () => {
     for (const peer of [from(machine), undefined, { address: '192.0.2.1' }]) {
       expect(await bound(thumbprintOf(agent), peer)).toMatchObject({ error: { code: 'sender_constraint_missing' } });
     }
@@ -292,12 +292,12 @@ describe('over real TLS', () => {
     });
   }
 
-  test('the certificate of the connection is the caller', async () => {
+  test('identifies the caller by the certificate of the connection', async () => {
     expect(await get({ key: agent.keyPem, cert: agent.pem + intermediate.pem })).toBe(AGENT);
     expect(await get({ key: machine.keyPem, cert: machine.pem })).toBe('billing.acme.example');
   });
 
-  test('no certificate, or a self-made one, is nobody', async () => {
+  test('refuses a connection without a certificate or with a self-signed one', async () => {
     const self = await issue('self', { uris: [AGENT] });
     expect(await get()).toBe('unauthenticated');
     expect(await get({ key: self.keyPem, cert: self.pem })).toBe('identity_unverified');
@@ -305,7 +305,7 @@ describe('over real TLS', () => {
 });
 
 describe('reading a certificate', () => {
-  test('whatever the bytes, it answers or declines', () => {
+  test('returns facts or undefined for any bytes', () => {
     const mutated = fc.tuple(fc.nat(agent.der.length - 1), fc.nat(255), fc.nat(agent.der.length));
     fc.assert(
       fc.property(mutated, ([at, byte, length]) => {
@@ -321,7 +321,7 @@ describe('reading a certificate', () => {
     );
   });
 
-  test('it reads what is there', () => {
+  test('returns the facts of a certificate', () => {
     expect(readCertificate(agent.der)).toMatchObject({ uris: [AGENT], dnsNames: [], isAuthority: false });
     expect(readCertificate(root.der)).toMatchObject({ isAuthority: true, keyUsage: { signsCertificates: true } });
   });

@@ -1,11 +1,11 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { calculateJwkThumbprint, exportJWK, generateKeyPair, SignJWT } from 'jose';
 
-/** A client with a key of its own. */
+/** A client with its own key. */
 export interface ProofMaker {
   readonly thumbprint: string;
   readonly publicJwk: object;
-  /** A DPoP proof; `claims` and `header` put wrong things into it. */
+  /** Makes a DPoP proof. `claims` and `header` override its content. */
   proof(options: {
     htm: string;
     htu: string;

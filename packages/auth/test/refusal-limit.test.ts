@@ -39,7 +39,7 @@ function auth(limiter: RateLimiter = memoryRateLimiter({ limit: 3, windowSeconds
 const bad = await (await signer('ES256')).sign(claims);
 
 describe(covers('auth.rate-limit.per-key'), () => {
-  test('a client that was refused too often is refused before a signature is verified for it', async () => {
+  test('refuses a client over the limit before a signature is verified', async () => {
     const { call, verified } = auth();
     const statuses = [];
     for (let turn = 0; turn < 5; turn++) statuses.push(await call(bad, '192.0.2.1'));
@@ -49,7 +49,7 @@ describe(covers('auth.rate-limit.per-key'), () => {
     expect(await call(good, '192.0.2.2'), 'other clients do not').toBe(200);
   });
 
-  test('guessing keys is limited, and the valid key is never refused for it', async () => {
+  test('limits guessed keys, and never refuses the valid key', async () => {
     const { call } = auth();
     const statuses = [];
     for (let turn = 0; turn < 5; turn++) statuses.push(await call(`guess-${turn}-${'x'.repeat(32)}`, '192.0.2.1'));
@@ -57,17 +57,17 @@ describe(covers('auth.rate-limit.per-key'), () => {
     expect(await call(KEY, '192.0.2.1')).toBe(200);
   });
 
-  test('what succeeds does not count', async () => {
+  test('does not count accepted requests', async () => {
     const { call } = auth();
     for (let turn = 0; turn < 10; turn++) expect(await call(good, '192.0.2.1')).toBe(200);
   });
 
-  test('without an address there is no limit', async () => {
+  test('limits no client without an address', async () => {
     const { call } = auth();
     for (let turn = 0; turn < 5; turn++) expect(await call(bad)).toBe(401);
   });
 
-  test('a limiter that fails lets nobody in, and keeps nobody with a valid key out', async () => {
+  test('changes no outcome when the limiter fails', async () => {
     const failing = { consume: () => Promise.reject(new Error('down')), peek: () => Promise.reject(new Error('down')) };
     const { call } = auth(failing);
     expect(await call(bad, '192.0.2.1')).toBe(401);

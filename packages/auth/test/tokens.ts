@@ -1,15 +1,15 @@
 import { type CryptoKey, exportJWK, generateKeyPair, SignJWT } from 'jose';
 import type { Algorithm, JsonWebKeySet } from '../src/bearer/index.ts';
 
-/** An issuer's key pair, and everything that can be done with it, wrong things included. */
+/** The key pair of an issuer, for valid and invalid tokens. */
 export interface Signer {
   readonly algorithm: Algorithm;
   readonly keyId: string;
   readonly publicJwk: Readonly<Record<string, unknown>>;
   readonly privateKey: CryptoKey;
-  /** Signs claims as a well-behaved issuer does. */
+  /** Signs claims as a correct issuer does. */
   sign(claims: object, header?: object): Promise<string>;
-  /** Signs header and payload as they are, byte by byte. */
+  /** Signs header and payload unchanged, byte by byte. */
   signBytes(header: string | Uint8Array, payload: string | Uint8Array): Promise<string>;
 }
 

@@ -118,7 +118,7 @@ describe(covers('auth.workload.cryptographic-verification', 'auth.workload.resol
       () => oauth.sign({ iss: OAUTH, sub: 'x', client_id: 'client-1', aud: HOST, ...times }, { typ: 'at+jwt' }),
       'p_client',
     ],
-  ])('an identity of the scheme %s is the principal that it resolves to', async (_name, token, principal) => {
+  ])('authenticates an identity of the scheme %s as the resolved principal', async (_name, token, principal) => {
     const outcome = await auth().authenticate(bearing(await token()));
     expect(outcome).toMatchObject({
       kind: 'authenticated',
@@ -133,7 +133,7 @@ describe(covers('auth.workload.cryptographic-verification', 'auth.workload.resol
     });
   });
 
-  test('what is asked of the resolver is what was verified', async () => {
+  test('passes the verified identity to the resolver', async () => {
     const asked: PresentedIdentity[] = [];
     const resolve = (identity: PresentedIdentity) => {
       asked.push(identity);
@@ -183,7 +183,7 @@ describe(covers('auth.workload.unverified', 'errors.code.identity-401', 'errors.
       'of one issuer, signed by another',
       () => cloud.sign({ iss: OAUTH, client_id: 'client-1', aud: HOST, ...times }, { typ: 'at+jwt' }),
     ],
-  ])('an identity is refused: %s', async (_name, token) => {
+  ])('refuses an identity: %s', async (_name, token) => {
     const answer = await refusedWith('identity_unverified', bearing(await token()));
     expect(answer?.status).toBe(401);
     expect(answer?.headers).not.toHaveProperty('retry-after');
@@ -192,7 +192,7 @@ describe(covers('auth.workload.unverified', 'errors.code.identity-401', 'errors.
 });
 
 describe(covers('auth.workload.scheme-advertised'), () => {
-  test('an identity of a scheme that is not on is refused, and no other lane is asked', async () => {
+  test('refuses an identity of a scheme that is not configured, and asks no other lane', async () => {
     const now = () => NOW;
     const schemes = [cloudSubject({ issuers: [{ issuer: CLOUD, keys: localKeys(keySetOf(cloud)) }], now })];
     await refusedWith('identity_unverified', bearing(await svid()), { schemes });
@@ -200,32 +200,32 @@ describe(covers('auth.workload.scheme-advertised'), () => {
 });
 
 describe(covers('auth.workload.audience-own'), () => {
-  test.each([[['https://other.example.com']], [[`${HOST}/`]], ['svc']])('%j is not this host', async (aud) => {
+  test.each([[['https://other.example.com']], [[`${HOST}/`]], ['svc']])('refuses the audience %j', async (aud) => {
     await refusedWith('audience_mismatch', bearing(await svid({ aud })));
   });
-  test('an identity without audience is refused', async () => {
+  test('refuses an identity without an audience', async () => {
     await refusedWith('audience_mismatch', bearing(await svid({ aud: undefined })));
   });
 });
 
 describe(covers('auth.workload.unresolvable', 'auth.workload.infrastructure-error-refuses'), () => {
   const failing: Record<string, WorkloadLaneOptions['resolve']> = {
-    'knows nobody': () => undefined,
-    'knows nobody, later': async () => undefined,
+    'returns undefined': () => undefined,
+    'resolves to undefined': async () => undefined,
     throws: () => {
       throw new Error('the directory is down');
     },
     rejects: async () => Promise.reject(new Error('the directory is down')),
     'never answers': () => new Promise(() => {}),
-    'answers with personal data': () => binding('ada@example.com'),
-    'answers nonsense': () => 'p_agent' as never,
+    'returns personal data': () => binding('ada@example.com'),
+    'returns a malformed binding': () => 'p_agent' as never,
   };
-  test.each(Object.entries(failing))('a resolver that %s', async (_name, resolve) => {
+  test.each(Object.entries(failing))('refuses when the resolver %s', async (_name, resolve) => {
     const answer = await refusedWith('identity_unresolvable', bearing(await svid()), { resolve, resolveTimeoutMs: 20 });
     expect(JSON.stringify(answer)).not.toContain('directory');
   });
 
-  test('a trust root that cannot be reached', async () => {
+  test('refuses when a trust root is unreachable', async () => {
     const keys = { find: () => Promise.reject(new Error('unreachable')) };
     const schemes = [jwtSvid({ trustDomains: [{ name: 'acme.example', keys }] })];
     await refusedWith('identity_unverified', bearing(await svid()), { schemes });
@@ -233,7 +233,7 @@ describe(covers('auth.workload.unresolvable', 'auth.workload.infrastructure-erro
 });
 
 describe(covers('auth.workload.verification-order'), () => {
-  /** Everything is wrong with it; each repair shows the next check. */
+  /** Fails every check. Each repair shows the next check. */
   test('scheme, proof, binding, audience, resolution', async () => {
     const wrong = { aud: ['https://other.example.com'], sub: 'spiffe://acme.example/nobody' };
     const constrained: Partial<WorkloadLaneOptions> = { senderConstraint: ['dpop'] };
@@ -254,18 +254,18 @@ describe(
       return { method: 'GET', url: '/v1/runs/1', headers };
     }
 
-    test('a token that is not bound is refused when the host takes bound ones alone', async () => {
+    test('refuses an unbound token when a constraint is advertised', async () => {
       const answer = await refusedWith('sender_constraint_missing', bearing(await svid()), {
         senderConstraint: ['dpop'],
       });
       expect(answer?.status).toBe(401);
     });
 
-    test('one constraint does not stand in for another', async () => {
+    test('does not accept one constraint in place of another', async () => {
       await refusedWith('sender_constraint_missing', await bound(), { senderConstraint: ['mtls'] });
     });
 
-    test('a bound token with its proof is taken, and its record names the key by its digest', async () => {
+    test('accepts a bound token with its proof, and records the digest of the key', async () => {
       const outcome = await auth({ senderConstraint: ['dpop'] }).authenticate(await bound());
       const hex = Buffer.from(client.thumbprint, 'base64url').toString('hex');
       expect(outcome).toMatchObject({
@@ -276,14 +276,14 @@ describe(
       });
     });
 
-    test('a bound token without its proof is refused even where bearers are taken', async () => {
+    test('refuses a bound token without its proof, even when bearer tokens are accepted', async () => {
       await refusedWith('unauthenticated', await bound({ proof: false }));
     });
   },
 );
 
 describe(covers('auth.workload.bearer-fallback-explicit', 'auth.workload.audit-tells-binding'), () => {
-  test('bearers are taken when no constraint is advertised, and recorded as such', async () => {
+  test('accepts and records bearer tokens when no constraint is advertised', async () => {
     const outcome = await auth({ senderConstraint: [] }).authenticate(bearing(await svid()));
     if (outcome.kind !== 'authenticated') throw new Error('refused');
     expect(outcome.principal.binding).toBe('bearer');
@@ -300,7 +300,7 @@ describe(covers('auth.workload.not-from-header-or-body'), () => {
     { 'x-forwarded-client-cert': `URI=${AGENT}` },
     { 'x-forwarded-user': 'p_agent' },
     { 'svc-workload-identity': JSON.stringify({ scheme: 'spiffe', subject: AGENT }) },
-  ])('%j is no identity', async (headers) => {
+  ])('takes no identity from the headers %j', async (headers) => {
     await refusedWith('unauthenticated', { method: 'GET', url: '/v1/runs/1', headers: headers as never });
   });
 });
@@ -313,7 +313,7 @@ interface Hop {
   readonly header?: object;
 }
 
-/** Proofs inside of proofs, from the first delegate to the last. */
+/** Makes nested proofs, from the first delegate to the last. */
 async function proofOf(delegator: string, hops: readonly Hop[]): Promise<string> {
   let before: string | undefined;
   let act: object | undefined;
@@ -345,7 +345,7 @@ async function delegated(proof: string | Promise<string>, caller: string = AGENT
 const [SECOND, THIRD] = ['spiffe://acme.example/second', 'spiffe://acme.example/third'];
 
 describe(covers('auth.delegation.every-hop-verified', 'auth.delegation.actor-and-principal'), () => {
-  test('the principal is whom the proof acts for, and the caller is its actor', async () => {
+  test('makes the delegator the principal and the caller its actor', async () => {
     const proof = await proofOf('user-1', [{ to: AGENT }]);
     const outcome = await auth().authenticate(await delegated(proof));
     expect(outcome).toMatchObject({
@@ -374,7 +374,7 @@ describe(covers('auth.delegation.every-hop-verified', 'auth.delegation.actor-and
     expect(JSON.stringify(outcome)).not.toContain(proof.slice(0, 30));
   });
 
-  test('a chain of three, each narrower', async () => {
+  test('accepts a chain of three narrowing hops', async () => {
     const proof = proofOf('user-1', [
       { to: SECOND, scope: 'runs:read runs:cancel' },
       { to: THIRD, scope: 'runs:read runs:cancel' },
@@ -426,11 +426,11 @@ describe(covers('auth.delegation.every-hop-verified', 'auth.delegation.actor-and
     ['a proof inside that is no text', () => delegated(proofOf('user-1', [{ to: AGENT, changes: { prf: {} } }]))],
     ['no proof at all', () => delegated('x')],
     ['an empty header', () => delegated('')],
-  ])('a chain is refused: %s', async (_name, request) => {
+  ])('refuses a chain: %s', async (_name, request) => {
     await refusedWith('identity_unverified', await request());
   });
 
-  test('two proofs are refused', async () => {
+  test('refuses two proofs', async () => {
     const proof = await proofOf('user-1', [{ to: AGENT }]);
     const headers = { authorization: `Bearer ${await svid()}`, 'svc-delegation': [proof, proof] };
     await refusedWith('identity_unverified', { headers });
@@ -438,7 +438,7 @@ describe(covers('auth.delegation.every-hop-verified', 'auth.delegation.actor-and
 });
 
 describe(covers('auth.delegation.unknown-issuer'), () => {
-  test('a hop of an issuer that is not trusted for delegations', async () => {
+  test('refuses a hop of an issuer that is not trusted for delegations', async () => {
     await refusedWith(
       'identity_unverified',
       await delegated(proofOf('user-1', [{ to: AGENT, changes: { iss: CLOUD }, by: cloud }])),
@@ -447,7 +447,7 @@ describe(covers('auth.delegation.unknown-issuer'), () => {
 });
 
 describe(covers('auth.delegation.too-long', 'errors.code.chain-400'), () => {
-  test('four hops where three are taken, before any of them is verified', async () => {
+  test('refuses four hops where three are allowed, before any signature is verified', async () => {
     const stranger = await signer('ES256', 'sts');
     const hops = [SECOND, THIRD, 'spiffe://acme.example/fourth', AGENT].map((to) => ({ to, by: stranger }));
     const answer = await refusedWith('delegation_chain_too_long', await delegated(proofOf('user-1', hops)));
@@ -475,13 +475,13 @@ describe(covers('auth.delegation.cyclic'), () => {
 });
 
 describe(covers('auth.delegation.expired'), () => {
-  test('a proof that has expired, without any grace', async () => {
+  test('refuses an expired proof without clock skew', async () => {
     await refusedWith(
       'delegation_expired',
       await delegated(proofOf('user-1', [{ to: AGENT, changes: { exp: SECONDS } }])),
     );
   });
-  test('a hop before that has expired', async () => {
+  test('refuses a proof with an expired earlier hop', async () => {
     const hops = [{ to: SECOND, changes: { exp: SECONDS - 1 } }, { to: AGENT }];
     await refusedWith('delegation_expired', await delegated(proofOf('user-1', hops)));
   });
@@ -490,7 +490,7 @@ describe(covers('auth.delegation.expired'), () => {
     ['not finite', null],
     ['a fraction', SECONDS + 0.5],
     ['a date', '2030-02-30T00:00:00Z'],
-  ])('exp is %s', async (_name, exp) => {
+  ])('refuses an exp that is %s', async (_name, exp) => {
     await refusedWith('delegation_expired', await delegated(proofOf('user-1', [{ to: AGENT, changes: { exp } }])));
   });
 });
@@ -505,8 +505,8 @@ describe(covers('auth.delegation.no-expiry'), () => {
       lifetimeWithoutExpirySeconds,
     },
   });
-  test('is refused when nothing is said', async () => refusedWith('delegation_expired', await endless()));
-  test('is bounded when a policy says so', async () => {
+  test('is refused by default', async () => refusedWith('delegation_expired', await endless()));
+  test('is bounded by lifetimeWithoutExpirySeconds', async () => {
     expect(await auth(rules(60)).authenticate(await endless())).toMatchObject({
       principal: { expiresAt: (SECONDS + 50) * 1000 },
     });
@@ -543,7 +543,7 @@ describe(covers('auth.delegation.amplified', 'errors.code.amplified-403'), () =>
     expect(answer?.status).toBe(403);
   });
 
-  test('whatever the chain, its end holds no scope that its start does not hold', async () => {
+  test('never gives the last hop a scope that the first lacks, for any chain', async () => {
     const scopes = fc.subarray(['runs:read', 'runs:cancel', 'runs:create', 'runs:*', 'audit:read']);
     await fc.assert(
       fc.asyncProperty(fc.array(scopes, { minLength: 1, maxLength: 3 }), async (chain) => {
@@ -565,7 +565,7 @@ describe(covers('auth.delegation.amplified', 'errors.code.amplified-403'), () =>
 });
 
 describe(covers('auth.delegation.tenant-disagreement'), () => {
-  test('the refusal is the same whether the tenant exists or not', async () => {
+  test('refuses alike for an existing and an unknown tenant', async () => {
     const answers = [
       await refusedWith('identity_unresolvable', await delegated(proofOf('user-globex', [{ to: AGENT }]))),
       await refusedWith('identity_unresolvable', await delegated(proofOf('user-nobody', [{ to: AGENT }]))),
@@ -582,19 +582,19 @@ describe(covers('auth.delegation.tenant-disagreement'), () => {
     for (const answer of answers) expect(answer).toEqual(answers[0]);
   });
 
-  test('a chain that asserts the right tenant is taken', async () => {
+  test('accepts a chain that asserts the tenant of the caller', async () => {
     const proof = proofOf('user-1', [{ to: AGENT, changes: { svc_tenant: 'acme' } }]);
     expect(await auth().authenticate(await delegated(proof))).toMatchObject({ kind: 'authenticated' });
   });
 });
 
 describe(covers('auth.delegation.on-behalf-of-verified', 'runs.subject.actor-not-self-asserted'), () => {
-  test('a proof beside a credential that cannot carry one is refused, not ignored', async () => {
+  test('refuses a proof beside a credential that cannot carry one', async () => {
     const proof = await proofOf('user-1', [{ to: AGENT }]);
     await refusedWith('identity_unverified', bearing(KEY, { 'svc-delegation': proof }));
     expect(await auth().authenticate(bearing(KEY))).toMatchObject({ kind: 'authenticated' });
   });
-  test('a host without delegation refuses it', async () => {
+  test('refuses a proof when the host has no delegation rules', async () => {
     await refusedWith('identity_unverified', await delegated(proofOf('user-1', [{ to: AGENT }])), {
       delegation: undefined,
     } as never);
@@ -608,7 +608,7 @@ describe(
     'auth.delegation.hop-scopes-not-authorization',
   ),
   () => {
-    test('what was not delegated is denied, although caller and delegator both hold it', async () => {
+    test('denies a scope that was not delegated, even when caller and delegator hold it', async () => {
       const outcome = await auth().authenticate(
         await delegated(proofOf('user-1', [{ to: AGENT, scope: 'runs:read' }])),
       );
@@ -618,7 +618,7 @@ describe(
       expect(outcome.principal.tenancy).toEqual({ tenant: 'acme', workspaces: ['acme-prod'], mode: 'live' });
     });
 
-    test('a chain that delegates nothing allows nothing', async () => {
+    test('allows nothing for a chain without scopes', async () => {
       const outcome = await auth().authenticate(await delegated(proofOf('user-1', [{ to: AGENT, scope: '' }])));
       expect(outcome).toMatchObject({ kind: 'authenticated', principal: { scopes: [] } });
     });
@@ -628,7 +628,7 @@ describe(
 describe(
   covers('auth.audit.decision-recordable', 'auth.audit.reason-closed', 'auth.audit.decision-content-free'),
   () => {
-    test('a decision tells depth, class of issuer and audience, and no claim', async () => {
+    test('records depth, issuer class and audience of a decision, and no claim', async () => {
       const outcome = await auth().authenticate(await delegated(proofOf('user-1', [{ to: SECOND }, { to: AGENT }])));
       if (outcome.kind !== 'authenticated') throw new Error('refused');
       const asked = { action: 'runs.read', resource: 'acme/run_1' };

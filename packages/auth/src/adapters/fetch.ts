@@ -5,11 +5,14 @@ import type { Peer, RequestHead } from '../request-head.ts';
 export type { GuardOptions } from '../guard.ts';
 
 /**
- * A Web handler behind a guard: it is called for callers that may, with who they are.
+ * Puts a guard before a Web handler. The handler is called for admitted callers only, with their principal.
  *
- * @returns a handler that takes who is at the other end, too, where a platform tells: client certificates and addresses need it
+ * @returns a handler whose second argument is the peer. Client certificates and client addresses need it; pass it where
+ * the platform gives it.
  * @example
- * export const GET = guarded({ authenticator: auth, scope: 'runs:read' }, (request, principal) => Response.json(runsOf(principal.tenancy)));
+ * export const GET = guarded({ authenticator: auth, scope: 'runs:read' }, (request, principal) =>
+ *   Response.json(runsOf(principal.tenancy)),
+ * );
  */
 export function guarded(
   options: GuardOptions,
@@ -27,12 +30,17 @@ export function guarded(
   };
 }
 
-/** A Web request with who is at the other end. */
+/**
+ * Makes a request head from a Web request and its peer.
+ *
+ * @example
+ * const outcome = await auth.authenticate(headOf(request, undefined));
+ */
 export function headOf({ method, url, headers }: Request, peer: Peer | undefined): RequestHead {
   return { method, url, headers, peer };
 }
 
-/** A response that came from elsewhere may have headers that cannot be changed. */
+/** Copies the response: the headers of a response from `fetch` are immutable. */
 function withHeaders(response: Response, headers: Readonly<Record<string, string>>): Response {
   const named = Object.entries(headers);
   if (named.length === 0) return response;

@@ -5,23 +5,32 @@ import { headOf } from './fetch.ts';
 
 export type { GuardOptions } from '../guard.ts';
 
-/** What is needed of Hono's context. */
+/** The part of Hono's context that the guard uses. */
 export interface HonoContext {
-  readonly req: { readonly raw: Request };
+  /** The request, as Hono holds it. */
+  readonly req: {
+    /** The Web request. */
+    readonly raw: Request;
+  };
+  /** The response. The guard adds its headers. */
   res: Response;
+  /** Stores the principal for the handlers. */
   set(key: 'principal', value: Principal): void;
 }
 
+/** Options of `guarded`. */
 export interface HonoGuardOptions extends GuardOptions {
-  /** Who is at the other end, where the platform tells; e.g. `(c) => peerOf(c.env.incoming.socket)` on Node. */
+  /** Returns the other end of the connection, e.g. `(c) => peerOf(c.env.incoming.socket)` on Node. Default: unknown. */
   readonly peerOf?: (context: HonoContext) => Peer | undefined;
 }
 
 /**
- * A guard as a Hono middleware: `context.get('principal')` is the caller.
+ * Makes a Hono middleware from a guard: `context.get('principal')` is the caller.
  *
  * @example
- * app.get('/runs', guarded({ authenticator: auth, scope: 'runs:read' }), (c) => c.json(runsOf(c.get('principal').tenancy)));
+ * app.get('/runs', guarded({ authenticator: auth, scope: 'runs:read' }), (c) =>
+ *   c.json(runsOf(c.get('principal').tenancy)),
+ * );
  */
 export function guarded(
   options: HonoGuardOptions,

@@ -7,16 +7,17 @@ import type { Peer, PeerCertificate, RequestHead } from '../request-head.ts';
 export type { GuardOptions } from '../guard.ts';
 
 /**
- * Who is at the other end of a socket. A client certificate is asked for by the TLS server's `requestCert`.
+ * Makes a peer from a socket. Set `requestCert` on the TLS server to request a client certificate.
  *
  * @example
- * const outcome = await auth.authenticate({ headers: request.headers, headersDistinct: request.headersDistinct, peer: peerOf(request.socket) });
+ * const { headers, headersDistinct, socket } = request;
+ * const outcome = await auth.authenticate({ headers, headersDistinct, peer: peerOf(socket) });
  */
 export function peerOf(socket: Socket): Peer {
   return { address: socket.remoteAddress, certificate: () => certificateOf(socket) };
 }
 
-/** The part of a TLS socket that is needed; a plain one has none of it. */
+/** The members of a TLS socket that are used. A plain socket has none of them. */
 interface MaybeTls {
   readonly authorized?: boolean;
   getPeerX509Certificate?(): { readonly raw: Uint8Array; readonly issuerCertificate?: Issuer } | undefined;
@@ -34,7 +35,7 @@ function certificateOf(socket: Socket & MaybeTls): PeerCertificate | undefined {
   return { der: leaf.raw, issuers: issuersOf(leaf), trusted: socket.authorized === true };
 }
 
-/** A root is its own issuer, at which the walk ends; it is bounded all the same. */
+/** Walks up to the root, which is its own issuer. At most 8 issuers: a longer or circular chain ends there. */
 function issuersOf(leaf: Issuer): readonly Uint8Array[] {
   const issuers: Uint8Array[] = [];
   let current = leaf;
@@ -47,16 +48,18 @@ function issuersOf(leaf: Issuer): readonly Uint8Array[] {
   return issuers;
 }
 
-/** A request of Express, which may have cut its mount path off `url`. */
+/** A request of `node:http`, Express or Fastify. */
 export interface NodeRequest extends IncomingMessage {
+  /** The request target before Express removed the mount path. */
   readonly originalUrl?: string;
+  /** The caller. Set by `expressGuard`. */
   principal?: Principal;
 }
 
 /**
- * A guard for `node:http`. A caller that may not is answered here.
+ * Makes a guard for `node:http`. It answers a refused request itself.
  *
- * @returns the caller, or undefined when there is nothing left to do
+ * @returns the caller, or undefined when the request has been answered
  * @example
  * const admitted = nodeGuard({ authenticator: auth, scope: 'runs:read' });
  * createServer(async (request, response) => {
@@ -72,10 +75,12 @@ export function nodeGuard(
 }
 
 /**
- * A guard as an Express middleware: `request.principal` is the caller.
+ * Makes an Express middleware from a guard: `request.principal` is the caller.
  *
  * @example
- * app.get('/runs', expressGuard({ authenticator: auth, scope: 'runs:read' }), (request, response) => response.json(runsOf(request.principal.tenancy)));
+ * app.get('/runs', expressGuard({ authenticator: auth, scope: 'runs:read' }), (request, response) =>
+ *   response.json(runsOf(request.principal.tenancy)),
+ * );
  */
 export function expressGuard(
   options: GuardOptions,
@@ -90,19 +95,23 @@ export function expressGuard(
   };
 }
 
-/** What is needed of Fastify's reply. */
+/** The part of Fastify's reply that the guard uses. */
 export interface FastifyReply {
+  /** Sets the status. */
   code(status: number): FastifyReply;
+  /** Sets a header. */
   header(name: string, value: string): FastifyReply;
+  /** Sends the body. */
   send(body: string): unknown;
 }
 
 /**
- * A guard as a Fastify `onRequest` hook, of a route or of a scope: `request.principal` is the caller.
+ * Makes a Fastify `onRequest` hook from a guard, for a route or a scope: `request.principal` is the caller.
  *
  * @example
  * app.decorateRequest('principal', null);
- * app.get('/runs', { onRequest: fastifyGuard({ authenticator: auth, scope: 'runs:read' }) }, async (request) => runsOf(request.principal.tenancy));
+ * const onRequest = fastifyGuard({ authenticator: auth, scope: 'runs:read' });
+ * app.get('/runs', { onRequest }, async (request) => runsOf(request.principal.tenancy));
  */
 export function fastifyGuard(
   options: GuardOptions,
@@ -118,7 +127,7 @@ export function fastifyGuard(
   };
 }
 
-/** The requests of Fastify's `inject()` are not Node's: they have no repeats to tell, and perhaps no socket. */
+/** Requests of Fastify's `inject()` have no `headersDistinct` and may have no socket. */
 function headOf(request: NodeRequest): RequestHead {
   const { method, url, originalUrl, headers, headersDistinct } = request;
   const socket: Socket | undefined = request.socket;

@@ -13,13 +13,13 @@ describe(covers('auth.api-key.prefix-tells-mode'), () => {
     expect(mintApiKey({ mode, randomBytes: random }).key).toMatch(new RegExp(`^svc_${mode}_[0-9a-f]{72}$`));
   });
 
-  test('another mode is refused', () => {
+  test('rejects an unknown mode', () => {
     expect(() => mintApiKey({ mode: JSON.parse('"prod"'), randomBytes: random })).toThrow(TypeError);
   });
 });
 
 describe(covers('auth.api-key.entropy'), () => {
-  test('a key is made of 32 bytes of the source, all of them in it', () => {
+  test('makes a key of all 32 bytes of the source', () => {
     const asked: number[] = [];
     const { key } = mintApiKey({
       mode: 'live',
@@ -32,13 +32,13 @@ describe(covers('auth.api-key.entropy'), () => {
     expect(key).toContain('000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f');
   });
 
-  test.each([0, 16, 31, 33])('a source that gives %i bytes is refused', (size) => {
+  test.each([0, 16, 31, 33])('rejects a source that returns %i bytes', (size) => {
     expect(() => mintApiKey({ mode: 'live', randomBytes: () => new Uint8Array(size) })).toThrow(TypeError);
   });
 });
 
 describe(covers('auth.api-key.hashed-at-rest'), () => {
-  test('what is stored is the SHA-256 of the key', () => {
+  test('returns the SHA-256 of the key for storage', () => {
     const { key, hash } = mintApiKey({ mode: 'live', randomBytes: random });
     expect(hash).toBe(createHash('sha256').update(key).digest('hex'));
     expect(hashApiKey(key)).toBe(hash);
@@ -65,7 +65,7 @@ describe('the checksum', () => {
 describe(covers('auth.api-key.own-prefix-checked'), () => {
   const digit = fc.constantFrom(...'0123456789abcdef');
 
-  test('a minted key with any one digit mistyped is not accepted', () => {
+  test('rejects a minted key with one mistyped digit', () => {
     const { key } = mintApiKey({ mode: 'live', randomBytes: random });
     fc.assert(
       fc.property(fc.integer({ min: 9, max: key.length - 1 }), digit, (at, other) => {
@@ -77,14 +77,14 @@ describe(covers('auth.api-key.own-prefix-checked'), () => {
     );
   });
 
-  test('two neighbouring digits swapped are noticed', () => {
+  test('rejects a minted key with two neighbouring digits swapped', () => {
     const { key } = mintApiKey({ mode: 'live', randomBytes: counting });
     const swapped = key.replace('0102', '1002');
     expect(swapped).not.toBe(key);
     expect(acceptsForeignKey(swapped)).toBe(false);
   });
 
-  test('a live key does not pass as a test key', () => {
+  test('rejects a live key with the prefix of a test key', () => {
     const { key } = mintApiKey({ mode: 'live', randomBytes: random });
     expect(acceptsForeignKey(key.replace('svc_live_', 'svc_test_'))).toBe(false);
   });
@@ -100,7 +100,7 @@ describe(covers('auth.api-key.prefix-not-prescribed'), () => {
     ['our prefix and fewer digits', `svc_live_${'a'.repeat(64)}`],
     ['our prefix and other letters', `svc_test_${'Z'.repeat(72)}`],
     ['our prefix of a mode that we do not mint', `svc_prod_${'0'.repeat(72)}`],
-  ])('%s is accepted', (_case, key) => {
+  ])('accepts %s', (_case, key) => {
     expect(acceptsForeignKey(key)).toBe(true);
     expect(hashApiKey(key)).toBe(createHash('sha256').update(key).digest('hex'));
   });
@@ -115,8 +115,8 @@ describe(covers('auth.api-key.prefix-not-prescribed'), () => {
     ['padding in the middle', `${'k'.repeat(32)}=k`],
     ['a letter outside of ASCII', `${'k'.repeat(32)}\u00e9`],
     ['padding alone', '='.repeat(40)],
-  ])('%s is not, and the error does not repeat the key', (_case, key) => {
+  ])('rejects %s, with an error that does not contain the key', (_case, key) => {
     expect(acceptsForeignKey(key)).toBe(false);
-    expect(() => hashApiKey(key)).toThrow(/^hashApiKey: a key has 32 to 512 characters/);
+    expect(() => hashApiKey(key)).toThrow(/^hashApiKey: key must be 32 to 512 letters/);
   });
 });

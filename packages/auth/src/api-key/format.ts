@@ -1,62 +1,69 @@
 import { bytesToHex } from '@noble/hashes/utils.js';
 import { sha256 } from '#sha256';
 
+/** A new API key. */
 export interface MintedKey {
-  /** Shown to its holder once and never stored. */
+  /** The key. Show it to its holder once and never store it. */
   readonly key: string;
-  /** What is stored. */
+  /** SHA-256 of the key in lower-case hexadecimal. Store this. */
   readonly hash: string;
 }
 
 /**
- * Mints a key: `svc_live_` or `svc_test_`, 256 random bits in hexadecimal, and a CRC-32 of all that as 8 more digits. By the
- * checksum a scanner tells a leaked key from its like, and a mistyped key is refused before any store is asked.
+ * Mints a key: `svc_live_` or `svc_test_`, 256 random bits in hexadecimal, and a CRC-32 of both as 8 more digits. With
+ * the checksum, a secret scanner recognises a leaked key, and a mistyped key is refused before a store is queried.
  *
- * @param options.randomBytes a cryptographic source, e.g. `(size) => crypto.getRandomValues(new Uint8Array(size))`
- * @throws {TypeError} when the source gives another number of bytes
+ * @throws {TypeError} when `mode` is invalid or `randomBytes` returns another number of bytes
  * @example
  * const { key, hash } = mintApiKey({ mode: 'live', randomBytes });
  * @see Interface: API keys (machine callers), items 5 and 6
  */
 export function mintApiKey(options: {
+  /** The data that the key reaches. */
   readonly mode: 'live' | 'test';
+  /** A cryptographic source, e.g. `(size) => crypto.getRandomValues(new Uint8Array(size))`. */
   readonly randomBytes: (size: number) => Uint8Array;
 }): MintedKey {
   const { mode, randomBytes } = options;
   if (mode !== 'live' && mode !== 'test') throw new TypeError('mintApiKey: mode must be "live" or "test".');
   const random = randomBytes(RANDOM_BYTES);
-  if (random.length !== RANDOM_BYTES) throw new TypeError(`mintApiKey: randomBytes must give ${RANDOM_BYTES} bytes.`);
+  if (random.length !== RANDOM_BYTES) throw new TypeError(`mintApiKey: randomBytes must return ${RANDOM_BYTES} bytes.`);
   const body = `svc_${mode}_${bytesToHex(random)}`;
   const key = body + checksum(body);
   return { key, hash: sha256(key) };
 }
 
 /**
- * What is stored of a key: its SHA-256 in lower-case hexadecimal. A fast hash is right for what no one can guess.
+ * Hashes a key for storage: SHA-256 in lower-case hexadecimal. A fast hash suffices, because a key cannot be guessed.
  *
- * @throws {TypeError} for a key that `acceptsForeignKey` does not accept, so that it fails here and not at its first use
+ * @throws {TypeError} for a key that `acceptsForeignKey` refuses. It fails here, not at the first use of the key.
+ * @example
+ * const record = { id: 'key_1', hash: hashApiKey(key), tenant: 'acme', workspaces: 'all', principal: 'p_7f3a' };
  * @see Interface: API keys (machine callers), item 5
  */
 export function hashApiKey(key: string): string {
   if (acceptsForeignKey(key)) return sha256(key);
   throw new TypeError(
     isMistyped(key)
-      ? 'hashApiKey: the key has the form of a minted one, and its checksum is wrong. Look for a typing error.'
-      : `hashApiKey: a key has ${MIN_LENGTH} to ${MAX_LENGTH} characters, all of them letters, digits or one of -._~+/ (and = at the end).`,
+      ? 'hashApiKey: key has the form of a minted key and a wrong checksum. Check it for a typing error.'
+      : `hashApiKey: key must be ${MIN_LENGTH} to ${MAX_LENGTH} letters, digits or -._~+/, with = at the end only.`,
   );
 }
 
 /**
- * Whether a key can be used as it is, whoever made it: 32 to 512 characters that fit in a bearer header. Prefix and checksum are
- * asked for only of a key that has the exact form of a minted one.
+ * Returns whether a key of any origin can be used unchanged: 32 to 512 characters that fit in a bearer header. Prefix
+ * and checksum are checked only in a key with the exact form of a minted one.
  *
+ * @example
+ * acceptsForeignKey('Zm9yZWlnbi1rZXktb2YtdGhlLW9wZXJhdG9y'); // true
+ * acceptsForeignKey('short'); // false
  * @see RFC 6750, section 2.1 (b64token)
  */
 export function acceptsForeignKey(key: string): boolean {
   return key.length >= MIN_LENGTH && key.length <= MAX_LENGTH && B64TOKEN.test(key) && !isMistyped(key);
 }
 
-/** Of the form of a minted key, to the last digit, and with another checksum than that form has. */
+/** Returns whether a key has the exact form of a minted key and a wrong checksum. */
 function isMistyped(key: string): boolean {
   if (key.length !== MINTED_LENGTH || !(key.startsWith('svc_live_') || key.startsWith('svc_test_'))) return false;
   for (let index = PREFIX_LENGTH; index < MINTED_LENGTH; index++) {
@@ -81,7 +88,7 @@ function checksum(text: string): string {
   return crc32(text, text.length).toString(16).padStart(CHECKSUM_LENGTH, '0');
 }
 
-/** CRC-32 as gzip and PNG have it, of the beginning of an ASCII text. */
+/** Computes the CRC-32 (as in gzip and PNG) of the first `length` characters of an ASCII text. */
 function crc32(text: string, length: number): number {
   let crc = ~0;
   for (let index = 0; index < length; index++) {

@@ -14,14 +14,14 @@ const record: ApiKeyRecord = {
 
 const changed = (changes: object) => () => checkedApiKeyRecord({ ...record, ...changes });
 
-test('a good record comes back frozen through and through', () => {
+test('returns a valid record deeply frozen', () => {
   const checked = checkedApiKeyRecord(record);
   expect(checked).toEqual({ ...record, principalKind: undefined, expiresAt: undefined, revokedAt: undefined });
   expect([checked, checked.scopes, checked.workspaces].every(Object.isFrozen)).toBe(true);
   expect(checkedApiKeyRecord(checked)).toBe(checked);
 });
 
-test('what is done to the given record afterwards changes nothing', () => {
+test('returns a copy that later changes to the given record do not affect', () => {
   const scopes = ['runs:read'];
   const checked = checkedApiKeyRecord({ ...record, scopes });
   scopes.push('*:*');
@@ -29,7 +29,7 @@ test('what is done to the given record afterwards changes nothing', () => {
 });
 
 describe(covers('auth.api-key.hashed-at-rest'), () => {
-  test('a plain key beside the hash is not kept', () => {
+  test('drops a plain key beside the hash', () => {
     expect(JSON.stringify(changed({ key: 'svc_live_plain' })())).not.toContain('plain');
   });
 
@@ -39,14 +39,14 @@ describe(covers('auth.api-key.hashed-at-rest'), () => {
     ['too short', 'ab'.repeat(31)],
     ['a new line', `${'ab'.repeat(32)}\n`],
     ['nothing', undefined],
-  ])('%s in the place of the hash is refused without being repeated', (_case, hash) => {
+  ])('rejects %s in place of the hash, with an error that does not contain it', (_case, hash) => {
     expect(changed({ hash })).toThrow(/^API key key_1: hash must be 64 lower-case hexadecimal digits/);
     expect(changed({ hash })).not.toThrow(/svc_live_/);
   });
 });
 
 describe(covers('runs.owner.principal-opaque'), () => {
-  test.each(['ada@example.com', 'Ada Lovelace', '', undefined])('the principal %j is refused', (principal) => {
+  test.each(['ada@example.com', 'Ada Lovelace', '', undefined])('rejects the principal %j', (principal) => {
     expect(changed({ principal })).toThrow(/principal must be an opaque id/);
   });
 });
@@ -62,11 +62,11 @@ describe(covers('runs.owner.tenant-workspace-opaque'), () => {
 });
 
 describe(covers('runs.owner.principal-kind-values'), () => {
-  test.each([undefined, 'user', 'agent'])('%s is a kind that a key can have', (principalKind) => {
+  test.each([undefined, 'user', 'agent'])('accepts the principalKind %s', (principalKind) => {
     expect(changed({ principalKind })().principalKind).toBe(principalKind);
   });
 
-  test.each(['anonymous', 'workload', 'User', '', null])('%s is not', (principalKind) => {
+  test.each(['anonymous', 'workload', 'User', '', null])('rejects the principalKind %s', (principalKind) => {
     expect(changed({ principalKind })).toThrow(/principalKind must be user or agent/);
   });
 });
@@ -93,7 +93,7 @@ test.each([
   ['expiresAt', null],
   ['revokedAt', Number.NaN],
   ['revokedAt', null],
-])('a record whose %s is %j is refused, and the field is named', (field, value) => {
+])('rejects a record whose %s is %j, with an error that names the field', (field, value) => {
   expect(changed({ [field]: value })).toThrow(new RegExp(`^API key (key_1|record): ${field} must be `));
   expect(changed({ [field]: value })).toThrow(TypeError);
 });

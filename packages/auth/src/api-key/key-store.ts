@@ -1,46 +1,55 @@
 import { isOpaqueId, OPAQUE_ID_RULE } from '../opaque-id.ts';
 import { isGrantableScope } from '../scopes.ts';
 
-/** A key as it is stored: everything but the key itself. */
+/** A stored API key: everything but the key itself. */
 export interface ApiKeyRecord {
-  /** Names the key in logs and rate limits. */
+  /** Names the key in logs and rate limits: 1 to 128 letters, digits or `._~-`. */
   readonly id: string;
   /** SHA-256 of the key in lower-case hexadecimal, as `hashApiKey` gives it. */
   readonly hash: string;
+  /** Opaque id of the tenant. */
   readonly tenant: string;
-  /** `'all'`: every workspace of the tenant. */
+  /** At least one workspace id, or `'all'` for every workspace of the tenant. */
   readonly workspaces: 'all' | readonly string[];
-  /** Whom the key acts for: opaque, never personal data. */
+  /** Opaque id of the principal for whom the key acts, never personal data. */
   readonly principal: string;
-  /** As someone stated it. A key is never `anonymous`: who holds one has authenticated. */
+  /** The stated kind. A key is never `anonymous`: its holder has authenticated. Default: none stated. */
   readonly principalKind?: 'user' | 'agent' | undefined;
-  /** Scopes; `*` stands for one segment. */
+  /** Scopes. A segment may be `*`. */
   readonly scopes: readonly string[];
+  /** The data that the key reaches. */
   readonly mode: 'live' | 'test';
-  /** Milliseconds since the epoch; refused from then on. */
+  /** Milliseconds since the epoch. The key is refused from then on. Default: never. */
   readonly expiresAt?: number | undefined;
-  /** Milliseconds since the epoch; refused from then on. In the future it ends the grace of a key that was replaced. */
+  /**
+   * Milliseconds since the epoch. The key is refused from then on. A future time is the end of the grace period of a
+   * replaced key. Default: never.
+   */
   readonly revokedAt?: number | undefined;
 }
 
+/** A query for a key. */
 export interface KeyLookup {
   /** SHA-256 of the presented key in lower-case hexadecimal. */
   readonly hash: string;
 }
 
-/** Where keys are kept. What it returns is compared in constant time, so it may find by any part of the hash. */
+/** Stores keys. The lane compares the found hashes in constant time, so a store may look up by any part of the hash. */
 export interface KeyStore {
   /**
-   * Every record that may be the presented key's, expired and revoked ones included. A store that has them in memory answers
-   * at once, without a promise.
+   * Returns every record that may be of the presented key, expired and revoked ones included. A store in memory returns
+   * the list without a promise.
    */
   candidates(lookup: KeyLookup): readonly ApiKeyRecord[] | Promise<readonly ApiKeyRecord[]>;
 }
 
 /**
- * Checks a record and returns it frozen, with the fields of a record alone: a plain key beside its hash does not get in.
+ * Checks a record. Returns a frozen copy with the fields of a record only: a plain key beside its hash is dropped.
  *
- * @throws {TypeError} naming the record's id and the field; never with a value, which may be a key in the wrong place
+ * @throws {TypeError} for a malformed field. The message names the record's id and the field, never the value: a key
+ * may be in the wrong field.
+ * @example
+ * const record = checkedApiKeyRecord(JSON.parse(row.record));
  */
 export function checkedApiKeyRecord(record: ApiKeyRecord): ApiKeyRecord {
   if (CHECKED.has(record)) return record;
@@ -59,10 +68,10 @@ export function checkedApiKeyRecord(record: ApiKeyRecord): ApiKeyRecord {
   need(isReach(workspaces), 'workspaces', `"all", or a list of at least one workspace, each ${OPAQUE_ID_RULE}`);
   need(isOpaqueId(principal), 'principal', OPAQUE_ID_RULE);
   need(principalKind === undefined || KINDS.has(principalKind), 'principalKind', 'user or agent, or left out');
-  need(isGrant(scopes), 'scopes', 'a list of names like runs:read or runs:*');
+  need(isGrant(scopes), 'scopes', 'a list of scopes such as runs:read or runs:*');
   need(mode === 'live' || mode === 'test', 'mode', 'live or test');
-  need(isInstant(expiresAt), 'expiresAt', 'a time in milliseconds, or left out');
-  need(isInstant(revokedAt), 'revokedAt', 'a time in milliseconds, or left out');
+  need(isInstant(expiresAt), 'expiresAt', 'a time in milliseconds since the epoch, or left out');
+  need(isInstant(revokedAt), 'revokedAt', 'a time in milliseconds since the epoch, or left out');
   const checked: ApiKeyRecord = Object.freeze({
     id,
     hash,
@@ -79,14 +88,14 @@ export function checkedApiKeyRecord(record: ApiKeyRecord): ApiKeyRecord {
   return checked;
 }
 
-/** Records that came out of the check: they are frozen, so they still hold. */
+/** Records that have passed the check. They are frozen, so they stay valid. */
 const CHECKED = /* @__PURE__ */ new WeakSet<ApiKeyRecord>();
 
 const KEY_ID = /^[A-Za-z0-9._~-]{1,128}$/;
 const HASH = /^[0-9a-f]{64}$/;
 const KINDS: ReadonlySet<string> = new Set(['user', 'agent']);
 
-/** `*` would name a workspace that no one has, where "all of them" was meant. */
+/** `*` is refused: it would name one workspace where the operator meant all of them. */
 function isReach(workspaces: ApiKeyRecord['workspaces']): boolean {
   if (workspaces === 'all') return true;
   const named = (workspace: string) => isOpaqueId(workspace) && workspace !== '*';

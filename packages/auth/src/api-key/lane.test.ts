@@ -33,7 +33,7 @@ const withRecord = (changes: Partial<ApiKeyRecord>) => memoryKeyStore([{ ...reco
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
 
 describe(covers('auth.models.api-keys-for-machines', 'auth.api-key.bearer-header'), () => {
-  test('a key is all that a caller needs', async () => {
+  test('authenticates a caller by its key alone', async () => {
     expect(await authenticate(memoryKeyStore([record]), bearing(key))).toEqual({
       kind: 'authenticated',
       principal: {
@@ -56,12 +56,12 @@ describe(covers('auth.models.api-keys-for-machines', 'auth.api-key.bearer-header
     });
   });
 
-  test('a store that has to look elsewhere answers later', async () => {
+  test('awaits a store that returns a promise', async () => {
     const keys: KeyStore = { candidates: async (lookup) => memoryKeyStore([record]).candidates(lookup) };
     expect(await authenticate(keys, bearing(key))).toMatchObject({ kind: 'authenticated' });
   });
 
-  test('the store learns the hash and never the key', async () => {
+  test('passes the hash to the store, never the key', async () => {
     const lookups: unknown[] = [];
     const keys: KeyStore = {
       candidates(lookup) {
@@ -73,7 +73,7 @@ describe(covers('auth.models.api-keys-for-machines', 'auth.api-key.bearer-header
     expect(lookups).toEqual([{ hash }]);
   });
 
-  test('with a store that is synchronous the lane is, too', () => {
+  test('answers without a promise when the store does', () => {
     const lane = apiKeyLane({ keys: memoryKeyStore([record]), now: () => NOW });
     const outcome = lane.authenticate({ headers: {} }, { scheme: 'bearer', token: key }, FREE);
     expect(outcome).toMatchObject({ kind: 'authenticated' });
@@ -107,7 +107,7 @@ describe(covers('auth.api-key.unknown-401'), () => {
     expect(outcome).toMatchObject({ kind: 'refused', error: { code: 'unauthenticated', status: 401, rejected: true } });
   });
 
-  test('every such refusal reads the same', async () => {
+  test('gives every such refusal the same message', async () => {
     const keys = memoryKeyStore([record]);
     const messages = await Promise.all(
       ['k'.repeat(40), 'k', key.slice(0, -1), hash].map(async (token) => {
@@ -120,7 +120,7 @@ describe(covers('auth.api-key.unknown-401'), () => {
 });
 
 describe(covers('auth.api-key.own-prefix-checked'), () => {
-  test('a mistyped key of ours does not reach the store', async () => {
+  test('does not query the store for a mistyped minted key', async () => {
     const keys: KeyStore = {
       candidates() {
         throw new Error('asked');
@@ -154,7 +154,7 @@ describe(covers('auth.api-key.expired-401'), () => {
     if (outcome.kind === 'refused') expect(outcome.error.status).toBe(401);
   });
 
-  test('a clock that gives no number refuses', async () => {
+  test('refuses when the clock returns NaN', async () => {
     const outcome = await authenticate(withRecord({ expiresAt: NOW }), bearing(key), () => Number.NaN);
     expect(outcome).toMatchObject({ error: { code: 'key_expired' } });
   });
@@ -171,17 +171,17 @@ describe(covers('auth.api-key.revoked-401'), () => {
     if (outcome.kind === 'refused') expect(outcome.error.status).toBe(401);
   });
 
-  test('a key that is revoked and expired is revoked', async () => {
+  test('reports a key that is revoked and expired as revoked', async () => {
     const outcome = await authenticate(withRecord({ revokedAt: 0, expiresAt: 0 }), bearing(key));
     expect(outcome).toMatchObject({ error: { code: 'key_revoked' } });
   });
 
-  test('a clock that gives no number refuses', async () => {
+  test('refuses when the clock returns NaN', async () => {
     const outcome = await authenticate(withRecord({ revokedAt: NOW }), bearing(key), () => Number.NaN);
     expect(outcome).toMatchObject({ error: { code: 'key_revoked' } });
   });
 
-  test('who does not hold the key does not learn that it was revoked', async () => {
+  test('does not tell a caller without the key that it was revoked', async () => {
     const keys: KeyStore = { candidates: () => [{ ...record, revokedAt: 0 }] };
     expect(await authenticate(keys, bearing('k'.repeat(40)))).toMatchObject({ error: { code: 'unauthenticated' } });
   });
@@ -199,7 +199,7 @@ describe('a store that fails', () => {
     ['answers a match with a time that is none', () => [{ ...record, expiresAt: Number.NaN }]],
   ];
 
-  test.each(corruptStores)('%s: the caller is refused and learns nothing', async (_case, candidates) => {
+  test.each(corruptStores)('%s: refuses the caller without giving the cause', async (_case, candidates) => {
     const outcome = await authenticate({ candidates }, bearing(key));
     expect(outcome).toMatchObject({ kind: 'refused', error: { code: 'unauthenticated', rejected: false } });
     if (outcome.kind === 'refused') {
@@ -208,14 +208,14 @@ describe('a store that fails', () => {
     }
   });
 
-  test('a corrupt stored hash is a refusal like that of an unknown key', async () => {
+  test('refuses a corrupt stored hash as an unknown key', async () => {
     const outcome = await authenticate({ candidates: () => [{ ...record, hash: JSON.parse('null') }] }, bearing(key));
     expect(outcome).toMatchObject({ kind: 'refused', error: { code: 'unauthenticated', rejected: true } });
   });
 });
 
 describe('any credential', () => {
-  test('passes only when it is the key', async () => {
+  test('is accepted only when it equals the key', async () => {
     const keys = memoryKeyStore([record]);
     const token = fc.oneof(fc.constant(key), fc.string(), fc.stringMatching(/^[A-Za-z0-9._~+/-]{1,600}=*$/));
     await fc.assert(

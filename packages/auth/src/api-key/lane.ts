@@ -7,28 +7,36 @@ import { acceptsForeignKey } from './format.ts';
 import { type ApiKeyRecord, checkedApiKeyRecord, type KeyStore } from './key-store.ts';
 import { onlyMatch } from './match.ts';
 
+/** Options of `apiKeyLane`. */
 export interface ApiKeyLaneOptions {
+  /** Stores the keys. */
   readonly keys: KeyStore;
-  /** Milliseconds since the epoch. */
+  /** Milliseconds since the epoch, e.g. `Date.now`. */
   readonly now: () => number;
-  /** The key realm that Subject records name as their issuer. Default `urn:svc:api-key`. */
+  /** The issuer in Subject records: a URI or URN. Default `urn:svc:api-key`. */
   readonly issuer?: string;
-  /** Told of every key that was accepted, at that time; `trackLastUsed` writes it down. It must not throw. */
+  /**
+   * Called with each accepted key and the time in milliseconds since the epoch. Pass `trackLastUsed(…).note` to store
+   * it. It must not throw. Default: not called.
+   */
   readonly onUsed?: (keyId: string, time: number) => void;
 }
 
 /**
- * Authenticates `Authorization: Bearer <API key>`. It takes every bearer credential, so a lane for tokens goes before it.
+ * Makes the lane that authenticates `Authorization: Bearer <API key>`. It judges every bearer credential, so put token
+ * lanes before it.
  *
- * @throws {TypeError} for an option that cannot be right
+ * @throws {TypeError} when `keys`, `now` or `issuer` is invalid
  * @example
  * const auth = authenticator({ lanes: [apiKeyLane({ keys: memoryKeyStore(records), now: Date.now })] });
  * @see Interface: API keys (machine callers)
  */
 export function apiKeyLane({ keys, now, issuer = 'urn:svc:api-key', onUsed }: ApiKeyLaneOptions): Lane {
-  if (typeof keys?.candidates !== 'function') throw new TypeError('apiKeyLane: keys must be a KeyStore.');
+  if (typeof keys?.candidates !== 'function')
+    throw new TypeError('apiKeyLane: keys must be a KeyStore, e.g. memoryKeyStore(records).');
   if (typeof now !== 'function') throw new TypeError('apiKeyLane: now must be a function, e.g. Date.now.');
-  if (!/^[^\s\p{C}]{1,1024}$/u.test(issuer)) throw new TypeError('apiKeyLane: issuer must be a URN or URI.');
+  if (!/^[^\s\p{C}]{1,1024}$/u.test(issuer))
+    throw new TypeError('apiKeyLane: issuer must be a URI or URN of at most 1024 characters, without white space.');
 
   return {
     name: LANE,
@@ -51,7 +59,7 @@ export function apiKeyLane({ keys, now, issuer = 'urn:svc:api-key', onUsed }: Ap
     const record = checkedApiKeyRecord(match);
     const { revokedAt, expiresAt } = record;
     const time = now();
-    // Written so that a clock that gives no number refuses.
+    // Negated, so that a clock that returns NaN refuses.
     if (revokedAt !== undefined && !(time < revokedAt)) return refused('key_revoked', 'has been revoked');
     if (expiresAt !== undefined && !(time < expiresAt)) return refused('key_expired', 'has expired');
     onUsed?.(record.id, time);
@@ -76,14 +84,14 @@ function principalOf(record: ApiKeyRecord, issuer: string): Principal {
     tenancy: { tenant, workspaces, mode },
     scopes,
     expiresAt: record.expiresAt,
-    // A workload is what a principal without a stated kind is.
+    // A principal without a stated kind is a workload.
     subject: { issuer, subjectId: principal, tenant, lane: LANE, kind: principalKind ?? 'workload' },
   };
 }
 
-/** The same for a key that was never there and for one that cannot be one: nothing is to be learned from the difference. */
+/** A malformed credential and an unknown key get the same answer: the difference would tell which keys exist. */
 function unknown(): AuthOutcome {
-  const message = 'The credential is not known here. Check that it is complete and meant for this host.';
+  const message = 'The credential is unknown to this host. Check that it is complete and issued for this host.';
   return { kind: 'refused', error: new AuthError('unauthenticated', message, undefined) };
 }
 

@@ -6,7 +6,7 @@ import { trackLastUsed } from './last-used.ts';
 import { memoryKeyStore } from './memory.ts';
 
 describe('trackLastUsed', () => {
-  test('many requests are one write, of the latest time', async () => {
+  test('writes the latest time once for many requests', async () => {
     const writes: ReadonlyMap<string, number>[] = [];
     const tracked = trackLastUsed({ write: async (times) => void writes.push(times) });
     const key = 'k'.repeat(40);
@@ -29,7 +29,7 @@ describe('trackLastUsed', () => {
     expect(writes).toEqual([new Map([['key_1', 100]])]);
   });
 
-  test('writes by itself when the interval is over, and not when nothing was used', async () => {
+  test('writes at the end of an interval with uses, and not without uses', async () => {
     vi.useFakeTimers();
     try {
       const write = vi.fn(async () => {});
@@ -47,7 +47,7 @@ describe('trackLastUsed', () => {
     }
   });
 
-  test('keeps what could not be written, and never lets an older time win', async () => {
+  test('writes a failed batch again, and never replaces a newer time by an older one', async () => {
     const writes: ReadonlyMap<string, number>[] = [];
     const failures: unknown[] = [];
     let fail = true;
@@ -74,7 +74,7 @@ describe('trackLastUsed', () => {
     ]);
   });
 
-  test('is bounded, and ends', async () => {
+  test('stores at most maxKeys keys, and none after close', async () => {
     const writes: ReadonlyMap<string, number>[] = [];
     const tracked = trackLastUsed({ write: async (times) => void writes.push(times), maxKeys: 2 });
     for (const key of ['a', 'b', 'c', 'a']) tracked.note(key, 1);

@@ -1,27 +1,29 @@
+/** Options of `trackLastUsed`. */
 export interface LastUsedOptions {
-  /** Stores when each key was last used, in milliseconds since the epoch; a later call may name a key again. */
+  /** Stores the last use of each key, in milliseconds since the epoch. A later call may contain the same key again. */
   readonly write: (lastUsed: ReadonlyMap<string, number>) => Promise<void>;
-  /** How often it writes at the most. Default 60 000. */
+  /** Shortest time between two writes, in milliseconds, at least 1. Default 60 000. */
   readonly intervalMs?: number;
-  /** Keys noted between two writes at the most; uses of more are not noted. Default 100 000. */
+  /** Most keys between two writes, at least 1. Uses of further keys are dropped. Default 100 000. */
   readonly maxKeys?: number;
-  /** Told when a write fails; what was to be written is kept for the next one. */
+  /** Called with the error of a failed write. The batch is written again at the next interval. Default: not called. */
   readonly onFailure?: (cause: unknown) => void;
 }
 
+/** Records the last use of keys. */
 export interface LastUsed {
-  /** Notes a use, for `apiKeyLane`'s `onUsed`. It waits for nothing. */
+  /** Records a use, without waiting. Pass it as `onUsed` of `apiKeyLane`. */
   readonly note: (keyId: string, time: number) => void;
-  /** Writes what has been noted, now. */
+  /** Writes the recorded uses now. */
   flush(): Promise<void>;
-  /** Writes for the last time, and ends. */
+  /** Writes the recorded uses for the last time. Later uses are dropped. */
   close(): Promise<void>;
 }
 
 /**
- * Keeps track of when keys were last used with one write an interval, however many requests there are.
+ * Tracks the last use of keys, with one write per interval for any number of requests.
  *
- * @throws {TypeError} for an option that cannot be right
+ * @throws {TypeError} when `intervalMs` or `maxKeys` is less than 1
  * @example
  * const lastUsed = trackLastUsed({ write: (times) => store.setLastUsed(times) });
  * const lane = apiKeyLane({ keys, now: Date.now, onUsed: lastUsed.note });
@@ -64,7 +66,7 @@ export function trackLastUsed(options: LastUsedOptions): LastUsed {
       await write(batch);
     } catch (cause) {
       onFailure?.(cause);
-      // What was used since is newer.
+      // Uses since the failed write are newer, so they replace those of the batch.
       noted = new Map([...batch, ...noted]);
       if (!closed) timer ??= setTimeout(() => void flush(), intervalMs);
     }

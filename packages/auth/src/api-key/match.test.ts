@@ -10,7 +10,7 @@ function record(id: string, stored: unknown): ApiKeyRecord {
   return JSON.parse(JSON.stringify({ ...fields, hash: stored }));
 }
 
-/** How many characters a comparison looks at. */
+/** Counts the characters that a comparison reads. */
 function charactersLookedAt(candidates: readonly ApiKeyRecord[]): number {
   const spy = vi.spyOn(String.prototype, 'charCodeAt');
   onlyMatch(hash, candidates);
@@ -28,32 +28,32 @@ describe(covers('auth.api-key.constant-time'), () => {
     ['a last character that differs', `${hash.slice(0, -1)}f`],
     ['a hash that is too short', 'ab'],
     ['no hash at all', undefined],
-  ])('as much is looked at for %s', (_case, stored) => {
+  ])('compares as many characters for %s', (_case, stored) => {
     expect(charactersLookedAt([record('key_1', stored)])).toBe(2 * hash.length);
   });
 
-  test('as much is looked at when there is no candidate as when there is one', () => {
+  test('compares as many characters without a candidate as with one', () => {
     expect(charactersLookedAt([])).toBe(2 * hash.length);
   });
 
-  test.each([0, 1, 2])('all of three candidates are looked at when number %i matches', (matching) => {
+  test.each([0, 1, 2])('compares all of three candidates when number %i matches', (matching) => {
     const candidates = [0, 1, 2].map((at) => record(`key_${at}`, at === matching ? hash : 'cd'.repeat(32)));
     expect(charactersLookedAt(candidates)).toBe(3 * 2 * hash.length);
   });
 });
 
 describe('onlyMatch', () => {
-  test('takes no corrupt hash for that of the dummy', () => {
+  test('does not match a corrupt hash with the dummy', () => {
     expect(onlyMatch('0'.repeat(64), [record('key_1', undefined)])).toBeUndefined();
     expect(onlyMatch('0'.repeat(64), [])).toBeUndefined();
   });
 
-  test('finds the one whose hash it is', () => {
+  test('returns the candidate with the hash', () => {
     const candidates = [record('key_1', 'cd'.repeat(32)), record('key_2', hash), record('key_3', 'ef'.repeat(32))];
     expect(onlyMatch(hash, candidates)?.id).toBe('key_2');
   });
 
-  test('finds nobody when two match', () => {
+  test('returns undefined when two candidates match', () => {
     expect(onlyMatch(hash, [record('key_1', hash), record('key_2', hash)])).toBeUndefined();
   });
 

@@ -1,8 +1,9 @@
 import type { ApiKeyRecord } from './key-store.ts';
 
 /**
- * The candidate whose hash it is. All of them are compared to their end, and a dummy when there is none, so that the time tells
- * neither which one it was nor that there was one. Two that match are a key of two holders, which is nobody's.
+ * Returns the one candidate with this hash. Every candidate is compared completely, and a dummy when there is none: the
+ * time shows neither which candidate matched nor that there was one. Two matches are a key of two holders, so neither
+ * is returned.
  *
  * @see Interface: API keys (machine callers), item 5
  */
@@ -20,7 +21,7 @@ export function onlyMatch(hash: string, candidates: readonly ApiKeyRecord[]): Ap
 
 const DUMMY = '0'.repeat(64);
 
-/** Looks at every character, wherever the first difference is; what is stored and is no hash equals nothing. */
+/** Compares every character, wherever the first difference is. A stored value that is not a hash equals nothing. */
 function equalHashes(presented: string, stored: unknown): boolean {
   const comparable = typeof stored === 'string' && stored.length === presented.length;
   const text = comparable ? stored : DUMMY;

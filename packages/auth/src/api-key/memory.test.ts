@@ -17,7 +17,7 @@ function candidates(records: readonly ApiKeyRecord[], hash: string): readonly Ap
 }
 
 describe('memoryKeyStore', () => {
-  test('finds a record among many, and nothing for a hash that is not there', () => {
+  test('finds a record among many, and none for an unknown hash', () => {
     fc.assert(
       fc.property(fc.uniqueArray(fc.stringMatching(/^[a-z]{1,8}$/), { maxLength: 20 }), (ids) => {
         const records = ids.map((id) => record(id));
@@ -27,29 +27,27 @@ describe('memoryKeyStore', () => {
     );
   });
 
-  test('leaves most of the hash to be compared: records that begin alike are all candidates', () => {
+  test('returns every record whose hash has the same prefix', () => {
     const alike = `${'a'.repeat(16)}${'b'.repeat(48)}`;
     const other = `${'a'.repeat(16)}${'c'.repeat(48)}`;
     const found = candidates([record('key_1', alike), record('key_2', other), record('key_3')], alike);
     expect(found.map(({ id }) => id)).toEqual(['key_1', 'key_2']);
   });
 
-  test('keeps expired and revoked records, so that they can be told from unknown ones', () => {
+  test('returns expired and revoked records too', () => {
     const ended = { ...record('key_1'), expiresAt: 0, revokedAt: 0 };
     expect(candidates([ended], ended.hash)).toHaveLength(1);
   });
 
-  test('takes any iterable', () => {
+  test('accepts any iterable', () => {
     expect(candidates([...new Set([record('key_1')])], hashOf('key_1'))).toHaveLength(1);
   });
 
-  test('refuses a bad record, one id twice, and one key under two ids', () => {
+  test('rejects a malformed record, a repeated id, and a repeated hash', () => {
     expect(() => memoryKeyStore([{ ...record('key_1'), tenant: '' }])).toThrow(/^API key key_1: tenant/);
-    expect(() => memoryKeyStore([record('key_1'), record('key_1', hashOf('b'))])).toThrow(
-      /key_1: the id is there twice/,
-    );
+    expect(() => memoryKeyStore([record('key_1'), record('key_1', hashOf('b'))])).toThrow(/key_1: id must be unique/);
     expect(() => memoryKeyStore([record('key_1'), record('key_2', hashOf('key_1'))])).toThrow(
-      /key_1 and key_2 are one key/,
+      /key_1 and key_2: hash must be unique/,
     );
   });
 });

@@ -21,7 +21,7 @@ const record = {
 const options = { id: 'key_2', graceSeconds: 86_400, now: NOW, randomBytes: random };
 
 describe('rotateApiKey', () => {
-  test('both keys are one principal through the grace; then the old one is revoked', async () => {
+  test('keeps both keys valid for one principal during the grace period, then revokes the old one', async () => {
     const { key, replacement, retired } = rotateApiKey(record, options);
     const at = async (time: number, presented: string) => {
       const keys = memoryKeyStore([replacement, retired]);
@@ -36,7 +36,7 @@ describe('rotateApiKey', () => {
     expect(await at(end, key)).toMatchObject({ id: 'p_1' });
   });
 
-  test('an end that the old key has is not put off', () => {
+  test('does not extend an earlier revocation of the old key', () => {
     const { retired, replacement } = rotateApiKey({ ...record, revokedAt: NOW + 1000 }, options);
     expect(retired.revokedAt).toBe(NOW + 1000);
     expect(replacement.revokedAt).toBeUndefined();
@@ -48,7 +48,7 @@ describe('rotateApiKey', () => {
     ['the same id', record, { id: 'key_1' }],
     ['a key that was revoked', { ...record, revokedAt: NOW }, {}],
     ['a key that has expired', { ...record, expiresAt: NOW - 1 }, {}],
-  ])('refuses %s', (_name, given, changes) => {
+  ])('rejects %s', (_name, given, changes) => {
     expect(() => rotateApiKey(given, { ...options, ...changes })).toThrow(TypeError);
   });
 });

@@ -1,4 +1,4 @@
-/** A value that has one canonical text. */
+/** A JSON value. */
 export type CanonicalValue =
   | string
   | number
@@ -8,10 +8,11 @@ export type CanonicalValue =
   | { readonly [name: string]: CanonicalValue };
 
 /**
- * The one text that a JSON value has for hashing: names in the order of their UTF-16 code units, no white space, numbers and strings
- * as ECMAScript writes them.
+ * Returns the canonical text of a JSON value, for hashing: names sorted by their UTF-16 code units, no white space,
+ * numbers and strings as ECMAScript writes them.
  *
- * @throws {TypeError} for what JSON cannot say: a number that is not finite, half of a surrogate pair, anything else than JSON
+ * @throws {TypeError} for a value that JSON cannot express: NaN, infinity, half of a surrogate pair, undefined, a
+ * function
  * @example
  * canonicalJson({ b: 1, a: [true] }); // '{"a":[true],"b":1}'
  * @see RFC 8785, section 3.2
@@ -27,17 +28,17 @@ export function canonicalJson(value: CanonicalValue): string {
       .sort()
       .map((name) => member(name, value[name]))
       .join(',')}}`;
-  throw new TypeError('canonicalJson: the value cannot be written as JSON.');
+  throw new TypeError('canonicalJson: value must be JSON, without NaN, infinity or half a surrogate pair.');
 }
 
-/** Nothing in it is written otherwise than it is. */
+/** Matches texts without a character that JSON escapes. */
 const PLAIN = /^[\x20\x21\x23-\x5b\x5d-\x7e]*$/;
 
-/** With the flag `u` a pair is one character, and no surrogate. */
+/** With the flag `u` a surrogate pair is one character and does not match. */
 const LONE_SURROGATE = /\p{Cs}/u;
 
 function member(name: string, value: CanonicalValue | undefined): string {
-  if (value === undefined) throw new TypeError('canonicalJson: a member is undefined.');
+  if (value === undefined) throw new TypeError('canonicalJson: a member must not be undefined. Leave it out.');
   return `${canonicalJson(name)}:${canonicalJson(value)}`;
 }
 

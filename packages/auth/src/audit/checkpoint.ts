@@ -1,38 +1,41 @@
 import { base64ToBytes, bytesOfHex, bytesToBase64 } from './encoding.ts';
 
-/** A signed statement of what the entries since the checkpoint before were. */
+/** A signed statement of the entries since the previous checkpoint. */
 export interface Checkpoint {
-  /** Its id, 1 to 256 characters. */
+  /** Id of the checkpoint, 1 to 256 characters. */
   readonly checkpoint: string;
-  /** The last entry that it covers. */
+  /** Sequence number of the last covered entry. */
   readonly atSequence: number;
-  /** In lower-case hexadecimal. */
+  /** Root of the Merkle tree of the covered hashes, in lower-case hexadecimal. */
   readonly merkleRoot: string;
-  /** Ed25519 over the 32 bytes of the root, in base64. */
+  /** Ed25519 signature of the 32 bytes of the root, in base64. */
   readonly signature: string;
 }
 
+/** Signs checkpoints with an Ed25519 key. */
 export interface CheckpointSigner {
-  /** 44 bytes of DER (SubjectPublicKeyInfo) in base64, as discovery publishes it. */
+  /** The public key in base64, 44 bytes of DER (SubjectPublicKeyInfo), as discovery publishes it. */
   readonly publicKey: string;
+  /** Signs bytes. Returns a signature of 64 bytes. */
   sign(bytes: Uint8Array): Promise<Uint8Array>;
 }
 
 /**
- * Signs the root of the entries since the last checkpoint.
+ * Signs the root of the entries since the previous checkpoint.
  *
  * @example
- * const checkpoint = await sealed({ checkpoint: 'cp_1', atSequence: 1000, merkleRoot: tree.root() }, signer);
+ * const unsigned = { checkpoint: 'cp_1', atSequence: 1000, merkleRoot: tree.root() };
+ * const checkpoint = await sealed(unsigned, signer);
  */
 export async function sealed(unsigned: Omit<Checkpoint, 'signature'>, signer: CheckpointSigner): Promise<Checkpoint> {
   return { ...unsigned, signature: bytesToBase64(await signer.sign(bytesOfHex(unsigned.merkleRoot))) };
 }
 
 /**
- * A signer with a private Ed25519 key. It should sign nothing but checkpoints.
+ * Makes a signer from a private Ed25519 key. Use the key for checkpoints only.
  *
  * @param privateKey PKCS #8, in PEM or DER
- * @throws {TypeError} for anything else
+ * @throws {TypeError} when `privateKey` is not such a key
  * @example
  * const signer = await ed25519Signer(await readFile('audit-key.pem', 'utf8'));
  */
@@ -47,11 +50,19 @@ export async function ed25519Signer(privateKey: string | Uint8Array): Promise<Ch
       sign: async (bytes) => new Uint8Array(await crypto.subtle.sign(ED25519, key, bytes.slice())),
     };
   } catch (cause) {
-    throw new TypeError('ed25519Signer: the key must be a private Ed25519 key, PKCS #8 in PEM or DER.', { cause });
+    throw new TypeError(`${KEY_RULE} ${KEY_REMEDY}`, { cause });
   }
 }
 
-/** Whether any of the keys has signed a checkpoint: several, for the time in which a key is replaced. */
+/**
+ * Makes a function that returns whether one of the keys has signed a checkpoint. Pass several keys while a key is
+ * replaced.
+ *
+ * @param publicKeys in base64 (SPKI), as `CheckpointSigner.publicKey`
+ * @example
+ * const isSigned = checkpointVerifier([signer.publicKey]);
+ * await isSigned(checkpoint); // true
+ */
 export function checkpointVerifier(publicKeys: readonly string[]): (checkpoint: Checkpoint) => Promise<boolean> {
   const keys = publicKeys.map((key) =>
     crypto.subtle.importKey('spki', base64ToBytes(key).slice(), ED25519, false, ['verify']).catch(() => undefined),
@@ -69,11 +80,14 @@ export function checkpointVerifier(publicKeys: readonly string[]): (checkpoint: 
 
 const ED25519 = 'Ed25519';
 
-/** What stands before the 32 bytes of every Ed25519 public key. @see RFC 8410, section 4 */
+const KEY_RULE = 'ed25519Signer: privateKey must be an Ed25519 private key, PKCS #8 in PEM or DER.';
+const KEY_REMEDY = 'Generate one with `openssl genpkey -algorithm ed25519`.';
+
+/** The bytes before the 32 bytes of every Ed25519 public key. @see RFC 8410, section 4 */
 const SPKI_PREFIX = [0x30, 0x2a, 0x30, 0x05, 0x06, 0x03, 0x2b, 0x65, 0x70, 0x03, 0x21, 0x00];
 
 function derOfPem(pem: string): Uint8Array {
   const [, base64] = /^\s*-----BEGIN PRIVATE KEY-----([A-Za-z0-9+/=\s]+)-----END PRIVATE KEY-----\s*$/.exec(pem) ?? [];
-  if (base64 === undefined) throw new TypeError('No private key in PEM.');
+  if (base64 === undefined) throw new TypeError('privateKey must be one PEM block of the type PRIVATE KEY.');
   return base64ToBytes(base64.replace(/\s/g, ''));
 }

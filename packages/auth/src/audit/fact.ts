@@ -1,27 +1,30 @@
 import { isOpaqueId } from '../opaque-id.ts';
 import { looksLikeCredential } from '../workload/credential-material.ts';
 
-/** Something that was done or denied: ids and closed words, and nothing of what was said. */
+/** The record of an act or a denial: ids and closed words, no content. */
 export interface AuditFact {
-  /** Segments joined by dots, e.g. `run.create`. */
+  /** Lower-case words joined by dots, e.g. `run.create`. */
   readonly action: string;
-  /** Opaque; null when nobody was authenticated. */
+  /** Opaque id of the principal; null when no caller was authenticated. */
   readonly actor: string | null;
-  /** What it was done to: an opaque id, or one bound to a tenant; null when there is none. */
+  /** The object of the act: an opaque id, or `<tenant>/<opaque id>`; null without one. */
   readonly target: string | null;
-  /** ISO 8601, in UTC. */
+  /** Time in UTC, ISO 8601. */
   readonly occurredAt: string;
+  /** Further facts, at most 32. */
   readonly details: AuditDetails;
 }
 
+/** Details by name: ids, closed words and numbers. */
 export type AuditDetails = Readonly<Record<string, string | number | boolean | null>>;
 
 /**
- * Checks a fact before it is written for good: what was never there need not be redacted.
+ * Checks a fact before it is written permanently, so that nothing needs redaction later.
  *
- * @throws {TypeError} naming the field, never its value
+ * @throws {TypeError} for a malformed field; the message names the field, never its value
  * @example
- * checkedFact({ action: 'run.create', actor: 'p_7f3a', target: 'run_1', occurredAt: new Date().toISOString(), details: { status: 201 } });
+ * const occurredAt = new Date().toISOString();
+ * checkedFact({ action: 'run.create', actor: 'p_7f3a', target: 'run_1', occurredAt, details: { status: 201 } });
  * @see Interface: Audit logging
  */
 export function checkedFact(fact: AuditFact): AuditFact {
@@ -29,15 +32,23 @@ export function checkedFact(fact: AuditFact): AuditFact {
   const need = (met: boolean, field: string, expected: string) => {
     if (!met) throw new TypeError(`audit fact: ${field} must be ${expected}.`);
   };
-  need(ACTION.test(action), 'action', 'words of lower-case letters joined by dots');
+  need(ACTION.test(action), 'action', 'lower-case words joined by dots, e.g. run.create');
   need(actor === null || isOpaqueId(actor), 'actor', 'an opaque id or null');
-  need(target === null || isTarget(target), 'target', 'an opaque id, perhaps behind its tenant and a slash, or null');
-  need(UTC.test(occurredAt) && !Number.isNaN(Date.parse(occurredAt)), 'occurredAt', 'a time in UTC, in ISO 8601');
+  need(target === null || isTarget(target), 'target', 'an opaque id, <tenant>/<opaque id>, or null');
+  need(
+    UTC.test(occurredAt) && !Number.isNaN(Date.parse(occurredAt)),
+    'occurredAt',
+    'an ISO 8601 time in UTC, e.g. 2026-01-01T00:00:00Z',
+  );
   const names = Object.keys(details);
-  need(names.length <= MAX_DETAILS, 'details', `at most ${MAX_DETAILS} members`);
+  need(names.length <= MAX_DETAILS, 'details', `an object of at most ${MAX_DETAILS} members`);
   for (const name of names) {
-    need(NAME.test(name), 'details', 'members with plain names');
-    need(isContentFree(details[name]), `details.${name}`, 'a number, a boolean, null or a short word');
+    need(NAME.test(name), 'details', 'an object with names of 1 to 64 letters, digits and underscores');
+    need(
+      isContentFree(details[name]),
+      `details.${name}`,
+      'a finite number, a boolean, null or a short text without personal data or credentials',
+    );
   }
   return fact;
 }
@@ -58,5 +69,5 @@ function isContentFree(value: unknown): boolean {
   return typeof value === 'string' && value.length <= 256 && WORDS.test(value) && !looksLikeCredential(value);
 }
 
-/** Ids, scopes, path templates and reasons; no `@`, so no address of a person. */
+/** Matches ids, scopes, path templates and reasons. Without `@` it excludes e-mail addresses. */
 const WORDS = /^[A-Za-z0-9 ._~:=/{}*,-]*$/;

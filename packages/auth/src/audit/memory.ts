@@ -4,19 +4,25 @@ import type { AuditFact } from './fact.ts';
 import { merkleTree } from './merkle.ts';
 import type { AuditReader } from './verify.ts';
 
-/** An audit log that ends with its process. */
+/** An audit log in memory. It is lost with its process. */
 export interface MemoryAuditLog extends AuditReader {
+  /**
+   * Appends a fact and returns its entry.
+   *
+   * @throws {TypeError} for a fact that `checkedFact` refuses
+   */
   append(fact: AuditFact): StoredEntry;
-  /** Signs what has been appended since the last checkpoint; undefined when nothing has. */
+  /** Signs the entries since the last checkpoint. Returns undefined when there are none. */
   seal(signer: CheckpointSigner, newId: () => string): Promise<Checkpoint | undefined>;
 }
 
 /**
- * An audit log in memory, for tests and for trying things out: it grows, and it does not last.
+ * Makes an audit log in memory, for tests and trials. It grows without limit and is not persistent.
  *
  * @example
  * const log = memoryAuditLog();
- * log.append({ action: 'key.created', actor: 'p_1', target: 'key_1', occurredAt: new Date().toISOString(), details: {} });
+ * const occurredAt = new Date().toISOString();
+ * log.append({ action: 'key.created', actor: 'p_1', target: 'key_1', occurredAt, details: {} });
  */
 export function memoryAuditLog(): MemoryAuditLog {
   const entries: StoredEntry[] = [];
@@ -51,7 +57,13 @@ export function memoryAuditLog(): MemoryAuditLog {
   };
 }
 
-/** Of all checkpoints in their order, those that cover any of a range, and the last one before. */
+/**
+ * Returns the checkpoints that cover any entry of a range, and the last one before them.
+ *
+ * @param all every checkpoint, in order
+ * @example
+ * const found = coveringCheckpoints(checkpoints, 1, 1000);
+ */
 export function coveringCheckpoints(all: readonly Checkpoint[], fromSeq: number, toSeq: number): readonly Checkpoint[] {
   const first = all.findIndex(({ atSequence }) => atSequence >= fromSeq);
   const last = all.findIndex(({ atSequence }) => atSequence >= toSeq);

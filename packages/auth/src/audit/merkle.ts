@@ -1,16 +1,22 @@
 import { sha256 } from '#sha256';
 
-/** Takes leaves one by one and holds as many hashes as the tree has levels. */
+/** A Merkle tree to which leaves are added one by one. It stores one hash per level. */
 export interface MerkleTree {
+  /** Number of leaves. */
   readonly size: number;
+  /** Adds a leaf, a hash in lower-case hexadecimal. */
   add(leaf: string): void;
-  /** @throws {RangeError} without leaves */
+  /**
+   * Returns the root in lower-case hexadecimal.
+   *
+   * @throws {RangeError} without leaves
+   */
   root(): string;
 }
 
 /**
- * A Merkle tree over hashes in lower-case hexadecimal. A parent is the SHA-256 of the text of its left child followed by that of its
- * right one; a last node without a partner moves up as it is.
+ * Makes a Merkle tree over hashes in lower-case hexadecimal. A parent is the SHA-256 of the text of its left child
+ * followed by the text of its right child. A last node without a partner moves up unchanged.
  *
  * @example
  * const tree = merkleTree();
@@ -18,7 +24,7 @@ export interface MerkleTree {
  * @see The profile `svc-audit-log-integrity`
  */
 export function merkleTree(): MerkleTree {
-  /** Roots of whole subtrees, from the largest to the smallest, with the number of their leaves. */
+  /** Roots of complete subtrees, from the largest to the smallest, with the number of their leaves. */
   const peaks: { hash: string; leaves: number }[] = [];
   let size = 0;
   return {
@@ -36,7 +42,7 @@ export function merkleTree(): MerkleTree {
     },
     root() {
       const hashes = peaks.map(({ hash }) => hash);
-      if (hashes.length === 0) throw new RangeError('A Merkle tree without leaves has no root.');
+      if (hashes.length === 0) throw new RangeError('merkleTree: root needs at least one leaf. Call add first.');
       return hashes.reduceRight((right, left) => parentOf(left, right));
     },
   };

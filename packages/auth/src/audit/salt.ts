@@ -2,30 +2,42 @@ import { hmac } from '@noble/hashes/hmac.js';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
 
-/** Where the salts of tenants are kept. They must not be where the hashes are read. */
+/** Stores the salts of tenants. Readers of the hashes must not reach it. */
 export interface SaltStore {
+  /** Returns the salt of a tenant, or undefined. */
   get(tenant: string): Promise<Uint8Array | undefined>;
-  /** Keeps a tenant's first salt, and answers the one that is kept: another host may have been first. */
+  /** Stores the first salt of a tenant. Returns the stored salt: another host may have stored one first. */
   create(tenant: string, salt: Uint8Array): Promise<Uint8Array>;
+  /** Replaces the salt of a tenant. */
   replace(tenant: string, salt: Uint8Array): Promise<void>;
 }
 
+/** Hashes subjects with a salt per tenant. */
 export interface SubjectHashes {
-  /** What stands for a subject in facts: the same in all of them, until the tenant's salt is rotated. */
+  /**
+   * Returns the hash of a subject, 32 hexadecimal digits. It is the same in every fact until the tenant's salt is
+   * rotated.
+   */
   hash(tenant: string, subject: string): Promise<string>;
-  /** Cuts every tie between earlier hashes of a tenant and anyone, which is how a request for deletion is met. */
+  /**
+   * Replaces the salt of a tenant. Earlier hashes can no longer be linked to a subject, which meets a request for
+   * deletion.
+   */
   rotate(tenant: string): Promise<void>;
 }
 
+/** Options of `subjectHashes`. */
 export interface SubjectHashesOptions {
+  /** Stores the salts. */
   readonly salts: SaltStore;
   /** A cryptographic source, e.g. `(size) => crypto.getRandomValues(new Uint8Array(size))`. */
   readonly randomBytes: (size: number) => Uint8Array;
 }
 
 /**
- * Hashes by which facts about one subject can be found, without saying who it is.
+ * Makes hashes by which the facts about one subject can be found without naming it.
  *
+ * @throws {TypeError} (from `hash` and `rotate`) when `randomBytes` returns another number of bytes
  * @example
  * const hashes = subjectHashes({ salts, randomBytes });
  * const details = { subject: await hashes.hash('acme', 'spiffe://acme.example/billing') };
@@ -34,7 +46,7 @@ export interface SubjectHashesOptions {
 export function subjectHashes({ salts, randomBytes }: SubjectHashesOptions): SubjectHashes {
   const freshSalt = (): Uint8Array => {
     const salt = randomBytes(SALT_BYTES);
-    if (salt.length !== SALT_BYTES) throw new TypeError(`subjectHashes: randomBytes must give ${SALT_BYTES} bytes.`);
+    if (salt.length !== SALT_BYTES) throw new TypeError(`subjectHashes: randomBytes must return ${SALT_BYTES} bytes.`);
     return salt;
   };
   return {
@@ -48,7 +60,12 @@ export function subjectHashes({ salts, randomBytes }: SubjectHashesOptions): Sub
 
 const SALT_BYTES = 32;
 
-/** Salts in memory: with the process every tie is cut. */
+/**
+ * Makes a salt store in memory. When the process ends, earlier hashes can no longer be linked to a subject.
+ *
+ * @example
+ * const hashes = subjectHashes({ salts: memorySaltStore(), randomBytes });
+ */
 export function memorySaltStore(): SaltStore {
   const salts = new Map<string, Uint8Array>();
   return {

@@ -2,63 +2,76 @@ import { type ChainHead, entryHash, type StoredEntry } from './chain.ts';
 import { type Checkpoint, checkpointVerifier } from './checkpoint.ts';
 import { type MerkleTree, merkleTree } from './merkle.ts';
 
-/** Where a chain is read from, in the order of its sequence. */
+/** Reads a chain, in the order of its sequence. */
 export interface AuditReader {
+  /** Returns the last entry; undefined for an empty chain. */
   head(): Promise<ChainHead | undefined>;
-  /** Both ends included. */
+  /** Reads the entries from `fromSeq` to `toSeq`, both included. */
   entries(fromSeq: number, toSeq: number): AsyncIterable<StoredEntry>;
-  /** Those that cover any entry from `fromSeq` to `toSeq`, and the last one before them. */
+  /** Returns the checkpoints that cover any entry from `fromSeq` to `toSeq`, and the last one before them. */
   checkpoints(fromSeq: number, toSeq: number): Promise<readonly Checkpoint[]>;
 }
 
-/** What is wrong with a chain, and where. */
+/** A fault of a chain. */
 export interface AuditAnomaly {
+  /** The kind of fault. */
   readonly kind: 'chain-break' | 'hash-mismatch' | 'missing-entry' | 'merkle-mismatch' | 'signature-invalid';
+  /** Sequence number of the entry or checkpoint. */
   readonly atSeq: number;
-  /** Of a `chain-break`; null at the first entry. */
+  /** Of a `chain-break`: the hash of the previous entry; null at the first entry. */
   readonly expectedPrevHash?: string | null;
+  /** Of a `chain-break`: the recorded `prevHash`. */
   readonly actualPrevHash?: string | null;
-  /** Of a `merkle-mismatch` or `signature-invalid`. */
+  /** Of a `merkle-mismatch` or `signature-invalid`: the id of the checkpoint. */
   readonly checkpoint?: string;
 }
 
-/** @see Interface: GET /v1/audit/verify */
+/** The result of verifying a part of a chain. @see Interface: GET /v1/audit/verify */
 export interface AuditVerification {
+  /** First sequence number of the range. */
   readonly fromSeq: number;
+  /** Last sequence number of the range. */
   readonly toSeq: number;
-  /** False exactly when there are anomalies. */
+  /** True when there are no anomalies. */
   readonly chainValid: boolean;
+  /** True when every checkpoint has the right root and a valid signature. */
   readonly checkpointsValid: boolean;
-  /** Those that end within what was asked for. */
+  /** The checkpoints that end within the range. */
   readonly checkpoints: readonly Checkpoint[];
-  /** The first ones, at most a thousand. */
+  /** The first anomalies, at most 1000. */
   readonly anomalies: readonly AuditAnomaly[];
 }
 
 /**
- * Verifies a part of a chain while it is read: every hash, every link, and every checkpoint that covers any of it, with all that the
- * checkpoint covers. It holds no more than one entry and a tree's levels, however long the part is.
+ * Verifies a part of a chain while reading it: every hash, every link, and every checkpoint that covers any of it, with
+ * all entries that the checkpoint covers. Memory is one entry and the levels of a tree, for any length.
  *
- * @param publicKeys of the signer, in base64 (SPKI); former ones, too, while their checkpoints are kept
- * @throws {RangeError} for a range that is none
+ * @throws {RangeError} when `fromSeq` or `toSeq` is not a whole number, is negative, or `fromSeq` is above `toSeq`
  * @example
  * const { chainValid, anomalies } = await verifyAudit(reader, { fromSeq: 1, toSeq: 1_000_000, publicKeys });
  */
 export async function verifyAudit(
   reader: AuditReader,
-  range: { readonly fromSeq: number; readonly toSeq: number; readonly publicKeys: readonly string[] },
+  range: {
+    /** First sequence number, from 0. */
+    readonly fromSeq: number;
+    /** Last sequence number, included. */
+    readonly toSeq: number;
+    /** Public keys of the signer, in base64 (SPKI), with former keys while their checkpoints are stored. */
+    readonly publicKeys: readonly string[];
+  },
 ): Promise<AuditVerification> {
   const { fromSeq, toSeq, publicKeys } = range;
   if (!Number.isSafeInteger(fromSeq) || !Number.isSafeInteger(toSeq) || fromSeq < 0 || toSeq < fromSeq) {
-    throw new RangeError('verifyAudit: fromSeq and toSeq must be whole numbers, the first not above the second.');
+    throw new RangeError('verifyAudit: fromSeq and toSeq must be whole numbers with 0 <= fromSeq <= toSeq.');
   }
   const covering = await reader.checkpoints(fromSeq, toSeq);
   const asked = covering.filter(({ atSequence }) => atSequence >= fromSeq);
   const before = covering.filter(({ atSequence }) => atSequence < fromSeq).at(-1)?.atSequence ?? 0;
   const head = await reader.head();
-  // What a checkpoint was made of must be there, whatever the head says.
+  // The entries of a checkpoint must exist, even if the head is before them.
   const end = Math.max(Math.min(toSeq, head?.atSequence ?? 0), asked.at(-1)?.atSequence ?? 0);
-  const walk = chainWalk(asked, before);
+  const walk = new ChainWalk(asked, before);
 
   const first = Math.max(1, Math.min(before + 1, fromSeq));
   const known = first > 1 ? await firstOf(reader.entries(first - 1, first - 1)) : undefined;
@@ -68,7 +81,7 @@ export async function verifyAudit(
 
   const isSigned = checkpointVerifier(publicKeys);
   for (const checkpoint of asked) if (!(await isSigned(checkpoint))) walk.report(unsigned(checkpoint));
-  const anomalies = walk.anomalies();
+  const { anomalies } = walk;
   return {
     fromSeq,
     toSeq,
@@ -81,71 +94,89 @@ export async function verifyAudit(
 
 const MAX_ANOMALIES = 1000;
 
-/** What is expected next, and what has been found wrong so far. */
-function chainWalk(checkpoints: readonly Checkpoint[], before: number) {
-  const found: AuditAnomaly[] = [];
-  const open = [...checkpoints];
-  let covered = before;
-  let tree: MerkleTree = merkleTree();
-  let next = 1;
-  let previous: string | null | undefined;
+/** A walk along a chain: the expected next entry, and the anomalies so far. */
+class ChainWalk {
+  readonly #anomalies: AuditAnomaly[] = [];
+  /** Checkpoints whose last entry is still ahead, in order. */
+  readonly #open: Checkpoint[];
+  /** The last entry of the previous checkpoint. */
+  #covered: number;
+  /** The hashes since the previous checkpoint. */
+  #tree: MerkleTree = merkleTree();
+  /** The expected sequence number. */
+  #next = 1;
+  /** The expected `prevHash`; undefined after a gap, where it is unknown. */
+  #previous: string | null | undefined;
 
-  const report = (anomaly: AuditAnomaly) => {
-    if (found.length < MAX_ANOMALIES) found.push(anomaly);
-  };
+  constructor(checkpoints: readonly Checkpoint[], before: number) {
+    this.#open = [...checkpoints];
+    this.#covered = before;
+  }
 
-  return {
-    report,
-    anomalies: (): readonly AuditAnomaly[] => found.toSorted((left, right) => left.atSeq - right.atSeq),
-    start(first: number, known: StoredEntry | undefined) {
-      next = first;
-      // Of an entry before the first that is gone, nothing can be said but that it is gone.
-      previous = first === 1 ? null : known && entryHash(known);
-      if (first > 1 && known === undefined) report({ kind: 'missing-entry', atSeq: first - 1 });
-    },
-    step(entry: StoredEntry) {
-      const { atSequence, prevHash } = entry;
-      const hash = entryHash(entry);
-      skipTo(atSequence);
-      if (entry.hash !== hash) report({ kind: 'hash-mismatch', atSeq: atSequence });
-      if (previous !== undefined && prevHash !== previous) {
-        report({ kind: 'chain-break', atSeq: atSequence, expectedPrevHash: previous, actualPrevHash: prevHash });
-      }
-      previous = hash;
-      next = atSequence + 1;
-      tree.add(hash);
-      closeAt(atSequence);
-    },
-    end(last: number) {
-      skipTo(last + 1);
-    },
-  };
+  get anomalies(): readonly AuditAnomaly[] {
+    return this.#anomalies.toSorted((left, right) => left.atSeq - right.atSeq);
+  }
 
-  function skipTo(sequence: number): void {
-    if (next < sequence) previous = undefined;
-    for (; next < sequence; next++) {
-      report({ kind: 'missing-entry', atSeq: next });
-      closeAt(next);
-      if (found.length >= MAX_ANOMALIES) {
-        next = sequence;
+  report(anomaly: AuditAnomaly): void {
+    if (this.#anomalies.length < MAX_ANOMALIES) this.#anomalies.push(anomaly);
+  }
+
+  /** @param known the entry before the first */
+  start(first: number, known: StoredEntry | undefined): void {
+    this.#next = first;
+    // Without the entry before the first, its hash is unknown and the first link cannot be checked.
+    this.#previous = first === 1 ? null : known && entryHash(known);
+    if (first > 1 && known === undefined) this.report({ kind: 'missing-entry', atSeq: first - 1 });
+  }
+
+  step(entry: StoredEntry): void {
+    const { atSequence, prevHash } = entry;
+    const hash = entryHash(entry);
+    this.#skipTo(atSequence);
+    if (entry.hash !== hash) this.report({ kind: 'hash-mismatch', atSeq: atSequence });
+    const expectedPrevHash = this.#previous;
+    if (expectedPrevHash !== undefined && prevHash !== expectedPrevHash) {
+      this.report({ kind: 'chain-break', atSeq: atSequence, expectedPrevHash, actualPrevHash: prevHash });
+    }
+    this.#previous = hash;
+    this.#next = atSequence + 1;
+    this.#tree.add(hash);
+    this.#closeAt(atSequence);
+  }
+
+  end(last: number): void {
+    this.#skipTo(last + 1);
+  }
+
+  #skipTo(sequence: number): void {
+    if (this.#next < sequence) this.#previous = undefined;
+    for (; this.#next < sequence; this.#next++) {
+      this.report({ kind: 'missing-entry', atSeq: this.#next });
+      this.#closeAt(this.#next);
+      if (this.#anomalies.length >= MAX_ANOMALIES) {
+        this.#next = sequence;
         break;
       }
     }
   }
 
-  /** A checkpoint holds for exactly the entries since the one before it. */
-  function closeAt(sequence: number): void {
-    while (open[0] !== undefined && open[0].atSequence <= sequence) {
-      const checkpoint = open.shift();
-      if (checkpoint === undefined) return;
-      const { atSequence, merkleRoot } = checkpoint;
-      const isWhole = atSequence > covered && tree.size === atSequence - covered;
-      if (!isWhole || tree.root() !== merkleRoot) {
-        report({ kind: 'merkle-mismatch', atSeq: atSequence, checkpoint: checkpoint.checkpoint });
+  /** A checkpoint is valid for exactly the entries since the previous checkpoint. */
+  #closeAt(sequence: number): void {
+    for (let due = this.#due(sequence); due !== undefined; due = this.#due(sequence)) {
+      const { atSequence, merkleRoot, checkpoint } = due;
+      const isWhole = atSequence > this.#covered && this.#tree.size === atSequence - this.#covered;
+      if (!isWhole || this.#tree.root() !== merkleRoot) {
+        this.report({ kind: 'merkle-mismatch', atSeq: atSequence, checkpoint });
       }
-      covered = atSequence;
-      tree = merkleTree();
+      this.#covered = atSequence;
+      this.#tree = merkleTree();
     }
+  }
+
+  /** Removes and returns the next checkpoint that ends at `sequence` or before. */
+  #due(sequence: number): Checkpoint | undefined {
+    const [next] = this.#open;
+    return next !== undefined && next.atSequence <= sequence ? this.#open.shift() : undefined;
   }
 }
 

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { decodeBase64url as node } from './node.ts';
 import { decodeBase64url as portable } from './portable.ts';
 
-test('both builds give the bytes that were encoded', () => {
+test('returns the encoded bytes in both builds', () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 300 }), (bytes) => {
       const text = Buffer.from(bytes).toString('base64url');

@@ -6,26 +6,36 @@ import { type Jwt, objectClaim, textClaim } from '../jwt/jwt.ts';
 import type { Binding } from '../principal.ts';
 import type { RequestHead } from '../request-head.ts';
 
-/** What a host can hold the sender of a token to. */
+/** The sender constraints that a host can check. */
 export interface SenderConstraints {
-  /** Checks DPoP proofs. Without it a token that is bound to a key cannot be used here. */
+  /** Checks DPoP proofs. Default: a token that is bound to a key is refused. */
   readonly dpop?: DpopVerifier | undefined;
-  /** Finds the client's certificate. Without it a token that is bound to one cannot be used here. */
-  readonly certificateOf?: ((request: RequestHead) => { readonly thumbprint: string } | undefined) | undefined;
+  /** Finds the client certificate of a request. Default: a token that is bound to a certificate is refused. */
+  readonly certificateOf?:
+    | ((request: RequestHead) =>
+        | {
+            /** SHA-256 of the certificate in base64url. */
+            readonly thumbprint: string;
+          }
+        | undefined)
+    | undefined;
 }
 
+/** A confirmed sender. */
 export interface Confirmed {
+  /** The proved binding of the token. */
   readonly binding: Binding;
+  /** To be set on the response. */
   readonly headers: Readonly<Record<string, string>>;
-  /** The thumbprint that was proved, in base64url. */
+  /** The proved thumbprint in base64url. */
   readonly thumbprint?: string;
 }
 
 /**
- * Holds the sender of a verified token to what the token is bound to (`cnf`). A token that is bound to nothing is a bearer's,
- * whatever else came with the request; one that is bound to something this host cannot check is refused.
+ * Checks that the sender of a verified token holds the key or certificate to which the token is bound (`cnf`). A token
+ * without `cnf` is a bearer token. A binding that this host cannot check is refused.
  *
- * @throws {AuthError} `sender_constraint_missing`, or what the DPoP verifier throws
+ * @throws {AuthError} `sender_constraint_missing`, or the error of the DPoP verifier
  * @see RFC 7800, section 3.1; RFC 8705, section 3; RFC 9449, sections 7.1 and 7.2
  */
 export async function confirmedSender(
@@ -36,17 +46,18 @@ export async function confirmedSender(
 ): Promise<Confirmed> {
   const confirmation = objectClaim(jwt.claims, 'cnf');
   if (Object.hasOwn(jwt.claims, 'cnf') && (confirmation === undefined || Object.keys(confirmation).length !== 1)) {
-    throw missing('The token must be bound to one key or one certificate, in a way that this host knows.');
+    throw missing('The claim cnf of the token must have exactly one member, jkt or x5t#S256.');
   }
   if (confirmation === undefined) {
-    if (credential.scheme === 'dpop') throw missing('The token is not bound to a key; it cannot be sent as DPoP.');
+    if (credential.scheme === 'dpop')
+      throw missing('The token is not bound to a key. Send it as "Authorization: Bearer <token>".');
     return BEARER;
   }
   const key = textClaim(confirmation, 'jkt');
   if (key !== undefined) return boundToKey(key, request, credential, constraints.dpop);
   const certificate = textClaim(confirmation, 'x5t#S256');
   if (certificate !== undefined) return boundToCertificate(certificate, request, credential, constraints.certificateOf);
-  throw missing('The token is bound in a way that this host does not know.');
+  throw missing('The claim cnf of the token must have exactly one member, jkt or x5t#S256.');
 }
 
 const BEARER: Confirmed = { binding: 'bearer', headers: {} };
@@ -57,7 +68,7 @@ async function boundToKey(
   credential: Credential,
   dpop: DpopVerifier | undefined,
 ): Promise<Confirmed> {
-  if (dpop === undefined) throw missing('The token is bound to a key, and this host takes no DPoP proofs.');
+  if (dpop === undefined) throw missing('The token is bound to a key, and this host does not accept DPoP proofs.');
   if (credential.scheme !== 'dpop') {
     const message =
       'The token is bound to a key. Send it as "Authorization: DPoP <token>" with a proof in the header DPoP.';

@@ -3,43 +3,54 @@ import type { KeySource } from '../jwt/key-set.ts';
 import { isKeyUrl, type KeyFetch, remoteKeys } from '../jwt/remote-keys.ts';
 import type { ClaimMapping } from './mapping.ts';
 
-/** An issuer whose tokens a host takes, and what they are held to. */
+/** An issuer whose tokens a host accepts, with its rules. */
 export interface TokenIssuer {
-  /** Compared with `iss` character by character. */
+  /** URL of the issuer. Compared with `iss` character by character. */
   readonly issuer: string;
-  /** This host, as the issuer calls it. */
+  /** The name of this host at the issuer, or several. A token must contain one of them in `aud`. */
   readonly audience: string | readonly string[];
-  /** `user`: tokens of people (OpenID Connect); `client`: tokens of machines (OAuth 2.0 client credentials, RFC 9068). */
+  /**
+   * `user`: tokens of people (OpenID Connect); `client`: tokens of machines (OAuth 2.0 client credentials, RFC 9068).
+   */
   readonly profile: 'user' | 'client';
-  /** Default RS256, PS256, ES256 and Ed25519. */
+  /** Accepted signature algorithms. Default RS256, PS256, ES256, EdDSA and Ed25519. */
   readonly algorithms?: readonly Algorithm[];
-  /** Default: those that the issuer publishes. */
+  /** The public keys of the issuer. Default: the keys that it publishes. */
   readonly keys?: KeySource;
-  /** Where the issuer's keys are, when its metadata is not to be asked. */
+  /** URL of the keys, which may be on another origin. Default: `jwks_uri` of the issuer's metadata. */
   readonly jwksUri?: string;
-  /** How much older than ten minutes keys may be while the issuer cannot be reached. Default 0, at most 3600. */
+  /**
+   * Seconds, beyond ten minutes, for which fetched keys stay in use while the issuer is unreachable. Default 0, at most
+   * 3600.
+   */
   readonly staleKeysSeconds?: number;
-  /** Default 60, at most 300. */
+  /** Accepted clock difference in seconds, 0 to 300. Default 60. */
   readonly clockSkewSeconds?: number;
-  /** From `iat` to `exp`. Default a day. */
+  /** Longest lifetime of a token, from `iat` to `exp`, in seconds. Default 86 400, a day. */
   readonly maxLifetimeSeconds?: number;
-  /** Whether the issuer's machines sign plain `JWT`s, too, instead of `at+jwt` alone. Default false. */
+  /** Whether machine tokens of the type `JWT` are accepted besides `at+jwt`. Default false. */
   readonly plainJwt?: boolean;
-  /** The tenants that it may speak for. Default: all. */
+  /** Tenants for which the issuer may speak. Default: all. */
   readonly tenants?: readonly string[];
-  /** Which claims say what. */
+  /** The claims that hold tenant, workspaces, scopes and mode. Default: see `ClaimMapping`. */
   readonly claims?: ClaimMapping;
-  /** Makes the opaque id of a principal. Default: `sub` as it is, refused when it is not opaque. */
+  /**
+   * Makes the opaque id of a principal, e.g. `pseudonyms(secret)`. Default: `sub` unchanged, refused when it is not
+   * opaque.
+   */
   readonly principalOf?: (issuer: string, subject: string) => string;
   /** Whether every token must be bound to its sender. Default false. */
   readonly senderConstrained?: boolean;
-  /** Whether an account has been closed since its tokens were issued. Without an answer within 5 s nobody is let in. */
+  /**
+   * Returns whether an account was closed after its tokens were issued. A failure, or no answer within 5 s, refuses the
+   * request with `service_unavailable`. Default: not checked.
+   */
   readonly isDisabled?: (subject: string) => boolean | Promise<boolean>;
-  /** What decisions are recorded under; never the URL. Default the profile. */
+  /** The name of the issuer in decision records; never a URL. Default: the profile. */
   readonly issuerClass?: string;
 }
 
-/** An issuer with nothing left to default. */
+/** An issuer with every default filled in. */
 export interface ResolvedIssuer extends TokenIssuer {
   readonly audiences: readonly string[];
   readonly keys: KeySource;
@@ -50,9 +61,9 @@ export interface ResolvedIssuer extends TokenIssuer {
 }
 
 /**
- * Checks the issuers of a lane, and completes them. Two entries of one issuer share its keys.
+ * Checks the issuers of a lane and fills in the defaults. Two entries of one issuer share its keys.
  *
- * @throws {TypeError} naming the entry and what is wrong with it
+ * @throws {TypeError} for an invalid entry. The message names the entry and the field.
  */
 export function resolvedIssuers(
   issuers: readonly TokenIssuer[],
@@ -60,9 +71,10 @@ export function resolvedIssuers(
 ): ReadonlyMap<string, readonly ResolvedIssuer[]> {
   const byIssuer = new Map<string, ResolvedIssuer[]>();
   for (const [index, entry] of issuers.entries()) {
-    const fail = (problem: string) => new TypeError(`issuers[${index}].${problem}.`);
+    const fail = (problem: string) => new TypeError(`bearerLane: issuers[${index}].${problem}.`);
     const alike = byIssuer.get(entry.issuer) ?? [];
-    if (alike.some(({ profile }) => profile === entry.profile)) throw fail('profile is there already for that issuer');
+    if (alike.some(({ profile }) => profile === entry.profile))
+      throw fail('profile must differ from the other entries of its issuer');
     byIssuer.set(entry.issuer, [...alike, resolved(entry, alike[0]?.keys, network, fail)]);
   }
   requireApart([...byIssuer.values()].flat());
@@ -78,16 +90,17 @@ function resolved(
   const { issuer, profile, algorithms = DEFAULT_ALGORITHMS, clockSkewSeconds = 60, maxLifetimeSeconds = DAY } = entry;
   if (typeof issuer !== 'string' || !isKeyUrl(issuer))
     throw fail('issuer must be an https URL without query or fragment');
-  if (profile !== 'user' && profile !== 'client') throw fail('profile must be user or client');
+  if (profile !== 'user' && profile !== 'client') throw fail('profile must be "user" or "client"');
   const audiences = [entry.audience].flat();
   if (audiences.length === 0 || audiences.some((audience) => typeof audience !== 'string' || audience === '')) {
-    throw fail('audience must name this host');
+    throw fail('audience must be one or more non-empty strings that name this host');
   }
-  if (algorithms.length === 0 || !algorithms.every(isAlgorithm)) throw fail('algorithms must be asymmetric ones');
+  if (algorithms.length === 0 || !algorithms.every(isAlgorithm))
+    throw fail('algorithms must be a non-empty list of names in ALGORITHMS');
   if (!(clockSkewSeconds >= 0 && clockSkewSeconds <= 300)) throw fail('clockSkewSeconds must be 0 to 300');
   if (!(maxLifetimeSeconds > 0)) throw fail('maxLifetimeSeconds must be more than 0');
   const keys = entry.keys ?? known ?? published(entry, fetch, now);
-  if (keys === undefined) throw fail('keys must be given, or fetch for the lane');
+  if (keys === undefined) throw fail('keys must be set when the lane has no fetch');
   const types = profile === 'client' && entry.plainJwt !== true ? ['at+jwt'] : ['at+jwt', 'jwt', undefined];
   return { ...entry, audiences, algorithms, clockSkewSeconds, maxLifetimeSeconds, keys, types };
 }
@@ -99,15 +112,15 @@ function published(entry: TokenIssuer, fetch: KeyFetch | undefined, now: () => n
   return fetch && remoteKeys({ issuer, jwksUri, fetch, now, staleSeconds: staleKeysSeconds });
 }
 
-/** Two issuers may call two people by one `sub`. If both speak for one tenant, the two would be one principal. */
+/** Refuses issuers that may speak for one tenant: two people with the same `sub` would be one principal. */
 function requireApart(entries: readonly ResolvedIssuer[]): void {
   for (const [index, one] of entries.entries()) {
     for (const other of entries.slice(index + 1)) {
       const named = one.principalOf !== undefined && other.principalOf !== undefined;
       if (one.issuer === other.issuer || named || !mayMeet(one.tenants, other.tenants)) continue;
-      throw new TypeError(
-        `issuers: ${one.issuer} and ${other.issuer} may speak for one tenant. Give each its own tenants, or both principalOf.`,
-      );
+      const pair = `${one.issuer} and ${other.issuer}`;
+      const remedy = 'Set disjoint tenants, or principalOf in both.';
+      throw new TypeError(`bearerLane: issuers ${pair} may speak for one tenant. ${remedy}`);
     }
   }
 }

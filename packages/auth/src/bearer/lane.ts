@@ -15,30 +15,35 @@ import { confirmedSender, type SenderConstraints } from './confirmation.ts';
 import { type ResolvedIssuer, resolvedIssuers, type TokenIssuer } from './issuer.ts';
 import { grantsOf } from './mapping.ts';
 
+/** Options of `bearerLane`. */
 export interface BearerLaneOptions extends SenderConstraints {
+  /** The accepted issuers, each at most once per profile. */
   readonly issuers: readonly TokenIssuer[];
-  /** Milliseconds since the epoch. */
+  /** Milliseconds since the epoch, e.g. `Date.now`. */
   readonly now: () => number;
-  /** Fetches what issuers publish. Needed unless every issuer comes with `keys`. */
+  /** Fetches metadata and keys of issuers. Required unless every issuer has `keys`. */
   readonly fetch?: KeyFetch;
 }
 
 /**
- * Authenticates signed tokens (JWTs) of the issuers that it is given, sent as `Bearer` or, bound to a key, as `DPoP`. Every other
- * credential it leaves to the next lane.
+ * Makes the lane that authenticates signed tokens (JWTs) of given issuers, sent as `Bearer` or, bound to a key, as
+ * `DPoP`. It leaves every other credential to the next lane.
  *
- * A token must be signed by its issuer with an allowed algorithm, be of the type that its profile asks for, name this host as its
- * audience, be within its times, and map to a tenant and workspaces. An ID token is taken only when this host is its one audience.
+ * A token must be signed by its issuer with an accepted algorithm, have the type of its profile, name this host as its
+ * audience, be within its validity period, and map to a tenant and workspaces. An ID token is accepted only when this
+ * host is its single audience.
  *
- * @throws {TypeError} for an issuer that cannot be right
+ * @throws {TypeError} when `now` or an issuer is invalid
  * @example
- * const lane = bearerLane({ issuers: [{ issuer: 'https://idp.example.com', audience: 'svc', profile: 'user' }], fetch: guardedFetch(), now: Date.now });
+ * const issuers = [{ issuer: 'https://idp.example.com', audience: 'svc', profile: 'user' as const }];
+ * const lane = bearerLane({ issuers, fetch: guardedFetch(), now: Date.now });
  * @see Interface: User-bearer tokens (human callers, optional); RFC 9068, section 4; RFC 8725
  */
 export function bearerLane(options: BearerLaneOptions): Lane {
   const { now, fetch } = options;
   if (typeof now !== 'function') throw new TypeError('bearerLane: now must be a function, e.g. Date.now.');
-  if (options.issuers.length === 0) throw new TypeError('bearerLane: give at least one issuer.');
+  if (options.issuers.length === 0)
+    throw new TypeError('bearerLane: issuers must not be empty. Pass at least one issuer.');
   const issuers = resolvedIssuers(options.issuers, { fetch, now });
 
   return {
@@ -84,24 +89,27 @@ export function bearerLane(options: BearerLaneOptions): Lane {
   }
 }
 
-/** Without an answer nobody is let in: the account may be the one that was closed. */
+/** A failed lookup refuses the request: the account may be closed. */
 async function isDisabled(issuer: ResolvedIssuer, subject: string): Promise<boolean> {
   if (issuer.isDisabled === undefined) return false;
   try {
-    return (await withinTime('Looking the account up', ACCOUNT_TIMEOUT_MS, issuer.isDisabled(subject))) !== false;
+    return (await withinTime('The account lookup', ACCOUNT_TIMEOUT_MS, issuer.isDisabled(subject))) !== false;
   } catch (cause) {
-    throw new TokenFault('outage', 'Whether the account is closed is not known.', cause);
+    throw new TokenFault('outage', 'The account lookup failed.', cause);
   }
 }
 
 const ACCOUNT_TIMEOUT_MS = 5000;
 
-/** One issuer may sign for people and for machines: the type tells them apart, or that a machine is its own subject. */
+/**
+ * Picks the profile by the type of the token. One issuer may sign for people and for machines; a machine is its own
+ * subject.
+ */
 function entryFor(jwt: Jwt, entries: readonly ResolvedIssuer[]): ResolvedIssuer {
   const fitting = entries.filter(({ types }) => types.some((type) => type === typeOf(jwt)));
   const isMachine = textClaim(jwt.claims, 'client_id') === textClaim(jwt.claims, 'sub');
   const entry = fitting.find(({ profile }) => (profile === 'client') === isMachine) ?? fitting[0];
-  if (entry === undefined) throw new TokenFault('unverified', 'Its type (typ) is not one that is taken here.');
+  if (entry === undefined) throw new TokenFault('unverified', 'This host does not accept its type (typ).');
   return entry;
 }
 
@@ -110,10 +118,10 @@ function requireAudience(jwt: Jwt, ours: readonly string[]): void {
   const named = audiences.some((audience) => ours.includes(audience));
   const isIdToken = typeOf(jwt) !== 'at+jwt' && ID_TOKEN_CLAIMS.some((claim) => Object.hasOwn(jwt.claims, claim));
   if (named && !(isIdToken && audiences.length > 1)) return;
-  throw new TokenFault('audience', 'It was not made for this host.');
+  throw new TokenFault('audience', 'Its audience (aud) must name this host, and an ID token no other.');
 }
 
-/** Only ID tokens have them. @see OpenID Connect Core 1.0, sections 2 and 3.3.2.11 */
+/** Claims that only ID tokens have. @see OpenID Connect Core 1.0, sections 2 and 3.3.2.11 */
 const ID_TOKEN_CLAIMS = ['nonce', 'at_hash', 'c_hash', 's_hash'];
 
 function principalOf({ claims }: Jwt, issuer: ResolvedIssuer): Omit<Principal, 'binding' | 'expiresAt'> {
@@ -143,7 +151,7 @@ function principalOf({ claims }: Jwt, issuer: ResolvedIssuer): Omit<Principal, '
   };
 }
 
-/** Who acts for the subject, as the issuer vouches: provenance, which grants nothing. @see RFC 8693, section 4.1 */
+/** Makes the chain of actors that the issuer asserts. Provenance: it grants nothing. @see RFC 8693, section 4.1 */
 function actorOf(act: JsonObject, issuer: ResolvedIssuer, tenant: string, lane: string, depth: number): Subject {
   const earlier = objectClaim(act, 'act');
   return {
@@ -152,7 +160,7 @@ function actorOf(act: JsonObject, issuer: ResolvedIssuer, tenant: string, lane: 
     tenant,
     lane,
     kind: 'workload',
-    // One deeper than is allowed is enough to be refused for it.
+    // One actor above the limit suffices: checkedSubject refuses the chain.
     ...(earlier !== undefined && depth <= MAX_ACTORS && { actor: actorOf(earlier, issuer, tenant, lane, depth + 1) }),
   };
 }
@@ -163,7 +171,7 @@ function opaqueSubject(claims: JsonObject, { issuer, principalOf }: ResolvedIssu
   const sub = requireText(claims, 'sub');
   const id = principalOf === undefined ? sub : principalOf(issuer, sub);
   if (isOpaqueId(id)) return id;
-  throw new TokenFault('unverified', 'Its subject (sub) is not opaque, and the host has no other name for it.');
+  throw new TokenFault('unverified', 'Its subject (sub) must be an opaque id, or the host must map it to one.');
 }
 
 function refusalOf({ kind, message, cause }: TokenFault): AuthError {
@@ -187,6 +195,6 @@ function unbound(): AuthError {
 }
 
 function closed(): AuthError {
-  const message = 'The account that the token was issued for has been closed. Ask the operator of the host.';
+  const message = 'The account of the token is closed. Ask the operator of the host to reopen it.';
   return new AuthError('key_revoked', message, undefined);
 }

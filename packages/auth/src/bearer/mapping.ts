@@ -4,26 +4,32 @@ import { isOpaqueId } from '../opaque-id.ts';
 import { isScope } from '../scopes.ts';
 import type { Tenancy } from '../tenancy.ts';
 
-/** Which claims of an issuer's tokens say what. */
+/** The claims of an issuer's tokens that hold its grants. */
 export interface ClaimMapping {
-  /** One tenant. Default `svc_tenant`. */
+  /** The tenant, one opaque id. Default `svc_tenant`. */
   readonly tenant?: ClaimSource;
   /** A list of workspaces, or `["*"]` for all of the tenant. Default `svc_workspaces`. */
   readonly workspaces?: ClaimSource;
-  /** A list, or names with spaces between. Default `scope`. */
+  /** A list of scopes, or a text of scopes separated by spaces. Default `scope`. */
   readonly scopes?: ClaimSource;
   /** `live` or `test`. Default: always live. */
   readonly mode?: ClaimSource;
 }
 
-/** The name of a claim, the names on the way to one inside of others, or the value for every token of the issuer. */
-export type ClaimSource = string | readonly string[] | { readonly value: string | readonly string[] };
+/** The name of a claim, the path to a nested claim, or a fixed value for every token of the issuer. */
+export type ClaimSource =
+  | string
+  | readonly string[]
+  | {
+      /** The fixed value. */
+      readonly value: string | readonly string[];
+    };
 
 /**
- * What a verified token gives its bearer. A claim that is missing or malformed gives nothing, and a wildcard among scopes is not
- * taken from a token: it would grow with the host.
+ * Reads the grants of a verified token. A missing or malformed claim grants nothing. A wildcard scope in a token is
+ * dropped: its reach would grow with the scopes of the host.
  *
- * @throws {AuthError} `forbidden` when the token gives no tenant, no workspace, or a tenant that its issuer may not speak for
+ * @throws {AuthError} `forbidden` without a tenant or workspace, or for a tenant for which the issuer may not speak
  */
 export function grantsOf(
   claims: JsonObject,
@@ -38,7 +44,7 @@ export function grantsOf(
   const tenant = read(claims, tenantFrom);
   const workspaces = listOf(read(claims, workspacesFrom));
   const mode = mapping.mode === undefined ? 'live' : read(claims, mapping.mode);
-  // The same whether there is such a tenant or not.
+  // One refusal for all cases: it must not tell whether a tenant exists.
   if (!isOpaqueId(tenant) || (tenants !== undefined && !tenants.includes(tenant))) throw nowhere();
   if (mode !== 'live' && mode !== 'test') throw nowhere();
   const all = workspaces.length === 1 && workspaces[0] === '*';
@@ -51,7 +57,7 @@ export function grantsOf(
 }
 
 function nowhere(): AuthError {
-  return new AuthError('forbidden', 'The token gives access to no tenant and workspace of this host.', undefined);
+  return new AuthError('forbidden', 'The token gives access to no tenant or workspace of this host.', undefined);
 }
 
 function read(claims: JsonObject, source: ClaimSource): unknown {
@@ -63,7 +69,11 @@ function read(claims: JsonObject, source: ClaimSource): unknown {
   return found;
 }
 
-/** Names with single spaces between, or a list of names; anything else is none. @see RFC 6749, section 3.3 */
+/**
+ * Reads a list of names, or a text of names separated by single spaces. Anything else is an empty list.
+ *
+ * @see RFC 6749, section 3.3
+ */
 function listOf(value: unknown): readonly string[] {
   const list: readonly unknown[] = typeof value === 'string' ? value.split(' ') : Array.isArray(value) ? value : [];
   const names = list.filter((name) => typeof name === 'string' && name !== '');

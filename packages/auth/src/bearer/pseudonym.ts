@@ -3,18 +3,19 @@ import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
 
 /**
- * Makes opaque ids of what identity providers call their people, which may be an e-mail address. The same person of the same
- * issuer gets the same id; without the secret no id leads back to anyone, not even by trying names.
+ * Makes opaque ids from the subjects of identity providers, which may be e-mail addresses. The same subject of the same
+ * issuer gets the same id. Without the secret no id leads back to a person, not even by trying names.
  *
- * @param secret at least 32 bytes; with another one everybody is somebody else
- * @throws {TypeError} for a secret that is too short
+ * @param secret at least 32 bytes. A new secret gives every person a new id.
+ * @throws {TypeError} when `secret` is shorter
  * @example
- * const issuer = { issuer: 'https://idp.example.com', audience: 'svc', profile: 'user', principalOf: pseudonyms(secret) };
+ * const principalOf = pseudonyms(secret);
+ * const issuer = { issuer: 'https://idp.example.com', audience: 'svc', profile: 'user', principalOf };
  * @see Interface: Run owner (identity triple)
  */
 export function pseudonyms(secret: Uint8Array): (issuer: string, subject: string) => string {
   if (!(secret instanceof Uint8Array) || secret.length < 32) {
-    throw new TypeError('pseudonyms: secret must be at least 32 bytes.');
+    throw new TypeError('pseudonyms: secret must be a Uint8Array of at least 32 bytes.');
   }
   const key = secret.slice();
   return (issuer, subject) => {

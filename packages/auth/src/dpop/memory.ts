@@ -1,16 +1,17 @@
 import type { ReplayStore } from './replay-store.ts';
 
+/** Options of `memoryReplayStore`. */
 export interface MemoryReplayStoreOptions {
-  /** Milliseconds since the epoch. */
+  /** Milliseconds since the epoch, e.g. `Date.now`. */
   readonly now: () => number;
-  /** Proofs remembered at the most; while it is full no new one is taken. Default 100 000. */
+  /** Most proofs in memory. A full store accepts no new proof. Default 100 000. */
   readonly maxEntries?: number;
 }
 
 /**
- * Remembers proofs in one process, each until it would be too old anyway.
+ * Makes a replay store in the memory of one process. It forgets a proof when the proof is too old to be accepted.
  *
- * @throws {TypeError} for an option that cannot be right
+ * @throws {TypeError} when `maxEntries` is not a whole number, at least 1
  * @example
  * const replays = memoryReplayStore({ now: Date.now });
  */
@@ -24,7 +25,7 @@ export function memoryReplayStore({ now, maxEntries = 100_000 }: MemoryReplaySto
       const time = now();
       const known = expiries.get(id);
       if (known !== undefined && !(known < time)) return false;
-      // Entries are in the order of their coming, which is nearly that of their going.
+      // Insertion order is nearly the order of expiry, so the sweep stops at the first live entry.
       for (const [old, expiry] of expiries) {
         if (!(expiry < time)) break;
         expiries.delete(old);

@@ -4,34 +4,35 @@ import { utf8ToBytes } from '@noble/hashes/utils.js';
 import { base64url } from 'jose';
 import { equalTexts } from '../equal-texts.ts';
 
-/** Nonces that a host hands out and recognises. */
+/** Issues and recognises nonces of the host. */
 export interface Nonces {
-  /** For the next proof of a client. */
+  /** Returns the nonce for the next proof of a client. */
   current(): string;
-  /** Whether a nonce is the current one or the one before. */
+  /** Returns whether a nonce is the current or the previous one. */
   accepts(nonce: string): boolean;
 }
 
+/** Options of `statelessNonces`. */
 export interface NoncesOptions {
-  /** At least 32 bytes that only the host knows; hosts that share it recognise each other's nonces. */
+  /** At least 32 secret bytes. Hosts with the same secret accept each other's nonces. */
   readonly secret: Uint8Array;
-  /** Milliseconds since the epoch. */
+  /** Milliseconds since the epoch, e.g. `Date.now`. */
   readonly now: () => number;
-  /** How long each is current. Default 300. */
+  /** Seconds for which a nonce is current, at least 1. Default 300. */
   readonly lifetimeSeconds?: number;
 }
 
 /**
- * Nonces that need no memory: each is an HMAC of the period in which it is current.
+ * Makes nonces without storage: each is an HMAC of the period in which it is current.
  *
- * @throws {TypeError} for a secret that is too short
+ * @throws {TypeError} when `secret` is shorter than 32 bytes or `lifetimeSeconds` is less than 1
  * @example
  * const nonces = statelessNonces({ secret, now: Date.now });
  * @see RFC 9449, section 9
  */
 export function statelessNonces({ secret, now, lifetimeSeconds = 300 }: NoncesOptions): Nonces {
   if (!(secret instanceof Uint8Array) || secret.length < 32) {
-    throw new TypeError('statelessNonces: secret must be at least 32 bytes.');
+    throw new TypeError('statelessNonces: secret must be a Uint8Array of at least 32 bytes.');
   }
   if (!(lifetimeSeconds >= 1)) throw new TypeError('statelessNonces: lifetimeSeconds must be at least 1.');
   const key = secret.slice();

@@ -13,144 +13,204 @@ import type { ReplayStore } from './replay-store.ts';
 import { comparableUri, isSameUri, targetPath } from './request-uri.ts';
 import { publicKeyThumbprint } from './thumbprint.ts';
 
+/** Options of `dpopVerifier`. */
 export interface DpopOptions {
-  /** Where clients reach the host, e.g. `https://svc.example.com`. What a request says of its host is not asked. */
+  /** The origin of the host as clients see it, e.g. `https://svc.example.com`. The `Host` header is not read. */
   readonly origin: string;
+  /** Stores used proofs. */
   readonly replays: ReplayStore;
-  /** Milliseconds since the epoch. */
+  /** Milliseconds since the epoch, e.g. `Date.now`. */
   readonly now: () => number;
-  /** Demands a nonce of the host's in every proof. Default: none is demanded. */
+  /** Nonces of the host, required in every proof. Default: none is required. */
   readonly nonces?: Nonces | undefined;
+  /** Accepted signature algorithms. Default RS256, PS256, ES256, EdDSA and Ed25519. */
   readonly algorithms?: readonly Algorithm[];
-  /** How far `iat` may be from the host's clock, either way. Default 60. */
+  /** Accepted difference between `iat` and the host's clock, either way, in seconds, at most 300. Default 60. */
   readonly windowSeconds?: number;
 }
 
-/** Checks that who presents a token holds the key that it is bound to. */
+/** Checks that the sender of a token holds the key to which the token is bound. */
 export interface DpopVerifier {
+  /** Accepted signature algorithms. */
   readonly algorithms: readonly Algorithm[];
   /**
+   * Verifies the proof of a request.
+   *
    * @param bound the access token, and the thumbprint in its `cnf.jkt`
    * @returns headers for the response
    * @throws {AuthError} `unauthenticated` with a DPoP challenge
    */
   verify(
     request: RequestHead,
-    bound: { readonly token: string; readonly thumbprint: string },
+    bound: {
+      /** The access token. */
+      readonly token: string;
+      /** The thumbprint in `cnf.jkt` of the token. */
+      readonly thumbprint: string;
+    },
   ): Promise<Readonly<Record<string, string>>>;
 }
 
 /**
- * Verifies proofs of possession. Each is good for one request: its method, its URL, its token, now, and once.
+ * Makes a verifier of DPoP proofs. A proof is valid for one request: its method, its URL, its token, the present time,
+ * and once.
  *
- * @throws {TypeError} for an option that cannot be right
+ * @throws {TypeError} when `origin`, `algorithms` or `windowSeconds` is invalid
  * @example
- * const dpop = dpopVerifier({ origin: 'https://svc.example.com', replays: memoryReplayStore({ now: Date.now }), now: Date.now });
+ * const replays = memoryReplayStore({ now: Date.now });
+ * const dpop = dpopVerifier({ origin: 'https://svc.example.com', replays, now: Date.now });
  * @see RFC 9449, sections 4.3, 7.1, 9 and 11.1
  */
 export function dpopVerifier(options: DpopOptions): DpopVerifier {
-  const { replays, now, nonces, algorithms = DEFAULT_ALGORITHMS, windowSeconds = 60 } = options;
-  const origin = comparableUri(options.origin)?.replace(/\/$/, '');
-  if (origin === undefined || origin.split('/').length > 3) {
-    throw new TypeError('dpopVerifier: origin must be like https://svc.example.com, without path.');
-  }
-  if (algorithms.length === 0 || !algorithms.every(isAlgorithm)) {
-    throw new TypeError('dpopVerifier: algorithms must name asymmetric signature algorithms.');
-  }
-  if (!(windowSeconds > 0 && windowSeconds <= 300)) {
-    throw new TypeError('dpopVerifier: windowSeconds must be more than 0 and at most 300.');
-  }
-  const imported = importCache();
+  const verifier = new ProofVerifier(options);
+  return { algorithms: verifier.algorithms, verify: (request, bound) => verifier.verify(request, bound) };
+}
 
-  return { algorithms, verify };
+/** The token of a request, and the thumbprint of the key to which it is bound. */
+interface BoundToken {
+  readonly token: string;
+  readonly thumbprint: string;
+}
 
-  async function verify(request: RequestHead, bound: { readonly token: string; readonly thumbprint: string }) {
-    const proof = onlyProof(request);
-    const { algorithm, jwk, thumbprint } = checkedHeader(proof);
-    if (!equalTexts(thumbprint, bound.thumbprint)) throw refused('Its key is not the one that the token is bound to.');
-    const key = await imported(jwk, algorithm, thumbprint);
-    if (!(await verifiesSignature(proof, key, algorithm))) throw refused('Its signature does not hold.');
-    const issuedAt = requireClaims(proof.claims, request, bound.token);
-    requireNonce(proof.claims);
-    await requireFirstUse(proof.claims, thumbprint, issuedAt);
-    return nonces === undefined ? NO_HEADERS : { 'dpop-nonce': nonces.current() };
+/** The checked header of a proof. */
+interface ProofKey {
+  readonly algorithm: Algorithm;
+  readonly jwk: JsonObject;
+  readonly thumbprint: string;
+}
+
+/** Runs the checks of a proof, each a method, in the order of `verify`. */
+class ProofVerifier {
+  readonly algorithms: readonly Algorithm[];
+  readonly #origin: string;
+  readonly #windowSeconds: number;
+  readonly #replays: ReplayStore;
+  readonly #now: () => number;
+  readonly #nonces: Nonces | undefined;
+  readonly #imported = new Map<string, CryptoKey>();
+
+  constructor({ origin, replays, now, nonces, algorithms = DEFAULT_ALGORITHMS, windowSeconds = 60 }: DpopOptions) {
+    this.#origin = requireOrigin(origin);
+    if (algorithms.length === 0 || !algorithms.every(isAlgorithm)) {
+      throw new TypeError('dpopVerifier: algorithms must be a non-empty list of names in ALGORITHMS.');
+    }
+    if (!(windowSeconds > 0 && windowSeconds <= 300)) {
+      throw new TypeError('dpopVerifier: windowSeconds must be more than 0 and at most 300.');
+    }
+    this.algorithms = algorithms;
+    this.#windowSeconds = windowSeconds;
+    this.#replays = replays;
+    this.#now = now;
+    this.#nonces = nonces;
   }
 
-  function onlyProof(request: RequestHead): Jwt {
+  async verify(request: RequestHead, bound: BoundToken): Promise<Readonly<Record<string, string>>> {
+    const proof = this.#onlyProof(request);
+    const proofKey = this.#checkedHeader(proof);
+    if (!equalTexts(proofKey.thumbprint, bound.thumbprint)) {
+      throw this.#refused('Its jwk must be the key that the token is bound to (cnf.jkt).');
+    }
+    await this.#requireSignature(proof, proofKey);
+    this.#requireRequest(proof.claims, request);
+    this.#requireToken(proof.claims, bound.token);
+    const issuedAt = this.#requireIssuedAt(proof.claims);
+    this.#requireNonce(proof.claims);
+    await this.#requireFirstUse(proof.claims, proofKey.thumbprint, issuedAt);
+    return this.#nonces === undefined ? NO_HEADERS : { 'dpop-nonce': this.#nonces.current() };
+  }
+
+  #onlyProof(request: RequestHead): Jwt {
     const [value, ...others] = headerValues(request, 'dpop');
-    if (value === undefined) throw refused('The header DPoP is missing.');
+    if (value === undefined) throw this.#refused('Send one proof in the header DPoP.');
     const proof = others.length === 0 ? readJwt(value) : undefined;
-    if (proof === undefined) throw refused('The header DPoP must hold one proof, a signed JWT.');
+    if (proof === undefined) throw this.#refused('The header DPoP must contain exactly one proof, a signed JWT.');
     return proof;
   }
 
-  function checkedHeader({ header }: Jwt): { algorithm: Algorithm; jwk: JsonObject; thumbprint: string } {
+  #checkedHeader({ header }: Jwt): ProofKey {
     const { typ, alg } = header;
-    if (typ !== 'dpop+jwt') throw refused('Its typ must be dpop+jwt.');
-    if (!isAlgorithm(alg) || !algorithms.includes(alg))
-      throw refused(`It must be signed with ${algorithms.join(', ')}.`);
-    if (FOREIGN.some((name) => Object.hasOwn(header, name)))
-      throw refused('Its header must have typ, alg and jwk alone.');
+    if (typ !== 'dpop+jwt') throw this.#refused('Its typ must be dpop+jwt.');
+    if (!isAlgorithm(alg) || !this.algorithms.includes(alg)) {
+      throw this.#refused(`Its alg must be one of ${this.algorithms.join(', ')}.`);
+    }
+    if (FOREIGN.some((name) => Object.hasOwn(header, name))) {
+      throw this.#refused('Its header must contain only typ, alg and jwk.');
+    }
     const jwk = objectClaim(header, 'jwk');
     const thumbprint = jwk === undefined ? undefined : publicKeyThumbprint(jwk);
     const { kty, crv } = keyTypeOf(alg);
     if (jwk === undefined || thumbprint === undefined || jwk.kty !== kty || (crv !== undefined && jwk.crv !== crv)) {
-      throw refused('Its jwk must be a public key for its algorithm.');
+      throw this.#refused('Its jwk must be a public key for its algorithm.');
     }
     return { algorithm: alg, jwk, thumbprint };
   }
 
-  function requireClaims(claims: JsonObject, request: RequestHead, token: string): number {
-    if (textClaim(claims, 'htm') !== request.method) throw refused('Its htm must be the method of the request.');
-    const path = targetPath(request.originalUrl ?? request.url ?? '');
-    if (path === undefined || !isSameUri(textClaim(claims, 'htu') ?? '', `${origin}${path}`)) {
-      throw refused('Its htu must be the URL of the request.');
-    }
-    if (!equalTexts(textClaim(claims, 'ath') ?? '', sha256Base64url(token))) {
-      throw refused('Its ath must be the hash of the access token.');
-    }
-    const { iat } = claims;
-    if (typeof iat !== 'number' || !Number.isSafeInteger(iat) || !(Math.abs(now() / 1000 - iat) <= windowSeconds)) {
-      throw refused(`Its iat must be a time within ${windowSeconds} s of the host's clock.`);
-    }
-    return iat;
+  async #requireSignature(proof: Jwt, proofKey: ProofKey): Promise<void> {
+    const key = await this.#import(proofKey);
+    if (!(await verifiesSignature(proof, key, proofKey.algorithm))) throw this.#refused('Its signature is invalid.');
   }
 
-  function requireNonce(claims: JsonObject): void {
+  /** Caches imported keys: an import costs as much as a verification, and a client keeps its key. */
+  async #import({ jwk, algorithm, thumbprint }: ProofKey): Promise<CryptoKey> {
+    const name = `${algorithm} ${thumbprint}`;
+    const known = this.#imported.get(name);
+    if (known !== undefined) return known;
+    const key = await importPublic(jwk, algorithm).catch((cause: unknown) => {
+      throw this.#refused('Its jwk is not a valid public key.', cause);
+    });
+    if (this.#imported.size >= MAX_IMPORTED) this.#imported.clear();
+    this.#imported.set(name, key);
+    return key;
+  }
+
+  #requireRequest(claims: JsonObject, request: RequestHead): void {
+    if (textClaim(claims, 'htm') !== request.method) throw this.#refused('Its htm must be the method of the request.');
+    const path = targetPath(request.originalUrl ?? request.url ?? '');
+    if (path === undefined || !isSameUri(textClaim(claims, 'htu') ?? '', `${this.#origin}${path}`)) {
+      throw this.#refused('Its htu must be the URL of the request.');
+    }
+  }
+
+  #requireToken(claims: JsonObject, token: string): void {
+    if (equalTexts(textClaim(claims, 'ath') ?? '', sha256Base64url(token))) return;
+    throw this.#refused('Its ath must be the hash of the access token.');
+  }
+
+  #requireIssuedAt({ iat }: JsonObject): number {
+    const window = this.#windowSeconds;
+    if (typeof iat === 'number' && Number.isSafeInteger(iat) && Math.abs(this.#now() / 1000 - iat) <= window)
+      return iat;
+    throw this.#refused(`Its iat must be a time within ${window} s of the host's clock.`);
+  }
+
+  #requireNonce(claims: JsonObject): void {
+    const nonces = this.#nonces;
     if (nonces === undefined || nonces.accepts(textClaim(claims, 'nonce') ?? '')) return;
-    const message = 'The DPoP proof needs the nonce of this host. Make one with that of the header DPoP-Nonce.';
-    const dpop = { error: 'use_dpop_nonce', algorithms, nonce: nonces.current() } as const;
+    const message =
+      'The DPoP proof needs a nonce of this host. Make a new proof with the nonce of the header DPoP-Nonce.';
+    const dpop = { error: 'use_dpop_nonce', algorithms: this.algorithms, nonce: nonces.current() } as const;
     throw new AuthError('unauthenticated', message, undefined, { rejected: false, dpop });
   }
 
-  async function requireFirstUse(claims: JsonObject, thumbprint: string, issuedAt: number): Promise<void> {
+  async #requireFirstUse(claims: JsonObject, thumbprint: string, issuedAt: number): Promise<void> {
     const id = textClaim(claims, 'jti') ?? '';
-    if (!PROOF_ID.test(id)) throw refused('Its jti must be 1 to 256 visible ASCII characters.');
-    const first = await replays.claim(sha256(`${thumbprint} ${id}`), (issuedAt + windowSeconds) * 1000);
-    if (!first) throw refused('It has been used before. Make a proof for every request.');
+    if (!PROOF_ID.test(id)) throw this.#refused('Its jti must be 1 to 256 visible ASCII characters.');
+    const expiresAt = (issuedAt + this.#windowSeconds) * 1000;
+    const first = await this.#replays.claim(sha256(`${thumbprint} ${id}`), expiresAt);
+    if (!first) throw this.#refused('It was used before. Make a new proof for each request.');
   }
 
-  function refused(problem: string, cause?: unknown): AuthError {
+  #refused(problem: string, cause?: unknown): AuthError {
     const message = `The DPoP proof is refused. ${problem}`;
-    const dpop = { error: 'invalid_dpop_proof', algorithms, nonce: nonces?.current() } as const;
+    const dpop = { error: 'invalid_dpop_proof', algorithms: this.algorithms, nonce: this.#nonces?.current() } as const;
     return new AuthError('unauthenticated', message, undefined, { cause, dpop });
   }
+}
 
-  /** Importing a key costs as much as verifying with it, and a client keeps its key. */
-  function importCache(): (jwk: JsonObject, algorithm: Algorithm, thumbprint: string) => Promise<CryptoKey> {
-    const keys = new Map<string, CryptoKey>();
-    return async (jwk, algorithm, thumbprint) => {
-      const name = `${algorithm} ${thumbprint}`;
-      const known = keys.get(name);
-      if (known !== undefined) return known;
-      const key = await importPublic(jwk, algorithm).catch((cause: unknown) => {
-        throw refused('Its jwk cannot be read.', cause);
-      });
-      if (keys.size >= MAX_IMPORTED) keys.clear();
-      keys.set(name, key);
-      return key;
-    };
-  }
+function requireOrigin(text: string): string {
+  const origin = comparableUri(text)?.replace(/\/$/, '');
+  if (origin !== undefined && origin.split('/').length <= 3) return origin;
+  throw new TypeError('dpopVerifier: origin must be an origin without a path, e.g. https://svc.example.com.');
 }
 
 const NO_HEADERS: Readonly<Record<string, string>> = {};

@@ -1,10 +1,11 @@
-/** Remembers the proofs that were used. On several machines they must share one, or each of them takes a proof once. */
+/** Stores used proofs. Several machines must share one store; otherwise each of them accepts a proof once. */
 export interface ReplayStore {
   /**
-   * Notes a proof; true when it was not there yet. What cannot be noted must throw, or answer false.
+   * Records a proof. Returns true when it was not recorded before. When it cannot record the proof it must throw or
+   * return false.
    *
    * @param id 64 hexadecimal digits
-   * @param expiresAt milliseconds since the epoch; after it the proof is too old anyway and can be forgotten
+   * @param expiresAt milliseconds since the epoch. The proof is too old after it, so the store may forget it.
    */
   claim(id: string, expiresAt: number): boolean | Promise<boolean>;
 }

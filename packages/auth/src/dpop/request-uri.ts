@@ -1,8 +1,8 @@
 /**
- * An absolute http(s) URI as two of them are compared: without query and fragment, scheme and host in lower case, no default port,
- * percent-encoding in one form, no dot segments.
+ * Normalises an absolute http(s) URI for comparison: without query and fragment, scheme and host in lower case, no
+ * default port, one form of percent-encoding, no dot segments.
  *
- * @returns undefined for what is none by the letter of RFC 3986, whatever a lenient parser makes of it
+ * @returns undefined for a text that RFC 3986 does not allow, also when a lenient parser accepts it
  * @see RFC 9449, section 4.3, item 9; RFC 3986, sections 6.2.2 and 6.2.3
  */
 export function comparableUri(text: string): string | undefined {
@@ -13,17 +13,20 @@ export function comparableUri(text: string): string | undefined {
   return `${lower}://${host.toLowerCase()}${shownPort}${comparablePath(path)}`;
 }
 
-/** Whether two URIs are one when they are compared so. Mostly they are the same text. */
+/** Returns whether two URIs are equal after normalisation. In most requests the texts are equal. */
 export function isSameUri(given: string, expected: string): boolean {
   if (given === expected) return PLAIN.test(given) || comparableUri(given) !== undefined;
   const comparable = comparableUri(given);
   return comparable !== undefined && comparable === comparableUri(expected);
 }
 
-/** Already as it is compared, but for dot segments, which compare as they are. */
+/** Matches a normalised URI. It may contain dot segments: two equal texts are equal with them too. */
 const PLAIN = /^https?:\/\/[a-z0-9.-]+(?::[0-9]{1,5})?(?:\/[A-Za-z0-9._~-]*)+$/;
 
-/** The path of a request target in origin form, or of the absolute URL that a Web `Request` has; undefined for anything else. */
+/**
+ * Returns the path of a request target in origin form, or of the absolute URL of a Web `Request`; undefined for
+ * anything else.
+ */
 export function targetPath(target: string): string | undefined {
   if (ORIGIN_FORM.test(target)) return target.replace(/[?#].*$/, '');
   const [, scheme = '', , , path = ''] = URI.exec(target) ?? [];

@@ -2,8 +2,8 @@ import { sha256Base64url } from '#sha256';
 import type { JsonObject } from '../jwt/strict-json.ts';
 
 /**
- * The SHA-256 thumbprint of a public key, or undefined for what is none that can sign: secret and private members are none of a
- * public key.
+ * Computes the SHA-256 thumbprint of a public key. Returns undefined for a JWK that is no public signature key, or has
+ * a private member.
  *
  * @see RFC 7638, section 3; RFC 9449, section 4.2
  */
@@ -12,7 +12,7 @@ export function publicKeyThumbprint(jwk: JsonObject): string | undefined {
   if (members === undefined || PRIVATE.some((name) => Object.hasOwn(jwk, name))) return undefined;
   const values = members.map((name) => jwk[name]);
   if (!values.every((value) => typeof value === 'string' && MEMBER.test(value))) return undefined;
-  // In the order of the alphabet, and of characters that JSON writes as they are.
+  // The members are in alphabetical order, and their values need no JSON escapes.
   return sha256Base64url(`{${members.map((name, at) => `"${name}":"${String(values[at])}"`).join(',')}}`);
 }
 

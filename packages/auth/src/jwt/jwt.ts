@@ -1,16 +1,19 @@
 import { decodeBase64url } from '#base64url';
 import { isObject, type JsonObject, parseObject } from './strict-json.ts';
 
-/** A JSON Web Token that has been taken apart and not yet verified. */
+/** A JSON Web Token, parsed and not yet verified. */
 export interface Jwt {
+  /** The token in compact form. */
   readonly token: string;
+  /** The header. */
   readonly header: JsonObject;
+  /** The claims. */
   readonly claims: JsonObject;
 }
 
 /**
- * Takes a signed token in compact form apart, or answers undefined for what is none. There is one text for every token: what is
- * not canonical base64url, or not strict JSON, is no token.
+ * Parses a signed token in compact form. Returns undefined for any other text. Every token has one encoding: base64url
+ * that is not canonical, or JSON that is not strict, is not a token.
  *
  * @see RFC 7515, section 3.1; RFC 8725, section 3
  */
@@ -23,26 +26,26 @@ export function readJwt(token: string): Jwt | undefined {
   return header === undefined || claims === undefined ? undefined : { token, header, claims };
 }
 
-/** As long as what `Authorization` may carry. */
+/** The length limit of `Authorization`. */
 const MAX_LENGTH = 8192;
 
-/** How base64url begins of a brace and a quotation mark or white space. */
+/** The base64url encoding of a brace followed by a quotation mark or white space begins so. */
 const OBJECT = /^e[wy]/;
 
-/** In the alphabet, without padding, and with the bits that stand for nothing at zero. */
+/** Returns whether a text is canonical base64url: no padding, and unused bits are zero. */
 export function isBase64url(text: string): boolean {
   return BASE64URL.test(text);
 }
 
 const BASE64URL = /^(?:[\w-]{4})*(?:[\w-]{2}[AEIMQUYcgkosw048]|[\w-][AQgw])?$/;
 
-/** A claim that is a text, or undefined. */
+/** Returns a claim that is a string, or undefined. */
 export function textClaim(claims: JsonObject, name: string): string | undefined {
   const value = Object.hasOwn(claims, name) ? claims[name] : undefined;
   return typeof value === 'string' ? value : undefined;
 }
 
-/** A claim that is an object, or undefined. */
+/** Returns a claim that is an object, or undefined. */
 export function objectClaim(claims: JsonObject, name: string): JsonObject | undefined {
   const value = Object.hasOwn(claims, name) ? claims[name] : undefined;
   return isObject(value) ? value : undefined;

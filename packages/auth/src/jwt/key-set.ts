@@ -2,42 +2,49 @@ import { type CryptoKey, importJWK } from 'jose';
 import { type Algorithm, keyTypeOf } from './algorithms.ts';
 import { isObject, type JsonObject } from './strict-json.ts';
 
-/** Where the public keys of an issuer come from. */
+/** The public keys of an issuer. */
 export interface KeySource {
   /**
-   * The one key that fits, or undefined when none does, or more than one.
+   * Returns the one key that fits, or undefined when none or more than one fits.
    *
-   * @throws when the keys cannot be had: an outage, which says nothing about the token
+   * @throws an error when the keys are unavailable: an outage, which says nothing about the token
    */
   find(wanted: WantedKey): CryptoKey | undefined | Promise<CryptoKey | undefined>;
 }
 
+/** A query for a key. */
 export interface WantedKey {
+  /** The signature algorithm of the token. */
   readonly algorithm: Algorithm;
-  /** Undefined in a token that names no key: then only one may fit. */
+  /** `kid` of the token. Undefined when the token has none; then exactly one key must fit. */
   readonly keyId: string | undefined;
 }
 
-/** A JSON Web Key Set, or anything that claims to be one. */
+/** A JSON Web Key Set. Its content is checked. */
 export interface JsonWebKeySet {
+  /** The JWKs, at most 100. */
   readonly keys: readonly object[];
 }
 
 /**
- * Keys that are given, and never change.
+ * Makes a key source of fixed keys.
  *
- * @throws {TypeError} for what is no key set, or has no key that can verify
+ * @throws {TypeError} when `keySet` is not a key set, has over 100 keys, or has no public signature key
  * @example
  * const keys = localKeys({ keys: [publicJwk] });
  * @see RFC 7517, section 5
  */
 export function localKeys(keySet: JsonWebKeySet): KeySource {
   const usable = usableKeys(keySet);
-  if (usable === undefined) throw new TypeError('localKeys: keys must hold at least one public key that verifies.');
+  if (usable === undefined)
+    throw new TypeError('localKeys: keySet.keys must be 1 to 100 JWKs, at least one of them a public signature key.');
   return usable;
 }
 
-/** The keys of a set that can verify; undefined for what is no set, has none, or has more than anyone needs. */
+/**
+ * Returns the keys of a set that can verify. Undefined for a value that is not a set, has no such key, or has over 100
+ * keys.
+ */
 export function usableKeys(keySet: unknown): KeySource | undefined {
   const listed = isObject(keySet) && Array.isArray(keySet.keys) ? keySet.keys.filter(isObject) : [];
   const usable = listed.filter(verifies).map((jwk) => ({ jwk, imported: new Map<Algorithm, Importing>() }));
@@ -49,7 +56,7 @@ export function usableKeys(keySet: unknown): KeySource | undefined {
       if (found === undefined || others.length > 0) return undefined;
       const known = found.imported.get(algorithm);
       if (known !== undefined) return known.key ?? known.promise;
-      // A key that cannot be read verifies nothing; that is no outage.
+      // A malformed key verifies nothing; it is not an outage.
       const promise = importPublic(found.jwk, algorithm).catch(() => undefined);
       const importing: Importing = { promise, key: undefined };
       found.imported.set(algorithm, importing);
@@ -61,7 +68,7 @@ export function usableKeys(keySet: unknown): KeySource | undefined {
   };
 }
 
-/** A key that is being imported, and the key as soon as it is: from then on nobody waits for it. */
+/** An import of a key. `key` is set when it is done; later callers take it without waiting. */
 interface Importing {
   readonly promise: Promise<CryptoKey | undefined>;
   key: CryptoKey | undefined;
@@ -69,7 +76,7 @@ interface Importing {
 
 const MAX_KEYS = 100;
 
-/** Without what only signs, encrypts or is secret. */
+/** Returns false for keys that are secret, or that only sign or encrypt. */
 function verifies({ use, key_ops: operations, d, k }: JsonObject): boolean {
   if (d !== undefined || k !== undefined) return false;
   if (use !== undefined && use !== 'sig') return false;
@@ -88,13 +95,13 @@ function fits(jwk: JsonObject, algorithm: Algorithm): boolean {
 /** Two names of one algorithm. @see RFC 9864, section 2.2 */
 const SAME: Readonly<Partial<Record<Algorithm, readonly string[]>>> = { EdDSA: ['Ed25519'], Ed25519: ['EdDSA'] };
 
-/** Imports a public JWK for one algorithm, without anything that its owner says may be done with it. */
+/** Imports a public JWK for one algorithm. Only its key material is used; other members are dropped. */
 export async function importPublic(jwk: JsonObject, algorithm: Algorithm): Promise<CryptoKey> {
   const { kty, crv, x, y, n, e } = jwk;
   const members = Object.entries({ kty, crv, x, y, n, e }).filter(([, value]) => typeof value === 'string');
   const key = await importJWK(Object.fromEntries(members), algorithm);
-  if (key instanceof Uint8Array) throw new TypeError('A symmetric key verifies nothing here.');
-  if (!isStrong(key.algorithm)) throw new TypeError('An RSA key needs 2048 bits at least.');
+  if (key instanceof Uint8Array) throw new TypeError('jwk must be a public key, not a symmetric one.');
+  if (!isStrong(key.algorithm)) throw new TypeError('jwk must have at least 2048 bits when it is an RSA key.');
   return key;
 }
 

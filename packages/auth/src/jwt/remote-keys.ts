@@ -1,127 +1,147 @@
-import type { KeySource, WantedKey } from './key-set.ts';
-import { usableKeys } from './key-set.ts';
+import type { CryptoKey } from 'jose';
+import { type KeySource, usableKeys, type WantedKey } from './key-set.ts';
 import { isObject, type JsonObject, parseObject } from './strict-json.ts';
 
+/** Options of `remoteKeys`. */
 export interface RemoteKeysOptions {
-  /** The issuer, whose metadata names the place of its keys. */
+  /** URL of the issuer. Its metadata gives the URL of its keys. */
   readonly issuer: string;
-  /** Where the keys are, when the metadata need not or must not be asked; it may be on another host. */
+  /**
+   * URL of the keys, which may be on another origin. With it the metadata is not fetched. Default: from the metadata.
+   */
   readonly jwksUri?: string | undefined;
-  /** Sends a GET. One that guards what it may reach is right here: an issuer's metadata says where to go next. */
+  /** Sends a GET. Pass a guarded fetch: the metadata of an issuer determines the next URL. */
   readonly fetch: KeyFetch;
-  /** Milliseconds since the epoch. */
+  /** Milliseconds since the epoch, e.g. `Date.now`. */
   readonly now: () => number;
-  /** From 0 to 1, to spread retries. Default `Math.random`. */
+  /** Returns a number from 0 to 1, which spreads retries. Default `Math.random`. */
   readonly random?: () => number;
-  /** How old keys may be. Default 600. */
+  /** Age of keys, in seconds, at which they are fetched again, at least 60. Default 600. */
   readonly maxAgeSeconds?: number;
-  /** How much older they may be while their issuer cannot be reached. Default 0, at most 3600. */
+  /** Further seconds for which keys stay in use while the issuer is unreachable. Default 0, at most 3600. */
   readonly staleSeconds?: number;
-  /** For metadata and keys together. Default 5000. */
+  /** Time limit of fetching metadata and keys together, in milliseconds. Default 5000. */
   readonly timeoutMs?: number;
 }
 
-/** The part of `fetch` that is needed. */
+/** The part of `fetch` that is used. */
 export type KeyFetch = (
   url: string,
   init: {
+    /** Request headers. */
     readonly headers: Readonly<Record<string, string>>;
+    /** Redirects are not followed. */
     readonly redirect: 'manual';
+    /** Aborts at the time limit. */
     readonly signal: AbortSignal;
   },
 ) => Promise<Response>;
 
 /**
- * The keys that an issuer publishes. They are fetched when they are first needed, again in the background before they are too
- * old, and at most every 30 s for a key id that is not among them. While the issuer cannot be reached it is asked at most every
- * 5 s, by one request at a time.
+ * Makes a key source of the keys that an issuer publishes. Keys are fetched at first use, again in the background at 80
+ * % of their maximum age, and at most every 30 s for an unknown key id. While the issuer is unreachable it is queried
+ * at most every 5 s, by one request at a time.
  *
- * @throws {TypeError} for an option that cannot be right
+ * @throws {TypeError} when an option is invalid
+ * @example
+ * const keys = remoteKeys({ issuer: 'https://idp.example.com', fetch: guardedFetch(), now: Date.now });
  * @see RFC 7517, section 5; RFC 8414, section 3; OpenID Connect Discovery 1.0, section 4
  */
 export function remoteKeys(options: RemoteKeysOptions): KeySource {
-  const {
-    issuer,
-    jwksUri,
-    now,
-    random = Math.random,
-    maxAgeSeconds = 600,
-    staleSeconds = 0,
-    timeoutMs = 5000,
-  } = options;
+  const { issuer, jwksUri, maxAgeSeconds = 600, staleSeconds = 0 } = options;
   if (!isKeyUrl(issuer)) throw new TypeError(`remoteKeys: issuer must be ${KEY_URL_RULE}.`);
   if (jwksUri !== undefined && !isKeyUrl(jwksUri)) throw new TypeError(`remoteKeys: jwksUri must be ${KEY_URL_RULE}.`);
   if (!(maxAgeSeconds >= 60)) throw new TypeError('remoteKeys: maxAgeSeconds must be at least 60.');
   if (!(staleSeconds >= 0 && staleSeconds <= 3600)) throw new TypeError('remoteKeys: staleSeconds must be 0 to 3600.');
+  const keys = new RemoteKeys(options, maxAgeSeconds * 1000, staleSeconds * 1000);
+  return { find: (wanted) => keys.find(wanted) };
+}
 
-  let known: { readonly keys: KeySource; readonly at: number } | undefined;
-  let pending: Promise<void> | undefined;
-  let failure: { readonly cause: unknown; readonly until: number } | undefined;
+class RemoteKeys {
+  readonly #options: RemoteKeysOptions;
+  readonly #maxAgeMs: number;
+  readonly #staleMs: number;
+  /** The keys of the last successful fetch, and its time. */
+  #known: { readonly keys: KeySource; readonly at: number } | undefined;
+  /** The fetch under way, which all callers share. */
+  #pending: Promise<void> | undefined;
+  /** The last failed fetch. No other is tried before `until`. */
+  #failure: { readonly cause: unknown; readonly until: number } | undefined;
 
-  return {
-    async find(wanted) {
-      const age = ageNow();
-      if (age > maxAgeSeconds * 1000) await refreshed(age);
-      else if (age > maxAgeSeconds * 800) inBackground();
-      return (await findKnown(wanted)) ?? (await findNew(wanted));
-    },
-  };
+  constructor(options: RemoteKeysOptions, maxAgeMs: number, staleMs: number) {
+    this.#options = options;
+    this.#maxAgeMs = maxAgeMs;
+    this.#staleMs = staleMs;
+  }
 
-  /** A clock that was set back makes keys old, never young. */
-  function ageNow(): number {
-    const age = known === undefined ? Number.POSITIVE_INFINITY : now() - known.at;
+  async find(wanted: WantedKey): Promise<CryptoKey | undefined> {
+    const age = this.#age();
+    if (age > this.#maxAgeMs) await this.#refreshOrStale(age);
+    else if (age > this.#maxAgeMs * 0.8) this.#refreshInBackground();
+    return (await this.#findKnown(wanted)) ?? (await this.#findNew(wanted));
+  }
+
+  /** Returns the age of the keys in ms. After the clock was set back they count as old, never as young. */
+  #age(): number {
+    const age = this.#known === undefined ? Number.POSITIVE_INFINITY : this.#options.now() - this.#known.at;
     return age >= 0 ? age : Number.POSITIVE_INFINITY;
   }
 
-  function findKnown(wanted: WantedKey) {
-    return known?.keys.find(wanted);
+  #findKnown(wanted: WantedKey): ReturnType<KeySource['find']> {
+    return this.#known?.keys.find(wanted);
   }
 
-  /** A key id that is not known may be that of a new key. */
-  async function findNew(wanted: WantedKey) {
-    if (wanted.keyId === undefined || ageNow() < COOL_DOWN_MS || isFailing()) return undefined;
-    await refresh().catch(() => undefined);
-    return findKnown(wanted);
+  /** An unknown key id may be of a new key, so the keys are fetched again. */
+  async #findNew(wanted: WantedKey): Promise<CryptoKey | undefined> {
+    if (wanted.keyId === undefined || this.#age() < COOL_DOWN_MS || this.#isFailing()) return undefined;
+    await this.#refresh().catch(() => undefined);
+    return this.#findKnown(wanted);
   }
 
-  async function refreshed(age: number): Promise<void> {
+  /** A failure is an outage only when the keys are also too old to stay in use. */
+  async #refreshOrStale(age: number): Promise<void> {
     try {
-      await refresh();
+      await this.#refresh();
     } catch (cause) {
-      if (age > (maxAgeSeconds + staleSeconds) * 1000) throw cause;
+      if (age > this.#maxAgeMs + this.#staleMs) throw cause;
     }
   }
 
-  function inBackground(): void {
-    if (!isFailing()) refresh().catch(() => undefined);
+  #refreshInBackground(): void {
+    if (!this.#isFailing()) this.#refresh().catch(() => undefined);
   }
 
-  function isFailing(): boolean {
-    const wait = failure === undefined ? 0 : failure.until - now();
+  #isFailing(): boolean {
+    const wait = this.#failure === undefined ? 0 : this.#failure.until - this.#options.now();
     return wait > 0 && wait <= 2 * FAILURE_COOL_DOWN_MS;
   }
 
-  function refresh(): Promise<void> {
-    if (isFailing()) return Promise.reject(failure?.cause);
-    pending ??= fetched().finally(() => {
-      pending = undefined;
+  #refresh(): Promise<void> {
+    if (this.#isFailing()) return Promise.reject(this.#failure?.cause);
+    this.#pending ??= this.#fetchKeys().finally(() => {
+      this.#pending = undefined;
     });
-    return pending;
+    return this.#pending;
   }
 
-  async function fetched(): Promise<void> {
+  async #fetchKeys(): Promise<void> {
+    const { now, random = Math.random } = this.#options;
     try {
-      const signal = AbortSignal.timeout(timeoutMs);
-      const url = jwksUri ?? (await keysUrlOf(issuer, options.fetch, signal));
-      const keys = usableKeys(await getJson(url, options.fetch, signal));
-      if (keys === undefined) throw new Error('The issuer publishes no key set with keys that verify.');
-      known = { keys, at: now() };
-      failure = undefined;
+      this.#known = { keys: await publishedKeys(this.#options), at: now() };
+      this.#failure = undefined;
     } catch (cause) {
-      failure = { cause, until: now() + FAILURE_COOL_DOWN_MS * (0.8 + 0.4 * random()) };
+      this.#failure = { cause, until: now() + FAILURE_COOL_DOWN_MS * (0.8 + 0.4 * random()) };
       throw cause;
     }
   }
+}
+
+async function publishedKeys({ issuer, jwksUri, fetch, timeoutMs = 5000 }: RemoteKeysOptions): Promise<KeySource> {
+  const signal = AbortSignal.timeout(timeoutMs);
+  const url = jwksUri ?? (await keysUrlOf(issuer, fetch, signal));
+  const keys = usableKeys(await getJson(url, fetch, signal));
+  if (keys !== undefined) return keys;
+  throw new Error('The key set of the issuer must be 1 to 100 JWKs, at least one of them a public signature key.');
 }
 
 const COOL_DOWN_MS = 30_000;
@@ -130,7 +150,7 @@ const MAX_BYTES = 512 * 1024;
 
 const KEY_URL_RULE = 'an https URL, or an http URL on this machine, without credentials, query or fragment';
 
-/** Keys that came unprotected are anyone's. */
+/** Returns whether keys may be fetched from a URL. Over plain HTTP anyone on the network could replace them. */
 export function isKeyUrl(text: string): boolean {
   if (!/^https?:\/\/[^\s?#@\\]+$/.test(text) || !URL.canParse(text)) return false;
   const { protocol, hostname } = new URL(text);
@@ -139,17 +159,17 @@ export function isKeyUrl(text: string): boolean {
 
 async function keysUrlOf(issuer: string, fetch: KeyFetch, signal: AbortSignal): Promise<string> {
   const metadata = await metadataOf(issuer, fetch, signal);
-  if (metadata.issuer !== issuer) throw new Error('The metadata is that of another issuer.');
+  if (metadata.issuer !== issuer) throw new Error('The issuer in the metadata differs from the configured issuer.');
   const { jwks_uri: url } = metadata;
   if (typeof url !== 'string' || !isKeyUrl(url))
-    throw new Error('The metadata names no place of the keys that is safe.');
+    throw new Error(`The jwks_uri in the metadata must be ${KEY_URL_RULE}.`);
   if (new URL(url).origin !== new URL(issuer).origin) {
-    throw new Error('The metadata names keys on another origin. Set jwksUri if that is right.');
+    throw new Error('The jwks_uri in the metadata is on another origin than the issuer. Set jwksUri to allow it.');
   }
   return url;
 }
 
-/** OpenID Connect puts the well-known path behind the issuer's, RFC 8414 before it. */
+/** OpenID Connect puts the well-known path after the issuer's path, RFC 8414 before it. */
 async function metadataOf(issuer: string, fetch: KeyFetch, signal: AbortSignal): Promise<JsonObject> {
   const { origin, pathname } = new URL(issuer);
   const path = pathname.replace(/\/$/, '');
@@ -167,11 +187,11 @@ async function getJson(url: string, fetch: KeyFetch, signal: AbortSignal): Promi
   const response = await fetch(url, { headers: { accept: 'application/json' }, redirect: 'manual', signal });
   if (response.status !== 200) {
     await response.body?.cancel();
-    const message = `The issuer answered ${response.status}.`;
+    const message = `The issuer answered with status ${response.status}.`;
     throw response.status === 404 ? new NotThere(message) : new Error(message);
   }
   const object = parseObject(await boundedBytes(response));
-  if (!isObject(object)) throw new Error('The issuer answered something else than a JSON object.');
+  if (!isObject(object)) throw new Error('The answer of the issuer is not a JSON object.');
   return object;
 }
 
@@ -183,7 +203,7 @@ async function boundedBytes(response: Response): Promise<Uint8Array> {
     length += read.value.length;
     if (length > MAX_BYTES) {
       await reader?.cancel();
-      throw new Error(`The issuer answered more than ${MAX_BYTES} bytes.`);
+      throw new Error(`The answer of the issuer is larger than ${MAX_BYTES} bytes.`);
     }
     chunks.push(read.value);
   }

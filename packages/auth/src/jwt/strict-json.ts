@@ -1,12 +1,12 @@
-/** A JSON object as it was read: nothing is known of its members yet. */
+/** A parsed JSON object with members of unknown type. */
 export type JsonObject = Readonly<Record<string, unknown>>;
 
 /**
- * Reads a JSON object in which every name is there once. Parsers differ on which of two equal names counts, so a text with two
+ * Parses a JSON object without repeated names. Parsers differ on which of two equal names counts, so a text with two
  * means different things to different readers.
  *
- * @returns undefined for anything but one plain object: another kind of value, a repeated name at any depth, bytes that are no
- * UTF-8, a byte order mark, or a member called `__proto__`
+ * @returns undefined for another kind of value, a name that is repeated at any depth, bytes that are not UTF-8, a byte
+ * order mark, or a member called `__proto__`
  * @see RFC 8259, section 4; RFC 7519, section 4
  */
 export function parseObject(bytes: Uint8Array): JsonObject | undefined {
@@ -26,15 +26,16 @@ export function isObject(value: unknown): value is JsonObject {
 const UTF_8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /**
- * Whether no name is there twice: a parser keeps one of two equal names, so it would have fewer than the text.
+ * Returns whether no name is repeated. A parser keeps one of two equal names, so the value would have fewer than the
+ * text.
  *
- * @param text JSON that a parser has turned into `value`, so nothing but strings and colons has to be told apart
+ * @param text JSON that a parser has accepted as `value`, so only strings and colons need recognition
  */
 function hasUniqueNames(text: string, value: unknown): boolean {
   return namesWritten(text) === namesKept(value);
 }
 
-/** Colons outside of strings: each stands behind a name. */
+/** Counts the colons outside of strings: one follows each name. */
 function namesWritten(text: string): number {
   let count = 0;
   for (let at = 0; at < text.length; at++) {
@@ -51,14 +52,14 @@ function endOfString(text: string, start: number): number {
   return end;
 }
 
-/** By an odd number of backslashes. */
+/** Returns whether an odd number of backslashes precedes a quotation mark. */
 function isEscaped(text: string, at: number): boolean {
   let first = at;
   while (text.charCodeAt(first - 1) === BACKSLASH) first--;
   return (at - first) % 2 === 1;
 }
 
-/** NaN, which equals nothing, when one of them would be taken for a prototype by whoever copies the object. */
+/** Counts the names of a value. NaN, which equals nothing, for a name `__proto__`: copying it could set a prototype. */
 function namesKept(value: unknown): number {
   if (typeof value !== 'object' || value === null) return 0;
   if (Array.isArray(value)) return value.reduce<number>((count, item) => count + namesKept(item), 0);

@@ -4,10 +4,10 @@ import type { Algorithm } from './algorithms.ts';
 import type { Jwt } from './jwt.ts';
 
 /**
- * Whether a key made the signature of a token. It is the runtime's own verification in one call: what a JOSE library does around it,
- * the header's rules and the canonical text, has been done when a token was read.
+ * Returns whether a key made the signature of a token. One call of Web Crypto: the rules of the header and the
+ * canonical encoding were checked when the token was parsed.
  *
- * @param key one that was imported for this algorithm
+ * @param key a key that was imported for this algorithm
  * @see RFC 7515, section 5.2; RFC 7518, section 3; RFC 8037, section 3.1
  */
 export function verifiesSignature({ token }: Jwt, key: CryptoKey, algorithm: Algorithm): Promise<boolean> {

@@ -1,27 +1,31 @@
 import { X509Certificate } from 'node:crypto';
 import { readCertificate } from './x509.ts';
 
-/** Whether a certificate was issued, directly or through others, by one of some authorities. */
+/** Verifies that an authority issued a certificate, directly or through intermediates. */
 export interface ChainVerifier {
+  /** Returns whether the chain of `leaf` is valid at `now`, in milliseconds since the epoch. */
   verifies(leaf: Uint8Array, issuers: readonly Uint8Array[], now: number): boolean;
 }
 
 /**
- * Verifies chains up to given authorities and no other: signatures, names, periods, and that every issuer may issue. Name and
- * policy constraints are the TLS layer's matter, which has judged the same chain.
+ * Makes a verifier of chains up to the given authorities and no others. It checks signatures, names, validity periods,
+ * and that every issuer may issue. Name and policy constraints are left to the TLS layer, which has verified the same
+ * chain.
  *
  * @param authorities certificates as PEM text or DER bytes
- * @param intermediates known ones, for clients whose chain does not come with them: some releases of Node drop it on a server
- * @throws {TypeError} without authorities, or for one that is no certificate of an authority
+ * @param intermediates known intermediates, for clients whose chain does not reach the host: some releases of Node drop
+ * it
+ * @throws {TypeError} when `authorities` is empty, or an entry is not a CA certificate
  * @see RFC 5280, section 6.1
  */
 export function chainVerifier(
   authorities: readonly (string | Uint8Array)[],
   intermediates: readonly (string | Uint8Array)[] = [],
 ): ChainVerifier {
-  const roots = authorities.map(authority);
-  const known = intermediates.map(authority);
-  if (roots.length === 0) throw new TypeError('Give at least one certificate of an authority.');
+  const roots = authorities.map((given, at) => authority(given, `authorities[${at}]`));
+  const known = intermediates.map((given, at) => authority(given, `intermediates[${at}]`));
+  if (roots.length === 0)
+    throw new TypeError('authorities must not be empty. Pass at least one CA certificate in PEM or DER.');
 
   return {
     verifies(leaf, issuers, now) {
@@ -57,9 +61,9 @@ export function chainVerifier(
 
 const MAX_DEPTH = 4;
 
-function authority(given: string | Uint8Array): X509Certificate {
+function authority(given: string | Uint8Array, name: string): X509Certificate {
   const certificate = parsed(given);
-  if (certificate?.ca !== true) throw new TypeError('An authority must be given by its certificate, in PEM or DER.');
+  if (certificate?.ca !== true) throw new TypeError(`${name} must be a CA certificate in PEM or DER.`);
   return certificate;
 }
 

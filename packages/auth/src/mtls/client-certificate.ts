@@ -2,48 +2,55 @@ import { sha256Base64url } from '#sha256';
 import { headerValues, type RequestHead } from '../request-head.ts';
 import { type ForwardedFormat, forwardedCertificate } from './forwarded.ts';
 
-/** The certificate of the client that sent a request, however it came to the host. */
+/** The certificate of the client that sent a request, from its connection or from a terminator. */
 export interface ClientCertificate {
-  /** SHA-256 of the certificate in base64url, as `cnf` has it. @see RFC 8705, section 3.1 */
+  /** SHA-256 of the certificate in base64url, as in `cnf`. @see RFC 8705, section 3.1 */
   readonly thumbprint: string;
-  /** Undefined when a terminator vouched for the thumbprint alone. */
+  /** The certificate in DER. Undefined when a terminator forwarded the thumbprint only. */
   readonly der: Uint8Array | undefined;
+  /** The presented certificates above it in DER, nearest first. */
   readonly issuers: readonly Uint8Array[];
-  /** Whether a TLS layer found it issued by an authority that it trusts. */
+  /** Whether a TLS layer verified it up to an authority that it trusts. */
   readonly trusted: boolean;
 }
 
-/** Finds the certificate of a request's client. */
+/** Finds the client certificate of a request. */
 export type CertificateOf = (request: RequestHead) => ClientCertificate | undefined;
 
+/** Options of `clientCertificates`. */
 export interface ClientCertificatesOptions {
-  /** A proxy that ends TLS before the host, and tells of the client's certificate in a header. Default: there is none. */
+  /** A proxy that ends TLS before the host and forwards the client certificate in a header. Default: none. */
   readonly terminator?: TrustedTerminator;
 }
 
+/** A proxy that ends TLS for the host. */
 export interface TrustedTerminator {
-  /** Whether an address is that of the proxy, e.g. a lookup in a list of networks. */
+  /** Returns whether an address is the proxy, e.g. by a lookup in a list of networks. */
   readonly isTrustedPeer: (address: string) => boolean;
-  /** Which the proxy sets, and removes when a client sent it. In lower case. */
+  /** The header, in lower case, that the proxy sets. The proxy must remove it from requests of clients. */
   readonly header: string;
-  /** Default: by the name; `x-forwarded-client-cert` is Envoy's, `client-cert` RFC 9440's, any other holds a PEM in percent-encoding. */
+  /**
+   * Format of the header. Default: by its name; `x-forwarded-client-cert` is Envoy's, `client-cert` RFC 9440's, and any
+   * other is percent-encoded PEM.
+   */
   readonly format?: ForwardedFormat;
-  /** Whether it lets only certificates of trusted authorities pass. Default true. */
+  /** Whether the proxy accepts only certificates of trusted authorities. Default true. */
   readonly verifiesChain?: boolean;
 }
 
 /**
- * Makes the function that finds a client's certificate: that of the connection, or, on a connection from the trusted terminator,
- * the one in its header. From anyone else the header counts for nothing, and so does the terminator's own certificate.
+ * Makes the function that finds the client certificate of a request: the certificate of the connection or, on a
+ * connection from the trusted terminator, the one in its header. From other peers the header is ignored, and the
+ * terminator's own certificate is never used.
  *
- * @throws {TypeError} for a header that is no name
+ * @throws {TypeError} when `terminator.header` is not a header name in lower case
  * @example
  * const certificateOf = clientCertificates({ terminator: { isTrustedPeer, header: 'x-forwarded-client-cert' } });
  * @see Interface: Workload identity, item 3; RFC 9440, section 3
  */
 export function clientCertificates({ terminator }: ClientCertificatesOptions = {}): CertificateOf {
   if (terminator !== undefined && !/^[a-z0-9!#$%&'*+.^_`|~-]+$/.test(terminator.header)) {
-    throw new TypeError('clientCertificates: terminator.header must be the name of a header in lower case.');
+    throw new TypeError('clientCertificates: terminator.header must be a header name in lower case, e.g. client-cert.');
   }
   return (request) => {
     const address = request.peer?.address;

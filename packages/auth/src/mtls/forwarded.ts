@@ -2,7 +2,7 @@ import { hexToBytes } from '@noble/hashes/utils.js';
 import { base64url } from 'jose';
 import { sha256Base64url } from '#sha256';
 
-/** How a terminator writes a certificate into a header. */
+/** The format in which a terminator writes a certificate into a header. */
 export type ForwardedFormat = 'xfcc' | 'rfc9440' | 'pem';
 
 export interface ForwardedCertificate {
@@ -11,8 +11,8 @@ export interface ForwardedCertificate {
 }
 
 /**
- * Reads a certificate from a terminator's header. Whatever else the header says of the certificate is not believed but read from
- * the certificate itself. Two certificates, as proxies behind each other append them, are none.
+ * Reads a certificate from the header of a terminator. Other facts in the header are not used: they are read from the
+ * certificate. Two certificates, which proxies in a row append, are refused.
  *
  * @see RFC 9440, section 2.2; Envoy, x-forwarded-client-cert
  */
@@ -35,7 +35,7 @@ const READERS: Readonly<Record<ForwardedFormat, (value: string) => ForwardedCert
     const hash = fields?.get('hash');
     if (cert !== undefined) {
       const found = pem(percentDecoded(cert));
-      // A hash of another certificate than the one beside it makes both worthless.
+      // A hash that disagrees with the certificate beside it discredits both.
       return hash === undefined || found?.thumbprint === hexThumbprint(hash) ? found : undefined;
     }
     const thumbprint = hexThumbprint(hash);
@@ -43,14 +43,14 @@ const READERS: Readonly<Record<ForwardedFormat, (value: string) => ForwardedCert
   },
 };
 
-/** One element of `key=value` pairs, each key once, values quoted when they hold a separator. */
+/** Parses one element of `key=value` pairs. Each key occurs once; a value with a separator is quoted. */
 function xfccFields(value: string): ReadonlyMap<string, string> | undefined {
   const fields = new Map<string, string>();
   let rest = value;
   while (rest !== '') {
     const [pair, key = '', quoted, plain = ''] = PAIR.exec(rest) ?? [];
     if (pair === undefined || fields.has(key.toLowerCase())) {
-      // Several URI and DNS fields are usual; they are not read.
+      // Repeated URI and DNS fields are usual; they are not read.
       if (pair === undefined || !REPEATABLE.has(key.toLowerCase())) return undefined;
     }
     fields.set(key.toLowerCase(), quoted === undefined ? plain : quoted.replace(/\\(.)/g, '$1'));
@@ -83,7 +83,7 @@ function pem(text: string | undefined): ForwardedCertificate | undefined {
   return certificate(base64?.replace(/[\r\n\t ]/g, ''));
 }
 
-/** Exactly one block; some proxies turn its line ends into spaces or tabs. */
+/** Matches exactly one block. Some proxies turn its line ends into spaces or tabs. */
 const PEM = /^\s*-----BEGIN CERTIFICATE-----([A-Za-z0-9+/=\s]+)-----END CERTIFICATE-----\s*$/;
 
 function certificate(base64: string | undefined): ForwardedCertificate | undefined {

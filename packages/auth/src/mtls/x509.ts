@@ -1,19 +1,20 @@
-/** What identity schemes read from a certificate. */
+/** The fields of a certificate that identity schemes read. */
 export interface CertificateFacts {
   readonly uris: readonly string[];
   readonly dnsNames: readonly string[];
   readonly isAuthority: boolean;
-  /** Undefined when the certificate does not restrict what its key is for. */
+  /** Undefined when the certificate does not restrict the use of its key. */
   readonly keyUsage: { readonly digitalSignature: boolean; readonly signsCertificates: boolean } | undefined;
   /** Milliseconds since the epoch. */
   readonly notBefore: number;
+  /** Milliseconds since the epoch. */
   readonly notAfter: number;
 }
 
 /**
- * Reads a certificate's bytes. It judges nothing: whether the certificate is to be believed is a matter of its chain.
+ * Parses a certificate. It verifies nothing: trust depends on the chain.
  *
- * @returns undefined for what is not one DER certificate
+ * @returns undefined for bytes that are not one DER certificate
  * @see RFC 5280, sections 4.1 and 4.2.1
  */
 export function readCertificate(der: Uint8Array): CertificateFacts | undefined {
@@ -37,7 +38,7 @@ function factsOf(der: Uint8Array): CertificateFacts {
   const [body] = elements(sequence(certificate));
   if (after.length > 0) throw new Malformed();
   const fields = elements(sequence(body));
-  // The version is explicit in every certificate that has extensions.
+  // Every certificate with extensions has an explicit version.
   if (fields[0]?.tag !== 0xa0) throw new Malformed();
   const [notBefore, notAfter] = elements(sequence(fields[4]));
   const extensions = extensionsOf(fields.find(({ tag }) => tag === 0xa3));
@@ -52,7 +53,7 @@ function factsOf(der: Uint8Array): CertificateFacts {
   };
 }
 
-/** Object identifiers 2.5.29.15, .17 and .19 as they are encoded. */
+/** Object identifiers 2.5.29.15, .17 and .19 in DER. */
 const KEY_USAGE = '551d0f';
 const SUBJECT_ALT_NAME = '551d11';
 const BASIC_CONSTRAINTS = '551d13';
@@ -66,7 +67,7 @@ function extensionsOf(wrapper: Element | undefined): ReadonlyMap<string, Uint8Ar
     const [id, value] = [parts[0], parts.at(-1)];
     if (id?.tag !== 0x06 || value?.tag !== 0x04) throw new Malformed();
     const name = Array.from(id.content, (byte) => byte.toString(16).padStart(2, '0')).join('');
-    // RFC 5280: a certificate must not have an extension twice; which of them would count?
+    // RFC 5280 forbids a repeated extension: readers would differ on which one counts.
     if (extensions.has(name)) throw new Malformed();
     extensions.set(name, value.content);
   }
@@ -99,7 +100,7 @@ function sequence(element: Element | undefined): Uint8Array {
   return element.content;
 }
 
-/** Names of hosts and URIs are ASCII; a zero byte among them has made others read half a name. */
+/** Names of hosts and URIs are ASCII. A zero byte is refused: other parsers have read only the part before it. */
 function ascii({ content }: Element): string {
   if (content.some((byte) => byte < 0x21 || byte > 0x7e)) throw new Malformed();
   return String.fromCharCode(...content);
@@ -119,7 +120,7 @@ function time(element: Element | undefined): number {
 const UTC_TIME = /^(\d{2})(\d{2})(\d{2})(\d{2})(\d{2})(\d{2})Z$/;
 const GENERALIZED_TIME = /^(\d{4})(\d{2})(\d{2})(\d{2})(\d{2})(\d{2})Z$/;
 
-/** The elements that stand in a row, to the last byte. */
+/** Splits bytes into consecutive elements, to the last byte. */
 function elements(bytes: Uint8Array): readonly Element[] {
   const found: Element[] = [];
   for (let at = 0; at < bytes.length; ) {
@@ -132,7 +133,7 @@ function elements(bytes: Uint8Array): readonly Element[] {
   return found;
 }
 
-/** In the one form that DER allows: the shortest. */
+/** Reads a length in the one form that DER allows, the shortest. */
 function lengthAt(bytes: Uint8Array, at: number): { length: number; start: number } {
   const first = bytes[at];
   if (first === undefined) throw new Malformed();

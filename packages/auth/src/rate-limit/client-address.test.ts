@@ -23,7 +23,7 @@ describe('clientAddress', () => {
     expect(of({ headers: {}, peer: { address } })).toBe(key);
   });
 
-  test('without an address nobody is told apart', () => {
+  test('returns undefined without an address', () => {
     expect(of({ headers: {} })).toBeUndefined();
     expect(of({ headers: {}, peer: {} })).toBeUndefined();
   });
@@ -37,11 +37,11 @@ describe('clientAddress', () => {
       ['nonsense', '10.0.0.1'],
       ['', '10.0.0.1'],
       ['10.0.0.3', '10.0.0.1'],
-    ])('the last stranger in %j is the client', (header, key) => {
+    ])('takes the last untrusted address of %j as the client', (header, key) => {
       expect(proxied({ headers: { 'x-forwarded-for': header }, peer: { address: '10.0.0.1' } })).toBe(key);
     });
 
-    test('a stranger says nothing of itself', () => {
+    test('ignores the header of an untrusted peer', () => {
       const headers = { 'x-forwarded-for': '192.0.2.9' };
       expect(proxied({ headers, peer: { address: '198.51.100.1' } })).toBe('198.51.100.1');
       expect(of({ headers, peer: { address: '10.0.0.1' } })).toBe('10.0.0.1');
@@ -50,7 +50,7 @@ describe('clientAddress', () => {
 });
 
 describe(covers('auth.rate-limit.per-key'), () => {
-  test('addresses that differ count apart', () => {
+  test('counts different addresses separately', () => {
     expect(of({ headers: {}, peer: { address: '192.0.2.1' } })).not.toBe(
       of({ headers: {}, peer: { address: '192.0.2.2' } }),
     );

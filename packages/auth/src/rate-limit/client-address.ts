@@ -1,16 +1,19 @@
 import { headerValues, type RequestHead } from '../request-head.ts';
 
+/** Options of `clientAddress`. */
 export interface ClientAddressOptions {
-  /** Whether an address is that of a proxy of the host's own, which appends the address of its client to `x-forwarded-for`. Default: none is. */
+  /**
+   * Returns whether an address is a proxy of the host that appends its client to `x-forwarded-for`. Default: none is.
+   */
   readonly isTrustedPeer?: (address: string) => boolean;
 }
 
 /**
- * Makes the function by which clients without a valid credential are told apart: by the address of their connection, or, behind
- * proxies of the host's own, by the last address in `x-forwarded-for` that is none of those proxies'. An IPv6 client counts by its
- * /64, of which one customer has all addresses.
+ * Makes the function that identifies clients without a valid credential: by the address of their connection or, behind
+ * trusted proxies, by the last address in `x-forwarded-for` that is not a trusted proxy. An IPv6 client counts by its
+ * /64: one customer has all of its addresses.
  *
- * @returns a function that gives undefined when the platform does not tell who is at the other end
+ * @returns a function that returns undefined when the platform does not give the peer
  * @example
  * const auth = authenticator({ lanes, refusals: { limiter, clientOf: clientAddress() } });
  * @see Interface: Limits
@@ -25,7 +28,7 @@ export function clientAddress({
   };
 }
 
-/** What stands left of the first stranger was written by that stranger. */
+/** Entries to the left of the first untrusted address were written by that client, so they are ignored. */
 function forwardedFor(request: RequestHead, peer: string, isTrustedPeer: (address: string) => boolean): string {
   const hops = headerValues(request, 'x-forwarded-for')
     .join(',')
@@ -35,7 +38,7 @@ function forwardedFor(request: RequestHead, peer: string, isTrustedPeer: (addres
   return client !== undefined && groupsOf(client) !== undefined ? client : peer;
 }
 
-/** An address as clients are counted; what is no address counts as itself. */
+/** Returns the network by which an address is counted. A text that is not an address is returned unchanged. */
 function networkOf(address: string): string {
   const groups = groupsOf(address);
   if (groups === undefined) return address;
@@ -49,7 +52,7 @@ function networkOf(address: string): string {
         .join(':')}::/64`;
 }
 
-/** The eight groups of an address; those of an IPv4 address are its mapped form's. */
+/** Parses the eight groups of an address. An IPv4 address has those of its mapped IPv6 address. */
 function groupsOf(address: string): readonly number[] | undefined {
   const text = address.replace(/%.*$/, '');
   if (text.length > 45) return undefined;

@@ -2,45 +2,58 @@ import { withinTime } from '../deadline.ts';
 import { AuthError } from '../errors.ts';
 import type { RateDecision, RateLimiter } from './limiter.ts';
 
-/** What is needed of a limiter of rate-limiter-flexible: it rejects with the same shape when the points are used up. */
+/**
+ * The part of a limiter of rate-limiter-flexible that is used. It rejects with a `FlexibleResult` when the points are
+ * used up.
+ */
 export interface FlexibleLimiter {
+  /** Counts one point of a key. */
   consume(key: string): Promise<FlexibleResult>;
+  /** Reads the state of a key; null for a key without points. */
   get(key: string): Promise<FlexibleResult | null>;
 }
 
+/** The state of a key. */
 export interface FlexibleResult {
+  /** Milliseconds until the window ends. */
   readonly msBeforeNext: number;
+  /** Points used in this window. */
   readonly consumedPoints: number;
 }
 
+/** Options of `flexibleRateLimiter`. */
 export interface FlexibleRateLimiterOptions {
-  /** Its `points`. */
+  /** The `points` of the limiter: a whole number, at least 1. */
   readonly limit: number;
-  /** Its `duration`. */
+  /** The `duration` of the limiter in seconds, at least 1. */
   readonly windowSeconds: number;
-  /** Decides while the store behind the limiter fails or is late; `memoryRateLimiter` keeps the limit in each process. */
+  /** Decides while the store of the limiter fails or is late. A `memoryRateLimiter` keeps the limit in each process. */
   readonly fallback: RateLimiter;
-  /** How long the store may take. Default 250. */
+  /** Time limit of the store in milliseconds. Default 250. */
   readonly timeoutMs?: number;
-  /** Told of every failure of the store. */
+  /** Called with each error of the store. Default: not called. */
   readonly onFailure?: (cause: unknown) => void;
 }
 
 /**
- * A limiter of the library rate-limiter-flexible, with any of its stores, as a `RateLimiter`. When its store fails, the fallback
- * decides: a host neither stops for want of a counter nor runs without a limit.
+ * Adapts a limiter of the library rate-limiter-flexible, with any of its stores. When the store fails the fallback
+ * decides: the host keeps running, and keeps a limit.
  *
- * @throws {TypeError} for an option that cannot be right
+ * @throws {TypeError} when `limit`, `windowSeconds` or `fallback` is invalid
  * @example
- * const limiter = flexibleRateLimiter(new RateLimiterRedis({ storeClient, points: 600, duration: 60 }), { limit: 600, windowSeconds: 60, fallback });
+ * const redis = new RateLimiterRedis({ storeClient, points: 600, duration: 60 });
+ * const limiter = flexibleRateLimiter(redis, { limit: 600, windowSeconds: 60, fallback });
  * @see Interface: Errors, `rate_limited`
  */
 export function flexibleRateLimiter(limiter: FlexibleLimiter, options: FlexibleRateLimiterOptions): RateLimiter {
   const { limit, windowSeconds, fallback, timeoutMs = 250, onFailure } = options;
   if (!Number.isSafeInteger(limit) || limit < 1 || !(windowSeconds >= 1)) {
-    throw new TypeError('flexibleRateLimiter: limit and windowSeconds must be at least 1.');
+    throw new TypeError(
+      'flexibleRateLimiter: limit must be a whole number and windowSeconds a number, both at least 1.',
+    );
   }
-  if (typeof fallback?.consume !== 'function') throw new TypeError('flexibleRateLimiter: fallback must be a limiter.');
+  if (typeof fallback?.consume !== 'function')
+    throw new TypeError('flexibleRateLimiter: fallback must be a RateLimiter, e.g. memoryRateLimiter(…).');
 
   return {
     async consume(key) {
@@ -73,7 +86,8 @@ export function flexibleRateLimiter(limiter: FlexibleLimiter, options: FlexibleR
 
   function exceeded({ msBeforeNext }: FlexibleResult): RateDecision {
     const retryAfterSeconds = Math.max(1, Math.ceil(msBeforeNext / 1000));
-    const message = `The limit of ${limit} requests in ${windowSeconds} s is used up. Try again in ${retryAfterSeconds} s.`;
+    const limited = `The limit of ${limit} requests in ${windowSeconds} s is used up.`;
+    const message = `${limited} Try again in ${retryAfterSeconds} s.`;
     const details = { window: windowSeconds, limit, current: limit, retryAfterSeconds };
     return { allowed: false, error: new AuthError('rate_limited', message, details) };
   }

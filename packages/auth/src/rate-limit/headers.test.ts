@@ -3,7 +3,7 @@ import { AuthError } from '../errors.ts';
 import { rateLimitHeaders } from './headers.ts';
 
 describe('rateLimitHeaders', () => {
-  test('tells the policy and what is left of it', () => {
+  test('names the policy and the remaining requests', () => {
     expect(rateLimitHeaders({ allowed: true, limit: 600, remaining: 599, resetSeconds: 1, windowSeconds: 60 })).toEqual(
       {
         ratelimit: '"default";r=599;t=1',
@@ -12,12 +12,12 @@ describe('rateLimitHeaders', () => {
     );
   });
 
-  test('leaves out a window that the limiter does not tell', () => {
+  test('omits a window that the limiter does not announce', () => {
     const decision = { allowed: true, limit: 600, remaining: 599, resetSeconds: 1 } as const;
     expect(rateLimitHeaders(decision)['ratelimit-policy']).toBe('"default";q=600');
   });
 
-  test('tells on refusal when to try again', () => {
+  test('sends Retry-After with a refusal', () => {
     const details = { window: 60, limit: 10, current: 10, retryAfterSeconds: 6 };
     expect(rateLimitHeaders({ allowed: false, error: new AuthError('rate_limited', 'No.', details) })).toEqual({
       ratelimit: '"default";r=0;t=6',

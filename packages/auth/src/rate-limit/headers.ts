@@ -1,7 +1,7 @@
 import type { RateDecision } from './limiter.ts';
 
 /**
- * What a response says of the limit: `RateLimit` and `RateLimit-Policy`, and `Retry-After` when it is used up.
+ * Makes the headers of a rate limit: `RateLimit` and `RateLimit-Policy`, and `Retry-After` when the limit is used up.
  *
  * @example
  * rateLimitHeaders(decision); // { ratelimit: '"default";r=599;t=1', 'ratelimit-policy': '"default";q=600;w=60' }

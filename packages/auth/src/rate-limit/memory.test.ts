@@ -43,7 +43,7 @@ describe('memoryRateLimiter', () => {
     ]);
   });
 
-  test('nothing is earned beyond one window, however long a key was quiet', () => {
+  test('earns back at most one window, however long a key was quiet', () => {
     const { clock, consume } = limited(3, 60);
     for (let count = 0; count < 3; count++) consume();
     clock.now += 600_000;
@@ -55,7 +55,7 @@ describe('memoryRateLimiter', () => {
     ]);
   });
 
-  test('a request earned back in tenths is a whole one', () => {
+  test('adds ten tenths to one whole request', () => {
     const { clock, consume } = limited(1, 1);
     consume();
     for (let tenth = 1; tenth < 10; tenth++) {
@@ -66,14 +66,14 @@ describe('memoryRateLimiter', () => {
     expect(consume().allowed).toBe(true);
   });
 
-  test('a refused request does not count', () => {
+  test('does not count a refused request', () => {
     const { clock, consume } = limited(2, 10);
     for (let count = 0; count < 50; count++) consume();
     clock.now += 5000;
     expect(consume().allowed).toBe(true);
   });
 
-  test('says when everything is available again', () => {
+  test('returns the time until the whole limit is available', () => {
     const { clock, consume } = limited(4, 60);
     expect(consume()).toMatchObject({ remaining: 3, resetSeconds: 15 });
     expect(consume()).toMatchObject({ remaining: 2, resetSeconds: 30 });
@@ -83,7 +83,7 @@ describe('memoryRateLimiter', () => {
 });
 
 describe(covers('errors.code.rate-limited'), () => {
-  test('the refusal carries the figures of the interface', () => {
+  test('puts the numbers of the interface into the refusal', () => {
     const { consume } = limited(3, 60);
     for (let count = 0; count < 3; count++) consume();
     expect(consume()).toMatchObject({
@@ -95,13 +95,13 @@ describe(covers('errors.code.rate-limited'), () => {
     });
   });
 
-  test('Retry-After is a whole second even when less would do', () => {
+  test('rounds Retry-After up to a whole second', () => {
     const { consume } = limited(1000, 1);
     for (let count = 0; count < 1000; count++) consume();
     expect(consume()).toMatchObject({ error: { details: { retryAfterSeconds: 1 } } });
   });
 
-  test('who waits as long as told is allowed, whatever the limit', () => {
+  test('allows a request after Retry-After, for any limit', () => {
     const limits = fc.record({
       limit: fc.integer({ min: 1, max: 500 }),
       windowSeconds: fc.integer({ min: 1, max: 3600 }),
@@ -123,7 +123,7 @@ describe(covers('errors.code.rate-limited'), () => {
 });
 
 describe(covers('auth.rate-limit.per-key'), () => {
-  test('the use of one key limits no other', () => {
+  test('limits each key separately', () => {
     const { consume } = limited(1, 60);
     expect(consume('key_1').allowed).toBe(true);
     expect(consume('key_1').allowed).toBe(false);
@@ -138,7 +138,7 @@ describe('over any course of requests', () => {
     { maxLength: 200 },
   );
 
-  test('a key never gets more than one window at once and what it earned since', () => {
+  test('never allows more than one window at once plus the earned requests', () => {
     fc.assert(
       fc.property(course, fc.integer({ min: 1, max: 10 }), (requests, limit) => {
         const { clock, consume } = limited(limit, 60);
@@ -156,7 +156,7 @@ describe('over any course of requests', () => {
 });
 
 describe('the clock', () => {
-  test('set back, it neither earns anything nor locks a key out', () => {
+  test('that is set back earns nothing and locks no key out', () => {
     const { clock, consume } = limited(2, 10);
     consume();
     consume();
@@ -166,7 +166,7 @@ describe('the clock', () => {
     expect(consume().allowed).toBe(true);
   });
 
-  test('without a number it refuses once the limit is used up', () => {
+  test('that returns NaN refuses once the limit is used up', () => {
     const { clock, consume } = limited(1, 10);
     consume();
     clock.now = Number.NaN;
@@ -176,7 +176,7 @@ describe('the clock', () => {
 });
 
 describe('memory', () => {
-  test('a key in use is not forgotten as time goes by', () => {
+  test('keeps a key that is in use', () => {
     const { clock, consume } = limited(10, 10);
     for (let count = 0; count < 10; count++) consume('busy');
     for (let round = 0; round < 100; round++) {
@@ -189,7 +189,7 @@ describe('memory', () => {
   test.each([
     ['', 0],
     [', after the clock was set back, too', -3_600_000],
-  ])('what was quiet for a window makes room for others%s', (_case, correction) => {
+  ])('drops keys that were quiet for a window%s', (_case, correction) => {
     const { clock, consume } = limited(1, 60, 4);
     clock.now += correction === 0 ? 0 : 60_000;
     consume('quiet');
@@ -200,7 +200,7 @@ describe('memory', () => {
     expect(consume('a').allowed).toBe(false);
   });
 
-  test('a crowd makes the quietest keys start afresh, and not the busy one', () => {
+  test('drops the quietest keys when it is full, and not the busy one', () => {
     const { consume } = limited(1, 60, 10);
     expect(consume('busy').allowed).toBe(true);
     for (let index = 0; index < 1000; index++) {
@@ -211,7 +211,7 @@ describe('memory', () => {
   });
 });
 
-describe('an option that cannot be right', () => {
+describe('an invalid option', () => {
   const good = { limit: 1, windowSeconds: 1, now: () => 0 };
   const wrong = [0, -1, 1.5, Number.NaN, Number.POSITIVE_INFINITY];
 
@@ -219,7 +219,7 @@ describe('an option that cannot be right', () => {
     for (const value of wrong) expect(() => memoryRateLimiter({ ...good, [name]: value })).toThrow(name);
   });
 
-  test('a clock that is none', () => {
+  test('rejects a clock that is not a function', () => {
     expect(() => memoryRateLimiter({ ...good, now: JSON.parse('0') })).toThrow(TypeError);
   });
 });

@@ -1,22 +1,26 @@
 import { AuthError } from '../errors.ts';
 import type { RateDecision, RateLimiter } from './limiter.ts';
 
+/** Options of `memoryRateLimiter`. */
 export interface MemoryRateLimiterOptions {
-  /** Requests a window: a whole number, at least 1. */
+  /** Requests per window: a whole number, at least 1. */
   readonly limit: number;
-  /** A whole number, at least 1. */
+  /** Length of the window in seconds: a whole number, at least 1. */
   readonly windowSeconds: number;
-  /** Milliseconds since the epoch. */
+  /** Milliseconds since the epoch, e.g. `Date.now`. */
   readonly now: () => number;
-  /** Keys remembered at the most, at least 2. Beyond it those that were quiet longest start afresh. Default 100 000. */
+  /**
+   * Most keys in memory: a whole number, at least 2. Above it the keys that were quiet longest start afresh. Default
+   * 100 000.
+   */
   readonly maxKeys?: number;
 }
 
 /**
- * A limit in the memory of one process. A whole window's requests may come at once, and from then on as they are earned back,
- * evenly over the window: the generic cell rate algorithm. It holds two numbers a key and starts no timer.
+ * Makes a rate limiter in the memory of one process. A whole window of requests may come at once; then requests are
+ * earned back evenly over the window (generic cell rate algorithm). It stores two numbers per key and starts no timer.
  *
- * @throws {TypeError} for an option that cannot be right
+ * @throws {TypeError} when an option is not a whole number in its range, or `now` is not a function
  * @example
  * const limiter = memoryRateLimiter({ limit: 600, windowSeconds: 60, now: Date.now });
  * const decision = await limiter.consume(principal.credentialId);
@@ -49,7 +53,7 @@ export function memoryRateLimiter(options: MemoryRateLimiterOptions): RateLimite
     const time = now();
     const meter = meterOf(key, time);
     const elapsed = time - meter.at;
-    // A clock that was set back, or gives no number, earns nothing.
+    // A clock that was set back, or returns NaN, earns no requests back.
     if (elapsed > 0) meter.used = Math.max(0, meter.used - elapsed / msPerRequest);
     meter.at = time;
     return meter;
@@ -68,24 +72,26 @@ export function memoryRateLimiter(options: MemoryRateLimiterOptions): RateLimite
   function exceeded(used: number): AuthError<'rate_limited'> {
     const waitMs = (used + 1 - limit) * msPerRequest;
     const retryAfterSeconds = Math.max(1, Math.ceil(waitMs / 1000));
-    const message = `The limit of ${limit} requests in ${windowSeconds} s is used up. Try again in ${retryAfterSeconds} s.`;
+    const limited = `The limit of ${limit} requests in ${windowSeconds} s is used up.`;
+    const message = `${limited} Try again in ${retryAfterSeconds} s.`;
     const current = Math.min(limit, Math.ceil(used));
     return new AuthError('rate_limited', message, { window: windowSeconds, limit, current, retryAfterSeconds });
   }
 }
 
-/** Far below one request, far above what the arithmetic gets wrong. */
+/** Far below one request and far above the rounding error. */
 const ROUNDING = 1e-9;
 
 interface Meter {
-  /** Requests not yet earned back, at the time of `at`. */
+  /** Requests not yet earned back, at the time `at`. */
   used: number;
+  /** Milliseconds since the epoch. */
   at: number;
 }
 
 /**
- * Finds the meter of a key, in two generations. A key that was quiet for a whole window has earned everything back, so the old
- * generation is dropped at once when it is that old; and early, when the young one is full.
+ * Finds the meter of a key, in two generations. A key that was quiet for a whole window has earned everything back, so
+ * the old generation is dropped when it is a window old, or earlier when the young one is full.
  */
 function meters(windowMs: number, maxYoung: number): (key: string, time: number) => Meter {
   let young = new Map<string, Meter>();

@@ -3,40 +3,46 @@ import { flexibleRateLimiter } from './flexible.ts';
 import type { RateLimiter } from './limiter.ts';
 import { memoryRateLimiter } from './memory.ts';
 
+/** Options of `postgresRateLimiter`. */
 export interface PostgresRateLimiterOptions {
-  /** Requests a window: a whole number, at least 1. */
+  /** Requests per window: a whole number, at least 1. */
   readonly limit: number;
-  /** A whole number, at least 1. */
+  /** Length of the window in seconds: a whole number, at least 1. */
   readonly windowSeconds: number;
-  /** A `pg` pool, or anything with its `query`. */
+  /** A `pg` pool, or an object with its `query`. */
   readonly pool: QueryablePool;
-  /** Milliseconds since the epoch, for the limit in this process while the database fails. */
+  /** Milliseconds since the epoch. Used by the limit in this process while the database fails. */
   readonly now: () => number;
-  /** Default `svc_rate_limits`; created when it is not there. */
+  /** Name of the table. It is created when it is missing. Default `svc_rate_limits`. */
   readonly table?: string;
-  /** How long the database may take. Default 250. */
+  /** Time limit of the database in milliseconds. Default 250. */
   readonly timeoutMs?: number;
-  /** Told of every failure of the database. */
+  /** Called with each error of the database. Default: not called. */
   readonly onFailure?: (cause: unknown) => void;
 }
 
-/** The part of a `pg` pool that is needed. */
+/** The part of a `pg` pool that is used. */
 export interface QueryablePool {
+  /** Runs a query. */
   query(...query: never[]): Promise<unknown>;
 }
 
 /**
- * A limit that several hosts share through PostgreSQL. While the database fails or is late each host limits by itself.
+ * Makes a rate limiter that several hosts share through PostgreSQL. While the database fails or is late, each host
+ * limits on its own.
  *
- * @returns when the table is there
- * @throws {TypeError} for an option that cannot be right
+ * @returns a promise that resolves when the table exists
+ * @throws {TypeError} when an option is invalid
+ * @throws the error of the database when the table cannot be created
  * @example
  * const limiter = await postgresRateLimiter({ pool, limit: 600, windowSeconds: 60, now: Date.now });
  */
 export async function postgresRateLimiter(options: PostgresRateLimiterOptions): Promise<RateLimiter> {
   const { limit, windowSeconds, pool, now, table = 'svc_rate_limits', timeoutMs, onFailure } = options;
   if (!/^[a-z_][a-z0-9_]{0,62}$/.test(table)) {
-    throw new TypeError('postgresRateLimiter: table must be a lower-case name of letters, digits and underscores.');
+    throw new TypeError(
+      'postgresRateLimiter: table must be 1 to 63 lower-case letters, digits and underscores, with no digit first.',
+    );
   }
   const fallback = memoryRateLimiter({ limit, windowSeconds, now });
   const limiter = await new Promise<RateLimiterPostgres>((resolve, reject) => {

@@ -2,7 +2,7 @@ import { sha256 as digest } from '@noble/hashes/sha2.js';
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
 import type { Sha256, Sha256Base64url } from './sha256.ts';
 
-/** SHA-256 in plain JavaScript, for every runtime. */
+/** SHA-256 in JavaScript, for every runtime. */
 export const sha256: Sha256 = (data) => bytesToHex(digestOf(data));
 
 export const sha256Base64url: Sha256Base64url = (data) => {

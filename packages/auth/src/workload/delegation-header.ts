@@ -1,2 +1,2 @@
-/** Carries a delegation proof, beside the caller's own credential. */
+/** The header of a delegation proof, sent beside the caller's own credential. */
 export const DELEGATION_HEADER = 'svc-delegation';

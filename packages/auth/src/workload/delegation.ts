@@ -11,44 +11,57 @@ import { grants, isGrantableScope } from '../scopes.ts';
 import { DELEGATION_HEADER } from './delegation-header.ts';
 import type { DelegationHop } from './identity.ts';
 
+/** The rules for delegation proofs. */
 export interface DelegationRules {
-  /** Hops at the most: a whole number, at least 1. It is what discovery advertises. */
+  /** Longest chain in hops: a whole number, at least 1. Discovery advertises it. */
   readonly maxChainDepth: number;
-  /** Who may vouch for a hop, by exact `iss`. */
-  readonly issuers: readonly { readonly issuer: string; readonly keys: KeySource }[];
-  /** This host, as proofs call it. */
+  /** Issuers that may sign a hop, by exact `iss`, with their keys. */
+  readonly issuers: readonly {
+    /** The exact `iss`. */
+    readonly issuer: string;
+    /** The public keys of the issuer. */
+    readonly keys: KeySource;
+  }[];
+  /** The name of this host in proofs, or several. */
   readonly audience: string | readonly string[];
+  /** Accepted signature algorithms. Default RS256, PS256, ES256, EdDSA and Ed25519. */
   readonly algorithms?: readonly Algorithm[];
-  /** How long a proof without `exp` is good from its `iat`. Default: it is refused. */
+  /** Validity, in seconds from `iat`, of a proof without `exp`. Default: such a proof is refused. */
   readonly lifetimeWithoutExpirySeconds?: number;
 }
 
-/** A proof that holds. It is provenance: it grants nothing by itself. */
+/** A valid proof. It is provenance: it grants nothing by itself. */
 export interface VerifiedDelegation {
-  /** Whom the chain acts for. */
+  /** The subject for which the chain acts. */
   readonly delegator: { readonly issuer: string; readonly subject: string };
-  /** From the first delegate to the one that calls. */
+  /** The delegates, from the first to the caller. */
   readonly hops: readonly (DelegationHop & { readonly issuer: string; readonly scopes: readonly string[] })[];
-  /** What the last hop may use of the delegator's authority. */
+  /** The scopes of the delegator that the last hop may use. */
   readonly scopes: readonly string[];
+  /** The audience of the last hop. */
   readonly audience: string;
-  /** Milliseconds since the epoch. */
+  /** The earliest expiry of the hops, in milliseconds since the epoch. */
   readonly expiresAt: number;
-  /** Tenants that the chain asserts. They are compared, never used. */
+  /** Tenants that the chain asserts. They are compared with the caller's tenant and grant nothing. */
   readonly tenants: readonly string[];
+  /** `sha256:` and the SHA-256 of the proof. */
   readonly proofRef: string;
 }
 
 export interface DelegationVerifier {
   readonly maxChainDepth: number;
-  /** @throws {AuthError} with the closed reason */
+  /**
+   * Verifies a proof at `now`, in milliseconds since the epoch.
+   *
+   * @throws {AuthError} with a closed reason, or {TokenFault}
+   */
   verify(proof: string, now: number): Promise<VerifiedDelegation>;
 }
 
 /**
- * The proof that a request brings.
+ * Returns the proof of a request, if any.
  *
- * @throws {AuthError} `identity_unverified` when there are two
+ * @throws {AuthError} `identity_unverified` for two proofs
  */
 export function presentedProof(request: RequestHead): string | undefined {
   const [proof, ...others] = headerValues(request, DELEGATION_HEADER);
@@ -57,90 +70,80 @@ export function presentedProof(request: RequestHead): string | undefined {
 }
 
 /**
- * Verifies delegation proofs: signed tokens of the type `delegation+jwt`, one inside of the other. In each, an issuer that the host
- * trusts says that the delegate `act.sub` may act for `sub` towards `aud`, within `scope`, until `exp`. The proof of the hop before
- * is the claim `prf`, and its `act` is the `act` inside of this one's.
+ * Makes a verifier of delegation proofs: nested signed tokens of the type `delegation+jwt`. In each, a trusted issuer
+ * states that the delegate `act.sub` may act for `sub` towards `aud`, within `scope`, until `exp`. The claim `prf` is
+ * the proof of the previous hop, whose `act` must equal the nested `act` of this one.
  *
- * @throws {TypeError} for rules that cannot be right
+ * @throws {TypeError} when `maxChainDepth`, `issuers` or `audience` is invalid
  * @see Interface: Workload identity, Delegation rules; RFC 8693, section 4.1
  */
 export function delegationVerifier(rules: DelegationRules): DelegationVerifier {
   const { maxChainDepth, algorithms = DEFAULT_ALGORITHMS, lifetimeWithoutExpirySeconds } = rules;
   if (!Number.isSafeInteger(maxChainDepth) || maxChainDepth < 1) {
-    throw new TypeError('delegation: maxChainDepth must be a whole number, at least 1.');
+    throw new TypeError('workloadLane: delegation.maxChainDepth must be a whole number, at least 1.');
   }
   const keysOf = new Map(rules.issuers.map(({ issuer, keys }) => [issuer, keys]));
   const ours = [rules.audience].flat();
-  if (keysOf.size === 0 || ours.length === 0) throw new TypeError('delegation: name issuers and the audience.');
+  if (keysOf.size === 0 || ours.length === 0) {
+    throw new TypeError('workloadLane: delegation.issuers and delegation.audience must not be empty.');
+  }
 
   return { maxChainDepth, verify };
 
   async function verify(proof: string, now: number): Promise<VerifiedDelegation> {
-    const links = unwrapped(proof);
+    const links = unwrapped(proof, maxChainDepth);
     for (const link of links) await requireIssued(link);
     requireConsistent(links);
-    const [first] = links;
     const hops = links.map(hopOf);
-    requireAcyclic([requireText(first.claims, 'sub'), ...hops.map(({ subject }) => subject)]);
+    const [{ claims }] = links;
+    const delegator = { issuer: requireText(claims, 'iss'), subject: requireText(claims, 'sub') };
+    requireAcyclic([delegator.subject, ...hops.map(({ subject }) => subject)]);
     requireNarrowing(hops.map(({ scopes }) => scopes));
-    const audience = links.map(audienceOf).at(-1) ?? '';
-    const expiresAt = Math.min(...links.map(({ claims }) => expiryOf(claims)));
+    const audience = links.map((link) => audienceOf(link, ours)).at(-1) ?? '';
+    const expiresAt = Math.min(...links.map((link) => expiryOf(link.claims, lifetimeWithoutExpirySeconds)));
     if (!(now < expiresAt)) throw new AuthError('delegation_expired', 'The delegation proof has expired.', undefined);
     return {
-      delegator: { issuer: requireText(first.claims, 'iss'), subject: requireText(first.claims, 'sub') },
+      delegator,
       hops,
       scopes: hops.at(-1)?.scopes ?? [],
       audience,
       expiresAt,
-      tenants: links.map(({ claims }) => textClaim(claims, 'svc_tenant')).filter((tenant) => tenant !== undefined),
+      tenants: tenantsOf(links),
       proofRef: `sha256:${sha256(proof)}`,
     };
   }
 
-  /** From the first hop to the last. Nothing is verified before the chain is known to be short enough. */
-  function unwrapped(proof: string): readonly [Jwt, ...Jwt[]] {
-    const links: Jwt[] = [];
-    for (let next: string | undefined = proof; next !== undefined; ) {
-      if (links.length === maxChainDepth) {
-        const message = `The delegation chain is longer than the ${maxChainDepth} hops that this host takes.`;
-        throw new AuthError('delegation_chain_too_long', message, undefined);
-      }
-      const link = readJwt(next);
-      if (link === undefined) throw unverified('The delegation proof cannot be read.');
-      if (Object.hasOwn(link.claims, 'prf') && textClaim(link.claims, 'prf') === undefined) {
-        throw unverified('The proof of the hop before (prf) must be a token.');
-      }
-      links.unshift(link);
-      next = textClaim(link.claims, 'prf');
-    }
-    const [first, ...others] = links;
-    if (first === undefined) throw unverified('The delegation proof is empty.');
-    return [first, ...others];
-  }
-
   async function requireIssued(link: Jwt): Promise<void> {
     const keys = keysOf.get(textClaim(link.claims, 'iss') ?? '');
-    if (keys === undefined) throw unverified('A hop is vouched for by an issuer that this host does not trust.');
+    if (keys === undefined) {
+      throw unverified('A hop of the delegation proof has an issuer (iss) that this host does not trust.');
+    }
     await requireSignature(link, keys, { algorithms, types: ['delegation+jwt'] });
-  }
-
-  function audienceOf({ claims }: Jwt): string {
-    const [audience, ...others] = audiencesOf(claims);
-    if (audience !== undefined && others.length === 0 && ours.includes(audience)) return audience;
-    throw new TokenFault('audience', 'The delegation was not made for this host.');
-  }
-
-  function expiryOf(claims: JsonObject): number {
-    const { exp, iat } = claims;
-    if (typeof exp === 'number' && Number.isSafeInteger(exp)) return exp * 1000;
-    const bounded = exp === undefined && typeof iat === 'number' && Number.isSafeInteger(iat);
-    if (bounded && lifetimeWithoutExpirySeconds !== undefined) return (iat + lifetimeWithoutExpirySeconds) * 1000;
-    const message = 'The delegation proof must say when it expires (exp).';
-    throw new AuthError('delegation_expired', message, undefined);
   }
 }
 
-/** All of one delegator, and each naming the hops before it as the hop before names them. */
+/** Returns the hops from first to last. No signature is verified before the chain is known to be short enough. */
+function unwrapped(proof: string, maxChainDepth: number): readonly [Jwt, ...Jwt[]] {
+  const links: Jwt[] = [];
+  for (let next: string | undefined = proof; next !== undefined; ) {
+    if (links.length === maxChainDepth) {
+      const message = `The delegation chain is longer than the ${maxChainDepth} hops that this host accepts.`;
+      throw new AuthError('delegation_chain_too_long', message, undefined);
+    }
+    const link = readJwt(next);
+    if (link === undefined) throw unverified('The delegation proof must be a signed JWT.');
+    if (Object.hasOwn(link.claims, 'prf') && textClaim(link.claims, 'prf') === undefined) {
+      throw unverified('The proof of the previous hop (prf) must be a signed JWT.');
+    }
+    links.unshift(link);
+    next = textClaim(link.claims, 'prf');
+  }
+  const [first, ...others] = links;
+  if (first === undefined) throw unverified('The delegation proof is empty.');
+  return [first, ...others];
+}
+
+/** Checks that every hop has the same delegator and repeats the actors of the previous hop. */
 function requireConsistent(links: readonly Jwt[]): void {
   let before: Jwt | undefined;
   for (const link of links) {
@@ -148,10 +151,10 @@ function requireConsistent(links: readonly Jwt[]): void {
     const earlier = act && objectClaim(act, 'act');
     const expected = before && objectClaim(before.claims, 'act');
     if (act === undefined || textClaim(act, 'sub') === undefined || !sameActors(earlier, expected)) {
-      throw unverified('The hops of the delegation proof do not follow from one another.');
+      throw unverified('Each hop of the delegation proof must repeat the actors (act) of the previous hop.');
     }
     if (before !== undefined && textClaim(link.claims, 'sub') !== textClaim(before.claims, 'sub')) {
-      throw unverified('The hops of the delegation proof act for different subjects.');
+      throw unverified('Each hop of the delegation proof must have the same subject (sub).');
     }
     before = link;
   }
@@ -168,7 +171,7 @@ function hopOf({ claims }: Jwt) {
   const scope = textClaim(claims, 'scope');
   const scopes = scope === '' ? [] : scope?.split(' ');
   if (scopes === undefined || !scopes.every(isGrantableScope) || new Set(scopes).size < scopes.length) {
-    throw unverified('Every hop of the delegation proof must say its scopes (scope), each once.');
+    throw unverified('Each hop of the delegation proof must list its scopes (scope), each once.');
   }
   const issuer = textClaim(act, 'iss') ?? requireText(claims, 'iss');
   return { subject: requireText(act, 'sub'), issuer, scopes };
@@ -187,14 +190,33 @@ function requireNarrowing(scopesByHop: readonly (readonly string[])[]): void {
   }
 }
 
+function audienceOf({ claims }: Jwt, ours: readonly string[]): string {
+  const [audience, ...others] = audiencesOf(claims);
+  if (audience !== undefined && others.length === 0 && ours.includes(audience)) return audience;
+  throw new TokenFault('audience', 'The audience (aud) of each hop of the delegation proof must be this host.');
+}
+
+/** Returns the expiry in milliseconds since the epoch. */
+function expiryOf({ exp, iat }: JsonObject, secondsWithoutExpiry: number | undefined): number {
+  if (typeof exp === 'number' && Number.isSafeInteger(exp)) return exp * 1000;
+  const bounded = exp === undefined && typeof iat === 'number' && Number.isSafeInteger(iat);
+  if (bounded && secondsWithoutExpiry !== undefined) return (iat + secondsWithoutExpiry) * 1000;
+  const message = 'Each hop of the delegation proof must have an expiry (exp).';
+  throw new AuthError('delegation_expired', message, undefined);
+}
+
+function tenantsOf(links: readonly Jwt[]): readonly string[] {
+  return links.map(({ claims }) => textClaim(claims, 'svc_tenant')).filter((tenant) => tenant !== undefined);
+}
+
 /**
- * Whether scopes stay within others, wildcards included.
+ * Checks that scopes stay within others, wildcards included.
  *
  * @throws {AuthError} `delegation_scope_amplified`
  */
 export function requireWithin(scopes: readonly string[], limit: readonly string[]): void {
   if (scopes.every((scope) => limit.includes(scope) || grants(limit, scope))) return;
-  const message = 'The delegation gives more than its delegator has. Ask for a delegation of fewer scopes.';
+  const message = 'The delegation has scopes that its delegator does not hold. Request a delegation of fewer scopes.';
   throw new AuthError('delegation_scope_amplified', message, undefined);
 }
 

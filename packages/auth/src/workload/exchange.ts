@@ -4,58 +4,84 @@ import type { Algorithm } from '../jwt/algorithms.ts';
 import { isOpaqueId } from '../opaque-id.ts';
 import { requireWithin } from './delegation.ts';
 
-/** What the holder of a verified credential has, which is the limit of what it can hand on. */
+/** The grant of a verified credential. It limits every token that is minted from it. */
 export interface UpstreamGrant {
+  /** The issuer of the credential. */
   readonly issuer: string;
+  /** The subject of the credential. The new token has the same. */
   readonly subject: string;
+  /** Opaque id of the tenant. The new token has the same. */
   readonly tenant: string;
+  /** Reachable workspaces of the tenant. */
   readonly workspaces: 'all' | readonly string[];
+  /** Audiences for which a token may be requested. */
   readonly audiences: readonly string[];
+  /** Held scopes. A segment may be `*`. */
   readonly scopes: readonly string[];
-  /** Milliseconds since the epoch. */
+  /** Expiry in milliseconds since the epoch. */
   readonly expiresAt: number;
 }
 
+/** A request for a token. */
 export interface ExchangeRequest {
+  /** Audience of the new token, one of the source's. */
   readonly audience: string;
+  /** Scopes of the new token, within the source's. */
   readonly scopes: readonly string[];
-  /** Default: those of the source. */
+  /** Workspaces of the new token, within the source's. Default: those of the source. */
   readonly workspaces?: readonly string[];
-  /** Default 300. */
+  /** Lifetime in seconds, cut to that of the source. Default 300. */
   readonly lifetimeSeconds?: number;
-  /** Who will use the new credential. */
-  readonly actor: { readonly subject: string; readonly issuer?: string };
-  /** The key that the new credential is to be bound to. @see RFC 9449, section 6 */
+  /** The user of the new token. */
+  readonly actor: {
+    /** Its id, `client_id` and `act.sub` of the token. */
+    readonly subject: string;
+    /** Its issuer, `act.iss` of the token. Default: left out. */
+    readonly issuer?: string;
+  };
+  /** Thumbprint of the key to which the token is bound. Default: a bearer token. @see RFC 9449, section 6 */
   readonly keyThumbprint?: string;
 }
 
+/** Options of `tokenExchange`. */
 export interface TokenExchangeOptions {
-  /** `iss` of what is minted. */
+  /** `iss` of the minted tokens. */
   readonly issuer: string;
+  /** The private key that signs them. */
   readonly key: CryptoKey;
+  /** `kid` of the key. */
   readonly keyId: string;
+  /** `alg` of the key. */
   readonly algorithm: Algorithm;
-  /** Milliseconds since the epoch. */
+  /** Milliseconds since the epoch, e.g. `Date.now`. */
   readonly now: () => number;
-  /** A fresh id for every token, e.g. `crypto.randomUUID`. */
+  /** Returns a fresh id (`jti`) for every token, e.g. `() => crypto.randomUUID()`. */
   readonly newId: () => string;
 }
 
+/** A minted token. */
 export interface ExchangedToken {
+  /** The token in compact form. */
   readonly token: string;
-  /** Milliseconds since the epoch. */
+  /** Expiry in milliseconds since the epoch. */
   readonly expiresAt: number;
+  /** The scopes of the token. */
   readonly scopes: readonly string[];
 }
 
 /**
- * Mints access tokens for those behind a host, out of what a caller has. A token is for the same tenant, and its audience, scopes,
- * workspaces and lifetime are at most those of its source: what asks for more is refused, and a lifetime is cut.
+ * Makes a function that mints access tokens for downstream services from the grant of a caller. A token has the same
+ * tenant, and at most the audience, scopes, workspaces and lifetime of its source. A request for more is refused; a
+ * lifetime is cut.
+ *
+ * The function throws {AuthError} `delegation_scope_amplified`, `audience_mismatch`, `delegation_expired`, or
+ * `forbidden` for a workspace, and {TypeError} when `lifetimeSeconds` or the tenant is invalid.
  *
  * @example
- * const exchange = tokenExchange({ issuer, key, keyId: 'k1', algorithm: 'ES256', now: Date.now, newId: () => crypto.randomUUID() });
- * const { token } = await exchange(upstream, { audience: 'https://files.example.com', scopes: ['runs:read'], actor: { subject: 'worker' } });
- * @throws {AuthError} `delegation_scope_amplified`, `audience_mismatch`, `delegation_expired`, or `forbidden` for a workspace
+ * const newId = () => crypto.randomUUID();
+ * const exchange = tokenExchange({ issuer, key, keyId: 'k1', algorithm: 'ES256', now: Date.now, newId });
+ * const audience = 'https://files.example.com';
+ * const { token } = await exchange(upstream, { audience, scopes: ['runs:read'], actor: { subject: 'worker' } });
  * @see Interface: Workload identity, Delegation rules, item 6; RFC 8693, section 2
  */
 export function tokenExchange(
@@ -71,11 +97,15 @@ export function tokenExchange(
       throw new AuthError('delegation_expired', 'The credential to exchange has expired.', undefined);
     }
     if (!upstream.audiences.includes(audience)) {
-      throw new AuthError('audience_mismatch', 'The credential to exchange is not good for that audience.', undefined);
+      throw new AuthError(
+        'audience_mismatch',
+        'The credential to exchange is not valid for the requested audience.',
+        undefined,
+      );
     }
     requireWithin(scopes, upstream.scopes);
     const workspaces = requireWorkspaces(request.workspaces, upstream.workspaces);
-    if (!isOpaqueId(upstream.tenant)) throw new TypeError('tokenExchange: tenant must be an opaque id.');
+    if (!isOpaqueId(upstream.tenant)) throw new TypeError('tokenExchange: upstream.tenant must be an opaque id.');
     const claims = {
       iss: issuer,
       sub: upstream.subject,
@@ -102,5 +132,9 @@ function requireWorkspaces(
 ): UpstreamGrant['workspaces'] {
   if (wanted === undefined) return held;
   if (wanted.length > 0 && (held === 'all' || wanted.every((workspace) => held.includes(workspace)))) return wanted;
-  throw new AuthError('forbidden', 'The credential to exchange does not reach those workspaces.', undefined);
+  throw new AuthError(
+    'forbidden',
+    'The credential to exchange gives no access to the requested workspaces.',
+    undefined,
+  );
 }

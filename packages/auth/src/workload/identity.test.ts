@@ -20,7 +20,7 @@ const identity = {
 const accepts = (value: unknown) => workloadIdentitySchema.safeParse(value).success;
 const acceptsDelegation = (value: unknown) => delegationSchema.safeParse(value).success;
 
-test('the whole record, and the least of one, are accepted', () => {
+test('accepts the complete and the minimal record', () => {
   expect(workloadIdentitySchema.parse(identity)).toEqual(identity);
   expect(accepts({ scheme: 'mtls-san', subject: 'x' })).toBe(true);
   expect(acceptsDelegation({ chain: [{ subject: 'x' }], audience: 'svc' })).toBe(true);
@@ -32,11 +32,13 @@ describe(covers('auth.workload.object-closed', 'auth.delegation.object-closed'),
     { ...identity, keyBinding: { method: 'dpop', key: 'x' } },
     { ...identity, delegation: { ...delegation, proof: 'x' } },
     { ...identity, delegation: { ...delegation, chain: [{ subject: 'x', token: 'y' }] } },
-  ])('a property outside of its list is refused (%#)', (value) => expect(accepts(value)).toBe(false));
+  ])('rejects an unknown property (%#)', (value) => expect(accepts(value)).toBe(false));
 });
 
 describe(covers('auth.workload.scheme-values', 'auth.workload.strings-not-empty'), () => {
-  test.each(WORKLOAD_SCHEMES)('%s is a scheme', (scheme) => expect(accepts({ scheme, subject: 'x' })).toBe(true));
+  test.each(WORKLOAD_SCHEMES)('accepts the scheme %s', (scheme) =>
+    expect(accepts({ scheme, subject: 'x' })).toBe(true),
+  );
   test.each([
     { ...identity, scheme: 'saml' },
     { ...identity, scheme: 'SPIFFE' },
@@ -58,9 +60,10 @@ describe(covers('auth.workload.key-binding-shape', 'auth.delegation.proof-ref-fo
     { method: 'mtls', thumbprintRef: `sha256:${'a'.repeat(63)}` },
     { method: 'mtls', thumbprintRef: `${DIGEST}\n` },
     { method: 'dpop', jwk: { kty: 'EC' } },
-  ])('no keyBinding: %j', (keyBinding) => expect(accepts({ ...identity, keyBinding })).toBe(false));
-  test.each(['x', DIGEST.toUpperCase(), `${DIGEST}0`, `sha512:${'a'.repeat(64)}`])('no proofRef: %s', (proofRef) =>
-    expect(acceptsDelegation({ ...delegation, proofRef })).toBe(false),
+  ])('rejects the keyBinding %j', (keyBinding) => expect(accepts({ ...identity, keyBinding })).toBe(false));
+  test.each(['x', DIGEST.toUpperCase(), `${DIGEST}0`, `sha512:${'a'.repeat(64)}`])(
+    'rejects the proofRef %s',
+    (proofRef) => expect(acceptsDelegation({ ...delegation, proofRef })).toBe(false),
   );
 });
 
@@ -92,7 +95,7 @@ describe(covers('auth.delegation.expires-at-date-time'), () => {
     '',
     '2026-06-01',
     1780272000,
-  ])('%s is no date-time', (expiresAt) => expect(acceptsDelegation({ ...delegation, expiresAt })).toBe(false));
+  ])('rejects the date-time %s', (expiresAt) => expect(acceptsDelegation({ ...delegation, expiresAt })).toBe(false));
 });
 
 describe(covers('auth.workload.subject-not-credential', 'auth.workload.no-raw-material'), () => {
@@ -119,7 +122,7 @@ describe(covers('auth.workload.subject-not-credential', 'auth.workload.no-raw-ma
     }),
   };
   const rows = Object.entries(places).flatMap(([place, put]) => MATERIAL.map((text) => [place, text, put] as const));
-  test.each(rows)('%s must not be %j', (_place, text, put) => {
+  test.each(rows)('rejects %s with the value %j', (_place, text, put) => {
     const result = workloadIdentitySchema.safeParse(put(text));
     expect(result.success).toBe(false);
     expect(JSON.stringify(result.error)).not.toContain(text.slice(0, 24));

@@ -1,23 +1,24 @@
 import * as z from 'zod/mini';
 import { looksLikeCredential } from './credential-material.ts';
 
-/** How a workload can prove what it is. */
+/** Ways in which a workload can prove its identity. */
 export const WORKLOAD_SCHEMES = ['spiffe', 'mtls-san', 'cloud-subject', 'oauth-client'] as const;
 
+/** A scheme of `WORKLOAD_SCHEMES`. */
 export type WorkloadSchemeName = (typeof WORKLOAD_SCHEMES)[number];
 
 const text = z.string().check(
   z.minLength(1),
   z.maxLength(2048),
-  z.refine((value) => !/[\p{C}]/u.test(value), 'must not have control characters'),
+  z.refine((value) => !/[\p{C}]/u.test(value), 'must not contain control characters'),
   z.refine((value) => !looksLikeCredential(value), 'must not be or contain a credential, a token or a certificate'),
 );
 
 const digest = z
   .string()
-  .check(z.regex(/^sha256:[0-9a-f]{64}$/, 'must be sha256: and 64 lower-case hexadecimal digits'));
+  .check(z.regex(/^sha256:[0-9a-f]{64}$/, 'must be "sha256:" followed by 64 lower-case hexadecimal digits'));
 
-/** By the grammar and by the calendar: the 30th of February is no day. */
+/** Checked by the grammar and by the calendar: the 30th of February is refused. */
 const dateTime = z.iso.datetime({ offset: true });
 
 const uniqueScopes = z
@@ -26,7 +27,7 @@ const uniqueScopes = z
 
 const hop = z.strictObject({ subject: text, issuer: z.optional(text), scopes: z.optional(uniqueScopes) });
 
-/** @see Interface: Workload identity object, Delegation object */
+/** The closed record of a verified delegation. @see Interface: Workload identity object, Delegation object */
 export const delegationSchema: z.ZodMiniType<Delegation> = z.strictObject({
   chain: z.array(hop).check(z.minLength(1)),
   audience: text,
@@ -35,8 +36,8 @@ export const delegationSchema: z.ZodMiniType<Delegation> = z.strictObject({
 });
 
 /**
- * The closed record of a verified workload identity. It holds references, never what was presented: a value that looks like a
- * certificate, a token or a key is refused wherever it stands.
+ * The closed record of a verified workload identity. It contains references, never the presented credential: a value
+ * that looks like a certificate, a token or a key is refused in every field.
  *
  * @example
  * const identity = workloadIdentitySchema.parse({ scheme: 'spiffe', subject: 'spiffe://acme.example/billing' });
@@ -51,35 +52,48 @@ export const workloadIdentitySchema: z.ZodMiniType<WorkloadIdentity> = z.strictO
   delegation: z.optional(delegationSchema),
 });
 
+/** A verified workload identity. */
 export interface WorkloadIdentity {
+  /** The scheme that verified it. */
   readonly scheme: WorkloadSchemeName;
+  /** The subject, in the form of the scheme. */
   readonly subject: string;
+  /** The trust root. */
   readonly issuer?: string | undefined;
-  /** What the identity was minted for. */
+  /** The audience of the identity. Absent for a certificate. */
   readonly audience?: string | undefined;
+  /** The key to which the identity is bound, if any. */
   readonly keyBinding?: KeyBinding | undefined;
+  /** The delegation under which the workload acts, if any. */
   readonly delegation?: Delegation | undefined;
 }
 
+/** The key to which an identity is bound. */
 export interface KeyBinding {
+  /** The proof of possession. */
   readonly method: 'mtls' | 'dpop';
   /** `sha256:` and 64 hexadecimal digits; never the key. */
   readonly thumbprintRef?: string | undefined;
 }
 
+/** A verified delegation. */
 export interface Delegation {
-  /** From the first delegate to the one that calls. */
+  /** The delegates, from the first to the caller. */
   readonly chain: readonly DelegationHop[];
+  /** The audience of the proof. */
   readonly audience: string;
-  /** ISO 8601. */
+  /** The earliest expiry of the hops, ISO 8601. */
   readonly expiresAt?: string | undefined;
-  /** SHA-256 of the proof; never the proof. */
+  /** `sha256:` and the SHA-256 of the proof; never the proof. */
   readonly proofRef?: string | undefined;
 }
 
+/** A delegate. */
 export interface DelegationHop {
+  /** Its subject. */
   readonly subject: string;
+  /** Its issuer. */
   readonly issuer?: string | undefined;
-  /** Provenance: they authorize nothing. */
+  /** The delegated scopes. Provenance: they authorize nothing. */
   readonly scopes?: readonly string[] | undefined;
 }

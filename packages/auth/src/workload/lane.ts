@@ -1,116 +1,126 @@
-import { base64url } from 'jose';
-import { sha256 } from '#sha256';
-import { confirmedSender, type SenderConstraints } from '../bearer/confirmation.ts';
+import { type Confirmed, confirmedSender, type SenderConstraints } from '../bearer/confirmation.ts';
 import type { Credential } from '../credential.ts';
 import { withinTime } from '../deadline.ts';
 import { AuthError } from '../errors.ts';
-import { type Jwt, readJwt, textClaim } from '../jwt/jwt.ts';
+import { readJwt, textClaim } from '../jwt/jwt.ts';
 import { TokenFault } from '../jwt/signature.ts';
 import type { Admission, AuthOutcome, Lane } from '../lane.ts';
 import { isOpaqueId } from '../opaque-id.ts';
-import type { ActingParty, Binding, Principal } from '../principal.ts';
+import type { Binding, Principal } from '../principal.ts';
 import type { RequestHead } from '../request-head.ts';
-import { checkedSubject, type Subject } from '../subject.ts';
-import type { Tenancy } from '../tenancy.ts';
 import {
   type DelegationRules,
+  type DelegationVerifier,
   delegationVerifier,
   presentedProof,
   requireWithin,
   type VerifiedDelegation,
 } from './delegation.ts';
-import { type WorkloadIdentity, workloadIdentitySchema } from './identity.ts';
-import type { VerifiedIdentity, WorkloadScheme } from './scheme.ts';
+import type { WorkloadSchemeName } from './identity.ts';
+import { type Caller, delegatedPrincipal, directPrincipal, WORKLOAD_LANE, type WorkloadBinding } from './principal.ts';
+import type { Presented, Unverified, VerifiedIdentity, WorkloadScheme } from './scheme.ts';
 
+export type { WorkloadBinding } from './principal.ts';
+
+/** Options of `workloadLane`. */
 export interface WorkloadLaneOptions extends SenderConstraints {
-  /** What discovery advertises as `schemes`: everything else is refused. */
+  /** The accepted schemes, which discovery advertises as `schemes`. Others are refused. */
   readonly schemes: readonly WorkloadScheme[];
-  /** This host, as identities are minted for it. */
+  /** The name of this host in identities, or several. */
   readonly audience: string | readonly string[];
-  /** The host's policy: which principal a verified identity is. Undefined: none. */
+  /** The policy of the host: returns the principal of a verified identity, or undefined for none. */
   readonly resolve: (identity: PresentedIdentity) => WorkloadBinding | undefined | Promise<WorkloadBinding | undefined>;
-  /** What discovery advertises as `senderConstraint`. Empty, the default: tokens are taken from whoever bears them. */
+  /**
+   * Accepted bindings of an identity to its sender, which discovery advertises as `senderConstraint`. Default empty:
+   * bearer tokens are accepted.
+   */
   readonly senderConstraint?: readonly ('dpop' | 'mtls')[];
+  /** Rules for delegation proofs. Default: a request with a proof is refused. */
   readonly delegation?: DelegationRules;
-  /** How long `resolve` may take. Default 2000. */
+  /** Time limit of `resolve` in milliseconds. Default 2000. */
   readonly resolveTimeoutMs?: number;
-  /** Milliseconds since the epoch. */
+  /** Milliseconds since the epoch, e.g. `Date.now`. */
   readonly now: () => number;
 }
 
+/** A verified identity, for the policy of the host. */
 export interface PresentedIdentity {
-  /** Undefined for a delegator, whom an issuer of delegations vouches for. */
-  readonly scheme: WorkloadIdentity['scheme'] | undefined;
+  /** Undefined for a delegator: an issuer of delegations names it. */
+  readonly scheme: WorkloadSchemeName | undefined;
+  /** The trust root. */
   readonly issuer: string;
+  /** The subject, in the form of the scheme. */
   readonly subject: string;
 }
 
-/** Who an identity is to the host, and what it may do there. */
-export interface WorkloadBinding {
-  /** Opaque, never personal data. */
-  readonly principal: string;
-  readonly principalKind?: 'user' | 'agent' | undefined;
-  readonly tenant: string;
-  readonly workspaces: Tenancy['workspaces'];
-  readonly scopes: readonly string[];
-  readonly mode: Tenancy['mode'];
-}
-
 /**
- * Authenticates workloads, by a token or by the certificate of their connection. The checks run in the interface's order: scheme,
- * proof, binding to the sender, audience, resolution; the first that fails decides the refusal, and an error anywhere is one.
+ * Makes the lane that authenticates workloads, by a token or by the certificate of their connection. The checks run in
+ * the interface's order: scheme, proof, binding to the sender, audience, resolution. The first that fails, also by an
+ * error, refuses the request.
  *
- * With a delegation proof in the header `SVC-Delegation` the principal is whom the proof acts for, held to the scopes that were
- * delegated; the caller becomes its actor.
+ * With a delegation proof in the header `SVC-Delegation` the principal is the delegator, limited to the delegated
+ * scopes; the caller is its actor.
  *
- * @throws {TypeError} for options that cannot be right
+ * @throws {TypeError} when `schemes`, `audience` or `delegation` is invalid
  * @example
- * const lane = workloadLane({ schemes: [jwtSvid({ trustDomains })], audience: 'https://svc.example.com', resolve: findWorkload, now: Date.now });
+ * const schemes = [jwtSvid({ trustDomains })];
+ * const audience = 'https://svc.example.com';
+ * const lane = workloadLane({ schemes, audience, resolve: findWorkload, now: Date.now });
  * @see Interface: Workload identity
  */
 export function workloadLane(options: WorkloadLaneOptions): Lane {
-  const { schemes, resolve, senderConstraint = [], resolveTimeoutMs = 2000, now } = options;
-  const ours = [options.audience].flat();
-  if (schemes.length === 0) throw new TypeError('workloadLane: give at least one scheme.');
-  if (ours.length === 0 || ours.includes('')) throw new TypeError('workloadLane: audience must name this host.');
-  const issuers = schemes.flatMap((scheme) => scheme.issuers);
-  if (new Set(issuers).size < issuers.length) throw new TypeError('workloadLane: two schemes share an issuer.');
-  const delegations = options.delegation && delegationVerifier(options.delegation);
-
+  const judge = new WorkloadJudge(options);
   return {
-    name: LANE,
-    authenticate(request, credential, admission) {
-      const isToken = credential?.scheme === 'bearer' || credential?.scheme === 'dpop';
-      if (credential !== undefined && !isToken) return undefined;
-      const jwt = credential && readJwt(credential.token);
-      if (credential !== undefined && jwt === undefined) return undefined;
-      for (const scheme of schemes) {
-        const unverified = scheme.recognize({ request, credential, jwt });
-        if (unverified === undefined) continue;
-        return judged(scheme, () => unverified.verify(now()), { request, credential, jwt }, admission);
-      }
-      const isSvid = jwt !== undefined && textClaim(jwt.claims, 'sub')?.startsWith('spiffe://') === true;
-      return isSvid
-        ? { kind: 'refused', error: unverifiedError('This host does not take identities of that scheme.') }
-        : undefined;
-    },
+    name: WORKLOAD_LANE,
+    authenticate: (request, credential, admission) => judge.authenticate(request, credential, admission),
   };
+}
 
-  async function judged(
-    scheme: WorkloadScheme,
-    verify: () => Promise<VerifiedIdentity> | VerifiedIdentity,
-    presented: { request: RequestHead; credential: Credential | undefined; jwt: Jwt | undefined },
+/** Runs the checks of the lane, each a method, in the order of `#judge`. */
+class WorkloadJudge {
+  readonly #options: WorkloadLaneOptions;
+  readonly #audiences: readonly string[];
+  readonly #senderConstraint: readonly Binding[];
+  readonly #delegations: DelegationVerifier | undefined;
+
+  constructor(options: WorkloadLaneOptions) {
+    requireSchemes(options.schemes);
+    this.#options = options;
+    this.#audiences = requireAudiences(options.audience);
+    this.#senderConstraint = options.senderConstraint ?? [];
+    this.#delegations = options.delegation && delegationVerifier(options.delegation);
+  }
+
+  /** Returns undefined for a request without a workload identity: its credential may be of another lane. */
+  authenticate(
+    request: RequestHead,
+    credential: Credential | undefined,
+    admission: Admission,
+  ): Promise<AuthOutcome> | AuthOutcome | undefined {
+    const presented = presentedIn(request, credential);
+    if (presented === undefined) return undefined;
+    for (const scheme of this.#options.schemes) {
+      const unverified = scheme.recognize(presented);
+      if (unverified !== undefined) return this.#judge(unverified, scheme.issuerClass, presented, admission);
+    }
+    if (!isSvid(presented)) return undefined;
+    return { kind: 'refused', error: unverifiedError('This host does not accept workload identities of this scheme.') };
+  }
+
+  async #judge(
+    unverified: Unverified,
+    issuerClass: string,
+    presented: Presented,
     admission: Admission,
   ): Promise<AuthOutcome> {
     await admission.require();
     try {
-      const identity = await verify();
-      const sender = await requireSender(identity, presented);
-      requireAudience(identity);
-      const binding = await resolved({ scheme: identity.scheme, issuer: identity.issuer, subject: identity.subject });
-      const proof = presentedProof(presented.request);
-      const caller = { identity, binding, sender, issuerClass: scheme.issuerClass };
-      const principal = proof === undefined ? directly(caller) : await onBehalf(caller, proof);
+      const identity = await unverified.verify(this.#options.now());
+      const sender = await this.#requireSender(identity, presented);
+      this.#requireAudience(identity);
+      const { scheme, issuer, subject } = identity;
+      const binding = await this.#resolve({ scheme, issuer, subject });
+      const principal = await this.#principalOf({ identity, binding, sender, issuerClass }, presented.request);
       return { kind: 'authenticated', principal, headers: sender.headers };
     } catch (error) {
       if (error instanceof TokenFault) throw refusalOf(error);
@@ -118,29 +128,24 @@ export function workloadLane(options: WorkloadLaneOptions): Lane {
     }
   }
 
-  async function requireSender(
-    identity: VerifiedIdentity,
-    { request, credential, jwt }: { request: RequestHead; credential: Credential | undefined; jwt: Jwt | undefined },
-  ): Promise<Sender> {
-    const { certificateThumbprint } = identity;
-    const sender: Sender =
+  async #requireSender(identity: VerifiedIdentity, { request, credential, jwt }: Presented): Promise<Confirmed> {
+    const sender: Confirmed =
       jwt === undefined || credential === undefined
-        ? { binding: 'mtls', headers: {}, thumbprint: certificateThumbprint }
-        : await confirmedSender(jwt, request, credential, options);
-    const accepted: readonly Binding[] = senderConstraint;
-    if (accepted.length > 0 && !accepted.includes(sender.binding)) {
-      const message = `This host takes workload identities bound to their sender alone, by ${accepted.join(' or ')}.`;
-      throw new AuthError('sender_constraint_missing', message, undefined);
-    }
-    return sender;
+        ? certifiedSender(identity)
+        : await confirmedSender(jwt, request, credential, this.#options);
+    const accepted = this.#senderConstraint;
+    if (accepted.length === 0 || accepted.includes(sender.binding)) return sender;
+    const message = `The workload identity must be bound to its sender by ${accepted.join(' or ')}.`;
+    throw new AuthError('sender_constraint_missing', message, undefined);
   }
 
-  function requireAudience({ audiences }: VerifiedIdentity): void {
-    if (audiences === undefined || audiences.some((audience) => ours.includes(audience))) return;
-    throw new TokenFault('audience', 'It was not made for this host.');
+  #requireAudience({ audiences }: VerifiedIdentity): void {
+    if (audiences === undefined || audiences.some((audience) => this.#audiences.includes(audience))) return;
+    throw new TokenFault('audience', 'Its audience (aud) must name this host.');
   }
 
-  async function resolved(identity: PresentedIdentity): Promise<WorkloadBinding> {
+  async #resolve(identity: PresentedIdentity): Promise<WorkloadBinding> {
+    const { resolve, resolveTimeoutMs = 2000 } = this.#options;
     let binding: WorkloadBinding | undefined;
     try {
       binding = await withinTime('The resolver', resolveTimeoutMs, resolve(identity));
@@ -151,136 +156,73 @@ export function workloadLane(options: WorkloadLaneOptions): Lane {
     return binding;
   }
 
-  function directly(caller: Caller): Principal {
-    const { identity, binding, sender, issuerClass } = caller;
-    const actor = partyOf(binding);
-    return {
-      ...principalOf(binding, subjectOf(binding, identity.issuer)),
-      binding: sender.binding,
-      scopes: binding.scopes,
-      expiresAt: identity.expiresAt,
-      workload: {
-        actor,
-        onBehalfOf: undefined,
-        depth: 0,
-        issuerClass,
-        audience: identity.audiences === undefined ? 'absent' : 'match',
-        identity: recordOf(caller),
-      },
-    };
+  async #principalOf(caller: Caller, request: RequestHead): Promise<Principal> {
+    const proof = presentedProof(request);
+    if (proof === undefined) return directPrincipal(caller);
+    const delegation = await this.#requireDelegation(caller, proof);
+    const delegator = await this.#resolve({ scheme: undefined, ...delegation.delegator });
+    requireAgreement(caller.binding, delegator, delegation);
+    return delegatedPrincipal(caller, delegator, delegation);
   }
 
-  async function onBehalf(caller: Caller, proof: string): Promise<Principal> {
-    const { identity, binding, sender, issuerClass } = caller;
-    if (delegations === undefined) throw unverifiedError('This host takes no delegation.');
-    const delegation = await delegations.verify(proof, now());
-    const last = delegation.hops.at(-1);
-    if (last?.subject !== identity.subject || last.issuer !== identity.issuer) {
-      throw unverifiedError('The delegation proof was made for another workload than the one that calls.');
+  async #requireDelegation({ identity }: Caller, proof: string): Promise<VerifiedDelegation> {
+    if (this.#delegations === undefined) {
+      throw unverifiedError('This host does not accept delegations. Omit the header SVC-Delegation.');
     }
-    const delegator = await resolved({ scheme: undefined, ...delegation.delegator });
-    const agrees = delegator.tenant === binding.tenant && delegator.mode === binding.mode;
-    // One refusal for all of them, so that it does not tell whether there is such a tenant.
-    if (!agrees || delegation.tenants.some((tenant) => tenant !== binding.tenant)) throw unresolvable();
-    for (const { scopes } of delegation.hops) requireWithin(scopes, delegator.scopes);
-    const subject: Subject = {
-      ...subjectOf(delegator, delegation.delegator.issuer),
-      actor: actors(delegation, binding),
-    };
-    return {
-      ...principalOf(delegator, subject),
-      binding: sender.binding,
-      scopes: delegation.scopes,
-      expiresAt: Math.min(identity.expiresAt, delegation.expiresAt),
-      workload: {
-        actor: partyOf(binding),
-        onBehalfOf: partyOf(delegator),
-        depth: delegation.hops.length,
-        issuerClass,
-        audience: 'match',
-        identity: recordOf(caller, delegation),
-      },
-    };
+    const delegation = await this.#delegations.verify(proof, this.#options.now());
+    const last = delegation.hops.at(-1);
+    if (last?.subject === identity.subject && last.issuer === identity.issuer) return delegation;
+    throw unverifiedError('The last delegate (act) of the delegation proof must be the calling workload.');
   }
 }
 
-const LANE = 'workload';
-
-interface Sender {
-  readonly binding: Binding;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly thumbprint?: string | undefined;
+function requireSchemes(schemes: readonly WorkloadScheme[]): void {
+  if (schemes.length === 0) {
+    throw new TypeError('workloadLane: schemes must not be empty. Pass at least one scheme.');
+  }
+  const issuers = schemes.flatMap((scheme) => scheme.issuers);
+  if (new Set(issuers).size === issuers.length) return;
+  throw new TypeError('workloadLane: schemes must not share an issuer. Name each issuer in one scheme.');
 }
 
-interface Caller {
-  readonly identity: VerifiedIdentity;
-  readonly binding: WorkloadBinding;
-  readonly sender: Sender;
-  readonly issuerClass: string;
+function requireAudiences(audience: string | readonly string[]): readonly string[] {
+  const audiences = [audience].flat();
+  if (audiences.length > 0 && !audiences.includes('')) return audiences;
+  throw new TypeError('workloadLane: audience must be one or more non-empty strings that name this host.');
 }
 
-function principalOf(
-  { principal, principalKind, tenant, workspaces, mode }: WorkloadBinding,
-  subject: Subject,
-): Pick<Principal, 'id' | 'kind' | 'credentialId' | 'lane' | 'tenancy' | 'subject'> {
+/** Returns undefined for a credential that is not a token. */
+function presentedIn(request: RequestHead, credential: Credential | undefined): Presented | undefined {
+  if (credential === undefined) return { request, credential, jwt: undefined };
+  if (credential.scheme !== 'bearer' && credential.scheme !== 'dpop') return undefined;
+  const jwt = readJwt(credential.token);
+  return jwt && { request, credential, jwt };
+}
+
+function isSvid({ jwt }: Presented): boolean {
+  return jwt !== undefined && textClaim(jwt.claims, 'sub')?.startsWith('spiffe://') === true;
+}
+
+function certifiedSender({ certificateThumbprint }: VerifiedIdentity): Confirmed {
   return {
-    id: principal,
-    kind: principalKind,
-    credentialId: `${LANE}:${tenant}:${principal}`,
-    lane: LANE,
-    tenancy: { tenant, workspaces, mode },
-    subject: checkedSubject(subject, { tenant, principal, principalKind }),
+    binding: 'mtls',
+    headers: {},
+    ...(certificateThumbprint !== undefined && { thumbprint: certificateThumbprint }),
   };
 }
 
-function subjectOf({ principal, principalKind, tenant }: WorkloadBinding, issuer: string): Subject {
-  return { issuer, subjectId: principal, tenant, lane: LANE, kind: principalKind ?? 'workload' };
+/** Checks that a delegation stays within the tenant of the caller and within the scopes of the delegator. */
+function requireAgreement(caller: WorkloadBinding, delegator: WorkloadBinding, delegation: VerifiedDelegation): void {
+  const agrees = delegator.tenant === caller.tenant && delegator.mode === caller.mode;
+  // One refusal for all cases: it must not tell whether a tenant exists.
+  if (!agrees || delegation.tenants.some((tenant) => tenant !== caller.tenant)) throw unresolvable();
+  for (const { scopes } of delegation.hops) requireWithin(scopes, delegator.scopes);
 }
 
-function partyOf({ principal, principalKind }: WorkloadBinding): ActingParty {
-  return { principalId: principal, kind: principalKind ?? 'workload' };
-}
-
-/** The caller by its principal, and who delegated to it before by opaque digests: nobody resolved them. */
-function actors({ hops }: VerifiedDelegation, caller: WorkloadBinding): Subject {
-  const earlier = hops.slice(0, -1).reduce<Subject | undefined>((inner, { subject, issuer }) => {
-    const principal = `w_${sha256(JSON.stringify([issuer, subject])).slice(0, 40)}`;
-    const outer = subjectOf({ ...caller, principal, principalKind: undefined }, issuer);
-    return inner === undefined ? outer : { ...outer, actor: inner };
-  }, undefined);
-  const issuer = hops.at(-1)?.issuer ?? '';
-  return { ...subjectOf(caller, issuer), ...(earlier !== undefined && { actor: earlier }) };
-}
-
-/** The interface's record of what was verified; its schema refuses anything that looks like what was presented. */
-function recordOf({ identity, sender }: Caller, delegation?: VerifiedDelegation): WorkloadIdentity {
-  const { scheme, subject, issuer, audiences } = identity;
-  const { binding, thumbprint } = sender;
-  return workloadIdentitySchema.parse({
-    scheme,
-    subject,
-    issuer,
-    ...(audiences?.[0] !== undefined && { audience: audiences[0] }),
-    ...(binding !== 'bearer' && {
-      keyBinding: { method: binding, ...(thumbprint && { thumbprintRef: digestOf(thumbprint) }) },
-    }),
-    ...(delegation !== undefined && {
-      delegation: {
-        chain: delegation.hops,
-        audience: delegation.audience,
-        expiresAt: new Date(delegation.expiresAt).toISOString(),
-        proofRef: delegation.proofRef,
-      },
-    }),
-  });
-}
-
-function digestOf(thumbprint: string): string {
-  const hex = Array.from(base64url.decode(thumbprint), (byte) => byte.toString(16).padStart(2, '0')).join('');
-  return `sha256:${hex}`;
-}
-
-/** What a workload cannot be told from by the answer: an unreachable trust root refuses like a bad signature. */
+/**
+ * Maps a fault to a refusal. An unreachable trust root has the code of a bad signature: the code must not tell them
+ * apart.
+ */
 function refusalOf({ kind, message, cause }: TokenFault): AuthError {
   if (kind === 'audience') return new AuthError('audience_mismatch', `The identity is refused. ${message}`, undefined);
   return unverifiedError(`The identity is refused. ${message}`, cause);
@@ -291,6 +233,6 @@ function unverifiedError(message: string, cause?: unknown): AuthError {
 }
 
 function unresolvable(cause?: unknown): AuthError {
-  const message = 'The identity is not that of a principal of this host. Ask its operator to bind it.';
+  const message = 'The identity is bound to no principal of this host. Ask the operator of the host to bind it.';
   return new AuthError('identity_unresolvable', message, undefined, { cause });
 }

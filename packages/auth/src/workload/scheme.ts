@@ -3,38 +3,50 @@ import type { Jwt } from '../jwt/jwt.ts';
 import type { RequestHead } from '../request-head.ts';
 import type { WorkloadSchemeName } from './identity.ts';
 
-/** One way in which workloads prove what they are. */
+/** A way in which workloads prove their identity. */
 export interface WorkloadScheme {
+  /** Name of the scheme. */
   readonly scheme: WorkloadSchemeName;
-  /** What its trust roots are called in decisions; never a URL. */
+  /** Name of its trust roots in decision records; never a URL. */
   readonly issuerClass: string;
-  /** Every issuer that it takes tokens of. No two schemes of a host may share one. */
+  /** Every issuer whose tokens it accepts. No two schemes of a host may share one. */
   readonly issuers: readonly string[];
-  /** Undefined when the request presents nothing of this scheme's. */
+  /** Returns the asserted identity; undefined when the request has none of this scheme. */
   recognize(presented: Presented): Unverified | undefined;
 }
 
+/** The credentials of a request. */
 export interface Presented {
+  /** The request. */
   readonly request: RequestHead;
+  /** The credential of the `Authorization` header, if any. */
   readonly credential: Credential | undefined;
-  /** The credential taken apart, when it is a token. */
+  /** The parsed credential, when it is a token. */
   readonly jwt: Jwt | undefined;
 }
 
-/** An identity that is asserted, and how to verify it against the trust root of its scheme. */
+/** An asserted identity, not yet verified against the trust root of its scheme. */
 export interface Unverified {
-  /** @throws {TokenFault} */
+  /**
+   * Verifies the identity at `now`, in milliseconds since the epoch.
+   *
+   * @throws {TokenFault} when it is invalid or the trust root is unavailable
+   */
   verify(now: number): Promise<VerifiedIdentity> | VerifiedIdentity;
 }
 
+/** A verified identity, not yet resolved to a principal. */
 export interface VerifiedIdentity {
+  /** The scheme that verified it. */
   readonly scheme: WorkloadSchemeName;
+  /** The subject, in the form of the scheme. */
   readonly subject: string;
+  /** The trust root. */
   readonly issuer: string;
-  /** Undefined for a certificate, which is made for whoever it is shown to. */
+  /** The audiences. Undefined for a certificate, which has none. */
   readonly audiences: readonly string[] | undefined;
-  /** Milliseconds since the epoch. */
+  /** Expiry in milliseconds since the epoch. */
   readonly expiresAt: number;
-  /** Set when the identity is the connection's own certificate. */
+  /** Set when the identity is the certificate of the connection: its SHA-256 in base64url. */
   readonly certificateThumbprint?: string | undefined;
 }

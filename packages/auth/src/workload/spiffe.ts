@@ -5,16 +5,19 @@ import type { KeySource } from '../jwt/key-set.ts';
 import { requireSignature, TokenFault } from '../jwt/signature.ts';
 import type { WorkloadScheme } from './scheme.ts';
 
+/** A parsed SPIFFE ID of a workload. */
 export interface SpiffeId {
+  /** The trust domain. */
   readonly trustDomain: string;
-  /** With its leading slash. */
+  /** The path, with its leading slash. */
   readonly path: string;
 }
 
 /**
- * Reads a SPIFFE ID by the letter of its standard, which is narrower than a URI's: no port, query, fragment or percent-encoding.
- * An ID without a path names a trust domain, which is no workload.
+ * Parses a SPIFFE ID by the grammar of its standard, which is narrower than a URI's: no port, query, fragment or
+ * percent-encoding.
  *
+ * @returns undefined for another text, and for an ID without a path, which names a trust domain and no workload
  * @example
  * parseSpiffeId('spiffe://acme.example/billing'); // { trustDomain: 'acme.example', path: '/billing' }
  * @see SPIFFE-ID, section 2
@@ -27,19 +30,25 @@ export function parseSpiffeId(text: string): SpiffeId | undefined {
 
 const SPIFFE_ID = /^spiffe:\/\/([a-z0-9._-]+)((?:\/[A-Za-z0-9._-]+)+)$/;
 
+/** Options of `jwtSvid`. */
 export interface JwtSvidOptions {
-  /** Each trust domain with the keys of its bundle: they vouch for no other. */
-  readonly trustDomains: readonly { readonly name: string; readonly keys: KeySource }[];
-  /** Default `spiffe`. */
+  /** Each trust domain with the keys of its bundle. The keys are valid for that trust domain only. */
+  readonly trustDomains: readonly {
+    /** Name of the trust domain. */
+    readonly name: string;
+    /** Keys of its bundle. */
+    readonly keys: KeySource;
+  }[];
+  /** Name of the trust roots in decision records. Default `spiffe`. */
   readonly issuerClass?: string;
-  /** How far in the future `exp` may be. Default an hour. */
+  /** Longest lifetime of a token in seconds, from `iat`, or from now without `iat`. Default 3600. */
   readonly maxLifetimeSeconds?: number;
 }
 
 /**
- * JWT-SVIDs: tokens whose subject is a SPIFFE ID.
+ * Makes the scheme of JWT-SVIDs: tokens whose subject is a SPIFFE ID.
  *
- * @throws {TypeError} for a trust domain that is none
+ * @throws {TypeError} when `trustDomains` is empty or has an invalid name
  * @example
  * const scheme = jwtSvid({ trustDomains: [{ name: 'acme.example', keys: localKeys(bundle) }] });
  * @see JWT-SVID, sections 2 to 4
@@ -50,7 +59,7 @@ export function jwtSvid({
   maxLifetimeSeconds = 3600,
 }: JwtSvidOptions): WorkloadScheme {
   const keysOf = new Map(trustDomains.map(({ name, keys }) => [checkedTrustDomain(name), keys]));
-  if (keysOf.size === 0) throw new TypeError('jwtSvid: give at least one trust domain.');
+  if (keysOf.size === 0) throw new TypeError('jwtSvid: trustDomains must not be empty. Pass at least one.');
   return {
     scheme: 'spiffe',
     issuerClass,
@@ -63,7 +72,7 @@ export function jwtSvid({
           const trustDomain = parseSpiffeId(subject)?.trustDomain;
           const keys = trustDomain === undefined ? undefined : keysOf.get(trustDomain);
           if (trustDomain === undefined || keys === undefined) {
-            throw new TokenFault('unverified', 'Its trust domain is not one that this host trusts.');
+            throw new TokenFault('unverified', 'This host does not trust its trust domain.');
           }
           await requireSignature(jwt, keys, { algorithms: SVID_ALGORITHMS, types: ['jwt', 'jose', undefined] });
           const times = { now, clockSkewSeconds: 60, maxLifetimeSeconds, issuedAtOptional: true };
@@ -89,8 +98,14 @@ const SVID_ALGORITHMS: readonly Algorithm[] = [
   'PS512',
 ];
 
-/** @throws {TypeError} */
+/**
+ * Returns a valid trust domain.
+ *
+ * @throws {TypeError} for another text
+ */
 export function checkedTrustDomain(name: string): string {
   if (/^[a-z0-9._-]{1,255}$/.test(name)) return name;
-  throw new TypeError('A trust domain has 1 to 255 lower-case letters, digits, dots, hyphens and underscores.');
+  throw new TypeError(
+    'trustDomains[].name must be 1 to 255 lower-case letters, digits, dots, hyphens and underscores.',
+  );
 }

@@ -7,29 +7,39 @@ import { requireSignature } from '../jwt/signature.ts';
 import type { WorkloadSchemeName } from './identity.ts';
 import type { WorkloadScheme } from './scheme.ts';
 
+/** Options of `cloudSubject` and `oauthClient`. */
 export interface TokenSchemeOptions {
-  /** Issuers by their exact `iss`; with their keys, or to be fetched from what they publish. */
-  readonly issuers: readonly { readonly issuer: string; readonly keys?: KeySource; readonly jwksUri?: string }[];
-  /** Needed unless every issuer comes with `keys`. */
+  /** Issuers by their exact `iss`. Without `keys` the published keys are fetched, from `jwksUri` when it is set. */
+  readonly issuers: readonly {
+    /** URL of the issuer, the exact `iss`. */
+    readonly issuer: string;
+    /** Its public keys. Default: the keys that it publishes. */
+    readonly keys?: KeySource;
+    /** URL of its keys. Default: `jwks_uri` of its metadata. */
+    readonly jwksUri?: string;
+  }[];
+  /** Fetches metadata and keys. Required unless every issuer has `keys`. */
   readonly fetch?: KeyFetch;
-  /** Milliseconds since the epoch. */
+  /** Milliseconds since the epoch, e.g. `Date.now`. */
   readonly now: () => number;
+  /** Accepted signature algorithms. Default RS256, PS256, ES256, EdDSA and Ed25519. */
   readonly algorithms?: readonly Algorithm[];
-  /** What decisions call these issuers. Default the name of the scheme. */
+  /** Name of the issuers in decision records. Default: the name of the scheme. */
   readonly issuerClass?: string;
-  /** From `iat` to `exp`. Default an hour. */
+  /** Longest lifetime of a token, from `iat` to `exp`, in seconds. Default 3600. */
   readonly maxLifetimeSeconds?: number;
-  /** Default 60. */
+  /** Accepted clock difference in seconds. Default 60. */
   readonly clockSkewSeconds?: number;
 }
 
 /**
- * Tokens by which a cloud or a CI system says which of its workloads calls, e.g. GitHub Actions or a Kubernetes cluster. The subject
- * is `sub`.
+ * Makes the scheme of tokens in which a cloud or a CI system names the calling workload, e.g. GitHub Actions or a
+ * Kubernetes cluster. The subject is `sub`.
  *
- * @throws {TypeError} for an issuer that cannot be right
+ * @throws {TypeError} when `issuers` is empty, or an issuer is not an https URL or has no keys
  * @example
- * const scheme = cloudSubject({ issuers: [{ issuer: 'https://token.actions.githubusercontent.com' }], fetch, now: Date.now });
+ * const issuers = [{ issuer: 'https://token.actions.githubusercontent.com' }];
+ * const scheme = cloudSubject({ issuers, fetch, now: Date.now });
  * @see Interface: Workload identity object, scheme `cloud-subject`
  */
 export function cloudSubject(options: TokenSchemeOptions): WorkloadScheme {
@@ -37,9 +47,10 @@ export function cloudSubject(options: TokenSchemeOptions): WorkloadScheme {
 }
 
 /**
- * Access tokens that an authorization server gave a client for itself. The subject is `client_id`.
+ * Makes the scheme of access tokens that an authorization server issued to a client for itself. The subject is
+ * `client_id`.
  *
- * @throws {TypeError} for an issuer that cannot be right
+ * @throws {TypeError} when `issuers` is empty, or an issuer is not an https URL or has no keys
  * @example
  * const scheme = oauthClient({ issuers: [{ issuer: 'https://auth.example.com' }], fetch, now: Date.now });
  * @see Interface: Workload identity object, scheme `oauth-client`; RFC 9068
@@ -57,7 +68,7 @@ function tokenScheme(
   const { algorithms = DEFAULT_ALGORITHMS, issuerClass = scheme, maxLifetimeSeconds = 3600 } = options;
   const { fetch, now, clockSkewSeconds = 60 } = options;
   const keysOf = new Map(options.issuers.map((entry) => [entry.issuer, keysFor(scheme, entry, fetch, now)]));
-  if (keysOf.size === 0) throw new TypeError(`${scheme}: give at least one issuer.`);
+  if (keysOf.size === 0) throw new TypeError(`${scheme}: issuers must not be empty. Pass at least one.`);
   return {
     scheme,
     issuerClass,
@@ -84,8 +95,9 @@ function keysFor(
   fetch: KeyFetch | undefined,
   now: () => number,
 ): KeySource {
-  if (!isKeyUrl(issuer)) throw new TypeError(`${scheme}: an issuer must be an https URL without query or fragment.`);
+  if (!isKeyUrl(issuer))
+    throw new TypeError(`${scheme}: issuers[].issuer must be an https URL without query or fragment.`);
   if (keys !== undefined) return keys;
-  if (fetch === undefined) throw new TypeError(`${scheme}: give the keys of ${issuer}, or fetch.`);
+  if (fetch === undefined) throw new TypeError(`${scheme}: issuer ${issuer} has no keys. Pass its keys, or fetch.`);
   return remoteKeys({ issuer, jwksUri, fetch, now });
 }

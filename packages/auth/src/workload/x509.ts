@@ -5,30 +5,38 @@ import { type CertificateFacts, readCertificate } from '../mtls/x509.ts';
 import type { WorkloadScheme } from './scheme.ts';
 import { checkedTrustDomain, parseSpiffeId } from './spiffe.ts';
 
-/** Certificates of authorities, as PEM text or DER bytes. */
+/** CA certificates, as PEM text or DER bytes. */
 export type Authorities = readonly (string | Uint8Array)[];
 
+/** A trust domain with its authorities. */
 export interface X509TrustDomain {
+  /** Name of the trust domain. */
   readonly name: string;
+  /** The authorities of its bundle. */
   readonly authorities: Authorities;
-  /** Issuers in between, for clients whose chain does not reach the host: terminators and some releases of Node drop it. */
+  /**
+   * Intermediates, for clients whose chain does not reach the host: terminators and some releases of Node drop it.
+   * Default: none.
+   */
   readonly intermediates?: Authorities;
 }
 
+/** Options of `x509Svid`. */
 export interface X509SvidOptions {
-  /** Finds the certificate of a request's client, as `clientCertificates` of `@svc/auth/mtls` does. */
+  /** Finds the client certificate of a request, e.g. `clientCertificates()` of `@svc/auth/mtls`. */
   readonly certificateOf: CertificateOf;
-  /** Each trust domain with the authorities of its bundle: they vouch for no other. */
+  /** Each trust domain with its authorities. They are valid for that trust domain only. */
   readonly trustDomains: readonly X509TrustDomain[];
-  /** Default `spiffe`. */
+  /** Name of the trust roots in decision records. Default `spiffe`. */
   readonly issuerClass?: string;
 }
 
 /**
- * X.509-SVIDs: client certificates whose one URI is a SPIFFE ID, verified up to the authorities of that ID's own trust domain. A
- * certificate that a trusted terminator forwards comes without its chain, so name what is in between.
+ * Makes the scheme of X.509-SVIDs: client certificates whose single URI is a SPIFFE ID, verified up to the authorities
+ * of that ID's trust domain. A forwarded certificate comes without its chain, so name the intermediates behind a
+ * terminator.
  *
- * @throws {TypeError} for a trust domain or an authority that is none
+ * @throws {TypeError} when `trustDomains` is empty, has an invalid name, or has an invalid certificate
  * @example
  * const scheme = x509Svid({ certificateOf, trustDomains: [{ name: 'acme.example', authorities: [pem] }] });
  * @see X509-SVID, sections 2 to 5
@@ -40,7 +48,7 @@ export function x509Svid({ certificateOf, trustDomains, issuerClass = 'spiffe' }
       chainVerifier(authorities, intermediates),
     ]),
   );
-  if (verifiers.size === 0) throw new TypeError('x509Svid: give at least one trust domain.');
+  if (verifiers.size === 0) throw new TypeError('x509Svid: trustDomains must not be empty. Pass at least one.');
   return certificateScheme('spiffe', issuerClass, certificateOf, {
     isMine: ({ uris }) => uris.some((uri) => uri.startsWith('spiffe://')),
     identityIn({ uris, isAuthority, keyUsage }) {
@@ -54,20 +62,25 @@ export function x509Svid({ certificateOf, trustDomains, issuerClass = 'spiffe' }
   });
 }
 
+/** Options of `mtlsSan`. */
 export interface MtlsSanOptions {
+  /** Finds the client certificate of a request, e.g. `clientCertificates()` of `@svc/auth/mtls`. */
   readonly certificateOf: CertificateOf;
+  /** The trusted authorities. */
   readonly authorities: Authorities;
+  /** Intermediates, for clients whose chain does not reach the host. Default: none. */
   readonly intermediates?: Authorities;
-  /** What the trust root is called in identity records. */
+  /** Name of the trust root in identity records. */
   readonly issuer: string;
-  /** Default `mtls-san`. */
+  /** Name of the trust root in decision records. Default `mtls-san`. */
   readonly issuerClass?: string;
 }
 
 /**
- * Client certificates by their one DNS name, verified up to given authorities.
+ * Makes the scheme of client certificates that are identified by their single DNS name, verified up to given
+ * authorities.
  *
- * @throws {TypeError} for an authority that is none
+ * @throws {TypeError} when `authorities` is empty or an entry is not a CA certificate
  * @example
  * const scheme = mtlsSan({ certificateOf, authorities: [pem], issuer: 'urn:acme:machine-ca' });
  * @see Interface: Workload identity object, scheme `mtls-san`
@@ -79,7 +92,7 @@ export function mtlsSan(options: MtlsSanOptions): WorkloadScheme {
     isMine: ({ uris, dnsNames }) => dnsNames.length > 0 && !uris.some((uri) => uri.startsWith('spiffe://')),
     identityIn({ dnsNames, isAuthority }) {
       const [name, ...others] = dnsNames;
-      // A wildcard names no workload, and of two names neither is the one.
+      // A wildcard names no single workload, and two names are ambiguous.
       if (name === undefined || others.length > 0 || isAuthority || !DNS_NAME.test(name)) return undefined;
       return { subject: name.toLowerCase(), issuer, verifier };
     },
@@ -95,7 +108,7 @@ interface Found {
   readonly verifier: ChainVerifier;
 }
 
-/** A certificate is the identity only of a request that presents nothing else: beside a token it is what the token is bound to. */
+/** A certificate is the identity only in a request without a credential. Beside a token it is the key of the token. */
 function certificateScheme(
   scheme: 'spiffe' | 'mtls-san',
   issuerClass: string,
@@ -121,7 +134,7 @@ function certificateScheme(
           if (found === undefined || !found.verifier.verifies(der, certificate.issuers, now)) {
             throw new TokenFault(
               'unverified',
-              'Its certificate does not lead to an authority that this host trusts for it.',
+              'Its certificate does not chain to an authority that this host trusts for it.',
             );
           }
           const { subject, issuer } = found;
