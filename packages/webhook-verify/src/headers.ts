@@ -1,11 +1,12 @@
 import { WebhookVerificationError } from './errors.ts';
 
 /**
- * The two spellings of the delivery headers: A is `SVC-…`, B the older `X-svc-…`. A sender of both gives them the same values.
+ * The prefix of a family of delivery headers, without its hyphen. `SVC` names the `SVC-…` headers, which major 2 sends; `X-svc` the
+ * older `X-svc-…` headers, which major 1 sends. A host that sends both families gives them the same values.
  *
  * @see Interface: Webhook delivery rules, Delivery headers
  */
-export type HeaderFamily = 'A' | 'B';
+export type HeaderFamily = 'SVC' | 'X-svc';
 
 /** Headers as the platforms hand them over. `headersDistinct` of Node is the form that has not lost a repeat. */
 export type HeaderSource =
@@ -24,12 +25,12 @@ export interface DeliveryHeaders {
 }
 
 export const HEADER_NAMES: Readonly<Record<HeaderFamily, Readonly<Record<keyof DeliveryHeaders, string>>>> = {
-  A: namesOf('SVC-'),
-  B: namesOf('X-svc-'),
+  SVC: namesOf('SVC'),
+  'X-svc': namesOf('X-svc'),
 };
 
 /**
- * Reads the headers of family A, of family B, or of both when they agree.
+ * Reads the `SVC-` headers, the `X-svc-` headers, or both when they agree.
  *
  * @throws {WebhookVerificationError} `missing_header`, `repeated_header`, `header_mismatch`
  * @throws {TypeError} for no headers at all
@@ -47,7 +48,7 @@ export function readDeliveryHeaders(source: HeaderSource): DeliveryHeaders {
 
 type Values = readonly (string | undefined)[];
 
-/** Family B's value of a field stands this many places behind family A's. */
+/** The number of fields. The `X-svc-` value of a field stands this many places after the `SVC-` value. */
 const FIELDS = 5;
 
 function required(values: Values, field: number): string {
@@ -57,9 +58,9 @@ function required(values: Values, field: number): string {
 }
 
 function agreed(values: Values, field: number): string | undefined {
-  const a = values[field];
-  const b = values[field + FIELDS];
-  if (a === undefined || b === undefined || a === b) return a ?? b;
+  const svc = values[field];
+  const xSvc = values[field + FIELDS];
+  if (svc === undefined || xSvc === undefined || svc === xSvc) return svc ?? xSvc;
   throw new WebhookVerificationError('header_mismatch', { header: nameOf(field) });
 }
 
@@ -125,19 +126,19 @@ function isIterable(
   return Symbol.iterator in source;
 }
 
-const NAMES_A = Object.values(HEADER_NAMES.A);
-const readBoth = headerReader([...NAMES_A, ...Object.values(HEADER_NAMES.B)]);
+const SVC_NAMES = Object.values(HEADER_NAMES.SVC);
+const readBoth = headerReader([...SVC_NAMES, ...Object.values(HEADER_NAMES['X-svc'])]);
 
 function nameOf(field: number): string {
-  return NAMES_A[field] ?? '';
+  return SVC_NAMES[field] ?? '';
 }
 
-function namesOf(prefix: string): Readonly<Record<keyof DeliveryHeaders, string>> {
+function namesOf(family: HeaderFamily): Readonly<Record<keyof DeliveryHeaders, string>> {
   return {
-    webhookId: `${prefix}Webhook-Id`,
-    eventType: `${prefix}Event-Type`,
-    timestamp: `${prefix}Timestamp`,
-    signature: `${prefix}Signature`,
-    algorithm: `${prefix}Signature-Algorithm`,
+    webhookId: `${family}-Webhook-Id`,
+    eventType: `${family}-Event-Type`,
+    timestamp: `${family}-Timestamp`,
+    signature: `${family}-Signature`,
+    algorithm: `${family}-Signature-Algorithm`,
   };
 }

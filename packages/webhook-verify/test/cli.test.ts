@@ -192,7 +192,7 @@ describe('sign', () => {
   });
 
   test('as JSON, for one family, at a moment', async () => {
-    const { out } = await run(['sign', '--format', 'json', '--family', 'B', '--timestamp', '1700000001'], {
+    const { out } = await run(['sign', '--format', 'json', '--family', 'X-svc', '--timestamp', '1700000001'], {
       stdin: body,
     });
     const headers = JSON.parse(out);
@@ -331,8 +331,8 @@ describe('wrong use ends with 2 and says what there is', () => {
     [['verify', '--headers', '/nonexistent'], /needed together/],
     [['verify', '--at', 'noon'], /--at must be/],
     [['verify', '--secret-file', '/nonexistent'], /secret file/],
-    [['sign', '--family', 'C'], /A, B or both/],
-    [['sign', '--family', 'constructor'], /A, B or both/],
+    [['sign', '--family', 'C'], /SVC, X-svc or both/],
+    [['sign', '--family', 'constructor'], /SVC, X-svc or both/],
     [['sign', '--format', 'xml'], /format/],
     [['sign', '--timestamp', '-1'], /timestamp/],
     [['sign', '--secret', 'a', '--secret', 'b'], /one secret/],

@@ -42,7 +42,7 @@ export default async function suite() {
     webhookId: 'whk_1',
     eventType: 'run.completed',
     timestamp: signed.now,
-    families: ['A'],
+    families: ['SVC'],
   });
   check('what is signed', JSON.stringify(Object.entries(made)), JSON.stringify(signed.headers));
 

@@ -124,7 +124,7 @@ describe(covers('webhooks.signature.standard-opt-in'), () => {
     webhookId: 'w',
     eventType: 'run.completed',
     timestamp: seconds(),
-    families: ['A', 'B'],
+    families: ['SVC', 'X-svc'],
   });
   const standard = signStandard({ body, secret, id: 'msg_1', timestamp: seconds() });
 

@@ -6,7 +6,7 @@ const secret = 'a secret of the tests';
 const now = () => 1_700_000_000_000;
 
 describe('the test kit', () => {
-  test.each([[['A'] as const], [['B'] as const], [['A', 'B'] as const]])(
+  test.each([[['SVC'] as const], [['X-svc'] as const], [['SVC', 'X-svc'] as const]])(
     'makes a delivery of families %j',
     (families) => {
       const { body, headers } = testDelivery({

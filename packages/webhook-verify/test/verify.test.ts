@@ -18,7 +18,7 @@ const [good] = deliveryVectors;
 const secret = good?.secrets[0] ?? '';
 const body = good?.body.toString() ?? '';
 
-function signed(families: readonly HeaderFamily[] = ['A', 'B'], over: { body?: string; secret?: string } = {}) {
+function signed(families: readonly HeaderFamily[] = ['SVC', 'X-svc'], over: { body?: string; secret?: string } = {}) {
   const input = { body, secret, webhookId: 'whk_1', eventType: 'run.completed', timestamp: NOW, ...over };
   return signDelivery({ ...input, families });
 }
@@ -134,7 +134,7 @@ describe(covers('webhooks.verify.constant-time'), () => {
       tried.push(index);
       return index === place ? digest : '0'.repeat(64);
     });
-    const headers = { ...signed(['A']), 'SVC-Signature': `sha256=${digest}` };
+    const headers = { ...signed(['SVC']), 'SVC-Signature': `sha256=${digest}` };
     expect(verifySignature(body, headers, { secrets, now: NOW * 1000, toleranceSeconds: 300 }).timestamp).toBe(NOW);
     expect(tried).toEqual([0, 1, 2]);
   });
@@ -146,7 +146,7 @@ describe('a well-signed body that is not a delivery', () => {
   });
 
   test('verifySignature vouches for the bytes, and refuses the content when it is read', () => {
-    const signedDelivery = webhook.verifySignature('{', signed(['A'], { body: '{' }));
+    const signedDelivery = webhook.verifySignature('{', signed(['SVC'], { body: '{' }));
     expect(signedDelivery).toMatchObject({ webhookId: 'whk_1', timestamp: NOW });
     expect(outcomeOf(() => signedDelivery.read())).toBe('malformed_body');
     expect(webhook.verifySignature(body, signed()).read()).toEqual(webhook.verify(body, signed()));
@@ -167,7 +167,7 @@ describe('the delivery', () => {
 
   test('has a workspace only when the sender names one', () => {
     const text = JSON.stringify({ ...JSON.parse(body), workspaceId: undefined });
-    expect(webhook.verify(text, signed(['A'], { body: text }))).not.toHaveProperty('workspaceId');
+    expect(webhook.verify(text, signed(['SVC'], { body: text }))).not.toHaveProperty('workspaceId');
   });
 
   test('of another subscription is refused by a receiver that knows its own', () => {
@@ -204,19 +204,19 @@ describe(
   ),
   () => {
     test('what is signed is what another program gives', () => {
-      expect(signed(['A'])).toEqual(Object.fromEntries(good?.headers ?? []));
+      expect(signed(['SVC'])).toEqual(Object.fromEntries(good?.headers ?? []));
     });
 
     test('both families say the same', () => {
-      const headers = signed(['A', 'B']);
+      const headers = signed(['SVC', 'X-svc']);
       for (const field of ['webhookId', 'eventType', 'timestamp', 'signature', 'algorithm'] as const) {
-        expect(headers[HEADER_NAMES.A[field]]).toBe(headers[HEADER_NAMES.B[field]]);
+        expect(headers[HEADER_NAMES.SVC[field]]).toBe(headers[HEADER_NAMES['X-svc'][field]]);
       }
       expect(Object.keys(headers)).toHaveLength(10);
     });
 
     test.each([1.5, -1, Number.NaN, 2 ** 53, '1700000000'])('the timestamp %s is not signed', (timestamp) => {
-      const input = { body, secret, webhookId: 'w', eventType: 't', families: ['A'] as const };
+      const input = { body, secret, webhookId: 'w', eventType: 't', families: ['SVC'] as const };
       expect(() => signDelivery({ ...input, timestamp: timestamp as number })).toThrow(TypeError);
     });
 

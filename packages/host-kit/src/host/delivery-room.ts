@@ -54,7 +54,7 @@ export function deliveryRoom(ground: Ground, formats: PushFormats): DeliveryRoom
 const DAY_MS = 86_400_000;
 const USER_AGENT = `svc-webhook-dispatcher/${VERSION}`;
 
-/** During the overlap and on a host of major 1 both families are sent; a host of major 2 alone sends its own. */
+/** A host that serves major 1 sends both header families; a host of major 2 alone sends the `SVC-` headers. */
 function familiesOf({ majors }: Served): readonly HeaderFamily[] {
-  return majors.has(1) ? ['A', 'B'] : ['A'];
+  return majors.has(1) ? ['SVC', 'X-svc'] : ['SVC'];
 }

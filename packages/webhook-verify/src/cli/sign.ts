@@ -13,7 +13,7 @@ ${SECRET_HELP}
   --webhook-id ID      the subscription's id (default whk_test)
   --event-type TYPE    default: event.type of the body
   --timestamp SECONDS  Unix time of signing (default now)
-  --family A|B|both    SVC-… headers, X-svc-… headers, or both (default both)
+  --family FAMILY      SVC for the SVC-… headers, X-svc for the X-svc-… headers, or both (default both)
   --format FORMAT      lines, json, or curl (default lines)
   --url URL            where the curl command posts to (default http://localhost:8788/)
 
@@ -21,9 +21,9 @@ Exit code: 0 signed, 2 wrong use.
 `;
 
 const FAMILIES: ReadonlyMap<string, readonly HeaderFamily[]> = new Map([
-  ['A', ['A']],
-  ['B', ['B']],
-  ['both', ['A', 'B']],
+  ['SVC', ['SVC']],
+  ['X-svc', ['X-svc']],
+  ['both', ['SVC', 'X-svc']],
 ]);
 
 /** @returns the exit code */
@@ -43,7 +43,7 @@ export async function signCommand(args: readonly string[], terminal: Terminal): 
   });
   if (positionals.length > 1) throw new UsageError('sign takes one BODY-FILE.');
   const families = FAMILIES.get(values.family);
-  if (families === undefined) throw new UsageError('--family must be A, B or both.');
+  if (families === undefined) throw new UsageError('--family must be SVC, X-svc or both.');
   const format = FORMATS.get(values.format);
   if (format === undefined) throw new UsageError(`--format must be one of ${[...FORMATS.keys()].join(', ')}.`);
   const timestamp = values.timestamp ?? String(Math.floor(terminal.now() / 1000));
@@ -97,5 +97,5 @@ function typeIn(body: Uint8Array): string {
   } catch {
     // Said below.
   }
-  throw new UsageError(`The body has no event.type for ${HEADER_NAMES.A.eventType}; pass --event-type TYPE.`);
+  throw new UsageError(`The body has no event.type for ${HEADER_NAMES.SVC.eventType}; pass --event-type TYPE.`);
 }

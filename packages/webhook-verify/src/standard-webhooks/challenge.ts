@@ -49,23 +49,20 @@ function challengeIn(content: unknown): string | undefined {
   return challenge;
 }
 
-const readClaims = headerReader([
-  HEADER_NAMES.A.webhookId,
-  HEADER_NAMES.B.webhookId,
-  HEADER_NAMES.A.eventType,
-  HEADER_NAMES.B.eventType,
-]);
+const { SVC, 'X-svc': X_SVC } = HEADER_NAMES;
+
+const readClaims = headerReader([SVC.webhookId, X_SVC.webhookId, SVC.eventType, X_SVC.eventType]);
 
 /** The host's own headers come along with the three; they must agree with each other and with the body. */
 function claimsOf(headers: HeaderSource): { webhookId: string; eventType: string | undefined } {
-  const [idA, idB, typeA, typeB] = readClaims(headers);
-  if (idA !== undefined && idB !== undefined && idA !== idB) throw mismatch(HEADER_NAMES.A.webhookId);
-  if (typeA !== undefined && typeB !== undefined && typeA !== typeB) throw mismatch(HEADER_NAMES.A.eventType);
-  const webhookId = idA ?? idB;
+  const [id, oldId, type, oldType] = readClaims(headers);
+  if (id !== undefined && oldId !== undefined && id !== oldId) throw mismatch(SVC.webhookId);
+  if (type !== undefined && oldType !== undefined && type !== oldType) throw mismatch(SVC.eventType);
+  const webhookId = id ?? oldId;
   if (webhookId === undefined) {
-    throw new WebhookVerificationError('missing_header', { header: HEADER_NAMES.A.webhookId });
+    throw new WebhookVerificationError('missing_header', { header: SVC.webhookId });
   }
-  return { webhookId, eventType: typeA ?? typeB };
+  return { webhookId, eventType: type ?? oldType };
 }
 
 function mismatch(header: string): WebhookVerificationError {

@@ -39,7 +39,7 @@ export function testDelivery(options: TestDeliveryOptions): TestDelivery {
     sequence = 1,
     workspaceId,
     now = Date.now,
-    families = ['A', 'B'],
+    families = ['SVC', 'X-svc'],
   } = options;
   const at = now();
   const event = {
