@@ -26,15 +26,15 @@ export type EgressErrorCode =
   | 'protocol_error';
 
 const MESSAGES: Readonly<Record<EgressErrorCode, string>> = {
-  url_rejected: 'The URL may not be called.',
-  destination_unavailable: 'The destination could not be called.',
-  tls_failed: 'The certificate of the destination was not accepted.',
-  timeout: 'The deadline passed before the answer was complete.',
+  url_rejected: 'The URL is not allowed. Use a public https URL.',
+  destination_unavailable: 'The destination is not available. Check its name, its address and its port.',
+  tls_failed: 'The TLS certificate of the destination is not trusted. It must be valid for the host name.',
+  timeout: 'The deadline passed before the response was complete.',
   aborted: 'The call was aborted.',
-  response_too_large: 'The answer is longer than it may be.',
-  response_encoded: 'The answer is compressed, and nobody asked for that.',
-  redirect_refused: 'The answer is a redirect, and it is not followed.',
-  protocol_error: 'The destination did not answer as HTTP/1.1 says.',
+  response_too_large: 'The response exceeds the size limit.',
+  response_encoded: 'The response has a content encoding that the request did not accept.',
+  redirect_refused: 'The response is a redirect, which is not followed. Use the final URL.',
+  protocol_error: 'The destination did not respond with valid HTTP/1.1.',
 };
 
 /**

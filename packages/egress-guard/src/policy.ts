@@ -41,8 +41,9 @@ export interface EgressPolicy extends DeniedNames {
 export function egressPolicy(options: EgressPolicyOptions = {}): EgressPolicy {
   const unknown = Object.keys(options).find((name) => !OPTIONS.has(name));
   // A switch that is spelt wrongly must not look as if it were set.
-  if (unknown !== undefined)
-    throw new TypeError(`There is no option ${unknown}; there are ${[...OPTIONS].join(', ')}.`);
+  if (unknown !== undefined) {
+    throw new TypeError(`${unknown}: is not an option of egressPolicy. Use ${[...OPTIONS].join(', ')}.`);
+  }
   const names = (options.denyNames ?? []).map(requiredName);
   return {
     loopbackPorts: loopbackPorts(options.allowLoopback ?? false),
@@ -77,20 +78,24 @@ function loopbackPorts(option: boolean | readonly number[]): EgressPolicy['loopb
 
 function portSet(option: string, ports: readonly number[]): ReadonlySet<number> {
   for (const port of ports) {
-    if (!Number.isInteger(port) || port < 1 || port > 65_535) throw new TypeError(`${option}: ${port} is not a port.`);
+    if (!Number.isInteger(port) || port < 1 || port > 65_535) {
+      throw new TypeError(`${option}: ${port} is not a port. Pass whole numbers from 1 to 65535.`);
+    }
   }
   return new Set(ports);
 }
 
 function translation(value: string): EgressPolicy['translated'] {
   if (value === 'deny' || value === 'judge') return value;
-  throw new TypeError(`translated: "${value}" is neither deny nor judge.`);
+  throw new TypeError(`translated: "${value}" is neither deny nor judge. Leave it out for deny.`);
 }
 
 function requiredCidr(option: string, text: string): Cidr {
   const cidr = parseCidr(text);
   if (cidr === undefined) {
-    throw new TypeError(`${option}: "${text}" is not a block of addresses such as 10.0.0.0/8 or fd00::/8.`);
+    throw new TypeError(
+      `${option}: "${text}" is not a block of addresses. Pass a network such as 10.0.0.0/8 or fd00::/8.`,
+    );
   }
   return cidr;
 }
@@ -100,7 +105,7 @@ function requiredName(text: string): string {
   const isSuffix = text.startsWith('*.');
   const name = canonicalName(isSuffix ? text.slice(2) : text);
   if (name === undefined || !/^[a-z0-9_.-]+$/.test(name)) {
-    throw new TypeError(`denyNames: "${text}" is not a host name, nor *. and one.`);
+    throw new TypeError(`denyNames: "${text}" is not a host name. Pass a name, or *. and a name.`);
   }
   return isSuffix ? `.${name}` : name;
 }

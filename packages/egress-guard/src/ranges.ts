@@ -65,6 +65,6 @@ function byFirstByte(length: 4 | 16, rows: readonly RegistryRow[]): Range[][] {
 
 function requiredCidr(text: string): Cidr {
   const cidr = parseCidr(text);
-  if (cidr === undefined) throw new Error(`${text} is not a block of addresses.`);
+  if (cidr === undefined) throw new Error(`Registry row "${text}": is not a block of addresses.`);
   return cidr;
 }

@@ -11,9 +11,9 @@ export function rawBody(body: unknown): Uint8Array | string {
   if (body instanceof ArrayBuffer) return new Uint8Array(body);
   if (ArrayBuffer.isView(body)) return new Uint8Array(body.buffer, body.byteOffset, body.byteLength);
   throw new TypeError(
-    'The body must be the raw bytes or text of the request, not a parsed object: the signature covers the bytes. ' +
+    'body: must be the raw bytes or text of the request, not a parsed object. ' +
       'Express: express.raw({ type: "application/json" }) on this route; Fastify: a buffer content-type parser; ' +
-      'Next.js, Hono, Workers: await request.arrayBuffer() before anything else reads it.',
+      'Next.js, Hono, Workers: await request.arrayBuffer() first.',
   );
 }
 

@@ -17,21 +17,18 @@ export type WebhookVerificationErrorCode = keyof DetailsByCode;
 /** The status that a receiver answers with, and the sentence that tells its developer what to look at. */
 const CODES: Readonly<Record<WebhookVerificationErrorCode, readonly [status: 400 | 401, message: string]>> = {
   missing_header: [400, 'A signature header is missing. Pass all headers of the request, unfiltered.'],
-  repeated_header: [
-    400,
-    'A signature header is there twice with different values. Look for a proxy that adds headers.',
-  ],
+  repeated_header: [400, 'A signature header is repeated with different values. Look for a proxy that adds headers.'],
   header_mismatch: [400, 'The SVC- and X-svc- headers disagree. Look for a proxy that rewrites one of the two.'],
-  webhook_id_mismatch: [401, 'The delivery names another subscription than the one that this receiver expects.'],
-  malformed_timestamp: [400, 'The timestamp header is not a Unix time in whole seconds.'],
-  timestamp_out_of_range: [401, 'Signed too long ago or too far ahead. Check the clock of this machine (NTP).'],
-  unknown_algorithm: [400, 'The signature algorithm is not v1, the only one that this version knows.'],
-  malformed_signature: [400, 'The signature header is not of the form that the algorithm has.'],
+  webhook_id_mismatch: [401, 'The delivery is of another subscription. Compare its id with the option webhookId.'],
+  malformed_timestamp: [400, 'The timestamp header is not Unix time in whole seconds. Check the sender.'],
+  timestamp_out_of_range: [401, 'The signing time is too far from now. Check the clock of this machine (NTP).'],
+  unknown_algorithm: [400, 'The signature algorithm is not v1, the only one supported. Check the sender.'],
+  malformed_signature: [400, 'The signature header does not have the form of its algorithm. Check the sender.'],
   signature_mismatch: [
     401,
-    'No secret gives this signature. Is it the secret of this subscription, and is the body passed as the bytes received, before any JSON parsing?',
+    'No secret gives this signature. Pass the secret of this subscription and the body as received, before any JSON parsing.',
   ],
-  malformed_body: [400, 'The signature is right, but the body is not a delivery.'],
+  malformed_body: [400, 'The body is signed, but it is not a delivery. See details.problem.'],
   event_type_mismatch: [400, 'The event-type header differs from the signed body. Look for a proxy that rewrites it.'],
 };
 

@@ -78,7 +78,7 @@ export function headerReader(names: readonly string[]): (source: HeaderSource) =
 
   return (source) => {
     if (typeof source !== 'object' || source === null) {
-      throw new TypeError('The headers must be a Headers object, a record of headers or a list of pairs.');
+      throw new TypeError('headers: must be a Headers object, a record or a list of pairs. Pass request.headers.');
     }
     const values: (string | undefined)[] = new Array(names.length).fill(undefined);
     if (hasGet(source)) {

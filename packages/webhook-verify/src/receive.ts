@@ -57,7 +57,8 @@ export type Receive = (body: Uint8Array | string, headers: HeaderSource) => Prom
  */
 export function receive(options: ReceiveOptions): Receive {
   const verifier = verifierOf(options);
-  if (typeof options.onDelivery !== 'function') throw new TypeError('onDelivery must be a function.');
+  if (typeof options.onDelivery !== 'function')
+    throw new TypeError('onDelivery: must be a function. Pass the handler of a delivery.');
 
   return async (body, headers) => {
     const verification = verifier.safeVerify(body, headers);
@@ -100,7 +101,7 @@ export function receive(options: ReceiveOptions): Receive {
 
 function verifierOf({ secret, verifier, ...options }: ReceiveOptions): Verifier {
   if ((secret === undefined) === (verifier === undefined)) {
-    throw new TypeError('Pass either secret or verifier. Is the environment variable of the secret set?');
+    throw new TypeError('secret: must be set unless verifier is, and never beside it. Set its environment variable.');
   }
   return verifier ?? new Webhook(secret ?? '', options);
 }

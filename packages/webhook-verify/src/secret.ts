@@ -19,12 +19,10 @@ export function secretFingerprint(secret: string): string {
 /** Any text that a host may have issued; the messages never repeat it. */
 export function checkedSecret(secret: unknown): string {
   if (typeof secret !== 'string' || secret === '') {
-    throw new TypeError('The webhook secret must be a non-empty string. Is its environment variable set?');
+    throw new TypeError('secret: must be a non-empty string. Set its environment variable.');
   }
   if (secret.trim() !== secret) {
-    throw new TypeError(
-      'The webhook secret has white space around it; pass it exactly as the registration returned it.',
-    );
+    throw new TypeError('secret: has white space around it. Pass it exactly as issued.');
   }
   return secret;
 }
@@ -32,7 +30,9 @@ export function checkedSecret(secret: unknown): string {
 /** One secret, or several while a rotation overlaps. */
 export function secretList(secrets: string | readonly string[]): readonly string[] {
   const list = typeof secrets === 'string' ? [secrets] : secrets;
-  if (!Array.isArray(list) || list.length === 0) throw new TypeError('At least one webhook secret is needed.');
+  if (!Array.isArray(list) || list.length === 0) {
+    throw new TypeError('secret: must be a string or a non-empty list. Set its environment variable.');
+  }
   return list;
 }
 

@@ -29,9 +29,10 @@ export function signDelivery(input: SignDeliveryInput): Record<string, string> {
 /** As `signDelivery`, with a secret prepared once for many deliveries. */
 export function signWith(hmac: Hmac, input: Omit<SignDeliveryInput, 'secret'>): Record<string, string> {
   const { webhookId, eventType, timestamp, families } = input;
-  if (!Number.isSafeInteger(timestamp) || timestamp < 0)
-    throw new TypeError('timestamp must be Unix time in whole seconds.');
-  if (families.length === 0) throw new TypeError('families must name at least one header family.');
+  if (!Number.isSafeInteger(timestamp) || timestamp < 0) {
+    throw new TypeError('timestamp: must be Unix time in whole seconds. Pass Math.floor(Date.now() / 1000).');
+  }
+  if (families.length === 0) throw new TypeError("families: must name at least one header family. Pass ['SVC'].");
   const signature = SIGNATURE_PREFIX + hmac(`${timestamp}.`, rawBody(input.body));
   const headers: Record<string, string> = {};
   for (const family of families) {

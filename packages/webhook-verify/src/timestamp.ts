@@ -27,5 +27,5 @@ export function requireFresh(timestamp: number, now: number, toleranceSeconds: n
 /** @throws {TypeError} for what is not a positive number of seconds */
 export function checkedTolerance(seconds: number = TOLERANCE_SECONDS): number {
   if (Number.isFinite(seconds) && seconds > 0) return seconds;
-  throw new TypeError('toleranceSeconds must be a positive number; freshness cannot be switched off.');
+  throw new TypeError('toleranceSeconds: must be a positive number. Freshness cannot be switched off.');
 }

@@ -94,7 +94,7 @@ describe('verify', () => {
       /✗ alg/,
     ],
     ['signature form', captured({ headers: { 'SVC-Signature': 'x', 'X-svc-Signature': 'x' } }), /✗ signature form/],
-    ['signature', captured({ body: '{}' }), /✗ signature {7}None of the one secret/],
+    ['signature', captured({ body: '{}' }), /✗ signature {7}The secret does not give this signature/],
     ['body', captured({ headers: { 'SVC-Event-Type': 'a.b', 'X-svc-Event-Type': 'a.b' } }), /✗ body .*event-type/],
   ])('says that the step "%s" failed', async (step, stdin, line) => {
     const { code, out } = await run(['verify'], { stdin });
@@ -141,7 +141,7 @@ describe('verify', () => {
     const digest = createHmac('sha256', Buffer.from(hex, 'hex')).update(`1700000000.${body}`).digest('hex');
     const signature = { 'SVC-Signature': `sha256=${digest}`, 'X-svc-Signature': `sha256=${digest}` };
     const { out } = await run(['verify', '--secret', hex], { stdin: captured({ headers: signature }) });
-    expect(out).toMatch(/hexadecimal decoded: the sender must use the text/);
+    expect(out).toMatch(/hexadecimal decoded; the sender must use the text/);
   });
 
   test('takes headers and body from files of their own, lines or JSON', async () => {
@@ -327,15 +327,15 @@ describe('wrong use ends with 2 and says what there is', () => {
     [['shine'], /no command "shine".*Usage/s],
     [['verify', '--colour'], /--colour/],
     [['verify', 'a', 'b'], /one FILE/],
-    [['verify', '/nonexistent'], /\/nonexistent cannot be read \(ENOENT\)/],
-    [['verify', '--headers', '/nonexistent'], /needed together/],
-    [['verify', '--at', 'noon'], /--at must be/],
-    [['verify', '--secret-file', '/nonexistent'], /secret file/],
+    [['verify', '/nonexistent'], /\/nonexistent: cannot be read \(ENOENT\)/],
+    [['verify', '--headers', '/nonexistent'], /--headers, --body: one is missing/],
+    [['verify', '--at', 'noon'], /--at: must be/],
+    [['verify', '--secret-file', '/nonexistent'], /--secret-file: /],
     [['sign', '--family', 'C'], /SVC, X-svc or both/],
     [['sign', '--family', 'constructor'], /SVC, X-svc or both/],
     [['sign', '--format', 'xml'], /format/],
     [['sign', '--timestamp', '-1'], /timestamp/],
-    [['sign', '--secret', 'a', '--secret', 'b'], /one secret/],
+    [['sign', '--secret', 'a', '--secret', 'b'], /the one secret to sign with/],
     [['sign'], /--event-type/],
     [['listen', '--port', '65536'], /0 to 65535/],
     [['listen', '--forward', 'ftp://x/'], /http or https/],

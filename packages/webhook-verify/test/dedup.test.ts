@@ -163,7 +163,7 @@ describe.each(STORES)(`${covers('webhooks.verify.dedup')} ($name)`, ({ open }) =
   }, 30_000);
 
   test.each([{ ttlSeconds: 0 }, { claimSeconds: -1 }, { ttlSeconds: Number.NaN }])('%j is refused', async (options) => {
-    await expect(open(options)).rejects.toThrow(/must be positive/);
+    await expect(open(options)).rejects.toThrow(/must be a positive number/);
   });
 });
 

@@ -113,8 +113,12 @@ test('a verifier of its own may ask for a challenge to be repeated', async () =>
 describe('options that are wrong are refused at once', () => {
   const onDelivery = () => {};
   test.each([
-    ['neither secret nor verifier', { onDelivery }, /either secret or verifier/],
-    ['both', { onDelivery, secret, verifier: { safeVerify: () => ({ ok: true, challenge: '' }) as const } }, /either/],
+    ['neither secret nor verifier', { onDelivery }, /^secret: must be set unless verifier is/],
+    [
+      'both',
+      { onDelivery, secret, verifier: { safeVerify: () => ({ ok: true, challenge: '' }) as const } },
+      /never beside it/,
+    ],
     ['an empty secret', { onDelivery, secret: '' }, /non-empty/],
     ['no handler', { secret } as unknown as ReceiveOptions, /onDelivery/],
     ['a tolerance of nothing', { onDelivery, secret, toleranceSeconds: -1 }, /toleranceSeconds/],

@@ -105,7 +105,7 @@ function guardRequest(
 ): void {
   const given = request.getHeader('host');
   if (given !== undefined && String(given).toLowerCase() !== hostHeaderOf(target)) {
-    request.destroy(new TypeError('The header host is set by the guard alone.'));
+    request.destroy(new TypeError('Header "host": is set by the guard. Leave it out.'));
     return;
   }
   if (!request.headersSent) request.setHeader('accept-encoding', 'identity');

@@ -60,7 +60,7 @@ async function openTcp(
   const peer = parseAddress(network.peerOf(socket) ?? '');
   if (peer !== undefined && sameAddress(peer, address)) return socket;
   socket.destroy();
-  throw new Error('The peer is not the address that was dialled.');
+  throw new Error('The peer is not the dialled address.');
 }
 
 async function secure(socket: Socket, { hostname, trust, deadline }: DialOptions): Promise<Socket> {
@@ -89,7 +89,10 @@ function ready(
   patienceMs?: number,
 ): Promise<void> {
   return new Promise((resolve, reject) => {
-    const timer = patienceMs === undefined ? undefined : setTimeout(() => settle(new Error('No answer.')), patienceMs);
+    const timer =
+      patienceMs === undefined
+        ? undefined
+        : setTimeout(() => settle(new Error(`The address did not answer within ${patienceMs} ms.`)), patienceMs);
     const settle = (error?: unknown) => {
       clearTimeout(timer);
       socket.off(event, succeed).off('error', settle).off('close', close);

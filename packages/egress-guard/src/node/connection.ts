@@ -101,7 +101,7 @@ export class Connection {
 /** The connection was closed before the request could be written to it: nothing of it has left. */
 export class ConnectionGone extends Error {
   constructor() {
-    super('The connection is gone.');
+    super('The connection was closed before the request was sent.');
     this.name = 'ConnectionGone';
   }
 }

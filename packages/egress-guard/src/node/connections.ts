@@ -33,7 +33,9 @@ export class Connections {
   constructor(options: ConnectionsOptions, now: () => number = () => performance.now()) {
     const { maxIdleMs = 4000, maxLifetimeMs = 60_000, maxRequests = 1000, maxIdle = 256 } = options;
     for (const [name, value] of Object.entries({ maxIdleMs, maxLifetimeMs, maxRequests, maxIdle })) {
-      if (!Number.isSafeInteger(value) || value < 0) throw new TypeError(`${name} must be a whole number.`);
+      if (!Number.isSafeInteger(value) || value < 0) {
+        throw new TypeError(`${name}: must be a whole number, 0 or more. Leave it out for the default.`);
+      }
     }
     this.#limits = { maxIdleMs, maxLifetimeMs, maxRequests };
     this.#maxIdle = maxIdleMs === 0 ? 0 : maxIdle;

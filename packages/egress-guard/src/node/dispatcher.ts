@@ -3,6 +3,7 @@ import type { Duplex } from 'node:stream';
 import { Client, Dispatcher } from 'undici';
 import { EgressError } from '../errors.ts';
 import { requestTarget } from '../url.ts';
+import { ConnectionGone } from './connection.ts';
 import { Deadline } from './deadline.ts';
 import { Guard, type GuardOptions } from './guard.ts';
 
@@ -48,7 +49,7 @@ class GuardedDispatcher extends Dispatcher {
     const guarded = new GuardedHandler(handler, maxBytes, deadline, () => this.#settled(guarded));
     this.#running.add(guarded);
     const started = this.#isClosed
-      ? Promise.reject(new Error('The dispatcher is closed.'))
+      ? Promise.reject(new Error('The dispatcher is closed. Create another one.'))
       : this.#start(options, guarded, deadline);
     started.catch((error: unknown) => guarded.fail(asError(error)));
     return true;
@@ -86,7 +87,9 @@ class GuardedDispatcher extends Dispatcher {
 
   async #start(options: Dispatcher.DispatchOptions, handler: GuardedHandler, deadline: Deadline): Promise<void> {
     const { origin, path } = options;
-    if (origin === undefined || !path.startsWith('/')) throw new TypeError('A request needs an origin and a path.');
+    if (origin === undefined || !path.startsWith('/')) {
+      throw new TypeError('path: must begin with a slash, after an origin. Pass an absolute URL.');
+    }
     const url = this.#guard.check(new URL(String(origin)).origin + path);
     const headers = withoutReserved(options.headers);
     const socket = await this.#guard.open(url, deadline);
@@ -95,7 +98,7 @@ class GuardedDispatcher extends Dispatcher {
       connect: (_options, callback) => {
         const first = !isTaken;
         isTaken = true;
-        queueMicrotask(() => (first ? callback(null, socket) : callback(new Error('The connection is gone.'), null)));
+        queueMicrotask(() => (first ? callback(null, socket) : callback(new ConnectionGone(), null)));
       },
       allowH2: false,
       pipelining: 1,
@@ -241,7 +244,7 @@ const RESERVED =
 function withoutReserved(headers: Dispatcher.DispatchOptions['headers']): string[] {
   const list: string[] = [];
   for (const [name, value] of pairsOf(headers)) {
-    if (/^host$/i.test(name)) throw new TypeError('The header host is set by the guard alone.');
+    if (/^host$/i.test(name)) throw new TypeError('Header "host": is set by the guard. Leave it out.');
     if (!RESERVED.test(name)) list.push(name, value);
   }
   return list;
@@ -256,7 +259,8 @@ function pairsOf(headers: Dispatcher.DispatchOptions['headers']): [string, strin
   }
   const entries: Iterable<unknown> = Symbol.iterator in headers ? headers : Object.entries(headers);
   return [...entries].flatMap((entry): [string, string][] => {
-    if (!Array.isArray(entry)) throw new TypeError('Headers must be pairs.');
+    if (!Array.isArray(entry))
+      throw new TypeError('headers: must be pairs of a name and a value. Pass a record or a list of pairs.');
     return [entry[1]]
       .flat()
       .flatMap((value): [string, string][] => (value === undefined ? [] : [[String(entry[0]), String(value)]]));

@@ -34,7 +34,7 @@ export class StaleConnection extends Error {
   readonly isUnsent: boolean;
 
   constructor(cause: unknown, isUnsent: boolean) {
-    super('The connection was closed before an answer began.', { cause });
+    super('The connection was closed before the response began.', { cause });
     this.name = 'StaleConnection';
     this.isUnsent = isUnsent;
   }
@@ -99,7 +99,8 @@ class Reading implements Dispatcher.DispatchHandler {
   onResponseStart(controller: Dispatcher.DispatchController, status: number, headers: IncomingHttpHeaders): void {
     if (status < 200) {
       this.#informational += 1;
-      if (this.#informational > MAX_INFORMATIONAL) controller.abort(new Error('Too many informational answers.'));
+      if (this.#informational > MAX_INFORMATIONAL)
+        controller.abort(new Error('The server sent too many informational responses.'));
       return;
     }
     this.#status = status;
@@ -136,7 +137,7 @@ class Reading implements Dispatcher.DispatchHandler {
   #overflow(controller: Dispatcher.DispatchController): void {
     if (this.#rules.whenLonger === 'leave') this.#succeed(false);
     else this.fail(new EgressError('response_too_large', 'response-bytes'));
-    controller.abort(new Error('The answer is longer than its limit.'));
+    controller.abort(new Error('The response exceeds the size limit.'));
   }
 
   #settle(): boolean {

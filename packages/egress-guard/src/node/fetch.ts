@@ -107,8 +107,11 @@ const IDEMPOTENT: ReadonlySet<string> = new Set(['GET', 'PUT', 'DELETE', 'HEAD',
 const BODILESS: ReadonlySet<string> = new Set(['GET', 'HEAD']);
 
 function firstStep(url: string, { method = 'GET', headers = {}, body }: FetchInit): Step {
-  if (!METHODS.has(method)) throw new TypeError(`The method must be one of ${[...METHODS].join(', ')}.`);
-  if (body !== undefined && BODILESS.has(method)) throw new TypeError(`A ${method} request has no body.`);
+  if (!METHODS.has(method))
+    throw new TypeError(`method: must be one of ${[...METHODS].join(', ')}. Leave it out for GET.`);
+  if (body !== undefined && BODILESS.has(method)) {
+    throw new TypeError(`body: a ${method} request must not have one. Leave it out, or use another method.`);
+  }
   checkRequestHeaders(headers);
   return { url, method, headers, body: typeof body === 'string' ? new TextEncoder().encode(body) : body };
 }

@@ -5,11 +5,18 @@
  */
 export function checkRequestHeaders(headers: Readonly<Record<string, string>>): void {
   for (const name in headers) {
-    if (RESERVED.test(name)) throw new TypeError(`The header ${name} is set by the guard alone.`);
+    if (RESERVED.test(name)) throw new TypeError(`Header "${name}": is set by the guard. Leave it out.`);
     const value = headers[name];
-    if (!TOKEN.test(name)) throw new TypeError('The name of a header is not a token of RFC 9110.');
-    if (typeof value !== 'string' || !VALUE.test(value))
-      throw new TypeError(`The header ${name} has a value that is none.`);
+    if (!TOKEN.test(name)) {
+      throw new TypeError(
+        `Header ${JSON.stringify(name)}: the name must be a token of RFC 9110. Use letters, digits and -.`,
+      );
+    }
+    if (typeof value !== 'string' || !VALUE.test(value)) {
+      throw new TypeError(
+        `Header "${name}": the value must be a string of Latin-1 characters. Remove control characters.`,
+      );
+    }
   }
 }
 

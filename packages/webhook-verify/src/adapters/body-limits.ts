@@ -13,7 +13,9 @@ export interface BodyLimits {
  */
 export function bodyLimits({ maxBodyBytes = 1_048_576, bodyTimeoutMs = 10_000 }: BodyLimits): Required<BodyLimits> {
   for (const [name, value] of Object.entries({ maxBodyBytes, bodyTimeoutMs })) {
-    if (!Number.isSafeInteger(value) || value < 1) throw new TypeError(`${name} must be a positive integer.`);
+    if (!Number.isSafeInteger(value) || value < 1) {
+      throw new TypeError(`${name}: must be a positive integer. Leave it out for the default.`);
+    }
   }
   return { maxBodyBytes, bodyTimeoutMs };
 }

@@ -19,7 +19,7 @@ export function toFetchHandler(options: FetchReceiverOptions): (request: Request
     if (request.method !== 'POST') return new Response(null, { status: 405, headers: { allow: 'POST' } });
     if (request.bodyUsed) {
       throw new TypeError(
-        'The body of the request was read before the webhook receiver: the signature covers its bytes.',
+        'request: its body is already read, and the signature covers its bytes. Pass the request before anything reads it.',
       );
     }
     const read = await readBody(request, limits);

@@ -30,7 +30,9 @@ export function parseHeaders(text: string): Capture['headers'] {
   try {
     value = JSON.parse(text);
   } catch {
-    throw new UsageError('The headers look like JSON, and are not.');
+    throw new UsageError(
+      '--headers: begins like JSON, but does not parse. Pass lines of "Name: value", or valid JSON.',
+    );
   }
   const pairs = Array.isArray(value) ? value : Object.entries(Object(value));
   return pairs.flatMap(([name, values]): [string, string][] =>
@@ -42,7 +44,7 @@ export function parseHeaders(text: string): Capture['headers'] {
 export async function readInput(path: string, stdin: Readable): Promise<Uint8Array> {
   if (path !== '-') {
     return readFile(path).catch((error: NodeJS.ErrnoException) => {
-      throw new UsageError(`${path} cannot be read (${error.code}).`);
+      throw new UsageError(`${path}: cannot be read (${error.code}). Pass the path of a readable file.`);
     });
   }
   const chunks: Uint8Array[] = [];
@@ -63,6 +65,8 @@ function parseHeaderLines(text: string): [string, string][] {
     const [, name, value] = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):[ \t]*(.*?)[ \t]*$/.exec(line) ?? [];
     return name === undefined || value === undefined ? [] : [[name, value]];
   });
-  if (headers.length === 0) throw new UsageError('There is no header line such as "SVC-Timestamp: 1700000000".');
+  if (headers.length === 0) {
+    throw new UsageError('headers: there is no line of the form "SVC-Timestamp: 1700000000". Pass the whole request.');
+  }
   return headers;
 }

@@ -13,17 +13,17 @@ import { paint, printable, type Terminal, UsageError } from './terminal.ts';
 
 export const LISTEN_HELP: string = `Usage: svc-webhook listen
 
-Listens for deliveries, verifies each and prints what it says. Answers 200, or 400 and 401 as a receiver would.
+Listens for deliveries, verifies each and prints its content. Answers 200, or 400 and 401 as a receiver would.
 
 Options:
 ${SECRET_HELP}
-  --standard           verifies by Standard Webhooks, and answers the verification of the endpoint
+  --standard           verifies by Standard Webhooks, and answers the endpoint verification
   --port PORT          default 8788; 0 takes a free one
-  --host ADDRESS       default 127.0.0.1; an address that others reach is your choice
-  --forward URL        passes what verified on, byte for byte with its headers, and answers with the status that comes back
+  --host ADDRESS       default 127.0.0.1; 0.0.0.0 lets other machines connect
+  --forward URL        forwards each verified delivery unchanged, and answers with the status of that response
   --quiet              one line a delivery, without its payload
 
-Ends with Ctrl-C. Exit code: 0 ended, 1 cannot listen, 2 wrong use.
+Ctrl-C stops it. Exit code: 0 stopped, 1 cannot listen, 2 wrong use.
 `;
 
 /** @returns the exit code, once it was interrupted */
@@ -40,7 +40,7 @@ export async function listenCommand(args: readonly string[], terminal: Terminal)
     },
   });
   if (!/^[0-9]{1,5}$/.test(values.port) || Number(values.port) > 65_535) {
-    throw new UsageError('--port must be 0 to 65535.');
+    throw new UsageError('--port: must be a whole number from 0 to 65535. Pass 0 for a free port.');
   }
   const forward = values.forward === undefined ? undefined : httpUrl(values.forward);
   const verifier = verifierOf(values.standard, await givenSecrets(values, terminal), { now: terminal.now });
@@ -56,7 +56,7 @@ export async function listenCommand(args: readonly string[], terminal: Terminal)
   async function answer(request: IncomingMessage): Promise<NodeAnswer> {
     if (request.method !== 'POST') return say(405, request, `${request.method} is not POST`);
     const body = await readNodeBody(request, limits);
-    if (typeof body === 'number') return say(body, request, 'the body did not come whole');
+    if (typeof body === 'number') return say(body, request, 'the body was not read to its end');
     const verification = verifier.safeVerify(body, request.headersDistinct);
     if (!verification.ok) {
       const { status, code, message } = verification.error;
@@ -78,7 +78,9 @@ export async function listenCommand(args: readonly string[], terminal: Terminal)
 
   return new Promise((resolve) => {
     server.once('error', (error: NodeJS.ErrnoException) => {
-      terminal.stderr.write(`svc-webhook: cannot listen on ${values.host}:${values.port} (${error.code}).\n`);
+      terminal.stderr.write(
+        `svc-webhook: cannot listen on ${values.host}:${values.port} (${error.code}). Pass another --port.\n`,
+      );
       resolve(1);
     });
     server.listen(Number(values.port), values.host, () => {
@@ -98,7 +100,9 @@ export async function listenCommand(args: readonly string[], terminal: Terminal)
 function verifierOf(standard: boolean, secrets: readonly string[], options: WebhookOptions): Verifier {
   if (!standard) return new Webhook(secrets, options);
   if (secrets.every(isStandardSecret)) return standardVerifier(secrets, options);
-  throw new UsageError('With --standard a secret is whsec_ followed by the base64 of 24 to 64 bytes.');
+  throw new UsageError(
+    '--standard: every secret must be whsec_ followed by the base64 of 24 to 64 bytes. Pass it exactly as issued.',
+  );
 }
 
 function describe(status: number, delivery: Delivery, quiet: boolean, terminal: Terminal): string {
@@ -112,7 +116,7 @@ function describe(status: number, delivery: Delivery, quiet: boolean, terminal: 
 function httpUrl(text: string): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || !['http:', 'https:'].includes(url.protocol)) {
-    throw new UsageError('--forward must be an http or https URL.');
+    throw new UsageError('--forward: must be an http or https URL. Pass for example http://localhost:3000/webhooks.');
   }
   return url;
 }

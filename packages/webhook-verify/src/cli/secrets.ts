@@ -18,12 +18,13 @@ export async function givenSecrets(
   const secrets = [...(values.secret ?? [])];
   for (const path of values['secret-file'] ?? []) {
     const text = await readFile(path, 'utf8').catch(() => {
-      throw new UsageError(`The secret file ${path} cannot be read.`);
+      throw new UsageError(`--secret-file: ${path} cannot be read. Pass the path of a readable file.`);
     });
     // Editors end a file with a newline, and no secret does.
     secrets.push(text.replace(/\r?\n$/, ''));
   }
   if (secrets.length === 0 && env.SVC_WEBHOOK_SECRET) secrets.push(env.SVC_WEBHOOK_SECRET);
-  if (secrets.length === 0) throw new UsageError('No secret: set SVC_WEBHOOK_SECRET, or pass --secret-file FILE.');
+  if (secrets.length === 0)
+    throw new UsageError('secret: is missing. Set SVC_WEBHOOK_SECRET, or pass --secret-file FILE.');
   return secrets;
 }

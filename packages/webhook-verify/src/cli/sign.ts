@@ -41,15 +41,19 @@ export async function signCommand(args: readonly string[], terminal: Terminal): 
       url: { type: 'string', default: 'http://localhost:8788/' },
     },
   });
-  if (positionals.length > 1) throw new UsageError('sign takes one BODY-FILE.');
+  if (positionals.length > 1)
+    throw new UsageError('BODY-FILE: is given more than once. Pass one BODY-FILE, or none for standard input.');
   const families = FAMILIES.get(values.family);
-  if (families === undefined) throw new UsageError('--family must be SVC, X-svc or both.');
+  if (families === undefined) throw new UsageError('--family: must be SVC, X-svc or both. Leave it out for both.');
   const format = FORMATS.get(values.format);
-  if (format === undefined) throw new UsageError(`--format must be one of ${[...FORMATS.keys()].join(', ')}.`);
+  if (format === undefined)
+    throw new UsageError(`--format: must be one of ${[...FORMATS.keys()].join(', ')}. Leave it out for lines.`);
   const timestamp = values.timestamp ?? String(Math.floor(terminal.now() / 1000));
-  if (!/^[0-9]{1,15}$/.test(timestamp)) throw new UsageError('--timestamp must be a whole number of seconds.');
+  if (!/^[0-9]{1,15}$/.test(timestamp)) {
+    throw new UsageError('--timestamp: must be a whole number of seconds. Leave it out for now.');
+  }
   const [secret = '', ...more] = await givenSecrets(values, terminal);
-  if (more.length > 0) throw new UsageError('sign takes one secret.');
+  if (more.length > 0) throw new UsageError('--secret: is given more than once. Pass the one secret to sign with.');
   const file = positionals[0] ?? '-';
   const body = await readInput(file, terminal.stdin);
   const headers = signDelivery({
@@ -95,7 +99,7 @@ function typeIn(body: Uint8Array): string {
     const type: unknown = JSON.parse(Buffer.from(body).toString('utf8')).event.type;
     if (typeof type === 'string' && type !== '') return type;
   } catch {
-    // Said below.
+    // Reported below.
   }
-  throw new UsageError(`The body has no event.type for ${HEADER_NAMES.SVC.eventType}; pass --event-type TYPE.`);
+  throw new UsageError(`body: has no event.type for ${HEADER_NAMES.SVC.eventType}. Pass --event-type TYPE.`);
 }

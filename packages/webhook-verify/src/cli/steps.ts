@@ -43,7 +43,7 @@ export function walkSteps(capture: Capture, rules: StepRules): Step[] {
   else attempt(steps, 'freshness', () => [true, checkAge(timestamp, rules)]);
   attempt(steps, 'algorithm', () => {
     if ((headers.algorithm ?? SIGNATURE_ALGORITHM) === SIGNATURE_ALGORITHM)
-      return [true, headers.algorithm ?? 'not stated, so v1'];
+      return [true, headers.algorithm ?? 'absent, so v1'];
     throw new WebhookVerificationError('unknown_algorithm', undefined);
   });
   const claimed = attempt(steps, 'signature form', () => [parseSignature(headers.signature), 'sha256= and 64 digits']);
@@ -58,7 +58,7 @@ export function walkSteps(capture: Capture, rules: StepRules): Step[] {
 }
 
 function checkAge(timestamp: number, { at, toleranceSeconds }: StepRules): string {
-  if (at === 'signed') return 'not judged: the moment of signing was taken for now';
+  if (at === 'signed') return 'not judged: --at signed takes the time of signing as now';
   requireFresh(timestamp, at, toleranceSeconds);
   return `${age(timestamp, at)}, within ${toleranceSeconds} s`;
 }

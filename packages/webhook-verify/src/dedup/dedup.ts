@@ -46,8 +46,8 @@ export interface DedupTimes {
 
 /** @throws {TypeError} for a time that is not positive */
 export function dedupTimes({ ttlSeconds = 259_200, claimSeconds = 300, now = Date.now }: DedupOptions): DedupTimes {
-  if (!(ttlSeconds > 0) || !(claimSeconds > 0)) {
-    throw new TypeError('ttlSeconds and claimSeconds must be positive numbers.');
+  for (const [name, value] of Object.entries({ ttlSeconds, claimSeconds })) {
+    if (!(value > 0)) throw new TypeError(`${name}: must be a positive number. Leave it out for the default.`);
   }
   return { ttlMs: ttlSeconds * 1000, claimMs: claimSeconds * 1000, now };
 }

@@ -9,7 +9,9 @@ export interface MemoryDedupOptions extends DedupOptions {
 export function memoryDedupStore(options: MemoryDedupOptions = {}): DedupStore {
   const { capacity = 100_000 } = options;
   const { ttlMs, claimMs, now } = dedupTimes(options);
-  if (!Number.isSafeInteger(capacity) || capacity < 1) throw new TypeError('capacity must be a positive integer.');
+  if (!Number.isSafeInteger(capacity) || capacity < 1) {
+    throw new TypeError('capacity: must be a positive integer. Leave it out for 100 000.');
+  }
   // A map iterates in the order of insertion, so its first entries are its oldest.
   const entries = new Map<string, { readonly token: string | undefined; readonly until: number }>();
   let claims = 0;

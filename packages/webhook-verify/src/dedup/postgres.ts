@@ -28,7 +28,9 @@ export function postgresDedupStore(client: PostgresQuery, options: PostgresDedup
   const { table = 'svc_webhook_dedup' } = options;
   // It becomes part of a statement.
   if (!/^[a-z_][a-z0-9_]{0,50}(?:\.[a-z_][a-z0-9_]{0,50})?$/.test(table)) {
-    throw new TypeError('table must be a plain lower-case name, with at most one dot.');
+    throw new TypeError(
+      'table: must be a plain lower-case name with at most one dot. Pass for example receiver.dedup.',
+    );
   }
   const index = `${table.replace(/^.*\./, '')}_until`;
   let claims = 0;

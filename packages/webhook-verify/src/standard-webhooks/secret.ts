@@ -10,7 +10,7 @@ import { checkedSecret } from '../secret.ts';
 export function prepareStandardSecret(secret: string): Hmac {
   const key = standardKey(checkedSecret(secret));
   if (key === undefined) {
-    throw new TypeError('A Standard Webhooks secret must be whsec_ followed by the base64 of 24 to 64 bytes.');
+    throw new TypeError('secret: must be whsec_ followed by the base64 of 24 to 64 bytes. Pass it exactly as issued.');
   }
   return prepareHmac(key);
 }

@@ -39,9 +39,11 @@ export function signStandardWith(
   { id, timestamp, body }: Omit<SignStandardInput, 'secret'>,
 ): Record<string, string> {
   // A dot would move the border between the id and the timestamp.
-  if (!/^[!-\-/-~]{1,256}$/.test(id)) throw new TypeError('id must be visible ASCII without a dot.');
+  if (!/^[!-\-/-~]{1,256}$/.test(id)) {
+    throw new TypeError('id: must be visible ASCII without a dot, 1 to 256 characters. Pass the id of the message.');
+  }
   if (!Number.isSafeInteger(timestamp) || timestamp < 0) {
-    throw new TypeError('timestamp must be Unix time in whole seconds.');
+    throw new TypeError('timestamp: must be Unix time in whole seconds. Pass Math.floor(Date.now() / 1000).');
   }
   const raw = rawBody(body);
   return {
