@@ -67,6 +67,7 @@ const SCHEMA = `
 
 function opened(path: string): DatabaseSync {
   const db = new DatabaseSync(path);
-  db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA busy_timeout = 5000;');
+  // The timeout comes first: switching to WAL waits for a process that opens the same file, instead of failing.
+  db.exec('PRAGMA busy_timeout = 5000; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;');
   return db;
 }
