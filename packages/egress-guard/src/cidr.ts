@@ -10,15 +10,17 @@ export interface Cidr {
 }
 
 /**
- * Reads a block written as `address/bits`. The address has the plain form that `parseAddress` accepts, and no bit is set behind the
- * prefix.
+ * Reads a block written as `address/bits`. The address has the plain form that `parseAddress` accepts, and no bit is
+ * set behind the prefix.
  *
- * Two readers must agree on the block, because a block that is read wrongly denies nothing: `ipaddr.js` computes the network address,
- * and its bytes must be the bytes that `parseAddress` gives to the judge. So its other forms (octal, hexadecimal and short numbers,
- * zones) are refused, and so is `::192.0.2.1/128`, which it takes for a mapped address.
+ * Two readers must agree on the block, because a block that is read wrongly denies nothing: `ipaddr.js` computes the
+ * network address, and its bytes must be the bytes that `parseAddress` gives to the judge. So its other forms (octal,
+ * hexadecimal and short numbers, zones) are refused, and so is `::192.0.2.1/128`, which it takes for a mapped address.
  *
  * @returns the block; undefined for any other text
  * @example
+ * import { inCidr, parseAddress, parseCidr } from '@svc/egress-guard';
+ *
  * const block = parseCidr('10.0.0.0/8');
  * const address = parseAddress('10.1.2.3');
  * if (block !== undefined && address !== undefined) console.log(inCidr(address, block)); // true
@@ -36,9 +38,15 @@ export function parseCidr(text: string): Cidr | undefined {
 }
 
 /**
- * Whether an address lies in the block. An address of the other family does not; a mapped IPv4 address counts as IPv6 here.
+ * Whether an address lies in a block. An address of the other family does not; a mapped IPv4 address counts as IPv6
+ * here.
  *
- * @see parseCidr for an example
+ * @example
+ * import { inCidr, parseAddress, parseCidr } from '@svc/egress-guard';
+ *
+ * const block = parseCidr('fd00::/8');
+ * const address = parseAddress('fd00::1');
+ * if (block !== undefined && address !== undefined) console.log(inCidr(address, block)); // true
  */
 export function inCidr(address: Address, { base, bits }: Cidr): boolean {
   if (address.length !== base.length) return false;

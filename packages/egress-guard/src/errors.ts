@@ -1,18 +1,18 @@
 import type { UrlRejection } from './rejection.ts';
 
 /**
- * Why a call did not come about.
+ * The cause of a failed call.
  *
  * | code | |
  * |---|---|
- * | `url_rejected` | the URL itself may not be called; `rejection` says which rule it broke |
- * | `destination_unavailable` | its name or address cannot be called: it does not resolve, resolves to what is denied, or nobody answers |
- * | `tls_failed` | the certificate is not one for this host |
- * | `timeout`, `aborted` | the deadline, or the caller's signal, ended it |
- * | `response_too_large` | the answer went over its limit |
- * | `response_encoded` | the answer is compressed although nobody asked for that |
- * | `redirect_refused` | the answer is a redirect, or one too many |
- * | `protocol_error` | the answer was no HTTP, or broke off |
+ * | `url_rejected` | the URL itself is not allowed; `rejection` names the rule that it broke |
+ * | `destination_unavailable` | the name does not resolve, an address is denied, or no address accepts a connection |
+ * | `tls_failed` | the certificate is not valid for the host name |
+ * | `timeout`, `aborted` | the deadline, or the caller's signal, ended the call |
+ * | `response_too_large` | the response exceeds its size limit |
+ * | `response_encoded` | the response has a content encoding that the request did not accept |
+ * | `redirect_refused` | the response is a redirect that is not followed, or one redirect too many |
+ * | `protocol_error` | the response is not valid HTTP/1.1, or it broke off |
  */
 export type EgressErrorCode =
   | 'url_rejected'
@@ -38,14 +38,30 @@ const MESSAGES: Readonly<Record<EgressErrorCode, string>> = {
 };
 
 /**
- * What a guarded call throws. Code and message may be shown to whoever chose the URL: a denied address and a name that does not
- * resolve look the same. `reason` and `cause` are for the operator's log alone, since they tell what of the inside a name pointed at.
+ * The error of a guarded call. Code and message may be shown to the author of the URL: a denied address and a name that
+ * does not resolve look the same. `reason` and `cause` are only for the operator's log, because they reveal the kind of
+ * an internal address.
+ *
+ * @example
+ * import { EgressError, egressPolicy } from '@svc/egress-guard';
+ * import { guardedFetch } from '@svc/egress-guard/fetch';
+ *
+ * const safeFetch = guardedFetch({ policy: egressPolicy() });
+ * try {
+ *   await safeFetch('https://169.254.169.254/');
+ * } catch (error) {
+ *   if (EgressError.is(error)) console.log(error.code, error.rejection); // url_rejected host_not_allowed
+ * }
  */
 export class EgressError extends Error {
+  /** The cause of the failure. */
   readonly code: EgressErrorCode;
-  /** Which rule the URL broke, for `url_rejected`. */
+  /** The rule that the URL broke, for `url_rejected`; undefined for other codes. */
   readonly rejection: UrlRejection | undefined;
-  /** For logs: a range such as `link-local`, or a stage such as `dns`. Not enumerable, so that serialising the error does not show it. */
+  /**
+   * For logs: a range such as `link-local`, or a stage such as `dns`. Not enumerable, so that a serialised error omits
+   * it.
+   */
   declare readonly reason: string;
 
   constructor(code: EgressErrorCode, reason: string, options: { rejection?: UrlRejection; cause?: unknown } = {}) {
@@ -58,7 +74,7 @@ export class EgressError extends Error {
     Object.defineProperty(this, BRAND, { value: true });
   }
 
-  /** Recognises the class across bundled copies, where `instanceof` does not. */
+  /** Recognises an error of this class from any bundled copy of the package, where `instanceof` fails. */
   static is(value: unknown): value is EgressError {
     return typeof value === 'object' && value !== null && BRAND in value;
   }

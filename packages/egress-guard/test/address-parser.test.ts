@@ -26,7 +26,10 @@ const group = fc
   .tuple(fc.oneof(fc.constant(0), fc.nat(0xffff)), fc.integer({ min: 1, max: 4 }))
   .map(([value, width]) => value.toString(16).padStart(width, '0'));
 
-/** Every spelling of RFC 4291, 2.2: full, compressed at any run of zeros, with an IPv4 address at the end, in any letter case. */
+/**
+ * Every spelling of RFC 4291, 2.2: full, compressed at any run of zeros, with an IPv4 address at the end, in any letter
+ * case.
+ */
 const ipv6 = fc
   .tuple(
     fc.array(group, { minLength: 8, maxLength: 8 }),

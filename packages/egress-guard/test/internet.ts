@@ -24,8 +24,8 @@ export interface Place {
 }
 
 /**
- * A public internet on loopback: 9.9.9.n is 127.0.0.n, names resolve to what a test says, and everything is counted. The guard under
- * test sees public addresses and real sockets.
+ * A public internet on loopback: 9.9.9.n is 127.0.0.n, names resolve to what a test says, and everything is counted.
+ * The guard under test sees public addresses and real sockets.
  */
 export class Internet {
   /** What each name resolves to; a function is asked each time. */

@@ -1,6 +1,6 @@
 /**
- * A judge of addresses that shares no code and no table with the package: numbers instead of bytes, every block looked at, the longest
- * one that fits decides.
+ * A judge of addresses that shares no code and no table with the package: numbers instead of bytes, every block looked
+ * at, the longest one that fits decides.
  */
 export function isDenied(value: bigint, width: number): boolean {
   let longest = -1;

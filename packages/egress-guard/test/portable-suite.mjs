@@ -1,4 +1,5 @@
-// Runs in every runtime against the package as it is built, so it uses nothing but the language and the Web's own types.
+// Runs in every runtime against the package as it is built, so it uses nothing but the language and the Web's own
+// types.
 import { checkAddress, checkAnswers, checkUrl, EgressError, egressPolicy, parseAddress } from '@svc/egress-guard';
 
 const DENIED = {

@@ -1,10 +1,10 @@
-/** A request body as it was received. */
+/** A request body as it was received: its text or its bytes. */
 export type RawBody = string | ArrayBuffer | ArrayBufferView;
 
 /**
- * The bytes (or text) that were signed, never copied.
+ * Returns the signed bytes or text, without a copy.
  *
- * @throws {TypeError} for a parsed object, which no longer has the bytes that were signed
+ * @throws {TypeError} for any other value; a parsed object no longer has the signed bytes
  */
 export function rawBody(body: unknown): Uint8Array | string {
   if (typeof body === 'string' || body instanceof Uint8Array) return body;
@@ -17,7 +17,7 @@ export function rawBody(body: unknown): Uint8Array | string {
   );
 }
 
-/** The body as text; undefined when its bytes are not UTF-8. */
+/** Decodes the body; undefined when its bytes are not UTF-8. */
 export function textOf(body: Uint8Array | string): string | undefined {
   if (typeof body === 'string') return body;
   try {

@@ -1,29 +1,40 @@
 import { WebhookVerificationError } from './errors.ts';
 
 /**
- * The prefix of a family of delivery headers, without its hyphen. `SVC` names the `SVC-…` headers, which major 2 sends; `X-svc` the
- * older `X-svc-…` headers, which major 1 sends. A host that sends both families gives them the same values.
+ * The prefix of a family of delivery headers, without its hyphen. `SVC` names the `SVC-…` headers, which major 2 sends;
+ * `X-svc` the older `X-svc-…` headers, which major 1 sends. A host that sends both families gives them the same values.
  *
  * @see Interface: Webhook delivery rules, Delivery headers
  */
 export type HeaderFamily = 'SVC' | 'X-svc';
 
-/** Headers as the platforms hand them over. `headersDistinct` of Node is the form that has not lost a repeat. */
+/**
+ * The headers of a request in any form: Web `Headers`, a record, or pairs. On Node pass `request.headersDistinct`,
+ * which keeps repeated headers apart; `request.headers` drops or joins them.
+ */
 export type HeaderSource =
+  /** A `Headers` object, or any other object that looks a header up by its name in any letter case. */
   | { get(name: string): string | null | undefined }
+  /** A record of headers, with a list for a repeated header. */
   | Readonly<Record<string, string | readonly string[] | undefined>>
+  /** Pairs of a name and a value, such as a `Map`. */
   | Iterable<readonly [string, string]>;
 
-/** The signature headers of one delivery, whichever family brought them. */
+/** The signature headers of one delivery, of either family. */
 export interface DeliveryHeaders {
+  /** The id of the subscription. */
   readonly webhookId: string;
+  /** The type of the event. */
   readonly eventType: string;
+  /** The time of signing in Unix seconds, as decimal digits. */
   readonly timestamp: string;
+  /** `sha256=` and 64 hexadecimal digits. */
   readonly signature: string;
-  /** Absent means `v1`. */
+  /** The signature algorithm; undefined means `v1`. */
   readonly algorithm: string | undefined;
 }
 
+/** The names of the delivery headers of each family, such as `HEADER_NAMES.SVC.signature` for `SVC-Signature`. */
 export const HEADER_NAMES: Readonly<Record<HeaderFamily, Readonly<Record<keyof DeliveryHeaders, string>>>> = {
   SVC: namesOf('SVC'),
   'X-svc': namesOf('X-svc'),
@@ -33,7 +44,7 @@ export const HEADER_NAMES: Readonly<Record<HeaderFamily, Readonly<Record<keyof D
  * Reads the `SVC-` headers, the `X-svc-` headers, or both when they agree.
  *
  * @throws {WebhookVerificationError} `missing_header`, `repeated_header`, `header_mismatch`
- * @throws {TypeError} for no headers at all
+ * @throws {TypeError} when `source` is not an object
  */
 export function readDeliveryHeaders(source: HeaderSource): DeliveryHeaders {
   const values = readBoth(source);
@@ -65,15 +76,16 @@ function agreed(values: Values, field: number): string | undefined {
 }
 
 /**
- * Reads some headers by name from whatever holds them: their values in the order of the names, undefined where there is none. The
- * work that depends on the names alone is done once.
+ * Makes a reader of some headers. The reader returns their values in the order of the names, undefined for an absent
+ * header. The names are prepared once, because a receiver reads the same headers of every request.
  *
- * @returns a function that throws a {@link WebhookVerificationError} `repeated_header` when one is there with different values
+ * @returns a reader that throws a {@link WebhookVerificationError} `repeated_header` when a header has two different
+ * values
  */
 export function headerReader(names: readonly string[]): (source: HeaderSource) => (string | undefined)[] {
   const lowerCase = names.map((name) => name.toLowerCase());
   const places = new Map([...names.entries(), ...lowerCase.entries()].map(([place, name]) => [name, place]));
-  // A name of another length needs no second look.
+  // Most headers are dismissed by the length of their name, which costs no change of letter case.
   const lengths = new Set(names.map(({ length }) => length));
 
   return (source) => {
@@ -100,7 +112,10 @@ export function headerReader(names: readonly string[]): (source: HeaderSource) =
     else put(values, place, value);
   }
 
-  /** None of these values has a comma in its grammar, so a comma is how a platform joined two headers. */
+  /**
+   * Splits a value at its commas: no grammar of these headers has one, so a comma means that a platform joined two
+   * headers.
+   */
   function put(values: (string | undefined)[], place: number, value: unknown): void {
     if (typeof value !== 'string') return;
     if (value.includes(',')) for (const part of value.split(',')) putOne(values, place, part.trim());
@@ -115,7 +130,7 @@ export function headerReader(names: readonly string[]): (source: HeaderSource) =
   }
 }
 
-/** A map tells cases apart, and headers do not, so a map is read as a list of pairs. */
+/** Excludes a `Map`, whose `get` depends on letter case. It is read as pairs instead. */
 function hasGet(source: HeaderSource): source is { get(name: string): string | null | undefined } {
   return 'get' in source && typeof source.get === 'function' && !(source instanceof Map);
 }

@@ -1,4 +1,5 @@
-// Runs in every runtime against the package as it is built, so it uses nothing but the language and the Web's own types.
+// Runs in every runtime against the package as it is built, so it uses nothing but the language and the Web's own
+// types.
 import { signDelivery, Webhook, WebhookVerificationError } from '@svc/webhook-verify';
 import { toFetchHandler } from '@svc/webhook-verify/fetch';
 import { StandardWebhook, signStandard } from '@svc/webhook-verify/standard-webhooks';

@@ -1,6 +1,6 @@
 /**
- * Writes the vectors of this folder: `node vectors/generate.mjs`. Every digest comes from the `openssl` program, so none of them
- * depends on the code that they test.
+ * Writes the vectors of this folder: `node vectors/generate.mjs`. Every digest comes from the `openssl` program, so
+ * none of them depends on the code that they test.
  */
 import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';

@@ -1,7 +1,7 @@
 /**
- * Refuses what frames the message, names its destination or steers intermediaries: those the guard writes itself.
+ * Rejects headers that frame the message, name its destination or steer intermediaries. The guard writes these itself.
  *
- * @throws {TypeError} for such a header, and for a name or value that is none
+ * @throws {TypeError} for such a header, and for an invalid name or value
  */
 export function checkRequestHeaders(headers: Readonly<Record<string, string>>): void {
   for (const name in headers) {

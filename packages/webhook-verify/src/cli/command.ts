@@ -23,7 +23,7 @@ const COMMANDS: ReadonlyMap<
 ]);
 
 /**
- * The command line: `svc-webhook verify | sign | listen`.
+ * Runs the command line: `svc-webhook verify | sign | listen`.
  *
  * @returns the exit code
  */
@@ -48,7 +48,9 @@ export async function svcWebhook([name = '', ...args]: readonly string[], termin
   }
 }
 
-/** Ours, a TypeError of an option's value, and those of `parseArgs`, which are TypeErrors too. */
+/**
+ * Recognises errors of usage: ours, and the TypeErrors of `parseArgs` and of the library for the value of an option.
+ */
 function isWrongUse(error: unknown): error is Error {
   return error instanceof UsageError || error instanceof TypeError;
 }

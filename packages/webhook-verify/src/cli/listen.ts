@@ -26,7 +26,7 @@ ${SECRET_HELP}
 Ctrl-C stops it. Exit code: 0 stopped, 1 cannot listen, 2 wrong use.
 `;
 
-/** @returns the exit code, once it was interrupted */
+/** Runs `svc-webhook listen` until it is interrupted. @returns the exit code */
 export async function listenCommand(args: readonly string[], terminal: Terminal): Promise<number> {
   const { values } = parseArgs({
     args: [...args],
@@ -108,7 +108,8 @@ function verifierOf(standard: boolean, secrets: readonly string[], options: Webh
 function describe(status: number, delivery: Delivery, quiet: boolean, terminal: Terminal): string {
   const { eventType, runId, event, webhookId } = delivery;
   const isGood = status >= 200 && status < 300;
-  const head = `${paint(terminal, isGood ? 'green' : 'yellow', `${isGood ? '✓' : '!'} ${status}`)} ${paint(terminal, 'bold', printable(eventType))}`;
+  const mark = isGood ? paint(terminal, 'green', `✓ ${status}`) : paint(terminal, 'yellow', `! ${status}`);
+  const head = `${mark} ${paint(terminal, 'bold', printable(eventType))}`;
   const line = `${head} run ${printable(runId)} sequence ${event.sequence} webhook ${printable(webhookId)}`;
   return quiet ? line : `${line}\n${printable(JSON.stringify(event, undefined, 2))}`;
 }
@@ -122,7 +123,7 @@ function httpUrl(text: string): URL {
 }
 
 const FORWARD_DEADLINE_MS = 10_000;
-/** Of the connection, not of the message. */
+/** Headers of one connection, which are not forwarded. */
 const HOP_BY_HOP = new Set([
   'connection',
   'keep-alive',
@@ -136,7 +137,7 @@ const HOP_BY_HOP = new Set([
   'expect',
 ]);
 
-/** @returns the status that came back; 502 without one, 504 when none came in time */
+/** Forwards a delivery. @returns the status of the response; 502 when the request failed, 504 after the deadline */
 function passOn(url: URL, { rawHeaders }: IncomingMessage, body: Uint8Array): Promise<number> {
   const headers: string[] = [];
   for (let index = 0; index + 1 < rawHeaders.length; index += 2) {

@@ -1,7 +1,7 @@
 import { prepareHmac } from '../hmac/node.ts';
 import { sameDigest } from '../signature.ts';
 
-/** Tries the ways in which bodies and secrets are spoiled most often, and says which one it was. */
+/** Explains a wrong signature: tries the most frequent changes of bodies and secrets, and names the one that fits. */
 export function explainMismatch(
   body: Uint8Array,
   timestamp: string,
@@ -23,7 +23,8 @@ export function explainMismatch(
     return 'The signature covers only the body. The sender must sign the timestamp, a dot and the body.';
   }
   const tried = secrets.length === 1 ? 'The secret does' : `The ${secrets.length} secrets do`;
-  return `${tried} not give this signature for these ${body.length} bytes. Pass the secret of this subscription and the body as received.`;
+  const remedy = 'Pass the secret of this subscription and the body as received.';
+  return `${tried} not give this signature for these ${body.length} bytes. ${remedy}`;
 }
 
 function changedBodies(text: string): [why: string, body: string][] {

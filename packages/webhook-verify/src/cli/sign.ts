@@ -26,7 +26,7 @@ const FAMILIES: ReadonlyMap<string, readonly HeaderFamily[]> = new Map([
   ['both', ['SVC', 'X-svc']],
 ]);
 
-/** @returns the exit code */
+/** Runs `svc-webhook sign`. @returns the exit code */
 export async function signCommand(args: readonly string[], terminal: Terminal): Promise<number> {
   const { values, positionals } = parseArgs({
     args: [...args],

@@ -10,7 +10,8 @@ export const VERIFY_HELP: string = `Usage: svc-webhook verify [FILE]
 
 Tells which verification steps of a captured delivery pass, and which one fails.
 
-FILE is the request as it was on the wire: header lines, an empty line, the body to the last byte. Default: standard input.
+FILE is the request as it was on the wire: header lines, an empty line, the body to the last byte.
+Default: standard input.
 
 Options:
 ${SECRET_HELP}
@@ -23,7 +24,7 @@ ${SECRET_HELP}
 Exit code: 0 authentic and fresh, 1 not, 2 wrong use.
 `;
 
-/** @returns the exit code */
+/** Runs `svc-webhook verify`. @returns the exit code */
 export async function verifyCommand(args: readonly string[], terminal: Terminal): Promise<number> {
   const { values, positionals } = parseArgs({
     args: [...args],
@@ -73,7 +74,8 @@ const SIGNS = { passed: ['✓', 'green'], failed: ['✗', 'red'], 'not reached':
 function report(steps: readonly Step[], terminal: Terminal): string {
   const lines = steps.map(({ name, outcome, note }) => {
     const [sign, colour] = SIGNS[outcome];
-    return `${paint(terminal, colour, sign)} ${name.padEnd(15)} ${printable(outcome === 'not reached' ? 'not reached' : note)}`;
+    const text = outcome === 'not reached' ? outcome : note;
+    return `${paint(terminal, colour, sign)} ${name.padEnd(15)} ${printable(text)}`;
   });
   const failed = steps.find(({ outcome }) => outcome === 'failed');
   const verdict =

@@ -5,7 +5,7 @@ import { checkedSecret } from '../secret.ts';
 /**
  * Prepares a Standard Webhooks secret: `whsec_` and the base64 of 24 to 64 bytes, which are the key.
  *
- * @throws {TypeError} for any other form; the message does not repeat the secret
+ * @throws {TypeError} when the secret has another form; the message does not repeat it
  */
 export function prepareStandardSecret(secret: string): Hmac {
   const key = standardKey(checkedSecret(secret));
@@ -15,7 +15,14 @@ export function prepareStandardSecret(secret: string): Hmac {
   return prepareHmac(key);
 }
 
-/** Whether a text has the form of a Standard Webhooks secret. */
+/**
+ * Whether a text has the form of a Standard Webhooks secret: `whsec_` and the base64 of 24 to 64 bytes.
+ *
+ * @example
+ * import { isStandardSecret } from '@svc/webhook-verify/standard-webhooks';
+ *
+ * console.log(isStandardSecret('0123456789abcdef')); // false
+ */
 export function isStandardSecret(secret: string): boolean {
   return standardKey(secret) !== undefined;
 }

@@ -2,19 +2,25 @@ import type { WebhookVerificationErrorCode } from '../index.ts';
 import { HEADER_NAMES, signDelivery, TOLERANCE_SECONDS } from '../index.ts';
 import { type TestDelivery, type TestDeliveryOptions, testDelivery } from './test-delivery.ts';
 
+/** A delivery that a receiver must reject. */
 export interface InvalidDelivery extends TestDelivery {
-  /** What is wrong with it, in words. */
+  /** The defect in words, for the title of a test. */
   readonly why: string;
-  /** What a receiver must refuse it with. */
+  /** The code of the expected rejection. */
   readonly code: WebhookVerificationErrorCode;
 }
 
 /**
- * One delivery for every way of being wrong, for a subscriber's own tests: none of them may reach its handler.
+ * Makes one delivery for each defect, for the tests of a subscriber: none of them may reach its handler.
  *
+ * @throws {TypeError} when the secret is invalid
  * @example
- * for (const { why, ...request } of invalidDeliveries({ secret })) {
- *   test(why, async () => expect((await handler(new Request(url, request))).ok).toBe(false));
+ * import { receive } from '@svc/webhook-verify/receive';
+ * import { invalidDeliveries } from '@svc/webhook-verify/testing';
+ *
+ * const handle = receive({ secret: 'a secret', onDelivery: () => console.log('never') });
+ * for (const { why, body, headers } of invalidDeliveries({ secret: 'a secret' })) {
+ *   console.log(why, (await handle(body, headers)).status); // 400 or 401
  * }
  */
 export function invalidDeliveries(options: TestDeliveryOptions): InvalidDelivery[] {
@@ -58,7 +64,7 @@ function without(delivery: TestDelivery, ...names: readonly string[]): TestDeliv
   return { ...delivery, headers: Object.fromEntries(kept) };
 }
 
-/** In every family that is there. */
+/** Replaces a header in each family that the delivery has. */
 function replaced(delivery: TestDelivery, field: keyof typeof SVC, value: string): TestDelivery {
   const names = [SVC[field], X_SVC[field]].filter((name) => name in delivery.headers);
   return { ...delivery, headers: { ...delivery.headers, ...Object.fromEntries(names.map((name) => [name, value])) } };
