@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import { covers } from '@svc/tools/covers';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { type GuardedPost, type GuardedPostOptions, guardedPost, type PostVerdict } from '../src/node/post.ts';
 import { egressPolicy } from '../src/policy.ts';
 import { Internet } from './internet.ts';
@@ -22,7 +22,7 @@ function guard(over: Partial<GuardedPostOptions> = {}): void {
   post = guardedPost({ ...internet.options(), ...over });
 }
 
-function call(url: string, timeoutMs = 2000): Promise<PostVerdict> {
+function call(url: string, timeoutMs = 20_000): Promise<PostVerdict> {
   return post({ url, headers: {}, body, timeoutMs });
 }
 
@@ -65,8 +65,7 @@ describe('a connection is kept, and serves what was validated anew', () => {
     await call(`https://hooks.example:${port}/`);
     await call(`https://hooks.example:${port}/`);
     expect(internet.dialled).toEqual(['9.9.9.1', '9.9.9.2']);
-    await pause(20);
-    expect(internet.sockets[0]?.destroyed).toBe(true);
+    await vi.waitFor(() => expect(internet.sockets[0]?.destroyed).toBe(true), { timeout: 8000 });
     expect(post.connections).toEqual({ idle: 1, busy: 0 });
   });
 
@@ -105,13 +104,13 @@ describe('a connection is kept, and serves what was validated anew', () => {
 });
 
 describe('a kept connection that cannot be trusted is not used', () => {
-  /** A server that says what it likes after its first answer. */
-  async function poisoned(poison: (socket: Socket) => void): Promise<{ port: number; requests: () => number }> {
+  /** Starts a server that hands over the socket of each request after its response. */
+  async function answering(onAnswered: (socket: Socket) => void): Promise<{ port: number; requests: () => number }> {
     let requests = 0;
     const port = await internet.secure((request, response) => {
       requests += 1;
       response.writeHead(204).end();
-      response.on('finish', () => poison(request.socket));
+      response.on('finish', () => onAnswered(request.socket));
     });
     internet.names.set('hooks.example', ['9.9.9.1']);
     guard();
@@ -127,9 +126,16 @@ describe('a kept connection that cannot be trusted is not used', () => {
     ['a line end', (socket: Socket) => socket.write('\r\n')],
     ['a byte', (socket: Socket) => socket.write('x')],
   ])('idle bytes: %s', async (_title, poison) => {
-    const { port, requests } = await poisoned(poison);
+    const served: Socket[] = [];
+    const { port, requests } = await answering((socket) => served.push(socket));
     expect(await call(`https://hooks.example:${port}/`)).toMatchObject({ status: 204 });
-    await pause(50);
+    await vi.waitFor(() => expect(served).toHaveLength(1), { timeout: 8000 });
+    const [ours] = internet.sockets;
+    const [theirs] = served;
+    if (ours === undefined || theirs === undefined) throw new Error('There is no connection.');
+    const before = ours.bytesRead;
+    poison(theirs);
+    await vi.waitFor(() => expect(ours.bytesRead).toBeGreaterThan(before), { timeout: 8000 });
     expect(await call(`https://hooks.example:${port}/`)).toMatchObject({ status: 204 });
     expect(requests()).toBe(2);
     expect(internet.dialled).toHaveLength(2);
@@ -150,7 +156,7 @@ describe('a kept connection that cannot be trusted is not used', () => {
   });
 
   test('a server that closes at once costs one more try, not the delivery', async () => {
-    const { port } = await poisoned((socket) => socket.destroy());
+    const { port } = await answering((socket) => socket.destroy());
     for (let attempt = 0; attempt < 5; attempt += 1) {
       expect(await call(`https://hooks.example:${port}/`)).toMatchObject({ status: 204 });
     }
@@ -185,7 +191,7 @@ describe('a kept connection that cannot be trusted is not used', () => {
     guard();
     const url = `https://hooks.example:${port}/`;
     expect(await call(url)).toMatchObject({ status: 204 });
-    expect(await post({ url, headers: {}, body, timeoutMs: 2000, once: true })).toMatchObject({ status: 204 });
+    expect(await post({ url, headers: {}, body, timeoutMs: 20_000, once: true })).toMatchObject({ status: 204 });
     expect([requests, internet.dialled.length]).toEqual([2, 2]);
   });
 
@@ -199,7 +205,7 @@ describe('a kept connection that cannot be trusted is not used', () => {
     internet.names.set('hooks.example', ['9.9.9.1']);
     guard();
     const url = `https://hooks.example:${port}/`;
-    const once = () => post({ url, headers: {}, body, timeoutMs: 2000, once: 'kept' });
+    const once = () => post({ url, headers: {}, body, timeoutMs: 20_000, once: 'kept' });
     expect(await once()).toMatchObject({ status: 204 });
     expect(await once()).toMatchObject({ kind: 'failed', reason: 'protocol' });
     expect(await once()).toMatchObject({ status: 204 });
@@ -221,8 +227,7 @@ describe('a kept connection that cannot be trusted is not used', () => {
     guard({ maxResponseBytes: 1000 });
     expect(await call(`https://hooks.example:${port}/`)).toMatchObject({ status: 200 });
     expect(post.connections).toEqual({ idle: 0, busy: 0 });
-    await pause(20);
-    expect(internet.open).toBe(0);
+    await internet.untilOpen(0);
   });
 });
 
@@ -254,8 +259,7 @@ describe('bounds', () => {
     const url = await server();
     await call(url);
     expect(internet.open).toBe(1);
-    await pause(3200);
-    expect(internet.open).toBe(0);
+    await internet.untilOpen(0);
   }, 10_000);
 
   test('none kept at all', async () => {
@@ -285,20 +289,19 @@ describe('bounds', () => {
     const verdicts = await Promise.all(Array.from({ length: 20 }, () => call(url)));
     expect(verdicts.every(({ kind }) => kind === 'answered')).toBe(true);
     expect(post.connections).toEqual({ idle: 3, busy: 0 });
-    await pause(30);
-    expect(internet.open).toBe(3);
+    await internet.untilOpen(3);
   });
 
   test('close ends what is kept and what is under way', async () => {
-    const port = await internet.secure(() => {});
+    const arrived = vi.fn();
+    const port = await internet.secure(arrived);
     internet.names.set('hooks.example', ['9.9.9.1']);
     guard();
     const pending = call(`https://hooks.example:${port}/`);
-    await pause(50);
+    await vi.waitFor(() => expect(arrived).toHaveBeenCalled(), { timeout: 8000 });
     post.close();
     expect(await pending).toMatchObject({ kind: 'failed', reason: 'protocol' });
-    await pause(20);
-    expect(internet.open).toBe(0);
+    await internet.untilOpen(0);
   });
 
   test.each([{ maxIdleMs: -1 }, { maxRequests: 1.5 }, { maxIdle: Number.NaN }])('%j is refused', (limits) => {

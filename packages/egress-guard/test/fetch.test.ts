@@ -270,8 +270,7 @@ describe('bounds of time', () => {
     setTimeout(() => abort.abort(), 60);
     expect(await failure(call(url, { signal: abort.signal }))).toBe('aborted: signal');
     expect(await failure(call(url, { signal: AbortSignal.abort() }))).toBe('aborted: signal');
-    await new Promise((resolve) => setTimeout(resolve, 30));
-    expect(internet.open).toBe(0);
+    await internet.untilOpen(0);
   });
 });
 

@@ -223,12 +223,14 @@ describe('the headers of the standard', () => {
   });
 
   test('whatever they hold, only our own error is thrown', () => {
-    const values = fc.oneof(fc.string({ unit: 'binary' }), fc.array(fc.string()), fc.constant('v1,'.repeat(20_000)));
+    const values = fc.oneof(fc.string({ unit: 'binary' }), fc.array(fc.string()));
+    // Once for each header: a value of this length costs as much as a hundred others.
+    const examples = Object.keys(good).map((name): [string, string] => [name, 'v1,'.repeat(20_000)]);
     fc.assert(
       fc.property(fc.constantFrom(...Object.keys(good)), values, (name, value) => {
         outcomeOf(() => new StandardWebhook(secret).verify('{}', { ...good, [name]: value }));
       }),
-      { numRuns: 1000 },
+      { numRuns: 700, examples },
     );
   });
 });

@@ -138,16 +138,19 @@ describe('whatever arrives is accepted or refused with an error of ours', () => 
       fc.string({ unit: 'binary' }),
       fc.json(),
       fc.jsonValue().map((event) => JSON.stringify({ runId: 'r', event })),
-      fc.constant(`${'['.repeat(100_000)}`),
-      fc.constant('{"__proto__":{"runId":"r"},"runId":"r","event":{"__proto__":null}}'),
     );
+    // Once each: a body of this depth costs as much as a hundred others.
+    const examples: [string][] = [
+      ['['.repeat(100_000)],
+      ['{"__proto__":{"runId":"r"},"runId":"r","event":{"__proto__":null}}'],
+    ];
     fc.assert(
       fc.property(anyBody, (received) => {
         expect(['accepted', 'malformed_body', 'event_type_mismatch']).toContain(
           outcomeOf(secret, received, signDelivery({ ...BASE, secret, body: received })),
         );
       }),
-      { numRuns: 2000 },
+      { numRuns: 1500, examples },
     );
   });
 });
