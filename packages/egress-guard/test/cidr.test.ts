@@ -61,7 +61,7 @@ describe('parseCidr', () => {
     expect(() => egressPolicy({ allowCidrs: [text] })).toThrow(/^allowCidrs: /);
   });
 
-  test('gives every block of plain texts the base and bits of a reader that shares no code', () => {
+  test('reads every block of plain text', () => {
     fc.assert(
       fc.property(
         fc.constantFrom(32, 128),
@@ -79,7 +79,7 @@ describe('parseCidr', () => {
     );
   });
 
-  test('accepts no text that the grammar of its own does not have', () => {
+  test('accepts no text outside its grammar', () => {
     const piece = fc.constantFrom(
       ...[
         '0',

@@ -61,7 +61,7 @@ function dispatcher(over: Partial<GuardedAgentsOptions>) {
   return made;
 }
 
-/** Every client that others write their calls with. */
+/** The HTTP clients that the guard supports. */
 const CLIENTS: {
   readonly name: string;
   readonly follows: boolean;
@@ -156,7 +156,7 @@ function nodeCall(
   });
 }
 
-/** The guard's own code, however deep a client has wrapped it; `refused` for an error of the client's own. */
+/** Returns the code of the guard's error, at any depth of `cause`; `refused` for an error of the client itself. */
 async function failure(promise: Promise<unknown>): Promise<string> {
   let error: unknown = await promise.then(
     () => 'nothing',
@@ -171,7 +171,7 @@ async function failure(promise: Promise<unknown>): Promise<string> {
 }
 
 describe.each(CLIENTS)('$name', ({ follows, open }) => {
-  test('calls a public host, over a connection of its own each time', async () => {
+  test('calls a public host over a new connection each time', async () => {
     const seen: unknown[] = [];
     const port = await internet.secure((request, response) => {
       seen.push([request.method, request.url, request.headers.host, request.headers['accept-encoding']]);
@@ -204,12 +204,12 @@ describe.each(CLIENTS)('$name', ({ follows, open }) => {
     expect(internet.dialled).toEqual([]);
   });
 
-  test('a certificate for another name is refused', async () => {
+  test('rejects a certificate for another name', async () => {
     const port = await internet.secure((_request, response) => response.end(), 'other');
     expect(await failure(open({})(`https://hooks.example:${port}/`))).toBe('tls_failed');
   });
 
-  test('a name that is bound anew is judged anew', async () => {
+  test('judges the addresses of a name anew for each call', async () => {
     const port = await internet.secure((_request, response) => response.end('answer'));
     const answers = [['9.9.9.1'], ['127.0.0.1']];
     internet.names.set('hooks.example', () => answers.shift() ?? []);
@@ -218,7 +218,7 @@ describe.each(CLIENTS)('$name', ({ follows, open }) => {
     expect(await failure(call(`https://hooks.example:${port}/`))).toBe('destination_unavailable');
   });
 
-  test('a redirect into the inside is judged like any other call', async () => {
+  test('rejects a redirect to an internal address', async () => {
     const port = await internet.secure((_request, response) =>
       response.writeHead(302, { location: 'https://127.0.0.1/' }).end(),
     );
@@ -228,7 +228,7 @@ describe.each(CLIENTS)('$name', ({ follows, open }) => {
     expect(internet.dialled).toEqual(['9.9.9.1']);
   });
 
-  test('a redirect to plain http is refused too', async () => {
+  test('rejects a redirect to plain http', async () => {
     const port = await internet.secure((_request, response) =>
       response.writeHead(302, { location: 'http://hooks.example/' }).end(),
     );
@@ -237,14 +237,14 @@ describe.each(CLIENTS)('$name', ({ follows, open }) => {
     else expect((await call).status).toBe(302);
   });
 
-  test('an answer over the limit is an error', async () => {
+  test('fails for a response over the limit', async () => {
     const port = await internet.secure((_request, response) => response.end(Buffer.alloc(300_000)));
     expect(await failure(open({ maxResponseBytes: 100_000 })(`https://hooks.example:${port}/`))).toBe(
       'response_too_large',
     );
   });
 
-  test('the length that a HEAD is answered with is no body', async () => {
+  test('ignores the content-length of a response to HEAD', async () => {
     const port = await internet.secure((_request, response) =>
       response.writeHead(200, { 'content-length': 300_000 }).end(),
     );
@@ -252,7 +252,7 @@ describe.each(CLIENTS)('$name', ({ follows, open }) => {
     expect(answer.status).toBe(200);
   });
 
-  test('a compressed answer is an error', async () => {
+  test('fails for a compressed response', async () => {
     const port = await internet.secure((_request, response) =>
       response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync(Buffer.alloc(1_000_000))),
     );
@@ -277,14 +277,14 @@ describe.each(CLIENTS)('$name', ({ follows, open }) => {
       },
     ],
   ];
-  test.each(SLOW)('%s ends with the deadline', async (_title, talk) => {
+  test.each(SLOW)('the deadline ends %s', async (_title, talk) => {
     const port = await internet.raw(talk);
     const call = open({ timeoutMs: 200, policy: egressPolicy({ allowLoopback: true }) })(`http://127.0.0.1:${port}/`);
     expect(await failure(call)).toMatch(/^(?:timeout|protocol_error)$/);
     await internet.untilOpen(0);
   });
 
-  test('the caller’s signal ends it, also before there is a connection', async () => {
+  test('the signal of the caller ends a call, before and after it has a connection', async () => {
     let abort = new AbortController();
     const port = await internet.raw((socket) => socket.once('data', () => abort.abort()));
     const resolver = {
@@ -306,7 +306,7 @@ describe.each(CLIENTS)('$name', ({ follows, open }) => {
     }
   });
 
-  test('a host header of the caller’s does not steer anything', async () => {
+  test('does not send a host header of the caller', async () => {
     const seen: unknown[] = [];
     const port = await internet.secure((request, response) => {
       seen.push(request.headers.host);
@@ -317,7 +317,7 @@ describe.each(CLIENTS)('$name', ({ follows, open }) => {
     expect(seen.filter((host) => host !== `hooks.example:${port}`)).toEqual([]);
   });
 
-  test('loopback is opened by its switch alone', async () => {
+  test('allowLoopback opens loopback, on its port only', async () => {
     const port = await internet.plain((_request, response) => response.end('local'));
     const call = open({ policy: egressPolicy({ allowLoopback: [port] }) });
     expect(await call(`http://127.0.0.1:${port}/`)).toEqual({ status: 200, text: 'local' });
@@ -325,8 +325,8 @@ describe.each(CLIENTS)('$name', ({ follows, open }) => {
   });
 });
 
-describe('an undici dispatcher ends as undici’s own do', () => {
-  test('close waits for what is under way, and takes nothing new', async () => {
+describe('an undici dispatcher ends like undici’s own dispatchers', () => {
+  test('close waits for running requests, and rejects new ones', async () => {
     const responses: ServerResponse[] = [];
     const port = await internet.secure((_request, response) => void responses.push(response));
     const guarded = dispatcher({});
@@ -342,7 +342,7 @@ describe('an undici dispatcher ends as undici’s own do', () => {
     await internet.untilOpen(0);
   });
 
-  test('destroy ends it at every stage', async () => {
+  test('destroy ends a request at every stage', async () => {
     const reached = vi.fn();
     const answering = await internet.secure(reached);
     const silent = await internet.raw((socket) => void socket.once('data', reached));
@@ -367,7 +367,7 @@ describe('an undici dispatcher ends as undici’s own do', () => {
   });
 });
 
-describe('what only an agent could be talked into', () => {
+describe('an agent rejects or ignores', () => {
   test.each([
     ['a socket of the file system', { socketPath: '/var/run/docker.sock' }],
     [
@@ -379,7 +379,7 @@ describe('what only an agent could be talked into', () => {
     ],
     ['certificates that are not checked', { rejectUnauthorized: false }],
     ['a name for TLS of the caller’s', { servername: 'other.example' }],
-    ['an address that nobody parses', { host: '127.1' }],
+    ['a short form of an address', { host: '127.1' }],
     ['an address with its zone', { host: 'fe80::1%lo' }],
     ['no host', { host: '' }],
   ])('%s', async (_title, options) => {

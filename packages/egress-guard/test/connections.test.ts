@@ -30,7 +30,7 @@ const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 const answer204 = (_request: unknown, response: { writeHead(status: number): { end(): void } }) =>
   response.writeHead(204).end();
 
-describe('a connection is kept, and serves what was validated anew', () => {
+describe('a kept connection serves only calls that were judged anew', () => {
   test(covers('webhooks.delivery.resolve-each-attempt', 'webhooks.delivery.pinned-address'), async () => {
     const port = await internet.secure(answer204);
     internet.names.set('hooks.example', ['9.9.9.1']);
@@ -43,7 +43,7 @@ describe('a connection is kept, and serves what was validated anew', () => {
     expect(post.connections).toEqual({ idle: 1, busy: 0 });
   });
 
-  test('rebinding between two deliveries: the kept connection does not excuse a denied answer', async () => {
+  test('a denied answer is denied although there is a kept connection', async () => {
     const port = await internet.secure(answer204);
     const answers = [['9.9.9.1'], ['9.9.9.1', '169.254.169.254'], ['127.0.0.1'], []];
     internet.names.set('hooks.example', () => answers.shift() ?? []);
@@ -56,7 +56,7 @@ describe('a connection is kept, and serves what was validated anew', () => {
     expect(internet.dialled).toEqual(['9.9.9.1']);
   });
 
-  test('an address that leaves the set: its connection is destroyed, and another one dialled', async () => {
+  test('destroys the connection to an address that is no longer among the answers', async () => {
     const port = await internet.secure(answer204);
     await internet.secure(answer204, 'hooks', { address: '127.0.0.2', port });
     const answers = [['9.9.9.1'], ['9.9.9.2']];
@@ -69,7 +69,7 @@ describe('a connection is kept, and serves what was validated anew', () => {
     expect(post.connections).toEqual({ idle: 1, busy: 0 });
   });
 
-  test('another name on the same address has a connection, and a certificate check, of its own', async () => {
+  test('opens a connection and checks the certificate for each name of an address', async () => {
     const seen: (string | undefined)[] = [];
     const port = await internet.secure((request, response) => {
       seen.push(request.headers.host);
@@ -84,7 +84,7 @@ describe('a connection is kept, and serves what was validated anew', () => {
     expect(internet.dialled).toEqual(['9.9.9.1', '9.9.9.1']);
   });
 
-  test('no TLS session is resumed, so a server with shared ticket keys and another certificate is found out', async () => {
+  test('resumes no TLS session, and so detects another certificate behind shared ticket keys', async () => {
     const ticketKeys = Buffer.alloc(48, 7);
     const resumed: boolean[] = [];
     const listener = (request: { socket: Socket }, response: { writeHead(status: number): { end(): void } }) => {
@@ -103,7 +103,7 @@ describe('a connection is kept, and serves what was validated anew', () => {
   });
 });
 
-describe('a kept connection that cannot be trusted is not used', () => {
+describe('a kept connection', () => {
   /** Starts a server that hands over the socket of each request after its response. */
   async function answering(onAnswered: (socket: Socket) => void): Promise<{ port: number; requests: () => number }> {
     let requests = 0;
@@ -119,13 +119,13 @@ describe('a kept connection that cannot be trusted is not used', () => {
 
   test.each([
     [
-      'a whole answer that nobody asked for',
+      'a whole response without a request',
       (socket: Socket) => socket.write('HTTP/1.1 500 Poisoned\r\ncontent-length: 0\r\n\r\n'),
     ],
-    ['the beginning of one', (socket: Socket) => socket.write('HTTP/1.1 500 Poi')],
+    ['the beginning of a response', (socket: Socket) => socket.write('HTTP/1.1 500 Poi')],
     ['a line end', (socket: Socket) => socket.write('\r\n')],
     ['a byte', (socket: Socket) => socket.write('x')],
-  ])('idle bytes: %s', async (_title, poison) => {
+  ])('is not used after unsolicited bytes: %s', async (_title, poison) => {
     const served: Socket[] = [];
     const { port, requests } = await answering((socket) => served.push(socket));
     expect(await call(`https://hooks.example:${port}/`)).toMatchObject({ status: 204 });
@@ -141,7 +141,7 @@ describe('a kept connection that cannot be trusted is not used', () => {
     expect(internet.dialled).toHaveLength(2);
   });
 
-  test('an answer and a second one in the same bytes', async () => {
+  test('is not used after two responses in the same bytes', async () => {
     let connections = 0;
     const port = await internet.raw((socket) => {
       connections += 1;
@@ -155,14 +155,14 @@ describe('a kept connection that cannot be trusted is not used', () => {
     expect(connections).toBe(2);
   });
 
-  test('a server that closes at once costs one more try, not the delivery', async () => {
+  test('is replaced when the server closes it after each response', async () => {
     const { port } = await answering((socket) => socket.destroy());
     for (let attempt = 0; attempt < 5; attempt += 1) {
       expect(await call(`https://hooks.example:${port}/`)).toMatchObject({ status: 204 });
     }
   });
 
-  test('a server that closes when it sees the next request is asked once more, and no more often', async () => {
+  test('is replaced only once when the server closes it on the next request', async () => {
     let requests = 0;
     const port = await internet.secure((request, response) => {
       requests += 1;
@@ -178,7 +178,7 @@ describe('a kept connection that cannot be trusted is not used', () => {
     expect(requests).toBe(3);
   });
 
-  test('what is to be sent once does not go over a connection that may be closed', async () => {
+  test('is not used with once: true', async () => {
     let requests = 0;
     const port = await internet.secure((request, response) => {
       requests += 1;
@@ -195,7 +195,7 @@ describe('a kept connection that cannot be trusted is not used', () => {
     expect([requests, internet.dialled.length]).toEqual([2, 2]);
   });
 
-  test('what may go over a kept connection once is not sent again when that ends without an answer', async () => {
+  test("is not replaced with once: 'kept' when the server closes it", async () => {
     let requests = 0;
     const port = await internet.secure((request, response) => {
       requests += 1;
@@ -212,7 +212,7 @@ describe('a kept connection that cannot be trusted is not used', () => {
     expect([requests, internet.dialled.length]).toEqual([3, 2]);
   });
 
-  test('connection: close is believed', async () => {
+  test('is not used after connection: close', async () => {
     const port = await internet.secure((_request, response) => response.writeHead(204, { connection: 'close' }).end());
     internet.names.set('hooks.example', ['9.9.9.1']);
     guard();
@@ -221,7 +221,7 @@ describe('a kept connection that cannot be trusted is not used', () => {
     expect(internet.dialled).toHaveLength(2);
   });
 
-  test('an answer that was left unread, or that failed, leaves no connection behind', async () => {
+  test('is not kept after an unread response', async () => {
     const port = await internet.secure((_request, response) => response.end('x'.repeat(100_000)));
     internet.names.set('hooks.example', ['9.9.9.1']);
     guard({ maxResponseBytes: 1000 });
@@ -238,14 +238,14 @@ describe('bounds', () => {
     return `https://hooks.example:${port}/`;
   }
 
-  test('requests per connection', async () => {
+  test('maxRequests limits the requests of a connection', async () => {
     guard({ maxRequests: 2 });
     const url = await server();
     for (let attempt = 0; attempt < 5; attempt += 1) await call(url);
     expect(internet.dialled).toHaveLength(3);
   });
 
-  test('lifetime', async () => {
+  test('maxLifetimeMs limits the lifetime of a connection', async () => {
     guard({ maxLifetimeMs: 60 });
     const url = await server();
     await call(url);
@@ -254,7 +254,7 @@ describe('bounds', () => {
     expect(internet.dialled).toHaveLength(2);
   });
 
-  test('idle time, after which the socket is closed without anybody asking', async () => {
+  test('maxIdleMs closes an idle socket without a further call', async () => {
     guard({ maxIdleMs: 1500 });
     const url = await server();
     await call(url);
@@ -262,7 +262,7 @@ describe('bounds', () => {
     await internet.untilOpen(0);
   }, 10_000);
 
-  test('none kept at all', async () => {
+  test('maxIdleMs: 0 keeps no connection', async () => {
     guard({ maxIdleMs: 0 });
     const url = await server();
     await call(url);
@@ -271,7 +271,7 @@ describe('bounds', () => {
     expect(post.connections).toEqual({ idle: 0, busy: 0 });
   });
 
-  test('idle connections in all: the one that rested longest goes first', async () => {
+  test('maxIdle closes the connection that has been idle longest', async () => {
     const port = await internet.plain(answer204);
     guard({ maxIdle: 2, policy: egressPolicy({ allowLoopback: true }) });
     const ports = [port, await internet.plain(answer204), await internet.plain(answer204)];
@@ -283,7 +283,7 @@ describe('bounds', () => {
     expect(internet.dialled).toHaveLength(4);
   });
 
-  test('many at once have a connection each, and what is over is closed', async () => {
+  test('concurrent calls have a connection each, and those over maxIdle are closed', async () => {
     guard({ maxIdle: 3 });
     const url = await server();
     const verdicts = await Promise.all(Array.from({ length: 20 }, () => call(url)));
@@ -292,7 +292,7 @@ describe('bounds', () => {
     await internet.untilOpen(3);
   });
 
-  test('close ends what is kept and what is under way', async () => {
+  test('close ends kept connections and running calls', async () => {
     const arrived = vi.fn();
     const port = await internet.secure(arrived);
     internet.names.set('hooks.example', ['9.9.9.1']);
@@ -304,8 +304,11 @@ describe('bounds', () => {
     await internet.untilOpen(0);
   });
 
-  test.each([{ maxIdleMs: -1 }, { maxRequests: 1.5 }, { maxIdle: Number.NaN }])('%j is refused', (limits) => {
-    post = guardedPost(internet.options());
-    expect(() => guardedPost({ ...internet.options(), ...limits })).toThrow(TypeError);
-  });
+  test.each([{ maxIdleMs: -1 }, { maxRequests: 1.5 }, { maxIdle: Number.NaN }])(
+    'throws for the options %j',
+    (limits) => {
+      post = guardedPost(internet.options());
+      expect(() => guardedPost({ ...internet.options(), ...limits })).toThrow(TypeError);
+    },
+  );
 });

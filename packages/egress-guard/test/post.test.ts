@@ -37,7 +37,7 @@ function resolving(...answers: string[]) {
 }
 
 describe(covers('webhooks.delivery.no-redirects', 'webhooks.delivery.pinned-address'), () => {
-  test('a POST arrives as it was given, and is answered', async () => {
+  test('sends path, headers and body unchanged', async () => {
     const seen: unknown[] = [];
     const port = await serve(async (request, response) => {
       const chunks: Uint8Array[] = [];
@@ -63,7 +63,7 @@ describe(covers('webhooks.delivery.no-redirects', 'webhooks.delivery.pinned-addr
     });
   });
 
-  test('a redirect is the answer, and its target is never called', async () => {
+  test('returns a redirect without calling its target', async () => {
     const called: (string | undefined)[] = [];
     const port = await serve((request, response) => {
       called.push(request.url);
@@ -79,7 +79,7 @@ describe(covers('webhooks.delivery.no-redirects', 'webhooks.delivery.pinned-addr
     expect(called).toEqual(['/']);
   });
 
-  test('Retry-After is passed on', async () => {
+  test('returns Retry-After', async () => {
     const port = await serve((_, response) => response.writeHead(503, { 'retry-after': '7' }).end());
     const verdict = await guardedPost({ policy: open })({
       url: `http://127.0.0.1:${port}/`,
@@ -109,7 +109,7 @@ describe(covers('webhooks.delivery.resolve-each-attempt', 'webhooks.delivery.sam
     expect(resolver.asked).toEqual(['hooks.example']);
   });
 
-  test('a public name that resolves to this machine is denied, even where localhost is open', async () => {
+  test('a public name that resolves to this machine is denied although localhost is open', async () => {
     const post = guardedPost({ policy: open, resolver: resolving('127.0.0.9') });
     expect(await post({ url: 'https://hooks.example/', headers: {}, body, timeoutMs: 20_000 })).toMatchObject({
       kind: 'denied',
@@ -125,7 +125,7 @@ describe(covers('webhooks.delivery.resolve-each-attempt', 'webhooks.delivery.sam
     expect(resolver.asked.length).toBe(3);
   });
 
-  test('a URL that the guard would not register is not called either', async () => {
+  test('a URL that checkUrl rejects is denied', async () => {
     const verdict = await guardedPost({ policy: egressPolicy() })({
       url: 'http://127.0.0.1/',
       headers: {},
@@ -143,7 +143,7 @@ describe('TLS', () => {
     closers.push(() => internet.close());
   });
 
-  test('a certificate for the host name, by a trusted authority, is taken, over TLS 1.2 or later and HTTP/1.1', async () => {
+  test('accepts a certificate of a trusted authority for the host name, over HTTP/1.1', async () => {
     const seen: unknown[] = [];
     const port = await internet.secure(({ socket, headers }, response) => {
       const { servername, alpnProtocol } = socket as TLSSocket & { servername: string };
@@ -169,7 +169,7 @@ describe('TLS', () => {
       ['ca.pem'],
       { minVersion: 'TLSv1.1', maxVersion: 'TLSv1.1', ciphers: 'DEFAULT@SECLEVEL=0' },
     ],
-  ] as const)('a certificate %s is refused', async (_title, host, authorities, server) => {
+  ] as const)('rejects a certificate %s', async (_title, host, authorities, server) => {
     const port = await internet.secure((_request, response) => response.end(), 'hooks', {}, { ...server });
     for (const name of ['hooks.example', 'other.example']) internet.names.set(name, ['9.9.9.1']);
     const post = guardedPost(internet.options({ ca: authorities.map((name) => fixture(name)) }));
@@ -179,7 +179,7 @@ describe('TLS', () => {
     });
   });
 
-  test('the next checked address is tried when one does not answer, and no other machine after a bad certificate', async () => {
+  test('tries the next address after a failed connection, but not after a bad certificate', async () => {
     const port = await internet.secure((_request, response) => response.end(), 'hooks', { address: '127.0.0.2' });
     await internet.secure((_request, response) => response.end(), 'other', { address: '127.0.0.3', port });
     const post = guardedPost(internet.options());
@@ -195,11 +195,11 @@ describe('TLS', () => {
     again.close();
   });
 
-  test('an address that swallows everything does not hold up the next one until the deadline', async () => {
+  test('tries the next address before the deadline when one does not answer', async () => {
     const port = await internet.secure((_request, response) => response.end(), 'hooks', { address: '127.0.0.2' });
     internet.names.set('hooks.example', ['9.9.9.1', '9.9.9.2']);
     const options = internet.options();
-    // A socket that never connects, as a network that drops packets has it.
+    // A socket that never connects, as on a network that drops packets.
     const silent = {
       ...options.network,
       connect: (address: string, to: number) =>
@@ -212,7 +212,7 @@ describe('TLS', () => {
     post.close();
   });
 
-  test('a peer that is not the address that was dialled is left at once', async () => {
+  test('closes a connection whose peer is not the dialled address', async () => {
     const port = await internet.secure((_request, response) => response.end());
     internet.names.set('hooks.example', ['9.9.9.1']);
     const options = internet.options();
@@ -225,7 +225,7 @@ describe('TLS', () => {
     expect(internet.open).toBe(0);
   });
 
-  test('a proxy of the environment is not asked', async () => {
+  test('ignores a proxy of the environment', async () => {
     let asked = 0;
     const proxy = await internet.plain((_request, response) => {
       asked += 1;
@@ -246,7 +246,7 @@ describe('TLS', () => {
 });
 
 describe('bounds', () => {
-  /** Speaks raw bytes, to do what no HTTP server would. */
+  /** Starts a server of raw bytes, which can break HTTP. */
   async function speaking(talk: (write: (text: string) => void) => NodeJS.Timeout | undefined): Promise<string> {
     const server = createTcpServer((socket) => {
       socket.on('error', () => {});
@@ -271,7 +271,7 @@ describe('bounds', () => {
       },
     ],
   ] as [string, (write: (text: string) => void) => NodeJS.Timeout | undefined][])(
-    '%s ends with the deadline',
+    'the deadline ends %s',
     async (_title, talk) => {
       const verdict = await guardedPost({ policy: open })({
         url: await speaking(talk),
@@ -283,7 +283,7 @@ describe('bounds', () => {
     },
   );
 
-  test('huge headers end the exchange', async () => {
+  test('fails for huge headers', async () => {
     const url = await speaking((write) => {
       write(`HTTP/1.1 200 OK\r\nx: ${'a'.repeat(100_000)}\r\n\r\n`);
       return undefined;
@@ -294,7 +294,7 @@ describe('bounds', () => {
     });
   });
 
-  test('a long body is left, and its status is the verdict', async () => {
+  test('returns the status of a response whose body exceeds the limit', async () => {
     const port = await serve((_, response) => response.end('x'.repeat(1_000_000)));
     const post = guardedPost({ policy: open, maxResponseBytes: 1000 });
     expect(await post({ url: `http://127.0.0.1:${port}/`, headers: {}, body, timeoutMs: 20_000 })).toMatchObject({
@@ -305,9 +305,9 @@ describe('bounds', () => {
 
   test.each([
     ['no body', '', 8, ''],
-    ['a body of just the length', 'x'.repeat(8), 8, 'x'.repeat(8)],
-    ['a body that is longer than is kept', 'x'.repeat(9), 8, undefined],
-    ['a body that nobody asked for', 'x', undefined, undefined],
+    ['a body of exactly keepBodyBytes', 'x'.repeat(8), 8, 'x'.repeat(8)],
+    ['a body longer than keepBodyBytes', 'x'.repeat(9), 8, undefined],
+    ['a body without keepBodyBytes', 'x', undefined, undefined],
   ])('%s', async (_title, text, keepBodyBytes, kept) => {
     for (const chunked of [true, false]) {
       const port = await serve((_, response) => {
@@ -324,7 +324,7 @@ describe('bounds', () => {
     }
   });
 
-  test('a resolver that never answers ends with the deadline', async () => {
+  test('the deadline ends a resolution', async () => {
     const post = guardedPost({ policy: open, resolver: { resolve: () => new Promise(() => {}) } });
     expect(await post({ url: 'https://hooks.example/', headers: {}, body, timeoutMs: 100 })).toMatchObject({
       kind: 'failed',
@@ -332,7 +332,7 @@ describe('bounds', () => {
     });
   });
 
-  test('an abort ends the attempt at once', async () => {
+  test('an abort ends the request', async () => {
     const abort = new AbortController();
     const url = await speaking(() => {
       abort.abort();
@@ -348,7 +348,7 @@ describe('bounds', () => {
     expect(verdict).toMatchObject({ kind: 'failed', reason: 'aborted' });
   });
 
-  test('nothing is left behind: neither sockets nor timers', async () => {
+  test('leaves no socket and no timer behind', async () => {
     const port = await serve((_, response) => response.end());
     const post = guardedPost({ policy: open });
     const count = () =>
@@ -364,7 +364,7 @@ describe('bounds', () => {
   });
 
   test.each(['Host', 'Content-Length', 'Transfer-Encoding', 'Connection', 'Proxy-Authorization'])(
-    '%s is the guard’s to set',
+    'throws a TypeError for the header %s',
     async (name) => {
       const post = guardedPost({ policy: open });
       await expect(

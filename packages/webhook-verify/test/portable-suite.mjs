@@ -78,7 +78,7 @@ async function outcome(run) {
   }
 }
 
-/** The forms that lose nothing of what the pairs say; `Headers` joins repeats, and trims. */
+/** Returns the headers in every form that keeps all pairs; `Headers` joins repeats, and trims. */
 function headerForms(pairs) {
   const forms = [['pairs', pairs]];
   const lists = new Map();
@@ -104,7 +104,7 @@ function bodyForms(bytes) {
   return forms;
 }
 
-/** Undefined for what is not UTF-8, which no text can say. */
+/** Decodes UTF-8; undefined for other bytes, which no text can represent. */
 function textOf(bytes) {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);

@@ -35,8 +35,8 @@ function flipped(text: string, bit: number): Uint8Array {
   return bytes;
 }
 
-describe('whatever is signed verifies, and', () => {
-  test('any one bit of the body decides', () => {
+describe('a signed delivery verifies, and', () => {
+  test('any changed bit of the body breaks it', () => {
     fc.assert(
       fc.property(secrets, bodies, fc.nat(), (secret, body, bit) => {
         const headers = signDelivery({ ...BASE, secret, body });
@@ -46,7 +46,7 @@ describe('whatever is signed verifies, and', () => {
     );
   });
 
-  test('any one bit of the secret decides', () => {
+  test('any changed bit of the secret breaks it', () => {
     fc.assert(
       fc.property(fc.uint8Array({ minLength: 1, maxLength: 64 }), bodies, fc.nat(), (key, body, bit) => {
         const secret = Buffer.from(key).toString('hex');
@@ -57,7 +57,7 @@ describe('whatever is signed verifies, and', () => {
     );
   });
 
-  test('any one bit of the timestamp decides', () => {
+  test('any changed bit of the timestamp breaks it', () => {
     fc.assert(
       fc.property(secrets, bodies, fc.nat(), (secret, body, bit) => {
         const headers = signDelivery({ ...BASE, secret, body });
@@ -67,7 +67,7 @@ describe('whatever is signed verifies, and', () => {
     );
   });
 
-  test('any one bit of the signature decides, but for the case of a letter', () => {
+  test('any changed bit of the signature breaks it, except the case of a letter', () => {
     fc.assert(
       fc.property(secrets, bodies, fc.nat(), (secret, body, bit) => {
         const headers = signDelivery({ ...BASE, secret, body });
@@ -80,7 +80,7 @@ describe('whatever is signed verifies, and', () => {
     );
   });
 
-  test('text and bytes are the same body, however they are cut', () => {
+  test('text, bytes and joined chunks are the same body', () => {
     fc.assert(
       fc.property(secrets, bodies, fc.array(fc.nat()), (secret, body, cuts) => {
         const bytes = Buffer.from(body);
@@ -97,7 +97,7 @@ describe('whatever is signed verifies, and', () => {
   });
 });
 
-describe('whatever arrives is accepted or refused with an error of ours', () => {
+describe('any request is accepted, or rejected with our own error', () => {
   const secret = 'a secret of the tests';
   const body = '{"runId":"r"}';
   const good = signDelivery({ ...BASE, secret, body, families: ['SVC', 'X-svc'] });
@@ -155,7 +155,7 @@ describe('whatever arrives is accepted or refused with an error of ours', () => 
   });
 });
 
-describe('both builds of the HMAC give what OpenSSL gives', () => {
+describe('both builds of the HMAC agree with OpenSSL', () => {
   const builds = [
     ['node', nodeHmac],
     ['portable', portableHmac],
@@ -179,8 +179,8 @@ describe('both builds of the HMAC give what OpenSSL gives', () => {
     );
   });
 
-  // Around the size of the Node build's own memory, and of what a text may grow to in UTF-8.
-  test.each(builds)('%s, for bodies of every size that is treated in its own way', (_name, prepare) => {
+  // Sizes around the buffer of the Node build, and around the largest UTF-8 form of a text.
+  test.each(builds)('%s, for bodies around every threshold of size', (_name, prepare) => {
     const key = Buffer.from('key');
     const hmac = prepare(key);
     for (const size of [0, 1, 63, 64, 65, 10_880, 10_900, 32_640, 32_690, 32_691, 32_692, 32_768, 70_000]) {

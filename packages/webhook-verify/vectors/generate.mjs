@@ -48,7 +48,7 @@ function headers({ family = 'SVC', timestamp = String(NOW), change = {}, ...rest
     .map(([name, value]) => [`${family}-${name}`, value]);
 }
 
-/** One case; what is not said is right. `outcome` is a code, or `accepted`. */
+/** Makes a case; an omitted part is valid. `outcome` is a code, or `accepted`. */
 function delivery(why, outcome, { body = bodyOf(), pairs, secrets = [SECRET], now = NOW, sent = body, ...rest } = {}) {
   return {
     why,
