@@ -1,4 +1,4 @@
-import { createServer, request as httpRequest, type IncomingMessage } from 'node:http';
+import { createServer, request as httpRequest, type IncomingMessage, type Server } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { parseArgs } from 'node:util';
@@ -76,17 +76,20 @@ export async function listenCommand(args: readonly string[], terminal: Terminal)
     return { status };
   }
 
+  return listening(server, Number(values.port), values.host, terminal);
+}
+
+/** Listens until the command is interrupted. @returns the exit code: 0 interrupted, 1 cannot listen */
+function listening(server: Server, port: number, host: string, terminal: Terminal): Promise<number> {
   return new Promise((resolve) => {
     server.once('error', (error: NodeJS.ErrnoException) => {
-      terminal.stderr.write(
-        `svc-webhook: cannot listen on ${values.host}:${values.port} (${error.code}). Pass another --port.\n`,
-      );
+      terminal.stderr.write(`svc-webhook: cannot listen on ${host}:${port} (${error.code}). Pass another --port.\n`);
       resolve(1);
     });
-    server.listen(Number(values.port), values.host, () => {
+    server.listen(port, host, () => {
       const { address, port, family } = server.address() as AddressInfo;
-      const host = family === 'IPv6' ? `[${address}]` : address;
-      terminal.stdout.write(`Listening on http://${host}:${port}/\n`);
+      const authority = family === 'IPv6' ? `[${address}]:${port}` : `${address}:${port}`;
+      terminal.stdout.write(`Listening on http://${authority}/\n`);
     });
     const end = () => {
       server.close(() => resolve(0));
