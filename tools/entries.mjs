@@ -21,7 +21,8 @@ export const ENTRIES = [
   { name: '@svc/webhook-verify/lambda', runtime: 'neutral', kB: 7 },
   { name: '@svc/webhook-verify/testing', runtime: 'neutral', kB: 6 },
 
-  { name: '@svc/egress-guard', runtime: 'neutral', kB: 5 },
+  // 4 kB of this is ipaddr.js, the second reader of the operator's blocks (`parseCidr`); our own part keeps to 5 kB.
+  { name: '@svc/egress-guard', runtime: 'neutral', kB: 9 },
   { name: '@svc/egress-guard/post', runtime: 'node', kB: 280 },
   { name: '@svc/egress-guard/fetch', runtime: 'node', kB: 280 },
   { name: '@svc/egress-guard/dispatcher', runtime: 'node', kB: 280 },

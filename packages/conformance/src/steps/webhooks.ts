@@ -136,7 +136,7 @@ export interface Delivered {
 
 /** The body of a delivery, which must be signed by the subscription's secret and have the form of the major. */
 export function deliveredIn(arrival: Arrival, major: Major, secret: string): Delivered {
-  verify(arrival, carries(arrival, 'A') ? 'A' : 'B', secret);
+  verify(arrival, carries(arrival, 'SVC') ? 'SVC' : 'X-svc', secret);
   const json = jsonOf({ text: arrival.body.toString('utf8') });
   return fits(json, delivery[major]);
 }
