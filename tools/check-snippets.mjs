@@ -177,7 +177,7 @@ function parseJson({ counts, failures }, { page, blocks }) {
 
 /** A string is matched first, so that `//` inside of one is no comment. */
 function withoutComments(text) {
-  return text.replace(/("(?:\\.|[^"\\])*")|\/\/.*|\/\*[^]*?\*\//g, (_, string = '') => string);
+  return text.replace(/("(?:\\.|[^"\\])*")|\/\/.*|\/\*[\s\S]*?\*\//g, (_, string = '') => string);
 }
 
 /** The options that `tsc --init` writes, for Node. */
