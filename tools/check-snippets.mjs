@@ -128,13 +128,13 @@ async function prepare(root, page, folder) {
       former.exception ??= block.exception;
       continue;
     }
-    const prelude = preludes.filter(({ language, line }) => language === block.language && line < block.line);
+    const prelude = preludes.findLast(({ language, line }) => language === block.language && line < block.line);
     const file = join(folder, `line-${block.line}${SUFFIXES[block.language]}`);
     const exception = runBy === undefined ? block.exception : `run by ${runBy}`;
     programs.push({ language: block.language, file, prelude, blocks: [block], exception });
   }
   for (const { file, prelude, blocks: parts } of programs) {
-    writeFileSync(file, await withFreePorts(textOf([...prelude, ...parts])));
+    writeFileSync(file, await withFreePorts(textOf(prelude === undefined ? parts : [prelude, ...parts])));
   }
   return { page, folder, blocks, programs, runBy, problems };
 }

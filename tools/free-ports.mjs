@@ -4,15 +4,16 @@ import { createServer } from 'node:net';
 const WRITTEN_PORT = /(?<=listen\(|127\.0\.0\.1:|localhost:|port[: ]\s*|PORT=)[1-9][0-9]{3,4}\b/g;
 
 /**
- * Gives every port that a text names a free port in its place, the same wherever the same port is named.
+ * Replaces every port that a text names, wherever the number stands, by a free one.
  *
  * @param {string} text
  * @returns {Promise<string>}
  */
 export async function withFreePorts(text) {
   const named = [...new Set(text.match(WRITTEN_PORT))];
+  if (named.length === 0) return text;
   const free = new Map(await freePorts(named));
-  return text.replace(WRITTEN_PORT, (port) => free.get(port) ?? port);
+  return text.replace(new RegExp(`\\b(?:${named.join('|')})\\b`, 'g'), (port) => free.get(port) ?? port);
 }
 
 /** Holds all of them before it releases the first, so that no two are the same. */

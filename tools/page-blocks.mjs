@@ -3,7 +3,7 @@
  *
  * | Comment | Meaning |
  * |---|---|
- * | `<!-- prelude` + lines of code + `-->` | code that precedes every later `ts` block of the page; `prelude sh` for `sh` blocks |
+ * | `<!-- prelude` + lines of code + `-->` | code before each of the `ts` blocks that follow, up to the next prelude; `prelude sh` for `sh` |
  * | `<!-- continues -->` | the next block goes on from the previous block of its language |
  * | `<!-- compile only: reason -->` | the next `ts` block is compiled and not run |
  * | `<!-- not run: reason -->` | the next block is not run |
