@@ -7,13 +7,14 @@
  * | `<!-- continues -->` | the next block goes on from the previous block of its language |
  * | `<!-- compile only: reason -->` | the next `ts` block is compiled and not run |
  * | `<!-- not run: reason -->` | the next block is not run |
+ * | `<!-- stays running -->` | the next `sh` block starts a program that runs until the end of a start page |
  * | `<!-- run by path/of/a.test.ts -->` | a test runs the blocks of this page; here they are only compiled or parsed |
  *
  * @param {string} text
  * @returns {{ blocks: Block[], preludes: Prelude[], runBy?: string, problems: { line: number, problem: string }[] }}
  *
  * @typedef {{ line: number, lines: string[] }} Part lines of the page, from line number `line` (counted from 1)
- * @typedef {Part & { language: string, continues: boolean, exception?: string }} Block
+ * @typedef {Part & { language: string, continues: boolean, staysRunning: boolean, exception?: string }} Block
  * @typedef {Part & { language: string }} Prelude
  */
 export function readPage(text) {
@@ -55,10 +56,10 @@ function endOf(lines, from, isEnd) {
 
 function blockOf(lines, start, end, [, indent = '', , language = ''], marks) {
   const body = lines.slice(start + 1, end).map((line) => (line.startsWith(indent) ? line.slice(indent.length) : line));
-  return { language, line: start + 2, lines: body, continues: marks.continues === true, ...marks };
+  return { language, line: start + 2, lines: body, continues: false, staysRunning: false, ...marks };
 }
 
-const COMMENT = /^<!--\s*(prelude|continues|compile only|not run|run by)\b:?\s*(.*?)\s*(?:-->.*)?$/;
+const COMMENT = /^<!--\s*(prelude|continues|stays running|compile only|not run|run by)\b:?\s*(.*?)\s*(?:-->.*)?$/;
 
 function readComment(page, marks, lines, line) {
   const [, kind, rest = ''] = COMMENT.exec(lines[0] ?? '') ?? [];
@@ -66,6 +67,8 @@ function readComment(page, marks, lines, line) {
     page.preludes.push({ language: rest === '' ? 'ts' : rest, line: line + 1, lines: lines.slice(1, -1) });
   } else if (kind === 'continues') {
     marks.continues = true;
+  } else if (kind === 'stays running') {
+    marks.staysRunning = true;
   } else if (kind === 'run by') {
     page.runBy = rest;
   } else if (kind !== undefined) {
