@@ -23,7 +23,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
-import { delimiter, dirname, join, relative, resolve, sep } from 'node:path';
+import { basename, delimiter, dirname, join, relative, resolve, sep } from 'node:path';
 import { argv, env, execPath, exit } from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { withFreePorts } from './free-ports.mjs';
@@ -45,13 +45,17 @@ const LEFT_OUT = new Set(['node_modules', 'dist', 'reference', 'fixtures']);
  * @returns {Promise<Report>}
  *
  * @typedef {{ page: string, line: number, message: string }} Finding
- * @typedef {{ counts: Record<'pages' | 'compiled' | 'run' | 'parsed' | 'excepted', number>, exceptions: Finding[],
+ * @typedef {{ counts: Record<'pages' | 'compiled' | 'run' | 'parsed' | 'elsewhere' | 'excepted', number>, exceptions: Finding[],
  *   failures: Finding[] }} Report
  */
 export async function checkSnippets(root, { installed = root, below = '' } = {}) {
   const pages = pagesOf(root).filter((page) => page.startsWith(below));
   const workspace = mkdtempSync(join(tmpdir(), 'svc-snippets-'));
-  const report = { counts: { pages: 0, compiled: 0, run: 0, parsed: 0, excepted: 0 }, exceptions: [], failures: [] };
+  const report = {
+    counts: { pages: 0, compiled: 0, run: 0, parsed: 0, elsewhere: 0, excepted: 0 },
+    exceptions: [],
+    failures: [],
+  };
   try {
     const environment = furnished(workspace, installed);
     const work = await Promise.all(pages.map((page, index) => prepare(root, page, join(workspace, String(index)))));
@@ -88,7 +92,7 @@ function furnished(workspace, installed) {
     chmodSync(join(commands, name), 0o755);
   };
   for (const [name, file] of binariesOf(installed)) provide(name, `exec node '${file}' "$@"`);
-  provide('npx', 'exec "$@"');
+  provide('npx', 'while [ "$1" = -p ]; do shift 2; done; exec "$@"');
   provide('npm', NPM);
   const path = [commands, dirname(execPath), env.PATH ?? ''].join(delimiter);
   return { ...env, PATH: path, SVC_INSTALLED: join(installed, 'node_modules'), NO_COLOR: '1' };
@@ -130,8 +134,7 @@ async function prepare(root, page, folder) {
     }
     const prelude = preludes.findLast(({ language, line }) => language === block.language && line < block.line);
     const file = join(folder, `line-${block.line}${SUFFIXES[block.language]}`);
-    const exception = runBy === undefined ? block.exception : `run by ${runBy}`;
-    programs.push({ language: block.language, file, prelude, blocks: [block], exception });
+    programs.push({ language: block.language, file, prelude, blocks: [block], exception: block.exception });
   }
   for (const { file, prelude, blocks: parts } of programs) {
     writeFileSync(file, await withFreePorts(textOf(prelude === undefined ? parts : [prelude, ...parts])));
@@ -152,14 +155,21 @@ function textOf(parts) {
 function noteExceptions({ counts, exceptions, failures }, root, { page, programs, runBy, problems }) {
   counts.pages += 1;
   for (const { line, problem } of problems) failures.push({ page, line, message: problem });
-  if (runBy !== undefined && !existsSync(join(root, runBy))) {
-    failures.push({ page, line: 1, message: `the page is said to be run by ${runBy}, and there is no such file` });
+  if (runBy !== undefined && !names(join(root, runBy), page)) {
+    failures.push({ page, line: 1, message: `${runBy}, which should run this page, is missing or does not name it` });
   }
   for (const { exception, blocks } of programs) {
-    if (exception === undefined) continue;
-    counts.excepted += blocks.length;
-    exceptions.push({ page, line: blocks[0].line, message: exception });
+    if (runBy !== undefined) counts.elsewhere += blocks.length;
+    else if (exception !== undefined) counts.excepted += blocks.length;
+    const message = runBy === undefined ? exception : `run by ${runBy}`;
+    if (message !== undefined) exceptions.push({ page, line: blocks[0].line, message });
   }
+}
+
+/** Whether a test's text has the name of a page, or of its folder. */
+function names(test, page) {
+  const text = existsSync(test) ? readFileSync(test, 'utf8') : '';
+  return text.includes(basename(page)) || text.includes(dirname(page));
 }
 
 function parseJson({ counts, failures }, { page, blocks }) {
@@ -245,7 +255,7 @@ async function runAll(report, environment, work) {
   const lane = async () => {
     for (let page = waiting.shift(); page !== undefined; page = waiting.shift()) {
       for (const program of page.programs) {
-        if (program.exception === undefined && program.isBroken !== true) {
+        if (page.runBy === undefined && program.exception === undefined && program.isBroken !== true) {
           await runProgram(report, environment, page, program);
         }
       }
@@ -307,7 +317,7 @@ async function main() {
   for (const [reason, { length }] of reasons) console.log(`${String(length).padStart(3)} × ${reason}`);
   console.log(
     `${counts.pages} pages: ${counts.compiled} blocks compiled, ${counts.run} run, ${counts.parsed} parsed, ` +
-      `${counts.excepted} not run for the reasons above.`,
+      `${counts.elsewhere} run by tests, ${counts.excepted} not run, as listed.`,
   );
   for (const { page, line, message } of failures) console.error(`\n${page}:${line}\n${message}`);
   if (failures.length > 0) {

@@ -10,7 +10,7 @@ interface Finding {
   readonly message: string;
 }
 interface Report {
-  readonly counts: Record<'pages' | 'compiled' | 'run' | 'parsed' | 'excepted', number>;
+  readonly counts: Record<'pages' | 'compiled' | 'run' | 'parsed' | 'elsewhere' | 'excepted', number>;
   readonly exceptions: readonly Finding[];
   readonly failures: readonly Finding[];
 }
@@ -66,7 +66,7 @@ describe('pages that are right', { timeout: 60_000 }, () => {
       block('sh', 'exit 1'),
     ].join('\n'),
     'docs/api.md': ['<!-- run by tools/api.test.ts -->', block('sh', 'exit 1'), block('ts', 'throw 1;')].join('\n'),
-    'tools/api.test.ts': '',
+    'tools/api.test.ts': '// runs docs/api.md',
     'docs/reference/generated.md': block('ts', 'not TypeScript'),
     'CHANGELOG.md': block('ts', 'not TypeScript'),
     'node_modules/other/README.md': block('sh', 'exit 1'),
@@ -75,7 +75,7 @@ describe('pages that are right', { timeout: 60_000 }, () => {
   test('pass, and every block is counted', async () => {
     const { counts, exceptions, failures } = await check(pages);
     expect(failures).toEqual([]);
-    expect(counts).toEqual({ pages: 4, compiled: 6, run: 8, parsed: 2, excepted: 4 });
+    expect(counts).toEqual({ pages: 4, compiled: 6, run: 8, parsed: 2, elsewhere: 2, excepted: 2 });
     expect(exceptions.map(({ page, message }) => [page, message])).toEqual(
       expect.arrayContaining([
         ['packages/auth/README.md', 'needs Workers'],
@@ -155,7 +155,7 @@ describe('a page that is wrong fails, with the line of the page', { timeout: 60_
       line: 1,
       message: 'needs a reason',
     },
-    'a test that is missing': { text: '<!-- run by a.test.ts -->', line: 1, message: 'there is no such file' },
+    'a test that is missing': { text: '<!-- run by a.test.ts -->', line: 1, message: 'is missing or does not name it' },
     'a block that is not closed': { text: '```ts\n', line: 1, message: 'is not closed' },
   };
   const pages = Object.entries(wrong).map(([title, { text }]) => [`docs/${title}.md`, text]);
