@@ -15,7 +15,7 @@ interface Report {
   readonly failures: readonly Finding[];
 }
 interface Check {
-  checkSnippets(root: string, options?: { installed?: string; below?: string }): Promise<Report>;
+  checkSnippets(root: string, options?: { installed?: string; below?: string; runLimitMs?: number }): Promise<Report>;
 }
 
 const { checkSnippets }: Check = await import(new URL('./check-snippets.mjs', import.meta.url).href);
@@ -97,6 +97,12 @@ describe('pages that are right', { timeout: 60_000 }, () => {
     const { counts, failures } = await checkSnippets(tree, { installed, below: 'docs/' });
     expect({ counts, failures }).toMatchObject({ counts: { pages: 1, run: 1 }, failures: [] });
   });
+});
+
+test('a program that does not end is ended, with everything that it started', { timeout: 60_000 }, async () => {
+  const tree = temporaryTree({ 'README.md': block('sh', 'sleep 1000 &', 'echo started', 'sleep 1000') });
+  const { failures } = await checkSnippets(tree, { installed, runLimitMs: 1000 });
+  expect(failures).toEqual([{ page: 'README.md', line: 2, message: 'the block did not end within 1 s\nstarted' }]);
 });
 
 describe('a page that is wrong fails, with the line of the page', { timeout: 60_000 }, () => {

@@ -1,7 +1,7 @@
 /**
- * Stands in for `npm` in a blank folder: `node tools/install-packed.mjs i @svc/auth`. It unpacks the tarballs of the workspace's packages in
- * `SVC_TARBALLS`, with what they depend on, and links the dependencies of others from the checkout `SVC_CHECKOUT`; nothing is downloaded.
- * Every other command goes to npm.
+ * Replaces `npm` in a blank folder: `node tools/install-packed.mjs i @svc/auth`. It unpacks tarballs of the workspace's
+ * packages from the folder `SVC_TARBALLS`, and links other packages from the checkout `SVC_CHECKOUT`, dependencies
+ * included. It downloads nothing. Every command other than `i` and `install` goes to npm.
  */
 import { spawnSync } from 'node:child_process';
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
@@ -15,13 +15,13 @@ const [command, ...args] = argv.slice(2);
 if (command === 'i' || command === 'install') {
   for (const name of args) if (!name.startsWith('-')) await install(name);
 } else {
-  // Without the folder of the stand-in, which is the first one.
+  // The first folder of the path holds this replacement.
   const path = (env.PATH ?? '').split(delimiter).slice(1).join(delimiter);
   const { status } = spawnSync('npm', argv.slice(2), { env: { ...env, PATH: path }, stdio: 'inherit' });
   exit(status ?? 1);
 }
 
-/** A package of the workspace with all that it needs; optional peers stay away, as they do from a user. */
+/** Installs a package with its dependencies. Optional peers are left out, as for a user who did not ask for them. */
 async function install(name) {
   if (!name.startsWith('@svc/')) {
     if (!existsSync(join(checkout, 'node_modules', name))) throw new Error(`npm i ${name}: no such package here.`);

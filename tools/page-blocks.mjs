@@ -1,16 +1,16 @@
 /**
- * Reads the fenced blocks of a Markdown page, with the HTML comments that speak to the check of snippets.
+ * Reads the fenced blocks of a Markdown page, and the HTML comments that configure how they are checked.
  *
  * | Comment | Meaning |
  * |---|---|
- * | `<!-- prelude` + lines of code + `-->` | code before each of the `ts` blocks that follow, up to the next prelude; `prelude sh` for `sh` |
- * | `<!-- continues -->` | the next block goes on from the previous block of its language |
+ * | `<!-- prelude` + code + `-->` | hidden code before each `ts` block up to the next prelude; `prelude sh` for `sh` |
+ * | `<!-- continues -->` | the next block is one program with the block of its language before it |
  * | `<!-- compile only: reason -->` | the next `ts` block is compiled and not run |
  * | `<!-- not run: reason -->` | the next block is not run |
- * | `<!-- stays running -->` | the next `sh` block starts a program that runs until the end of a start page |
- * | `<!-- run by path/of/a.test.ts -->` | a test runs the blocks of this page; here they are only compiled or parsed |
+ * | `<!-- stays running -->` | the next `sh` block of a start page runs until the end of the page |
+ * | `<!-- run by path/of/a.test.ts -->` | that test runs the page's blocks; the check only compiles or parses them |
  *
- * @param {string} text
+ * @param {string} text of the page
  * @returns {{ blocks: Block[], preludes: Prelude[], runBy?: string, problems: { line: number, problem: string }[] }}
  *
  * @typedef {{ line: number, lines: string[] }} Part lines of the page, from line number `line` (counted from 1)

@@ -1,6 +1,6 @@
 /**
- * Runs the program of a page, in a process of its own: `node tools/run-snippet.mjs FILE`. A program that listens on ports has
- * shown that it runs once it listens, and is ended then.
+ * Runs the program of a page in a process of its own: `node tools/run-snippet.mjs FILE`. A program that listens on ports
+ * is ended, with success, as soon as it listens on all of them.
  */
 import { once } from 'node:events';
 import { Server } from 'node:net';

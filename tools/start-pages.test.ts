@@ -18,7 +18,7 @@ const { walkThrough }: Walk = await import(new URL('./walk-through.mjs', import.
 const checkout = fileURLToPath(new URL('..', import.meta.url));
 const pages = join(checkout, 'docs/start');
 
-// Here and not in the checks: what a newcomer sees first is behaviour, and all pages together take some ten seconds.
+// A test and not a check, because it proves behaviour. All pages together take 20 to 40 s on a busy machine.
 describe('a start page leads from a blank folder, with the packed packages, to what it shows', {
   timeout: 180_000,
 }, () => {

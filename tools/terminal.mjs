@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** Terminals that are open; none outlives this process. */
+/** The open terminals, which are killed at the exit of this process. */
 const open = new Set();
 process.on('exit', () => {
   for (const terminal of open) terminal.kill();
@@ -34,10 +34,10 @@ export class Terminal {
     };
     for (const stream of [this.#child.stdout, this.#child.stderr]) stream.setEncoding('utf8').on('data', take);
     this.#child.once('error', (error) => take(`${error.message}\n`));
-    // Programs that the command left behind hold its streams open.
+    // Programs that the command leaves behind would keep its streams open.
     this.#child.once('exit', () => this.kill());
     this.#closed = once(this.#child, 'close').finally(() => open.delete(this));
-    // A command that cannot be started is an end with a message, which `end` returns.
+    // A command that cannot be started is reported by `end`, not as an unhandled rejection.
     this.#closed.catch(() => {});
   }
 

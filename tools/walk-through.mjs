@@ -8,20 +8,21 @@ import { readPage } from './page-blocks.mjs';
 import { missingLine } from './shown-output.mjs';
 import { Terminal } from './terminal.mjs';
 
-/** For one block, on a machine that has other things to do. */
+/** For one block, on a busy machine. */
 const LIMIT_MS = 30_000;
 const INSTALLER = fileURLToPath(new URL('./install-packed.mjs', import.meta.url));
 
 /**
- * Does what a page says, from a blank folder, in the order of the page:
+ * Follows a page from a blank folder, block by block:
  *
  * - a `ts` block is saved under the name in its first line, `// name.ts`;
- * - an `sh` block is run to its end and must succeed. Its variables are there in later blocks. A block under `<!-- stays running -->` runs in a
- *   terminal of its own until the end of the page;
+ * - an `sh` block is run to its end and must succeed. Later blocks see its variables. A block under
+ *   `<!-- stays running -->` runs in a terminal of its own until the end of the page;
  * - a `text` block has lines that one of the terminals prints; `…` is any text.
  *
  * @param {string} page path of the page
- * @param {{ checkout: string, tarballs: string }} from where `npm i` takes packages: a checkout with node_modules, and the packed packages
+ * @param {{ checkout: string, tarballs: string }} from the sources of `npm i`: a checkout with node_modules, and a
+ * folder with the packed packages
  * @throws {Error} naming the page, the line and the output
  */
 export async function walkThrough(page, { checkout, tarballs }) {
@@ -48,7 +49,7 @@ export async function walkThrough(page, { checkout, tarballs }) {
     writeFileSync(join(commands, 'npm'), `#!/bin/sh\nexec '${execPath}' '${INSTALLER}' "$@"\n`);
     chmodSync(join(commands, 'npm'), 0o755);
     const path = [commands, dirname(execPath), env.PATH ?? ''].join(delimiter);
-    // The workspace's own settings are not a newcomer's.
+    // A newcomer does not have the settings of the test runner.
     const { NODE_OPTIONS, NODE_ENV, VITEST, ...rest } = env;
     return { ...rest, PATH: path, SVC_CHECKOUT: checkout, SVC_TARBALLS: tarballs, NO_COLOR: '1' };
   }
@@ -75,7 +76,7 @@ async function execute({ lines, staysRunning }, { folder, state, environment, te
     terminals.push(new Terminal('bash', ['-c', program], options));
     return undefined;
   }
-  // One terminal in the reader's eyes: a variable that one block sets is there in the next.
+  // A reader types all blocks into one terminal, so a variable of one block is set in the next.
   const script = `set -ea\n. '${state}'\n${program}\nexport -p > '${state}'\n`;
   const terminal = new Terminal('bash', ['-c', script], options);
   terminals.push(terminal);
