@@ -20,6 +20,7 @@ const STEPS = [
   { name: 'site', command: ['docs/site/build.mjs'] },
   { name: 'entries', command: ['tools/check-entries.mjs'], built: true },
   { name: 'packages', command: ['tools/check-package.mjs'], built: true },
+  { name: 'snippets', command: ['tools/check-snippets.mjs'], built: true },
 ];
 
 const failures = [];
