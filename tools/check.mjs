@@ -13,6 +13,7 @@ const STEPS = [
   { name: 'types', command: ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.test.json'] },
   { name: 'style', command: ['node_modules/@biomejs/biome/bin/biome', 'ci', '--colors=off', '.'] },
   { name: 'imports', command: ['tools/check-imports.mjs'] },
+  { name: 'sentences', command: ['tools/check-sentences.mjs'] },
   { name: 'requirements', command: ['tools/check-requirements.mjs'] },
   { name: 'changesets', command: ['tools/check-changesets.mjs'] },
   { name: 'versions', command: ['tools/write-versions.mjs', '--check'] },
