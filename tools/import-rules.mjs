@@ -16,7 +16,7 @@ export const WORKSPACES = {
   tools: [],
 };
 
-/** What only the tests of every workspace may import besides. */
+/** Packages that the tests of every workspace may import. */
 export const FOR_TESTS = ['@svc/tools'];
 
 /** Files of the root that a workspace's configuration may import. */
