@@ -71,18 +71,16 @@ async function serve(
   const principal = scope === undefined ? call.principal : await call.permit(scope);
   const gone = call.gone();
   const { runs, clock, random } = services;
-  const handler = requestHandler(
-    {
-      card,
-      runs,
-      push: pushConfigs(services, version),
-      mintContextId: () => mintId('ctx', clock.now, random),
-      defaultWorkflowId,
-      waitMs,
-    },
-    { ...call, principal },
+  const handler = requestHandler({
+    card,
+    caller: { ...call, principal },
+    runs,
+    push: pushConfigs(services, version),
+    mintContextId: () => mintId('ctx', clock.now, random),
+    defaultWorkflowId,
+    waitMs,
     gone,
-  );
+  });
   const answer = await answerJsonRpc(handler, version, json);
   if (!isStream(answer)) return rpcReply(answer);
   return { status: 200, headers: EVENT_STREAM_HEADERS, body: serverSentEvents(answer, { clock, gone }) };

@@ -8,7 +8,7 @@ import type { PushFormat, PushFormats } from '../../webhooks/push-format.ts';
 import type { MountCaller } from '../caller-runs.ts';
 import type { MountServices } from '../mount.ts';
 import type { A2aVersion } from './agent-card.ts';
-import { outputsArtifact, taskOf } from './task.ts';
+import { outputsArtifact, STATE_EVENTS, taskOf } from './task.ts';
 
 /** Where the changes of a task are pushed to. Scope `webhooks:manage`, as for every URL that a host is to post to. */
 export interface PushConfigs {
@@ -30,7 +30,7 @@ export function pushConfigs({ pushes }: Pick<MountServices, 'pushes'>, version: 
       const { id, url, token, authentication } = checked.data;
       const name = id === '' ? run.runId : id;
       const secret = JSON.stringify({ token, authentication });
-      await pushes.add(principal, run, { name, url, format: FORMAT[version], events: PUSHED, secret });
+      await pushes.add(principal, run, { name, url, format: FORMAT[version], events: STATE_EVENTS, secret });
       return { ...given, id: name, taskId: run.runId, tenant: '' };
     },
     async list(caller, run) {
@@ -49,16 +49,6 @@ export function pushConfigs({ pushes }: Pick<MountServices, 'pushes'>, version: 
 }
 
 const FORMAT = { '1.0': 'a2a/1.0', '0.3': 'a2a/0.3' } as const satisfies Record<A2aVersion, string>;
-
-/** Each change of a task's state. */
-const PUSHED = [
-  'run.started',
-  'interrupt.requested',
-  'interrupt.resolved',
-  'run.completed',
-  'run.failed',
-  'run.cancelled',
-];
 
 const printable = z.string().regex(/^[\x20-\x7e]*$/, 'token and credentials must be printable ASCII');
 const CONFIG = z.object({

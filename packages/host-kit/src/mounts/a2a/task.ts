@@ -1,5 +1,5 @@
 import { type Artifact, type Message, type Part, Role, type Task, TaskState, type TaskStatus } from '@a2a-js/sdk';
-import type { Json, JsonObject } from '../../json.ts';
+import { isJsonObject, type Json, type JsonObject } from '../../json.ts';
 import type { RunEvent } from '../../ports/events.ts';
 import type { Run, RunStatus } from '../../ports/runs.ts';
 
@@ -29,6 +29,16 @@ const STATE_OF: Readonly<Record<RunStatus, TaskState>> = {
   cancelled: TaskState.TASK_STATE_CANCELED,
 };
 
+/** The types of the events that change the state of a task. */
+export const STATE_EVENTS: readonly string[] = [
+  'run.started',
+  'interrupt.requested',
+  'interrupt.resolved',
+  'run.completed',
+  'run.failed',
+  'run.cancelled',
+];
+
 export function statusOf(run: Run, last: RunEvent | undefined): TaskStatus {
   const state = STATE_OF[run.status];
   const at = last?.timestamp ?? run.createdAt;
@@ -53,7 +63,7 @@ function requestIn(last: RunEvent | undefined): Part[] | undefined {
 
 /** The outputs of a run that has completed, as an artifact of its task. */
 export function outputsArtifact(last: RunEvent | undefined): Artifact[] {
-  if (last?.type !== 'run.completed' || !isObject(last.payload)) return [];
+  if (last?.type !== 'run.completed' || !isJsonObject(last.payload)) return [];
   const { outputs } = last.payload;
   return outputs === undefined ? [] : [artifactOf('outputs', 'outputs', outputs)];
 }
@@ -71,7 +81,7 @@ export function conversationMetadata(contextId: string, message: Message): JsonO
 /** A run that was not asked for by a message is a context of its own. */
 export function conversationOf(run: Run): { readonly contextId: string; readonly message: Message | undefined } {
   const kept = run.metadata?.a2a;
-  if (!isObject(kept) || typeof kept.contextId !== 'string' || typeof kept.messageId !== 'string') {
+  if (!isJsonObject(kept) || typeof kept.contextId !== 'string' || typeof kept.messageId !== 'string') {
     return { contextId: run.runId, message: undefined };
   }
   const parts = Array.isArray(kept.parts) ? kept.parts.map(partOf) : [];
@@ -94,7 +104,7 @@ function partJson({ content }: Part): Json {
 }
 
 function partOf(json: Json): Part {
-  if (!isObject(json)) return dataPart(null);
+  if (!isJsonObject(json)) return dataPart(null);
   return typeof json.text === 'string' ? textPart(json.text) : dataPart(json.data ?? null);
 }
 
@@ -104,8 +114,4 @@ export function textPart(value: string): Part {
 
 export function dataPart(value: Json): Part {
   return { content: { $case: 'data', value }, mediaType: 'application/json', filename: '', metadata: undefined };
-}
-
-function isObject(value: Json | undefined): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
