@@ -32,10 +32,7 @@ export async function getPushConfig(call: A2aCall, { taskId, id }: ConfigAddress
 }
 
 /** Returns all configurations of a task, without their secrets, on one page. */
-export async function listPushConfigs(
-  call: A2aCall,
-  taskId: string,
-): Promise<ListTaskPushNotificationConfigsResponse> {
+export async function listPushConfigs(call: A2aCall, taskId: string): Promise<ListTaskPushNotificationConfigsResponse> {
   return { configs: await call.push.list(call.caller, await readRun(call, taskId)), nextPageToken: '' };
 }
 
