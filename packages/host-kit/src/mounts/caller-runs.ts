@@ -8,8 +8,8 @@ import type { RunRequest } from '../runs/create.ts';
 export type MountCaller = Pick<MountCall, 'principal' | 'permit' | 'judgeAgain'>;
 
 /**
- * The operations on runs that a mount can call for a caller. Each checks scope, role and tenancy and writes an audit fact
- * like the operation of the protocol. A mount has no other access to runs.
+ * The operations on runs that a mount can call for a caller. Each checks scope, role and tenancy and writes an audit
+ * fact like the operation of the protocol. A mount has no other access to runs.
  *
  * Every function rejects with the `AuthError` or `HostError` of its operation.
  */
@@ -25,8 +25,8 @@ export interface CallerRuns {
   /** The last event of a run, if it has any. No scope is checked: the caller has read the run. */
   last(run: Run): Promise<RunEvent | undefined>;
   /**
-   * Yields the events after a sequence, stored and new, up to the event that ends the run. Returns early when the signal
-   * aborts, when the host stops and when the credential of the caller expires or is revoked. Scope `runs:read`.
+   * Yields the events after a sequence, stored and new, up to the event that ends the run. Returns early when the
+   * signal aborts, when the host stops and when the credential of the caller expires or is revoked. Scope `runs:read`.
    */
   follow(caller: MountCaller, run: Run, after: number, signal: AbortSignal): AsyncGenerator<RunEvent, void, undefined>;
   /** Waits up to `waitMs` milliseconds for a run to end or to ask a question, then reads it. Scope `runs:read`. */

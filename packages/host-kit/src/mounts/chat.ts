@@ -13,15 +13,16 @@ export interface ChatMountOptions {
   /** Picks the reply from the outputs of the run; undefined sends none. Default: the member `reply` of the outputs. */
   readonly reply?: (outputs: JsonObject) => Json | undefined;
   /**
-   * The longest time that an answer waits for its run to end, in ms. After it the answer has the status of the run and no
-   * reply. Default 30 000.
+   * The longest time that a response waits for its run to end, in ms. After it the response has the status of the run
+   * and no reply. Default 30 000.
    */
   readonly waitMs?: number;
 }
 
 /**
- * Serves a conversation at `POST /host/<org>/chat`. Each message `{ message, conversationId? }` starts one run. The answer
- * is `{ conversationId, runId, status, reply?, error? }`. A run that outlasts the wait is read like any other run.
+ * Serves a conversation at `POST /host/<org>/chat`. Each message `{ message, conversationId? }` starts one run. The
+ * response is `{ conversationId, runId, status, reply?, error? }`. A run that outlasts the wait is read like any other
+ * run.
  *
  * @example
  * const host = createHost({ ...options, mounts: [chatMount({ workflowId: 'assistant' })] });
@@ -49,7 +50,7 @@ const chatRequest: z.ZodType<{ message: string; conversationId?: string | undefi
   message: z.string().min(1).max(32_768),
   conversationId: z
     .string()
-    .regex(/^[A-Za-z0-9._~-]{1,128}$/, 'must be the conversationId of an earlier answer')
+    .regex(/^[A-Za-z0-9._~-]{1,128}$/, 'must be the conversationId of an earlier response')
     .optional(),
 });
 

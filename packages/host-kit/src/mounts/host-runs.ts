@@ -65,7 +65,9 @@ async function read(store: Store, caller: MountCaller, runId: string): Promise<R
   return foundRun(await store.runs.read(tenancy, runId));
 }
 
-/** Polls the log of a run. Judges the credential of the caller again every 30 s, so that a revoked one ends the stream. */
+/**
+ * Polls the log of a run. Judges the credential of the caller again every 30 s, so that a revoked one ends the stream.
+ */
 async function* follow(
   { store, streams, clock }: HostRunsOptions,
   caller: MountCaller,

@@ -25,7 +25,7 @@ export function interruptTokenRoutes(options: InterruptTokenRoutesOptions): Moun
       path: '/interrupts/{runId}/{nodeId}/tokens',
       scope: 'approvals:respond',
       takesBody: true,
-      // Safe without an idempotency key: no token is stored, and a token whose response was lost is unknown to everyone.
+      // Safe without an idempotency key: no token is stored, so a repeat only leaves an unused one behind.
       async serve({ params, principal, json }) {
         const { intent, lifetimeSeconds, form } = parse(tokenRequest, json);
         const { tenant } = principal.tenancy;

@@ -1,6 +1,10 @@
 import type { JsonObject } from '../json.ts';
 
-/** A JSON-RPC error response. An `id` of another type than string or number becomes null. @see JSON-RPC 2.0, section 5.1 */
+/**
+ * A JSON-RPC error response. An `id` that is neither a string nor a number becomes null.
+ *
+ * @see JSON-RPC 2.0, section 5.1
+ */
 export function jsonRpcError(id: unknown, code: number, message: string, data?: JsonObject): JsonObject {
   const validId = typeof id === 'string' || typeof id === 'number' ? id : null;
   return { jsonrpc: '2.0', id: validId, error: { code, message, ...(data !== undefined && { data }) } };

@@ -5,8 +5,9 @@ import { managed, moveSubscription, type OperatorActionOptions, redrive } from '
 import { attemptView, operatorView, redriveRequest } from '../wire/operator.ts';
 
 /**
- * The routes of an operator under `/host/<org>/webhooks`: list subscriptions, read one with its last attempts, pause and
- * resume it, and redrive its dead letters. An operator is a caller with the scope `webhooks:manage` and sees its own tenant.
+ * The routes of an operator under `/host/<org>/webhooks`: list subscriptions, read one with its last attempts, pause
+ * and resume it, and redrive its dead letters. An operator is a caller with the scope `webhooks:manage` and sees its
+ * own tenant.
  */
 export function operatorRoutes(options: OperatorActionOptions): MountRoute[] {
   const { store } = options;

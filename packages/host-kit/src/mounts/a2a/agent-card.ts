@@ -1,7 +1,8 @@
 import type { AgentCard, AgentSkill } from '@a2a-js/sdk';
 
 /**
- * The members of the agent card that the host chooses. The mount adds its URL, its protocol versions and its capabilities.
+ * The members of the agent card that the host chooses. The mount adds its URL, its protocol versions and its
+ * capabilities.
  *
  * @see A2A 1.0, AgentCard
  */

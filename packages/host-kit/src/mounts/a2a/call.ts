@@ -11,7 +11,7 @@ export interface A2aCall {
   readonly mintContextId: () => string;
   /** The workflow of a message that names none. Undefined: such a message is rejected. */
   readonly defaultWorkflowId: string | undefined;
-  /** The longest time that a reply waits for the end of its run, in milliseconds. */
+  /** The longest time that a response waits for the end of its run, in milliseconds. */
   readonly waitMs: number;
   /** Aborted when the caller disconnects. */
   readonly gone: AbortSignal;

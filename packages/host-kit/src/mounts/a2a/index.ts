@@ -21,8 +21,8 @@ export interface A2aMountOptions {
   /** The workflow of a message that names none in `metadata.workflowId`. Default: such a message is rejected. */
   readonly defaultWorkflowId?: string;
   /**
-   * The longest time that the reply to a message waits for its run to end or to ask a question, in ms. After it the reply
-   * has the task in its current state. Default 30 000.
+   * The longest time that the response to a message waits for its run to end or to ask a question, in ms. After it the
+   * response has the task in its current state. Default 30 000.
    */
   readonly waitMs?: number;
 }

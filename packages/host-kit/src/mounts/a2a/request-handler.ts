@@ -8,8 +8,8 @@ import { sendMessage, sendMessageStream } from './send.ts';
 import { subscribeToTask } from './subscribe.ts';
 
 /**
- * The methods of A2A for one request. A task is a run, so it survives a restart of the host like every run. The SDK turns
- * the errors of its own classes into JSON-RPC errors.
+ * The methods of A2A for one request. A task is a run, so it survives a restart of the host like every run. The SDK
+ * turns the errors of its own classes into JSON-RPC errors.
  */
 export function requestHandler(call: A2aCall): A2ARequestHandler {
   return {

@@ -81,8 +81,8 @@ export function conversationMetadata(contextId: string, message: Message): JsonO
 }
 
 /**
- * The context of a run and the message that started it. A run that no message started has its own id as context id, and no
- * message.
+ * The context of a run and the message that started it. A run that no message started has its own id as context id, and
+ * no message.
  */
 export function conversationOf(run: Run): { readonly contextId: string; readonly message: Message | undefined } {
   const stored = run.metadata?.a2a;

@@ -7,8 +7,8 @@ import { toolServer } from './tools.ts';
 
 /**
  * Serves the operations on runs as the tools of an MCP server, over streamable HTTP without sessions, at
- * `/host/<org>/mcp`. The tools are `create_run`, `read_run`, `cancel_run` and `answer_run`. A host serves MCP only with this
- * mount.
+ * `/host/<org>/mcp`. The tools are `create_run`, `read_run`, `cancel_run` and `answer_run`. A host serves MCP only with
+ * this mount.
  *
  * @example
  * const host = createHost({ ...options, mounts: [mcpMount()] });

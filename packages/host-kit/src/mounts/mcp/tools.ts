@@ -16,8 +16,8 @@ interface ToolCall extends ToolServices {
 }
 
 /**
- * Makes a server for one request of one caller: the operations on runs as tools. Results have the form of major 2, but a run
- * id without its tenant.
+ * Makes a server for one request of one caller: the operations on runs as tools. Results have the form of major 2, but
+ * a run id without its tenant.
  */
 export function toolServer(services: ToolServices, caller: MountCaller, gone: AbortSignal): McpServer {
   const call = { ...services, caller, gone };
@@ -92,7 +92,7 @@ function registerAnswer(server: McpServer, { caller, runs, refusalOf }: ToolCall
   );
 }
 
-/** Returns a refusal as a result with `isError`, not as a protocol error: the calling model can then read and correct it. */
+/** Returns a refusal as a result with `isError`: a protocol error would not reach the calling model. */
 async function toolResult(refusalOf: MountServices['refusalOf'], work: () => Promise<JsonObject>) {
   try {
     const result = await work();
