@@ -19,7 +19,7 @@ function requestOf(major: Major): z.ZodType<ForkRequest> {
         .min(0)
         .optional()
         .describe(
-          'The fork keeps the events of the source before this sequence. Required for a branch. Default of a replay: 0.',
+          'The fork keeps the events of the source before this sequence. Required for a branch. Replay default: 0.',
         ),
       runOptionsOverlay: runOptions[major]
         .optional()
