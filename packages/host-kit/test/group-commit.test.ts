@@ -4,8 +4,8 @@ import { groupCommit } from '../src/group-commit.ts';
 import { type Transaction, transactionMark } from '../src/ports/transaction.ts';
 
 /**
- * The behaviour of the store for one transaction: it keeps it, refuses it before anything was done, undoes it and tries it again, or
- * commits it and loses the answer.
+ * The behaviour of the store for one transaction: it keeps it, refuses it before anything was done, undoes it and tries
+ * it again, or commits it and loses the answer.
  */
 type Weather = 'kept' | 'away' | 'tried-again' | 'answer-lost';
 

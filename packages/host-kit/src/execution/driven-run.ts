@@ -5,8 +5,8 @@ import { epochOf, type OpenRun, type RunLog, RunTakenOver } from '../runs/event-
 import type { RunDraft } from '../runs/run-draft.ts';
 
 /**
- * A run during one turn of driving it. Every step is taken under the epoch in which the turn found the run, and every step shows
- * whether the turn may go on: when the run has moved on or the store fails, the run is left.
+ * A run during one turn of driving it. Every step is taken under the epoch in which the turn found the run, and every
+ * step shows whether the turn may go on: when the run has moved on or the store fails, the run is left.
  */
 export class DrivenRun {
   /** The run as it stood when the turn began. */

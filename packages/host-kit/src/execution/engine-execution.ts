@@ -97,7 +97,10 @@ async function makeArtifact(parts: EngineExecutionParts, { summary, ...made }: N
   return artifact;
 }
 
-/** Whether a run records events of its engine. A cancelled one does until it has ended, so that nodes can report their end. */
+/**
+ * Whether a run records events of its engine. A cancelled one does until it has ended, so that nodes can report their
+ * end.
+ */
 function isDriven({ status }: Run): boolean {
   return status === 'running' || status === 'cancelling';
 }

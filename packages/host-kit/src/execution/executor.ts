@@ -13,15 +13,22 @@ import { Turn } from './turn.ts';
 
 /** Drives every run that can go on: from its creation, and again after a restart, a resume or an answer. */
 export interface Executor {
-  /** Drives the runs that an earlier process left unfinished, read in pages. Resolves when all of them have been handed over. */
+  /**
+   * Drives the runs that an earlier process left unfinished, read in pages. Resolves when all of them have been handed
+   * over.
+   */
   resume(): Promise<void>;
   /**
-   * Starts to drive a run, and returns at once. Does nothing while an earlier turn still drives it, or when the run cannot go on.
+   * Starts to drive a run, and returns at once. Does nothing while an earlier turn still drives it, or when the run
+   * cannot go on.
    *
    * @param decided an event that is appended right after the start of a new run
    */
   execute(run: Run, decided?: NewEvent): void;
-  /** Acts on a request about a run: a cancel, pause, resume or answer. Called on the host that took the request, after its commit. */
+  /**
+   * Acts on a request about a run: a cancel, pause, resume or answer. Called on the host that took the request, after
+   * its commit.
+   */
   notice(run: Run): void;
   /** Called for each event that this host appends, after its commit. */
   heard(event: RunEvent): void;

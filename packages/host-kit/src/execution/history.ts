@@ -5,7 +5,10 @@ import type { Run } from '../ports/runs.ts';
 import type { Store } from '../ports/store.ts';
 import type { OpenRun } from '../runs/event-log.ts';
 
-/** Returns the source of a fork, as far as its log, artifacts and interrupts can be read with it; undefined when the run is no fork. */
+/**
+ * Returns the source of a fork, as far as its log, artifacts and interrupts can be read with it; undefined when the run
+ * is no fork.
+ */
 export function sourceOf(run: Run): Run | undefined {
   return run.fork === undefined ? undefined : { ...run, runId: run.fork.sourceRunId };
 }
@@ -18,8 +21,8 @@ export interface History {
 }
 
 /**
- * Reads the artifacts that events name. Call it before the transaction that copies them: inside one, a read through a second connection
- * would wait for itself when the store has only one.
+ * Reads the artifacts that events name. Call it before the transaction that copies them: inside one, a read through a
+ * second connection would wait for itself when the store has only one.
  */
 export async function historyOf(store: Store, source: Run, events: readonly RunEvent[]): Promise<History> {
   const artifacts = new Map<string, Artifact>();

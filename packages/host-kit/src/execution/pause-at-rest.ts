@@ -3,8 +3,8 @@ import { pausedEvent } from '../runs/host-events.ts';
 import type { DrivenRun } from './driven-run.ts';
 
 /**
- * Pauses a run whose open nodes only wait for a time. Otherwise a requested pause is recorded when the last open node ends, by the
- * transaction that records that end.
+ * Pauses a run whose open nodes only wait for a time. Otherwise a requested pause is recorded when the last open node
+ * ends, by the transaction that records that end.
  */
 export class PauseAtRest {
   readonly #driven: DrivenRun;

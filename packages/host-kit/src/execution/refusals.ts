@@ -1,6 +1,9 @@
 import type { Run } from '../ports/runs.ts';
 
-/** Counts how often the log refused the next event of a run, so that a run that can never go on fails instead of being retried for ever. */
+/**
+ * Counts how often the log refused the next event of a run, so that a run that can never go on fails instead of being
+ * retried for ever.
+ */
 export class Refusals {
   /** For each run the sequence of the refused event, and how often it was refused in a row. */
   readonly #refused = new Map<string, { readonly sequence: number; readonly times: number }>();

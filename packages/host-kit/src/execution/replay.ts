@@ -15,7 +15,10 @@ export function replayOf(parts: ForkParts): Replay | undefined {
   return source === undefined || parts.run.fork?.mode !== 'replay' ? undefined : new Replay(parts, source);
 }
 
-/** Repeats the source of a replay: the events of its nodes and the answers to its questions are copied, nothing is executed. */
+/**
+ * Repeats the source of a replay: the events of its nodes and the answers to its questions are copied, nothing is
+ * executed.
+ */
 export class Replay {
   readonly #parts: ForkParts;
   readonly #source: Run;
@@ -30,7 +33,10 @@ export class Replay {
     this.#source = source;
   }
 
-  /** Replays the next execution of a node. Without an outcome in the source, the node fails with `replay_source_missing`. */
+  /**
+   * Replays the next execution of a node. Without an outcome in the source, the node fails with
+   * `replay_source_missing`.
+   */
   async node(nodeId: string): Promise<ReplayedNode> {
     this.#progress ??= progressOf(this.#parts.store, this.#parts.run);
     const nodes = await this.#progress;
@@ -54,8 +60,8 @@ export class Replay {
   }
 
   /**
-   * Copies the execution of a node that follows the `ended` ones. Its first `taken` events are in the replay's log already: they belong to
-   * the fork's history, or an earlier turn copied them.
+   * Copies the execution of a node that follows the `ended` ones. Its first `taken` events are in the replay's log
+   * already: they belong to the fork's history, or an earlier turn copied them.
    */
   async #takeOverExecution(nodeId: string, { ended, taken }: Progress, end: RunEvent): Promise<void> {
     const { store, change } = this.#parts;

@@ -38,8 +38,8 @@ export interface Polled {
 }
 
 /**
- * Returns the next events of a run: at once when there are any or the run has ended, otherwise as soon as one is appended. Returns none
- * when the time is up, the caller has disconnected or the host stops.
+ * Returns the next events of a run: at once when there are any or the run has ended, otherwise as soon as one is
+ * appended. Returns none when the time is up, the caller has disconnected or the host stops.
  *
  * @throws {AuthError} `rate_limited` when the poll has to wait and a limit of readers is reached
  * @throws {HostError} `service_unavailable` when the poll has to wait and the host is stopping
@@ -106,7 +106,8 @@ class Polling {
     const page = { after, limit: MOST_EVENTS, maxBytes: MOST_BYTES };
     const events = await this.#parts.store.events.list(this.#run, page);
     const cursor = events.at(-1)?.sequence ?? after;
-    // Read after the events, so that it is no older than they are: the answer must not have the run's last event and call it running.
+    // Read after the events, so that it is no older than they are: the answer must not have the run's last event and
+    // call it running.
     const isStale = this.#hasGrown || this.#giveBack !== undefined || cursor > this.#run.lastSequence;
     if (isStale) this.#run = await current();
     const run = this.#run;

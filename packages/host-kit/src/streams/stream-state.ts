@@ -1,6 +1,6 @@
 /**
- * How a stream ended: `ended` with its run, `left` by its reader, `stalled` because its reader took nothing for too long, `refused`
- * because the credential no longer permits it, `host-stopping`, or `failed` by a fault of the host.
+ * How a stream ended: `ended` with its run, `left` by its reader, `stalled` because its reader took nothing for too
+ * long, `refused` because the credential no longer permits it, `host-stopping`, or `failed` by a fault of the host.
  */
 export type StreamOutcome = 'ended' | 'left' | 'stalled' | 'refused' | 'host-stopping' | 'failed';
 

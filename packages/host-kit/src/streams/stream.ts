@@ -62,9 +62,9 @@ export interface Beginning {
 }
 
 /**
- * Opens the log of a run as a stream: the stored events, then each new one, until the run has ended. Pages are read as the reader takes
- * them, so that a slow reader takes no more memory than a fast one. The stream ends early when its reader takes nothing for `stallMs`,
- * when the credential no longer permits it and when the host stops.
+ * Opens the log of a run as a stream: the stored events, then each new one, until the run has ended. Pages are read as
+ * the reader takes them, so that a slow reader takes no more memory than a fast one. The stream ends early when its
+ * reader takes nothing for `stallMs`, when the credential no longer permits it and when the host stops.
  *
  * @throws {AuthError} `rate_limited` when a limit of readers is reached
  * @throws {HostError} `service_unavailable` when the host is stopping
@@ -210,7 +210,10 @@ class EventStream {
     else this.#timer.ringBy(this.#untakenSince + limits.stallMs);
   }
 
-  /** The host stops. A reader that waits is sent the held batch; one that has not taken its last piece cannot be sent anything. */
+  /**
+   * The host stops. A reader that waits is sent the held batch; one that has not taken its last piece cannot be sent
+   * anything.
+   */
   #leave(): void {
     this.#state = streamStateAfter(this.#state, 'leave');
     if (this.#untakenSince === undefined) this.#wake();

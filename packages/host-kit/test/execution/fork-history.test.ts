@@ -27,8 +27,9 @@ const engine: WorkflowEngine = {
   },
 };
 
-test(`${covers('operations.forks.replay', 'operations.forks.branch')} Makes twelve forks at once on a store with a single connection`, async () => {
-  // A fork that took a second connection while it held one would wait for itself: the test would run into its time limit.
+test(`${covers('operations.forks.replay', 'operations.forks.branch')} Makes twelve forks over one connection`, async () => {
+  // A fork that took a second connection while it held one would wait for itself: the test would run into its time
+  // limit.
   const store = await postgresStore({ url: postgres.url, connections: 1 });
   const scopes = ['runs:create', 'runs:read', 'artifacts:read'];
   const key = { id: 'key_1', hash: hashApiKey(KEY), tenant: 'acme', workspaces: ['w1'], principal: 'p_1' };

@@ -77,7 +77,10 @@ test('asks the store for nothing in livez, and once a second at most in readyz',
   expect(asked).toBe(later + 1);
 });
 
-/** Resolves when the count has not changed in a hundred turns of the event loop: without timers and sockets nothing else can come. */
+/**
+ * Resolves when the count has not changed in a hundred turns of the event loop: without timers and sockets nothing else
+ * can come.
+ */
 async function quiet(count: () => number): Promise<void> {
   let last = count();
   for (let turns = 0; turns < 100; turns += 1) {

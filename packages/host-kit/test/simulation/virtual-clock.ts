@@ -7,7 +7,10 @@ export interface VirtualClock {
   forHost(): HostClock;
   /** Plans an event of the world itself. */
   at(time: number, run: () => void): () => void;
-  /** Moves to the next planned event if it is due by `until`, runs it, and waits until all that follows from it has settled. */
+  /**
+   * Moves to the next planned event if it is due by `until`, runs it, and waits until all that follows from it has
+   * settled.
+   */
   step(until: number): Promise<boolean>;
   /** Does so with every event that is due by `until`, including those that are planned meanwhile. */
   run(until: number): Promise<void>;

@@ -65,8 +65,9 @@ const ATTEMPT_TIMEOUT_MS = 1000;
 const CIRCUIT = { failureThreshold: 4, cooldownMs: 20_000, failureLimit: 25, failureWindowMs: 60_000 };
 
 /**
- * Lets the dispatcher live through a world that is made of one seed: receivers that fail, hang and vanish, a store that is away, a host
- * that dies and comes back, subscriptions that come, pause and go. Then the weather clears, and everything must have arrived.
+ * Lets the dispatcher live through a world that is made of one seed: receivers that fail, hang and vanish, a store that
+ * is away, a host that dies and comes back, subscriptions that come, pause and go. Then the weather clears, and
+ * everything must have arrived.
  */
 export async function simulate(seed: number): Promise<Outcome> {
   const luck = chance(seed);
@@ -326,7 +327,9 @@ class World {
     ]);
   }
 
-  /** Checks that an attempt is signed by a secret that was valid when it began, and that its message id never changes. */
+  /**
+   * Checks that an attempt is signed by a secret that was valid when it began, and that its message id never changes.
+   */
   #judgeSignature({ headers, body }: TransportRequest, webhookId: string, passage: string): void {
     const now = this.#clock.now();
     const isSigned = (verify: (secret: string) => unknown) => (secret: string) => {

@@ -43,7 +43,7 @@ describe(covers('events.stream.slow-reader'), () => {
   const EVENTS = 100_000;
   const SLOW = 20;
 
-  test('buffers little for 20 readers that do not read 100 000 events, sends all to one that does, and ends the 20', async () => {
+  test('buffers little for 20 readers that do not read 100 000 events, and ends them after stallMs', async () => {
     const store = memoryStore();
     const clock = manualClock();
     serving = await serve({ store, clock, streams: { stallMs: 2000 } });
@@ -58,7 +58,8 @@ describe(covers('events.stream.slow-reader'), () => {
     expect(await reader.ended).toBe('ended');
     expect(reader.messages.length).toBe(EVENTS);
     expect(reader.messages.every(({ id }, sequence) => Number(id) === sequence)).toBe(true);
-    // A host that read ahead for the others could have buffered 40 MB for each of them while this reader took its 40 MB.
+    // A host that read ahead for the others could have buffered 40 MB for each of them while this reader took its 40
+    // MB.
     expect(buffered() - before).toBeLessThan(48_000_000);
     // The time has stood still: a reader that was ended before stallMs would be missing.
     expect(host.readers()).toBe(SLOW);
@@ -318,8 +319,8 @@ describe('two hosts on one PostgreSQL', () => {
     const poll = reading.json(`/v1/runs/${runId}/events/poll`);
     await eventually(() => reading.host.readers() === 2);
     await writing.append(runId, 'run.started');
-    // The time of the reading host stops after 300 ms. A host that found new events by its keep-alive alone (15 s), or at the end
-    // of the poll (30 s), would send neither of these.
+    // The time of the reading host stops after 300 ms. A host that found new events by its keep-alive alone (15 s), or
+    // at the end of the poll (30 s), would send neither of these.
     clock.advance(300);
     expect((await poll).body.events).toMatchObject([{ type: 'run.started' }]);
     await stream.count(1);

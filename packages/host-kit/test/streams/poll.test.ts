@@ -53,8 +53,8 @@ describe.each([1, 2] as const)('in major %i', (major) => {
 
   describe(covers('events.poll.wait'), () => {
     let clock: ManualClock;
-    // The time of the host stands still. A poll that waited for a deadline where it should answer at once would never answer,
-    // and the test would fail by its time limit, however slow or fast the machine is.
+    // The time of the host stands still. A poll that waited for a deadline where it should answer at once would never
+    // answer, and the test would fail by its time limit, however slow or fast the machine is.
     beforeEach(async () => {
       await serving.close();
       clock = manualClock();
@@ -89,7 +89,8 @@ describe.each([1, 2] as const)('in major %i', (major) => {
       const waiting = poll(major, '?timeout=1');
       await eventually(() => serving.host.readers() === 1);
       clock.advance(999);
-      // Another request takes longer than the end of a poll: one that gave up too early would have left its place by now.
+      // Another request takes longer than the end of a poll: one that gave up too early would have left its place by
+      // now.
       expect((await serving.json('/.well-known/svc')).status).toBe(200);
       expect(serving.host.readers()).toBe(1);
       clock.advance(1);

@@ -161,7 +161,10 @@ function messageOf(block: string): Message {
   return { id: fields.id, event: fields.event, data: JSON.parse(fields.data ?? 'null') };
 }
 
-/** Resolves when the condition holds. Fails after 25 s, shortly before the time limit of a test: a slow machine may need that long. */
+/**
+ * Resolves when the condition holds. Fails after 25 s, shortly before the time limit of a test: a slow machine may need
+ * that long.
+ */
 export async function eventually(condition: () => boolean): Promise<void> {
   for (const end = Date.now() + 25_000; Date.now() < end; ) {
     if (condition()) return;
