@@ -3,9 +3,9 @@ import { messageText } from '../http/event-stream.ts';
 import type { RunEvent } from '../ports/events.ts';
 import type { Run } from '../ports/runs.ts';
 import { runAfter } from '../runs/after-event.ts';
+import type { Batch } from '../streams/batch.ts';
 import type { EventMode } from '../streams/mode.ts';
 import type { View } from '../streams/pages.ts';
-import type { Batch } from '../streams/stream.ts';
 import { eventFrame, movesValues, type StreamFrame, snapshotFrame } from '../wire/stream.ts';
 
 /**

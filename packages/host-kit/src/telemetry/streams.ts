@@ -1,4 +1,4 @@
-import type { StreamOutcome } from '../streams/stream.ts';
+import type { StreamOutcome } from '../streams/stream-state.ts';
 import { counterOf, METRICS } from './metrics.ts';
 import type { Scope } from './scope.ts';
 

@@ -3,7 +3,7 @@ import type { RequestWatch } from '../http/watch.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { RunEvent } from '../ports/events.ts';
 import type { Store } from '../ports/store.ts';
-import type { StreamOutcome } from '../streams/stream.ts';
+import type { StreamOutcome } from '../streams/stream-state.ts';
 import type { Attempt } from '../webhooks/attempt.ts';
 import type { StateChanged } from '../webhooks/subscription-state.ts';
 import { observedAttempt } from './attempts.ts';
