@@ -17,23 +17,23 @@ import type { WorkspaceStore } from './workspace.ts';
  *
  * A store guarantees, most important first:
  *
- * 1. **Atomicity.** The writes of one `transaction` become visible together, or not at all when its `work` rejects.
+ * 1. **Atomicity.** The writes of one `transaction` take effect together, or not at all when its `work` rejects.
  * 2. **Durability.** `transaction` resolves after its writes are durable. No method reports a write before that.
  * 3. **Tenancy.** A method that takes a `Tenancy`, a place or a `Topic` returns and changes records of that tenant and
  *    of that mode (live or test) alone. A method that takes a `Run` trusts its caller to have found that run through
  *    `runs`.
- * 4. **Isolation.** A method that takes a `transaction` sees the earlier writes of that transaction. A record that it
- *    read in order to change it (`runs.readForChange`, `runs.forAppend`, `runs.activeIn`, `subscriptions.updateState`,
- *    `subscriptions.updateSecrets`, `byok.count`, `workspace.newest`, `audit.append`) is changed by no other
- *    transaction until this one ends. A method without that parameter is atomic by itself; in a store that outlives its
- *    process it returns committed records only.
+ * 4. **Isolation.** A method that takes a `transaction` sees the earlier writes of that transaction. When two
+ *    transactions ask for the same run (`runs.readForChange`, `runs.forAppend`), scope (`runs.activeIn`), subscription
+ *    (`subscriptions.updateState`, `updateSecrets`) or place (`byok.count`, `workspace.newest`), the second waits until
+ *    the first has ended; so do two that call `audit.append`. A method without that parameter is atomic by itself; in a
+ *    store that outlives its process it returns committed records only.
  * 5. **Exclusive claims.** At any time, one claimant at most holds a delivery or an idempotency key, and one host
  *    drives a run. A claim that has run out can be taken over; its former holder then changes nothing any more.
  * 6. **Order.** Events of one run are listed by `sequence`, audit entries by `atSequence`; neither is ever changed.
  *    Pages resume after their last record, and skip or repeat no record that existed all the while.
  *
- * Every method rejects when the storage fails. A method that takes a `transaction` rejects when that transaction has
- * ended or belongs to another store. Times are in milliseconds since the epoch.
+ * Every method rejects when the storage fails. A method that writes in a `transaction` rejects when that transaction
+ * has ended or belongs to another store. Times are in milliseconds since the epoch.
  *
  * @see `storeContract` of `@svc/host-kit/testing`, which tests these guarantees
  */

@@ -16,7 +16,7 @@ export interface Subscription {
   readonly major: Major;
   /** The receiver's URL. */
   readonly url: string;
-  /** Event types that it receives, in the stored vocabulary (that of major 2), whatever `major` is. */
+  /** Event types that it receives, in the stored vocabulary (that of major 2) for either `major`. */
   readonly events: readonly string[];
   /** Receives only events of runs that carry at least one of these tags. Empty: of all runs. */
   readonly tags: readonly string[];

@@ -40,7 +40,7 @@ export interface TransportRequest {
 /** The outcome of a request. */
 export type TransportVerdict =
   | {
-      /** The receiver answered, with whatever status. */
+      /** The receiver answered, with any status. */
       readonly kind: 'answered';
       /** HTTP status. */
       readonly status: number;

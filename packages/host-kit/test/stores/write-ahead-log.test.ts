@@ -90,8 +90,8 @@ test('a disk that fails is written to no more, and what it may not have is not s
   const first = note('first');
   await asked(1);
   disk.asked[0]?.failed(new Error('EIO'));
-  await expect(first).rejects.toThrow('Nothing more is written until a restart');
-  await expect(note('second')).rejects.toThrow('Nothing more is written until a restart');
+  await expect(first).rejects.toThrow('Check the disk and restart the host');
+  await expect(note('second')).rejects.toThrow('Check the disk and restart the host');
   expect([disk.asked.length, seen()]).toEqual([1, []]);
 });
 
