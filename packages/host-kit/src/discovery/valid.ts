@@ -1,9 +1,9 @@
 import type { z } from 'zod';
 
 /**
- * The document, if it is one of its schema.
+ * Checks a document against its schema and returns it, with defaults filled in.
  *
- * @throws {TypeError} with a sentence for every problem
+ * @throws {TypeError} that names each member in error, and what is wrong with it
  */
 export function valid<T extends z.ZodType>(schema: T, document: unknown, title: string): z.output<T> {
   const result = schema.safeParse(document);
