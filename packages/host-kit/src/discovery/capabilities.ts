@@ -5,8 +5,8 @@ import type { Claim } from './schema-v2.ts';
 export type { Facets, Family } from './families.ts';
 
 /**
- * The capabilities that discovery advertises for a host besides those of the kit. Declare only those that the host serves; `createHost` throws
- * a `TypeError` for one that the interface does not know in that form.
+ * The capabilities that discovery advertises for a host besides those of the kit. Declare only those that the host
+ * serves; `createHost` throws a `TypeError` for one that the interface does not know in that form.
  *
  * @example
  * createHost({ …, capabilities: { families: { i18n: { default: 'en', supported: ['en'] } } } });
@@ -23,8 +23,8 @@ export interface HostCapabilities {
    */
   readonly experimental?: boolean;
   /**
-   * Limits that the engine sets to a run. Absent members get the interface's values, such as 1 000 node executions and 600 000 ms. Default:
-   * no limits of runs are advertised.
+   * Limits that the engine sets to a run. Absent members get the interface's values, such as 1 000 node executions and
+   * 600 000 ms. Default: no limits of runs are advertised.
    *
    * @see Interface: Limits
    */

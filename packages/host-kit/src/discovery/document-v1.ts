@@ -63,10 +63,13 @@ export function documentV1(facts: DiscoveryInput): DiscoveryV1 {
     ...families,
     capabilities: families,
   };
-  return valid(DISCOVERY_V1, document, 'discovery document of major 1');
+  return valid(DISCOVERY_V1, document, 'Discovery document of major 1');
 }
 
-/** Returns the record of a family. `effectSeamsManifest` belongs to major 2. A family with a list named `supported` keeps that list. */
+/**
+ * Returns the record of a family. `effectSeamsManifest` belongs to major 2. A family with a list named `supported`
+ * keeps that list.
+ */
 function recordOf(name: string, facets: object): object {
   const { effectSeamsManifest: _, ...kept }: Record<string, unknown> = { ...facets };
   return name in LISTED_AS_SUPPORTED ? kept : { supported: true, ...kept };

@@ -10,7 +10,8 @@ import { valid } from './valid.ts';
 /**
  * Builds the document of major 2: a closed root of metadata and records. The presence of a record claims its family.
  *
- * @throws {TypeError} when the interface does not know a capability in that form, or a claim names a version that is not served
+ * @throws {TypeError} when the interface does not know a capability in that form, or a claim names a version that is
+ *   not served
  * @see Interface: Discovery document (capabilities)
  */
 export function documentV2(facts: DiscoveryInput, contract: string): DiscoveryV2 {
@@ -68,7 +69,7 @@ export function documentV2(facts: DiscoveryInput, contract: string): DiscoveryV2
           `Pass one of ${facts.versions.join(', ')}.`,
       );
   }
-  return valid(DISCOVERY_V2, document, 'discovery document of major 2');
+  return valid(DISCOVERY_V2, document, 'Discovery document of major 2');
 }
 
 function isOverlap(versions: readonly string[]): boolean {
@@ -76,8 +77,9 @@ function isOverlap(versions: readonly string[]): boolean {
 }
 
 /**
- * Returns the facets of a family in major 2. Four facets of major 1 are dropped, because major 2 has no choice there: deliveries are signed,
- * subscriptions durable, replays forks, and effects suppressed. A list named `supported` gets another name.
+ * Returns the facets of a family in major 2. Four facets of major 1 are dropped, because major 2 has no choice there:
+ * deliveries are signed, subscriptions durable, replays forks, and effects suppressed. A list named `supported` gets
+ * another name.
  */
 function inMajor2(name: string, facets: object): object {
   const {
@@ -94,7 +96,10 @@ function inMajor2(name: string, facets: object): object {
   return typeof listed === 'string' ? { ...kept, [listed]: supported } : kept;
 }
 
-/** Returns the authentication lanes. The host verifies tokens without asking their issuer, so a token is valid until it expires. */
+/**
+ * Returns the authentication lanes. The host verifies tokens without asking their issuer, so a token is valid until it
+ * expires.
+ */
 function lanesOf({ apiKeyIssuer, authentication }: DiscoveryInput): readonly object[] {
   const { oidc, oauth2, workloadIdentity, dpop } = authentication;
   const minimumAssurance = dpop?.required === true ? 'sender-constrained' : 'bearer';

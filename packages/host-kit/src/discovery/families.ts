@@ -174,8 +174,8 @@ const facetsWith = (bound: Bound) => ({
 });
 
 /**
- * The schemas of the facets of every capability family that the interface names, without the members by which a major claims the family.
- * Enumerations of the protocol are closed; names that a host chooses have a pattern.
+ * The schemas of the facets of every capability family that the interface names, without the members by which a major
+ * claims the family. Enumerations of the protocol are closed; names that a host chooses have a pattern.
  *
  * @see Interface: Discovery document; Limits
  */
@@ -192,8 +192,8 @@ export const CLAIMED = {
 };
 
 /**
- * Families with a list named `supported`, which is the name of the boolean by which major 1 claims other families. In major 1 the list is the
- * claim. In major 2 it has the name given here.
+ * Families with a list named `supported`, which is the name of the boolean by which major 1 claims other families. In
+ * major 1 the list is the claim. In major 2 it has the name given here.
  */
 export const LISTED_AS_SUPPORTED: Readonly<Partial<Record<Family, string>>> = {
   aiProviders: 'providers',

@@ -28,8 +28,8 @@ const families = Object.fromEntries(
 const records = z.strictObject({ ...families, auth: AUTH_V1.optional() });
 
 /**
- * The document of major 1 as this kit publishes it. The interface allows unknown keys at the root; this schema does not, so that a misspelt
- * family is an error.
+ * The document of major 1 as this kit publishes it. The interface allows unknown keys at the root; this schema does
+ * not, so that a misspelt family is an error.
  */
 export const DISCOVERY_V1 = z
   .strictObject({

@@ -3,10 +3,11 @@ import { FACETS } from './families.ts';
 const FAMILY_NAMES: ReadonlySet<string> = new Set([...Object.keys(FACETS), 'auth']);
 
 /**
- * Returns the part of a document that a caller may see. It removes families and adds nothing, so a narrower scope never sees more than a wider
- * one.
+ * Returns the part of a document that a caller may see. It removes families and adds nothing, so a narrower scope never
+ * sees more than a wider one.
  *
- * @param visible names of the families that the caller may see. Members that are no families, such as versions and limits, always stay.
+ * @param visible names of the families that the caller may see. Members that are no families, such as versions and
+ *   limits, always stay.
  */
 export function scopeDiscovery<T extends Readonly<Record<string, unknown>>>(
   document: T,

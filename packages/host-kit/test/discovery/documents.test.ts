@@ -406,10 +406,10 @@ describe(
     });
 
     test.each([
-      [{ status: 'deprecated' }, /until is there exactly/],
-      [{ until: '2027-01-01' }, /until is there exactly/],
+      [{ status: 'deprecated' }, /until must be present for status experimental or deprecated/],
+      [{ until: '2027-01-01' }, /until must be present for status experimental or deprecated/],
       [{ status: 'gone' }, /status/],
-      [{ since: '2.7' }, /since 2\.7, which this host does not serve/],
+      [{ since: '2.7' }, /claims\.kanban\.since: this host does not serve version 2\.7/],
     ] as const)('a claim %j is refused', (claim, problem) => {
       const capabilities = { families: { kanban: {} }, claims: { kanban: claim } } as HostCapabilities;
       expect(() => documentV2(facts(capabilities), '2.0')).toThrow(problem);
