@@ -3,6 +3,7 @@ import type { Major, OperationId } from '@svc/versioning';
 import type { z } from 'zod';
 import { type FieldProblem, invalid } from '../errors.ts';
 import type { Json } from '../json.ts';
+import type { Save } from '../ports/idempotency.ts';
 import type { Transaction } from '../ports/transaction.ts';
 import type { Access } from './access.ts';
 import type { ByMajor, Description } from './description.ts';
@@ -73,16 +74,42 @@ export function publicRoute(definition: {
   return { ...definition, access: 'public' };
 }
 
-/** A route for callers that hold a scope, or whom it lets in otherwise. */
-export function route(
+/** Defines a route for callers that hold a scope, or whom `access` lets in otherwise. */
+export function route<Result>(
   definition: CallersOf & {
     readonly operationId: OperationId;
     readonly describes: Description;
-    readonly serve: (call: AuthorizedCall) => Promise<Reply>;
-  },
+  } & Serving<[call: AuthorizedCall], Result>,
 ): Route {
-  const { operationId, describes, serve } = definition;
-  return { operationId, access: accessOf(definition), describes, serve: (call) => serve(authorized(call)) };
+  const { operationId, describes } = definition;
+  return {
+    operationId,
+    access: accessOf(definition),
+    describes,
+    serve: (call) => replyOf(definition, authorized(call), []),
+  };
+}
+
+/**
+ * The two forms of a route's handler. `serve` returns the reply; or `serve` returns the result of an operation and `reply` makes the reply
+ * of it, which `save` stores in the operation's transaction. The second form is for operations with an effect.
+ */
+type Serving<Args extends unknown[], Result> =
+  | { readonly serve: (...args: Args) => Promise<Reply>; readonly reply?: undefined }
+  | {
+      readonly serve: (...args: [...Args, save: Save<Result>]) => Promise<Result>;
+      readonly reply: (result: Result, call: AuthorizedCall) => Reply;
+    };
+
+async function replyOf<Rest extends unknown[], Result>(
+  serving: Serving<[AuthorizedCall, ...Rest], Result>,
+  call: AuthorizedCall,
+  rest: Rest,
+): Promise<Reply> {
+  if (serving.reply === undefined) return serving.serve(call, ...rest);
+  const { serve, reply } = serving;
+  const result = await serve(call, ...rest, (done, transaction) => call.keep(reply(done, call), transaction));
+  return reply(result, call);
 }
 
 /** A scope, or what else lets callers in. */
@@ -95,23 +122,22 @@ function accessOf(callers: CallersOf): Access {
 }
 
 /** A route for callers that hold a scope, with a JSON body that the schema of the major turns into what it asks for. */
-export function routeWithBody<Body>(
+export function routeWithBody<Body, Result>(
   definition: CallersOf & {
     readonly operationId: OperationId;
     readonly schema: ByMajor<z.ZodType<Body>>;
     readonly isBodyOptional?: boolean;
     readonly describes: Description;
-    readonly serve: (call: AuthorizedCall, body: Body) => Promise<Reply>;
-  },
+  } & Serving<[call: AuthorizedCall, body: Body], Result>,
 ): Route {
-  const { operationId, schema, isBodyOptional = false, describes, serve } = definition;
+  const { operationId, schema, isBodyOptional = false, describes } = definition;
   return {
     operationId,
     access: accessOf(definition),
     describes,
     schema,
     isBodyOptional,
-    serve: (call) => serve(authorized(call), parse(schema[call.major], call.json)),
+    serve: (call) => replyOf(definition, authorized(call), [parse(schema[call.major], call.json)]),
   };
 }
 

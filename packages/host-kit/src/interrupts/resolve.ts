@@ -2,9 +2,9 @@ import type { Principal } from '@svc/auth';
 import { factAbout } from '../audit/fact.ts';
 import { HostError } from '../errors.ts';
 import type { Json } from '../json.ts';
+import { type Save, saveNothing } from '../ports/idempotency.ts';
 import type { Interrupt, Resolution, ResolverRecord } from '../ports/interrupts.ts';
 import { isWaiting, type Run } from '../ports/runs.ts';
-import type { Transaction } from '../ports/transaction.ts';
 import type { RunServices } from '../runs/change-run.ts';
 import type { OpenRun } from '../runs/event-log.ts';
 import { runForChange } from '../runs/find-run.ts';
@@ -21,11 +21,17 @@ export interface InterruptAddress {
   readonly interruptId?: string;
 }
 
+/** The run after an answer to one of its questions, and the node that asked it. */
+export interface Resolved {
+  readonly run: Run;
+  readonly nodeId: string;
+}
+
 /**
  * Gives an answer for a caller. One that decides lets the run go on, on this host; one of several that are needed, or a question
  * asked back, leaves it waiting.
  *
- * @param kept is told of the run in the same transaction
+ * @param save is called in the transaction of the change
  * @throws {HostError} `validation_error`, `forbidden` for whom the question is not for, `not_found`, `run_forbidden`
  * @throws {Unanswerable}
  */
@@ -34,8 +40,8 @@ export async function resolveInterrupt(
   principal: Principal,
   address: InterruptAddress,
   resumeValue: Json,
-  kept: (run: Run, transaction: Transaction) => Promise<void>,
-): Promise<Run> {
+  save: Save<Resolved> = saveNothing,
+): Promise<Resolved> {
   const { store, clock, events, executor, recordAudit } = options;
   const found = runForChange(store.runs, principal.tenancy, address.runId);
   const run = await events.change(found, async (open) => {
@@ -49,7 +55,7 @@ export async function resolveInterrupt(
     }
     const target = `${open.run.tenant}/${address.runId}`;
     const details = { node: interrupt.nodeId, interrupt: interrupt.interruptId };
-    await kept(open.run, open.transaction);
+    await save({ run: open.run, nodeId: address.nodeId }, open.transaction);
     await recordAudit(
       factAbout(principal, { action: 'interrupt.resolve', target, at: clock.now(), details }),
       open.transaction,
@@ -57,7 +63,7 @@ export async function resolveInterrupt(
     return open.run;
   });
   executor.notice(run);
-  return run;
+  return { run, nodeId: address.nodeId };
 }
 
 /** Answers a question that nobody has answered in time: no approval is ever given by that. */

@@ -1,5 +1,17 @@
 import type { Transaction } from './transaction.ts';
 
+/**
+ * Stores the reply to a request, made from `result`, under the request's idempotency key. Does nothing for a request without a key.
+ * An operation calls it once, in the transaction of its effect: after a crash the key has a reply exactly when the effect is durable.
+ * If it rejects, the transaction must not commit.
+ *
+ * @throws {HostError} `idempotency_in_flight` when the request outlived its lease and another request with the key took over
+ */
+export type Save<Result> = (result: Result, transaction: Transaction) => Promise<void>;
+
+/** The `save` of an operation that no request asked for. */
+export const saveNothing: Save<unknown> = async () => {};
+
 /** What names one key: nothing of the credential that it came with. Live and test are worlds of their own. */
 export interface IdempotencyKey {
   readonly tenant: string;

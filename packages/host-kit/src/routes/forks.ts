@@ -2,6 +2,7 @@ import type { Served } from '@svc/versioning';
 import type { Executor } from '../execution/executor.ts';
 import { json } from '../http/description.ts';
 import { type Route, route, routeWithBody } from '../http/route.ts';
+import type { Save } from '../ports/idempotency.ts';
 import type { ForkMode, Run } from '../ports/runs.ts';
 import type { CreateRunOptions } from '../runs/create.ts';
 import { forkRun } from '../runs/fork.ts';
@@ -35,15 +36,13 @@ export function forkRoutes(options: ForkRoutesOptions): Route[] {
         answers: { 201: json('The fork, and where its events are.', forkedRun) },
         errors: ['not_found', 'run_forbidden', 'id_tenant_mismatch', 'fork_point_invalid'],
       },
-      async serve(call, request) {
-        const { major, principal, decided, keep } = call;
-        const replyTo = (run: Run) => ({ status: 201, body: forkedBody(major, run) });
-        const run = await forkRun(options, principal, runIdIn(served, call), request, (created, transaction) =>
-          keep(replyTo(created), transaction),
-        );
+      async serve(call, request, save: Save<Run>) {
+        const { principal, decided } = call;
+        const run = await forkRun(options, principal, runIdIn(served, call), request, save);
         executor.execute(run, decided && { type: 'authorization.decided', payload: { ...decided } });
-        return replyTo(run);
+        return run;
       },
+      reply: (run, { major }) => ({ status: 201, body: forkedBody(major, run) }),
     }),
     route({
       operationId: 'readEffectSeams',

@@ -5,11 +5,12 @@ import type { PathCredential } from '../http/access.ts';
 import { json } from '../http/description.ts';
 import { type AuthorizedCall, type Reply, type Route, route, routeWithBody } from '../http/route.ts';
 import { decodedSegment } from '../http/segment.ts';
-import { type InterruptAddress, pendingInterrupt, resolveInterrupt } from '../interrupts/resolve.ts';
+import { type InterruptAddress, pendingInterrupt, type Resolved, resolveInterrupt } from '../interrupts/resolve.ts';
 import type { InterruptTokens, TokenClaims } from '../interrupts/token.ts';
 import { tokenLane } from '../interrupts/token-lane.ts';
 import { Unanswerable, type UnanswerableReason } from '../interrupts/unanswerable.ts';
 import type { Json } from '../json.ts';
+import type { Save } from '../ports/idempotency.ts';
 import type { RunServices } from '../runs/change-run.ts';
 import { runForChange } from '../runs/find-run.ts';
 import {
@@ -52,8 +53,9 @@ export function interruptRoutes(options: InterruptRoutesOptions): Route[] {
           2: ['not_found', 'run_forbidden', 'id_tenant_mismatch', 'interrupt_already_resolved'],
         },
       },
-      serve: (call, { resumeValue }) =>
-        resolve(call, { runId: runIdIn(served, call), nodeId: nodeIn(call) }, resumeValue),
+      serve: (call, { resumeValue }, save: Save<Resolved>) =>
+        resolve(call, { runId: runIdIn(served, call), nodeId: nodeIn(call) }, resumeValue, save),
+      reply: resolvedReply,
     }),
     route({
       operationId: 'inspectInterruptToken',
@@ -90,27 +92,26 @@ export function interruptRoutes(options: InterruptRoutesOptions): Route[] {
         answers: { 200: json('The answer counts, and so the run stands.', resolvedInterrupt) },
         errors: TOKEN_ERRORS,
       },
-      async serve(call, { resumeValue }) {
+      async serve(call, { resumeValue }, save: Save<Resolved>) {
         const { intent, ...address } = claimsIn(call);
         if (intent !== 'resolve') {
           throw new HostError('forbidden', 'The token is for looking at the question, not for answering it.', {
             details: undefined,
           });
         }
-        return await resolve(call, address, resumeValue);
+        return await resolve(call, address, resumeValue, save);
       },
+      reply: resolvedReply,
     }),
   ];
 
-  async function resolve(call: AuthorizedCall, address: InterruptAddress, resumeValue: Json): Promise<Reply> {
-    const { major, principal, keep } = call;
-    const { runId, nodeId } = address;
-    const run = await answering(major, () =>
-      resolveInterrupt(options, principal, { ...address, runId, nodeId }, resumeValue, (resolved, transaction) =>
-        keep({ status: 200, body: resolvedBody(major, resolved, nodeId) }, transaction),
-      ),
-    );
-    return { status: 200, body: resolvedBody(major, run, nodeId) };
+  function resolve(
+    { major, principal }: AuthorizedCall,
+    address: InterruptAddress,
+    resumeValue: Json,
+    save: Save<Resolved>,
+  ): Promise<Resolved> {
+    return answering(major, () => resolveInterrupt(options, principal, address, resumeValue, save));
   }
 
   /** What the token of a call is good for, if it still is. */
@@ -120,6 +121,10 @@ export function interruptRoutes(options: InterruptRoutesOptions): Route[] {
     if (claims.expiresAt <= clock.now()) throw REFUSALS[major].expired();
     return claims;
   }
+}
+
+function resolvedReply({ run, nodeId }: Resolved, { major }: AuthorizedCall): Reply {
+  return { status: 200, body: resolvedBody(major, run, nodeId) };
 }
 
 const TOKEN_ERRORS = {

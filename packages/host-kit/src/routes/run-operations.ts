@@ -5,6 +5,7 @@ import { json } from '../http/description.ts';
 import { type FailureOptions, refusalOf } from '../http/refusal.ts';
 import { type AuthorizedCall, type Route, routeWithBody } from '../http/route.ts';
 import type { JsonObject } from '../json.ts';
+import type { Save } from '../ports/idempotency.ts';
 import type { Run } from '../ports/runs.ts';
 import { type Cancelled, cancelRun } from '../runs/cancel.ts';
 import { conflict, type RunServices } from '../runs/change-run.ts';
@@ -48,17 +49,12 @@ export function runOperationRoutes(options: RunOperationRoutesOptions): Route[] 
         answers: { 200: json('The run is cancelled, or about to be.', cancelled) },
         errors: { 1: ADDRESS_ERRORS, 2: [...ADDRESS_ERRORS, 'run_terminal'] },
       },
-      async serve(call, { reason }) {
-        const { major, principal, keep } = call;
-        const replyTo = ({ run, hadEnded }: Cancelled) => ({
-          status: 200,
-          body: { ...cancelledBody(major, run), ...(hadEnded && ENDED[major](run)) },
-        });
-        const cancelled = await cancelRun(options, principal, runIdIn(served, call), { reason }, (done, transaction) =>
-          keep(replyTo(done), transaction),
-        );
-        return replyTo(cancelled);
-      },
+      serve: (call, { reason }, save: Save<Cancelled>) =>
+        cancelRun(options, call.principal, runIdIn(served, call), { reason }, save),
+      reply: ({ run, hadEnded }, { major }) => ({
+        status: 200,
+        body: { ...cancelledBody(major, run), ...(hadEnded && ENDED[major](run)) },
+      }),
     }),
     routeWithBody({
       operationId: 'bulkCancelRuns',
@@ -97,14 +93,9 @@ export function runOperationRoutes(options: RunOperationRoutesOptions): Route[] 
         answers: { 202: json('The run is paused, or about to be.', pausedRun) },
         errors: [...ADDRESS_ERRORS, 'run_terminal', 'run_state_conflict'],
       },
-      async serve(call, request) {
-        const { major, principal, keep } = call;
-        const replyTo = (run: Run) => ({ status: 202, body: pausedBody(major, run) });
-        const run = await pauseRun(options, principal, runIdIn(served, call), request, (asked, transaction) =>
-          keep(replyTo(asked), transaction),
-        );
-        return replyTo(run);
-      },
+      serve: (call, request, save: Save<Run>) =>
+        pauseRun(options, call.principal, runIdIn(served, call), request, save),
+      reply: (run, { major }) => ({ status: 202, body: pausedBody(major, run) }),
     }),
     routeWithBody({
       operationId: 'resumeRun',
@@ -118,14 +109,9 @@ export function runOperationRoutes(options: RunOperationRoutesOptions): Route[] 
         answers: { 202: json('The run goes on.', resumedRun) },
         errors: [...ADDRESS_ERRORS, 'run_terminal', 'run_state_conflict'],
       },
-      async serve(call, { reason }) {
-        const { major, principal, keep } = call;
-        const replyTo = ({ run, resumedAt }: Resumed) => ({ status: 202, body: resumedBody(major, run, resumedAt) });
-        const resumed = await resumeRun(options, principal, runIdIn(served, call), reason, (done, transaction) =>
-          keep(replyTo(done), transaction),
-        );
-        return replyTo(resumed);
-      },
+      serve: (call, { reason }, save: Save<Resumed>) =>
+        resumeRun(options, call.principal, runIdIn(served, call), reason, save),
+      reply: ({ run, resumedAt }, { major }) => ({ status: 202, body: resumedBody(major, run, resumedAt) }),
     }),
   ];
 

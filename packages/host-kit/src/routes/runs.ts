@@ -4,6 +4,7 @@ import type { Executor } from '../execution/executor.ts';
 import { matchesEtag } from '../http/conditional.ts';
 import { empty, json } from '../http/description.ts';
 import { type Route, route, routeWithBody } from '../http/route.ts';
+import type { Save } from '../ports/idempotency.ts';
 import type { Run } from '../ports/runs.ts';
 import { type CreateRunOptions, createRun, RunActive } from '../runs/create.ts';
 import { runIdOf } from '../wire/event.ts';
@@ -33,17 +34,15 @@ export function runRoutes(options: RunRoutesOptions): Route[] {
         answers: { 201: json('The run, and where its events are.', createdRun) },
         errors: ['run_already_active', 'force_engine_version_forbidden'],
       },
-      async serve({ major, principal, headers, decided, keep }, request) {
-        const replyTo = (run: Run) => ({ status: 201, body: createdBody(major, run) });
+      async serve({ major, principal, headers, decided }, request, save: Save<Run>) {
         const asked = { ...request, ...creationIn(headers, major, request.scopeId) };
-        const run = await createRun(options, principal, asked, (created, transaction) =>
-          keep(replyTo(created), transaction),
-        ).catch((error: unknown) => {
+        const run = await createRun(options, principal, asked, save).catch((error: unknown) => {
           throw error instanceof RunActive ? alreadyActive(major, error.run) : error;
         });
         executor.execute(run, decided && { type: 'authorization.decided', payload: { ...decided } });
-        return replyTo(run);
+        return run;
       },
+      reply: (run, { major }) => ({ status: 201, body: createdBody(major, run) }),
     }),
     route({
       operationId: 'readRun',

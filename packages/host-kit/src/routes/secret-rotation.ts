@@ -1,5 +1,6 @@
 import { json } from '../http/description.ts';
 import { type Route, routeWithBody } from '../http/route.ts';
+import type { Save } from '../ports/idempotency.ts';
 import { type Rotated, type RotateOptions, rotateSecret } from '../webhooks/rotate.ts';
 import { rotatedBody, rotatedSecret, rotation, rotationExample } from '../wire/webhook.ts';
 import { ADDRESS_ERRORS, type AddressedOptions, addressedSubscription, addressQuery } from './subscription-address.ts';
@@ -23,14 +24,11 @@ export function secretRotationRoutes(options: SecretRotationRoutesOptions): Rout
         answers: { 200: json('The newer secret signs from now on.', rotatedSecret) },
         errors: ADDRESS_ERRORS,
       },
-      async serve(call, { secret }) {
+      async serve(call, { secret }, save: Save<Rotated>) {
         const { webhookId, principal } = addressedSubscription(options, call);
-        const replyTo = (rotated: Rotated) => ({ status: 200, body: rotatedBody(rotated) });
-        const rotated = await rotateSecret(options, principal, webhookId, secret, (done, transaction) =>
-          call.keep(replyTo(done), transaction),
-        );
-        return replyTo(rotated);
+        return await rotateSecret(options, principal, webhookId, secret, save);
       },
+      reply: (rotated) => ({ status: 200, body: rotatedBody(rotated) }),
     }),
   ];
 }

@@ -2,6 +2,7 @@ import type { Major } from '@svc/versioning';
 import { invalid } from '../errors.ts';
 import { empty, json } from '../http/description.ts';
 import { type AuthorizedCall, type Route, route, routeWithBody } from '../http/route.ts';
+import type { Save } from '../ports/idempotency.ts';
 import { type Registered, type RegisterOptions, register } from '../webhooks/register.ts';
 import { type UnregisterOptions, unregister } from '../webhooks/unregister.ts';
 import {
@@ -29,18 +30,15 @@ export function webhookRoutes(options: WebhookRoutesOptions): Route[] {
         answers: { 201: json('The subscription.', registeredWebhook) },
         errors: { 1: ['webhook_url_rejected'], 2: ['webhook_url_rejected', 'webhook_endpoint_unverified'] },
       },
-      async serve(call, given) {
-        const { major, principal, keep } = call;
+      async serve(call, given, save: Save<Registered>) {
+        const { major, principal } = call;
         const requested = { ...given, workspace: given.workspace ?? impliedWorkspace[major](call) };
-        const replyTo = (registered: Registered) => ({
-          status: 201,
-          body: registeredBody[major](registered, requested.secret !== undefined),
-        });
-        const registered = await register(options, principal, major, requested, (done, transaction) =>
-          keep(replyTo(done), transaction),
-        );
-        return replyTo(registered);
+        return await register(options, principal, major, requested, save);
       },
+      reply: (registered, { major }) => ({
+        status: 201,
+        body: registeredBody[major](registered, registered.isSecretBrought),
+      }),
     }),
     route({
       operationId: 'unregisterWebhook',
@@ -53,12 +51,11 @@ export function webhookRoutes(options: WebhookRoutesOptions): Route[] {
         answers: { 204: empty('The subscription is gone.') },
         errors: ADDRESS_ERRORS,
       },
-      async serve(call) {
+      async serve(call, save: Save<void>) {
         const { webhookId, workspace } = addressedSubscription(options, call);
-        const reply = { status: 204 };
-        await unregister(options, call.principal, webhookId, workspace, (transaction) => call.keep(reply, transaction));
-        return reply;
+        await unregister(options, call.principal, webhookId, workspace, save);
       },
+      reply: () => ({ status: 204 }),
     }),
   ];
 }

@@ -3,6 +3,7 @@ import { invalid } from '../errors.ts';
 import { matchesEtag } from '../http/conditional.ts';
 import { empty, json } from '../http/description.ts';
 import { type AuthorizedCall, type Reply, type Route, route, routeWithBody } from '../http/route.ts';
+import type { Save } from '../ports/idempotency.ts';
 import { placeOf, type WorkspaceFile } from '../ports/workspace.ts';
 import {
   fileBody,
@@ -77,17 +78,9 @@ export function workspaceFileRoutes(options: ChangeOptions): Route[] {
         answers: { 200: json('The file as it is now.', workspaceFile, { headers: ['ETag', 'Cache-Control'] }) },
         errors: ['workspace_conflict', 'workspace_too_large'],
       },
-      async serve(call, given) {
-        const path = pathIn(call);
-        const file = await putFile(
-          options,
-          call.principal,
-          { path, ...given },
-          preconditionIn(call),
-          (done, transaction) => call.keep(fileReply(done), transaction),
-        );
-        return fileReply(file);
-      },
+      serve: (call, given, save: Save<WorkspaceFile>) =>
+        putFile(options, call.principal, { path: pathIn(call), ...given }, preconditionIn(call), save),
+      reply: fileReply,
     }),
     route({
       operationId: 'deleteWorkspaceFile',
@@ -99,13 +92,8 @@ export function workspaceFileRoutes(options: ChangeOptions): Route[] {
         answers: { 204: empty('The file is gone. Its earlier versions can still be read by their numbers.') },
         errors: ['not_found', 'workspace_conflict'],
       },
-      async serve(call) {
-        const reply = { status: 204 };
-        await removeFile(options, call.principal, pathIn(call), preconditionIn(call), (transaction) =>
-          call.keep(reply, transaction),
-        );
-        return reply;
-      },
+      serve: (call, save: Save<void>) => removeFile(options, call.principal, pathIn(call), preconditionIn(call), save),
+      reply: () => ({ status: 204 }),
     }),
   ];
 }

@@ -1,6 +1,6 @@
 import type { Principal } from '@svc/auth';
+import { type Save, saveNothing } from '../ports/idempotency.ts';
 import { isExecutable, isTerminal, type Run } from '../ports/runs.ts';
-import type { Transaction } from '../ports/transaction.ts';
 import { type Change, changeRun, type RunServices } from './change-run.ts';
 import { cancelledEvents } from './host-events.ts';
 
@@ -15,7 +15,7 @@ export interface Cancelled {
  * five seconds. To cancel again changes nothing, nor does it of a run that has ended: its status tells.
  *
  * @param asked why, and under which idempotency key
- * @param kept is told of it in the same transaction
+ * @param save is called in the transaction of the change
  * @throws {HostError} `not_found`, `run_forbidden`
  */
 export async function cancelRun(
@@ -23,7 +23,7 @@ export async function cancelRun(
   principal: Principal,
   runId: string,
   { reason, keyName }: { readonly reason: string | undefined; readonly keyName?: string | undefined },
-  kept: (cancelled: Cancelled, transaction: Transaction) => Promise<void> = async () => {},
+  save: Save<Cancelled> = saveNothing,
 ): Promise<Cancelled> {
   const { clock } = options;
   let hadEnded = false;
@@ -44,7 +44,7 @@ export async function cancelRun(
     return 'done';
   };
   const run = await changeRun(options, principal, runId, 'run.cancel', cancel, (cancelled, transaction) =>
-    kept({ run: cancelled, hadEnded }, transaction),
+    save({ run: cancelled, hadEnded }, transaction),
   );
   return { run, hadEnded };
 }

@@ -2,9 +2,9 @@ import type { Principal } from '@svc/auth';
 import { type AuditAction, factAbout, type RecordAudit } from '../audit/fact.ts';
 import { HostError } from '../errors.ts';
 import type { Clock } from '../ports/clock.ts';
+import type { Save } from '../ports/idempotency.ts';
 import { isTerminal, type Run } from '../ports/runs.ts';
 import type { Store } from '../ports/store.ts';
-import type { Transaction } from '../ports/transaction.ts';
 import type { OpenRun, RunLog } from './event-log.ts';
 import { runForChange } from './find-run.ts';
 
@@ -24,7 +24,7 @@ export type Change = (open: OpenRun) => Promise<'done' | 'nothing-to-do'>;
  * Does something with a run for a caller: in one transaction the run is found in the caller's reach, changed, and the change put
  * on record; whoever drives the run is told after that.
  *
- * @param kept is told of the run in the same transaction
+ * @param save is called in the transaction of the change
  * @throws {HostError} `not_found`, `run_forbidden`
  */
 export async function changeRun(
@@ -33,7 +33,7 @@ export async function changeRun(
   runId: string,
   action: AuditAction,
   work: Change,
-  kept: (run: Run, transaction: Transaction) => Promise<void>,
+  save: Save<Run>,
 ): Promise<Run> {
   const { store, clock, events, executor, recordAudit } = options;
   const found = runForChange(store.runs, principal.tenancy, runId);
@@ -41,7 +41,7 @@ export async function changeRun(
     const outcome = await work(open);
     const target = `${open.run.tenant}/${runId}`;
     const fact = factAbout(principal, { action, target, at: clock.now() });
-    await kept(open.run, open.transaction);
+    await save(open.run, open.transaction);
     if (outcome === 'done') await recordAudit(fact, open.transaction);
     return open.run;
   });

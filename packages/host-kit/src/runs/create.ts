@@ -6,10 +6,10 @@ import { HostError, invalid } from '../errors.ts';
 import type { JsonObject } from '../json.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { WorkflowEngine } from '../ports/engine.ts';
+import { type Save, saveNothing } from '../ports/idempotency.ts';
 import type { Random } from '../ports/random.ts';
 import type { Run, RunTransport } from '../ports/runs.ts';
 import type { Store } from '../ports/store.ts';
-import type { Transaction } from '../ports/transaction.ts';
 
 /** What a caller asks for, whichever major it asked in. */
 export interface RunRequest {
@@ -59,7 +59,7 @@ export interface CreateRunOptions {
 /**
  * Creates a run under the caller's identity. When it resolves, the run is durable.
  *
- * @param created is told of it in the same transaction
+ * @param save is called in the transaction of the change
  * @throws {HostError} `validation_error` when the engine cannot run it or its cause has no id, `forbidden` when the scope is
  * not the caller's, `force_engine_version_forbidden` when somebody other than a test chooses the engine's version
  * @throws {RunActive}
@@ -68,7 +68,7 @@ export async function createRun(
   options: CreateRunOptions,
   principal: Principal,
   request: RunRequest,
-  created: (run: Run, transaction: Transaction) => Promise<void> = async () => {},
+  save: Save<Run> = saveNothing,
 ): Promise<Run> {
   const { store, engine, clock, random, recordAudit, singleTenant = false } = options;
   const workspace = workspaceOf(principal, request.scope);
@@ -111,7 +111,7 @@ export async function createRun(
     if (active !== undefined) throw new RunActive(active);
     await store.runs.insert(run, transaction);
     await recordAudit(fact, transaction);
-    await created(run, transaction);
+    await save(run, transaction);
   });
   return run;
 }

@@ -3,8 +3,8 @@ import { mintId } from '@svc/versioning/ids';
 import { factAbout } from '../audit/fact.ts';
 import { HostError } from '../errors.ts';
 import type { JsonObject } from '../json.ts';
+import { type Save, saveNothing } from '../ports/idempotency.ts';
 import type { ForkMode, Run, RunDefinition } from '../ports/runs.ts';
-import type { Transaction } from '../ports/transaction.ts';
 import { type CreateRunOptions, EVENT_LOG_SCHEMA_VERSION } from './create.ts';
 import { foundRun } from './find-run.ts';
 
@@ -21,7 +21,7 @@ export interface ForkRequest {
  * Makes a run of another one's history. A replay does what its source did and has no effect; a branch is a run of its own from its
  * point on. Both belong to whom the source belongs.
  *
- * @param created is told of it in the same transaction
+ * @param save is called in the transaction of the change
  * @throws {HostError} `not_found`, `run_forbidden`, `fork_point_invalid` when the source's log does not have the point
  */
 export async function forkRun(
@@ -29,7 +29,7 @@ export async function forkRun(
   principal: Principal,
   sourceRunId: string,
   { mode, fromSeq, overlay }: ForkRequest,
-  created: (run: Run, transaction: Transaction) => Promise<void> = async () => {},
+  save: Save<Run> = saveNothing,
 ): Promise<Run> {
   const { store, engine, clock, random, recordAudit, singleTenant = false } = options;
   const source = foundRun(await store.runs.read(principal.tenancy, sourceRunId));
@@ -65,7 +65,7 @@ export async function forkRun(
   await store.transaction(async (transaction) => {
     await store.runs.insert(run, transaction);
     await recordAudit(fact, transaction);
-    await created(run, transaction);
+    await save(run, transaction);
   });
   return run;
 }

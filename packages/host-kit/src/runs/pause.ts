@@ -1,7 +1,7 @@
 import type { Principal } from '@svc/auth';
 import type { Clock } from '../ports/clock.ts';
+import { type Save, saveNothing } from '../ports/idempotency.ts';
 import type { PauseRequest, Run } from '../ports/runs.ts';
-import type { Transaction } from '../ports/transaction.ts';
 import { type Change, changeRun, conflict, type RunServices } from './change-run.ts';
 import { pausedEvent } from './host-events.ts';
 
@@ -9,7 +9,7 @@ import { pausedEvent } from './host-events.ts';
  * Pauses a run. At once where nothing of it is under way, or where that is to be cut; else as soon as what is under way has ended,
  * which is waited for a second.
  *
- * @param kept is told of the run in the transaction in which the pause is asked for
+ * @param save is called in the transaction that requests the pause, with the run as it stands then
  * @returns the run; it has a `pausedAt` if the pause has come
  * @throws {HostError} `not_found`, `run_forbidden`, `run_terminal`, `run_state_conflict`
  */
@@ -18,7 +18,7 @@ export async function pauseRun(
   principal: Principal,
   runId: string,
   request: PauseRequest,
-  kept: (run: Run, transaction: Transaction) => Promise<void> = async () => {},
+  save: Save<Run> = saveNothing,
 ): Promise<Run> {
   const pause: Change = async (open) => {
     const { status, openNodes } = open.run;
@@ -29,7 +29,7 @@ export async function pauseRun(
     if (isDue && status === 'running') await open.append(pausedEvent(open.run));
     return 'done';
   };
-  const run = await changeRun(options, principal, runId, 'run.pause', pause, kept);
+  const run = await changeRun(options, principal, runId, 'run.pause', pause, save);
   return run.status === 'paused' ? run : pausedSoon(options, principal, run);
 }
 

@@ -1,7 +1,7 @@
 import type { Principal } from '@svc/auth';
 import type { RunEvent } from '../ports/events.ts';
+import { type Save, saveNothing } from '../ports/idempotency.ts';
 import type { Run } from '../ports/runs.ts';
-import type { Transaction } from '../ports/transaction.ts';
 import { type Change, changeRun, conflict, type RunServices } from './change-run.ts';
 
 export interface Resumed {
@@ -13,7 +13,7 @@ export interface Resumed {
 /**
  * Lets a paused run go on, on this host. A pause that was asked for and has not come is withdrawn.
  *
- * @param kept is told of it in the same transaction
+ * @param save is called in the transaction of the change
  * @throws {HostError} `not_found`, `run_forbidden`, `run_terminal`, `run_state_conflict`
  */
 export async function resumeRun(
@@ -21,7 +21,7 @@ export async function resumeRun(
   principal: Principal,
   runId: string,
   reason: string | undefined,
-  kept: (resumed: Resumed, transaction: Transaction) => Promise<void> = async () => {},
+  save: Save<Resumed> = saveNothing,
 ): Promise<Resumed> {
   let resumed: RunEvent | undefined;
   const resume: Change = async (open) => {
@@ -38,7 +38,7 @@ export async function resumeRun(
     return 'done';
   };
   const run = await changeRun(options, principal, runId, 'run.resume', resume, (after, transaction) =>
-    kept({ run: after, resumedAt: resumed?.timestamp }, transaction),
+    save({ run: after, resumedAt: resumed?.timestamp }, transaction),
   );
   return { run, resumedAt: resumed?.timestamp };
 }

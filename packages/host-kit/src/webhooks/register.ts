@@ -6,10 +6,10 @@ import { secretFingerprint } from '@svc/webhook-verify';
 import { factAbout, type RecordAudit } from '../audit/fact.ts';
 import { HostError } from '../errors.ts';
 import type { Clock } from '../ports/clock.ts';
+import { type Save, saveNothing } from '../ports/idempotency.ts';
 import type { Random } from '../ports/random.ts';
 import type { Store } from '../ports/store.ts';
 import type { SignatureAlgorithm, Subscription } from '../ports/subscriptions.ts';
-import type { Transaction } from '../ports/transaction.ts';
 import type { SecretBox } from '../sealing/secret-box.ts';
 import { CLOSED } from './circuit.ts';
 import type { EndpointVerifier } from './verify-endpoint.ts';
@@ -46,13 +46,14 @@ export interface RegisterOptions {
 export interface Registered {
   readonly subscription: Subscription;
   readonly secret: string;
+  readonly isSecretBrought: boolean;
 }
 
 /**
  * Registers a subscription. Its host name is judged as it stands; nothing is resolved or called, but for the endpoint of one by
  * Standard Webhooks, which has to say that it wants the deliveries.
  *
- * @param registered is told of it in the same transaction
+ * @param save is called in the transaction of the change
  * @throws {HostError} `forbidden` when the workspace is not the caller's, `webhook_url_rejected` when the URL breaks the egress
  * rules, `webhook_endpoint_unverified`, and `service_unavailable` when too many endpoints are being verified
  * @see Interface: Webhook URL rules at registration
@@ -62,7 +63,7 @@ export async function register(
   principal: Principal,
   major: Major,
   registration: Registration,
-  registered: (registered: Registered, transaction: Transaction) => Promise<void> = async () => {},
+  save: Save<Registered> = saveNothing,
 ): Promise<Registered> {
   const { store, clock, random, egress, secrets, endpoints, recordAudit } = options;
   const workspaces = scopeOf(options, principal, registration.workspace);
@@ -96,14 +97,15 @@ export async function register(
     previousSecret: undefined,
     createdAt: clock.now(),
   };
+  const registered = { subscription, secret, isSecretBrought: registration.secret !== undefined };
   const target = `${subscription.tenant}/${webhookId}`;
   const fact = factAbout(principal, { action: 'webhook.register', target, at: subscription.createdAt });
   await store.transaction(async (transaction) => {
     await store.subscriptions.insert(subscription, transaction);
     await recordAudit(fact, transaction);
-    await registered({ subscription, secret }, transaction);
+    await save(registered, transaction);
   });
-  return { subscription, secret };
+  return registered;
 }
 
 /** Refuses a workspace that the caller is no member of; the tenant's own name is not one. */

@@ -4,9 +4,9 @@ import { secretFingerprint } from '@svc/webhook-verify';
 import { factAbout, type RecordAudit } from '../audit/fact.ts';
 import { HostError, invalid } from '../errors.ts';
 import type { Clock } from '../ports/clock.ts';
+import { type Save, saveNothing } from '../ports/idempotency.ts';
 import type { Store } from '../ports/store.ts';
 import type { Subscription, SubscriptionSecrets } from '../ports/subscriptions.ts';
-import type { Transaction } from '../ports/transaction.ts';
 import type { SecretBox } from '../sealing/secret-box.ts';
 import { managed } from './operator-actions.ts';
 
@@ -30,7 +30,7 @@ export interface Rotated {
  * that was replaced before is retired at once. A request that is repeated, because its answer was lost, changes nothing more.
  *
  * @param secret `whsec_…`
- * @param kept is told of it in the same transaction
+ * @param save is called in the transaction of the change
  * @throws {HostError} as `managed`; `validation_error` for a subscription of the default scheme alone, and for the secret that it has
  */
 export async function rotateSecret(
@@ -38,7 +38,7 @@ export async function rotateSecret(
   principal: Principal,
   webhookId: string,
   secret: string,
-  kept: (rotated: Rotated, transaction: Transaction) => Promise<void> = async () => {},
+  save: Save<Rotated> = saveNothing,
 ): Promise<Rotated> {
   const { tenant, signatureAlgorithms } = await managed(store, principal, webhookId);
   if (!signatureAlgorithms.includes('standard-webhooks-1')) throw notRotatable();
@@ -62,7 +62,7 @@ export async function rotateSecret(
     await store.subscriptions.updateSecrets(webhookId, change, transaction);
     if (isRepeated && rotated === undefined) throw unchanged();
     if (rotated === undefined) throw gone();
-    await kept(rotated, transaction);
+    await save(rotated, transaction);
     const target = `${tenant}/${webhookId}`;
     const details = { overlapSeconds };
     const fact = factAbout(principal, { action: 'webhook.rotate-secret', target, at: now, details });

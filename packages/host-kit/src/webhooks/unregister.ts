@@ -2,8 +2,8 @@ import type { Principal } from '@svc/auth';
 import { factAbout, type RecordAudit } from '../audit/fact.ts';
 import { HostError } from '../errors.ts';
 import type { Clock } from '../ports/clock.ts';
+import { type Save, saveNothing } from '../ports/idempotency.ts';
 import type { Store } from '../ports/store.ts';
-import type { Transaction } from '../ports/transaction.ts';
 import type { Dispatcher } from './dispatcher.ts';
 import { stopDelivering } from './stop-delivering.ts';
 
@@ -18,7 +18,7 @@ export interface UnregisterOptions {
  * Removes a subscription with all that was waiting for it. Once it resolves, no attempt for it starts any more, at whatever host.
  *
  * @param workspace narrows what the caller reaches to this one workspace
- * @param removing is told of it in the same transaction
+ * @param save is called in the transaction of the removal
  * @throws {HostError} `not_found` when the caller's tenant has no such subscription, `forbidden` when its scope is wider than
  * the caller's
  */
@@ -27,7 +27,7 @@ export async function unregister(
   principal: Principal,
   webhookId: string,
   workspace: string | undefined,
-  removing: (transaction: Transaction) => Promise<void> = async () => {},
+  save: Save<void> = saveNothing,
 ): Promise<void> {
   const { tenancy } = principal;
   const reach = workspace === undefined ? tenancy : { ...tenancy, workspaces: [workspace] };
@@ -37,7 +37,7 @@ export async function unregister(
     const fact = factAbout(principal, { action: 'webhook.unregister', target, at: clock.now() });
     if (found.kind !== 'found') return found;
     await recordAudit(fact, transaction);
-    await removing(transaction);
+    await save(undefined, transaction);
     return found;
   });
   if (removed.kind === 'found') return await stopDelivering({ store, clock, dispatcher }, [webhookId]);

@@ -3,9 +3,9 @@ import type { AuditFact } from '@svc/auth/audit';
 import { factAbout, type RecordAudit } from '../audit/fact.ts';
 import { HostError } from '../errors.ts';
 import type { Clock } from '../ports/clock.ts';
+import type { Save } from '../ports/idempotency.ts';
 import type { Random } from '../ports/random.ts';
 import type { Store } from '../ports/store.ts';
-import type { Transaction } from '../ports/transaction.ts';
 import { type NewestVersion, placeOf, type WorkspaceFile } from '../ports/workspace.ts';
 
 /** What a workspace has room for. */
@@ -31,7 +31,7 @@ export type Precondition = (etag: string | undefined) => boolean;
 /**
  * Creates or replaces a file of the caller's workspace.
  *
- * @param written is told of it in the same transaction
+ * @param save is called in the transaction of the change
  * @throws {HostError} `workspace_too_large` when the file or the workspace has no room for it, `workspace_conflict` when the
  * precondition does not hold
  * @see Interface: PUT /v1/host/workspace/files/{path}
@@ -41,7 +41,7 @@ export async function putFile(
   principal: Principal,
   given: { readonly path: string; readonly content: string; readonly contentType: string },
   precondition: Precondition,
-  written: (file: WorkspaceFile, transaction: Transaction) => Promise<void>,
+  save: Save<WorkspaceFile>,
 ): Promise<WorkspaceFile> {
   const place = placeOf(principal.tenancy);
   const content = new TextEncoder().encode(given.content);
@@ -57,7 +57,7 @@ export async function putFile(
     const file = { path, contentType, content, version, etag: `${version}-${unique}`, updatedAt: clock.now() };
     await store.workspace.put(place, file, limits.maxVersions, transaction);
     await recordAudit(fact(principal, 'workspace.put', file), transaction);
-    await written(file, transaction);
+    await save(file, transaction);
     return file;
   });
 }
@@ -65,7 +65,7 @@ export async function putFile(
 /**
  * Removes a file of the caller's workspace. Its earlier versions can still be read by their numbers.
  *
- * @param removed is told of it in the same transaction
+ * @param save is called in the transaction of the removal
  * @throws {HostError} `not_found`, or `workspace_conflict` when the precondition does not hold
  * @see Interface: DELETE /v1/host/workspace/files/{path}
  */
@@ -74,7 +74,7 @@ export async function removeFile(
   principal: Principal,
   path: string,
   precondition: Precondition,
-  removed: (transaction: Transaction) => Promise<void>,
+  save: Save<void>,
 ): Promise<void> {
   const place = placeOf(principal.tenancy);
   await store.transaction(async (transaction) => {
@@ -85,7 +85,7 @@ export async function removeFile(
     const keep = { versions: limits.maxVersions, removed: limits.maxFiles };
     await store.workspace.remove(place, removal, keep, transaction);
     await recordAudit(fact(principal, 'workspace.remove', removal), transaction);
-    await removed(transaction);
+    await save(undefined, transaction);
   });
 }
 
