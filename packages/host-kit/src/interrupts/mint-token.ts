@@ -1,11 +1,11 @@
 import type { Principal } from '@svc/auth';
+import type { ChangeServices } from '../audit/change-services.ts';
 import { factAbout } from '../audit/fact.ts';
-import type { RunServices } from '../runs/change-run.ts';
 import { runForChange } from '../runs/find-run.ts';
 import { type InterruptAddress, pendingInterrupt, requireApprover } from './resolve.ts';
 import type { InterruptTokens, TokenClaims, TokenIntent } from './token.ts';
 
-export interface MintTokenOptions extends RunServices {
+export interface MintTokenOptions extends ChangeServices {
   readonly tokens: InterruptTokens;
 }
 

@@ -3,16 +3,12 @@ import { prefersOverJson } from '../http/accept.ts';
 import { type Answers, json } from '../http/description.ts';
 import { type Route, route } from '../http/route.ts';
 import { decodedSegment } from '../http/segment.ts';
-import type { ArtifactStore } from '../ports/artifacts.ts';
+import type { RunServices } from '../runs/change-run.ts';
 import { a2aArtifact, a2aArtifactBody, artifact, artifactBody } from '../wire/artifact.ts';
 import { addressedRun, type RunAddressOptions } from './run-address.ts';
 
-export interface ArtifactRoutesOptions extends RunAddressOptions {
-  readonly store: RunAddressOptions['store'] & { readonly artifacts: Pick<ArtifactStore, 'read'> };
-}
-
 /** What runs have made. */
-export function artifactRoutes(options: ArtifactRoutesOptions): Route[] {
+export function artifactRoutes(options: RunAddressOptions & Pick<RunServices, 'store'>): Route[] {
   return [
     route({
       operationId: 'readArtifact',

@@ -1,16 +1,15 @@
 import { z } from 'zod';
+import type { ChangeServices } from '../audit/change-services.ts';
 import { invalid } from '../errors.ts';
 import { json } from '../http/description.ts';
 import { type Route, route } from '../http/route.ts';
 import { DEAD_LETTERS_PER_PAGE } from '../ports/deliveries.ts';
-import { managed, type OperatorActionOptions } from '../webhooks/operator-actions.ts';
+import { managed } from '../webhooks/operator-actions.ts';
 import { cursorText, deadLetterBody, deadLetterPage, parseCursor } from '../wire/dead-letter.ts';
 import { ADDRESS_ERRORS, type AddressedOptions, addressedSubscription, addressQuery } from './subscription-address.ts';
 
-export type DeadLetterRoutesOptions = AddressedOptions & Pick<OperatorActionOptions, 'store' | 'clock'>;
-
 /** @see Interface: Events, Webhook delivery of events, 3 */
-export function deadLetterRoutes(options: DeadLetterRoutesOptions): Route[] {
+export function deadLetterRoutes(options: AddressedOptions & Pick<ChangeServices, 'store' | 'clock'>): Route[] {
   const { store, clock } = options;
   return [
     route({

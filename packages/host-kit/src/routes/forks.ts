@@ -1,19 +1,15 @@
-import type { Served } from '@svc/versioning';
-import type { Executor } from '../execution/executor.ts';
 import { json } from '../http/description.ts';
 import { type Route, route, routeWithBody } from '../http/route.ts';
 import type { Save } from '../ports/idempotency.ts';
 import type { ForkMode, Run } from '../ports/runs.ts';
-import type { CreateRunOptions } from '../runs/create.ts';
 import { forkRun } from '../runs/fork.ts';
 import { effectSeams, effectSeamsBody } from '../wire/effect-seams.ts';
 import { forkedBody, forkedRun, forkRequest } from '../wire/fork.ts';
 import { runIdIn } from './run-address.ts';
+import type { RunRoutesOptions } from './runs.ts';
 
-export interface ForkRoutesOptions extends CreateRunOptions {
-  readonly executor: Pick<Executor, 'execute'>;
-  readonly served: Pick<Served, 'overlap'>;
-  /** What the engine can do. Without any there is no operation. */
+export interface ForkRoutesOptions extends RunRoutesOptions {
+  /** The modes that the engine supports. Empty: the host serves no forks. */
   readonly forks: readonly ForkMode[];
 }
 

@@ -4,17 +4,13 @@ import { invalid } from '../errors.ts';
 import { json } from '../http/description.ts';
 import { wholeNumberIn } from '../http/query.ts';
 import { type AuthorizedCall, type Route, route } from '../http/route.ts';
-import type { RunStore } from '../ports/runs.ts';
+import type { RunServices } from '../runs/change-run.ts';
 import { listRuns } from '../runs/list.ts';
 import { runStatus, snapshotBody } from '../wire/run.ts';
 import { parseRunCursor, runCursorText, runPage } from '../wire/run-list.ts';
 
-export interface RunListOptions {
-  readonly store: { readonly runs: Pick<RunStore, 'list'> };
-}
-
 /** The list of runs, which major 2 has. @see Interface: Authorization rules */
-export function runListRoutes({ store }: RunListOptions): Route[] {
+export function runListRoutes({ store }: Pick<RunServices, 'store'>): Route[] {
   return [
     route({
       operationId: 'listRuns',

@@ -5,10 +5,8 @@ import { type Rotated, type RotateOptions, rotateSecret } from '../webhooks/rota
 import { rotatedBody, rotatedSecret, rotation, rotationExample } from '../wire/webhook.ts';
 import { ADDRESS_ERRORS, type AddressedOptions, addressedSubscription, addressQuery } from './subscription-address.ts';
 
-export interface SecretRotationRoutesOptions extends RotateOptions, AddressedOptions {}
-
 /** For subscriptions that are signed by Standard Webhooks; every other one is registered again. */
-export function secretRotationRoutes(options: SecretRotationRoutesOptions): Route[] {
+export function secretRotationRoutes(options: RotateOptions & AddressedOptions): Route[] {
   return [
     routeWithBody({
       operationId: 'rotateWebhookSecret',

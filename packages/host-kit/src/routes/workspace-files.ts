@@ -13,14 +13,14 @@ import {
   workspaceFile,
   workspaceFileList,
 } from '../wire/workspace-file.ts';
-import { type ChangeOptions, noSuchFile, type Precondition, putFile, removeFile } from '../workspace/files.ts';
+import { noSuchFile, type Precondition, putFile, removeFile, type WorkspaceServices } from '../workspace/files.ts';
 
 /**
  * The files of the caller's workspace, which the credential alone chooses.
  *
  * @see Interface: Endpoints, `/v1/host/workspace/files`
  */
-export function workspaceFileRoutes(options: ChangeOptions): Route[] {
+export function workspaceFileRoutes(options: WorkspaceServices): Route[] {
   const { store } = options;
   return [
     route({

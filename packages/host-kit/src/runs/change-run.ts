@@ -1,20 +1,17 @@
 import type { Principal } from '@svc/auth';
-import { type AuditAction, factAbout, type RecordAudit } from '../audit/fact.ts';
+import type { ChangeServices } from '../audit/change-services.ts';
+import { type AuditAction, factAbout } from '../audit/fact.ts';
 import { HostError } from '../errors.ts';
-import type { Clock } from '../ports/clock.ts';
 import type { Save } from '../ports/idempotency.ts';
 import { isTerminal, type Run } from '../ports/runs.ts';
-import type { Store } from '../ports/store.ts';
 import type { OpenRun, RunLog } from './event-log.ts';
 import { runForChange } from './find-run.ts';
 
-/** What an operation on a run works with. */
-export interface RunServices {
-  readonly store: Store;
-  readonly clock: Clock;
+/** The ports of an operation on a run that exists. */
+export interface RunServices extends ChangeServices {
   readonly events: RunLog;
+  /** Told of the run after the commit. */
   readonly executor: { notice(run: Run): void };
-  readonly recordAudit: RecordAudit;
 }
 
 /** Changes a run, and answers whether there is something to put on record. */

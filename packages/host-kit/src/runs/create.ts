@@ -1,15 +1,14 @@
 import type { Principal } from '@svc/auth';
 import { mintId } from '@svc/versioning/ids';
 import type { OwnerRecord } from '@svc/versioning/projection';
-import { factAbout, type RecordAudit } from '../audit/fact.ts';
+import type { ChangeServices } from '../audit/change-services.ts';
+import { factAbout } from '../audit/fact.ts';
 import { HostError, invalid } from '../errors.ts';
 import type { JsonObject } from '../json.ts';
-import type { Clock } from '../ports/clock.ts';
 import type { WorkflowEngine } from '../ports/engine.ts';
 import { type Save, saveNothing } from '../ports/idempotency.ts';
 import type { Random } from '../ports/random.ts';
 import type { Run, RunTransport } from '../ports/runs.ts';
-import type { Store } from '../ports/store.ts';
 
 /** What a caller asks for, whichever major it asked in. */
 export interface RunRequest {
@@ -46,14 +45,11 @@ export class RunActive extends Error {
   }
 }
 
-export interface CreateRunOptions {
-  readonly store: Store;
+export interface CreateRunOptions extends ChangeServices {
   readonly engine: Pick<WorkflowEngine, 'version' | 'otherVersions' | 'refuse'>;
-  readonly clock: Clock;
   readonly random: Random;
-  /** Whether runs are given no owner. Default: false. */
+  /** True: runs get no owner. Default: false. */
   readonly singleTenant?: boolean | undefined;
-  readonly recordAudit: RecordAudit;
 }
 
 /**

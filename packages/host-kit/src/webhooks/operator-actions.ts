@@ -1,19 +1,16 @@
 import type { Principal } from '@svc/auth';
-import { factAbout, type RecordAudit } from '../audit/fact.ts';
+import type { ChangeServices } from '../audit/change-services.ts';
+import { factAbout } from '../audit/fact.ts';
 import { HostError } from '../errors.ts';
 import type { Lookup } from '../lookup.ts';
-import type { Clock } from '../ports/clock.ts';
 import type { Store } from '../ports/store.ts';
 import type { Subscription } from '../ports/subscriptions.ts';
 import type { Dispatcher } from './dispatcher.ts';
 import { type SubscriptionSignal, statusAfter } from './status.ts';
 import { changingState, type StateChanged } from './subscription-state.ts';
 
-export interface OperatorActionOptions {
-  readonly store: Store;
-  readonly clock: Clock;
+export interface OperatorActionOptions extends ChangeServices {
   readonly dispatcher: Pick<Dispatcher, 'wake'>;
-  readonly recordAudit: RecordAudit;
   /** Told of each change of a subscription's health, once it is durable. */
   readonly moved: StateChanged;
 }

@@ -3,7 +3,8 @@ import type { AuditFact } from '@svc/auth/audit';
 import { checkUrl, type EgressPolicy } from '@svc/egress-guard';
 import { mintId } from '@svc/versioning/ids';
 import { secretFingerprint } from '@svc/webhook-verify';
-import { factAbout, type RecordAudit } from '../audit/fact.ts';
+import type { ChangeServices } from '../audit/change-services.ts';
+import { factAbout } from '../audit/fact.ts';
 import { HostError, invalid } from '../errors.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Random } from '../ports/random.ts';
@@ -35,14 +36,11 @@ export interface AskedPush {
   readonly secret: string;
 }
 
-export interface PushesOptions {
-  readonly store: Store;
-  readonly clock: Clock;
+export interface PushesOptions extends ChangeServices {
   readonly random: Random;
   readonly egress: EgressPolicy;
   readonly secrets: SecretBox;
   readonly dispatcher: StopDeliveringOptions['dispatcher'];
-  readonly recordAudit: RecordAudit;
 }
 
 export function pushes({ store, clock, random, egress, secrets, dispatcher, recordAudit }: PushesOptions): Pushes {

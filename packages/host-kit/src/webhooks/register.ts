@@ -3,12 +3,11 @@ import { checkUrl, type EgressPolicy } from '@svc/egress-guard';
 import type { Major } from '@svc/versioning';
 import { mintId } from '@svc/versioning/ids';
 import { secretFingerprint } from '@svc/webhook-verify';
-import { factAbout, type RecordAudit } from '../audit/fact.ts';
+import type { ChangeServices } from '../audit/change-services.ts';
+import { factAbout } from '../audit/fact.ts';
 import { HostError } from '../errors.ts';
-import type { Clock } from '../ports/clock.ts';
 import { type Save, saveNothing } from '../ports/idempotency.ts';
 import type { Random } from '../ports/random.ts';
-import type { Store } from '../ports/store.ts';
 import type { SignatureAlgorithm, Subscription } from '../ports/subscriptions.ts';
 import type { SecretBox } from '../sealing/secret-box.ts';
 import { CLOSED } from './circuit.ts';
@@ -27,9 +26,7 @@ export interface Registration {
   readonly workspace: string | undefined;
 }
 
-export interface RegisterOptions {
-  readonly store: Store;
-  readonly clock: Clock;
+export interface RegisterOptions extends ChangeServices {
   readonly random: Random;
   readonly egress: EgressPolicy;
   readonly secrets: SecretBox;
@@ -37,7 +34,6 @@ export interface RegisterOptions {
   readonly endpoints: Pick<EndpointVerifier, 'verify'>;
   /** Whether a workspace of that name exists in the tenant. */
   readonly hasWorkspace: (tenant: string, workspace: string) => boolean;
-  readonly recordAudit: RecordAudit;
   /** Whether a subscription registered under a major is durable. */
   readonly durable: Readonly<Record<Major, boolean>>;
 }

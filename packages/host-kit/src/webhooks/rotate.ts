@@ -1,22 +1,18 @@
 import { timingSafeEqual } from 'node:crypto';
 import type { Principal } from '@svc/auth';
 import { secretFingerprint } from '@svc/webhook-verify';
-import { factAbout, type RecordAudit } from '../audit/fact.ts';
+import type { ChangeServices } from '../audit/change-services.ts';
+import { factAbout } from '../audit/fact.ts';
 import { HostError, invalid } from '../errors.ts';
-import type { Clock } from '../ports/clock.ts';
 import { type Save, saveNothing } from '../ports/idempotency.ts';
-import type { Store } from '../ports/store.ts';
 import type { Subscription, SubscriptionSecrets } from '../ports/subscriptions.ts';
 import type { SecretBox } from '../sealing/secret-box.ts';
 import { managed } from './operator-actions.ts';
 
-export interface RotateOptions {
-  readonly store: Store;
-  readonly clock: Clock;
+export interface RotateOptions extends ChangeServices {
   readonly secrets: SecretBox;
   /** How long the secret that is replaced stays good. */
   readonly overlapSeconds: number;
-  readonly recordAudit: RecordAudit;
 }
 
 /** When, in ms, a secret took over, and until when the one before is good. */

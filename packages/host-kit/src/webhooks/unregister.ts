@@ -1,17 +1,13 @@
 import type { Principal } from '@svc/auth';
-import { factAbout, type RecordAudit } from '../audit/fact.ts';
+import type { ChangeServices } from '../audit/change-services.ts';
+import { factAbout } from '../audit/fact.ts';
 import { HostError } from '../errors.ts';
-import type { Clock } from '../ports/clock.ts';
 import { type Save, saveNothing } from '../ports/idempotency.ts';
-import type { Store } from '../ports/store.ts';
 import type { Dispatcher } from './dispatcher.ts';
 import { stopDelivering } from './stop-delivering.ts';
 
-export interface UnregisterOptions {
-  readonly store: Store;
-  readonly clock: Clock;
+export interface UnregisterOptions extends ChangeServices {
   readonly dispatcher: Pick<Dispatcher, 'forget'>;
-  readonly recordAudit: RecordAudit;
 }
 
 /**

@@ -1,11 +1,10 @@
 import type { Principal } from '@svc/auth';
 import type { AuditFact } from '@svc/auth/audit';
-import { factAbout, type RecordAudit } from '../audit/fact.ts';
+import type { ChangeServices } from '../audit/change-services.ts';
+import { factAbout } from '../audit/fact.ts';
 import { HostError } from '../errors.ts';
-import type { Clock } from '../ports/clock.ts';
 import type { Save } from '../ports/idempotency.ts';
 import type { Random } from '../ports/random.ts';
-import type { Store } from '../ports/store.ts';
 import { type NewestVersion, placeOf, type WorkspaceFile } from '../ports/workspace.ts';
 
 /** What a workspace has room for. */
@@ -17,12 +16,10 @@ export interface WorkspaceFileLimits {
   readonly maxVersions: number;
 }
 
-export interface ChangeOptions {
-  readonly store: Pick<Store, 'workspace' | 'transaction'>;
-  readonly clock: Clock;
+/** The ports and limits of a change of a workspace's files. */
+export interface WorkspaceServices extends ChangeServices {
   readonly random: Random;
   readonly limits: WorkspaceFileLimits;
-  readonly recordAudit: RecordAudit;
 }
 
 /** Whether a change may be made to what there is: `undefined` where there is no file. */
@@ -37,7 +34,7 @@ export type Precondition = (etag: string | undefined) => boolean;
  * @see Interface: PUT /v1/host/workspace/files/{path}
  */
 export async function putFile(
-  { store, clock, random, limits, recordAudit }: ChangeOptions,
+  { store, clock, random, limits, recordAudit }: WorkspaceServices,
   principal: Principal,
   given: { readonly path: string; readonly content: string; readonly contentType: string },
   precondition: Precondition,
@@ -70,7 +67,7 @@ export async function putFile(
  * @see Interface: DELETE /v1/host/workspace/files/{path}
  */
 export async function removeFile(
-  { store, clock, limits, recordAudit }: ChangeOptions,
+  { store, clock, limits, recordAudit }: WorkspaceServices,
   principal: Principal,
   path: string,
   precondition: Precondition,
