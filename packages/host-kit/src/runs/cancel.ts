@@ -6,15 +6,14 @@ import { cancelledEvents } from './host-events.ts';
 
 export interface Cancelled {
   readonly run: Run;
-  /** It had ended before, so nothing was left to cancel. */
+  /** True: the run had ended before the request, which changed nothing. */
   readonly hadEnded: boolean;
 }
 
 /**
- * Cancels a run. One that waits or is paused is cancelled at once; one that is driven is asked to come to its end, and has one within
- * five seconds. To cancel again changes nothing, nor does it of a run that has ended: its status tells.
+ * Cancels a run. A waiting or paused run is cancelled at once. A run that a host executes becomes `cancelling` and ends
+ * within 5 s. A run that is already cancelling or has ended does not change.
  *
- * @param asked why, and under which idempotency key
  * @param save is called in the transaction of the change
  * @throws {HostError} `not_found`, `run_forbidden`
  */

@@ -14,12 +14,12 @@ export interface RunServices extends ChangeServices {
   readonly executor: { notice(run: Run): void };
 }
 
-/** Changes a run, and answers whether there is something to put on record. */
+/** Changes a run. Returns `done` when the change is to be recorded in the audit log. */
 export type Change = (open: OpenRun) => Promise<'done' | 'nothing-to-do'>;
 
 /**
- * Does something with a run for a caller: in one transaction the run is found in the caller's reach, changed, and the change put
- * on record; whoever drives the run is told after that.
+ * Changes a run for a caller. One transaction finds the run within the caller's reach, changes it and records the
+ * change. After the commit the executor is notified.
  *
  * @param save is called in the transaction of the change
  * @throws {HostError} `not_found`, `run_forbidden`
@@ -46,7 +46,12 @@ export async function changeRun(
   return run;
 }
 
-/** Why a run cannot do what is asked for where it stands: it has ended, or it is not the time for it. */
+/**
+ * Makes the error for a run whose status does not permit an operation: `run_terminal` when it has ended, else
+ * `run_state_conflict`.
+ *
+ * @param asked the operation as a past participle, such as `cancelled`
+ */
 export function conflict({ status, pausedAt }: Run, asked: string): HostError {
   const details = {
     runStatus: status,

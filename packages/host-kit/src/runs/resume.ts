@@ -6,12 +6,12 @@ import { type Change, changeRun, conflict, type RunServices } from './change-run
 
 export interface Resumed {
   readonly run: Run;
-  /** In ms since the epoch; undefined where a pause was withdrawn before it came. */
+  /** In ms since the epoch; undefined when the request withdrew a pause before it took effect. */
   readonly resumedAt: number | undefined;
 }
 
 /**
- * Lets a paused run go on, on this host. A pause that was asked for and has not come is withdrawn.
+ * Resumes a paused run on this host. Withdraws a requested pause that has not taken effect.
  *
  * @param save is called in the transaction of the change
  * @throws {HostError} `not_found`, `run_forbidden`, `run_terminal`, `run_state_conflict`
@@ -25,7 +25,7 @@ export async function resumeRun(
 ): Promise<Resumed> {
   let resumed: RunEvent | undefined;
   const resume: Change = async (open) => {
-    // A store may have undone an earlier try.
+    // A store may retry the transaction: nothing of the first attempt may remain.
     resumed = undefined;
     const { pauseRequest, ...kept } = open.run;
     if (open.run.status === 'paused') {
