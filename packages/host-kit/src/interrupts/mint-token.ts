@@ -10,11 +10,11 @@ export interface MintTokenOptions extends ChangeServices {
 }
 
 /**
- * Makes a token for a question that waits. Whoever holds it acts as the caller, so a caller who may not answer cannot let others
- * answer either.
+ * Makes the claims of a token for a pending question, and records that. The bearer of the token acts as the caller, so
+ * a caller who may not answer gets no token with the intent `resolve`.
  *
- * @throws {HostError} `not_found`, `run_forbidden`, `forbidden`
- * @throws {Unanswerable}
+ * @throws {HostError} `not_found`, `run_forbidden`; `forbidden` when the caller is not among the approvers
+ * @throws {Unanswerable} when the question is not pending
  */
 export async function mintToken(
   options: MintTokenOptions,
@@ -42,7 +42,7 @@ export async function mintToken(
     await recordAudit(fact, transaction);
     return {
       ...{ tenant: run.tenant, mode: run.mode, runId: run.runId, nodeId, interruptId, intent },
-      // It is good for no longer than the question is.
+      // The token expires with the question.
       expiresAt: Math.min(now + lifetimeMs, interrupt.dueAt ?? Number.MAX_SAFE_INTEGER),
       approver: { principal: principal.id, subject: principal.subject },
     };

@@ -14,7 +14,7 @@ import { approvalData } from './request.ts';
 import { checkedAnswer, checkedApproval } from './resume-value.ts';
 import { Unanswerable } from './unanswerable.ts';
 
-/** Which question is answered: the one that a node asks, or one that is named. */
+/** Names a question: the newest one of a node, or the one with `interruptId`. */
 export interface InterruptAddress {
   readonly runId: string;
   readonly nodeId: string;
@@ -28,12 +28,13 @@ export interface Resolved {
 }
 
 /**
- * Gives an answer for a caller. One that decides lets the run go on, on this host; one of several that are needed, or a question
- * asked back, leaves it waiting.
+ * Answers a question for a caller. A deciding answer resumes the run on this host. One of several required votes, or a
+ * question asked back, leaves it waiting.
  *
  * @param save is called in the transaction of the change
- * @throws {HostError} `validation_error`, `forbidden` for whom the question is not for, `not_found`, `run_forbidden`
- * @throws {Unanswerable}
+ * @throws {HostError} `validation_error`, `not_found`, `run_forbidden`; `forbidden` when the caller is not among the
+ * approvers
+ * @throws {Unanswerable} when the question is not pending
  */
 export async function resolveInterrupt(
   options: RunServices,
@@ -66,11 +67,11 @@ export async function resolveInterrupt(
   return { run, nodeId: address.nodeId };
 }
 
-/** Answers a question that nobody has answered in time: no approval is ever given by that. */
+/** Resolves a question whose timeout has passed. An approval is rejected by it, never granted. */
 export async function timeOut(options: RunServices, { runId, nodeId, interruptId }: Interrupt): Promise<void> {
   const { store, clock, events, executor } = options;
   const run = await events.change(events.hosted(runId), async (open) => {
-    // Somebody may have answered, or the run may have ended, since it was found.
+    // Since the question was found due, an answer may have come or the run may have ended.
     const interrupt = await store.interrupts.byId(runId, interruptId, open.transaction);
     if (interrupt?.status !== 'pending' || !isWaiting(open.run.status)) return open.run;
     const at = clock.now();
@@ -89,9 +90,9 @@ export async function timeOut(options: RunServices, { runId, nodeId, interruptId
 }
 
 /**
- * The question, if it may still be answered.
+ * Finds a question that accepts an answer.
  *
- * @throws {Unanswerable}
+ * @throws {Unanswerable} when there is none, or it is not pending
  */
 export async function pendingInterrupt(
   { store }: Pick<RunServices, 'store'>,
@@ -109,14 +110,14 @@ export async function pendingInterrupt(
 }
 
 /**
- * Refuses who is not on the list of those who may answer, where there is one.
+ * Rejects a principal that is not on the question's list of approvers, if it has one.
  *
  * @throws {HostError} `forbidden`
  */
 export function requireApprover({ kind, data }: Interrupt, { id }: Pick<Principal, 'id'>): void {
   const { approversList } = kind === 'approval' ? approvalData(data) : {};
   if (approversList === undefined || approversList.includes(id)) return;
-  throw new HostError('forbidden', 'The question is for others: this principal is not among its approvers.', {
+  throw new HostError('forbidden', 'This principal is not among the approvers of the question.', {
     details: undefined,
   });
 }

@@ -7,7 +7,7 @@ import type { RunServices } from '../runs/change-run.ts';
 import { a2aArtifact, a2aArtifactBody, artifact, artifactBody } from '../wire/artifact.ts';
 import { addressedRun, type RunAddressOptions } from './run-address.ts';
 
-/** What runs have made. */
+/** Defines the route that reads the artifacts of runs. */
 export function artifactRoutes(options: RunAddressOptions & Pick<RunServices, 'store'>): Route[] {
   return [
     route({
@@ -38,11 +38,11 @@ export function artifactRoutes(options: RunAddressOptions & Pick<RunServices, 's
 const A2A_JSON = 'application/a2a+json';
 const PRIVATE = { 'cache-control': 'private, no-cache' };
 
-/** In major 2 it depends on what the caller takes. */
+/** In major 2 the media type depends on the `Accept` header. */
 const HEADERS = { 1: PRIVATE, 2: { ...PRIVATE, vary: 'Accept' } } as const;
 
 const plain = json('The artifact.', artifact, { headers: ['Cache-Control'] });
-const both = json('The artifact, in the words of the protocol or of A2A.', artifact, {
+const both = json('The artifact, as this protocol or as A2A represents it.', artifact, {
   headers: ['Cache-Control', 'Vary'],
 });
 const ANSWERS: Readonly<Record<1 | 2, Answers>> = {

@@ -13,7 +13,7 @@ export interface ForkRoutesOptions extends RunRoutesOptions {
   readonly forks: readonly ForkMode[];
 }
 
-/** Runs that are made of the history of others. */
+/** Defines the routes of forks. */
 export function forkRoutes(options: ForkRoutesOptions): Route[] {
   const { executor, served, forks } = options;
   if (forks.length === 0) return [];
@@ -26,10 +26,10 @@ export function forkRoutes(options: ForkRoutesOptions): Route[] {
         tag: 'Runs',
         summary: 'Fork a run',
         description:
-          'A replay does what its source did, from what is recorded: no effect happens again, and nothing of it is delivered. A branch is ' +
-          'a run of its own from its point on.',
+          'A replay repeats its source from the recorded log: it has no effects, and its events are not delivered. ' +
+          'A branch runs on its own from its fork point.',
         example: { mode: 'replay' },
-        answers: { 201: json('The fork, and where its events are.', forkedRun) },
+        answers: { 201: json('The fork, with the URLs of its status and events.', forkedRun) },
         errors: ['not_found', 'run_forbidden', 'id_tenant_mismatch', 'fork_point_invalid'],
       },
       async serve(call, request, save: Save<Run>) {
@@ -45,9 +45,9 @@ export function forkRoutes(options: ForkRoutesOptions): Route[] {
       access: 'any-credential',
       describes: {
         tag: 'Runs',
-        summary: 'What becomes of effects in a replay',
+        summary: 'Read how a replay treats effects',
         answers: {
-          200: json('Every kind of effect, and what a replay has in its place.', effectSeams, {
+          200: json('Every kind of effect, with its substitute in a replay.', effectSeams, {
             headers: ['Cache-Control'],
           }),
         },

@@ -5,7 +5,7 @@ import { type Rotated, type RotateOptions, rotateSecret } from '../webhooks/rota
 import { rotatedBody, rotatedSecret, rotation, rotationExample } from '../wire/webhook.ts';
 import { ADDRESS_ERRORS, type AddressedOptions, addressedSubscription, addressQuery } from './subscription-address.ts';
 
-/** For subscriptions that are signed by Standard Webhooks; every other one is registered again. */
+/** Defines the route that rotates the secret of Standard Webhooks subscriptions. */
 export function secretRotationRoutes(options: RotateOptions & AddressedOptions): Route[] {
   return [
     routeWithBody({
@@ -16,10 +16,11 @@ export function secretRotationRoutes(options: RotateOptions & AddressedOptions):
         tag: 'Webhooks',
         summary: 'Replace the secret of a webhook',
         description:
-          'For subscriptions that are signed by `standard-webhooks-1`; any other one is registered again. Until the secret before it expires, deliveries are signed with both.',
+          'For subscriptions with `standard-webhooks-1`; register any other one again instead. Until the replaced ' +
+          'secret expires, deliveries are signed with both.',
         query: addressQuery(options),
         example: rotationExample,
-        answers: { 200: json('The newer secret signs from now on.', rotatedSecret) },
+        answers: { 200: json('The new secret signs deliveries from now on.', rotatedSecret) },
         errors: ADDRESS_ERRORS,
       },
       async serve(call, { secret }, save: Save<Rotated>) {

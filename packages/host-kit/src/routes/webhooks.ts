@@ -16,6 +16,7 @@ import { ADDRESS_ERRORS, type AddressedOptions, addressedSubscription, addressQu
 
 export interface WebhookRoutesOptions extends RegisterOptions, UnregisterOptions, AddressedOptions, RegistrationRules {}
 
+/** Defines the routes that register and unregister webhooks. */
 export function webhookRoutes(options: WebhookRoutesOptions): Route[] {
   return [
     routeWithBody({
@@ -25,7 +26,7 @@ export function webhookRoutes(options: WebhookRoutesOptions): Route[] {
       describes: {
         tag: 'Webhooks',
         summary: 'Register a webhook',
-        description: 'The secret that signs its deliveries is in this answer and in no other. Keep it.',
+        description: 'The secret that signs the deliveries is in this response only. Store it.',
         example: registrationExample,
         answers: { 201: json('The subscription.', registeredWebhook) },
         errors: { 1: ['webhook_url_rejected'], 2: ['webhook_url_rejected', 'webhook_endpoint_unverified'] },
@@ -46,7 +47,7 @@ export function webhookRoutes(options: WebhookRoutesOptions): Route[] {
       describes: {
         tag: 'Webhooks',
         summary: 'Unregister a webhook',
-        description: 'No attempt begins after the answer.',
+        description: 'No delivery attempt begins after the response.',
         query: addressQuery(options),
         answers: { 204: empty('The subscription is gone.') },
         errors: ADDRESS_ERRORS,
@@ -60,13 +61,16 @@ export function webhookRoutes(options: WebhookRoutesOptions): Route[] {
   ];
 }
 
-/** A client of major 1 that names no workspace means the only one that it has; in major 2 the caller's whole scope is meant. */
+/** The default in major 1 is the caller's only workspace; in major 2 it is the caller's whole reach. */
 const impliedWorkspace: Readonly<Record<Major, (call: AuthorizedCall) => string | undefined>> = {
   1: ({ principal }) => {
     const { workspaces } = principal.tenancy;
     const [only, ...others] = workspaces === 'all' ? [] : workspaces;
     if (only !== undefined && others.length === 0) return only;
-    throw invalid({ field: 'tenantId', problem: 'must name the workspace, because the credential has not just one' });
+    throw invalid({
+      field: 'tenantId',
+      problem: 'must name a workspace, because the credential does not have exactly one',
+    });
   },
   2: () => undefined,
 };

@@ -11,23 +11,24 @@ import { managed } from './operator-actions.ts';
 
 export interface RotateOptions extends ChangeServices {
   readonly secrets: SecretBox;
-  /** How long the secret that is replaced stays good. */
+  /** How long the replaced secret stays valid, in seconds. */
   readonly overlapSeconds: number;
 }
 
-/** When, in ms, a secret took over, and until when the one before is good. */
+/** The times of a rotation, in ms since the epoch. */
 export interface Rotated {
   readonly rotatedAt: number;
   readonly previousSecretExpiresAt: number;
 }
 
 /**
- * Replaces the secret of a subscription that is signed by Standard Webhooks. The one that it replaces stays good for the overlap; one
- * that was replaced before is retired at once. A request that is repeated, because its answer was lost, changes nothing more.
+ * Replaces the secret of a Standard Webhooks subscription. The replaced secret stays valid for the overlap; a secret
+ * that was replaced earlier expires at once. A repetition with the same new secret changes nothing.
  *
  * @param secret `whsec_…`
  * @param save is called in the transaction of the change
- * @throws {HostError} as `managed`; `validation_error` for a subscription of the default scheme alone, and for the secret that it has
+ * @throws {HostError} as `managed`; `validation_error` for a subscription without Standard Webhooks, and for its
+ * current secret outside of an overlap
  */
 export async function rotateSecret(
   { store, clock, secrets, overlapSeconds, recordAudit }: RotateOptions,
@@ -83,10 +84,10 @@ function notRotatable(): HostError {
 }
 
 function unchanged(): HostError {
-  return invalid({ field: 'secret', problem: 'is the one that the subscription has; bring a new one' });
+  return invalid({ field: 'secret', problem: 'is the current secret of the subscription; send a new one' });
 }
 
-/** Unregistered since it was looked up. */
+/** The subscription was removed after it was looked up. */
 function gone(): HostError {
   return new HostError('not_found', 'There is no such subscription.', { details: undefined });
 }

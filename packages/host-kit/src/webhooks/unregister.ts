@@ -11,12 +11,12 @@ export interface UnregisterOptions extends ChangeServices {
 }
 
 /**
- * Removes a subscription with all that was waiting for it. Once it resolves, no attempt for it starts any more, at whatever host.
+ * Removes a subscription with its pending deliveries. After it resolves, no host starts an attempt for it.
  *
- * @param workspace narrows what the caller reaches to this one workspace
+ * @param workspace limits the caller's reach to this workspace
  * @param save is called in the transaction of the removal
- * @throws {HostError} `not_found` when the caller's tenant has no such subscription, `forbidden` when its scope is wider than
- * the caller's
+ * @throws {HostError} `not_found` when the caller's tenant has no such subscription, `forbidden` when it covers a
+ * workspace that the caller does not reach
  */
 export async function unregister(
   { store, clock, dispatcher, recordAudit }: UnregisterOptions,
@@ -40,7 +40,7 @@ export async function unregister(
   if (removed.kind === 'absent' || workspace !== undefined) {
     throw new HostError('not_found', 'There is no such subscription.', { details: undefined });
   }
-  throw new HostError('forbidden', 'The subscription hears of workspaces that this credential does not reach.', {
+  throw new HostError('forbidden', 'The subscription covers workspaces that this credential does not reach.', {
     details: undefined,
   });
 }
