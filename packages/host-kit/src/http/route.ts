@@ -89,7 +89,7 @@ export function route<Result>(
     operationId,
     access: accessOf(definition),
     describes,
-    serve: (call) => replyOf(definition, authorized(call), []),
+    serve: async (call) => replyOf(definition, authorized(call), []),
   };
 }
 
@@ -141,7 +141,7 @@ export function routeWithBody<Body, Result>(
     describes,
     schema,
     isBodyOptional,
-    serve: (call) => replyOf(definition, authorized(call), [parse(schema[call.major], call.json)]),
+    serve: async (call) => replyOf(definition, authorized(call), [parse(schema[call.major], call.json)]),
   };
 }
 
