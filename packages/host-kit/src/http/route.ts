@@ -77,7 +77,7 @@ export function publicRoute(definition: {
   return { ...definition, access: 'public' };
 }
 
-/** Defines a route for callers that hold a scope, or whom `access` lets in otherwise. */
+/** Defines a route for callers that hold a scope, or that `access` permits otherwise. */
 export function route<Result>(
   definition: CallersOf & {
     readonly operationId: OperationId;

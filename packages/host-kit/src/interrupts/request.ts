@@ -74,6 +74,7 @@ const DATA: Readonly<Record<InterruptKind, z.ZodType>> = {
   'low-confidence': z.looseObject({ agentId: text, threshold: z.number(), observed: z.number() }),
 };
 
+/** The validated data of an approval. */
 export type ApprovalData = z.infer<typeof APPROVAL>;
 
 /** Parses the data of an approval, which `checkedRequest` has validated. */

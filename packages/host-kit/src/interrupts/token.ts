@@ -18,8 +18,13 @@ export interface TokenClaims {
   readonly approver: { readonly principal: string; readonly subject: SubjectRecord };
 }
 
+/** Mints and verifies the tokens of questions. */
 export interface InterruptTokens {
-  /** @param form the form of a major: 1 has two parts, 2 has five */
+  /**
+   * Makes a token.
+   *
+   * @param form the form of a major: 1 has two parts, 2 has five
+   */
   mint(claims: TokenClaims, form: 1 | 2): string;
   /** Returns the claims of a token that this host made, otherwise undefined. Does not check `expiresAt`. */
   verify(token: string): TokenClaims | undefined;

@@ -10,7 +10,7 @@ import type { Transaction } from './transaction.ts';
  */
 export type Save<Result> = (result: Result, transaction: Transaction) => Promise<void>;
 
-/** The `save` of an operation that no request asked for. */
+/** The `save` of an operation without a request, or whose reply is not stored. */
 export const saveNothing: Save<unknown> = async () => {};
 
 /** Identifies a key. The credential is not part of it; live and test mode are separate. */
@@ -34,6 +34,7 @@ export interface KeptReply extends IdempotencyKey {
   readonly sealed: Uint8Array;
 }
 
+/** The content and the times of a claim. */
 export interface BeginOptions {
   /** A digest of the request: different requests under one key have different digests. */
   readonly digest: string;
@@ -48,7 +49,7 @@ export interface BeginOptions {
 /**
  * The state of a key after `begin`:
  *
- * | was | asked again with the same digest | with another |
+ * | before | with the same digest | with another digest |
  * |---|---|---|
  * | absent, or expired | `claimed` | `claimed` |
  * | claimed, its lease running | `in-flight` | `mismatch` |

@@ -42,6 +42,7 @@ export interface Interrupt extends InterruptRequest {
   readonly resolution?: Resolution;
 }
 
+/** A vote on an approval. */
 export interface Vote {
   readonly principal: string;
   readonly action: 'accept' | 'reject' | 'edit-accept';

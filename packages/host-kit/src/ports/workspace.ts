@@ -20,6 +20,7 @@ export interface WorkspaceFileHead {
   readonly updatedAt: number;
 }
 
+/** A version of a file with its content. */
 export interface WorkspaceFile extends WorkspaceFileHead {
   /** UTF-8. */
   readonly content: Uint8Array;

@@ -51,6 +51,7 @@ export function addressQuery({ tenantIdOptional }: Pick<AddressedOptions, 'tenan
   return { 1: { tenantId: workspace.meta({ description, examples: ['acme-prod'] }) }, 2: {} };
 }
 
+/** The errors of a request that names a subscription. */
 export const ADDRESS_ERRORS: readonly ErrorCode[] = ['not_found', 'id_tenant_mismatch'];
 
 /** Major 1 names the workspace in a query parameter. Major 2 has none: its ids are bound to the tenant. */

@@ -4,6 +4,7 @@ import { isExecutable, isTerminal, type Run } from '../ports/runs.ts';
 import { type Change, changeRun, type RunServices } from './change-run.ts';
 import { cancelledEvents } from './host-events.ts';
 
+/** The run after a request to cancel. */
 export interface Cancelled {
   readonly run: Run;
   /** True: the run had ended before the request, which changed nothing. */

@@ -10,7 +10,7 @@ import { runForChange } from './find-run.ts';
 /** The ports of an operation on a run that exists. */
 export interface RunServices extends ChangeServices {
   readonly events: RunLog;
-  /** Told of the run after the commit. */
+  /** `notice` is called with the run after the commit. */
   readonly executor: { notice(run: Run): void };
 }
 

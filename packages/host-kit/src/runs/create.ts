@@ -56,7 +56,7 @@ export interface CreateRunOptions extends ChangeServices {
 /**
  * Creates a run under the caller's identity. When it resolves, the run is durable.
  *
- * @param save is called in the transaction of the change
+ * @param save is called in the transaction that inserts the run
  * @throws {HostError} `validation_error` when the engine refuses the run or `causationId` is malformed, `forbidden`
  * when the caller does not reach the workspace, `force_engine_version_forbidden` when a live key chooses the engine
  * version

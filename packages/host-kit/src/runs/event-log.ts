@@ -66,6 +66,7 @@ export interface EventLogOptions {
   readonly appended: (event: RunEvent) => void;
 }
 
+/** Opens the event log of a store. Concurrent steps share transactions. */
 export function eventLog(options: EventLogOptions): RunLog {
   const { store, appended } = options;
   const writer = new DraftWriter(options);

@@ -56,6 +56,7 @@ export function cancelledEvents(run: Run, now: number): readonly NewEvent[] {
   ];
 }
 
+/** Makes `artifact.created`. */
 export function artifactEvent({ artifactId, artifactType, nodeId }: Artifact, summary: string | undefined): NewEvent {
   const of = nodeId === undefined ? {} : { nodeId };
   const payload = { artifactId, artifactType, version: 1, ...of, ...(summary !== undefined && { summary }) };

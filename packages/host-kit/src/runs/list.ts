@@ -1,6 +1,7 @@
 import type { Tenancy } from '@svc/auth';
 import type { Run, RunStore } from '../ports/runs.ts';
 
+/** A page of a list of runs, and its filters. */
 export interface RunQuery {
   /** Lists runs older than this run id only. Undefined: from the newest. */
   readonly before: string | undefined;
@@ -9,6 +10,7 @@ export interface RunQuery {
   readonly status: string | undefined;
 }
 
+/** A page of runs. */
 export interface RunPage {
   readonly runs: readonly Run[];
   /** The `before` of the next page; absent on the last page. */

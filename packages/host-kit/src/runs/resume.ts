@@ -4,6 +4,7 @@ import { type Save, saveNothing } from '../ports/idempotency.ts';
 import type { Run } from '../ports/runs.ts';
 import { type Change, changeRun, conflict, type RunServices } from './change-run.ts';
 
+/** The run after a request to resume. */
 export interface Resumed {
   readonly run: Run;
   /** In ms since the epoch; undefined when the request withdrew a pause before it took effect. */

@@ -44,6 +44,7 @@ export interface PushesOptions extends ChangeServices {
   readonly dispatcher: StopDeliveringOptions['dispatcher'];
 }
 
+/** Makes the push subscriptions of a store. At most 10 for each run. */
 export function pushes(options: PushesOptions): Pushes {
   const { store } = options;
   return {
