@@ -6,8 +6,8 @@ import type { Random } from '../ports/random.ts';
 import type { Run } from '../ports/runs.ts';
 import type { Store } from '../ports/store.ts';
 import type { Subscription, Topic } from '../ports/subscriptions.ts';
-import type { Outbox } from '../runs/event-log.ts';
 import type { Appended } from '../runs/run-draft.ts';
+import type { Outbox } from '../runs/write-drafts.ts';
 import { matches } from './match.ts';
 import type { PushFormats } from './push-format.ts';
 
