@@ -55,7 +55,7 @@ async function claimant(durable: boolean, sealedWith = new Uint8Array(32)) {
     clock: { now: () => time.now, at: () => () => {} },
     random: systemRandom,
     log: (entry) => entries.push(entry),
-    moved: () => {},
+    stateChanged: () => {},
     rules: {
       retryPolicy: { maxAttempts: 3, backoff: 'fixed', delayMs: 100, maxDelayMs: 100 },
       circuit: { failureThreshold: 4, cooldownMs: 1000, failureLimit: 100, failureWindowMs: 1000 },
