@@ -64,7 +64,7 @@ describe('a roll-over of the key', () => {
       expect(during.open(sealedUnnamed(key, 'the secret', 'whk_1'), 'whk_1')).toBe('the secret');
     }
     expect(() => during.open(sealedUnnamed(older, 'the secret', 'whk_1'), 'whk_2')).toThrow(
-      'opens with none of the keys',
+      'no key of this host opens a stored secret',
     );
   });
 
@@ -77,7 +77,7 @@ describe('a roll-over of the key', () => {
 
   test('a key that is missing is said to be, and no key is shown', () => {
     const sealed = before.seal('the secret', 'whk_1');
-    expect(() => after.open(sealed, 'whk_1')).toThrow('Name it in formerSecretKeys.');
+    expect(() => after.open(sealed, 'whk_1')).toThrow('Add the former secretKey that sealed it.');
     expect(Buffer.from(sealed).includes(older.subarray(0, 8))).toBe(false);
   });
 });
