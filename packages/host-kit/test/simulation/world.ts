@@ -226,7 +226,7 @@ class World {
         clock,
         random,
         log,
-        moved: () => {},
+        stateChanged: () => {},
         rules: { retryPolicy: POLICY, circuit: CIRCUIT, deadLetterRetentionMs: 10 * ROUGH_MS },
         attemptTimeoutMs: ATTEMPT_TIMEOUT_MS,
         userAgent: 'simulation',
