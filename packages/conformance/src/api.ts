@@ -5,8 +5,8 @@ import { type Connections, textOf, unanswered } from './http/send.ts';
 import type { Caller } from './keys.ts';
 import { KEY_VARIABLES } from './keys.ts';
 import { Mismatch } from './mismatch.ts';
-import { pause } from './pause.ts';
 import type { Major } from './rule.ts';
+import { sleep } from './sleep.ts';
 
 /** The operations of one major, called by one caller. Paths are those of the manifest: the major says what stands before them. */
 export interface Api {
@@ -87,7 +87,7 @@ export function apiOf(options: ApiOptions): Api {
       const mayWait =
         answer.status === 429 && request.takeLimit !== true && wait <= LONGEST_WAIT_S && again < MOST_WAITS;
       if (!mayWait) return answer;
-      await pause(wait * 1000, signal);
+      await sleep(wait * 1000, signal);
     }
   }
 

@@ -15,7 +15,7 @@ const VERIFY = 'Endpoints: GET /v1/audit/verify';
 export const audit: readonly Check[] = area('audit', { needs: [scopes('audit:read')] }, [
   {
     id: 'verified',
-    name: 'The verification of a range answers whether the chain is whole, with its checkpoints and anomalies.',
+    name: 'Verification of a range is answered with the validity of the chain, its checkpoints and its anomalies.',
     rule: [VERIFY, 'operations.audit.verify'],
     needs: [advertises, scopes('runs:create', 'runs:read'), fixture(NOOP)],
     async run(world) {
@@ -29,7 +29,7 @@ export const audit: readonly Check[] = area('audit', { needs: [scopes('audit:rea
   },
   {
     id: 'range-400',
-    name: 'A range that is not two whole numbers in their order answers 400.',
+    name: 'A range that is not two whole numbers in ascending order is answered 400.',
     rule: [VERIFY, 'operations.audit.verify'],
     needs: [advertises],
     async run({ api }) {
@@ -48,7 +48,7 @@ export const audit: readonly Check[] = area('audit', { needs: [scopes('audit:rea
   },
   {
     id: 'checkpoints-signed',
-    name: 'A checkpoint is signed with Ed25519 over its Merkle root, by the key that discovery publishes.',
+    name: 'Every checkpoint is signed with Ed25519 over its Merkle root by the key in discovery.',
     rule: ['Audit logging', 'auth.audit.checkpoints'],
     needs: [advertises],
     async run({ api, target, major }) {
@@ -66,7 +66,7 @@ export const audit: readonly Check[] = area('audit', { needs: [scopes('audit:rea
   },
   {
     id: 'scope',
-    name: 'The verification is for who holds audit:read.',
+    name: 'Verification is answered 403 to a key without `audit:read`.',
     rule: ['Authentication: scope audit:read', 'operations.routes.required-scope'],
     needs: [advertises, key('readOnly')],
     async run({ as }) {
@@ -75,7 +75,7 @@ export const audit: readonly Check[] = area('audit', { needs: [scopes('audit:rea
   },
   {
     id: 'unadvertised-404',
-    name: 'A host that does not advertise the profile does not serve the verification.',
+    name: 'A host that does not advertise audit-log integrity does not serve verification.',
     rule: [VERIFY, 'operations.audit.verify-gated'],
     needs: [
       (target, major) => (advertises(target, major) === undefined ? 'the host advertises the profile' : undefined),

@@ -17,7 +17,7 @@ const RULES = 'Authorization rules';
 export const authorization: readonly Check[] = area('authorization', {}, [
   {
     id: 'missing-scope-403',
-    name: 'Every operation answers 403 forbidden to a key without its scope, and names the scope where the major says.',
+    name: 'Every operation is answered 403 `forbidden` with `scopeRequired` when the key lacks its scope.',
     rule: ['Endpoints', 'operations.routes.required-scope'],
     needs: [key('readOnly')],
     async run({ as, major, target }) {
@@ -31,7 +31,7 @@ export const authorization: readonly Check[] = area('authorization', {}, [
   },
   {
     id: 'insufficient-scope',
-    name: 'The 403 for a missing scope is a challenge with error="insufficient_scope".',
+    name: 'The 403 for a missing scope has a `Bearer` challenge with `error="insufficient_scope"`.',
     rule: ['Authentication', 'auth.challenge.insufficient-scope'],
     needs: [key('readOnly')],
     async run({ as }) {
@@ -41,7 +41,7 @@ export const authorization: readonly Check[] = area('authorization', {}, [
   },
   {
     id: 'scope-before-body',
-    name: 'The scope is judged before the body: without it even a body that is no JSON answers 403.',
+    name: 'The scope is checked before the body: a key without it is answered 403 even when the body is not JSON.',
     rule: ['Authorization rules', 'auth.request.order'],
     needs: [key('readOnly')],
     async run({ as }) {
@@ -50,7 +50,7 @@ export const authorization: readonly Check[] = area('authorization', {}, [
   },
   {
     id: 'scopes-apart',
-    name: 'A scope gives what it names and nothing else: runs:read reads a run, and does not cancel it.',
+    name: 'A scope grants only its own operations: `runs:read` reads a run and cannot cancel it.',
     rule: [KEYS, 'auth.scopes.per-operation'],
     needs: [key('readOnly'), scopes('runs:create', 'runs:read'), fixture(CANCELLABLE)],
     async run(world) {
@@ -63,7 +63,7 @@ export const authorization: readonly Check[] = area('authorization', {}, [
   },
   {
     id: 'scope-required-403-only',
-    name: 'scopeRequired stands in the 403 for a missing scope and in no other answer.',
+    name: '`scopeRequired` appears only in the 403 for a missing scope.',
     rule: ['Error envelope', 'errors.envelope.scope-required-403-only'],
     needs: [scopes('runs:create', 'runs:read')],
     async run({ as, api, major, target }) {
@@ -79,7 +79,7 @@ export const authorization: readonly Check[] = area('authorization', {}, [
   },
   {
     id: 'tenant-apart',
-    name: 'A caller of another tenant can neither read nor cancel a run, and is told no more than of one that does not exist.',
+    name: 'A caller of another tenant cannot read, cancel or pause a run, and gets the response for an unknown run.',
     rule: [RULES, 'auth.tenancy.tenant-apart'],
     needs: [key('otherTenant'), scopes('runs:create', 'runs:read'), fixture(CANCELLABLE)],
     async run(world) {
@@ -103,7 +103,7 @@ export const authorization: readonly Check[] = area('authorization', {}, [
   },
   {
     id: 'tenant-mismatch-before-lookup',
-    name: 'A bound id of another tenant answers 403 id_tenant_mismatch whether it exists or not.',
+    name: 'An unknown id that is bound to another tenant is answered 403 `id_tenant_mismatch`.',
     rule: ['Versioning: Overlap behaviour', 'versioning.ids.tenant-mismatch-403'],
     majors: [2],
     needs: [key('otherTenant'), tenant],
@@ -117,7 +117,7 @@ export const authorization: readonly Check[] = area('authorization', {}, [
   },
   {
     id: 'tenant-apart-bare',
-    name: 'An id without its tenant resolves in the tenant of the caller alone: that of another tenant answers 404.',
+    name: "A bare id is looked up only in the caller's tenant: the bare id of another tenant's run is answered 404.",
     rule: [RULES, 'auth.tenancy.other-tenant-404'],
     majors: [2],
     needs: [overlap, key('otherTenant'), scopes('runs:create'), fixture(NOOP)],
@@ -128,7 +128,7 @@ export const authorization: readonly Check[] = area('authorization', {}, [
   },
   {
     id: 'workspace-apart',
-    name: 'A principal of another workspace of the tenant can neither read nor cancel a run: 403 run_forbidden.',
+    name: 'A caller of another workspace that reads or cancels a run is answered 403 `run_forbidden`.',
     rule: [RULES, 'auth.tenancy.workspace-run-forbidden'],
     needs: [key('otherWorkspace'), scopes('runs:create', 'runs:read'), fixture(CANCELLABLE)],
     async run(world) {
@@ -164,7 +164,7 @@ export const authorization: readonly Check[] = area('authorization', {}, [
   },
   {
     id: 'test-live-apart',
-    name: 'A test key does not see live runs, nor a live key those of a test key: 404.',
+    name: 'A live run is answered 404 to a test key, and a test run is answered 404 to a live key.',
     rule: [RULES, 'auth.tenancy.test-live-apart'],
     needs: [key('test'), scopes('runs:create', 'runs:read'), fixture(NOOP)],
     async run(world) {
@@ -178,7 +178,7 @@ export const authorization: readonly Check[] = area('authorization', {}, [
   },
   {
     id: 'mode-marked',
-    name: 'What a test key creates is marked as such, and what a live key creates as live.',
+    name: 'A run has `mode: test` when a test key created it, and `mode: live` when a live key did.',
     rule: [RULES, 'auth.tenancy.mode-marked'],
     needs: [key('test'), scopes('runs:create', 'runs:read'), fixture(NOOP)],
     async run(world) {
@@ -194,7 +194,7 @@ export const authorization: readonly Check[] = area('authorization', {}, [
   },
   {
     id: 'owner-recorded',
-    name: 'A run has the identity that created it for its owner, in the form of the major.',
+    name: 'The `owner` of a run is the identity that created it, in the form of the major.',
     rule: ['Run owner (identity triple)', 'runs.owner.recorded'],
     level: 'SHOULD',
     needs: [scopes('runs:create', 'runs:read'), fixture(NOOP)],
@@ -206,7 +206,7 @@ export const authorization: readonly Check[] = area('authorization', {}, [
   },
   {
     id: 'owner-echoed',
-    name: 'run.started repeats the owner of the run as it was recorded.',
+    name: 'The payload of `run.started` contains the same `owner` as the run.',
     rule: ['Run owner (identity triple)', 'runs.owner.echoed-on-started'],
     level: 'SHOULD',
     needs: [scopes('runs:create', 'runs:read'), fixture(NOOP)],
@@ -220,7 +220,7 @@ export const authorization: readonly Check[] = area('authorization', {}, [
   },
   {
     id: 'rate-limit-429',
-    name: 'A key over its rate limit answers 429 rate_limited with Retry-After in whole seconds.',
+    name: 'A key over its rate limit is answered 429 `rate_limited` with `Retry-After` in whole seconds.',
     rule: ['Errors', 'errors.code.rate-limited'],
     needs: [key('spare')],
     async run(world) {
@@ -231,7 +231,7 @@ export const authorization: readonly Check[] = area('authorization', {}, [
   },
   {
     id: 'rate-limit-details',
-    name: 'A 429 of major 1 says in details what the limit is; one of major 2 has no retry timing but the header.',
+    name: 'A 429 of major 1 describes the limit in `details`; one of major 2 has its retry timing in the header alone.',
     rule: ['Errors', 'errors.rate-limited.v1-details'],
     needs: [key('spare')],
     async run(world) {
@@ -245,7 +245,7 @@ export const authorization: readonly Check[] = area('authorization', {}, [
   },
   {
     id: 'rate-limit-before-scope',
-    name: 'The rate limit is judged before the scope: over it, an operation without its scope answers 429.',
+    name: 'The rate limit is checked before the scope: over it, an operation without its scope is answered 429.',
     rule: [RULES, 'auth.rate-limit.before-scope'],
     needs: [key('spare')],
     async run(world) {
@@ -261,7 +261,7 @@ export const authorization: readonly Check[] = area('authorization', {}, [
   },
   {
     id: 'rate-limit-per-key',
-    name: 'Limits count per key: one that is used up does not limit another.',
+    name: 'Rate limits count per key: a key at its limit does not limit another key.',
     rule: ['Limits', 'auth.rate-limit.per-key'],
     needs: [key('spare'), key('main')],
     async run(world) {

@@ -17,7 +17,7 @@ export const bestEffort: readonly Check[] = area(
   [
     {
       id: 'single-attempt',
-      name: 'A delivery that fails is not tried again, whatever the status; a redirect is a failure too.',
+      name: 'A failed delivery is not retried, for any error status or redirect.',
       rule: [EVENTS, 'webhooks.best-effort.single-attempt'],
       majors: [1],
       async run(world) {
@@ -25,13 +25,13 @@ export const bestEffort: readonly Check[] = area(
         const failing = await Promise.all(answers.map((answer) => subscribe(world, { answers: [answer] })));
         const { runId } = await endedRun(world);
         for (const one of failing) await arrivalOf(world, one, runId);
-        await world.pause(RETRY_MS);
+        await world.sleep(RETRY_MS);
         same(failing.map(countOf), [1, 1, 1, 1], 'the attempts for receivers that answer 500, 404, 302 and 429');
       },
     },
     {
       id: 'timeout',
-      name: 'An attempt that is not answered ends after 5 seconds.',
+      name: 'An attempt without a response ends after 5 seconds.',
       rule: [EVENTS, 'webhooks.best-effort.timeout'],
       majors: [1],
       async run(world) {
@@ -50,7 +50,7 @@ export const bestEffort: readonly Check[] = area(
     },
     {
       id: 'circuit-opens',
-      name: 'The fourth failure in a row opens the circuit: what comes then is not tried.',
+      name: 'The fourth failure in a row opens the circuit: the next event is not sent.',
       rule: [CIRCUIT, 'webhooks.circuit.opens-at-four'],
       majors: [1],
       async run(world) {
@@ -63,7 +63,7 @@ export const bestEffort: readonly Check[] = area(
     },
     {
       id: 'circuit-counts-in-a-row',
-      name: 'Three failures do not open it, and a success starts the count anew.',
+      name: 'Three failures in a row do not open the circuit, and a success resets the count.',
       rule: [CIRCUIT, 'webhooks.circuit.success-resets'],
       majors: [1],
       async run(world) {
@@ -74,7 +74,7 @@ export const bestEffort: readonly Check[] = area(
     },
     {
       id: 'circuit-of-its-own',
-      name: 'The open circuit of one subscription stops no other, even to the same receiver.',
+      name: 'The open circuit of one subscription does not stop another.',
       rule: [CIRCUIT, 'webhooks.circuit.per-subscription'],
       majors: [1],
       async run(world) {
@@ -86,7 +86,7 @@ export const bestEffort: readonly Check[] = area(
     },
     {
       id: 'circuit-probes',
-      name: 'After its cooldown the next event is a probe, and a success closes the circuit.',
+      name: 'After the cooldown the next event is sent as a probe, and its success closes the circuit.',
       rule: [CIRCUIT, 'webhooks.circuit.probe-success-closes'],
       majors: [1],
       needs: [shortened('circuitCooldownMs', 'circuit-cooldown-ms')],
@@ -111,16 +111,16 @@ export const bestEffort: readonly Check[] = area(
         await cooledDown();
         const probe = await endedRun(world);
         await arrivalOf(world, failing, probe.runId);
-        await world.pause(RECORDED_MS);
+        await world.sleep(RECORDED_MS);
         const skipped = await endedRun(world);
         await arrivalOf(world, healthy, skipped.runId);
-        await world.pause(QUIET_MS);
+        await world.sleep(QUIET_MS);
         holds(!tellsOf(failing.inbox.arrivals, skipped.runId), 'no attempt behind the failed probe', 'an attempt');
       },
     },
     {
       id: 'gone',
-      name: 'A receiver that answers 410 gets nothing any more.',
+      name: 'A receiver that responds 410 gets no further delivery.',
       rule: [EVENTS, 'webhooks.delivery.gone-fails-subscription'],
       majors: [1],
       async run(world) {
@@ -151,7 +151,7 @@ async function happens(world: World, one: Subscribed, healthy: Subscribed, count
     const { runId } = await endedRun(world);
     await arrivalOf(world, one, runId);
     await arrived(world, healthy, event);
-    await world.pause(RECORDED_MS);
+    await world.sleep(RECORDED_MS);
   }
 }
 
@@ -161,5 +161,5 @@ async function opened(world: World) {
   const [failing, healthy] = [await subscribe(world, { answers: [500] }), await subscribe(world)];
   await happens(world, failing, healthy, THRESHOLD);
   const end = performance.now() + circuitCooldownMs + RECORDED_MS;
-  return { failing, healthy, cooledDown: () => world.pause(Math.max(0, end - performance.now())) };
+  return { failing, healthy, cooledDown: () => world.sleep(Math.max(0, end - performance.now())) };
 }

@@ -38,7 +38,7 @@ export const deadLetters: readonly Check[] = area(
     },
     {
       id: 'exhausted-to-sink',
-      name: 'A delivery whose retries are exhausted is listed with its ids, its attempts, its reason and its last status.',
+      name: 'A delivery whose attempts are exhausted is listed with its ids, attempts, reason and last status.',
       rule: [SINK, 'webhooks.durable.exhausted-to-sink'],
       needs: [deliveries, exhaustible],
       async run(world) {
@@ -58,7 +58,7 @@ export const deadLetters: readonly Check[] = area(
     },
     {
       id: 'retention',
-      name: 'A dead letter says until when it is kept, which is retentionDays from then.',
+      name: '`expiresAt` of a dead letter is `retentionDays` after `deadLetteredAt`.',
       rule: [SINK, 'webhooks.dead-letters.retention'],
       needs: [deliveries, exhaustible],
       async run(world) {
@@ -73,7 +73,7 @@ export const deadLetters: readonly Check[] = area(
     },
     {
       id: 'newest-first',
-      name: 'Dead letters are listed newest first, and a cursor leads from page to page.',
+      name: 'Dead letters are listed newest first, and `nextCursor` leads to the next page.',
       rule: [SINK, 'webhooks.dead-letters.listed'],
       needs: [deliveries, exhaustible],
       async run(world) {
@@ -102,7 +102,7 @@ export const deadLetters: readonly Check[] = area(
     },
     {
       id: 'foreign-cursor-400',
-      name: 'A cursor that the host did not make for this subscription answers 400.',
+      name: 'A cursor that was not issued for this subscription is answered 400.',
       rule: [SINK, 'webhooks.dead-letters.listed'],
       needs: [deliveries, exhaustible],
       async run(world) {
@@ -119,14 +119,14 @@ export const deadLetters: readonly Check[] = area(
     },
     {
       id: 'failed-to-sink',
-      name: 'What comes for a failed subscription goes to the sink without an attempt.',
+      name: 'An event for a failed subscription becomes a dead letter without an attempt.',
       rule: ['Durable subscription (trigger bridge)', 'webhooks.durable.failed-to-sink'],
       needs: [deliveries],
       async run(world) {
         const subscribed = await subscribe(world, { answers: [410] });
         const first = await endedRun(world);
         await arrivalOf(world, subscribed, first.runId);
-        await world.pause(QUIET_MS);
+        await world.sleep(QUIET_MS);
         const second = await endedRun(world);
         await world.eventually('the second delivery in the sink', async () => {
           const { deliveries: letters } = body(await list(world, subscribed), 200, page[world.major]);
@@ -137,7 +137,7 @@ export const deadLetters: readonly Check[] = area(
     },
     {
       id: 'unknown-404',
-      name: 'The dead letters of a subscription that does not exist, or not any more, answer 404.',
+      name: 'Dead letters of an unknown or unregistered subscription are answered 404.',
       rule: [SINK, 'webhooks.dead-letters.listed'],
       async run(world) {
         refused(await list(world, { webhookId: unknownId(world.major, world.target.tenant) }), 404, 'not_found');
@@ -148,7 +148,7 @@ export const deadLetters: readonly Check[] = area(
     },
     {
       id: 'tenant-apart',
-      name: 'Dead letters are not shown to another tenant.',
+      name: 'Dead letters are not served to another tenant.',
       rule: ['Authorization rules', 'auth.tenancy.tenant-apart'],
       needs: [key('otherTenant')],
       async run(world) {
@@ -160,7 +160,7 @@ export const deadLetters: readonly Check[] = area(
     },
     {
       id: 'scope',
-      name: 'Dead letters are shown to who holds webhooks:manage.',
+      name: 'Dead letters are answered 403 to a key without `webhooks:manage`.',
       rule: ['Endpoints', 'operations.routes.required-scope'],
       needs: [key('readOnly')],
       async run(world) {

@@ -32,7 +32,7 @@ export const deliveries: readonly Check[] = area(
   [
     {
       id: 'signed',
-      name: 'A delivery is signed over the timestamp, a dot and its exact bytes, with the secret as it was handed out.',
+      name: 'The signature covers the timestamp, a dot and the exact body, keyed by the secret as it was issued.',
       rule: ['Subscriber verification recipe', 'webhooks.signature.signed-bytes'],
       async run(world) {
         const subscribed = await subscribe(world);
@@ -43,7 +43,7 @@ export const deliveries: readonly Check[] = area(
     },
     {
       id: 'header-values',
-      name: 'The headers name the subscription, the event type, the second of signing and the algorithm v1.',
+      name: 'The headers have the subscription id, the event type, the time of signing in seconds and the algorithm `v1`.',
       rule: [HEADERS, 'webhooks.headers.values'],
       async run(world) {
         const subscribed = await subscribe(world);
@@ -64,7 +64,7 @@ export const deliveries: readonly Check[] = area(
     },
     {
       id: 'header-families',
-      name: 'A host of both majors sends both families with equal values; of major 2 alone, its own; of major 1, that of major 1.',
+      name: 'A host of both majors sends `SVC-*` and `X-SVC-*` headers with equal values; of one major, its own family.',
       rule: [HEADERS, 'webhooks.headers.overlap-sends-both'],
       async run(world) {
         const subscribed = await subscribe(world);
@@ -81,7 +81,7 @@ export const deliveries: readonly Check[] = area(
     },
     {
       id: 'request',
-      name: 'A delivery is a POST of application/json by svc-webhook-dispatcher/<version>.',
+      name: 'A delivery is a POST of `application/json` with the `User-Agent` `svc-webhook-dispatcher/<version>`.',
       rule: [RULES, 'webhooks.delivery.request-headers'],
       async run(world) {
         const subscribed = await subscribe(world);
@@ -95,7 +95,7 @@ export const deliveries: readonly Check[] = area(
     },
     {
       id: 'body',
-      name: 'The body is { runId, workspaceId, event }, in the ids and the event names of the major of the registration.',
+      name: "The body is `{ runId, workspaceId, event }`, with ids and event types in the form of the subscription's major.",
       rule: [BODY, 'webhooks.body.vocabulary-of-registration'],
       async run(world) {
         const subscribed = await subscribe(world);
@@ -106,7 +106,7 @@ export const deliveries: readonly Check[] = area(
     },
     {
       id: 'workspace-id',
-      name: 'workspaceId is the workspace of the run; in major 2 it is there exactly when the owner has one.',
+      name: '`workspaceId` is the workspace of the run; major 2 omits it when the owner has none.',
       rule: [BODY, 'webhooks.body.v2-workspace-id-iff-owned'],
       async run(world) {
         const subscribed = await subscribe(world);
@@ -118,7 +118,7 @@ export const deliveries: readonly Check[] = area(
     },
     {
       id: 'event-verbatim',
-      name: 'The event of a delivery is the event of the log, whole.',
+      name: 'The event in a delivery equals the event in the log.',
       rule: [BODY, 'webhooks.body.event-verbatim'],
       async run(world) {
         const subscribed = await subscribe(world, { events: ['run.started'] });
@@ -130,7 +130,7 @@ export const deliveries: readonly Check[] = area(
     },
     {
       id: 'both-majors-delivered',
-      name: 'Subscriptions of both majors hear of one run, each in its own form.',
+      name: 'Subscriptions of both majors get the same event, each in the form of its own major.',
       rule: [BODY, 'webhooks.body.vocabulary-of-registration'],
       majors: [2],
       needs: [overlap],
@@ -145,7 +145,7 @@ export const deliveries: readonly Check[] = area(
     },
     {
       id: 'once-each',
-      name: 'An event is delivered to each subscription that wants its type, and to no other; best effort delivers it once.',
+      name: 'An event is delivered to the subscriptions of its type and to no other; best effort delivers it once.',
       rule: [EVENTS, 'webhooks.delivery.one-per-subscription'],
       async run(world) {
         const wanted = ['run.started', COMPLETED];
@@ -166,7 +166,7 @@ export const deliveries: readonly Check[] = area(
     },
     {
       id: 'tags',
-      name: 'A subscription with tags hears of runs that share one of them, and of no other.',
+      name: 'A subscription with tags gets events only of runs that share one of them.',
       rule: ['Resources: Webhook subscription', 'webhooks.registration.tag-overlap'],
       async run(world) {
         const tag = `conformance-${crypto.randomUUID()}`;
@@ -184,7 +184,7 @@ export const deliveries: readonly Check[] = area(
     },
     {
       id: 'no-tags',
-      name: 'A subscription without tags hears of every run, whatever its tags are.',
+      name: 'A subscription without tags gets events of every run, whatever its tags.',
       rule: ['Resources: Webhook subscription', 'webhooks.registration.no-tags-all-runs'],
       async run(world) {
         const subscribed = await subscribe(world, { tags: 'none' });
@@ -194,20 +194,20 @@ export const deliveries: readonly Check[] = area(
     },
     {
       id: 'not-of-the-past',
-      name: 'What happened before a registration is not delivered to it.',
+      name: 'Events before a registration are not delivered to it.',
       rule: [EVENTS, 'webhooks.delivery.one-per-subscription'],
       async run(world) {
         const past = await endedRun(world);
         const subscribed = await subscribe(world);
         const now = await endedRun(world);
         await arrivalOf(world, subscribed, now.runId);
-        await world.pause(QUIET_MS);
+        await world.sleep(QUIET_MS);
         holds(!tellsOf(subscribed.inbox.arrivals, past.runId), 'nothing of the run before', 'a delivery');
       },
     },
     {
       id: 'tenant-apart',
-      name: 'A subscription never hears of a run of another tenant.',
+      name: "Events of another tenant's runs are not delivered.",
       rule: [RULES, 'webhooks.delivery.tenant-scope'],
       needs: [key('otherTenant')],
       async run(world) {
@@ -215,7 +215,7 @@ export const deliveries: readonly Check[] = area(
         const foreign = await endedRun(world, NOOP, {}, world.as('otherTenant'));
         const own = await endedRun(world);
         await arrivalOf(world, witness, own.runId);
-        await world.pause(QUIET_MS);
+        await world.sleep(QUIET_MS);
         holds(
           !tellsOf(subscribed.inbox.arrivals, foreign.runId),
           'nothing of the other tenant',
@@ -225,7 +225,7 @@ export const deliveries: readonly Check[] = area(
     },
     {
       id: 'workspace-apart',
-      name: 'A subscription never hears of a run of a workspace that it was not registered for.',
+      name: "Events of another workspace's runs are not delivered.",
       rule: [RULES, 'webhooks.delivery.workspace-scope'],
       needs: [key('otherWorkspace')],
       async run(world) {
@@ -233,7 +233,7 @@ export const deliveries: readonly Check[] = area(
         const foreign = await endedRun(world, NOOP, {}, world.as('otherWorkspace'));
         const own = await endedRun(world);
         await arrivalOf(world, witness, own.runId);
-        await world.pause(QUIET_MS);
+        await world.sleep(QUIET_MS);
         holds(
           !tellsOf(subscribed.inbox.arrivals, foreign.runId),
           'nothing of the other workspace',
@@ -243,7 +243,7 @@ export const deliveries: readonly Check[] = area(
     },
     {
       id: 'test-live-apart',
-      name: 'A live subscription does not hear of runs of a test key.',
+      name: 'Events of test runs are not delivered to live subscriptions.',
       rule: ['Authorization rules', 'auth.tenancy.test-live-apart'],
       needs: [key('test')],
       async run(world) {
@@ -251,13 +251,13 @@ export const deliveries: readonly Check[] = area(
         const tested = await endedRun(world, NOOP, {}, world.as('test'));
         const own = await endedRun(world);
         await arrivalOf(world, subscribed, own.runId);
-        await world.pause(QUIET_MS);
+        await world.sleep(QUIET_MS);
         holds(!tellsOf(subscribed.inbox.arrivals, tested.runId), 'nothing of the test run', 'a delivery of it');
       },
     },
     {
       id: 'redirect-not-followed',
-      name: 'A redirect is not followed.',
+      name: 'A redirect of the receiver is not followed.',
       rule: [RULES, 'webhooks.delivery.no-redirects'],
       async run(world) {
         const elsewhere = world.inbox(200);
@@ -275,20 +275,20 @@ export const deliveries: readonly Check[] = area(
     },
     {
       id: 'success-is-2xx',
-      name: 'Every 2xx is a success: it is delivered once.',
+      name: 'Every 2xx status of the receiver is a success and is not retried.',
       rule: [EVENTS, 'webhooks.delivery.success-is-2xx'],
       async run(world) {
         const subscribed = await Promise.all([201, 202, 204, 299].map((code) => subscribe(world, { answers: [code] })));
         const { runId } = await endedRun(world);
         for (const one of subscribed) await arrived(world, one);
-        await world.pause(RETRY_MS);
+        await world.sleep(RETRY_MS);
         const counts = subscribed.map(({ inbox }) => runsIn(inbox.arrivals).filter((id) => id === runId).length);
         same(counts, [1, 1, 1, 1], 'the deliveries to receivers that answer 201, 202, 204 and 299');
       },
     },
     {
       id: 'none-after-unregister',
-      name: 'When unregistering was answered, nothing is delivered any more, retries included.',
+      name: 'After unregistering is answered, no delivery or retry is sent.',
       rule: [RULES, 'webhooks.delivery.none-after-unregister'],
       async run(world) {
         const [subscribed, witness] = [await subscribe(world, { answers: [500] }), await subscribe(world)];
@@ -298,13 +298,13 @@ export const deliveries: readonly Check[] = area(
         const gone = subscribed.inbox.arrivals.length;
         await endedRun(world);
         await settled(world, witness, 2);
-        await world.pause(RETRY_MS);
+        await world.sleep(RETRY_MS);
         same(subscribed.inbox.arrivals.length, gone, 'the attempts, counted when unregistering was answered and later');
       },
     },
     {
       id: 'fair',
-      name: 'A receiver that never answers does not delay deliveries to another.',
+      name: 'A receiver that never responds does not delay deliveries to another receiver.',
       rule: [RULES, 'webhooks.delivery.fair-between-subscriptions'],
       async run(world) {
         await Promise.all(Array.from({ length: HANGING }, () => subscribe(world, { answers: ['hang'] })));
@@ -315,7 +315,7 @@ export const deliveries: readonly Check[] = area(
     },
     {
       id: 'replayed-history-not-delivered',
-      name: 'Events that a replay fork emits again are not delivered.',
+      name: 'Events that a replay fork repeats are not delivered.',
       rule: [RULES, 'webhooks.delivery.no-replayed-history'],
       needs: [capability('replay')],
       async run(world) {
@@ -326,13 +326,13 @@ export const deliveries: readonly Check[] = area(
         await untilStatus(world, runId, TERMINAL);
         const own = await endedRun(world);
         await arrivalOf(world, subscribed, own.runId);
-        await world.pause(QUIET_MS);
+        await world.sleep(QUIET_MS);
         holds(!tellsOf(subscribed.inbox.arrivals, runId), 'nothing of the fork', 'a delivery of its history');
       },
     },
     {
       id: 'branch-delivered',
-      name: 'Events of a branch are new facts, and are delivered.',
+      name: 'Events of a branch are delivered.',
       rule: [RULES, 'webhooks.delivery.branch-delivered'],
       needs: [capability('replay')],
       async run(world) {
@@ -347,7 +347,7 @@ export const deliveries: readonly Check[] = area(
     },
     {
       id: 'cancelled-delivered',
-      name: 'The end of a cancelled run is delivered as run.cancelled.',
+      name: '`run.cancelled` of a cancelled run is delivered.',
       rule: [EVENTS, 'webhooks.delivery.event-filter'],
       needs: [fixture(CANCELLABLE), scopes('runs:cancel')],
       async run(world) {

@@ -12,7 +12,7 @@ const SECTION = 'Discovery document (capabilities)';
 export const discovery: readonly Check[] = area('discovery', {}, [
   {
     id: 'public',
-    name: 'The discovery document is readable without a credential, as JSON.',
+    name: 'The discovery document is served as JSON to a request without a credential.',
     rule: ['What the service does', 'operations.service.discovery-unauthenticated'],
     async run({ as }) {
       await documentOf(as('nobody'));
@@ -20,7 +20,7 @@ export const discovery: readonly Check[] = area('discovery', {}, [
   },
   {
     id: 'versions-listed',
-    name: 'protocolVersions[] lists versions of the grammar <major>.<minor>, and preferredVersion is one of them.',
+    name: '`protocolVersions[]` lists versions in the form `<major>.<minor>`, each once, and includes `preferredVersion`.',
     rule: ['Versioning: Advertisement', 'versioning.advertisement.preferred-is-member'],
     async run({ as, major }) {
       const { answer, document } = await documentOf(as('nobody'));
@@ -47,7 +47,7 @@ export const discovery: readonly Check[] = area('discovery', {}, [
   },
   {
     id: 'preferred-major',
-    name: 'preferredVersion is a 1.x through the overlap, and the only major of a host of one.',
+    name: '`preferredVersion` is a `1.x` while the host serves major 1, and a `2.x` otherwise.',
     rule: ['Versioning: Advertisement', 'versioning.advertisement.overlap-prefers-1x'],
     async run({ as }) {
       const { answer, document } = await documentOf(as('nobody'));
@@ -58,7 +58,7 @@ export const discovery: readonly Check[] = area('discovery', {}, [
   },
   {
     id: 'protocol-version-twin',
-    name: 'protocolVersion equals preferredVersion as long as major 1 is served.',
+    name: '`protocolVersion` equals `preferredVersion` while the host serves major 1.',
     rule: ['Version axes', 'versioning.axes.protocol-version-twin'],
     majors: [1],
     async run({ as }) {
@@ -68,7 +68,7 @@ export const discovery: readonly Check[] = area('discovery', {}, [
   },
   {
     id: 'one-resource',
-    name: 'Discovery is one resource, and SVC-Version selects its representation; without it, that of preferredVersion is served.',
+    name: '`SVC-Version` selects the representation of discovery; without it, `preferredVersion` does.',
     rule: ['Versioning: Overlap behaviour', 'versioning.overlap.one-discovery-resource'],
     needs: [overlap],
     async run({ as, major, target }) {
@@ -80,7 +80,7 @@ export const discovery: readonly Check[] = area('discovery', {}, [
   },
   {
     id: 'v1-root',
-    name: 'The major-1 document has its versions, envelopes, schema versions and limits at the root.',
+    name: 'The major-1 document has versions, envelopes, schema versions and limits at its root.',
     rule: [SECTION, 'discovery.document.v1-root-fields'],
     majors: [1],
     async run({ as }) {
@@ -90,7 +90,7 @@ export const discovery: readonly Check[] = area('discovery', {}, [
   },
   {
     id: 'v1-mirror',
-    name: 'A capabilities object repeats records of the root, and holds none that the root has not.',
+    name: 'Every record in `capabilities` of the major-1 document equals the record of that name at the root.',
     rule: [SECTION, 'discovery.document.v1-capabilities-mirror'],
     majors: [1],
     async run({ as }) {
@@ -103,7 +103,7 @@ export const discovery: readonly Check[] = area('discovery', {}, [
   },
   {
     id: 'v2-closed-root',
-    name: 'The root of the major-2 document holds metadata and records, and nothing else.',
+    name: 'The root of the major-2 document contains only known metadata and capability records.',
     rule: [SECTION, 'discovery.document.v2-closed-root'],
     majors: [2],
     async run({ as }) {
@@ -121,7 +121,7 @@ export const discovery: readonly Check[] = area('discovery', {}, [
   },
   {
     id: 'v2-records',
-    name: 'A record of the major-2 document has status, since and witness, an end where it is not stable, and no supported.',
+    name: 'A major-2 record has `status`, `since` and `witness`, has `until` unless it is stable, and has no `supported`.',
     rule: [SECTION, 'discovery.document.v2-record-shape'],
     majors: [2],
     async run({ as }) {
@@ -153,7 +153,7 @@ export const discovery: readonly Check[] = area('discovery', {}, [
   },
   {
     id: 'limits',
-    name: 'The limits record has clarificationRounds, schemaRounds and envelopesPerTurn as integers.',
+    name: 'The `limits` record has `clarificationRounds`, `schemaRounds` and `envelopesPerTurn` as integers.',
     rule: ['Limits', 'limits.discovery.values-as-enforced'],
     async run({ as }) {
       const { answer, document } = await documentOf(as('nobody'));
@@ -162,7 +162,7 @@ export const discovery: readonly Check[] = area('discovery', {}, [
   },
   {
     id: 'engine-version',
-    name: 'The root carries engineVersion as an integer of at least 0.',
+    name: 'The root of the major-2 document has `engineVersion`, an integer of at least 0.',
     rule: ['Version axes', 'versioning.axes.engine-version-root'],
     majors: [2],
     async run({ as }) {
@@ -172,7 +172,7 @@ export const discovery: readonly Check[] = area('discovery', {}, [
   },
   {
     id: 'event-log-schema',
-    name: 'The root says which eventLogSchemaVersion new runs are written with: at least 2, and 3 in major 2.',
+    name: 'The root of the major-2 document has `eventLogSchemaVersion` 3, the schema of new runs.',
     rule: ['Version axes', 'versioning.axes.event-log-schema-advertised'],
     majors: [2],
     async run({ as }) {
@@ -182,7 +182,7 @@ export const discovery: readonly Check[] = area('discovery', {}, [
   },
   {
     id: 'strong-etag',
-    name: 'The document has a strong ETag, which stays the same while the document does.',
+    name: 'The discovery document has a strong `ETag` that does not change while the document is the same.',
     rule: [SECTION, 'discovery.document.strong-etag'],
     async run({ as }) {
       const first = await documentOf(as('nobody'));
@@ -193,7 +193,7 @@ export const discovery: readonly Check[] = area('discovery', {}, [
   },
   {
     id: 'not-modified',
-    name: 'A request whose If-None-Match holds the current tag answers 304 without a body, stamped with its version.',
+    name: 'A discovery request whose `If-None-Match` contains the current ETag is answered 304 with `SVC-Version` and no body.',
     rule: [SECTION, 'discovery.document.not-modified'],
     async run({ as, major }) {
       const api = as('nobody');
@@ -208,7 +208,7 @@ export const discovery: readonly Check[] = area('discovery', {}, [
   },
   {
     id: 'representations-apart',
-    name: 'The representations of the two majors have different tags.',
+    name: 'The discovery documents of major 1 and major 2 have different ETags.',
     rule: [SECTION, 'discovery.document.strong-etag'],
     needs: [overlap],
     majors: [2],
@@ -220,7 +220,7 @@ export const discovery: readonly Check[] = area('discovery', {}, [
   },
   {
     id: 'cacheable',
-    name: 'The document may be cached by everybody for 300 seconds.',
+    name: 'The discovery document has `Cache-Control: public, max-age=300`.',
     rule: [SECTION, 'discovery.document.cache-control'],
     level: 'SHOULD',
     async run({ as }) {
@@ -231,7 +231,7 @@ export const discovery: readonly Check[] = area('discovery', {}, [
   },
   {
     id: 'vary',
-    name: 'Caches are told that the representation varies by SVC-Version.',
+    name: '`Vary` of the discovery document lists `SVC-Version`.',
     rule: [SECTION, 'discovery.document.vary'],
     async run({ as }) {
       listed((await documentOf(as('nobody'))).answer, 'Vary', 'SVC-Version');
@@ -239,7 +239,7 @@ export const discovery: readonly Check[] = area('discovery', {}, [
   },
   {
     id: 'webhooks-v1',
-    name: 'The major-1 webhooks record is signed, lists the algorithm v1, and says whether delivery is durable.',
+    name: 'The major-1 `webhooks` record has `signed: true`, lists the algorithm `v1`, and has a boolean `durable` or none.',
     rule: [SECTION, 'discovery.document.webhooks-v1'],
     majors: [1],
     needs: [capability('webhooks')],
@@ -250,7 +250,7 @@ export const discovery: readonly Check[] = area('discovery', {}, [
   },
   {
     id: 'webhooks-v2',
-    name: 'The major-2 webhooks record lists the algorithm v1, tells its retry policy in a known form, and has no durable.',
+    name: 'The major-2 `webhooks` record lists the algorithm `v1`, has a valid `retryPolicy` if any, and no `durable`.',
     rule: ['Events: Webhook delivery of events', 'webhooks.durable.v2-facet'],
     majors: [2],
     needs: [capability('webhooks')],
@@ -263,7 +263,7 @@ export const discovery: readonly Check[] = area('discovery', {}, [
   },
   {
     id: 'encodings-served',
-    name: 'An advertised content encoding is served to who accepts it and to nobody else, and caches are told.',
+    name: 'Each advertised content encoding is used only for clients that accept it, and `Vary` lists `Accept-Encoding`.',
     rule: SECTION,
     needs: [capability('restTransport', 'contentEncodings')],
     async run({ as, target, major }) {
@@ -284,7 +284,7 @@ export const discovery: readonly Check[] = area('discovery', {}, [
   },
   {
     id: 'interop-versions',
-    name: 'A2A versions are two integers joined by a dot, MCP revisions are dates, and what is preferred is served.',
+    name: 'A2A versions are `<integer>.<integer>`, MCP revisions are dates, and each preferred version is listed.',
     rule: ['Version axes', 'versioning.axes.a2a-versions'],
     async run({ as, major }) {
       const { answer, document } = await documentOf(as('nobody'));
@@ -306,7 +306,7 @@ export const discovery: readonly Check[] = area('discovery', {}, [
   },
   {
     id: 'signing-keys',
-    name: 'A signing key has its id, the algorithm ed25519, its public key and its use, and nothing else but when it was retired.',
+    name: 'Each entry of `signingKeys` has `keyId`, `alg: ed25519` and `publicKey`, and no unknown member.',
     rule: [SECTION, 'discovery.document.signing-keys'],
     async run({ as }) {
       const { answer, document } = await documentOf(as('nobody'));
@@ -315,7 +315,7 @@ export const discovery: readonly Check[] = area('discovery', {}, [
   },
   {
     id: 'extensions',
-    name: 'Extensions of major 2 are named <org>.<name>, and no organization takes a reserved name.',
+    name: 'Extensions of major 2 are named `<org>.<name>`, and `<org>` is not a reserved name.',
     rule: [SECTION, 'versioning.paths.vendor-advertised'],
     majors: [2],
     async run({ as }) {

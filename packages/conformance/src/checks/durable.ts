@@ -17,13 +17,13 @@ export const durable: readonly Check[] = area(
   [
     {
       id: 'retried',
-      name: 'A delivery that fails is tried again with the same bytes, until it succeeds.',
+      name: 'A failed delivery is retried with the same body until it succeeds.',
       rule: [EVENTS, 'webhooks.durable.retries'],
       async run(world) {
         const subscribed = await subscribe(world, { answers: [500, 200] });
         await endedRun(world);
         const [first, second] = await arrived(world, subscribed, 2, patienceFor(world));
-        await world.pause(RETRY_MS);
+        await world.sleep(RETRY_MS);
         same(subscribed.inbox.arrivals.length, 2, 'the attempts');
         holds(
           first !== undefined && second !== undefined && first.body.equals(second.body),
@@ -34,7 +34,7 @@ export const durable: readonly Check[] = area(
     },
     {
       id: 'redirect-retried',
-      name: 'A redirect is a failure, and is tried again.',
+      name: 'A redirect counts as a failure and is retried.',
       rule: [EVENTS, 'webhooks.delivery.redirect-is-failure'],
       async run(world) {
         const elsewhere = world.inbox(200);
@@ -47,7 +47,7 @@ export const durable: readonly Check[] = area(
     },
     {
       id: 'hang-retried',
-      name: 'An attempt that is not answered is given up, and tried again.',
+      name: 'An attempt without a response is ended and retried.',
       rule: [EVENTS, 'webhooks.durable.retries'],
       async run(world) {
         const { attemptTimeoutMs = 5000 } = world.target.durations;
@@ -58,7 +58,7 @@ export const durable: readonly Check[] = area(
     },
     {
       id: 'signed-afresh',
-      name: 'Every attempt is signed anew, with the second in which it is made.',
+      name: 'Every attempt is signed with the time of that attempt.',
       rule: ['Webhook delivery rules (both majors)', 'webhooks.delivery.signed-per-attempt'],
       async run(world) {
         const subscribed = await subscribe(world, { answers: [UNAVAILABLE, 200] });
@@ -70,7 +70,7 @@ export const durable: readonly Check[] = area(
     },
     {
       id: 'retry-after',
-      name: 'The Retry-After of a 429 or a 503 is waited for.',
+      name: 'A retry waits for the `Retry-After` of a 429 or 503 response.',
       rule: [EVENTS, 'webhooks.durable.retry-after'],
       async run(world) {
         const subscribed = await Promise.all(
@@ -86,7 +86,7 @@ export const durable: readonly Check[] = area(
     },
     {
       id: 'attempts-bounded',
-      name: 'A delivery is tried as often as retryPolicy.maxAttempts says, and no more.',
+      name: 'A failing delivery is attempted exactly `retryPolicy.maxAttempts` times.',
       rule: [EVENTS, 'webhooks.durable.retries'],
       needs: [exhaustible],
       async run(world) {
@@ -94,13 +94,13 @@ export const durable: readonly Check[] = area(
         const subscribed = await subscribe(world, { answers: [500] });
         await endedRun(world);
         await arrived(world, subscribed, most, patienceFor(world) + most * RETRY_MS);
-        await world.pause(2 * RETRY_MS);
+        await world.sleep(2 * RETRY_MS);
         same(subscribed.inbox.arrivals.length, most, 'the attempts');
       },
     },
     {
       id: 'no-circuit',
-      name: 'No event is dropped because others failed before it: what comes later is delivered.',
+      name: 'Failures of earlier events do not stop the delivery of later events.',
       rule: ['Durable subscription (trigger bridge)', 'webhooks.durable.no-circuit-drop'],
       needs: [exhaustible],
       async run(world) {
@@ -116,13 +116,13 @@ export const durable: readonly Check[] = area(
     },
     {
       id: 'gone',
-      name: 'A receiver that answers 410 gets nothing any more, retries included.',
+      name: 'A receiver that responds 410 gets no further delivery or retry.',
       rule: ['Webhook delivery rules (both majors)', 'webhooks.delivery.gone-fails-subscription'],
       async run(world) {
         const [gone, healthy] = [await subscribe(world, { answers: [410, 200] }), await subscribe(world)];
         const { runId } = await endedRun(world);
         await arrivalOf(world, gone, runId);
-        await world.pause(RETRY_MS);
+        await world.sleep(RETRY_MS);
         await endedRun(world);
         await settled(world, healthy, 2);
         same(gone.inbox.arrivals.length, 1, 'the attempts for two events');

@@ -14,7 +14,7 @@ const ERRORS = 'Errors';
 export const errors: readonly Check[] = area('errors', { needs: [key('main')] }, [
   {
     id: 'envelope',
-    name: 'Every refusal is a JSON object of error, message and at most details, and its code is short.',
+    name: 'Every error body is JSON with `error`, `message` and optional `details`, and `error` is a short lower-case code.',
     rule: [ENVELOPE, 'errors.envelope.fields'],
     async run({ api, as, major, target }) {
       for (const answer of [
@@ -37,7 +37,7 @@ export const errors: readonly Check[] = area('errors', { needs: [key('main')] },
   },
   {
     id: 'not-json-400',
-    name: 'A body that is no JSON in UTF-8 answers 400 validation_error.',
+    name: 'A body that is not JSON is answered 400 `validation_error`.',
     rule: ['Endpoints', 'operations.bodies.json'],
     needs: [scopes('runs:create')],
     async run({ api }) {
@@ -48,7 +48,7 @@ export const errors: readonly Check[] = area('errors', { needs: [key('main')] },
   },
   {
     id: 'media-type-415',
-    name: 'A body of another type than JSON answers 415 unsupported_media_type.',
+    name: 'A body whose `Content-Type` is not JSON is answered 415 `unsupported_media_type`.',
     rule: ['Endpoints', 'operations.bodies.json'],
     majors: [2],
     needs: [scopes('runs:create')],
@@ -61,7 +61,7 @@ export const errors: readonly Check[] = area('errors', { needs: [key('main')] },
   },
   {
     id: 'too-large-413',
-    name: 'A body over limits.maxRequestBodyBytes answers 413; in major 2 with payload_too_large.',
+    name: 'A body over `limits.maxRequestBodyBytes` is answered 413, in major 2 with `payload_too_large`.',
     rule: ['Limits', 'limits.body.max-request'],
     needs: [
       scopes('runs:create'),
@@ -86,7 +86,7 @@ export const errors: readonly Check[] = area('errors', { needs: [key('main')] },
   },
   {
     id: 'gate-off',
-    name: 'An operation whose capability is not advertised answers 404 not_found in major 2, 501 capability_not_provided in major 1.',
+    name: 'An unadvertised operation is answered 404 `not_found` in major 2 and 501 `capability_not_provided` in major 1.',
     rule: [ERRORS, 'discovery.document.advertise-only-served'],
     needs: [scopes('runs:create', 'runs:read'), fixture(NOOP), unadvertised('feedback')],
     async run(world) {
@@ -98,7 +98,7 @@ export const errors: readonly Check[] = area('errors', { needs: [key('main')] },
   },
   {
     id: 'no-internals',
-    name: 'A refusal tells nothing of the inside of the host: no stack, no file, no address, no query.',
+    name: 'Error responses contain no stack trace, file path, network error or database error.',
     rule: [ENVELOPE, 'errors.envelope.fields'],
     async run({ api, major, target }) {
       for (const answer of [
@@ -117,7 +117,7 @@ export const errors: readonly Check[] = area('errors', { needs: [key('main')] },
   },
   {
     id: 'unknown-member-named',
-    name: 'A 400 for a body says what is wrong with it.',
+    name: 'A 400 for an unknown member of a body names that member.',
     rule: [ENVELOPE, 'errors.envelope.fields'],
     level: 'SHOULD',
     needs: [scopes('runs:create')],

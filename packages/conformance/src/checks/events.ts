@@ -21,7 +21,7 @@ const POLL = 'Endpoints: event poll';
 export const events: readonly Check[] = area('events', { needs: [scopes('runs:create', 'runs:read')] }, [
   {
     id: 'envelope',
-    name: 'An event has eventId, runId, type, sequence, timestamp, payload, schemaVersion and an integer engineVersion.',
+    name: 'Every event has the required members, an integer `engineVersion` and an `eventId` of its own.',
     rule: [SHAPE, 'events.shape.fields'],
     needs: [fixture(NOOP)],
     async run(world) {
@@ -33,7 +33,7 @@ export const events: readonly Check[] = area('events', { needs: [scopes('runs:cr
   },
   {
     id: 'sequence',
-    name: 'The log begins with run.started at sequence 0, and every event counts one further.',
+    name: 'The log begins with `run.started` at sequence 0, and sequences increase.',
     rule: [SHAPE, 'events.shape.sequence-integer'],
     needs: [fixture(NOOP)],
     async run(world) {
@@ -50,7 +50,7 @@ export const events: readonly Check[] = area('events', { needs: [scopes('runs:cr
   },
   {
     id: 'started-payload',
-    name: 'run.started names the workflow.',
+    name: 'The payload of `run.started` contains the `workflowId`.',
     rule: [SHAPE, 'events.types.started-not-redacted'],
     needs: [fixture(NOOP)],
     async run(world) {
@@ -61,7 +61,7 @@ export const events: readonly Check[] = area('events', { needs: [scopes('runs:cr
   },
   {
     id: 'one-terminal',
-    name: 'A run has exactly one terminal event, and nothing comes behind it.',
+    name: 'A run that has ended has exactly one terminal event, and it is the last.',
     rule: [SHAPE, 'events.shape.known-types'],
     needs: [fixture(NOOP), fixture(FAILURE)],
     async run(world) {
@@ -82,7 +82,7 @@ export const events: readonly Check[] = area('events', { needs: [scopes('runs:cr
   },
   {
     id: 'same-log-in-both-majors',
-    name: 'Both majors read the same log: the same events in the same order, each in its own form.',
+    name: 'Both majors serve the same events of a run in the same order, each in its own form.',
     rule: ['Versioning: Overlap behaviour', 'versioning.ids.no-bare-id-in-v2'],
     majors: [2],
     needs: [overlap, fixture(NOOP)],
@@ -96,7 +96,7 @@ export const events: readonly Check[] = area('events', { needs: [scopes('runs:cr
   },
   {
     id: 'poll-page',
-    name: 'A poll answers a page of the log in the form of its major, and says whether the run is over.',
+    name: 'A poll is answered with a page of events in the form of the major, which says whether the run has ended.',
     rule: POLL,
     needs: [fixture(NOOP)],
     async run(world) {
@@ -113,7 +113,7 @@ export const events: readonly Check[] = area('events', { needs: [scopes('runs:cr
   },
   {
     id: 'poll-cursor',
-    name: 'The cursor of a poll is exclusive: events with a higher sequence come, and no other.',
+    name: 'A poll returns only events with a sequence above its cursor.',
     rule: POLL,
     needs: [fixture(NOOP)],
     async run(world) {
@@ -131,7 +131,7 @@ export const events: readonly Check[] = area('events', { needs: [scopes('runs:cr
   },
   {
     id: 'poll-past-end',
-    name: 'A cursor behind the end of a run that is over answers 200 at once, with no event.',
+    name: 'A poll with a cursor after the last event of a run that has ended is answered 200 at once, without events.',
     rule: POLL,
     needs: [fixture(NOOP)],
     async run(world) {
@@ -148,7 +148,7 @@ export const events: readonly Check[] = area('events', { needs: [scopes('runs:cr
   },
   {
     id: 'poll-bad-cursor-400',
-    name: 'A cursor that is no whole number answers 400 validation_error.',
+    name: 'A poll with a cursor that is not a whole number is answered 400 `validation_error`.',
     rule: POLL,
     needs: [fixture(NOOP)],
     async run(world) {
@@ -160,7 +160,7 @@ export const events: readonly Check[] = area('events', { needs: [scopes('runs:cr
   },
   {
     id: 'poll-waits',
-    name: 'A poll with nothing new waits for its timeout, and is answered as soon as an event comes.',
+    name: 'A poll without new events waits for its timeout, and is answered as soon as an event occurs.',
     rule: POLL,
     needs: [fixture(CANCELLABLE), scopes('runs:cancel')],
     async run(world) {
@@ -173,7 +173,7 @@ export const events: readonly Check[] = area('events', { needs: [scopes('runs:cr
       same(eventsIn(waited), [], 'the events while nothing happens', waited);
       holds(waited.took >= 800, 'a wait of about 1 s', `${Math.round(waited.took)} ms`, waited);
       const waking = poll(api, runId, { ...cursor, timeout: 20 });
-      await world.pause(300);
+      await world.sleep(300);
       await api.post(`/runs/${segment(runId)}/cancel`, {});
       const woken = await waking;
       holds(eventsIn(woken).length > 0, 'the event that came', described(woken), woken);
@@ -187,7 +187,7 @@ export const events: readonly Check[] = area('events', { needs: [scopes('runs:cr
   },
   {
     id: 'stream-frames',
-    name: 'A stream is text/event-stream; each frame has the sequence for its id, the type for its event, the event for its data.',
+    name: 'A stream is `text/event-stream`; a frame has the sequence as `id`, the type as `event`, the event as `data`.',
     rule: STREAM,
     needs: [fixture(NOOP)],
     async run(world) {
@@ -203,7 +203,7 @@ export const events: readonly Check[] = area('events', { needs: [scopes('runs:cr
   },
   {
     id: 'stream-ends',
-    name: 'A stream is closed behind the terminal event; that of a run which is over gives its events and closes.',
+    name: 'A stream is closed after the terminal event, also when it is opened after the run has ended.',
     rule: STREAM,
     needs: [fixture(NOOP), fixture(FAILURE)],
     async run(world) {
@@ -217,7 +217,7 @@ export const events: readonly Check[] = area('events', { needs: [scopes('runs:cr
   },
   {
     id: 'stream-live',
-    name: 'A stream that is open gets an event when it happens.',
+    name: 'An open stream sends an event when it occurs.',
     rule: STREAM,
     needs: [fixture(CANCELLABLE), scopes('runs:cancel')],
     async run(world) {
@@ -231,7 +231,7 @@ export const events: readonly Check[] = area('events', { needs: [scopes('runs:cr
   },
   {
     id: 'stream-debug',
-    name: 'The mode debug streams every event of the log, in its order.',
+    name: 'A stream in mode `debug` sends every event of the log in order.',
     rule: STREAM,
     needs: [fixture(NOOP)],
     async run(world) {
@@ -248,7 +248,7 @@ export const events: readonly Check[] = area('events', { needs: [scopes('runs:cr
   },
   {
     id: 'stream-updates-default',
-    name: 'Without a mode a stream is of updates: how the run goes, and nothing of its inner steps.',
+    name: 'A stream without a mode has the mode `updates`, which omits the inner steps of the run.',
     rule: STREAM,
     needs: [fixture(NOOP)],
     async run(world) {
@@ -268,7 +268,7 @@ export const events: readonly Check[] = area('events', { needs: [scopes('runs:cr
   },
   {
     id: 'stream-values',
-    name: 'The mode values streams snapshots of the run, the last of them of its end.',
+    name: 'A stream in mode `values` sends snapshots of the run, the last one with the final status.',
     rule: STREAM,
     needs: [fixture(NOOP)],
     async run(world) {
@@ -281,7 +281,7 @@ export const events: readonly Check[] = area('events', { needs: [scopes('runs:cr
   },
   {
     id: 'stream-messages',
-    name: 'The mode messages streams chunks of messages and nothing else, and is closed with the run.',
+    name: 'A stream in mode `messages` sends only message chunks, and is closed when the run ends.',
     rule: STREAM,
     needs: [fixture(NOOP)],
     async run(world) {
@@ -298,7 +298,7 @@ export const events: readonly Check[] = area('events', { needs: [scopes('runs:cr
   },
   {
     id: 'stream-mode-400',
-    name: 'A mode that the host does not serve, or values joined with another, answers 400 and lists the modes.',
+    name: 'An unknown mode, or `values` joined with another mode, is answered 400 with the list of modes.',
     rule: STREAM,
     needs: [fixture(NOOP)],
     async run(world) {
@@ -323,7 +323,7 @@ export const events: readonly Check[] = area('events', { needs: [scopes('runs:cr
   },
   {
     id: 'stream-resumes',
-    name: 'Last-Event-ID is exclusive: the stream goes on with the next event.',
+    name: 'A stream with `Last-Event-ID` begins with the event after that id.',
     rule: STREAM,
     needs: [fixture(NOOP)],
     async run(world) {
@@ -343,7 +343,7 @@ export const events: readonly Check[] = area('events', { needs: [scopes('runs:cr
   },
   {
     id: 'stream-values-resumes',
-    name: 'A stream of values that is resumed begins with a snapshot.',
+    name: 'A resumed stream in mode `values` begins with a snapshot.',
     rule: STREAM,
     needs: [fixture(NOOP)],
     async run(world) {
@@ -359,7 +359,7 @@ export const events: readonly Check[] = area('events', { needs: [scopes('runs:cr
   },
   {
     id: 'stream-batches',
-    name: 'With bufferMs the frames are batches, whose data are arrays and whose id is their highest sequence.',
+    name: 'With `bufferMs`, each frame is a batch: an array of events, with their highest sequence as `id`.',
     rule: STREAM,
     needs: [fixture(NOOP)],
     async run(world) {
@@ -384,7 +384,7 @@ export const events: readonly Check[] = area('events', { needs: [scopes('runs:cr
   },
   {
     id: 'stream-buffer-400',
-    name: 'A bufferMs that is above 5000 or no whole number answers 400 validation_error.',
+    name: 'A `bufferMs` above 5000, or one that is not a whole number, is answered 400 `validation_error`.',
     rule: [STREAM, 'operations.runs.buffer-limit'],
     needs: [fixture(NOOP)],
     async run(world) {
@@ -397,7 +397,7 @@ export const events: readonly Check[] = area('events', { needs: [scopes('runs:cr
   },
   {
     id: 'stream-unknown-404',
-    name: 'The stream and the poll of a run that does not exist answer 404.',
+    name: 'The event stream and the event poll of a run that does not exist are answered 404.',
     rule: STREAM,
     async run({ api, major, target }) {
       const run = `/runs/${segment(unknownId(major, target.tenant))}`;
@@ -406,7 +406,7 @@ export const events: readonly Check[] = area('events', { needs: [scopes('runs:cr
   },
   {
     id: 'stream-keep-alive',
-    name: 'An idle stream gives a sign of life before a proxy would close it: every 30 seconds at the least.',
+    name: 'An idle stream sends a comment at least every 30 seconds.',
     rule: STREAM,
     needs: [fixture(CANCELLABLE), shortened('keepAliveMs', 'keep-alive-ms')],
     async run(world) {
@@ -416,7 +416,7 @@ export const events: readonly Check[] = area('events', { needs: [scopes('runs:cr
       const stream = await opened(world.api, runId, {}, { extraMs: withinMs + 5000 });
       const alive = stream.read(({ comments }) => comments > 0).then(({ comments }) => comments > 0);
       // Closing the stream ends a reading that is still under way.
-      const isAlive = await Promise.race([alive.catch(() => false), world.pause(withinMs).then(() => false)]);
+      const isAlive = await Promise.race([alive.catch(() => false), world.sleep(withinMs).then(() => false)]);
       stream.close();
       holds(isAlive, `a comment on the idle stream within ${withinMs} ms`, 'none', stream.answer);
     },

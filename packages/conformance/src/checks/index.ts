@@ -19,7 +19,14 @@ import { versions } from './versions.ts';
 import { webhooks } from './webhooks.ts';
 import { workspaceFiles } from './workspace-files.ts';
 
-/** Every check, in the order in which the protocol is told. */
+/**
+ * All checks, in the order of `docs/conformance.md`.
+ *
+ * @example
+ * import { CHECKS } from '@svc/conformance';
+ *
+ * const required = CHECKS.filter(({ level }) => level === 'MUST').map(({ id, name }) => `${id}: ${name}`);
+ */
 export const CHECKS: readonly Check[] = [
   ...discovery,
   ...openapi,

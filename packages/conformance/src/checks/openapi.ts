@@ -12,7 +12,7 @@ const PLACE = '/openapi.json';
 export const openapi: readonly Check[] = area('openapi', {}, [
   {
     id: 'public',
-    name: 'The API description is readable without a credential: OpenAPI 3.1, stamped with the version of its major.',
+    name: 'The API description is OpenAPI 3.1, is served without a credential, and has `SVC-Version` of its major.',
     rule: RULE,
     async run(world) {
       const { answer, document } = await read(world);
@@ -22,7 +22,7 @@ export const openapi: readonly Check[] = area('openapi', {}, [
   },
   {
     id: 'version',
-    name: 'info.version is a semantic version.',
+    name: '`info.version` of the API description is a semantic version.',
     rule: [RULE, 'versioning.axes.api-description'],
     async run(world) {
       const { answer, document } = await read(world);
@@ -36,7 +36,7 @@ export const openapi: readonly Check[] = area('openapi', {}, [
   },
   {
     id: 'describes-what-is-served',
-    name: 'It describes the operations that every host serves, on the paths of its major.',
+    name: 'The API description contains the operations that every host serves, under the paths of its major.',
     rule: RULE,
     async run(world) {
       const { answer, document } = await read(world);
@@ -52,7 +52,7 @@ export const openapi: readonly Check[] = area('openapi', {}, [
   },
   {
     id: 'one-major',
-    name: 'It describes the paths of one major: those under /v1 or those that are not.',
+    name: 'The API description contains paths of its own major only: under `/v1` for major 1, elsewhere for major 2.',
     rule: RULE,
     async run(world) {
       const { answer, document } = await read(world);
@@ -64,7 +64,7 @@ export const openapi: readonly Check[] = area('openapi', {}, [
   },
   {
     id: 'well-formed',
-    name: 'Every operation has an operationId of its own and says what it answers, and every reference leads somewhere.',
+    name: 'Every operation has a unique `operationId` and at least one response, and every `$ref` resolves.',
     rule: RULE,
     async run(world) {
       const { answer, document } = await read(world);

@@ -22,7 +22,7 @@ export const rotation: readonly Check[] = area(
   [
     {
       id: 'none-by-default',
-      name: 'The secret of a subscription of the default scheme cannot be replaced: it goes on signing.',
+      name: 'A subscription of the default scheme cannot rotate its secret, which keeps signing.',
       rule: [RULE, 'webhooks.secret.no-rotation-operation'],
       async run(world) {
         const subscribed = await subscribe(world);
@@ -36,7 +36,7 @@ export const rotation: readonly Check[] = area(
     },
     {
       id: 'by-registering-again',
-      name: 'Deleting and registering again is a rotation: the old subscription hears of nothing, the new one signs with its own secret.',
+      name: 'Unregistering and registering again replaces the secret: only the new subscription gets deliveries.',
       rule: [RULE, 'webhooks.secret.reregister-mints-new'],
       async run(world) {
         const former = await subscribe(world);
@@ -50,7 +50,7 @@ export const rotation: readonly Check[] = area(
     },
     {
       id: 'standard-challenge',
-      name: 'A registration for Standard Webhooks is stored when its endpoint has answered a signed challenge.',
+      name: 'A Standard Webhooks registration sends a signed challenge to the endpoint before it is answered 201.',
       rule: [RULE, 'webhooks.signature.standard-challenge'],
       majors: [2],
       needs: [standard],
@@ -64,7 +64,7 @@ export const rotation: readonly Check[] = area(
     },
     {
       id: 'standard-unverified-400',
-      name: 'An endpoint that does not answer the challenge is refused with 400 webhook_endpoint_unverified.',
+      name: 'A registration whose endpoint fails the challenge is answered 400 `webhook_endpoint_unverified`.',
       rule: [RULE, 'webhooks.signature.standard-challenge'],
       majors: [2],
       needs: [standard],
@@ -80,7 +80,7 @@ export const rotation: readonly Check[] = area(
     },
     {
       id: 'standard-form-400',
-      name: 'A registration for Standard Webhooks brings a secret of its form, and names v1 and each algorithm once.',
+      name: 'A Standard Webhooks registration with a malformed secret or list of algorithms is answered 400.',
       rule: [RULE, 'webhooks.signature.standard-secret-form'],
       majors: [2],
       needs: [standard],
@@ -103,7 +103,7 @@ export const rotation: readonly Check[] = area(
     },
     {
       id: 'standard-signed',
-      name: 'Its deliveries carry the signature of Standard Webhooks beside that of v1.',
+      name: 'Standard Webhooks deliveries have the `webhook-signature` header and the `v1` signature.',
       rule: ['Webhook delivery rules: headers', 'webhooks.signature.standard-form'],
       majors: [2],
       needs: [standard],
@@ -119,7 +119,7 @@ export const rotation: readonly Check[] = area(
     },
     {
       id: 'rotated',
-      name: 'A rotation answers when the former secret ends, and both sign until then.',
+      name: 'A rotation is answered with the expiry of the previous secret, and both secrets sign until then.',
       rule: [RULE, 'webhooks.signature.standard-rotation'],
       majors: [2],
       needs: [standard, rotates],
@@ -140,7 +140,7 @@ export const rotation: readonly Check[] = area(
     },
     {
       id: 'rotated-form-400',
-      name: 'A rotation to a secret that is not of its form answers 400, and changes nothing.',
+      name: 'A rotation to a malformed secret is answered 400.',
       rule: [RULE, 'webhooks.signature.standard-secret-form'],
       majors: [2],
       needs: [standard, rotates],

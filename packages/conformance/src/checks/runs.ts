@@ -34,7 +34,7 @@ const HELD = { inputs: { delayMs: 20_000 } };
 export const runs: readonly Check[] = area('runs', { needs: [scopes('runs:create', 'runs:read')] }, [
   {
     id: 'created-201',
-    name: 'Creating a run answers 201 with its id in the form of the major, its status and where its events are.',
+    name: 'Creating a run is answered 201 with its id in the form of the major, its status and its `eventsUrl`.',
     rule: [CREATE, 'operations.runs.create'],
     needs: [fixture(NOOP)],
     async run(world) {
@@ -44,7 +44,7 @@ export const runs: readonly Check[] = area('runs', { needs: [scopes('runs:create
   },
   {
     id: 'created-links',
-    name: 'The links of a created run lead to it, on the origin of the request.',
+    name: '`eventsUrl` and `statusUrl` of a created run lead to it, on the origin of the request.',
     rule: [CREATE, 'operations.runs.create'],
     needs: [fixture(NOOP)],
     async run(world) {
@@ -66,7 +66,7 @@ export const runs: readonly Check[] = area('runs', { needs: [scopes('runs:create
   },
   {
     id: 'unknown-workflow-400',
-    name: 'A workflow that the host does not have answers 400 validation_error.',
+    name: 'Creating a run of an unknown workflow is answered 400 `validation_error`.',
     rule: [CREATE, 'operations.runs.create'],
     async run({ api }) {
       refused(
@@ -78,7 +78,7 @@ export const runs: readonly Check[] = area('runs', { needs: [scopes('runs:create
   },
   {
     id: 'bad-body-400',
-    name: 'A creation body that breaks its grammar answers 400 validation_error.',
+    name: 'Creating a run with an invalid body is answered 400 `validation_error`.',
     rule: [CREATE, 'operations.runs.create'],
     needs: [fixture(NOOP)],
     async run({ api }) {
@@ -99,7 +99,7 @@ export const runs: readonly Check[] = area('runs', { needs: [scopes('runs:create
   },
   {
     id: 'configurable-closed-400',
-    name: 'configurable is versioned and closed in major 2: another version or an unknown key answers 400.',
+    name: 'An unknown version or key in `configurable` is answered 400 in major 2.',
     rule: [CREATE, 'operations.runs.create'],
     majors: [2],
     needs: [fixture(NOOP)],
@@ -118,7 +118,7 @@ export const runs: readonly Check[] = area('runs', { needs: [scopes('runs:create
   },
   {
     id: 'options-kept',
-    name: 'Tags and metadata of a creation are in the snapshot, unchanged.',
+    name: 'The snapshot of a run has the tags and the metadata of its creation, unchanged.',
     rule: [READ, 'operations.runs.read'],
     needs: [fixture(NOOP)],
     async run(world) {
@@ -131,7 +131,7 @@ export const runs: readonly Check[] = area('runs', { needs: [scopes('runs:create
   },
   {
     id: 'snapshot',
-    name: 'Reading a run answers its snapshot, which major 2 closes.',
+    name: 'Reading a run is answered with its snapshot, which has no unknown member in major 2.',
     rule: [READ, 'operations.runs.read'],
     needs: [fixture(NOOP)],
     async run(world) {
@@ -143,7 +143,7 @@ export const runs: readonly Check[] = area('runs', { needs: [scopes('runs:create
   },
   {
     id: 'event-log-schema-3',
-    name: 'A run that a major-2 host creates is stamped with eventLogSchemaVersion 3.',
+    name: 'A run that is created under major 2 has `eventLogSchemaVersion` 3.',
     rule: ['Version axes', 'versioning.axes.event-log-schema-stamp'],
     majors: [2],
     needs: [fixture(NOOP)],
@@ -155,7 +155,7 @@ export const runs: readonly Check[] = area('runs', { needs: [scopes('runs:create
   },
   {
     id: 'unknown-404',
-    name: 'A run that does not exist answers 404.',
+    name: 'Reading a run that does not exist is answered 404.',
     rule: [READ, 'operations.runs.read'],
     async run({ api, major, target }) {
       refused(await api.get(`/runs/${segment(unknownId(major, target.tenant))}`), 404, 'not_found');
@@ -163,7 +163,7 @@ export const runs: readonly Check[] = area('runs', { needs: [scopes('runs:create
   },
   {
     id: 'conditional-read',
-    name: 'A read whose If-None-Match holds the tag of the run answers 304 without a body, stamped.',
+    name: 'A read whose `If-None-Match` is the current ETag of the run is answered 304 with `SVC-Version` and no body.',
     rule: [READ, 'operations.runs.read-conditional'],
     needs: [fixture(NOOP), conditional],
     async run(world) {
@@ -178,7 +178,7 @@ export const runs: readonly Check[] = area('runs', { needs: [scopes('runs:create
   },
   {
     id: 'tag-changes',
-    name: 'The tag of a run changes when the run does.',
+    name: 'The ETag of a run changes when the run changes.',
     rule: [READ, 'operations.runs.read-conditional'],
     needs: [fixture(CANCELLABLE), conditional, scopes('runs:cancel')],
     async run(world) {
@@ -193,7 +193,7 @@ export const runs: readonly Check[] = area('runs', { needs: [scopes('runs:create
   },
   {
     id: 'completes',
-    name: 'A run that has nothing to do completes.',
+    name: 'A run without work to do completes.',
     rule: ['Events', 'events.shape.known-types'],
     needs: [fixture(NOOP)],
     async run(world) {
@@ -204,7 +204,7 @@ export const runs: readonly Check[] = area('runs', { needs: [scopes('runs:create
   },
   {
     id: 'fails',
-    name: 'A run that fails says so in its snapshot, with a code and a message.',
+    name: 'The snapshot and the `run.failed` event of a failed run have an error with a code and a message.',
     rule: [READ, 'operations.runs.read'],
     needs: [fixture(FAILURE)],
     async run(world) {
@@ -217,7 +217,7 @@ export const runs: readonly Check[] = area('runs', { needs: [scopes('runs:create
   },
   {
     id: 'workflow-read',
-    name: 'The definition of a workflow is read as JSON, and that of an unknown one answers 404.',
+    name: 'A workflow definition is served as JSON, and an unknown workflow is answered 404.',
     rule: ['Authentication: scope manifest:read', 'operations.routes.required-scope'],
     needs: [scopes('manifest:read'), fixture(NOOP)],
     async run({ api }) {
@@ -227,7 +227,7 @@ export const runs: readonly Check[] = area('runs', { needs: [scopes('runs:create
   },
   {
     id: 'cancelled',
-    name: 'A cancelled run is cancelling or cancelled at once, and ends with run.cancelled.',
+    name: 'Cancelling a run is answered with `cancelling` or `cancelled`, and the run ends with `run.cancelled`.',
     rule: [CANCEL, 'operations.routes.required-scope'],
     needs: [scopes('runs:cancel'), fixture(CANCELLABLE)],
     async run(world) {
@@ -241,7 +241,7 @@ export const runs: readonly Check[] = area('runs', { needs: [scopes('runs:create
   },
   {
     id: 'cancel-ended-v1',
-    name: 'Cancelling a run that has ended answers 200 with its status and alreadyTerminal.',
+    name: 'Cancelling a run that has ended is answered 200 with its status and `alreadyTerminal: true`.',
     rule: [CANCEL, 'operations.runs.v1-cancel-ended'],
     majors: [1],
     needs: [scopes('runs:cancel'), fixture(NOOP)],
@@ -254,7 +254,7 @@ export const runs: readonly Check[] = area('runs', { needs: [scopes('runs:create
   },
   {
     id: 'cancel-ended-v2',
-    name: 'Cancelling a run that has ended answers 409 run_terminal.',
+    name: 'Cancelling a run that has ended is answered 409 `run_terminal`.',
     rule: [CANCEL, 'operations.runs.v2-cancel-ended'],
     majors: [2],
     needs: [scopes('runs:cancel'), fixture(NOOP)],
@@ -265,7 +265,7 @@ export const runs: readonly Check[] = area('runs', { needs: [scopes('runs:create
   },
   {
     id: 'cancel-unknown-404',
-    name: 'Cancelling, pausing or forking a run that does not exist answers 404.',
+    name: 'Cancelling or pausing a run that does not exist is answered 404.',
     rule: [CANCEL, 'operations.routes.required-scope'],
     needs: [scopes('runs:cancel')],
     async run({ api, major, target }) {
@@ -276,7 +276,7 @@ export const runs: readonly Check[] = area('runs', { needs: [scopes('runs:create
   },
   {
     id: 'bulk-cancel',
-    name: 'A bulk cancel answers 200 with one result for each id, in the order of the request, even when all of them fail.',
+    name: 'A bulk cancel is answered 200 with one result for each id, in request order, even when all of them fail.',
     rule: 'Endpoints: bulk cancel',
     needs: [scopes('runs:cancel'), fixture(CANCELLABLE), fixture(NOOP)],
     async run(world) {
@@ -307,7 +307,7 @@ export const runs: readonly Check[] = area('runs', { needs: [scopes('runs:create
   },
   {
     id: 'bulk-cancel-bounds-400',
-    name: 'A bulk cancel of no run, or of more than 100, answers 400 and says how many may be named.',
+    name: 'A bulk cancel of no run, or of more than 100, is answered 400 with `details.maxRunIds`.',
     rule: 'Endpoints: bulk cancel',
     needs: [scopes('runs:cancel')],
     async run({ api, major, target }) {
@@ -321,7 +321,7 @@ export const runs: readonly Check[] = area('runs', { needs: [scopes('runs:create
   },
   {
     id: 'paused-and-resumed',
-    name: 'A run is paused and goes on when it is resumed, both answered with 202 and told by an event.',
+    name: 'Pausing and resuming a run are each answered 202 and recorded as an event, and the run then completes.',
     rule: PAUSE,
     needs: [scopes('runs:cancel'), fixture(DELAY)],
     async run(world) {
@@ -332,7 +332,7 @@ export const runs: readonly Check[] = area('runs', { needs: [scopes('runs:create
       const paused = await api.post(`${run}:pause`, { reason: 'conformance', drainPolicy: 'immediate' });
       same(body(paused, 202, MOVED), { ...body(paused, 202, MOVED), runId, status: 'paused' }, 'the answer', paused);
       await untilStatus(world, runId, ['paused']);
-      await world.pause(1700);
+      await world.sleep(1700);
       same((await readRun(api, runId)).status, 'paused', 'the status of a run that is held longer than it takes');
       const resumed = await api.post(`${run}:resume`, {});
       same(
@@ -350,7 +350,7 @@ export const runs: readonly Check[] = area('runs', { needs: [scopes('runs:create
   },
   {
     id: 'pause-conflict-409',
-    name: 'A run that cannot be paused or resumed answers 409 and says what it is.',
+    name: 'Pausing or resuming a run in the wrong status is answered 409, with its status in `details.runStatus`.',
     rule: PAUSE,
     needs: [scopes('runs:cancel'), fixture(NOOP), fixture(DELAY)],
     async run(world) {
@@ -370,7 +370,7 @@ export const runs: readonly Check[] = area('runs', { needs: [scopes('runs:create
   },
   {
     id: 'pause-body-400',
-    name: 'The body of a pause is closed, and its drainPolicy one of two.',
+    name: 'Pausing with an unknown member or an unknown `drainPolicy` is answered 400.',
     rule: PAUSE,
     needs: [scopes('runs:cancel'), fixture(DELAY)],
     async run(world) {
@@ -382,7 +382,7 @@ export const runs: readonly Check[] = area('runs', { needs: [scopes('runs:create
   },
   {
     id: 'listed',
-    name: 'The list of runs is newest first, of the caller alone, and has the run that it just created.',
+    name: 'The list of runs is sorted newest first, includes the runs just created, and has no run twice.',
     rule: LIST,
     majors: [2],
     needs: [capability('runList'), fixture(NOOP)],
@@ -411,7 +411,7 @@ export const runs: readonly Check[] = area('runs', { needs: [scopes('runs:create
   },
   {
     id: 'list-of-tenant',
-    name: 'The list of runs shows none of another tenant.',
+    name: 'The list of runs contains no run of another tenant.',
     rule: ['Authorization rules', 'auth.tenancy.tenant-apart'],
     majors: [2],
     needs: [capability('runList'), fixture(NOOP), key('otherTenant')],
@@ -430,7 +430,7 @@ export const runs: readonly Check[] = area('runs', { needs: [scopes('runs:create
   },
   {
     id: 'list-pages',
-    name: 'A page has at most limit runs, and a cursor that the host did not make answers 400.',
+    name: 'A page of the run list has at most `limit` runs, and a cursor that the host did not issue is answered 400.',
     rule: LIST,
     majors: [2],
     needs: [capability('runList'), fixture(NOOP)],
@@ -449,7 +449,7 @@ export const runs: readonly Check[] = area('runs', { needs: [scopes('runs:create
   },
   {
     id: 'list-unadvertised-404',
-    name: 'A host that does not advertise runList answers 404 not_found.',
+    name: 'A host that does not advertise `runList` answers the run list with 404 `not_found`.',
     rule: LIST,
     majors: [2],
     needs: [unadvertised('runList')],
@@ -459,7 +459,7 @@ export const runs: readonly Check[] = area('runs', { needs: [scopes('runs:create
   },
   {
     id: 'forked-replay',
-    name: 'A replay fork answers 201, names its source and its mode, and ends as its source did.',
+    name: 'A replay fork is answered 201 with its source and mode, and ends with the status of its source.',
     rule: FORK,
     needs: [capability('replay'), fixture(NOOP)],
     async run(world) {
@@ -474,7 +474,7 @@ export const runs: readonly Check[] = area('runs', { needs: [scopes('runs:create
   },
   {
     id: 'fork-keeps-owner',
-    name: 'A replay fork carries the tenant and the subject of its source unchanged.',
+    name: 'A replay fork has the tenant and the subject of its source.',
     rule: ['Subject record (optional owner.subject)', 'runs.subject.copied-to-fork'],
     needs: [capability('replay'), fixture(NOOP)],
     async run(world) {
@@ -488,7 +488,7 @@ export const runs: readonly Check[] = area('runs', { needs: [scopes('runs:create
   },
   {
     id: 'forked-branch',
-    name: 'A branch keeps the events before its point and goes on from there by itself.',
+    name: 'A branch is answered 201 with its `fromSeq`, and runs to its end.',
     rule: FORK,
     needs: [capability('replay'), fixture(NOOP)],
     async run(world) {
@@ -502,7 +502,7 @@ export const runs: readonly Check[] = area('runs', { needs: [scopes('runs:create
   },
   {
     id: 'fork-refused',
-    name: 'A fork with a bad body answers 400, of an unknown run 404, from a point that the log has not 422.',
+    name: 'A fork is answered 400 for an invalid body, 404 for an unknown run, and 422 for a `fromSeq` after the log.',
     rule: FORK,
     needs: [capability('replay'), fixture(NOOP)],
     async run(world) {
@@ -528,7 +528,7 @@ export const runs: readonly Check[] = area('runs', { needs: [scopes('runs:create
   },
   {
     id: 'approval-waits',
-    name: 'A run that waits for an approval has the status waiting-approval.',
+    name: 'A run that waits for an approval has the status `waiting-approval`.',
     rule: 'Endpoints: approvals',
     needs: [fixture(APPROVAL)],
     async run(world) {

@@ -19,7 +19,7 @@ const OVERLAP = 'Versioning: Overlap behaviour';
 export const versions: readonly Check[] = area('versions', {}, [
   {
     id: 'listed-major-served',
-    name: 'A request that names a listed major is answered by that major.',
+    name: 'A request whose `SVC-Version` names a listed major is answered by that major.',
     rule: [REQUEST, 'versioning.request.listed-major-served'],
     async run({ as, major }) {
       for (const target of [DISCOVERY_PATH, '/runs/none']) {
@@ -29,7 +29,7 @@ export const versions: readonly Check[] = area('versions', {}, [
   },
   {
     id: 'minor-selects-nothing',
-    name: 'The minor part of SVC-Version selects nothing: 2 and 2.0 are the same.',
+    name: 'The minor part of `SVC-Version` is ignored: `2`, `2.0` and `2.999` get the same representation.',
     rule: [REQUEST, 'versioning.request.major-or-full'],
     async run({ as, major }) {
       const ask = (version: string) =>
@@ -44,7 +44,7 @@ export const versions: readonly Check[] = area('versions', {}, [
   },
   {
     id: 'unlisted-major-406',
-    name: 'A request that names a major outside of protocolVersions answers 406 with the list.',
+    name: 'An `SVC-Version` with a major that is not listed is answered 406 with the list of versions.',
     rule: [REQUEST, 'versioning.request.unlisted-major-406'],
     async run(world) {
       for (const target of [DISCOVERY_PATH, '/runs/none']) await unsupported(world, target, '999');
@@ -52,7 +52,7 @@ export const versions: readonly Check[] = area('versions', {}, [
   },
   {
     id: 'malformed-406',
-    name: 'A malformed SVC-Version on an unversioned path answers 406 with the list, never a 5xx.',
+    name: 'A malformed `SVC-Version` on an unversioned path is answered 406 with the list of versions.',
     rule: [REQUEST, 'versioning.request.malformed-406'],
     async run(world) {
       const values = ['x', '01', '2.', '.2', '2.0.0', '-2', '2.00', '+2', `${'9'.repeat(400)}`];
@@ -61,7 +61,7 @@ export const versions: readonly Check[] = area('versions', {}, [
   },
   {
     id: 'repeated-406',
-    name: 'A repeated or comma-joined SVC-Version is malformed.',
+    name: 'A repeated or comma-joined `SVC-Version` is answered 406, like a malformed one.',
     rule: [REQUEST, 'versioning.request.repeated-malformed'],
     async run(world) {
       const { major } = world;
@@ -71,7 +71,7 @@ export const versions: readonly Check[] = area('versions', {}, [
   },
   {
     id: 'absent-is-preferred',
-    name: 'An unversioned path without SVC-Version is served by the major of preferredVersion.',
+    name: 'An unversioned path without `SVC-Version` is served by the major of `preferredVersion`.',
     rule: [REQUEST, 'versioning.request.absent-preferred'],
     async run({ as, target }) {
       const preferred = target.preferredVersion?.startsWith('2.') === true ? 2 : 1;
@@ -82,7 +82,7 @@ export const versions: readonly Check[] = area('versions', {}, [
   },
   {
     id: 'v1-path-mismatch-400',
-    name: 'A /v1 path with an SVC-Version other than 1 answers 400 protocol_version_mismatch.',
+    name: 'A `/v1` path with another `SVC-Version` than 1 is answered 400 `protocol_version_mismatch`.',
     rule: [REQUEST, 'versioning.request.v1-path-mismatch'],
     majors: [1],
     async run({ as }) {
@@ -95,7 +95,7 @@ export const versions: readonly Check[] = area('versions', {}, [
   },
   {
     id: 'v1-path-accepts-1',
-    name: 'A /v1 path takes SVC-Version 1 and 1.<minor>.',
+    name: 'A `/v1` path accepts an `SVC-Version` of `1` or `1.<minor>`.',
     rule: [REQUEST, 'versioning.request.v1-path-accepts-1'],
     majors: [1],
     async run({ as }) {
@@ -108,7 +108,7 @@ export const versions: readonly Check[] = area('versions', {}, [
   },
   {
     id: 'before-authentication',
-    name: 'Version refusals come before authentication.',
+    name: 'A bad `SVC-Version` is rejected before the credential is checked.',
     rule: [REQUEST, 'versioning.request.before-authentication'],
     async run(world) {
       await unsupported(world, '/runs/none', '999', { Authorization: 'Bearer not-a-key' });
@@ -119,7 +119,7 @@ export const versions: readonly Check[] = area('versions', {}, [
   },
   {
     id: 'stamped',
-    name: 'Every protocol response, errors included, carries SVC-Version with the version that produced it.',
+    name: 'Every response to a caller without a credential has the `SVC-Version` of the major that produced it.',
     rule: [RESPONSE, 'versioning.response.stamped'],
     async run({ as, major, target }) {
       const nobody = as('nobody');
@@ -137,7 +137,7 @@ export const versions: readonly Check[] = area('versions', {}, [
   },
   {
     id: 'stamped-behind-authentication',
-    name: 'Responses to an authenticated caller are stamped, whether they succeed or not.',
+    name: 'Every response to an authenticated caller has the `SVC-Version` of the major that produced it.',
     rule: [RESPONSE, 'versioning.response.names-producer'],
     needs: [scopes('runs:create', 'runs:read')],
     async run({ api, major, target }) {
@@ -154,7 +154,7 @@ export const versions: readonly Check[] = area('versions', {}, [
   },
   {
     id: 'no-v2-space',
-    name: 'There is nothing under /v2.',
+    name: 'No path under `/v2` is a protocol operation.',
     rule: [PATHS, 'versioning.paths.no-v2-space'],
     majors: [2],
     async run({ as }) {
@@ -187,7 +187,7 @@ export const versions: readonly Check[] = area('versions', {}, [
   },
   {
     id: 'client-floor-426',
-    name: 'A client below minClientVersion is refused with 426 and told the floor, by discovery too.',
+    name: 'A client version below `minClientVersion` is answered 426 with that minimum, also by discovery.',
     rule: [REQUEST, 'versioning.client.below-minimum-426'],
     needs: [
       ({ documents }, major) =>
@@ -203,7 +203,7 @@ export const versions: readonly Check[] = area('versions', {}, [
   },
   {
     id: 'client-version-malformed',
-    name: 'A malformed SVC-Client-Version counts as absent.',
+    name: 'A malformed `SVC-Client-Version` is treated as absent.',
     rule: [REQUEST, 'versioning.client.header-form'],
     async run({ as }) {
       for (const value of ['x', '0', '0.0.0.0', '-1.0']) {
@@ -213,7 +213,7 @@ export const versions: readonly Check[] = area('versions', {}, [
   },
   {
     id: 'v1-retired-at-once',
-    name: 'When major 1 is retired, nothing under /v1 is a protocol operation any more.',
+    name: 'After major 1 is retired, no path under `/v1` is a protocol operation.',
     rule: ['Versioning: Advertisement', 'versioning.advertisement.retirement-atomic'],
     majors: [2],
     needs: [retired],
@@ -231,7 +231,7 @@ export const versions: readonly Check[] = area('versions', {}, [
   },
   {
     id: 'bound-projection',
-    name: 'A run that was created under major 1 is named <tenantId>/<v1 id> under major 2.',
+    name: 'A run that was created under major 1 has the id `<tenantId>/<v1 id>` under major 2.',
     rule: [OVERLAP, 'versioning.ids.projection'],
     majors: [2],
     needs: [overlap, scopes('runs:create', 'runs:read'), fixture(NOOP), tenant],
@@ -245,7 +245,7 @@ export const versions: readonly Check[] = area('versions', {}, [
   },
   {
     id: 'no-bare-id',
-    name: 'No response body of major 2 names a run by its bare id, even when the request does.',
+    name: 'Responses of major 2 contain the tenant-bound id of a run, even when the request has the bare id.',
     rule: [OVERLAP, 'versioning.ids.no-bare-id-in-v2'],
     majors: [2],
     needs: [overlap, scopes('runs:create', 'runs:read'), fixture(NOOP), tenant],
@@ -259,7 +259,7 @@ export const versions: readonly Check[] = area('versions', {}, [
   },
   {
     id: 'v1-reads-v2-run',
-    name: 'A run that was created under major 2 is read under major 1 by what stands behind the tenant.',
+    name: 'A run that was created under major 2 has the part of its id after the tenant as its id under major 1.',
     rule: [OVERLAP, 'versioning.ids.projection'],
     majors: [1],
     needs: [overlap, scopes('runs:create', 'runs:read'), fixture(NOOP)],
@@ -271,7 +271,7 @@ export const versions: readonly Check[] = area('versions', {}, [
   },
   {
     id: 'projected-path',
-    name: 'A bound id in a path may be percent-encoded, or written with ~2F.',
+    name: 'A tenant-bound id in a path is accepted percent-encoded and in the form with `~2F`.',
     rule: [OVERLAP, 'versioning.ids.projection'],
     majors: [2],
     needs: [scopes('runs:create', 'runs:read'), fixture(NOOP)],
@@ -285,7 +285,7 @@ export const versions: readonly Check[] = area('versions', {}, [
   },
   {
     id: 'malformed-projection-400',
-    name: 'A ~ in an id that no two hexadecimal digits follow answers 400.',
+    name: 'A `~` in an id that is not followed by two hexadecimal digits is answered 400.',
     rule: [OVERLAP, 'versioning.ids.projection'],
     majors: [2],
     needs: [scopes('runs:read'), tenant],

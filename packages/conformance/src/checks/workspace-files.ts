@@ -17,7 +17,7 @@ const isServed = [scopes('workspace:read', 'workspace:write'), capability('works
 export const workspaceFiles: readonly Check[] = area('workspace-files', {}, [
   {
     id: 'written-and-read',
-    name: 'A file is written and read back as it was, with its version.',
+    name: 'A file is read with the content that was written, and with its version.',
     rule: [RULE, 'operations.files.gated'],
     majors: [1],
     needs: isServed,
@@ -33,7 +33,7 @@ export const workspaceFiles: readonly Check[] = area('workspace-files', {}, [
   },
   {
     id: 'versions-grow',
-    name: 'Every writing makes the version greater by one.',
+    name: 'Every write increases the version of a file by one.',
     rule: [RULE, 'operations.files.gated'],
     majors: [1],
     needs: isServed,
@@ -47,7 +47,7 @@ export const workspaceFiles: readonly Check[] = area('workspace-files', {}, [
   },
   {
     id: 'listed',
-    name: 'Files are listed by prefix, without their content.',
+    name: 'The files with a prefix are listed without their content.',
     rule: [RULE, 'operations.files.gated'],
     majors: [1],
     needs: isServed,
@@ -68,7 +68,7 @@ export const workspaceFiles: readonly Check[] = area('workspace-files', {}, [
   },
   {
     id: 'deleted',
-    name: 'A file is deleted with 204, and answers 404 from then on.',
+    name: 'Deleting a file is answered 204, and the file is answered 404 afterwards.',
     rule: [RULE, 'operations.files.gated'],
     majors: [1],
     needs: isServed,
@@ -82,7 +82,7 @@ export const workspaceFiles: readonly Check[] = area('workspace-files', {}, [
   },
   {
     id: 'conflict-409',
-    name: 'A writing whose If-Match is not the current etag answers 409 workspace_conflict with the current version.',
+    name: 'A write with a stale `If-Match` is answered 409 `workspace_conflict` with the current version.',
     rule: [RULE, 'operations.files.gated'],
     majors: [1],
     needs: isServed,
@@ -100,7 +100,7 @@ export const workspaceFiles: readonly Check[] = area('workspace-files', {}, [
   },
   {
     id: 'too-large-413',
-    name: 'A file over workspace.maxFileBytes answers 413 workspace_too_large; one of just that size is taken.',
+    name: 'A file over `workspace.maxFileBytes` is answered 413 `workspace_too_large`; one of exactly that size is stored.',
     rule: ['Limits', 'limits.files.max-bytes'],
     majors: [1],
     needs: [...isServed, capability('workspace', 'maxFileBytes')],
@@ -120,7 +120,7 @@ export const workspaceFiles: readonly Check[] = area('workspace-files', {}, [
   },
   {
     id: 'bad-path-400',
-    name: 'A path that leads out of the files, or is not of their grammar, answers 400, and reads nothing.',
+    name: 'A file path with traversal or a forbidden character is answered 400 or 404.',
     rule: [RULE, 'operations.files.gated'],
     majors: [1],
     needs: isServed,
@@ -143,7 +143,7 @@ export const workspaceFiles: readonly Check[] = area('workspace-files', {}, [
   },
   {
     id: 'closed-body-400',
-    name: 'The body of a writing is closed, and its content a text.',
+    name: 'A write without text content, or with an unknown member, is answered 400.',
     rule: [RULE, 'operations.files.gated'],
     majors: [1],
     needs: isServed,
@@ -156,7 +156,7 @@ export const workspaceFiles: readonly Check[] = area('workspace-files', {}, [
   },
   {
     id: 'workspace-apart',
-    name: 'A file is of its workspace: a key of another neither reads, lists nor deletes it.',
+    name: 'A key of another workspace cannot read, list or delete a file.',
     rule: ['Authorization rules', 'auth.tenancy.workspace-apart'],
     majors: [1],
     needs: [...isServed, key('otherWorkspace')],
@@ -173,7 +173,7 @@ export const workspaceFiles: readonly Check[] = area('workspace-files', {}, [
   },
   {
     id: 'scope',
-    name: 'Reading asks for workspace:read and writing for workspace:write.',
+    name: 'Reading files requires `workspace:read`, and writing them requires `workspace:write`.',
     rule: ['Endpoints', 'operations.routes.required-scope'],
     majors: [1],
     needs: [...isServed, key('readOnly')],
@@ -186,7 +186,7 @@ export const workspaceFiles: readonly Check[] = area('workspace-files', {}, [
   },
   {
     id: 'unadvertised-501',
-    name: 'A host that does not advertise the workspace answers 501 capability_not_provided.',
+    name: 'A host that does not advertise `workspace` answers 501 `capability_not_provided`.',
     rule: [RULE, 'operations.files.gated'],
     majors: [1],
     needs: [key('main'), unadvertised('workspace')],

@@ -125,7 +125,7 @@ export const QUIET_MS = 700;
 /** Waits until a delivery to another subscription of the same event has come, and a moment longer. */
 export async function settled(world: World, witness: Pick<Subscribed, 'inbox'>, count = 1): Promise<void> {
   await arrived(world, witness, count);
-  await world.pause(QUIET_MS);
+  await world.sleep(QUIET_MS);
 }
 
 export interface Delivered {
