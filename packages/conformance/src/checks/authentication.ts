@@ -50,7 +50,7 @@ export const authentication: readonly Check[] = area('authentication', {}, [
       const headers = { Authorization: `Bearer ${unknown}` };
       const answer = await as('nobody').get('/runs/none', { headers });
       refused(answer, 401, 'unauthenticated');
-      holds(!answer.text.includes(unknown), 'an answer without the key', described(answer), answer);
+      holds(!answer.text.includes(unknown), 'a body without the key', described(answer), answer);
     },
   },
   {
@@ -114,7 +114,12 @@ export const authentication: readonly Check[] = area('authentication', {}, [
       for (const behind of ['', '/events/poll', '/artifacts/none']) {
         const exists = refused(await nobody.get(`/runs/${segment(runId)}${behind}`), 401);
         const absent = await nobody.get(`/runs/${segment(withOtherEnd(runId))}${behind}`);
-        holds(refused(absent, 401).error === exists.error, `the same code, ${exists.error}`, described(absent), absent);
+        holds(
+          refused(absent, 401).error === exists.error,
+          `the same error code as for a run that exists, ${exists.error}`,
+          described(absent),
+          absent,
+        );
       }
       refused(await nobody.post('/runs', '{ not even JSON'), 401);
     },
@@ -139,7 +144,12 @@ export const authentication: readonly Check[] = area('authentication', {}, [
     async run({ api, target, major }) {
       for (const { method, path, body: asked } of scoped(major, target)) {
         const answer = await api.call(method, path, { body: asked });
-        holds(answer.status !== 401 && answer.status < 500, 'anything but 401 or a 5xx', described(answer), answer);
+        holds(
+          answer.status !== 401 && answer.status < 500,
+          'a status other than 401 and 5xx',
+          described(answer),
+          answer,
+        );
       }
     },
   },
@@ -153,8 +163,13 @@ export const authentication: readonly Check[] = area('authentication', {}, [
       holds(/resource_metadata="https?:\/\//.test(challenge), 'an absolute URL in resource_metadata', challenge);
       const answer = await as('nobody').exactly({ target: '/.well-known/oauth-protected-resource' });
       const { resource, authorization_servers: servers } = body(answer, 200, anObject);
-      holds(typeof resource === 'string', 'the member resource', described(answer), answer);
-      holds(Array.isArray(servers) && servers.length > 0, 'authorization_servers', described(answer), answer);
+      holds(typeof resource === 'string', 'a member resource', described(answer), answer);
+      holds(
+        Array.isArray(servers) && servers.length > 0,
+        'a non-empty list authorization_servers',
+        described(answer),
+        answer,
+      );
     },
   },
   {

@@ -58,7 +58,7 @@ export const authorization: readonly Check[] = area('authorization', {}, [
       await readRun(world.as('readOnly'), runId);
       refused(await world.as('readOnly').post(`/runs/${segment(runId)}/cancel`, {}), 403, 'forbidden');
       const { status: now } = await readRun(world.api, runId);
-      holds(!now.startsWith('cancel'), 'the run to go on', now);
+      holds(!now.startsWith('cancel'), 'the run to keep running', now);
     },
   },
   {
@@ -98,7 +98,7 @@ export const authorization: readonly Check[] = area('authorization', {}, [
         else refused(answer, 403, 'id_tenant_mismatch');
       }
       const { status: now } = await readRun(world.api, runId);
-      holds(!now.startsWith('cancel') && now !== 'paused', 'the run to go on', now);
+      holds(!now.startsWith('cancel') && now !== 'paused', 'the run to keep running', now);
     },
   },
   {
@@ -144,7 +144,7 @@ export const authorization: readonly Check[] = area('authorization', {}, [
         refused(answer, 403, 'run_forbidden');
       }
       const { status: now } = await readRun(world.api, runId);
-      holds(!now.startsWith('cancel'), 'the run to go on', now);
+      holds(!now.startsWith('cancel'), 'the run to keep running', now);
     },
   },
   {
@@ -267,7 +267,7 @@ export const authorization: readonly Check[] = area('authorization', {}, [
     async run(world) {
       await overLimit(world);
       const answer = await world.api.get('/runs/none', { takeLimit: true });
-      holds(answer.status !== 429, 'an answer to another key', described(answer), answer);
+      holds(answer.status !== 429, 'a status other than 429 for another key', described(answer), answer);
     },
   },
 ]);
@@ -284,7 +284,7 @@ async function overLimit({ as }: World) {
     const unexpected = answers.find((answer) => answer.status >= 500);
     if (unexpected !== undefined) return unexpected;
   }
-  throw new Inapplicable(`the spare key was not limited within ${MOST_ROUNDS * AT_ONCE} requests`);
+  throw new Inapplicable(`the spare key was not rate-limited within ${MOST_ROUNDS * AT_ONCE} requests`);
 }
 
 const AT_ONCE = 20;

@@ -26,7 +26,11 @@ export const bestEffort: readonly Check[] = area(
         const { runId } = await endedRun(world);
         for (const one of failing) await arrivalOf(world, one, runId);
         await world.sleep(RETRY_MS);
-        same(failing.map(countOf), [1, 1, 1, 1], 'the attempts for receivers that answer 500, 404, 302 and 429');
+        same(
+          failing.map(countOf),
+          [1, 1, 1, 1],
+          'the numbers of attempts to receivers that respond 500, 404, 302 and 429',
+        );
       },
     },
     {
@@ -40,7 +44,7 @@ export const bestEffort: readonly Check[] = area(
         const { runId } = await endedRun(world);
         const arrival = await arrivalOf(world, hanging, runId);
         const { abandonedAt } = await world.eventually(
-          `the attempt to be given up after ${attemptTimeoutMs} ms`,
+          `the attempt to end after ${attemptTimeoutMs} ms`,
           async () => (arrival.abandonedAt === undefined ? undefined : { abandonedAt: arrival.abandonedAt }),
           attemptTimeoutMs + SLACK_MS,
         );
@@ -58,7 +62,7 @@ export const bestEffort: readonly Check[] = area(
         await happens(world, failing, healthy, THRESHOLD);
         await endedRun(world);
         await settled(world, healthy, THRESHOLD + 1);
-        same(countOf(failing), THRESHOLD, 'the attempts for five events');
+        same(countOf(failing), THRESHOLD, 'the number of attempts for five events');
       },
     },
     {
@@ -115,7 +119,7 @@ export const bestEffort: readonly Check[] = area(
         const skipped = await endedRun(world);
         await arrivalOf(world, healthy, skipped.runId);
         await world.sleep(QUIET_MS);
-        holds(!tellsOf(failing.inbox.arrivals, skipped.runId), 'no attempt behind the failed probe', 'an attempt');
+        holds(!tellsOf(failing.inbox.arrivals, skipped.runId), 'no attempt after the failed probe', 'an attempt');
       },
     },
     {
@@ -128,7 +132,7 @@ export const bestEffort: readonly Check[] = area(
         await happens(world, gone, healthy, 1);
         await endedRun(world);
         await settled(world, healthy, 2);
-        same(countOf(gone), 1, 'the attempts for two events');
+        same(countOf(gone), 1, 'the number of attempts for two events');
       },
     },
   ],

@@ -53,7 +53,7 @@ export const deadLetters: readonly Check[] = area(
           answer,
         );
         same(letter?.attempts, maxAttemptsOf(world.target), 'attempts', answer);
-        holds(!answer.text.includes(subscribed.secret), 'no secret', 'the secret', answer);
+        holds(!answer.text.includes(subscribed.secret), 'a body without the secret', 'the secret in the body', answer);
       },
     },
     {
@@ -68,7 +68,12 @@ export const deadLetters: readonly Check[] = area(
         const { deadLetteredAt = '', expiresAt = '' } = letters[0] ?? {};
         const days = (Date.parse(expiresAt) - Date.parse(deadLetteredAt)) / DAY_MS;
         const expected = retentionDaysOf(world.target);
-        holds(Math.abs(days - (expected ?? days)) < 0.001 && days > 0, `${expected} days`, `${days} days`, answer);
+        holds(
+          Math.abs(days - (expected ?? days)) < 0.001 && days > 0,
+          `expiresAt to be ${expected ?? 'some'} days after deadLetteredAt`,
+          `${days} days`,
+          answer,
+        );
       },
     },
     {
@@ -85,7 +90,7 @@ export const deadLetters: readonly Check[] = area(
         same(
           letters.map(({ runId }) => runId),
           [newer.runId, older.runId],
-          'the runs of the letters',
+          'the runs of the dead letters',
         );
         const first = await list(world, subscribed, { limit: 1 });
         const {
@@ -128,11 +133,11 @@ export const deadLetters: readonly Check[] = area(
         await arrivalOf(world, subscribed, first.runId);
         await world.sleep(QUIET_MS);
         const second = await endedRun(world);
-        await world.eventually('the second delivery in the sink', async () => {
+        await world.eventually('the second delivery to be a dead letter', async () => {
           const { deliveries: letters } = body(await list(world, subscribed), 200, page[world.major]);
           return letters.some(({ runId }) => runId === second.runId) || undefined;
         });
-        same(subscribed.inbox.arrivals.length, 1, 'the attempts for two events');
+        same(subscribed.inbox.arrivals.length, 1, 'the number of attempts for two events');
       },
     },
     {
@@ -189,7 +194,7 @@ function list(
 async function lettersOf(world: World, subscribed: Subscribed, count: number) {
   const most = maxAttemptsOf(world.target) ?? 1;
   await arrived(world, subscribed, count * most, world.target.patienceMs * 2);
-  return world.eventually(`${count} dead letters`, async () => {
+  return world.eventually(`${count} dead letters to be listed`, async () => {
     const answer = await list(world, subscribed);
     const { deliveries: letters } = body(answer, 200, page[world.major]);
     return letters.length >= count ? { answer, letters } : undefined;

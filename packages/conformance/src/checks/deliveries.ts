@@ -56,10 +56,14 @@ export const deliveries: readonly Check[] = area(
           [subscribed.webhookId, COMPLETED, 'v1'],
           'id, event type and algorithm',
         );
-        holds(/^sha256=[0-9a-f]{64}$/.test(signature), 'sha256= and 64 lower-case hexadecimal characters', signature);
+        holds(
+          /^sha256=[0-9a-f]{64}$/.test(signature),
+          'a signature of sha256= and 64 lower-case hexadecimal characters',
+          signature,
+        );
         const { timestamp } = familyOf(arrival, family);
         const away = Math.abs(arrival.at / 1000 - Number(timestamp));
-        holds(away < 10, 'the second of signing', `one ${Math.round(away)} s away from the arrival`);
+        holds(away < 10, 'a timestamp within 10 s of the arrival', `one ${Math.round(away)} s away`);
       },
     },
     {
@@ -71,7 +75,8 @@ export const deliveries: readonly Check[] = area(
         const { runId } = await endedRun(world);
         const arrival = await arrivalOf(world, subscribed, runId);
         const { majors } = world.target;
-        if (majors.length === 2) same(familyOf(arrival, 'A'), familyOf(arrival, 'B'), 'family A');
+        if (majors.length === 2)
+          same(familyOf(arrival, 'A'), familyOf(arrival, 'B'), 'the values of the SVC-* headers');
         else if (majors.includes(1)) familyOf(arrival, 'B');
         else {
           familyOf(arrival, 'A');
@@ -161,7 +166,11 @@ export const deliveries: readonly Check[] = area(
           .filter((arrival) => runsIn([arrival])[0] === runId)
           .map((arrival) => deliveredIn(arrival, world.major, one.secret).event.type);
         same(seenOnce(world, types), [...wanted].sort(), 'the types that were delivered');
-        holds(!tellsOf(other.inbox.arrivals, runId), 'nothing of this run to who wants other types', 'a delivery');
+        holds(
+          !tellsOf(other.inbox.arrivals, runId),
+          'no delivery of this run to a subscription of other types',
+          'a delivery',
+        );
       },
     },
     {
@@ -178,7 +187,7 @@ export const deliveries: readonly Check[] = area(
         same(
           seenOnce(world, runsIn(tagged.inbox.arrivals)),
           [within.runId],
-          `the runs that were told of (not ${without.runId})`,
+          `the runs that were delivered (without ${without.runId})`,
         );
       },
     },
@@ -202,7 +211,11 @@ export const deliveries: readonly Check[] = area(
         const now = await endedRun(world);
         await arrivalOf(world, subscribed, now.runId);
         await world.sleep(QUIET_MS);
-        holds(!tellsOf(subscribed.inbox.arrivals, past.runId), 'nothing of the run before', 'a delivery');
+        holds(
+          !tellsOf(subscribed.inbox.arrivals, past.runId),
+          'no delivery of a run before the registration',
+          'a delivery',
+        );
       },
     },
     {
@@ -218,8 +231,8 @@ export const deliveries: readonly Check[] = area(
         await world.sleep(QUIET_MS);
         holds(
           !tellsOf(subscribed.inbox.arrivals, foreign.runId),
-          'nothing of the other tenant',
-          'a delivery of its run',
+          'no delivery of a run of another tenant',
+          'a delivery',
         );
       },
     },
@@ -236,8 +249,8 @@ export const deliveries: readonly Check[] = area(
         await world.sleep(QUIET_MS);
         holds(
           !tellsOf(subscribed.inbox.arrivals, foreign.runId),
-          'nothing of the other workspace',
-          'a delivery of its run',
+          'no delivery of a run of another workspace',
+          'a delivery',
         );
       },
     },
@@ -252,7 +265,7 @@ export const deliveries: readonly Check[] = area(
         const own = await endedRun(world);
         await arrivalOf(world, subscribed, own.runId);
         await world.sleep(QUIET_MS);
-        holds(!tellsOf(subscribed.inbox.arrivals, tested.runId), 'nothing of the test run', 'a delivery of it');
+        holds(!tellsOf(subscribed.inbox.arrivals, tested.runId), 'no delivery of a test run', 'a delivery');
       },
     },
     {
@@ -270,7 +283,7 @@ export const deliveries: readonly Check[] = area(
         await endedRun(world);
         await arrived(world, subscribed);
         await settled(world, witness);
-        same(elsewhere.arrivals.length, 0, 'the requests to where the redirect leads');
+        same(elsewhere.arrivals.length, 0, 'the number of requests to the target of the redirect');
       },
     },
     {
@@ -283,7 +296,7 @@ export const deliveries: readonly Check[] = area(
         for (const one of subscribed) await arrived(world, one);
         await world.sleep(RETRY_MS);
         const counts = subscribed.map(({ inbox }) => runsIn(inbox.arrivals).filter((id) => id === runId).length);
-        same(counts, [1, 1, 1, 1], 'the deliveries to receivers that answer 201, 202, 204 and 299');
+        same(counts, [1, 1, 1, 1], 'the numbers of deliveries to receivers that respond 201, 202, 204 and 299');
       },
     },
     {
@@ -299,7 +312,7 @@ export const deliveries: readonly Check[] = area(
         await endedRun(world);
         await settled(world, witness, 2);
         await world.sleep(RETRY_MS);
-        same(subscribed.inbox.arrivals.length, gone, 'the attempts, counted when unregistering was answered and later');
+        same(subscribed.inbox.arrivals.length, gone, 'the number of attempts, as when unregistering was answered,');
       },
     },
     {
@@ -327,7 +340,7 @@ export const deliveries: readonly Check[] = area(
         const own = await endedRun(world);
         await arrivalOf(world, subscribed, own.runId);
         await world.sleep(QUIET_MS);
-        holds(!tellsOf(subscribed.inbox.arrivals, runId), 'nothing of the fork', 'a delivery of its history');
+        holds(!tellsOf(subscribed.inbox.arrivals, runId), 'no delivery of the replay fork', 'a delivery');
       },
     },
     {

@@ -4,6 +4,21 @@ import { area, type Check } from '../check.ts';
 import { anObject, body, fits, header, holds, listed, same, shown, status } from '../expect.ts';
 import { type Answer, jsonOf } from '../http/answer.ts';
 import { capability, overlap } from '../needs.ts';
+import {
+  ADVERTISEMENT,
+  INTEROP,
+  isFamily,
+  LIMITS,
+  METADATA,
+  RECORD_2,
+  REMOVED,
+  RESERVED,
+  ROOT_1,
+  recordsOf,
+  SIGNING_KEYS,
+  WEBHOOKS_1,
+  WEBHOOKS_2,
+} from '../shapes/discovery.ts';
 import { advertised, type Document, isRecord } from '../target.ts';
 
 const SECTION = 'Discovery document (capabilities)';
@@ -31,12 +46,7 @@ export const discovery: readonly Check[] = area('discovery', {}, [
         { protocolVersions, preferredVersion },
         answer,
       );
-      holds(
-        new Set(protocolVersions).size === protocolVersions.length,
-        'versions that are listed once',
-        protocolVersions,
-        answer,
-      );
+      holds(new Set(protocolVersions).size === protocolVersions.length, 'each version once', protocolVersions, answer);
       holds(
         protocolVersions.some((version) => version.startsWith(`${major}.`)),
         `a ${major}.x in protocolVersions`,
@@ -111,12 +121,12 @@ export const discovery: readonly Check[] = area('discovery', {}, [
       const others = Object.entries(document).filter(([name, value]) => !METADATA.has(name) && !isFamily(value));
       holds(
         others.length === 0,
-        'metadata, or records with status, since and witness',
+        'only known metadata, and records with status, since and witness',
         Object.fromEntries(others),
         answer,
       );
       const dotted = Object.keys(document).filter((name) => name.includes('.'));
-      holds(dotted.length === 0, 'no name with a dot', dotted, answer);
+      holds(dotted.length === 0, 'names without a dot', dotted, answer);
     },
   },
   {
@@ -132,11 +142,11 @@ export const discovery: readonly Check[] = area('discovery', {}, [
         holds(record.supported === undefined, `no member "supported" in ${name}`, record, answer);
         holds(
           (until === undefined) === (stage === 'stable'),
-          `until in ${name} exactly when it is not stable`,
+          `until in ${name} exactly when its status is not stable`,
           record,
           answer,
         );
-        holds(protocolVersions.includes(since), `since of ${name} to be a version that the host lists`, since, answer);
+        holds(protocolVersions.includes(since), `since of ${name} to be in protocolVersions`, since, answer);
       }
     },
   },
@@ -215,7 +225,7 @@ export const discovery: readonly Check[] = area('discovery', {}, [
     async run({ as, under }) {
       const [one, two] = await Promise.all([documentOf(under(1, 'nobody')), documentOf(as('nobody'))]);
       const tag = header(one.answer, 'ETag', STRONG);
-      holds(two.answer.header('ETag') !== tag, 'another ETag than that of major 1', tag, two.answer);
+      holds(two.answer.header('ETag') !== tag, 'an ETag other than that of major 1', tag, two.answer);
     },
   },
   {
@@ -272,7 +282,12 @@ export const discovery: readonly Check[] = area('discovery', {}, [
       // The longest document that a host has.
       const ask = (accepted: string) => as('nobody').get('/openapi.json', { headers: { 'Accept-Encoding': accepted } });
       const plain = status(await ask('identity'), 200);
-      holds(plain.header('Content-Encoding') === undefined, 'no encoding for who accepts none', 'one', plain);
+      holds(
+        plain.header('Content-Encoding') === undefined,
+        'no Content-Encoding for a client that accepts identity alone',
+        'one',
+        plain,
+      );
       listed(plain, 'Vary', 'Accept-Encoding');
       for (const coding of codings) {
         const answer = status(await ask(coding), 200);
@@ -296,7 +311,7 @@ export const discovery: readonly Check[] = area('discovery', {}, [
         if (Array.isArray(versions) && record.preferredVersion !== undefined) {
           holds(
             versions.includes(record.preferredVersion),
-            `a preferredVersion of ${name} that is served`,
+            `preferredVersion of ${name} to be in its list`,
             record,
             answer,
           );
@@ -339,93 +354,4 @@ async function documentOf(api: Api): Promise<Discovered> {
   return { answer, document: body(answer, 200, anObject) };
 }
 
-const VERSION = z.string().regex(/^(0|[1-9][0-9]*)\.(0|[1-9][0-9]*)$/, 'must be <major>.<minor>');
-const ADVERTISEMENT = z.looseObject({ protocolVersions: z.array(VERSION).min(1), preferredVersion: VERSION });
 const STRONG = /^"[^"]*"$/;
-
-const LIMITS = z.looseObject({
-  clarificationRounds: z.int().min(0),
-  schemaRounds: z.int().min(0),
-  envelopesPerTurn: z.int().min(0),
-  maxRequestBodyBytes: z.int().min(1).optional(),
-});
-
-const ROOT_1 = z.looseObject({
-  protocolVersion: VERSION,
-  protocolVersions: z.array(VERSION).min(1),
-  preferredVersion: VERSION,
-  supportedEnvelopes: z.array(z.string()),
-  schemaVersions: z.record(z.string(), z.int()),
-  limits: LIMITS,
-});
-
-const METADATA: ReadonlySet<string> = new Set([
-  'protocolVersion',
-  'protocolVersions',
-  'preferredVersion',
-  'extensions',
-  'implementation',
-  'engineVersion',
-  'eventLogSchemaVersion',
-  'configurable',
-  'observability',
-  'minClientVersion',
-  'runtimeCapabilities',
-  'testing',
-  'conformance',
-  'fixtures',
-  'compliance',
-  'discovery',
-  'signingKeys',
-]);
-
-const REMOVED = ['capabilities', 'hostExtensions', 'contractProvenance', 'supportedTransports', 'profiles', 'grpc'];
-const RESERVED: ReadonlySet<string> = new Set(['svc', 'vendor', 'effect-seams', 'events']);
-
-const RECORD_2 = z.looseObject({
-  status: z.enum(['stable', 'experimental', 'deprecated']),
-  since: VERSION,
-  until: z.string().optional(),
-  witness: z.enum(['witnessable-unaided', 'witnessable-gated', 'seam-gated', 'claims-check', 'negative-existence']),
-});
-
-function isFamily(value: unknown): boolean {
-  return isRecord(value) && 'status' in value && 'since' in value && 'witness' in value;
-}
-
-function recordsOf(document: Document): readonly (readonly [name: string, record: Document])[] {
-  return Object.entries(document).flatMap(([name, value]) =>
-    METADATA.has(name) || !isRecord(value) ? [] : [[name, value] as const],
-  );
-}
-
-const WEBHOOKS_1 = z.looseObject({
-  supported: z.literal(true),
-  signed: z.literal(true),
-  signatureAlgorithms: z.array(z.string()).refine((names) => names.includes('v1'), 'must list v1'),
-  durable: z.boolean().optional(),
-});
-
-const WEBHOOKS_2 = z.looseObject({
-  signatureAlgorithms: z.array(z.string()).min(1),
-  retryPolicy: z
-    .looseObject({ maxAttempts: z.int().min(1), backoff: z.enum(['none', 'fixed', 'exponential']) })
-    .optional(),
-  deadLetter: z.looseObject({ retentionDays: z.number().positive() }).optional(),
-});
-
-const SIGNING_KEYS = z.array(
-  z.strictObject({
-    keyId: z.string().regex(/^[A-Za-z0-9._~-]{1,128}$/),
-    alg: z.literal('ed25519'),
-    publicKey: z.string().min(1),
-    use: z.literal('certification-bundle').optional(),
-    retiredAt: z.string().optional(),
-  }),
-);
-
-const INTEROP: readonly (readonly [name: string, member: string, grammar: RegExp])[] = [
-  ['a2a', 'versions', /^[0-9]+\.[0-9]+$/],
-  ['a2a', 'protocolVersions', /^[0-9]+\.[0-9]+$/],
-  ['mcp', 'revisions', /^[0-9]{4}-[0-9]{2}-[0-9]{2}$/],
-];

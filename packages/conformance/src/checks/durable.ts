@@ -24,11 +24,11 @@ export const durable: readonly Check[] = area(
         await endedRun(world);
         const [first, second] = await arrived(world, subscribed, 2, patienceFor(world));
         await world.sleep(RETRY_MS);
-        same(subscribed.inbox.arrivals.length, 2, 'the attempts');
+        same(subscribed.inbox.arrivals.length, 2, 'the number of attempts');
         holds(
           first !== undefined && second !== undefined && first.body.equals(second.body),
-          'the same bytes',
-          'other bytes',
+          'the same body in both attempts',
+          'another body in the second attempt',
         );
       },
     },
@@ -42,7 +42,7 @@ export const durable: readonly Check[] = area(
         const subscribed = await subscribe(world, { answers: [redirect, 200] });
         await endedRun(world);
         await arrived(world, subscribed, 2, patienceFor(world));
-        same(elsewhere.arrivals.length, 0, 'the requests to where the redirect leads');
+        same(elsewhere.arrivals.length, 0, 'the number of requests to the target of the redirect');
       },
     },
     {
@@ -65,7 +65,11 @@ export const durable: readonly Check[] = area(
         await endedRun(world);
         const attempts = await arrived(world, subscribed, 2, patienceFor(world));
         const [first = 0, second = 0] = attempts.map((attempt) => signedAt(attempt, subscribed));
-        holds(second - first >= LATER_S - 1, `a timestamp about ${LATER_S} s later`, `one ${second - first} s later`);
+        holds(
+          second - first >= LATER_S - 1,
+          `a timestamp about ${LATER_S} s after the first`,
+          `one ${second - first} s after it`,
+        );
       },
     },
     {
@@ -80,7 +84,11 @@ export const durable: readonly Check[] = area(
         for (const one of subscribed) {
           const [first, second] = await arrived(world, one, 2, patienceFor(world));
           const waited = (second?.at ?? 0) - (first?.at ?? 0);
-          holds(waited >= LATER_S * 1000 - EARLY_MS, `a second attempt after ${LATER_S} s`, `one after ${waited} ms`);
+          holds(
+            waited >= LATER_S * 1000 - EARLY_MS,
+            `a second attempt after ${LATER_S} s`,
+            `a second attempt after ${waited} ms`,
+          );
         }
       },
     },
@@ -95,7 +103,7 @@ export const durable: readonly Check[] = area(
         await endedRun(world);
         await arrived(world, subscribed, most, patienceFor(world) + most * RETRY_MS);
         await world.sleep(2 * RETRY_MS);
-        same(subscribed.inbox.arrivals.length, most, 'the attempts');
+        same(subscribed.inbox.arrivals.length, most, 'the number of attempts');
       },
     },
     {
@@ -125,7 +133,7 @@ export const durable: readonly Check[] = area(
         await world.sleep(RETRY_MS);
         await endedRun(world);
         await settled(world, healthy, 2);
-        same(gone.inbox.arrivals.length, 1, 'the attempts for two events');
+        same(gone.inbox.arrivals.length, 1, 'the number of attempts for two events');
       },
     },
   ],

@@ -25,13 +25,8 @@ export const errors: readonly Check[] = area('errors', { needs: [key('main')] },
         await api.exactly({ target: '/runs/none', headers: { 'SVC-Version': '999' } }),
       ]) {
         const { error } = refused(answer, answer.status);
-        holds(/^[a-z0-9_.-]{1,64}$/.test(error), 'a short code of lower-case letters', error, answer);
-        holds(
-          answer.status >= 400 && answer.status < 500,
-          'a status that says it is the request',
-          described(answer),
-          answer,
-        );
+        holds(/^[a-z0-9_.-]{1,64}$/.test(error), 'a code of at most 64 characters of a-z 0-9 _ . -', error, answer);
+        holds(answer.status >= 400 && answer.status < 500, 'a 4xx status', described(answer), answer);
       }
     },
   },
@@ -74,14 +69,15 @@ export const errors: readonly Check[] = area('errors', { needs: [key('main')] },
     async run({ api, target, major }) {
       const limits = target.documents[major]?.limits;
       const most = Number(isRecord(limits) ? limits.maxRequestBodyBytes : Number.NaN);
-      if (!(most <= MOST_BYTES)) throw new Inapplicable(`${most} bytes are too many to be sent`);
+      if (!(most <= MOST_BYTES))
+        throw new Inapplicable(`the limit of ${most} bytes is larger than the suite sends (${MOST_BYTES} bytes)`);
       const asked = { workflowId: 'conformance-there-is-no-such-workflow', metadata: { padding: 'x'.repeat(most) } };
       const answer = await api.post('/runs', asked);
       if (major === 2) refused(answer, 413, 'payload_too_large');
       else refused(answer, 413);
       const fitting = JSON.stringify({ ...asked, metadata: { padding: '' } });
       const just = { ...asked, metadata: { padding: 'x'.repeat(most - fitting.length) } };
-      holds((await api.post('/runs', just)).status !== 413, 'a body of just that size to be read', 'status 413');
+      holds((await api.post('/runs', just)).status !== 413, 'a body of exactly that size to be accepted', 'status 413');
     },
   },
   {
@@ -109,9 +105,14 @@ export const errors: readonly Check[] = area('errors', { needs: [key('main')] },
         await api.get('/runs/%ff%fe'),
         await api.get(`/runs/${segment("' OR 1=1 --")}`),
       ]) {
-        holds(answer.status < 500, 'anything but a 5xx', described(answer), answer);
+        holds(answer.status < 500, 'a status other than 5xx', described(answer), answer);
         const found = INTERNALS.find((pattern) => pattern.test(answer.text));
-        holds(found === undefined, 'nothing of the inside', described(answer), answer);
+        holds(
+          found === undefined,
+          'no stack trace, file path, network error or database error',
+          described(answer),
+          answer,
+        );
       }
     },
   },
@@ -123,7 +124,12 @@ export const errors: readonly Check[] = area('errors', { needs: [key('main')] },
     needs: [scopes('runs:create')],
     async run({ api }) {
       const answer = status(await api.post('/runs', { workflowId: NOOP, conformanceUnknownMember: true }), 400);
-      holds(answer.text.includes('conformanceUnknownMember'), 'the member to be named', described(answer), answer);
+      holds(
+        answer.text.includes('conformanceUnknownMember'),
+        'the name of the unknown member in the body',
+        described(answer),
+        answer,
+      );
     },
   },
 ]);

@@ -23,7 +23,12 @@ export const idempotency: readonly Check[] = area(
         const headers = { 'Idempotency-Key': newKey() };
         const first = await create(world, headers);
         const { runId } = body(first, 201, createdRun[world.major]);
-        holds(first.header(MARKER) === undefined, 'no marker on the first answer', String(first.header(MARKER)), first);
+        holds(
+          first.header(MARKER) === undefined,
+          `no ${MARKER} on the first response`,
+          String(first.header(MARKER)),
+          first,
+        );
         const again = await create(world, headers);
         same(body(again, 201, createdRun[world.major]).runId, runId, 'runId', again);
         header(again, MARKER, 'true');
@@ -87,7 +92,7 @@ export const idempotency: readonly Check[] = area(
         status(await create(world, headers), 201);
         const { runId } = await endedRun(world);
         const answer = await world.api.post(`/runs/${segment(runId)}/cancel`, {}, { headers });
-        holds(answer.header(MARKER) === undefined, 'no replay of the creation', described(answer), answer);
+        holds(answer.header(MARKER) === undefined, `no ${MARKER}`, described(answer), answer);
         status(answer, world.major === 1 ? 200 : 409);
       },
     },

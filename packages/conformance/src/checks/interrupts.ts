@@ -87,7 +87,7 @@ export const interrupts: readonly Check[] = area(
         same(answers.map(({ status }) => status).sort(), [200, 409, 409, 409], 'the statuses', answers[0]);
         await untilStatus(world, runId, ['completed']);
         const resolved = (await logOf(world, runId)).filter(({ type }) => type === 'interrupt.resolved');
-        same(resolved.length, 1, 'the number of interrupt.resolved');
+        same(resolved.length, 1, 'the number of interrupt.resolved events');
       },
     },
     {

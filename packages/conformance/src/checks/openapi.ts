@@ -16,7 +16,7 @@ export const openapi: readonly Check[] = area('openapi', {}, [
     rule: RULE,
     async run(world) {
       const { answer, document } = await read(world);
-      holds(/^3\.1\.[0-9]+$/.test(String(document.openapi)), 'openapi 3.1', String(document.openapi), answer);
+      holds(/^3\.1\.[0-9]+$/.test(String(document.openapi)), 'openapi to be 3.1.x', String(document.openapi), answer);
       header(answer, 'SVC-Version', new RegExp(`^${world.major}\\.`));
     },
   },
@@ -47,7 +47,7 @@ export const openapi: readonly Check[] = area('openapi', {}, [
       const missing = EVERYWHERE.map(([method, path]) => `${method} ${prefix}${path}`).filter(
         (name) => !described.has(name),
       );
-      same(missing, [], 'the operations that it does not describe', answer);
+      same(missing, [], 'the operations that are missing', answer);
     },
   },
   {
@@ -59,7 +59,7 @@ export const openapi: readonly Check[] = area('openapi', {}, [
       const others = operationsIn(document)
         .map(({ path }) => path)
         .filter((path) => !path.startsWith('/.well-known/') && path.startsWith('/v1/') !== (world.major === 1));
-      same(others, [], 'the paths of the other major', answer);
+      same(others, [], 'the list of paths of the other major', answer);
     },
   },
   {
@@ -70,9 +70,9 @@ export const openapi: readonly Check[] = area('openapi', {}, [
       const { answer, document } = await read(world);
       const operations = operationsIn(document);
       const ids = operations.map(({ operation }) => fits(operation, OPERATION, answer).operationId);
-      holds(new Set(ids).size === ids.length, 'an operationId for each operation', ids.join(', '), answer);
+      holds(new Set(ids).size === ids.length, 'a unique operationId for each operation', ids.join(', '), answer);
       const lost = referencesIn(document).filter((reference) => !leadsSomewhere(document, reference));
-      same(lost, [], 'the references that lead nowhere', answer);
+      same(lost, [], 'the list of references that do not resolve', answer);
     },
   },
 ]);

@@ -45,7 +45,7 @@ export const rotation: readonly Check[] = area(
         const { runId } = await endedRun(world);
         const arrival = await arrivalOf(world, current, runId);
         verify(arrival, carries(arrival, 'A') ? 'A' : 'B', current.secret);
-        same(former.inbox.arrivals.length, 0, 'the deliveries to the former subscription');
+        same(former.inbox.arrivals.length, 0, 'the number of deliveries to the former subscription');
       },
     },
     {
@@ -57,9 +57,13 @@ export const rotation: readonly Check[] = area(
       async run(world) {
         const { inbox, secret } = await registerStandard(world);
         const [challenge] = inbox.arrivals;
-        holds(challenge !== undefined, 'a challenge before the answer', 'none');
-        holds(standardSignature(challenge, secret).isRight, 'a challenge that the secret signs', 'another signature');
-        holds(!challenge.headers.has('svc-event-type'), 'no event type on the challenge', 'one');
+        holds(challenge !== undefined, 'a challenge before the registration is answered', 'none');
+        holds(
+          standardSignature(challenge, secret).isRight,
+          'a challenge that is signed with the secret',
+          'another signature',
+        );
+        holds(!challenge.headers.has('svc-event-type'), 'a challenge without SVC-Event-Type', 'the header');
       },
     },
     {
@@ -113,7 +117,7 @@ export const rotation: readonly Check[] = area(
         const arrival = await arrivalOf(world, subscribed, runId);
         verify(arrival, 'A', subscribed.secret);
         const { id, isRight } = standardSignature(arrival, subscribed.secret);
-        holds(isRight, 'a webhook-signature over id, timestamp and body', 'another signature');
+        holds(isRight, 'a webhook-signature over id, timestamp and body, keyed by the secret', 'another signature');
         holds(/^[A-Za-z0-9_-]{16,128}$/.test(id), 'a webhook-id of 16 to 128 characters', id);
       },
     },
@@ -131,11 +135,15 @@ export const rotation: readonly Check[] = area(
         const answer = await world.api.post(place, { secret });
         const { rotatedAt, previousSecretExpiresAt } = body(answer, 200, ROTATED);
         const overlap = (Date.parse(previousSecretExpiresAt) - Date.parse(rotatedAt)) / 1000;
-        holds(overlap >= 60, 'an overlap of a minute at least', `${overlap} s`, answer);
+        holds(overlap >= 60, 'an overlap of at least 60 s', `${overlap} s`, answer);
         const { runId } = await endedRun(world);
         const arrival = await arrivalOf(world, subscribed, runId);
         const [former, current] = [standardSignature(arrival, subscribed.secret), standardSignature(arrival, secret)];
-        same([former.isRight, current.isRight, current.entries], [true, true, 2], 'both secrets in two entries');
+        same(
+          [former.isRight, current.isRight, current.entries],
+          [true, true, 2],
+          'the validity of the former and the current signature, and the number of signatures,',
+        );
       },
     },
     {
@@ -150,7 +158,7 @@ export const rotation: readonly Check[] = area(
         for (const asked of [{}, { secret: 'not-in-the-form-of-a-secret-of-this-scheme' }]) {
           const answer = await world.api.post(place, asked);
           refused(answer, 400, 'validation_error');
-          holds(!answer.text.includes(subscribed.secret), 'no secret', described(answer), answer);
+          holds(!answer.text.includes(subscribed.secret), 'a body without the secret', described(answer), answer);
         }
       },
     },

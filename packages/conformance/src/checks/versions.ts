@@ -131,7 +131,7 @@ export const versions: readonly Check[] = area('versions', {}, [
       ];
       for (const answer of answers) {
         const version = stampedBy(major, answer);
-        holds(target.protocolVersions.includes(version), 'a version that the host lists', version, answer);
+        holds(target.protocolVersions.includes(version), 'a version that is in protocolVersions', version, answer);
       }
     },
   },
@@ -147,7 +147,7 @@ export const versions: readonly Check[] = area('versions', {}, [
         await api.post('/runs', { workflowId: 'conformance-there-is-no-such-workflow' }),
       ];
       for (const answer of answers) {
-        holds(answer.status >= 400 && answer.status < 500, 'a refusal', String(answer.status), answer);
+        holds(answer.status >= 400 && answer.status < 500, 'a 4xx status', String(answer.status), answer);
         stampedBy(major, answer);
       }
     },
@@ -182,7 +182,7 @@ export const versions: readonly Check[] = area('versions', {}, [
         const [under1, under2] = await Promise.all([isServed(world.under(1), probe), isServed(world.under(2), probe)]);
         if (under1 !== under2) unpaired.push(`${probe.name} under major ${under1 ? 1 : 2} alone`);
       }
-      holds(unpaired.length === 0, 'each operation under both majors', unpaired.join(', '));
+      holds(unpaired.length === 0, 'each operation to be served under both majors', unpaired.join(', '));
     },
   },
   {
@@ -195,7 +195,7 @@ export const versions: readonly Check[] = area('versions', {}, [
     ],
     async run({ as, target, major }) {
       const floor = target.documents[major]?.minClientVersion;
-      if (floor === '0.0') throw new Inapplicable('no version is below a minClientVersion of 0.0');
+      if (floor === '0.0') throw new Inapplicable('minClientVersion is 0.0, and no version is lower');
       const answer = await as('nobody').get(DISCOVERY_PATH, { headers: { 'SVC-Client-Version': '0.0' } });
       const { details } = refused(answer, 426, 'client_version_unsupported');
       same(details?.minClientVersion, floor, 'details.minClientVersion', answer);
@@ -254,7 +254,7 @@ export const versions: readonly Check[] = area('versions', {}, [
       const answer = await world.api.get(`/runs/${runId}`);
       body(answer, 200, snapshot[2]);
       const bare = answer.text.replaceAll(`${world.target.tenant}/${runId}`, '');
-      holds(!bare.includes(runId), 'the bound id wherever the run is named', answer.text, answer);
+      holds(!bare.includes(runId), 'the tenant-bound id wherever the body contains the id', answer.text, answer);
     },
   },
   {

@@ -151,7 +151,7 @@ export const webhooks: readonly Check[] = area('webhooks', { needs: [scopes('web
       for (const unknown of ['conformance.no-such-event', SPELLING[world.major === 1 ? 2 : 1]]) {
         const asked = { ...registration(world), events: [COMPLETED, unknown] };
         const answer = await notRegistered(world, asked, 400, 'validation_error');
-        holds(answer.text.includes(unknown), `the answer to name ${unknown}`, described(answer), answer);
+        holds(answer.text.includes(unknown), `${unknown} in the body`, described(answer), answer);
       }
       await register(world, world.api, { url: SILENT_URL, events: [SPELLING[world.major]] });
     },
@@ -180,8 +180,9 @@ export const webhooks: readonly Check[] = area('webhooks', { needs: [scopes('web
     async run(world) {
       const asked = { url: SILENT_URL, events: [COMPLETED] };
       const [first, second] = [await register(world, world.api, asked), await register(world, world.api, asked)];
-      holds(first.webhookId !== second.webhookId, 'another webhookId', first.webhookId, second.answer);
-      if (world.major === 1) holds(first.secret !== second.secret, 'another secret', 'the same', second.answer);
+      holds(first.webhookId !== second.webhookId, 'a webhookId other than the first', first.webhookId, second.answer);
+      if (world.major === 1)
+        holds(first.secret !== second.secret, 'a secret other than the first', 'the same secret', second.answer);
     },
   },
   {
@@ -191,7 +192,7 @@ export const webhooks: readonly Check[] = area('webhooks', { needs: [scopes('web
     async run(world) {
       const urls = DENIED.flatMap(({ urls: denied }) => denied);
       const { accepted, last } = await acceptedOf(world, urls);
-      same(accepted, [], 'the URLs that were taken', last);
+      same(accepted, [], 'the list of URLs that were accepted', last);
     },
   },
   {
@@ -201,7 +202,7 @@ export const webhooks: readonly Check[] = area('webhooks', { needs: [scopes('web
     needs: [closedToLoopback],
     async run(world) {
       const { accepted, last } = await acceptedOf(world, LOOPBACK);
-      same(accepted, [], 'the URLs that were taken', last);
+      same(accepted, [], 'the list of URLs that were accepted', last);
     },
   },
   {

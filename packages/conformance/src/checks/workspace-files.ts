@@ -90,7 +90,7 @@ export const workspaceFiles: readonly Check[] = area('workspace-files', {}, [
       const { place } = newFile(world);
       const first = await world.api.put(place, { content: 'a' });
       const { etag } = body(first, 200, FILE);
-      if (etag === undefined) throw new Inapplicable('the host gives files no etag');
+      if (etag === undefined) throw new Inapplicable('files of the host have no etag');
       body(await world.api.put(place, { content: 'b' }, { headers: { 'If-Match': etag } }), 200, FILE);
       const stale = await world.api.put(place, { content: 'c' }, { headers: { 'If-Match': etag } });
       same(refused(stale, 409, 'workspace_conflict').details?.currentVersion, 2, 'details.currentVersion', stale);
@@ -106,7 +106,8 @@ export const workspaceFiles: readonly Check[] = area('workspace-files', {}, [
     needs: [...isServed, capability('workspace', 'maxFileBytes')],
     async run(world) {
       const most = Number(advertised(world.target, 1, 'workspace')?.maxFileBytes);
-      if (!(most <= MOST_BYTES)) throw new Inapplicable(`${most} bytes are too many to be sent`);
+      if (!(most <= MOST_BYTES))
+        throw new Inapplicable(`the limit of ${most} bytes is larger than the suite sends (${MOST_BYTES} bytes)`);
       const { place } = newFile(world);
       refused(await world.api.put(place, { content: 'x'.repeat(most + 1) }), 413, 'workspace_too_large');
       // What counts is bytes, and not characters.

@@ -31,7 +31,7 @@ export function familyOf({ headers }: Arrival, family: Family): Signed {
     const values = headers.get(name) ?? [];
     const [value, ...others] = values;
     if (value === undefined || others.length > 0) {
-      throw new Mismatch(`a delivery with the header ${name}, once`, `${values.length} of them`);
+      throw new Mismatch(`a delivery with exactly one header ${name}`, `${values.length} such headers`);
     }
     return value;
   };
@@ -68,7 +68,7 @@ export function verify(arrival: Arrival, family: Family, secret: string): Signed
   const expected = `sha256=${hmac(secret, `${signed.timestamp}.`, arrival.body)}`;
   if (!equal(signed.signature, expected)) {
     throw new Mismatch(
-      'the HMAC-SHA256 of the timestamp, a dot and the exact body, keyed by the secret as it was handed out',
+      'the HMAC-SHA256 of the timestamp, a dot and the exact body, keyed by the secret as it was issued',
       `"${signed.signature}"`,
     );
   }

@@ -96,7 +96,7 @@ export async function arrived(
   const inTime = await inbox.until((arrivals) => arrivals.length >= count, withinMs, world.signal);
   if (!inTime) {
     const times = count === 1 ? 'a delivery' : `${count} deliveries`;
-    throw new Mismatch(`${times} to the subscription within ${withinMs / 1000} s`, `${inbox.arrivals.length}`);
+    throw new Mismatch(`${times} to the subscription within ${withinMs / 1000} s`, `${inbox.arrivals.length} of them`);
   }
   return inbox.arrivals;
 }
