@@ -72,7 +72,7 @@ const PATIENCE_MS = 10_000;
 async function discover(origin: string, api: Api, headers: Record<string, string>): Promise<Document | undefined> {
   const answer = await api.exactly({ target: DISCOVERY_PATH, headers }).catch((error: unknown) => {
     if (!(error instanceof Mismatch)) throw error;
-    throw new Unreachable(`${origin}: does not respond (${error.seen}). Start the host, or correct the URL.`);
+    throw new Unreachable(`${origin}: does not respond: ${error.seen}. Start the host, or correct the URL.`);
   });
   const json = jsonOf(answer);
   return isRecord(json) ? json : undefined;

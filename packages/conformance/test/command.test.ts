@@ -100,7 +100,7 @@ describe('the arguments', () => {
     ['a word for a number', ['http://127.0.0.1:1', '--timeout', 'soon'], /--timeout: must be a whole number/],
     ['a receiver URL that is not a URL', ['http://127.0.0.1:1', '--receiver-url', 'here'], /--receiver-url: must be/],
     ['a missing configuration file', ['--config', '/nowhere/at/all.json'], /cannot be read/],
-    ['a URL that does not respond', ['http://127.0.0.1:1', '--no-receiver'], /does not respond .*ECONNREFUSED/],
+    ['a URL that does not respond', ['http://127.0.0.1:1', '--no-receiver'], /does not respond: .*ECONNREFUSED/],
   ])('exits with 2 and a message for %s', async (_title, args, message) => {
     const { code, out, err } = await run(args);
     expect([code, out, err]).toEqual([2, '', expect.stringMatching(message)]);

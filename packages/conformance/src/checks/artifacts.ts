@@ -7,7 +7,7 @@ import type { World } from '../world.ts';
 
 const RULE = 'Authentication: scope artifacts:read';
 
-/** What runs make. */
+/** Artifacts of runs. */
 export const artifacts: readonly Check[] = area(
   'artifacts',
   { needs: [scopes('runs:create', 'runs:read', 'artifacts:read')] },

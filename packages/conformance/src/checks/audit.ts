@@ -11,7 +11,7 @@ import { isRecord, type Target } from '../target.ts';
 
 const VERIFY = 'Endpoints: GET /v1/audit/verify';
 
-/** The audit log, as far as its integrity can be asked for. */
+/** Verification of the audit log. */
 export const audit: readonly Check[] = area('audit', { needs: [scopes('audit:read')] }, [
   {
     id: 'verified',
@@ -115,7 +115,7 @@ function advertises(target: Target, major: Major): string | undefined {
   return integrityIn(target, major) === undefined ? 'the host does not advertise audit-log integrity' : undefined;
 }
 
-/** Major 1 has it within auth, major 2 as a record of its own. */
+/** Major 1 advertises it within `auth`, major 2 as a record. */
 function integrityIn({ documents }: Target, major: Major): unknown {
   if (major === 2) return documents[2]?.auditLogIntegrity;
   const auth = documents[1]?.auth;

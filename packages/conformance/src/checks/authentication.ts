@@ -11,7 +11,7 @@ import { scoped } from './operations.ts';
 const KEYS = 'Authentication: 1. API keys';
 const ERRORS = 'Errors';
 
-/** Who a caller has to be. */
+/** Credentials of callers. */
 export const authentication: readonly Check[] = area('authentication', {}, [
   {
     id: 'missing-401',
@@ -183,7 +183,7 @@ export const authentication: readonly Check[] = area('authentication', {}, [
   },
 ]);
 
-/** An id that differs in its last letter. */
+/** Returns an id that differs in its last character. */
 function withOtherEnd(id: string): string {
   return `${id.slice(0, -1)}${id.endsWith('0') ? '1' : '0'}`;
 }

@@ -13,7 +13,7 @@ import { scoped } from './operations.ts';
 const KEYS = 'Authentication: 1. API keys';
 const RULES = 'Authorization rules';
 
-/** What a caller may do: its scopes, its tenant, its workspace, and the mode of its key. */
+/** Permissions of a caller: scopes, tenant, workspace, mode of its key, rate limit. */
 export const authorization: readonly Check[] = area('authorization', {}, [
   {
     id: 'missing-scope-403',
@@ -156,7 +156,7 @@ export const authorization: readonly Check[] = area('authorization', {}, [
       const { webhookId } = await register(world, world.api, { url: SILENT_URL, events: [COMPLETED] });
       const place = placeOf(world, world.major, webhookId);
       const answer = await world.as('otherTenant').delete(place);
-      // Under major 1 it names a workspace that it is no member of, which is said before anything is looked up.
+      // Under major 1 the request names a workspace of which the caller is not a member; that is checked before the lookup.
       if (world.major === 1) refused(answer, 403, 'forbidden');
       else refused(answer, 403, 'id_tenant_mismatch');
       status(await world.api.delete(place), 204);
@@ -251,9 +251,9 @@ export const authorization: readonly Check[] = area('authorization', {}, [
     async run(world) {
       let answer = await overLimit(world);
       for (let again = 0; again < 3; again += 1) {
-        answer = await world.as('spare').post('/runs:bulk-cancel', '{ not even JSON', { takeLimit: true });
+        answer = await world.as('spare').post('/runs:bulk-cancel', '{ not even JSON', { returns429: true });
         if (answer.status === 429) return;
-        // The window of the limit may have ended between the two requests.
+        // The window of the limit may end between the two requests.
         await overLimit(world);
       }
       status(answer, 429);
@@ -266,18 +266,22 @@ export const authorization: readonly Check[] = area('authorization', {}, [
     needs: [key('spare'), key('main')],
     async run(world) {
       await overLimit(world);
-      const answer = await world.api.get('/runs/none', { takeLimit: true });
+      const answer = await world.api.get('/runs/none', { returns429: true });
       holds(answer.status !== 429, 'a status other than 429 for another key', described(answer), answer);
     },
   },
 ]);
 
-/** Makes requests with the spare key until one is over its limit. */
+/**
+ * Sends requests with the spare key until one is answered 429.
+ *
+ * @throws {Inapplicable} when none is within 1000 requests
+ */
 async function overLimit({ as }: World) {
   const spare = as('spare');
   for (let round = 0; round < MOST_ROUNDS; round += 1) {
     const answers = await Promise.all(
-      Array.from({ length: AT_ONCE }, () => spare.get('/runs/none', { takeLimit: true })),
+      Array.from({ length: AT_ONCE }, () => spare.get('/runs/none', { returns429: true })),
     );
     const limited = answers.find((answer) => answer.status === 429);
     if (limited !== undefined) return limited;

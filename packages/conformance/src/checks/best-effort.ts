@@ -2,13 +2,13 @@ import { area, type Check } from '../check.ts';
 import { holds, same } from '../expect.ts';
 import { deliveries, fixture, bestEffort as isBestEffort, scopes, shortened, workspace } from '../needs.ts';
 import { endedRun, NOOP } from '../steps/runs.ts';
-import { arrivalOf, arrived, QUIET_MS, type Subscribed, settled, subscribe, tellsOf } from '../steps/webhooks.ts';
+import { arrivalOf, arrived, isAbout, QUIET_MS, type Subscribed, settled, subscribe } from '../steps/webhooks.ts';
 import type { World } from '../world.ts';
 
 const EVENTS = 'Events: Webhook delivery of events';
 const CIRCUIT = 'Webhook delivery circuit (v1 best-effort mode, per subscription)';
 
-/** Delivery that is tried once, and the circuit that spares a receiver which fails. A mode of major 1 alone. */
+/** Best-effort delivery of major 1: one attempt for each event, and a circuit for receivers that fail. */
 export const bestEffort: readonly Check[] = area(
   'best-effort',
   {
@@ -119,7 +119,7 @@ export const bestEffort: readonly Check[] = area(
         const skipped = await endedRun(world);
         await arrivalOf(world, healthy, skipped.runId);
         await world.sleep(QUIET_MS);
-        holds(!tellsOf(failing.inbox.arrivals, skipped.runId), 'no attempt after the failed probe', 'an attempt');
+        holds(!isAbout(failing.inbox.arrivals, skipped.runId), 'no attempt after the failed probe', 'an attempt');
       },
     },
     {
@@ -139,9 +139,9 @@ export const bestEffort: readonly Check[] = area(
 );
 
 const THRESHOLD = 4;
-/** Longer than hosts wait before they try again. */
+/** Longer than the wait of hosts before a retry, in ms. */
 const RETRY_MS = 1600;
-/** A failure is a failure when the host has recorded it, which is a little later than the answer. */
+/** Time for the host to record a failure after the response, in ms. */
 const RECORDED_MS = 150;
 const SLACK_MS = 5000;
 
@@ -149,7 +149,7 @@ function countOf({ inbox }: Subscribed): number {
   return inbox.arrivals.length;
 }
 
-/** One event after the other, each tried before the next happens. */
+/** Makes `count` events in turn, each attempted before the next. */
 async function happens(world: World, one: Subscribed, healthy: Subscribed, count: number): Promise<void> {
   for (let event = 1; event <= count; event += 1) {
     const { runId } = await endedRun(world);
@@ -159,7 +159,7 @@ async function happens(world: World, one: Subscribed, healthy: Subscribed, count
   }
 }
 
-/** A subscription whose circuit is open, and the end of its cooldown. */
+/** Opens the circuit of a subscription. `cooledDown` waits for the end of the cooldown. */
 async function opened(world: World) {
   const { circuitCooldownMs = 0 } = world.target.durations;
   const [failing, healthy] = [await subscribe(world, { answers: [500] }), await subscribe(world)];

@@ -21,7 +21,7 @@ import type { World } from '../world.ts';
 
 const SINK = 'Events: Webhook delivery of events';
 
-/** What could not be delivered: kept for a while, and shown to the subscription's owner without its content. */
+/** Dead letters: failed deliveries, listed for the owner of the subscription without their content. */
 export const deadLetters: readonly Check[] = area(
   'dead-letters',
   { needs: [scopes('webhooks:manage', 'runs:create', 'runs:read'), workspace, fixture(NOOP), durable, hasSink] },
@@ -190,7 +190,7 @@ function list(
   return world.api.get(place, { query: { ...named, ...query } });
 }
 
-/** Waits until so many of a subscription's deliveries are in the sink. */
+/** Waits until a subscription has `count` dead letters. */
 async function lettersOf(world: World, subscribed: Subscribed, count: number) {
   const most = maxAttemptsOf(world.target) ?? 1;
   await arrived(world, subscribed, count * most, world.target.patienceMs * 2);
@@ -201,7 +201,7 @@ async function lettersOf(world: World, subscribed: Subscribed, count: number) {
   });
 }
 
-/** Major 2 advertises its sink; it serves what major 1 delivers durably as well. */
+/** Dead letters may be advertised by major 2 alone; they are then served for durable deliveries of major 1 too. */
 function hasSink(target: Target): string | undefined {
   return retentionDaysOf(target) === undefined ? 'the host does not advertise webhooks.deadLetter' : undefined;
 }

@@ -11,11 +11,11 @@ import {
   arrived,
   COMPLETED,
   deliveredIn,
+  isAbout,
   QUIET_MS,
   runsIn,
   settled,
   subscribe,
-  tellsOf,
 } from '../steps/webhooks.ts';
 import { isDurable } from '../target.ts';
 import type { World } from '../world.ts';
@@ -25,7 +25,7 @@ const HEADERS = 'Webhook delivery rules: headers';
 const BODY = 'Webhook delivery body';
 const EVENTS = 'Events: Webhook delivery of events';
 
-/** What is delivered: to whom, signed how, and in what form. True of best-effort and of durable delivery. */
+/** Recipients, signature, headers and body of deliveries, best-effort and durable. */
 export const deliveries: readonly Check[] = area(
   'deliveries',
   { needs: [scopes('webhooks:manage', 'runs:create', 'runs:read'), workspace, fixture(NOOP), received] },
@@ -167,7 +167,7 @@ export const deliveries: readonly Check[] = area(
           .map((arrival) => deliveredIn(arrival, world.major, one.secret).event.type);
         same(seenOnce(world, types), [...wanted].sort(), 'the types that were delivered');
         holds(
-          !tellsOf(other.inbox.arrivals, runId),
+          !isAbout(other.inbox.arrivals, runId),
           'no delivery of this run to a subscription of other types',
           'a delivery',
         );
@@ -212,7 +212,7 @@ export const deliveries: readonly Check[] = area(
         await arrivalOf(world, subscribed, now.runId);
         await world.sleep(QUIET_MS);
         holds(
-          !tellsOf(subscribed.inbox.arrivals, past.runId),
+          !isAbout(subscribed.inbox.arrivals, past.runId),
           'no delivery of a run before the registration',
           'a delivery',
         );
@@ -230,7 +230,7 @@ export const deliveries: readonly Check[] = area(
         await arrivalOf(world, witness, own.runId);
         await world.sleep(QUIET_MS);
         holds(
-          !tellsOf(subscribed.inbox.arrivals, foreign.runId),
+          !isAbout(subscribed.inbox.arrivals, foreign.runId),
           'no delivery of a run of another tenant',
           'a delivery',
         );
@@ -248,7 +248,7 @@ export const deliveries: readonly Check[] = area(
         await arrivalOf(world, witness, own.runId);
         await world.sleep(QUIET_MS);
         holds(
-          !tellsOf(subscribed.inbox.arrivals, foreign.runId),
+          !isAbout(subscribed.inbox.arrivals, foreign.runId),
           'no delivery of a run of another workspace',
           'a delivery',
         );
@@ -265,7 +265,7 @@ export const deliveries: readonly Check[] = area(
         const own = await endedRun(world);
         await arrivalOf(world, subscribed, own.runId);
         await world.sleep(QUIET_MS);
-        holds(!tellsOf(subscribed.inbox.arrivals, tested.runId), 'no delivery of a test run', 'a delivery');
+        holds(!isAbout(subscribed.inbox.arrivals, tested.runId), 'no delivery of a test run', 'a delivery');
       },
     },
     {
@@ -340,7 +340,7 @@ export const deliveries: readonly Check[] = area(
         const own = await endedRun(world);
         await arrivalOf(world, subscribed, own.runId);
         await world.sleep(QUIET_MS);
-        holds(!tellsOf(subscribed.inbox.arrivals, runId), 'no delivery of the replay fork', 'a delivery');
+        holds(!isAbout(subscribed.inbox.arrivals, runId), 'no delivery of the replay fork', 'a delivery');
       },
     },
     {
@@ -373,11 +373,11 @@ export const deliveries: readonly Check[] = area(
   ],
 );
 
-/** Longer than hosts wait before they try again. */
+/** Longer than the wait of hosts before a retry, in ms. */
 const RETRY_MS = 1600;
 const HANGING = 8;
 
-/** In their order. What is delivered durably may come more than once. */
+/** Sorts the values. Repetitions are removed when delivery is durable, which may deliver an event more than once. */
 function seenOnce({ target, major }: World, seen: readonly string[]): readonly string[] {
   return (isDurable(target, major) ? [...new Set(seen)] : [...seen]).sort();
 }

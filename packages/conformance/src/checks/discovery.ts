@@ -7,7 +7,7 @@ import { capability, overlap } from '../needs.ts';
 import {
   ADVERTISEMENT,
   INTEROP,
-  isFamily,
+  isRecord2,
   LIMITS,
   METADATA,
   RECORD_2,
@@ -23,7 +23,7 @@ import { advertised, type Document, isRecord } from '../target.ts';
 
 const SECTION = 'Discovery document (capabilities)';
 
-/** The discovery document: who may read it, what is in it, and how it is cached. */
+/** The discovery document: access, content and caching. */
 export const discovery: readonly Check[] = area('discovery', {}, [
   {
     id: 'public',
@@ -118,7 +118,7 @@ export const discovery: readonly Check[] = area('discovery', {}, [
     majors: [2],
     async run({ as }) {
       const { answer, document } = await documentOf(as('nobody'));
-      const others = Object.entries(document).filter(([name, value]) => !METADATA.has(name) && !isFamily(value));
+      const others = Object.entries(document).filter(([name, value]) => !METADATA.has(name) && !isRecord2(value));
       holds(
         others.length === 0,
         'only known metadata, and records with status, since and witness',
@@ -279,7 +279,7 @@ export const discovery: readonly Check[] = area('discovery', {}, [
     async run({ as, target, major }) {
       const record = advertised(target, major, 'restTransport');
       const codings = fits(record?.contentEncodings, z.array(z.enum(['gzip', 'br', 'zstd'])));
-      // The longest document that a host has.
+      // The longest document of a host, so that encoding it is worthwhile.
       const ask = (accepted: string) => as('nobody').get('/openapi.json', { headers: { 'Accept-Encoding': accepted } });
       const plain = status(await ask('identity'), 200);
       holds(

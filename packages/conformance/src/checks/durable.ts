@@ -10,7 +10,7 @@ import type { World } from '../world.ts';
 
 const EVENTS = 'Events: Webhook delivery of events';
 
-/** Delivery that is tried again until it succeeds, or the policy is exhausted. */
+/** Durable delivery: attempts until one succeeds or the retry policy is exhausted. */
 export const durable: readonly Check[] = area(
   'durable',
   { needs: [scopes('webhooks:manage', 'runs:create', 'runs:read'), workspace, fixture(NOOP), deliveries, isDurable] },
@@ -139,17 +139,17 @@ export const durable: readonly Check[] = area(
   ],
 );
 
-/** Longer than hosts wait before they try again. */
+/** Longer than the wait of hosts before a retry, in ms. */
 const RETRY_MS = 1600;
 const LATER_S = 3;
-/** Clocks and timers are not that exact. */
+/** Tolerance for clocks and timers, in ms. */
 const EARLY_MS = 200;
 const RETRY_AFTER = { 'retry-after': String(LATER_S) };
 const TOO_MANY = { status: 429, headers: RETRY_AFTER };
 const UNAVAILABLE = { status: 503, headers: RETRY_AFTER };
 const MORE_THAN_A_CIRCUIT_TAKES = 5;
 
-/** For an attempt that comes after a wait of the host's choice. */
+/** Longest wait for a retry, in ms. */
 function patienceFor({ target }: World): number {
   return target.patienceMs + LATER_S * 1000;
 }

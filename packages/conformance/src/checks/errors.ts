@@ -10,7 +10,7 @@ import { isRecord } from '../target.ts';
 const ENVELOPE = 'Error envelope';
 const ERRORS = 'Errors';
 
-/** How a host says no. */
+/** Error responses. */
 export const errors: readonly Check[] = area('errors', { needs: [key('main')] }, [
   {
     id: 'envelope',

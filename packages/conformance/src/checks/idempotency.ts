@@ -10,7 +10,7 @@ import type { World } from '../world.ts';
 const RULE = 'Endpoints: Idempotency-Key';
 const MARKER = 'SVC-Idempotent-Replay';
 
-/** A request that is repeated under one Idempotency-Key happens once. */
+/** Requests that are repeated with one `Idempotency-Key`. */
 export const idempotency: readonly Check[] = area(
   'idempotency',
   { needs: [scopes('runs:create', 'runs:read'), capability('idempotency'), fixture(IDEMPOTENT)] },
@@ -118,7 +118,7 @@ export const idempotency: readonly Check[] = area(
   ],
 );
 
-/** 256 bits of it, in the grammar of both majors. */
+/** Makes a key in the grammar of both majors. */
 function newKey(): string {
   return `${crypto.randomUUID()}${crypto.randomUUID()}`.replaceAll('-', '');
 }

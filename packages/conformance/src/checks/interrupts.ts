@@ -8,7 +8,7 @@ import type { World } from '../world.ts';
 
 const RULE = 'Endpoints: approvals';
 
-/** Approvals: a run waits at a gate until somebody who may do so answers. */
+/** Approvals: a run waits at its node `gate` for a decision. */
 export const interrupts: readonly Check[] = area(
   'interrupts',
   { needs: [scopes('runs:create', 'runs:read', 'approvals:respond'), fixture(APPROVAL)] },
@@ -160,7 +160,7 @@ export const interrupts: readonly Check[] = area(
   ],
 );
 
-/** A run that waits at its gate. */
+/** Creates a run and waits until it waits for its approval. */
 async function waiting(world: World): Promise<string> {
   const { runId } = await startRun(world, APPROVAL);
   await untilStatus(world, runId, ['waiting-approval']);

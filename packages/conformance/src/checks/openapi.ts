@@ -8,7 +8,7 @@ import type { World } from '../world.ts';
 const RULE = 'Version axes';
 const PLACE = '/openapi.json';
 
-/** The description of the host's own interface. */
+/** The OpenAPI description that the host serves. */
 export const openapi: readonly Check[] = area('openapi', {}, [
   {
     id: 'public',

@@ -15,7 +15,7 @@ import type { World } from '../world.ts';
 const RULE = 'Resources: Webhook subscription';
 const STANDARD = 'standard-webhooks-1';
 
-/** How a secret is replaced: by registering again, or by a rotation for subscriptions that asked for Standard Webhooks. */
+/** Replacement of a secret: by a new registration, or by rotation for Standard Webhooks subscriptions. */
 export const rotation: readonly Check[] = area(
   'rotation',
   { needs: [scopes('webhooks:manage', 'runs:create', 'runs:read'), workspace, fixture(NOOP), deliveries] },
@@ -175,7 +175,7 @@ function standardRegistration(url: string) {
   return { url, events: [COMPLETED], signatureAlgorithms: ['v1', STANDARD] };
 }
 
-/** A subscription whose endpoint answers its challenge. */
+/** Registers a Standard Webhooks subscription whose endpoint answers its challenge. */
 async function registerStandard(world: World) {
   const inbox = world.inbox(answering);
   const secret = standardSecret();
@@ -187,7 +187,7 @@ async function registerStandard(world: World) {
   return { webhookId, secret, inbox };
 }
 
-/** Answers a challenge with what it asks for, and everything else with 200. */
+/** Answers a challenge with its value, and any other request with 200. */
 function answering({ body: bytes }: Arrival): ScriptedAnswer {
   const challenge = z.looseObject({ challenge: z.string() }).safeParse(jsonOf({ text: bytes.toString('utf8') }));
   if (!challenge.success) return { status: 200 };

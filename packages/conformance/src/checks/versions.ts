@@ -15,7 +15,7 @@ const REQUEST = 'Versioning: Request header SVC-Version';
 const RESPONSE = 'Versioning: Response header';
 const OVERLAP = 'Versioning: Overlap behaviour';
 
-/** Which major serves a request, how that is refused, and in what form ids go from one major to the other. */
+/** Selection of the major, its refusals, and the ids of runs across majors. */
 export const versions: readonly Check[] = area('versions', {}, [
   {
     id: 'listed-major-served',
@@ -295,7 +295,7 @@ export const versions: readonly Check[] = area('versions', {}, [
   },
 ]);
 
-/** The version that answered, which must be of a major. */
+/** Requires `SVC-Version` of a major, and returns its value. */
 function stampedBy(major: number, answer: Answer): string {
   return header(answer, 'SVC-Version', new RegExp(`^${major}\\.(0|[1-9][0-9]*)$`));
 }

@@ -15,7 +15,7 @@ const ENDPOINTS = 'Endpoints';
 const URLS = 'Webhook URL rules at registration';
 const SECRET = 'a-secret-that-a-check-brings-0123456789';
 
-/** Registering and unregistering. Nothing is sent: the URLs lead nowhere. */
+/** Registration and unregistration. The URLs never resolve, so nothing is delivered. */
 export const webhooks: readonly Check[] = area('webhooks', { needs: [scopes('webhooks:manage'), workspace] }, [
   {
     id: 'registered-v1',
@@ -255,15 +255,15 @@ export const webhooks: readonly Check[] = area('webhooks', { needs: [scopes('web
   },
 ]);
 
-/** One event type, as each major spells it. */
+/** One event type in the spelling of each major. */
 const SPELLING = { 1: 'envelope.retry.attempted', 2: 'envelope.retry-attempted' } as const;
 
-/** A registration that the host would take. */
+/** Returns a registration that the host accepts. */
 function registration(world: World): { url: string; events: readonly string[] } {
   return { url: SILENT_URL, events: [COMPLETED], ...besides(world, world.major, SECRET) };
 }
 
-/** Registers what must be refused. What is taken all the same is unregistered. */
+/** Requires that a registration is refused. An accepted one is unregistered. */
 async function notRegistered(
   world: World,
   asked: unknown,
@@ -278,7 +278,7 @@ async function notRegistered(
   return answer;
 }
 
-/** Which of the URLs the host takes. Every other one must be refused for being what it is. */
+/** Returns the URLs that the host accepts. Any other must be answered 400 `webhook_url_rejected`. */
 async function acceptedOf(
   world: World,
   urls: readonly string[],

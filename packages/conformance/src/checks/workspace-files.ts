@@ -13,7 +13,7 @@ const FILES = '/host/workspace/files';
 
 const isServed = [scopes('workspace:read', 'workspace:write'), capability('workspace')];
 
-/** The files of a workspace. Major 1 alone has them. */
+/** Files of a workspace, in major 1 alone. */
 export const workspaceFiles: readonly Check[] = area('workspace-files', {}, [
   {
     id: 'written-and-read',
@@ -110,7 +110,7 @@ export const workspaceFiles: readonly Check[] = area('workspace-files', {}, [
         throw new Inapplicable(`the limit of ${most} bytes is larger than the suite sends (${MOST_BYTES} bytes)`);
       const { place } = newFile(world);
       refused(await world.api.put(place, { content: 'x'.repeat(most + 1) }), 413, 'workspace_too_large');
-      // What counts is bytes, and not characters.
+      // The limit counts bytes, not characters.
       refused(
         await world.api.put(place, { content: 'é'.repeat(Math.floor(most / 2) + 1) }),
         413,
@@ -137,7 +137,7 @@ export const workspaceFiles: readonly Check[] = area('workspace-files', {}, [
       ]) {
         const answer = await world.api.put(`${FILES}/${path}`, { content: 'x' });
         if (answer.status === 200) world.afterwards((after) => after.api.delete(`${FILES}/${path}`));
-        // Some of them never reach the operation: to the protocol they are another path.
+        // Some of these paths do not match the operation, and are answered 404.
         holds(answer.status === 400 || answer.status === 404, 'status 400 or 404', described(answer), answer);
       }
     },
@@ -211,7 +211,7 @@ const LIST = z.looseObject({
   files: z.array(z.looseObject({ ...METADATA, content: z.never('must not be in a list').optional() })),
 });
 
-/** A file that nobody else has, gone when the check is over. */
+/** Returns the name and the path of a new file, which is deleted when the check has ended. */
 function newFile(world: World): { readonly name: string; readonly place: string } {
   const name = `conformance/${crypto.randomUUID()}.txt`;
   const place = `${FILES}/${segment(name)}`;

@@ -2,9 +2,9 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 import { Mismatch } from '../mismatch.ts';
 import type { Arrival } from './receiver.ts';
 
-// The recipe of the interface, written here once more: a verifier shared with a host would share its errors.
+// A second implementation of the interface's recipe: a verifier that the host also uses would share its errors.
 
-/** What the headers of a delivery say. */
+/** Values of the headers of a delivery. */
 export interface Signed {
   readonly webhookId: string;
   readonly eventType: string;
@@ -13,6 +13,7 @@ export interface Signed {
   readonly algorithm: string;
 }
 
+/** Family of headers: `A` is `SVC-*`, `B` is `X-SVC-*`. */
 export type Family = 'A' | 'B';
 
 const PREFIX: Readonly<Record<Family, string>> = { A: 'svc-', B: 'x-svc-' };
@@ -24,7 +25,11 @@ const NAMES: Readonly<Record<keyof Signed, string>> = {
   algorithm: 'signature-algorithm',
 };
 
-/** The headers of one family; the names of those that are missing or doubled are in the error. */
+/**
+ * Reads the headers of one family.
+ *
+ * @throws {Mismatch} when a header is missing or repeated
+ */
 export function familyOf({ headers }: Arrival, family: Family): Signed {
   const read = (field: keyof Signed): string => {
     const name = PREFIX[family] + NAMES[field];
@@ -44,7 +49,7 @@ export function familyOf({ headers }: Arrival, family: Family): Signed {
   };
 }
 
-/** Whether a delivery carries any header of a family. */
+/** Tells whether a delivery has any header of a family. */
 export function carries({ headers }: Arrival, family: Family): boolean {
   return Object.values(NAMES).some((name) => headers.has(PREFIX[family] + name));
 }
@@ -77,7 +82,7 @@ export function verify(arrival: Arrival, family: Family, secret: string): Signed
 
 const TOLERANCE_S = 300;
 
-/** The entries of a Standard Webhooks signature header that a secret explains. */
+/** Compares the signatures of a Standard Webhooks delivery with a secret. `isRight` is true when one of them matches. */
 export function standardSignature(
   arrival: Arrival,
   secret: string,

@@ -3,8 +3,10 @@ import { type Document, isRecord } from '../target.ts';
 
 const VERSION = z.string().regex(/^(0|[1-9][0-9]*)\.(0|[1-9][0-9]*)$/, 'must be <major>.<minor>');
 
+/** Versions in a document of either major. @see Interface: Versioning: Advertisement */
 export const ADVERTISEMENT = z.looseObject({ protocolVersions: z.array(VERSION).min(1), preferredVersion: VERSION });
 
+/** The `limits` record. */
 export const LIMITS = z.looseObject({
   clarificationRounds: z.int().min(0),
   schemaRounds: z.int().min(0),
@@ -12,6 +14,7 @@ export const LIMITS = z.looseObject({
   maxRequestBodyBytes: z.int().min(1).optional(),
 });
 
+/** Required members of the major-1 root. */
 export const ROOT_1 = z.looseObject({
   protocolVersion: VERSION,
   protocolVersions: z.array(VERSION).min(1),
@@ -21,6 +24,7 @@ export const ROOT_1 = z.looseObject({
   limits: LIMITS,
 });
 
+/** Members of the major-2 root that are not records. */
 export const METADATA: ReadonlySet<string> = new Set([
   'protocolVersion',
   'protocolVersions',
@@ -41,6 +45,7 @@ export const METADATA: ReadonlySet<string> = new Set([
   'signingKeys',
 ]);
 
+/** Members of the major-1 root that major 2 removed. */
 export const REMOVED = [
   'capabilities',
   'hostExtensions',
@@ -50,8 +55,10 @@ export const REMOVED = [
   'grpc',
 ];
 
+/** Names that an organisation cannot have in an extension. */
 export const RESERVED: ReadonlySet<string> = new Set(['svc', 'vendor', 'effect-seams', 'events']);
 
+/** A record of the major-2 root. */
 export const RECORD_2 = z.looseObject({
   status: z.enum(['stable', 'experimental', 'deprecated']),
   since: VERSION,
@@ -59,10 +66,12 @@ export const RECORD_2 = z.looseObject({
   witness: z.enum(['witnessable-unaided', 'witnessable-gated', 'seam-gated', 'claims-check', 'negative-existence']),
 });
 
-export function isFamily(value: unknown): boolean {
+/** Tells whether a value has the members of a major-2 record. */
+export function isRecord2(value: unknown): boolean {
   return isRecord(value) && 'status' in value && 'since' in value && 'witness' in value;
 }
 
+/** Returns the records of a major-2 root. */
 export function recordsOf(document: Document): readonly (readonly [name: string, record: Document])[] {
   return Object.entries(document).flatMap(([name, value]) =>
     METADATA.has(name) || !isRecord(value) ? [] : [[name, value] as const],
@@ -94,6 +103,7 @@ export const SIGNING_KEYS = z.array(
   }),
 );
 
+/** Records of other protocols, with the member that lists their versions and the form of a version. */
 export const INTEROP: readonly (readonly [name: string, member: string, grammar: RegExp])[] = [
   ['a2a', 'versions', /^[0-9]+\.[0-9]+$/],
   ['a2a', 'protocolVersions', /^[0-9]+\.[0-9]+$/],

@@ -252,7 +252,7 @@ export const streaming: readonly Check[] = area('events', { needs: [scopes('runs
       const withinMs = keepAliveMs * 1.5 + 1000;
       const stream = await opened(world.api, runId, {}, { extraMs: withinMs + 5000 });
       const alive = stream.read(({ comments }) => comments > 0).then(({ comments }) => comments > 0);
-      // Closing the stream ends a reading that is still under way.
+      // Closing the stream ends a read that is in progress.
       const isAlive = await Promise.race([alive.catch(() => false), world.sleep(withinMs).then(() => false)]);
       stream.close();
       holds(isAlive, `a comment on the idle stream within ${withinMs} ms`, 'no comment', stream.answer);
@@ -260,6 +260,7 @@ export const streaming: readonly Check[] = area('events', { needs: [scopes('runs
   },
 ]);
 
+/** @throws {Mismatch} when the answer is not a stream */
 async function opened(
   api: Api,
   runId: string,
@@ -271,7 +272,7 @@ async function opened(
   throw new Mismatch('a stream: status 200 and Content-Type text/event-stream', described(stream), stream);
 }
 
-/** A stream, read to its end. */
+/** Opens a stream and reads it to its end. */
 async function streamed(
   { api }: Pick<World, 'api'>,
   runId: string,
@@ -292,7 +293,7 @@ function batchIn({ data }: Frame, answer: Answer): readonly number[] {
   );
 }
 
-/** Of the runs that the suite makes. */
+/** Types of a fixture run that are in the mode `updates`. */
 const UPDATES: readonly string[] = [
   'run.started',
   'run.completed',
@@ -301,6 +302,7 @@ const UPDATES: readonly string[] = [
   'node.completed',
   'node.failed',
 ];
+/** Types, or beginnings of types, that are not in the mode `updates`. */
 const NOT_UPDATES: readonly string[] = [
   'node.started',
   'node.retried',

@@ -22,7 +22,7 @@ export const listing: readonly Check[] = area('runs', { needs: [scopes('runs:cre
       const newer = await startRun(world, NOOP);
       const ids: string[] = [];
       let cursor: string | undefined;
-      // Others make runs at the same time, so that the two may be pages away.
+      // Other checks create runs at the same time, so the two may be on later pages.
       for (let page = 0; page < 20 && !(ids.includes(older.runId) && ids.includes(newer.runId)); page += 1) {
         const query = { limit: 50, ...(cursor !== undefined && { cursor }) };
         const answer = await api.get('/runs', { query });

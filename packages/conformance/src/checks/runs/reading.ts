@@ -111,7 +111,7 @@ export const reading: readonly Check[] = area('runs', { needs: [scopes('runs:cre
   },
 ]);
 
-/** Conditional reads are announced by major 1, and a rule of major 2. */
+/** Major 1 advertises conditional reads; in major 2 they are required. */
 function conditional(target: Target, major: Major): string | undefined {
   return major === 2 ? undefined : capability('restTransport', 'conditionalRunGet')(target, major);
 }
