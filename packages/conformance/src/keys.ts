@@ -40,7 +40,7 @@ export const KEY_MEANINGS: Readonly<Record<KeyName, string>> = {
   readOnly: 'key with the scope runs:read alone',
   expired: 'key that has expired',
   revoked: 'key that was revoked',
-  spare: 'throw-away key: its rate limit is exhausted, and it is sent in URLs',
+  spare: 'throw-away key; its rate limit is exhausted, and it is sent in URLs',
 };
 
 /** Returns the name of the command's option for a key, without dashes: `key`, `other-tenant-key` and so on. */

@@ -90,7 +90,14 @@ describe('the arguments', () => {
     ['a host name without a scheme', ['host'], /must be the origin/],
     ['a URL with a path', ['http://127.0.0.1:1/v1'], /must be the origin/],
     ['a URL with a password', ['http://u:p@127.0.0.1:1'], /must be the origin/],
-    ['an unknown option', ['http://127.0.0.1:1', '--unknown'], /--unknown/],
+    ['an unknown option', ['http://127.0.0.1:1', '--unknown'], /--unknown: is not an option/],
+    ['an option without its value', ['http://127.0.0.1:1', '--json'], /--json: needs a value/],
+    [
+      'a value that an option does not take',
+      ['http://127.0.0.1:1', '--no-receiver=yes'],
+      /--no-receiver: does not take/,
+    ],
+    ['a port that does not exist', ['http://127.0.0.1:1', '--receiver-port', '99999'], /receiver: cannot listen/],
     [
       'an unknown check',
       ['http://127.0.0.1:1', '--only', 'discovery,none.such'],
@@ -156,7 +163,7 @@ describe('the arguments', () => {
     writeFileSync(config, JSON.stringify({ url, keys: {} }));
     expect(await run(['--config', config])).toMatchObject({
       code: 2,
-      err: expect.stringMatching(/config\.json: .*keys/),
+      err: expect.stringMatching(/config\.json is not valid .*keys/),
     });
   });
 });

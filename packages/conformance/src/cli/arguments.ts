@@ -105,9 +105,16 @@ function parsed(args: readonly string[]): { readonly values: Values; readonly po
   try {
     return parseArgs({ args: [...args], allowPositionals: true, options: SPECIFICATION });
   } catch (error) {
-    // The message of parseArgs names the option and never its value, which may be a key.
-    throw new UsageError(error instanceof Error ? error.message : String(error));
+    throw new UsageError(problemOf(error instanceof Error ? error.message : String(error)));
   }
+}
+
+/** Says what is wrong with an option, from a message of `parseArgs`. The value is left out: it may be a key. */
+function problemOf(message: string): string {
+  const option = /--?[^\s'=]+/.exec(message)?.[0] ?? 'options';
+  if (message.startsWith('Unknown option')) return `${option}: is not an option. Correct its name, or remove it.`;
+  if (message.includes('does not take')) return `${option}: does not take a value. Remove the value.`;
+  return `${option}: needs a value. Pass ${option}=VALUE.`;
 }
 
 const CONFIG = z.strictObject(
@@ -135,7 +142,7 @@ function readConfig(path: string): Values {
   if (result.success) return result.data as Values;
   const [issue] = result.error.issues;
   throw new UsageError(
-    `--config: ${path} is not valid: ${issue?.path.join('.') || 'the file'}: ${issue?.message}. Use the names of the options.`,
+    `--config: ${path} is not valid (${[...(issue?.path ?? []), issue?.message].join(': ')}). Use the names of the options.`,
   );
 }
 
@@ -143,7 +150,7 @@ function readConfig(path: string): Values {
 function checkedKey(name: KeyName, key: string): string {
   if (!/^[\x21-\x7e]+$/.test(key)) {
     throw new UsageError(
-      `--${keyOption(name)}: the key contains a character that an HTTP header cannot carry. Remove spaces and line breaks.`,
+      `--${keyOption(name)} (${KEY_VARIABLES[name]}): contains a character that a header cannot carry. Remove spaces and line breaks.`,
     );
   }
   return key;

@@ -49,13 +49,15 @@ export async function startReceiver({ host = '127.0.0.1', port = 0, url }: Recei
   const server = createServer((request, response) => {
     void receive(request, response, inboxes.get(pathOf(request))).catch(() => response.destroy());
   });
-  server.listen(port, host);
-  await once(server, 'listening').catch((error: unknown) => {
+  try {
+    server.listen(port, host);
+    await once(server, 'listening');
+  } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
     throw new UsageError(
       `receiver: cannot listen on port ${port} of ${host} (${why}). Pass another --receiver-port or --receiver-host.`,
     );
-  });
+  }
   const base = (url ?? `http://${host.includes(':') ? `[${host}]` : host}:${portOf(server)}`).replace(/\/$/, '');
   const prefix = new URL(base).pathname.replace(/\/$/, '');
 
