@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { defineConfig, type Options } from 'tsup';
 
 /**
- * One build for every package, made from what the package's own `exports` and `bin` name, so those are the only list of entries:
- * `./dist/a/b.js` is built from `src/a/b.ts`. What lies in `dist/for-node` is built for Node, where an import of the package's own
- * `#…` names takes its `node` condition; the rest is built for every runtime. Declarations come from `tsc -b`.
+ * The build of every package. The package's own `exports` and `bin` are the only list of entries: `./dist/a/b.js` is built from
+ * `src/a/b.ts`. Files in `dist/for-node` are built for Node, where the package's own `#…` imports take their `node` condition. All others
+ * are built for every runtime. Declarations come from `tsc -b`.
  */
 export function packageBuild(directory: string): Options[] {
   const { exports, bin } = JSON.parse(readFileSync(join(directory, 'package.json'), 'utf8'));

@@ -1,5 +1,5 @@
 /**
- * Holds the built entries to `entries.mjs`: `node tools/check-entries.mjs`, after a build; `--sizes` prints what was measured.
+ * Holds the built entries to `entries.mjs`: `node tools/check-entries.mjs`, after a build; `--sizes` prints every size.
  */
 import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
@@ -44,7 +44,7 @@ async function judge(root, entry) {
   return { found, measure: { kB, importMs: imported.ms } };
 }
 
-/** Both ways: what a package exports and nobody lists, what is listed and no package exports. */
+/** Entries that are exported and not listed, and entries that are listed and not exported. */
 function differences(entries, exported) {
   const listed = new Set(entries.map(({ name }) => name));
   return [

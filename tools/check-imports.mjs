@@ -165,7 +165,7 @@ function readManifests(root) {
   );
 }
 
-/** Paths with forward slashes, relative to the root; what is installed or built is not looked into. */
+/** Paths with forward slashes, relative to the root. Folders of installed packages and of builds are left out. */
 function filesBelow(root, folder) {
   return readdirSync(join(root, folder), { withFileTypes: true }).flatMap((entry) => {
     const path = `${folder}/${entry.name}`;

@@ -1,18 +1,19 @@
 /**
- * Everything that is checked besides the tests, each step named with its duration: `npm run check`. Every step runs whatever the
- * others find, and what failed is said at the end. `npm run check -- imports style` runs single steps.
+ * Everything that is checked besides the tests, each step named with its duration: `npm run check`. Every step runs, even after a
+ * failure, and the failures are listed at the end. `npm run check -- imports style` runs single steps.
  */
 import { argv, execPath, exit } from 'node:process';
 import { build } from './bootstrap/build.mjs';
 import { run } from './bootstrap/children.mjs';
 import { withLock } from './bootstrap/lock.mjs';
 
-/** A step is a command for this Node, or a function that throws; `built` steps look at what the build made. */
+/** A step is a command for this Node, or a function that throws; `built` steps check the output of the build. */
 const STEPS = [
   { name: 'build', run: () => withLock('.cache/set-up.lock', () => build(execPath)) },
   { name: 'types', command: ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.test.json'] },
   { name: 'style', command: ['node_modules/@biomejs/biome/bin/biome', 'ci', '--colors=off', '.'] },
   { name: 'imports', command: ['tools/check-imports.mjs'] },
+  { name: 'sentences', command: ['tools/check-sentences.mjs'] },
   { name: 'requirements', command: ['tools/check-requirements.mjs'] },
   { name: 'changesets', command: ['tools/check-changesets.mjs'] },
   { name: 'versions', command: ['tools/write-versions.mjs', '--check'] },
@@ -20,6 +21,7 @@ const STEPS = [
   { name: 'site', command: ['docs/site/build.mjs'] },
   { name: 'entries', command: ['tools/check-entries.mjs'], built: true },
   { name: 'packages', command: ['tools/check-package.mjs'], built: true },
+  { name: 'snippets', command: ['tools/check-snippets.mjs'], built: true },
 ];
 
 const failures = [];
@@ -33,7 +35,7 @@ const names = failures.map(({ name }) => name).join(', ');
 console.log(failures.length === 0 ? '\nAll checks passed.' : `\nFailed: ${names}.`);
 process.exitCode = failures.length === 0 ? 0 : 1;
 
-/** All, or those that are named; what looks at the build brings the build along. */
+/** All steps, or the named ones. A `built` step brings the build along. */
 function chooseSteps(names) {
   const unknown = names.filter((wanted) => !STEPS.some(({ name }) => name === wanted));
   if (unknown.length > 0) {

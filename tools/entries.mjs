@@ -1,9 +1,9 @@
 /**
- * Every entry of every package: where it runs and what it may cost.
+ * Every entry of every package, with its runtime and its budget.
  *
- * - `runtime`: `neutral` runs everywhere, so nothing that it imports is Node's; `node` needs Node.
- * - `kB`: at most so many thousand bytes, minified and gzipped, together with everything that it imports but Node's own modules;
- *   a neutral entry is measured as a browser gets it.
+ * - `runtime`: `neutral` runs everywhere and imports no module of Node's; `node` needs Node.
+ * - `kB`: the most thousand bytes, minified and gzipped, with everything that it imports except Node's own modules. A neutral entry is
+ *   measured as a browser gets it.
  */
 export const ENTRIES = [
   { name: '@svc/webhook-verify', runtime: 'neutral', kB: 6 },
@@ -21,7 +21,8 @@ export const ENTRIES = [
   { name: '@svc/webhook-verify/lambda', runtime: 'neutral', kB: 7 },
   { name: '@svc/webhook-verify/testing', runtime: 'neutral', kB: 6 },
 
-  { name: '@svc/egress-guard', runtime: 'neutral', kB: 5 },
+  // 4 kB of this is ipaddr.js, the second reader of the operator's blocks (`parseCidr`); our own part keeps to 5 kB.
+  { name: '@svc/egress-guard', runtime: 'neutral', kB: 9 },
   { name: '@svc/egress-guard/post', runtime: 'node', kB: 280 },
   { name: '@svc/egress-guard/fetch', runtime: 'node', kB: 280 },
   { name: '@svc/egress-guard/dispatcher', runtime: 'node', kB: 280 },

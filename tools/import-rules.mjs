@@ -16,7 +16,7 @@ export const WORKSPACES = {
   tools: [],
 };
 
-/** What only the tests of every workspace may import besides. */
+/** Packages that the tests of every workspace may import. */
 export const FOR_TESTS = ['@svc/tools'];
 
 /** Files of the root that a workspace's configuration may import. */
@@ -77,6 +77,8 @@ function inOrder(rooms) {
 /** Modules that have a home; everyone else asks there. */
 export const HOMES = {
   undici: ['packages/egress-guard/src/node'],
+  // It reads the operator's blocks, and no address that is judged.
+  'ipaddr.js': ['packages/egress-guard/src/cidr.ts'],
   'node:sqlite': ['packages/host-kit/src/stores/sqlite', 'packages/webhook-verify/src/dedup'],
   pg: ['packages/host-kit/src/stores/postgres'],
   '@hono/node-server': ['packages/host-kit/src/adapters'],

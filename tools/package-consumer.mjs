@@ -31,7 +31,8 @@ export async function consumerProblems(root, folder, packages, entries) {
   return [...imports, neutral, node].filter((problem) => problem !== undefined);
 }
 
-async function unpack(tarball, into) {
+/** Puts the content of a tarball into a folder. */
+export async function unpack(tarball, into) {
   mkdirSync(into, { recursive: true });
   const { code, output } = await run('tar', ['-xzf', tarball, '-C', into, '--strip-components=1']);
   if (code !== 0) throw new Error(`${tarball} cannot be unpacked: ${output}`);
@@ -46,7 +47,8 @@ function linkDependencies(root, folder, name, own) {
     if (!own.has(dependency)) link(root, folder, dependency);
 }
 
-function link(root, folder, name) {
+/** Links a package of the checkout's node_modules into a folder's own, unless it is there. */
+export function link(root, folder, name) {
   const path = join(folder, 'node_modules', name);
   if (existsSync(path)) return;
   mkdirSync(dirname(path), { recursive: true });

@@ -34,7 +34,7 @@ export function headersOf(body) {
     webhookId: 'whk_3f9a1c',
     eventType: 'run.completed',
     timestamp: Math.floor(Date.now() / 1000),
-    families: ['A', 'B'],
+    families: ['SVC', 'X-svc'],
   });
   return {
     host: 'receiver.example',

@@ -6,10 +6,10 @@ import { workspaceManifests } from './workspaces.mjs';
 
 const STAMP = 'node_modules/.cache/svc/install';
 
-/** What npm notes about the packages that it has put into node_modules. */
+/** npm's own list of the packages that it put into node_modules. */
 const NOTE = 'node_modules/.package-lock.json';
 
-/** Installs from the lockfile when it, or what a workspace asks for, is not what was installed last. */
+/** Installs from the lockfile, unless the last installation was of the same lockfile and the same manifests. */
 export async function install() {
   const lock = readJson('package-lock.json');
   const paths = ['package.json', ...workspaceManifests()];
@@ -21,7 +21,7 @@ export async function install() {
 }
 
 /**
- * Installs a folder that is no workspace and has a lockfile of its own: what only one task needs, and is too large for the others.
+ * Installs a folder that has a lockfile of its own and is no workspace. Its packages are for one task, and too large for the others.
  *
  * @param {string} folder
  */
@@ -44,7 +44,7 @@ async function installFromLock(folder = '.') {
     // npm on Windows is a script.
     shell: process.platform === 'win32',
   });
-  if (code !== 0) throw new Error(`${output}\nnpm ci failed; its message is above.`);
+  if (code !== 0) throw new Error(`${output}\nnpm ci failed. Its message is above.`);
 }
 
 const KINDS = ['dependencies', 'devDependencies', 'optionalDependencies', 'peerDependencies'];
@@ -54,7 +54,7 @@ function dependenciesOf(path) {
   return KINDS.map((kind) => manifest[kind] ?? {});
 }
 
-/** Whether the lockfile was made for what the manifests ask for; when it was not, npm says it better. */
+/** Whether the lockfile was made for these manifests. When it was not, npm reports the difference. */
 function agrees(lock, asked) {
   return Object.entries(asked).every(([path, dependencies]) => {
     const folder = dirname(path).split(sep).join(posix.sep);
@@ -69,7 +69,7 @@ function isSameRecord(one, other) {
 }
 
 /**
- * Whether npm has already put in place what the lockfile says, for this machine: an install by hand is as good as ours.
+ * Whether npm has already installed the packages of the lockfile, for this machine. An installation by hand counts.
  *
  * @param {{ packages: Record<string, object> }} lock the lockfile
  * @param {{ packages: Record<string, object> } | undefined} note npm's own note in node_modules
@@ -82,7 +82,7 @@ export function isInstalled(lock, note) {
       (os ?? [process.platform]).includes(process.platform) && (cpu ?? [process.arch]).includes(process.arch);
     return locked !== undefined && locked.version === version && locked.integrity === integrity && fits;
   });
-  // npm leaves out what is optional and does not fit the machine.
+  // npm leaves out optional packages for other machines.
   const isWhole = Object.entries(lock.packages).every(([path, { optional }]) => {
     return path === '' || optional === true || note.packages[path] !== undefined;
   });
@@ -94,6 +94,6 @@ function readJson(path) {
     return JSON.parse(readFileSync(path, 'utf8'));
   } catch (error) {
     if (error.code === 'ENOENT') return undefined;
-    throw new Error(`${path} cannot be read: ${error.message}`);
+    throw new Error(`${path}: cannot be read (${error.message}). Restore it with git.`);
   }
 }

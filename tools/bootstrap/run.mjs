@@ -11,7 +11,7 @@ import { pinnedNode } from './pinned-node.mjs';
 /** Programs of `docs/site` besides the build of the site: `npm run docs -- reference`. */
 const DOCS = ['reference', 'docstrings'];
 
-/** What each task runs once everything is set up, one command after another. */
+/** The commands of each task, run one after another once everything is set up. */
 const TASKS = {
   build: () => [],
   start: (args) => [['examples/reference-host/dist/start.js', ...args]],
@@ -25,7 +25,7 @@ const TASKS = {
   load: (args) => [['load/main.ts', ...args]],
 };
 
-/** What a task alone needs besides, each a folder with a lockfile of its own. */
+/** Folders with a lockfile of their own that one task needs. */
 const BESIDE = { test: ['tools/runtimes'], bench: ['bench'], check: ['docs/site'], docs: ['docs/site'] };
 
 /** The check builds by itself, to report a failed build among its findings; the documentation is made from sources. */

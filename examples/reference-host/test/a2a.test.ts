@@ -28,7 +28,7 @@ const KEYS = [
 
 const CARD = '/host/example/a2a/.well-known/agent-card.json';
 
-/** The official client, as it finds its way from the card. */
+/** Makes the official client from the agent card. */
 async function clientOf(key: string): Promise<Client> {
   const fetchImpl: typeof fetch = (input, init) => {
     const headers = new Headers(init?.headers);
@@ -54,7 +54,7 @@ function asking(workflowId: string, data: object, others: object = {}): SendMess
 
 async function taskFor(workflowId: string, data: object, others?: object): Promise<Task> {
   const answer = await client.sendMessage(asking(workflowId, data, others));
-  if (!('status' in answer)) throw new Error('The answer is no task.');
+  if (!('status' in answer)) throw new Error('The response is not a task.');
   return answer;
 }
 
@@ -68,8 +68,8 @@ function statesOf(updates: readonly StreamResponse[]): (TaskState | undefined)[]
   );
 }
 
-describe('a task of A2A 1.0, asked for by the official client', () => {
-  test('is a run from start to end, with the inputs of the message and the outputs of the run', async () => {
+describe('a task of the official client, in A2A 1.0', () => {
+  test('is a run with the inputs of the message, and has the outputs of the run', async () => {
     const task = await taskFor('echo', { text: 'hello' }, { contextId: 'ctx-1' });
     expect(task).toMatchObject({ contextId: 'ctx-1', status: { state: TaskState.TASK_STATE_COMPLETED } });
     expect(outputsIn(task)).toEqual({ text: 'hello' });
@@ -77,7 +77,7 @@ describe('a task of A2A 1.0, asked for by the official client', () => {
     expect(run.body).toMatchObject({ runId: task.id, status: 'completed' });
   });
 
-  test('outlives the host', async () => {
+  test('is unchanged after a crash and restart of the host', async () => {
     const before = await taskFor('echo', { text: 'kept' });
     await host.crash();
     client = await clientOf(AGENT);
@@ -92,24 +92,24 @@ describe('a task of A2A 1.0, asked for by the official client', () => {
     expect(states.at(-1)).toBe(TaskState.TASK_STATE_COMPLETED);
   });
 
-  test('is taken up again by a reader who comes back', async () => {
+  test('is streamed to its end for a client that subscribes later', async () => {
     const request = asking('delay', { ms: 400 });
     const task = await client.sendMessage({ ...request, configuration: { ...NOW } });
-    if (!('status' in task)) throw new Error('The answer is no task.');
+    if (!('status' in task)) throw new Error('The response is not a task.');
     const updates: StreamResponse[] = [];
     for await (const update of client.resubscribeTask({ tenant: '', id: task.id })) updates.push(update);
     expect(statesOf(updates).at(-1)).toBe(TaskState.TASK_STATE_COMPLETED);
   });
 
-  test('fails as its run does, and says why', async () => {
+  test('has the error message of a failed run', async () => {
     const task = await taskFor('fail', { message: 'as asked' });
     expect(task.status?.state).toBe(TaskState.TASK_STATE_FAILED);
     expect(task.status?.message?.parts[0]?.content).toEqual({ $case: 'text', value: 'as asked' });
   });
 
-  test('is cancelled', async () => {
+  test('is cancelled by cancelTask', async () => {
     const task = await client.sendMessage({ ...asking('delay', { ms: 60_000 }), configuration: { ...NOW } });
-    if (!('status' in task)) throw new Error('The answer is no task.');
+    if (!('status' in task)) throw new Error('The response is not a task.');
     await client.cancelTask({ tenant: '', id: task.id, metadata: undefined });
     await eventually(async () => {
       const now = await client.getTask({ tenant: '', id: task.id });
@@ -117,19 +117,19 @@ describe('a task of A2A 1.0, asked for by the official client', () => {
     });
   });
 
-  test('asks, and goes on with the answer', async () => {
+  test('waits for input and resumes with the answer', async () => {
     const asked = await taskFor('approval', { title: 'Ship it?' });
     expect(asked.status?.state).toBe(TaskState.TASK_STATE_INPUT_REQUIRED);
     const answered = await taskFor('', { action: 'accept' }, { taskId: asked.id, contextId: asked.contextId });
     expect(answered).toMatchObject({ id: asked.id, status: { state: TaskState.TASK_STATE_COMPLETED } });
   });
 
-  test('shows what its run has made', async () => {
+  test('has the artifacts of its run', async () => {
     const { artifacts } = await taskFor('artifact', { content: 'a report' });
     expect(artifacts.some(({ parts }) => JSON.stringify(parts).includes('a report'))).toBe(true);
   });
 
-  test('is no one else’s', async () => {
+  test('is not found by another tenant, like a task that does not exist', async () => {
     const { id } = await taskFor('echo', {});
     const stranger = await clientOf(OTHER_TENANT);
     await expect(stranger.getTask({ tenant: '', id })).rejects.toThrow('There is no such task.');
@@ -150,14 +150,14 @@ describe('a push', () => {
   const config = (fields: object) =>
     TaskPushNotificationConfig.fromJSON({ url: host.receiver.url, token: 'known-to-the-receiver', ...fields });
 
-  test('tells every change of the task, with the token and the credentials that it was asked for with', async () => {
+  test('sends each change of the task, with the configured token and credentials', async () => {
     const { receiver } = host;
     receiver.answer = 200;
     const before = receiver.bodies.length;
     const request = asking('delay', { ms: 20 });
     const taskPushNotificationConfig = config({ authentication: { scheme: 'Bearer', credentials: 'of-the-client' } });
     const task = await client.sendMessage({ ...request, configuration: { ...NOW, taskPushNotificationConfig } });
-    if (!('status' in task)) throw new Error('The answer is no task.');
+    if (!('status' in task)) throw new Error('The response is not a task.');
     const pushed = () =>
       receiver.bodies
         .slice(before)
@@ -169,7 +169,7 @@ describe('a push', () => {
       'x-a2a-notification-token': 'known-to-the-receiver',
       authorization: 'Bearer of-the-client',
     });
-    // The configuration is shown without what it authenticates by.
+    // The configuration is listed without its token and credentials.
     const { configs } = await client.listTaskPushNotificationConfig({
       tenant: '',
       taskId: task.id,
@@ -180,7 +180,7 @@ describe('a push', () => {
     expect(JSON.stringify(configs)).not.toContain('of-the-client');
   });
 
-  test('is retried, as a delivery is', async () => {
+  test('is retried like a delivery', async () => {
     const { receiver } = host;
     receiver.answer = 500;
     const before = receiver.statuses.length;
@@ -192,7 +192,7 @@ describe('a push', () => {
   });
 
   test.each(['http://169.254.169.254/latest', 'https://10.0.0.8/', 'ftp://example.com/', 'https://localhost/'])(
-    `${covers('operations.host.a2a-push-guarded')}: %s is refused`,
+    `${covers('operations.host.a2a-push-guarded')}: rejects the URL %s`,
     async (url) => {
       const task = await taskFor('echo', {});
       const asked = TaskPushNotificationConfig.fromJSON({ taskId: task.id, url });
@@ -222,14 +222,14 @@ describe('A2A 0.3 on the wire', () => {
     },
   });
 
-  test('message/send and tasks/get', async () => {
+  test('message/send returns the completed task, and tasks/get returns the same', async () => {
     const { body } = await rpc(call('message/send', message('echo', { text: 'old' })));
     expect(body).toMatchObject({ id: 7, result: { kind: 'task', status: { state: 'completed' } } });
     const got = await rpc(call('tasks/get', { id: body.result.id }));
     expect(got.body.result).toEqual(body.result);
   });
 
-  test('tasks/pushNotificationConfig/set pushes the task in its own version', async () => {
+  test('tasks/pushNotificationConfig/set makes the host push the task in the form of 0.3', async () => {
     const { receiver } = host;
     receiver.answer = 200;
     const before = receiver.bodies.length;
@@ -251,19 +251,19 @@ describe('A2A 0.3 on the wire', () => {
 describe(covers('errors.transport.json-rpc'), () => {
   test.each([
     ['no credential', call('GetTask', { id: 'x' }), '', 401, { code: -32000, data: { error: 'unauthenticated' } }],
-    ['no JSON', '{', AGENT, 400, { code: -32700 }],
-    ['JSON without a bottom', `{"params":${'['.repeat(500_000)}`, AGENT, 400, { code: -32700 }],
-    ['no request', '[]', AGENT, 200, { code: -32600 }],
-    ['a method that there is not', call('tasks/steal', {}), AGENT, 200, { code: -32601 }],
-    ['a scope that is missing', call('SendMessage', {}), READER, 403, { code: -32000, data: { error: 'forbidden' } }],
+    ['a body that is not JSON', '{', AGENT, 400, { code: -32700 }],
+    ['JSON of 500 000 levels', `{"params":${'['.repeat(500_000)}`, AGENT, 400, { code: -32700 }],
+    ['JSON that is not a request', '[]', AGENT, 200, { code: -32600 }],
+    ['an unknown method', call('tasks/steal', {}), AGENT, 200, { code: -32601 }],
+    ['a missing scope', call('SendMessage', {}), READER, 403, { code: -32000, data: { error: 'forbidden' } }],
     ['a message without parts', call('SendMessage', { message: {} }), AGENT, 200, { code: -32602 }],
-  ])('%s', async (_, body, key, status, error) => {
+  ])('answers %s with its error', async (_, body, key, status, error) => {
     const answer = await rpc(body, { key });
     expect(answer).toMatchObject({ status, body: { jsonrpc: '2.0', error } });
     if (status === 401) expect(answer.headers.get('www-authenticate')).toMatch(/^Bearer/);
   });
 
-  test('a version that is not served', async () => {
+  test('answers an unsupported version with -32009', async () => {
     const { body } = await rpc(call('GetTask', { id: 'x' }), { headers: { 'a2a-version': '2.0' } });
     expect(body.error.code).toBe(-32009);
   });

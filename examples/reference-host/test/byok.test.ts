@@ -14,8 +14,8 @@ const put = (name: string, body: unknown, key = BYOK) =>
   host.call(`/host/example/byok/secrets/${name}`, { method: 'PUT', key, body });
 const list = (query = '') => host.call(`/host/example/byok/secrets${query}`, { key: BYOK });
 
-describe('a secret that a tenant brings', () => {
-  test('is written, named, replaced and removed, and never shown', async () => {
+describe('a secret of a tenant', () => {
+  test('is created, replaced, listed and removed, and its value is never returned', async () => {
     const created = await put('openai', { value: SECRET });
     expect(created).toMatchObject({ status: 201, body: { name: 'openai', workspace: 'acme-prod', mode: 'live' } });
     expect(await put('openai', { value: `${SECRET}-2` })).toMatchObject({
@@ -33,7 +33,7 @@ describe('a secret that a tenant brings', () => {
     expect((await list()).body).toEqual({ secrets: [] });
   });
 
-  test('stands neither in the database nor in the log', async () => {
+  test('is not readable in the database files or in the log', async () => {
     await put('at-rest', { value: SECRET });
     const files = ['svc.db', 'svc.db-wal'].map((name) => readFileSync(host.path(name), 'latin1'));
     expect(files.join('')).toContain('at-rest');
@@ -41,12 +41,12 @@ describe('a secret that a tenant brings', () => {
     expect(host.stderr().join('\n')).not.toContain(SECRET);
   });
 
-  test('belongs to a workspace that the caller reaches', async () => {
+  test('is rejected with 403 for a workspace outside the credential', async () => {
     expect(await put('elsewhere', { value: SECRET, workspace: 'acme-dev' })).toMatchObject({ status: 403 });
     expect(await list('?workspace=acme-dev')).toMatchObject({ status: 403 });
   });
 
-  test('asks for a scope of its own', async () => {
+  test('requires the scope byok:manage', async () => {
     expect(await put('openai', { value: SECRET }, KEY)).toMatchObject({
       status: 403,
       body: { error: 'forbidden', scopeRequired: 'byok:manage' },
@@ -55,12 +55,12 @@ describe('a secret that a tenant brings', () => {
 
   test.each([
     ['a name with a space', 'open%20ai', { value: SECRET }],
-    ['a name that walks up', '..%2Fopenai', { value: SECRET }],
+    ['a name with a parent path segment', '..%2Fopenai', { value: SECRET }],
     ['no value', 'openai', {}],
     ['a value with a line break', 'openai', { value: 'two\nlines' }],
-    ['a value that is too long', 'openai', { value: 'x'.repeat(8193) }],
-    ['a surplus field', 'openai', { value: SECRET, note: 'x' }],
-  ])('%s is refused', async (_, name, body) => {
+    ['a value of more than 8 192 characters', 'openai', { value: 'x'.repeat(8193) }],
+    ['an unknown field', 'openai', { value: SECRET, note: 'x' }],
+  ])('is rejected with %s', async (_, name, body) => {
     const refused = await put(name, body);
     expect(refused).toMatchObject({ status: 400, body: { error: 'validation_error' } });
     expect(JSON.stringify(refused.body)).not.toContain(SECRET);

@@ -10,8 +10,8 @@ afterAll(() => host.stop());
 const say = (body: object, key?: string) =>
   host.call('/host/example/chat', { body, ...(key !== undefined && { key }) });
 
-describe('a conversation', () => {
-  test('is runs: each message is one, and its reply what the run ends with', async () => {
+describe('POST /host/<org>/chat', () => {
+  test('starts one run for each message and returns its reply', async () => {
     const first = await say({ message: 'hello' });
     expect(first).toMatchObject({ status: 200, body: { status: 'completed', reply: 'hello' } });
     const { conversationId, runId } = first.body;
@@ -24,11 +24,11 @@ describe('a conversation', () => {
   });
 
   test.each([{}, { message: '' }, { message: 1 }, { message: 'x', conversationId: 'a/b' }, { message: 'x', more: 1 }])(
-    '%j is refused',
+    'rejects %j',
     async (body) => expect(await say(body)).toMatchObject({ status: 400, body: { error: 'validation_error' } }),
   );
 
-  test('asks for the scope that creates runs', async () => {
+  test('requires the scope runs:create', async () => {
     expect(await say({ message: 'hello' }, READER)).toMatchObject({ status: 403 });
   });
 });

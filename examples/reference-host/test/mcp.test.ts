@@ -14,7 +14,7 @@ afterEach(async () => {
 });
 afterAll(() => host.stop());
 
-/** The official client. */
+/** Connects the official client. */
 async function clientOf(key: string): Promise<Client> {
   const client = new Client({ name: 'test', version: '1.0.0' });
   const url = new URL(`${host.url()}/host/example/mcp`);
@@ -26,12 +26,12 @@ async function clientOf(key: string): Promise<Client> {
 }
 
 describe('an MCP client', () => {
-  test('finds the operations on runs as tools', async () => {
+  test('lists the operations on runs as tools', async () => {
     const { tools } = await (await clientOf(KEY)).listTools();
     expect(tools.map(({ name }) => name)).toEqual(['create_run', 'read_run', 'cancel_run', 'answer_run']);
   });
 
-  test('drives a run from start to end', async () => {
+  test('creates a run, waits for its end and reads its outputs', async () => {
     const client = await clientOf(KEY);
     const created = await client.callTool({
       name: 'create_run',
@@ -44,7 +44,7 @@ describe('an MCP client', () => {
     expect((await host.call(`/v1/runs/${runId}`)).body).toMatchObject({ runId, status: 'completed' });
   });
 
-  test('is told what it may not do, and what there is not, as results', async () => {
+  test('gets a refusal as a result with isError', async () => {
     const reader = await clientOf(READER);
     const refused = await reader.callTool({ name: 'create_run', arguments: { workflowId: 'echo' } });
     expect(refused).toMatchObject({ isError: true, content: [{ text: expect.stringContaining('forbidden') }] });
@@ -53,7 +53,7 @@ describe('an MCP client', () => {
     expect(wrong).toMatchObject({ isError: true, content: [{ text: expect.stringContaining('workflowId') }] });
   });
 
-  test('sees no run of another tenant', async () => {
+  test('gets not_found for a run of another tenant', async () => {
     const created = await (await clientOf(KEY)).callTool({ name: 'create_run', arguments: { workflowId: 'echo' } });
     const runId = String(Reflect.get(created.structuredContent ?? {}, 'runId'));
     const stranger = await clientOf(OTHER_TENANT);
@@ -61,7 +61,7 @@ describe('an MCP client', () => {
     expect(read).toMatchObject({ isError: true, content: [{ text: expect.stringContaining('not_found') }] });
   });
 
-  test('needs a credential', async () => {
+  test('gets 401 without a credential', async () => {
     const response = await fetch(`${host.url()}/host/example/mcp`, {
       method: 'POST',
       headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream' },
@@ -71,7 +71,7 @@ describe('an MCP client', () => {
     expect(await response.json()).toMatchObject({ jsonrpc: '2.0', error: { data: { error: 'unauthenticated' } } });
   });
 
-  test('of the older revision is served, too', async () => {
+  test('of the revision 2025-06-18 is served', async () => {
     const response = await fetch(`${host.url()}/host/example/mcp`, {
       method: 'POST',
       headers: {

@@ -42,7 +42,7 @@ async function withDeadLetters(count: number) {
 describe(
   covers('webhooks.dead-letters.listed', 'webhooks.dead-letters.content-free', 'webhooks.dead-letters.v1-run-ids'),
   () => {
-    test('major 1 lists them by the workspace, with its own ids', async () => {
+    test('major 1 lists the dead letters of a workspace, with bare ids', async () => {
       const { webhookId, runs } = await withDeadLetters(1);
       const { status, body } = await letters(webhookId);
       expect({ status, body }).toEqual({
@@ -69,7 +69,7 @@ describe(
       expect(days).toBe(30);
     });
 
-    test('major 2 lists them by the id alone, which is bound to the tenant as all ids in it are', async () => {
+    test('major 2 lists the dead letters of a subscription, with ids bound to the tenant', async () => {
       const { webhookId, runs } = await withDeadLetters(1);
       const { status, body } = await call(`/webhooks/acme~2F${webhookId}/dead-letters`, { major: '2' });
       expect(status).toBe(200);
@@ -80,7 +80,7 @@ describe(
       });
     });
 
-    test('pages hold each once, and a cursor is good for its own subscription', async () => {
+    test('pages hold each dead letter once, and a cursor is valid for its own subscription only', async () => {
       const { webhookId } = await withDeadLetters(5);
       const seen: string[] = [];
       let query = '&limit=2';
@@ -99,7 +99,7 @@ describe(
       expect((await letters(webhookId, '&cursor=x')).status).toBe(400);
     });
 
-    test('nobody else sees them', async () => {
+    test('a request without the right workspace, tenant or scope is rejected', async () => {
       const { webhookId } = await withDeadLetters(1);
       const path = `/v1/webhooks/${webhookId}/dead-letters`;
       expect((await call(path)).status).toBe(400);
@@ -116,7 +116,7 @@ describe(
 );
 
 describe(covers('operations.host.operator-redrive'), () => {
-  test('one dead letter, or all of them, are delivered after all', async () => {
+  test('a redrive delivers one dead letter by its id, or all of them', async () => {
     const { webhookId, runs } = await withDeadLetters(3);
     const path = `/host/example/webhooks/${webhookId}/dead-letters/redrive`;
     const [newest] = (await letters(webhookId)).body.deliveries;
@@ -134,7 +134,7 @@ describe(covers('operations.host.operator-redrive'), () => {
 });
 
 describe(covers('operations.host.operator-pause-resume'), () => {
-  test('what happens during a pause is delivered after it', async () => {
+  test('an event during a pause is delivered after the resume', async () => {
     const webhookId = await register();
     const paused = await call(`/host/example/webhooks/${webhookId}/pause`, { body: {}, method: 'POST' });
     expect(paused).toMatchObject({ status: 200, body: { state: 'paused' } });
@@ -146,7 +146,7 @@ describe(covers('operations.host.operator-pause-resume'), () => {
     expect(new Set(receiver.deliveries.map(({ runId }) => runId))).toEqual(new Set(runs));
   });
 
-  test('a receiver that is gone fails its subscription at once; only registering again helps', async () => {
+  test('a 410 fails the subscription at once; it cannot be paused, resumed or redriven', async () => {
     const webhookId = await register();
     receiver.answer = 410;
     await run();
@@ -164,7 +164,7 @@ describe(covers('operations.host.operator-pause-resume'), () => {
 });
 
 describe(covers('operations.host.operator-webhooks', 'webhooks.secret.only-fingerprint-readable'), () => {
-  test('an operator sees a subscription with its circuit and last attempts, and no secret', async () => {
+  test('the view of a subscription has its circuit and last attempts, and no secret', async () => {
     const { webhookId } = await withDeadLetters(1);
     const { body, headers } = await call(`/host/example/webhooks/${webhookId}`);
     expect(body).toMatchObject({
@@ -187,7 +187,7 @@ describe(covers('operations.host.operator-webhooks', 'webhooks.secret.only-finge
     expect(list.body.webhooks).toMatchObject([{ webhookId }]);
   });
 
-  test('the list comes in pages, of the own tenant alone', async () => {
+  test('the list has pages and holds only subscriptions of the own tenant', async () => {
     const ids = [await register(), await register(), await register()].sort();
     const first = (await call('/host/example/webhooks?limit=2')).body;
     const second = (await call(`/host/example/webhooks?limit=2&after=${first.nextAfter}`)).body;
@@ -197,7 +197,7 @@ describe(covers('operations.host.operator-webhooks', 'webhooks.secret.only-finge
     expect((await call('/host/example/webhooks', { key: DEV })).body).toEqual({ webhooks: [] });
   });
 
-  test('it is a matter of the scope, of the tenant, and of the path', async () => {
+  test('access depends on scope, tenant and path, not on the protocol version', async () => {
     const webhookId = await register();
     const path = `/host/example/webhooks/${webhookId}`;
     expect((await fetch(host.url() + path)).status).toBe(401);
@@ -217,12 +217,12 @@ describe(
   () => {
     const body = () => ({ url: receiver.url, events: ['run.completed'] });
 
-    test('without the switch a registration that names no workspace is refused', async () => {
+    test('rejects a registration without tenantId by default', async () => {
       const refused = await call('/v1/webhooks', { body: body() });
       expect(refused).toMatchObject({ status: 400, body: { error: 'validation_error' } });
     });
 
-    test('with it the only workspace is meant, and the removal looks in all that the caller reaches', async () => {
+    test('with tenantIdOptional, registers in the only workspace and removes in any workspace in reach', async () => {
       await host.reboot({ tenantIdOptional: true });
       const { status, body: registered } = await call('/v1/webhooks', { body: body() });
       expect(status).toBe(201);

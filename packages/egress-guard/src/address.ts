@@ -1,31 +1,38 @@
-/** An IP address as its 4 or 16 bytes. Text is parsed once; every judgement is over the bytes. */
+/** An IP address as its 4 or 16 bytes. Text is parsed once, and every judgement is about the bytes. */
 export type Address = Uint8Array;
 
 /**
- * Reads an address in its plain form: four decimal numbers without leading zeros, or RFC 4291 text without a zone. Everything
- * else, a number in another base included, is not an address.
+ * Reads an address in its plain form: four decimal numbers without leading zeros, or RFC 4291 text without a zone. Any
+ * other text is not an address, including octal, hexadecimal and short forms.
+ *
+ * @returns the bytes; undefined for any other text
+ * @example
+ * import { parseAddress } from '@svc/egress-guard';
+ *
+ * console.log(parseAddress('192.0.2.1')); // Uint8Array [192, 0, 2, 1]
+ * console.log(parseAddress('0x7f.1')); // undefined
  */
 export function parseAddress(text: string): Address | undefined {
   if (text.length < 2 || text.length > 45) return undefined;
   if (text.includes(':')) return parseIPv6(text);
   const first = text.charCodeAt(0);
-  // Most texts are names, and need not cost an array.
+  // Most texts are names; they must not cost an allocation.
   return first >= 0x30 && first <= 0x39 ? parseIPv4(text, 0, new Uint8Array(4), 0) : undefined;
 }
 
-/** The IPv4 address inside `::ffff:0:0/96`, or the address as it is. */
+/** Returns the IPv4 address inside `::ffff:0:0/96`, or else the address itself. */
 export function unmapped(address: Address): Address {
   if (address.length !== 16 || address[10] !== 0xff || address[11] !== 0xff) return address;
   for (let index = 0; index < 10; index++) if (address[index] !== 0) return address;
   return address.subarray(12);
 }
 
-/** The four bytes at a place of an IPv6 address. */
+/** Returns the four bytes of an IPv6 address that begin at `place`. */
 export function embeddedIPv4(address: Address, place: number): Address {
   return address.subarray(place, place + 4);
 }
 
-/** Whether two addresses are the same, a mapped IPv4 address being the IPv4 address. */
+/** Whether two addresses are the same. A mapped IPv4 address equals the IPv4 address. */
 export function sameAddress(a: Address, b: Address): boolean {
   const left = unmapped(a);
   const right = unmapped(b);
@@ -34,7 +41,14 @@ export function sameAddress(a: Address, b: Address): boolean {
   return true;
 }
 
-/** The address as text that `node:net` dials without a resolution. */
+/**
+ * Writes an address as text that `node:net` dials without a resolution.
+ *
+ * @example
+ * import { formatAddress } from '@svc/egress-guard';
+ *
+ * console.log(formatAddress(Uint8Array.of(192, 0, 2, 1))); // 192.0.2.1
+ */
 export function formatAddress(address: Address): string {
   if (address.length === 4) return address.join('.');
   const groups: string[] = [];
@@ -47,7 +61,7 @@ export function formatAddress(address: Address): string {
 const DOT = 0x2e;
 const COLON = 0x3a;
 
-/** Writes the four numbers that stand from `start` to the end of the text; undefined when they are anything else. */
+/** Reads four decimal numbers from `start` to the end of the text into `into`; undefined for any other text. */
 function parseIPv4(text: string, start: number, into: Uint8Array, place: number): Uint8Array | undefined {
   let part = 0;
   let value = 0;
@@ -63,7 +77,7 @@ function parseIPv4(text: string, start: number, into: Uint8Array, place: number)
       continue;
     }
     const digit = code - 0x30;
-    // A zero in front is octal to some readers, and nothing to others.
+    // Some readers take a leading zero for octal, others ignore it: the same text would name two addresses.
     if (digit < 0 || digit > 9 || (digits > 0 && value === 0)) return undefined;
     value = value * 10 + digit;
     digits += 1;
@@ -77,7 +91,7 @@ function parseIPv4(text: string, start: number, into: Uint8Array, place: number)
 function parseIPv6(text: string): Address | undefined {
   const address = new Uint8Array(16);
   let place = 0;
-  /** Where `::` stands. */
+  /** The place of `::` in bytes; -1 without one. */
   let gap = -1;
   let index = 0;
   if (text.charCodeAt(0) === COLON) {
@@ -116,14 +130,14 @@ function parseIPv6(text: string): Address | undefined {
     } else if (index === text.length) return undefined;
   }
   if (gap === -1) return place === 16 ? address : undefined;
-  // `::` stands for at least one group.
+  // `::` replaces at least one group.
   if (place > 14) return undefined;
   address.copyWithin(16 - (place - gap), gap, place);
   address.fill(0, gap, 16 - (place - gap));
   return address;
 }
 
-/** -1 for what is no hexadecimal digit, the end of the text included. */
+/** Returns the value of a hexadecimal digit; -1 for any other code, including NaN at the end of the text. */
 function hexDigit(code: number): number {
   if (code >= 0x30 && code <= 0x39) return code - 0x30;
   const letter = code | 0x20;

@@ -2,14 +2,24 @@ import { type Address, parseAddress } from './address.ts';
 import { classify } from './classify.ts';
 import type { EgressPolicy } from './policy.ts';
 
+/** The judgement of a set of DNS answers. */
 export type AnswersCheck =
+  /** Every address is allowed. */
   | { readonly ok: true; readonly addresses: readonly Address[] }
+  /** The set is denied. `reason` is a range such as `private`, or `no-address`; it is for logs only. */
   | { readonly ok: false; readonly reason: string };
 
 /**
- * Judges a whole set of DNS answers. One denied address denies them all: a mixed set is an attack, not an accident.
+ * Judges a whole set of DNS answers. One denied address denies the set: a mixed set is an attack, not an accident.
  *
- * @param own whether an address is one of this machine's interfaces
+ * @param answers the addresses as text, at most 64
+ * @param port the port of the call; it matters when loopback is opened by port
+ * @param own whether an address belongs to an interface of this machine
+ * @example
+ * import { checkAnswers, egressPolicy } from '@svc/egress-guard';
+ *
+ * const check = checkAnswers(['8.8.8.8', '10.0.0.1'], egressPolicy(), 443, () => false);
+ * console.log(check); // { ok: false, reason: 'private' }
  */
 export function checkAnswers(
   answers: readonly string[],

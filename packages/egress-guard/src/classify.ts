@@ -3,16 +3,23 @@ import { inCidr } from './cidr.ts';
 import { type EgressPolicy, opensLoopback } from './policy.ts';
 import { specialRange } from './ranges.ts';
 
+/** The judgement of an address. */
 export type Verdict =
+  /** The address may be called. */
   | { readonly allowed: true }
-  /** `range` is for logs: it tells what of the inside a name pointed at. */
+  /**
+   * The address is denied. `range`, such as `private`, is for logs only: it reveals the kind of an internal address.
+   */
   | { readonly allowed: false; readonly range: string };
 
 /**
- * Judges an address in its plain form, as `URL`, DNS and `node:net` write it. What is not one is denied.
+ * Judges an address in its plain form, as `URL`, DNS and `node:net` write it. Any other text is denied with the range
+ * `not-an-address`.
  *
- * @param port the port that is to be called; it matters where loopback is opened by port
+ * @param port the port of the call; it matters when loopback is opened by port. Default 443
  * @example
+ * import { checkAddress, egressPolicy } from '@svc/egress-guard';
+ *
  * checkAddress('169.254.169.254', egressPolicy()); // { allowed: false, range: 'link-local' }
  */
 export function checkAddress(text: string, policy: EgressPolicy, port = 443): Verdict {
@@ -21,8 +28,14 @@ export function checkAddress(text: string, policy: EgressPolicy, port = 443): Ve
 }
 
 /**
- * Judges an address by its bytes: the operator's denials, then loopback by its switch, then the operator's permissions, then
- * the tables. A mapped IPv4 address is judged as the IPv4 address that it reaches.
+ * Judges an address by its bytes: the operator's denials, then loopback by its switch, then the operator's permissions,
+ * then the tables. A mapped IPv4 address is judged as the IPv4 address that it reaches.
+ *
+ * @param port the port of the call; it matters when loopback is opened by port
+ * @example
+ * import { classify, egressPolicy } from '@svc/egress-guard';
+ *
+ * classify(Uint8Array.of(127, 0, 0, 1), egressPolicy({ allowLoopback: [8080] }), 8080); // { allowed: true }
  */
 export function classify(address: Address, policy: EgressPolicy, port: number): Verdict {
   const judged = unmapped(address);
@@ -35,7 +48,7 @@ export function classify(address: Address, policy: EgressPolicy, port: number): 
   return { allowed: false, range };
 }
 
-/** Whether the address is this machine's own by definition: 127.0.0.0/8 or ::1. */
+/** Whether the address is a loopback address: 127.0.0.0/8 or ::1. */
 export function isLoopback(address: Address): boolean {
   return specialRange(unmapped(address)) === LOOPBACK;
 }
@@ -44,10 +57,12 @@ const ALLOWED: Verdict = { allowed: true };
 const OPERATOR: Verdict = { allowed: false, range: 'operator' };
 const LOOPBACK = 'loopback';
 
-/** What a gateway turns into IPv4. */
+/** The ranges that a gateway translates to IPv4. */
 const TRANSLATED: ReadonlySet<string> = new Set(['nat64', '6to4']);
 
-/** Behind a gateway nothing is loopback, so no switch opens what is special there. */
+/**
+ * Judges the IPv4 address inside. Loopback is denied: behind a gateway it is the gateway's own, so no switch opens it.
+ */
 function classifyEmbedded(address: Address, policy: EgressPolicy, port: number, range: string): Verdict {
   const inside = embeddedIPv4(address, range === 'nat64' ? 12 : 2);
   if (isLoopback(inside)) return { allowed: false, range };

@@ -1,18 +1,18 @@
 import type { UrlRejection } from './rejection.ts';
 
 /**
- * Why a call did not come about.
+ * The cause of a failed call.
  *
  * | code | |
  * |---|---|
- * | `url_rejected` | the URL itself may not be called; `rejection` says which rule it broke |
- * | `destination_unavailable` | its name or address cannot be called: it does not resolve, resolves to what is denied, or nobody answers |
- * | `tls_failed` | the certificate is not one for this host |
- * | `timeout`, `aborted` | the deadline, or the caller's signal, ended it |
- * | `response_too_large` | the answer went over its limit |
- * | `response_encoded` | the answer is compressed although nobody asked for that |
- * | `redirect_refused` | the answer is a redirect, or one too many |
- * | `protocol_error` | the answer was no HTTP, or broke off |
+ * | `url_rejected` | the URL itself is not allowed; `rejection` names the rule that it broke |
+ * | `destination_unavailable` | the name does not resolve, an address is denied, or no address accepts a connection |
+ * | `tls_failed` | the certificate is not valid for the host name |
+ * | `timeout`, `aborted` | the deadline, or the caller's signal, ended the call |
+ * | `response_too_large` | the response exceeds its size limit |
+ * | `response_encoded` | the response has a content encoding that the request did not accept |
+ * | `redirect_refused` | the response is a redirect that is not followed, or one redirect too many |
+ * | `protocol_error` | the response is not valid HTTP/1.1, or it broke off |
  */
 export type EgressErrorCode =
   | 'url_rejected'
@@ -26,26 +26,42 @@ export type EgressErrorCode =
   | 'protocol_error';
 
 const MESSAGES: Readonly<Record<EgressErrorCode, string>> = {
-  url_rejected: 'The URL may not be called.',
-  destination_unavailable: 'The destination could not be called.',
-  tls_failed: 'The certificate of the destination was not accepted.',
-  timeout: 'The deadline passed before the answer was complete.',
+  url_rejected: 'The URL is not allowed. Use a public https URL.',
+  destination_unavailable: 'The destination is not available. Check its name, its address and its port.',
+  tls_failed: 'The TLS certificate of the destination is not trusted. It must be valid for the host name.',
+  timeout: 'The deadline passed before the response was complete.',
   aborted: 'The call was aborted.',
-  response_too_large: 'The answer is longer than it may be.',
-  response_encoded: 'The answer is compressed, and nobody asked for that.',
-  redirect_refused: 'The answer is a redirect, and it is not followed.',
-  protocol_error: 'The destination did not answer as HTTP/1.1 says.',
+  response_too_large: 'The response exceeds the size limit.',
+  response_encoded: 'The response has a content encoding that the request did not accept.',
+  redirect_refused: 'The response is a redirect, which is not followed. Use the final URL.',
+  protocol_error: 'The destination did not respond with valid HTTP/1.1.',
 };
 
 /**
- * What a guarded call throws. Code and message may be shown to whoever chose the URL: a denied address and a name that does not
- * resolve look the same. `reason` and `cause` are for the operator's log alone, since they tell what of the inside a name pointed at.
+ * The error of a guarded call. Code and message may be shown to the author of the URL: a denied address and a name that
+ * does not resolve look the same. `reason` and `cause` are only for the operator's log, because they reveal the kind of
+ * an internal address.
+ *
+ * @example
+ * import { EgressError, egressPolicy } from '@svc/egress-guard';
+ * import { guardedFetch } from '@svc/egress-guard/fetch';
+ *
+ * const safeFetch = guardedFetch({ policy: egressPolicy() });
+ * try {
+ *   await safeFetch('https://169.254.169.254/');
+ * } catch (error) {
+ *   if (EgressError.is(error)) console.log(error.code, error.rejection); // url_rejected host_not_allowed
+ * }
  */
 export class EgressError extends Error {
+  /** The cause of the failure. */
   readonly code: EgressErrorCode;
-  /** Which rule the URL broke, for `url_rejected`. */
+  /** The rule that the URL broke, for `url_rejected`; undefined for other codes. */
   readonly rejection: UrlRejection | undefined;
-  /** For logs: a range such as `link-local`, or a stage such as `dns`. Not enumerable, so that serialising the error does not show it. */
+  /**
+   * For logs: a range such as `link-local`, or a stage such as `dns`. Not enumerable, so that a serialised error omits
+   * it.
+   */
   declare readonly reason: string;
 
   constructor(code: EgressErrorCode, reason: string, options: { rejection?: UrlRejection; cause?: unknown } = {}) {
@@ -58,7 +74,7 @@ export class EgressError extends Error {
     Object.defineProperty(this, BRAND, { value: true });
   }
 
-  /** Recognises the class across bundled copies, where `instanceof` does not. */
+  /** Recognises an error of this class from any bundled copy of the package, where `instanceof` fails. */
   static is(value: unknown): value is EgressError {
     return typeof value === 'object' && value !== null && BRAND in value;
   }

@@ -1,16 +1,20 @@
-/** Names that an operator denies beside the built-in ones. */
+/** The names that an operator denies in addition to the built-in ones. */
 export interface DeniedNames {
+  /** The denied names, in canonical form. */
   readonly denyNames: ReadonlySet<string>;
-  /** Each with its leading dot. */
+  /** The denied suffixes, each with its leading dot. */
   readonly denySuffixes: readonly string[];
 }
 
-/** A host name in its one judged form: lower case, without trailing dots; undefined for an empty name or an empty label. */
+/**
+ * Returns a host name in its canonical form: lower case, without trailing dots; undefined for an empty name or an empty
+ * label.
+ */
 export function canonicalName(hostname: string): string | undefined {
   return withoutEmptyLabels(hostname.toLowerCase());
 }
 
-/** As `canonicalName`, of what `URL` has put into lower case already. */
+/** As `canonicalName`, for a name that is already in lower case. */
 export function withoutEmptyLabels(hostname: string): string | undefined {
   let end = hostname.length;
   while (end > 0 && hostname.charCodeAt(end - 1) === DOT) end -= 1;
@@ -22,7 +26,10 @@ const DOT = 0x2e;
 
 export const LOCALHOST = 'localhost';
 
-/** Whether a canonical name is one that clouds, containers, this machine or the operator give to their insides. */
+/**
+ * Whether a canonical name is denied: a name for the inside of a cloud, container or machine, or a name of the
+ * operator's list.
+ */
 export function isDeniedName(name: string, { denyNames, denySuffixes }: DeniedNames): boolean {
   switch (name) {
     case 'metadata':
@@ -34,7 +41,7 @@ export function isDeniedName(name: string, { denyNames, denySuffixes }: DeniedNa
       return true;
   }
   switch (name.slice(name.lastIndexOf('.') + 1)) {
-    // Reserved for this machine, for private networks, for multicast DNS; and one container platform's services.
+    // Reserved for this machine, private networks and multicast DNS; `svc` is the service domain of Kubernetes.
     case LOCALHOST:
     case 'localdomain':
     case 'internal':
@@ -48,8 +55,8 @@ export function isDeniedName(name: string, { denyNames, denySuffixes }: DeniedNa
 }
 
 /**
- * Whether a host of a URL is seen at one glance to be a name of the public kind, as nearly all are. It never says so of a name that
- * `isDeniedName` denies, nor of an address; of what it does not know, the careful way decides.
+ * Whether one regular expression suffices to allow the host of a URL, as it does for nearly all public names. It is
+ * never true for a name that `isDeniedName` denies, or for an address. When it is false, the complete check decides.
  */
 export function isOrdinaryName(host: string, { denyNames, denySuffixes }: DeniedNames): boolean {
   return host.length <= 253 && denyNames.size === 0 && denySuffixes.length === 0 && ORDINARY.test(host);

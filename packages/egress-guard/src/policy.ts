@@ -1,48 +1,69 @@
 import { type Cidr, parseCidr } from './cidr.ts';
 import { canonicalName, type DeniedNames } from './names.ts';
 
+/** The options of {@link egressPolicy}. */
 export interface EgressPolicyOptions {
   /**
-   * Opens `http://` and `https://` to this machine (127.0.0.0/8, ::1 and the name `localhost`), on every port or on those
-   * listed. For development: whoever may register a URL reaches every service that listens there.
+   * Opens `http://` and `https://` to this machine (127.0.0.0/8, ::1 and the name `localhost`), on every port or on the
+   * listed ports. Default false. For development only: the author of a URL then reaches every service that listens
+   * there.
    */
   readonly allowLoopback?: boolean | readonly number[];
-  /** Blocks that are denied whatever else allows them: the operator's own networks with public addresses. */
+  /**
+   * Blocks that are always denied, such as `198.51.100.0/24`: the operator's own networks with public addresses.
+   * `parseCidr` names the accepted form. Default: none.
+   */
   readonly denyCidrs?: readonly string[];
-  /** Blocks that are allowed although the tables deny them; loopback is not opened by this. */
+  /**
+   * Blocks that are allowed although the tables deny them, in the same form. They do not open loopback. Default: none.
+   */
   readonly allowCidrs?: readonly string[];
-  /** Names that are denied beside the built-in ones: `intranet.example`, or `*.corp.example` with all that is below it. */
+  /**
+   * Names that are denied in addition to the built-in ones: `intranet.example`, or `*.corp.example` for all names below
+   * it. Default: none.
+   */
   readonly denyNames?: readonly string[];
-  /** The only ports that may be called; default: every port but 0. The loopback switch has ports of its own. */
+  /**
+   * The only allowed ports, 1 to 65535. They do not apply to loopback, whose switch has its own. Default: every port
+   * but 0.
+   */
   readonly allowPorts?: readonly number[];
   /**
-   * `judge` judges 64:ff9b::/96 (NAT64) and 2002::/16 (6to4) by the IPv4 address inside, for hosts that live behind DNS64. Default
-   * `deny`: without such a gateway nobody honest sends these.
+   * The treatment of 64:ff9b::/96 (NAT64) and 2002::/16 (6to4). `judge` judges the IPv4 address inside, for hosts
+   * behind DNS64. Default `deny`: without such a gateway no honest caller uses these addresses.
    */
   readonly translated?: 'deny' | 'judge';
 }
 
-/** What may be called, checked once. */
+/** A checked policy, made by {@link egressPolicy}. */
 export interface EgressPolicy extends DeniedNames {
+  /** The ports of this machine that are open. */
   readonly loopbackPorts: 'none' | 'any' | ReadonlySet<number>;
+  /** The allowed ports of other machines. */
   readonly ports: 'any' | ReadonlySet<number>;
+  /** The blocks that are always denied. */
   readonly deny: readonly Cidr[];
+  /** The blocks that are allowed although the tables deny them. */
   readonly allow: readonly Cidr[];
+  /** The treatment of translated addresses. */
   readonly translated: 'deny' | 'judge';
 }
 
 /**
- * Checks a policy. Without options it allows the public internet over https, and nothing else.
+ * Makes a policy from its options. Without options it allows https to the public internet, and nothing else.
  *
- * @throws {TypeError} naming the option that does not exist, or the entry that is no block of addresses, name or port
+ * @throws {TypeError} when an option does not exist or an entry is invalid; the message names both
  * @example
+ * import { egressPolicy } from '@svc/egress-guard';
+ *
  * const policy = egressPolicy({ denyCidrs: ['198.51.100.0/24'], allowPorts: [443, 8443] });
  */
 export function egressPolicy(options: EgressPolicyOptions = {}): EgressPolicy {
   const unknown = Object.keys(options).find((name) => !OPTIONS.has(name));
-  // A switch that is spelt wrongly must not look as if it were set.
-  if (unknown !== undefined)
-    throw new TypeError(`There is no option ${unknown}; there are ${[...OPTIONS].join(', ')}.`);
+  // A misspelt option would otherwise be ignored, and the operator would believe that it applies.
+  if (unknown !== undefined) {
+    throw new TypeError(`${unknown}: is not an option of egressPolicy. Use ${[...OPTIONS].join(', ')}.`);
+  }
   const names = (options.denyNames ?? []).map(requiredName);
   return {
     loopbackPorts: loopbackPorts(options.allowLoopback ?? false),
@@ -77,30 +98,34 @@ function loopbackPorts(option: boolean | readonly number[]): EgressPolicy['loopb
 
 function portSet(option: string, ports: readonly number[]): ReadonlySet<number> {
   for (const port of ports) {
-    if (!Number.isInteger(port) || port < 1 || port > 65_535) throw new TypeError(`${option}: ${port} is not a port.`);
+    if (!Number.isInteger(port) || port < 1 || port > 65_535) {
+      throw new TypeError(`${option}: ${port} is not a port. Pass whole numbers from 1 to 65535.`);
+    }
   }
   return new Set(ports);
 }
 
 function translation(value: string): EgressPolicy['translated'] {
   if (value === 'deny' || value === 'judge') return value;
-  throw new TypeError(`translated: "${value}" is neither deny nor judge.`);
+  throw new TypeError(`translated: "${value}" is neither deny nor judge. Leave it out for deny.`);
 }
 
 function requiredCidr(option: string, text: string): Cidr {
   const cidr = parseCidr(text);
   if (cidr === undefined) {
-    throw new TypeError(`${option}: "${text}" is not a block of addresses such as 10.0.0.0/8 or fd00::/8.`);
+    throw new TypeError(
+      `${option}: "${text}" is not a block of addresses. Pass a network such as 10.0.0.0/8 or fd00::/8.`,
+    );
   }
   return cidr;
 }
 
-/** `*.a.example` becomes `.a.example`. */
+/** Returns the canonical name; `*.a.example` becomes `.a.example`. */
 function requiredName(text: string): string {
   const isSuffix = text.startsWith('*.');
   const name = canonicalName(isSuffix ? text.slice(2) : text);
   if (name === undefined || !/^[a-z0-9_.-]+$/.test(name)) {
-    throw new TypeError(`denyNames: "${text}" is not a host name, nor *. and one.`);
+    throw new TypeError(`denyNames: "${text}" is not a host name. Pass a name, or *. and a name.`);
   }
   return isSuffix ? `.${name}` : name;
 }

@@ -3,10 +3,11 @@ import { type Cidr, inCidr, parseCidr } from './cidr.ts';
 import { IPV4_SPECIAL_PURPOSE, IPV6_SPECIAL_PURPOSE, type RegistryRow } from './special-purpose-registry.ts';
 
 /**
- * The special range that an address lies in, by the longest prefix; undefined for a plain address of the public internet.
+ * Returns the denied special range of an address, by the longest prefix; undefined for an address of the public
+ * internet.
  *
- * The IANA registries decide, and what they do not state to be globally reachable is denied. {@link BEYOND} adds what they omit and where
- * we are stricter.
+ * The IANA registries decide: a block that they do not state to be globally reachable is denied. {@link BEYOND} adds
+ * blocks that they omit, and blocks for which we are stricter.
  */
 export function specialRange(address: Address): string | undefined {
   const candidates = (address.length === 4 ? IPV4 : IPV6)[address[0] ?? 0] ?? [];
@@ -18,39 +19,42 @@ export function specialRange(address: Address): string | undefined {
 
 interface Range {
   readonly cidr: Cidr;
-  /** For logs. */
+  /** The name of the range for logs. */
   readonly name: string;
   readonly isDenied: boolean;
 }
 
-/** A row here outranks the registry's row of the same block. */
+/** Our own rows. A row here takes precedence over the registry's row of the same block. */
 const BEYOND: readonly RegistryRow[] = [
-  // No registry of special purposes: multicast has one of its own.
+  // Multicast is not in the special-purpose registries; it has a registry of its own.
   ['224.0.0.0/4', 'multicast', 'unreachable'],
   ['ff00::/8', 'multicast', 'unreachable'],
-  // Retired, and still routed by some stacks.
+  // Deprecated, but some network stacks still route it.
   ['fec0::/10', 'site-local', 'unreachable'],
   ['::/96', 'ipv4-compatible', 'unreachable'],
   ['::ffff:0:0:0/96', 'ipv4-translated', 'unreachable'],
-  // Nothing outside 2000::/3 is handed out.
+  // IANA assigns global unicast addresses from 2000::/3 only.
   ['::/0', 'unallocated', 'unreachable'],
   ['2000::/3', 'global', 'reachable'],
-  // One cloud's virtual machines reach its agent here, outside of any special block.
+  // The platform agent of Azure, outside any special block.
   ['168.63.129.16/32', 'platform', 'unreachable'],
-  // Reachable by the registry, but what answers is a device of the own network.
+  // Reachable by the registry, but a device of the own network answers.
   ['192.0.0.9/32', 'port-control-anycast', 'unreachable'],
   ['192.0.0.10/32', 'turn-anycast', 'unreachable'],
   ['2001:1::1/128', 'port-control-anycast', 'unreachable'],
   ['2001:1::2/128', 'turn-anycast', 'unreachable'],
   ['2001:1::3/128', 'dns-sd-anycast', 'unreachable'],
-  // Reachable by the registry, but as the IPv4 address that is inside; see the policy's `translated`.
+  // Reachable by the registry, but it leads to the IPv4 address inside; see `translated` of the policy.
   ['64:ff9b::/96', 'nat64', 'unreachable'],
 ];
 
 const IPV4: readonly (readonly Range[])[] = byFirstByte(4, [...BEYOND, ...IPV4_SPECIAL_PURPOSE]);
 const IPV6: readonly (readonly Range[])[] = byFirstByte(16, [...BEYOND, ...IPV6_SPECIAL_PURPOSE]);
 
-/** For each first byte the ranges that an address with it can lie in, longest prefix first: for most addresses none, or one. */
+/**
+ * Lists the ranges for each first byte of an address, longest prefix first. Most addresses then need no comparison, or
+ * one.
+ */
 function byFirstByte(length: 4 | 16, rows: readonly RegistryRow[]): Range[][] {
   const ranges = rows
     .map(([text, name, reachability]) => ({ cidr: requiredCidr(text), name, isDenied: reachability !== 'reachable' }))
@@ -65,6 +69,6 @@ function byFirstByte(length: 4 | 16, rows: readonly RegistryRow[]): Range[][] {
 
 function requiredCidr(text: string): Cidr {
   const cidr = parseCidr(text);
-  if (cidr === undefined) throw new Error(`${text} is not a block of addresses.`);
+  if (cidr === undefined) throw new Error(`Registry row "${text}": is not a block of addresses.`);
   return cidr;
 }

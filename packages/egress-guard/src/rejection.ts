@@ -1,4 +1,6 @@
-/** Why a URL is refused at registration. Each names what the URL itself says; none tells anything of the inside. */
+/**
+ * The rule that a rejected URL broke. It depends on the URL alone, so it reveals nothing about the internal network.
+ */
 export type UrlRejection =
   | 'malformed_url'
   | 'url_too_long'

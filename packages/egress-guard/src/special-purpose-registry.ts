@@ -1,5 +1,5 @@
 /**
- * The IANA special-purpose address registries, row by row.
+ * The date of the IANA special-purpose address registries whose rows the guard uses.
  *
  * @see https://www.iana.org/assignments/iana-ipv4-special-registry
  * @see https://www.iana.org/assignments/iana-ipv6-special-registry
@@ -9,9 +9,10 @@ export const REGISTRY_AS_OF = '2025-10-09';
 /** The registry's column "Globally Reachable". `not-stated`: the cell is empty or N/A. */
 export type Reachability = 'reachable' | 'unreachable' | 'not-stated';
 
-/** A row: the block, our short name of it for logs, and what the registry says of it. */
+/** A row: the block, our short name for logs, and its reachability by the registry. */
 export type RegistryRow = readonly [cidr: string, name: string, reachability: Reachability];
 
+/** The rows of the IPv4 registry. */
 export const IPV4_SPECIAL_PURPOSE: readonly RegistryRow[] = [
   ['0.0.0.0/8', 'this-network', 'unreachable'],
   ['0.0.0.0/32', 'this-host', 'unreachable'],
@@ -41,6 +42,7 @@ export const IPV4_SPECIAL_PURPOSE: readonly RegistryRow[] = [
   ['255.255.255.255/32', 'broadcast', 'unreachable'],
 ];
 
+/** The rows of the IPv6 registry. */
 export const IPV6_SPECIAL_PURPOSE: readonly RegistryRow[] = [
   ['::1/128', 'loopback', 'unreachable'],
   ['::/128', 'unspecified', 'unreachable'],

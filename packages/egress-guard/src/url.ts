@@ -4,29 +4,37 @@ import { isDeniedName, isOrdinaryName, LOCALHOST, withoutEmptyLabels } from './n
 import { type EgressPolicy, opensLoopback } from './policy.ts';
 import type { UrlRejection } from './rejection.ts';
 
-/** A URL that passed: store and call its `href`, never the text that was given. */
+/** An allowed URL. Store and call its `href`, never the given text. */
 export interface CheckedUrl {
+  /** The URL in the form of WHATWG. */
   readonly href: string;
+  /** The scheme; `http:` only for loopback that the policy opens. */
   readonly protocol: 'http:' | 'https:';
+  /** The port, explicit or the default of the scheme. */
   readonly port: number;
-  /** For the TLS name and the Host header. */
+  /** The host for the TLS server name and the Host header: a canonical name, or an address without brackets. */
   readonly hostname: string;
-  /** The host as an address, where the URL has one. */
+  /** The host as an address; undefined when it is a name. */
   readonly literal: Address | undefined;
-  /** The host is the name `localhost`, which the loopback switch opened. */
+  /** Whether the host is the name `localhost`, which the loopback switch opened. */
   readonly localhost: boolean;
 }
 
+/** The judgement of a URL. */
 export type UrlCheck =
+  /** The URL is allowed. */
   | { readonly ok: true; readonly url: CheckedUrl }
+  /** The URL is rejected. `reason` may be shown to its author. */
   | { readonly ok: false; readonly reason: UrlRejection };
 
 /**
- * Judges a URL as it stands, without any use of the network.
+ * Judges a URL without using the network. A name is judged again by its addresses when it is called.
  *
  * @example
- * const checked = checkUrl(givenByAStranger, egressPolicy());
- * if (!checked.ok) throw new Error(checked.reason); // 'host_not_allowed', …
+ * import { checkUrl, egressPolicy } from '@svc/egress-guard';
+ *
+ * const checked = checkUrl('https://127.0.0.1/', egressPolicy());
+ * console.log(checked.ok ? checked.url.href : checked.reason); // host_not_allowed
  * @see Interface: Webhook URL rules at registration
  */
 export function checkUrl(text: string, policy: EgressPolicy): UrlCheck {
@@ -59,7 +67,10 @@ export function checkUrl(text: string, policy: EgressPolicy): UrlCheck {
   return accept(url, protocol, port, hostname, literal, literal === undefined && opened);
 }
 
-/** Path and query of a checked URL, as a request line takes them. In the form of `URL` the first slash behind the scheme begins them. */
+/**
+ * Returns path and query of a checked URL for the request line. In WHATWG form they begin at the first slash after the
+ * authority.
+ */
 export function requestTarget({ href }: CheckedUrl): string {
   const start = href.indexOf('/', 'https://'.length);
   const fragment = href.indexOf('#', start);
@@ -69,7 +80,7 @@ export function requestTarget({ href }: CheckedUrl): string {
 const MAX_URL_LENGTH = 2048;
 const DEFAULT_PORT = { 'http:': 80, 'https:': 443 } as const;
 
-/** Parsed once: `URL.canParse` would parse it a second time. */
+/** Parses a URL; undefined when it is malformed. `URL.canParse` would parse it a second time. */
 function parseUrl(text: string): URL | undefined {
   try {
     return new URL(text);
@@ -78,12 +89,14 @@ function parseUrl(text: string): URL | undefined {
   }
 }
 
-/** An address without its brackets, or a name in its one form. `URL` has brought every spelling of an address to its plain one. */
+/**
+ * Returns an address without brackets, or a canonical name. `URL` has already normalised every spelling of an address.
+ */
 function plainHost(hostname: string): string | undefined {
   return hostname.startsWith('[') ? hostname.slice(1, -1) : withoutEmptyLabels(hostname);
 }
 
-/** What holds a colon, or whose last label is a number, decimal or hexadecimal, is no name; and it was no address. */
+/** Whether a host that is not an address cannot be a name either: it has a colon, or its last label is a number. */
 function isNoName(text: string): boolean {
   if (text.includes(':')) return true;
   const start = text.lastIndexOf('.') + 1;

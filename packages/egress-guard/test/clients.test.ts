@@ -1,11 +1,11 @@
-import { request as httpRequest } from 'node:http';
+import { request as httpRequest, type ServerResponse } from 'node:http';
 import { request as httpsRequest, type RequestOptions } from 'node:https';
 import type { Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import axios from 'axios';
 import got from 'got';
 import { fetch as undiciFetch, request as undiciRequest } from 'undici';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { EgressError } from '../src/errors.ts';
 import { type GuardedAgentsOptions, guardedAgents } from '../src/node/agents.ts';
 import { guardedDispatcher } from '../src/node/dispatcher.ts';
@@ -61,7 +61,7 @@ function dispatcher(over: Partial<GuardedAgentsOptions>) {
   return made;
 }
 
-/** Every client that others write their calls with. */
+/** The HTTP clients that the guard supports. */
 const CLIENTS: {
   readonly name: string;
   readonly follows: boolean;
@@ -156,7 +156,7 @@ function nodeCall(
   });
 }
 
-/** The guard's own code, however deep a client has wrapped it; `refused` for an error of the client's own. */
+/** Returns the code of the guard's error, at any depth of `cause`; `refused` for an error of the client itself. */
 async function failure(promise: Promise<unknown>): Promise<string> {
   let error: unknown = await promise.then(
     () => 'nothing',
@@ -170,10 +170,8 @@ async function failure(promise: Promise<unknown>): Promise<string> {
   return String(error);
 }
 
-const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
-
 describe.each(CLIENTS)('$name', ({ follows, open }) => {
-  test('calls a public host, over a connection of its own each time', async () => {
+  test('calls a public host over a new connection each time', async () => {
     const seen: unknown[] = [];
     const port = await internet.secure((request, response) => {
       seen.push([request.method, request.url, request.headers.host, request.headers['accept-encoding']]);
@@ -186,8 +184,7 @@ describe.each(CLIENTS)('$name', ({ follows, open }) => {
     expect(seen).toEqual(Array(2).fill(['GET', '/path?q=1', `hooks.example:${port}`, 'identity']));
     expect(internet.resolved).toEqual(['hooks.example', 'hooks.example']);
     expect(internet.dialled).toEqual(['9.9.9.1', '9.9.9.1']);
-    await pause(30);
-    expect(internet.open).toBe(0);
+    await internet.untilOpen(0);
   });
 
   test.each([
@@ -207,12 +204,12 @@ describe.each(CLIENTS)('$name', ({ follows, open }) => {
     expect(internet.dialled).toEqual([]);
   });
 
-  test('a certificate for another name is refused', async () => {
+  test('rejects a certificate for another name', async () => {
     const port = await internet.secure((_request, response) => response.end(), 'other');
     expect(await failure(open({})(`https://hooks.example:${port}/`))).toBe('tls_failed');
   });
 
-  test('a name that is bound anew is judged anew', async () => {
+  test('judges the addresses of a name anew for each call', async () => {
     const port = await internet.secure((_request, response) => response.end('answer'));
     const answers = [['9.9.9.1'], ['127.0.0.1']];
     internet.names.set('hooks.example', () => answers.shift() ?? []);
@@ -221,7 +218,7 @@ describe.each(CLIENTS)('$name', ({ follows, open }) => {
     expect(await failure(call(`https://hooks.example:${port}/`))).toBe('destination_unavailable');
   });
 
-  test('a redirect into the inside is judged like any other call', async () => {
+  test('rejects a redirect to an internal address', async () => {
     const port = await internet.secure((_request, response) =>
       response.writeHead(302, { location: 'https://127.0.0.1/' }).end(),
     );
@@ -231,7 +228,7 @@ describe.each(CLIENTS)('$name', ({ follows, open }) => {
     expect(internet.dialled).toEqual(['9.9.9.1']);
   });
 
-  test('a redirect to plain http is refused too', async () => {
+  test('rejects a redirect to plain http', async () => {
     const port = await internet.secure((_request, response) =>
       response.writeHead(302, { location: 'http://hooks.example/' }).end(),
     );
@@ -240,14 +237,14 @@ describe.each(CLIENTS)('$name', ({ follows, open }) => {
     else expect((await call).status).toBe(302);
   });
 
-  test('an answer over the limit is an error', async () => {
+  test('fails for a response over the limit', async () => {
     const port = await internet.secure((_request, response) => response.end(Buffer.alloc(300_000)));
     expect(await failure(open({ maxResponseBytes: 100_000 })(`https://hooks.example:${port}/`))).toBe(
       'response_too_large',
     );
   });
 
-  test('the length that a HEAD is answered with is no body', async () => {
+  test('ignores the content-length of a response to HEAD', async () => {
     const port = await internet.secure((_request, response) =>
       response.writeHead(200, { 'content-length': 300_000 }).end(),
     );
@@ -255,7 +252,7 @@ describe.each(CLIENTS)('$name', ({ follows, open }) => {
     expect(answer.status).toBe(200);
   });
 
-  test('a compressed answer is an error', async () => {
+  test('fails for a compressed response', async () => {
     const port = await internet.secure((_request, response) =>
       response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync(Buffer.alloc(1_000_000))),
     );
@@ -280,35 +277,36 @@ describe.each(CLIENTS)('$name', ({ follows, open }) => {
       },
     ],
   ];
-  test.each(SLOW)('%s ends with the deadline', async (_title, talk) => {
+  test.each(SLOW)('the deadline ends %s', async (_title, talk) => {
     const port = await internet.raw(talk);
-    const started = performance.now();
     const call = open({ timeoutMs: 200, policy: egressPolicy({ allowLoopback: true }) })(`http://127.0.0.1:${port}/`);
     expect(await failure(call)).toMatch(/^(?:timeout|protocol_error)$/);
-    expect(performance.now() - started).toBeLessThan(1500);
-    await pause(30);
-    expect(internet.open).toBe(0);
+    await internet.untilOpen(0);
   });
 
-  test('the caller’s signal ends it, also before there is a connection', async () => {
-    const port = await internet.raw(() => {});
+  test('the signal of the caller ends a call, before and after it has a connection', async () => {
+    let abort = new AbortController();
+    const port = await internet.raw((socket) => socket.once('data', () => abort.abort()));
+    const resolver = {
+      resolve: () => {
+        setImmediate(() => abort.abort());
+        return new Promise<never>(() => {});
+      },
+    };
     for (const url of [`http://127.0.0.1:${port}/`, 'https://silent.example/']) {
-      const resolver = { resolve: () => new Promise<never>(() => {}) };
-      const abort = new AbortController();
-      setTimeout(() => abort.abort(), 40);
-      const started = performance.now();
+      abort = new AbortController();
+      // The deadline is longer than the time limit of the test, so only the signal can end the call.
       await expect(
         open({
           resolver,
           policy: egressPolicy({ allowLoopback: true }),
-          timeoutMs: 3000,
+          timeoutMs: 600_000,
         })(url, { signal: abort.signal }),
       ).rejects.toThrow();
-      expect(performance.now() - started).toBeLessThan(1500);
     }
   });
 
-  test('a host header of the caller’s does not steer anything', async () => {
+  test('does not send a host header of the caller', async () => {
     const seen: unknown[] = [];
     const port = await internet.secure((request, response) => {
       seen.push(request.headers.host);
@@ -319,7 +317,7 @@ describe.each(CLIENTS)('$name', ({ follows, open }) => {
     expect(seen.filter((host) => host !== `hooks.example:${port}`)).toEqual([]);
   });
 
-  test('loopback is opened by its switch alone', async () => {
+  test('allowLoopback opens loopback, on its port only', async () => {
     const port = await internet.plain((_request, response) => response.end('local'));
     const call = open({ policy: egressPolicy({ allowLoopback: [port] }) });
     expect(await call(`http://127.0.0.1:${port}/`)).toEqual({ status: 200, text: 'local' });
@@ -327,43 +325,49 @@ describe.each(CLIENTS)('$name', ({ follows, open }) => {
   });
 });
 
-describe('an undici dispatcher ends as undici’s own do', () => {
-  test('close waits for what is under way, and takes nothing new', async () => {
-    const port = await internet.secure((_request, response) => setTimeout(() => response.end('late'), 80));
+describe('an undici dispatcher ends like undici’s own dispatchers', () => {
+  test('close waits for running requests, and rejects new ones', async () => {
+    const responses: ServerResponse[] = [];
+    const port = await internet.secure((_request, response) => void responses.push(response));
     const guarded = dispatcher({});
     const pending = undiciRequest(`https://hooks.example:${port}/`, { dispatcher: guarded }).then(({ body }) =>
       body.text(),
     );
-    await pause(20);
+    await vi.waitFor(() => expect(responses).toHaveLength(1), { timeout: 8000 });
     const closed = guarded.close();
     await expect(undiciRequest(`https://hooks.example:${port}/`, { dispatcher: guarded })).rejects.toThrow(/closed/);
+    responses[0]?.end('late');
     expect(await pending).toBe('late');
     await closed;
-    await pause(30);
-    expect(internet.open).toBe(0);
+    await internet.untilOpen(0);
   });
 
-  test('destroy ends it at every stage', async () => {
-    const answering = await internet.secure(() => {});
-    const silent = await internet.raw((socket) => void socket.resume());
-    for (const [wait, port, resolver] of [
-      [5, answering, { resolve: () => new Promise<never>(() => {}) }],
-      [40, silent, undefined],
-      [60, answering, undefined],
+  test('destroy ends a request at every stage', async () => {
+    const reached = vi.fn();
+    const answering = await internet.secure(reached);
+    const silent = await internet.raw((socket) => void socket.once('data', reached));
+    const resolve = () => {
+      reached();
+      return new Promise<never>(() => {});
+    };
+    for (const [port, resolver] of [
+      [answering, { resolve }],
+      [silent, undefined],
+      [answering, undefined],
     ] as const) {
+      reached.mockClear();
       const guarded = dispatcher(resolver === undefined ? {} : { resolver });
       const pending = undiciRequest(`https://hooks.example:${port}/`, { dispatcher: guarded });
       const failed = expect(pending).rejects.toThrow(/destroyed/);
-      await pause(wait);
+      await vi.waitFor(() => expect(reached).toHaveBeenCalled(), { timeout: 8000 });
       await guarded.destroy();
       await failed;
     }
-    await pause(30);
-    expect(internet.open).toBe(0);
+    await internet.untilOpen(0);
   });
 });
 
-describe('what only an agent could be talked into', () => {
+describe('an agent rejects or ignores', () => {
   test.each([
     ['a socket of the file system', { socketPath: '/var/run/docker.sock' }],
     [
@@ -375,7 +379,7 @@ describe('what only an agent could be talked into', () => {
     ],
     ['certificates that are not checked', { rejectUnauthorized: false }],
     ['a name for TLS of the caller’s', { servername: 'other.example' }],
-    ['an address that nobody parses', { host: '127.1' }],
+    ['a short form of an address', { host: '127.1' }],
     ['an address with its zone', { host: 'fe80::1%lo' }],
     ['no host', { host: '' }],
   ])('%s', async (_title, options) => {

@@ -8,39 +8,40 @@ import {
   type Socket,
   type Server as TcpServer,
 } from 'node:net';
+import { expect, vi } from 'vitest';
 import { formatAddress, parseAddress } from '../src/address.ts';
 import type { GuardOptions } from '../src/node/guard.ts';
 import { egressPolicy } from '../src/policy.ts';
 
-/** A certificate, or the authority `ca.pem`. */
+/** Reads a certificate, or the authority `ca.pem`. */
 export function fixture(name: string): string {
   return readFileSync(new URL(`./fixtures/${name}`, import.meta.url), 'utf8');
 }
 
-/** Where a server listens; 127.0.0.n is 9.9.9.n of the internet. */
+/** The address and port of a server; 127.0.0.n is 9.9.9.n of the internet. */
 export interface Place {
   readonly address?: string;
   readonly port?: number;
 }
 
 /**
- * A public internet on loopback: 9.9.9.n is 127.0.0.n, names resolve to what a test says, and everything is counted. The guard under
- * test sees public addresses and real sockets.
+ * A public internet on loopback: 9.9.9.n is 127.0.0.n, a test sets the addresses of the names, and every resolution and
+ * connection is counted. The guard under test sees public addresses and real sockets.
  */
 export class Internet {
-  /** What each name resolves to; a function is asked each time. */
+  /** The addresses of each name; a function is called for each resolution. */
   readonly names = new Map<string, readonly string[] | (() => readonly string[])>();
-  /** Every name that was resolved, in order. */
+  /** The resolved names, in order. */
   readonly resolved: string[] = [];
-  /** Every address that was dialled, in order. */
+  /** The dialled addresses, in order. */
   readonly dialled: string[] = [];
-  /** Every socket of ours, in order. */
+  /** The sockets of the guard, in order. */
   readonly sockets: Socket[] = [];
   readonly #talking: Socket[] = [];
   readonly #servers: (Server | TcpServer)[] = [];
   readonly #peers = new Map<Socket, string>();
 
-  /** The options of a guard that lives in this internet. */
+  /** Returns the options of a guard that uses this internet. */
   options(over: Partial<GuardOptions> = {}): GuardOptions {
     return {
       policy: egressPolicy(),
@@ -67,9 +68,14 @@ export class Internet {
     };
   }
 
-  /** Sockets of ours that are open. */
+  /** The number of open sockets of the guard. */
   get open(): number {
     return this.sockets.filter((socket) => !socket.destroyed).length;
+  }
+
+  /** Waits until so many sockets of the guard are open: a socket closes some turns of the event loop after its call. */
+  async untilOpen(count: number): Promise<void> {
+    await vi.waitFor(() => expect(this.open).toBe(count), { timeout: 8000 });
   }
 
   async secure(
@@ -86,7 +92,7 @@ export class Internet {
     return this.listen(createServer(listener));
   }
 
-  /** Speaks raw bytes, to do what no HTTP server would. */
+  /** Starts a server of raw bytes, which can break HTTP. */
   async raw(talk: (socket: Socket) => void): Promise<number> {
     const server = createTcpServer((socket) => {
       socket.on('error', () => {});
@@ -115,6 +121,6 @@ function loopbackOf(address: string): string {
   const bytes = parseAddress(address);
   if (bytes?.length === 4 && bytes[0] === 9) return formatAddress(Uint8Array.of(127, 0, 0, bytes[3] ?? 1));
   if (bytes !== undefined && formatAddress(bytes).startsWith('127.')) return address;
-  // Nowhere: nothing that is not loopback is ever called.
+  // An address without a server: a test never calls an address outside loopback.
   return '127.255.255.254';
 }

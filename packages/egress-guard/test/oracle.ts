@@ -1,6 +1,6 @@
 /**
- * A judge of addresses that shares no code and no table with the package: numbers instead of bytes, every block looked at, the longest
- * one that fits decides.
+ * Judges an address without code or tables of the package: it uses numbers instead of bytes, compares every block, and
+ * lets the longest matching block decide.
  */
 export function isDenied(value: bigint, width: number): boolean {
   let longest = -1;
@@ -18,7 +18,7 @@ export function isDenied(value: bigint, width: number): boolean {
       denied = verdict;
     }
   }
-  // A mapped address is what is inside.
+  // A mapped address is judged as the IPv4 address inside.
   if (width === 128 && value >> 32n === 0xffffn) return isDenied(value & 0xffff_ffffn, 32);
   return denied;
 }
@@ -90,7 +90,7 @@ export const REACHABLE_BLOCKS: readonly string[] = [
   ...['2001:30::/28', '2620:4f:8000::/48'],
 ];
 
-/** Reads the plain forms alone; it is for the constants of tests. */
+/** Reads an address in plain form, for the constants of tests. */
 export function numberOf(text: string): { readonly value: bigint; readonly width: 32 | 128 } {
   if (!text.includes(':')) {
     return { value: text.split('.').reduce((sum, part) => sum * 256n + BigInt(part), 0n), width: 32 };

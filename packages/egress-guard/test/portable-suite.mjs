@@ -1,4 +1,5 @@
-// Runs in every runtime against the package as it is built, so it uses nothing but the language and the Web's own types.
+// Runs in every runtime against the package as it is built, so it uses nothing but the language and the Web's own
+// types.
 import { checkAddress, checkAnswers, checkUrl, EgressError, egressPolicy, parseAddress } from '@svc/egress-guard';
 
 const DENIED = {
@@ -92,6 +93,8 @@ export default async function suite() {
   check('answers', checkAnswers(['8.8.8.8', '2606:4700::1'], policy, 443, own).ok, true);
   check('a mixed set', checkAnswers(['8.8.8.8', '10.0.0.1'], policy, 443, own).reason, 'private');
   check('an address of this machine', checkAnswers(['9.9.9.9'], policy, 443, own).reason, 'own-address');
+  const blocked = egressPolicy({ denyCidrs: ['8.8.8.0/24'] });
+  check('a block of the operator', checkAddress('8.8.8.8', blocked).range, 'operator');
   const error = new EgressError('timeout', 'deadline');
   check(
     'an error',

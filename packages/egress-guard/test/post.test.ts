@@ -37,7 +37,7 @@ function resolving(...answers: string[]) {
 }
 
 describe(covers('webhooks.delivery.no-redirects', 'webhooks.delivery.pinned-address'), () => {
-  test('a POST arrives as it was given, and is answered', async () => {
+  test('sends path, headers and body unchanged', async () => {
     const seen: unknown[] = [];
     const port = await serve(async (request, response) => {
       const chunks: Uint8Array[] = [];
@@ -53,17 +53,17 @@ describe(covers('webhooks.delivery.no-redirects', 'webhooks.delivery.pinned-addr
     });
     const post = guardedPost({ policy: open });
     const url = `http://127.0.0.1:${port}/hook?q=1`;
-    expect(await post({ url, headers: { 'x-a': 'b' }, body, timeoutMs: 2000 })).toMatchObject({
+    expect(await post({ url, headers: { 'x-a': 'b' }, body, timeoutMs: 20_000 })).toMatchObject({
       kind: 'answered',
       status: 204,
     });
     expect(seen).toEqual([['POST', '/hook?q=1', `127.0.0.1:${port}`, 'b', '{"a":1}']]);
-    expect(await post({ url: `http://localhost:${port}/`, headers: {}, body, timeoutMs: 2000 })).toMatchObject({
+    expect(await post({ url: `http://localhost:${port}/`, headers: {}, body, timeoutMs: 20_000 })).toMatchObject({
       status: 204,
     });
   });
 
-  test('a redirect is the answer, and its target is never called', async () => {
+  test('returns a redirect without calling its target', async () => {
     const called: (string | undefined)[] = [];
     const port = await serve((request, response) => {
       called.push(request.url);
@@ -73,19 +73,19 @@ describe(covers('webhooks.delivery.no-redirects', 'webhooks.delivery.pinned-addr
       url: `http://127.0.0.1:${port}/`,
       headers: {},
       body,
-      timeoutMs: 2000,
+      timeoutMs: 20_000,
     });
     expect(verdict).toMatchObject({ kind: 'answered', status: 302 });
     expect(called).toEqual(['/']);
   });
 
-  test('Retry-After is passed on', async () => {
+  test('returns Retry-After', async () => {
     const port = await serve((_, response) => response.writeHead(503, { 'retry-after': '7' }).end());
     const verdict = await guardedPost({ policy: open })({
       url: `http://127.0.0.1:${port}/`,
       headers: {},
       body,
-      timeoutMs: 2000,
+      timeoutMs: 20_000,
     });
     expect(verdict).toMatchObject({ status: 503, retryAfter: '7' });
   });
@@ -103,15 +103,15 @@ describe(covers('webhooks.delivery.resolve-each-attempt', 'webhooks.delivery.sam
       url: 'https://hooks.example/',
       headers: {},
       body,
-      timeoutMs: 2000,
+      timeoutMs: 20_000,
     });
     expect(verdict).toMatchObject({ kind: 'denied', reason });
     expect(resolver.asked).toEqual(['hooks.example']);
   });
 
-  test('a public name that resolves to this machine is denied, even where localhost is open', async () => {
+  test('a public name that resolves to this machine is denied although localhost is open', async () => {
     const post = guardedPost({ policy: open, resolver: resolving('127.0.0.9') });
-    expect(await post({ url: 'https://hooks.example/', headers: {}, body, timeoutMs: 2000 })).toMatchObject({
+    expect(await post({ url: 'https://hooks.example/', headers: {}, body, timeoutMs: 20_000 })).toMatchObject({
       kind: 'denied',
       reason: 'loopback',
     });
@@ -121,16 +121,16 @@ describe(covers('webhooks.delivery.resolve-each-attempt', 'webhooks.delivery.sam
     const resolver = resolving('10.0.0.1');
     const post = guardedPost({ policy: egressPolicy(), resolver });
     for (let attempt = 0; attempt < 3; attempt++)
-      await post({ url: 'https://hooks.example/', headers: {}, body, timeoutMs: 2000 });
+      await post({ url: 'https://hooks.example/', headers: {}, body, timeoutMs: 20_000 });
     expect(resolver.asked.length).toBe(3);
   });
 
-  test('a URL that the guard would not register is not called either', async () => {
+  test('a URL that checkUrl rejects is denied', async () => {
     const verdict = await guardedPost({ policy: egressPolicy() })({
       url: 'http://127.0.0.1/',
       headers: {},
       body,
-      timeoutMs: 2000,
+      timeoutMs: 20_000,
     });
     expect(verdict).toMatchObject({ kind: 'denied', reason: 'scheme_not_https' });
   });
@@ -143,7 +143,7 @@ describe('TLS', () => {
     closers.push(() => internet.close());
   });
 
-  test('a certificate for the host name, by a trusted authority, is taken, over TLS 1.2 or later and HTTP/1.1', async () => {
+  test('accepts a certificate of a trusted authority for the host name, over HTTP/1.1', async () => {
     const seen: unknown[] = [];
     const port = await internet.secure(({ socket, headers }, response) => {
       const { servername, alpnProtocol } = socket as TLSSocket & { servername: string };
@@ -152,7 +152,7 @@ describe('TLS', () => {
     });
     internet.names.set('hooks.example', ['9.9.9.1']);
     const post = guardedPost(internet.options());
-    expect(await post({ url: `https://hooks.example:${port}/`, headers: {}, body, timeoutMs: 2000 })).toMatchObject({
+    expect(await post({ url: `https://hooks.example:${port}/`, headers: {}, body, timeoutMs: 20_000 })).toMatchObject({
       status: 200,
     });
     expect(seen).toEqual(['hooks.example', 'http/1.1', `hooks.example:${port}`]);
@@ -169,63 +169,63 @@ describe('TLS', () => {
       ['ca.pem'],
       { minVersion: 'TLSv1.1', maxVersion: 'TLSv1.1', ciphers: 'DEFAULT@SECLEVEL=0' },
     ],
-  ] as const)('a certificate %s is refused', async (_title, host, authorities, server) => {
+  ] as const)('rejects a certificate %s', async (_title, host, authorities, server) => {
     const port = await internet.secure((_request, response) => response.end(), 'hooks', {}, { ...server });
     for (const name of ['hooks.example', 'other.example']) internet.names.set(name, ['9.9.9.1']);
     const post = guardedPost(internet.options({ ca: authorities.map((name) => fixture(name)) }));
-    expect(await post({ url: `https://${host}:${port}/`, headers: {}, body, timeoutMs: 2000 })).toMatchObject({
+    expect(await post({ url: `https://${host}:${port}/`, headers: {}, body, timeoutMs: 20_000 })).toMatchObject({
       kind: 'failed',
       reason: 'tls',
     });
   });
 
-  test('the next checked address is tried when one does not answer, and no other machine after a bad certificate', async () => {
+  test('tries the next address after a failed connection, but not after a bad certificate', async () => {
     const port = await internet.secure((_request, response) => response.end(), 'hooks', { address: '127.0.0.2' });
     await internet.secure((_request, response) => response.end(), 'other', { address: '127.0.0.3', port });
     const post = guardedPost(internet.options());
     const url = `https://hooks.example:${port}/`;
     internet.names.set('hooks.example', ['9.9.9.1', '9.9.9.2']);
-    expect(await post({ url, headers: {}, body, timeoutMs: 2000 })).toMatchObject({ status: 200 });
+    expect(await post({ url, headers: {}, body, timeoutMs: 20_000 })).toMatchObject({ status: 200 });
     expect(internet.dialled).toEqual(['9.9.9.1', '9.9.9.2']);
     post.close();
     internet.names.set('hooks.example', ['9.9.9.3', '9.9.9.2']);
     const again = guardedPost(internet.options());
-    expect(await again({ url, headers: {}, body, timeoutMs: 2000 })).toMatchObject({ kind: 'failed', reason: 'tls' });
+    expect(await again({ url, headers: {}, body, timeoutMs: 20_000 })).toMatchObject({ kind: 'failed', reason: 'tls' });
     expect(internet.dialled.slice(2)).toEqual(['9.9.9.3']);
     again.close();
   });
 
-  test('an address that swallows everything does not hold up the next one until the deadline', async () => {
+  test('tries the next address before the deadline when one does not answer', async () => {
     const port = await internet.secure((_request, response) => response.end(), 'hooks', { address: '127.0.0.2' });
     internet.names.set('hooks.example', ['9.9.9.1', '9.9.9.2']);
     const options = internet.options();
-    // A socket that never connects, as a network that drops packets has it.
+    // A socket that never connects, as on a network that drops packets.
     const silent = {
       ...options.network,
       connect: (address: string, to: number) =>
         address === '9.9.9.1' ? new Socket() : options.network?.connect(address, to),
     };
     const post = guardedPost({ ...options, network: silent as Network });
-    expect(await post({ url: `https://hooks.example:${port}/`, headers: {}, body, timeoutMs: 3000 })).toMatchObject({
+    expect(await post({ url: `https://hooks.example:${port}/`, headers: {}, body, timeoutMs: 20_000 })).toMatchObject({
       status: 200,
     });
     post.close();
   });
 
-  test('a peer that is not the address that was dialled is left at once', async () => {
+  test('closes a connection whose peer is not the dialled address', async () => {
     const port = await internet.secure((_request, response) => response.end());
     internet.names.set('hooks.example', ['9.9.9.1']);
     const options = internet.options();
     const network = { ...options.network, peerOf: () => '10.0.0.1' } as Network;
     const post = guardedPost({ ...options, network });
-    expect(await post({ url: `https://hooks.example:${port}/`, headers: {}, body, timeoutMs: 2000 })).toMatchObject({
+    expect(await post({ url: `https://hooks.example:${port}/`, headers: {}, body, timeoutMs: 20_000 })).toMatchObject({
       kind: 'failed',
       reason: 'connect',
     });
     expect(internet.open).toBe(0);
   });
 
-  test('a proxy of the environment is not asked', async () => {
+  test('ignores a proxy of the environment', async () => {
     let asked = 0;
     const proxy = await internet.plain((_request, response) => {
       asked += 1;
@@ -236,7 +236,7 @@ describe('TLS', () => {
     for (const name of ['HTTP_PROXY', 'HTTPS_PROXY', 'ALL_PROXY']) vi.stubEnv(name, `http://127.0.0.1:${proxy}`);
     vi.stubEnv('NODE_USE_ENV_PROXY', '1');
     const post = guardedPost(internet.options());
-    expect(await post({ url: `https://hooks.example:${port}/`, headers: {}, body, timeoutMs: 2000 })).toMatchObject({
+    expect(await post({ url: `https://hooks.example:${port}/`, headers: {}, body, timeoutMs: 20_000 })).toMatchObject({
       status: 200,
     });
     expect(asked).toBe(0);
@@ -246,7 +246,7 @@ describe('TLS', () => {
 });
 
 describe('bounds', () => {
-  /** Speaks raw bytes, to do what no HTTP server would. */
+  /** Starts a server of raw bytes, which can break HTTP. */
   async function speaking(talk: (write: (text: string) => void) => NodeJS.Timeout | undefined): Promise<string> {
     const server = createTcpServer((socket) => {
       socket.on('error', () => {});
@@ -271,9 +271,8 @@ describe('bounds', () => {
       },
     ],
   ] as [string, (write: (text: string) => void) => NodeJS.Timeout | undefined][])(
-    '%s ends with the deadline',
+    'the deadline ends %s',
     async (_title, talk) => {
-      const started = performance.now();
       const verdict = await guardedPost({ policy: open })({
         url: await speaking(talk),
         headers: {},
@@ -281,25 +280,24 @@ describe('bounds', () => {
         timeoutMs: 300,
       });
       expect(verdict.kind).toBe('failed');
-      expect(performance.now() - started).toBeLessThan(1500);
     },
   );
 
-  test('huge headers end the exchange', async () => {
+  test('fails for huge headers', async () => {
     const url = await speaking((write) => {
       write(`HTTP/1.1 200 OK\r\nx: ${'a'.repeat(100_000)}\r\n\r\n`);
       return undefined;
     });
-    expect(await guardedPost({ policy: open })({ url, headers: {}, body, timeoutMs: 2000 })).toMatchObject({
+    expect(await guardedPost({ policy: open })({ url, headers: {}, body, timeoutMs: 20_000 })).toMatchObject({
       kind: 'failed',
       reason: 'protocol',
     });
   });
 
-  test('a long body is left, and its status is the verdict', async () => {
+  test('returns the status of a response whose body exceeds the limit', async () => {
     const port = await serve((_, response) => response.end('x'.repeat(1_000_000)));
     const post = guardedPost({ policy: open, maxResponseBytes: 1000 });
-    expect(await post({ url: `http://127.0.0.1:${port}/`, headers: {}, body, timeoutMs: 2000 })).toMatchObject({
+    expect(await post({ url: `http://127.0.0.1:${port}/`, headers: {}, body, timeoutMs: 20_000 })).toMatchObject({
       kind: 'answered',
       status: 200,
     });
@@ -307,9 +305,9 @@ describe('bounds', () => {
 
   test.each([
     ['no body', '', 8, ''],
-    ['a body of just the length', 'x'.repeat(8), 8, 'x'.repeat(8)],
-    ['a body that is longer than is kept', 'x'.repeat(9), 8, undefined],
-    ['a body that nobody asked for', 'x', undefined, undefined],
+    ['a body of exactly keepBodyBytes', 'x'.repeat(8), 8, 'x'.repeat(8)],
+    ['a body longer than keepBodyBytes', 'x'.repeat(9), 8, undefined],
+    ['a body without keepBodyBytes', 'x', undefined, undefined],
   ])('%s', async (_title, text, keepBodyBytes, kept) => {
     for (const chunked of [true, false]) {
       const port = await serve((_, response) => {
@@ -318,7 +316,7 @@ describe('bounds', () => {
         response.end(text);
       });
       const asked = keepBodyBytes === undefined ? {} : { keepBodyBytes };
-      const request = { url: `http://127.0.0.1:${port}/`, headers: {}, body, timeoutMs: 2000, ...asked };
+      const request = { url: `http://127.0.0.1:${port}/`, headers: {}, body, timeoutMs: 20_000, ...asked };
       const verdict = await guardedPost({ policy: open })(request);
       if (verdict.kind !== 'answered') throw new Error(verdict.reason);
       expect(verdict.status).toBe(200);
@@ -326,7 +324,7 @@ describe('bounds', () => {
     }
   });
 
-  test('a resolver that never answers ends with the deadline', async () => {
+  test('the deadline ends a resolution', async () => {
     const post = guardedPost({ policy: open, resolver: { resolve: () => new Promise(() => {}) } });
     expect(await post({ url: 'https://hooks.example/', headers: {}, body, timeoutMs: 100 })).toMatchObject({
       kind: 'failed',
@@ -334,36 +332,39 @@ describe('bounds', () => {
     });
   });
 
-  test('an abort ends the attempt at once', async () => {
+  test('an abort ends the request', async () => {
     const abort = new AbortController();
-    const url = await speaking(() => undefined);
-    setTimeout(() => abort.abort(), 50);
+    const url = await speaking(() => {
+      abort.abort();
+      return undefined;
+    });
     const verdict = await guardedPost({ policy: open })({
       url,
       headers: {},
       body,
-      timeoutMs: 5000,
+      timeoutMs: 600_000,
       signal: abort.signal,
     });
     expect(verdict).toMatchObject({ kind: 'failed', reason: 'aborted' });
   });
 
-  test('nothing is left behind: neither sockets nor timers', async () => {
+  test('leaves no socket and no timer behind', async () => {
     const port = await serve((_, response) => response.end());
     const post = guardedPost({ policy: open });
     const count = () =>
       process.getActiveResourcesInfo().filter((name) => name === 'TCPSocketWrap' || name === 'Timeout').length;
     const before = count();
     await Promise.all(
-      Array.from({ length: 20 }, () => post({ url: `http://127.0.0.1:${port}/`, headers: {}, body, timeoutMs: 2000 })),
+      Array.from({ length: 20 }, () =>
+        post({ url: `http://127.0.0.1:${port}/`, headers: {}, body, timeoutMs: 20_000 }),
+      ),
     );
     post.close();
-    await new Promise((resolve) => setTimeout(resolve, 100));
-    expect(count()).toBeLessThanOrEqual(before + 1);
+    await vi.waitFor(() => expect(count()).toBeLessThanOrEqual(before + 1), { timeout: 8000 });
   });
 
   test.each(['Host', 'Content-Length', 'Transfer-Encoding', 'Connection', 'Proxy-Authorization'])(
-    '%s is the guard’s to set',
+    'throws a TypeError for the header %s',
     async (name) => {
       const post = guardedPost({ policy: open });
       await expect(

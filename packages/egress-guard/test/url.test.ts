@@ -104,7 +104,7 @@ describe(
 );
 
 describe('addresses', () => {
-  test('the judgement of IPv4 is that of a list made another way', () => {
+  test('IPv4 addresses have the verdict of an independent block list', () => {
     const denied = new BlockList();
     const blocks = [
       '0.0.0.0/8',
@@ -140,7 +140,7 @@ describe('addresses', () => {
     );
   });
 
-  test('what is an address, and which, is what the runtime says', () => {
+  test('parseAddress agrees with the runtime', () => {
     fc.assert(
       fc.property(fc.oneof(fc.ipV4(), fc.ipV6(), fc.string()), (text) => {
         const address = parseAddress(text);
@@ -163,7 +163,7 @@ describe('addresses', () => {
 
 describe('the operator', () => {
   const under = egressPolicy({ allowCidrs: ['10.1.0.0/16', '127.0.0.0/8'], denyCidrs: ['10.1.2.0/24', '8.8.8.0/24'] });
-  test('allows what the tables deny, and denies whatever else allows', () => {
+  test('allowCidrs overrides the tables, and denyCidrs overrides both', () => {
     expect(range('10.1.1.1', under)).toBe('allowed');
     expect(range('10.1.2.1', under)).toBe('operator');
     expect(range('10.2.0.1', under)).toBe('private');

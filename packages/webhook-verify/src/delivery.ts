@@ -5,75 +5,93 @@ import type { EventTypeV2 } from './events/names-v2.ts';
 import type { EventPayloads } from './events/payloads.ts';
 
 /**
- * A delivery whose signature was verified. All of it but `webhookId` comes from signed bytes.
+ * A verified delivery. Every field except `webhookId` comes from signed bytes.
  *
  * @see Interface: Webhook delivery body
  */
 export interface Delivery {
-  /** The subscription's id, from the header; not covered by the signature. */
+  /** The id of the subscription, from the header. The signature does not cover it. */
   readonly webhookId: string;
+  /** The type of the event, the same as `event.type`. */
   readonly eventType: string;
-  /** Unix seconds at signing. */
+  /** The time of signing in Unix seconds. */
   readonly timestamp: number;
+  /** The id of the run. */
   readonly runId: string;
+  /** The workspace of the run, when it has one. */
   readonly workspaceId?: string;
+  /** The event of the run, as the host has stored it. */
   readonly event: WebhookEvent;
 }
 
 /** A run event. Narrow on `type` for the payloads of the known types; types of later versions pass through. */
 export type WebhookEvent = KnownEvent | UnknownEvent;
 
+/** The fields that every run event has. */
 export interface EventEnvelope {
+  /** The id of the run. */
   readonly runId: string;
+  /** The position of the event in the log of its run. */
   readonly sequence: number;
-  /** RFC 3339. */
+  /** The time of the event, as RFC 3339. */
   readonly timestamp: string;
+  /** The id of the event. */
   readonly eventId?: string;
+  /** The version of the schema of the event. */
   readonly schemaVersion?: number;
+  /** The version of the engine that made the event. */
   readonly engineVersion?: number | string;
+  /** The id of the node that the event is about. */
   readonly nodeId?: string;
+  /** The id of the event or delivery that caused this event. */
   readonly causationId?: string;
 }
 
-/** One member a type, of both vocabularies. A type without a payload of its own in `EventPayloads` has an open one. */
+/** An event of a known type, of either major. A type that `EventPayloads` does not list has an open payload. */
 export type KnownEvent = {
   readonly [Type in EventTypeV1 | EventTypeV2]: EventEnvelope & {
+    /** The type of the event; compare it to narrow `payload`. */
     readonly type: Type;
+    /** The payload of the type. It is typed, but not validated. */
     readonly payload: Type extends keyof EventPayloads ? EventPayloads[Type] : Readonly<Record<string, unknown>>;
   };
 }[EventTypeV1 | EventTypeV2];
 
-/** An event of a later version, or a vendor's. */
+/** An event of a later version, or of a vendor. */
 export interface UnknownEvent extends EventEnvelope {
+  /** The type of the event: a string at run time. */
   readonly type: UnknownEventType;
+  /** The payload, of unknown shape. */
   readonly payload: unknown;
 }
 
 /**
- * Any text that is no known type. It reads as a string; being an enum, it is nothing that a known type could be, so comparing `type`
- * with a known one leaves unknown events behind. There is no such object at run time.
+ * The type of an unknown event: a string that equals no known type. It is an enum so that a comparison of `type` with a
+ * known type excludes unknown events; there is no such object at run time.
  */
 declare enum UnknownEventType {
   Any = '*',
 }
 
-/** What the headers say of a delivery's content; a type that is there must be the body's. */
+/** The claims of the headers about a delivery. An event type, when present, must equal the type in the body. */
 export interface DeliveryClaims {
+  /** The id of the subscription. */
   readonly webhookId: string;
+  /** The type of the event. */
   readonly eventType: string | undefined;
 }
 
 /**
- * Reads a verified body.
+ * Parses a verified body.
  *
- * @param timestamp Unix seconds at signing
+ * @param timestamp the time of signing in Unix seconds
  * @throws {WebhookVerificationError} `malformed_body`, `event_type_mismatch`
  */
 export function parseDelivery(body: Uint8Array | string, claims: DeliveryClaims, timestamp: number): Delivery {
   return deliveryOf(parseJson(body), claims, timestamp);
 }
 
-/** As `parseDelivery`, of what was parsed already. */
+/** As `parseDelivery`, for parsed JSON. */
 export function deliveryOf(content: unknown, claims: DeliveryClaims, timestamp: number): Delivery {
   const { runId, workspaceId, event } = record(content, 'the body is not a JSON object');
   const { type, runId: eventRunId, timestamp: at, sequence, payload } = record(event, 'event is not an object');
@@ -91,7 +109,7 @@ export function deliveryOf(content: unknown, claims: DeliveryClaims, timestamp: 
   return workspaceId === undefined ? delivery : { ...delivery, workspaceId };
 }
 
-/** @throws {WebhookVerificationError} `malformed_body` */
+/** Parses JSON. @throws {WebhookVerificationError} `malformed_body` */
 export function parseJson(body: Uint8Array | string): unknown {
   const source = textOf(body);
   if (source === undefined) throw malformedBody('the body is not UTF-8');
@@ -124,8 +142,8 @@ function notText(name: string): WebhookVerificationError {
 }
 
 /**
- * The members that the envelope promises were checked above. The payload's shape is the sender's promise for the type; it is
- * typed, not validated, so that a newer sender's extra members pass.
+ * Types an event whose envelope `deliveryOf` has checked. The payload is typed, but not validated, so that additional
+ * members of a newer sender pass.
  */
 function verified(event: unknown): WebhookEvent {
   return event as WebhookEvent;

@@ -1,49 +1,70 @@
+/** The details of each code. None of them repeats the value of a header, the body or a secret. */
 interface DetailsByCode {
+  /** The name of the missing header. */
   missing_header: { readonly header: string };
+  /** The name of the repeated header. */
   repeated_header: { readonly header: string };
+  /** The name of the `SVC-` header that differs from its `X-svc-` twin. */
   header_mismatch: { readonly header: string };
+  /** No details. */
   webhook_id_mismatch: undefined;
+  /** No details. */
   malformed_timestamp: undefined;
+  /** The tolerance that was exceeded, in seconds. */
   timestamp_out_of_range: { readonly toleranceSeconds: number };
+  /** No details. */
   unknown_algorithm: undefined;
+  /** No details. */
   malformed_signature: undefined;
+  /** No details. */
   signature_mismatch: undefined;
+  /** The first problem of the body, such as `runId is not a non-empty string`. */
   malformed_body: { readonly problem: string };
+  /** No details. */
   event_type_mismatch: undefined;
 }
 
+/** The rule that a rejected delivery broke. */
 export type WebhookVerificationErrorCode = keyof DetailsByCode;
 
-/** The status that a receiver answers with, and the sentence that tells its developer what to look at. */
+/** The status of the answer, and the message for the developer of the receiver. */
 const CODES: Readonly<Record<WebhookVerificationErrorCode, readonly [status: 400 | 401, message: string]>> = {
   missing_header: [400, 'A signature header is missing. Pass all headers of the request, unfiltered.'],
-  repeated_header: [
-    400,
-    'A signature header is there twice with different values. Look for a proxy that adds headers.',
-  ],
+  repeated_header: [400, 'A signature header is repeated with different values. Look for a proxy that adds headers.'],
   header_mismatch: [400, 'The SVC- and X-svc- headers disagree. Look for a proxy that rewrites one of the two.'],
-  webhook_id_mismatch: [401, 'The delivery names another subscription than the one that this receiver expects.'],
-  malformed_timestamp: [400, 'The timestamp header is not a Unix time in whole seconds.'],
-  timestamp_out_of_range: [401, 'Signed too long ago or too far ahead. Check the clock of this machine (NTP).'],
-  unknown_algorithm: [400, 'The signature algorithm is not v1, the only one that this version knows.'],
-  malformed_signature: [400, 'The signature header is not of the form that the algorithm has.'],
+  webhook_id_mismatch: [401, 'The delivery is of another subscription. Compare its id with the option webhookId.'],
+  malformed_timestamp: [400, 'The timestamp header is not Unix time in whole seconds. Check the sender.'],
+  timestamp_out_of_range: [401, 'The signing time is too far from now. Check the clock of this machine (NTP).'],
+  unknown_algorithm: [400, 'The signature algorithm is not v1, the only one supported. Check the sender.'],
+  malformed_signature: [400, 'The signature header does not have the form of its algorithm. Check the sender.'],
   signature_mismatch: [
     401,
-    'No secret gives this signature. Is it the secret of this subscription, and is the body passed as the bytes received, before any JSON parsing?',
+    'No secret gives this signature. Pass the secret of this subscription and the body as received, before parsing.',
   ],
-  malformed_body: [400, 'The signature is right, but the body is not a delivery.'],
+  malformed_body: [400, 'The body is signed, but it is not a delivery. See details.problem.'],
   event_type_mismatch: [400, 'The event-type header differs from the signed body. Look for a proxy that rewrites it.'],
 };
 
 /**
- * Why a delivery was not accepted. `code` says which rule it broke, `status` what to answer, `message` what to look at. It
- * carries neither the body nor a header value nor anything of the secret.
+ * The rejection of a delivery. It contains neither the body nor the value of a header nor any part of a secret.
+ *
+ * @example
+ * import { Webhook, WebhookVerificationError } from '@svc/webhook-verify';
+ *
+ * try {
+ *   new Webhook('a secret').verify('{}', {});
+ * } catch (error) {
+ *   if (WebhookVerificationError.is(error)) console.log(error.code, error.status); // missing_header 400
+ * }
  */
 export class WebhookVerificationError<
   Code extends WebhookVerificationErrorCode = WebhookVerificationErrorCode,
 > extends Error {
+  /** The rule that the delivery broke. */
   readonly code: Code;
+  /** The status for the answer: 400 for a malformed delivery, 401 for one that is not authentic or not fresh. */
   readonly status: 400 | 401;
+  /** The details of the code; undefined for a code without details. */
   readonly details: DetailsByCode[Code];
 
   constructor(code: Code, details: DetailsByCode[Code]) {
@@ -56,7 +77,7 @@ export class WebhookVerificationError<
     Object.defineProperty(this, BRAND, { value: true });
   }
 
-  /** Recognises the class across bundled copies, where `instanceof` does not. */
+  /** Recognises an error of this class from any bundled copy of the package, where `instanceof` fails. */
   static is(value: unknown): value is WebhookVerificationError {
     return typeof value === 'object' && value !== null && BRAND in value;
   }

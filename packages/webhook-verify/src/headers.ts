@@ -1,38 +1,50 @@
 import { WebhookVerificationError } from './errors.ts';
 
 /**
- * The two spellings of the delivery headers: A is `SVC-…`, B the older `X-svc-…`. A sender of both gives them the same values.
+ * The prefix of a family of delivery headers, without its hyphen. `SVC` names the `SVC-…` headers, which major 2 sends;
+ * `X-svc` the older `X-svc-…` headers, which major 1 sends. A host that sends both families gives them the same values.
  *
  * @see Interface: Webhook delivery rules, Delivery headers
  */
-export type HeaderFamily = 'A' | 'B';
+export type HeaderFamily = 'SVC' | 'X-svc';
 
-/** Headers as the platforms hand them over. `headersDistinct` of Node is the form that has not lost a repeat. */
+/**
+ * The headers of a request in any form: Web `Headers`, a record, or pairs. On Node pass `request.headersDistinct`,
+ * which keeps repeated headers apart; `request.headers` drops or joins them.
+ */
 export type HeaderSource =
+  /** A `Headers` object, or any other object that looks a header up by its name in any letter case. */
   | { get(name: string): string | null | undefined }
+  /** A record of headers, with a list for a repeated header. */
   | Readonly<Record<string, string | readonly string[] | undefined>>
+  /** Pairs of a name and a value, such as a `Map`. */
   | Iterable<readonly [string, string]>;
 
-/** The signature headers of one delivery, whichever family brought them. */
+/** The signature headers of one delivery, of either family. */
 export interface DeliveryHeaders {
+  /** The id of the subscription. */
   readonly webhookId: string;
+  /** The type of the event. */
   readonly eventType: string;
+  /** The time of signing in Unix seconds, as decimal digits. */
   readonly timestamp: string;
+  /** `sha256=` and 64 hexadecimal digits. */
   readonly signature: string;
-  /** Absent means `v1`. */
+  /** The signature algorithm; undefined means `v1`. */
   readonly algorithm: string | undefined;
 }
 
+/** The names of the delivery headers of each family, such as `HEADER_NAMES.SVC.signature` for `SVC-Signature`. */
 export const HEADER_NAMES: Readonly<Record<HeaderFamily, Readonly<Record<keyof DeliveryHeaders, string>>>> = {
-  A: namesOf('SVC-'),
-  B: namesOf('X-svc-'),
+  SVC: namesOf('SVC'),
+  'X-svc': namesOf('X-svc'),
 };
 
 /**
- * Reads the headers of family A, of family B, or of both when they agree.
+ * Reads the `SVC-` headers, the `X-svc-` headers, or both when they agree.
  *
  * @throws {WebhookVerificationError} `missing_header`, `repeated_header`, `header_mismatch`
- * @throws {TypeError} for no headers at all
+ * @throws {TypeError} when `source` is not an object
  */
 export function readDeliveryHeaders(source: HeaderSource): DeliveryHeaders {
   const values = readBoth(source);
@@ -47,7 +59,7 @@ export function readDeliveryHeaders(source: HeaderSource): DeliveryHeaders {
 
 type Values = readonly (string | undefined)[];
 
-/** Family B's value of a field stands this many places behind family A's. */
+/** The number of fields. The `X-svc-` value of a field stands this many places after the `SVC-` value. */
 const FIELDS = 5;
 
 function required(values: Values, field: number): string {
@@ -57,27 +69,28 @@ function required(values: Values, field: number): string {
 }
 
 function agreed(values: Values, field: number): string | undefined {
-  const a = values[field];
-  const b = values[field + FIELDS];
-  if (a === undefined || b === undefined || a === b) return a ?? b;
+  const svc = values[field];
+  const xSvc = values[field + FIELDS];
+  if (svc === undefined || xSvc === undefined || svc === xSvc) return svc ?? xSvc;
   throw new WebhookVerificationError('header_mismatch', { header: nameOf(field) });
 }
 
 /**
- * Reads some headers by name from whatever holds them: their values in the order of the names, undefined where there is none. The
- * work that depends on the names alone is done once.
+ * Makes a reader of some headers. The reader returns their values in the order of the names, undefined for an absent
+ * header. The names are prepared once, because a receiver reads the same headers of every request.
  *
- * @returns a function that throws a {@link WebhookVerificationError} `repeated_header` when one is there with different values
+ * @returns a reader that throws a {@link WebhookVerificationError} `repeated_header` when a header has two different
+ * values
  */
 export function headerReader(names: readonly string[]): (source: HeaderSource) => (string | undefined)[] {
   const lowerCase = names.map((name) => name.toLowerCase());
   const places = new Map([...names.entries(), ...lowerCase.entries()].map(([place, name]) => [name, place]));
-  // A name of another length needs no second look.
+  // Most headers are dismissed by the length of their name, which costs no change of letter case.
   const lengths = new Set(names.map(({ length }) => length));
 
   return (source) => {
     if (typeof source !== 'object' || source === null) {
-      throw new TypeError('The headers must be a Headers object, a record of headers or a list of pairs.');
+      throw new TypeError('headers: must be a Headers object, a record or a list of pairs. Pass request.headers.');
     }
     const values: (string | undefined)[] = new Array(names.length).fill(undefined);
     if (hasGet(source)) {
@@ -99,7 +112,10 @@ export function headerReader(names: readonly string[]): (source: HeaderSource) =
     else put(values, place, value);
   }
 
-  /** None of these values has a comma in its grammar, so a comma is how a platform joined two headers. */
+  /**
+   * Splits a value at its commas: no grammar of these headers has one, so a comma means that a platform joined two
+   * headers.
+   */
   function put(values: (string | undefined)[], place: number, value: unknown): void {
     if (typeof value !== 'string') return;
     if (value.includes(',')) for (const part of value.split(',')) putOne(values, place, part.trim());
@@ -114,7 +130,7 @@ export function headerReader(names: readonly string[]): (source: HeaderSource) =
   }
 }
 
-/** A map tells cases apart, and headers do not, so a map is read as a list of pairs. */
+/** Excludes a `Map`, whose `get` depends on letter case. It is read as pairs instead. */
 function hasGet(source: HeaderSource): source is { get(name: string): string | null | undefined } {
   return 'get' in source && typeof source.get === 'function' && !(source instanceof Map);
 }
@@ -125,19 +141,19 @@ function isIterable(
   return Symbol.iterator in source;
 }
 
-const NAMES_A = Object.values(HEADER_NAMES.A);
-const readBoth = headerReader([...NAMES_A, ...Object.values(HEADER_NAMES.B)]);
+const SVC_NAMES = Object.values(HEADER_NAMES.SVC);
+const readBoth = headerReader([...SVC_NAMES, ...Object.values(HEADER_NAMES['X-svc'])]);
 
 function nameOf(field: number): string {
-  return NAMES_A[field] ?? '';
+  return SVC_NAMES[field] ?? '';
 }
 
-function namesOf(prefix: string): Readonly<Record<keyof DeliveryHeaders, string>> {
+function namesOf(family: HeaderFamily): Readonly<Record<keyof DeliveryHeaders, string>> {
   return {
-    webhookId: `${prefix}Webhook-Id`,
-    eventType: `${prefix}Event-Type`,
-    timestamp: `${prefix}Timestamp`,
-    signature: `${prefix}Signature`,
-    algorithm: `${prefix}Signature-Algorithm`,
+    webhookId: `${family}-Webhook-Id`,
+    eventType: `${family}-Event-Type`,
+    timestamp: `${family}-Timestamp`,
+    signature: `${family}-Signature`,
+    algorithm: `${family}-Signature-Algorithm`,
   };
 }

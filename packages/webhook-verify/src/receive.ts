@@ -9,42 +9,52 @@ import {
 
 export { type Claim, type DedupOptions, type DedupStore, dedupKey } from './dedup/dedup.ts';
 
+/** The options of {@link receive} and of every adapter. */
 export interface ReceiveOptions extends WebhookOptions {
-  /** The subscription's secret; several while a rotation overlaps. */
+  /** The secret of the subscription; several while a rotation overlaps. Either `secret` or `verifier` is required. */
   readonly secret?: string | readonly string[] | undefined;
-  /** Verifies instead of `secret`: `standardVerifier(…)` for Standard Webhooks. One of the two is needed. */
+  /** The verifier that replaces `secret`: `standardVerifier(…)` for Standard Webhooks. */
   readonly verifier?: Verifier;
-  /** Does the work. The sender gets its 200 once this has resolved; a rejection makes it try again. */
+  /**
+   * Handles a delivery. When it resolves, the sender gets 200; when it rejects, the sender gets 500 and tries again.
+   */
   readonly onDelivery: (delivery: Delivery) => void | Promise<void>;
-  /** Where handled deliveries are remembered. Without one, a repeated delivery runs the handler again. */
+  /** The memory of handled deliveries. Without one, a repeated delivery runs the handler again. */
   readonly dedup?: DedupStore;
-  /** Told why a delivery was not accepted; what it throws is ignored. The sender is told nothing but the status. */
+  /** Observes rejected deliveries. Its own errors are ignored. The sender learns only the status. */
   readonly onRejected?: (error: WebhookVerificationError) => void;
-  /** Told what the handler or the dedup store threw; what it throws itself is ignored. */
+  /** Observes errors of the handler and of the dedup store. Its own errors are ignored. */
   readonly onFailed?: (error: unknown, delivery: Delivery) => void;
 }
 
-/** What decides whether a request is authentic and fresh. A {@link Webhook} is one. */
+/** A judge of requests: authentic and fresh, or not. A {@link Webhook} is one. */
 export interface Verifier {
+  /** Verifies a request, and returns a rejection as a value. */
   safeVerify(body: Uint8Array | string, headers: HeaderSource): ReceivedVerification;
 }
 
+/** The result of a {@link Verifier}. */
 export type ReceivedVerification =
+  /** The delivery is authentic and fresh. */
   | { readonly ok: true; readonly delivery: Delivery }
-  /** The sender asks whether this endpoint wants its deliveries; the answer repeats the challenge. */
+  /** The sender verifies the endpoint; the answer must repeat the challenge. */
   | { readonly ok: true; readonly challenge: string }
+  /** The request was rejected. */
   | { readonly ok: false; readonly error: WebhookVerificationError };
 
-/** What to answer. A body is JSON; without one the answer is empty, since a sender acts on the status alone. */
+/** The answer to a request. */
 export interface ReceiveAnswer {
+  /** The status. A sender acts on it alone. */
   readonly status: 200 | 400 | 401 | 409 | 500;
+  /** The body as JSON, for a challenge. Default: an empty body. */
   readonly body?: string;
 }
 
+/** Handles one request and resolves to its answer. A parsed body is a TypeError. */
 export type Receive = (body: Uint8Array | string, headers: HeaderSource) => Promise<ReceiveAnswer>;
 
 /**
- * The receiver without a framework: verify, deduplicate, handle, and say what to answer.
+ * Makes a receiver without a framework: it verifies, deduplicates and handles a delivery, and returns the answer.
  *
  * | delivery | status |
  * |---|---|
@@ -53,11 +63,19 @@ export type Receive = (body: Uint8Array | string, headers: HeaderSource) => Prom
  * | the same event is being handled | 409, so that the sender tries again |
  * | the handler failed | 500, so that the sender tries again |
  *
- * @throws {TypeError} for options that are wrong
+ * @throws {TypeError} when an option is invalid
+ * @example
+ * import { receive } from '@svc/webhook-verify/receive';
+ * import { testDelivery } from '@svc/webhook-verify/testing';
+ *
+ * const handle = receive({ secret: 'a secret', onDelivery: ({ eventType }) => console.log(eventType) });
+ * const { body, headers } = testDelivery({ secret: 'a secret' });
+ * console.log((await handle(body, headers)).status); // 200
  */
 export function receive(options: ReceiveOptions): Receive {
   const verifier = verifierOf(options);
-  if (typeof options.onDelivery !== 'function') throw new TypeError('onDelivery must be a function.');
+  if (typeof options.onDelivery !== 'function')
+    throw new TypeError('onDelivery: must be a function. Pass the handler of a delivery.');
 
   return async (body, headers) => {
     const verification = verifier.safeVerify(body, headers);
@@ -92,7 +110,7 @@ export function receive(options: ReceiveOptions): Receive {
       await settle(() => dedup?.release(key, token), failed);
       return 500;
     }
-    // The work is done. A store that fails now must not make the sender ask for it again.
+    // The delivery is handled: a failure of the store must not make the sender try again.
     await settle(() => dedup?.confirm(key, token), failed);
     return 200;
   }
@@ -100,7 +118,7 @@ export function receive(options: ReceiveOptions): Receive {
 
 function verifierOf({ secret, verifier, ...options }: ReceiveOptions): Verifier {
   if ((secret === undefined) === (verifier === undefined)) {
-    throw new TypeError('Pass either secret or verifier. Is the environment variable of the secret set?');
+    throw new TypeError('secret: must be set unless verifier is, and never beside it. Set its environment variable.');
   }
   return verifier ?? new Webhook(secret ?? '', options);
 }
@@ -113,7 +131,9 @@ async function settle(work: () => void | Promise<void>, failed: (error: unknown)
   }
 }
 
-/** What an observer throws must not change the answer, nor end a process that a sender could make it throw in. */
+/**
+ * Ignores the errors of an observer: they must not change the answer, and no sender may end the process through them.
+ */
 function notify(observer: () => void): void {
   try {
     observer();

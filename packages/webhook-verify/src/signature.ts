@@ -1,12 +1,13 @@
 import { WebhookVerificationError } from './errors.ts';
 
-/** The one algorithm: HMAC-SHA256 over `<timestamp>.<raw body>`, written `sha256=<hex>`. */
+/** The name of the only algorithm: HMAC-SHA256 over `<timestamp>.<raw body>`, written `sha256=<hex>`. */
 export const SIGNATURE_ALGORITHM = 'v1';
 
+/** The beginning of a signature header. */
 export const SIGNATURE_PREFIX = 'sha256=';
 
 /**
- * The 64 hexadecimal digits that a signature header claims, in lower case.
+ * Reads the 64 hexadecimal digits of a signature header, in lower case.
  *
  * @throws {WebhookVerificationError} `malformed_signature`
  */
@@ -15,7 +16,7 @@ export function parseSignature(text: string): string {
   return text.slice(SIGNATURE_PREFIX.length).toLowerCase();
 }
 
-/** Compares every character whatever they are, so that the time taken tells nothing of where two digests differ. */
+/** Compares two digests. It reads every character, so that its duration does not reveal the first difference. */
 export function sameDigest(computed: string, claimed: string): boolean {
   let difference = computed.length ^ claimed.length;
   for (let index = 0; index < computed.length; index++) {

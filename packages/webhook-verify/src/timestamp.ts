@@ -1,10 +1,10 @@
 import { WebhookVerificationError } from './errors.ts';
 
-/** Five minutes, inclusive, either way. @see Interface: Limits */
+/** The default tolerance in seconds: five minutes in either direction, inclusive. @see Interface: Limits */
 export const TOLERANCE_SECONDS = 300;
 
 /**
- * The Unix time in seconds that a timestamp header names: decimal digits and nothing else.
+ * Reads a timestamp header: Unix time in seconds, 1 to 15 decimal digits.
  *
  * @throws {WebhookVerificationError} `malformed_timestamp`
  */
@@ -14,18 +14,18 @@ export function parseTimestamp(text: string): number {
 }
 
 /**
- * Refuses a delivery signed further from `now` (ms) than the tolerance.
+ * Rejects a delivery whose time of signing is further from `now` (in milliseconds) than the tolerance.
  *
  * @throws {WebhookVerificationError} `timestamp_out_of_range`
  */
 export function requireFresh(timestamp: number, now: number, toleranceSeconds: number): void {
-  // Written so that a clock that is not a number refuses.
+  // The comparison is positive, so that a clock that returns NaN rejects.
   const fresh = Math.abs(Math.floor(now / 1000) - timestamp) <= toleranceSeconds;
   if (!fresh) throw new WebhookVerificationError('timestamp_out_of_range', { toleranceSeconds });
 }
 
-/** @throws {TypeError} for what is not a positive number of seconds */
+/** Checks the tolerance. @throws {TypeError} when it is not a positive, finite number of seconds */
 export function checkedTolerance(seconds: number = TOLERANCE_SECONDS): number {
   if (Number.isFinite(seconds) && seconds > 0) return seconds;
-  throw new TypeError('toleranceSeconds must be a positive number; freshness cannot be switched off.');
+  throw new TypeError('toleranceSeconds: must be a positive number. Freshness cannot be switched off.');
 }

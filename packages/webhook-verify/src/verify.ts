@@ -6,30 +6,41 @@ import type { Hmac } from './hmac/hmac.ts';
 import { parseSignature, SIGNATURE_ALGORITHM, sameDigest } from './signature.ts';
 import { parseTimestamp, requireFresh } from './timestamp.ts';
 
+/** The rules of one verification. */
 export interface VerifyRules {
-  /** Prepared by `prepareSecret`; several while a rotation overlaps. */
+  /** The secrets, prepared by `prepareSecret`; several while a rotation overlaps. */
   readonly secrets: readonly Hmac[];
-  /** Milliseconds since the epoch. */
+  /** The current time in milliseconds since the epoch. */
   readonly now: number;
+  /** The largest difference between the time of signing and `now`, in seconds, inclusive. */
   readonly toleranceSeconds: number;
-  /** The one subscription whose deliveries are accepted; without it, of any that signs with the secret. */
+  /** The id of the only accepted subscription. Default: every subscription that signs with one of the secrets. */
   readonly webhookId?: string | undefined;
 }
 
 /** A body that is authentic and fresh, and not parsed yet. */
 export interface SignedBody {
+  /** The signature headers. */
   readonly headers: DeliveryHeaders;
-  /** Unix seconds at signing. */
+  /** The time of signing in Unix seconds. */
   readonly timestamp: number;
-  /** What was signed, as it was passed in. */
+  /** The signed body, as it was passed in. */
   readonly body: Uint8Array | string;
 }
 
 /**
- * The verification recipe as one pure function: freshness, algorithm, signature, and only then the body.
+ * Verifies a delivery by the recipe: freshness, algorithm, signature, and only then the body. It is a pure function.
  *
+ * @param body the bytes or text as received
  * @throws {WebhookVerificationError} when the delivery is not authentic, fresh and well-formed
- * @throws {TypeError} when the body was parsed before it came here
+ * @throws {TypeError} when the body is a parsed object
+ * @example
+ * import { prepareSecret, verifyDelivery } from '@svc/webhook-verify';
+ * import { testDelivery } from '@svc/webhook-verify/testing';
+ *
+ * const { body, headers } = testDelivery({ secret: 'a secret' });
+ * const rules = { secrets: [prepareSecret('a secret')], now: Date.now(), toleranceSeconds: 300 };
+ * console.log(verifyDelivery(body, headers, rules).eventType); // run.completed
  * @see Interface: Subscriber verification recipe
  */
 export function verifyDelivery(body: unknown, source: HeaderSource, rules: VerifyRules): Delivery {
@@ -37,7 +48,20 @@ export function verifyDelivery(body: unknown, source: HeaderSource, rules: Verif
   return parseDelivery(signed.body, signed.headers, signed.timestamp);
 }
 
-/** The recipe up to the body: everything that is needed to trust the bytes, and nothing of what they say. */
+/**
+ * Verifies the bytes of a delivery by the recipe, without parsing the body.
+ *
+ * @param body the bytes or text as received
+ * @throws {WebhookVerificationError} when the bytes are not authentic and fresh
+ * @throws {TypeError} when the body is a parsed object
+ * @example
+ * import { prepareSecret, verifySignature } from '@svc/webhook-verify';
+ * import { testDelivery } from '@svc/webhook-verify/testing';
+ *
+ * const { body, headers } = testDelivery({ secret: 'a secret' });
+ * const rules = { secrets: [prepareSecret('a secret')], now: Date.now(), toleranceSeconds: 300 };
+ * console.log(verifySignature(body, headers, rules).headers.webhookId);
+ */
 export function verifySignature(body: unknown, source: HeaderSource, rules: VerifyRules): SignedBody {
   const raw = rawBody(body);
   const headers = readDeliveryHeaders(source);
@@ -56,7 +80,9 @@ export function verifySignature(body: unknown, source: HeaderSource, rules: Veri
   return { headers, timestamp, body: raw };
 }
 
-/** Tries every secret, so that the time taken does not tell which one fits. */
+/**
+ * Whether a secret gives the signature. It tries every secret, so that its duration does not reveal the one that fits.
+ */
 function anySigned(secrets: readonly Hmac[], prefix: string, body: Uint8Array | string, claimed: string): boolean {
   let signed = false;
   for (const hmac of secrets) signed = sameDigest(hmac(prefix, body), claimed) || signed;

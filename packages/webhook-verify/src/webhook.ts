@@ -7,27 +7,35 @@ import { prepareSecret, secretList } from './secret.ts';
 import { checkedTolerance } from './timestamp.ts';
 import { type VerifyRules, verifyDelivery, verifySignature } from './verify.ts';
 
+/** The options of {@link Webhook}. */
 export interface WebhookOptions {
-  /** How far the signing time may be from now, either way, inclusive. Default 300, the interface's. */
+  /**
+   * The largest difference between the time of signing and now, in seconds, in either direction, inclusive. Default
+   * 300.
+   */
   readonly toleranceSeconds?: number;
-  /** Milliseconds since the epoch. Default `Date.now`. */
+  /** The clock, in milliseconds since the epoch. Default `Date.now`. */
   readonly now?: () => number;
   /**
-   * The subscription's id as the registration returned it. The signature does not cover the header that carries it, so without this
-   * a delivery that somebody has captured passes deduplication once for each id that they write on it, for as long as it is fresh.
+   * The id of the subscription, as the registration returned it. Default: any id is accepted. The signature does not
+   * cover the header of the id: without this option, an attacker who captures a delivery can send it again under other
+   * ids while it is fresh, and each id passes deduplication once.
    */
   readonly webhookId?: string | undefined;
 }
 
+/** The result of `safeVerify`. */
 export type Verification =
+  /** The delivery is authentic, fresh and well-formed. */
   | { readonly ok: true; readonly delivery: Delivery }
+  /** The delivery was rejected. */
   | { readonly ok: false; readonly error: WebhookVerificationError };
 
-/** Bytes that are authentic and fresh, with their content still to be read. */
+/** Bytes that are authentic and fresh. Their content is not parsed yet. */
 export interface SignedDelivery {
-  /** The subscription's id, from the header; not covered by the signature. */
+  /** The id of the subscription, from the header. The signature does not cover it. */
   readonly webhookId: string;
-  /** Unix seconds at signing. */
+  /** The time of signing in Unix seconds. */
   readonly timestamp: number;
   /** Parses the body. @throws {WebhookVerificationError} `malformed_body`, `event_type_mismatch` */
   read(): Delivery;
@@ -37,8 +45,15 @@ export interface SignedDelivery {
  * Verifies the deliveries of one subscription.
  *
  * @example
- * const webhook = new Webhook(secret);
- * const delivery = webhook.verify(new Uint8Array(await request.arrayBuffer()), request.headers);
+ * import { Webhook } from '@svc/webhook-verify';
+ *
+ * const webhook = new Webhook(process.env.WEBHOOK_SECRET ?? '');
+ * export async function POST(request: Request): Promise<Response> {
+ *   const verification = webhook.safeVerify(await request.arrayBuffer(), request.headers);
+ *   if (!verification.ok) return new Response(null, { status: verification.error.status });
+ *   console.log(verification.delivery.eventType);
+ *   return new Response();
+ * }
  * @see Interface: Subscriber verification recipe
  */
 export class Webhook {
@@ -48,8 +63,8 @@ export class Webhook {
   readonly #webhookId: string | undefined;
 
   /**
-   * @param secret the subscription's secret as the registration returned it; several while the old one is still in use
-   * @throws {TypeError} for an empty secret, none at all, or a tolerance that is not a positive number
+   * @param secret the secret of the subscription, as the registration returned it; several while a rotation overlaps
+   * @throws {TypeError} when a secret is invalid, the list is empty, or the tolerance is not a positive number
    */
   constructor(secret: string | readonly string[], options: WebhookOptions = {}) {
     this.#secrets = secretList(secret).map(prepareSecret);
@@ -59,6 +74,8 @@ export class Webhook {
   }
 
   /**
+   * Verifies a delivery.
+   *
    * @param body the bytes or text as received; a parsed object is a TypeError
    * @throws {WebhookVerificationError} when the delivery is not authentic, fresh and well-formed
    */
@@ -66,7 +83,11 @@ export class Webhook {
     return verifyDelivery(body, headers, this.#rules());
   }
 
-  /** As `verify`, with the refusal as a value. A parsed body still throws: that is a mistake in the program. */
+  /**
+   * As `verify`, but returns a rejection as a value.
+   *
+   * @throws {TypeError} when the body is a parsed object, which is a mistake in the program
+   */
   safeVerify(body: RawBody, headers: HeaderSource): Verification {
     try {
       return { ok: true, delivery: this.verify(body, headers) };
@@ -77,7 +98,8 @@ export class Webhook {
   }
 
   /**
-   * As `verify`, without parsing the body: for receivers that only pass authentic bytes on, such as a queue's front door.
+   * As `verify`, without parsing the body: for receivers that only forward authentic bytes, such as the entry to a
+   * queue.
    *
    * @throws {WebhookVerificationError} when the bytes are not authentic and fresh
    */

@@ -19,7 +19,7 @@ const secret = 'a secret of the tests';
 
 type Options = Partial<FetchReceiverOptions>;
 
-/** What a sender sends, and what it sees of the answer. */
+/** Sends a request, and returns the answer as the sender sees it. */
 type Send = (
   init: RequestInit,
 ) => Promise<{ readonly status: number; readonly text: string; readonly headers: Headers }>;
@@ -51,7 +51,7 @@ async function overSocket(listener: RequestListener): Promise<Send> {
   return async (init) => seen(await fetch(url, init));
 }
 
-/** Every adapter as what a sender meets; those with a server of their own are met over a socket. */
+/** Every adapter as a sender sees it; those with a server of their own are called over a socket. */
 const ADAPTERS: { name: string; open: (options: Options) => Promise<Send> }[] = [
   { name: 'node:http', open: (options) => overSocket(toNodeHandler(complete(options))) },
   {
@@ -97,7 +97,7 @@ const ADAPTERS: { name: string; open: (options: Options) => Promise<Send> }[] = 
 ];
 
 describe.each(ADAPTERS)('$name', ({ name, open }) => {
-  test('200 after the handler has resolved', async () => {
+  test('answers 200 after the handler has resolved', async () => {
     const seenTypes: string[] = [];
     const send = await open({
       onDelivery: async ({ eventType }) => {
@@ -109,20 +109,20 @@ describe.each(ADAPTERS)('$name', ({ name, open }) => {
     expect(seenTypes).toEqual(['run.failed']);
   });
 
-  test('200 for a repeat, which is not handled again', async () => {
+  test('answers 200 to a repeat without calling the handler again', async () => {
     let handled = 0;
     const send = await open({ dedup: memoryDedupStore(), onDelivery: () => void handled++ });
     const delivery = testDelivery({ secret });
     expect([(await send(delivery)).status, (await send(delivery)).status, handled]).toEqual([200, 200, 1]);
   });
 
-  test('500 when the handler fails, with nothing of why', async () => {
+  test('answers 500 with an empty body when the handler fails', async () => {
     const send = await open({ onDelivery: () => Promise.reject(new Error('a secret of ours')) });
     expect(await send(testDelivery({ secret }))).toMatchObject({ status: 500, text: '' });
   });
 
   test.each(invalidDeliveries({ secret }))(
-    '400 or 401 for one $why, with nothing of why',
+    'answers 400 or 401 with an empty body to a delivery $why',
     async ({ code, ...delivery }) => {
       const codes: string[] = [];
       const send = await open({
@@ -136,13 +136,13 @@ describe.each(ADAPTERS)('$name', ({ name, open }) => {
     },
   );
 
-  test('413 for a body that is too long', async () => {
+  test('answers 413 to a body over the limit', async () => {
     const send = await open({ maxBodyBytes: 10 });
     const { body, headers } = testDelivery({ secret });
     expect((await send({ method: 'POST', body, headers })).status).toBe(413);
   });
 
-  test('a body in any script arrives as its bytes', async () => {
+  test('passes a body outside ASCII to the handler unchanged', async () => {
     const payloads: unknown[] = [];
     const send = await open({ onDelivery: ({ event }) => void payloads.push(event.payload) });
     const payload = { text: 'ünïcödé ☃ 𝒳 \u2028' };
@@ -150,7 +150,7 @@ describe.each(ADAPTERS)('$name', ({ name, open }) => {
     expect(payloads).toEqual([payload]);
   });
 
-  test('only POST is a delivery', async () => {
+  test('rejects every method but POST', async () => {
     const send = await open({ onDelivery: () => expect.unreachable() });
     const answer = await send({ method: 'GET' });
     // The routers of Hono and Fastify know no such route.
@@ -158,7 +158,7 @@ describe.each(ADAPTERS)('$name', ({ name, open }) => {
     if (answer.status === 405) expect(answer.headers.get('allow')).toBe('POST');
   });
 
-  test('a challenge is answered as JSON', async () => {
+  test('answers a challenge with JSON', async () => {
     const verifier = { safeVerify: () => ({ ok: true, challenge: 'abc' }) as const };
     const send = await open({ secret: undefined, verifier });
     const answer = await send({ method: 'POST', body: '{}' });
@@ -167,18 +167,18 @@ describe.each(ADAPTERS)('$name', ({ name, open }) => {
   });
 
   test.each([{ maxBodyBytes: 0 }, { maxBodyBytes: Number.NaN }, { secret: '' }])(
-    '%j is refused at once',
+    'throws for the options %j',
     async (options) => {
       await expect((async () => open(options))()).rejects.toThrow(TypeError);
     },
   );
 });
 
-describe('bodies that come in pieces', () => {
+describe('a body in chunks', () => {
   const OVER_SOCKETS = ADAPTERS.filter(({ name }) => ['node:http', 'Express', 'Fastify'].includes(name));
   const STREAMING = ADAPTERS.filter(({ name }) => ['fetch', 'Hono'].includes(name));
 
-  test.each([...OVER_SOCKETS, ...STREAMING])('$name takes them together', async ({ open }) => {
+  test.each([...OVER_SOCKETS, ...STREAMING])('$name joins the chunks', async ({ open }) => {
     const send = await open({});
     const { body, headers } = testDelivery({ secret });
     const pieces = Buffer.from(body);
@@ -208,13 +208,13 @@ describe('bodies that come in pieces', () => {
     expect(sent).toBeLessThan(20_000_000);
   });
 
-  test.each(STREAMING)('$name answers 408 to what does not come', async ({ open }) => {
+  test.each(STREAMING)('$name answers 408 when the body does not arrive in time', async ({ open }) => {
     const stream = new ReadableStream({ start: (controller) => controller.enqueue(new Uint8Array(1)) });
     const send = await open({ bodyTimeoutMs: 30 });
     expect((await send({ method: 'POST', body: stream, duplex: 'half' } as RequestInit)).status).toBe(408);
   });
 
-  test.each(STREAMING)('$name answers 400 to what breaks off', async ({ open }) => {
+  test.each(STREAMING)('$name answers 400 when the body breaks off', async ({ open }) => {
     const stream = new ReadableStream({ start: (controller) => controller.error(new Error('gone')) });
     const send = await open({});
     expect((await send({ method: 'POST', body: stream, duplex: 'half' } as RequestInit)).status).toBe(400);
@@ -239,7 +239,7 @@ describe('on a socket', () => {
     },
   ];
 
-  /** Writes bytes as they are, and gives what came back before the socket closed or an answer was there. */
+  /** Writes bytes unchanged, and returns the first bytes of the answer. */
   async function exchange(url: string, ...writes: readonly string[]): Promise<string> {
     const { port, hostname } = new URL(url);
     const socket = connect(Number(port), hostname);
@@ -249,13 +249,17 @@ describe('on a socket', () => {
     return answer;
   }
 
-  test.each(SERVERS)('$name answers 408 to a body that does not come, and ends the connection', async ({ open }) => {
-    const url = await open({ bodyTimeoutMs: 50 });
-    const head = 'POST /webhooks HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 10\r\n\r\n{';
-    const answer = await exchange(url, head);
-    expect(answer).toMatch(/^HTTP\/1\.1 408 /);
-    expect(answer).toMatch(/^connection: close\r$/im);
-  });
+  test.each(SERVERS)(
+    '$name answers 408 and closes the connection when the body does not arrive in time',
+    async ({ open }) => {
+      const url = await open({ bodyTimeoutMs: 50 });
+      const head =
+        'POST /webhooks HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 10\r\n\r\n{';
+      const answer = await exchange(url, head);
+      expect(answer).toMatch(/^HTTP\/1\.1 408 /);
+      expect(answer).toMatch(/^connection: close\r$/im);
+    },
+  );
 
   test.each(SERVERS)(`$name: ${covers('webhooks.verify.repeated-header')}`, async ({ open }) => {
     const { body, headers } = testDelivery({ secret });
@@ -266,7 +270,7 @@ describe('on a socket', () => {
     expect(await exchange(url, `${head}SVC-Timestamp: 1\r\n\r\n${body}`)).toMatch(/^HTTP\/1\.1 400 /);
   });
 
-  test.each(SERVERS)('$name: a body that is cut off is no delivery, and breaks nothing', async ({ open }) => {
+  test.each(SERVERS)('$name ignores a body that is cut off, and serves the next request', async ({ open }) => {
     const url = await open({ onDelivery: () => expect.unreachable() });
     const { port, hostname } = new URL(url);
     const socket = connect(Number(port), hostname);
@@ -277,8 +281,8 @@ describe('on a socket', () => {
   });
 });
 
-describe('a body that was parsed before is a mistake in the program, and says so', () => {
-  test('Express: to the error handler', async () => {
+describe('a body that was parsed before is reported as a TypeError', () => {
+  test('to the error handler of Express', async () => {
     const problems: unknown[] = [];
     const app = express()
       .use(express.json())
@@ -293,19 +297,19 @@ describe('a body that was parsed before is a mistake in the program, and says so
     expect(String(problems[0])).toMatch(/TypeError: .*express\.raw/s);
   });
 
-  test('fetch: as a rejection', async () => {
+  test('as a rejection of the fetch handler', async () => {
     const request = new Request('http://x/', testDelivery({ secret }));
     await request.text();
-    await expect(toFetchHandler(complete({}))(request)).rejects.toThrow(/was read before/);
+    await expect(toFetchHandler(complete({}))(request)).rejects.toThrow(/already read/);
   });
 
-  test('a framework without an adapter: by receive itself', async () => {
+  test('as a rejection of receive', async () => {
     const { body, headers } = testDelivery({ secret });
     await expect(receive(complete({}))(JSON.parse(body), headers)).rejects.toThrow(/raw bytes/);
   });
 });
 
-test('Fastify: the rest of the application keeps its parsers', async () => {
+test('the Fastify plugin leaves the parsers of the rest of the application in place', async () => {
   const app = Fastify();
   await app.register(toFastifyPlugin(complete({})), { prefix: '/webhooks' });
   app.post('/other', async ({ body }) => body);
@@ -317,7 +321,7 @@ test('Fastify: the rest of the application keeps its parsers', async () => {
   await app.close();
 });
 
-test('Lambda: base64 that is none is answered 400', async () => {
+test('the Lambda handler answers 400 to invalid base64', async () => {
   const handle = toLambdaHandler(complete({}));
   const answer = await handle({ ...eventV2({ method: 'POST' }), body: '%%%', isBase64Encoded: true });
   expect(answer.statusCode).toBe(400);

@@ -60,7 +60,7 @@ async function run(
   return { code, out: String(stdout.read() ?? ''), err: String(stderr.read() ?? '') };
 }
 
-/** A delivery as it was on the wire. */
+/** Returns a delivery as it was on the wire. */
 function captured(change: { headers?: Record<string, string>; body?: string } = {}, type = 'run.completed'): string {
   const { headers, body } = testDelivery({ secret, now, type });
   const lines = Object.entries({ Host: 'x', ...headers, ...change.headers }).map(
@@ -70,7 +70,7 @@ function captured(change: { headers?: Record<string, string>; body?: string } = 
 }
 
 describe('verify', () => {
-  test('an authentic delivery passes every step', async () => {
+  test('passes every step for an authentic delivery', async () => {
     const { code, out } = await run(['verify'], { stdin: captured() });
     expect(code).toBe(0);
     expect(out.trimEnd().split('\n')).toEqual([
@@ -94,9 +94,9 @@ describe('verify', () => {
       /✗ alg/,
     ],
     ['signature form', captured({ headers: { 'SVC-Signature': 'x', 'X-svc-Signature': 'x' } }), /✗ signature form/],
-    ['signature', captured({ body: '{}' }), /✗ signature {7}None of the one secret/],
+    ['signature', captured({ body: '{}' }), /✗ signature {7}The secret does not give this signature/],
     ['body', captured({ headers: { 'SVC-Event-Type': 'a.b', 'X-svc-Event-Type': 'a.b' } }), /✗ body .*event-type/],
-  ])('says that the step "%s" failed', async (step, stdin, line) => {
+  ])('reports that the step "%s" failed', async (step, stdin, line) => {
     const { code, out } = await run(['verify'], { stdin });
     expect(code).toBe(1);
     expect(out).toMatch(line);
@@ -104,7 +104,7 @@ describe('verify', () => {
     expect(out).not.toContain(secret);
   });
 
-  test('an old capture still shows whether its signature is right', async () => {
+  test('checks the signature of a stale capture', async () => {
     const { code, out } = await run(['verify'], { stdin: captured(), at: NOW + 3_600_000 });
     expect([code, out]).toEqual([
       1,
@@ -128,23 +128,23 @@ describe('verify', () => {
     ['a byte order mark was added', { body: `\uFEFF${body}` }, /byte order mark/],
     ['the secret has white space around it', { secret: ` ${secret}` }, /has white space around it/],
   ];
-  test.each(spoiled)('says that %s', async (_title, { body: changed, secret: other = secret }, hint) => {
+  test.each(spoiled)('reports that %s', async (_title, { body: changed, secret: other = secret }, hint) => {
     const { code, out } = await run(['verify', '--secret-file', file(other)], {
       stdin: captured(changed === undefined ? {} : { body: changed }),
     });
     expect([code, out]).toEqual([1, expect.stringMatching(hint)]);
   });
 
-  test('says that the sender used the decoded secret as its key', async () => {
+  test('reports that the sender used the decoded secret as its key', async () => {
     const hex = 'ab'.repeat(32);
     const { createHmac } = await import('node:crypto');
     const digest = createHmac('sha256', Buffer.from(hex, 'hex')).update(`1700000000.${body}`).digest('hex');
     const signature = { 'SVC-Signature': `sha256=${digest}`, 'X-svc-Signature': `sha256=${digest}` };
     const { out } = await run(['verify', '--secret', hex], { stdin: captured({ headers: signature }) });
-    expect(out).toMatch(/hexadecimal decoded: the sender must use the text/);
+    expect(out).toMatch(/hexadecimal decoded; the sender must use the text/);
   });
 
-  test('takes headers and body from files of their own, lines or JSON', async () => {
+  test('reads headers, as lines or JSON, and body from separate files', async () => {
     const { headers } = testDelivery({ secret, now });
     const lines = Object.entries(headers)
       .map(([name, value]) => `${name}: ${value}`)
@@ -154,23 +154,23 @@ describe('verify', () => {
     }
   });
 
-  test('gives the steps as JSON', async () => {
+  test('prints the steps as JSON', async () => {
     const { out } = await run(['verify', '--json', file(captured())]);
     expect(JSON.parse(out)[0]).toEqual({ name: 'headers', outcome: 'passed', note: expect.any(String) });
   });
 
-  test('takes several secrets', async () => {
+  test('accepts several secrets', async () => {
     const args = ['verify', '--secret', 'another', '--secret', secret];
     expect((await run(args, { stdin: captured() })).code).toBe(0);
   });
 
-  test('what came over the network cannot steer the terminal', async () => {
+  test('escapes control characters from the network', async () => {
     const { out } = await run(['verify'], { stdin: captured({ headers: { 'SVC-Webhook-Id': 'a\u001b[2Jb\u202e' } }) });
     expect(out).not.toContain('\u001b');
     expect(out).not.toContain('\u202e');
   });
 
-  test('colours appear on a terminal alone', async () => {
+  test('prints colours on a terminal only', async () => {
     expect((await run(['verify'], { stdin: captured() })).out).not.toContain('\u001b[');
     expect((await run(['verify'], { stdin: captured(), colours: true })).out).toContain('\u001b[32m✓');
   });
@@ -191,8 +191,8 @@ describe('sign', () => {
     expect(new Webhook(secret, { now }).verify(body, headers).webhookId).toBe('whk_1');
   });
 
-  test('as JSON, for one family, at a moment', async () => {
-    const { out } = await run(['sign', '--format', 'json', '--family', 'B', '--timestamp', '1700000001'], {
+  test('prints JSON for one header family and a given time', async () => {
+    const { out } = await run(['sign', '--format', 'json', '--family', 'X-svc', '--timestamp', '1700000001'], {
       stdin: body,
     });
     const headers = JSON.parse(out);
@@ -200,7 +200,7 @@ describe('sign', () => {
     expect(new Webhook(secret, { now }).verify(body, headers).timestamp).toBe(1_700_000_001);
   });
 
-  test('as a command for curl that a shell takes as it is', async () => {
+  test('prints a curl command that a shell runs unchanged', async () => {
     const path = file(body);
     const { out } = await run(['sign', path, '--format', 'curl', '--url', 'http://127.0.0.1:1/?a=1&b=2']);
     const parsed = spawnSync('sh', ['-c', out.replace(/^curl/, "printf '%s\\n'")], { encoding: 'utf8' }).stdout.split(
@@ -211,7 +211,7 @@ describe('sign', () => {
 });
 
 describe('listen', () => {
-  /** A listening command with what it has printed so far. */
+  /** Starts the command, and returns access to its output so far. */
   async function listening(...args: readonly string[]) {
     const interruption = new AbortController();
     const stdout = new PassThrough();
@@ -238,7 +238,7 @@ describe('listen', () => {
     return { url, end, printed: () => out };
   }
 
-  test('verifies and prints what arrives, and ends when it is interrupted', async () => {
+  test('verifies and prints deliveries until it is interrupted', async () => {
     const { url, end, printed } = await listening();
     const { body, headers } = testDelivery({
       secret,
@@ -255,7 +255,7 @@ describe('listen', () => {
     expect(printed()).not.toContain('\u001b');
   });
 
-  test('--quiet leaves the payload out', async () => {
+  test('omits the payload with --quiet', async () => {
     const { url, end, printed } = await listening('--quiet');
     await fetch(url, testDelivery({ secret }));
     await end();
@@ -263,7 +263,7 @@ describe('listen', () => {
     expect(printed()).not.toContain('payload');
   });
 
-  test('--standard answers the verification of the endpoint, and verifies by the three headers', async () => {
+  test('answers the endpoint verification, and verifies the three headers, with --standard', async () => {
     const own = `whsec_${'A'.repeat(32)}`;
     const { url, end, printed } = await listening('--standard', '--quiet', '--secret', own);
     const post = (body: string, headers: object = {}) => {
@@ -284,7 +284,7 @@ describe('listen', () => {
     expect(printed()).not.toContain(own);
   });
 
-  test('--forward passes bytes and headers on unchanged, and what comes back', async () => {
+  test('forwards bytes and headers unchanged, and returns the status, with --forward', async () => {
     let received: { readonly headers: IncomingMessage['headers']; readonly body: Buffer } | undefined;
     const target = createServer(async (request, response) => {
       const chunks: Buffer[] = [];
@@ -311,7 +311,7 @@ describe('listen', () => {
     expect(printed()).toContain('! 503 run.completed');
   });
 
-  test('says that it cannot listen', async () => {
+  test('reports that it cannot listen', async () => {
     const taken = createServer().listen(0, '127.0.0.1');
     await once(taken, 'listening');
     const { port } = taken.address() as AddressInfo;
@@ -321,21 +321,21 @@ describe('listen', () => {
   });
 });
 
-describe('wrong use ends with 2 and says what there is', () => {
+describe('wrong use exits with 2 and an explanation', () => {
   test.each([
     [[], /Usage/],
     [['shine'], /no command "shine".*Usage/s],
     [['verify', '--colour'], /--colour/],
     [['verify', 'a', 'b'], /one FILE/],
-    [['verify', '/nonexistent'], /\/nonexistent cannot be read \(ENOENT\)/],
-    [['verify', '--headers', '/nonexistent'], /needed together/],
-    [['verify', '--at', 'noon'], /--at must be/],
-    [['verify', '--secret-file', '/nonexistent'], /secret file/],
-    [['sign', '--family', 'C'], /A, B or both/],
-    [['sign', '--family', 'constructor'], /A, B or both/],
+    [['verify', '/nonexistent'], /\/nonexistent: cannot be read \(ENOENT\)/],
+    [['verify', '--headers', '/nonexistent'], /--headers, --body: one is missing/],
+    [['verify', '--at', 'noon'], /--at: must be/],
+    [['verify', '--secret-file', '/nonexistent'], /--secret-file: /],
+    [['sign', '--family', 'C'], /SVC, X-svc or both/],
+    [['sign', '--family', 'constructor'], /SVC, X-svc or both/],
     [['sign', '--format', 'xml'], /format/],
     [['sign', '--timestamp', '-1'], /timestamp/],
-    [['sign', '--secret', 'a', '--secret', 'b'], /one secret/],
+    [['sign', '--secret', 'a', '--secret', 'b'], /the one secret to sign with/],
     [['sign'], /--event-type/],
     [['listen', '--port', '65536'], /0 to 65535/],
     [['listen', '--forward', 'ftp://x/'], /http or https/],
@@ -347,7 +347,7 @@ describe('wrong use ends with 2 and says what there is', () => {
     expect(err).not.toContain(secret);
   });
 
-  test('without a secret it names the ways to give one', async () => {
+  test('names the ways to pass a secret when there is none', async () => {
     const { code, err } = await run(['verify'], { env: {}, stdin: captured() });
     expect([code, err]).toEqual([2, expect.stringMatching(/SVC_WEBHOOK_SECRET.*--secret-file/s)]);
   });
@@ -364,10 +364,10 @@ describe('help', () => {
   });
 });
 
-describe('the program as it is built', () => {
+describe('the built program', () => {
   const program = fileURLToPath(new URL('../dist/for-node/cli/main.js', import.meta.url));
 
-  test('reads a pipe, prints without colours, and ends with the code', () => {
+  test('reads a pipe, prints without colours, and returns the exit code', () => {
     const stale = captured();
     const { status, stdout } = spawnSync(process.execPath, [program, 'verify', '--at', 'signed'], {
       input: stale,
@@ -390,7 +390,7 @@ describe('the program as it is built', () => {
     expect(await once(child, 'exit')).toEqual([0, null]);
   });
 
-  test('a reader that has seen enough is no failure', () => {
+  test('exits with 0 when the reader closes the pipe', () => {
     const { status, stderr } = spawnSync('sh', ['-c', `"${process.execPath}" "${program}" --help | true; echo done`], {
       encoding: 'utf8',
     });
@@ -402,7 +402,7 @@ describe('the program as it is built', () => {
   });
 });
 
-test('a standard signature is not what verify looks for', async () => {
+test('verify rejects a Standard Webhooks signature', async () => {
   const body = '{}';
   const headers = signStandard({ body, secret: `whsec_${'A'.repeat(32)}`, id: 'm', timestamp: 1_700_000_000 });
   const { code, out } = await run(['verify', '--headers', file(JSON.stringify(headers)), '--body', file(body)]);

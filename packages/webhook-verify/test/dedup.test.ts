@@ -52,7 +52,7 @@ const STORES: { name: string; open: (options: DedupOptions) => Promise<DedupStor
 ];
 
 describe.each(STORES)(`${covers('webhooks.verify.dedup')} ($name)`, ({ open }) => {
-  /** A store with a clock that is set by hand, in seconds. */
+  /** Opens a store with a clock that the test sets, in seconds. */
   async function opened(): Promise<{ store: DedupStore; sleep: (seconds: number) => void }> {
     let now = 1_700_000_000_000;
     const store = await open({ ttlSeconds: 1000, claimSeconds: 10, now: () => now });
@@ -70,7 +70,7 @@ describe.each(STORES)(`${covers('webhooks.verify.dedup')} ($name)`, ({ open }) =
     return claim.token;
   }
 
-  test('what is claimed is in flight until it is confirmed, and handled from then on', async () => {
+  test('a claimed key is in flight until it is confirmed, and handled afterwards', async () => {
     const { store, sleep } = await opened();
     const token = await claimed(store, 'a');
     expect(await store.claim('a')).toEqual({ state: 'in-flight' });
@@ -81,13 +81,13 @@ describe.each(STORES)(`${covers('webhooks.verify.dedup')} ($name)`, ({ open }) =
     expect(await store.claim('b')).toMatchObject({ state: 'claimed' });
   });
 
-  test('what is released can be claimed again', async () => {
+  test('a released key can be claimed again', async () => {
     const { store } = await opened();
     await store.release('a', await claimed(store, 'a'));
     expect(await store.claim('a')).toMatchObject({ state: 'claimed' });
   });
 
-  test('a claim ends by itself, and who held it can change nothing any more', async () => {
+  test('a claim expires, and its token then has no effect', async () => {
     const { store, sleep } = await opened();
     const first = await claimed(store, 'a');
     sleep(10);
@@ -102,28 +102,28 @@ describe.each(STORES)(`${covers('webhooks.verify.dedup')} ($name)`, ({ open }) =
     expect(await store.claim('a')).toEqual({ state: 'handled' });
   });
 
-  test('what was handled is forgotten after its time', async () => {
+  test('a handled key is forgotten after its time', async () => {
     const { store, sleep } = await opened();
     await store.confirm('a', await claimed(store, 'a'));
     sleep(1000);
     expect(await store.claim('a')).toMatchObject({ state: 'claimed' });
   });
 
-  test('of many claims at once one is granted', async () => {
+  test('grants one of many concurrent claims', async () => {
     const { store } = await opened();
     const claims = await Promise.all(Array.from({ length: 20 }, () => store.claim('a')));
     expect(claims.filter(({ state }) => state === 'claimed')).toHaveLength(1);
     expect(claims.filter(({ state }) => state === 'in-flight')).toHaveLength(19);
   });
 
-  test('any text is a key of its own', async () => {
+  test('keeps every text apart as a key', async () => {
     const { store } = await opened();
     const keys = ['', ' ', "'; DROP TABLE x; --", '☃', 'A', 'a', 'a '];
     for (const key of keys) await claimed(store, key);
     for (const key of keys) expect(await store.claim(key)).toEqual({ state: 'in-flight' });
   });
 
-  test('any sequence of calls leaves what a plain table of states would', async () => {
+  test('agrees with a model for any sequence of calls', async () => {
     const call = fc.record({
       what: fc.constantFrom('claim', 'confirm', 'release', 'sleep'),
       key: fc.constantFrom('a', 'b'),
@@ -162,13 +162,16 @@ describe.each(STORES)(`${covers('webhooks.verify.dedup')} ($name)`, ({ open }) =
     );
   }, 30_000);
 
-  test.each([{ ttlSeconds: 0 }, { claimSeconds: -1 }, { ttlSeconds: Number.NaN }])('%j is refused', async (options) => {
-    await expect(open(options)).rejects.toThrow(/must be positive/);
-  });
+  test.each([{ ttlSeconds: 0 }, { claimSeconds: -1 }, { ttlSeconds: Number.NaN }])(
+    'throws for the options %j',
+    async (options) => {
+      await expect(open(options)).rejects.toThrow(/must be a positive number/);
+    },
+  );
 });
 
 describe('in memory', () => {
-  test('no more than the capacity is remembered, the oldest is forgotten first', async () => {
+  test('forgets the oldest key over its capacity', async () => {
     const store = memoryDedupStore({ capacity: 2 });
     for (const key of ['a', 'b', 'c']) {
       const claim = await store.claim(key);
@@ -178,13 +181,13 @@ describe('in memory', () => {
     expect(await store.claim('a')).toMatchObject({ state: 'claimed' });
   });
 
-  test.each([0, 1.5, Number.POSITIVE_INFINITY])('a capacity of %s is refused', (capacity) => {
+  test.each([0, 1.5, Number.POSITIVE_INFINITY])('throws for a capacity of %s', (capacity) => {
     expect(() => memoryDedupStore({ capacity })).toThrow(TypeError);
   });
 });
 
 describe('in SQLite', () => {
-  test('what was confirmed survives kill -9, and what was claimed comes free', async () => {
+  test('a confirmed key survives kill -9, and a claimed key expires', async () => {
     const path = join(folder, 'killed.db');
     const program = `
       import { sqliteDedupStore } from ${JSON.stringify(new URL('../src/dedup/sqlite.ts', import.meta.url).href)};
@@ -200,7 +203,7 @@ describe('in SQLite', () => {
     expect(at(2000).claim('claimed')).toMatchObject({ state: 'claimed' });
   });
 
-  test('several processes share a file: one of them is granted', async () => {
+  test('grants each key to one of several processes that share a file', async () => {
     const path = join(folder, 'shared.db');
     const program = `
       import { sqliteDedupStore } from ${JSON.stringify(new URL('../src/dedup/sqlite.ts', import.meta.url).href)};
@@ -220,7 +223,7 @@ describe('in SQLite', () => {
     expect(counts.reduce((sum, count) => sum + count, 0)).toBe(300);
   }, 30_000);
 
-  test("an application's own database is used as it is, and left open", () => {
+  test('leaves a database of the application open', () => {
     const db = new DatabaseSync(':memory:');
     const store = sqliteDedupStore(db);
     store.claim('a');
@@ -229,7 +232,7 @@ describe('in SQLite', () => {
     db.close();
   });
 
-  test('what is past is removed, in steps', () => {
+  test('prunes expired rows', () => {
     const db = new DatabaseSync(':memory:');
     let now = 0;
     const store = sqliteDedupStore(db, { claimSeconds: 1, now: () => now });
@@ -243,13 +246,13 @@ describe('in SQLite', () => {
 });
 
 describe('in PostgreSQL', () => {
-  test('processes that start together make one table', async () => {
+  test('creates one table when processes migrate at once', async () => {
     const migrate = () => postgresDedupStore(pool, { table: 'dedup_together' }).migrate();
     await Promise.all(Array.from({ length: 8 }, migrate));
     expect(await postgresDedupStore(pool, { table: 'dedup_together' }).claim('a')).toMatchObject({ state: 'claimed' });
   });
 
-  test('a schema may be named', async () => {
+  test('accepts a table with a schema', async () => {
     await pool.query('CREATE SCHEMA receiver');
     const store = postgresDedupStore(pool, { table: 'receiver.dedup' });
     await store.migrate();
@@ -257,13 +260,13 @@ describe('in PostgreSQL', () => {
   });
 
   test.each(['x; DROP TABLE y', 'a.b.c', 'Upper', '', '"quoted"', 'x'.repeat(60)])(
-    'the table %s is refused',
+    'throws for the table %s',
     (table) => {
       expect(() => postgresDedupStore(pool, { table })).toThrow(/plain lower-case name/);
     },
   );
 
-  test('what is past is removed, in steps', async () => {
+  test('prunes expired rows', async () => {
     let now = 0;
     const store = postgresDedupStore(pool, { table: 'dedup_pruned', claimSeconds: 1, now: () => now });
     await store.migrate();
@@ -276,7 +279,7 @@ describe('in PostgreSQL', () => {
   });
 });
 
-test('the key is of the webhook, the run and the sequence, and none can stand for another', () => {
+test('dedupKey differs for every combination of webhook, run and sequence', () => {
   const key = (webhookId: string, runId: string, sequence: number) =>
     dedupKey({
       webhookId,

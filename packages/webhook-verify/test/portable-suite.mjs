@@ -1,4 +1,5 @@
-// Runs in every runtime against the package as it is built, so it uses nothing but the language and the Web's own types.
+// Runs in every runtime against the package as it is built, so it uses nothing but the language and the Web's own
+// types.
 import { signDelivery, Webhook, WebhookVerificationError } from '@svc/webhook-verify';
 import { toFetchHandler } from '@svc/webhook-verify/fetch';
 import { StandardWebhook, signStandard } from '@svc/webhook-verify/standard-webhooks';
@@ -42,7 +43,7 @@ export default async function suite() {
     webhookId: 'whk_1',
     eventType: 'run.completed',
     timestamp: signed.now,
-    families: ['A'],
+    families: ['SVC'],
   });
   check('what is signed', JSON.stringify(Object.entries(made)), JSON.stringify(signed.headers));
 
@@ -77,7 +78,7 @@ async function outcome(run) {
   }
 }
 
-/** The forms that lose nothing of what the pairs say; `Headers` joins repeats, and trims. */
+/** Returns the headers in every form that keeps all pairs; `Headers` joins repeats, and trims. */
 function headerForms(pairs) {
   const forms = [['pairs', pairs]];
   const lists = new Map();
@@ -103,7 +104,7 @@ function bodyForms(bytes) {
   return forms;
 }
 
-/** Undefined for what is not UTF-8, which no text can say. */
+/** Decodes UTF-8; undefined for other bytes, which no text can represent. */
 function textOf(bytes) {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);

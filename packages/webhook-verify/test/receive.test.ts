@@ -7,7 +7,7 @@ import { testDelivery } from '../src/testing/index.ts';
 
 const secret = 'a secret of the tests';
 
-/** What a receiver answers to each of some deliveries, one after the other. */
+/** Sends deliveries one after the other, and returns the statuses. */
 async function statuses(options: Partial<ReceiveOptions>, ...sequences: readonly number[]): Promise<number[]> {
   const handle = receive({ secret, onDelivery: () => {}, ...options });
   const answers: number[] = [];
@@ -33,7 +33,7 @@ describe(covers('webhooks.verify.dedup'), () => {
     expect(handled).toEqual([1, 2]);
   });
 
-  test('an event that is being handled is not handled beside that', async () => {
+  test('an event whose handler runs is answered with 409', async () => {
     let finish = () => {};
     const onDelivery = () => new Promise<void>((resolve) => (finish = resolve));
     const handle = receive({ secret, dedup: memoryDedupStore(), onDelivery });
@@ -46,7 +46,7 @@ describe(covers('webhooks.verify.dedup'), () => {
     expect(await handle(body, headers)).toEqual({ status: 200 });
   });
 
-  test('without a store a repeat is handled again', async () => {
+  test('a repeat is handled again without a store', async () => {
     let handled = 0;
     expect(await statuses({ onDelivery: () => void handled++ }, 1, 1)).toEqual([200, 200]);
     expect(handled).toBe(2);
@@ -83,8 +83,8 @@ describe('a store that fails', () => {
   });
 });
 
-describe('those who are told', () => {
-  test('learn why a delivery was not accepted; the sender learns the status', async () => {
+describe('observers', () => {
+  test('get the error of a rejected delivery, while the sender gets the status', async () => {
     const codes: string[] = [];
     const handle = receive({ secret, onDelivery: () => {}, onRejected: ({ code }) => codes.push(code) });
     const { body, headers } = testDelivery({ secret });
@@ -93,7 +93,7 @@ describe('those who are told', () => {
     expect(codes).toEqual(['signature_mismatch', 'missing_header']);
   });
 
-  test('change nothing by what they throw', async () => {
+  test('do not change the answer when they throw', async () => {
     const loud = () => {
       throw new Error('observer');
     };
@@ -104,17 +104,21 @@ describe('those who are told', () => {
   });
 });
 
-test('a verifier of its own may ask for a challenge to be repeated', async () => {
+test('receive repeats the challenge of a custom verifier', async () => {
   const verifier = { safeVerify: () => ({ ok: true, challenge: 'c"1' }) as const };
   const handle = receive({ verifier, onDelivery: () => Promise.reject(new Error('not called')) });
   expect(await handle('', {})).toEqual({ status: 200, body: '{"challenge":"c\\"1"}' });
 });
 
-describe('options that are wrong are refused at once', () => {
+describe('receive throws for', () => {
   const onDelivery = () => {};
   test.each([
-    ['neither secret nor verifier', { onDelivery }, /either secret or verifier/],
-    ['both', { onDelivery, secret, verifier: { safeVerify: () => ({ ok: true, challenge: '' }) as const } }, /either/],
+    ['neither secret nor verifier', { onDelivery }, /^secret: must be set unless verifier is/],
+    [
+      'both',
+      { onDelivery, secret, verifier: { safeVerify: () => ({ ok: true, challenge: '' }) as const } },
+      /never beside it/,
+    ],
     ['an empty secret', { onDelivery, secret: '' }, /non-empty/],
     ['no handler', { secret } as unknown as ReceiveOptions, /onDelivery/],
     ['a tolerance of nothing', { onDelivery, secret, toleranceSeconds: -1 }, /toleranceSeconds/],

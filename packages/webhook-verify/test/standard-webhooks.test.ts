@@ -46,7 +46,7 @@ describe(covers('webhooks.signature.standard-form'), () => {
   test.each([
     ['standardwebhooks', PublicWebhook],
     ['svix', SvixWebhook],
-  ])('what we sign, %s verifies, and the other way round', (_name, Peer) => {
+  ])('%s verifies our signatures, and we verify its signatures', (_name, Peer) => {
     fc.assert(
       fc.property(anything, ({ keyBytes, id, payload }) => {
         const shared = `whsec_${Buffer.from(keyBytes).toString('base64')}`;
@@ -66,7 +66,7 @@ describe(covers('webhooks.signature.standard-form'), () => {
     );
   });
 
-  test('both secrets sign while a rotation overlaps, and a receiver of either verifies', () => {
+  test('both secrets sign while a rotation overlaps, and a receiver with either verifies', () => {
     const newer = `whsec_${Buffer.alloc(24, 8).toString('base64')}`;
     const headers = signStandard({ body: '{}', secret: [newer, secret], id: 'msg_1', timestamp: seconds() });
     expect(headers['webhook-signature']?.split(' ')).toHaveLength(2);
@@ -76,11 +76,11 @@ describe(covers('webhooks.signature.standard-form'), () => {
     }
   });
 
-  test.each(['', 'a.b', 'a b', 'a\nb', 'é', 'x'.repeat(257)])('the id %j is not signed', (id) => {
+  test.each(['', 'a.b', 'a b', 'a\nb', 'é', 'x'.repeat(257)])('throws for the id %j', (id) => {
     expect(() => signStandard({ body: '', secret, id, timestamp: 1 })).toThrow(/visible ASCII without a dot/);
   });
 
-  test.each([1.5, -1, Number.NaN])('the timestamp %s is not signed', (timestamp) => {
+  test.each([1.5, -1, Number.NaN])('throws for the timestamp %s', (timestamp) => {
     expect(() => signStandard({ body: '', secret, id: 'a', timestamp })).toThrow(/whole seconds/);
   });
 });
@@ -88,7 +88,7 @@ describe(covers('webhooks.signature.standard-form'), () => {
 describe(covers('webhooks.signature.standard-secret-form'), () => {
   const of = (bytes: number) => `whsec_${randomBytes(bytes).toString('base64')}`;
 
-  test.each([24, 25, 32, 63, 64])('%i bytes are a secret', (bytes) => {
+  test.each([24, 25, 32, 63, 64])('accepts a secret of %i bytes', (bytes) => {
     expect(isStandardSecret(of(bytes))).toBe(true);
     expect(() => new StandardWebhook(of(bytes))).not.toThrow();
   });
@@ -103,7 +103,7 @@ describe(covers('webhooks.signature.standard-secret-form'), () => {
     ['a hexadecimal secret', key.toString('hex')],
     ['a space inside', secret.replace('_', '_ ')],
     ['nothing', 'whsec_'],
-  ])('%s is refused, and not repeated', (_title, text) => {
+  ])('rejects a secret with %s, without repeating it', (_title, text) => {
     expect(isStandardSecret(text)).toBe(false);
     let message = '';
     try {
@@ -124,24 +124,24 @@ describe(covers('webhooks.signature.standard-opt-in'), () => {
     webhookId: 'w',
     eventType: 'run.completed',
     timestamp: seconds(),
-    families: ['A', 'B'],
+    families: ['SVC', 'X-svc'],
   });
   const standard = signStandard({ body, secret, id: 'msg_1', timestamp: seconds() });
 
-  test('a receiver of v1 takes no signature of the other scheme', () => {
+  test('a v1 receiver rejects a standard signature', () => {
     expect(outcomeOf(() => new Webhook(secret).verify(body, standard))).toBe('missing_header');
     const mixed = { ...v1, 'SVC-Signature': standard['webhook-signature'] ?? '' };
     expect(outcomeOf(() => new Webhook(secret).verify(body, mixed))).not.toBe('accepted');
     expect(outcomeOf(() => new Webhook(secret).verify(body, { ...v1, ...standard }))).toBe('accepted');
   });
 
-  test('a receiver of the other scheme takes no v1', () => {
+  test('a standard receiver rejects a v1 signature', () => {
     const result = standardVerifier(secret).safeVerify(body, v1);
     expect(result.ok ? 'accepted' : result.error.code).toBe('missing_header');
   });
 });
 
-describe('a subscription that is signed by the standard', () => {
+describe('a subscription with standard signatures', () => {
   const deliveries: string[] = [];
   const handle = toFetchHandler({
     verifier: standardVerifier(secret),
@@ -157,7 +157,7 @@ describe('a subscription that is signed by the standard', () => {
   const { body } = testDelivery({ secret });
   const own = { 'SVC-Webhook-Id': 'whk_1', 'SVC-Event-Type': 'run.completed' };
 
-  test('is delivered, once', async () => {
+  test('is delivered once', async () => {
     deliveries.length = 0;
     expect((await send(body, own)).status).toBe(200);
     expect((await send(body, own)).status).toBe(200);
@@ -170,11 +170,11 @@ describe('a subscription that is signed by the standard', () => {
     ['a type that differs between the families', { ...own, 'X-svc-Event-Type': 'other' }, 400],
     ['a type that is not the body’s', { ...own, 'SVC-Event-Type': 'run.failed' }, 400],
     ['another signature', { ...own, 'webhook-signature': `v1,${'A'.repeat(43)}=` }, 401],
-  ])('with %s it is refused', async (_title, change, status) => {
+  ])('is rejected with %s', async (_title, change, status) => {
     expect((await send(body, change)).status).toBe(status);
   });
 
-  test('accepts the one subscription that it is told, and the challenge, which has no subscription yet', async () => {
+  test('accepts only the subscription webhookId, and the challenge, which has no subscription yet', async () => {
     const verifier = standardVerifier(secret, { webhookId: 'whk_1' });
     const only = toFetchHandler({ verifier, onDelivery: () => {} });
     const post = async (text: string, headers: Record<string, string>) => {
@@ -193,7 +193,7 @@ describe('a subscription that is signed by the standard', () => {
     expect([answer.status, await answer.json()]).toEqual([200, { challenge }]);
   });
 
-  test('repeats nothing that is not signed, and nothing but a challenge', async () => {
+  test('repeats only signed challenges', async () => {
     const text = JSON.stringify({ type: VERIFICATION_TYPE, challenge: 'a'.repeat(32) });
     expect((await send(text, { 'webhook-signature': `v1,${'A'.repeat(43)}=` })).status).toBe(401);
     for (const challenge of ['<script>alert(1)</script>', '', 'short', 'x'.repeat(513), 7, null]) {
@@ -203,15 +203,15 @@ describe('a subscription that is signed by the standard', () => {
   });
 });
 
-describe('the headers of the standard', () => {
+describe('the standard headers', () => {
   const good = signStandard({ body: '{}', secret, id: 'msg_1', timestamp: seconds() });
 
-  test.each(Object.keys(good))('%s is needed', (name) => {
+  test.each(Object.keys(good))('%s is required', (name) => {
     const { [name]: _, ...headers } = good;
     expect(outcomeOf(() => new StandardWebhook(secret).verify('{}', headers))).toBe('missing_header');
   });
 
-  test('a list that a platform has split or joined is the same list', () => {
+  test('a list of signatures verifies however a platform has split or joined it', () => {
     const [one = ''] = (good['webhook-signature'] ?? '').split(' ');
     const other = `v1,${'A'.repeat(43)}=`;
     const lists = [[other, one], `${other}, ${one}`, `${other} ${one}`];
@@ -222,13 +222,15 @@ describe('the headers of the standard', () => {
     }
   });
 
-  test('whatever they hold, only our own error is thrown', () => {
-    const values = fc.oneof(fc.string({ unit: 'binary' }), fc.array(fc.string()), fc.constant('v1,'.repeat(20_000)));
+  test('throw only our own error for any value', () => {
+    const values = fc.oneof(fc.string({ unit: 'binary' }), fc.array(fc.string()));
+    // Once for each header: a value of this length costs as much as a hundred others.
+    const examples = Object.keys(good).map((name): [string, string] => [name, 'v1,'.repeat(20_000)]);
     fc.assert(
       fc.property(fc.constantFrom(...Object.keys(good)), values, (name, value) => {
         outcomeOf(() => new StandardWebhook(secret).verify('{}', { ...good, [name]: value }));
       }),
-      { numRuns: 1000 },
+      { numRuns: 700, examples },
     );
   });
 });

@@ -6,8 +6,8 @@ const secret = 'a secret of the tests';
 const now = () => 1_700_000_000_000;
 
 describe('the test kit', () => {
-  test.each([[['A'] as const], [['B'] as const], [['A', 'B'] as const]])(
-    'makes a delivery of families %j',
+  test.each([[['SVC'] as const], [['X-svc'] as const], [['SVC', 'X-svc'] as const]])(
+    'makes a delivery with the header families %j',
     (families) => {
       const { body, headers } = testDelivery({
         secret,
@@ -21,19 +21,19 @@ describe('the test kit', () => {
     },
   );
 
-  test('takes what a test wants to say', () => {
+  test('applies its options', () => {
     const { body, headers } = testDelivery({ secret, webhookId: 'w', runId: 'r', workspaceId: 'ws', sequence: 9 });
     const { event, ...rest } = new Webhook(secret).verify(body, headers);
     expect(rest).toMatchObject({ webhookId: 'w', runId: 'r', workspaceId: 'ws' });
     expect(event.sequence).toBe(9);
   });
 
-  test.each(invalidDeliveries({ secret, now }))('makes one $why', ({ body, headers, code }) => {
+  test.each(invalidDeliveries({ secret, now }))('makes a delivery $why', ({ body, headers, code }) => {
     const result = new Webhook(secret, { now }).safeVerify(body, headers);
     expect(result.ok ? 'accepted' : result.error.code).toBe(code);
   });
 
-  test('makes one for every code that a sender can cause', () => {
+  test('makes a delivery for every code that a sender can cause', () => {
     const made = new Set<WebhookVerificationErrorCode>(invalidDeliveries({ secret }).map(({ code }) => code));
     const all: Record<WebhookVerificationErrorCode, boolean> = {
       missing_header: true,

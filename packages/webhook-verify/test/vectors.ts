@@ -1,9 +1,9 @@
 import vectors from '../vectors/deliveries.json' with { type: 'json' };
 
-/** A delivery whose signature another program made, and what becomes of it. */
+/** A delivery that another program signed, with the expected outcome. */
 export interface DeliveryVector {
   readonly why: string;
-  /** The code of the refusal, or `accepted`. */
+  /** The code of the rejection, or `accepted`. */
   readonly outcome: string;
   readonly secrets: readonly string[];
   /** Unix seconds. */

@@ -6,8 +6,8 @@ import { prepareHmac as portableHmac, sha256Hex as portableSha256Hex } from '../
 import { HEADER_NAMES, type HeaderSource, signDelivery, Webhook, WebhookVerificationError } from '../src/index.ts';
 
 const NOW = 1_700_000_000;
-const BASE = { webhookId: 'whk_1', eventType: 'run.completed', timestamp: NOW, families: ['A'] } as const;
-const { A } = HEADER_NAMES;
+const BASE = { webhookId: 'whk_1', eventType: 'run.completed', timestamp: NOW, families: ['SVC'] } as const;
+const { SVC } = HEADER_NAMES;
 
 /** A secret as a host might issue it: any text without white space at its ends. */
 const secrets = fc.string({ unit: 'grapheme', minLength: 1 }).filter((text) => text.trim() === text);
@@ -35,8 +35,8 @@ function flipped(text: string, bit: number): Uint8Array {
   return bytes;
 }
 
-describe('whatever is signed verifies, and', () => {
-  test('any one bit of the body decides', () => {
+describe('a signed delivery verifies, and', () => {
+  test('any changed bit of the body breaks it', () => {
     fc.assert(
       fc.property(secrets, bodies, fc.nat(), (secret, body, bit) => {
         const headers = signDelivery({ ...BASE, secret, body });
@@ -46,7 +46,7 @@ describe('whatever is signed verifies, and', () => {
     );
   });
 
-  test('any one bit of the secret decides', () => {
+  test('any changed bit of the secret breaks it', () => {
     fc.assert(
       fc.property(fc.uint8Array({ minLength: 1, maxLength: 64 }), bodies, fc.nat(), (key, body, bit) => {
         const secret = Buffer.from(key).toString('hex');
@@ -57,30 +57,30 @@ describe('whatever is signed verifies, and', () => {
     );
   });
 
-  test('any one bit of the timestamp decides', () => {
+  test('any changed bit of the timestamp breaks it', () => {
     fc.assert(
       fc.property(secrets, bodies, fc.nat(), (secret, body, bit) => {
         const headers = signDelivery({ ...BASE, secret, body });
         const timestamp = Buffer.from(flipped(String(NOW), bit)).toString('latin1');
-        expect(outcomeOf(secret, body, { ...headers, [A.timestamp]: timestamp })).not.toBe('accepted');
+        expect(outcomeOf(secret, body, { ...headers, [SVC.timestamp]: timestamp })).not.toBe('accepted');
       }),
     );
   });
 
-  test('any one bit of the signature decides, but for the case of a letter', () => {
+  test('any changed bit of the signature breaks it, except the case of a letter', () => {
     fc.assert(
       fc.property(secrets, bodies, fc.nat(), (secret, body, bit) => {
         const headers = signDelivery({ ...BASE, secret, body });
-        const signature = headers[A.signature] ?? '';
+        const signature = headers[SVC.signature] ?? '';
         const changed = Buffer.from(flipped(signature, bit)).toString('latin1');
         const sameDigits = changed.startsWith('sha256=') && changed.toLowerCase() === signature;
-        expect(outcomeOf(secret, body, { ...headers, [A.signature]: changed }) === 'accepted').toBe(sameDigits);
+        expect(outcomeOf(secret, body, { ...headers, [SVC.signature]: changed }) === 'accepted').toBe(sameDigits);
       }),
       { numRuns: 500 },
     );
   });
 
-  test('text and bytes are the same body, however they are cut', () => {
+  test('text, bytes and joined chunks are the same body', () => {
     fc.assert(
       fc.property(secrets, bodies, fc.array(fc.nat()), (secret, body, cuts) => {
         const bytes = Buffer.from(body);
@@ -97,10 +97,10 @@ describe('whatever is signed verifies, and', () => {
   });
 });
 
-describe('whatever arrives is accepted or refused with an error of ours', () => {
+describe('any request is accepted, or rejected with our own error', () => {
   const secret = 'a secret of the tests';
   const body = '{"runId":"r"}';
-  const good = signDelivery({ ...BASE, secret, body, families: ['A', 'B'] });
+  const good = signDelivery({ ...BASE, secret, body, families: ['SVC', 'X-svc'] });
   const values = fc.oneof(
     fc.string({ unit: 'binary' }),
     fc.constantFrom(...Object.values(good)),
@@ -138,21 +138,24 @@ describe('whatever arrives is accepted or refused with an error of ours', () => 
       fc.string({ unit: 'binary' }),
       fc.json(),
       fc.jsonValue().map((event) => JSON.stringify({ runId: 'r', event })),
-      fc.constant(`${'['.repeat(100_000)}`),
-      fc.constant('{"__proto__":{"runId":"r"},"runId":"r","event":{"__proto__":null}}'),
     );
+    // Once each: a body of this depth costs as much as a hundred others.
+    const examples: [string][] = [
+      ['['.repeat(100_000)],
+      ['{"__proto__":{"runId":"r"},"runId":"r","event":{"__proto__":null}}'],
+    ];
     fc.assert(
       fc.property(anyBody, (received) => {
         expect(['accepted', 'malformed_body', 'event_type_mismatch']).toContain(
           outcomeOf(secret, received, signDelivery({ ...BASE, secret, body: received })),
         );
       }),
-      { numRuns: 2000 },
+      { numRuns: 1500, examples },
     );
   });
 });
 
-describe('both builds of the HMAC give what OpenSSL gives', () => {
+describe('both builds of the HMAC agree with OpenSSL', () => {
   const builds = [
     ['node', nodeHmac],
     ['portable', portableHmac],
@@ -176,8 +179,8 @@ describe('both builds of the HMAC give what OpenSSL gives', () => {
     );
   });
 
-  // Around the size of the Node build's own memory, and of what a text may grow to in UTF-8.
-  test.each(builds)('%s, for bodies of every size that is treated in its own way', (_name, prepare) => {
+  // Sizes around the buffer of the Node build, and around the largest UTF-8 form of a text.
+  test.each(builds)('%s, for bodies around every threshold of size', (_name, prepare) => {
     const key = Buffer.from('key');
     const hmac = prepare(key);
     for (const size of [0, 1, 63, 64, 65, 10_880, 10_900, 32_640, 32_690, 32_691, 32_692, 32_768, 70_000]) {

@@ -18,7 +18,7 @@ const [good] = deliveryVectors;
 const secret = good?.secrets[0] ?? '';
 const body = good?.body.toString() ?? '';
 
-function signed(families: readonly HeaderFamily[] = ['A', 'B'], over: { body?: string; secret?: string } = {}) {
+function signed(families: readonly HeaderFamily[] = ['SVC', 'X-svc'], over: { body?: string; secret?: string } = {}) {
   const input = { body, secret, webhookId: 'whk_1', eventType: 'run.completed', timestamp: NOW, ...over };
   return signDelivery({ ...input, families });
 }
@@ -35,7 +35,7 @@ function outcomeOf(run: () => unknown): string {
 
 const webhook = new Webhook(secret, { now: () => NOW * 1000 });
 
-/** The vectors whose outcome is one of these, each with its sentence as the title. */
+/** Returns the vectors with one of these outcomes. */
 function vectorsOf(...outcomes: readonly string[]): readonly DeliveryVector[] {
   const found = deliveryVectors.filter(({ outcome }) => outcomes.includes(outcome));
   expect(found.length).toBeGreaterThan(0);
@@ -55,27 +55,27 @@ describe(
     'webhooks.verify.hmac',
   ),
   () => {
-    test.each(vectorsOf('accepted'))('accepted: $why', (vector) => {
+    test.each(vectorsOf('accepted'))('accepts: $why', (vector) => {
       expect(judge(vector)).toBe('accepted');
     });
 
-    test.each(vectorsOf('signature_mismatch'))('refused: $why', (vector) => {
+    test.each(vectorsOf('signature_mismatch'))('rejects: $why', (vector) => {
       expect(judge(vector)).toBe('signature_mismatch');
     });
   },
 );
 
 describe(covers('webhooks.verify.freshness', 'webhooks.verify.timestamp-grammar'), () => {
-  test.each(vectorsOf('timestamp_out_of_range', 'malformed_timestamp'))('refused: $why', (vector) => {
+  test.each(vectorsOf('timestamp_out_of_range', 'malformed_timestamp'))('rejects: $why', (vector) => {
     expect(judge(vector)).toBe(vector.outcome);
   });
 
-  test('a clock that is no number refuses', () => {
+  test('rejects when the clock returns NaN', () => {
     const broken = new Webhook(secret, { now: () => Number.NaN });
     expect(outcomeOf(() => broken.verify(body, signed()))).toBe('timestamp_out_of_range');
   });
 
-  test('the last second counts whole', () => {
+  test('accepts the whole last second', () => {
     const at = (now: number) => outcomeOf(() => new Webhook(secret, { now: () => now }).verify(body, signed()));
     expect(at((NOW + 300) * 1000 + 999)).toBe('accepted');
     expect(at((NOW + 301) * 1000)).toBe('timestamp_out_of_range');
@@ -83,13 +83,13 @@ describe(covers('webhooks.verify.freshness', 'webhooks.verify.timestamp-grammar'
 });
 
 describe(covers('webhooks.verify.families-disagree'), () => {
-  test.each(vectorsOf('header_mismatch'))('refused: $why', (vector) => {
+  test.each(vectorsOf('header_mismatch'))('rejects: $why', (vector) => {
     expect(judge(vector)).toBe('header_mismatch');
   });
 });
 
 describe(covers('webhooks.verify.headers-required', 'webhooks.verify.repeated-header'), () => {
-  test.each(vectorsOf('missing_header', 'repeated_header'))('refused: $why', (vector) => {
+  test.each(vectorsOf('missing_header', 'repeated_header'))('rejects: $why', (vector) => {
     expect(judge(vector)).toBe(vector.outcome);
   });
 
@@ -97,13 +97,13 @@ describe(covers('webhooks.verify.headers-required', 'webhooks.verify.repeated-he
     ['null', null],
     ['a text', 'SVC-Signature: x'],
     ['undefined', undefined],
-  ])('%s instead of headers is a mistake in the program', (_title, headers) => {
+  ])('throws a TypeError for %s instead of headers', (_title, headers) => {
     expect(() => webhook.safeVerify(body, headers as unknown as HeaderSource)).toThrow(/must be a Headers object/);
   });
 });
 
 describe(covers('webhooks.verify.unknown-algorithm', 'webhooks.verify.signature-prefix'), () => {
-  test.each(vectorsOf('unknown_algorithm', 'malformed_signature'))('refused with 400: $why', (vector) => {
+  test.each(vectorsOf('unknown_algorithm', 'malformed_signature'))('rejects with 400: $why', (vector) => {
     expect(judge(vector)).toBe(vector.outcome);
     const { secrets, now, headers, body: received } = vector;
     const result = new Webhook(secrets, { now: () => now * 1000 }).safeVerify(received, headers);
@@ -118,7 +118,7 @@ describe(covers('webhooks.verify.constant-time'), () => {
     ['the first digit', `b${'a'.repeat(63)}`],
     ['the last digit', `${'a'.repeat(63)}b`],
     ['no digit', digest],
-  ])('a digest that differs in %s is compared to its end', (_title, claimed) => {
+  ])('compares a digest that differs in %s to its end', (_title, claimed) => {
     const read = vi.spyOn(String.prototype, 'charCodeAt');
     try {
       sameDigest(digest, claimed);
@@ -128,25 +128,25 @@ describe(covers('webhooks.verify.constant-time'), () => {
     }
   });
 
-  test.each([0, 1, 2])('every secret is tried, also when number %i fits', (place) => {
+  test.each([0, 1, 2])('tries every secret when number %i fits', (place) => {
     const tried: number[] = [];
     const secrets = [0, 1, 2].map((index) => () => {
       tried.push(index);
       return index === place ? digest : '0'.repeat(64);
     });
-    const headers = { ...signed(['A']), 'SVC-Signature': `sha256=${digest}` };
+    const headers = { ...signed(['SVC']), 'SVC-Signature': `sha256=${digest}` };
     expect(verifySignature(body, headers, { secrets, now: NOW * 1000, toleranceSeconds: 300 }).timestamp).toBe(NOW);
     expect(tried).toEqual([0, 1, 2]);
   });
 });
 
 describe('a well-signed body that is not a delivery', () => {
-  test.each(vectorsOf('malformed_body', 'event_type_mismatch'))('refused: $why', (vector) => {
+  test.each(vectorsOf('malformed_body', 'event_type_mismatch'))('rejects: $why', (vector) => {
     expect(judge(vector)).toBe(vector.outcome);
   });
 
-  test('verifySignature vouches for the bytes, and refuses the content when it is read', () => {
-    const signedDelivery = webhook.verifySignature('{', signed(['A'], { body: '{' }));
+  test('verifySignature accepts the bytes, and read rejects the content', () => {
+    const signedDelivery = webhook.verifySignature('{', signed(['SVC'], { body: '{' }));
     expect(signedDelivery).toMatchObject({ webhookId: 'whk_1', timestamp: NOW });
     expect(outcomeOf(() => signedDelivery.read())).toBe('malformed_body');
     expect(webhook.verifySignature(body, signed()).read()).toEqual(webhook.verify(body, signed()));
@@ -167,10 +167,10 @@ describe('the delivery', () => {
 
   test('has a workspace only when the sender names one', () => {
     const text = JSON.stringify({ ...JSON.parse(body), workspaceId: undefined });
-    expect(webhook.verify(text, signed(['A'], { body: text }))).not.toHaveProperty('workspaceId');
+    expect(webhook.verify(text, signed(['SVC'], { body: text }))).not.toHaveProperty('workspaceId');
   });
 
-  test('of another subscription is refused by a receiver that knows its own', () => {
+  test('of another subscription is rejected with webhook_id_mismatch', () => {
     const bound = (webhookId: string) => new Webhook(secret, { now: () => NOW * 1000, webhookId });
     expect(outcomeOf(() => bound('whk_1').verify(body, signed()))).toBe('accepted');
     expect(outcomeOf(() => bound('whk_2').verify(body, signed()))).toBe('webhook_id_mismatch');
@@ -183,12 +183,12 @@ describe(covers('webhooks.verify.raw-body'), () => {
     ['nothing', undefined],
     ['null', null],
     ['a list of bytes', [123, 125]],
-  ])('%s is a mistake in the program, and the message names the cure', (_title, received) => {
+  ])('throws a TypeError with the remedy for %s', (_title, received) => {
     expect(() => webhook.safeVerify(received, signed())).toThrow(TypeError);
     expect(() => webhook.safeVerify(received, signed())).toThrow(/raw bytes.*express\.raw.*Fastify.*arrayBuffer/s);
   });
 
-  test('the bytes are only read', () => {
+  test('leaves the bytes unchanged', () => {
     const bytes = Buffer.from(body);
     webhook.verify(bytes, signed());
     expect(bytes.toString()).toBe(body);
@@ -203,31 +203,31 @@ describe(
     'webhooks.headers.families-identical',
   ),
   () => {
-    test('what is signed is what another program gives', () => {
-      expect(signed(['A'])).toEqual(Object.fromEntries(good?.headers ?? []));
+    test('the headers equal those of another program', () => {
+      expect(signed(['SVC'])).toEqual(Object.fromEntries(good?.headers ?? []));
     });
 
-    test('both families say the same', () => {
-      const headers = signed(['A', 'B']);
+    test('both families have the same values', () => {
+      const headers = signed(['SVC', 'X-svc']);
       for (const field of ['webhookId', 'eventType', 'timestamp', 'signature', 'algorithm'] as const) {
-        expect(headers[HEADER_NAMES.A[field]]).toBe(headers[HEADER_NAMES.B[field]]);
+        expect(headers[HEADER_NAMES.SVC[field]]).toBe(headers[HEADER_NAMES['X-svc'][field]]);
       }
       expect(Object.keys(headers)).toHaveLength(10);
     });
 
-    test.each([1.5, -1, Number.NaN, 2 ** 53, '1700000000'])('the timestamp %s is not signed', (timestamp) => {
-      const input = { body, secret, webhookId: 'w', eventType: 't', families: ['A'] as const };
+    test.each([1.5, -1, Number.NaN, 2 ** 53, '1700000000'])('throws for the timestamp %s', (timestamp) => {
+      const input = { body, secret, webhookId: 'w', eventType: 't', families: ['SVC'] as const };
       expect(() => signDelivery({ ...input, timestamp: timestamp as number })).toThrow(TypeError);
     });
 
-    test('no family is not signed', () => {
+    test('throws without a family', () => {
       expect(() => signed([])).toThrow(/at least one header family/);
     });
   },
 );
 
 describe('errors', () => {
-  test('carry a status and a sentence, and nothing of the secret, the body or a header value', () => {
+  test('carry a status and a sentence, and no part of the secret, the body or a header value', () => {
     for (const vector of deliveryVectors) {
       const { secrets, now, headers, body: received } = vector;
       const result = new Webhook(secrets, { now: () => now * 1000 }).safeVerify(received, headers);
@@ -255,16 +255,16 @@ test(covers('webhooks.secret.fingerprint-form'), () => {
   expect(secretFingerprint('abc')).toBe('ba7816bf');
 });
 
-describe('what a Webhook is made of', () => {
+describe('the constructor of Webhook', () => {
   test.each([
     ['a secret with a newline', () => new Webhook('secret\n'), /white space/],
     ['an empty secret', () => new Webhook(''), /environment variable/],
     ['a secret that is not set', () => new Webhook(undefined as unknown as string), TypeError],
-    ['no secret', () => new Webhook([]), /At least one/],
+    ['no secret', () => new Webhook([]), /non-empty list/],
     ['an empty one among others', () => new Webhook([secret, '']), TypeError],
     ['a tolerance of nothing', () => new Webhook(secret, { toleranceSeconds: 0 }), /cannot be switched off/],
     ['a tolerance without end', () => new Webhook(secret, { toleranceSeconds: Number.POSITIVE_INFINITY }), TypeError],
-  ])('%s is refused at once', (_title, make, problem) => {
+  ])('throws for %s', (_title, make, problem) => {
     expect(make).toThrow(problem);
   });
 

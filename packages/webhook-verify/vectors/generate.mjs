@@ -1,6 +1,6 @@
 /**
- * Writes the vectors of this folder: `node vectors/generate.mjs`. Every digest comes from the `openssl` program, so none of them
- * depends on the code that they test.
+ * Writes the vectors of this folder: `node vectors/generate.mjs`. Every digest comes from the `openssl` program, so
+ * none of them depends on the code that they test.
  */
 import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
@@ -34,7 +34,7 @@ function bodyOf(change = {}, event = {}) {
 }
 
 /** The headers of a delivery as pairs; `change` replaces values, undefined leaves one out. */
-function headers({ family = 'A', timestamp = String(NOW), change = {}, ...rest }) {
+function headers({ family = 'SVC', timestamp = String(NOW), change = {}, ...rest }) {
   const values = {
     'Webhook-Id': 'whk_1',
     'Event-Type': TYPE,
@@ -45,10 +45,10 @@ function headers({ family = 'A', timestamp = String(NOW), change = {}, ...rest }
   };
   return Object.entries(values)
     .filter(([, value]) => value !== undefined)
-    .map(([name, value]) => [`${family === 'A' ? 'SVC-' : 'X-svc-'}${name}`, value]);
+    .map(([name, value]) => [`${family}-${name}`, value]);
 }
 
-/** One case; what is not said is right. `outcome` is a code, or `accepted`. */
+/** Makes a case; an omitted part is valid. `outcome` is a code, or `accepted`. */
 function delivery(why, outcome, { body = bodyOf(), pairs, secrets = [SECRET], now = NOW, sent = body, ...rest } = {}) {
   return {
     why,
@@ -61,8 +61,8 @@ function delivery(why, outcome, { body = bodyOf(), pairs, secrets = [SECRET], no
 }
 
 const body = bodyOf();
-const A = headers({ body });
-const B = headers({ family: 'B', body });
+const SVC = headers({ body });
+const X_SVC = headers({ family: 'X-svc', body });
 const zeros = `sha256=${'0'.repeat(64)}`;
 const good = signature({ body });
 const signatureOf = (text) => ({ change: { Signature: text } });
@@ -71,16 +71,16 @@ const changed = (pairs, name, value) => pairs.map(([n, v]) => [n, n === name ? v
 const eventBody = (event) => bodyOf({}, event);
 
 const deliveries = [
-  delivery('family A', 'accepted'),
-  delivery('family B alone', 'accepted', { pairs: B }),
-  delivery('both families in agreement', 'accepted', { pairs: [...A, ...B] }),
-  delivery('A without its signature, B with it', 'accepted', {
-    pairs: [...A.filter(([n]) => n !== 'SVC-Signature'), ...B],
+  delivery('the SVC- headers alone', 'accepted'),
+  delivery('the X-svc- headers alone', 'accepted', { pairs: X_SVC }),
+  delivery('both header families in agreement', 'accepted', { pairs: [...SVC, ...X_SVC] }),
+  delivery('the SVC- headers without their signature, the X-svc- headers with it', 'accepted', {
+    pairs: [...SVC.filter(([n]) => n !== 'SVC-Signature'), ...X_SVC],
   }),
-  delivery('names in lower case', 'accepted', { pairs: A.map(([n, v]) => [n.toLowerCase(), v]) }),
-  delivery('names in upper case', 'accepted', { pairs: A.map(([n, v]) => [n.toUpperCase(), v]) }),
-  delivery('values with spaces around them', 'accepted', { pairs: A.map(([n, v]) => [n, ` ${v}\t`]) }),
-  delivery('a header that is repeated with the same value', 'accepted', { pairs: [...A, A[3]] }),
+  delivery('names in lower case', 'accepted', { pairs: SVC.map(([n, v]) => [n.toLowerCase(), v]) }),
+  delivery('names in upper case', 'accepted', { pairs: SVC.map(([n, v]) => [n.toUpperCase(), v]) }),
+  delivery('values with spaces around them', 'accepted', { pairs: SVC.map(([n, v]) => [n, ` ${v}\t`]) }),
+  delivery('a header that is repeated with the same value', 'accepted', { pairs: [...SVC, SVC[3]] }),
   delivery('no algorithm', 'accepted', { change: { 'Signature-Algorithm': undefined } }),
   delivery('a signature in upper case', 'accepted', signatureOf(`sha256=${good.slice(7).toUpperCase()}`)),
   delivery('the older of two secrets', 'accepted', { secret: OLDER, secrets: [SECRET, OLDER] }),
@@ -119,15 +119,17 @@ const deliveries = [
     '2023-11-14T22:13:20Z',
   ].map((timestamp) => delivery(`the timestamp ${timestamp.slice(0, 24)}`, 'malformed_timestamp', { timestamp })),
   ...['SVC-Webhook-Id', 'SVC-Event-Type', 'SVC-Timestamp', 'SVC-Signature'].map((name) =>
-    delivery(`without ${name}`, 'missing_header', { pairs: A.filter(([n]) => n !== name) }),
+    delivery(`without ${name}`, 'missing_header', { pairs: SVC.filter(([n]) => n !== name) }),
   ),
   delivery('no headers', 'missing_header', { pairs: [] }),
   delivery('an empty signature', 'missing_header', signatureOf('')),
-  ...B.map(([name]) =>
-    delivery(`another ${name} in family B`, 'header_mismatch', { pairs: [...A, ...changed(B, name, 'other')] }),
+  ...X_SVC.map(([name]) =>
+    delivery(`an ${name} that differs from the SVC- header`, 'header_mismatch', {
+      pairs: [...SVC, ...changed(X_SVC, name, 'other')],
+    }),
   ),
-  ...A.map(([name]) =>
-    delivery(`another ${name} besides`, 'repeated_header', { pairs: [...A, [name.toLowerCase(), 'other']] }),
+  ...SVC.map(([name]) =>
+    delivery(`another ${name} besides`, 'repeated_header', { pairs: [...SVC, [name.toLowerCase(), 'other']] }),
   ),
   delivery('two signatures joined by a comma', 'repeated_header', signatureOf(`${good}, ${zeros}`)),
   ...['v2', 'V1', 'v0', 'none', 'v1 v2', 'standard-webhooks-1'].map((algorithm) =>

@@ -155,7 +155,7 @@ function patienceFor({ target }: World): number {
 }
 
 function signedAt(arrival: Arrival, { secret }: Subscribed): number {
-  const family = carries(arrival, 'A') ? 'A' : 'B';
+  const family = carries(arrival, 'SVC') ? 'SVC' : 'X-svc';
   verify(arrival, family, secret);
   return Number(familyOf(arrival, family).timestamp);
 }

@@ -31,7 +31,7 @@ export const rotation: readonly Check[] = area(
         refused(answer, status(answer, 400, 404, 501).status);
         const { runId } = await endedRun(world);
         const arrival = await arrivalOf(world, subscribed, runId);
-        verify(arrival, carries(arrival, 'A') ? 'A' : 'B', subscribed.secret);
+        verify(arrival, carries(arrival, 'SVC') ? 'SVC' : 'X-svc', subscribed.secret);
       },
     },
     {
@@ -44,7 +44,7 @@ export const rotation: readonly Check[] = area(
         const current = await subscribe(world);
         const { runId } = await endedRun(world);
         const arrival = await arrivalOf(world, current, runId);
-        verify(arrival, carries(arrival, 'A') ? 'A' : 'B', current.secret);
+        verify(arrival, carries(arrival, 'SVC') ? 'SVC' : 'X-svc', current.secret);
         same(former.inbox.arrivals.length, 0, 'the number of deliveries to the former subscription');
       },
     },
@@ -115,7 +115,7 @@ export const rotation: readonly Check[] = area(
         const subscribed = await registerStandard(world);
         const { runId } = await endedRun(world);
         const arrival = await arrivalOf(world, subscribed, runId);
-        verify(arrival, 'A', subscribed.secret);
+        verify(arrival, 'SVC', subscribed.secret);
         const { id, isRight } = standardSignature(arrival, subscribed.secret);
         holds(isRight, 'a webhook-signature over id, timestamp and body, keyed by the secret', 'another signature');
         holds(/^[A-Za-z0-9_-]{16,128}$/.test(id), 'a webhook-id of 16 to 128 characters', id);

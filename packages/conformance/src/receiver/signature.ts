@@ -13,10 +13,10 @@ export interface Signed {
   readonly algorithm: string;
 }
 
-/** Family of headers: `A` is `SVC-*`, `B` is `X-SVC-*`. */
-export type Family = 'A' | 'B';
+/** Prefix of a header family without its hyphen: the `SVC-` headers of major 2, the `X-svc-` headers of major 1. */
+export type Family = 'SVC' | 'X-svc';
 
-const PREFIX: Readonly<Record<Family, string>> = { A: 'svc-', B: 'x-svc-' };
+const PREFIX: Readonly<Record<Family, string>> = { SVC: 'svc-', 'X-svc': 'x-svc-' };
 const NAMES: Readonly<Record<keyof Signed, string>> = {
   webhookId: 'webhook-id',
   eventType: 'event-type',

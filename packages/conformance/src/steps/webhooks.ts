@@ -141,7 +141,7 @@ export interface Delivered {
 
 /** Verifies the signature of a delivery and returns its body, in the form of the major. */
 export function deliveredIn(arrival: Arrival, major: Major, secret: string): Delivered {
-  verify(arrival, carries(arrival, 'A') ? 'A' : 'B', secret);
+  verify(arrival, carries(arrival, 'SVC') ? 'SVC' : 'X-svc', secret);
   const json = jsonOf({ text: arrival.body.toString('utf8') });
   return fits(json, delivery[major]);
 }

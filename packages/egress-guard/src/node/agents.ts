@@ -5,28 +5,36 @@ import { EgressError } from '../errors.ts';
 import { Deadline } from './deadline.ts';
 import { Guard, type GuardOptions } from './guard.ts';
 
+/** The options of {@link guardedAgents}. */
 export interface GuardedAgentsOptions extends Pick<GuardOptions, 'policy' | 'ca' | 'resolver' | 'network'> {
-  /** Bytes that a connection may bring, headers and TLS included. Default 10 485 760 and 64 KiB for those. */
+  /** The largest response body in bytes. Headers and TLS may take 65 536 bytes more. Default 10 485 760. */
   readonly maxResponseBytes?: number;
-  /** One wall-clock bound over resolution, connection, TLS, headers and body, in ms. Default 30 000. */
+  /** The deadline in milliseconds for resolution, connection, TLS, headers and body together. Default 30 000. */
   readonly timeoutMs?: number;
 }
 
+/** The two agents that a client takes. */
 export interface GuardedAgents {
-  /** Refuses every URL but those that the policy's loopback switch opens. */
+  /** The agent for `http:`. It rejects every URL except those that the policy's loopback switch opens. */
   readonly httpAgent: HttpAgent;
+  /** The agent for `https:`. */
   readonly httpsAgent: HttpsAgent;
 }
 
 /**
- * Agents for `node:http`, `node:https` and the clients that are built on them, such as axios and got. Each request is judged, resolved and
- * dialled anew, also each hop of a redirect that such a client follows; connections are not kept. Compressed answers are an error, so that
- * nothing can grow behind the limit.
+ * Makes agents for `node:http`, `node:https` and clients on top of them, such as axios and got. Each request is judged,
+ * resolved and dialled anew, and so is each redirect that the client follows. Connections are not kept. A compressed
+ * response is an error, because its decoded size would escape the limit.
+ *
+ * Errors reach the client as {@link EgressError}, possibly wrapped as the `cause` of its own error.
  *
  * @example
- * const { httpAgent, httpsAgent } = guardedAgents({ policy: egressPolicy() });
- * await axios.get(url, { httpAgent, httpsAgent, proxy: false });
- * await got(url, { agent: { http: httpAgent, https: httpsAgent } });
+ * import { get } from 'node:https';
+ * import { egressPolicy } from '@svc/egress-guard';
+ * import { guardedAgents } from '@svc/egress-guard/agents';
+ *
+ * const { httpsAgent } = guardedAgents({ policy: egressPolicy() });
+ * get('https://hooks.example/', { agent: httpsAgent }, (response) => console.log(response.statusCode));
  */
 export function guardedAgents(options: GuardedAgentsOptions): GuardedAgents {
   const { maxResponseBytes = 10_485_760, timeoutMs = 30_000, ...guardOptions } = options;
@@ -40,7 +48,7 @@ export function guardedAgents(options: GuardedAgentsOptions): GuardedAgents {
 
 const OVERHEAD_BYTES = 65_536;
 
-/** A connection that is kept would serve a request that nobody judged. */
+/** Connections are not kept: a kept connection would serve a request that was not judged. */
 const FRESH = { keepAlive: false, maxCachedSessions: 0 } as const;
 
 interface Rules {
@@ -49,7 +57,10 @@ interface Rules {
   readonly maxWireBytes: number;
 }
 
-/** What `node:http` asks an agent for. Of all this only host and port are read: the rest is for an agent that dials by itself. */
+/**
+ * The options with which `node:http` asks an agent for a connection. Only host and port are used; `socketPath` is
+ * rejected.
+ */
 interface ConnectionRequest {
   readonly host?: string | null;
   readonly port?: number | string | null;
@@ -57,12 +68,12 @@ interface ConnectionRequest {
   readonly [ended]?: AbortSignal;
 }
 
-/** Tells a connection that is being made that nobody wants it any more. */
+/** The signal that ends a connection attempt whose request was destroyed. */
 const ended: unique symbol = Symbol('ended');
 
-/** Takes over what an agent does by itself: connecting. */
+/** Replaces the way in which an agent connects. */
 function guardAgent<T extends HttpAgent>(agent: T, protocol: 'http:' | 'https:', rules: Rules): T {
-  // Not in the declarations, and what every agent is asked through.
+  // Node calls `addRequest` for each request; the type declarations omit it.
   const addRequest: (...args: unknown[]) => void = Reflect.get<object, string>(agent, 'addRequest');
   return Object.assign(agent, {
     createConnection: (options: ConnectionRequest, callback: (error: Error | null, socket?: Duplex) => void) => {
@@ -77,7 +88,7 @@ function guardAgent<T extends HttpAgent>(agent: T, protocol: 'http:' | 'https:',
 
 async function connect(request: ConnectionRequest, protocol: string, rules: Rules): Promise<Duplex> {
   const { host, port, socketPath } = request;
-  // A path is a way around every address.
+  // A socket path would bypass the judgement of addresses.
   if (socketPath) throw new EgressError('url_rejected', 'socket-path', { rejection: 'host_not_allowed' });
   const name = host?.includes(':') ? `[${host.replace(/^\[|\]$/g, '')}]` : host;
   const url = rules.guard.check(`${protocol}//${name ?? ''}:${port ?? ''}/`);
@@ -98,14 +109,14 @@ async function connect(request: ConnectionRequest, protocol: string, rules: Rule
   return socket;
 }
 
-/** The host header would steer where the request is taken to be for; the coding, what its answer grows to. */
+/** Rejects a foreign `host` header, which could address another virtual host, and turns compression off. */
 function guardRequest(
   request: ClientRequest,
   target: ConnectionRequest & { readonly defaultPort?: number | null },
 ): void {
   const given = request.getHeader('host');
   if (given !== undefined && String(given).toLowerCase() !== hostHeaderOf(target)) {
-    request.destroy(new TypeError('The header host is set by the guard alone.'));
+    request.destroy(new TypeError('Header "host": is set by the guard. Leave it out.'));
     return;
   }
   if (!request.headersSent) request.setHeader('accept-encoding', 'identity');
@@ -115,7 +126,10 @@ function guardRequest(
   });
 }
 
-/** A request that is destroyed says so only once it has a socket; here it is heard at once. */
+/**
+ * Returns a signal that aborts when the request is destroyed. Node itself reports that only after the request has a
+ * socket.
+ */
 function endOf(request: ClientRequest): AbortSignal {
   const end = new AbortController();
   const destroy = request.destroy.bind(request);
@@ -126,7 +140,7 @@ function endOf(request: ClientRequest): AbortSignal {
   return end.signal;
 }
 
-/** As `node:http` writes it by itself. */
+/** Returns the host header that `node:http` writes by default. */
 function hostHeaderOf({
   host,
   port,

@@ -5,26 +5,35 @@ import { EgressError } from '../errors.ts';
 import type { Deadline } from './deadline.ts';
 import type { Network } from './network.ts';
 
+/** The options of {@link dial}. */
 export interface DialOptions {
+  /** The scheme of the URL; `https:` adds TLS. */
   readonly protocol: 'http:' | 'https:';
-  /** The URL's host: the TLS server name, and the name that the certificate must hold. */
+  /** The host of the URL: the TLS server name, for which the certificate must be valid. */
   readonly hostname: string;
+  /** The port of the URL. */
   readonly port: number;
-  /** Checked addresses, in the order in which they are tried. */
+  /** The judged addresses, in the order in which they are tried. */
   readonly addresses: readonly Address[];
+  /** The trusted authorities. */
   readonly trust: SecureContext;
+  /** The network that connects. */
   readonly network: Network;
+  /** The deadline of the call. */
   readonly deadline: Deadline;
 }
 
+/** An open connection. */
 export interface Dialled {
+  /** The socket, after TLS for `https:`. */
   readonly socket: Socket;
-  /** Which of the addresses answered. */
+  /** The address that accepted the connection. */
   readonly peer: Address;
 }
 
 /**
- * Connects to the first checked address that answers. A TLS failure is final: another address would be another machine.
+ * Connects to the first judged address that accepts. A TLS failure is final, because the next address may be another
+ * machine.
  *
  * @throws {EgressError} `destination_unavailable`, `tls_failed`, `timeout`, `aborted`
  */
@@ -46,10 +55,10 @@ export async function dial(options: DialOptions): Promise<Dialled> {
   throw new EgressError('destination_unavailable', 'connect', { cause: failure });
 }
 
-/** How long an address that does not answer holds up the next one. The last one has the whole deadline. */
+/** The time in milliseconds after which the next address is tried. The last address has the rest of the deadline. */
 const PATIENCE_MS = 1000;
 
-/** Dials a literal, so nothing is resolved, and checks who answered. */
+/** Dials an address, so that no name is resolved again, and checks the address of the peer. */
 async function openTcp(
   address: Address,
   { port, network, deadline }: DialOptions,
@@ -60,11 +69,11 @@ async function openTcp(
   const peer = parseAddress(network.peerOf(socket) ?? '');
   if (peer !== undefined && sameAddress(peer, address)) return socket;
   socket.destroy();
-  throw new Error('The peer is not the address that was dialled.');
+  throw new Error('The peer is not the dialled address.');
 }
 
 async function secure(socket: Socket, { hostname, trust, deadline }: DialOptions): Promise<Socket> {
-  // No session is offered, so the certificate is checked on every connection.
+  // No session is offered: a resumed session would skip the check of the certificate.
   const secured = connectTls({
     socket,
     host: hostname,
@@ -89,13 +98,16 @@ function ready(
   patienceMs?: number,
 ): Promise<void> {
   return new Promise((resolve, reject) => {
-    const timer = patienceMs === undefined ? undefined : setTimeout(() => settle(new Error('No answer.')), patienceMs);
+    const timer =
+      patienceMs === undefined
+        ? undefined
+        : setTimeout(() => settle(new Error(`The address did not answer within ${patienceMs} ms.`)), patienceMs);
     const settle = (error?: unknown) => {
       clearTimeout(timer);
       socket.off(event, succeed).off('error', settle).off('close', close);
       forget();
       if (error === undefined) return resolve();
-      // A late error of a socket that nobody holds must not end the process.
+      // A later error of the socket must not end the process.
       socket.on('error', () => {}).destroy();
       reject(error);
     };

@@ -3,21 +3,24 @@ import { Client, type Dispatcher } from 'undici';
 import { type Address, sameAddress } from '../address.ts';
 import type { Dialled } from './connect.ts';
 
-/** How long a connection may serve. */
+/** The limits on the reuse of a connection. */
 export interface ConnectionLimits {
+  /** The longest idle time in milliseconds. */
   readonly maxIdleMs: number;
+  /** The longest lifetime in milliseconds. */
   readonly maxLifetimeMs: number;
+  /** The largest number of requests. */
   readonly maxRequests: number;
 }
 
 const MAX_HEADER_BYTES = 16_384;
 
 /**
- * One connection to a checked address, for one scheme, host name and port, with the certificate checked for that name. It serves one
- * request at a time, and is never re-opened.
+ * One connection to a judged address, for one scheme, host name and port, with a certificate that is valid for that
+ * name. It serves one request at a time and is never reopened.
  */
 export class Connection {
-  /** `https://hooks.example:443`: what it was opened for, and the only thing that it may serve. */
+  /** The scheme, host name and port that it serves, such as `https://hooks.example:443`. */
   readonly key: string;
   readonly #socket: Socket;
   readonly #client: Client;
@@ -25,7 +28,7 @@ export class Connection {
   readonly #openedAt: number;
   #idleSince: number;
   #requests = 0;
-  /** What had been read when the last answer was complete. Anything more was not asked for. */
+  /** The bytes read when the last response was complete. A byte more is unsolicited. */
   #bytesRead = 0;
   #dead = false;
 
@@ -37,11 +40,11 @@ export class Connection {
     this.#idleSince = now;
     let isTaken = false;
     this.#client = new Client(origin, {
-      // The one connection there is: a second would be one that nobody checked.
+      // Undici may use this socket only: a second connection would go to an address that was not judged.
       connect: (_options, callback) => {
         const first = !isTaken && !this.#dead;
         isTaken = true;
-        // Undici expects the answer in a later step.
+        // Undici expects the callback after this function has returned.
         queueMicrotask(() => (first ? callback(null, socket) : callback(new ConnectionGone(), null)));
       },
       allowH2: false,
@@ -49,7 +52,7 @@ export class Connection {
       maxHeaderSize: MAX_HEADER_BYTES,
       keepAliveTimeout: limits.maxIdleMs,
       keepAliveMaxTimeout: limits.maxIdleMs,
-      // The deadline is the one bound of time; these would be idle timers beside it.
+      // The deadline already limits the time; these would add idle timers.
       headersTimeout: 0,
       bodyTimeout: 0,
     });
@@ -57,6 +60,7 @@ export class Connection {
     socket.once('close', () => this.destroy());
   }
 
+  /** Whether it has served a request before the current one. */
   get isReused(): boolean {
     return this.#requests > 1;
   }
@@ -67,13 +71,13 @@ export class Connection {
     this.#client.dispatch(options, handler);
   }
 
-  /** The answer is complete. */
+  /** Marks the connection as idle, after a complete response. */
   rest(now: number): void {
     this.#idleSince = now;
     this.#bytesRead = this.#socket.bytesRead;
   }
 
-  /** Whether it may serve a request whose host name resolved to these addresses just now. */
+  /** Whether it may serve a request whose host name has just resolved to these addresses. */
   mayServe(addresses: readonly Address[], limits: ConnectionLimits, now: number): boolean {
     if (this.#dead || this.#socket.destroyed || !this.#socket.writable) return false;
     if (this.#socket.bytesRead !== this.#bytesRead) return false;
@@ -82,14 +86,17 @@ export class Connection {
     return this.hasPeerIn(addresses);
   }
 
+  /** Whether its peer is one of the addresses. */
   hasPeerIn(addresses: readonly Address[]): boolean {
     return addresses.some((address) => sameAddress(address, this.#peer));
   }
 
+  /** Whether it can serve no further request. */
   get isDead(): boolean {
     return this.#dead || this.#socket.destroyed;
   }
 
+  /** Closes the connection; its request fails. */
   destroy(): void {
     if (this.#dead) return;
     this.#dead = true;
@@ -98,10 +105,10 @@ export class Connection {
   }
 }
 
-/** The connection was closed before the request could be written to it: nothing of it has left. */
+/** The connection was closed before the request was written to it: no byte of the request was sent. */
 export class ConnectionGone extends Error {
   constructor() {
-    super('The connection is gone.');
+    super('The connection was closed before the request was sent.');
     this.name = 'ConnectionGone';
   }
 }

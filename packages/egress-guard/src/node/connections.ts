@@ -3,44 +3,51 @@ import type { CheckedUrl } from '../url.ts';
 import type { Dialled } from './connect.ts';
 import { Connection, type ConnectionLimits } from './connection.ts';
 
+/** The limits on kept connections. Each is a whole number, 0 or more. */
 export interface ConnectionsOptions {
-  /** How long an idle connection is kept. Default 4000 ms; 0 keeps none, so that every call opens its own. */
+  /**
+   * The time in milliseconds for which an idle connection is kept; 0 keeps none, so that every call opens its own.
+   * Default 4000.
+   */
   readonly maxIdleMs?: number;
-  /** How long a connection serves at the most. Default 60 000 ms. */
+  /** The longest lifetime of a connection in milliseconds. Default 60 000. */
   readonly maxLifetimeMs?: number;
-  /** How many requests it serves at the most. Default 1000. */
+  /** The largest number of requests over one connection. Default 1000. */
   readonly maxRequests?: number;
-  /** How many idle connections are kept in all; the oldest goes first. Default 256. */
+  /** The largest number of idle connections in total; the oldest is closed first. Default 256. */
   readonly maxIdle?: number;
 }
 
 /**
- * Connections that are kept alive between calls, and may only serve what was validated anew: the same scheme, host name and port, a
- * peer that is in the set of addresses that was resolved for this very call, not a byte that nobody asked for, and bounded time and use.
- * Nothing is shared between host names, whatever addresses they have.
+ * The connections that are kept alive between calls. A kept connection serves a call only when all of this holds:
+ * scheme, host name and port are the same; its peer is among the addresses that were resolved for this call; no
+ * unsolicited byte has arrived; and its limits are not reached. No connection is shared between host names, even when
+ * their addresses are equal.
  */
 export class Connections {
   readonly #limits: ConnectionLimits;
   readonly #maxIdle: number;
   readonly #now: () => number;
-  /** The idle ones by what they were opened for; the most recent last. */
+  /** The idle connections by their key; the most recent last. */
   readonly #idle = new Map<string, Connection[]>();
   readonly #busy = new Set<Connection>();
   #idleCount = 0;
   #isClosed = false;
 
-  /** @throws {TypeError} for a limit that is not a whole number */
+  /** @throws {TypeError} when a limit is not a whole number, 0 or more */
   constructor(options: ConnectionsOptions, now: () => number = () => performance.now()) {
     const { maxIdleMs = 4000, maxLifetimeMs = 60_000, maxRequests = 1000, maxIdle = 256 } = options;
     for (const [name, value] of Object.entries({ maxIdleMs, maxLifetimeMs, maxRequests, maxIdle })) {
-      if (!Number.isSafeInteger(value) || value < 0) throw new TypeError(`${name} must be a whole number.`);
+      if (!Number.isSafeInteger(value) || value < 0) {
+        throw new TypeError(`${name}: must be a whole number, 0 or more. Leave it out for the default.`);
+      }
     }
     this.#limits = { maxIdleMs, maxLifetimeMs, maxRequests };
     this.#maxIdle = maxIdleMs === 0 ? 0 : maxIdle;
     this.#now = now;
   }
 
-  /** An idle connection that may serve the URL; those that no longer may are destroyed on the way. */
+  /** Takes an idle connection that may serve the URL. Destroys idle connections of the URL that no longer may. */
   take(url: CheckedUrl, addresses: readonly Address[]): Connection | undefined {
     const key = keyOf(url);
     const idle = this.#idle.get(key);
@@ -63,7 +70,7 @@ export class Connections {
     return found;
   }
 
-  /** Takes charge of a connection that was just opened for a URL. */
+  /** Adds a connection that was just opened for a URL, as busy. */
   add(url: CheckedUrl, dialled: Dialled): Connection {
     const key = keyOf(url);
     const origin = new URL(url.href).origin;
@@ -79,7 +86,7 @@ export class Connections {
     return connection;
   }
 
-  /** The answer is complete: the connection rests, if it may. */
+  /** Releases a connection after a complete response: it is kept, unless a limit is reached. */
   release(connection: Connection): void {
     this.#busy.delete(connection);
     if (this.#isClosed || this.#maxIdle === 0 || connection.isDead) {
@@ -88,24 +95,25 @@ export class Connections {
     }
     connection.rest(this.#now());
     const idle = this.#idle.get(connection.key);
-    // To the end, and the whole list with it: a map iterates from the list that rested first.
+    // Moves the whole list to the end: the map iterates from the list whose last release is oldest.
     this.#idle.delete(connection.key);
     this.#idle.set(connection.key, idle === undefined ? [connection] : [...idle, connection]);
     this.#idleCount += 1;
     if (this.#idleCount > this.#maxIdle) this.#dropOldest();
   }
 
-  /** The answer is not complete, or is not believed. */
+  /** Destroys a connection whose response is incomplete or invalid. */
   discard(connection: Connection): void {
     this.#busy.delete(connection);
     connection.destroy();
   }
 
-  /** How many connections there are, for tests and metrics. */
+  /** The numbers of connections, for tests and metrics. */
   get size(): { readonly idle: number; readonly busy: number } {
     return { idle: this.#idleCount, busy: this.#busy.size };
   }
 
+  /** Destroys every connection, idle or busy. */
   close(): void {
     this.#isClosed = true;
     for (const idle of this.#idle.values()) for (const connection of idle) connection.destroy();

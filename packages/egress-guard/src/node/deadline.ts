@@ -1,8 +1,8 @@
 import { EgressError } from '../errors.ts';
 
 /**
- * The one wall-clock bound of a call, over resolution, connection, TLS, headers and body, together with the caller's own signal.
- * It is cheap while nothing ends: the `AbortSignal` is made when somebody asks for one.
+ * The deadline of a call, for resolution, connection, TLS, headers and body together, combined with the caller's
+ * signal. It is cheap for a call in time: the `AbortSignal` is made on first use.
  */
 export class Deadline {
   readonly #timer: NodeJS.Timeout;
@@ -11,6 +11,7 @@ export class Deadline {
   #controller: AbortController | undefined;
   #ended: EgressError | undefined;
 
+  /** @param outer the signal of the caller */
   constructor(timeoutMs: number, outer: AbortSignal | undefined) {
     this.#timer = setTimeout(() => this.#end(new EgressError('timeout', 'deadline')), timeoutMs);
     this.#outer = outer;
@@ -18,29 +19,31 @@ export class Deadline {
     if (outer?.aborted) this.#abort();
   }
 
+  /** The error that ended the call; undefined before. */
   get ended(): EgressError | undefined {
     return this.#ended;
   }
 
+  /** A signal that aborts at the end. */
   get signal(): AbortSignal {
     this.#controller ??= new AbortController();
     if (this.#ended !== undefined) this.#controller.abort(this.#ended);
     return this.#controller.signal;
   }
 
-  /** @throws {EgressError} `timeout`, `aborted` */
+  /** Throws the error that ended the call, if it has ended. @throws {EgressError} `timeout`, `aborted` */
   throwIfEnded(): void {
     if (this.#ended !== undefined) throw this.#ended;
   }
 
-  /** Calls back at the end, at once if it has come. Returns how to forget about it. */
+  /** Calls the listener at the end, or now when the call has ended. @returns a function that removes the listener */
   onEnd(listener: (error: EgressError) => void): () => void {
     if (this.#ended !== undefined) listener(this.#ended);
     else this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }
 
-  /** Settles as the promise does, or rejects at the end, whichever comes first. */
+  /** Settles as the promise does, or rejects when the call ends first. */
   race<T>(promise: Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {
       const forget = this.onEnd(reject);
@@ -48,17 +51,17 @@ export class Deadline {
     });
   }
 
-  /** From here on the time alone counts: whoever gave the signal ends things by themselves. */
+  /** Stops listening to the caller's signal: from here on the caller ends its own socket. */
   forgetSignal(): void {
     this.#outer?.removeEventListener('abort', this.#abort);
   }
 
-  /** Ends everything now, as if the caller had given up. */
+  /** Ends the call now with `aborted`. */
   cancel(): void {
     this.#abort();
   }
 
-  /** The call is over; nothing is left that could fire. */
+  /** Stops the timer and removes every listener, after the call. */
   close(): void {
     clearTimeout(this.#timer);
     this.forgetSignal();

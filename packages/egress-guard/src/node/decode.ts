@@ -7,7 +7,7 @@ type Decode = (
   callback: (error: Error | null, result: Uint8Array) => void,
 ) => void;
 
-/** One coding alone: a chain of them is how a small answer grows without bound. */
+/** The content encodings. A chain of them is rejected, because each link multiplies the decoded size. */
 const CODINGS: ReadonlyMap<string, Decode> = new Map<string, Decode>([
   ['gzip', gunzip],
   ['x-gzip', gunzip],
@@ -16,9 +16,10 @@ const CODINGS: ReadonlyMap<string, Decode> = new Map<string, Decode>([
 ]);
 
 /**
- * Decodes an answer's body, no further than its limit.
+ * Decodes the body of a response, up to its limit.
  *
- * @throws {EgressError} `response_too_large`, `response_encoded` for a coding that was not asked for, `protocol_error`
+ * @throws {EgressError} `response_too_large`, `response_encoded` for an unknown encoding, `protocol_error` for invalid
+ * data
  */
 export function decoded(bytes: Uint8Array, coding: string, maxBytes: number): Promise<Uint8Array> {
   const decode = CODINGS.get(coding);

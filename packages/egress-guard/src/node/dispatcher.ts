@@ -3,24 +3,34 @@ import type { Duplex } from 'node:stream';
 import { Client, Dispatcher } from 'undici';
 import { EgressError } from '../errors.ts';
 import { requestTarget } from '../url.ts';
+import { ConnectionGone } from './connection.ts';
 import { Deadline } from './deadline.ts';
 import { Guard, type GuardOptions } from './guard.ts';
 
+/** The options of {@link guardedDispatcher}. */
 export interface GuardedDispatcherOptions extends Pick<GuardOptions, 'policy' | 'ca' | 'resolver' | 'network'> {
-  /** Bytes of an answer's body. Default 10 485 760. */
+  /** The largest response body in bytes. Default 10 485 760. */
   readonly maxResponseBytes?: number;
-  /** One wall-clock bound over resolution, connection, TLS, headers and body, in ms. Default 30 000. */
+  /** The deadline in milliseconds for resolution, connection, TLS, headers and body together. Default 30 000. */
   readonly timeoutMs?: number;
 }
 
 /**
- * An undici dispatcher for URLs that strangers chose: `request(url, { dispatcher })` and `fetch(url, { dispatcher })` of the package
- * `undici`. Each request is judged, resolved and dialled anew, also each hop of a redirect that `fetch` follows; connections are not kept.
- * Compressed answers are an error, so that nothing can grow behind the limit.
+ * Makes an undici dispatcher for URLs from strangers: `request(url, { dispatcher })` and `fetch(url, { dispatcher })`
+ * of the package `undici`. Each request is judged, resolved and dialled anew, and so is each redirect that `fetch`
+ * follows. Connections are not kept. A compressed response is an error, because its decoded size would escape the
+ * limit.
+ *
+ * Requests fail with an {@link EgressError}; `fetch` wraps it as the `cause` of its TypeError.
  *
  * @example
+ * import { egressPolicy } from '@svc/egress-guard';
+ * import { guardedDispatcher } from '@svc/egress-guard/dispatcher';
+ * import { request } from 'undici';
+ *
  * const dispatcher = guardedDispatcher({ policy: egressPolicy() });
- * const { statusCode, body } = await request(url, { dispatcher });
+ * const { statusCode, body } = await request('https://hooks.example/', { dispatcher });
+ * console.log(statusCode, await body.text());
  */
 export function guardedDispatcher(options: GuardedDispatcherOptions): Dispatcher {
   return new GuardedDispatcher(options);
@@ -43,18 +53,18 @@ class GuardedDispatcher extends Dispatcher {
 
   override dispatch(options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): boolean {
     const deadline = new Deadline(this.#timeoutMs, signalOf(options));
-    // The length that a HEAD is answered with is that of a body which does not come.
+    // The content-length of a response to HEAD describes a body that is not sent.
     const maxBytes = options.method === 'HEAD' ? Number.POSITIVE_INFINITY : this.#maxResponseBytes;
     const guarded = new GuardedHandler(handler, maxBytes, deadline, () => this.#settled(guarded));
     this.#running.add(guarded);
     const started = this.#isClosed
-      ? Promise.reject(new Error('The dispatcher is closed.'))
+      ? Promise.reject(new Error('The dispatcher is closed. Create another one.'))
       : this.#start(options, guarded, deadline);
     started.catch((error: unknown) => guarded.fail(asError(error)));
     return true;
   }
 
-  /** Takes nothing new, and waits for what is under way. */
+  /** Rejects new requests, and waits for the running ones. */
   override close(): Promise<void>;
   override close(callback: () => void): void;
   override close(callback?: () => void): Promise<void> | undefined {
@@ -66,7 +76,7 @@ class GuardedDispatcher extends Dispatcher {
     return answered(idle, callback);
   }
 
-  /** Takes nothing new, and ends what is under way. */
+  /** Rejects new requests, and ends the running ones. */
   override destroy(): Promise<void>;
   override destroy(error: Error | null): Promise<void>;
   override destroy(callback: () => void): void;
@@ -86,7 +96,9 @@ class GuardedDispatcher extends Dispatcher {
 
   async #start(options: Dispatcher.DispatchOptions, handler: GuardedHandler, deadline: Deadline): Promise<void> {
     const { origin, path } = options;
-    if (origin === undefined || !path.startsWith('/')) throw new TypeError('A request needs an origin and a path.');
+    if (origin === undefined || !path.startsWith('/')) {
+      throw new TypeError('path: must begin with a slash, after an origin. Pass an absolute URL.');
+    }
     const url = this.#guard.check(new URL(String(origin)).origin + path);
     const headers = withoutReserved(options.headers);
     const socket = await this.#guard.open(url, deadline);
@@ -95,7 +107,7 @@ class GuardedDispatcher extends Dispatcher {
       connect: (_options, callback) => {
         const first = !isTaken;
         isTaken = true;
-        queueMicrotask(() => (first ? callback(null, socket) : callback(new Error('The connection is gone.'), null)));
+        queueMicrotask(() => (first ? callback(null, socket) : callback(new ConnectionGone(), null)));
       },
       allowH2: false,
       pipelining: 1,
@@ -117,14 +129,14 @@ class GuardedDispatcher extends Dispatcher {
   }
 }
 
-/** Undici's two ways to be told: a promise, or a callback instead of it. */
+/** Reports the end as undici does: by a promise, or by a callback instead of it. */
 function answered(done: Promise<void>, callback: (() => void) | undefined): Promise<void> | undefined {
   if (callback === undefined) return done;
   void done.then(callback);
   return undefined;
 }
 
-/** Passes an answer on, as long as it keeps its bounds. */
+/** Passes a response on while it keeps its limits. */
 class GuardedHandler implements Dispatcher.DispatchHandler {
   readonly #inner: Dispatcher.DispatchHandler;
   readonly #maxBytes: number;
@@ -134,6 +146,7 @@ class GuardedHandler implements Dispatcher.DispatchHandler {
   #size = 0;
   #informational = 0;
   #isSettled = false;
+  /** Closes the connection; it is set once there is one. */
   onSettled: () => void = () => {};
 
   constructor(inner: Dispatcher.DispatchHandler, maxBytes: number, deadline: Deadline, onDone: () => void) {
@@ -143,11 +156,11 @@ class GuardedHandler implements Dispatcher.DispatchHandler {
     this.#deadline = deadline;
   }
 
-  /** Tells the caller once, whatever comes after. */
+  /** Fails the request. Only the first call has an effect. */
   fail(error: Error): void {
     if (this.#isSettled) return;
     this.#isSettled = true;
-    // What is still being resolved or dialled ends as well.
+    // Ends a resolution or connection attempt that is still running.
     this.#deadline.cancel();
     this.#deadline.close();
     this.onSettled();
@@ -155,6 +168,7 @@ class GuardedHandler implements Dispatcher.DispatchHandler {
     this.#inner.onResponseError?.(this.#controller ?? ENDED, error);
   }
 
+  /** Whether the request has succeeded or failed. */
   get isSettled(): boolean {
     return this.#isSettled;
   }
@@ -219,7 +233,7 @@ class GuardedHandler implements Dispatcher.DispatchHandler {
   }
 }
 
-/** What a handler is given when nothing was started that could be controlled. */
+/** The controller for a handler whose request has not started. */
 const ENDED: Dispatcher.DispatchController = {
   aborted: true,
   paused: false,
@@ -229,7 +243,7 @@ const ENDED: Dispatcher.DispatchController = {
   resume: () => {},
 };
 
-/** `request()` passes its signal along; undici itself looks at it only once a request has started. */
+/** Finds the signal that `request()` passes along. Undici itself observes it only after the request has started. */
 function signalOf(options: object): AbortSignal | undefined {
   return 'signal' in options && options.signal instanceof AbortSignal ? options.signal : undefined;
 }
@@ -237,11 +251,14 @@ function signalOf(options: object): AbortSignal | undefined {
 const RESERVED =
   /^(?:host|connection|transfer-encoding|keep-alive|upgrade|te|trailer|expect|accept-encoding|proxy-.*)$/i;
 
-/** As a flat list. Undici's clients set some of these by themselves, so they are left out rather than refused; `host` is the caller's. */
+/**
+ * Returns the headers as a flat list. Reserved headers are omitted, because undici's clients set some of them; `host`
+ * is an error.
+ */
 function withoutReserved(headers: Dispatcher.DispatchOptions['headers']): string[] {
   const list: string[] = [];
   for (const [name, value] of pairsOf(headers)) {
-    if (/^host$/i.test(name)) throw new TypeError('The header host is set by the guard alone.');
+    if (/^host$/i.test(name)) throw new TypeError('Header "host": is set by the guard. Leave it out.');
     if (!RESERVED.test(name)) list.push(name, value);
   }
   return list;
@@ -256,7 +273,8 @@ function pairsOf(headers: Dispatcher.DispatchOptions['headers']): [string, strin
   }
   const entries: Iterable<unknown> = Symbol.iterator in headers ? headers : Object.entries(headers);
   return [...entries].flatMap((entry): [string, string][] => {
-    if (!Array.isArray(entry)) throw new TypeError('Headers must be pairs.');
+    if (!Array.isArray(entry))
+      throw new TypeError('headers: must be pairs of a name and a value. Pass a record or a list of pairs.');
     return [entry[1]]
       .flat()
       .flatMap((value): [string, string][] => (value === undefined ? [] : [[String(entry[0]), String(value)]]));

@@ -4,45 +4,54 @@ import { EgressError } from '../errors.ts';
 import { type Connection, ConnectionGone } from './connection.ts';
 import type { Deadline } from './deadline.ts';
 
+/** A request over an open connection. */
 export interface ExchangeRequest {
+  /** The method. */
   readonly method: Dispatcher.HttpMethod;
-  /** Path and query of a checked URL. */
+  /** The path and query of a checked URL. */
   readonly path: string;
+  /** The headers, already checked. */
   readonly headers: Readonly<Record<string, string>>;
+  /** The body; undefined for none. */
   readonly body: Uint8Array | undefined;
-  /** Bytes of the answer's body, as they are on the wire. */
+  /** The largest response body in bytes, before decoding. */
   readonly maxResponseBytes: number;
-  /** What becomes of a longer answer: its body is left, or it is an error. */
+  /** The treatment of a longer response: `leave` drops its body, `fail` makes it an error. */
   readonly whenLonger: 'leave' | 'fail';
-  /** Whether the body is wanted at all. */
+  /** Whether the body of the response is kept. */
   readonly keepsBody: boolean;
 }
 
+/** The response of an exchange. */
 export interface ExchangeResponse {
+  /** The status. */
   readonly status: number;
+  /** The headers. */
   readonly headers: IncomingHttpHeaders;
+  /** The chunks of the body; empty when it was not kept. */
   readonly body: readonly Uint8Array[];
-  /** Whether the answer was read to its end, so that the connection may serve again. */
+  /** Whether the response was read to its end, so that the connection may serve again. */
   readonly isComplete: boolean;
 }
 
 /**
- * A request that got no byte of an answer on a connection that had served before: most likely the other side had just closed it.
- * `isUnsent`: nothing of it has left.
+ * The failure of a request on a reused connection before the first byte of a response. The server has most likely just
+ * closed the connection.
  */
 export class StaleConnection extends Error {
+  /** Whether no byte of the request was sent. */
   readonly isUnsent: boolean;
 
   constructor(cause: unknown, isUnsent: boolean) {
-    super('The connection was closed before an answer began.', { cause });
+    super('The connection was closed before the response began.', { cause });
     this.name = 'StaleConnection';
     this.isUnsent = isUnsent;
   }
 }
 
 /**
- * One request and its answer. Nothing is followed and nothing is decompressed. The caller releases the connection after a complete
- * answer, and discards it otherwise.
+ * Sends one request and reads its response. It follows no redirect and decodes no body. The caller releases the
+ * connection after a complete response, and discards it otherwise.
  *
  * @throws {EgressError} `timeout`, `aborted`, `response_too_large`, `protocol_error`
  * @throws {StaleConnection} on a connection that was reused
@@ -56,7 +65,7 @@ export function exchange(
     const reading = new Reading(rules, resolve, reject, connection);
     reading.forget = deadline.onEnd((error) => {
       reading.fail(error);
-      // Undici does not let a signal end a request in every state; this does.
+      // Undici cannot end a request in every state by a signal; destroying the connection can.
       connection.destroy();
     });
     if (deadline.ended === undefined) {
@@ -65,15 +74,16 @@ export function exchange(
   });
 }
 
-/** More of these than any server sends before an answer; endless ones would otherwise take until the deadline. */
+/** More 1xx responses than any honest server sends. Without a limit, endless ones would last until the deadline. */
 const MAX_INFORMATIONAL = 16;
 
-/** The state of one answer that is being read. */
+/** Reads one response. */
 class Reading implements Dispatcher.DispatchHandler {
   readonly #rules: Pick<ExchangeRequest, 'maxResponseBytes' | 'whenLonger' | 'keepsBody'>;
   readonly #resolve: (response: ExchangeResponse) => void;
   readonly #reject: (error: unknown) => void;
   readonly #connection: Connection;
+  /** Removes the listener from the deadline. */
   forget: () => void = () => {};
   #status = 0;
   #headers: IncomingHttpHeaders = {};
@@ -99,7 +109,8 @@ class Reading implements Dispatcher.DispatchHandler {
   onResponseStart(controller: Dispatcher.DispatchController, status: number, headers: IncomingHttpHeaders): void {
     if (status < 200) {
       this.#informational += 1;
-      if (this.#informational > MAX_INFORMATIONAL) controller.abort(new Error('Too many informational answers.'));
+      if (this.#informational > MAX_INFORMATIONAL)
+        controller.abort(new Error('The server sent too many informational responses.'));
       return;
     }
     this.#status = status;
@@ -124,6 +135,7 @@ class Reading implements Dispatcher.DispatchHandler {
     else this.fail(new EgressError('protocol_error', 'protocol', { cause: error }));
   }
 
+  /** Fails the exchange, unless it has ended. */
   fail(error: unknown): void {
     if (this.#settle()) this.#reject(error);
   }
@@ -136,7 +148,7 @@ class Reading implements Dispatcher.DispatchHandler {
   #overflow(controller: Dispatcher.DispatchController): void {
     if (this.#rules.whenLonger === 'leave') this.#succeed(false);
     else this.fail(new EgressError('response_too_large', 'response-bytes'));
-    controller.abort(new Error('The answer is longer than its limit.'));
+    controller.abort(new Error('The response exceeds the size limit.'));
   }
 
   #settle(): boolean {

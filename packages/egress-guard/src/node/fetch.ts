@@ -8,46 +8,67 @@ import { checkRequestHeaders } from './request-headers.ts';
 
 export { EgressError, type EgressErrorCode };
 
+/** The methods of a guarded fetch. */
 export type FetchMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'HEAD' | 'OPTIONS';
 
+/** The options of {@link guardedFetch}. */
 export interface GuardedFetchOptions extends GuardOptions {
-  /** Bytes of an answer's body, both as they are on the wire and decoded. Default 10 485 760. */
+  /** The largest response body in bytes, both before and after decoding. Default 10 485 760. */
   readonly maxResponseBytes?: number;
-  /** One wall-clock bound over everything, redirects included, in ms. Default 30 000. */
+  /** The deadline in milliseconds for the whole call, including redirects. Default 30 000. */
   readonly timeoutMs?: number;
-  /** How many redirects `redirect: 'follow'` follows. Default 5. */
+  /** The largest number of redirects that `redirect: 'follow'` follows. Default 5. */
   readonly maxRedirects?: number;
 }
 
+/** The request of a guarded fetch. */
 export interface FetchInit {
-  /** Default GET. */
+  /** The method. Default GET. */
   readonly method?: FetchMethod;
+  /** The headers, without those that the guard sets, such as `host`. Default: none. */
   readonly headers?: Readonly<Record<string, string>>;
+  /** The body; not allowed for GET and HEAD. Default: none. */
   readonly body?: string | Uint8Array;
+  /** A signal that aborts the call. */
   readonly signal?: AbortSignal;
-  /** What becomes of a 3xx with a Location. Default `error`. `follow` judges every hop anew, as if it had been asked for. */
+  /**
+   * The treatment of a redirect: `error` throws, `manual` returns it, `follow` judges each hop like a new call. Default
+   * `error`.
+   */
   readonly redirect?: 'error' | 'manual' | 'follow';
-  /** Asks for gzip, deflate and br, and decodes them within the limit. Default false: a compressed answer is an error. */
+  /**
+   * Whether to accept gzip, deflate and br, and decode them within the limit. Default false: a compressed response is
+   * an error.
+   */
   readonly decompress?: boolean;
 }
 
+/** A `fetch` that only reaches allowed destinations. */
 export interface GuardedFetch {
   /**
-   * @returns the whole answer: its body is in memory, within the limit
-   * @throws {EgressError}
-   * @throws {TypeError} for a method or a header that is not the caller's to set
+   * Calls a URL.
+   *
+   * @returns the whole response, with its body in memory
+   * @throws {EgressError} with any code
+   * @throws {TypeError} when the method, a header or the body is not allowed
    */
   (url: string | URL, init?: FetchInit): Promise<Response>;
-  /** Closes what is kept alive, and ends what is under way. */
+  /** Closes the kept connections, and ends the running calls. */
   close(): void;
 }
 
 /**
- * A `fetch` for URLs that strangers chose.
+ * Makes a `fetch` for URLs from strangers. Each call is judged and resolved anew; a kept connection serves it only when
+ * its peer is among the judged addresses.
  *
+ * @throws {TypeError} when a limit on connections is not a whole number
  * @example
+ * import { egressPolicy } from '@svc/egress-guard';
+ * import { guardedFetch } from '@svc/egress-guard/fetch';
+ *
  * const safeFetch = guardedFetch({ policy: egressPolicy() });
- * const answer = await safeFetch(url, { headers: { accept: 'application/json' } });
+ * const response = await safeFetch('https://hooks.example/', { headers: { accept: 'application/json' } });
+ * console.log(await response.json());
  * @see Interface: Limits, HTTP client
  */
 export function guardedFetch(options: GuardedFetchOptions): GuardedFetch {
@@ -83,7 +104,7 @@ export function guardedFetch(options: GuardedFetchOptions): GuardedFetch {
       path: requestTarget(url),
       headers: { 'accept-encoding': decompress ? 'gzip, deflate, br' : 'identity', ...headers },
       body,
-      // The length that a HEAD is answered with is that of a body which does not come.
+      // The content-length of a response to HEAD describes a body that is not sent.
       maxResponseBytes: method === 'HEAD' ? Number.POSITIVE_INFINITY : maxResponseBytes,
       whenLonger: 'fail',
       keepsBody: true,
@@ -94,7 +115,7 @@ export function guardedFetch(options: GuardedFetchOptions): GuardedFetch {
   return Object.assign(fetch, { close: () => guard.close() });
 }
 
-/** A request of a chain of redirects. */
+/** One request of a chain of redirects. */
 interface Step {
   readonly url: string;
   readonly method: FetchMethod;
@@ -107,22 +128,28 @@ const IDEMPOTENT: ReadonlySet<string> = new Set(['GET', 'PUT', 'DELETE', 'HEAD',
 const BODILESS: ReadonlySet<string> = new Set(['GET', 'HEAD']);
 
 function firstStep(url: string, { method = 'GET', headers = {}, body }: FetchInit): Step {
-  if (!METHODS.has(method)) throw new TypeError(`The method must be one of ${[...METHODS].join(', ')}.`);
-  if (body !== undefined && BODILESS.has(method)) throw new TypeError(`A ${method} request has no body.`);
+  if (!METHODS.has(method))
+    throw new TypeError(`method: must be one of ${[...METHODS].join(', ')}. Leave it out for GET.`);
+  if (body !== undefined && BODILESS.has(method)) {
+    throw new TypeError(`body: a ${method} request must not have one. Leave it out, or use another method.`);
+  }
   checkRequestHeaders(headers);
   return { url, method, headers, body: typeof body === 'string' ? new TextEncoder().encode(body) : body };
 }
 
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 
-/** Where an answer sends its caller; relative to what was called. */
+/** Returns the target of a redirect, resolved against the called URL; undefined for other responses. */
 function redirectTarget({ status, headers }: ExchangeResponse, { href }: CheckedUrl): string | undefined {
   const { location } = headers;
   if (!REDIRECTS.has(status) || location === undefined) return undefined;
   return URL.canParse(location, href) ? new URL(location, href).href : location;
 }
 
-/** The request that a redirect asks for: RFC 9110 15.4, and what a browser leaves behind when the origin changes. */
+/**
+ * Makes the request that a redirect asks for (RFC 9110, 15.4). As in a browser, credentials do not follow to another
+ * origin.
+ */
 function nextStep({ method, headers, body }: Step, from: CheckedUrl, url: string, status: number): Step {
   const becomesGet = status === 303 ? method !== 'HEAD' : (status === 301 || status === 302) && method === 'POST';
   const isSameOrigin = URL.canParse(url) && new URL(url).origin === new URL(from.href).origin;

@@ -16,23 +16,24 @@ import { type Network, tcp } from './network.ts';
 import { dnsResolver, type Resolver } from './resolve.ts';
 import { trust } from './trust.ts';
 
-/** What every guarded form takes. */
+/** The options that every guarded form takes. */
 export interface GuardOptions extends ConnectionsOptions {
+  /** The policy that decides which destinations are allowed, made by `egressPolicy`. */
   readonly policy: EgressPolicy;
-  /** PEM certificate authorities trusted beside the runtime's. */
+  /** PEM certificates of authorities that are trusted in addition to those of the runtime. Default: none. */
   readonly ca?: readonly string[];
-  /** Default: DNS itself, without hosts file and search domains. */
+  /** The resolver of names. Default: DNS, without hosts file and search domains. */
   readonly resolver?: Resolver;
-  /** Default: TCP. For tests, which cannot have the public internet. */
+  /** The network that connects. Default: TCP. Tests replace it to simulate the public internet. */
   readonly network?: Network;
 }
 
-/** Whether a request may be sent once more: whatever became of the first, only if nothing of it has left, or not at all. */
+/** When a request may be sent again after a stale connection: always, only if no byte of it was sent, or never. */
 export type Repeated = 'always' | 'if-unsent' | 'never';
 
 /**
- * The way out that every form shares: check the URL, resolve its name once, judge every answer, and only then take a connection to
- * one of them, or dial it.
+ * The path to a destination that every form shares: check the URL, resolve its name once, judge every answer, and only
+ * then reuse a connection to one of the addresses, or dial one.
  */
 export class Guard {
   readonly #policy: EgressPolicy;
@@ -42,6 +43,7 @@ export class Guard {
   readonly #isOwn: OwnAddresses = ownAddresses();
   readonly #connections: Connections;
 
+  /** @throws {TypeError} when a limit on connections is not a whole number */
   constructor({ policy, ca = [], resolver = dnsResolver, network = tcp, ...limits }: GuardOptions) {
     this.#network = network;
     this.#policy = policy;
@@ -50,7 +52,7 @@ export class Guard {
     this.#connections = new Connections(limits);
   }
 
-  /** @throws {EgressError} `url_rejected` */
+  /** Checks a URL against the policy. @throws {EgressError} `url_rejected` */
   check(text: string): CheckedUrl {
     const checked = checkUrl(text, this.#policy);
     if (checked.ok) return checked.url;
@@ -58,10 +60,10 @@ export class Guard {
   }
 
   /**
-   * One request, over a connection that may serve it or a new one. A kept connection that turns out to be closed costs one more try,
-   * as far as the request may be `repeated`.
+   * Sends one request, over a kept connection or a new one. When the kept connection turns out to be closed, the
+   * request is sent again over a new one, if `repeated` permits it.
    *
-   * @throws {EgressError}
+   * @throws {EgressError} when the destination is denied, or the exchange fails
    */
   async send(
     url: CheckedUrl,
@@ -87,17 +89,23 @@ export class Guard {
     });
   }
 
-  /** A connection of its own, for clients that speak HTTP themselves. Whoever takes it closes it. */
+  /**
+   * Opens a connection of its own, for clients that speak HTTP themselves. The caller closes it.
+   *
+   * @throws {EgressError} `destination_unavailable`, `tls_failed`, `timeout`, `aborted`
+   */
   async open(url: CheckedUrl, deadline: Deadline): Promise<Socket> {
     deadline.throwIfEnded();
     const { socket } = await this.#dial(url, await this.#addressesOf(url, deadline), deadline);
     return socket;
   }
 
+  /** The numbers of connections. */
   get connections(): { readonly idle: number; readonly busy: number } {
     return this.#connections.size;
   }
 
+  /** Closes the kept connections, and ends the running requests. */
   close(): void {
     this.#connections.close();
   }
@@ -118,9 +126,9 @@ export class Guard {
     return dial({ protocol, hostname, port, addresses, trust: this.#trust, network: this.#network, deadline });
   }
 
-  /** Resolved for this call, and every one of them judged. */
+  /** Resolves the host of the URL for this call, and judges every address. */
   async #addressesOf(url: CheckedUrl, deadline: Deadline): Promise<readonly Address[]> {
-    // The URL check has judged the literal, and opened localhost or not.
+    // The check of the URL has already judged a literal address and the name localhost.
     if (url.literal !== undefined) {
       if (!isLoopback(url.literal) && this.#isOwn(url.literal)) throw unavailable('own-address');
       return [url.literal];
@@ -129,7 +137,7 @@ export class Guard {
     const answers = await this.#resolve(url.hostname, deadline);
     const check = checkAnswers(answers, this.#policy, url.port, this.#isOwn);
     if (!check.ok) throw unavailable(check.reason);
-    // A public name that points at this machine is the attack, even where localhost itself is open.
+    // A public name that resolves to loopback is an attack, even when the policy opens localhost.
     if (check.addresses.some(isLoopback)) throw unavailable('loopback');
     return check.addresses;
   }

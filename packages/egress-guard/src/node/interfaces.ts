@@ -1,13 +1,15 @@
 import { networkInterfaces } from 'node:os';
 import { type Address, parseAddress, sameAddress } from '../address.ts';
 
-/** Whether an address is one of this machine's own: the kernel routes those over loopback, whatever network they are of. */
+/** Whether an address belongs to this machine. The kernel routes such an address over loopback, even a public one. */
 export type OwnAddresses = (address: Address) => boolean;
 
-/** Interfaces come and go rarely, and reading them is a system call. */
+/**
+ * The time in milliseconds for which the list is reused: interfaces change rarely, and reading them is a system call.
+ */
 const FRESH_MS = 2000;
 
-/** @param now milliseconds, of a clock that does not go back */
+/** Makes a check against the interfaces of this machine. @param now a monotonic clock in milliseconds */
 export function ownAddresses(
   now: () => number = () => performance.now(),
   read: () => readonly Address[] = readInterfaces,

@@ -1,13 +1,14 @@
 import { connect, type Socket } from 'node:net';
 
-/** TCP. A port, so that tests can stand for the public internet on loopback; everything else uses {@link tcp}. */
+/** The network. Tests implement it to simulate the public internet on loopback; all other code uses {@link tcp}. */
 export interface Network {
-  /** Begins to connect to an address, which is a literal. */
+  /** Begins to connect to a literal address. */
   connect(address: string, port: number): Socket;
-  /** Who answered, once connected. */
+  /** Returns the address of the peer of a connected socket. */
   peerOf(socket: Socket): string | undefined;
 }
 
+/** The network by TCP. */
 export const tcp: Network = {
   connect: (host, port) => connect({ host, port, autoSelectFamily: false, noDelay: true }),
   peerOf: ({ remoteAddress }) => remoteAddress,

@@ -6,64 +6,90 @@ import { checkRequestHeaders } from './request-headers.ts';
 
 export type { Resolver } from './resolve.ts';
 
+/** The options of {@link guardedPost}. */
 export interface GuardedPostOptions extends GuardOptions {
-  /** Bytes of an answer that are read before its connection is dropped. Default 65 536. */
+  /** The bytes of a response body that are read before its connection is closed. Default 65 536. */
   readonly maxResponseBytes?: number;
 }
 
+/** One POST request. */
 export interface PostRequest {
+  /** The URL, as a stranger gave it. */
   readonly url: string;
-  /** A fixed set of the caller's own making, never a stranger's. */
+  /** The headers: the caller's own, never from a stranger, and without those that the guard sets, such as `host`. */
   readonly headers: Readonly<Record<string, string>>;
+  /** The body. */
   readonly body: Uint8Array;
-  /** One wall-clock bound over resolution, connection, TLS, headers and body, in ms. */
+  /** The deadline in milliseconds for resolution, connection, TLS, headers and body together. */
   readonly timeoutMs: number;
+  /** A signal that aborts the request. */
   readonly signal?: AbortSignal;
-  /** Hands over the body of the answer, up to so many bytes; a longer one is left and counts as none. Default: no body is kept. */
+  /**
+   * The largest response body in bytes that the verdict contains; a longer body is omitted. Default: no body is kept.
+   */
   readonly keepBodyBytes?: number;
   /**
-   * Sent at most once, so over a connection of its own; `'kept'`: over a kept one too, whose end is then a failure, as nobody can tell
-   * whether the request had arrived. Default: a kept connection that turns out to be closed costs one more try.
+   * Whether the request is sent at most once. `true` opens a new connection for it. `'kept'` may reuse a kept
+   * connection, and fails when that turns out to be closed, because the request may have arrived. Default false: the
+   * request is then sent again.
    */
   readonly once?: boolean | 'kept';
 }
 
+/** The outcome of a POST. `durationMs` is its duration in milliseconds. */
 export type PostVerdict =
+  /** The destination responded. */
   | {
       readonly kind: 'answered';
+      /** The status of the response. */
       readonly status: number;
+      /** The header `Retry-After`, as it was received. */
       readonly retryAfter: string | undefined;
-      /** Whole, and only when it was asked for. Nobody has decoded it. */
+      /** The whole body, not decoded; only with `keepBodyBytes`, and only when it is not longer. */
       readonly body?: Uint8Array;
+      /** The duration in milliseconds. */
       readonly durationMs: number;
     }
-  /** The guard refused; the reason is for logs. */
+  /** The guard denied the destination. `reason` is for logs only: it reveals the kind of an internal address. */
   | { readonly kind: 'denied'; readonly reason: string; readonly durationMs: number }
+  /** The request failed on its way. */
   | { readonly kind: 'failed'; readonly reason: PostFailure; readonly durationMs: number };
 
+/** The stage or cause of a failed POST. */
 export type PostFailure = 'timeout' | 'aborted' | 'dns' | 'connect' | 'tls' | 'protocol';
 
+/** A POST that only reaches allowed destinations. */
 export interface GuardedPost {
   /**
-   * @throws {TypeError} for a header that only the guard may set
+   * Sends one request. It resolves for every behaviour of the destination.
+   *
+   * @throws {TypeError} when a header is invalid, or is one that the guard sets
    */
   (request: PostRequest): Promise<PostVerdict>;
-  /** Closes what is kept alive, and ends what is under way. */
+  /** Closes the kept connections, and ends the running requests. */
   close(): void;
-  /** How many connections there are. */
+  /** The numbers of connections. */
   readonly connections: { readonly idle: number; readonly busy: number };
 }
 
 /**
- * A POST to a URL that a stranger chose: resolved for this call, every answer judged, one of them dialled as a literal, and never
- * redirected. It resolves to a verdict whatever the other side does.
+ * Makes a function that sends POST requests to URLs from strangers. It resolves the name for each call, judges every
+ * address, dials one of them as a literal, and follows no redirect. It resolves to a verdict for every behaviour of the
+ * destination.
  *
- * A delivery may arrive twice: a POST that got no byte of an answer on a kept connection is sent once more on a new one, inside the
- * same deadline, unless it is to be sent `once`.
+ * A request may arrive twice: when a kept connection closes before the first byte of a response, the request is sent
+ * again over a new connection, within the same deadline. The option `once` prevents that.
  *
+ * @throws {TypeError} when a limit on connections is not a whole number
  * @example
+ * import { egressPolicy } from '@svc/egress-guard';
+ * import { guardedPost } from '@svc/egress-guard/post';
+ *
  * const post = guardedPost({ policy: egressPolicy() });
- * const verdict = await post({ url, headers: { 'content-type': 'application/json' }, body, timeoutMs: 5000 });
+ * const body = new TextEncoder().encode('{}');
+ * const headers = { 'content-type': 'application/json' };
+ * const verdict = await post({ url: 'https://hooks.example/', headers, body, timeoutMs: 5000 });
+ * console.log(verdict.kind); // answered, denied or failed
  * @see Interface: Webhook delivery rules, 1
  */
 export function guardedPost({ maxResponseBytes = 65_536, ...options }: GuardedPostOptions): GuardedPost {
@@ -128,7 +154,7 @@ function verdictOf(error: unknown): { kind: 'denied'; reason: string } | { kind:
   return { kind: 'denied', reason };
 }
 
-/** What is neither here nor a failure to resolve or connect was refused. */
+/** The failures by error code. An error without a row is a denial, unless it happened while resolving or connecting. */
 const FAILURES: Readonly<Partial<Record<EgressErrorCode, PostFailure>>> = {
   timeout: 'timeout',
   aborted: 'aborted',

@@ -1,15 +1,22 @@
 /**
- * Refuses what frames the message, names its destination or steers intermediaries: those the guard writes itself.
+ * Rejects headers that frame the message, name its destination or steer intermediaries. The guard writes these itself.
  *
- * @throws {TypeError} for such a header, and for a name or value that is none
+ * @throws {TypeError} for such a header, and for an invalid name or value
  */
 export function checkRequestHeaders(headers: Readonly<Record<string, string>>): void {
   for (const name in headers) {
-    if (RESERVED.test(name)) throw new TypeError(`The header ${name} is set by the guard alone.`);
+    if (RESERVED.test(name)) throw new TypeError(`Header "${name}": is set by the guard. Leave it out.`);
     const value = headers[name];
-    if (!TOKEN.test(name)) throw new TypeError('The name of a header is not a token of RFC 9110.');
-    if (typeof value !== 'string' || !VALUE.test(value))
-      throw new TypeError(`The header ${name} has a value that is none.`);
+    if (!TOKEN.test(name)) {
+      throw new TypeError(
+        `Header ${JSON.stringify(name)}: the name must be a token of RFC 9110. Use letters, digits and -.`,
+      );
+    }
+    if (typeof value !== 'string' || !VALUE.test(value)) {
+      throw new TypeError(
+        `Header "${name}": the value must be a string of Latin-1 characters. Remove control characters.`,
+      );
+    }
   }
 }
 

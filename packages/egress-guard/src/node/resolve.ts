@@ -1,16 +1,16 @@
 import { Resolver as DnsResolver } from 'node:dns/promises';
 
-/** Turns a name into every address it has. A port, so that tests and operators bring their own. */
+/** Resolves a name to all of its addresses. Tests and operators may implement it. */
 export interface Resolver {
-  /** All A and AAAA answers. Rejects when the name cannot be resolved, or when `signal` aborts. */
+  /** Returns all A and AAAA answers as text. Rejects when the name cannot be resolved, or when `signal` aborts. */
   resolve(hostname: string, options: { readonly signal: AbortSignal }): Promise<readonly string[]>;
 }
 
-/** DNS itself: neither the hosts file nor search domains, and no thread of the pool held by a slow server. */
+/** Resolves by DNS, without hosts file and search domains. A slow server occupies no thread of the pool. */
 export const dnsResolver: Resolver = {
   async resolve(hostname, { signal }) {
     signal.throwIfAborted();
-    // One each: `cancel` ends everything that a resolver has asked.
+    // Each call has its own resolver, because `cancel` ends every query of a resolver.
     const resolver = new DnsResolver();
     const cancel = () => resolver.cancel();
     signal.addEventListener('abort', cancel, { once: true });
@@ -18,7 +18,7 @@ export const dnsResolver: Resolver = {
       const [a, aaaa] = await Promise.allSettled([resolver.resolve4(hostname), resolver.resolve6(hostname)]);
       const answers = [a, aaaa].flatMap((result) => (result.status === 'fulfilled' ? result.value : []));
       const failure = [a, aaaa].find((result) => result.status === 'rejected' && !hasNoRecord(result.reason));
-      // Half an answer set cannot be judged as a whole.
+      // With one of the two sets missing, the whole set cannot be judged.
       if (failure?.status === 'rejected') throw failure.reason;
       return answers;
     } finally {

@@ -1,10 +1,10 @@
 import * as tls from 'node:tls';
 
 /**
- * Whom certificates are accepted from, and from which version of TLS on. Made once: reading some 150 authorities for each connection
- * would cost more than the connection.
+ * Makes the TLS settings: the trusted authorities and TLS 1.2 as the lowest version. They are made once per guard,
+ * because reading some 150 authorities costs more than a connection.
  *
- * @param ca PEM certificates that are trusted beside the runtime's own
+ * @param ca PEM certificates that are trusted in addition to those of the runtime
  */
 export function trust(ca: readonly string[]): tls.SecureContext {
   return tls.createSecureContext({

@@ -6,7 +6,8 @@ import type { Host } from '../host.ts';
 /**
  * Adapts a host to `node:http`, and so to Express and Fastify.
  *
- * Answers 400 to a request target that `URL` would normalise to another path: routing must judge the path that was sent.
+ * Answers 400 to a request target whose path `URL` would normalise. Otherwise routing could judge another path than the
+ * client sent.
  *
  * @example
  * createServer(toNodeListener(host)).listen(8787);
@@ -84,7 +85,7 @@ interface Connection {
   readonly outgoing: ServerResponse;
 }
 
-/** The adapter's sign that the answer has been written. */
+/** Tells the request listener that the response is already written. */
 const ALREADY_SENT = new Response(null, { headers: { 'x-hono-already-sent': 'true' } });
 
 /** The origin form with a path that `URL` leaves as it is. Its changes to a query choose no other route. */

@@ -56,5 +56,5 @@ const USER_AGENT = `svc-webhook-dispatcher/${VERSION}`;
 
 /** A host that serves major 1 sends both header families. A host of major 2 alone sends the `SVC-` headers. */
 function familiesOf({ majors }: Served): readonly HeaderFamily[] {
-  return majors.has(1) ? ['A', 'B'] : ['A'];
+  return majors.has(1) ? ['SVC', 'X-svc'] : ['SVC'];
 }

@@ -8,6 +8,7 @@ import type { Clock } from '../ports/clock.ts';
 import type { Store } from '../ports/store.ts';
 import type { SecretBox } from '../sealing/secret-box.ts';
 
+/** The ports of {@link byokRoutes}. */
 export interface ByokRoutesOptions {
   readonly store: Store;
   readonly clock: Clock;
@@ -16,8 +17,8 @@ export interface ByokRoutesOptions {
 }
 
 /**
- * The secrets that a tenant brings, under `/host/<org>/byok/secrets`: written, replaced, named and removed, and never shown again.
- * The engine alone opens one, for a run of the same place.
+ * The routes under `/host/<org>/byok/secrets`: a tenant stores, replaces, lists and removes its own secrets. No route
+ * returns the value of a secret. Only the engine opens it, for a run of the same tenant, workspace and mode.
  *
  * @see Interface: Endpoints, host-specific mounts
  */
@@ -41,7 +42,7 @@ export function byokRoutes({ store, clock, secrets, recordAudit }: ByokRoutesOpt
       path: '/byok/secrets/{name}',
       scope: SCOPE,
       takesBody: true,
-      // To say it again puts the same value in place of itself.
+      // Safe without an idempotency key: a repeated PUT stores the same value again.
       async serve(call) {
         const { principal } = call;
         const { value, workspace } = parse(byokRequest, call.json);
@@ -56,8 +57,8 @@ export function byokRoutes({ store, clock, secrets, recordAudit }: ByokRoutesOpt
           await recordAudit(factAbout(principal, { action: 'byok.put', target: name, at: now }), transaction);
           return added;
         });
-        const kept = await store.byok.find(place, name);
-        return answer(isNew ? 201 : 200, view(kept ?? secret));
+        const stored = await store.byok.find(place, name);
+        return answer(isNew ? 201 : 200, view(stored ?? secret));
       },
     }),
     mountRoute({
@@ -81,28 +82,34 @@ export function byokRoutes({ store, clock, secrets, recordAudit }: ByokRoutesOpt
   ];
 }
 
-/** A scope of the host's own, as the protocol has none for this. */
+/** A scope of this mount: the protocol has none for secrets. */
 const SCOPE = 'byok:manage';
 const PAGE = 100;
 const MAX_SECRETS = 256;
 const MAX_VALUE = 8192;
 
-/** Printable characters: a secret goes into headers, and one with a line break in it is a mistake in copying. */
+/** A secret is sent in headers, so a value with a line break would break every request that uses it. */
 const byokRequest: z.ZodType<{ value: string; workspace?: string | undefined }> = z.strictObject({
   value: z
     .string()
     .min(1)
     .max(MAX_VALUE)
-    .regex(/^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/, 'must be printable ASCII without spaces around it'),
+    .regex(
+      /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/,
+      'must be printable ASCII that neither begins nor ends with a space',
+    ),
   workspace: z.string().min(1).max(128).optional(),
 });
 
-/** The named workspace, or the credential's first; one for the whole tenant keeps secrets of the tenant. */
+/**
+ * The workspace of the request, by default the first of the credential. A credential for all workspaces defaults to the
+ * whole tenant.
+ */
 function placeOf({ tenancy }: Principal, asked: string | undefined): ByokPlace {
   const { tenant, workspaces, mode } = tenancy;
   const workspace = asked ?? (workspaces === 'all' ? undefined : workspaces[0]);
   if (!reachesWorkspace(tenancy, workspace)) {
-    throw new HostError('forbidden', 'workspace names none that this credential reaches.', { details: undefined });
+    throw new HostError('forbidden', 'This credential cannot access the workspace.', { details: undefined });
   }
   return { tenant, mode, ...(workspace !== undefined && { workspace }) };
 }
@@ -110,7 +117,11 @@ function placeOf({ tenancy }: Principal, asked: string | undefined): ByokPlace {
 function nameIn({ params }: AuthorizedCall): string {
   const name = params.name ?? '';
   if (/^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/.test(name)) return name;
-  throw invalid({ field: 'path.name', problem: 'must be 1 to 128 letters, digits, dots, underscores and hyphens' });
+  throw invalid({
+    field: 'path.name',
+    problem:
+      'must have 1 to 128 characters: letters, digits, dots, underscores and hyphens, with a letter or a digit first',
+  });
 }
 
 function view({ name, workspace, mode, createdAt, updatedAt }: ByokSecret) {
@@ -132,5 +143,8 @@ function absent(): HostError {
 }
 
 function full(): HostError {
-  return invalid({ field: 'path.name', problem: `is one too many: a workspace keeps at most ${MAX_SECRETS} secrets` });
+  return invalid({
+    field: 'path.name',
+    problem: `cannot be added: a workspace has at most ${MAX_SECRETS} secrets. Remove one first`,
+  });
 }

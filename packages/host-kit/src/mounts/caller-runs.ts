@@ -4,37 +4,38 @@ import type { RunEvent } from '../ports/events.ts';
 import type { Run } from '../ports/runs.ts';
 import type { RunRequest } from '../runs/create.ts';
 
-/** Who asks. */
+/** The caller of a mount, with the functions that check its scopes. */
 export type MountCaller = Pick<MountCall, 'principal' | 'permit' | 'judgeAgain'>;
 
 /**
- * What a mount does with runs for a caller: the protocol's own operations as functions, each with its scope, role, tenancy and audit
- * fact. A mount has no other way to a run.
+ * The operations on runs that a mount can call for a caller. Each checks scope, role and tenancy and writes an audit
+ * fact like the operation of the protocol. A mount has no other access to runs.
  *
- * Every function rejects as the operation refuses: with an `AuthError` or a `HostError`.
+ * Every function rejects with the `AuthError` or `HostError` of its operation.
  */
 export interface CallerRuns {
-  /** Scope `runs:create`. */
+  /** Creates a run and starts it. Scope `runs:create`. */
   create(caller: MountCaller, request: RunRequest): Promise<Run>;
-  /** Scope `runs:read`. */
+  /** Reads a run. Scope `runs:read`. */
   read(caller: MountCaller, runId: string): Promise<Run>;
-  /** Scope `runs:cancel`. */
+  /** Cancels a run. Rejects with `run_terminal` when it has ended. Scope `runs:cancel`. */
   cancel(caller: MountCaller, runId: string): Promise<Run>;
-  /** Answers the interrupt that a run waits on. Scope `approvals:respond`. */
+  /** Resolves the interrupt that a run waits for. Scopes `runs:read` and `approvals:respond`. */
   respond(caller: MountCaller, runId: string, resumeValue: Json): Promise<Run>;
-  /** The newest event of a run, if it has any. Holding the run is what permits it. */
+  /** The last event of a run, if it has any. No scope is checked: the caller has read the run. */
   last(run: Run): Promise<RunEvent | undefined>;
   /**
-   * The events behind a sequence and those to come, up to the one that ends the run. It ends early with the signal, with the host and
-   * with the caller's credential. Scope `runs:read`.
+   * Yields the events after a sequence, stored and new, up to the event that ends the run. Returns early when the
+   * signal aborts, when the host stops and when the credential of the caller expires or is revoked. Scope `runs:read`.
    */
   follow(caller: MountCaller, run: Run, after: number, signal: AbortSignal): AsyncGenerator<RunEvent, void, undefined>;
-  /** The run once it has ended or asks for something, or as it is after `waitMs`. Scope `runs:read`. */
+  /** Waits up to `waitMs` milliseconds for a run to end or to ask a question, then reads it. Scope `runs:read`. */
   settled(caller: MountCaller, run: Run, waitMs: number, gone: AbortSignal): Promise<Run>;
-  /** What a run has made. Scope `artifacts:read`; none without it. */
+  /** The first 100 artifacts of a run. Empty for a caller without the scope `artifacts:read`. */
   artifacts(caller: MountCaller, run: Run): Promise<readonly RunArtifact[]>;
 }
 
+/** An artifact of a run, as a mount sees it. */
 export interface RunArtifact {
   readonly artifactId: string;
   readonly content: Json;

@@ -1,26 +1,31 @@
 import { mintId } from '@svc/versioning/ids';
 import { z } from 'zod';
 import { type MountCall, mountRoute, parse, type Reply } from '../http/route.ts';
-import type { Json, JsonObject } from '../json.ts';
+import { isJsonObject, type Json, type JsonObject } from '../json.ts';
 import type { RunEvent } from '../ports/events.ts';
 import { isTerminal, type Run } from '../ports/runs.ts';
 import type { MountDefinition, MountServices } from './mount.ts';
 
+/** The options of {@link chatMount}. */
 export interface ChatMountOptions {
-  /** The workflow that answers a message. It is given `{ message, conversationId }`. */
+  /** The id of the workflow that answers a message. Its inputs are `{ message, conversationId }`. */
   readonly workflowId: string;
-  /** What its outputs say to the caller. Default: their `reply`. */
+  /** Picks the reply from the outputs of the run; undefined sends none. Default: the member `reply` of the outputs. */
   readonly reply?: (outputs: JsonObject) => Json | undefined;
-  /** How long an answer waits for the end of its run, in ms. Default 30 000. */
+  /**
+   * The longest time that a response waits for its run to end, in ms. After it the response has the status of the run
+   * and no reply. Default 30 000.
+   */
   readonly waitMs?: number;
 }
 
 /**
- * A conversation as runs: each message under `/host/<org>/chat` is one run, and its reply what the run ends with. One that takes longer
- * answers without a reply, and is read like any other run.
+ * Serves a conversation at `POST /host/<org>/chat`. Each message `{ message, conversationId? }` starts one run. The
+ * response is `{ conversationId, runId, status, reply?, error? }`. A run that outlasts the wait is read like any other
+ * run.
  *
  * @example
- * createHost({ …, mounts: [chatMount({ workflowId: 'assistant' })] });
+ * const host = createHost({ ...options, mounts: [chatMount({ workflowId: 'assistant' })] });
  * @see Interface: Endpoints, host-specific mounts
  */
 export function chatMount(options: ChatMountOptions): MountDefinition {
@@ -45,14 +50,14 @@ const chatRequest: z.ZodType<{ message: string; conversationId?: string | undefi
   message: z.string().min(1).max(32_768),
   conversationId: z
     .string()
-    .regex(/^[A-Za-z0-9._~-]{1,128}$/, 'must be as an earlier answer gave it')
+    .regex(/^[A-Za-z0-9._~-]{1,128}$/, 'must be the conversationId of an earlier response')
     .optional(),
 });
 
 async function serve(
   call: MountCall,
   { runs, clock, random }: MountServices,
-  { workflowId, reply = ({ reply: said }) => said, waitMs = WAIT_MS }: ChatMountOptions,
+  { workflowId, reply = (outputs) => outputs.reply, waitMs = WAIT_MS }: ChatMountOptions,
 ): Promise<Reply> {
   const { message, conversationId = mintId('cnv', clock.now, random) } = parse(chatRequest, call.json);
   const run = await runs.create(call, {
@@ -69,17 +74,17 @@ async function serve(
   return {
     status: 200,
     headers: { 'cache-control': 'private, no-store' },
-    body: { conversationId, runId: run.runId, status: ended.status, ...saidBy(ended, last, reply) },
+    body: { conversationId, runId: run.runId, status: ended.status, ...resultOf(ended, last, reply) },
   };
 }
 
-function saidBy({ error }: Run, last: RunEvent | undefined, reply: NonNullable<ChatMountOptions['reply']>): JsonObject {
+function resultOf(
+  { error }: Run,
+  last: RunEvent | undefined,
+  reply: NonNullable<ChatMountOptions['reply']>,
+): JsonObject {
   if (error !== undefined) return { error: { code: error.code, message: error.message } };
-  const outputs = last?.type === 'run.completed' && isObject(last.payload) ? last.payload.outputs : undefined;
-  const said = isObject(outputs) ? reply(outputs) : undefined;
-  return said === undefined ? {} : { reply: said };
-}
-
-function isObject(value: Json | undefined): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
+  const outputs = last?.type === 'run.completed' && isJsonObject(last.payload) ? last.payload.outputs : undefined;
+  const picked = isJsonObject(outputs) ? reply(outputs) : undefined;
+  return picked === undefined ? {} : { reply: picked };
 }

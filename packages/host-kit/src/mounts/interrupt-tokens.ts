@@ -7,13 +7,15 @@ import { type MintTokenOptions, mintToken } from '../interrupts/mint-token.ts';
 import { Unanswerable } from '../interrupts/unanswerable.ts';
 import { tokenRequest } from '../wire/interrupt.ts';
 
+/** The ports of {@link interruptTokenRoutes}. */
 export interface InterruptTokenRoutesOptions extends MintTokenOptions {
+  /** The majors that the host serves: a token of another major has no path. */
   readonly served: Pick<Served, 'majors'>;
 }
 
 /**
- * Tokens for people who have no credential, under `/host/<org>/interrupts/{runId}/{nodeId}/tokens`: a caller who may answer a question
- * passes it on.
+ * The route `/host/<org>/interrupts/{runId}/{nodeId}/tokens`. A caller that may answer an interrupt mints a token for a
+ * person without a credential.
  */
 export function interruptTokenRoutes(options: InterruptTokenRoutesOptions): MountRoute[] {
   const { tokens, served } = options;
@@ -23,7 +25,7 @@ export function interruptTokenRoutes(options: InterruptTokenRoutesOptions): Moun
       path: '/interrupts/{runId}/{nodeId}/tokens',
       scope: 'approvals:respond',
       takesBody: true,
-      // No token is stored: to ask again makes another one, and what nobody received nobody can use.
+      // Safe without an idempotency key: no token is stored, so a repeat only leaves an unused one behind.
       async serve({ params, principal, json }) {
         const { intent, lifetimeSeconds, form } = parse(tokenRequest, json);
         const { tenant } = principal.tenancy;
@@ -32,7 +34,7 @@ export function interruptTokenRoutes(options: InterruptTokenRoutesOptions): Moun
         const address = { runId: resolved.id, nodeId: decodedSegment(params.nodeId) ?? '' };
         const lifetimeMs = lifetimeSeconds === undefined ? undefined : lifetimeSeconds * 1000;
         const claims = await mintToken(options, principal, address, { intent, lifetimeMs }).catch((error: unknown) => {
-          throw error instanceof Unanswerable ? unasked() : error;
+          throw error instanceof Unanswerable ? notWaiting() : error;
         });
         const token = tokens.mint(claims, form);
         return {
@@ -50,6 +52,6 @@ export function interruptTokenRoutes(options: InterruptTokenRoutesOptions): Moun
   ];
 }
 
-function unasked(): HostError {
-  return new HostError('not_found', 'The node waits for no answer.', { details: undefined });
+function notWaiting(): HostError {
+  return new HostError('not_found', 'The node does not wait for an answer.', { details: undefined });
 }

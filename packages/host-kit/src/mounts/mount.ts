@@ -8,50 +8,55 @@ import type { Pushes } from '../webhooks/push.ts';
 import type { PushFormats } from '../webhooks/push-format.ts';
 import type { CallerRuns } from './caller-runs.ts';
 
-/** A surface of the host's own under `/host/<org>`. */
+/** A surface of the host under `/host/<org>` that is not part of the protocol. */
 export interface Mount {
-  /** One lower-kebab word, its name in discovery. */
+  /** Its name in discovery, one word in lower kebab case. */
   readonly name: string;
-  /** Behind `/host/<org>`. */
+  /** Its path after `/host/<org>`, with a leading slash. */
   readonly path: string;
+  /** Its routes, with paths after `/host/<org>`. */
   readonly routes: readonly MountRoute[];
-  /** Public documents, by their path behind `/host/<org>`. */
+  /** Documents that need no credential, by their path after `/host/<org>`. Default: none. */
   readonly documents?: ReadonlyMap<string, Reply>;
-  /** How it words what it pushes. */
+  /** The formats of its pushes, by the name that a push stores. Default: none. */
   readonly pushFormats?: PushFormats;
-  /** What discovery tells of it beside its place. */
+  /** The families that it adds to discovery. Default: none. */
   readonly families?: Facets;
 }
 
-/** Makes a mount for one host. */
+/** A function that makes the mount for one host. `createHost` calls it once. */
 export type MountDefinition = (services: MountServices) => Mount;
 
-/** What a host gives to its mounts. */
+/** The services of a host for its mounts. */
 export interface MountServices {
+  /** The operations on runs. */
   readonly runs: CallerRuns;
+  /** The pushes of runs to URLs. */
   readonly pushes: Pushes;
   readonly clock: Clock;
   readonly random: Random;
+  /** The name and version of the host, for clients. */
   readonly implementation: { readonly name: string; readonly version: string };
-  /** Where clients reach the host, and under which organization. */
+  /** The public origin of the host, if it is configured. */
   readonly baseUrl: string | undefined;
+  /** The segment `<org>` of `/host/<org>`. */
   readonly org: string;
-  /** What a caller is told of an error. */
+  /** The refusal that a caller receives for an error. Logs an unexpected error. */
   readonly refusalOf: (error: unknown) => Refusal;
 }
 
-/** What mounts serve to everybody. */
+/** The public documents of all mounts, by their full path. */
 export function mountDocuments(prefix: string, mounts: readonly Mount[]): ReadonlyMap<string, () => Promise<Reply>> {
   const entries = mounts.flatMap(({ documents = [] }) => [...documents]);
   return new Map(entries.map(([path, reply]) => [prefix + path, async () => reply]));
 }
 
-/** What mounts add to discovery. */
+/** The families that the mounts add to discovery. */
 export function mountFamilies(mounts: readonly Mount[]): Facets {
   return Object.assign({}, ...mounts.map(({ families }) => families));
 }
 
-/** Where each mount is, for discovery. @see Interface: Versioning, Paths, 3 */
+/** The path of each mount, for discovery. @see Interface: Versioning, Paths, 3 */
 export function mountExtensions(org: string, mounts: readonly Mount[]): NonNullable<HostCapabilities['extensions']> {
   return Object.fromEntries(mounts.map(({ name, path }) => [`${org}.${name}`, { path: `/host/${org}${path}` }]));
 }

@@ -5,8 +5,9 @@ import { managed, moveSubscription, type OperatorActionOptions, redrive } from '
 import { attemptView, operatorView, redriveRequest } from '../wire/operator.ts';
 
 /**
- * What an operator does with subscriptions, under `/host/<org>/`: it looks at them and their last attempts, pauses and resumes them,
- * and redrives dead letters. An operator is a caller like any other and sees its own tenant.
+ * The routes of an operator under `/host/<org>/webhooks`: list subscriptions, read one with its last attempts, pause
+ * and resume it, and redrive its dead letters. An operator is a caller with the scope `webhooks:manage` and sees its
+ * own tenant.
  */
 export function operatorRoutes(options: OperatorActionOptions): MountRoute[] {
   const { store } = options;
@@ -36,7 +37,7 @@ export function operatorRoutes(options: OperatorActionOptions): MountRoute[] {
         return ok({ ...operatorView(subscription), lastAttempts: attempts.map(attemptView) });
       },
     }),
-    // Of the host's own, so without an `Idempotency-Key`. To say it again changes nothing more: the subscription is what it was told to be.
+    // A mount ignores `Idempotency-Key`. A repeated pause or resume changes nothing.
     ...(['pause', 'resume'] as const).map((signal) =>
       mountRoute({
         method: 'POST',
@@ -50,8 +51,7 @@ export function operatorRoutes(options: OperatorActionOptions): MountRoute[] {
       path: '/webhooks/{webhookId}/dead-letters/redrive',
       scope,
       takesBody: true,
-      // The same. A redrive that is repeated, because its answer was lost, finds nothing left of what it has put back; what has died once
-      // more since then is given another start, as for anybody who asks now.
+      // Safe without an idempotency key: a repeated redrive finds only deliveries that were dead-lettered again since.
       async serve(call) {
         const { deliveryIds } = parse(redriveRequest, call.json);
         const bare = deliveryIds?.map((id) => bareId(id, call));
@@ -67,7 +67,7 @@ function ok(body: NonNullable<Awaited<ReturnType<MountRoute['serve']>>['body']>)
   return { status: 200, headers: { 'cache-control': 'private, no-store' }, body };
 }
 
-/** Either form of an id: an operator copies it from wherever it saw it. */
+/** Accepts the id of either major: an operator copies it from a log, a response or a delivery. */
 function idIn(call: AuthorizedCall): string {
   return bareId(call.params.webhookId ?? '', call);
 }
@@ -75,7 +75,7 @@ function idIn(call: AuthorizedCall): string {
 function bareId(text: string, { principal }: AuthorizedCall): string {
   const resolved = resolveId(text, { tenant: principal.tenancy.tenant, major: 2, overlap: true });
   if (resolved.ok) return resolved.id;
-  // A deployment's own ids of old may be shorter than those of major 2.
+  // Not a 400: ids of an older deployment may be shorter than major 2 allows.
   if (resolved.error.code === 'validation_error') {
     throw new HostError('not_found', 'There is no such subscription or delivery.', { details: undefined });
   }

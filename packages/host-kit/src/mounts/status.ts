@@ -5,14 +5,15 @@ import type { Backlog } from '../ports/backlog.ts';
 import type { Clock } from '../ports/clock.ts';
 import { statusView } from '../wire/status.ts';
 
+/** The ports of {@link statusRoutes}. */
 export interface StatusRoutesOptions {
   readonly clock: Clock;
   readonly health: () => Promise<HealthReport>;
-  /** Of the subscriptions that a caller manages. */
+  /** Counts the due deliveries of the subscriptions in a tenancy. */
   readonly backlogOf: (tenancy: Tenancy, now: number) => Promise<Backlog>;
 }
 
-/** How the host is, and what waits for the subscriptions that the caller manages. */
+/** The route `/host/<org>/status`: the readiness of the host and the backlog of the caller's subscriptions. */
 export function statusRoutes({ clock, health, backlogOf }: StatusRoutesOptions): MountRoute[] {
   return [
     mountRoute({
@@ -22,7 +23,7 @@ export function statusRoutes({ clock, health, backlogOf }: StatusRoutesOptions):
       async serve({ principal }) {
         const now = clock.now();
         const report = await health();
-        // A status is asked for when something is wrong: it must not wait for a store that does not answer.
+        // Operators read the status when something is wrong. It must not hang on a store that does not respond.
         const isAnswering = report.checks.some(({ name, ok }) => name === 'store' && ok);
         const backlog = isAnswering ? await backlogOf(principal.tenancy, now).catch(() => undefined) : undefined;
         const headers = { 'cache-control': 'private, no-store' };

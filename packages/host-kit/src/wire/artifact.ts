@@ -6,7 +6,7 @@ import type { Run } from '../ports/runs.ts';
 import { runIdOf } from './event.ts';
 import { jsonValue, runId } from './schemas.ts';
 
-/** The schema of an artifact. */
+/** The schema of an artifact in a major. */
 export const artifact: Readonly<Record<Major, z.ZodType>> = { 1: schemaOf(1), 2: schemaOf(2) };
 
 function schemaOf(major: Major): z.ZodType {
@@ -24,8 +24,9 @@ function schemaOf(major: Major): z.ZodType {
     .meta({ id: 'Artifact' });
 }
 
-export function artifactBody(major: Major, run: Run, made: Artifact): JsonObject {
-  const { artifactId, nodeId, artifactType, name, createdAt, content } = made;
+/** An artifact of a run in the form of a major. */
+export function artifactBody(major: Major, run: Run, stored: Artifact): JsonObject {
+  const { artifactId, nodeId, artifactType, name, createdAt, content } = stored;
   return {
     artifactId,
     runId: runIdOf[major](run),
@@ -38,7 +39,7 @@ export function artifactBody(major: Major, run: Run, made: Artifact): JsonObject
   };
 }
 
-/** The schema of an artifact in the words of A2A 1.0. */
+/** The schema of an artifact in the form of A2A 1.0. */
 export const a2aArtifact: z.ZodType = z
   .strictObject({
     artifactId: z.string(),
@@ -47,6 +48,7 @@ export const a2aArtifact: z.ZodType = z
   })
   .meta({ id: 'A2aArtifact' });
 
+/** An artifact in the form of A2A 1.0, with one part: text for a string, data for any other content. */
 export function a2aArtifactBody({ artifactId, name, artifactType, content }: Artifact): JsonObject {
   const part = typeof content === 'string' ? { text: content } : { data: content };
   return { artifactId, name: name ?? artifactType, parts: [part] };

@@ -3,12 +3,12 @@ import { z } from 'zod';
 const sequence = z.int().min(0);
 const hash = z.string().nullable().optional();
 
-/** What the verification of the audit log answers, in both majors. @see Interface: GET /v1/audit/verify */
+/** The schema of the result of a verification of the audit log, in both majors. @see Interface: GET /v1/audit/verify */
 export const auditVerification: z.ZodType = z
   .strictObject({
     fromSeq: sequence,
     toSeq: sequence,
-    chainValid: z.boolean().describe('False exactly when there are anomalies.'),
+    chainValid: z.boolean().describe('False exactly when `anomalies` is not empty.'),
     checkpointsValid: z.boolean(),
     checkpoints: z.array(
       z.strictObject({

@@ -5,7 +5,7 @@ import type { JsonObject } from '../json.ts';
 import type { DeadLetter, DeadLetterCursor } from '../ports/deliveries.ts';
 import type { Subscription } from '../ports/subscriptions.ts';
 
-/** A dead letter as a major shows it: ids in its form, the event type as it was sent, and nothing of the delivery itself. */
+/** A dead letter in the form of a major, with the event type as it was sent and without the body of the delivery. */
 export const deadLetterBody: Readonly<Record<Major, (letter: DeadLetter, subscription: Subscription) => JsonObject>> = {
   1: (letter) => bodyOf(letter, (id) => id),
   2: (letter, { tenant }) => bodyOf(letter, (id) => bindId(tenant, id)),
@@ -37,10 +37,10 @@ const LETTER = {
   deadLetteredAt: z.iso.datetime(),
   expiresAt: z.iso.datetime(),
   reason: z.enum(['retries_exhausted', 'payload_unprojectable']),
-  lastStatus: z.int().optional().describe('What the receiver answered last, if it answered.'),
+  lastStatus: z.int().optional().describe('The last HTTP status of the receiver. Absent when it never responded.'),
 };
 
-/** A page of them. */
+/** The schema of a page of dead letters. */
 export const deadLetterPage: Readonly<Record<Major, z.ZodType>> = {
   1: pageOf(z.object(LETTER)),
   2: pageOf(z.strictObject(LETTER)),
@@ -51,12 +51,12 @@ function pageOf(letter: z.ZodType): z.ZodType {
   return z.strictObject({ deliveries, nextCursor: z.string().optional() }).meta({ id: 'DeadLetterPage' });
 }
 
-/** Where the next page begins, in a form that nobody needs to understand. It is good for its own subscription. */
+/** The opaque cursor of the next page. It is valid for this subscription only. */
 export function cursorText(webhookId: string, { deadLetteredAt, deliveryId }: DeadLetterCursor): string {
   return Buffer.from(JSON.stringify([webhookId, deadLetteredAt, deliveryId])).toString('base64url');
 }
 
-/** Undefined for what is no cursor of this subscription. */
+/** Reads a cursor. Undefined unless `cursorText` made it for this subscription. */
 export function parseCursor(text: string, webhookId: string): DeadLetterCursor | undefined {
   if (text.length > 2048 || !/^[A-Za-z0-9_-]+$/.test(text)) return undefined;
   try {

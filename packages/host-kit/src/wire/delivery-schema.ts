@@ -7,7 +7,7 @@ import { boundId, jsonObject, jsonValue, owner, runId, subject } from './schemas
 const durationMs = z.number().min(0).optional();
 const reason = z.string().optional();
 
-/** What was said to a question: major 2 has one form for all of it. */
+/** The payload of every event that reports an answer to an interrupt: major 2 has one form for all of them. */
 const answer = z.strictObject({
   nodeId: z.string(),
   interruptId: boundId,
@@ -19,7 +19,7 @@ const answer = z.strictObject({
   action: z.string().optional(),
 });
 
-/** The payloads of what the kit alone records. */
+/** The payloads of the events that only the kit records. */
 const PAYLOADS = {
   'run.started': z.strictObject({
     workflowId: z.string(),
@@ -74,7 +74,7 @@ const PAYLOADS = {
   'approval.rejected': answer,
 } as const satisfies Readonly<Record<string, z.ZodType>>;
 
-/** What engines record is theirs to word. */
+/** The types of the events that engines record: each engine chooses its payloads. */
 const OTHERS = [...EVENT_TYPES_V2].filter((type) => !(type in PAYLOADS));
 
 const event = z.union([
@@ -84,21 +84,26 @@ const event = z.union([
   z.strictObject({ ...eventMembers(2), type: z.enum(OTHERS) }),
 ]);
 
-/** What is posted to a subscriber in major 2. */
+/** The schema of a delivery to a subscriber in major 2. */
 export const delivery: z.ZodType = z.strictObject({
   runId: runId[2],
   workspaceId: z
     .string()
     .regex(/^[A-Za-z0-9._~-]{1,128}$/)
     .optional()
-    .describe('There exactly when the owner of the run names a workspace.'),
+    .describe('Present exactly when the owner of the run names a workspace.'),
   event,
 });
 
 /**
- * The JSON Schema of what major 2 delivers to subscribers, for validators in any language: closed, with the payload of every event that the
- * kit itself records. What a workflow engine records has the payload that the engine gives it.
+ * The JSON Schema of a delivery in major 2, for validators in any language. It is closed, and it describes the payload
+ * of every event that the kit records. The payload of an event that a workflow engine records may be any JSON.
  *
+ * @example
+ * import { Ajv2020 } from 'ajv/dist/2020.js';
+ *
+ * const isDelivery = new Ajv2020({ strict: false }).compile(DELIVERY_JSON_SCHEMA);
+ * if (!isDelivery(JSON.parse(body))) console.error(isDelivery.errors);
  * @see Interface: Webhook delivery body; Releases and schemas, 2
  */
 export const DELIVERY_JSON_SCHEMA: object = {

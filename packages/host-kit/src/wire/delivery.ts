@@ -5,19 +5,19 @@ import type { Run } from '../ports/runs.ts';
 import type { Rendered } from '../webhooks/outbox.ts';
 import { eventBody, runIdOf } from './event.ts';
 
-/** The exact bytes of a delivery, in the form of a major. @see Interface: Webhook delivery body */
+/** Renders the exact bytes of a delivery in the form of a major. @see Interface: Webhook delivery body */
 export function renderDelivery(run: Run, event: RunEvent, major: Major): Rendered {
   const workspaceId = WORKSPACE[major](run);
   const body = {
     runId: runIdOf[major](run),
-    // A run of the whole tenant has none, and the tenant does not stand in for it.
+    // Absent for a run of the whole tenant: the tenant is not a substitute for a workspace.
     ...(workspaceId !== undefined && { workspaceId }),
     event: eventBody(major, run, event),
   };
   return { eventType: eventName(major, event.type), body: utf8.encode(JSON.stringify(body)) };
 }
 
-/** Major 2 names it exactly where the owner of the run does. */
+/** Major 2 names the workspace exactly when the owner of the run names it. */
 const WORKSPACE: Readonly<Record<Major, (run: Run) => string | undefined>> = {
   1: ({ workspace }) => workspace,
   2: ({ owner }) => owner?.workspace,

@@ -9,7 +9,7 @@ import type { Run } from '../ports/runs.ts';
 import { interruptPayload } from './interrupt-event.ts';
 import { jsonValue, runId } from './schemas.ts';
 
-/** The run id as a major names it: bare in major 1, bound to its tenant in major 2. */
+/** The id of a run in the form of a major: bare in major 1, bound to its tenant in major 2. */
 export const runIdOf: Readonly<Record<Major, (run: Pick<Run, 'tenant' | 'runId'>) => string>> = {
   1: ({ runId }) => runId,
   2: ({ tenant, runId }) => bindId(tenant, runId),
@@ -21,23 +21,23 @@ export const runEvent: Readonly<Record<Major, z.ZodType>> = {
   2: z.strictObject(eventMembers(2)).meta({ id: 'RunEvent' }),
 };
 
-/** The members of an event, in the form of a major. */
+/** The schemas of the members of an event in a major. */
 export function eventMembers(major: Major) {
   return {
     eventId: z.string().min(16).max(128),
     runId: runId[major],
-    type: z.string().describe('What happened, in the vocabulary of the major.'),
-    sequence: z.int().min(0).describe('Its place in the log of its run, without gaps.'),
+    type: z.string().describe('The type of the event, in the vocabulary of the major.'),
+    sequence: z.int().min(0).describe('The position in the log of the run, from 0 and without gaps.'),
     timestamp: z.iso.datetime(),
     payload: jsonValue,
     schemaVersion: z.int().min(1),
     engineVersion: z.int().min(0),
     nodeId: z.string().optional(),
-    causationId: z.string().optional().describe('What caused it.'),
+    causationId: z.string().optional().describe('The id of the cause of this event, for example of a delivery.'),
   };
 }
 
-/** An event as a major shows it, whole. @see Interface: Events */
+/** An event in the form of a major, with its payload. @see Interface: Events */
 export function eventBody(major: Major, run: Run, event: RunEvent): JsonObject {
   const { nodeId, causationId } = event;
   return {
@@ -54,12 +54,16 @@ export function eventBody(major: Major, run: Run, event: RunEvent): JsonObject {
   };
 }
 
-/** Whose a run is, in the shape of a major; nothing where a host has one tenant. @see Interface: Run owner (identity triple) */
+/**
+ * The member `owner` of a run in the form of a major. Empty on a host with one tenant.
+ *
+ * @see Interface: Run owner (identity triple)
+ */
 export function ownerMember(major: Major, { owner }: Pick<Run, 'owner'>): { readonly owner?: JsonObject } {
   return owner === undefined ? {} : { owner: JSON.parse(JSON.stringify(projectOwner[major](owner))) };
 }
 
-/** `run.started` echoes the owner, whose shape is the major's. @see Interface: Run owner (identity triple) */
+/** `run.started` repeats the owner of the run, in the form of the major. @see Interface: Run owner (identity triple) */
 function payloadOf(major: Major, run: Run, event: RunEvent): Json {
   if (event.type !== 'run.started') return interruptPayload(major, run, event);
   return isJsonObject(event.payload) ? { ...event.payload, ...ownerMember(major, run) } : event.payload;

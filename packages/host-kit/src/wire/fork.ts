@@ -7,7 +7,7 @@ import { runIdOf } from './event.ts';
 import { createdBody, runOptions, runStatus } from './run.ts';
 import { runId } from './schemas.ts';
 
-/** The fork body of a major, as what it asks for. */
+/** The schema of the body of a fork. Parses into the request of the domain. */
 export const forkRequest: Readonly<Record<Major, z.ZodType<ForkRequest>>> = { 1: requestOf(1), 2: requestOf(2) };
 
 function requestOf(major: Major): z.ZodType<ForkRequest> {
@@ -19,17 +19,19 @@ function requestOf(major: Major): z.ZodType<ForkRequest> {
         .min(0)
         .optional()
         .describe(
-          'What stands before it in the log is fixed. A replay is of the whole run by default; a branch has to say it.',
+          'The fork keeps the events of the source before this sequence. Required for a branch. Replay default: 0.',
         ),
-      runOptionsOverlay: runOptions[major].optional().describe('For a branch alone.'),
+      runOptionsOverlay: runOptions[major]
+        .optional()
+        .describe('Options that differ from those of the source. Only for a branch.'),
     })
     .refine(({ mode, fromSeq }) => mode !== 'branch' || fromSeq !== undefined, {
       path: ['fromSeq'],
-      message: 'must be there for a branch',
+      message: 'is required for a branch',
     })
     .refine(({ mode, runOptionsOverlay = {} }) => mode !== 'replay' || Object.keys(runOptionsOverlay).length === 0, {
       path: ['runOptionsOverlay'],
-      message: 'is for a branch: a replay does what its source did',
+      message: 'must be empty for a replay, which repeats its source. Use mode branch to change options',
     })
     .transform(({ mode, fromSeq = 0, runOptionsOverlay = {} }) => ({
       mode,
@@ -38,7 +40,7 @@ function requestOf(major: Major): z.ZodType<ForkRequest> {
     }));
 }
 
-/** The schema of the answer to a fork. */
+/** The schema of the response to a fork. */
 export const forkedRun: Readonly<Record<Major, z.ZodType>> = { 1: forked(1), 2: forked(2) };
 
 function forked(major: Major): z.ZodType {
@@ -55,6 +57,7 @@ function forked(major: Major): z.ZodType {
     .meta({ id: 'ForkedRun' });
 }
 
+/** The response to a fork in the form of a major. */
 export function forkedBody(major: Major, run: Run): JsonObject {
   const { sourceRunId = '', fromSeq, mode } = run.fork ?? {};
   return {

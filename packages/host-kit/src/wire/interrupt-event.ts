@@ -4,15 +4,16 @@ import { isJsonObject, type Json, type JsonObject } from '../json.ts';
 import type { RunEvent } from '../ports/events.ts';
 import type { Run } from '../ports/runs.ts';
 
-/** The id of an interrupt as a major names it. */
+/** The id of an interrupt in the form of a major: bound to its tenant in major 2. */
 export const interruptIdOf: Readonly<Record<Major, (tenant: string, interruptId: string) => string>> = {
   1: (_tenant, interruptId) => interruptId,
   2: bindId,
 };
 
 /**
- * What a major tells of a question and its answer. They are recorded by `interrupts/interrupt-events.ts` in a form that knows all of
- * it; what somebody else recorded under the same type is told as it is.
+ * The payload of an interrupt's event in the form of a major. `interrupts/interrupt-events.ts` records these events
+ * with all facts, and each major shows its part. A payload without an `interruptId` was recorded by an engine and is
+ * unchanged.
  */
 export function interruptPayload(major: Major, run: Pick<Run, 'tenant' | 'runId'>, event: RunEvent): Json {
   const { payload } = event;
@@ -24,18 +25,18 @@ export function interruptPayload(major: Major, run: Pick<Run, 'tenant' | 'runId'
 type Recorded = JsonObject & { readonly interruptId: string };
 type Projection = Readonly<Record<Major, (recorded: Recorded, run: Pick<Run, 'tenant' | 'runId'>) => JsonObject>>;
 
-/** A question verbatim, as major 2 tells it. */
+/** The members of an interrupt that both majors show. */
 export function questionBody(major: Major, { kind, key, data, resumeSchema, timeoutMs }: JsonObject): JsonObject {
   return defined({ kind, key, data: dataOf(major, kind, data), resumeSchema, timeoutMs });
 }
 
-/** Major 1 offers to `edit` what major 2 calls `edit-accept`; both are taken as an answer. */
+/** In major 1 the action `edit-accept` of an approval is named `edit`. An answer may use either name. */
 function dataOf(major: Major, kind: Json | undefined, data: Json | undefined): Json | undefined {
   if (major === 2 || kind !== 'approval' || !isJsonObject(data) || !Array.isArray(data.actions)) return data;
   return { ...data, actions: data.actions.map((action: Json) => (action === 'edit-accept' ? 'edit' : action)) };
 }
 
-const named: Projection = {
+const suspension: Projection = {
   1: (recorded) => recorded,
   2: (recorded, { tenant }) => ({ ...recorded, interruptId: bindId(tenant, recorded.interruptId) }),
 };
@@ -79,8 +80,8 @@ const resolved: Projection = {
 
 const received: Projection = {
   1: ({ nodeId, resumeValue }) => {
-    const said = isJsonObject(resumeValue) ? resumeValue : {};
-    return defined({ nodeId, ...said });
+    const answer = isJsonObject(resumeValue) ? resumeValue : {};
+    return defined({ nodeId, ...answer });
   },
   2: (recorded, { tenant }) => answerBody(recorded, tenant),
 };
@@ -91,7 +92,7 @@ const voted = (decision: 'granted' | 'rejected'): Projection => ({
   2: (recorded, { tenant }) => answerBody({ ...recorded, decision }, tenant),
 });
 
-/** Major 2 has one form for all that answers a question. */
+/** Major 2 has one form for every event that reports an answer. */
 function answerBody(recorded: Recorded, tenant: string): JsonObject {
   const { nodeId, interruptId, kind, resumeValue, reason, resolvedBy, decision, action } = recorded;
   const subject = isJsonObject(resolvedBy) ? resolvedBy.subject : undefined;
@@ -102,8 +103,8 @@ function answerBody(recorded: Recorded, tenant: string): JsonObject {
 }
 
 const PROJECTIONS: ReadonlyMap<string, Projection> = new Map([
-  ['node.suspended', named],
-  ['node.resumed', named],
+  ['node.suspended', suspension],
+  ['node.resumed', suspension],
   ['interrupt.requested', requested],
   ['approval.requested', approvalRequested],
   ['interrupt.resolved', resolved],

@@ -13,11 +13,12 @@ const RESOLVE: z.ZodType<{ resumeValue: Json }> = z.strictObject({
   resumeValue: jsonValue,
 });
 
+/** The schema of the body that resolves an interrupt. */
 export const resolveRequest: Readonly<Record<Major, typeof RESOLVE>> = { 1: RESOLVE, 2: RESOLVE };
 
 export const resolveExample: JsonObject = { resumeValue: { action: 'accept', feedback: 'well done' } };
 
-/** The schema of the answer to an answer. */
+/** The schema of the response to a resolved interrupt. */
 export const resolvedInterrupt: Readonly<Record<Major, z.ZodType>> = { 1: resolved(1), 2: resolved(2) };
 
 function resolved(major: Major): z.ZodType {
@@ -26,6 +27,7 @@ function resolved(major: Major): z.ZodType {
     .meta({ id: 'ResolvedInterrupt' });
 }
 
+/** The response to a resolved interrupt in the form of a major. */
 export function resolvedBody(major: Major, run: Run, nodeId: string): JsonObject {
   return { runId: runIdOf[major](run), nodeId, status: run.status };
 }
@@ -38,7 +40,7 @@ const QUESTION = {
   timeoutMs: z.int().min(0).optional(),
 };
 
-/** The schema of a question. */
+/** The schema of an open interrupt: open in major 1, closed in major 2. */
 export const question: Readonly<Record<Major, z.ZodType>> = {
   1: z
     .object({
@@ -52,12 +54,13 @@ export const question: Readonly<Record<Major, z.ZodType>> = {
   2: z.strictObject(QUESTION).meta({ id: 'Interrupt' }),
 };
 
+/** An open interrupt in the form of a major. */
 export function interruptBody(major: Major, interrupt: Interrupt): JsonObject {
   const { kind, key, data, resumeSchema, timeoutMs } = interrupt;
   return { ...questionBody(major, { kind, key, data, resumeSchema, timeoutMs }), ...PLACE[major](interrupt) };
 }
 
-/** Major 1 tells whose question it is. */
+/** Major 1 names the run, the node and the interrupt. */
 const PLACE: Readonly<Record<Major, (interrupt: Interrupt) => JsonObject>> = {
   1: ({ runId: id, nodeId, interruptId, requestedAt }) => ({
     ...{ runId: id, nodeId, interruptId },
@@ -66,7 +69,7 @@ const PLACE: Readonly<Record<Major, (interrupt: Interrupt) => JsonObject>> = {
   2: () => ({}),
 };
 
-/** What a caller says who asks for a token. */
+/** The schema of the body of a request for an interrupt token. */
 export const tokenRequest: z.ZodType<{ intent: TokenIntent; lifetimeSeconds?: number | undefined; form: Major }> =
   z.strictObject({
     intent: z.enum(['resolve', 'inspect']).default('resolve'),
@@ -74,5 +77,5 @@ export const tokenRequest: z.ZodType<{ intent: TokenIntent; lifetimeSeconds?: nu
     form: z
       .union([z.literal(1), z.literal(2)])
       .default(2)
-      .describe('The major in whose form the token is.'),
+      .describe('The major whose token format is used. Default 2.'),
   });

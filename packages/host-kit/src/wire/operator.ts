@@ -3,7 +3,9 @@ import type { JsonObject } from '../json.ts';
 import type { AttemptRecord } from '../ports/attempts.ts';
 import type { Subscription } from '../ports/subscriptions.ts';
 
-/** A subscription as its operator sees it: everything but the secret. The URL is the subscriber's own, and shown without its query. */
+/**
+ * A subscription for its operator. The secret is left out, and so is the query of the URL: it may hold a credential.
+ */
 export function operatorView(subscription: Subscription): JsonObject {
   const { webhookId, mode, major, url, events, tags, durable, status, circuit, workspaces } = subscription;
   return {
@@ -34,15 +36,16 @@ export function operatorView(subscription: Subscription): JsonObject {
 }
 
 /**
- * An attempt as the operator of a tenant sees it. What is denied, does not resolve or does not answer looks the same here, because it
- * would tell what of the inside a name points at; the host's log has the reason.
+ * An attempt for the operator of a tenant. A denied address, a failed resolution and a failed connection all have the
+ * reason `unavailable`: different reasons would let a tenant map the internal network. The log of the host has the real
+ * reason.
  */
 export function attemptView({ at, status, outcome, reason, webhookId: _, ...attempt }: AttemptRecord): JsonObject {
   const isUnavailable = outcome === 'denied' || (outcome === 'failed' && UNAVAILABLE.has(reason ?? ''));
   const shown = isUnavailable ? 'unavailable' : reason;
   return {
     ...attempt,
-    // There is one delivery of an event to a subscription, so its id tells its attempts from those of all others; a redrive keeps it.
+    // All attempts to deliver one event to one subscription have the same delivery id, after a redrive too.
     dedupKey: attempt.deliveryId,
     at: new Date(at).toISOString(),
     outcome: outcome === 'denied' ? 'failed' : outcome,
@@ -53,7 +56,7 @@ export function attemptView({ at, status, outcome, reason, webhookId: _, ...atte
 
 const UNAVAILABLE: ReadonlySet<string> = new Set(['dns', 'connect']);
 
-/** Some dead letters by their ids, or all. */
+/** The schema of the body of a redrive: the ids of some dead letters. Without them all are redriven. */
 export const redriveRequest: z.ZodType<{ deliveryIds?: string[] | undefined }> = z.strictObject({
   deliveryIds: z.array(z.string().min(1).max(256)).min(1).max(500).optional(),
 });

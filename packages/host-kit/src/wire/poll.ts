@@ -6,21 +6,21 @@ import { eventBody, runEvent, runIdOf } from './event.ts';
 import { runStatus } from './run.ts';
 import { runId } from './schemas.ts';
 
-/** How a major calls the query parameter that names the last event a caller has; the first that is given counts. */
+/** The query parameters for the last sequence that a caller has. The first one in the request counts. */
 export const CURSOR_PARAMETERS: Readonly<Record<Major, { readonly names: readonly string[]; readonly min: number }>> = {
-  // Older clients say that they have none yet by -1.
+  // Older clients send -1 when they have no event yet.
   1: { names: ['lastSequence', 'since'], min: -1 },
   2: { names: ['afterSequence'], min: 0 },
 };
 
-/** The schema of what a poll answers: open in major 1, closed in major 2. */
+/** The schema of the response to a poll: open in major 1, closed in major 2. */
 export const polledPage: Readonly<Record<Major, z.ZodType>> = {
   1: z
     .object({
       runId: runId[1],
       events: z.array(runEvent[1]),
-      isComplete: z.boolean().describe('Whether the run has ended and nothing of its log comes after these events.'),
-      lastEventSeq: z.int().min(-1).describe('Where to go on: the `lastSequence` of the next poll.'),
+      isComplete: z.boolean().describe('Whether the run has ended and its log has no events after these.'),
+      lastEventSeq: z.int().min(-1).describe('The value of `lastSequence` for the next poll.'),
       runStatus,
       isTerminal: z.boolean().describe('The same as `isComplete`.'),
     })
@@ -31,12 +31,12 @@ export const polledPage: Readonly<Record<Major, z.ZodType>> = {
       events: z.array(runEvent[2]),
       lastSequence: z.int().min(-1).describe('The highest sequence in the log; -1 while it is empty.'),
       status: runStatus,
-      isTerminal: z.boolean().describe('Whether the run has ended and nothing of its log comes after these events.'),
+      isTerminal: z.boolean().describe('Whether the run has ended and its log has no events after these.'),
     })
     .meta({ id: 'PolledEvents' }),
 };
 
-/** What a poll answers. The body of major 1 is open, and carries what its clients of different ages look for. */
+/** The response to a poll. Major 1 repeats some facts under several names, for clients of different versions. */
 export const pollBody: Readonly<Record<Major, (polled: Polled) => JsonObject>> = {
   1: (polled) => ({
     runId: runIdOf[1](polled.run),

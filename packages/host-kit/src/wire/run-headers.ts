@@ -3,21 +3,25 @@ import { z } from 'zod';
 import { invalid } from '../errors.ts';
 import type { RunRequest } from '../runs/create.ts';
 
-const DEDUP = z.literal('enforce').optional().describe('No second run of the same scopeId while one is active.');
-const ENGINE_VERSION = z.int().min(0).optional().describe('With a test key: the version of the engine to run on.');
+const DEDUP = z
+  .literal('enforce')
+  .optional()
+  .describe('Rejects the creation while another run of the same scopeId is active.');
+const ENGINE_VERSION = z.int().min(0).optional().describe('The engine version of the run. Only for test keys.');
 
 const PREFIX: Readonly<Record<Major, string>> = { 1: 'X', 2: 'SVC' };
 
-/** The headers of a creation, for its description. */
+/** The schemas of the headers of a creation. */
 export const creationHeaders: Readonly<Record<Major, Readonly<Record<string, z.ZodType>>>> = {
   1: { 'X-Dedup': DEDUP, 'X-Force-Engine-Version': ENGINE_VERSION },
   2: { 'SVC-Dedup': DEDUP, 'SVC-Force-Engine-Version': ENGINE_VERSION },
 };
 
 /**
- * What the headers of a creation ask for.
+ * Reads the headers of a creation.
  *
- * @throws {HostError} `validation_error`
+ * @throws {HostError} `validation_error` when a header has another value than its schema allows, or when deduplication
+ *   is requested without a `scopeId`
  */
 export function creationIn(
   headers: Headers,
@@ -30,7 +34,7 @@ export function creationIn(
     throw invalid({ field: `header.${dedup}`, problem: 'must be enforce' });
   }
   if (isOnlyOfScope && scopeId === undefined) {
-    throw invalid({ field: 'scopeId', problem: `must be there, because ${dedup} asks for one run of it` });
+    throw invalid({ field: 'scopeId', problem: `is required with the header ${dedup}` });
   }
   const forced = headers.get(version);
   if (forced !== null && !/^(?:0|[1-9][0-9]{0,8})$/.test(forced)) {

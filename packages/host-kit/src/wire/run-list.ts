@@ -6,18 +6,18 @@ export const runPage: z.ZodType = z
   .strictObject({ runs: z.array(snapshot[2]), nextCursor: z.string().optional() })
   .meta({ id: 'RunPage' });
 
-/** What a cursor is good for: its own tenant and mode. */
+/** The scope of a cursor: it is valid for one tenant and mode. */
 export interface CursorScope {
   readonly tenant: string;
   readonly mode: string;
 }
 
-/** Where the next page begins, in a form that nobody needs to understand. */
+/** The opaque cursor of the next page. */
 export function runCursorText({ tenant, mode }: CursorScope, runId: string): string {
   return Buffer.from(JSON.stringify([tenant, mode, runId])).toString('base64url');
 }
 
-/** Undefined for what is no cursor of this tenant. */
+/** Reads the run id of a cursor. Undefined unless `runCursorText` made it for this scope. */
 export function parseRunCursor(text: string, scope: CursorScope): string | undefined {
   if (text.length > 2048 || !/^[A-Za-z0-9_-]+$/.test(text)) return undefined;
   try {

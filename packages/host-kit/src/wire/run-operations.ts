@@ -8,11 +8,12 @@ import { runId } from './schemas.ts';
 
 const REASON = z.string().max(512).optional();
 
-/** Why, in words of the caller's own. */
+/** The schema of the body of a cancel or a resume: a reason in free text, at most 512 characters. */
 export const reasonRequest: Readonly<Record<Major, z.ZodType<{ reason?: string | undefined }>>> = both(
   z.strictObject({ reason: REASON }),
 );
 
+/** The schema of the body of a pause. */
 export const pauseRequest: Readonly<Record<Major, z.ZodType<PauseRequest>>> = both(
   z
     .strictObject({
@@ -20,19 +21,20 @@ export const pauseRequest: Readonly<Record<Major, z.ZodType<PauseRequest>>> = bo
       drainPolicy: z
         .enum(['drain-current-node', 'immediate'])
         .default('drain-current-node')
-        .describe('Whether what is under way ends first or is cut.'),
+        .describe('Lets a running node finish (`drain-current-node`, the default) or interrupts it (`immediate`).'),
     })
     .transform(({ reason, drainPolicy }) => ({ drainPolicy, ...(reason !== undefined && { reason }) })),
 );
 
-/** How many runs one bulk cancel may name. */
+/** The largest number of runs in one bulk cancel. */
 export const MOST_RUN_IDS = 100;
 
+/** The schema of the body of a bulk cancel. */
 export const bulkCancelRequest: Readonly<Record<Major, z.ZodType<{ runIds: string[]; reason?: string | undefined }>>> =
   both(
     z.strictObject({
-      // Bounded where it is served: the refusal says how many.
-      runIds: z.array(z.string().min(1).max(512)).describe(`1 to ${MOST_RUN_IDS} of them.`),
+      // The route checks the length: its error has the limit in `maxRunIds`.
+      runIds: z.array(z.string().min(1).max(512)).describe(`The ids of 1 to ${MOST_RUN_IDS} runs.`),
       reason: REASON,
     }),
   );
@@ -43,7 +45,7 @@ function both<Body>(schema: z.ZodType<Body>): Readonly<Record<Major, z.ZodType<B
 
 const CANCEL_STATUS = z.enum(['cancelling', 'cancelled']);
 
-/** The schema of the answer to a cancel. Major 1 tells by a field of its own that there was nothing left to cancel. */
+/** The schema of the response to a cancel. In major 1 `alreadyTerminal` marks a run that had ended before. */
 export const cancelled: Readonly<Record<Major, z.ZodType>> = {
   1: z
     .object({ runId: runId[1], status: runStatus, alreadyTerminal: z.literal(true).optional() })
@@ -51,29 +53,30 @@ export const cancelled: Readonly<Record<Major, z.ZodType>> = {
   2: z.strictObject({ runId: runId[2], status: CANCEL_STATUS }).meta({ id: 'CancelledRun' }),
 };
 
+/** The response to a cancel in the form of a major. */
 export function cancelledBody(major: Major, run: Run): JsonObject {
   return { runId: runIdOf[major](run), status: run.status };
 }
 
 const ERROR = z.looseObject({ error: z.string(), message: z.string() });
 
-/** The schema of the answer to a bulk cancel. */
+/** The schema of the response to a bulk cancel. */
 export const bulkCancelled: z.ZodType = z
   .strictObject({
     results: z
       .array(
         z.strictObject({
-          runId: z.string().describe('As it was asked.'),
+          runId: z.string().describe('The id as the request names it.'),
           ok: z.boolean(),
           status: CANCEL_STATUS.optional(),
-          error: ERROR.optional().describe('The error envelope of a cancel of this run alone.'),
+          error: ERROR.optional().describe('The error envelope that a cancel of this run alone would return.'),
         }),
       )
-      .describe('In the order of the request.'),
+      .describe('One result for each id, in the order of the request.'),
   })
   .meta({ id: 'BulkCancelledRuns' });
 
-/** The schema of the answer to a pause. */
+/** The schema of the response to a pause. */
 export const pausedRun: Readonly<Record<Major, z.ZodType>> = {
   1: paused(1),
   2: paused(2),
@@ -84,17 +87,18 @@ function paused(major: Major): z.ZodType {
     .strictObject({
       runId: runId[major],
       status: z.literal('paused'),
-      pausedAt: z.iso.datetime().optional().describe('Absent while the run waits for what is under way to end.'),
+      pausedAt: z.iso.datetime().optional().describe('Absent while a running node finishes first.'),
     })
     .meta({ id: 'PausedRun' });
 }
 
+/** The response to a pause in the form of a major. */
 export function pausedBody(major: Major, run: Run): JsonObject {
   const pausedAt = run.pausedAt === undefined ? {} : { pausedAt: new Date(run.pausedAt).toISOString() };
   return { runId: runIdOf[major](run), status: 'paused', ...pausedAt };
 }
 
-/** The schema of the answer to a resume. */
+/** The schema of the response to a resume. */
 export const resumedRun: Readonly<Record<Major, z.ZodType>> = {
   1: resumed(1),
   2: resumed(2),
@@ -105,11 +109,12 @@ function resumed(major: Major): z.ZodType {
     .strictObject({
       runId: runId[major],
       status: z.literal('running'),
-      resumedAt: z.iso.datetime().optional().describe('Absent where a pause was withdrawn before it came.'),
+      resumedAt: z.iso.datetime().optional().describe('Absent when the pause was withdrawn before it took effect.'),
     })
     .meta({ id: 'ResumedRun' });
 }
 
+/** The response to a resume in the form of a major. */
 export function resumedBody(major: Major, run: Run, resumedAt: number | undefined): JsonObject {
   const at = resumedAt === undefined ? {} : { resumedAt: new Date(resumedAt).toISOString() };
   return { runId: runIdOf[major](run), status: 'running', ...at };

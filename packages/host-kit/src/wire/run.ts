@@ -16,7 +16,7 @@ const COMMON = {
   metadata: jsonObject.optional(),
 };
 
-/** Major 2 closes `configurable` and versions it. */
+/** In major 2 `configurable` is closed and has a version. */
 const CONFIGURABLE_V2 = z.strictObject({
   version: z.literal(1),
   run: z
@@ -35,21 +35,21 @@ const SCHEMA = {
   2: z.strictObject({ ...COMMON, configurable: CONFIGURABLE_V2.optional() }, { error: noCallback }),
 } as const;
 
-/** A client that names a callback waits for it, so it is told at once that none will come. */
+/** Names the replacement of `callbackUrl`: a client that sends it would wait for a callback that never comes. */
 function noCallback({ code, keys }: { readonly code?: string; readonly keys?: unknown }): string | undefined {
   if (code !== 'unrecognized_keys' || !Array.isArray(keys) || !keys.includes('callbackUrl')) return undefined;
-  return 'callbackUrl is not served: this host calls nobody back. Register a webhook for interrupt.requested instead';
+  return 'callbackUrl is not supported. Register a webhook for interrupt.requested instead';
 }
 
 const OPTIONS = { configurable: true, tags: true, metadata: true } as const;
 
-/** What a run is given beside its inputs. */
+/** The schema of the options of a run: every member of a creation that a fork can change. */
 export const runOptions: Readonly<Record<Major, z.ZodType<object>>> = {
   1: SCHEMA[1].pick(OPTIONS),
   2: SCHEMA[2].pick(OPTIONS),
 };
 
-/** The creation body of a major, as what it asks for. */
+/** The schema of the body of a creation. Parses into the request of the domain. */
 export const runRequest: Readonly<Record<Major, z.ZodType<RunRequest>>> = {
   1: SCHEMA[1].transform(requestOf),
   2: SCHEMA[2].transform(({ configurable, ...body }) =>
@@ -74,6 +74,7 @@ function requestOf(body: z.infer<(typeof SCHEMA)[1]>): RunRequest {
 
 export const runRequestExample: JsonObject = { workflowId: 'echo', inputs: { greeting: 'hello' }, tags: ['nightly'] };
 
+/** The schema of the status of a run. */
 export const runStatus: z.ZodType = z
   .enum([
     ...(['pending', 'running', 'paused', 'waiting-approval', 'waiting-input', 'waiting-external'] as const),
@@ -81,7 +82,7 @@ export const runStatus: z.ZodType = z
   ])
   .meta({ id: 'RunStatus' });
 
-/** The schema of the answer to a creation. */
+/** The schema of the response to a creation. */
 export const createdRun: Readonly<Record<Major, z.ZodType>> = { 1: created(1), 2: created(2) };
 
 function created(major: Major): z.ZodType {
@@ -89,13 +90,13 @@ function created(major: Major): z.ZodType {
     .strictObject({
       runId: runId[major],
       status: runStatus,
-      eventsUrl: z.string().describe('Where its events are.'),
-      statusUrl: z.string().describe('Where it is read.'),
+      eventsUrl: z.string().describe('The path of the events of the run.'),
+      statusUrl: z.string().describe('The path of the run.'),
     })
     .meta({ id: 'CreatedRun' });
 }
 
-/** The schema of a snapshot: open in major 1, closed in major 2. */
+/** The schema of the snapshot of a run: open in major 1, closed in major 2. */
 export const snapshot: Readonly<Record<Major, z.ZodType>> = {
   1: z
     .object({ ...snapshotOf(1), startedAt: z.iso.datetime().optional(), completedAt: z.iso.datetime().optional() })
@@ -108,25 +109,25 @@ function snapshotOf(major: Major) {
     runId: runId[major],
     workflowId: z.string(),
     status: runStatus,
-    owner: owner[major].optional().describe('Whose it is. A host of one tenant says nothing of it.'),
+    owner: owner[major].optional().describe('The owner of the run. Absent on a host with one tenant.'),
     eventLogSchemaVersion: z.int().min(2),
     engineVersion: z.int().min(0),
-    mode: z.enum(['live', 'test']).describe('Whether it was created with a key for tests.'),
+    mode: z.enum(['live', 'test']).describe('`test` for a run that was created with a test key, otherwise `live`.'),
     configurable: jsonObject.optional(),
     tags: z.array(z.string()).optional(),
     metadata: jsonObject.optional(),
-    currentNodeId: z.string().optional().describe('The node that waits, while the run does.'),
+    currentNodeId: z.string().optional().describe('The node that waits. Present while the run waits.'),
     error: z.strictObject({ code: z.string(), message: z.string(), details: jsonObject.optional() }).optional(),
   };
 }
 
-/** The answer to a creation. */
+/** The response to a creation in the form of a major. */
 export function createdBody(major: Major, run: Run): JsonObject {
   const path = pathOf[major](run);
   return { runId: runIdOf[major](run), status: run.status, eventsUrl: `${path}/events`, statusUrl: path };
 }
 
-/** The snapshot of a run. @see Interface: Run owner; Version axes 3 and 4 */
+/** The snapshot of a run in the form of a major. @see Interface: Run owner; Version axes 3 and 4 */
 export function snapshotBody(major: Major, run: Run): JsonObject {
   return {
     runId: runIdOf[major](run),
@@ -145,7 +146,7 @@ export function snapshotBody(major: Major, run: Run): JsonObject {
   };
 }
 
-/** Times stand in the snapshot of major 1; the closed one of major 2 has no place for them. */
+/** Only the snapshot of major 1 has times: the one of major 2 is closed and defines none. */
 const TIMES: Readonly<Record<Major, (run: Run) => JsonObject>> = {
   1: ({ startedAt, completedAt }) => ({
     ...(startedAt !== undefined && { startedAt: new Date(startedAt).toISOString() }),

@@ -2,19 +2,20 @@ import type { Major } from '@svc/versioning';
 import { z } from 'zod';
 import type { Json, JsonObject } from '../json.ts';
 
-/** Any JSON. */
+/** The schema of any JSON value. */
 export const jsonValue: z.ZodType<Json> = z
   .lazy(() =>
     z.union([z.string(), z.number(), z.boolean(), z.null(), z.array(jsonValue), z.record(z.string(), jsonValue)]),
   )
-  .meta({ id: 'Json', description: 'Any JSON.' });
+  .meta({ id: 'Json', description: 'Any JSON value.' });
 
+/** The schema of any JSON object. */
 export const jsonObject: z.ZodType<JsonObject> = z.record(z.string(), jsonValue).meta({ id: 'JsonObject' });
 
-/** An id that is bound to its tenant. */
+/** The schema of an id that is bound to its tenant, as in `acme/run_01k0p3v5tq9d8m2x4c6b8n0r1s`. */
 export const boundId: z.ZodString = z.string().regex(/^(?:anon:)?[A-Za-z0-9._~-]{1,128}\/[A-Za-z0-9._~-]{16,128}$/);
 
-/** A run id as a major names it. */
+/** The schema of the id of a run in a major. */
 export const runId: Readonly<Record<Major, z.ZodType<string>>> = {
   1: z
     .string()
@@ -24,22 +25,22 @@ export const runId: Readonly<Record<Major, z.ZodType<string>>> = {
   2: boundId.meta({ id: 'RunId', examples: ['acme/run_01k0p3v5tq9d8m2x4c6b8n0r1s'] }),
 };
 
-/** @see Interface: Subject record */
+/** The schema of a subject. @see Interface: Subject record */
 export const subject: z.ZodType = z
   .strictObject({
-    issuer: z.string().describe('The trust root.'),
+    issuer: z.string().describe('The authority that vouches for the subject.'),
     subjectId: z.string(),
     tenant: z.string(),
     lane: z.string(),
     kind: z.enum(['user', 'agent', 'anonymous', 'workload']),
     keyClass: z.string().optional(),
     get actor() {
-      return subject.optional().describe('Who delegated to this one.');
+      return subject.optional().describe('The subject that delegated to this one.');
     },
   })
   .meta({ id: 'Subject' });
 
-/** @see Interface: Run owner (identity triple) */
+/** The schema of the owner of a run. @see Interface: Run owner (identity triple) */
 export const owner: Readonly<Record<Major, z.ZodType>> = {
   1: z
     .strictObject({

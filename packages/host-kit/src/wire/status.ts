@@ -4,8 +4,8 @@ import type { Backlog } from '../ports/backlog.ts';
 import { BACKLOG_COUNTED } from '../webhooks/backlog.ts';
 
 /**
- * A host as an operator sees it: why it is not ready, and how far it is behind with what it delivers for the operator's tenant, if its store
- * could be asked.
+ * The status of a host for an operator: its readiness checks, and the backlog of deliveries for the operator's tenant.
+ * The backlog is absent when the store did not respond.
  */
 export function statusView({ ready, checks }: HealthReport, backlog: Backlog | undefined, now: number): JsonObject {
   return {

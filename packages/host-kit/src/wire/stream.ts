@@ -8,24 +8,26 @@ import { eventBody, runEvent } from './event.ts';
 import { snapshot, snapshotBody } from './run.ts';
 import { jsonObject } from './schemas.ts';
 
-/** The schema of the data of a message, whatever its event is called. */
+/** The schema of the `data` of every stream message. */
 export const streamed: Readonly<Record<Major, z.ZodType>> = { 1: dataIn(1), 2: dataIn(2) };
 
 function dataIn(major: Major): z.ZodType {
-  const chunk = jsonObject.describe('The payload of `output.chunk`, as `ai.message.chunk`.');
+  const chunk = jsonObject.describe('The payload of an `output.chunk` event, in a message `ai.message.chunk`.');
   const one = z.union([runEvent[major], snapshot[major], chunk]);
-  return z.union([one, z.array(one).describe('Of a `batch`.')]);
+  return z.union([one, z.array(one).describe('The data of a `batch` message.')]);
 }
 
-/** What a stream says of one event. */
+/** A message of a stream. */
 export interface StreamFrame {
+  /** The sequence of its event. */
   readonly id: number;
+  /** The name of the message. */
   readonly event: string;
-  /** JSON. */
+  /** The content as JSON text. */
   readonly data: string;
 }
 
-/** What the chosen modes show of an event; undefined when none of them admits it. */
+/** The message of an event in the first of the modes that admits it. Undefined when no mode admits it. */
 export function eventFrame(
   major: Major,
   modes: readonly EventMode[],
@@ -39,12 +41,12 @@ export function eventFrame(
   return { id: event.sequence, event: name, data: JSON.stringify(content) };
 }
 
-/** The run as an event left it. */
+/** The message with the snapshot of a run after its last event. */
 export function snapshotFrame(major: Major, run: Run): StreamFrame {
   return { id: run.lastSequence, event: 'state.snapshot', data: JSON.stringify(snapshotBody(major, run)) };
 }
 
-/** Whether a stream of values shows the run anew after an event: after every update, and in major 1 when a node begins, too. */
+/** Whether an event is followed by a new snapshot in mode `values`: every update is, in major 1 also `node.started`. */
 export const movesValues: Readonly<Record<Major, (type: string) => boolean>> = {
   1: (type) => type === 'node.started' || admits('updates', type),
   2: (type) => admits('updates', type),

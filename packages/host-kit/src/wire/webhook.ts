@@ -19,14 +19,22 @@ const SECRET = z
   .refine((secret) => new TextEncoder().encode(secret).length >= 24, 'must be at least 24 bytes')
   .refine((secret) => secret.trim() === secret, 'must not begin or end with white space');
 
+/** The rules of a host for registrations. */
 export interface RegistrationRules {
-  /** Whether major 1 may leave the workspace out, as clients of older documents do. */
+  /** Whether a registration in major 1 may omit `tenantId`, as clients of older documents do. */
   readonly tenantIdOptional: boolean;
-  /** What deliveries may be signed by. Major 1 takes no secret from its callers, so it has `v1` alone. */
+  /**
+   * The signature algorithms of deliveries in major 2. Major 1 always has `v1` alone: its callers
+   * supply no secret.
+   */
   readonly signatureAlgorithms: readonly SignatureAlgorithm[];
 }
 
-/** The registration body of a major, as what it asks for. @see Interface: Webhook subscription */
+/**
+ * The schema of the body of a registration. Parses into the request of the domain.
+ *
+ * @see Interface: Webhook subscription
+ */
 export function registrationSchema(rules: RegistrationRules): Readonly<Record<Major, z.ZodType<Registration>>> {
   const workspace = z.string().min(1).max(128);
   return {
@@ -57,7 +65,7 @@ export function registrationSchema(rules: RegistrationRules): Readonly<Record<Ma
       .refine(
         ({ secret = '', signatureAlgorithms }) =>
           !signatureAlgorithms.includes('standard-webhooks-1') || isStandardSecret(secret),
-        { path: ['secret'], error: `for standard-webhooks-1 ${STANDARD_FORM}` },
+        { path: ['secret'], error: `${STANDARD_FORM} for standard-webhooks-1` },
       )
       .transform(({ url, events, tags = [], secret, signatureAlgorithms }) => ({
         url,
@@ -70,9 +78,9 @@ export function registrationSchema(rules: RegistrationRules): Readonly<Record<Ma
   };
 }
 
-const STANDARD_FORM = 'must be whsec_ and the base64 of 24 to 64 bytes';
+const STANDARD_FORM = 'must be whsec_ followed by the base64 of 24 to 64 bytes';
 
-/** Which signatures a subscription wants: `v1`, and no other that the host does not have in that major. */
+/** The signature algorithms of a subscription: `v1`, and any other that the host serves in the major. */
 function algorithmsOf(served: readonly SignatureAlgorithm[]): z.ZodType<readonly SignatureAlgorithm[]> {
   return z
     .array(z.enum(served, { error: `must be one of ${served.join(', ')}` }))
@@ -80,10 +88,12 @@ function algorithmsOf(served: readonly SignatureAlgorithm[]): z.ZodType<readonly
     .refine((asked) => asked.includes('v1'), 'must contain v1')
     .refine((asked) => new Set(asked).size === asked.length, 'must not repeat an entry')
     .default(['v1'])
-    .describe('What deliveries are signed by. For `standard-webhooks-1` the endpoint is asked first.');
+    .describe(
+      'The signatures of deliveries; `v1` is required. `standard-webhooks-1` makes the host verify the endpoint first.',
+    );
 }
 
-/** Known event types of the major, in the stored vocabulary; repeats collapse. */
+/** Event types that the major knows. Parses into their stored names, without duplicates. */
 function eventsOf(major: Major): z.ZodType<readonly string[]> {
   const known = VOCABULARY[major];
   return z
@@ -97,7 +107,7 @@ function unknownEvent(major: Major, input: unknown): string {
   return `"${String(input).slice(0, 128)}" is not an event type of major ${major}`;
 }
 
-/** How a major names a subscription, in answers and in the id header of its deliveries. */
+/** The id of a subscription in the form of a major, for responses and for the id header of deliveries. */
 export const webhookIdOf: Readonly<
   Record<Major, (subscription: Pick<Subscription, 'tenant' | 'webhookId'>) => string>
 > = {
@@ -105,7 +115,7 @@ export const webhookIdOf: Readonly<
   2: ({ tenant, webhookId }) => bindId(tenant, webhookId),
 };
 
-/** The answer to a registration: the secret is shown this once, and not at all where the caller brought it. */
+/** The response to a registration. Only this response has the secret, and in major 2 only if the host generated it. */
 export const registeredBody: Readonly<Record<Major, (registered: Registered, brought: boolean) => JsonObject>> = {
   1: ({ subscription, secret }) => ({
     webhookId: webhookIdOf[1](subscription),
@@ -120,7 +130,7 @@ export const registeredBody: Readonly<Record<Major, (registered: Registered, bro
 
 const WEBHOOK_ID = { 1: z.string().min(1).max(128), 2: z.string().min(1).max(512) } as const;
 
-/** The schema of that answer. */
+/** The schema of the response to a registration. */
 export const registeredWebhook: Readonly<Record<Major, z.ZodType>> = {
   1: z
     .object({
@@ -128,7 +138,7 @@ export const registeredWebhook: Readonly<Record<Major, z.ZodType>> = {
       secret: z
         .string()
         .regex(/^[0-9a-f]{64}$/)
-        .describe('Signs every delivery. It is shown this once.'),
+        .describe('The secret that signs every delivery. Only this response has it.'),
       secretFingerprint: z.string().regex(/^[0-9a-f]{8}$/),
     })
     .meta({ id: 'RegisteredWebhook' }),
@@ -138,7 +148,9 @@ export const registeredWebhook: Readonly<Record<Major, z.ZodType>> = {
       secret: z
         .string()
         .optional()
-        .describe('Signs every delivery. It is shown this once, and not where the request brought it.'),
+        .describe(
+          'The secret that signs every delivery. Only this response has it. Absent if the request supplied it.',
+        ),
     })
     .meta({ id: 'RegisteredWebhook' }),
 };
@@ -148,16 +160,16 @@ export const registrationExample: Readonly<Record<Major, JsonObject>> = {
   2: { url: 'https://hooks.example.org/svc', events: ['run.completed', 'run.failed'] },
 };
 
-/** The body of a rotation: the secret that takes over. */
+/** The schema of the body of a rotation: the new secret. */
 export const rotation: z.ZodType<{ secret: string }> = z.strictObject({
   secret: z
     .string()
     .max(512)
     .refine(isStandardSecret, STANDARD_FORM)
-    .describe('`whsec_` and the base64 of 24 to 64 bytes, which are the key.'),
+    .describe('The new secret: `whsec_` followed by the base64 of the key, which has 24 to 64 bytes.'),
 });
 
-/** The answer to a rotation, in both majors. It repeats no secret. */
+/** The response to a rotation, in both majors. It has no secret. */
 export function rotatedBody({ rotatedAt, previousSecretExpiresAt }: Rotated): JsonObject {
   return {
     rotatedAt: new Date(rotatedAt).toISOString(),
@@ -165,7 +177,7 @@ export function rotatedBody({ rotatedAt, previousSecretExpiresAt }: Rotated): Js
   };
 }
 
-/** The schema of that answer. */
+/** The schema of the response to a rotation. */
 export const rotatedSecret: z.ZodType = z
   .strictObject({ rotatedAt: z.iso.datetime(), previousSecretExpiresAt: z.iso.datetime() })
   .meta({ id: 'RotatedSecret' });

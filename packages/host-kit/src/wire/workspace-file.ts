@@ -2,12 +2,12 @@ import { z } from 'zod';
 import type { JsonObject } from '../json.ts';
 import type { WorkspaceFile, WorkspaceFileHead } from '../ports/workspace.ts';
 
-/** The body of a PUT. Files are on the wire of major 1 alone. */
+/** The schema of the body of a PUT. Only major 1 has workspace files. */
 export const fileRequest: z.ZodType<{ content: string; contentType: string }> = z.strictObject({
   content: z
     .string()
     .refine((content) => !/\p{Cs}/u.test(content), 'must be well-formed Unicode')
-    .describe('Text.'),
+    .describe('The text of the file.'),
   contentType: z
     .string()
     .max(255)
@@ -19,22 +19,26 @@ export const fileRequestExample: JsonObject = { content: '# Notes\n', contentTyp
 
 const HEAD = {
   path: z.string(),
-  version: z.int().min(1).describe('1 at first, and one more at each change.'),
-  etag: z.string().max(255).describe('For `If-Match`.'),
+  version: z.int().min(1).describe('1 for a new file; each change adds 1.'),
+  etag: z.string().max(255).describe('The value for `If-Match`.'),
   contentType: z.string(),
   updatedAt: z.iso.datetime(),
 };
 
+/** The schema of a workspace file. */
 export const workspaceFile: z.ZodType = z.object({ ...HEAD, content: z.string() }).meta({ id: 'WorkspaceFile' });
 
+/** The schema of a list of workspace files, without their content. */
 export const workspaceFileList: z.ZodType = z
   .object({ files: z.array(z.object(HEAD).meta({ id: 'WorkspaceFileHead' })) })
   .meta({ id: 'WorkspaceFileList' });
 
+/** A workspace file without its content. */
 export function fileHeadBody({ path, version, etag, contentType, updatedAt }: WorkspaceFileHead): JsonObject {
   return { path, version, etag, contentType, updatedAt: new Date(updatedAt).toISOString() };
 }
 
+/** A workspace file with its content. */
 export function fileBody(file: WorkspaceFile): JsonObject {
   return { ...fileHeadBody(file), content: new TextDecoder().decode(file.content) };
 }

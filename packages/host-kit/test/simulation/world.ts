@@ -221,7 +221,7 @@ class World {
           await clock.thawed();
           return verdict;
         },
-        sign: attemptSigner({ secrets: this.#secrets, webhookIdOf: ({ webhookId }) => webhookId, families: ['A'] }),
+        sign: attemptSigner({ secrets: this.#secrets, webhookIdOf: ({ webhookId }) => webhookId, families: ['SVC'] }),
         clock,
         random,
         log,

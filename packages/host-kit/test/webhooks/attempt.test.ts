@@ -51,7 +51,7 @@ async function claimant(durable: boolean, sealedWith = new Uint8Array(32)) {
       posts.push(time.now);
       return whilePosting();
     },
-    sign: attemptSigner({ secrets, webhookIdOf: ({ webhookId }) => webhookId, families: ['A'] }),
+    sign: attemptSigner({ secrets, webhookIdOf: ({ webhookId }) => webhookId, families: ['SVC'] }),
     clock: { now: () => time.now, at: () => () => {} },
     random: systemRandom,
     log: (entry) => entries.push(entry),

@@ -12,7 +12,7 @@ import { sampleDelivery, sampleSubscription } from './samples.ts';
 
 const NOW = 1_780_000_000_123;
 const box = secretBox(randomBytes(32), randomBytes);
-const sign = attemptSigner({ secrets: box, webhookIdOf: ({ webhookId }) => webhookId, families: ['A', 'B'] });
+const sign = attemptSigner({ secrets: box, webhookIdOf: ({ webhookId }) => webhookId, families: ['SVC', 'X-svc'] });
 const body = new TextEncoder().encode(
   JSON.stringify({ runId: 'run_1', workspaceId: 'w', event: { type: 'run.completed', runId: 'run_1', sequence: 0 } }),
 );

@@ -88,7 +88,7 @@ describe(covers('webhooks.signature.standard-secret-form'), () => {
     } catch (error) {
       message = String(error);
     }
-    expect(message).toContain('whsec_ and the base64 of 24 to 64 bytes');
+    expect(message).toContain('whsec_ followed by the base64 of 24 to 64 bytes');
     if (secret !== undefined) expect(message).not.toContain(secret);
   });
 

@@ -1,22 +1,24 @@
-/** What a body may cost before anything is known of its sender. */
+/** The limits on reading a body, which applies before the sender is authenticated. */
 export interface BodyLimits {
-  /** Larger bodies are answered 413 without being read to the end. Default 1 MiB. */
+  /** The largest body in bytes. A larger one is answered with 413, without being read to its end. Default 1 048 576. */
   readonly maxBodyBytes?: number;
-  /** A body that takes longer is answered 408. Default 10 000 ms. */
+  /** The time for reading a body in milliseconds. A slower body is answered with 408. Default 10 000. */
   readonly bodyTimeoutMs?: number;
 }
 
 /**
- * The limits with their defaults.
+ * Fills in the defaults of the limits.
  *
  * @throws {TypeError} for a limit that is not a positive integer
  */
 export function bodyLimits({ maxBodyBytes = 1_048_576, bodyTimeoutMs = 10_000 }: BodyLimits): Required<BodyLimits> {
   for (const [name, value] of Object.entries({ maxBodyBytes, bodyTimeoutMs })) {
-    if (!Number.isSafeInteger(value) || value < 1) throw new TypeError(`${name} must be a positive integer.`);
+    if (!Number.isSafeInteger(value) || value < 1) {
+      throw new TypeError(`${name}: must be a positive integer. Leave it out for the default.`);
+    }
   }
   return { maxBodyBytes, bodyTimeoutMs };
 }
 
-/** The bytes of a body, or the status that says why there are none. */
+/** The bytes of a body, or the status of the answer when it was not read: 400 cut off, 408 too slow, 413 too large. */
 export type BodyRead = Uint8Array | 400 | 408 | 413;

@@ -5,11 +5,15 @@ import { bodyLimits } from './body-limits.ts';
 import type { NodeReceiverOptions } from './node.ts';
 import { type NodeAnswer, readNodeBody, writeNodeAnswer } from './node-body.ts';
 
-/** What is needed of Express's request: what its body parsers may have left behind. */
+/** The part of Express's request that the handler reads. */
 export interface ExpressRequest extends IncomingMessage {
+  /**
+   * The result of a body parser that ran before. `express.raw()` leaves the bytes; undefined means that no parser ran.
+   */
   readonly body?: unknown;
 }
 
+/** A request handler of Express. */
 export type ExpressHandler = (
   request: ExpressRequest,
   response: ServerResponse,
@@ -17,13 +21,19 @@ export type ExpressHandler = (
 ) => void;
 
 /**
- * A receiver for an Express route. It reads the body itself, or takes the bytes that `express.raw()` has read.
+ * Makes a receiver for an Express route. It reads the body itself, or takes the bytes that `express.raw()` has read.
+ * Mount the route before `app.use(express.json())`.
  *
- * @returns a handler that passes a TypeError to `next` when a parser has replaced the body by an object: mount the route before
- * `app.use(express.json())`
- * @throws {TypeError} for options that are wrong
+ * @returns a handler; it passes a TypeError to `next` when a parser has replaced the body by an object
+ * @throws {TypeError} when an option is invalid
  * @example
- * app.post('/webhooks', toExpressHandler({ secret, onDelivery: (delivery) => { … } }));
+ * import { toExpressHandler } from '@svc/webhook-verify/express';
+ * import express from 'express';
+ *
+ * const secret = process.env.WEBHOOK_SECRET;
+ * const app = express();
+ * app.post('/webhooks', toExpressHandler({ secret, onDelivery: ({ eventType }) => console.log(eventType) }));
+ * app.listen(8788);
  */
 export function toExpressHandler(options: NodeReceiverOptions): ExpressHandler {
   const limits = bodyLimits(options);

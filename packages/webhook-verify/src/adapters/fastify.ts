@@ -5,38 +5,57 @@ import { bodyLimits } from './body-limits.ts';
 import type { NodeReceiverOptions } from './node.ts';
 import { type NodeAnswer, readNodeBody } from './node-body.ts';
 
+/** The options of {@link toFastifyPlugin}. */
 export interface FastifyReceiverOptions extends NodeReceiverOptions {
-  /** Where the receiver listens. Default `/`, under the prefix that it is registered with. */
+  /** The path of the route, below the prefix of the registration. Default `/`. */
   readonly path?: string;
 }
 
-/** What is needed of Fastify's instance. */
+/** The part of a Fastify instance that the plugin uses. */
 export interface FastifyScope {
+  /** Removes the body parsers of this scope. */
   removeAllContentTypeParsers(): void;
+  /** Adds a body parser for every content type. */
   addContentTypeParser(
     contentType: '*',
     parser: (request: unknown, payload: unknown, done: (error: Error | null, body?: unknown) => void) => void,
   ): unknown;
+  /** Adds a route for POST requests. */
   post(path: string, handler: (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>): unknown;
 }
 
+/** The part of Fastify's request that the plugin reads. */
 export interface FastifyRequest {
+  /** Node's request, whose body no parser has read. */
   readonly raw: IncomingMessage;
 }
 
+/** The part of Fastify's reply that the plugin writes. */
 export interface FastifyReply {
+  /** Sets the status. */
   code(status: number): FastifyReply;
+  /** Sets a header. */
   header(name: string, value: string): FastifyReply;
+  /** Sends the answer, with a body or without one. */
   send(body?: string): unknown;
 }
 
 /**
- * A receiver as a Fastify plugin. It has a scope of its own in which nothing parses bodies; the rest of the application keeps its
+ * Makes a receiver as a Fastify plugin. Its own scope has no body parser; the rest of the application keeps its
  * parsers.
  *
- * @throws {TypeError} for options that are wrong
+ * @returns a plugin for `register`
+ * @throws {TypeError} when an option is invalid
  * @example
- * await app.register(toFastifyPlugin({ path: '/webhooks', secret, onDelivery: (delivery) => { … } }));
+ * import { toFastifyPlugin } from '@svc/webhook-verify/fastify';
+ * import type { Delivery } from '@svc/webhook-verify';
+ * import Fastify from 'fastify';
+ *
+ * const secret = process.env.WEBHOOK_SECRET;
+ * const app = Fastify();
+ * const onDelivery = (delivery: Delivery) => console.log(delivery.eventType);
+ * await app.register(toFastifyPlugin({ path: '/webhooks', secret, onDelivery }));
+ * await app.listen({ port: 8788 });
  */
 export function toFastifyPlugin(options: FastifyReceiverOptions): (scope: FastifyScope) => Promise<void> {
   const limits = bodyLimits(options);
@@ -44,12 +63,12 @@ export function toFastifyPlugin(options: FastifyReceiverOptions): (scope: Fastif
 
   return async (scope) => {
     scope.removeAllContentTypeParsers();
-    // Leaves the stream alone.
+    // Does not read the stream, so that the handler can.
     scope.addContentTypeParser('*', (_request, _payload, done) => done(null));
     scope.post(options.path ?? '/', async ({ raw }, reply) => {
       const read = await readNodeBody(raw, limits);
       const answer: NodeAnswer = typeof read === 'number' ? { status: read } : await handle(read, headersOf(raw));
-      // A body that was not read to its end must not be taken for the next request.
+      // Closes after a body that was not read to its end: the rest of it would be parsed as the next request.
       if (!raw.complete) reply.header('connection', 'close');
       if (answer.body !== undefined) reply.header('content-type', 'application/json');
       return reply.code(answer.status).send(answer.body);
@@ -57,7 +76,7 @@ export function toFastifyPlugin(options: FastifyReceiverOptions): (scope: Fastif
   };
 }
 
-/** The requests of `inject()` are not Node's, and have the plain form alone. */
+/** Returns `headersDistinct`, which keeps repeats. The requests of `inject()` have only `headers`. */
 function headersOf({ headers, headersDistinct }: Partial<IncomingMessage>): HeaderSource {
   return headersDistinct ?? headers ?? {};
 }

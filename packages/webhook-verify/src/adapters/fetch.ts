@@ -1,15 +1,19 @@
 import { type ReceiveOptions, receive } from '../receive.ts';
 import { type BodyLimits, type BodyRead, bodyLimits } from './body-limits.ts';
 
+/** The options of {@link toFetchHandler} and `toHonoHandler`. */
 export interface FetchReceiverOptions extends ReceiveOptions, BodyLimits {}
 
 /**
- * A receiver for every platform that speaks Web `Request` and `Response`: Next.js, SvelteKit, Remix, Bun, Deno, Workers.
+ * Makes a receiver for platforms with Web `Request` and `Response`: Next.js, SvelteKit, Remix, Bun, Deno, Workers.
  *
- * @returns a handler that rejects with a TypeError when the request's body was read before it came here
- * @throws {TypeError} for options that are wrong
+ * @returns a handler; it rejects with a TypeError when the body of the request was already read
+ * @throws {TypeError} when an option is invalid
  * @example
- * export const POST = toFetchHandler({ secret: process.env.WEBHOOK_SECRET, onDelivery: (delivery) => { … } });
+ * import { toFetchHandler } from '@svc/webhook-verify/fetch';
+ *
+ * const secret = process.env.WEBHOOK_SECRET;
+ * export const POST = toFetchHandler({ secret, onDelivery: ({ eventType }) => console.log(eventType) });
  */
 export function toFetchHandler(options: FetchReceiverOptions): (request: Request) => Promise<Response> {
   const limits = bodyLimits(options);
@@ -19,7 +23,7 @@ export function toFetchHandler(options: FetchReceiverOptions): (request: Request
     if (request.method !== 'POST') return new Response(null, { status: 405, headers: { allow: 'POST' } });
     if (request.bodyUsed) {
       throw new TypeError(
-        'The body of the request was read before the webhook receiver: the signature covers its bytes.',
+        'request: its body is already read, and the signature covers its bytes. Pass it before anything reads it.',
       );
     }
     const read = await readBody(request, limits);

@@ -2,30 +2,45 @@ import type { HeaderSource } from '../index.ts';
 import { type ReceiveOptions, receive } from '../receive.ts';
 import { type BodyLimits, bodyLimits } from './body-limits.ts';
 
-/** What is needed of an API Gateway event: of a v2 HTTP API, of a function URL, or of a v1 REST API. */
+/** The part of an API Gateway event that the handler reads: of a v2 HTTP API, a function URL, or a v1 REST API. */
 export interface LambdaEvent {
+  /** The headers; a v2 API joins repeats with a comma. */
   readonly headers?: Readonly<Record<string, string | undefined>> | null;
+  /** The headers of a v1 API with every repeat. They are read instead of `headers`. */
   readonly multiValueHeaders?: Readonly<Record<string, readonly string[] | undefined>> | null;
+  /** The body as text, or as base64. */
   readonly body?: string | null;
+  /** Whether `body` is base64. Default false. */
   readonly isBase64Encoded?: boolean;
+  /** The method of a v1 request. */
   readonly httpMethod?: string;
+  /** The context of the request, with the method of a v2 request. */
   readonly requestContext?: { readonly http?: { readonly method?: string } };
 }
 
+/** The result that API Gateway turns into a response. */
 export interface LambdaAnswer {
+  /** The status of the response. */
   readonly statusCode: number;
+  /** The headers of the response. */
   readonly headers: Readonly<Record<string, string>>;
+  /** The body of the response; empty or JSON. */
   readonly body: string;
 }
 
+/** The options of {@link toLambdaHandler}. The gateway limits the time for reading a body. */
 export interface LambdaReceiverOptions extends ReceiveOptions, Pick<BodyLimits, 'maxBodyBytes'> {}
 
 /**
- * A receiver for AWS Lambda behind API Gateway or a function URL. The gateway has read the body already, within its own deadline.
+ * Makes a receiver for AWS Lambda behind API Gateway or a function URL. The gateway has already read the body.
  *
- * @throws {TypeError} for options that are wrong
+ * @returns a handler of the function
+ * @throws {TypeError} when an option is invalid
  * @example
- * export const handler = toLambdaHandler({ secret: process.env.WEBHOOK_SECRET, onDelivery: (delivery) => { … } });
+ * import { toLambdaHandler } from '@svc/webhook-verify/lambda';
+ *
+ * const secret = process.env.WEBHOOK_SECRET;
+ * export const handler = toLambdaHandler({ secret, onDelivery: ({ eventType }) => console.log(eventType) });
  */
 export function toLambdaHandler(options: LambdaReceiverOptions): (event: LambdaEvent) => Promise<LambdaAnswer> {
   const { maxBodyBytes } = bodyLimits(options);
@@ -35,7 +50,8 @@ export function toLambdaHandler(options: LambdaReceiverOptions): (event: LambdaE
     const method = event.requestContext?.http?.method ?? event.httpMethod;
     if (method !== 'POST') return { statusCode: 405, headers: { allow: 'POST' }, body: '' };
     const text = event.body ?? '';
-    // Base64 is a third longer than what it stands for, and no text is longer than its bytes.
+    // Base64 is a third longer than its bytes, and UTF-8 never has fewer bytes than characters: no decoding is needed
+    // here.
     if (text.length > (event.isBase64Encoded ? Math.ceil(maxBodyBytes / 3) * 4 : maxBodyBytes)) return empty(413);
     const read = event.isBase64Encoded ? base64Bytes(text) : utf8.encode(text);
     if (read === undefined) return empty(400);
@@ -46,7 +62,7 @@ export function toLambdaHandler(options: LambdaReceiverOptions): (event: LambdaE
   };
 }
 
-/** The form that has kept repeats, where there is one. */
+/** Prefers the form that keeps repeats: a repeated header with different values must be rejected. */
 function headersOf({ multiValueHeaders, headers }: LambdaEvent): HeaderSource {
   return multiValueHeaders ?? headers ?? {};
 }

@@ -1,14 +1,16 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { BodyLimits, BodyRead } from './body-limits.ts';
 
-/** Reads a request's body under its limits; afterwards the request is paused and nobody listens to it. */
+/**
+ * Reads the body of a request within its limits. Afterwards the request is paused, without listeners of this function.
+ */
 export function readNodeBody(
   request: IncomingMessage,
   { maxBodyBytes, bodyTimeoutMs }: Required<BodyLimits>,
 ): Promise<BodyRead> {
   return new Promise((resolve) => {
     if (Number(request.headers['content-length'] ?? 0) > maxBodyBytes) return resolve(413);
-    // Cut off, or read to its end by somebody else: neither will say `end` again.
+    // A request that was cut off, or already read to its end, never emits `end` again.
     if (request.destroyed || request.readableEnded) return resolve(400);
     const chunks: Uint8Array[] = [];
     let size = 0;
@@ -40,20 +42,21 @@ export function readNodeBody(
   });
 }
 
-/** What a receiver answers, and what an adapter answers before there is anything to receive. */
+/** The answer of a receiver, or of an adapter that rejects a request before the receiver sees it. */
 export interface NodeAnswer {
+  /** The status of the answer. */
   readonly status: number;
-  /** JSON. */
+  /** The body of the answer, as JSON. Default: empty. */
   readonly body?: string;
 }
 
-/** Writes an answer; 405 says which method there is. */
+/** Writes an answer. A 405 gets the header `Allow: POST`. */
 export function writeNodeAnswer(
   request: IncomingMessage,
   response: ServerResponse,
   { status, body }: NodeAnswer,
 ): void {
-  // A body that was not read to its end must not be taken for the next request.
+  // Closes after a body that was not read to its end: the rest of it would be parsed as the next request.
   if (!request.complete) response.setHeader('connection', 'close');
   if (status === 405) response.setHeader('allow', 'POST');
   if (body !== undefined) response.setHeader('content-type', 'application/json');

@@ -3,14 +3,21 @@ import { type ReceiveOptions, receive } from '../receive.ts';
 import { type BodyLimits, bodyLimits } from './body-limits.ts';
 import { type NodeAnswer, readNodeBody, writeNodeAnswer } from './node-body.ts';
 
+/** The options of {@link toNodeHandler}, `toExpressHandler` and `toFastifyPlugin`. */
 export interface NodeReceiverOptions extends ReceiveOptions, BodyLimits {}
 
 /**
- * A receiver for `node:http` and what is built on it. It reads the body itself, so no body parser may run before it.
+ * Makes a receiver for `node:http` and frameworks on top of it. It reads the body itself, so no body parser may run
+ * before it.
  *
- * @throws {TypeError} for options that are wrong
+ * @returns a listener for requests
+ * @throws {TypeError} when an option is invalid
  * @example
- * createServer(toNodeHandler({ secret, onDelivery: (delivery) => console.log(delivery.eventType) })).listen(8788);
+ * import { createServer } from 'node:http';
+ * import { toNodeHandler } from '@svc/webhook-verify/node';
+ *
+ * const secret = process.env.WEBHOOK_SECRET;
+ * createServer(toNodeHandler({ secret, onDelivery: ({ eventType }) => console.log(eventType) })).listen(8788);
  */
 export function toNodeHandler(
   options: NodeReceiverOptions,
@@ -28,7 +35,7 @@ export function toNodeHandler(
   async function answer(request: IncomingMessage): Promise<NodeAnswer> {
     if (request.method !== 'POST') return { status: 405 };
     const read = await readNodeBody(request, limits);
-    // `headers` has already dropped or joined repeats; `headersDistinct` still has them.
+    // `headers` drops or joins repeats; `headersDistinct` keeps them, so that a contradiction is rejected.
     return typeof read === 'number' ? { status: read } : handle(read, request.headersDistinct);
   }
 }

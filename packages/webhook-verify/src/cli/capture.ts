@@ -2,14 +2,16 @@ import { readFile } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
 import { UsageError } from './terminal.ts';
 
-/** A delivery as somebody kept it. */
+/** A captured delivery. */
 export interface Capture {
+  /** The headers in their order, with repeats. */
   readonly headers: readonly (readonly [string, string])[];
+  /** The exact bytes of the body. */
   readonly body: Uint8Array;
 }
 
 /**
- * Reads a request as it was on the wire: a request line if there is one, header lines, an empty line, the body to the end.
+ * Reads a request as it was on the wire: an optional request line, header lines, an empty line, the body to the end.
  *
  * @throws {UsageError} when there are no header lines
  */
@@ -30,7 +32,9 @@ export function parseHeaders(text: string): Capture['headers'] {
   try {
     value = JSON.parse(text);
   } catch {
-    throw new UsageError('The headers look like JSON, and are not.');
+    throw new UsageError(
+      '--headers: begins like JSON, but does not parse. Pass lines of "Name: value", or valid JSON.',
+    );
   }
   const pairs = Array.isArray(value) ? value : Object.entries(Object(value));
   return pairs.flatMap(([name, values]): [string, string][] =>
@@ -38,11 +42,11 @@ export function parseHeaders(text: string): Capture['headers'] {
   );
 }
 
-/** A file's bytes, or those of standard input for `-`. @throws {UsageError} when there are none to be had */
+/** Reads a file, or standard input for `-`. @throws {UsageError} when the file cannot be read */
 export async function readInput(path: string, stdin: Readable): Promise<Uint8Array> {
   if (path !== '-') {
     return readFile(path).catch((error: NodeJS.ErrnoException) => {
-      throw new UsageError(`${path} cannot be read (${error.code}).`);
+      throw new UsageError(`${path}: cannot be read (${error.code}). Pass the path of a readable file.`);
     });
   }
   const chunks: Uint8Array[] = [];
@@ -50,7 +54,7 @@ export async function readInput(path: string, stdin: Readable): Promise<Uint8Arr
   return Buffer.concat(chunks);
 }
 
-/** Where the head ends, and how many bytes part it from the body. */
+/** Finds the end of the head, and the width in bytes of the empty line behind it. */
 function headEnd(text: Buffer): readonly [end: number, width: number] {
   const crlf = text.indexOf('\r\n\r\n');
   const lf = text.indexOf('\n\n');
@@ -63,6 +67,8 @@ function parseHeaderLines(text: string): [string, string][] {
     const [, name, value] = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):[ \t]*(.*?)[ \t]*$/.exec(line) ?? [];
     return name === undefined || value === undefined ? [] : [[name, value]];
   });
-  if (headers.length === 0) throw new UsageError('There is no header line such as "SVC-Timestamp: 1700000000".');
+  if (headers.length === 0) {
+    throw new UsageError('headers: there is no line of the form "SVC-Timestamp: 1700000000". Pass the whole request.');
+  }
   return headers;
 }

@@ -6,11 +6,11 @@ import { VERIFY_HELP, verifyCommand } from './verify.ts';
 const HELP = `Usage: svc-webhook COMMAND [OPTIONS]
 
 Commands:
-  verify   say of a captured delivery which step of the verification fails
-  sign     print the headers of a delivery with a body of yours
-  listen   listen on a port, verify and print what arrives
+  verify   tell which verification step of a captured delivery fails
+  sign     print the delivery headers for a body
+  listen   listen on a port, verify and print each delivery
 
-svc-webhook COMMAND --help says more.
+Run svc-webhook COMMAND --help for its options.
 `;
 
 const COMMANDS: ReadonlyMap<
@@ -23,7 +23,7 @@ const COMMANDS: ReadonlyMap<
 ]);
 
 /**
- * The command line: `svc-webhook verify | sign | listen`.
+ * Runs the command line: `svc-webhook verify | sign | listen`.
  *
  * @returns the exit code
  */
@@ -43,12 +43,14 @@ export async function svcWebhook([name = '', ...args]: readonly string[], termin
     return await command.run(args, terminal);
   } catch (error) {
     if (!isWrongUse(error)) throw error;
-    terminal.stderr.write(`svc-webhook ${name}: ${error.message}\nsvc-webhook ${name} --help says what there is.\n`);
+    terminal.stderr.write(`svc-webhook ${name}: ${error.message}\nRun svc-webhook ${name} --help for its options.\n`);
     return 2;
   }
 }
 
-/** Ours, a TypeError of an option's value, and those of `parseArgs`, which are TypeErrors too. */
+/**
+ * Recognises errors of usage: ours, and the TypeErrors of `parseArgs` and of the library for the value of an option.
+ */
 function isWrongUse(error: unknown): error is Error {
   return error instanceof UsageError || error instanceof TypeError;
 }

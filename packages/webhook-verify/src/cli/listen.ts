@@ -1,4 +1,4 @@
-import { createServer, request as httpRequest, type IncomingMessage } from 'node:http';
+import { createServer, request as httpRequest, type IncomingMessage, type Server } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { parseArgs } from 'node:util';
@@ -13,20 +13,20 @@ import { paint, printable, type Terminal, UsageError } from './terminal.ts';
 
 export const LISTEN_HELP: string = `Usage: svc-webhook listen
 
-Listens for deliveries, verifies each and prints what it says. Answers 200, or 400 and 401 as a receiver would.
+Listens for deliveries, verifies each and prints its content. Answers 200, or 400 and 401 as a receiver would.
 
 Options:
 ${SECRET_HELP}
-  --standard           verifies by Standard Webhooks, and answers the verification of the endpoint
+  --standard           verifies by Standard Webhooks, and answers the endpoint verification
   --port PORT          default 8788; 0 takes a free one
-  --host ADDRESS       default 127.0.0.1; an address that others reach is your choice
-  --forward URL        passes what verified on, byte for byte with its headers, and answers with the status that comes back
+  --host ADDRESS       default 127.0.0.1; 0.0.0.0 lets other machines connect
+  --forward URL        forwards each verified delivery unchanged, and answers with the status of that response
   --quiet              one line a delivery, without its payload
 
-Ends with Ctrl-C. Exit code: 0 ended, 1 cannot listen, 2 wrong use.
+Ctrl-C stops it. Exit code: 0 stopped, 1 cannot listen, 2 wrong use.
 `;
 
-/** @returns the exit code, once it was interrupted */
+/** Runs `svc-webhook listen` until it is interrupted. @returns the exit code */
 export async function listenCommand(args: readonly string[], terminal: Terminal): Promise<number> {
   const { values } = parseArgs({
     args: [...args],
@@ -40,7 +40,7 @@ export async function listenCommand(args: readonly string[], terminal: Terminal)
     },
   });
   if (!/^[0-9]{1,5}$/.test(values.port) || Number(values.port) > 65_535) {
-    throw new UsageError('--port must be 0 to 65535.');
+    throw new UsageError('--port: must be a whole number from 0 to 65535. Pass 0 for a free port.');
   }
   const forward = values.forward === undefined ? undefined : httpUrl(values.forward);
   const verifier = verifierOf(values.standard, await givenSecrets(values, terminal), { now: terminal.now });
@@ -56,7 +56,7 @@ export async function listenCommand(args: readonly string[], terminal: Terminal)
   async function answer(request: IncomingMessage): Promise<NodeAnswer> {
     if (request.method !== 'POST') return say(405, request, `${request.method} is not POST`);
     const body = await readNodeBody(request, limits);
-    if (typeof body === 'number') return say(body, request, 'the body did not come whole');
+    if (typeof body === 'number') return say(body, request, 'the body was not read to its end');
     const verification = verifier.safeVerify(body, request.headersDistinct);
     if (!verification.ok) {
       const { status, code, message } = verification.error;
@@ -76,15 +76,20 @@ export async function listenCommand(args: readonly string[], terminal: Terminal)
     return { status };
   }
 
+  return listening(server, Number(values.port), values.host, terminal);
+}
+
+/** Listens until the command is interrupted. @returns the exit code: 0 interrupted, 1 cannot listen */
+function listening(server: Server, port: number, host: string, terminal: Terminal): Promise<number> {
   return new Promise((resolve) => {
     server.once('error', (error: NodeJS.ErrnoException) => {
-      terminal.stderr.write(`svc-webhook: cannot listen on ${values.host}:${values.port} (${error.code}).\n`);
+      terminal.stderr.write(`svc-webhook: cannot listen on ${host}:${port} (${error.code}). Pass another --port.\n`);
       resolve(1);
     });
-    server.listen(Number(values.port), values.host, () => {
+    server.listen(port, host, () => {
       const { address, port, family } = server.address() as AddressInfo;
-      const host = family === 'IPv6' ? `[${address}]` : address;
-      terminal.stdout.write(`Listening on http://${host}:${port}/\n`);
+      const authority = family === 'IPv6' ? `[${address}]:${port}` : `${address}:${port}`;
+      terminal.stdout.write(`Listening on http://${authority}/\n`);
     });
     const end = () => {
       server.close(() => resolve(0));
@@ -98,13 +103,16 @@ export async function listenCommand(args: readonly string[], terminal: Terminal)
 function verifierOf(standard: boolean, secrets: readonly string[], options: WebhookOptions): Verifier {
   if (!standard) return new Webhook(secrets, options);
   if (secrets.every(isStandardSecret)) return standardVerifier(secrets, options);
-  throw new UsageError('With --standard a secret is whsec_ followed by the base64 of 24 to 64 bytes.');
+  throw new UsageError(
+    '--standard: every secret must be whsec_ followed by the base64 of 24 to 64 bytes. Pass it exactly as issued.',
+  );
 }
 
 function describe(status: number, delivery: Delivery, quiet: boolean, terminal: Terminal): string {
   const { eventType, runId, event, webhookId } = delivery;
   const isGood = status >= 200 && status < 300;
-  const head = `${paint(terminal, isGood ? 'green' : 'yellow', `${isGood ? '✓' : '!'} ${status}`)} ${paint(terminal, 'bold', printable(eventType))}`;
+  const mark = isGood ? paint(terminal, 'green', `✓ ${status}`) : paint(terminal, 'yellow', `! ${status}`);
+  const head = `${mark} ${paint(terminal, 'bold', printable(eventType))}`;
   const line = `${head} run ${printable(runId)} sequence ${event.sequence} webhook ${printable(webhookId)}`;
   return quiet ? line : `${line}\n${printable(JSON.stringify(event, undefined, 2))}`;
 }
@@ -112,13 +120,13 @@ function describe(status: number, delivery: Delivery, quiet: boolean, terminal: 
 function httpUrl(text: string): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || !['http:', 'https:'].includes(url.protocol)) {
-    throw new UsageError('--forward must be an http or https URL.');
+    throw new UsageError('--forward: must be an http or https URL. Pass for example http://localhost:3000/webhooks.');
   }
   return url;
 }
 
 const FORWARD_DEADLINE_MS = 10_000;
-/** Of the connection, not of the message. */
+/** Headers of one connection, which are not forwarded. */
 const HOP_BY_HOP = new Set([
   'connection',
   'keep-alive',
@@ -132,7 +140,7 @@ const HOP_BY_HOP = new Set([
   'expect',
 ]);
 
-/** @returns the status that came back; 502 without one, 504 when none came in time */
+/** Forwards a delivery. @returns the status of the response; 502 when the request failed, 504 after the deadline */
 function passOn(url: URL, { rawHeaders }: IncomingMessage, body: Uint8Array): Promise<number> {
   const headers: string[] = [];
   for (let index = 0; index + 1 < rawHeaders.length; index += 2) {

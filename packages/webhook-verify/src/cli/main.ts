@@ -5,7 +5,7 @@ const { env, stdin, stdout, stderr, argv } = process;
 const interruption = new AbortController();
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => interruption.abort());
 
-// A reader such as `head` that has seen enough is no failure.
+// A reader such as `head` closes the pipe early; that is not a failure.
 stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code === 'EPIPE') process.exit(0);
   throw error;

@@ -1,7 +1,7 @@
 import { prepareHmac } from '../hmac/node.ts';
 import { sameDigest } from '../signature.ts';
 
-/** Tries the ways in which bodies and secrets are spoiled most often, and says which one it was. */
+/** Explains a wrong signature: tries the most frequent changes of bodies and secrets, and names the one that fits. */
 export function explainMismatch(
   body: Uint8Array,
   timestamp: string,
@@ -13,26 +13,29 @@ export function explainMismatch(
   const fits = (bytes: string | Uint8Array, key: Uint8Array, prefix = `${timestamp}.`) =>
     key.length > 0 && sameDigest(prepareHmac(key)(prefix, bytes), claimed);
   for (const [why, changed] of changedBodies(text)) {
-    if (keys.some((key) => fits(changed, key))) return `No match for these bytes, but a match ${why}.`;
+    if (keys.some((key) => fits(changed, key)))
+      return `The signature does not match these bytes; it matches the body ${why}.`;
   }
   for (const [why, key] of secrets.flatMap(changedSecrets)) {
-    if (fits(body, key)) return `No match under this secret, but a match ${why}.`;
+    if (fits(body, key)) return `The signature does not match this secret; it matches the secret ${why}.`;
   }
   if (keys.some((key) => fits(body, key, ''))) {
-    return 'The signature covers the body alone: the sender left out the timestamp and the dot.';
+    return 'The signature covers only the body. The sender must sign the timestamp, a dot and the body.';
   }
-  return `None of ${secrets.length === 1 ? 'the one secret' : `the ${secrets.length} secrets`} gives this signature for these ${body.length} bytes. Is it the secret of this subscription, and are these the bytes as received?`;
+  const tried = secrets.length === 1 ? 'The secret does' : `The ${secrets.length} secrets do`;
+  const remedy = 'Pass the secret of this subscription and the body as received.';
+  return `${tried} not give this signature for these ${body.length} bytes. ${remedy}`;
 }
 
 function changedBodies(text: string): [why: string, body: string][] {
   return [
     ['without the final newline, which an editor adds', text.replace(/\r?\n$/, '')],
-    ['with a final newline, which the capture has lost', `${text}\n`],
+    ['with a final newline, which the capture lacks', `${text}\n`],
     ['with LF line ends instead of CRLF', text.replaceAll('\r\n', '\n')],
     ['with CRLF line ends instead of LF', text.replace(/(?<!\r)\n/g, '\r\n')],
     ['without the byte order mark', text.replace(/^\uFEFF/, '')],
-    ['with the JSON written without spaces: something has formatted it', rewritten(text)],
-    ['with the JSON indented by two spaces: something has compacted it', rewritten(text, 2)],
+    ['with its JSON written without spaces: a program formatted it', rewritten(text)],
+    ['with its JSON indented by two spaces: a program compacted it', rewritten(text, 2)],
   ];
 }
 
@@ -46,9 +49,9 @@ function rewritten(text: string, indent?: number): string {
 
 function changedSecrets(secret: string): [why: string, key: Uint8Array][] {
   return [
-    ['with its hexadecimal decoded: the sender must use the text as the key', Buffer.from(secret, 'hex')],
+    ['with its hexadecimal decoded; the sender must use the text as the key', Buffer.from(secret, 'hex')],
     [
-      'with its base64 decoded: the sender must use the text as the key',
+      'with its base64 decoded; the sender must use the text as the key',
       Buffer.from(secret.replace(/^whsec_/, ''), 'base64'),
     ],
   ];

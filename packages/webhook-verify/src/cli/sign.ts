@@ -13,7 +13,7 @@ ${SECRET_HELP}
   --webhook-id ID      the subscription's id (default whk_test)
   --event-type TYPE    default: event.type of the body
   --timestamp SECONDS  Unix time of signing (default now)
-  --family A|B|both    SVC-… headers, X-svc-… headers, or both (default both)
+  --family FAMILY      SVC for the SVC-… headers, X-svc for the X-svc-… headers, or both (default both)
   --format FORMAT      lines, json, or curl (default lines)
   --url URL            where the curl command posts to (default http://localhost:8788/)
 
@@ -21,12 +21,12 @@ Exit code: 0 signed, 2 wrong use.
 `;
 
 const FAMILIES: ReadonlyMap<string, readonly HeaderFamily[]> = new Map([
-  ['A', ['A']],
-  ['B', ['B']],
-  ['both', ['A', 'B']],
+  ['SVC', ['SVC']],
+  ['X-svc', ['X-svc']],
+  ['both', ['SVC', 'X-svc']],
 ]);
 
-/** @returns the exit code */
+/** Runs `svc-webhook sign`. @returns the exit code */
 export async function signCommand(args: readonly string[], terminal: Terminal): Promise<number> {
   const { values, positionals } = parseArgs({
     args: [...args],
@@ -41,15 +41,19 @@ export async function signCommand(args: readonly string[], terminal: Terminal): 
       url: { type: 'string', default: 'http://localhost:8788/' },
     },
   });
-  if (positionals.length > 1) throw new UsageError('sign takes one BODY-FILE.');
+  if (positionals.length > 1)
+    throw new UsageError('BODY-FILE: is given more than once. Pass one BODY-FILE, or none for standard input.');
   const families = FAMILIES.get(values.family);
-  if (families === undefined) throw new UsageError('--family must be A, B or both.');
+  if (families === undefined) throw new UsageError('--family: must be SVC, X-svc or both. Leave it out for both.');
   const format = FORMATS.get(values.format);
-  if (format === undefined) throw new UsageError(`--format must be one of ${[...FORMATS.keys()].join(', ')}.`);
+  if (format === undefined)
+    throw new UsageError(`--format: must be one of ${[...FORMATS.keys()].join(', ')}. Leave it out for lines.`);
   const timestamp = values.timestamp ?? String(Math.floor(terminal.now() / 1000));
-  if (!/^[0-9]{1,15}$/.test(timestamp)) throw new UsageError('--timestamp must be a whole number of seconds.');
+  if (!/^[0-9]{1,15}$/.test(timestamp)) {
+    throw new UsageError('--timestamp: must be a whole number of seconds. Leave it out for now.');
+  }
   const [secret = '', ...more] = await givenSecrets(values, terminal);
-  if (more.length > 0) throw new UsageError('sign takes one secret.');
+  if (more.length > 0) throw new UsageError('--secret: is given more than once. Pass the one secret to sign with.');
   const file = positionals[0] ?? '-';
   const body = await readInput(file, terminal.stdin);
   const headers = signDelivery({
@@ -95,7 +99,7 @@ function typeIn(body: Uint8Array): string {
     const type: unknown = JSON.parse(Buffer.from(body).toString('utf8')).event.type;
     if (typeof type === 'string' && type !== '') return type;
   } catch {
-    // Said below.
+    // Reported below.
   }
-  throw new UsageError(`The body has no event.type for ${HEADER_NAMES.A.eventType}; pass --event-type TYPE.`);
+  throw new UsageError(`body: has no event.type for ${HEADER_NAMES.SVC.eventType}. Pass --event-type TYPE.`);
 }

@@ -7,24 +7,26 @@ import { parseTimestamp, requireFresh } from '../timestamp.ts';
 import type { Capture } from './capture.ts';
 import { explainMismatch } from './mismatch.ts';
 
-/** One step of the recipe, and how it went. */
+/** One step of the verification recipe, with its outcome. */
 export interface Step {
   readonly name: string;
   readonly outcome: 'passed' | 'failed' | 'not reached';
-  /** What was found, or what to do about it. */
+  /** The finding, or the remedy of a failure. */
   readonly note: string;
 }
 
+/** The conditions under which a capture is verified. */
 export interface StepRules {
   readonly secrets: readonly string[];
-  /** Milliseconds since the epoch, or the moment of signing itself. */
+  /** The time of the judgement in milliseconds since the epoch; `signed` takes the time of signing. */
   readonly at: number | 'signed';
+  /** The largest difference between the time of signing and `at`, in seconds. */
   readonly toleranceSeconds: number;
 }
 
 /**
- * Walks a captured delivery through the recipe, step by step. Unlike a receiver it goes on where a later step still says
- * something, so that a stale capture shows whether its signature was right.
+ * Walks a captured delivery through the verification recipe. Unlike a receiver it continues after a failure where a
+ * later step is still meaningful, so that a stale capture shows whether its signature is right.
  */
 export function walkSteps(capture: Capture, rules: StepRules): Step[] {
   const steps: Step[] = [];
@@ -43,7 +45,7 @@ export function walkSteps(capture: Capture, rules: StepRules): Step[] {
   else attempt(steps, 'freshness', () => [true, checkAge(timestamp, rules)]);
   attempt(steps, 'algorithm', () => {
     if ((headers.algorithm ?? SIGNATURE_ALGORITHM) === SIGNATURE_ALGORITHM)
-      return [true, headers.algorithm ?? 'not stated, so v1'];
+      return [true, headers.algorithm ?? 'absent, so v1'];
     throw new WebhookVerificationError('unknown_algorithm', undefined);
   });
   const claimed = attempt(steps, 'signature form', () => [parseSignature(headers.signature), 'sha256= and 64 digits']);
@@ -58,7 +60,7 @@ export function walkSteps(capture: Capture, rules: StepRules): Step[] {
 }
 
 function checkAge(timestamp: number, { at, toleranceSeconds }: StepRules): string {
-  if (at === 'signed') return 'not judged: the moment of signing was taken for now';
+  if (at === 'signed') return 'not judged: --at signed takes the time of signing as now';
   requireFresh(timestamp, at, toleranceSeconds);
   return `${age(timestamp, at)}, within ${toleranceSeconds} s`;
 }

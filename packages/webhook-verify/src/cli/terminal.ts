@@ -1,19 +1,20 @@
 import type { Readable, Writable } from 'node:stream';
 
-/** Where a command reads and writes, and what it is told from outside. */
+/** The surroundings of a command: its streams, environment, clock and interruption. */
 export interface Terminal {
   readonly stdin: Readable;
   readonly stdout: Writable;
   readonly stderr: Writable;
   readonly env: Readonly<Record<string, string | undefined>>;
+  /** Whether the output is coloured. */
   readonly colours: boolean;
-  /** Milliseconds since the epoch. */
+  /** The clock, in milliseconds since the epoch. */
   readonly now: () => number;
-  /** Ends what listens. */
+  /** Stops a command that listens. */
   readonly interrupted: AbortSignal;
 }
 
-/** Wrong use of the command: the sentence goes to the person, and the exit code is 2. */
+/** Wrong use of the command. Its message is printed, and the exit code is 2. */
 export class UsageError extends Error {}
 
 export type Colour = 'green' | 'red' | 'yellow' | 'dim' | 'bold';
@@ -31,7 +32,7 @@ export function paint({ colours }: Pick<Terminal, 'colours'>, colour: Colour, te
   return colours ? `\u001b[${on}m${text}\u001b[${off}m` : text;
 }
 
-/** What came over the network must not steer the terminal: control and format characters are shown as escapes. */
+/** Escapes control and format characters, so that text from the network cannot steer the terminal. */
 export function printable(text: string): string {
   return text.replace(/(?![\n\t])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (character) => {
     return `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`;

@@ -8,22 +8,23 @@ import { paint, printable, type Terminal, UsageError } from './terminal.ts';
 export const VERIFY_HELP: string = `Usage: svc-webhook verify [FILE]
        svc-webhook verify --headers FILE --body FILE
 
-Says of a captured delivery which steps of the verification pass, and which one fails.
+Tells which verification steps of a captured delivery pass, and which one fails.
 
-FILE is the request as it was on the wire: header lines, an empty line, the body to the last byte. Without it: standard input.
+FILE is the request as it was on the wire: header lines, an empty line, the body to the last byte.
+Default: standard input.
 
 Options:
 ${SECRET_HELP}
   --headers FILE       lines of "Name: value", or JSON
   --body FILE          the body's exact bytes
-  --at SECONDS         judge freshness as if it were this Unix time; "signed" takes the moment of signing
-  --tolerance SECONDS  how far the signing time may be from now (default ${TOLERANCE_SECONDS})
+  --at SECONDS         judge freshness at this Unix time; "signed" takes the time of signing (default now)
+  --tolerance SECONDS  the largest difference between the signing time and now (default ${TOLERANCE_SECONDS})
   --json               the steps as JSON
 
 Exit code: 0 authentic and fresh, 1 not, 2 wrong use.
 `;
 
-/** @returns the exit code */
+/** Runs `svc-webhook verify`. @returns the exit code */
 export async function verifyCommand(args: readonly string[], terminal: Terminal): Promise<number> {
   const { values, positionals } = parseArgs({
     args: [...args],
@@ -37,7 +38,8 @@ export async function verifyCommand(args: readonly string[], terminal: Terminal)
       json: { type: 'boolean' },
     },
   });
-  if (positionals.length > 1) throw new UsageError('verify takes one FILE.');
+  if (positionals.length > 1)
+    throw new UsageError('FILE: is given more than once. Pass one FILE, or none for standard input.');
   const at = values.at === 'signed' ? 'signed' : seconds('--at', values.at, terminal.now() / 1000) * 1000;
   const toleranceSeconds = seconds('--tolerance', values.tolerance, TOLERANCE_SECONDS);
   const secrets = await givenSecrets(values, terminal);
@@ -54,14 +56,16 @@ async function readCapture(
   { stdin }: Terminal,
 ): Promise<Capture> {
   if (headers === undefined && body === undefined) return parseRequest(await readInput(file, stdin));
-  if (headers === undefined || body === undefined) throw new UsageError('--headers and --body are needed together.');
+  if (headers === undefined || body === undefined)
+    throw new UsageError('--headers, --body: one is missing. Pass both, or one FILE with the whole request.');
   const head = Buffer.from(await readInput(headers, stdin)).toString('utf8');
   return { headers: parseHeaders(head), body: await readInput(body, stdin) };
 }
 
 function seconds(option: string, text: string | undefined, otherwise: number): number {
   if (text === undefined) return otherwise;
-  if (!/^[0-9]{1,15}$/.test(text)) throw new UsageError(`${option} must be a whole number of seconds.`);
+  if (!/^[0-9]{1,15}$/.test(text))
+    throw new UsageError(`${option}: must be a whole number of seconds. Leave it out for the default.`);
   return Number(text);
 }
 
@@ -70,7 +74,8 @@ const SIGNS = { passed: ['✓', 'green'], failed: ['✗', 'red'], 'not reached':
 function report(steps: readonly Step[], terminal: Terminal): string {
   const lines = steps.map(({ name, outcome, note }) => {
     const [sign, colour] = SIGNS[outcome];
-    return `${paint(terminal, colour, sign)} ${name.padEnd(15)} ${printable(outcome === 'not reached' ? 'not reached' : note)}`;
+    const text = outcome === 'not reached' ? outcome : note;
+    return `${paint(terminal, colour, sign)} ${name.padEnd(15)} ${printable(text)}`;
   });
   const failed = steps.find(({ outcome }) => outcome === 'failed');
   const verdict =

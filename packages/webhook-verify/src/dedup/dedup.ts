@@ -1,38 +1,63 @@
 import type { Delivery } from '../delivery.ts';
 
 /**
- * Remembers which deliveries were handled. A delivery is claimed before its handler runs, then confirmed when the handler
- * succeeded or released when it failed, so that a failure is retried and a success is not repeated.
+ * A memory of handled deliveries. A delivery is claimed before its handler runs. The claim is confirmed when the
+ * handler succeeds, and released when it fails, so that a failure is retried and a success is not repeated.
  *
- * A claim that is neither confirmed nor released, because its process died, ends by itself after a while; the delivery can then be
- * claimed again. Its token keeps the two claims apart: the first one can no longer release what the second one holds.
+ * A claim that is neither confirmed nor released, because its process died, expires. The delivery can then be claimed
+ * again, under another token: the first claim can no longer release the second one.
  */
 export interface DedupStore {
+  /**
+   * Claims a delivery.
+   *
+   * @param key the result of {@link dedupKey}
+   */
   claim(key: string): Claim | Promise<Claim>;
-  /** The handler succeeded, be it late. Without effect while another claim holds the delivery. */
+  /**
+   * Confirms that the handler succeeded, even after the claim expired. Has no effect while another claim holds the
+   * delivery.
+   */
   confirm(key: string, token: string): void | Promise<void>;
-  /** The handler failed. Without effect on what another claim holds or has confirmed. */
+  /**
+   * Releases a delivery whose handler failed. Has no effect when another claim holds the delivery or has confirmed it.
+   */
   release(key: string, token: string): void | Promise<void>;
 }
 
+/** The result of a claim. */
 export type Claim =
-  /** The handler may run. */
+  /** The handler may run. `token` identifies the claim when it is confirmed or released. */
   | { readonly state: 'claimed'; readonly token: string }
-  /** It ran before, and succeeded. */
+  /** A handler has already succeeded. */
   | { readonly state: 'handled' }
-  /** It is running, for another delivery of the same event. */
+  /** A handler is running, for another delivery of the same event. */
   | { readonly state: 'in-flight' };
 
+/** The options of every dedup store. */
 export interface DedupOptions {
-  /** How long a handled delivery is remembered. Default 3 days, longer than hosts retry. */
+  /**
+   * The time for which a handled delivery is remembered, in seconds. Default 259 200 (3 days), longer than hosts retry.
+   */
   readonly ttlSeconds?: number;
-  /** How long a claim lasts that is neither confirmed nor released: longer than the slowest handler. Default 300. */
+  /** The lifetime in seconds of an open claim; it must exceed the time of the slowest handler. Default 300. */
   readonly claimSeconds?: number;
-  /** Milliseconds since the epoch. Default `Date.now`. */
+  /** The clock, in milliseconds since the epoch. Default `Date.now`. */
   readonly now?: () => number;
 }
 
-/** What makes two deliveries the same event for the same subscription. @see Interface: Subscriber verification recipe, 6 */
+/**
+ * Returns the key of a delivery. Two deliveries of the same event to the same subscription have the same key.
+ *
+ * @example
+ * import { dedupKey } from '@svc/webhook-verify/receive';
+ * import { testDelivery } from '@svc/webhook-verify/testing';
+ * import { Webhook } from '@svc/webhook-verify';
+ *
+ * const { body, headers } = testDelivery({ secret: 'a secret' });
+ * console.log(dedupKey(new Webhook('a secret').verify(body, headers)));
+ * @see Interface: Subscriber verification recipe, 6
+ */
 export function dedupKey(delivery: Delivery): string {
   return JSON.stringify([delivery.webhookId, delivery.runId, delivery.event.sequence]);
 }
@@ -44,10 +69,10 @@ export interface DedupTimes {
   readonly now: () => number;
 }
 
-/** @throws {TypeError} for a time that is not positive */
+/** Fills in the defaults of the options. @throws {TypeError} when a time is not positive */
 export function dedupTimes({ ttlSeconds = 259_200, claimSeconds = 300, now = Date.now }: DedupOptions): DedupTimes {
-  if (!(ttlSeconds > 0) || !(claimSeconds > 0)) {
-    throw new TypeError('ttlSeconds and claimSeconds must be positive numbers.');
+  for (const [name, value] of Object.entries({ ttlSeconds, claimSeconds })) {
+    if (!(value > 0)) throw new TypeError(`${name}: must be a positive number. Leave it out for the default.`);
   }
   return { ttlMs: ttlSeconds * 1000, claimMs: claimSeconds * 1000, now };
 }

@@ -1,15 +1,28 @@
 import { type DedupOptions, type DedupStore, dedupTimes } from './dedup.ts';
 
+/** The options of {@link memoryDedupStore}. */
 export interface MemoryDedupOptions extends DedupOptions {
-  /** Deliveries remembered at the most; the oldest is forgotten first. Default 100 000. */
+  /** The largest number of remembered deliveries; the oldest is forgotten first. Default 100 000. */
   readonly capacity?: number;
 }
 
-/** Deduplication within one process. It forgets when the process ends. */
+/**
+ * Makes a dedup store in the memory of one process. Its content is lost when the process ends.
+ *
+ * @throws {TypeError} when a time or the capacity is not positive
+ * @example
+ * import { memoryDedupStore } from '@svc/webhook-verify/dedup/memory';
+ * import { receive } from '@svc/webhook-verify/receive';
+ *
+ * const secret = process.env.WEBHOOK_SECRET;
+ * const handle = receive({ secret, dedup: memoryDedupStore(), onDelivery: ({ runId }) => console.log(runId) });
+ */
 export function memoryDedupStore(options: MemoryDedupOptions = {}): DedupStore {
   const { capacity = 100_000 } = options;
   const { ttlMs, claimMs, now } = dedupTimes(options);
-  if (!Number.isSafeInteger(capacity) || capacity < 1) throw new TypeError('capacity must be a positive integer.');
+  if (!Number.isSafeInteger(capacity) || capacity < 1) {
+    throw new TypeError('capacity: must be a positive integer. Leave it out for 100 000.');
+  }
   // A map iterates in the order of insertion, so its first entries are its oldest.
   const entries = new Map<string, { readonly token: string | undefined; readonly until: number }>();
   let claims = 0;

@@ -1,41 +1,52 @@
 import { type DedupOptions, type DedupStore, dedupTimes } from './dedup.ts';
 
-/** What is needed of a PostgreSQL client: a `Pool` of `pg` fits, and so do others that take `$1`. */
+/**
+ * The part of a PostgreSQL client that the store uses. A `Pool` of `pg` fits, and so does any other client with `$1`
+ * parameters.
+ */
 export interface PostgresQuery {
+  /** Runs one statement, and resolves to its rows. */
   query(text: string, values: unknown[]): Promise<{ rows: Record<string, unknown>[] }>;
 }
 
+/** The options of {@link postgresDedupStore}. */
 export interface PostgresDedupOptions extends DedupOptions {
-  /** The table to use, with its schema if it needs one. Default `svc_webhook_dedup`. */
+  /** The table, with an optional schema: lower case, at most one dot. Default `svc_webhook_dedup`. */
   readonly table?: string;
 }
 
+/** A dedup store in PostgreSQL. */
 export interface PostgresDedupStore extends DedupStore {
-  /** Makes the table unless it is there. Several processes may do so at once. */
+  /** Creates the table and its index unless they exist. Several processes may call it at once. */
   migrate(): Promise<void>;
 }
 
 /**
- * Deduplication in PostgreSQL, shared by every process that receives. What was confirmed survives a crash.
+ * Makes a dedup store in PostgreSQL, which all receiving processes share. Confirmed deliveries survive a crash.
  *
- * @throws {TypeError} for a time that is not positive, or a table that is not a plain name
+ * @throws {TypeError} when a time is not positive, or when the table is not a plain name
  * @example
- * const dedup = postgresDedupStore(new pg.Pool({ connectionString }));
+ * import { postgresDedupStore } from '@svc/webhook-verify/dedup/postgres';
+ * import pg from 'pg';
+ *
+ * const dedup = postgresDedupStore(new pg.Pool({ connectionString: process.env.DATABASE_URL }));
  * await dedup.migrate();
  */
 export function postgresDedupStore(client: PostgresQuery, options: PostgresDedupOptions = {}): PostgresDedupStore {
   const { ttlMs, claimMs, now } = dedupTimes(options);
   const { table = 'svc_webhook_dedup' } = options;
-  // It becomes part of a statement.
+  // The name becomes part of the statements, so nothing but a plain name may pass.
   if (!/^[a-z_][a-z0-9_]{0,50}(?:\.[a-z_][a-z0-9_]{0,50})?$/.test(table)) {
-    throw new TypeError('table must be a plain lower-case name, with at most one dot.');
+    throw new TypeError(
+      'table: must be a plain lower-case name with at most one dot. Pass for example receiver.dedup.',
+    );
   }
   const index = `${table.replace(/^.*\./, '')}_until`;
   let claims = 0;
 
   return {
     async migrate() {
-      // Two processes that create the same table at once fail without the lock, in spite of IF NOT EXISTS.
+      // Without the lock, two processes that create the same table at once fail in spite of IF NOT EXISTS.
       await client.query(
         `DO $migrate$ BEGIN
            PERFORM pg_advisory_xact_lock(hashtext('${table}'));
@@ -57,13 +68,14 @@ export function postgresDedupStore(client: PostgresQuery, options: PostgresDedup
       );
       if (claimed.rows.length > 0) return { state: 'claimed', token };
       const { rows } = await client.query(`SELECT token FROM ${table} WHERE key = $1`, [key]);
-      // Released between the two statements: as good as in flight, the sender comes again.
+      // A row that is gone was released between the two statements. In flight is safe: the sender tries again.
       return { state: rows[0]?.token === null ? 'handled' : 'in-flight' };
     },
     async confirm(key, token) {
       await client.query(
         `INSERT INTO ${table} AS known (key, token, until) VALUES ($1, NULL, $2)
-         ON CONFLICT (key) DO UPDATE SET token = NULL, until = excluded.until WHERE known.token = $3 OR known.until <= $4`,
+         ON CONFLICT (key) DO UPDATE SET token = NULL, until = excluded.until
+           WHERE known.token = $3 OR known.until <= $4`,
         [key, now() + ttlMs, token, now()],
       );
     },
@@ -72,7 +84,7 @@ export function postgresDedupStore(client: PostgresQuery, options: PostgresDedup
     },
   };
 
-  /** More is forgotten than is remembered, in steps that nobody notices; rows that another process prunes are left to it. */
+  /** Prunes up to 100 expired rows every 50 claims. Skips rows that another process prunes. */
   async function prune(): Promise<void> {
     await client.query(
       `DELETE FROM ${table} WHERE key IN

@@ -2,18 +2,23 @@ import { randomUUID } from 'node:crypto';
 import { DatabaseSync } from 'node:sqlite';
 import { type DedupOptions, type DedupStore, dedupTimes } from './dedup.ts';
 
+/** A dedup store in SQLite. */
 export interface SqliteDedupStore extends DedupStore {
-  /** Closes the file. A database that was passed in stays open. */
+  /** Closes the file. A database that the caller passed in stays open. */
   close(): void;
 }
 
 /**
- * Deduplication in a SQLite file, which several processes of one machine may share. What was confirmed survives a crash.
+ * Makes a dedup store in a SQLite file, which several processes of one machine may share. Confirmed deliveries survive
+ * a crash.
  *
- * @param database a file's path, or an open database in which one table, `svc_webhook_dedup`, is made
- * @throws {TypeError} for a time that is not positive
+ * @param database the path of a file, or an open database; the store creates the table `svc_webhook_dedup` in it
+ * @throws {TypeError} when a time is not positive
+ * @throws {Error} when the file cannot be opened
  * @example
- * const dedup = sqliteDedupStore('deliveries.db');
+ * import { sqliteDedupStore } from '@svc/webhook-verify/dedup/sqlite';
+ *
+ * const dedup = sqliteDedupStore('deliveries.db', { ttlSeconds: 604_800 });
  */
 export function sqliteDedupStore(database: string | DatabaseSync, options: DedupOptions = {}): SqliteDedupStore {
   const { ttlMs, claimMs, now } = dedupTimes(options);
@@ -37,12 +42,12 @@ export function sqliteDedupStore(database: string | DatabaseSync, options: Dedup
   return {
     claim(key) {
       claims += 1;
-      // More is forgotten than is remembered, in steps that nobody notices.
+      // Prunes up to 100 expired rows every 50 claims, so that the table shrinks and no claim waits long.
       if (claims % 50 === 0) prune.run(now());
       const token = randomUUID();
       if (claim.run(key, token, now() + claimMs, now()).changes > 0) return { state: 'claimed', token };
       const row = look.get(key);
-      // Released between the two statements: as good as in flight, the sender comes again.
+      // A row that is gone was released between the two statements. In flight is safe: the sender tries again.
       return { state: row !== undefined && row.token === null ? 'handled' : 'in-flight' };
     },
     confirm(key, token) {
@@ -57,7 +62,7 @@ export function sqliteDedupStore(database: string | DatabaseSync, options: Dedup
   };
 }
 
-/** A row without a token is a delivery that was handled. */
+/** The table. A row without a token is a handled delivery. */
 const SCHEMA = `
   CREATE TABLE IF NOT EXISTS svc_webhook_dedup (
     key TEXT PRIMARY KEY, token TEXT, until INTEGER NOT NULL
@@ -67,6 +72,7 @@ const SCHEMA = `
 
 function opened(path: string): DatabaseSync {
   const db = new DatabaseSync(path);
-  db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA busy_timeout = 5000;');
+  // The timeout comes first: switching to WAL waits for a process that opens the same file, instead of failing.
+  db.exec('PRAGMA busy_timeout = 5000; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;');
   return db;
 }

@@ -1,10 +1,12 @@
 /**
- * HMAC-SHA256 under a prepared key over a text and the bytes that follow it, as lower-case hexadecimal or as base64 with padding.
- * The two builds, `node.ts` and `portable.ts`, give the same digest; the `#hmac` import picks one by the runtime's condition.
+ * Computes the HMAC-SHA256 under a prepared key over `prefix` and then `body`, as lower-case hexadecimal (the default)
+ * or as base64 with padding. The builds `node.ts` and `portable.ts` give the same digest; the runtime's condition of
+ * the import `#hmac` selects one.
  */
 export type Hmac = (prefix: string, body: Uint8Array | string, encoding?: DigestEncoding) => string;
 
+/** The text form of a digest. */
 export type DigestEncoding = 'hex' | 'base64';
 
-/** Prepares a key once, so that a verification pays for the message alone. */
+/** Prepares a key. It is done once, so that a verification computes only the hashes of its message. */
 export type PrepareHmac = (key: Uint8Array) => Hmac;

@@ -1,10 +1,11 @@
 import type { PrepareHmac } from './hmac.ts';
 
 /**
- * HMAC-SHA256 by the runtime's own OpenSSL. For all but long messages it is written out as its two hashes (RFC 2104), because two
- * one-shot hashes cost about half of one `Hmac` object.
+ * Prepares HMAC-SHA256 with Node's OpenSSL. All but long messages take two one-shot hashes (RFC 2104), which cost about
+ * half as much as one `Hmac` object.
  *
- * `node:crypto` is loaded here, with the first key, since it is most of what importing this package would cost.
+ * `node:crypto` is loaded with the first key, because loading it takes most of the time that an import of this package
+ * would take.
  */
 export const prepareHmac: PrepareHmac = (key) => {
   const { createHmac, createSecretKey, hash } = nodeCrypto();
@@ -13,7 +14,7 @@ export const prepareHmac: PrepareHmac = (key) => {
   const outer = Buffer.concat([padded(key, 0x5c), new Uint8Array(DIGEST_BYTES)]);
 
   return (prefix, body, encoding = 'hex') => {
-    // A character is at most three bytes of UTF-8.
+    // A UTF-16 code unit takes at most three bytes of UTF-8.
     const bound = BLOCK_BYTES + 3 * prefix.length + (typeof body === 'string' ? 3 * body.length : body.length);
     if (bound > scratch.length) return createHmac('sha256', secret).update(prefix).update(body).digest(encoding);
     scratch.set(inner);
@@ -28,7 +29,7 @@ export const prepareHmac: PrepareHmac = (key) => {
   };
 };
 
-/** The SHA-256 of a text, in hexadecimal. */
+/** Computes the SHA-256 of a text, in hexadecimal. */
 export function sha256Hex(text: string): string {
   return nodeCrypto().hash('sha256', text, 'hex');
 }
@@ -40,7 +41,10 @@ function nodeCrypto(): typeof import('node:crypto') {
 const BLOCK_BYTES = 64;
 const DIGEST_BYTES = 32;
 
-/** Hashing is synchronous, so one piece of memory serves every key. Longer messages are not worth the copy. */
+/**
+ * The memory of all keys, which hashing may share because it is synchronous. A longer message costs more to copy than
+ * it saves.
+ */
 const scratch = Buffer.allocUnsafeSlow(32 * 1024);
 
 function padded(key: Uint8Array, pad: number): Uint8Array {

@@ -1,7 +1,10 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import type { PrepareHmac } from './hmac.ts';
 
-/** HMAC-SHA256 in plain JavaScript, for every runtime: the two hashes of RFC 2104, with what depends on the key alone done once. */
+/**
+ * Prepares HMAC-SHA256 in plain JavaScript, for every runtime: the two hashes of RFC 2104, with their first blocks
+ * computed once.
+ */
 export const prepareHmac: PrepareHmac = (key) => {
   const inner = sha256.create().update(padded(key, 0x36));
   const outer = sha256.create().update(padded(key, 0x5c));
@@ -12,7 +15,7 @@ export const prepareHmac: PrepareHmac = (key) => {
   };
 };
 
-/** The SHA-256 of a text, in hexadecimal. */
+/** Computes the SHA-256 of a text, in hexadecimal. */
 export function sha256Hex(text: string): string {
   return hexOf(sha256(utf8.encode(text)));
 }

@@ -5,16 +5,20 @@ import { WebhookVerificationError } from '../index.ts';
 import type { Verifier } from '../receive.ts';
 import { StandardWebhook } from './verify.ts';
 
-/** The event type of the one request that a host sends before it accepts a subscription. */
+/** The event type of the endpoint verification, the request that a host sends before it accepts a subscription. */
 export const VERIFICATION_TYPE = 'svc.webhook.verification';
 
 /**
- * Receives a subscription that is signed by `standard-webhooks-1`: pass it as `verifier` to a receiver. It answers the endpoint
- * verification as well, so it must listen before the subscription is registered.
+ * Makes the `verifier` of a receiver for a subscription that is signed by `standard-webhooks-1`. It also answers the
+ * endpoint verification, so the receiver must listen before the subscription is registered.
  *
- * @throws {TypeError} for a secret that is not `whsec_` and the base64 of 24 to 64 bytes
+ * @throws {TypeError} when a secret is not `whsec_` and the base64 of 24 to 64 bytes
  * @example
- * export const POST = toFetchHandler({ verifier: standardVerifier(secret), onDelivery: (delivery) => { … } });
+ * import { toFetchHandler } from '@svc/webhook-verify/fetch';
+ * import { standardVerifier } from '@svc/webhook-verify/standard-webhooks';
+ *
+ * const verifier = standardVerifier(process.env.WEBHOOK_SECRET ?? '');
+ * export const POST = toFetchHandler({ verifier, onDelivery: ({ eventType }) => console.log(eventType) });
  */
 export function standardVerifier(secret: string | readonly string[], options: WebhookOptions = {}): Verifier {
   const webhook = new StandardWebhook(secret, options);
@@ -38,7 +42,7 @@ export function standardVerifier(secret: string | readonly string[], options: We
   };
 }
 
-/** Only what was signed is looked at, so nobody else can have anything repeated. */
+/** Reads the challenge from the signed body alone, so that only the holder of the secret can have a text repeated. */
 function challengeIn(content: unknown): string | undefined {
   if (typeof content !== 'object' || content === null || !('type' in content)) return undefined;
   if (content.type !== VERIFICATION_TYPE) return undefined;
@@ -49,23 +53,20 @@ function challengeIn(content: unknown): string | undefined {
   return challenge;
 }
 
-const readClaims = headerReader([
-  HEADER_NAMES.A.webhookId,
-  HEADER_NAMES.B.webhookId,
-  HEADER_NAMES.A.eventType,
-  HEADER_NAMES.B.eventType,
-]);
+const { SVC, 'X-svc': X_SVC } = HEADER_NAMES;
 
-/** The host's own headers come along with the three; they must agree with each other and with the body. */
+const readClaims = headerReader([SVC.webhookId, X_SVC.webhookId, SVC.eventType, X_SVC.eventType]);
+
+/** Reads the delivery headers beside the three standard ones. The two families must agree with each other. */
 function claimsOf(headers: HeaderSource): { webhookId: string; eventType: string | undefined } {
-  const [idA, idB, typeA, typeB] = readClaims(headers);
-  if (idA !== undefined && idB !== undefined && idA !== idB) throw mismatch(HEADER_NAMES.A.webhookId);
-  if (typeA !== undefined && typeB !== undefined && typeA !== typeB) throw mismatch(HEADER_NAMES.A.eventType);
-  const webhookId = idA ?? idB;
+  const [id, oldId, type, oldType] = readClaims(headers);
+  if (id !== undefined && oldId !== undefined && id !== oldId) throw mismatch(SVC.webhookId);
+  if (type !== undefined && oldType !== undefined && type !== oldType) throw mismatch(SVC.eventType);
+  const webhookId = id ?? oldId;
   if (webhookId === undefined) {
-    throw new WebhookVerificationError('missing_header', { header: HEADER_NAMES.A.webhookId });
+    throw new WebhookVerificationError('missing_header', { header: SVC.webhookId });
   }
-  return { webhookId, eventType: typeA ?? typeB };
+  return { webhookId, eventType: type ?? oldType };
 }
 
 function mismatch(header: string): WebhookVerificationError {

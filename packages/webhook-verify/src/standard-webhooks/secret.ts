@@ -5,17 +5,24 @@ import { checkedSecret } from '../secret.ts';
 /**
  * Prepares a Standard Webhooks secret: `whsec_` and the base64 of 24 to 64 bytes, which are the key.
  *
- * @throws {TypeError} for any other form; the message does not repeat the secret
+ * @throws {TypeError} when the secret has another form; the message does not repeat it
  */
 export function prepareStandardSecret(secret: string): Hmac {
   const key = standardKey(checkedSecret(secret));
   if (key === undefined) {
-    throw new TypeError('A Standard Webhooks secret must be whsec_ followed by the base64 of 24 to 64 bytes.');
+    throw new TypeError('secret: must be whsec_ followed by the base64 of 24 to 64 bytes. Pass it exactly as issued.');
   }
   return prepareHmac(key);
 }
 
-/** Whether a text has the form of a Standard Webhooks secret. */
+/**
+ * Whether a text has the form of a Standard Webhooks secret: `whsec_` and the base64 of 24 to 64 bytes.
+ *
+ * @example
+ * import { isStandardSecret } from '@svc/webhook-verify/standard-webhooks';
+ *
+ * console.log(isStandardSecret('0123456789abcdef')); // false
+ */
 export function isStandardSecret(secret: string): boolean {
   return standardKey(secret) !== undefined;
 }

@@ -3,45 +3,52 @@ import type { Hmac } from '../hmac/hmac.ts';
 import { secretList } from '../secret.ts';
 import { prepareStandardSecret } from './secret.ts';
 
-/** The three headers, in the lower case that the specification writes them in. */
+/** The names of the three headers, in lower case as the specification writes them. */
 export const STANDARD_HEADERS = {
   id: 'webhook-id',
   timestamp: 'webhook-timestamp',
   signature: 'webhook-signature',
 } as const;
 
+/** The input of {@link signStandard}. */
 export interface SignStandardInput {
   /** The exact bytes that will be sent. */
   readonly body: Uint8Array | string;
-  /** `whsec_…`; several while a rotation overlaps, each of which signs. */
+  /** The secret, `whsec_…`; several while a rotation overlaps, and each of them signs. */
   readonly secret: string | readonly string[];
-  /** The same for every attempt of one message, and for no other message. Without a dot. */
+  /** The id of the message, the same for each of its attempts: 1 to 256 visible ASCII characters without a dot. */
   readonly id: string;
-  /** Unix seconds, a whole number. */
+  /** The time of signing in whole Unix seconds. */
   readonly timestamp: number;
 }
 
 /**
- * The headers of one message by the Standard Webhooks specification.
+ * Returns the headers of one message by the Standard Webhooks specification.
  *
- * @throws {TypeError} for an id with a dot or outside visible ASCII, a timestamp that is not whole seconds, or a secret of another form
+ * @throws {TypeError} when the id has a dot or is not visible ASCII, the timestamp is not whole seconds, or a secret
+ * has another form
  * @example
- * const headers = signStandard({ body, secret, id: 'msg_2KWPBgLlAfxdpx2AI54pPJ85f4W', timestamp: 1674087231 });
+ * import { signStandard } from '@svc/webhook-verify/standard-webhooks';
+ *
+ * const secret = process.env.WEBHOOK_SECRET ?? '';
+ * const headers = signStandard({ body: '{}', secret, id: 'msg_2KWPBgLlAfxdpx2AI54pPJ85f4W', timestamp: 1674087231 });
  * @see https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md
  */
 export function signStandard(input: SignStandardInput): Record<string, string> {
   return signStandardWith(secretList(input.secret).map(prepareStandardSecret), input);
 }
 
-/** As `signStandard`, with secrets prepared once for many messages. */
+/** As `signStandard`, with secrets that were prepared once for many messages. */
 export function signStandardWith(
   secrets: readonly Hmac[],
   { id, timestamp, body }: Omit<SignStandardInput, 'secret'>,
 ): Record<string, string> {
-  // A dot would move the border between the id and the timestamp.
-  if (!/^[!-\-/-~]{1,256}$/.test(id)) throw new TypeError('id must be visible ASCII without a dot.');
+  // A dot in the id would make the signed text ambiguous: the dot is the separator of id and timestamp.
+  if (!/^[!-\-/-~]{1,256}$/.test(id)) {
+    throw new TypeError('id: must be visible ASCII without a dot, 1 to 256 characters. Pass the id of the message.');
+  }
   if (!Number.isSafeInteger(timestamp) || timestamp < 0) {
-    throw new TypeError('timestamp must be Unix time in whole seconds.');
+    throw new TypeError('timestamp: must be Unix time in whole seconds. Pass Math.floor(Date.now() / 1000).');
   }
   const raw = rawBody(body);
   return {

@@ -10,13 +10,13 @@ import { checkedTolerance, parseTimestamp, requireFresh } from '../timestamp.ts'
 import { prepareStandardSecret } from './secret.ts';
 import { STANDARD_HEADERS } from './sign.ts';
 
-/** A message that is authentic and fresh. */
+/** A verified message: authentic and fresh. */
 export interface StandardMessage {
-  /** Names the message, the same for every attempt: what to deduplicate on. Covered by the signature. */
+  /** The id of the message, the same for each of its attempts: the key for deduplication. The signature covers it. */
   readonly id: string;
-  /** Unix seconds at signing. */
+  /** The time of signing in Unix seconds. */
   readonly timestamp: number;
-  /** The parsed body; anything that JSON can say. */
+  /** The parsed body: any JSON value. */
   readonly payload: unknown;
 }
 
@@ -24,7 +24,13 @@ export interface StandardMessage {
  * Verifies messages of any sender that signs by the Standard Webhooks specification.
  *
  * @example
- * const message = new StandardWebhook('whsec_…').verify(new Uint8Array(await request.arrayBuffer()), request.headers);
+ * import { StandardWebhook } from '@svc/webhook-verify/standard-webhooks';
+ *
+ * const webhook = new StandardWebhook(process.env.WEBHOOK_SECRET ?? '');
+ * export async function POST(request: Request): Promise<Response> {
+ *   const { id, payload } = webhook.verify(await request.arrayBuffer(), request.headers);
+ *   return Response.json({ id, payload });
+ * }
  * @see https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md
  */
 export class StandardWebhook {
@@ -33,8 +39,8 @@ export class StandardWebhook {
   readonly #now: () => number;
 
   /**
-   * @param secret `whsec_…`; several while the old one is still in use
-   * @throws {TypeError} for a secret of another form, none at all, or a tolerance that is not a positive number
+   * @param secret the secret, `whsec_…`; several while a rotation overlaps
+   * @throws {TypeError} when a secret has another form, the list is empty, or the tolerance is not a positive number
    */
   constructor(secret: string | readonly string[], options: WebhookOptions = {}) {
     this.#secrets = secretList(secret).map(prepareStandardSecret);
@@ -43,6 +49,8 @@ export class StandardWebhook {
   }
 
   /**
+   * Verifies a message and parses its body.
+   *
    * @param body the bytes or text as received; a parsed object is a TypeError
    * @throws {WebhookVerificationError} when the message is not authentic, fresh and JSON
    */
@@ -52,7 +60,11 @@ export class StandardWebhook {
     return { id, timestamp, payload: parseJson(raw) };
   }
 
-  /** As `verify`, without parsing the body. */
+  /**
+   * As `verify`, without parsing the body.
+   *
+   * @throws {WebhookVerificationError} when the message is not authentic and fresh
+   */
   verifySignature(body: RawBody, headers: HeaderSource): Omit<StandardMessage, 'payload'> {
     const raw = rawBody(body);
     const [id, timestamp, signatures] = readStandardHeaders(headers);
@@ -75,12 +87,12 @@ export class StandardWebhook {
 const readId = headerReader([STANDARD_HEADERS.id, STANDARD_HEADERS.timestamp]);
 const SIGNATURE = STANDARD_HEADERS.signature;
 
-/** The signature's grammar has commas, so it is not read as the others are. */
+/** Reads the three headers. The grammar of the signature has commas, so it has a reader of its own. */
 function readStandardHeaders(source: HeaderSource): (string | undefined)[] {
   return [...readId(source), readList(source)];
 }
 
-/** Every value that the header has, in one list. More than one signature is what a rotation looks like. */
+/** Joins the values of the signature header. During a rotation it has several signatures. */
 function readList(source: HeaderSource): string | undefined {
   if ('get' in source && typeof source.get === 'function' && !(source instanceof Map)) {
     return source.get(SIGNATURE) ?? undefined;
@@ -90,13 +102,13 @@ function readList(source: HeaderSource): string | undefined {
   return values.length === 0 ? undefined : values.join(' ');
 }
 
-/** Senders that rotate put two or three; a hundred are somebody's attempt to make us compare. */
+/** A rotation needs two or three signatures. Without a limit, one request could make us compare thousands. */
 const MAX_SIGNATURES = 20;
 
 /**
- * The base64 digests of a list of `<version>,<signature>`. Versions other than `v1` are a matter of other receivers.
+ * Reads the base64 digests of version `v1` from a list of `<version>,<signature>`. Other versions are ignored.
  *
- * @throws {WebhookVerificationError} `malformed_signature` without a single one of `v1`
+ * @throws {WebhookVerificationError} `malformed_signature` when there is none, or more than 20 entries
  */
 function parseSignatures(text: string): readonly string[] {
   // Platforms join repeated headers by a comma and a space.

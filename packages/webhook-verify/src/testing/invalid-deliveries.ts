@@ -2,19 +2,25 @@ import type { WebhookVerificationErrorCode } from '../index.ts';
 import { HEADER_NAMES, signDelivery, TOLERANCE_SECONDS } from '../index.ts';
 import { type TestDelivery, type TestDeliveryOptions, testDelivery } from './test-delivery.ts';
 
+/** A delivery that a receiver must reject. */
 export interface InvalidDelivery extends TestDelivery {
-  /** What is wrong with it, in words. */
+  /** The defect in words, for the title of a test. */
   readonly why: string;
-  /** What a receiver must refuse it with. */
+  /** The code of the expected rejection. */
   readonly code: WebhookVerificationErrorCode;
 }
 
 /**
- * One delivery for every way of being wrong, for a subscriber's own tests: none of them may reach its handler.
+ * Makes one delivery for each defect, for the tests of a subscriber: none of them may reach its handler.
  *
+ * @throws {TypeError} when the secret is invalid
  * @example
- * for (const { why, ...request } of invalidDeliveries({ secret })) {
- *   test(why, async () => expect((await handler(new Request(url, request))).ok).toBe(false));
+ * import { receive } from '@svc/webhook-verify/receive';
+ * import { invalidDeliveries } from '@svc/webhook-verify/testing';
+ *
+ * const handle = receive({ secret: 'a secret', onDelivery: () => console.log('never') });
+ * for (const { why, body, headers } of invalidDeliveries({ secret: 'a secret' })) {
+ *   console.log(why, (await handle(body, headers)).status); // 400 or 401
  * }
  */
 export function invalidDeliveries(options: TestDeliveryOptions): InvalidDelivery[] {
@@ -23,12 +29,15 @@ export function invalidDeliveries(options: TestDeliveryOptions): InvalidDelivery
   const signedAt = (seconds: number) => testDelivery({ ...options, now: () => now() + seconds * 1000 });
   const otherSecret = testDelivery({ ...options, secret: `${options.secret}x` });
   return [
-    wrong('without a signature', 'missing_header', without(good, A.signature, B.signature)),
-    wrong('without a timestamp', 'missing_header', without(good, A.timestamp, B.timestamp)),
-    wrong('without a webhook id', 'missing_header', without(good, A.webhookId, B.webhookId)),
+    wrong('without a signature', 'missing_header', without(good, SVC.signature, X_SVC.signature)),
+    wrong('without a timestamp', 'missing_header', without(good, SVC.timestamp, X_SVC.timestamp)),
+    wrong('without a webhook id', 'missing_header', without(good, SVC.webhookId, X_SVC.webhookId)),
     wrong('with families that disagree', 'header_mismatch', {
       ...good,
-      headers: { ...testDelivery({ ...options, families: ['A'] }).headers, [B.signature]: `sha256=${'0'.repeat(64)}` },
+      headers: {
+        ...testDelivery({ ...options, families: ['SVC'] }).headers,
+        [X_SVC.signature]: `sha256=${'0'.repeat(64)}`,
+      },
     }),
     wrong('with a timestamp that is no number', 'malformed_timestamp', replaced(good, 'timestamp', '1e9')),
     wrong('signed too long ago', 'timestamp_out_of_range', signedAt(-TOLERANCE_SECONDS - 60)),
@@ -44,7 +53,7 @@ export function invalidDeliveries(options: TestDeliveryOptions): InvalidDelivery
   ];
 }
 
-const { A, B } = HEADER_NAMES;
+const { SVC, 'X-svc': X_SVC } = HEADER_NAMES;
 
 function wrong(why: string, code: WebhookVerificationErrorCode, delivery: TestDelivery): InvalidDelivery {
   return { ...delivery, why, code };
@@ -55,16 +64,16 @@ function without(delivery: TestDelivery, ...names: readonly string[]): TestDeliv
   return { ...delivery, headers: Object.fromEntries(kept) };
 }
 
-/** In every family that is there. */
-function replaced(delivery: TestDelivery, field: keyof typeof A, value: string): TestDelivery {
-  const names = [A[field], B[field]].filter((name) => name in delivery.headers);
+/** Replaces a header in each family that the delivery has. */
+function replaced(delivery: TestDelivery, field: keyof typeof SVC, value: string): TestDelivery {
+  const names = [SVC[field], X_SVC[field]].filter((name) => name in delivery.headers);
   return { ...delivery, headers: { ...delivery.headers, ...Object.fromEntries(names.map((name) => [name, value])) } };
 }
 
 function resigned(options: TestDeliveryOptions, good: TestDelivery, body: string): TestDelivery {
   const { now = Date.now, secret, webhookId = 'whk_00000000000000000001', type = 'run.completed' } = options;
   const timestamp = Math.floor(now() / 1000);
-  const families = options.families ?? ['A', 'B'];
+  const families = options.families ?? ['SVC', 'X-svc'];
   const headers = signDelivery({ body, secret, webhookId, eventType: type, timestamp, families });
   return { ...good, headers: { ...good.headers, ...headers }, body };
 }

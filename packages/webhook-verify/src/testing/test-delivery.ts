@@ -1,33 +1,48 @@
 import type { HeaderFamily } from '../index.ts';
 import { signDelivery } from '../index.ts';
 
+/** The options of {@link testDelivery} and {@link invalidDeliveries}. */
 export interface TestDeliveryOptions {
+  /** The secret that signs. */
   readonly secret: string;
-  /** Default `run.completed`. */
+  /** The type of the event. Default `run.completed`. */
   readonly type?: string;
-  /** Default `{}`. */
+  /** The payload of the event. Default `{}`. */
   readonly payload?: unknown;
+  /** The id of the subscription. Default `whk_00000000000000000001`. */
   readonly webhookId?: string;
+  /** The id of the run. Default `run_00000000000000000001`. */
   readonly runId?: string;
+  /** The position of the event in the log of the run. Default 1. */
   readonly sequence?: number;
+  /** The workspace of the run. Default: none. */
   readonly workspaceId?: string;
-  /** Milliseconds since the epoch at signing. Default `Date.now`. */
+  /** The clock at signing, in milliseconds since the epoch. Default `Date.now`. */
   readonly now?: () => number;
-  /** Which header families to send. Default both. */
+  /** The header families to send. Default both. */
   readonly families?: readonly HeaderFamily[];
 }
 
+/** A delivery that `fetch` or `new Request` accepts as its init. */
 export interface TestDelivery {
+  /** The method of the request. */
   readonly method: 'POST';
+  /** The content type and the signature headers. */
   readonly headers: Readonly<Record<string, string>>;
+  /** The signed body. */
   readonly body: string;
 }
 
 /**
- * A delivery as a host would send it, for a subscriber's own tests. It can be passed to `fetch` as it is.
+ * Makes a delivery as a host would send it, for the tests of a subscriber.
  *
+ * @throws {TypeError} when the secret is invalid or `families` is empty
  * @example
- * const answer = await handler(new Request('http://localhost/webhooks', testDelivery({ secret, type: 'run.failed', payload })));
+ * import { testDelivery } from '@svc/webhook-verify/testing';
+ *
+ * const payload = { error: { code: 'c', message: 'm' } };
+ * const delivery = testDelivery({ secret: 'a secret', type: 'run.failed', payload });
+ * const answer = await fetch('http://localhost:8788/', delivery);
  */
 export function testDelivery(options: TestDeliveryOptions): TestDelivery {
   const {
@@ -39,7 +54,7 @@ export function testDelivery(options: TestDeliveryOptions): TestDelivery {
     sequence = 1,
     workspaceId,
     now = Date.now,
-    families = ['A', 'B'],
+    families = ['SVC', 'X-svc'],
   } = options;
   const at = now();
   const event = {

@@ -78,7 +78,7 @@ function neverGivingUp(): Meddler {
   return (asked, pass) => pass(asked);
 }
 
-/** Passes nothing on to a receiver that has failed so often in a row. */
+/** Passes nothing on to a receiver after `most` failures in a row. */
 function givingUpAfter(most: number): Meddler {
   const failures = new Map<string, number>();
   return async (asked, pass) => {
@@ -90,7 +90,7 @@ function givingUpAfter(most: number): Meddler {
   };
 }
 
-/** Passes nothing on to anybody when four attempts have failed, whoever it was. */
+/** Passes nothing on after four failed attempts of all subscriptions together. */
 function oneCircuitForAll(): Meddler {
   let failures = 0;
   return async (asked, pass) => {
@@ -131,7 +131,7 @@ export const deliveryFaults: readonly Fault[] = [
     breaks: ['deliveries.header-values'],
     receiver: delivered((asked) => ({ ...asked, headers: { ...asked.headers, 'svc-event-type': 'run.failed' } })),
   },
-  { fault: 'omits the X-SVC-* headers', breaks: ['deliveries.header-families'], receiver: dropped(/^x-svc-/) },
+  { fault: 'omits the X-svc- headers', breaks: ['deliveries.header-families'], receiver: dropped(/^x-svc-/) },
   {
     fault: 'has another User-Agent',
     breaks: ['deliveries.request'],

@@ -14,27 +14,43 @@ import { serverSentEvents } from './server-sent-events.ts';
 
 export type { AgentDescription } from './agent-card.ts';
 
+/** The options of {@link a2aMount}. */
 export interface A2aMountOptions {
+  /** The agent as its public card describes it. */
   readonly agent: AgentDescription;
-  /** What a message runs that names no workflow in `metadata.workflowId`. Default: such a message is refused. */
+  /** The workflow of a message that names none in `metadata.workflowId`. Default: such a message is rejected. */
   readonly defaultWorkflowId?: string;
-  /** How long an answer to a message waits for the end of its run, in ms. Default 30 000. */
+  /**
+   * The longest time that the response to a message waits for its run to end or to ask a question, in ms. After it the
+   * response has the task in its current state. Default 30 000.
+   */
   readonly waitMs?: number;
 }
 
 /**
- * Serves runs as tasks of the A2A protocol, over JSON-RPC under `/host/<org>/a2a`, in its versions 1.0 and 0.3. The agent card is
- * public, at `/host/<org>/a2a/.well-known/agent-card.json`.
+ * Serves runs as tasks of the A2A protocol, versions 1.0 and 0.3, over JSON-RPC at `/host/<org>/a2a`. The agent card at
+ * `/host/<org>/a2a/.well-known/agent-card.json` is public.
  *
- * @throws {TypeError} from `createHost` without a `baseUrl`, which the card names
+ * @throws {TypeError} from `createHost`, when it has no `baseUrl`: the card names it
  * @example
- * createHost({ …, baseUrl: 'https://svc.example.com', mounts: [a2aMount({ agent, defaultWorkflowId: 'chat' })] });
+ * const agent = {
+ *   name: 'Acme assistant',
+ *   description: 'Answers questions about orders.',
+ *   version: '1.0.0',
+ *   skills: [{ id: 'assistant', name: 'Assistant', description: 'Answers one question.' }],
+ * };
+ * const host = createHost({
+ *   ...options,
+ *   baseUrl: 'https://svc.example.com',
+ *   mounts: [a2aMount({ agent, defaultWorkflowId: 'assistant' })],
+ * });
  * @see Interface: Endpoints, host-specific mounts; Version axes, 11
  */
 export function a2aMount(options: A2aMountOptions): MountDefinition {
   return (services) => {
     const { baseUrl, org } = services;
-    if (baseUrl === undefined) throw new TypeError('createHost: a host with an A2A mount needs its baseUrl.');
+    if (baseUrl === undefined)
+      throw new TypeError('baseUrl: is required by a2aMount. Pass the public origin of the host to createHost.');
     const card = agentCard(`${baseUrl.replace(/\/$/, '')}/host/${org}/a2a`, options.agent);
     return {
       name: 'a2a',
@@ -62,27 +78,30 @@ async function serve(
   { card, defaultWorkflowId, waitMs = WAIT_MS }: Omit<A2aMountOptions, 'agent'> & { readonly card: AgentCard },
 ): Promise<Reply> {
   const { json, headers } = call;
-  if (!isRequest(json)) return rpcReply(jsonRpcError(null, INVALID_REQUEST, 'The body is no JSON-RPC 2.0 request.'));
+  if (!isRequest(json))
+    return rpcReply(
+      jsonRpcError(null, INVALID_REQUEST, 'The body must be a JSON-RPC 2.0 request: an object with a method.'),
+    );
   const version = versionOf(headers.get('a2a-version'), json.method);
   if (version === undefined) {
-    return rpcReply(jsonRpcError(json.id, VERSION_NOT_SUPPORTED, 'A2A-Version names none of 1.0 and 0.3.'));
+    return rpcReply(
+      jsonRpcError(json.id, VERSION_NOT_SUPPORTED, 'This A2A-Version is not supported. Send 1.0 or 0.3.'),
+    );
   }
   const scope = METHODS[version][json.method];
   const principal = scope === undefined ? call.principal : await call.permit(scope);
   const gone = call.gone();
   const { runs, clock, random } = services;
-  const handler = requestHandler(
-    {
-      card,
-      runs,
-      push: pushConfigs(services, version),
-      mintContextId: () => mintId('ctx', clock.now, random),
-      defaultWorkflowId,
-      waitMs,
-    },
-    { ...call, principal },
+  const handler = requestHandler({
+    card,
+    caller: { ...call, principal },
+    runs,
+    push: pushConfigs(services, version),
+    mintContextId: () => mintId('ctx', clock.now, random),
+    defaultWorkflowId,
+    waitMs,
     gone,
-  );
+  });
   const answer = await answerJsonRpc(handler, version, json);
   if (!isStream(answer)) return rpcReply(answer);
   return { status: 200, headers: EVENT_STREAM_HEADERS, body: serverSentEvents(answer, { clock, gone }) };

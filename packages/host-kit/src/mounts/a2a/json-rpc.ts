@@ -3,7 +3,7 @@ import { type A2ARequestHandler, JsonRpcTransportHandler, ServerCallContext } fr
 import type { JsonObject } from '../../json.ts';
 import { A2A_VERSIONS, type A2aVersion } from './agent-card.ts';
 
-/** What a method of A2A needs, by the scope of the operation that it is. */
+/** The methods of each version, with the scope that the caller must hold. */
 export const METHODS: Readonly<Record<A2aVersion, Readonly<Record<string, string>>>> = {
   '1.0': {
     SendMessage: 'runs:create',
@@ -33,9 +33,10 @@ export const METHODS: Readonly<Record<A2aVersion, Readonly<Record<string, string
 };
 
 /**
- * The version that a request is in. Where the header is missing the name of the method tells: no name is in both.
+ * Returns the protocol version of a request, from its `A2A-Version` header. Without the header the name of the method
+ * decides, because no name is in both versions.
  *
- * @returns undefined for one that is not served
+ * @returns undefined when the header names a version that is not served
  */
 export function versionOf(header: string | null, method: unknown): A2aVersion | undefined {
   if (header === null || header === '') return typeof method === 'string' && method in METHODS['1.0'] ? '1.0' : '0.3';
@@ -50,7 +51,7 @@ export interface JsonRpcResponse {
   readonly error?: unknown;
 }
 
-/** Has the SDK answer a request in its version: one answer, or a stream of them. */
+/** Passes a request to the SDK's handler of its version. Resolves with one response, or with a stream of them. */
 export async function answerJsonRpc(
   handler: A2ARequestHandler,
   version: A2aVersion,

@@ -8,29 +8,37 @@ import type { PushFormat, PushFormats } from '../../webhooks/push-format.ts';
 import type { MountCaller } from '../caller-runs.ts';
 import type { MountServices } from '../mount.ts';
 import type { A2aVersion } from './agent-card.ts';
-import { outputsArtifact, taskOf } from './task.ts';
+import { outputsArtifact, STATE_EVENTS, taskOf } from './task.ts';
 
-/** Where the changes of a task are pushed to. Scope `webhooks:manage`, as for every URL that a host is to post to. */
+/**
+ * The push notification configurations of tasks: the URLs that receive each change of a task. Every method requires the
+ * scope `webhooks:manage`, like every other registration of a URL.
+ */
 export interface PushConfigs {
-  /** @throws {RequestMalformedError} for a URL that the egress rules refuse, and for what cannot stand in a header */
+  /**
+   * Adds a configuration. It replaces one with the same id; the default id is the id of the run.
+   *
+   * @throws {RequestMalformedError} when a field is not valid, e.g. a token that cannot be sent in a header
+   * @throws {HostError} `webhook_url_rejected` when the egress rules reject the URL
+   */
   create(caller: MountCaller, run: Run, config: TaskPushNotificationConfig): Promise<TaskPushNotificationConfig>;
-  /** Without what they authenticate by: that is never shown again. */
+  /** Lists the configurations of a run. Their tokens and credentials are left out: they are never shown again. */
   list(caller: MountCaller, run: Run): Promise<TaskPushNotificationConfig[]>;
+  /** Removes the configuration with this id, if there is one. */
   remove(caller: MountCaller, run: Run, id: string): Promise<void>;
 }
 
-/** @param version in which what is asked for now will be pushed */
+/** @param version the version of the protocol in which new configurations are pushed */
 export function pushConfigs({ pushes }: Pick<MountServices, 'pushes'>, version: A2aVersion): PushConfigs {
   return {
     async create(caller, run, given) {
       const principal = await caller.permit('webhooks:manage');
       const checked = CONFIG.safeParse(given);
-      if (!checked.success)
-        throw new RequestMalformedError(`pushNotificationConfig: ${checked.error.issues[0]?.message}`);
+      if (!checked.success) throw malformed(checked.error);
       const { id, url, token, authentication } = checked.data;
       const name = id === '' ? run.runId : id;
       const secret = JSON.stringify({ token, authentication });
-      await pushes.add(principal, run, { name, url, format: FORMAT[version], events: PUSHED, secret });
+      await pushes.add(principal, run, { name, url, format: FORMAT[version], events: STATE_EVENTS, secret });
       return { ...given, id: name, taskId: run.runId, tenant: '' };
     },
     async list(caller, run) {
@@ -50,31 +58,30 @@ export function pushConfigs({ pushes }: Pick<MountServices, 'pushes'>, version: 
 
 const FORMAT = { '1.0': 'a2a/1.0', '0.3': 'a2a/0.3' } as const satisfies Record<A2aVersion, string>;
 
-/** Each change of a task's state. */
-const PUSHED = [
-  'run.started',
-  'interrupt.requested',
-  'interrupt.resolved',
-  'run.completed',
-  'run.failed',
-  'run.cancelled',
-];
+function malformed({ issues: [issue] }: z.ZodError): RequestMalformedError {
+  const field = ['pushNotificationConfig', ...(issue?.path ?? [])].join('.');
+  return new RequestMalformedError(`${field}: ${issue?.message ?? 'is not valid'}.`);
+}
 
-const printable = z.string().regex(/^[\x20-\x7e]*$/, 'token and credentials must be printable ASCII');
+const printable = z.string().regex(/^[\x20-\x7e]*$/, 'must be printable ASCII');
 const CONFIG = z.object({
-  id: z.string().regex(/^[A-Za-z0-9._~-]{0,128}$/, 'id must be letters, digits and . _ ~ -, 128 at the most'),
+  id: z
+    .string()
+    .regex(/^[A-Za-z0-9._~-]{0,128}$/, 'must have at most 128 characters, each a letter, a digit or one of . _ ~ -'),
   url: z.string().min(1).max(2048),
   token: printable.max(4096),
   authentication: z
     .object({
-      scheme: z.string().regex(/^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,64}$/, 'authentication.scheme must be a token'),
+      scheme: z
+        .string()
+        .regex(/^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,64}$/, 'must be an HTTP token of at most 64 characters, e.g. Bearer'),
       credentials: printable.max(8192),
     })
     .optional(),
 });
 const SECRET = CONFIG.pick({ token: true, authentication: true });
 
-/** A push is the task as it stands, in the version that it was asked for in. */
+/** A push has the whole task in its current state, in the protocol version of the configuration. */
 export const A2A_PUSH_FORMATS: PushFormats = new Map([
   [FORMAT['1.0'], format(new V1PushNotificationSerializer(), 'application/a2a+json')],
   [FORMAT['0.3'], format(new V03PushNotificationSerializer(), 'application/json')],

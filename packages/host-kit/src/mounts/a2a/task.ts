@@ -1,9 +1,9 @@
 import { type Artifact, type Message, type Part, Role, type Task, TaskState, type TaskStatus } from '@a2a-js/sdk';
-import type { Json, JsonObject } from '../../json.ts';
+import { isJsonObject, type Json, type JsonObject } from '../../json.ts';
 import type { RunEvent } from '../../ports/events.ts';
 import type { Run, RunStatus } from '../../ports/runs.ts';
 
-/** A run as a task. Nothing of a task is stored: whoever can read the run can make it again. */
+/** Makes the task of a run from the run, its last event and its artifacts. The task itself is not stored. */
 export function taskOf(run: Run, facts: { readonly last: RunEvent | undefined; readonly artifacts: Artifact[] }): Task {
   const { contextId, message } = conversationOf(run);
   return {
@@ -29,54 +29,69 @@ const STATE_OF: Readonly<Record<RunStatus, TaskState>> = {
   cancelled: TaskState.TASK_STATE_CANCELED,
 };
 
+/** The types of the events that change the state of a task. */
+export const STATE_EVENTS: readonly string[] = [
+  'run.started',
+  'interrupt.requested',
+  'interrupt.resolved',
+  'run.completed',
+  'run.failed',
+  'run.cancelled',
+];
+
+/** The status of a task after the last event of its run. */
 export function statusOf(run: Run, last: RunEvent | undefined): TaskStatus {
   const state = STATE_OF[run.status];
   const at = last?.timestamp ?? run.createdAt;
-  const said = saying[run.status]?.(run, last);
+  const parts = MESSAGE_OF[run.status]?.(run, last);
   return {
     state,
     timestamp: new Date(at).toISOString(),
-    message: said === undefined ? undefined : agentMessage(run, last?.sequence ?? 0, said),
+    message: parts === undefined ? undefined : agentMessage(run, last?.sequence ?? 0, parts),
   };
 }
 
-/** What the agent says beside the state. */
-const saying: Readonly<Partial<Record<RunStatus, (run: Run, last: RunEvent | undefined) => Part[] | undefined>>> = {
+/** The message of the agent in a state: the error of a failed run, or the question of a waiting one. */
+const MESSAGE_OF: Readonly<Partial<Record<RunStatus, (run: Run, last: RunEvent | undefined) => Part[] | undefined>>> = {
   failed: ({ error }) => (error === undefined ? undefined : [textPart(error.message), dataPart({ ...error })]),
-  'waiting-approval': (_, last) => requestIn(last),
-  'waiting-input': (_, last) => requestIn(last),
+  'waiting-approval': (_, last) => questionIn(last),
+  'waiting-input': (_, last) => questionIn(last),
 };
 
-function requestIn(last: RunEvent | undefined): Part[] | undefined {
+function questionIn(last: RunEvent | undefined): Part[] | undefined {
   return last?.type === 'interrupt.requested' ? [dataPart(last.payload)] : undefined;
 }
 
-/** The outputs of a run that has completed, as an artifact of its task. */
+/** The outputs of a run as an artifact of its task. Empty unless `last` completed the run with outputs. */
 export function outputsArtifact(last: RunEvent | undefined): Artifact[] {
-  if (last?.type !== 'run.completed' || !isObject(last.payload)) return [];
+  if (last?.type !== 'run.completed' || !isJsonObject(last.payload)) return [];
   const { outputs } = last.payload;
   return outputs === undefined ? [] : [artifactOf('outputs', 'outputs', outputs)];
 }
 
+/** An artifact with one part: text for a string, data for any other content. */
 export function artifactOf(artifactId: string, name: string, content: Json): Artifact {
   const part = typeof content === 'string' ? textPart(content) : dataPart(content);
   return { artifactId, name, description: '', parts: [part], metadata: undefined, extensions: [] };
 }
 
-/** What is kept of the message that asked for a run, in the run's metadata. */
+/** The metadata that a run stores of the message that started it. */
 export function conversationMetadata(contextId: string, message: Message): JsonObject {
   return { a2a: { contextId, messageId: message.messageId, parts: message.parts.map(partJson) } };
 }
 
-/** A run that was not asked for by a message is a context of its own. */
+/**
+ * The context of a run and the message that started it. A run that no message started has its own id as context id, and
+ * no message.
+ */
 export function conversationOf(run: Run): { readonly contextId: string; readonly message: Message | undefined } {
-  const kept = run.metadata?.a2a;
-  if (!isObject(kept) || typeof kept.contextId !== 'string' || typeof kept.messageId !== 'string') {
+  const stored = run.metadata?.a2a;
+  if (!isJsonObject(stored) || typeof stored.contextId !== 'string' || typeof stored.messageId !== 'string') {
     return { contextId: run.runId, message: undefined };
   }
-  const parts = Array.isArray(kept.parts) ? kept.parts.map(partOf) : [];
-  const message = messageOf(run.runId, kept.contextId, kept.messageId, Role.ROLE_USER, parts);
-  return { contextId: kept.contextId, message };
+  const parts = Array.isArray(stored.parts) ? stored.parts.map(partOf) : [];
+  const message = messageOf(run.runId, stored.contextId, stored.messageId, Role.ROLE_USER, parts);
+  return { contextId: stored.contextId, message };
 }
 
 function agentMessage(run: Run, sequence: number, parts: Part[]): Message {
@@ -94,18 +109,14 @@ function partJson({ content }: Part): Json {
 }
 
 function partOf(json: Json): Part {
-  if (!isObject(json)) return dataPart(null);
+  if (!isJsonObject(json)) return dataPart(null);
   return typeof json.text === 'string' ? textPart(json.text) : dataPart(json.data ?? null);
 }
 
-export function textPart(value: string): Part {
+function textPart(value: string): Part {
   return { content: { $case: 'text', value }, mediaType: 'text/plain', filename: '', metadata: undefined };
 }
 
-export function dataPart(value: Json): Part {
+function dataPart(value: Json): Part {
   return { content: { $case: 'data', value }, mediaType: 'application/json', filename: '', metadata: undefined };
-}
-
-function isObject(value: Json | undefined): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

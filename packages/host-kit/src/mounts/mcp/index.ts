@@ -6,11 +6,12 @@ import type { MountDefinition, MountServices } from '../mount.ts';
 import { toolServer } from './tools.ts';
 
 /**
- * Serves the operations on runs as the tools of an MCP server, over streamable HTTP under `/host/<org>/mcp`, without sessions. A host has
- * it when it is given, so it is off by default.
+ * Serves the operations on runs as the tools of an MCP server, over streamable HTTP without sessions, at
+ * `/host/<org>/mcp`. The tools are `create_run`, `read_run`, `cancel_run` and `answer_run`. A host serves MCP only with
+ * this mount.
  *
  * @example
- * createHost({ …, mounts: [mcpMount()] });
+ * const host = createHost({ ...options, mounts: [mcpMount()] });
  * @see Interface: Endpoints, host-specific mounts; Version axes, 12
  */
 export function mcpMount(): MountDefinition {
@@ -31,7 +32,7 @@ export function mcpMount(): MountDefinition {
   });
 }
 
-/** What is served of the interface's own record: tools and their discovery. */
+/** The advertised revisions, without the features: the mount serves only tools. */
 const { features: _, ...MCP } = REFERENCE_INTEROP.mcp;
 
 async function serve(call: MountCall, services: MountServices): Promise<Reply> {

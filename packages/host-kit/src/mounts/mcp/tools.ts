@@ -1,118 +1,127 @@
 import { McpServer } from '@modelcontextprotocol/server';
 import { z } from 'zod';
-import type { JsonObject } from '../../json.ts';
+import { isJsonObject, type JsonObject } from '../../json.ts';
 import { isTerminal, type Run } from '../../ports/runs.ts';
 import { snapshotBody } from '../../wire/run.ts';
-import type { MountCaller } from '../caller-runs.ts';
+import type { CallerRuns, MountCaller } from '../caller-runs.ts';
 import type { MountServices } from '../mount.ts';
-
-/** A server for one request of one caller: the operations on runs as tools. Ids are those of major 2, without the tenant. */
-export function toolServer(
-  { runs, implementation, refusalOf }: ToolServices,
-  caller: MountCaller,
-  gone: AbortSignal,
-): McpServer {
-  const server = new McpServer(implementation, {
-    instructions: 'Workflows run here. create_run starts one and can wait for its end; read_run tells how it stands.',
-  });
-
-  server.registerTool(
-    'create_run',
-    {
-      title: 'Create a run',
-      description:
-        'Starts a workflow. With waitSeconds the answer waits for the end of the run, or for a question of it.',
-      inputSchema: z.strictObject({
-        workflowId: z.string().min(1).max(128).describe('The workflow to run'),
-        inputs: jsonObject.optional().describe('What the workflow asks for'),
-        tags: z.array(z.string().max(256)).max(100).optional(),
-        waitSeconds: z
-          .int()
-          .min(0)
-          .max(MAX_WAIT_SECONDS)
-          .optional()
-          .describe('0 to 60; without it the answer is immediate'),
-      }),
-      annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: false },
-    },
-    ({ workflowId, inputs = {}, tags = [], waitSeconds = 0 }) =>
-      answered(async () => {
-        const run = await runs.create(caller, { ...NOTHING_ELSE, workflowId, inputs, tags, transport: 'mcp' });
-        return described(waitSeconds === 0 ? run : await runs.settled(caller, run, waitSeconds * 1000, gone));
-      }),
-  );
-
-  server.registerTool(
-    'read_run',
-    {
-      title: 'Read a run',
-      description: 'How a run stands: its status, and its outputs, its error or its question.',
-      inputSchema: z.strictObject({ runId }),
-      annotations: { readOnlyHint: true },
-    },
-    (given) => answered(async () => described(await runs.read(caller, given.runId))),
-  );
-
-  server.registerTool(
-    'cancel_run',
-    {
-      title: 'Cancel a run',
-      description: 'Asks a run to end. It ends as cancelled within seconds.',
-      inputSchema: z.strictObject({ runId }),
-      annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true },
-    },
-    (given) => answered(async () => described(await runs.cancel(caller, given.runId))),
-  );
-
-  server.registerTool(
-    'answer_run',
-    {
-      title: 'Answer the question of a run',
-      description: 'Answers what a waiting run asks, for example an approval with {"action":"accept"}.',
-      inputSchema: z.strictObject({ runId, answer: jsonObject.describe('The value that the run goes on with') }),
-      annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: false },
-    },
-    (given) => answered(async () => described(await runs.respond(caller, given.runId, given.answer))),
-  );
-
-  return server;
-
-  /** A refusal is a result that says so: the model that called reads it, and can do better. */
-  async function answered(work: () => Promise<JsonObject>) {
-    try {
-      const result = await work();
-      return { content: [{ type: 'text' as const, text: JSON.stringify(result) }], structuredContent: result };
-    } catch (error) {
-      const { code, message } = refusalOf(error);
-      return { isError: true, content: [{ type: 'text' as const, text: `${code}: ${message}` }] };
-    }
-  }
-
-  /** The snapshot, with what the newest event says of a run that has ended or asks. */
-  async function described(run: Run): Promise<JsonObject> {
-    const told = isTerminal(run.status) || run.status.startsWith('waiting-') ? await runs.last(run) : undefined;
-    const payload = told?.payload;
-    const outputs = told?.type === 'run.completed' && isObject(payload) ? payload.outputs : undefined;
-    return {
-      ...snapshotBody(2, run),
-      runId: run.runId,
-      ...(outputs !== undefined && { outputs }),
-      ...(told?.type === 'interrupt.requested' && payload !== undefined && { question: payload }),
-    };
-  }
-}
-
-/** What a run can be asked for with over REST, and not here. */
-const NOTHING_ELSE = { scope: undefined, configurable: undefined, metadata: undefined };
-const MAX_WAIT_SECONDS = 60;
-const runId = z
-  .string()
-  .regex(/^[A-Za-z0-9._~-]{1,128}$/, 'is not a run id')
-  .describe('As create_run gave it');
-const jsonObject: z.ZodType<JsonObject> = z.record(z.string(), z.json());
 
 type ToolServices = Pick<MountServices, 'runs' | 'implementation' | 'refusalOf'>;
 
-function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
+/** The caller of one request, with everything that a tool needs to serve it. */
+interface ToolCall extends ToolServices {
+  readonly caller: MountCaller;
+  /** Aborted when the caller disconnects. */
+  readonly gone: AbortSignal;
 }
+
+/**
+ * Makes a server for one request of one caller: the operations on runs as tools. Results have the form of major 2, but
+ * a run id without its tenant.
+ */
+export function toolServer(services: ToolServices, caller: MountCaller, gone: AbortSignal): McpServer {
+  const call = { ...services, caller, gone };
+  const server = new McpServer(services.implementation, {
+    instructions:
+      'Starts and reads runs of workflows. create_run starts a run; read_run returns its status and result.',
+  });
+  registerCreate(server, call);
+  registerRead(server, call);
+  registerCancel(server, call);
+  registerAnswer(server, call);
+  return server;
+}
+
+function registerCreate(server: McpServer, { caller, gone, runs, refusalOf }: ToolCall): void {
+  const description =
+    'Starts a run of a workflow. With waitSeconds the result waits until the run ends or asks a question.';
+  const inputSchema = z.strictObject({
+    workflowId: z.string().min(1).max(128).describe('The id of the workflow'),
+    inputs: jsonObject.optional().describe('The inputs of the workflow. Default: {}'),
+    tags: z.array(z.string().max(256)).max(100).optional().describe('Labels of the run. Default: none'),
+    waitSeconds: z
+      .int()
+      .min(0)
+      .max(MAX_WAIT_SECONDS)
+      .optional()
+      .describe('The longest wait in seconds, 0 to 60. Default 0: the result is immediate'),
+  });
+  const annotations = { readOnlyHint: false, destructiveHint: false, idempotentHint: false };
+  server.registerTool(
+    'create_run',
+    { title: 'Create a run', description, inputSchema, annotations },
+    ({ workflowId, inputs = {}, tags = [], waitSeconds = 0 }) =>
+      toolResult(refusalOf, async () => {
+        const run = await runs.create(caller, { ...REST_ONLY, workflowId, inputs, tags, transport: 'mcp' });
+        const waited = waitSeconds === 0 ? run : await runs.settled(caller, run, waitSeconds * 1000, gone);
+        return snapshotWithResult(runs, waited);
+      }),
+  );
+}
+
+function registerRead(server: McpServer, { caller, runs, refusalOf }: ToolCall): void {
+  const description = 'Returns the status of a run, with its outputs, its error or its open question.';
+  server.registerTool(
+    'read_run',
+    { title: 'Read a run', description, inputSchema: z.strictObject({ runId }), annotations: { readOnlyHint: true } },
+    (given) => toolResult(refusalOf, async () => snapshotWithResult(runs, await runs.read(caller, given.runId))),
+  );
+}
+
+function registerCancel(server: McpServer, { caller, runs, refusalOf }: ToolCall): void {
+  const description = 'Requests the cancellation of a run. The run ends as cancelled within seconds.';
+  const annotations = { readOnlyHint: false, destructiveHint: true, idempotentHint: true };
+  server.registerTool(
+    'cancel_run',
+    { title: 'Cancel a run', description, inputSchema: z.strictObject({ runId }), annotations },
+    (given) => toolResult(refusalOf, async () => snapshotWithResult(runs, await runs.cancel(caller, given.runId))),
+  );
+}
+
+function registerAnswer(server: McpServer, { caller, runs, refusalOf }: ToolCall): void {
+  const description = 'Answers the open question of a run, for example an approval with {"action":"accept"}.';
+  const inputSchema = z.strictObject({ runId, answer: jsonObject.describe('The value with which the run resumes') });
+  const annotations = { readOnlyHint: false, destructiveHint: false, idempotentHint: false };
+  server.registerTool(
+    'answer_run',
+    { title: 'Answer the question of a run', description, inputSchema, annotations },
+    (given) =>
+      toolResult(refusalOf, async () =>
+        snapshotWithResult(runs, await runs.respond(caller, given.runId, given.answer)),
+      ),
+  );
+}
+
+/** Returns a refusal as a result with `isError`: a protocol error would not reach the calling model. */
+async function toolResult(refusalOf: MountServices['refusalOf'], work: () => Promise<JsonObject>) {
+  try {
+    const result = await work();
+    return { content: [{ type: 'text' as const, text: JSON.stringify(result) }], structuredContent: result };
+  } catch (error) {
+    const { code, message } = refusalOf(error);
+    return { isError: true, content: [{ type: 'text' as const, text: `${code}: ${message}` }] };
+  }
+}
+
+/** The snapshot of a run, with the outputs of a completed run or the question of a waiting one. */
+async function snapshotWithResult(runs: CallerRuns, run: Run): Promise<JsonObject> {
+  const hasResult = isTerminal(run.status) || run.status.startsWith('waiting-');
+  const last = hasResult ? await runs.last(run) : undefined;
+  const payload = last?.payload;
+  const outputs = last?.type === 'run.completed' && isJsonObject(payload) ? payload.outputs : undefined;
+  return {
+    ...snapshotBody(2, run),
+    runId: run.runId,
+    ...(outputs !== undefined && { outputs }),
+    ...(last?.type === 'interrupt.requested' && payload !== undefined && { question: payload }),
+  };
+}
+
+/** The members of a creation that only REST accepts. */
+const REST_ONLY = { scope: undefined, configurable: undefined, metadata: undefined };
+const MAX_WAIT_SECONDS = 60;
+const runId = z
+  .string()
+  .regex(/^[A-Za-z0-9._~-]{1,128}$/, 'must be the id of a run')
+  .describe('The runId that create_run returned');
+const jsonObject: z.ZodType<JsonObject> = z.record(z.string(), z.json());

@@ -1,0 +1,44 @@
+import type { Artifact, Task } from '@a2a-js/sdk';
+import { TaskNotFoundError } from '@a2a-js/sdk/errors';
+import { HostError } from '../../errors.ts';
+import type { Run } from '../../ports/runs.ts';
+import type { A2aCall } from './call.ts';
+import { artifactOf, outputsArtifact, taskOf } from './task.ts';
+
+/** Returns a task in its current state. @throws {TaskNotFoundError} when the caller cannot read it */
+export async function getTask(call: A2aCall, taskId: string): Promise<Task> {
+  return currentTask(call, await readRun(call, taskId));
+}
+
+/** Reads the run of a task. @throws {TaskNotFoundError} when the caller cannot read it */
+export async function readRun(call: A2aCall, taskId: string): Promise<Run> {
+  return call.runs.read(call.caller, runIdIn(taskId)).catch((error: unknown) => {
+    throw taskError(error);
+  });
+}
+
+/** The task of a run, with the run's last event and all artifacts that the caller may read. */
+export async function currentTask(call: A2aCall, run: Run): Promise<Task> {
+  const last = await call.runs.last(run);
+  return taskOf(run, { last, artifacts: [...(await createdArtifacts(call, run)), ...outputsArtifact(last)] });
+}
+
+/** The artifacts that the run has created so far, without its outputs. */
+export async function createdArtifacts(call: A2aCall, run: Run): Promise<Artifact[]> {
+  const artifacts = await call.runs.artifacts(call.caller, run);
+  return artifacts.map(({ artifactId, content }) => artifactOf(artifactId, artifactId, content));
+}
+
+/** The id of the run of a task. @throws {TaskNotFoundError} when no run can have this id */
+export function runIdIn(taskId: string): string {
+  if (/^[A-Za-z0-9._~-]{1,128}$/.test(taskId)) return taskId;
+  throw new TaskNotFoundError(NOT_FOUND);
+}
+
+/** Replaces the refusals of a hidden run and of a missing run by one error, so that a caller cannot tell them apart. */
+export function taskError(error: unknown): unknown {
+  const isHidden = HostError.is(error) && (error.code === 'not_found' || error.code === 'run_forbidden');
+  return isHidden ? new TaskNotFoundError(NOT_FOUND) : error;
+}
+
+const NOT_FOUND = 'There is no such task.';

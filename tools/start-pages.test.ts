@@ -1,0 +1,61 @@
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { temporaryTree } from './temporary-tree.ts';
+
+interface Tarball {
+  pack(root: string, folder: string, into: string): Promise<unknown>;
+}
+interface Walk {
+  walkThrough(page: string, from: { checkout: string; tarballs: string }): Promise<void>;
+}
+
+const { pack }: Tarball = await import(new URL('./package-tarball.mjs', import.meta.url).href);
+const { walkThrough }: Walk = await import(new URL('./walk-through.mjs', import.meta.url).href);
+
+const checkout = fileURLToPath(new URL('..', import.meta.url));
+const pages = join(checkout, 'docs/start');
+
+// A test and not a check, because it proves behaviour. All pages together take 20 to 40 s on a busy machine.
+describe('a start page leads from a blank folder, with the packed packages, to what it shows', {
+  timeout: 180_000,
+}, () => {
+  const tarballs = mkdtempSync(join(tmpdir(), 'svc-tarballs-'));
+
+  beforeAll(async () => {
+    const folders = readdirSync(join(checkout, 'packages')).map((name) => join('packages', name));
+    await Promise.all(folders.map((folder) => pack(checkout, folder, tarballs)));
+  }, 180_000);
+  afterAll(() => rmSync(tarballs, { recursive: true, force: true }));
+
+  test.concurrent.each(readdirSync(pages))('%s', async (name) => {
+    await walkThrough(join(pages, name), { checkout, tarballs });
+  });
+});
+
+describe('a page that promises what does not happen fails', () => {
+  const block = (language: string, text: string) => `\`\`\`${language}\n${text}\n\`\`\`\n`;
+  test.each([
+    ['a command that fails', block('sh', 'false'), 'exit code 1'],
+    ['a line that is not printed', block('sh', 'echo a') + block('text', 'b'), 'is not what the terminals show'],
+    ['a file without a name', block('ts', 'const a = 1;'), 'does not begin with the name of its file'],
+    ['a program that does not compile', block('ts', '// a.ts\nconst = 1;') + block('sh', 'node a.ts'), 'exit code 1'],
+    ['a package that is not there', block('sh', 'npm i @svc/nothing'), 'exit code 1'],
+    [
+      'a server that does not start',
+      `<!-- stays running -->\n${block('sh', 'exit 1')}${block('text', 'listening')}`,
+      'is not what the terminals show',
+    ],
+  ])('%s', async (_, text, problem) => {
+    const tree = temporaryTree({ 'page.md': text });
+    const walk = walkThrough(join(tree, 'page.md'), { checkout, tarballs: tree });
+    await expect(walk).rejects.toThrow(problem);
+  });
+
+  test('and a variable of one block is there in the next', async () => {
+    const tree = temporaryTree({ 'page.md': block('sh', "A='x y'") + block('sh', 'echo "$A"') + block('text', 'x y') });
+    await walkThrough(join(tree, 'page.md'), { checkout, tarballs: tree });
+  });
+});
