@@ -2,27 +2,33 @@ import { BOTH, type Major, type Rule } from './rule.ts';
 import type { Target } from './target.ts';
 import type { World } from './world.ts';
 
-/** One rule of the protocol, and how a host is asked whether it keeps it. */
+/** One rule of the protocol, with the function that tests it against a host. */
 export interface Check {
-  /** Stable: `<area>.<rule>`. */
+  /** Stable id, `<area>.<rule>`. */
   readonly id: string;
-  /** What a host that keeps the rule does, as a sentence. */
+  /** One sentence that says what a conforming host does. */
   readonly name: string;
-  /** A `SHOULD` that is not kept is a warning. */
+  /** Level of the rule, as in RFC 2119. A `SHOULD` that the host does not follow is a warning. */
   readonly level: 'MUST' | 'SHOULD';
+  /** The place where the rule is written. */
   readonly rule: Rule;
-  /** The majors that have the rule. It is asked once under each of them that the host advertises. */
+  /** Majors that have the rule. The check runs once under each of them that the host advertises. */
   readonly majors: readonly Major[];
-  /** What the host must advertise or the user must give. Without one of them the check is skipped. */
+  /** Preconditions: capabilities of the host, and options of the suite. The check is skipped when one is not met. */
   readonly needs: readonly Need[];
-  /** @throws {Mismatch} when the host does not keep the rule */
+  /**
+   * Tests the host. Called by `runConformance`, which cleans up after it.
+   *
+   * @throws {Mismatch} when the host breaks the rule
+   * @throws {Inapplicable} when the check finds that it cannot be run; it is then skipped
+   */
   readonly run: (world: World) => Promise<void>;
 }
 
-/** Whether a check can be run under a major: the reason why not, or nothing. */
+/** A precondition of a check under one major. Returns the reason to skip the check, or undefined when it is met. */
 export type Need = (target: Target, major: Major) => string | undefined;
 
-/** A check as it is written: a MUST of both majors, unless it says otherwise. */
+/** A check as it is written in `checks/`. Default: a MUST of both majors without preconditions of its own. */
 export interface CheckDefinition extends Pick<Check, 'id' | 'name' | 'run'> {
   readonly rule: string | readonly [section: string, requirement: string];
   readonly level?: Check['level'];
@@ -30,7 +36,7 @@ export interface CheckDefinition extends Pick<Check, 'id' | 'name' | 'run'> {
   readonly needs?: readonly Need[];
 }
 
-/** The checks of one area. An area's needs are those of each of its checks. */
+/** Makes the checks of one area. `needs` of the area apply to each of its checks. */
 export function area(
   name: string,
   { needs = [] }: { readonly needs?: readonly Need[] },
@@ -49,7 +55,7 @@ export function area(
   });
 }
 
-/** What stands before the dot of an id. */
+/** Returns the part of a check's id before the dot. */
 export function areaOf({ id }: Pick<Check, 'id'>): string {
   return id.slice(0, id.indexOf('.'));
 }

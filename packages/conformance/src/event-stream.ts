@@ -4,18 +4,23 @@ import { type Frame, framesOf } from './http/frames.ts';
 import { unanswered } from './http/send.ts';
 import { Mismatch } from './mismatch.ts';
 
-/** A stream of a run's events, while it is open. */
+/** An open stream of a run's events. */
 export interface EventStream {
   readonly answer: Answer;
-  /** Reads on until `until` is fulfilled by what was read so far, or the stream ends. */
+  /**
+   * Reads until `until` is true of all that was read, or the stream ends. Without `until` it reads to the end.
+   *
+   * @throws {Mismatch} when the connection breaks
+   */
   read(until?: (seen: StreamSeen) => boolean): Promise<StreamSeen>;
   close(): void;
 }
 
+/** Frames and comments that were read so far. */
 export interface StreamSeen {
   readonly frames: readonly Frame[];
   readonly comments: number;
-  /** Whether the host ended it. */
+  /** True when the host has ended the stream. */
   readonly ended: boolean;
 }
 
@@ -28,7 +33,7 @@ export function eventStream(message: IncomingMessage, answer: Answer): EventStre
     async read(until = () => false) {
       while (!seen.ended && !until(seen)) {
         const next = await source.next().catch((error: unknown) => {
-          throw new Mismatch('the stream to go on, or to end in order', unanswered(error), answer);
+          throw new Mismatch('the stream to continue or to be closed by the host', unanswered(error), answer);
         });
         if (next.done === true) seen.ended = true;
         else if ('comment' in next.value) seen.comments += 1;

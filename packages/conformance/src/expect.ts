@@ -3,23 +3,23 @@ import { type Answer, described, jsonOf } from './http/answer.ts';
 import { Mismatch } from './mismatch.ts';
 import { ERROR } from './shapes/error.ts';
 
-/** Demands a status, and gives the answer back. */
+/** Requires one of the statuses, and returns the answer. */
 export function status(answer: Answer, ...expected: readonly number[]): Answer {
   if (!expected.includes(answer.status))
     throw new Mismatch(`status ${expected.join(' or ')}`, described(answer), answer);
   return answer;
 }
 
-/** Demands a status and a JSON body of a shape, and gives the body. */
+/** Requires a status and a JSON body of a shape, and returns the body. */
 export function body<Shape extends z.ZodType>(answer: Answer, expected: number, shape: Shape): z.infer<Shape> {
   status(answer, expected);
   header(answer, 'Content-Type', /^application\/(?:[a-z0-9.+-]+\+)?json\s*(?:;|$)/i);
   const json = jsonOf(answer);
-  if (json === undefined) throw new Mismatch('a body of JSON', described(answer), answer);
+  if (json === undefined) throw new Mismatch('a JSON body', described(answer), answer);
   return fits(json, shape, answer);
 }
 
-/** Demands the error envelope of the answer's major, with a status and one of the codes. */
+/** Requires the error envelope of the answer's major, with a status and, if any are given, one of the codes. */
 export function refused(answer: Answer, expected: number, ...codes: readonly string[]): z.infer<(typeof ERROR)[1]> {
   const envelope = body(answer, expected, ERROR[answer.major]);
   if (codes.length > 0 && !codes.includes(envelope.error)) {
@@ -28,26 +28,30 @@ export function refused(answer: Answer, expected: number, ...codes: readonly str
   return envelope;
 }
 
-/** Demands a header, and gives its value. */
+/** Requires a header, and returns its value. */
 export function header(answer: Answer, name: string, expected: RegExp | string): string {
   const value = answer.header(name);
   const isRight = value !== undefined && (typeof expected === 'string' ? value === expected : expected.test(value));
   if (!isRight) {
     const wanted = typeof expected === 'string' ? `"${expected}"` : `a value that matches ${expected}`;
-    throw new Mismatch(`the header ${name} with ${wanted}`, value === undefined ? 'none' : `"${value}"`, answer);
+    throw new Mismatch(
+      `the header ${name} with ${wanted}`,
+      value === undefined ? 'no such header' : `"${value}"`,
+      answer,
+    );
   }
   return value;
 }
 
-/** Demands that a header names an item of a list, such as a name in `Vary`. */
+/** Requires an item in a header that is a list, such as `Vary`. */
 export function listed(answer: Answer, name: string, item: string): void {
   const items = (answer.header(name) ?? '').split(',').map((one) => one.trim().toLowerCase());
   if (!items.includes(item.toLowerCase()) && !items.includes('*')) {
-    throw new Mismatch(`the header ${name} to name ${item}`, `"${answer.header(name) ?? ''}"`, answer);
+    throw new Mismatch(`the header ${name} to list ${item}`, `"${answer.header(name) ?? ''}"`, answer);
   }
 }
 
-/** Demands that a value has a shape. */
+/** Requires that a value has a shape, and returns the value. */
 export function fits<Shape extends z.ZodType>(value: unknown, shape: Shape, answer?: Answer): z.infer<Shape> {
   const result = shape.safeParse(value);
   if (result.success) return result.data;
@@ -59,17 +63,18 @@ export function fits<Shape extends z.ZodType>(value: unknown, shape: Shape, answ
 
 const MOST_PROBLEMS = 5;
 
-/** Demands that something holds. */
+/** Requires a condition. `expected` and `seen` each end a sentence: "expected …", "seen …". */
 export function holds(condition: boolean, expected: string, seen: unknown, answer?: Answer): asserts condition {
   if (!condition) throw new Mismatch(expected, typeof seen === 'string' ? seen : shown(seen), answer);
 }
 
-/** Demands that two values are equal as JSON, whatever the order of their keys. */
+/** Requires that two values are equal as JSON; the order of members does not matter. */
 export function same(seen: unknown, expected: unknown, what: string, answer?: Answer): void {
   const [one, other] = [canonical(seen), canonical(expected)];
   if (one !== other) throw new Mismatch(`${what} to be ${short(other)}`, short(one), answer);
 }
 
+/** Formats a value as JSON of at most 600 characters. */
 export function shown(value: unknown): string {
   return short(JSON.stringify(value) ?? String(value));
 }
@@ -87,5 +92,5 @@ function canonical(value: unknown): string {
   );
 }
 
-/** For shapes: an object of which more may be known than is asked for. */
+/** Shape of any JSON object. */
 export const anObject: z.ZodType<Record<string, unknown>> = z.record(z.string(), z.unknown());

@@ -10,6 +10,7 @@ import { NOOP } from './steps/runs.ts';
 import { besides } from './steps/webhooks.ts';
 import { type Document, fixturesOf, isRecord, type Target, Unreachable } from './target.ts';
 
+/** Options of `explore`. */
 export interface ExploreOptions
   extends Pick<ConformanceOptions, 'url' | 'keys' | 'workspace' | 'artifactWorkflow' | 'durations' | 'patienceMs'> {
   readonly origin: string;
@@ -18,21 +19,25 @@ export interface ExploreOptions
 }
 
 /**
- * Learns what the checks have to know beforehand. It judges nothing: what a host answers wrongly here is found by a check.
+ * Reads the host's discovery document, then finds the owner and the scopes of the main key with probe requests. Wrong responses are not
+ * reported here: the checks find them.
  *
- * @throws {Unreachable} when there is nobody, or somebody else
+ * @throws {Unreachable} when the URL does not respond, or does not serve a discovery document
  */
 export async function explore(options: ExploreOptions): Promise<Target> {
   const { origin, keys = {}, receiver, apiOf } = options;
-  const plain = await discover(apiOf(1, 'nobody'), {});
-  if (plain === undefined) throw new Unreachable(`${origin}${DISCOVERY_PATH} is no discovery document.`);
+  const plain = await discover(origin, apiOf(1, 'nobody'), {});
+  if (plain === undefined)
+    throw new Unreachable(`${origin}${DISCOVERY_PATH}: is not a discovery document. Pass the origin of a host.`);
   const protocolVersions = textsIn(plain.protocolVersions) ?? textsIn([plain.protocolVersion]) ?? [];
   const majors = ([1, 2] as const).filter((major) =>
     protocolVersions.some((version) => version.startsWith(`${major}.`)),
   );
   const documents = Object.fromEntries(
     await Promise.all(
-      majors.map(async (major) => [major, await discover(apiOf(major, 'nobody'), { 'SVC-Version': String(major) })]),
+      majors.map(async (major) => {
+        return [major, await discover(origin, apiOf(major, 'nobody'), { 'SVC-Version': String(major) })];
+      }),
     ),
   );
   const known: Target = {
@@ -52,7 +57,7 @@ export async function explore(options: ExploreOptions): Promise<Target> {
     durations: options.durations ?? {},
     patienceMs: options.patienceMs ?? PATIENCE_MS,
   };
-  // With a preference of major 1 it tells more of the owner.
+  // Major 1 first: its snapshot shows more of the owner.
   const major = majors[0];
   if (keys.main === undefined || major === undefined) return known;
   const api = apiOf(major, 'main');
@@ -63,16 +68,17 @@ export async function explore(options: ExploreOptions): Promise<Target> {
 
 const PATIENCE_MS = 10_000;
 
-async function discover(api: Api, headers: Record<string, string>): Promise<Document | undefined> {
+/** @throws {Unreachable} when the request fails; a response of any kind is a success */
+async function discover(origin: string, api: Api, headers: Record<string, string>): Promise<Document | undefined> {
   const answer = await api.exactly({ target: DISCOVERY_PATH, headers }).catch((error: unknown) => {
     if (!(error instanceof Mismatch)) throw error;
-    throw new Unreachable(`${new URL(error.answer?.sent.url ?? '').origin} does not answer: ${error.seen}.`);
+    throw new Unreachable(`${origin}: does not respond: ${error.seen}. Start the host, or correct the URL.`);
   });
   const json = jsonOf(answer);
   return isRecord(json) ? json : undefined;
 }
 
-/** A run says whose it is. */
+/** Creates a run and reads its owner. Returns nothing when the host has no no-op fixture. */
 async function ownerOf(api: Api, target: Target): Promise<Partial<Pick<Target, 'tenant' | 'workspace'>>> {
   const workflowId = fixturesOf(target).includes(NOOP) ? NOOP : undefined;
   if (workflowId === undefined) return {};
@@ -86,7 +92,7 @@ async function ownerOf(api: Api, target: Target): Promise<Partial<Pick<Target, '
   return { tenant, workspace };
 }
 
-/** A request for each scope; the answer that names the scope as missing counts, and no other. */
+/** Sends one request for each scope. A scope is lacking only when the response is a 403 that names it. */
 async function scopesLacking(api: Api, { tenant, workspace }: Target): Promise<ReadonlySet<string>> {
   const nothing = segment(unknownId(api.major, tenant));
   const asked: readonly (readonly [scope: string, answer: Promise<Answer>])[] = [
@@ -116,17 +122,17 @@ async function scopesLacking(api: Api, { tenant, workspace }: Target): Promise<R
   return lacking;
 }
 
-/** Hosts refuse receivers on this machine unless they are told otherwise. */
+/** Registers the receiver once. Returns the reason when the host rejects its URL: hosts reject loopback addresses by default. */
 async function whyUndeliverable(api: Api, target: Target): Promise<string | undefined> {
   const { receiver, lacking } = target;
   if (receiver === undefined) return undefined;
-  if (lacking.has('webhooks:manage')) return 'the key does not hold webhooks:manage';
+  if (lacking.has('webhooks:manage')) return 'the key lacks the scope webhooks:manage';
   const { url } = receiver.inbox();
   const registration = { url, events: ['run.completed'], ...besides({ target }, api.major, crypto.randomUUID()) };
   const answer = await quietly(api.post('/webhooks', registration));
   const registered = recordIn(answer);
   if (registered?.error === 'webhook_url_rejected') {
-    return `the host refuses the receiver's URL ${new URL(url).origin}: open the host to it, or give --receiver-url`;
+    return `the host rejects the receiver's URL ${new URL(url).origin}; allow the address on the host, or pass --receiver-url`;
   }
   if (answer?.status === 201 && typeof registered?.webhookId === 'string') {
     const query = api.major === 1 ? `?tenantId=${segment(target.workspace ?? '')}` : '';
@@ -135,6 +141,7 @@ async function whyUndeliverable(api: Api, target: Target): Promise<string | unde
   return undefined;
 }
 
+/** Returns undefined for a request that failed. */
 async function quietly(answer: Promise<Answer>): Promise<Answer | undefined> {
   return answer.catch((error: unknown) => {
     if (error instanceof Mismatch) return undefined;

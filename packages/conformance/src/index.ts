@@ -1,4 +1,4 @@
-export type { Check } from './check.ts';
+export type { Check, Need } from './check.ts';
 export { CHECKS } from './checks/index.ts';
 export type { Caller, KeyName } from './keys.ts';
 export { type ConformanceOptions, type Durations, type ReceiverOptions, UsageError } from './options.ts';

@@ -1,14 +1,16 @@
 import type { Answer } from './http/answer.ts';
 
-/** The host did something else than the rule says. */
+/** Thrown when the host breaks the rule of a check. */
 export class Mismatch extends Error {
+  /** Behaviour that the rule demands. */
   readonly expected: string;
+  /** Behaviour of the host. */
   readonly seen: string;
-  /** What was asked, where one request shows it. */
+  /** Response that shows the mismatch, when one response does. */
   readonly answer: Answer | undefined;
 
   constructor(expected: string, seen: string, answer?: Answer) {
-    super(`expected ${expected}, and saw ${seen}`);
+    super(`expected ${expected}, seen ${seen}`);
     this.name = 'Mismatch';
     this.expected = expected;
     this.seen = seen;
@@ -16,5 +18,5 @@ export class Mismatch extends Error {
   }
 }
 
-/** The check found that it cannot be run after all: it is skipped with this reason. */
+/** Thrown when a check finds that it cannot be run. It is skipped, with the message as the reason. */
 export class Inapplicable extends Error {}

@@ -3,27 +3,27 @@ import { KEY_VARIABLES, type KeyName, keyOption } from './keys.ts';
 import { type Durations, LONGEST_MS } from './options.ts';
 import { advertised, fixturesOf, isDurable, maxAttemptsOf } from './target.ts';
 
-/** A credential that the user gives. */
+/** Requires a key of the user. */
 export function key(name: KeyName): Need {
   return ({ keys }) =>
-    keys[name] === undefined ? `no key was given: --${keyOption(name)} or ${KEY_VARIABLES[name]}` : undefined;
+    keys[name] === undefined ? `--${keyOption(name)} or ${KEY_VARIABLES[name]} is not set` : undefined;
 }
 
-/** Scopes that the main key must hold. */
+/** Requires scopes of the main key. */
 export function scopes(...names: readonly string[]): Need {
   return ({ keys, lacking }) => {
-    if (keys.main === undefined) return `no key was given: --key or ${KEY_VARIABLES.main}`;
+    if (keys.main === undefined) return `--key or ${KEY_VARIABLES.main} is not set`;
     const missing = names.filter((name) => lacking.has(name));
-    return missing.length === 0 ? undefined : `the key does not hold ${missing.join(', ')}`;
+    return missing.length === 0 ? undefined : `the key lacks the scope ${missing.join(', ')}`;
   };
 }
 
-/** A workflow of the host's, for suites like this one. */
+/** Requires a fixture workflow. */
 export function fixture(name: string): Need {
-  return (target) => (fixturesOf(target).includes(name) ? undefined : `the host's fixtures[] do not name ${name}`);
+  return (target) => (fixturesOf(target).includes(name) ? undefined : `fixtures[] of the host does not list ${name}`);
 }
 
-/** A record of the discovery document of the major in question, perhaps with something in it. */
+/** Requires a record in the discovery document of the major, or a member of that record. */
 export function capability(name: string, member?: string): Need {
   return (target, major) => {
     const record = advertised(target, major, name);
@@ -34,61 +34,65 @@ export function capability(name: string, member?: string): Need {
   };
 }
 
-/** The reverse: what has to be refused because it is not advertised. */
+/** Requires that a record is not advertised, for a check of the refusal. */
 export function unadvertised(name: string): Need {
   return (target, major) => (advertised(target, major, name) === undefined ? undefined : `the host advertises ${name}`);
 }
 
-/** Both majors are served side by side. */
-export const overlap: Need = ({ majors }) => (majors.length === 2 ? undefined : 'the host advertises one major');
+/** Requires a host that serves both majors. */
+export const overlap: Need = ({ majors }) => (majors.length === 2 ? undefined : 'the host advertises one major alone');
 
-/** Major 1 is there no more. */
+/** Requires a host that does not serve major 1. */
 export const retired: Need = ({ majors }) => (majors.includes(1) ? 'the host advertises major 1' : undefined);
 
-/** Deliveries reach the suite. */
+/** Requires that deliveries reach the suite. */
 export const deliveries: Need = ({ receiver, undeliverable }) =>
-  undeliverable ?? (receiver === undefined ? 'the suite runs without a receiver' : undefined);
+  undeliverable ?? (receiver === undefined ? 'the suite runs without a receiver (--no-receiver)' : undefined);
 
-/** Nothing makes the host more lenient to loopback addresses than it is by itself. */
+/** Requires a host that rejects loopback addresses: one that accepts the suite's receiver was configured to allow them. */
 export const closedToLoopback: Need = ({ receiver, receivesOnLoopback, undeliverable }) =>
   receiver !== undefined && receivesOnLoopback && undeliverable === undefined
-    ? 'the host is open to the loopback receiver: run this check alone, with --no-receiver'
+    ? 'the host accepts the loopback receiver; run this check with --no-receiver on a host that rejects loopback addresses'
     : undefined;
 
+/** Requires durable delivery. */
 export const durable: Need = (target, major) =>
   isDurable(target, major) ? undefined : 'the host advertises best-effort delivery for this major';
 
+/** Requires best-effort delivery. */
 export const bestEffort: Need = (target, major) =>
-  isDurable(target, major) ? 'the host delivers durably under this major' : undefined;
+  isDurable(target, major) ? 'the host advertises durable delivery for this major' : undefined;
 
-/** Exhausting the retries is short enough to be waited for. */
+/** Requires a retry policy whose attempts the suite can wait for. */
 export const exhaustible: Need = (target) => {
   const attempts = maxAttemptsOf(target);
   if (attempts === undefined) return 'the host does not advertise a retryPolicy';
-  return attempts <= MOST_ATTEMPTS ? undefined : `${attempts} attempts are too many to wait for`;
+  return attempts <= MOST_ATTEMPTS
+    ? undefined
+    : `retryPolicy.maxAttempts is ${attempts}, more than the suite waits for (${MOST_ATTEMPTS})`;
 };
 
 const MOST_ATTEMPTS = 6;
 
-/** The workspace of the main key, which major 1 wants to be told. */
+/** Requires the workspace of the main key, which requests of major 1 name. */
 export const workspace: Need = (target, major) =>
-  major === 1 && target.workspace === undefined
-    ? 'the host does not say which workspace the key is for: give --workspace'
-    : undefined;
+  major === 1 && target.workspace === undefined ? 'the workspace of the key is unknown; pass --workspace' : undefined;
 
-/** The tenant of the main key. */
+/** Requires the tenant of the main key. */
 export const tenant: Need = (target) =>
-  target.tenant === undefined ? 'the host does not say which tenant the key is of' : undefined;
+  target.tenant === undefined ? 'the tenant of the key is unknown: runs of the host name no owner' : undefined;
 
-/** A workflow that makes an artifact. */
+/** Requires a workflow that makes an artifact. */
 export const artifacts: Need = ({ artifactWorkflow }) =>
-  artifactWorkflow === undefined ? 'no workflow that makes an artifact was given: --artifact-workflow' : undefined;
+  artifactWorkflow === undefined ? '--artifact-workflow is not set' : undefined;
 
-/** A duration that can be waited for: the interface's own is too long, so the user says when it was shortened. */
+/** Requires a setting of the host that the suite can wait for. The interface's own value is too long. */
 export function shortened(name: keyof Durations, option: string): Need {
   return ({ durations }) => {
     const given = durations[name];
-    if (given === undefined) return `takes too long unless the host's setting is shortened: --${option}`;
-    return given <= LONGEST_MS ? undefined : `${given} ms are too long to be waited for`;
+    if (given === undefined) return `--${option} is not set; the check waits for that setting of the host`;
+    return given <= LONGEST_MS
+      ? undefined
+      : `--${option} is ${given} ms, more than the suite waits for (${LONGEST_MS} ms)`;
   };
 }

@@ -2,53 +2,66 @@ import type { KeyName } from './keys.ts';
 import type { Result } from './report/report.ts';
 import type { Major } from './rule.ts';
 
-/** What a run of the suite is given. */
+/** Options of `runConformance`. */
 export interface ConformanceOptions {
-  /** The origin of the host. */
+  /** Origin of the host, such as `http://127.0.0.1:8787`: without path, query or credentials. */
   readonly url: string;
+  /** API keys by their role. A check that needs an absent or empty key is skipped. Default: none. */
   readonly keys?: Readonly<Partial<Record<KeyName, string>>>;
-  /** The workspace that the main key is for. Without it, what the host says of a run of that key. */
+  /**
+   * Workspace of the key `main`. Default: the workspace that the host names as the owner of a run of that key. Most webhook checks of
+   * major 1 are skipped when neither is known.
+   */
   readonly workspace?: string;
-  /** The majors to look at, of those that the host advertises. All of them without it. */
+  /** Majors to check, of those that the host advertises. Default: all that it advertises. */
   readonly majors?: readonly Major[];
-  /** Ids or areas. All checks without it. */
+  /** Ids of checks, or names of areas, to run. Default: all checks. An unknown name is a `UsageError`. */
   readonly only?: readonly string[];
-  /** Where the suite receives deliveries; `false` for not at all. A free port of 127.0.0.1 without it. */
+  /** Server of the suite that receives deliveries; `false` starts none. Default: a free port of 127.0.0.1. */
   readonly receiver?: ReceiverOptions | false;
-  /** A workflow that makes an artifact of its input `content`. Without one, artifacts are not looked at. */
+  /** Id of a workflow that makes an artifact of its input `content`. Most artifact checks are skipped without it. */
   readonly artifactWorkflow?: string;
+  /** Settings of the host that the suite must know to wait long enough. Default: none. */
   readonly durations?: Durations;
-  /** How many checks run at the same time. 8 without it. */
+  /** Number of checks that run at the same time, at least 1. Default: 8. */
   readonly concurrency?: number;
-  /** How long the suite waits for what has to happen, such as a delivery, in ms. 10 000 without it. */
+  /** Longest wait for an effect of a request, such as a delivery, in ms. Default: 10 000. */
   readonly patienceMs?: number;
-  /** How long a request may take, in ms. 10 000 without it. */
+  /** Longest time for one request, in ms. Default: 10 000. */
   readonly requestTimeoutMs?: number;
-  /** Ends the run; what was made is still cleaned up. */
+  /** Interrupts the run: checks that are not finished are skipped, and their runs and subscriptions are cleaned up. */
   readonly signal?: AbortSignal;
-  /** Told of every result as it is known. */
+  /** Called with each result when its check ends. An error that it throws ends the run. */
   readonly onResult?: (result: Result) => void;
 }
 
+/** Address of the suite's receiver. */
 export interface ReceiverOptions {
+  /** Host name or address to listen on. Default: `127.0.0.1`. */
   readonly host?: string;
+  /** Port to listen on. Default: 0, a free port. */
   readonly port?: number;
-  /** How the host reaches the receiver, when that is not `http://<host>:<port>`. */
+  /** URL under which the host reaches the receiver, such as the `https` URL of a proxy. Default: `http://<host>:<port>`. */
   readonly url?: string;
 }
 
-/** The host's settings, in ms, where they are not the interface's. What cannot be waited for is not looked at. */
+/**
+ * Settings of the host, in ms. Checks of the circuit's cooldown and of the keep-alive are skipped unless their setting is given and at
+ * most 15 000: the interface's own values are too long to wait for.
+ */
 export interface Durations {
-  /** Of one attempt in best-effort mode. 5000 without it. */
+  /** Time limit of one delivery attempt. Default: 5000, as in the interface. */
   readonly attemptTimeoutMs?: number;
-  /** How long a circuit stays open. */
+  /** Cooldown after which an open circuit allows a probe. Default: unknown. */
   readonly circuitCooldownMs?: number;
-  /** At the most between two signs of life of an idle event stream. */
+  /** Longest time between two keep-alive comments of an idle event stream. Default: unknown. */
   readonly keepAliveMs?: number;
 }
 
-/** The longest of the host's durations that the suite waits for. */
+/** Longest of the host's durations that the suite waits for, in ms. */
 export const LONGEST_MS = 15_000;
 
-/** Wrong use of the suite: the sentence is for the person who wrote the options. */
-export class UsageError extends TypeError {}
+/** Thrown for options that cannot be used. The message names the option and the remedy; it contains no key. */
+export class UsageError extends TypeError {
+  override readonly name = 'UsageError';
+}

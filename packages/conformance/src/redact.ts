@@ -1,13 +1,15 @@
-/** Takes secrets out of what is shown. */
+/** Replaces secrets in text by `[redacted]`. */
 export interface Redactor {
+  /** Adds a secret of at least 8 characters. */
   conceal(secret: string): void;
+  /** Returns the text without the secrets. */
   (text: string): string;
 }
 
 export function redactor(): Redactor {
   const secrets = new Set<string>();
   const redact = (text: string): string => {
-    // The longest first: one may be a part of another.
+    // Longest first: a secret may contain another.
     const ordered = [...secrets].sort((one, other) => other.length - one.length);
     return ordered.reduce((shown, secret) => shown.replaceAll(secret, '[redacted]'), maskFields(text));
   };
@@ -19,10 +21,10 @@ export function redactor(): Redactor {
   });
 }
 
-/** What is shorter is no secret, and taking it out would spoil every text. */
+/** A shorter value is not a secret, and replacing it would make reports unreadable. */
 const SHORTEST = 8;
 
-/** Values of members whose name says that they are secret, known or not. */
+/** Replaces the values of JSON members that hold secrets, such as `secret` and `token`. */
 function maskFields(text: string): string {
   return text.replace(/("(?:secret|token|resumeToken|interruptToken)"\s*:\s*")(?:[^"\\]|\\.)+"/g, '$1[redacted]"');
 }

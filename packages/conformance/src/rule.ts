@@ -1,12 +1,12 @@
-/** A protocol major. */
+/** The number of a protocol major. */
 export type Major = 1 | 2;
 
 export const BOTH: readonly Major[] = [1, 2];
 
-/** Where a rule is written. */
+/** The place where a rule is written. */
 export interface Rule {
-  /** Of the interface document. */
+  /** Section of the interface document, such as `Versioning: Paths`. */
   readonly section: string;
-  /** Of `docs/requirements.json`, where the rule stands there. */
+  /** Id of the requirement in `docs/requirements.json`. Absent for a rule that is not listed there. */
   readonly requirement?: string;
 }

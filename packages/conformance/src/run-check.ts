@@ -3,10 +3,10 @@ import { areaOf, type Check } from './check.ts';
 import { curlOf } from './http/curl.ts';
 import type { Caller } from './keys.ts';
 import { Inapplicable, Mismatch } from './mismatch.ts';
-import { pause } from './pause.ts';
 import type { Redactor } from './redact.ts';
 import type { Failure, Result } from './report/report.ts';
 import type { Major } from './rule.ts';
+import { sleep } from './sleep.ts';
 import type { Target } from './target.ts';
 import type { World } from './world.ts';
 
@@ -15,11 +15,11 @@ export interface RunCheckOptions {
   readonly target: Target;
   readonly apiFor: (until: AbortSignal) => (major: Major, caller: Caller) => Api;
   readonly redact: Redactor;
-  /** Ends the whole run. */
+  /** Interrupts the whole run. */
   readonly signal: AbortSignal;
 }
 
-/** Runs one check under one major within its time, and cleans up behind it. Never throws. */
+/** Runs one check under one major within 60 s, then cleans up its runs and subscriptions. Never throws. */
 export async function runCheck(check: Check, options: RunCheckOptions): Promise<Result> {
   const { major, target, signal } = options;
   const startedAt = performance.now();
@@ -58,13 +58,13 @@ export async function runCheck(check: Check, options: RunCheckOptions): Promise<
 
 const DEADLINE_MS = 60_000;
 const CLEANING_MS = 10_000;
-const LOOK_MS = 80;
+const POLL_MS = 80;
 
 function tooSlow(): Mismatch {
-  return new Mismatch(`the check to be over within ${DEADLINE_MS / 1000} s`, 'that it was not');
+  return new Mismatch(`the check to end within ${DEADLINE_MS / 1000} s`, 'a check that did not end');
 }
 
-/** What cannot be cleaned up is left: the check's outcome does not depend on it. */
+/** Runs the cleaners, last one first. A cleaner that fails is ignored: the outcome of the check does not depend on it. */
 async function cleanUp(options: WorldOptions, cleaners: ((world: World) => Promise<unknown>)[]): Promise<void> {
   const world = worldOf(options, AbortSignal.timeout(CLEANING_MS), []);
   for (const clean of cleaners.reverse()) await clean(world).catch(() => {});
@@ -89,19 +89,20 @@ function worldOf(
     as: (caller) => api(major, caller),
     under: (other, caller = 'main') => api(other, caller),
     inbox(...answers) {
-      if (target.receiver === undefined) throw new Inapplicable('the suite runs without a receiver');
+      if (target.receiver === undefined) throw new Inapplicable('the suite runs without a receiver (--no-receiver)');
       return target.receiver.inbox(answers.length === 0 ? [200] : answers);
     },
     afterwards: (clean) => void cleaners.push(clean),
     conceal: redact.conceal,
-    pause: (ms) => pause(ms, signal),
+    sleep: (ms) => sleep(ms, signal),
     async eventually(expected, look, withinMs = target.patienceMs) {
       const end = performance.now() + withinMs;
       for (;;) {
         const found = await look();
         if (found !== undefined) return found;
-        if (performance.now() >= end) throw new Mismatch(`${expected} within ${withinMs / 1000} s`, 'that it was not');
-        await pause(LOOK_MS, signal);
+        if (performance.now() >= end)
+          throw new Mismatch(`${expected} within ${withinMs / 1000} s`, 'no such change in that time');
+        await sleep(POLL_MS, signal);
       }
     },
   };
@@ -110,7 +111,7 @@ function worldOf(
 function failureOf(error: unknown, redact: Redactor): Failure {
   if (!(error instanceof Mismatch)) {
     const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
-    return { expected: 'the check to come to an end', seen: redact(text) };
+    return { expected: 'the check to end without an error of its own', seen: redact(text) };
   }
   const { expected, seen, answer } = error;
   return {

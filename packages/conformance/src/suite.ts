@@ -14,13 +14,21 @@ import { runCheck } from './run-check.ts';
 import { isRecord, type Target } from './target.ts';
 
 /**
- * Holds a host to the protocol, over HTTP and with nothing else.
+ * Tests a host against the protocol, over HTTP alone. It creates runs and subscriptions in the workspace of the keys, and cancels or
+ * unregisters them at the end of each check. Without `keys.main` only public operations and refusals are tested.
  *
- * @returns how every check went; nothing of a credential is in it
- * @throws {Unreachable} when nobody answers at the URL, or somebody else
- * @throws {UsageError} for a URL that is no origin, or for an unknown check or area in `only`
+ * @returns the result of every selected check
+ * @throws {Unreachable} when the URL does not respond, or does not serve a discovery document
+ * @throws {UsageError} when `url` is not an origin, `only` names an unknown check or area, or the receiver cannot listen
  * @example
- * const { summary, results } = await runConformance({ url: 'http://127.0.0.1:8787', keys: { main: process.env.SVC_KEY } });
+ * import { runConformance } from '@svc/conformance';
+ *
+ * const { summary, results } = await runConformance({
+ *   url: 'http://127.0.0.1:8787',
+ *   keys: { main: process.env.SVC_KEY ?? '' },
+ * });
+ * const failed = results.filter(({ outcome }) => outcome === 'failed').map(({ id, major }) => `${id} (major ${major})`);
+ * console.log(summary, failed); // { passed: 254, failed: 0, warned: 0, skipped: 30 } []
  */
 export async function runConformance(options: ConformanceOptions): Promise<Report> {
   const origin = originOf(options.url);
@@ -63,7 +71,7 @@ export async function runConformance(options: ConformanceOptions): Promise<Repor
 const REQUEST_TIMEOUT_MS = 10_000;
 const CONCURRENCY = 8;
 
-/** The majors to run a check under. One that no major of the host has is reported once, as skipped. */
+/** Returns the majors to run a check under: all of its own when the host advertises none. */
 function majorsOf(check: Check, target: Target, wanted: readonly Major[] | undefined): readonly Major[] {
   const considered = check.majors.filter((major) => wanted === undefined || wanted.includes(major));
   return considered.filter((major) => target.majors.length === 0 || target.majors.includes(major));
@@ -72,7 +80,10 @@ function majorsOf(check: Check, target: Target, wanted: readonly Major[] | undef
 function selected(only: readonly string[] | undefined): readonly Check[] {
   if (only === undefined || only.length === 0) return CHECKS;
   const unknown = only.filter((name) => !CHECKS.some((check) => names(check, name)));
-  if (unknown.length > 0) throw new UsageError(`There is no check or area ${unknown.join(', ')}.`);
+  if (unknown.length > 0)
+    throw new UsageError(
+      `only: there is no check or area ${unknown.join(', ')}. \`svc-conformance --list\` prints the ids; areas are the parts before the dot.`,
+    );
   return CHECKS.filter((check) => only.some((name) => names(check, name)));
 }
 
@@ -85,13 +96,13 @@ function originOf(url: string): string {
   const isOrigin = parsed !== undefined && /^https?:$/.test(parsed.protocol) && parsed.pathname === '/';
   if (!isOrigin || parsed.search !== '' || parsed.username !== '') {
     throw new UsageError(
-      'The URL must be the origin of a host, such as http://127.0.0.1:8787, without path or credentials.',
+      'url: must be the origin of a host, without path, query or credentials. Pass for example http://127.0.0.1:8787.',
     );
   }
   return parsed.origin;
 }
 
-/** A pool: results are in the order of the jobs, whatever order they end in. */
+/** Runs at most `width` jobs at a time. Outcomes are in the order of the jobs. */
 async function inParallel<Job, Outcome>(
   jobs: readonly Job[],
   width: number,

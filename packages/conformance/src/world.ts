@@ -4,29 +4,33 @@ import type { Inbox, Scripted } from './receiver/receiver.ts';
 import type { Major } from './rule.ts';
 import type { Target } from './target.ts';
 
-/** What one check works with. */
+/** Tools of one check under one major. */
 export interface World {
-  /** The major that the check is run under. */
+  /** Major under which the check runs. */
   readonly major: Major;
   readonly target: Target;
-  /** That major, called with the main key. */
+  /** Client of that major with the main key. */
   readonly api: Api;
-  /** That major, called by somebody else. */
+  /** Client of that major with another key, or with none. */
   as(caller: Caller): Api;
-  /** Another major, called with the main key or by somebody else. */
+  /** Client of another major. Default caller: `main`. */
   under(major: Major, caller?: Caller): Api;
-  /** Of the runs and subscriptions of this check, to keep those of others apart. */
+  /** Tag of this check's runs and subscriptions, which separates them from those of other checks. */
   readonly tag: string;
-  /** A new address that the host can deliver to. */
+  /** Opens an inbox that the host can deliver to. */
   inbox(...answers: readonly Scripted[]): Inbox;
-  /** Does something when the check is over, whatever its end. The last is done first. */
+  /** Registers a cleaner, run when the check has ended in any way. The last one runs first. */
   afterwards(clean: (world: World) => Promise<unknown>): void;
-  /** What must not be shown in a report. */
+  /** Keeps a secret out of the report. */
   conceal(secret: string): void;
-  /** Waits. */
-  pause(ms: number): Promise<void>;
-  /** Looks again and again until there is something, and fails with what was expected when there is nothing in time. */
+  /** Waits for `ms` milliseconds. */
+  sleep(ms: number): Promise<void>;
+  /**
+   * Calls `look` until it returns a value, by default for `target.patienceMs`.
+   *
+   * @throws {Mismatch} with `expected` when it returns none in time
+   */
   eventually<Found>(expected: string, look: () => Promise<Found | undefined>, withinMs?: number): Promise<Found>;
-  /** Ends what the check does when its time is up. */
+  /** Aborted when the time of the check is up, or the run is interrupted. */
   readonly signal: AbortSignal;
 }

@@ -7,25 +7,25 @@ import { markdownOf } from '../src/report/list.ts';
 const read = (path: string) => readFileSync(fileURLToPath(new URL(`../../../${path}`, import.meta.url)), 'utf8');
 
 describe('the checks', () => {
-  test('have ids of their own, of the form <area>.<rule>', () => {
+  test('have unique ids of the form <area>.<rule>', () => {
     const ids = CHECKS.map(({ id }) => id);
     expect(new Set(ids).size).toBe(ids.length);
     expect(ids.filter((id) => !/^[a-z0-9-]+\.[a-z0-9-]+$/.test(id))).toEqual([]);
   });
 
-  test('say in a sentence what a host does that keeps the rule', () => {
-    expect(CHECKS.filter(({ name }) => !/^[A-Za-z].*\.$/.test(name)).map(({ name }) => name)).toEqual([]);
+  test('have a name that is one sentence, and the section of a rule', () => {
+    expect(CHECKS.filter(({ name }) => !/^[A-Z`].*[^.]\.$/.test(name)).map(({ name }) => name)).toEqual([]);
     expect(CHECKS.filter(({ rule }) => rule.section === '')).toEqual([]);
   });
 
-  test('name requirements that there are', () => {
+  test('name requirements that exist in docs/requirements.json', () => {
     const { requirements } = JSON.parse(read('docs/requirements.json'));
     const known = new Set(requirements.map(({ id }: { id: string }) => id));
     const named = CHECKS.flatMap(({ rule }) => rule.requirement ?? []);
     expect(named.filter((id) => !known.has(id))).toEqual([]);
   });
 
-  test('are listed in docs/conformance.md as `svc-conformance --list --markdown` does', () => {
+  test('are listed in docs/conformance.md as `svc-conformance --list --markdown` prints them', () => {
     expect(read('docs/conformance.md')).toContain(`<!-- checks -->\n\n${markdownOf(CHECKS)}\n<!-- /checks -->`);
   });
 });

@@ -32,7 +32,7 @@ async function serve(answer: Handler): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-/** A host as far as a test needs one: discovery, and whatever is said for the rest. */
+/** Starts a host that serves discovery, and `answer` for every other request. */
 function startHost(answer: Handler = refuse): Promise<string> {
   return serve((request, response) => {
     if (request.url === '/.well-known/svc') discover(request, response);
@@ -72,43 +72,54 @@ async function run(
   return { code, out: String(stdout.read() ?? ''), err: String(stderr.read() ?? '') };
 }
 
-describe('what it is told', () => {
-  test('--help says what there is, and the keys with their variables', async () => {
+describe('the arguments', () => {
+  test('--help prints the options, and each key with its environment variable', async () => {
     const { code, out } = await run(['--help']);
     expect([code, out]).toEqual([0, expect.stringContaining('--other-tenant-key KEY    SVC_OTHER_TENANT_KEY: ')]);
   });
 
-  test('--list lists every check, and as tables for a document', async () => {
+  test('--list prints every check, and with --markdown as tables', async () => {
     const { code, out } = await run(['--list']);
     expect([code, out]).toEqual([0, expect.stringMatching(/^discovery\.public +1 2 {2}The discovery document/)]);
     expect((await run(['--list', '--markdown'])).out).toMatch(/^### discovery\n/);
   });
 
   test.each([
-    ['no URL', [], /One URL is needed/],
-    ['two URLs', ['http://a.invalid', 'http://b.invalid'], /One URL is needed/],
-    ['no URL at all', ['host'], /must be the origin/],
+    ['no URL', [], /URL: exactly one is required/],
+    ['two URLs', ['http://a.invalid', 'http://b.invalid'], /URL: exactly one is required/],
+    ['a host name without a scheme', ['host'], /must be the origin/],
     ['a URL with a path', ['http://127.0.0.1:1/v1'], /must be the origin/],
     ['a URL with a password', ['http://u:p@127.0.0.1:1'], /must be the origin/],
-    ['an unknown option', ['http://127.0.0.1:1', '--unknown'], /--unknown/],
-    ['an unknown check', ['http://127.0.0.1:1', '--only', 'discovery,none.such'], /no check or area none\.such/],
-    ['a major that there is not', ['http://127.0.0.1:1', '--major', '3'], /--major must be 1 or 2/],
-    ['a number that is none', ['http://127.0.0.1:1', '--timeout', 'soon'], /--timeout must be a whole number/],
-    ['a receiver that is no URL', ['http://127.0.0.1:1', '--receiver-url', 'here'], /--receiver-url must be/],
-    ['a configuration that is not there', ['--config', '/nowhere/at/all.json'], /cannot be read/],
-    ['nobody at the URL', ['http://127.0.0.1:1', '--no-receiver'], /does not answer: .*ECONNREFUSED/],
-  ])('%s is wrong use: exit code 2', async (_title, args, message) => {
+    ['an unknown option', ['http://127.0.0.1:1', '--unknown'], /--unknown: is not an option/],
+    ['an option without its value', ['http://127.0.0.1:1', '--json'], /--json: needs a value/],
+    [
+      'a value that an option does not take',
+      ['http://127.0.0.1:1', '--no-receiver=yes'],
+      /--no-receiver: does not take/,
+    ],
+    ['a port that does not exist', ['http://127.0.0.1:1', '--receiver-port', '99999'], /receiver: cannot listen/],
+    [
+      'an unknown check',
+      ['http://127.0.0.1:1', '--only', 'discovery,none.such'],
+      /only: there is no check or area none\.such/,
+    ],
+    ['an unknown major', ['http://127.0.0.1:1', '--major', '3'], /--major: must be 1 or 2/],
+    ['a word for a number', ['http://127.0.0.1:1', '--timeout', 'soon'], /--timeout: must be a whole number/],
+    ['a receiver URL that is not a URL', ['http://127.0.0.1:1', '--receiver-url', 'here'], /--receiver-url: must be/],
+    ['a missing configuration file', ['--config', '/nowhere/at/all.json'], /cannot be read/],
+    ['a URL that does not respond', ['http://127.0.0.1:1', '--no-receiver'], /does not respond: .*ECONNREFUSED/],
+  ])('exits with 2 and a message for %s', async (_title, args, message) => {
     const { code, out, err } = await run(args);
     expect([code, out, err]).toEqual([2, '', expect.stringMatching(message)]);
   });
 
-  test('a receiver that cannot listen is wrong use: exit code 2', async () => {
+  test('exits with 2 when the receiver cannot listen', async () => {
     const url = await startHost();
     const { code, err } = await run([url, '--receiver-port', new URL(url).port]);
-    expect([code, err]).toEqual([2, expect.stringMatching(/cannot listen on port \d+ of 127\.0\.0\.1: .*EADDRINUSE/)]);
+    expect([code, err]).toEqual([2, expect.stringMatching(/cannot listen on port \d+ of 127\.0\.0\.1 .*EADDRINUSE/)]);
   });
 
-  test('an interruption ends it in order: exit code 2', async () => {
+  test('cleans up and exits with 2 when it is interrupted', async () => {
     const interruption = new AbortController();
     const url = await startHost((_request, response) => {
       interruption.abort();
@@ -118,18 +129,18 @@ describe('what it is told', () => {
     const terminal = { stdout, stderr, env: {}, colours: false, interrupted: interruption.signal };
     expect(await svcConformance([url, '--no-receiver'], terminal)).toBe(2);
     expect(String(stdout.read())).toContain('skipped: the run was interrupted');
-    expect(String(stderr.read())).toContain('interrupted; what was made is cleaned up');
+    expect(String(stderr.read())).toContain('interrupted. Runs and subscriptions of the suite were cleaned up');
   });
 
-  test('something else at the URL is no host: exit code 2', async () => {
+  test('exits with 2 when the URL serves no discovery document', async () => {
     const url = await serve((_request, response) => void response.end('<html>'));
     expect(await run([url, '--no-receiver'])).toMatchObject({
       code: 2,
-      err: expect.stringContaining('no discovery document'),
+      err: expect.stringContaining('is not a discovery document'),
     });
   });
 
-  test('a configuration file says the same as options; arguments win over the environment, and that over the file', async () => {
+  test('prefers arguments over the environment, and the environment over the configuration file', async () => {
     const seen = new Set<string | undefined>();
     const url = await startHost((request, response) => {
       seen.add(request.headers.authorization);
@@ -152,32 +163,32 @@ describe('what it is told', () => {
     writeFileSync(config, JSON.stringify({ url, keys: {} }));
     expect(await run(['--config', config])).toMatchObject({
       code: 2,
-      err: expect.stringMatching(/config\.json: .*keys/),
+      err: expect.stringMatching(/config\.json is not valid .*keys/),
     });
   });
 });
 
-describe('what it tells', () => {
-  test('a host that keeps what is looked at: exit code 0, and what was not looked at is skipped with the reason', async () => {
+describe('the reports', () => {
+  test('exits with 0 when no check failed, and prints the reason of each skip', async () => {
     const { code, out } = await run([
       await startHost(),
       '--only',
       'discovery,authentication.expired-401',
       '--no-receiver',
     ]);
-    expect(out).toContain('✓    discovery.public  The discovery document is readable without a credential, as JSON.');
     expect(out).toContain(
-      '–    authentication.expired-401  skipped: no key was given: --expired-key or SVC_EXPIRED_KEY',
+      '✓    discovery.public  The discovery document is served as JSON to a request without a credential.',
     );
+    expect(out).toContain('–    authentication.expired-401  skipped: --expired-key or SVC_EXPIRED_KEY is not set');
     expect([code, out]).toEqual([0, expect.stringMatching(/\d+ passed, 0 failed, 0 warned, \d+ skipped/)]);
   });
 
-  test('--fail-on-skipped takes what was skipped for a failure', async () => {
+  test('--fail-on-skipped exits with 1 when a check was skipped', async () => {
     const args = [await startHost(), '--only', 'authentication.expired-401', '--no-receiver'];
     expect([(await run(args)).code, (await run([...args, '--fail-on-skipped'])).code]).toEqual([0, 1]);
   });
 
-  test('a rule that is not kept: exit code 1, with what was expected, what was seen, and a curl that shows it', async () => {
+  test('exits with 1 when a check failed, and prints the expected and the seen behaviour with a curl command', async () => {
     const url = await startHost((_request, response) => void response.writeHead(500).end('oops'));
     const { code, out } = await run([url, '--only', 'authentication.challenge', '--no-receiver']);
     expect(code).toBe(1);
@@ -187,7 +198,7 @@ describe('what it tells', () => {
     expect(out).toContain(`curl -sS -i '${url}/v1/runs/none'`);
   });
 
-  test('a SHOULD that is not kept is a warning, and no failure', async () => {
+  test('exits with 0 when only a SHOULD is broken, and prints it as a warning', async () => {
     const url = await serve((_request, response) => {
       const head = { 'content-type': 'application/json', 'svc-version': '1.1' };
       response.writeHead(200, head).end(JSON.stringify(DOCUMENT));
@@ -196,20 +207,20 @@ describe('what it tells', () => {
     expect([code, out]).toEqual([0, expect.stringMatching(/!.*discovery\.cacheable.*0 failed, 1 warned/s)]);
   });
 
-  test('colours are for terminals', async () => {
+  test('colours are printed to terminals alone', async () => {
     const args = [await startHost(), '--only', 'discovery', '--no-receiver'];
     expect((await run(args)).out).not.toContain('\u001b');
     expect((await run(args, { colours: true })).out).toContain('\u001b[32m✓\u001b[39m');
   });
 
-  test('what a host sends cannot steer the terminal', async () => {
+  test('control characters from the host are escaped', async () => {
     const url = await startHost((_request, response) => void response.writeHead(500).end('\u001b[2J\u202e'));
     const { out } = await run([url, '--only', 'authentication.challenge', '--no-receiver']);
     expect(['\u001b', '\u202e'].filter((character) => out.includes(character))).toEqual([]);
     expect(out).toContain('\\u{1b}');
   });
 
-  test('the same as JSON and as JUnit XML', async () => {
+  test('--json and --junit write the report to files', async () => {
     const url = await startHost((_request, response) => void response.writeHead(500).end('<&"\u0000>'));
     const [json, junit] = [join(folder, 'report.json'), join(folder, 'report.xml')];
     const only = ['--only', 'discovery.public,authentication.challenge,authentication.expired-401'];
@@ -233,7 +244,7 @@ describe('what it tells', () => {
     expect(JSON.parse(printed.out).results).toHaveLength(3);
   });
 
-  test('a key is nowhere, even when the host repeats it', async () => {
+  test('no report contains a key, even when the host repeats it', async () => {
     const url = await startHost((request, response) => {
       const head = { 'content-type': 'application/json', 'svc-version': '1.1' };
       const body = {
@@ -246,7 +257,7 @@ describe('what it tells', () => {
     const [json, junit] = [join(folder, 'keys.json'), join(folder, 'keys.xml')];
     const { out, err, code } = await run([url, '--no-receiver', '--key', KEY, '--json', json, '--junit', junit]);
     expect(code).toBe(1);
-    expect(err).toMatch(/others on this machine can read --key/);
+    expect(err).toMatch(/--key: other users of this machine can read arguments/);
     const everything = [out, err, readFileSync(json, 'utf8'), readFileSync(junit, 'utf8')].join('\n');
     expect(everything).not.toContain(KEY);
     expect(everything).not.toContain('of-a-subscription');

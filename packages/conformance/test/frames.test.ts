@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { framesOf } from '../src/http/frames.ts';
 import { connections } from '../src/http/send.ts';
 
-/** What a stream gives that comes in these pieces. */
+/** Reads the frames of a stream that is sent in these pieces. */
 async function framesIn(...pieces: readonly string[]) {
   const server = createServer((_request, response) => {
     response.writeHead(200, { 'content-type': 'text/event-stream' });
@@ -41,18 +41,18 @@ test.each([
   ],
   ['data on several lines', ['data: a\ndata: b\n\n'], [{ id: undefined, event: 'message', data: 'a\nb' }]],
   [
-    'every kind of line break, and halves of one',
+    'CR, LF and CRLF line breaks, also when a CRLF is split',
     ['data: a\r\n\r', '\ndata: b\r\rdata: c\n', '\n'],
     ['a', 'b', 'c'].map((data) => ({ id: undefined, event: 'message', data })),
   ],
-  ['a frame that comes in pieces', ['da', 'ta: ', 'a\n', '\n'], [{ id: undefined, event: 'message', data: 'a' }]],
+  ['a frame that is split into pieces', ['da', 'ta: ', 'a\n', '\n'], [{ id: undefined, event: 'message', data: 'a' }]],
   ['comments', [':keepalive\n\n'], [{ comment: 'keepalive' }]],
   [
-    'the id of the last frame that had one',
+    'the last id for a frame without one',
     ['id: 1\ndata: a\n\ndata: b\n\n'],
     ['a', 'b'].map((data) => ({ id: '1', event: 'message', data })),
   ],
-  ['no frame that was not ended', ['data: a\n\ndata: b'], [{ id: undefined, event: 'message', data: 'a' }]],
+  ['no frame without its final empty line', ['data: a\n\ndata: b'], [{ id: undefined, event: 'message', data: 'a' }]],
   ['no frame without data', ['event: x\n\n'], []],
 ])('reads %s', async (_title, pieces, frames) => {
   expect(await framesIn(...pieces)).toEqual(frames);

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import type { Arrival } from '../src/receiver/receiver.ts';
 import { standardSignature, verify } from '../src/receiver/signature.ts';
 
-/** Vectors made with OpenSSL, from the package whose verifier the suite does not use. */
+/** Reads vectors that were made with OpenSSL. The package that holds them has a verifier, which the suite does not use. */
 function vectors(name: string): readonly Vector[] {
   const url = new URL(`../../webhook-verify/vectors/${name}.json`, import.meta.url);
   return JSON.parse(readFileSync(url, 'utf8')).cases;
@@ -33,21 +33,21 @@ function arrivalOf({ now, headers, body }: Vector): Arrival {
   };
 }
 
-/** What a delivery of a host may not be, though a lenient receiver takes it. */
+/** Deliveries that a receiver may accept and a host must not send. */
 const LENIENT = ['a header that is repeated with the same value', 'no algorithm', 'a signature in upper case'];
 
-describe('the recipe of the interface, written once more', () => {
+describe('the verifier of the suite', () => {
   const cases = vectors('deliveries').filter(({ secrets }) => secrets.length === 1);
 
   test.each(cases.filter(({ outcome, why }) => outcome === 'accepted' && !LENIENT.includes(why)))(
-    'takes $why',
+    'accepts $why',
     (vector) => {
       const family = vector.headers.some(([name]) => name.toLowerCase() === 'svc-signature') ? 'SVC' : 'X-svc';
       expect(verify(arrivalOf(vector), family, vector.secrets[0] ?? '').algorithm).toBe('v1');
     },
   );
 
-  // Whether the families agree, and what the body says, is asked by checks of their own.
+  // Other checks compare the header families and the body.
   const others = ['accepted', 'header_mismatch', 'malformed_body', 'event_type_mismatch'];
   test.each(cases.filter(({ outcome }) => !others.includes(outcome)))('rejects $why', (vector) => {
     expect(() => verify(arrivalOf(vector), 'SVC', vector.secrets[0] ?? '')).toThrow(/expected/);
@@ -56,7 +56,7 @@ describe('the recipe of the interface, written once more', () => {
   const standard = vectors('standard-webhooks').filter(({ secrets, outcome }) => {
     return secrets.length === 1 && ['accepted', 'signature_mismatch'].includes(outcome);
   });
-  test.each(standard)('Standard Webhooks: $why is $outcome', (vector) => {
+  test.each(standard)('returns $outcome for Standard Webhooks: $why', (vector) => {
     const headers = Object.entries(vector.headers) as unknown as Vector['headers'];
     const { isRight } = standardSignature(arrivalOf({ ...vector, headers }), vector.secrets[0] ?? '');
     expect(isRight).toBe(vector.outcome === 'accepted');

@@ -5,7 +5,7 @@ import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { bootConforming, DURATIONS, HOSTS, KEYS } from './hosts.ts';
 
-// Each of them is a host, a suite and much waiting.
+// Each test boots a host and runs the suite, mostly waiting.
 vi.setConfig({ maxConcurrency: 2 });
 
 let postgres: PostgresServer;
@@ -14,7 +14,7 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => postgres.stop());
 
-/** Hosts that share a database share their keys, too, and these are not to. */
+/** Each host gets a database of its own: hosts that share one share their keys too. */
 async function newDatabase(): Promise<string> {
   const name = `conformance_${randomBytes(8).toString('hex')}`;
   const client = new pg.Client({ connectionString: postgres.url });
@@ -24,8 +24,8 @@ async function newDatabase(): Promise<string> {
   return postgres.url.replace(/\/[^/]*$/, `/${name}`);
 }
 
-/** What was seen to be kept, as `<id> <major>`. */
-const kept = new Set<string>();
+/** Checks that have passed, as `<id> <major>`. */
+const passed = new Set<string>();
 
 async function judge(changes: object, options: Partial<ConformanceOptions> = {}): Promise<Report> {
   const host = await bootConforming(changes);
@@ -37,26 +37,26 @@ async function judge(changes: object, options: Partial<ConformanceOptions> = {})
       artifactWorkflow: 'artifact',
       ...options,
     });
-    for (const { id, major, outcome } of report.results) if (outcome === 'passed') kept.add(`${id} ${major}`);
+    for (const { id, major, outcome } of report.results) if (outcome === 'passed') passed.add(`${id} ${major}`);
     return report;
   } finally {
     await host.stop();
   }
 }
 
-function broken({ results }: Report) {
+function failures({ results }: Report) {
   return results
     .filter(({ outcome }) => outcome === 'failed' || outcome === 'warned')
     .map(({ id, major, failure }) => [id, major, failure]);
 }
 
-/** Ids of what was looked at under no major. */
+/** Returns the ids of checks that were skipped under every major. */
 function skipped({ results }: Report): readonly string[] {
-  const looked = new Set(results.filter(({ outcome }) => outcome !== 'skipped').map(({ id }) => id));
-  return [...new Set(results.map(({ id }) => id))].filter((id) => !looked.has(id)).sort();
+  const ran = new Set(results.filter(({ outcome }) => outcome !== 'skipped').map(({ id }) => id));
+  return [...new Set(results.map(({ id }) => id))].filter((id) => !ran.has(id)).sort();
 }
 
-/** What needs a host of another kind, or a key that may be used up: each of them is looked at below. */
+/** Checks that need another configuration, or the spare key. Other tests below run them. */
 const OF_OTHER_HOSTS = [
   'versions.client-floor-426',
   'versions.v1-retired-at-once',
@@ -69,23 +69,23 @@ const OF_OTHER_HOSTS = [
   'webhooks.url-loopback-rejected',
 ];
 
-/** What this host cannot be asked, because it serves it. */
+/** Checks of the refusal of an optional operation, which this host serves. */
 const SERVED = ['runs.list-unadvertised-404', 'audit.unadvertised-404', 'workspace-files.unadvertised-501'];
 
 const { spare: _, ...withoutSpare } = KEYS;
 const BEST_EFFORT = CHECKS.filter(({ id }) => id.startsWith('best-effort.')).map(({ id }) => id);
 
-describe.concurrent('the reference host keeps every rule in both majors', () => {
+describe.concurrent('the reference host passes every check', () => {
   const stores = [
     ['SQLite', async () => ({})],
     ['PostgreSQL', async () => ({ store: await newDatabase(), secretKey: randomBytes(32).toString('base64') })],
   ] as const;
 
   test.each(stores)(
-    'when it delivers durably, on %s',
+    'with durable delivery, on %s',
     async (_store, at) => {
       const report = await judge({ ...HOSTS.durable, ...(await at()) }, { keys: withoutSpare });
-      expect(broken(report)).toEqual([]);
+      expect(failures(report)).toEqual([]);
       const expected = [...OF_OTHER_HOSTS, ...SERVED, ...BEST_EFFORT];
       expect(skipped(report)).toEqual(expected.sort());
     },
@@ -93,17 +93,17 @@ describe.concurrent('the reference host keeps every rule in both majors', () => 
   );
 
   test.each(stores)(
-    'when it makes its best effort, on %s',
+    'with best-effort delivery, on %s',
     async (_store, at) => {
-      // Everything else has nothing to do with it.
+      // Other areas do not depend on the mode of delivery.
       const only = ['discovery', 'deliveries', 'best-effort', 'durable', 'dead-letters', 'rotation'];
       const report = await judge({ ...HOSTS['best-effort'], ...(await at()) }, { keys: withoutSpare, only });
-      expect([broken(report), skipped(report)]).toEqual([[], []]);
+      expect([failures(report), skipped(report)]).toEqual([[], []]);
     },
     180_000,
   );
 
-  test('when it has a rate limit', async () => {
+  test('with a rate limit', async () => {
     const only = [
       'authorization.rate-limit-429',
       'authorization.rate-limit-details',
@@ -112,27 +112,27 @@ describe.concurrent('the reference host keeps every rule in both majors', () => 
       'authentication.credential-in-url',
     ];
     const report = await judge(HOSTS.limited, { only, receiver: false });
-    expect([broken(report), skipped(report)]).toEqual([[], []]);
+    expect([failures(report), skipped(report)]).toEqual([[], []]);
   }, 120_000);
 
   test.each([
-    ['asks clients to be of some age', 'floor', 'versions'],
-    ['has retired major 1', 'retired', 'versions'],
-    ['takes tokens', 'tokens', 'authentication'],
-    ['is closed to receivers on this machine', 'closed', 'webhooks'],
+    ['a minimum client version', 'floor', 'versions'],
+    ['major 1 retired', 'retired', 'versions'],
+    ['tokens of an issuer', 'tokens', 'authentication'],
+    ['loopback receivers rejected', 'closed', 'webhooks'],
   ] as const)(
-    'when it %s',
+    'with %s',
     async (_title, host, area) => {
       const report = await judge(HOSTS[host], { only: [area], receiver: false, keys: withoutSpare });
-      expect(broken(report)).toEqual([]);
+      expect(failures(report)).toEqual([]);
     },
     60_000,
   );
 });
 
-test('every check was looked at, under every major that it has', () => {
+test('every check has passed under every major that it has', () => {
   const all = CHECKS.filter(({ id }) => !SERVED.includes(id)).flatMap(({ id, majors }) =>
     majors.map((major) => `${id} ${major}`),
   );
-  expect(all.filter((one) => !kept.has(one))).toEqual([]);
+  expect(all.filter((one) => !passed.has(one))).toEqual([]);
 });

@@ -2,21 +2,21 @@ import type { ConformanceOptions, KeyName } from '@svc/conformance';
 import type { Meddler } from './faulty-proxy.ts';
 import type { HostName } from './hosts.ts';
 
-/** Something that a host may do wrong, and the checks that must find it. */
+/** A fault of a host, and the checks that must find it. */
 export interface Fault {
-  /** What the host does. */
+  /** Behaviour of the host, as the end of a sentence that begins with "a host that". */
   readonly fault: string;
-  /** Ids of checks. Each of them must fail, under every major that it has. */
+  /** Ids of checks. Each must fail under every major that it has. */
   readonly breaks: readonly string[];
-  /** Where only one of the majors is affected. */
+  /** Majors to check. Default: both. */
   readonly majors?: ConformanceOptions['majors'];
-  /** What stands before the host. */
+  /** Proxy in front of the host. */
   readonly host?: Meddler;
-  /** What stands between the host and the receiver. */
+  /** Proxy between the host and the receiver. */
   readonly receiver?: Meddler;
-  /** The host that it is done to; `durable` without it. */
+  /** Host that has the fault. Default: `durable`. */
   readonly on?: HostName;
-  /** Keys that the suite is not given. */
+  /** Keys that are not passed to the suite. */
   readonly without?: readonly KeyName[];
   readonly options?: Partial<ConformanceOptions>;
 }

@@ -4,7 +4,7 @@ import { FAULTS } from './faults/index.ts';
 import { judge } from './faulty-host.ts';
 import { bootConforming, type ConformingHost, HOSTS, type HostName } from './hosts.ts';
 
-// Most of the time is spent waiting for what does not come.
+// Most tests spend their time waiting.
 vi.setConfig({ maxConcurrency: 16 });
 
 const NAMES = Object.keys(HOSTS) as HostName[];
@@ -15,12 +15,12 @@ beforeAll(async () => {
 }, 30_000);
 afterAll(() => Promise.all([...hosts.values()].map((host) => host.stop())));
 
-/** Under which majors a check has been seen to fail. */
+/** Majors under which each check has failed. */
 const failed = new Map<string, Set<number>>();
 
 describe.concurrent('a host that', () => {
   test.each(FAULTS)(
-    '$fault is found out',
+    '$fault fails its checks',
     async (fault) => {
       const url = hosts.get(fault.on ?? 'durable')?.url ?? '';
       const { results } = await judge(url, fault);
@@ -35,7 +35,7 @@ describe.concurrent('a host that', () => {
   );
 });
 
-test('every check has been seen to fail, under every major that it has', () => {
+test('every check can fail under every major that it has', () => {
   const never = CHECKS.flatMap(({ id, majors }) =>
     majors.filter((major) => !failed.get(id)?.has(major)).map((major) => `${id} under major ${major}`),
   );

@@ -7,13 +7,13 @@ import { type Asked, type Meddler, startProxy, textIn } from './faulty-proxy.ts'
 import { DURATIONS, KEYS } from './hosts.ts';
 import { REGISTER } from './meddlers.ts';
 
-/** Points the checks that a fault breaks at a host that has it. */
+/** Runs the checks that a fault breaks against a host with that fault. */
 export async function judge(url: string, fault: Fault): Promise<Report> {
   for (let tries = 1; ; tries++) {
     try {
       return await judgeOn(await freePort(), url, fault);
     } catch (error) {
-      // Another process may have taken the port meanwhile.
+      // Another process may take the port before the receiver does.
       if (!(error instanceof UsageError) || tries === 5) throw error;
     }
   }
@@ -38,7 +38,7 @@ async function judgeOn(
       only: breaks,
       durations: DURATIONS,
       artifactWorkflow: 'artifact',
-      // A fault is found no better by waiting longer.
+      // Longer waits do not find more faults.
       patienceMs: 3000,
       receiver: { port, url: back.url },
       ...(majors !== undefined && { majors }),
@@ -51,7 +51,7 @@ async function judgeOn(
 
 const honest: Meddler = (asked, pass) => pass(asked);
 
-/** Learns the secret of every registration, so that a delivery that is changed can be signed again. */
+/** Records the secret of every registration, so that a changed delivery can be signed again. */
 function noting(secrets: Map<string, string>, meddle: Meddler): Meddler {
   return (asked, pass, sign) =>
     meddle(

@@ -3,7 +3,7 @@ import { createServer, type IncomingHttpHeaders, type IncomingMessage, request, 
 import type { AddressInfo } from 'node:net';
 import type { Readable } from 'node:stream';
 
-/** A request on its way through. */
+/** A request that passes through the proxy. */
 export interface Asked {
   readonly method: string;
   /** Path and query. */
@@ -12,20 +12,20 @@ export interface Asked {
   readonly body: string;
 }
 
-/** An answer on its way back. */
+/** A response that passes through the proxy. */
 export interface Answered {
   readonly status: number;
   readonly headers: Headers;
-  /** A stream is passed on as it comes; `textIn` reads it whole. */
+  /** A stream is passed on chunk by chunk; `textIn` reads it whole. */
   readonly body: string | Readable;
 }
 
 export type Headers = Readonly<Record<string, string | string[] | undefined>>;
 
-/** Something wrong between the two: it may change the request, the answer, or never let one meet the other. */
+/** Injects a fault: it changes the request or the response, or answers without passing the request on. */
 export type Meddler = (asked: Asked, pass: Pass, sign: Sign) => Promise<Answered>;
 
-/** Signs a delivery again, whose body was changed: with the secret of its subscription. */
+/** Signs a changed delivery again, with the secret of its subscription. */
 export type Sign = (asked: Asked) => Asked;
 
 export type Pass = (asked: Asked) => Promise<Answered>;
@@ -36,7 +36,7 @@ export interface Proxy {
   close(): Promise<void>;
 }
 
-/** Stands in front of a server and meddles with what is said. */
+/** Starts a proxy in front of a server. Every request goes through `meddle`. */
 export async function startProxy(origin: () => string, meddle: Meddler, sign: Sign = (asked) => asked): Promise<Proxy> {
   const server: Server = createServer((incoming, outgoing) => {
     void (async () => {
@@ -79,7 +79,7 @@ async function passOn(origin: string, { method, target, headers, body }: Asked):
   return { status: message.statusCode ?? 0, headers: message.headers as IncomingHttpHeaders, body: message };
 }
 
-/** Without what belongs to one connection. */
+/** Returns the headers without those of one connection. */
 function carried(headers: Headers): Record<string, string | string[]> {
   return Object.fromEntries(
     Object.entries(headers).flatMap(([name, value]) =>

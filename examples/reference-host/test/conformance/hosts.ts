@@ -25,7 +25,7 @@ export const KEYS: Readonly<Record<KeyName, string>> = {
   spare: 'operator_brought_key_that_may_be_used_up',
 };
 
-/** What was shortened, so that it can be waited for. */
+/** Settings of the host that are short enough to wait for. */
 export const DURATIONS: NonNullable<ConformanceOptions['durations']> = {
   attemptTimeoutMs: 3000,
   circuitCooldownMs: 2000,
@@ -37,11 +37,11 @@ export interface ConformingHost {
   stop(): Promise<void>;
 }
 
-/** The hosts that faults are done to, by what is special about them. */
+/** Configurations of the hosts under test. */
 export const HOSTS = {
   durable: { webhooks: { durable: true } },
   'best-effort': { webhooks: { durable: false } },
-  /** Not opened to receivers on this machine. */
+  /** Rejects loopback receivers. */
   closed: { egress: { allowLoopback: false } },
   limited: { rateLimit: { limit: 300, windowSeconds: 60 } },
   floor: { protocol: { minClientVersion: '1.0' } },
@@ -54,7 +54,7 @@ export const HOSTS = {
 
 export type HostName = keyof typeof HOSTS;
 
-/** Boots the reference host as somebody who points the suite at it would. */
+/** Boots the reference host with all keys of the suite. */
 export async function bootConforming(changes: object = {}): Promise<ConformingHost> {
   const folder = scratch();
   const key = (id: string, name: KeyName, fields: object = {}) => ({

@@ -31,12 +31,12 @@ function fits(pattern: RegExp, { method, target }: Asked): boolean {
   return pattern.test(`${method} ${target}`);
 }
 
-/** Changes what is asked. */
+/** Changes requests. */
 export function asking(pattern: RegExp, change: (asked: Asked) => Asked): Meddler {
   return (asked, pass) => pass(fits(pattern, asked) ? change(asked) : asked);
 }
 
-/** Changes what is answered. */
+/** Changes responses. */
 export function answering(
   pattern: RegExp,
   change: (answered: Answered, asked: Asked) => Answered | Promise<Answered>,
@@ -47,7 +47,7 @@ export function answering(
   };
 }
 
-/** Answers without asking. */
+/** Answers without passing the request on. */
 export function instead(
   pattern: RegExp,
   status: number,
@@ -57,14 +57,14 @@ export function instead(
   return async (asked, pass) => (fits(pattern, asked) ? refusal(status, body, asked, headers) : pass(asked));
 }
 
-/** An answer as a host gives it, with the stamp of the major that was asked. */
+/** Makes a response with `SVC-Version` of the requested major. */
 export function refusal(status: number, body: Json, asked: Asked, headers: Record<string, string> = {}): Answered {
   const version = asked.target.startsWith('/v1') ? '1.1' : '2.0';
   const text = status === 204 || status === 304 ? '' : JSON.stringify(body);
   return { status, headers: { 'content-type': 'application/json', 'svc-version': version, ...headers }, body: text };
 }
 
-/** Another status, when the answer has one of those. The error code may change with it. */
+/** Replaces one of the statuses `from` by `to`, and the body by an error with `code` if given. */
 export function status(pattern: RegExp, from: number | readonly number[], to: number, code?: string): Meddler {
   return answering(pattern, async (answered) => {
     if (![from].flat().includes(answered.status)) return answered;
@@ -73,17 +73,17 @@ export function status(pattern: RegExp, from: number | readonly number[], to: nu
   });
 }
 
-/** Another value of a header; none for undefined. */
+/** Sets a header of the response. Undefined removes it. */
 export function header(pattern: RegExp, name: string, value: string | undefined): Meddler {
   return answering(pattern, (answered) => ({ ...answered, headers: { ...answered.headers, [name]: value } }));
 }
 
-/** Another text of the body. */
+/** Changes the text of the response. */
 export function text(pattern: RegExp, change: (text: string, asked: Asked) => string): Meddler {
   return answering(pattern, async (answered, asked) => ({ ...answered, body: change(await textIn(answered), asked) }));
 }
 
-/** Another JSON of the body, where there is one. */
+/** Changes the JSON object of the response, if it has one. */
 export function json(pattern: RegExp, ...changes: readonly ((body: Json, asked: Asked) => Json)[]): Meddler {
   return text(pattern, (before, asked) => {
     if (!before.startsWith('{')) return before;
@@ -91,12 +91,12 @@ export function json(pattern: RegExp, ...changes: readonly ((body: Json, asked: 
   });
 }
 
-/** Sets a member; undefined takes it away. A path is names joined by dots, `*` for every item of a list. */
+/** Sets a member; undefined removes it. A path is names joined by dots, with `*` for every item of a list. */
 export function set(path: string, value: unknown): (body: Json) => Json {
   return (body) => changed(body, path.split('.'), () => value) as Json;
 }
 
-/** Makes a member from what it was. */
+/** Computes a member from its old value. */
 export function make(path: string, change: (value: unknown) => unknown): (body: Json) => Json {
   return (body) => changed(body, path.split('.'), change) as Json;
 }
@@ -109,7 +109,7 @@ function changed(value: unknown, [name, ...rest]: readonly string[], change: (va
   return { ...record, [name]: changed(record[name], rest, change) };
 }
 
-/** Another JSON of the request, where there is one. */
+/** Changes the JSON object of the request, if it has one. */
 export function sending(pattern: RegExp, ...changes: readonly ((body: Json) => Json)[]): Meddler {
   return asking(pattern, (asked) => {
     if (!asked.body.startsWith('{')) return asked;
@@ -122,12 +122,12 @@ export function sending(pattern: RegExp, ...changes: readonly ((body: Json) => J
   });
 }
 
-/** Another value of a header of the request; none for undefined. */
+/** Sets a header of the request. Undefined removes it. */
 export function sendingHeader(pattern: RegExp, name: string, value: string | undefined): Meddler {
   return asking(pattern, (asked) => ({ ...asked, headers: { ...asked.headers, [name]: value } }));
 }
 
-/** Takes the caller for another one. */
+/** Replaces the key of one caller by that of another. */
 export function mistaking(caller: KeyName | 'nobody', other: KeyName, pattern: RegExp = EVERYTHING): Meddler {
   return asking(pattern, (asked) => {
     const [given] = valuesOf(asked, 'authorization');
@@ -136,19 +136,19 @@ export function mistaking(caller: KeyName | 'nobody', other: KeyName, pattern: R
   });
 }
 
-/** Without a parameter of the query, or with another value of it. */
+/** Sets a parameter of the query. Undefined removes it. */
 export function query(pattern: RegExp, name: string, value?: string): Meddler {
   return asking(pattern, (asked) => {
     const url = new URL(asked.target, 'http://host');
     if (value === undefined) url.searchParams.delete(name);
     else url.searchParams.set(name, value);
-    // The path stays as it was written.
+    // The path keeps its spelling: `URL` would normalise it.
     const path = asked.target.split('?', 1)[0] ?? '';
     return { ...asked, target: path + url.search };
   });
 }
 
-/** One behind the other. */
+/** Applies meddlers in order; the first sees the request first. */
 export function all(...meddlers: readonly Meddler[]): Meddler {
   const none: Meddler = (asked, pass) => pass(asked);
   return meddlers.reduceRight<Meddler>(

@@ -7,14 +7,14 @@ import type { World } from '../world.ts';
 
 const RULE = 'Authentication: scope artifacts:read';
 
-/** What runs make. */
+/** Artifacts of runs. */
 export const artifacts: readonly Check[] = area(
   'artifacts',
   { needs: [scopes('runs:create', 'runs:read', 'artifacts:read')] },
   [
     {
       id: 'created',
-      name: 'A run that makes an artifact says so with artifact.created, which names it and its type.',
+      name: 'A run that makes an artifact records `artifact.created` with its id and its type.',
       rule: ['Events', 'events.types.artifact-created'],
       needs: [anArtifact],
       async run(world) {
@@ -24,7 +24,7 @@ export const artifacts: readonly Check[] = area(
     },
     {
       id: 'read',
-      name: 'An artifact is read as a JSON object.',
+      name: 'An artifact is served as a JSON object.',
       rule: RULE,
       needs: [anArtifact],
       async run(world) {
@@ -34,7 +34,7 @@ export const artifacts: readonly Check[] = area(
     },
     {
       id: 'unknown-404',
-      name: 'An artifact that does not exist answers 404.',
+      name: 'An artifact that does not exist is answered 404.',
       rule: RULE,
       needs: [fixture(NOOP)],
       async run(world) {
@@ -44,7 +44,7 @@ export const artifacts: readonly Check[] = area(
     },
     {
       id: 'of-its-run',
-      name: 'An artifact is found under its own run and under no other.',
+      name: 'An artifact is served under its own run, and answered 404 under another run.',
       rule: RULE,
       needs: [anArtifact, fixture(NOOP)],
       async run(world) {
@@ -55,7 +55,7 @@ export const artifacts: readonly Check[] = area(
     },
     {
       id: 'workspace-apart',
-      name: 'An artifact is not read from another workspace.',
+      name: 'An artifact is answered 403 `run_forbidden` to a key of another workspace.',
       rule: ['Authorization rules', 'auth.tenancy.workspace-apart'],
       needs: [anArtifact, key('otherWorkspace')],
       async run(world) {

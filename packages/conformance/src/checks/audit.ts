@@ -11,11 +11,11 @@ import { isRecord, type Target } from '../target.ts';
 
 const VERIFY = 'Endpoints: GET /v1/audit/verify';
 
-/** The audit log, as far as its integrity can be asked for. */
+/** Verification of the audit log. */
 export const audit: readonly Check[] = area('audit', { needs: [scopes('audit:read')] }, [
   {
     id: 'verified',
-    name: 'The verification of a range answers whether the chain is whole, with its checkpoints and anomalies.',
+    name: 'Verification of a range is answered with the validity of the chain, its checkpoints and its anomalies.',
     rule: [VERIFY, 'operations.audit.verify'],
     needs: [advertises, scopes('runs:create', 'runs:read'), fixture(NOOP)],
     async run(world) {
@@ -23,13 +23,18 @@ export const audit: readonly Check[] = area('audit', { needs: [scopes('audit:rea
       const answer = await world.api.get('/audit/verify?fromSeq=0&toSeq=1000');
       const result = body(answer, 200, RESULT);
       same([result.fromSeq, result.toSeq], [0, 1000], 'fromSeq and toSeq', answer);
-      same(result.chainValid, result.anomalies.length === 0, 'chainValid, by whether there are anomalies', answer);
-      holds(result.chainValid, 'a chain that is whole', described(answer), answer);
+      same(
+        result.chainValid,
+        result.anomalies.length === 0,
+        'chainValid, true exactly when there are no anomalies,',
+        answer,
+      );
+      holds(result.chainValid, 'a valid chain', described(answer), answer);
     },
   },
   {
     id: 'range-400',
-    name: 'A range that is not two whole numbers in their order answers 400.',
+    name: 'A range that is not two whole numbers in ascending order is answered 400.',
     rule: [VERIFY, 'operations.audit.verify'],
     needs: [advertises],
     async run({ api }) {
@@ -48,13 +53,13 @@ export const audit: readonly Check[] = area('audit', { needs: [scopes('audit:rea
   },
   {
     id: 'checkpoints-signed',
-    name: 'A checkpoint is signed with Ed25519 over its Merkle root, by the key that discovery publishes.',
+    name: 'Every checkpoint is signed with Ed25519 over its Merkle root by the key in discovery.',
     rule: ['Audit logging', 'auth.audit.checkpoints'],
     needs: [advertises],
     async run({ api, target, major }) {
       const answer = await api.get('/audit/verify?fromSeq=0&toSeq=1000');
       const { checkpoints } = body(answer, 200, RESULT);
-      if (checkpoints.length === 0) throw new Inapplicable('the host has made no checkpoint yet');
+      if (checkpoints.length === 0) throw new Inapplicable('the range has no checkpoint');
       const published = fits(integrityIn(target, major), z.looseObject({ checkpointPublicKey: z.string() }));
       const spki = Buffer.from(published.checkpointPublicKey, 'base64');
       const publicKey = createPublicKey({ key: spki, format: 'der', type: 'spki' });
@@ -66,7 +71,7 @@ export const audit: readonly Check[] = area('audit', { needs: [scopes('audit:rea
   },
   {
     id: 'scope',
-    name: 'The verification is for who holds audit:read.',
+    name: 'Verification is answered 403 to a key without `audit:read`.',
     rule: ['Authentication: scope audit:read', 'operations.routes.required-scope'],
     needs: [advertises, key('readOnly')],
     async run({ as }) {
@@ -75,7 +80,7 @@ export const audit: readonly Check[] = area('audit', { needs: [scopes('audit:rea
   },
   {
     id: 'unadvertised-404',
-    name: 'A host that does not advertise the profile does not serve the verification.',
+    name: 'A host that does not advertise audit-log integrity does not serve verification.',
     rule: [VERIFY, 'operations.audit.verify-gated'],
     needs: [
       (target, major) => (advertises(target, major) === undefined ? 'the host advertises the profile' : undefined),
@@ -110,7 +115,7 @@ function advertises(target: Target, major: Major): string | undefined {
   return integrityIn(target, major) === undefined ? 'the host does not advertise audit-log integrity' : undefined;
 }
 
-/** Major 1 has it within auth, major 2 as a record of its own. */
+/** Major 1 advertises it within `auth`, major 2 as a record. */
 function integrityIn({ documents }: Target, major: Major): unknown {
   if (major === 2) return documents[2]?.auditLogIntegrity;
   const auth = documents[1]?.auth;

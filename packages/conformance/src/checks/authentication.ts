@@ -11,11 +11,11 @@ import { scoped } from './operations.ts';
 const KEYS = 'Authentication: 1. API keys';
 const ERRORS = 'Errors';
 
-/** Who a caller has to be. */
+/** Credentials of callers. */
 export const authentication: readonly Check[] = area('authentication', {}, [
   {
     id: 'missing-401',
-    name: 'A request without an Authorization header answers 401 unauthenticated.',
+    name: 'A request without an `Authorization` header is answered 401 `unauthenticated`.',
     rule: [KEYS, 'auth.api-key.missing-or-malformed-401'],
     async run({ as, major, target }) {
       for (const { method, path, body: asked } of scoped(major, target)) {
@@ -25,7 +25,7 @@ export const authentication: readonly Check[] = area('authentication', {}, [
   },
   {
     id: 'malformed-401',
-    name: 'A malformed Authorization header answers 401 unauthenticated.',
+    name: 'A malformed `Authorization` header is answered 401 `unauthenticated`.',
     rule: [KEYS, 'auth.api-key.missing-or-malformed-401'],
     async run({ as }) {
       for (const Authorization of [
@@ -43,19 +43,19 @@ export const authentication: readonly Check[] = area('authentication', {}, [
   },
   {
     id: 'unknown-key-401',
-    name: 'An unknown key answers 401 unauthenticated, and is not repeated in the answer.',
+    name: 'An unknown key is answered 401 `unauthenticated`, and the response does not contain the key.',
     rule: [KEYS, 'auth.api-key.unknown-401'],
     async run({ as }) {
       const unknown = `conformance-unknown-key-${crypto.randomUUID()}`;
       const headers = { Authorization: `Bearer ${unknown}` };
       const answer = await as('nobody').get('/runs/none', { headers });
       refused(answer, 401, 'unauthenticated');
-      holds(!answer.text.includes(unknown), 'an answer without the key', described(answer), answer);
+      holds(!answer.text.includes(unknown), 'a body without the key', described(answer), answer);
     },
   },
   {
     id: 'doubled-header-401',
-    name: 'Two Authorization headers answer 401, even when one of them is right.',
+    name: 'Two `Authorization` headers are answered 401, even when one of them has a valid key.',
     rule: [KEYS, 'auth.api-key.doubled-header-401'],
     needs: [key('main')],
     async run({ as, target }) {
@@ -70,7 +70,7 @@ export const authentication: readonly Check[] = area('authentication', {}, [
   },
   {
     id: 'expired-401',
-    name: 'An expired key answers 401 key_expired.',
+    name: 'An expired key is answered 401 `key_expired`.',
     rule: [ERRORS, 'auth.api-key.expired-401'],
     needs: [key('expired')],
     async run({ as }) {
@@ -79,7 +79,7 @@ export const authentication: readonly Check[] = area('authentication', {}, [
   },
   {
     id: 'revoked-401',
-    name: 'A revoked key answers 401 key_revoked.',
+    name: 'A revoked key is answered 401 `key_revoked`.',
     rule: [ERRORS, 'auth.api-key.revoked-401'],
     needs: [key('revoked')],
     async run({ as }) {
@@ -88,7 +88,7 @@ export const authentication: readonly Check[] = area('authentication', {}, [
   },
   {
     id: 'challenge',
-    name: 'Every 401 carries WWW-Authenticate: Bearer.',
+    name: 'Every 401 response has `WWW-Authenticate: Bearer`.',
     rule: ['Authentication', 'auth.challenge.every-401'],
     async run({ as }) {
       const nobody = as('nobody');
@@ -105,7 +105,7 @@ export const authentication: readonly Check[] = area('authentication', {}, [
   },
   {
     id: 'learns-nothing',
-    name: 'Without a valid credential the answer is the same for what exists and for what does not.',
+    name: 'Without a valid credential, the response is the same for a run that exists and for one that does not.',
     rule: ['Authentication', 'auth.request.unauthenticated-learns-nothing'],
     needs: [scopes('runs:create'), fixture(NOOP)],
     async run(world) {
@@ -114,14 +114,19 @@ export const authentication: readonly Check[] = area('authentication', {}, [
       for (const behind of ['', '/events/poll', '/artifacts/none']) {
         const exists = refused(await nobody.get(`/runs/${segment(runId)}${behind}`), 401);
         const absent = await nobody.get(`/runs/${segment(withOtherEnd(runId))}${behind}`);
-        holds(refused(absent, 401).error === exists.error, `the same code, ${exists.error}`, described(absent), absent);
+        holds(
+          refused(absent, 401).error === exists.error,
+          `the same error code as for a run that exists, ${exists.error}`,
+          described(absent),
+          absent,
+        );
       }
       refused(await nobody.post('/runs', '{ not even JSON'), 401);
     },
   },
   {
     id: 'credential-in-url',
-    name: 'A key in the URL is not read.',
+    name: 'A key in the query of a URL is not accepted as a credential.',
     rule: ['Authentication', 'auth.request.no-credential-in-url'],
     needs: [key('spare')],
     async run({ as, target }) {
@@ -133,19 +138,24 @@ export const authentication: readonly Check[] = area('authentication', {}, [
   },
   {
     id: 'key-accepted',
-    name: 'A machine caller is authenticated by an API key in Authorization: Bearer alone.',
+    name: 'A valid key in `Authorization: Bearer` authenticates a machine caller.',
     rule: ['Authentication', 'auth.models.api-keys-for-machines'],
     needs: [key('main')],
     async run({ api, target, major }) {
       for (const { method, path, body: asked } of scoped(major, target)) {
         const answer = await api.call(method, path, { body: asked });
-        holds(answer.status !== 401 && answer.status < 500, 'anything but 401 or a 5xx', described(answer), answer);
+        holds(
+          answer.status !== 401 && answer.status < 500,
+          'a status other than 401 and 5xx',
+          described(answer),
+          answer,
+        );
       }
     },
   },
   {
     id: 'resource-metadata',
-    name: 'A host that takes tokens tells without a credential who issues them, and its 401 says where.',
+    name: 'A host that accepts tokens serves protected-resource metadata publicly, and its 401 links to it.',
     rule: ['Authentication', 'auth.challenge.metadata-served'],
     needs: [(target) => (takesTokens(target) ? undefined : 'the host takes no tokens of an issuer')],
     async run({ as }) {
@@ -153,13 +163,18 @@ export const authentication: readonly Check[] = area('authentication', {}, [
       holds(/resource_metadata="https?:\/\//.test(challenge), 'an absolute URL in resource_metadata', challenge);
       const answer = await as('nobody').exactly({ target: '/.well-known/oauth-protected-resource' });
       const { resource, authorization_servers: servers } = body(answer, 200, anObject);
-      holds(typeof resource === 'string', 'the member resource', described(answer), answer);
-      holds(Array.isArray(servers) && servers.length > 0, 'authorization_servers', described(answer), answer);
+      holds(typeof resource === 'string', 'a member resource', described(answer), answer);
+      holds(
+        Array.isArray(servers) && servers.length > 0,
+        'a non-empty list authorization_servers',
+        described(answer),
+        answer,
+      );
     },
   },
   {
     id: 'discovery-ignores-credential',
-    name: 'Discovery answers even to a credential that is not valid.',
+    name: 'Discovery is served also to a request with an invalid credential.',
     rule: ['What the service does', 'operations.service.discovery-unauthenticated'],
     async run({ as }) {
       const headers = { Authorization: 'Bearer conformance-unknown-key-of-enough-characters' };
@@ -168,7 +183,7 @@ export const authentication: readonly Check[] = area('authentication', {}, [
   },
 ]);
 
-/** An id that differs in its last letter. */
+/** Returns an id that differs in its last character. */
 function withOtherEnd(id: string): string {
   return `${id.slice(0, -1)}${id.endsWith('0') ? '1' : '0'}`;
 }

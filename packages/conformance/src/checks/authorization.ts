@@ -13,11 +13,11 @@ import { scoped } from './operations.ts';
 const KEYS = 'Authentication: 1. API keys';
 const RULES = 'Authorization rules';
 
-/** What a caller may do: its scopes, its tenant, its workspace, and the mode of its key. */
+/** Permissions of a caller: scopes, tenant, workspace, mode of its key, rate limit. */
 export const authorization: readonly Check[] = area('authorization', {}, [
   {
     id: 'missing-scope-403',
-    name: 'Every operation answers 403 forbidden to a key without its scope, and names the scope where the major says.',
+    name: 'Every operation is answered 403 `forbidden` with `scopeRequired` when the key lacks its scope.',
     rule: ['Endpoints', 'operations.routes.required-scope'],
     needs: [key('readOnly')],
     async run({ as, major, target }) {
@@ -31,7 +31,7 @@ export const authorization: readonly Check[] = area('authorization', {}, [
   },
   {
     id: 'insufficient-scope',
-    name: 'The 403 for a missing scope is a challenge with error="insufficient_scope".',
+    name: 'The 403 for a missing scope has a `Bearer` challenge with `error="insufficient_scope"`.',
     rule: ['Authentication', 'auth.challenge.insufficient-scope'],
     needs: [key('readOnly')],
     async run({ as }) {
@@ -41,7 +41,7 @@ export const authorization: readonly Check[] = area('authorization', {}, [
   },
   {
     id: 'scope-before-body',
-    name: 'The scope is judged before the body: without it even a body that is no JSON answers 403.',
+    name: 'The scope is checked before the body: a key without it is answered 403 even when the body is not JSON.',
     rule: ['Authorization rules', 'auth.request.order'],
     needs: [key('readOnly')],
     async run({ as }) {
@@ -50,7 +50,7 @@ export const authorization: readonly Check[] = area('authorization', {}, [
   },
   {
     id: 'scopes-apart',
-    name: 'A scope gives what it names and nothing else: runs:read reads a run, and does not cancel it.',
+    name: 'A scope grants only its own operations: `runs:read` reads a run and cannot cancel it.',
     rule: [KEYS, 'auth.scopes.per-operation'],
     needs: [key('readOnly'), scopes('runs:create', 'runs:read'), fixture(CANCELLABLE)],
     async run(world) {
@@ -58,12 +58,12 @@ export const authorization: readonly Check[] = area('authorization', {}, [
       await readRun(world.as('readOnly'), runId);
       refused(await world.as('readOnly').post(`/runs/${segment(runId)}/cancel`, {}), 403, 'forbidden');
       const { status: now } = await readRun(world.api, runId);
-      holds(!now.startsWith('cancel'), 'the run to go on', now);
+      holds(!now.startsWith('cancel'), 'the run to keep running', now);
     },
   },
   {
     id: 'scope-required-403-only',
-    name: 'scopeRequired stands in the 403 for a missing scope and in no other answer.',
+    name: '`scopeRequired` appears only in the 403 for a missing scope.',
     rule: ['Error envelope', 'errors.envelope.scope-required-403-only'],
     needs: [scopes('runs:create', 'runs:read')],
     async run({ as, api, major, target }) {
@@ -79,7 +79,7 @@ export const authorization: readonly Check[] = area('authorization', {}, [
   },
   {
     id: 'tenant-apart',
-    name: 'A caller of another tenant can neither read nor cancel a run, and is told no more than of one that does not exist.',
+    name: 'A caller of another tenant cannot read, cancel or pause a run, and gets the response for an unknown run.',
     rule: [RULES, 'auth.tenancy.tenant-apart'],
     needs: [key('otherTenant'), scopes('runs:create', 'runs:read'), fixture(CANCELLABLE)],
     async run(world) {
@@ -98,12 +98,12 @@ export const authorization: readonly Check[] = area('authorization', {}, [
         else refused(answer, 403, 'id_tenant_mismatch');
       }
       const { status: now } = await readRun(world.api, runId);
-      holds(!now.startsWith('cancel') && now !== 'paused', 'the run to go on', now);
+      holds(!now.startsWith('cancel') && now !== 'paused', 'the run to keep running', now);
     },
   },
   {
     id: 'tenant-mismatch-before-lookup',
-    name: 'A bound id of another tenant answers 403 id_tenant_mismatch whether it exists or not.',
+    name: 'An unknown id that is bound to another tenant is answered 403 `id_tenant_mismatch`.',
     rule: ['Versioning: Overlap behaviour', 'versioning.ids.tenant-mismatch-403'],
     majors: [2],
     needs: [key('otherTenant'), tenant],
@@ -117,7 +117,7 @@ export const authorization: readonly Check[] = area('authorization', {}, [
   },
   {
     id: 'tenant-apart-bare',
-    name: 'An id without its tenant resolves in the tenant of the caller alone: that of another tenant answers 404.',
+    name: "A bare id is looked up only in the caller's tenant: the bare id of another tenant's run is answered 404.",
     rule: [RULES, 'auth.tenancy.other-tenant-404'],
     majors: [2],
     needs: [overlap, key('otherTenant'), scopes('runs:create'), fixture(NOOP)],
@@ -128,7 +128,7 @@ export const authorization: readonly Check[] = area('authorization', {}, [
   },
   {
     id: 'workspace-apart',
-    name: 'A principal of another workspace of the tenant can neither read nor cancel a run: 403 run_forbidden.',
+    name: 'A caller of another workspace that reads or cancels a run is answered 403 `run_forbidden`.',
     rule: [RULES, 'auth.tenancy.workspace-run-forbidden'],
     needs: [key('otherWorkspace'), scopes('runs:create', 'runs:read'), fixture(CANCELLABLE)],
     async run(world) {
@@ -144,7 +144,7 @@ export const authorization: readonly Check[] = area('authorization', {}, [
         refused(answer, 403, 'run_forbidden');
       }
       const { status: now } = await readRun(world.api, runId);
-      holds(!now.startsWith('cancel'), 'the run to go on', now);
+      holds(!now.startsWith('cancel'), 'the run to keep running', now);
     },
   },
   {
@@ -156,7 +156,7 @@ export const authorization: readonly Check[] = area('authorization', {}, [
       const { webhookId } = await register(world, world.api, { url: SILENT_URL, events: [COMPLETED] });
       const place = placeOf(world, world.major, webhookId);
       const answer = await world.as('otherTenant').delete(place);
-      // Under major 1 it names a workspace that it is no member of, which is said before anything is looked up.
+      // Under major 1 the request names a workspace of which the caller is not a member; that is checked before the lookup.
       if (world.major === 1) refused(answer, 403, 'forbidden');
       else refused(answer, 403, 'id_tenant_mismatch');
       status(await world.api.delete(place), 204);
@@ -164,7 +164,7 @@ export const authorization: readonly Check[] = area('authorization', {}, [
   },
   {
     id: 'test-live-apart',
-    name: 'A test key does not see live runs, nor a live key those of a test key: 404.',
+    name: 'A live run is answered 404 to a test key, and a test run is answered 404 to a live key.',
     rule: [RULES, 'auth.tenancy.test-live-apart'],
     needs: [key('test'), scopes('runs:create', 'runs:read'), fixture(NOOP)],
     async run(world) {
@@ -178,7 +178,7 @@ export const authorization: readonly Check[] = area('authorization', {}, [
   },
   {
     id: 'mode-marked',
-    name: 'What a test key creates is marked as such, and what a live key creates as live.',
+    name: 'A run has `mode: test` when a test key created it, and `mode: live` when a live key did.',
     rule: [RULES, 'auth.tenancy.mode-marked'],
     needs: [key('test'), scopes('runs:create', 'runs:read'), fixture(NOOP)],
     async run(world) {
@@ -194,7 +194,7 @@ export const authorization: readonly Check[] = area('authorization', {}, [
   },
   {
     id: 'owner-recorded',
-    name: 'A run has the identity that created it for its owner, in the form of the major.',
+    name: 'The `owner` of a run is the identity that created it, in the form of the major.',
     rule: ['Run owner (identity triple)', 'runs.owner.recorded'],
     level: 'SHOULD',
     needs: [scopes('runs:create', 'runs:read'), fixture(NOOP)],
@@ -206,7 +206,7 @@ export const authorization: readonly Check[] = area('authorization', {}, [
   },
   {
     id: 'owner-echoed',
-    name: 'run.started repeats the owner of the run as it was recorded.',
+    name: 'The payload of `run.started` contains the same `owner` as the run.',
     rule: ['Run owner (identity triple)', 'runs.owner.echoed-on-started'],
     level: 'SHOULD',
     needs: [scopes('runs:create', 'runs:read'), fixture(NOOP)],
@@ -220,7 +220,7 @@ export const authorization: readonly Check[] = area('authorization', {}, [
   },
   {
     id: 'rate-limit-429',
-    name: 'A key over its rate limit answers 429 rate_limited with Retry-After in whole seconds.',
+    name: 'A key over its rate limit is answered 429 `rate_limited` with `Retry-After` in whole seconds.',
     rule: ['Errors', 'errors.code.rate-limited'],
     needs: [key('spare')],
     async run(world) {
@@ -231,7 +231,7 @@ export const authorization: readonly Check[] = area('authorization', {}, [
   },
   {
     id: 'rate-limit-details',
-    name: 'A 429 of major 1 says in details what the limit is; one of major 2 has no retry timing but the header.',
+    name: 'A 429 of major 1 describes the limit in `details`; one of major 2 has its retry timing in the header alone.',
     rule: ['Errors', 'errors.rate-limited.v1-details'],
     needs: [key('spare')],
     async run(world) {
@@ -245,15 +245,15 @@ export const authorization: readonly Check[] = area('authorization', {}, [
   },
   {
     id: 'rate-limit-before-scope',
-    name: 'The rate limit is judged before the scope: over it, an operation without its scope answers 429.',
+    name: 'The rate limit is checked before the scope: over it, an operation without its scope is answered 429.',
     rule: [RULES, 'auth.rate-limit.before-scope'],
     needs: [key('spare')],
     async run(world) {
       let answer = await overLimit(world);
       for (let again = 0; again < 3; again += 1) {
-        answer = await world.as('spare').post('/runs:bulk-cancel', '{ not even JSON', { takeLimit: true });
+        answer = await world.as('spare').post('/runs:bulk-cancel', '{ not even JSON', { returns429: true });
         if (answer.status === 429) return;
-        // The window of the limit may have ended between the two requests.
+        // The window of the limit may end between the two requests.
         await overLimit(world);
       }
       status(answer, 429);
@@ -261,30 +261,34 @@ export const authorization: readonly Check[] = area('authorization', {}, [
   },
   {
     id: 'rate-limit-per-key',
-    name: 'Limits count per key: one that is used up does not limit another.',
+    name: 'Rate limits count per key: a key at its limit does not limit another key.',
     rule: ['Limits', 'auth.rate-limit.per-key'],
     needs: [key('spare'), key('main')],
     async run(world) {
       await overLimit(world);
-      const answer = await world.api.get('/runs/none', { takeLimit: true });
-      holds(answer.status !== 429, 'an answer to another key', described(answer), answer);
+      const answer = await world.api.get('/runs/none', { returns429: true });
+      holds(answer.status !== 429, 'a status other than 429 for another key', described(answer), answer);
     },
   },
 ]);
 
-/** Makes requests with the spare key until one is over its limit. */
+/**
+ * Sends requests with the spare key until one is answered 429.
+ *
+ * @throws {Inapplicable} when none is within 1000 requests
+ */
 async function overLimit({ as }: World) {
   const spare = as('spare');
   for (let round = 0; round < MOST_ROUNDS; round += 1) {
     const answers = await Promise.all(
-      Array.from({ length: AT_ONCE }, () => spare.get('/runs/none', { takeLimit: true })),
+      Array.from({ length: AT_ONCE }, () => spare.get('/runs/none', { returns429: true })),
     );
     const limited = answers.find((answer) => answer.status === 429);
     if (limited !== undefined) return limited;
     const unexpected = answers.find((answer) => answer.status >= 500);
     if (unexpected !== undefined) return unexpected;
   }
-  throw new Inapplicable(`the spare key was not limited within ${MOST_ROUNDS * AT_ONCE} requests`);
+  throw new Inapplicable(`the spare key was not rate-limited within ${MOST_ROUNDS * AT_ONCE} requests`);
 }
 
 const AT_ONCE = 20;

@@ -2,13 +2,13 @@ import { area, type Check } from '../check.ts';
 import { holds, same } from '../expect.ts';
 import { deliveries, fixture, bestEffort as isBestEffort, scopes, shortened, workspace } from '../needs.ts';
 import { endedRun, NOOP } from '../steps/runs.ts';
-import { arrivalOf, arrived, QUIET_MS, type Subscribed, settled, subscribe, tellsOf } from '../steps/webhooks.ts';
+import { arrivalOf, arrived, isAbout, QUIET_MS, type Subscribed, settled, subscribe } from '../steps/webhooks.ts';
 import type { World } from '../world.ts';
 
 const EVENTS = 'Events: Webhook delivery of events';
 const CIRCUIT = 'Webhook delivery circuit (v1 best-effort mode, per subscription)';
 
-/** Delivery that is tried once, and the circuit that spares a receiver which fails. A mode of major 1 alone. */
+/** Best-effort delivery of major 1: one attempt for each event, and a circuit for receivers that fail. */
 export const bestEffort: readonly Check[] = area(
   'best-effort',
   {
@@ -17,7 +17,7 @@ export const bestEffort: readonly Check[] = area(
   [
     {
       id: 'single-attempt',
-      name: 'A delivery that fails is not tried again, whatever the status; a redirect is a failure too.',
+      name: 'A failed delivery is not retried, for any error status or redirect.',
       rule: [EVENTS, 'webhooks.best-effort.single-attempt'],
       majors: [1],
       async run(world) {
@@ -25,13 +25,17 @@ export const bestEffort: readonly Check[] = area(
         const failing = await Promise.all(answers.map((answer) => subscribe(world, { answers: [answer] })));
         const { runId } = await endedRun(world);
         for (const one of failing) await arrivalOf(world, one, runId);
-        await world.pause(RETRY_MS);
-        same(failing.map(countOf), [1, 1, 1, 1], 'the attempts for receivers that answer 500, 404, 302 and 429');
+        await world.sleep(RETRY_MS);
+        same(
+          failing.map(countOf),
+          [1, 1, 1, 1],
+          'the numbers of attempts to receivers that respond 500, 404, 302 and 429',
+        );
       },
     },
     {
       id: 'timeout',
-      name: 'An attempt that is not answered ends after 5 seconds.',
+      name: 'An attempt without a response ends after 5 seconds.',
       rule: [EVENTS, 'webhooks.best-effort.timeout'],
       majors: [1],
       async run(world) {
@@ -40,7 +44,7 @@ export const bestEffort: readonly Check[] = area(
         const { runId } = await endedRun(world);
         const arrival = await arrivalOf(world, hanging, runId);
         const { abandonedAt } = await world.eventually(
-          `the attempt to be given up after ${attemptTimeoutMs} ms`,
+          `the attempt to end after ${attemptTimeoutMs} ms`,
           async () => (arrival.abandonedAt === undefined ? undefined : { abandonedAt: arrival.abandonedAt }),
           attemptTimeoutMs + SLACK_MS,
         );
@@ -50,7 +54,7 @@ export const bestEffort: readonly Check[] = area(
     },
     {
       id: 'circuit-opens',
-      name: 'The fourth failure in a row opens the circuit: what comes then is not tried.',
+      name: 'The fourth failure in a row opens the circuit: the next event is not sent.',
       rule: [CIRCUIT, 'webhooks.circuit.opens-at-four'],
       majors: [1],
       async run(world) {
@@ -58,12 +62,12 @@ export const bestEffort: readonly Check[] = area(
         await happens(world, failing, healthy, THRESHOLD);
         await endedRun(world);
         await settled(world, healthy, THRESHOLD + 1);
-        same(countOf(failing), THRESHOLD, 'the attempts for five events');
+        same(countOf(failing), THRESHOLD, 'the number of attempts for five events');
       },
     },
     {
       id: 'circuit-counts-in-a-row',
-      name: 'Three failures do not open it, and a success starts the count anew.',
+      name: 'Three failures in a row do not open the circuit, and a success resets the count.',
       rule: [CIRCUIT, 'webhooks.circuit.success-resets'],
       majors: [1],
       async run(world) {
@@ -74,7 +78,7 @@ export const bestEffort: readonly Check[] = area(
     },
     {
       id: 'circuit-of-its-own',
-      name: 'The open circuit of one subscription stops no other, even to the same receiver.',
+      name: 'The open circuit of one subscription does not stop another.',
       rule: [CIRCUIT, 'webhooks.circuit.per-subscription'],
       majors: [1],
       async run(world) {
@@ -86,7 +90,7 @@ export const bestEffort: readonly Check[] = area(
     },
     {
       id: 'circuit-probes',
-      name: 'After its cooldown the next event is a probe, and a success closes the circuit.',
+      name: 'After the cooldown the next event is sent as a probe, and its success closes the circuit.',
       rule: [CIRCUIT, 'webhooks.circuit.probe-success-closes'],
       majors: [1],
       needs: [shortened('circuitCooldownMs', 'circuit-cooldown-ms')],
@@ -111,16 +115,16 @@ export const bestEffort: readonly Check[] = area(
         await cooledDown();
         const probe = await endedRun(world);
         await arrivalOf(world, failing, probe.runId);
-        await world.pause(RECORDED_MS);
+        await world.sleep(RECORDED_MS);
         const skipped = await endedRun(world);
         await arrivalOf(world, healthy, skipped.runId);
-        await world.pause(QUIET_MS);
-        holds(!tellsOf(failing.inbox.arrivals, skipped.runId), 'no attempt behind the failed probe', 'an attempt');
+        await world.sleep(QUIET_MS);
+        holds(!isAbout(failing.inbox.arrivals, skipped.runId), 'no attempt after the failed probe', 'an attempt');
       },
     },
     {
       id: 'gone',
-      name: 'A receiver that answers 410 gets nothing any more.',
+      name: 'A receiver that responds 410 gets no further delivery.',
       rule: [EVENTS, 'webhooks.delivery.gone-fails-subscription'],
       majors: [1],
       async run(world) {
@@ -128,16 +132,16 @@ export const bestEffort: readonly Check[] = area(
         await happens(world, gone, healthy, 1);
         await endedRun(world);
         await settled(world, healthy, 2);
-        same(countOf(gone), 1, 'the attempts for two events');
+        same(countOf(gone), 1, 'the number of attempts for two events');
       },
     },
   ],
 );
 
 const THRESHOLD = 4;
-/** Longer than hosts wait before they try again. */
+/** Longer than the wait of hosts before a retry, in ms. */
 const RETRY_MS = 1600;
-/** A failure is a failure when the host has recorded it, which is a little later than the answer. */
+/** Time for the host to record a failure after the response, in ms. */
 const RECORDED_MS = 150;
 const SLACK_MS = 5000;
 
@@ -145,21 +149,21 @@ function countOf({ inbox }: Subscribed): number {
   return inbox.arrivals.length;
 }
 
-/** One event after the other, each tried before the next happens. */
+/** Makes `count` events in turn, each attempted before the next. */
 async function happens(world: World, one: Subscribed, healthy: Subscribed, count: number): Promise<void> {
   for (let event = 1; event <= count; event += 1) {
     const { runId } = await endedRun(world);
     await arrivalOf(world, one, runId);
     await arrived(world, healthy, event);
-    await world.pause(RECORDED_MS);
+    await world.sleep(RECORDED_MS);
   }
 }
 
-/** A subscription whose circuit is open, and the end of its cooldown. */
+/** Opens the circuit of a subscription. `cooledDown` waits for the end of the cooldown. */
 async function opened(world: World) {
   const { circuitCooldownMs = 0 } = world.target.durations;
   const [failing, healthy] = [await subscribe(world, { answers: [500] }), await subscribe(world)];
   await happens(world, failing, healthy, THRESHOLD);
   const end = performance.now() + circuitCooldownMs + RECORDED_MS;
-  return { failing, healthy, cooledDown: () => world.pause(Math.max(0, end - performance.now())) };
+  return { failing, healthy, cooledDown: () => world.sleep(Math.max(0, end - performance.now())) };
 }

@@ -21,7 +21,7 @@ import type { World } from '../world.ts';
 
 const SINK = 'Events: Webhook delivery of events';
 
-/** What could not be delivered: kept for a while, and shown to the subscription's owner without its content. */
+/** Dead letters: failed deliveries, listed for the owner of the subscription without their content. */
 export const deadLetters: readonly Check[] = area(
   'dead-letters',
   { needs: [scopes('webhooks:manage', 'runs:create', 'runs:read'), workspace, fixture(NOOP), durable, hasSink] },
@@ -38,7 +38,7 @@ export const deadLetters: readonly Check[] = area(
     },
     {
       id: 'exhausted-to-sink',
-      name: 'A delivery whose retries are exhausted is listed with its ids, its attempts, its reason and its last status.',
+      name: 'A delivery whose attempts are exhausted is listed with its ids, attempts, reason and last status.',
       rule: [SINK, 'webhooks.durable.exhausted-to-sink'],
       needs: [deliveries, exhaustible],
       async run(world) {
@@ -53,12 +53,12 @@ export const deadLetters: readonly Check[] = area(
           answer,
         );
         same(letter?.attempts, maxAttemptsOf(world.target), 'attempts', answer);
-        holds(!answer.text.includes(subscribed.secret), 'no secret', 'the secret', answer);
+        holds(!answer.text.includes(subscribed.secret), 'a body without the secret', 'the secret in the body', answer);
       },
     },
     {
       id: 'retention',
-      name: 'A dead letter says until when it is kept, which is retentionDays from then.',
+      name: '`expiresAt` of a dead letter is `retentionDays` after `deadLetteredAt`.',
       rule: [SINK, 'webhooks.dead-letters.retention'],
       needs: [deliveries, exhaustible],
       async run(world) {
@@ -68,12 +68,17 @@ export const deadLetters: readonly Check[] = area(
         const { deadLetteredAt = '', expiresAt = '' } = letters[0] ?? {};
         const days = (Date.parse(expiresAt) - Date.parse(deadLetteredAt)) / DAY_MS;
         const expected = retentionDaysOf(world.target);
-        holds(Math.abs(days - (expected ?? days)) < 0.001 && days > 0, `${expected} days`, `${days} days`, answer);
+        holds(
+          Math.abs(days - (expected ?? days)) < 0.001 && days > 0,
+          `expiresAt to be ${expected ?? 'some'} days after deadLetteredAt`,
+          `${days} days`,
+          answer,
+        );
       },
     },
     {
       id: 'newest-first',
-      name: 'Dead letters are listed newest first, and a cursor leads from page to page.',
+      name: 'Dead letters are listed newest first, and `nextCursor` leads to the next page.',
       rule: [SINK, 'webhooks.dead-letters.listed'],
       needs: [deliveries, exhaustible],
       async run(world) {
@@ -85,7 +90,7 @@ export const deadLetters: readonly Check[] = area(
         same(
           letters.map(({ runId }) => runId),
           [newer.runId, older.runId],
-          'the runs of the letters',
+          'the runs of the dead letters',
         );
         const first = await list(world, subscribed, { limit: 1 });
         const {
@@ -102,7 +107,7 @@ export const deadLetters: readonly Check[] = area(
     },
     {
       id: 'foreign-cursor-400',
-      name: 'A cursor that the host did not make for this subscription answers 400.',
+      name: 'A cursor that was not issued for this subscription is answered 400.',
       rule: [SINK, 'webhooks.dead-letters.listed'],
       needs: [deliveries, exhaustible],
       async run(world) {
@@ -119,25 +124,25 @@ export const deadLetters: readonly Check[] = area(
     },
     {
       id: 'failed-to-sink',
-      name: 'What comes for a failed subscription goes to the sink without an attempt.',
+      name: 'An event for a failed subscription becomes a dead letter without an attempt.',
       rule: ['Durable subscription (trigger bridge)', 'webhooks.durable.failed-to-sink'],
       needs: [deliveries],
       async run(world) {
         const subscribed = await subscribe(world, { answers: [410] });
         const first = await endedRun(world);
         await arrivalOf(world, subscribed, first.runId);
-        await world.pause(QUIET_MS);
+        await world.sleep(QUIET_MS);
         const second = await endedRun(world);
-        await world.eventually('the second delivery in the sink', async () => {
+        await world.eventually('the second delivery to be a dead letter', async () => {
           const { deliveries: letters } = body(await list(world, subscribed), 200, page[world.major]);
           return letters.some(({ runId }) => runId === second.runId) || undefined;
         });
-        same(subscribed.inbox.arrivals.length, 1, 'the attempts for two events');
+        same(subscribed.inbox.arrivals.length, 1, 'the number of attempts for two events');
       },
     },
     {
       id: 'unknown-404',
-      name: 'The dead letters of a subscription that does not exist, or not any more, answer 404.',
+      name: 'Dead letters of an unknown or unregistered subscription are answered 404.',
       rule: [SINK, 'webhooks.dead-letters.listed'],
       async run(world) {
         refused(await list(world, { webhookId: unknownId(world.major, world.target.tenant) }), 404, 'not_found');
@@ -148,7 +153,7 @@ export const deadLetters: readonly Check[] = area(
     },
     {
       id: 'tenant-apart',
-      name: 'Dead letters are not shown to another tenant.',
+      name: 'Dead letters are not served to another tenant.',
       rule: ['Authorization rules', 'auth.tenancy.tenant-apart'],
       needs: [key('otherTenant')],
       async run(world) {
@@ -160,7 +165,7 @@ export const deadLetters: readonly Check[] = area(
     },
     {
       id: 'scope',
-      name: 'Dead letters are shown to who holds webhooks:manage.',
+      name: 'Dead letters are answered 403 to a key without `webhooks:manage`.',
       rule: ['Endpoints', 'operations.routes.required-scope'],
       needs: [key('readOnly')],
       async run(world) {
@@ -185,18 +190,18 @@ function list(
   return world.api.get(place, { query: { ...named, ...query } });
 }
 
-/** Waits until so many of a subscription's deliveries are in the sink. */
+/** Waits until a subscription has `count` dead letters. */
 async function lettersOf(world: World, subscribed: Subscribed, count: number) {
   const most = maxAttemptsOf(world.target) ?? 1;
   await arrived(world, subscribed, count * most, world.target.patienceMs * 2);
-  return world.eventually(`${count} dead letters`, async () => {
+  return world.eventually(`${count} dead letters to be listed`, async () => {
     const answer = await list(world, subscribed);
     const { deliveries: letters } = body(answer, 200, page[world.major]);
     return letters.length >= count ? { answer, letters } : undefined;
   });
 }
 
-/** Major 2 advertises its sink; it serves what major 1 delivers durably as well. */
+/** Dead letters may be advertised by major 2 alone; they are then served for durable deliveries of major 1 too. */
 function hasSink(target: Target): string | undefined {
   return retentionDaysOf(target) === undefined ? 'the host does not advertise webhooks.deadLetter' : undefined;
 }

@@ -11,11 +11,11 @@ import {
   arrived,
   COMPLETED,
   deliveredIn,
+  isAbout,
   QUIET_MS,
   runsIn,
   settled,
   subscribe,
-  tellsOf,
 } from '../steps/webhooks.ts';
 import { isDurable } from '../target.ts';
 import type { World } from '../world.ts';
@@ -25,14 +25,14 @@ const HEADERS = 'Webhook delivery rules: headers';
 const BODY = 'Webhook delivery body';
 const EVENTS = 'Events: Webhook delivery of events';
 
-/** What is delivered: to whom, signed how, and in what form. True of best-effort and of durable delivery. */
+/** Recipients, signature, headers and body of deliveries, best-effort and durable. */
 export const deliveries: readonly Check[] = area(
   'deliveries',
   { needs: [scopes('webhooks:manage', 'runs:create', 'runs:read'), workspace, fixture(NOOP), received] },
   [
     {
       id: 'signed',
-      name: 'A delivery is signed over the timestamp, a dot and its exact bytes, with the secret as it was handed out.',
+      name: 'The signature covers the timestamp, a dot and the exact body, keyed by the secret as it was issued.',
       rule: ['Subscriber verification recipe', 'webhooks.signature.signed-bytes'],
       async run(world) {
         const subscribed = await subscribe(world);
@@ -43,7 +43,7 @@ export const deliveries: readonly Check[] = area(
     },
     {
       id: 'header-values',
-      name: 'The headers name the subscription, the event type, the second of signing and the algorithm v1.',
+      name: 'The headers have the subscription id, the event type, the time of signing in seconds and the algorithm `v1`.',
       rule: [HEADERS, 'webhooks.headers.values'],
       async run(world) {
         const subscribed = await subscribe(world);
@@ -56,22 +56,27 @@ export const deliveries: readonly Check[] = area(
           [subscribed.webhookId, COMPLETED, 'v1'],
           'id, event type and algorithm',
         );
-        holds(/^sha256=[0-9a-f]{64}$/.test(signature), 'sha256= and 64 lower-case hexadecimal characters', signature);
+        holds(
+          /^sha256=[0-9a-f]{64}$/.test(signature),
+          'a signature of sha256= and 64 lower-case hexadecimal characters',
+          signature,
+        );
         const { timestamp } = familyOf(arrival, family);
         const away = Math.abs(arrival.at / 1000 - Number(timestamp));
-        holds(away < 10, 'the second of signing', `one ${Math.round(away)} s away from the arrival`);
+        holds(away < 10, 'a timestamp within 10 s of the arrival', `one ${Math.round(away)} s away`);
       },
     },
     {
       id: 'header-families',
-      name: 'A host of both majors sends both families with equal values; of major 2 alone, its own; of major 1, that of major 1.',
+      name: 'A host of both majors sends `SVC-` and `X-svc-` headers with equal values; of one major, its own family.',
       rule: [HEADERS, 'webhooks.headers.overlap-sends-both'],
       async run(world) {
         const subscribed = await subscribe(world);
         const { runId } = await endedRun(world);
         const arrival = await arrivalOf(world, subscribed, runId);
         const { majors } = world.target;
-        if (majors.length === 2) same(familyOf(arrival, 'SVC'), familyOf(arrival, 'X-svc'), 'the SVC- headers');
+        if (majors.length === 2)
+          same(familyOf(arrival, 'SVC'), familyOf(arrival, 'X-svc'), 'the values of the SVC- headers');
         else if (majors.includes(1)) familyOf(arrival, 'X-svc');
         else {
           familyOf(arrival, 'SVC');
@@ -81,7 +86,7 @@ export const deliveries: readonly Check[] = area(
     },
     {
       id: 'request',
-      name: 'A delivery is a POST of application/json by svc-webhook-dispatcher/<version>.',
+      name: 'A delivery is a POST of `application/json` with the `User-Agent` `svc-webhook-dispatcher/<version>`.',
       rule: [RULES, 'webhooks.delivery.request-headers'],
       async run(world) {
         const subscribed = await subscribe(world);
@@ -95,7 +100,7 @@ export const deliveries: readonly Check[] = area(
     },
     {
       id: 'body',
-      name: 'The body is { runId, workspaceId, event }, in the ids and the event names of the major of the registration.',
+      name: "The body is `{ runId, workspaceId, event }`, with ids and event types in the form of the subscription's major.",
       rule: [BODY, 'webhooks.body.vocabulary-of-registration'],
       async run(world) {
         const subscribed = await subscribe(world);
@@ -106,7 +111,7 @@ export const deliveries: readonly Check[] = area(
     },
     {
       id: 'workspace-id',
-      name: 'workspaceId is the workspace of the run; in major 2 it is there exactly when the owner has one.',
+      name: '`workspaceId` is the workspace of the run; major 2 omits it when the owner has none.',
       rule: [BODY, 'webhooks.body.v2-workspace-id-iff-owned'],
       async run(world) {
         const subscribed = await subscribe(world);
@@ -118,7 +123,7 @@ export const deliveries: readonly Check[] = area(
     },
     {
       id: 'event-verbatim',
-      name: 'The event of a delivery is the event of the log, whole.',
+      name: 'The event in a delivery equals the event in the log.',
       rule: [BODY, 'webhooks.body.event-verbatim'],
       async run(world) {
         const subscribed = await subscribe(world, { events: ['run.started'] });
@@ -130,7 +135,7 @@ export const deliveries: readonly Check[] = area(
     },
     {
       id: 'both-majors-delivered',
-      name: 'Subscriptions of both majors hear of one run, each in its own form.',
+      name: 'Subscriptions of both majors get the same event, each in the form of its own major.',
       rule: [BODY, 'webhooks.body.vocabulary-of-registration'],
       majors: [2],
       needs: [overlap],
@@ -145,7 +150,7 @@ export const deliveries: readonly Check[] = area(
     },
     {
       id: 'once-each',
-      name: 'An event is delivered to each subscription that wants its type, and to no other; best effort delivers it once.',
+      name: 'An event is delivered to the subscriptions of its type and to no other; best effort delivers it once.',
       rule: [EVENTS, 'webhooks.delivery.one-per-subscription'],
       async run(world) {
         const wanted = ['run.started', COMPLETED];
@@ -161,12 +166,16 @@ export const deliveries: readonly Check[] = area(
           .filter((arrival) => runsIn([arrival])[0] === runId)
           .map((arrival) => deliveredIn(arrival, world.major, one.secret).event.type);
         same(seenOnce(world, types), [...wanted].sort(), 'the types that were delivered');
-        holds(!tellsOf(other.inbox.arrivals, runId), 'nothing of this run to who wants other types', 'a delivery');
+        holds(
+          !isAbout(other.inbox.arrivals, runId),
+          'no delivery of this run to a subscription of other types',
+          'a delivery',
+        );
       },
     },
     {
       id: 'tags',
-      name: 'A subscription with tags hears of runs that share one of them, and of no other.',
+      name: 'A subscription with tags gets events only of runs that share one of them.',
       rule: ['Resources: Webhook subscription', 'webhooks.registration.tag-overlap'],
       async run(world) {
         const tag = `conformance-${crypto.randomUUID()}`;
@@ -178,13 +187,13 @@ export const deliveries: readonly Check[] = area(
         same(
           seenOnce(world, runsIn(tagged.inbox.arrivals)),
           [within.runId],
-          `the runs that were told of (not ${without.runId})`,
+          `the runs that were delivered (without ${without.runId})`,
         );
       },
     },
     {
       id: 'no-tags',
-      name: 'A subscription without tags hears of every run, whatever its tags are.',
+      name: 'A subscription without tags gets events of every run, whatever its tags.',
       rule: ['Resources: Webhook subscription', 'webhooks.registration.no-tags-all-runs'],
       async run(world) {
         const subscribed = await subscribe(world, { tags: 'none' });
@@ -194,20 +203,24 @@ export const deliveries: readonly Check[] = area(
     },
     {
       id: 'not-of-the-past',
-      name: 'What happened before a registration is not delivered to it.',
+      name: 'Events before a registration are not delivered to it.',
       rule: [EVENTS, 'webhooks.delivery.one-per-subscription'],
       async run(world) {
         const past = await endedRun(world);
         const subscribed = await subscribe(world);
         const now = await endedRun(world);
         await arrivalOf(world, subscribed, now.runId);
-        await world.pause(QUIET_MS);
-        holds(!tellsOf(subscribed.inbox.arrivals, past.runId), 'nothing of the run before', 'a delivery');
+        await world.sleep(QUIET_MS);
+        holds(
+          !isAbout(subscribed.inbox.arrivals, past.runId),
+          'no delivery of a run before the registration',
+          'a delivery',
+        );
       },
     },
     {
       id: 'tenant-apart',
-      name: 'A subscription never hears of a run of another tenant.',
+      name: "Events of another tenant's runs are not delivered.",
       rule: [RULES, 'webhooks.delivery.tenant-scope'],
       needs: [key('otherTenant')],
       async run(world) {
@@ -215,17 +228,17 @@ export const deliveries: readonly Check[] = area(
         const foreign = await endedRun(world, NOOP, {}, world.as('otherTenant'));
         const own = await endedRun(world);
         await arrivalOf(world, witness, own.runId);
-        await world.pause(QUIET_MS);
+        await world.sleep(QUIET_MS);
         holds(
-          !tellsOf(subscribed.inbox.arrivals, foreign.runId),
-          'nothing of the other tenant',
-          'a delivery of its run',
+          !isAbout(subscribed.inbox.arrivals, foreign.runId),
+          'no delivery of a run of another tenant',
+          'a delivery',
         );
       },
     },
     {
       id: 'workspace-apart',
-      name: 'A subscription never hears of a run of a workspace that it was not registered for.',
+      name: "Events of another workspace's runs are not delivered.",
       rule: [RULES, 'webhooks.delivery.workspace-scope'],
       needs: [key('otherWorkspace')],
       async run(world) {
@@ -233,17 +246,17 @@ export const deliveries: readonly Check[] = area(
         const foreign = await endedRun(world, NOOP, {}, world.as('otherWorkspace'));
         const own = await endedRun(world);
         await arrivalOf(world, witness, own.runId);
-        await world.pause(QUIET_MS);
+        await world.sleep(QUIET_MS);
         holds(
-          !tellsOf(subscribed.inbox.arrivals, foreign.runId),
-          'nothing of the other workspace',
-          'a delivery of its run',
+          !isAbout(subscribed.inbox.arrivals, foreign.runId),
+          'no delivery of a run of another workspace',
+          'a delivery',
         );
       },
     },
     {
       id: 'test-live-apart',
-      name: 'A live subscription does not hear of runs of a test key.',
+      name: 'Events of test runs are not delivered to live subscriptions.',
       rule: ['Authorization rules', 'auth.tenancy.test-live-apart'],
       needs: [key('test')],
       async run(world) {
@@ -251,13 +264,13 @@ export const deliveries: readonly Check[] = area(
         const tested = await endedRun(world, NOOP, {}, world.as('test'));
         const own = await endedRun(world);
         await arrivalOf(world, subscribed, own.runId);
-        await world.pause(QUIET_MS);
-        holds(!tellsOf(subscribed.inbox.arrivals, tested.runId), 'nothing of the test run', 'a delivery of it');
+        await world.sleep(QUIET_MS);
+        holds(!isAbout(subscribed.inbox.arrivals, tested.runId), 'no delivery of a test run', 'a delivery');
       },
     },
     {
       id: 'redirect-not-followed',
-      name: 'A redirect is not followed.',
+      name: 'A redirect of the receiver is not followed.',
       rule: [RULES, 'webhooks.delivery.no-redirects'],
       async run(world) {
         const elsewhere = world.inbox(200);
@@ -270,25 +283,25 @@ export const deliveries: readonly Check[] = area(
         await endedRun(world);
         await arrived(world, subscribed);
         await settled(world, witness);
-        same(elsewhere.arrivals.length, 0, 'the requests to where the redirect leads');
+        same(elsewhere.arrivals.length, 0, 'the number of requests to the target of the redirect');
       },
     },
     {
       id: 'success-is-2xx',
-      name: 'Every 2xx is a success: it is delivered once.',
+      name: 'Every 2xx status of the receiver is a success and is not retried.',
       rule: [EVENTS, 'webhooks.delivery.success-is-2xx'],
       async run(world) {
         const subscribed = await Promise.all([201, 202, 204, 299].map((code) => subscribe(world, { answers: [code] })));
         const { runId } = await endedRun(world);
         for (const one of subscribed) await arrived(world, one);
-        await world.pause(RETRY_MS);
+        await world.sleep(RETRY_MS);
         const counts = subscribed.map(({ inbox }) => runsIn(inbox.arrivals).filter((id) => id === runId).length);
-        same(counts, [1, 1, 1, 1], 'the deliveries to receivers that answer 201, 202, 204 and 299');
+        same(counts, [1, 1, 1, 1], 'the numbers of deliveries to receivers that respond 201, 202, 204 and 299');
       },
     },
     {
       id: 'none-after-unregister',
-      name: 'When unregistering was answered, nothing is delivered any more, retries included.',
+      name: 'After unregistering is answered, no delivery or retry is sent.',
       rule: [RULES, 'webhooks.delivery.none-after-unregister'],
       async run(world) {
         const [subscribed, witness] = [await subscribe(world, { answers: [500] }), await subscribe(world)];
@@ -298,13 +311,13 @@ export const deliveries: readonly Check[] = area(
         const gone = subscribed.inbox.arrivals.length;
         await endedRun(world);
         await settled(world, witness, 2);
-        await world.pause(RETRY_MS);
-        same(subscribed.inbox.arrivals.length, gone, 'the attempts, counted when unregistering was answered and later');
+        await world.sleep(RETRY_MS);
+        same(subscribed.inbox.arrivals.length, gone, 'the number of attempts, as when unregistering was answered,');
       },
     },
     {
       id: 'fair',
-      name: 'A receiver that never answers does not delay deliveries to another.',
+      name: 'A receiver that never responds does not delay deliveries to another receiver.',
       rule: [RULES, 'webhooks.delivery.fair-between-subscriptions'],
       async run(world) {
         await Promise.all(Array.from({ length: HANGING }, () => subscribe(world, { answers: ['hang'] })));
@@ -315,7 +328,7 @@ export const deliveries: readonly Check[] = area(
     },
     {
       id: 'replayed-history-not-delivered',
-      name: 'Events that a replay fork emits again are not delivered.',
+      name: 'Events that a replay fork repeats are not delivered.',
       rule: [RULES, 'webhooks.delivery.no-replayed-history'],
       needs: [capability('replay')],
       async run(world) {
@@ -326,13 +339,13 @@ export const deliveries: readonly Check[] = area(
         await untilStatus(world, runId, TERMINAL);
         const own = await endedRun(world);
         await arrivalOf(world, subscribed, own.runId);
-        await world.pause(QUIET_MS);
-        holds(!tellsOf(subscribed.inbox.arrivals, runId), 'nothing of the fork', 'a delivery of its history');
+        await world.sleep(QUIET_MS);
+        holds(!isAbout(subscribed.inbox.arrivals, runId), 'no delivery of the replay fork', 'a delivery');
       },
     },
     {
       id: 'branch-delivered',
-      name: 'Events of a branch are new facts, and are delivered.',
+      name: 'Events of a branch are delivered.',
       rule: [RULES, 'webhooks.delivery.branch-delivered'],
       needs: [capability('replay')],
       async run(world) {
@@ -347,7 +360,7 @@ export const deliveries: readonly Check[] = area(
     },
     {
       id: 'cancelled-delivered',
-      name: 'The end of a cancelled run is delivered as run.cancelled.',
+      name: '`run.cancelled` of a cancelled run is delivered.',
       rule: [EVENTS, 'webhooks.delivery.event-filter'],
       needs: [fixture(CANCELLABLE), scopes('runs:cancel')],
       async run(world) {
@@ -360,11 +373,11 @@ export const deliveries: readonly Check[] = area(
   ],
 );
 
-/** Longer than hosts wait before they try again. */
+/** Longer than the wait of hosts before a retry, in ms. */
 const RETRY_MS = 1600;
 const HANGING = 8;
 
-/** In their order. What is delivered durably may come more than once. */
+/** Sorts the values. Repetitions are removed when delivery is durable, which may deliver an event more than once. */
 function seenOnce({ target, major }: World, seen: readonly string[]): readonly string[] {
   return (isDurable(target, major) ? [...new Set(seen)] : [...seen]).sort();
 }

@@ -4,15 +4,30 @@ import { area, type Check } from '../check.ts';
 import { anObject, body, fits, header, holds, listed, same, shown, status } from '../expect.ts';
 import { type Answer, jsonOf } from '../http/answer.ts';
 import { capability, overlap } from '../needs.ts';
+import {
+  ADVERTISEMENT,
+  INTEROP,
+  isRecord2,
+  LIMITS,
+  METADATA,
+  RECORD_2,
+  REMOVED,
+  RESERVED,
+  ROOT_1,
+  recordsOf,
+  SIGNING_KEYS,
+  WEBHOOKS_1,
+  WEBHOOKS_2,
+} from '../shapes/discovery.ts';
 import { advertised, type Document, isRecord } from '../target.ts';
 
 const SECTION = 'Discovery document (capabilities)';
 
-/** The discovery document: who may read it, what is in it, and how it is cached. */
+/** The discovery document: access, content and caching. */
 export const discovery: readonly Check[] = area('discovery', {}, [
   {
     id: 'public',
-    name: 'The discovery document is readable without a credential, as JSON.',
+    name: 'The discovery document is served as JSON to a request without a credential.',
     rule: ['What the service does', 'operations.service.discovery-unauthenticated'],
     async run({ as }) {
       await documentOf(as('nobody'));
@@ -20,7 +35,7 @@ export const discovery: readonly Check[] = area('discovery', {}, [
   },
   {
     id: 'versions-listed',
-    name: 'protocolVersions[] lists versions of the grammar <major>.<minor>, and preferredVersion is one of them.',
+    name: '`protocolVersions[]` lists versions in the form `<major>.<minor>`, each once, and includes `preferredVersion`.',
     rule: ['Versioning: Advertisement', 'versioning.advertisement.preferred-is-member'],
     async run({ as, major }) {
       const { answer, document } = await documentOf(as('nobody'));
@@ -31,12 +46,7 @@ export const discovery: readonly Check[] = area('discovery', {}, [
         { protocolVersions, preferredVersion },
         answer,
       );
-      holds(
-        new Set(protocolVersions).size === protocolVersions.length,
-        'versions that are listed once',
-        protocolVersions,
-        answer,
-      );
+      holds(new Set(protocolVersions).size === protocolVersions.length, 'each version once', protocolVersions, answer);
       holds(
         protocolVersions.some((version) => version.startsWith(`${major}.`)),
         `a ${major}.x in protocolVersions`,
@@ -47,7 +57,7 @@ export const discovery: readonly Check[] = area('discovery', {}, [
   },
   {
     id: 'preferred-major',
-    name: 'preferredVersion is a 1.x through the overlap, and the only major of a host of one.',
+    name: '`preferredVersion` is a `1.x` while the host serves major 1, and a `2.x` otherwise.',
     rule: ['Versioning: Advertisement', 'versioning.advertisement.overlap-prefers-1x'],
     async run({ as }) {
       const { answer, document } = await documentOf(as('nobody'));
@@ -58,7 +68,7 @@ export const discovery: readonly Check[] = area('discovery', {}, [
   },
   {
     id: 'protocol-version-twin',
-    name: 'protocolVersion equals preferredVersion as long as major 1 is served.',
+    name: '`protocolVersion` equals `preferredVersion` while the host serves major 1.',
     rule: ['Version axes', 'versioning.axes.protocol-version-twin'],
     majors: [1],
     async run({ as }) {
@@ -68,7 +78,7 @@ export const discovery: readonly Check[] = area('discovery', {}, [
   },
   {
     id: 'one-resource',
-    name: 'Discovery is one resource, and SVC-Version selects its representation; without it, that of preferredVersion is served.',
+    name: '`SVC-Version` selects the representation of discovery; without it, `preferredVersion` does.',
     rule: ['Versioning: Overlap behaviour', 'versioning.overlap.one-discovery-resource'],
     needs: [overlap],
     async run({ as, major, target }) {
@@ -80,7 +90,7 @@ export const discovery: readonly Check[] = area('discovery', {}, [
   },
   {
     id: 'v1-root',
-    name: 'The major-1 document has its versions, envelopes, schema versions and limits at the root.',
+    name: 'The major-1 document has versions, envelopes, schema versions and limits at its root.',
     rule: [SECTION, 'discovery.document.v1-root-fields'],
     majors: [1],
     async run({ as }) {
@@ -90,7 +100,7 @@ export const discovery: readonly Check[] = area('discovery', {}, [
   },
   {
     id: 'v1-mirror',
-    name: 'A capabilities object repeats records of the root, and holds none that the root has not.',
+    name: 'Every record in `capabilities` of the major-1 document equals the record of that name at the root.',
     rule: [SECTION, 'discovery.document.v1-capabilities-mirror'],
     majors: [1],
     async run({ as }) {
@@ -103,25 +113,25 @@ export const discovery: readonly Check[] = area('discovery', {}, [
   },
   {
     id: 'v2-closed-root',
-    name: 'The root of the major-2 document holds metadata and records, and nothing else.',
+    name: 'The root of the major-2 document contains only known metadata and capability records.',
     rule: [SECTION, 'discovery.document.v2-closed-root'],
     majors: [2],
     async run({ as }) {
       const { answer, document } = await documentOf(as('nobody'));
-      const others = Object.entries(document).filter(([name, value]) => !METADATA.has(name) && !isFamily(value));
+      const others = Object.entries(document).filter(([name, value]) => !METADATA.has(name) && !isRecord2(value));
       holds(
         others.length === 0,
-        'metadata, or records with status, since and witness',
+        'only known metadata, and records with status, since and witness',
         Object.fromEntries(others),
         answer,
       );
       const dotted = Object.keys(document).filter((name) => name.includes('.'));
-      holds(dotted.length === 0, 'no name with a dot', dotted, answer);
+      holds(dotted.length === 0, 'names without a dot', dotted, answer);
     },
   },
   {
     id: 'v2-records',
-    name: 'A record of the major-2 document has status, since and witness, an end where it is not stable, and no supported.',
+    name: 'A major-2 record has `status`, `since` and `witness`, has `until` unless it is stable, and has no `supported`.',
     rule: [SECTION, 'discovery.document.v2-record-shape'],
     majors: [2],
     async run({ as }) {
@@ -132,11 +142,11 @@ export const discovery: readonly Check[] = area('discovery', {}, [
         holds(record.supported === undefined, `no member "supported" in ${name}`, record, answer);
         holds(
           (until === undefined) === (stage === 'stable'),
-          `until in ${name} exactly when it is not stable`,
+          `until in ${name} exactly when its status is not stable`,
           record,
           answer,
         );
-        holds(protocolVersions.includes(since), `since of ${name} to be a version that the host lists`, since, answer);
+        holds(protocolVersions.includes(since), `since of ${name} to be in protocolVersions`, since, answer);
       }
     },
   },
@@ -153,7 +163,7 @@ export const discovery: readonly Check[] = area('discovery', {}, [
   },
   {
     id: 'limits',
-    name: 'The limits record has clarificationRounds, schemaRounds and envelopesPerTurn as integers.',
+    name: 'The `limits` record has `clarificationRounds`, `schemaRounds` and `envelopesPerTurn` as integers.',
     rule: ['Limits', 'limits.discovery.values-as-enforced'],
     async run({ as }) {
       const { answer, document } = await documentOf(as('nobody'));
@@ -162,7 +172,7 @@ export const discovery: readonly Check[] = area('discovery', {}, [
   },
   {
     id: 'engine-version',
-    name: 'The root carries engineVersion as an integer of at least 0.',
+    name: 'The root of the major-2 document has `engineVersion`, an integer of at least 0.',
     rule: ['Version axes', 'versioning.axes.engine-version-root'],
     majors: [2],
     async run({ as }) {
@@ -172,7 +182,7 @@ export const discovery: readonly Check[] = area('discovery', {}, [
   },
   {
     id: 'event-log-schema',
-    name: 'The root says which eventLogSchemaVersion new runs are written with: at least 2, and 3 in major 2.',
+    name: 'The root of the major-2 document has `eventLogSchemaVersion` 3, the schema of new runs.',
     rule: ['Version axes', 'versioning.axes.event-log-schema-advertised'],
     majors: [2],
     async run({ as }) {
@@ -182,7 +192,7 @@ export const discovery: readonly Check[] = area('discovery', {}, [
   },
   {
     id: 'strong-etag',
-    name: 'The document has a strong ETag, which stays the same while the document does.',
+    name: 'The discovery document has a strong `ETag` that does not change while the document is the same.',
     rule: [SECTION, 'discovery.document.strong-etag'],
     async run({ as }) {
       const first = await documentOf(as('nobody'));
@@ -193,7 +203,7 @@ export const discovery: readonly Check[] = area('discovery', {}, [
   },
   {
     id: 'not-modified',
-    name: 'A request whose If-None-Match holds the current tag answers 304 without a body, stamped with its version.',
+    name: 'A discovery request whose `If-None-Match` contains the current ETag is answered 304 with `SVC-Version` and no body.',
     rule: [SECTION, 'discovery.document.not-modified'],
     async run({ as, major }) {
       const api = as('nobody');
@@ -208,19 +218,19 @@ export const discovery: readonly Check[] = area('discovery', {}, [
   },
   {
     id: 'representations-apart',
-    name: 'The representations of the two majors have different tags.',
+    name: 'The discovery documents of major 1 and major 2 have different ETags.',
     rule: [SECTION, 'discovery.document.strong-etag'],
     needs: [overlap],
     majors: [2],
     async run({ as, under }) {
       const [one, two] = await Promise.all([documentOf(under(1, 'nobody')), documentOf(as('nobody'))]);
       const tag = header(one.answer, 'ETag', STRONG);
-      holds(two.answer.header('ETag') !== tag, 'another ETag than that of major 1', tag, two.answer);
+      holds(two.answer.header('ETag') !== tag, 'an ETag other than that of major 1', tag, two.answer);
     },
   },
   {
     id: 'cacheable',
-    name: 'The document may be cached by everybody for 300 seconds.',
+    name: 'The discovery document has `Cache-Control: public, max-age=300`.',
     rule: [SECTION, 'discovery.document.cache-control'],
     level: 'SHOULD',
     async run({ as }) {
@@ -231,7 +241,7 @@ export const discovery: readonly Check[] = area('discovery', {}, [
   },
   {
     id: 'vary',
-    name: 'Caches are told that the representation varies by SVC-Version.',
+    name: '`Vary` of the discovery document lists `SVC-Version`.',
     rule: [SECTION, 'discovery.document.vary'],
     async run({ as }) {
       listed((await documentOf(as('nobody'))).answer, 'Vary', 'SVC-Version');
@@ -239,7 +249,7 @@ export const discovery: readonly Check[] = area('discovery', {}, [
   },
   {
     id: 'webhooks-v1',
-    name: 'The major-1 webhooks record is signed, lists the algorithm v1, and says whether delivery is durable.',
+    name: 'The major-1 `webhooks` record has `signed: true`, lists the algorithm `v1`, and has a boolean `durable` or none.',
     rule: [SECTION, 'discovery.document.webhooks-v1'],
     majors: [1],
     needs: [capability('webhooks')],
@@ -250,7 +260,7 @@ export const discovery: readonly Check[] = area('discovery', {}, [
   },
   {
     id: 'webhooks-v2',
-    name: 'The major-2 webhooks record lists the algorithm v1, tells its retry policy in a known form, and has no durable.',
+    name: 'The major-2 `webhooks` record lists the algorithm `v1`, has a valid `retryPolicy` if any, and no `durable`.',
     rule: ['Events: Webhook delivery of events', 'webhooks.durable.v2-facet'],
     majors: [2],
     needs: [capability('webhooks')],
@@ -263,16 +273,21 @@ export const discovery: readonly Check[] = area('discovery', {}, [
   },
   {
     id: 'encodings-served',
-    name: 'An advertised content encoding is served to who accepts it and to nobody else, and caches are told.',
+    name: 'Each advertised content encoding is used only for clients that accept it, and `Vary` lists `Accept-Encoding`.',
     rule: SECTION,
     needs: [capability('restTransport', 'contentEncodings')],
     async run({ as, target, major }) {
       const record = advertised(target, major, 'restTransport');
       const codings = fits(record?.contentEncodings, z.array(z.enum(['gzip', 'br', 'zstd'])));
-      // The longest document that a host has.
+      // The longest document of a host, so that encoding it is worthwhile.
       const ask = (accepted: string) => as('nobody').get('/openapi.json', { headers: { 'Accept-Encoding': accepted } });
       const plain = status(await ask('identity'), 200);
-      holds(plain.header('Content-Encoding') === undefined, 'no encoding for who accepts none', 'one', plain);
+      holds(
+        plain.header('Content-Encoding') === undefined,
+        'no Content-Encoding for a client that accepts identity alone',
+        'one',
+        plain,
+      );
       listed(plain, 'Vary', 'Accept-Encoding');
       for (const coding of codings) {
         const answer = status(await ask(coding), 200);
@@ -284,7 +299,7 @@ export const discovery: readonly Check[] = area('discovery', {}, [
   },
   {
     id: 'interop-versions',
-    name: 'A2A versions are two integers joined by a dot, MCP revisions are dates, and what is preferred is served.',
+    name: 'A2A versions are `<integer>.<integer>`, MCP revisions are dates, and each preferred version is listed.',
     rule: ['Version axes', 'versioning.axes.a2a-versions'],
     async run({ as, major }) {
       const { answer, document } = await documentOf(as('nobody'));
@@ -296,7 +311,7 @@ export const discovery: readonly Check[] = area('discovery', {}, [
         if (Array.isArray(versions) && record.preferredVersion !== undefined) {
           holds(
             versions.includes(record.preferredVersion),
-            `a preferredVersion of ${name} that is served`,
+            `preferredVersion of ${name} to be in its list`,
             record,
             answer,
           );
@@ -306,7 +321,7 @@ export const discovery: readonly Check[] = area('discovery', {}, [
   },
   {
     id: 'signing-keys',
-    name: 'A signing key has its id, the algorithm ed25519, its public key and its use, and nothing else but when it was retired.',
+    name: 'Each entry of `signingKeys` has `keyId`, `alg: ed25519` and `publicKey`, and no unknown member.',
     rule: [SECTION, 'discovery.document.signing-keys'],
     async run({ as }) {
       const { answer, document } = await documentOf(as('nobody'));
@@ -315,7 +330,7 @@ export const discovery: readonly Check[] = area('discovery', {}, [
   },
   {
     id: 'extensions',
-    name: 'Extensions of major 2 are named <org>.<name>, and no organization takes a reserved name.',
+    name: 'Extensions of major 2 are named `<org>.<name>`, and `<org>` is not a reserved name.',
     rule: [SECTION, 'versioning.paths.vendor-advertised'],
     majors: [2],
     async run({ as }) {
@@ -339,93 +354,4 @@ async function documentOf(api: Api): Promise<Discovered> {
   return { answer, document: body(answer, 200, anObject) };
 }
 
-const VERSION = z.string().regex(/^(0|[1-9][0-9]*)\.(0|[1-9][0-9]*)$/, 'must be <major>.<minor>');
-const ADVERTISEMENT = z.looseObject({ protocolVersions: z.array(VERSION).min(1), preferredVersion: VERSION });
 const STRONG = /^"[^"]*"$/;
-
-const LIMITS = z.looseObject({
-  clarificationRounds: z.int().min(0),
-  schemaRounds: z.int().min(0),
-  envelopesPerTurn: z.int().min(0),
-  maxRequestBodyBytes: z.int().min(1).optional(),
-});
-
-const ROOT_1 = z.looseObject({
-  protocolVersion: VERSION,
-  protocolVersions: z.array(VERSION).min(1),
-  preferredVersion: VERSION,
-  supportedEnvelopes: z.array(z.string()),
-  schemaVersions: z.record(z.string(), z.int()),
-  limits: LIMITS,
-});
-
-const METADATA: ReadonlySet<string> = new Set([
-  'protocolVersion',
-  'protocolVersions',
-  'preferredVersion',
-  'extensions',
-  'implementation',
-  'engineVersion',
-  'eventLogSchemaVersion',
-  'configurable',
-  'observability',
-  'minClientVersion',
-  'runtimeCapabilities',
-  'testing',
-  'conformance',
-  'fixtures',
-  'compliance',
-  'discovery',
-  'signingKeys',
-]);
-
-const REMOVED = ['capabilities', 'hostExtensions', 'contractProvenance', 'supportedTransports', 'profiles', 'grpc'];
-const RESERVED: ReadonlySet<string> = new Set(['svc', 'vendor', 'effect-seams', 'events']);
-
-const RECORD_2 = z.looseObject({
-  status: z.enum(['stable', 'experimental', 'deprecated']),
-  since: VERSION,
-  until: z.string().optional(),
-  witness: z.enum(['witnessable-unaided', 'witnessable-gated', 'seam-gated', 'claims-check', 'negative-existence']),
-});
-
-function isFamily(value: unknown): boolean {
-  return isRecord(value) && 'status' in value && 'since' in value && 'witness' in value;
-}
-
-function recordsOf(document: Document): readonly (readonly [name: string, record: Document])[] {
-  return Object.entries(document).flatMap(([name, value]) =>
-    METADATA.has(name) || !isRecord(value) ? [] : [[name, value] as const],
-  );
-}
-
-const WEBHOOKS_1 = z.looseObject({
-  supported: z.literal(true),
-  signed: z.literal(true),
-  signatureAlgorithms: z.array(z.string()).refine((names) => names.includes('v1'), 'must list v1'),
-  durable: z.boolean().optional(),
-});
-
-const WEBHOOKS_2 = z.looseObject({
-  signatureAlgorithms: z.array(z.string()).min(1),
-  retryPolicy: z
-    .looseObject({ maxAttempts: z.int().min(1), backoff: z.enum(['none', 'fixed', 'exponential']) })
-    .optional(),
-  deadLetter: z.looseObject({ retentionDays: z.number().positive() }).optional(),
-});
-
-const SIGNING_KEYS = z.array(
-  z.strictObject({
-    keyId: z.string().regex(/^[A-Za-z0-9._~-]{1,128}$/),
-    alg: z.literal('ed25519'),
-    publicKey: z.string().min(1),
-    use: z.literal('certification-bundle').optional(),
-    retiredAt: z.string().optional(),
-  }),
-);
-
-const INTEROP: readonly (readonly [name: string, member: string, grammar: RegExp])[] = [
-  ['a2a', 'versions', /^[0-9]+\.[0-9]+$/],
-  ['a2a', 'protocolVersions', /^[0-9]+\.[0-9]+$/],
-  ['mcp', 'revisions', /^[0-9]{4}-[0-9]{2}-[0-9]{2}$/],
-];

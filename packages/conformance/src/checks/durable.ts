@@ -10,31 +10,31 @@ import type { World } from '../world.ts';
 
 const EVENTS = 'Events: Webhook delivery of events';
 
-/** Delivery that is tried again until it succeeds, or the policy is exhausted. */
+/** Durable delivery: attempts until one succeeds or the retry policy is exhausted. */
 export const durable: readonly Check[] = area(
   'durable',
   { needs: [scopes('webhooks:manage', 'runs:create', 'runs:read'), workspace, fixture(NOOP), deliveries, isDurable] },
   [
     {
       id: 'retried',
-      name: 'A delivery that fails is tried again with the same bytes, until it succeeds.',
+      name: 'A failed delivery is retried with the same body until it succeeds.',
       rule: [EVENTS, 'webhooks.durable.retries'],
       async run(world) {
         const subscribed = await subscribe(world, { answers: [500, 200] });
         await endedRun(world);
         const [first, second] = await arrived(world, subscribed, 2, patienceFor(world));
-        await world.pause(RETRY_MS);
-        same(subscribed.inbox.arrivals.length, 2, 'the attempts');
+        await world.sleep(RETRY_MS);
+        same(subscribed.inbox.arrivals.length, 2, 'the number of attempts');
         holds(
           first !== undefined && second !== undefined && first.body.equals(second.body),
-          'the same bytes',
-          'other bytes',
+          'the same body in both attempts',
+          'another body in the second attempt',
         );
       },
     },
     {
       id: 'redirect-retried',
-      name: 'A redirect is a failure, and is tried again.',
+      name: 'A redirect counts as a failure and is retried.',
       rule: [EVENTS, 'webhooks.delivery.redirect-is-failure'],
       async run(world) {
         const elsewhere = world.inbox(200);
@@ -42,12 +42,12 @@ export const durable: readonly Check[] = area(
         const subscribed = await subscribe(world, { answers: [redirect, 200] });
         await endedRun(world);
         await arrived(world, subscribed, 2, patienceFor(world));
-        same(elsewhere.arrivals.length, 0, 'the requests to where the redirect leads');
+        same(elsewhere.arrivals.length, 0, 'the number of requests to the target of the redirect');
       },
     },
     {
       id: 'hang-retried',
-      name: 'An attempt that is not answered is given up, and tried again.',
+      name: 'An attempt without a response is ended and retried.',
       rule: [EVENTS, 'webhooks.durable.retries'],
       async run(world) {
         const { attemptTimeoutMs = 5000 } = world.target.durations;
@@ -58,19 +58,23 @@ export const durable: readonly Check[] = area(
     },
     {
       id: 'signed-afresh',
-      name: 'Every attempt is signed anew, with the second in which it is made.',
+      name: 'Every attempt is signed with the time of that attempt.',
       rule: ['Webhook delivery rules (both majors)', 'webhooks.delivery.signed-per-attempt'],
       async run(world) {
         const subscribed = await subscribe(world, { answers: [UNAVAILABLE, 200] });
         await endedRun(world);
         const attempts = await arrived(world, subscribed, 2, patienceFor(world));
         const [first = 0, second = 0] = attempts.map((attempt) => signedAt(attempt, subscribed));
-        holds(second - first >= LATER_S - 1, `a timestamp about ${LATER_S} s later`, `one ${second - first} s later`);
+        holds(
+          second - first >= LATER_S - 1,
+          `a timestamp about ${LATER_S} s after the first`,
+          `one ${second - first} s after it`,
+        );
       },
     },
     {
       id: 'retry-after',
-      name: 'The Retry-After of a 429 or a 503 is waited for.',
+      name: 'A retry waits for the `Retry-After` of a 429 or 503 response.',
       rule: [EVENTS, 'webhooks.durable.retry-after'],
       async run(world) {
         const subscribed = await Promise.all(
@@ -80,13 +84,17 @@ export const durable: readonly Check[] = area(
         for (const one of subscribed) {
           const [first, second] = await arrived(world, one, 2, patienceFor(world));
           const waited = (second?.at ?? 0) - (first?.at ?? 0);
-          holds(waited >= LATER_S * 1000 - EARLY_MS, `a second attempt after ${LATER_S} s`, `one after ${waited} ms`);
+          holds(
+            waited >= LATER_S * 1000 - EARLY_MS,
+            `a second attempt after ${LATER_S} s`,
+            `a second attempt after ${waited} ms`,
+          );
         }
       },
     },
     {
       id: 'attempts-bounded',
-      name: 'A delivery is tried as often as retryPolicy.maxAttempts says, and no more.',
+      name: 'A failing delivery is attempted exactly `retryPolicy.maxAttempts` times.',
       rule: [EVENTS, 'webhooks.durable.retries'],
       needs: [exhaustible],
       async run(world) {
@@ -94,13 +102,13 @@ export const durable: readonly Check[] = area(
         const subscribed = await subscribe(world, { answers: [500] });
         await endedRun(world);
         await arrived(world, subscribed, most, patienceFor(world) + most * RETRY_MS);
-        await world.pause(2 * RETRY_MS);
-        same(subscribed.inbox.arrivals.length, most, 'the attempts');
+        await world.sleep(2 * RETRY_MS);
+        same(subscribed.inbox.arrivals.length, most, 'the number of attempts');
       },
     },
     {
       id: 'no-circuit',
-      name: 'No event is dropped because others failed before it: what comes later is delivered.',
+      name: 'Failures of earlier events do not stop the delivery of later events.',
       rule: ['Durable subscription (trigger bridge)', 'webhooks.durable.no-circuit-drop'],
       needs: [exhaustible],
       async run(world) {
@@ -116,32 +124,32 @@ export const durable: readonly Check[] = area(
     },
     {
       id: 'gone',
-      name: 'A receiver that answers 410 gets nothing any more, retries included.',
+      name: 'A receiver that responds 410 gets no further delivery or retry.',
       rule: ['Webhook delivery rules (both majors)', 'webhooks.delivery.gone-fails-subscription'],
       async run(world) {
         const [gone, healthy] = [await subscribe(world, { answers: [410, 200] }), await subscribe(world)];
         const { runId } = await endedRun(world);
         await arrivalOf(world, gone, runId);
-        await world.pause(RETRY_MS);
+        await world.sleep(RETRY_MS);
         await endedRun(world);
         await settled(world, healthy, 2);
-        same(gone.inbox.arrivals.length, 1, 'the attempts for two events');
+        same(gone.inbox.arrivals.length, 1, 'the number of attempts for two events');
       },
     },
   ],
 );
 
-/** Longer than hosts wait before they try again. */
+/** Longer than the wait of hosts before a retry, in ms. */
 const RETRY_MS = 1600;
 const LATER_S = 3;
-/** Clocks and timers are not that exact. */
+/** Tolerance for clocks and timers, in ms. */
 const EARLY_MS = 200;
 const RETRY_AFTER = { 'retry-after': String(LATER_S) };
 const TOO_MANY = { status: 429, headers: RETRY_AFTER };
 const UNAVAILABLE = { status: 503, headers: RETRY_AFTER };
 const MORE_THAN_A_CIRCUIT_TAKES = 5;
 
-/** For an attempt that comes after a wait of the host's choice. */
+/** Longest wait for a retry, in ms. */
 function patienceFor({ target }: World): number {
   return target.patienceMs + LATER_S * 1000;
 }

@@ -10,11 +10,11 @@ import { isRecord } from '../target.ts';
 const ENVELOPE = 'Error envelope';
 const ERRORS = 'Errors';
 
-/** How a host says no. */
+/** Error responses. */
 export const errors: readonly Check[] = area('errors', { needs: [key('main')] }, [
   {
     id: 'envelope',
-    name: 'Every refusal is a JSON object of error, message and at most details, and its code is short.',
+    name: 'Every error body is JSON with `error`, `message` and optional `details`, and `error` is a short lower-case code.',
     rule: [ENVELOPE, 'errors.envelope.fields'],
     async run({ api, as, major, target }) {
       for (const answer of [
@@ -25,19 +25,14 @@ export const errors: readonly Check[] = area('errors', { needs: [key('main')] },
         await api.exactly({ target: '/runs/none', headers: { 'SVC-Version': '999' } }),
       ]) {
         const { error } = refused(answer, answer.status);
-        holds(/^[a-z0-9_.-]{1,64}$/.test(error), 'a short code of lower-case letters', error, answer);
-        holds(
-          answer.status >= 400 && answer.status < 500,
-          'a status that says it is the request',
-          described(answer),
-          answer,
-        );
+        holds(/^[a-z0-9_.-]{1,64}$/.test(error), 'a code of at most 64 characters of a-z 0-9 _ . -', error, answer);
+        holds(answer.status >= 400 && answer.status < 500, 'a 4xx status', described(answer), answer);
       }
     },
   },
   {
     id: 'not-json-400',
-    name: 'A body that is no JSON in UTF-8 answers 400 validation_error.',
+    name: 'A body that is not JSON is answered 400 `validation_error`.',
     rule: ['Endpoints', 'operations.bodies.json'],
     needs: [scopes('runs:create')],
     async run({ api }) {
@@ -48,7 +43,7 @@ export const errors: readonly Check[] = area('errors', { needs: [key('main')] },
   },
   {
     id: 'media-type-415',
-    name: 'A body of another type than JSON answers 415 unsupported_media_type.',
+    name: 'A body whose `Content-Type` is not JSON is answered 415 `unsupported_media_type`.',
     rule: ['Endpoints', 'operations.bodies.json'],
     majors: [2],
     needs: [scopes('runs:create')],
@@ -61,7 +56,7 @@ export const errors: readonly Check[] = area('errors', { needs: [key('main')] },
   },
   {
     id: 'too-large-413',
-    name: 'A body over limits.maxRequestBodyBytes answers 413; in major 2 with payload_too_large.',
+    name: 'A body over `limits.maxRequestBodyBytes` is answered 413, in major 2 with `payload_too_large`.',
     rule: ['Limits', 'limits.body.max-request'],
     needs: [
       scopes('runs:create'),
@@ -74,19 +69,20 @@ export const errors: readonly Check[] = area('errors', { needs: [key('main')] },
     async run({ api, target, major }) {
       const limits = target.documents[major]?.limits;
       const most = Number(isRecord(limits) ? limits.maxRequestBodyBytes : Number.NaN);
-      if (!(most <= MOST_BYTES)) throw new Inapplicable(`${most} bytes are too many to be sent`);
+      if (!(most <= MOST_BYTES))
+        throw new Inapplicable(`the limit of ${most} bytes is larger than the suite sends (${MOST_BYTES} bytes)`);
       const asked = { workflowId: 'conformance-there-is-no-such-workflow', metadata: { padding: 'x'.repeat(most) } };
       const answer = await api.post('/runs', asked);
       if (major === 2) refused(answer, 413, 'payload_too_large');
       else refused(answer, 413);
       const fitting = JSON.stringify({ ...asked, metadata: { padding: '' } });
       const just = { ...asked, metadata: { padding: 'x'.repeat(most - fitting.length) } };
-      holds((await api.post('/runs', just)).status !== 413, 'a body of just that size to be read', 'status 413');
+      holds((await api.post('/runs', just)).status !== 413, 'a body of exactly that size to be accepted', 'status 413');
     },
   },
   {
     id: 'gate-off',
-    name: 'An operation whose capability is not advertised answers 404 not_found in major 2, 501 capability_not_provided in major 1.',
+    name: 'An unadvertised operation is answered 404 `not_found` in major 2 and 501 `capability_not_provided` in major 1.',
     rule: [ERRORS, 'discovery.document.advertise-only-served'],
     needs: [scopes('runs:create', 'runs:read'), fixture(NOOP), unadvertised('feedback')],
     async run(world) {
@@ -98,7 +94,7 @@ export const errors: readonly Check[] = area('errors', { needs: [key('main')] },
   },
   {
     id: 'no-internals',
-    name: 'A refusal tells nothing of the inside of the host: no stack, no file, no address, no query.',
+    name: 'Error responses contain no stack trace, file path, network error or database error.',
     rule: [ENVELOPE, 'errors.envelope.fields'],
     async run({ api, major, target }) {
       for (const answer of [
@@ -109,21 +105,31 @@ export const errors: readonly Check[] = area('errors', { needs: [key('main')] },
         await api.get('/runs/%ff%fe'),
         await api.get(`/runs/${segment("' OR 1=1 --")}`),
       ]) {
-        holds(answer.status < 500, 'anything but a 5xx', described(answer), answer);
+        holds(answer.status < 500, 'a status other than 5xx', described(answer), answer);
         const found = INTERNALS.find((pattern) => pattern.test(answer.text));
-        holds(found === undefined, 'nothing of the inside', described(answer), answer);
+        holds(
+          found === undefined,
+          'no stack trace, file path, network error or database error',
+          described(answer),
+          answer,
+        );
       }
     },
   },
   {
     id: 'unknown-member-named',
-    name: 'A 400 for a body says what is wrong with it.',
+    name: 'A 400 for an unknown member of a body names that member.',
     rule: [ENVELOPE, 'errors.envelope.fields'],
     level: 'SHOULD',
     needs: [scopes('runs:create')],
     async run({ api }) {
       const answer = status(await api.post('/runs', { workflowId: NOOP, conformanceUnknownMember: true }), 400);
-      holds(answer.text.includes('conformanceUnknownMember'), 'the member to be named', described(answer), answer);
+      holds(
+        answer.text.includes('conformanceUnknownMember'),
+        'the name of the unknown member in the body',
+        described(answer),
+        answer,
+      );
     },
   },
 ]);

@@ -10,20 +10,25 @@ import type { World } from '../world.ts';
 const RULE = 'Endpoints: Idempotency-Key';
 const MARKER = 'SVC-Idempotent-Replay';
 
-/** A request that is repeated under one Idempotency-Key happens once. */
+/** Requests that are repeated with one `Idempotency-Key`. */
 export const idempotency: readonly Check[] = area(
   'idempotency',
   { needs: [scopes('runs:create', 'runs:read'), capability('idempotency'), fixture(IDEMPOTENT)] },
   [
     {
       id: 'replayed',
-      name: 'A repeated creation answers as the first did, marked as a replay, and makes no second run.',
+      name: 'A repeated creation is answered with the same run and `SVC-Idempotent-Replay: true`.',
       rule: RULE,
       async run(world) {
         const headers = { 'Idempotency-Key': newKey() };
         const first = await create(world, headers);
         const { runId } = body(first, 201, createdRun[world.major]);
-        holds(first.header(MARKER) === undefined, 'no marker on the first answer', String(first.header(MARKER)), first);
+        holds(
+          first.header(MARKER) === undefined,
+          `no ${MARKER} on the first response`,
+          String(first.header(MARKER)),
+          first,
+        );
         const again = await create(world, headers);
         same(body(again, 201, createdRun[world.major]).runId, runId, 'runId', again);
         header(again, MARKER, 'true');
@@ -31,7 +36,7 @@ export const idempotency: readonly Check[] = area(
     },
     {
       id: 'mismatch-409',
-      name: 'Another body under the same key answers 409 idempotency_key_mismatch.',
+      name: 'The same key with another body is answered 409 `idempotency_key_mismatch`.',
       rule: RULE,
       async run(world) {
         const headers = { 'Idempotency-Key': newKey() };
@@ -41,7 +46,7 @@ export const idempotency: readonly Check[] = area(
     },
     {
       id: 'concurrent',
-      name: 'Of equal requests at the same time one makes a run: the others answer the same, or 409 idempotency_in_flight.',
+      name: 'Equal requests at the same time create one run; the others get the same run or 409 `idempotency_in_flight`.',
       rule: RULE,
       async run(world) {
         const headers = { 'Idempotency-Key': newKey() };
@@ -58,7 +63,7 @@ export const idempotency: readonly Check[] = area(
     },
     {
       id: 'refusal-not-kept',
-      name: 'A request that was refused for what it says is not kept: it may be put right under its key.',
+      name: 'A key of a request that was answered 400 can be used again with a valid body.',
       rule: RULE,
       async run(world) {
         const headers = { 'Idempotency-Key': newKey() };
@@ -68,7 +73,7 @@ export const idempotency: readonly Check[] = area(
     },
     {
       id: 'key-form-400',
-      name: 'A key that is not of the grammar of major 2 answers 400 idempotency_key_invalid.',
+      name: 'A key outside the grammar of major 2 is answered 400 `idempotency_key_invalid`.',
       rule: RULE,
       majors: [2],
       async run(world) {
@@ -79,7 +84,7 @@ export const idempotency: readonly Check[] = area(
     },
     {
       id: 'per-operation',
-      name: 'A key belongs to the operation and to what it is about: it may be used for another.',
+      name: 'A key of one operation can be used for another operation.',
       rule: RULE,
       needs: [scopes('runs:cancel')],
       async run(world) {
@@ -87,13 +92,13 @@ export const idempotency: readonly Check[] = area(
         status(await create(world, headers), 201);
         const { runId } = await endedRun(world);
         const answer = await world.api.post(`/runs/${segment(runId)}/cancel`, {}, { headers });
-        holds(answer.header(MARKER) === undefined, 'no replay of the creation', described(answer), answer);
+        holds(answer.header(MARKER) === undefined, `no ${MARKER}`, described(answer), answer);
         status(answer, world.major === 1 ? 200 : 409);
       },
     },
     {
       id: 'per-tenant',
-      name: 'A key belongs to its tenant: another tenant gets a run of its own under the same key.',
+      name: 'A key of one tenant can be used by another tenant, which gets a run of its own.',
       rule: RULE,
       needs: [key('otherTenant')],
       async run(world) {
@@ -113,7 +118,7 @@ export const idempotency: readonly Check[] = area(
   ],
 );
 
-/** 256 bits of it, in the grammar of both majors. */
+/** Makes a key in the grammar of both majors. */
 function newKey(): string {
   return `${crypto.randomUUID()}${crypto.randomUUID()}`.replaceAll('-', '');
 }

@@ -8,14 +8,14 @@ import type { World } from '../world.ts';
 
 const RULE = 'Endpoints: approvals';
 
-/** Approvals: a run waits at a gate until somebody who may do so answers. */
+/** Approvals: a run waits at its node `gate` for a decision. */
 export const interrupts: readonly Check[] = area(
   'interrupts',
   { needs: [scopes('runs:create', 'runs:read', 'approvals:respond'), fixture(APPROVAL)] },
   [
     {
       id: 'requested',
-      name: 'A run that waits at a gate tells what it asks: its kind, its key, its title and the actions to choose from.',
+      name: '`interrupt.requested` has the kind, the key, the title and the actions of the approval.',
       rule: RULE,
       async run(world) {
         const runId = await waiting(world);
@@ -30,7 +30,7 @@ export const interrupts: readonly Check[] = area(
     },
     {
       id: 'suspended',
-      name: 'The gate is suspended, and the log names its node and its interrupt.',
+      name: 'A run that waits for an approval has a `node.suspended` event with its node and its interrupt.',
       rule: RULE,
       async run(world) {
         const runId = await waiting(world);
@@ -41,7 +41,7 @@ export const interrupts: readonly Check[] = area(
     },
     {
       id: 'accepted',
-      name: 'Accepting answers 200 with the run, the node and the status, and lets the run complete.',
+      name: 'Accepting an approval is answered 200 with run, node and status, and the run completes.',
       rule: RULE,
       async run(world) {
         const runId = await waiting(world);
@@ -55,7 +55,7 @@ export const interrupts: readonly Check[] = area(
     },
     {
       id: 'rejected',
-      name: 'Rejecting at a gate that nothing leads around fails the run.',
+      name: 'Rejecting an approval fails the run when the workflow has no other path.',
       rule: RULE,
       async run(world) {
         const runId = await waiting(world);
@@ -66,7 +66,7 @@ export const interrupts: readonly Check[] = area(
     },
     {
       id: 'resolved-once-409',
-      name: 'A gate is answered once: a second answer is 409 interrupt_already_resolved.',
+      name: 'A second decision on an approval is answered 409 `interrupt_already_resolved`.',
       rule: RULE,
       async run(world) {
         const runId = await waiting(world);
@@ -77,7 +77,7 @@ export const interrupts: readonly Check[] = area(
     },
     {
       id: 'race-one-wins',
-      name: 'Of answers that are given at the same time one counts, and the others are 409.',
+      name: 'Of several decisions at the same time, one is answered 200 and the others are answered 409.',
       rule: RULE,
       async run(world) {
         const runId = await waiting(world);
@@ -87,12 +87,12 @@ export const interrupts: readonly Check[] = area(
         same(answers.map(({ status }) => status).sort(), [200, 409, 409, 409], 'the statuses', answers[0]);
         await untilStatus(world, runId, ['completed']);
         const resolved = (await logOf(world, runId)).filter(({ type }) => type === 'interrupt.resolved');
-        same(resolved.length, 1, 'the number of interrupt.resolved');
+        same(resolved.length, 1, 'the number of interrupt.resolved events');
       },
     },
     {
       id: 'bad-answer-400',
-      name: 'An action that is not offered, or a body without resumeValue, answers 400, and the run goes on waiting.',
+      name: 'A decision without `resumeValue`, or with an action that is not offered, is answered 400; the run keeps waiting.',
       rule: RULE,
       async run(world) {
         const runId = await waiting(world);
@@ -111,7 +111,7 @@ export const interrupts: readonly Check[] = area(
     },
     {
       id: 'unknown-node-404',
-      name: 'A node that does not wait answers 404.',
+      name: 'A decision for a node that does not wait is answered 404.',
       rule: RULE,
       async run(world) {
         const runId = await waiting(world);
@@ -121,7 +121,7 @@ export const interrupts: readonly Check[] = area(
     },
     {
       id: 'cancelled-run',
-      name: 'The gate of a run that was cancelled takes no answer: 422 interrupt_cancelled in major 1, 409 in major 2.',
+      name: 'A decision on a cancelled run is answered 422 `interrupt_cancelled` in major 1 and 409 in major 2.',
       rule: RULE,
       needs: [scopes('runs:cancel')],
       async run(world) {
@@ -135,7 +135,7 @@ export const interrupts: readonly Check[] = area(
     },
     {
       id: 'workspace-apart',
-      name: 'Nobody of another workspace answers at a gate: 403 run_forbidden, and the run goes on waiting.',
+      name: 'A decision by a key of another workspace is answered 403 `run_forbidden`, and the run keeps waiting.',
       rule: ['Authorization rules', 'auth.tenancy.workspace-apart'],
       needs: [key('otherWorkspace')],
       async run(world) {
@@ -147,7 +147,7 @@ export const interrupts: readonly Check[] = area(
     },
     {
       id: 'token-invalid-401',
-      name: 'A token that the host did not make answers 401, to reading and to answering alike.',
+      name: 'An interrupt token that the host did not issue is answered 401, for reading and for deciding.',
       rule: RULE,
       async run({ as, major }) {
         const codes = major === 1 ? ['unauthenticated'] : ['interrupt_token_invalid'];
@@ -160,7 +160,7 @@ export const interrupts: readonly Check[] = area(
   ],
 );
 
-/** A run that waits at its gate. */
+/** Creates a run and waits until it waits for its approval. */
 async function waiting(world: World): Promise<string> {
   const { runId } = await startRun(world, APPROVAL);
   await untilStatus(world, runId, ['waiting-approval']);

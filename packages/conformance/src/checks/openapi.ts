@@ -8,21 +8,21 @@ import type { World } from '../world.ts';
 const RULE = 'Version axes';
 const PLACE = '/openapi.json';
 
-/** The description of the host's own interface. */
+/** The OpenAPI description that the host serves. */
 export const openapi: readonly Check[] = area('openapi', {}, [
   {
     id: 'public',
-    name: 'The API description is readable without a credential: OpenAPI 3.1, stamped with the version of its major.',
+    name: 'The API description is OpenAPI 3.1, is served without a credential, and has `SVC-Version` of its major.',
     rule: RULE,
     async run(world) {
       const { answer, document } = await read(world);
-      holds(/^3\.1\.[0-9]+$/.test(String(document.openapi)), 'openapi 3.1', String(document.openapi), answer);
+      holds(/^3\.1\.[0-9]+$/.test(String(document.openapi)), 'openapi to be 3.1.x', String(document.openapi), answer);
       header(answer, 'SVC-Version', new RegExp(`^${world.major}\\.`));
     },
   },
   {
     id: 'version',
-    name: 'info.version is a semantic version.',
+    name: '`info.version` of the API description is a semantic version.',
     rule: [RULE, 'versioning.axes.api-description'],
     async run(world) {
       const { answer, document } = await read(world);
@@ -36,7 +36,7 @@ export const openapi: readonly Check[] = area('openapi', {}, [
   },
   {
     id: 'describes-what-is-served',
-    name: 'It describes the operations that every host serves, on the paths of its major.',
+    name: 'The API description contains the operations that every host serves, under the paths of its major.',
     rule: RULE,
     async run(world) {
       const { answer, document } = await read(world);
@@ -47,32 +47,32 @@ export const openapi: readonly Check[] = area('openapi', {}, [
       const missing = EVERYWHERE.map(([method, path]) => `${method} ${prefix}${path}`).filter(
         (name) => !described.has(name),
       );
-      same(missing, [], 'the operations that it does not describe', answer);
+      same(missing, [], 'the operations that are missing', answer);
     },
   },
   {
     id: 'one-major',
-    name: 'It describes the paths of one major: those under /v1 or those that are not.',
+    name: 'The API description contains paths of its own major only: under `/v1` for major 1, elsewhere for major 2.',
     rule: RULE,
     async run(world) {
       const { answer, document } = await read(world);
       const others = operationsIn(document)
         .map(({ path }) => path)
         .filter((path) => !path.startsWith('/.well-known/') && path.startsWith('/v1/') !== (world.major === 1));
-      same(others, [], 'the paths of the other major', answer);
+      same(others, [], 'the list of paths of the other major', answer);
     },
   },
   {
     id: 'well-formed',
-    name: 'Every operation has an operationId of its own and says what it answers, and every reference leads somewhere.',
+    name: 'Every operation has a unique `operationId` and at least one response, and every `$ref` resolves.',
     rule: RULE,
     async run(world) {
       const { answer, document } = await read(world);
       const operations = operationsIn(document);
       const ids = operations.map(({ operation }) => fits(operation, OPERATION, answer).operationId);
-      holds(new Set(ids).size === ids.length, 'an operationId for each operation', ids.join(', '), answer);
+      holds(new Set(ids).size === ids.length, 'a unique operationId for each operation', ids.join(', '), answer);
       const lost = referencesIn(document).filter((reference) => !leadsSomewhere(document, reference));
-      same(lost, [], 'the references that lead nowhere', answer);
+      same(lost, [], 'the list of references that do not resolve', answer);
     },
   },
 ]);

@@ -2,7 +2,7 @@ import type { Major } from '../rule.ts';
 import { segment, unknownId } from '../shapes/id.ts';
 import type { Target } from '../target.ts';
 
-/** An operation, and a request for it that changes nothing. */
+/** A request for an operation that changes nothing. */
 export interface Probe {
   readonly name: string;
   readonly method: string;
@@ -10,7 +10,7 @@ export interface Probe {
   readonly body?: unknown;
 }
 
-/** Requests that a host answers with anything but 404, 405 or 501 exactly when it serves the operation. The run has ended. */
+/** Requests that a host answers 404, 405 or 501 exactly when it does not serve the operation. The run must have ended. */
 export function answeredWhenServed(runId: string, workflowId: string): readonly Probe[] {
   const run = `/runs/${segment(runId)}`;
   return [
@@ -30,7 +30,7 @@ export function answeredWhenServed(runId: string, workflowId: string): readonly 
   ];
 }
 
-/** Requests for operations that ask for a scope, on things that do not exist. */
+/** Requests for operations that require a scope, with ids that do not exist. */
 export function scoped(
   major: Major,
   { tenant, workspace }: Pick<Target, 'tenant' | 'workspace'>,

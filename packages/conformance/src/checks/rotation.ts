@@ -15,14 +15,14 @@ import type { World } from '../world.ts';
 const RULE = 'Resources: Webhook subscription';
 const STANDARD = 'standard-webhooks-1';
 
-/** How a secret is replaced: by registering again, or by a rotation for subscriptions that asked for Standard Webhooks. */
+/** Replacement of a secret: by a new registration, or by rotation for Standard Webhooks subscriptions. */
 export const rotation: readonly Check[] = area(
   'rotation',
   { needs: [scopes('webhooks:manage', 'runs:create', 'runs:read'), workspace, fixture(NOOP), deliveries] },
   [
     {
       id: 'none-by-default',
-      name: 'The secret of a subscription of the default scheme cannot be replaced: it goes on signing.',
+      name: 'A subscription of the default scheme cannot rotate its secret, which keeps signing.',
       rule: [RULE, 'webhooks.secret.no-rotation-operation'],
       async run(world) {
         const subscribed = await subscribe(world);
@@ -36,7 +36,7 @@ export const rotation: readonly Check[] = area(
     },
     {
       id: 'by-registering-again',
-      name: 'Deleting and registering again is a rotation: the old subscription hears of nothing, the new one signs with its own secret.',
+      name: 'Unregistering and registering again replaces the secret: only the new subscription gets deliveries.',
       rule: [RULE, 'webhooks.secret.reregister-mints-new'],
       async run(world) {
         const former = await subscribe(world);
@@ -45,26 +45,30 @@ export const rotation: readonly Check[] = area(
         const { runId } = await endedRun(world);
         const arrival = await arrivalOf(world, current, runId);
         verify(arrival, carries(arrival, 'SVC') ? 'SVC' : 'X-svc', current.secret);
-        same(former.inbox.arrivals.length, 0, 'the deliveries to the former subscription');
+        same(former.inbox.arrivals.length, 0, 'the number of deliveries to the former subscription');
       },
     },
     {
       id: 'standard-challenge',
-      name: 'A registration for Standard Webhooks is stored when its endpoint has answered a signed challenge.',
+      name: 'A Standard Webhooks registration sends a signed challenge to the endpoint before it is answered 201.',
       rule: [RULE, 'webhooks.signature.standard-challenge'],
       majors: [2],
       needs: [standard],
       async run(world) {
         const { inbox, secret } = await registerStandard(world);
         const [challenge] = inbox.arrivals;
-        holds(challenge !== undefined, 'a challenge before the answer', 'none');
-        holds(standardSignature(challenge, secret).isRight, 'a challenge that the secret signs', 'another signature');
-        holds(!challenge.headers.has('svc-event-type'), 'no event type on the challenge', 'one');
+        holds(challenge !== undefined, 'a challenge before the registration is answered', 'none');
+        holds(
+          standardSignature(challenge, secret).isRight,
+          'a challenge that is signed with the secret',
+          'another signature',
+        );
+        holds(!challenge.headers.has('svc-event-type'), 'a challenge without SVC-Event-Type', 'the header');
       },
     },
     {
       id: 'standard-unverified-400',
-      name: 'An endpoint that does not answer the challenge is refused with 400 webhook_endpoint_unverified.',
+      name: 'A registration whose endpoint fails the challenge is answered 400 `webhook_endpoint_unverified`.',
       rule: [RULE, 'webhooks.signature.standard-challenge'],
       majors: [2],
       needs: [standard],
@@ -80,7 +84,7 @@ export const rotation: readonly Check[] = area(
     },
     {
       id: 'standard-form-400',
-      name: 'A registration for Standard Webhooks brings a secret of its form, and names v1 and each algorithm once.',
+      name: 'A Standard Webhooks registration with a malformed secret or list of algorithms is answered 400.',
       rule: [RULE, 'webhooks.signature.standard-secret-form'],
       majors: [2],
       needs: [standard],
@@ -103,7 +107,7 @@ export const rotation: readonly Check[] = area(
     },
     {
       id: 'standard-signed',
-      name: 'Its deliveries carry the signature of Standard Webhooks beside that of v1.',
+      name: 'Standard Webhooks deliveries have the `webhook-signature` header and the `v1` signature.',
       rule: ['Webhook delivery rules: headers', 'webhooks.signature.standard-form'],
       majors: [2],
       needs: [standard],
@@ -113,13 +117,13 @@ export const rotation: readonly Check[] = area(
         const arrival = await arrivalOf(world, subscribed, runId);
         verify(arrival, 'SVC', subscribed.secret);
         const { id, isRight } = standardSignature(arrival, subscribed.secret);
-        holds(isRight, 'a webhook-signature over id, timestamp and body', 'another signature');
+        holds(isRight, 'a webhook-signature over id, timestamp and body, keyed by the secret', 'another signature');
         holds(/^[A-Za-z0-9_-]{16,128}$/.test(id), 'a webhook-id of 16 to 128 characters', id);
       },
     },
     {
       id: 'rotated',
-      name: 'A rotation answers when the former secret ends, and both sign until then.',
+      name: 'A rotation is answered with the expiry of the previous secret, and both secrets sign until then.',
       rule: [RULE, 'webhooks.signature.standard-rotation'],
       majors: [2],
       needs: [standard, rotates],
@@ -131,16 +135,20 @@ export const rotation: readonly Check[] = area(
         const answer = await world.api.post(place, { secret });
         const { rotatedAt, previousSecretExpiresAt } = body(answer, 200, ROTATED);
         const overlap = (Date.parse(previousSecretExpiresAt) - Date.parse(rotatedAt)) / 1000;
-        holds(overlap >= 60, 'an overlap of a minute at least', `${overlap} s`, answer);
+        holds(overlap >= 60, 'an overlap of at least 60 s', `${overlap} s`, answer);
         const { runId } = await endedRun(world);
         const arrival = await arrivalOf(world, subscribed, runId);
         const [former, current] = [standardSignature(arrival, subscribed.secret), standardSignature(arrival, secret)];
-        same([former.isRight, current.isRight, current.entries], [true, true, 2], 'both secrets in two entries');
+        same(
+          [former.isRight, current.isRight, current.entries],
+          [true, true, 2],
+          'the validity of the former and the current signature, and the number of signatures,',
+        );
       },
     },
     {
       id: 'rotated-form-400',
-      name: 'A rotation to a secret that is not of its form answers 400, and changes nothing.',
+      name: 'A rotation to a malformed secret is answered 400.',
       rule: [RULE, 'webhooks.signature.standard-secret-form'],
       majors: [2],
       needs: [standard, rotates],
@@ -150,7 +158,7 @@ export const rotation: readonly Check[] = area(
         for (const asked of [{}, { secret: 'not-in-the-form-of-a-secret-of-this-scheme' }]) {
           const answer = await world.api.post(place, asked);
           refused(answer, 400, 'validation_error');
-          holds(!answer.text.includes(subscribed.secret), 'no secret', described(answer), answer);
+          holds(!answer.text.includes(subscribed.secret), 'a body without the secret', described(answer), answer);
         }
       },
     },
@@ -167,7 +175,7 @@ function standardRegistration(url: string) {
   return { url, events: [COMPLETED], signatureAlgorithms: ['v1', STANDARD] };
 }
 
-/** A subscription whose endpoint answers its challenge. */
+/** Registers a Standard Webhooks subscription whose endpoint answers its challenge. */
 async function registerStandard(world: World) {
   const inbox = world.inbox(answering);
   const secret = standardSecret();
@@ -179,7 +187,7 @@ async function registerStandard(world: World) {
   return { webhookId, secret, inbox };
 }
 
-/** Answers a challenge with what it asks for, and everything else with 200. */
+/** Answers a challenge with its value, and any other request with 200. */
 function answering({ body: bytes }: Arrival): ScriptedAnswer {
   const challenge = z.looseObject({ challenge: z.string() }).safeParse(jsonOf({ text: bytes.toString('utf8') }));
   if (!challenge.success) return { status: 200 };

@@ -15,11 +15,11 @@ const REQUEST = 'Versioning: Request header SVC-Version';
 const RESPONSE = 'Versioning: Response header';
 const OVERLAP = 'Versioning: Overlap behaviour';
 
-/** Which major serves a request, how that is refused, and in what form ids go from one major to the other. */
+/** Selection of the major, its refusals, and the ids of runs across majors. */
 export const versions: readonly Check[] = area('versions', {}, [
   {
     id: 'listed-major-served',
-    name: 'A request that names a listed major is answered by that major.',
+    name: 'A request whose `SVC-Version` names a listed major is answered by that major.',
     rule: [REQUEST, 'versioning.request.listed-major-served'],
     async run({ as, major }) {
       for (const target of [DISCOVERY_PATH, '/runs/none']) {
@@ -29,7 +29,7 @@ export const versions: readonly Check[] = area('versions', {}, [
   },
   {
     id: 'minor-selects-nothing',
-    name: 'The minor part of SVC-Version selects nothing: 2 and 2.0 are the same.',
+    name: 'The minor part of `SVC-Version` is ignored: `2`, `2.0` and `2.999` get the same representation.',
     rule: [REQUEST, 'versioning.request.major-or-full'],
     async run({ as, major }) {
       const ask = (version: string) =>
@@ -44,7 +44,7 @@ export const versions: readonly Check[] = area('versions', {}, [
   },
   {
     id: 'unlisted-major-406',
-    name: 'A request that names a major outside of protocolVersions answers 406 with the list.',
+    name: 'An `SVC-Version` with a major that is not listed is answered 406 with the list of versions.',
     rule: [REQUEST, 'versioning.request.unlisted-major-406'],
     async run(world) {
       for (const target of [DISCOVERY_PATH, '/runs/none']) await unsupported(world, target, '999');
@@ -52,7 +52,7 @@ export const versions: readonly Check[] = area('versions', {}, [
   },
   {
     id: 'malformed-406',
-    name: 'A malformed SVC-Version on an unversioned path answers 406 with the list, never a 5xx.',
+    name: 'A malformed `SVC-Version` on an unversioned path is answered 406 with the list of versions.',
     rule: [REQUEST, 'versioning.request.malformed-406'],
     async run(world) {
       const values = ['x', '01', '2.', '.2', '2.0.0', '-2', '2.00', '+2', `${'9'.repeat(400)}`];
@@ -61,7 +61,7 @@ export const versions: readonly Check[] = area('versions', {}, [
   },
   {
     id: 'repeated-406',
-    name: 'A repeated or comma-joined SVC-Version is malformed.',
+    name: 'A repeated or comma-joined `SVC-Version` is answered 406, like a malformed one.',
     rule: [REQUEST, 'versioning.request.repeated-malformed'],
     async run(world) {
       const { major } = world;
@@ -71,7 +71,7 @@ export const versions: readonly Check[] = area('versions', {}, [
   },
   {
     id: 'absent-is-preferred',
-    name: 'An unversioned path without SVC-Version is served by the major of preferredVersion.',
+    name: 'An unversioned path without `SVC-Version` is served by the major of `preferredVersion`.',
     rule: [REQUEST, 'versioning.request.absent-preferred'],
     async run({ as, target }) {
       const preferred = target.preferredVersion?.startsWith('2.') === true ? 2 : 1;
@@ -82,7 +82,7 @@ export const versions: readonly Check[] = area('versions', {}, [
   },
   {
     id: 'v1-path-mismatch-400',
-    name: 'A /v1 path with an SVC-Version other than 1 answers 400 protocol_version_mismatch.',
+    name: 'A `/v1` path with another `SVC-Version` than 1 is answered 400 `protocol_version_mismatch`.',
     rule: [REQUEST, 'versioning.request.v1-path-mismatch'],
     majors: [1],
     async run({ as }) {
@@ -95,7 +95,7 @@ export const versions: readonly Check[] = area('versions', {}, [
   },
   {
     id: 'v1-path-accepts-1',
-    name: 'A /v1 path takes SVC-Version 1 and 1.<minor>.',
+    name: 'A `/v1` path accepts an `SVC-Version` of `1` or `1.<minor>`.',
     rule: [REQUEST, 'versioning.request.v1-path-accepts-1'],
     majors: [1],
     async run({ as }) {
@@ -108,7 +108,7 @@ export const versions: readonly Check[] = area('versions', {}, [
   },
   {
     id: 'before-authentication',
-    name: 'Version refusals come before authentication.',
+    name: 'A bad `SVC-Version` is rejected before the credential is checked.',
     rule: [REQUEST, 'versioning.request.before-authentication'],
     async run(world) {
       await unsupported(world, '/runs/none', '999', { Authorization: 'Bearer not-a-key' });
@@ -119,7 +119,7 @@ export const versions: readonly Check[] = area('versions', {}, [
   },
   {
     id: 'stamped',
-    name: 'Every protocol response, errors included, carries SVC-Version with the version that produced it.',
+    name: 'Every response to a caller without a credential has the `SVC-Version` of the major that produced it.',
     rule: [RESPONSE, 'versioning.response.stamped'],
     async run({ as, major, target }) {
       const nobody = as('nobody');
@@ -131,13 +131,13 @@ export const versions: readonly Check[] = area('versions', {}, [
       ];
       for (const answer of answers) {
         const version = stampedBy(major, answer);
-        holds(target.protocolVersions.includes(version), 'a version that the host lists', version, answer);
+        holds(target.protocolVersions.includes(version), 'a version that is in protocolVersions', version, answer);
       }
     },
   },
   {
     id: 'stamped-behind-authentication',
-    name: 'Responses to an authenticated caller are stamped, whether they succeed or not.',
+    name: 'Every response to an authenticated caller has the `SVC-Version` of the major that produced it.',
     rule: [RESPONSE, 'versioning.response.names-producer'],
     needs: [scopes('runs:create', 'runs:read')],
     async run({ api, major, target }) {
@@ -147,14 +147,14 @@ export const versions: readonly Check[] = area('versions', {}, [
         await api.post('/runs', { workflowId: 'conformance-there-is-no-such-workflow' }),
       ];
       for (const answer of answers) {
-        holds(answer.status >= 400 && answer.status < 500, 'a refusal', String(answer.status), answer);
+        holds(answer.status >= 400 && answer.status < 500, 'a 4xx status', String(answer.status), answer);
         stampedBy(major, answer);
       }
     },
   },
   {
     id: 'no-v2-space',
-    name: 'There is nothing under /v2.',
+    name: 'No path under `/v2` is a protocol operation.',
     rule: [PATHS, 'versioning.paths.no-v2-space'],
     majors: [2],
     async run({ as }) {
@@ -182,12 +182,12 @@ export const versions: readonly Check[] = area('versions', {}, [
         const [under1, under2] = await Promise.all([isServed(world.under(1), probe), isServed(world.under(2), probe)]);
         if (under1 !== under2) unpaired.push(`${probe.name} under major ${under1 ? 1 : 2} alone`);
       }
-      holds(unpaired.length === 0, 'each operation under both majors', unpaired.join(', '));
+      holds(unpaired.length === 0, 'each operation to be served under both majors', unpaired.join(', '));
     },
   },
   {
     id: 'client-floor-426',
-    name: 'A client below minClientVersion is refused with 426 and told the floor, by discovery too.',
+    name: 'A client version below `minClientVersion` is answered 426 with that minimum, also by discovery.',
     rule: [REQUEST, 'versioning.client.below-minimum-426'],
     needs: [
       ({ documents }, major) =>
@@ -195,7 +195,7 @@ export const versions: readonly Check[] = area('versions', {}, [
     ],
     async run({ as, target, major }) {
       const floor = target.documents[major]?.minClientVersion;
-      if (floor === '0.0') throw new Inapplicable('no version is below a minClientVersion of 0.0');
+      if (floor === '0.0') throw new Inapplicable('minClientVersion is 0.0, and no version is lower');
       const answer = await as('nobody').get(DISCOVERY_PATH, { headers: { 'SVC-Client-Version': '0.0' } });
       const { details } = refused(answer, 426, 'client_version_unsupported');
       same(details?.minClientVersion, floor, 'details.minClientVersion', answer);
@@ -203,7 +203,7 @@ export const versions: readonly Check[] = area('versions', {}, [
   },
   {
     id: 'client-version-malformed',
-    name: 'A malformed SVC-Client-Version counts as absent.',
+    name: 'A malformed `SVC-Client-Version` is treated as absent.',
     rule: [REQUEST, 'versioning.client.header-form'],
     async run({ as }) {
       for (const value of ['x', '0', '0.0.0.0', '-1.0']) {
@@ -213,7 +213,7 @@ export const versions: readonly Check[] = area('versions', {}, [
   },
   {
     id: 'v1-retired-at-once',
-    name: 'When major 1 is retired, nothing under /v1 is a protocol operation any more.',
+    name: 'After major 1 is retired, no path under `/v1` is a protocol operation.',
     rule: ['Versioning: Advertisement', 'versioning.advertisement.retirement-atomic'],
     majors: [2],
     needs: [retired],
@@ -231,7 +231,7 @@ export const versions: readonly Check[] = area('versions', {}, [
   },
   {
     id: 'bound-projection',
-    name: 'A run that was created under major 1 is named <tenantId>/<v1 id> under major 2.',
+    name: 'A run that was created under major 1 has the id `<tenantId>/<v1 id>` under major 2.',
     rule: [OVERLAP, 'versioning.ids.projection'],
     majors: [2],
     needs: [overlap, scopes('runs:create', 'runs:read'), fixture(NOOP), tenant],
@@ -245,7 +245,7 @@ export const versions: readonly Check[] = area('versions', {}, [
   },
   {
     id: 'no-bare-id',
-    name: 'No response body of major 2 names a run by its bare id, even when the request does.',
+    name: 'Responses of major 2 contain the tenant-bound id of a run, even when the request has the bare id.',
     rule: [OVERLAP, 'versioning.ids.no-bare-id-in-v2'],
     majors: [2],
     needs: [overlap, scopes('runs:create', 'runs:read'), fixture(NOOP), tenant],
@@ -254,12 +254,12 @@ export const versions: readonly Check[] = area('versions', {}, [
       const answer = await world.api.get(`/runs/${runId}`);
       body(answer, 200, snapshot[2]);
       const bare = answer.text.replaceAll(`${world.target.tenant}/${runId}`, '');
-      holds(!bare.includes(runId), 'the bound id wherever the run is named', answer.text, answer);
+      holds(!bare.includes(runId), 'the tenant-bound id wherever the body contains the id', answer.text, answer);
     },
   },
   {
     id: 'v1-reads-v2-run',
-    name: 'A run that was created under major 2 is read under major 1 by what stands behind the tenant.',
+    name: 'A run that was created under major 2 has the part of its id after the tenant as its id under major 1.',
     rule: [OVERLAP, 'versioning.ids.projection'],
     majors: [1],
     needs: [overlap, scopes('runs:create', 'runs:read'), fixture(NOOP)],
@@ -271,7 +271,7 @@ export const versions: readonly Check[] = area('versions', {}, [
   },
   {
     id: 'projected-path',
-    name: 'A bound id in a path may be percent-encoded, or written with ~2F.',
+    name: 'A tenant-bound id in a path is accepted percent-encoded and in the form with `~2F`.',
     rule: [OVERLAP, 'versioning.ids.projection'],
     majors: [2],
     needs: [scopes('runs:create', 'runs:read'), fixture(NOOP)],
@@ -285,7 +285,7 @@ export const versions: readonly Check[] = area('versions', {}, [
   },
   {
     id: 'malformed-projection-400',
-    name: 'A ~ in an id that no two hexadecimal digits follow answers 400.',
+    name: 'A `~` in an id that is not followed by two hexadecimal digits is answered 400.',
     rule: [OVERLAP, 'versioning.ids.projection'],
     majors: [2],
     needs: [scopes('runs:read'), tenant],
@@ -295,7 +295,7 @@ export const versions: readonly Check[] = area('versions', {}, [
   },
 ]);
 
-/** The version that answered, which must be of a major. */
+/** Requires `SVC-Version` of a major, and returns its value. */
 function stampedBy(major: number, answer: Answer): string {
   return header(answer, 'SVC-Version', new RegExp(`^${major}\\.(0|[1-9][0-9]*)$`));
 }

@@ -15,11 +15,11 @@ const ENDPOINTS = 'Endpoints';
 const URLS = 'Webhook URL rules at registration';
 const SECRET = 'a-secret-that-a-check-brings-0123456789';
 
-/** Registering and unregistering. Nothing is sent: the URLs lead nowhere. */
+/** Registration and unregistration. The URLs never resolve, so nothing is delivered. */
 export const webhooks: readonly Check[] = area('webhooks', { needs: [scopes('webhooks:manage'), workspace] }, [
   {
     id: 'registered-v1',
-    name: 'A registration answers 201 with the id, a secret of 64 hexadecimal characters and its fingerprint.',
+    name: 'A registration is answered 201 with an id, a secret of 64 hexadecimal characters and its fingerprint.',
     rule: [SUBSCRIPTION, 'webhooks.registration.v1-response-fields'],
     majors: [1],
     async run(world) {
@@ -31,7 +31,7 @@ export const webhooks: readonly Check[] = area('webhooks', { needs: [scopes('web
   },
   {
     id: 'registered-v2',
-    name: 'A registration that brings its secret answers 201 with a tenant-bound webhookId and nothing else.',
+    name: 'A registration with a secret is answered 201 with a tenant-bound `webhookId` and nothing else.',
     rule: [SUBSCRIPTION, 'webhooks.registration.v2-response-with-secret-given'],
     majors: [2],
     async run(world) {
@@ -42,7 +42,7 @@ export const webhooks: readonly Check[] = area('webhooks', { needs: [scopes('web
   },
   {
     id: 'secret-minted-v2',
-    name: 'A registration without a secret is given one, this once.',
+    name: 'A registration without a secret is answered 201 with one of at least 24 characters.',
     rule: [SUBSCRIPTION, 'webhooks.registration.v2-secret-minted'],
     majors: [2],
     async run(world) {
@@ -53,7 +53,7 @@ export const webhooks: readonly Check[] = area('webhooks', { needs: [scopes('web
   },
   {
     id: 'short-secret-400',
-    name: 'A secret of less than 24 bytes answers 400.',
+    name: 'A secret of fewer than 24 bytes is answered 400.',
     rule: [SUBSCRIPTION, 'webhooks.registration.v2-secret-minimum'],
     majors: [2],
     async run(world) {
@@ -63,7 +63,7 @@ export const webhooks: readonly Check[] = area('webhooks', { needs: [scopes('web
   },
   {
     id: 'caller-secret-400',
-    name: 'A major-1 registration that brings a secret answers 400 validation_error.',
+    name: 'A major-1 registration with a secret is answered 400 `validation_error`.',
     rule: [SUBSCRIPTION, 'webhooks.registration.v1-caller-secret-400'],
     majors: [1],
     async run(world) {
@@ -72,7 +72,7 @@ export const webhooks: readonly Check[] = area('webhooks', { needs: [scopes('web
   },
   {
     id: 'tenant-id-required',
-    name: 'A major-1 registration without tenantId answers 400.',
+    name: 'A major-1 registration without `tenantId` is answered 400.',
     rule: [SUBSCRIPTION, 'webhooks.registration.v1-tenant-id-required'],
     majors: [1],
     async run(world) {
@@ -81,7 +81,7 @@ export const webhooks: readonly Check[] = area('webhooks', { needs: [scopes('web
   },
   {
     id: 'tenant-label-403',
-    name: "The tenant's own label in tenantId answers 403 forbidden: it is never an alias of a workspace.",
+    name: "A major-1 registration with the tenant's own id in `tenantId` is answered 403 `forbidden`.",
     rule: [SUBSCRIPTION, 'webhooks.registration.v1-tenant-label-403'],
     majors: [1],
     needs: [tenant],
@@ -92,7 +92,7 @@ export const webhooks: readonly Check[] = area('webhooks', { needs: [scopes('web
   },
   {
     id: 'not-a-member-403',
-    name: 'A workspace that the caller is no member of answers 403 forbidden, whether it exists or not.',
+    name: 'A registration for a workspace that does not exist is answered 403 `forbidden`, and not 404.',
     rule: [ENDPOINTS, 'operations.webhooks.v1-register-member'],
     majors: [1],
     async run(world) {
@@ -102,7 +102,7 @@ export const webhooks: readonly Check[] = area('webhooks', { needs: [scopes('web
   },
   {
     id: 'other-workspace-403',
-    name: 'A key of another workspace cannot register for this one.',
+    name: 'A registration for a workspace that the key does not belong to is answered 403 `forbidden`.',
     rule: [ENDPOINTS, 'operations.webhooks.v1-register-member'],
     majors: [1],
     needs: [key('otherWorkspace')],
@@ -112,7 +112,7 @@ export const webhooks: readonly Check[] = area('webhooks', { needs: [scopes('web
   },
   {
     id: 'no-tenant-id-v2',
-    name: 'A major-2 registration has no tenantId: with one it answers 400.',
+    name: 'A major-2 registration with `tenantId` is answered 400.',
     rule: [SUBSCRIPTION, 'webhooks.registration.v2-no-tenant-id'],
     majors: [2],
     async run(world) {
@@ -122,7 +122,7 @@ export const webhooks: readonly Check[] = area('webhooks', { needs: [scopes('web
   },
   {
     id: 'events-not-empty-400',
-    name: 'A registration without events, or with an empty list, answers 400.',
+    name: 'A registration without event types, or with an empty list, is answered 400.',
     rule: [SUBSCRIPTION, 'webhooks.registration.events-not-empty'],
     async run(world) {
       for (const events of [[], undefined, 'run.completed', [7], ['']]) {
@@ -132,7 +132,7 @@ export const webhooks: readonly Check[] = area('webhooks', { needs: [scopes('web
   },
   {
     id: 'url-required-400',
-    name: 'A registration without a URI in url answers 400.',
+    name: 'A registration whose `url` is missing or is not a URI is answered 400.',
     rule: [SUBSCRIPTION, 'webhooks.registration.required-fields'],
     async run(world) {
       for (const url of [undefined, 7]) {
@@ -145,20 +145,20 @@ export const webhooks: readonly Check[] = area('webhooks', { needs: [scopes('web
   },
   {
     id: 'unknown-event-400',
-    name: 'An event type that its major does not have answers 400 and is named; each major takes its own spelling alone.',
+    name: "An event type that is not one of the registration's major is answered 400 and named in the response.",
     rule: [SUBSCRIPTION, 'webhooks.registration.unknown-event-400'],
     async run(world) {
       for (const unknown of ['conformance.no-such-event', SPELLING[world.major === 1 ? 2 : 1]]) {
         const asked = { ...registration(world), events: [COMPLETED, unknown] };
         const answer = await notRegistered(world, asked, 400, 'validation_error');
-        holds(answer.text.includes(unknown), `the answer to name ${unknown}`, described(answer), answer);
+        holds(answer.text.includes(unknown), `${unknown} in the body`, described(answer), answer);
       }
       await register(world, world.api, { url: SILENT_URL, events: [SPELLING[world.major]] });
     },
   },
   {
     id: 'repeated-events',
-    name: 'Event types that are repeated count once.',
+    name: 'A registration with a repeated event type is accepted.',
     rule: [SUBSCRIPTION, 'webhooks.registration.duplicate-events-collapse'],
     async run(world) {
       await register(world, world.api, { url: SILENT_URL, events: [COMPLETED, 'run.failed', COMPLETED] });
@@ -166,7 +166,7 @@ export const webhooks: readonly Check[] = area('webhooks', { needs: [scopes('web
   },
   {
     id: 'name-not-resolved',
-    name: 'Registration resolves no name: one that does not resolve is registered.',
+    name: 'A registration whose host name does not resolve is accepted.',
     rule: [SUBSCRIPTION, 'webhooks.registration.no-name-resolution'],
     async run(world) {
       const url = `https://${crypto.randomUUID()}.conformance.invalid:8443/hook?query=kept`;
@@ -175,38 +175,39 @@ export const webhooks: readonly Check[] = area('webhooks', { needs: [scopes('web
   },
   {
     id: 'registered-anew',
-    name: 'Registering the same URL again is another subscription, in major 1 with another secret.',
+    name: 'A second registration of a URL is a new subscription, in major 1 with a new secret.',
     rule: [SUBSCRIPTION, 'webhooks.secret.reregister-mints-new'],
     async run(world) {
       const asked = { url: SILENT_URL, events: [COMPLETED] };
       const [first, second] = [await register(world, world.api, asked), await register(world, world.api, asked)];
-      holds(first.webhookId !== second.webhookId, 'another webhookId', first.webhookId, second.answer);
-      if (world.major === 1) holds(first.secret !== second.secret, 'another secret', 'the same', second.answer);
+      holds(first.webhookId !== second.webhookId, 'a webhookId other than the first', first.webhookId, second.answer);
+      if (world.major === 1)
+        holds(first.secret !== second.secret, 'a secret other than the first', 'the same secret', second.answer);
     },
   },
   {
     id: 'url-rejected',
-    name: 'A URL that is not https, or leads into a network that is not public, answers 400 webhook_url_rejected.',
+    name: 'A URL that is not https, or leads to an address that is not public, is answered 400 `webhook_url_rejected`.',
     rule: [URLS, 'webhooks.url.rejected-400'],
     async run(world) {
       const urls = DENIED.flatMap(({ urls: denied }) => denied);
       const { accepted, last } = await acceptedOf(world, urls);
-      same(accepted, [], 'the URLs that were taken', last);
+      same(accepted, [], 'the list of URLs that were accepted', last);
     },
   },
   {
     id: 'url-loopback-rejected',
-    name: 'A URL that leads to the host itself answers 400 webhook_url_rejected, in every spelling.',
+    name: 'A URL that leads to the host itself, in any spelling, is answered 400 `webhook_url_rejected`.',
     rule: [URLS, 'webhooks.url.loopback'],
     needs: [closedToLoopback],
     async run(world) {
       const { accepted, last } = await acceptedOf(world, LOOPBACK);
-      same(accepted, [], 'the URLs that were taken', last);
+      same(accepted, [], 'the list of URLs that were accepted', last);
     },
   },
   {
     id: 'unregistered-204',
-    name: 'Unregistering answers 204 without a body, and 404 when it is done again.',
+    name: 'Unregistering is answered 204 without a body, and 404 the second time.',
     rule: [ENDPOINTS, 'operations.webhooks.v2-unregister'],
     async run(world) {
       const { webhookId } = await register(world, world.api, { url: SILENT_URL, events: [COMPLETED] });
@@ -218,7 +219,7 @@ export const webhooks: readonly Check[] = area('webhooks', { needs: [scopes('web
   },
   {
     id: 'unregister-unknown-404',
-    name: 'Unregistering a subscription that does not exist answers 404.',
+    name: 'Unregistering a subscription that does not exist is answered 404.',
     rule: [ENDPOINTS, 'operations.webhooks.v2-unregister-404'],
     async run(world) {
       const place = placeOf(world, world.major, unknownId(world.major, world.target.tenant));
@@ -227,7 +228,7 @@ export const webhooks: readonly Check[] = area('webhooks', { needs: [scopes('web
   },
   {
     id: 'unregister-names-workspace',
-    name: 'Unregistering under major 1 without tenantId answers 400, and with a workspace of others 403.',
+    name: 'Unregistering under major 1 is answered 400 without `tenantId`, and 403 for another workspace.',
     rule: [ENDPOINTS, 'operations.webhooks.v1-unregister-tenant-id'],
     majors: [1],
     async run(world) {
@@ -241,7 +242,7 @@ export const webhooks: readonly Check[] = area('webhooks', { needs: [scopes('web
   },
   {
     id: 'unregister-other-major',
-    name: 'A subscription of one major is unregistered by the other: there is one list of them.',
+    name: 'A subscription that was registered under one major can be unregistered under the other.',
     rule: ['Versioning: Paths', 'versioning.paths.pairing'],
     majors: [2],
     needs: [overlap, tenant],
@@ -254,15 +255,15 @@ export const webhooks: readonly Check[] = area('webhooks', { needs: [scopes('web
   },
 ]);
 
-/** One event type, as each major spells it. */
+/** One event type in the spelling of each major. */
 const SPELLING = { 1: 'envelope.retry.attempted', 2: 'envelope.retry-attempted' } as const;
 
-/** A registration that the host would take. */
+/** Returns a registration that the host accepts. */
 function registration(world: World): { url: string; events: readonly string[] } {
   return { url: SILENT_URL, events: [COMPLETED], ...besides(world, world.major, SECRET) };
 }
 
-/** Registers what must be refused. What is taken all the same is unregistered. */
+/** Requires that a registration is refused. An accepted one is unregistered. */
 async function notRegistered(
   world: World,
   asked: unknown,
@@ -277,7 +278,7 @@ async function notRegistered(
   return answer;
 }
 
-/** Which of the URLs the host takes. Every other one must be refused for being what it is. */
+/** Returns the URLs that the host accepts. Any other must be answered 400 `webhook_url_rejected`. */
 async function acceptedOf(
   world: World,
   urls: readonly string[],

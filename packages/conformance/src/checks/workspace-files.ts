@@ -13,11 +13,11 @@ const FILES = '/host/workspace/files';
 
 const isServed = [scopes('workspace:read', 'workspace:write'), capability('workspace')];
 
-/** The files of a workspace. Major 1 alone has them. */
+/** Files of a workspace, in major 1 alone. */
 export const workspaceFiles: readonly Check[] = area('workspace-files', {}, [
   {
     id: 'written-and-read',
-    name: 'A file is written and read back as it was, with its version.',
+    name: 'A file is read with the content that was written, and with its version.',
     rule: [RULE, 'operations.files.gated'],
     majors: [1],
     needs: isServed,
@@ -33,7 +33,7 @@ export const workspaceFiles: readonly Check[] = area('workspace-files', {}, [
   },
   {
     id: 'versions-grow',
-    name: 'Every writing makes the version greater by one.',
+    name: 'Every write increases the version of a file by one.',
     rule: [RULE, 'operations.files.gated'],
     majors: [1],
     needs: isServed,
@@ -47,7 +47,7 @@ export const workspaceFiles: readonly Check[] = area('workspace-files', {}, [
   },
   {
     id: 'listed',
-    name: 'Files are listed by prefix, without their content.',
+    name: 'The files with a prefix are listed without their content.',
     rule: [RULE, 'operations.files.gated'],
     majors: [1],
     needs: isServed,
@@ -68,7 +68,7 @@ export const workspaceFiles: readonly Check[] = area('workspace-files', {}, [
   },
   {
     id: 'deleted',
-    name: 'A file is deleted with 204, and answers 404 from then on.',
+    name: 'Deleting a file is answered 204, and the file is answered 404 afterwards.',
     rule: [RULE, 'operations.files.gated'],
     majors: [1],
     needs: isServed,
@@ -82,7 +82,7 @@ export const workspaceFiles: readonly Check[] = area('workspace-files', {}, [
   },
   {
     id: 'conflict-409',
-    name: 'A writing whose If-Match is not the current etag answers 409 workspace_conflict with the current version.',
+    name: 'A write with a stale `If-Match` is answered 409 `workspace_conflict` with the current version.',
     rule: [RULE, 'operations.files.gated'],
     majors: [1],
     needs: isServed,
@@ -90,7 +90,7 @@ export const workspaceFiles: readonly Check[] = area('workspace-files', {}, [
       const { place } = newFile(world);
       const first = await world.api.put(place, { content: 'a' });
       const { etag } = body(first, 200, FILE);
-      if (etag === undefined) throw new Inapplicable('the host gives files no etag');
+      if (etag === undefined) throw new Inapplicable('files of the host have no etag');
       body(await world.api.put(place, { content: 'b' }, { headers: { 'If-Match': etag } }), 200, FILE);
       const stale = await world.api.put(place, { content: 'c' }, { headers: { 'If-Match': etag } });
       same(refused(stale, 409, 'workspace_conflict').details?.currentVersion, 2, 'details.currentVersion', stale);
@@ -100,16 +100,17 @@ export const workspaceFiles: readonly Check[] = area('workspace-files', {}, [
   },
   {
     id: 'too-large-413',
-    name: 'A file over workspace.maxFileBytes answers 413 workspace_too_large; one of just that size is taken.',
+    name: 'A file over `workspace.maxFileBytes` is answered 413 `workspace_too_large`; one of exactly that size is stored.',
     rule: ['Limits', 'limits.files.max-bytes'],
     majors: [1],
     needs: [...isServed, capability('workspace', 'maxFileBytes')],
     async run(world) {
       const most = Number(advertised(world.target, 1, 'workspace')?.maxFileBytes);
-      if (!(most <= MOST_BYTES)) throw new Inapplicable(`${most} bytes are too many to be sent`);
+      if (!(most <= MOST_BYTES))
+        throw new Inapplicable(`the limit of ${most} bytes is larger than the suite sends (${MOST_BYTES} bytes)`);
       const { place } = newFile(world);
       refused(await world.api.put(place, { content: 'x'.repeat(most + 1) }), 413, 'workspace_too_large');
-      // What counts is bytes, and not characters.
+      // The limit counts bytes, not characters.
       refused(
         await world.api.put(place, { content: 'é'.repeat(Math.floor(most / 2) + 1) }),
         413,
@@ -120,7 +121,7 @@ export const workspaceFiles: readonly Check[] = area('workspace-files', {}, [
   },
   {
     id: 'bad-path-400',
-    name: 'A path that leads out of the files, or is not of their grammar, answers 400, and reads nothing.',
+    name: 'A file path with traversal or a forbidden character is answered 400 or 404.',
     rule: [RULE, 'operations.files.gated'],
     majors: [1],
     needs: isServed,
@@ -136,14 +137,14 @@ export const workspaceFiles: readonly Check[] = area('workspace-files', {}, [
       ]) {
         const answer = await world.api.put(`${FILES}/${path}`, { content: 'x' });
         if (answer.status === 200) world.afterwards((after) => after.api.delete(`${FILES}/${path}`));
-        // Some of them never reach the operation: to the protocol they are another path.
+        // Some of these paths do not match the operation, and are answered 404.
         holds(answer.status === 400 || answer.status === 404, 'status 400 or 404', described(answer), answer);
       }
     },
   },
   {
     id: 'closed-body-400',
-    name: 'The body of a writing is closed, and its content a text.',
+    name: 'A write without text content, or with an unknown member, is answered 400.',
     rule: [RULE, 'operations.files.gated'],
     majors: [1],
     needs: isServed,
@@ -156,7 +157,7 @@ export const workspaceFiles: readonly Check[] = area('workspace-files', {}, [
   },
   {
     id: 'workspace-apart',
-    name: 'A file is of its workspace: a key of another neither reads, lists nor deletes it.',
+    name: 'A key of another workspace cannot read, list or delete a file.',
     rule: ['Authorization rules', 'auth.tenancy.workspace-apart'],
     majors: [1],
     needs: [...isServed, key('otherWorkspace')],
@@ -173,7 +174,7 @@ export const workspaceFiles: readonly Check[] = area('workspace-files', {}, [
   },
   {
     id: 'scope',
-    name: 'Reading asks for workspace:read and writing for workspace:write.',
+    name: 'Reading files requires `workspace:read`, and writing them requires `workspace:write`.',
     rule: ['Endpoints', 'operations.routes.required-scope'],
     majors: [1],
     needs: [...isServed, key('readOnly')],
@@ -186,7 +187,7 @@ export const workspaceFiles: readonly Check[] = area('workspace-files', {}, [
   },
   {
     id: 'unadvertised-501',
-    name: 'A host that does not advertise the workspace answers 501 capability_not_provided.',
+    name: 'A host that does not advertise `workspace` answers 501 `capability_not_provided`.',
     rule: [RULE, 'operations.files.gated'],
     majors: [1],
     needs: [key('main'), unadvertised('workspace')],
@@ -210,7 +211,7 @@ const LIST = z.looseObject({
   files: z.array(z.looseObject({ ...METADATA, content: z.never('must not be in a list').optional() })),
 });
 
-/** A file that nobody else has, gone when the check is over. */
+/** Returns the name and the path of a new file, which is deleted when the check has ended. */
 function newFile(world: World): { readonly name: string; readonly place: string } {
   const name = `conformance/${crypto.randomUUID()}.txt`;
   const place = `${FILES}/${segment(name)}`;

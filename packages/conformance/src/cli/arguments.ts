@@ -6,13 +6,13 @@ import { type ConformanceOptions, UsageError } from '../options.ts';
 import type { Major } from '../rule.ts';
 import type { Terminal } from './terminal.ts';
 
-/** What the command was asked for. */
+/** The parsed command line. */
 export interface Arguments {
   readonly options: ConformanceOptions;
   readonly junit: string | undefined;
   readonly json: string | undefined;
   readonly failOnSkipped: boolean;
-  /** Keys that stand in the arguments, where others on the machine can read them. */
+  /** Names of key options that were passed as arguments, which other users of the machine can read. */
   readonly exposed: readonly string[];
 }
 
@@ -43,9 +43,9 @@ const SPECIFICATION = {
 };
 
 /**
- * Reads the arguments, then the environment, then the configuration file: what comes first wins.
+ * Reads options from the arguments, then the environment, then the configuration file. The first source that has an option wins.
  *
- * @throws {UsageError}
+ * @throws {UsageError} when an option is unknown or has a bad value, or the configuration file cannot be read
  */
 export function readArguments(args: readonly string[], { env }: Pick<Terminal, 'env'>): Arguments {
   const { values, positionals } = parsed(args);
@@ -55,7 +55,8 @@ export function readArguments(args: readonly string[], { env }: Pick<Terminal, '
     return value === undefined ? undefined : String(value);
   };
   const [url = text('url'), ...others] = positionals;
-  if (url === undefined || others.length > 0) throw new UsageError('One URL is needed: the origin of a host.');
+  if (url === undefined || others.length > 0)
+    throw new UsageError('URL: exactly one is required. Pass the origin of a host, such as http://127.0.0.1:8787.');
   const keys = Object.fromEntries(
     KEY_NAMES.flatMap((name) => {
       const key = values[keyOption(name)] ?? env[KEY_VARIABLES[name]] ?? config[keyOption(name)];
@@ -104,9 +105,16 @@ function parsed(args: readonly string[]): { readonly values: Values; readonly po
   try {
     return parseArgs({ args: [...args], allowPositionals: true, options: SPECIFICATION });
   } catch (error) {
-    // Its message names the option and never its value.
-    throw new UsageError(error instanceof Error ? error.message : String(error));
+    throw new UsageError(problemOf(error instanceof Error ? error.message : String(error)));
   }
+}
+
+/** Says what is wrong with an option, from a message of `parseArgs`. The value is left out: it may be a key. */
+function problemOf(message: string): string {
+  const option = /--?[^\s'=]+/.exec(message)?.[0] ?? 'options';
+  if (message.startsWith('Unknown option')) return `${option}: is not an option. Correct its name, or remove it.`;
+  if (message.includes('does not take')) return `${option}: does not take a value. Remove the value.`;
+  return `${option}: needs a value. Pass ${option}=VALUE.`;
 }
 
 const CONFIG = z.strictObject(
@@ -121,25 +129,29 @@ const CONFIG = z.strictObject(
   ]),
 );
 
-/** A JSON object with the names of the options. */
+/** Reads the configuration file: a JSON object whose members are named like the options. */
 function readConfig(path: string): Values {
   let json: unknown;
   try {
     json = JSON.parse(readFileSync(path, 'utf8'));
   } catch (error) {
-    const why = error instanceof SyntaxError ? 'is no JSON' : 'cannot be read';
-    throw new UsageError(`The configuration ${path} ${why}.`);
+    const why = error instanceof SyntaxError ? 'is not JSON' : 'cannot be read';
+    throw new UsageError(`--config: ${path} ${why}. Pass a JSON object such as { "url": "http://127.0.0.1:8787" }.`);
   }
   const result = CONFIG.safeParse(json);
   if (result.success) return result.data as Values;
   const [issue] = result.error.issues;
-  throw new UsageError(`The configuration ${path}: ${issue?.path.join('.') || 'it'}: ${issue?.message}.`);
+  throw new UsageError(
+    `--config: ${path} is not valid (${[...(issue?.path ?? []), issue?.message].join(': ')}). Use the names of the options.`,
+  );
 }
 
-/** Only what a header can carry; the key itself is in no message. */
+/** Checks that a header can carry the key. The message never contains the key. */
 function checkedKey(name: KeyName, key: string): string {
   if (!/^[\x21-\x7e]+$/.test(key)) {
-    throw new UsageError(`The key of --${keyOption(name)} has characters that no key has; is a line break at its end?`);
+    throw new UsageError(
+      `--${keyOption(name)} (${KEY_VARIABLES[name]}): contains a character that a header cannot carry. Remove spaces and line breaks.`,
+    );
   }
   return key;
 }
@@ -148,25 +160,28 @@ function majorsIn(text: string | undefined): readonly Major[] | undefined {
   if (text === undefined) return undefined;
   if (text === '1') return [1];
   if (text === '2') return [2];
-  throw new UsageError('--major must be 1 or 2.');
+  throw new UsageError('--major: must be 1 or 2. Leave it out to check both.');
 }
 
 function wholeNumber(name: string, text: string | undefined, least: number): number | undefined {
   if (text === undefined) return undefined;
-  if (!/^[0-9]{1,9}$/.test(text) || Number(text) < least)
-    throw new UsageError(`--${name} must be a whole number of at least ${least}.`);
+  if (!/^[0-9]{1,9}$/.test(text) || Number(text) < least) {
+    throw new UsageError(`--${name}: must be a whole number of at least ${least}. Pass digits alone.`);
+  }
   return Number(text);
 }
 
 function receiverUrl(text: string | undefined): string | undefined {
   if (text === undefined) return undefined;
   if (URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)) return text;
-  throw new UsageError('--receiver-url must be an http or https URL.');
+  throw new UsageError(
+    '--receiver-url: must be an http or https URL. Pass for example https://receiver.example/hooks.',
+  );
 }
 
 type Defined<Fields> = { [Name in keyof Fields]?: Exclude<Fields[Name], undefined> };
 
-/** Without the members that are undefined. */
+/** Returns the fields without the members that are undefined. */
 function defined<Fields extends object>(fields: Fields): Defined<Fields> {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Defined<Fields>;
 }

@@ -11,7 +11,11 @@ import { type Arguments, readArguments } from './arguments.ts';
 import { HELP } from './help.ts';
 import type { Terminal } from './terminal.ts';
 
-/** @returns the exit code */
+/**
+ * Runs the command.
+ *
+ * @returns the exit code: 0 when no check failed, 1 when a check failed, 2 when nothing could be tested
+ */
 export async function svcConformance(args: readonly string[], terminal: Terminal): Promise<number> {
   const { stdout, stderr } = terminal;
   if (args.includes('--help') || args.includes('-h')) return say(stdout, HELP);
@@ -21,14 +25,14 @@ export async function svcConformance(args: readonly string[], terminal: Terminal
     if (asked.exposed.length > 0) {
       const names = asked.exposed.map((name) => `--${name}`).join(', ');
       stderr.write(
-        `svc-conformance: others on this machine can read ${names} in the arguments; prefer the environment.\n`,
+        `svc-conformance: ${names}: other users of this machine can read arguments. Pass keys in the environment.\n`,
       );
     }
     return await run(asked, terminal);
   } catch (error) {
     if (terminal.interrupted.aborted) return interrupted(terminal);
     if (!(error instanceof UsageError || error instanceof Unreachable)) throw error;
-    stderr.write(`svc-conformance: ${error.message}\nsvc-conformance --help says what there is.\n`);
+    stderr.write(`svc-conformance: ${error.message}\nRun svc-conformance --help for the options.\n`);
     return 2;
   }
 }
@@ -46,7 +50,7 @@ async function run({ options, json, junit, failOnSkipped }: Arguments, terminal:
 }
 
 function interrupted({ stderr }: Terminal): number {
-  stderr.write('svc-conformance: interrupted; what was made is cleaned up.\n');
+  stderr.write('svc-conformance: interrupted. Runs and subscriptions of the suite were cleaned up.\n');
   return 2;
 }
 
@@ -58,7 +62,9 @@ function write(path: string, text: string): void {
   try {
     writeFileSync(path, text);
   } catch (error) {
-    throw new UsageError(`${path} cannot be written (${error instanceof Error ? error.message : error}).`);
+    throw new UsageError(
+      `${path}: cannot be written (${error instanceof Error ? error.message : error}). Pass a path in a writable folder.`,
+    );
   }
 }
 

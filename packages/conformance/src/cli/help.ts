@@ -9,38 +9,42 @@ const keys = KEY_NAMES.map((name) => {
 
 export const HELP = `Usage: svc-conformance URL [OPTIONS]
        svc-conformance --list [--markdown]
+       svc-conformance --help
 
-Holds the host at URL, its origin, to the protocol: over HTTP alone, so in whatever language it is written. What a check needs and the host
-does not advertise, or you do not give, is skipped with the reason; nothing that is skipped counts as passed. The suite makes runs and
-subscriptions in the workspace of its keys, and removes or ends what it made. Use a workspace and keys made for it.
+Tests the host whose origin is URL against the protocol, over HTTP alone. The suite creates runs and subscriptions in the workspace of
+its keys, and cancels or unregisters them afterwards: use a workspace and keys made for it. A check is skipped, with the reason, when the
+host does not advertise the capability that it tests, or an option that it needs is missing. A skipped check does not count as passed.
 
-Keys, each optional. Others on the machine can read what stands in arguments, so prefer the environment or a configuration file:
+Keys. All are optional; without --key, only public operations and refusals are tested. Other users of the machine can read arguments,
+so pass keys in the environment or in a configuration file:
 ${keys}
 
-  --workspace NAME          the workspace of the main key, where the host does not tell it
+Workspace of the keys:
+  --workspace NAME          the workspace of --key; needed only when the host does not name it as the owner of a run
   --artifact-workflow ID    a workflow that makes an artifact of its input "content"
 
-Deliveries come to a receiver of the suite's own. The host must be able to reach it, and be allowed to:
-  --receiver-host HOST      where it listens (default 127.0.0.1)
-  --receiver-port PORT      (default 0: any free port)
-  --receiver-url URL        how the host reaches it, when that is another URL, such as https through a proxy
-  --no-receiver             look at no deliveries
+Receiver of deliveries. The host must be able to reach it and must allow its address:
+  --receiver-host HOST      listen on this host name or address (default 127.0.0.1)
+  --receiver-port PORT      listen on this port (default 0: a free port)
+  --receiver-url URL        the receiver's URL as the host sees it, such as the https URL of a proxy
+  --no-receiver             start no receiver; checks of deliveries are skipped
 
-Settings of the host that are not those of the interface. What takes too long by default is looked at only when you say that it is shorter:
-  --attempt-timeout-ms N    of an attempt to deliver (default 5000)
-  --circuit-cooldown-ms N   how long a circuit stays open (the interface's hour is too long to wait for)
-  --keep-alive-ms N         between two signs of life of an idle event stream (the interface's 30 s are too long to wait for)
+Settings of the host. A check that waits for the circuit or the keep-alive is skipped unless its setting is at most 15000 ms:
+  --attempt-timeout-ms N    time limit of one delivery attempt (default 5000)
+  --circuit-cooldown-ms N   cooldown of an open circuit (the interface's hour is too long to wait for)
+  --keep-alive-ms N         time between two keep-alive comments of an event stream (the interface's 30 s are too long to wait for)
 
-What is looked at, and how it is told:
-  --major 1|2               one major alone
-  --only ID|AREA            some checks alone; may be repeated, or a list with commas
-  --json FILE               the report as JSON; - for standard output, in place of the table
-  --junit FILE              the report as JUnit XML
-  --fail-on-skipped         a check that is skipped is a failure
-  --timeout MS              for one request (default 10000)
-  --patience MS             for what has to happen, such as a delivery (default 10000)
-  --concurrency N           checks at the same time (default 8)
-  --config FILE             a JSON object of the options above, without their dashes: { "url": "…", "key": "…", "major": 2 }
+Selection and reports:
+  --major 1|2               check one major alone (default: all that the host advertises)
+  --only ID|AREA            run these checks alone; repeat the option, or separate names by commas
+  --list                    print the id, the majors and the name of every check; with --markdown, as tables
+  --json FILE               write the report as JSON; "-" prints it in place of the table
+  --junit FILE              write the report as JUnit XML
+  --fail-on-skipped         exit with 1 when a check was skipped
+  --timeout MS              longest time for one request (default 10000)
+  --patience MS             longest wait for an effect of a request, such as a delivery (default 10000)
+  --concurrency N           number of checks that run at the same time (default 8)
+  --config FILE             read options from a JSON object: { "url": "…", "key": "…", "major": 2, "only": ["runs"] }
 
-Exit code: 0 nothing failed, 1 something did, 2 wrong use, or nobody answers.
+Exit code: 0 no check failed, 1 a check failed, 2 wrong options, an interruption, or the URL is not a host that responds.
 `;

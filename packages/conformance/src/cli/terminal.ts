@@ -1,11 +1,11 @@
 import type { Writable } from 'node:stream';
 
-/** Where the command writes, and what it is told from outside. */
+/** Streams, environment and signals of the command. */
 export interface Terminal {
   readonly stdout: Writable;
   readonly stderr: Writable;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly colours: boolean;
-  /** Ends the run: what was made is cleaned up first. */
+  /** Aborted by a signal of the operating system. The run cleans up, then ends. */
   readonly interrupted: AbortSignal;
 }

@@ -1,30 +1,30 @@
 import type { Major } from '../rule.ts';
 
-/** What was sent, in the form that a `curl` can repeat. */
+/** A request as it was sent, without its credential. */
 export interface Sent {
   readonly method: string;
   readonly url: string;
-  /** Without the credential. */
+  /** Headers without the credential. */
   readonly headers: readonly (readonly [name: string, value: string])[];
-  /** The environment variables that the credentials of the request are read from, in its order; a key itself is never shown. */
+  /** Environment variables that hold the keys of the request. The keys themselves are never shown. */
   readonly credentials: readonly string[];
   readonly body: string | undefined;
 }
 
-/** What a host answered. */
+/** A response of the host. */
 export interface Answer {
   readonly sent: Sent;
-  /** The major that was asked. */
+  /** Major of the request. */
   readonly major: Major;
   readonly status: number;
-  /** All values of a header, joined by a comma and a space. */
+  /** Returns all values of a header, joined by a comma and a space. */
   readonly header: (name: string) => string | undefined;
   readonly text: string;
-  /** How long it took, in ms. */
-  readonly took: number;
+  /** Time from the request to the end of the response, in ms. */
+  readonly durationMs: number;
 }
 
-/** The body as JSON; undefined when it is none. */
+/** Parses the body as JSON. Returns undefined when it is not JSON. */
 export function jsonOf({ text }: Pick<Answer, 'text'>): unknown {
   try {
     return JSON.parse(text);
@@ -33,7 +33,7 @@ export function jsonOf({ text }: Pick<Answer, 'text'>): unknown {
   }
 }
 
-/** An answer in one line, for people. */
+/** Formats an answer in one line: status, media type, and at most 600 characters of the body. */
 export function described({ status, header, text }: Answer): string {
   const type = header('content-type');
   const body = text.length > SHOWN ? `${text.slice(0, SHOWN)}… (${text.length} characters)` : text;

@@ -1,6 +1,6 @@
 import type { Sent } from './answer.ts';
 
-/** The request as a command for a shell. Credentials are read from the environment, so it can be pasted anywhere. */
+/** Formats a request as a shell command that reads keys from environment variables. */
 export function curlOf({ method, url, headers, credentials, body }: Sent): string {
   return [
     'curl -sS -i',

@@ -3,12 +3,12 @@ import type { IncomingMessage } from 'node:http';
 /** One event of a stream. @see WHATWG HTML, section 9.2 */
 export interface Frame {
   readonly id: string | undefined;
-  /** `message` where the stream names none. */
+  /** Type of the event; `message` when the stream names none. */
   readonly event: string;
   readonly data: string;
 }
 
-/** Reads frames and comments until the stream ends. */
+/** Reads frames and comments until the stream ends. A frame without its final empty line is dropped. */
 export async function* framesOf(message: IncomingMessage): AsyncGenerator<Frame | { readonly comment: string }> {
   let id: string | undefined;
   let event = '';
@@ -37,8 +37,8 @@ async function* linesOf(message: IncomingMessage): AsyncGenerator<string> {
   let rest = '';
   for await (const chunk of message) {
     rest += utf8.decode(chunk, { stream: true });
-    if (rest.length > MAX_LINE) throw new Error(`A line of the stream is longer than ${MAX_LINE} characters.`);
-    // A carriage return at the end may be half of a line break.
+    if (rest.length > MAX_LINE) throw new Error(`a line of the stream is longer than ${MAX_LINE} characters`);
+    // A carriage return at the end of a chunk may be the first half of a CRLF.
     const end = rest.endsWith('\r') ? rest.length - 1 : rest.length;
     const lines = rest.slice(0, end).split(/\r\n|\n|\r/);
     rest = (lines.pop() ?? '') + rest.slice(end);

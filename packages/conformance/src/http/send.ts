@@ -2,7 +2,7 @@ import { Agent, type IncomingMessage, request as requestHttp } from 'node:http';
 import { request as requestHttps, Agent as SecureAgent } from 'node:https';
 import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from 'node:zlib';
 
-/** One request as it goes out: the target verbatim, a list of values for a header that is sent more than once. */
+/** A request as it is sent. Path and query are not normalised; a header with several values is sent once for each. */
 export interface Outgoing {
   readonly method: string;
   readonly url: string;
@@ -10,10 +10,11 @@ export interface Outgoing {
   readonly body: string | undefined;
 }
 
-/** Sends requests to one host over connections of its own. */
+/** Sends requests to the host over a pool of kept connections. */
 export interface Connections {
-  /** Resolves with the head of the answer. */
+  /** Sends a request. Resolves when the head of the response has arrived. */
   send(outgoing: Outgoing, signal: AbortSignal): Promise<IncomingMessage>;
+  /** Closes all connections. */
   close(): void;
 }
 
@@ -26,7 +27,7 @@ export function connections(): Connections {
     const { protocol, hostname, port } = new URL(url);
     const isSecure = protocol === 'https:';
     const request = (isSecure ? requestHttps : requestHttp)({
-      // An IPv6 address stands in brackets in a URL, and nowhere else.
+      // Node.js takes an IPv6 address without the brackets of the URL.
       hostname: hostname.replace(/^\[|\]$/g, ''),
       port,
       path: targetOf(url),
@@ -40,7 +41,7 @@ export function connections(): Connections {
         request.once('response', resolve).once('error', reject).end(body);
       });
     } catch (error) {
-      // The host may end an idle connection in the moment in which it is used again.
+      // The host may close an idle connection at the moment when it is used again: send the request once more.
       if (request.reusedSocket && !isSecond && codeOf(error) === 'ECONNRESET') return send(outgoing, signal, true);
       throw error;
     }
@@ -57,7 +58,7 @@ export function connections(): Connections {
 
 const MAX_SOCKETS = 64;
 
-/** Path and query as they were written; `URL` would tidy them up. */
+/** Returns path and query as they were written. `URL` would normalise them. */
 function targetOf(url: string): string {
   const start = url.indexOf('/', url.indexOf('//') + 2);
   return start === -1 ? '/' : url.slice(start);
@@ -67,23 +68,24 @@ function codeOf(error: unknown): string | undefined {
   return error instanceof Error && 'code' in error ? String(error.code) : undefined;
 }
 
-/** Reads a body whole, within bounds. */
+/** Reads a body of at most 16 MiB and decodes its content coding. */
 export async function textOf(message: IncomingMessage): Promise<string> {
   const chunks: Uint8Array[] = [];
   let size = 0;
   for await (const chunk of message) {
     size += chunk.length;
-    if (size > MAX_BODY_BYTES) throw new Error(`The body of the answer is larger than ${MAX_BODY_BYTES} bytes.`);
+    if (size > MAX_BODY_BYTES) throw new Error(`the body is larger than ${MAX_BODY_BYTES} bytes`);
     chunks.push(chunk);
   }
   return decoded(Buffer.concat(chunks), message.headers['content-encoding']).toString('utf8');
 }
 
-/** @throws {Error} for a coding that is not known, or bytes that are not of it */
+/** @throws {Error} when the coding is unknown, or the bytes are not valid in it */
 function decoded(bytes: Buffer, coding: string | undefined): Buffer {
   if (coding === undefined || coding === 'identity' || bytes.length === 0) return bytes;
   const decode = DECODERS.get(coding);
-  if (decode === undefined) throw new Error(`The answer is in the content coding ${coding}, which was not asked for.`);
+  if (decode === undefined)
+    throw new Error(`the body has the content coding ${coding}, which the request did not accept`);
   return decode(bytes, { maxOutputLength: MAX_BODY_BYTES });
 }
 
@@ -97,8 +99,8 @@ const DECODERS: ReadonlyMap<string, Decoder> = new Map<string, Decoder>([
 
 const MAX_BODY_BYTES = 16 * 1024 * 1024;
 
-/** Why there is no answer, for people. */
+/** Describes a failed request, as the end of a sentence. */
 export function unanswered(error: unknown): string {
   const code = codeOf(error);
-  return `a connection that failed (${code ?? (error instanceof Error ? error.message : String(error))})`;
+  return `a failed connection (${code ?? (error instanceof Error ? error.message : String(error))})`;
 }

@@ -2,56 +2,62 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { type ReceiverOptions, UsageError } from '../options.ts';
-import { pause } from '../pause.ts';
+import { sleep } from '../sleep.ts';
 
-/** Where the host under test delivers to. Every subscription has an address of its own here. */
+/** HTTP server for the deliveries of the host under test, with one inbox for each subscription. */
 export interface Receiver {
+  /** Opens an inbox under a new path. It answers 200 unless `answers` says otherwise. */
   inbox(answers?: readonly Scripted[]): Inbox;
-  /** Takes nothing more, and cuts off those that it keeps waiting. */
+  /** Stops listening and closes open connections. */
   close(): Promise<void>;
 }
 
-/** The address of one subscription: what it answers, and what came. */
+/** Endpoint of one subscription. It records each request and gives scripted responses. */
 export interface Inbox {
   readonly url: string;
   readonly arrivals: readonly Arrival[];
-  /** What it answers from now on, in order; the last answer stands for all that come behind it. */
+  /** Sets the next responses, in order. The last one is repeated. */
   answer(...answers: readonly Scripted[]): void;
-  /** Waits until something holds of what came, and tells whether it did in time. */
+  /** Waits until `holds` is true of the arrivals. Returns false when it is not within `withinMs`. */
   until(holds: (arrivals: readonly Arrival[]) => boolean, withinMs: number, signal: AbortSignal): Promise<boolean>;
 }
 
-/** A status, nothing at all, or more than a status. */
+/** A scripted response: a status, no response at all, or a whole response. */
 export type Scripted = number | 'hang' | ScriptedAnswer | ((arrival: Arrival) => ScriptedAnswer);
 
+/** A scripted response with headers and a body. */
 export interface ScriptedAnswer {
   readonly status: number;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;
 }
 
-/** One request that came in. */
+/** One request that the receiver got. */
 export interface Arrival {
-  /** In ms since the epoch. */
+  /** Time of arrival, in ms since the epoch. */
   readonly at: number;
   readonly method: string;
   readonly headers: ReadonlyMap<string, readonly string[]>;
   readonly body: Buffer;
-  /** When the host gave up waiting for the answer, in ms since the epoch. */
+  /** Time when the host closed the connection before a response, in ms since the epoch. */
   abandonedAt: number | undefined;
 }
 
-/** @throws {UsageError} when it cannot listen there */
+/** @throws {UsageError} when the address cannot be listened on */
 export async function startReceiver({ host = '127.0.0.1', port = 0, url }: ReceiverOptions = {}): Promise<Receiver> {
   const inboxes = new Map<string, Held>();
   const server = createServer((request, response) => {
     void receive(request, response, inboxes.get(pathOf(request))).catch(() => response.destroy());
   });
-  server.listen(port, host);
-  await once(server, 'listening').catch((error: unknown) => {
+  try {
+    server.listen(port, host);
+    await once(server, 'listening');
+  } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
-    throw new UsageError(`The receiver cannot listen on port ${port} of ${host}: ${why}.`);
-  });
+    throw new UsageError(
+      `receiver: cannot listen on port ${port} of ${host} (${why}). Pass another --receiver-port or --receiver-host.`,
+    );
+  }
   const base = (url ?? `http://${host.includes(':') ? `[${host}]` : host}:${portOf(server)}`).replace(/\/$/, '');
   const prefix = new URL(base).pathname.replace(/\/$/, '');
 
@@ -59,7 +65,7 @@ export async function startReceiver({ host = '127.0.0.1', port = 0, url }: Recei
     inbox(answers = [200]) {
       const path = `/${randomBytes(12).toString('hex')}`;
       const held = heldInbox(base + path, answers);
-      // The host may be given a prefix that a proxy in front of the receiver keeps or takes away.
+      // A proxy in front of the receiver may keep the path prefix of `url`, or remove it.
       inboxes.set(prefix + path, held).set(path, held);
       return held;
     },
@@ -91,7 +97,7 @@ function heldInbox(url: string, first: readonly Scripted[]): Held {
       const end = Date.now() + withinMs;
       while (!holds(arrivals)) {
         if (Date.now() >= end) return false;
-        await pause(LOOK_MS, signal);
+        await sleep(LOOK_MS, signal);
       }
       return true;
     },

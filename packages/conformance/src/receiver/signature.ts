@@ -2,9 +2,9 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 import { Mismatch } from '../mismatch.ts';
 import type { Arrival } from './receiver.ts';
 
-// The recipe of the interface, written here once more: a verifier shared with a host would share its errors.
+// A second implementation of the interface's recipe: a verifier that the host also uses would share its errors.
 
-/** What the headers of a delivery say. */
+/** Values of the headers of a delivery. */
 export interface Signed {
   readonly webhookId: string;
   readonly eventType: string;
@@ -13,7 +13,7 @@ export interface Signed {
   readonly algorithm: string;
 }
 
-/** The prefix of a header family without its hyphen: the `SVC-` headers of major 2, the `X-svc-` headers of major 1. */
+/** Prefix of a header family without its hyphen: the `SVC-` headers of major 2, the `X-svc-` headers of major 1. */
 export type Family = 'SVC' | 'X-svc';
 
 const PREFIX: Readonly<Record<Family, string>> = { SVC: 'svc-', 'X-svc': 'x-svc-' };
@@ -25,14 +25,18 @@ const NAMES: Readonly<Record<keyof Signed, string>> = {
   algorithm: 'signature-algorithm',
 };
 
-/** The headers of one family; the names of those that are missing or doubled are in the error. */
+/**
+ * Reads the headers of one family.
+ *
+ * @throws {Mismatch} when a header is missing or repeated
+ */
 export function familyOf({ headers }: Arrival, family: Family): Signed {
   const read = (field: keyof Signed): string => {
     const name = PREFIX[family] + NAMES[field];
     const values = headers.get(name) ?? [];
     const [value, ...others] = values;
     if (value === undefined || others.length > 0) {
-      throw new Mismatch(`a delivery with the header ${name}, once`, `${values.length} of them`);
+      throw new Mismatch(`a delivery with exactly one header ${name}`, `${values.length} such headers`);
     }
     return value;
   };
@@ -45,7 +49,7 @@ export function familyOf({ headers }: Arrival, family: Family): Signed {
   };
 }
 
-/** Whether a delivery carries any header of a family. */
+/** Tells whether a delivery has any header of a family. */
 export function carries({ headers }: Arrival, family: Family): boolean {
   return Object.values(NAMES).some((name) => headers.has(PREFIX[family] + name));
 }
@@ -69,7 +73,7 @@ export function verify(arrival: Arrival, family: Family, secret: string): Signed
   const expected = `sha256=${hmac(secret, `${signed.timestamp}.`, arrival.body)}`;
   if (!equal(signed.signature, expected)) {
     throw new Mismatch(
-      'the HMAC-SHA256 of the timestamp, a dot and the exact body, keyed by the secret as it was handed out',
+      'the HMAC-SHA256 of the timestamp, a dot and the exact body, keyed by the secret as it was issued',
       `"${signed.signature}"`,
     );
   }
@@ -78,7 +82,7 @@ export function verify(arrival: Arrival, family: Family, secret: string): Signed
 
 const TOLERANCE_S = 300;
 
-/** The entries of a Standard Webhooks signature header that a secret explains. */
+/** Compares the signatures of a Standard Webhooks delivery with a secret. `isRight` is true when one of them matches. */
 export function standardSignature(
   arrival: Arrival,
   secret: string,

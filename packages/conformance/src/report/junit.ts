@@ -1,6 +1,15 @@
 import type { Report, Result } from './report.ts';
 
-/** A report as JUnit XML: a suite for each area, a case for each check and major. Warnings are said in the output of their case. */
+/**
+ * Formats a report as JUnit XML: one `testsuite` for each area, one `testcase` for each check and major. A warning is written to the
+ * `system-out` of its case, which passes.
+ *
+ * @example
+ * import { writeFileSync } from 'node:fs';
+ * import { junitReport, runConformance } from '@svc/conformance';
+ *
+ * writeFileSync('conformance.xml', junitReport(await runConformance({ url: 'http://127.0.0.1:8787' })));
+ */
 export function junitReport({ url, startedAt, durationMs, results }: Report): string {
   const areas = [...new Set(results.map(({ area }) => area))];
   return [
@@ -52,7 +61,7 @@ function seconds(ms: number): string {
   return (ms / 1000).toFixed(3);
 }
 
-/** What XML 1.0 cannot hold, even as a reference, is replaced. */
+/** Escapes text for XML. Characters that XML 1.0 forbids, even as references, become U+FFFD. */
 function escaped(text: string): string {
   return text
     .replace(/[^\t\n\r\u{20}-\u{D7FF}\u{E000}-\u{FFFD}\u{10000}-\u{10FFFF}]/gu, '\u{FFFD}')

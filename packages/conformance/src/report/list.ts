@@ -1,12 +1,12 @@
 import { areaOf, type Check } from '../check.ts';
 
-/** The checks as lines: id, majors, name. */
+/** Formats checks as lines: id, majors, name. */
 export function listOf(checks: readonly Check[]): string {
   const width = Math.max(...checks.map(({ id }) => id.length));
   return checks.map(({ id, majors, name }) => `${id.padEnd(width)}  ${majorsText(majors)}  ${name}\n`).join('');
 }
 
-/** The checks as tables of Markdown, one for each area. */
+/** Formats checks as Markdown, one table for each area. */
 export function markdownOf(checks: readonly Check[]): string {
   const areas = [...new Set(checks.map(areaOf))];
   return areas
@@ -15,7 +15,7 @@ export function markdownOf(checks: readonly Check[]): string {
       return [
         `### ${area}`,
         '',
-        '| Check | Major | A host that keeps the rule | Rule |',
+        '| Check | Major | Behaviour of a conforming host | Section of the interface |',
         '|---|---|---|---|',
         ...rows,
         '',
@@ -33,6 +33,11 @@ function majorsText(majors: readonly number[]): string {
   return majors.length === 2 ? '1 2' : majors.includes(1) ? '1  ' : '  2';
 }
 
+/** Escapes text for a cell of a table. In a code span, only the column separator is escaped. */
 function cell(text: string): string {
-  return text.replaceAll('|', '\\|').replaceAll('<', '&lt;').replaceAll('~', '\\~');
+  return text
+    .replaceAll('|', '\\|')
+    .split(/(`[^`]*`)/)
+    .map((part) => (part.startsWith('`') ? part : part.replaceAll('<', '&lt;').replaceAll('~', '\\~')))
+    .join('');
 }

@@ -1,6 +1,8 @@
 import type { Report, Result } from './report.ts';
 
+/** Options of `textReport`. */
 export interface TextOptions {
+  /** Adds ANSI colours, for a terminal. */
   readonly colours: boolean;
 }
 
@@ -21,7 +23,16 @@ const SIGNS: Readonly<Record<Result['outcome'], readonly [sign: string, colour: 
   skipped: ['–', 'dim'],
 };
 
-/** A report as a table for people: by area, one line for each check, one column for each major. */
+/**
+ * Formats a report as a table for people: grouped by area, one line for each check, one column for each major. Control characters in text
+ * from the host are escaped.
+ *
+ * @example
+ * import { runConformance, textReport } from '@svc/conformance';
+ *
+ * const report = await runConformance({ url: 'http://127.0.0.1:8787' });
+ * process.stdout.write(textReport(report, { colours: process.stdout.isTTY }));
+ */
 export function textReport(report: Report, options: TextOptions): string {
   const paint = painter(options);
   const { host, results, summary, durationMs } = report;
@@ -57,14 +68,13 @@ function rowOf(results: readonly Result[], paint: Painter): readonly string[] {
   const [first, second] = results;
   if (first === undefined) return [];
   const isSkipped = results.every(({ outcome }) => outcome === 'skipped');
-  // What was skipped throughout, and why, is one line.
   if (isSkipped && (second === undefined || second.reason === first.reason)) {
     return [`  ${columns.join(' ')}  ${paint('dim', printable(`${first.id}  skipped: ${first.reason}`))}`];
   }
   return [`  ${columns.join(' ')}  ${first.id}  ${first.name}`, ...notesOf(results, paint)];
 }
 
-/** Reasons and failures below their check; what both majors have in common is said once. */
+/** Returns the reasons and failures of a check. Equal notes of both majors are printed once. */
 function notesOf(results: readonly Result[], paint: Painter): readonly string[] {
   const notes = results.map((result) => ({ major: result.major, lines: noteOf(result) }));
   const [one, other] = notes;
@@ -93,7 +103,7 @@ function grouped<Item>(items: readonly Item[], by: (item: Item) => string): Read
   return groups;
 }
 
-/** What came over the network must not steer the terminal: control and format characters are shown as escapes. */
+/** Escapes control and format characters, so that text from the host cannot send commands to the terminal. */
 function printable(text: string): string {
   return text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (character) => {
     return `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`;

@@ -14,7 +14,7 @@ export const ERROR: {
     details: z.record(z.string(), z.unknown()).optional(),
     scopeRequired: z.string().min(1).optional(),
   }),
-  // Its retry timing is in the header alone.
+  // Major 2 has retry timing in the header Retry-After alone.
   2: z.strictObject({
     error: CODE,
     message: MESSAGE,
@@ -28,6 +28,7 @@ export const ERROR: {
   }),
 };
 
+/** Body of an error response. */
 export interface Envelope {
   error: string;
   message: string;

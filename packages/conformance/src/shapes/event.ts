@@ -5,7 +5,7 @@ const type = z.string().min(1).max(256);
 const sequence = z.int().min(0);
 const integer = z.int().min(0);
 
-/** A run event, on whatever carries it. @see Interface: Events */
+/** A run event in a poll, a stream or a delivery. @see Interface: Events */
 export const event = {
   1: z.looseObject({
     eventId: z.string().min(1).max(128),
@@ -33,6 +33,7 @@ export const event = {
   }),
 } as const;
 
+/** Members of a run event that both majors have. */
 export interface RunEvent {
   eventId: string;
   runId: string;
@@ -42,7 +43,7 @@ export interface RunEvent {
   payload?: unknown;
 }
 
-/** A page of the log. */
+/** Body of a poll. */
 export const polled = {
   1: z.looseObject({ events: z.array(event[1]), isComplete: z.boolean() }),
   2: z.strictObject({
@@ -54,7 +55,7 @@ export const polled = {
   }),
 } as const;
 
-/** How the majors name what was read already. */
+/** Query parameter of the last sequence that was read. */
 export const CURSOR = { 1: 'lastSequence', 2: 'afterSequence' } as const;
 
 /** The body of a delivery. @see Interface: Webhook delivery body */

@@ -9,7 +9,7 @@ export const eventId: z.ZodType<string> = z
   .string()
   .regex(/^[A-Za-z0-9._~-]{16,128}$/, 'must be 16 to 128 characters of A-Z a-z 0-9 . _ ~ -');
 
-/** Of a run, an interrupt, a subscription or a delivery. Major 2 binds it to its tenant. */
+/** Id of a run, an interrupt, a subscription or a delivery. Major 2 binds it to its tenant: `<tenantId>/<id>`. */
 export const resourceId: Readonly<Record<Major, z.ZodType<string>>> = {
   1: z.string().min(1).max(128),
   2: z
@@ -22,12 +22,12 @@ export const resourceId: Readonly<Record<Major, z.ZodType<string>>> = {
 
 export const time: z.ZodType<string> = z.iso.datetime({ offset: true });
 
-/** An id as one segment of a path. */
+/** Encodes an id as one segment of a path. */
 export function segment(id: string): string {
   return encodeURIComponent(id);
 }
 
-/** The other form of a bound id in a path: what is no letter, digit, dot, underscore or hyphen is `~` and two digits. */
+/** Encodes a bound id in the other form: each byte outside `A-Z a-z 0-9 . _ -` becomes `~` and two hexadecimal digits. */
 export function projected(id: string): string {
   return [...new TextEncoder().encode(id)]
     .map((byte) => {
@@ -37,12 +37,12 @@ export function projected(id: string): string {
     .join('');
 }
 
-/** What stands behind the tenant. */
+/** Returns the part of an id after its tenant. */
 export function bareId(id: string): string {
   return id.slice(id.indexOf('/') + 1);
 }
 
-/** An id that no host has minted, in the form of a major. */
+/** Makes an id that does not exist, in the form of the major. */
 export function unknownId(major: Major, tenant: string | undefined): string {
   const bare = `conformance-${crypto.randomUUID()}`;
   return major === 2 && tenant !== undefined ? `${tenant}/${bare}` : bare;

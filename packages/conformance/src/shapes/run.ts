@@ -59,12 +59,12 @@ const CREATED = (id: z.ZodType<string>) =>
     statusUrl: text.optional(),
   });
 
-/** The answer to a creation. */
+/** Body of the response to a creation. */
 export const createdRun = { 1: CREATED(resourceId[1]), 2: CREATED(resourceId[2]) } as const;
 
 const error = z.looseObject({ code: text, message: text });
 
-/** A run as it is read. That of major 2 is closed. */
+/** Snapshot of a run. In major 2 it has no other members. */
 export const snapshot = {
   1: z.looseObject({
     runId: resourceId[1],

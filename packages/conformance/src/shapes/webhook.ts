@@ -3,14 +3,14 @@ import { resourceId, time } from './id.ts';
 
 const secret = z.string().regex(/^[0-9a-fA-F]{64}$/, 'must be 64 hexadecimal characters');
 
-/** The answer to a registration of major 1. */
+/** Body of the response to a major-1 registration. */
 export const registered1 = z.strictObject({
   webhookId: resourceId[1],
   secret,
   secretFingerprint: z.string().regex(/^[0-9a-f]{8}$/, 'must be 8 lower-case hexadecimal characters'),
 });
 
-/** The answer to a registration of major 2 that brought its secret. */
+/** Body of the response to a major-2 registration with a secret. */
 export const registered2 = z.strictObject({ webhookId: resourceId[2] });
 
 const DEAD_LETTER = (id: z.ZodType<string>) =>
@@ -30,5 +30,5 @@ const DEAD_LETTER = (id: z.ZodType<string>) =>
 const PAGE = (id: z.ZodType<string>) =>
   z.strictObject({ deliveries: z.array(DEAD_LETTER(id)), nextCursor: z.string().min(1).max(2048).optional() });
 
-/** A page of dead letters: closed, so that nothing of a delivery's content is in it. */
+/** A page of dead letters. It is closed: the content of a delivery must not appear in it. */
 export const deadLetters = { 1: PAGE(resourceId[1]), 2: PAGE(resourceId[2]) } as const;

@@ -6,7 +6,7 @@ import { segment } from '../shapes/id.ts';
 import { createdRun, type Snapshot, snapshot, TERMINAL } from '../shapes/run.ts';
 import type { World } from '../world.ts';
 
-/** The workflows that hosts ship for suites like this one. */
+/** Ids of the fixture workflows. */
 export const NOOP = 'conformance-noop';
 export const DELAY = 'conformance-delay';
 export const CANCELLABLE = 'conformance-cancellable';
@@ -14,22 +14,23 @@ export const FAILURE = 'conformance-failure';
 export const APPROVAL = 'conformance-approval';
 export const IDEMPOTENT = 'conformance-idempotent';
 
-/** The node of `conformance-approval` that waits for an answer. */
+/** Node of `conformance-approval` that waits for a decision. */
 export const GATE = 'gate';
 
+/** A run that was created. */
 export interface Started {
   readonly runId: string;
   readonly answer: Answer;
 }
 
-/** What a creation may say besides the workflow. */
+/** Members of a creation besides the workflow. */
 export interface RunFields {
   readonly inputs?: object;
   readonly tags?: readonly string[];
   readonly metadata?: object;
 }
 
-/** Creates a run, with the tag of the check. One that does not end by itself is cancelled when the check is over. */
+/** Creates a run with the tag of the check. A run that takes long is cancelled when the check has ended. */
 export async function startRun(
   world: World,
   workflowId: string,
@@ -51,7 +52,11 @@ export async function readRun(api: Api, runId: string): Promise<Snapshot> {
   return body(await api.get(`/runs/${segment(runId)}`), 200, snapshot[api.major]);
 }
 
-/** Waits until a run has one of the statuses. */
+/**
+ * Waits until a run has one of the statuses.
+ *
+ * @throws {Mismatch} when it ends with another status, or does not get there in time
+ */
 export async function untilStatus(
   world: World,
   runId: string,
@@ -78,7 +83,7 @@ export async function endedRun(
   return untilStatus(world, runId, TERMINAL, api);
 }
 
-/** The whole log of a run that has ended, or what there is of one that goes on. */
+/** Reads the log of a run by polls: all of it for a run that has ended, the events so far for another. */
 export async function logOf(world: World, runId: string, api: Api = world.api): Promise<readonly RunEvent[]> {
   const events: RunEvent[] = [];
   for (let page = 0; page < MOST_PAGES; page += 1) {
@@ -93,7 +98,7 @@ export async function logOf(world: World, runId: string, api: Api = world.api): 
 
 const MOST_PAGES = 50;
 
-/** Adds the events of a page, and tells whether there may be more. */
+/** Appends the events of a page. Returns true when there may be more. */
 async function take(api: Api, answer: Answer, events: RunEvent[]): Promise<boolean> {
   if (api.major === 1) {
     const page = body(answer, 200, polled[1]);
@@ -105,7 +110,7 @@ async function take(api: Api, answer: Answer, events: RunEvent[]): Promise<boole
   return page.events.length > 0 && !(page.isTerminal && page.events.at(-1)?.sequence === page.lastSequence);
 }
 
-/** The first event of a type, which must be there. */
+/** Returns the first event of a type. */
 export function eventOf(events: readonly RunEvent[], type: string): RunEvent {
   const found = events.find((event) => event.type === type);
   holds(found !== undefined, `an event ${type} in the log`, events.map((event) => event.type).join(', '));

@@ -13,15 +13,19 @@ import { bareId, segment } from '../shapes/id.ts';
 import { registered1, registered2 } from '../shapes/webhook.ts';
 import type { World } from '../world.ts';
 
+/** Options of `subscribe`. */
 export interface Wanted {
+  /** Default: `run.completed`. */
   readonly events?: readonly string[];
-  /** That of the check without it, so that only its own runs are told of. */
+  /** Default: the tag of the check, so that only its own runs are delivered. */
   readonly tags?: readonly string[] | 'none';
-  /** What the receiver answers; 200 without it. */
+  /** Responses of the receiver. Default: 200. */
   readonly answers?: readonly Scripted[];
+  /** Default: the client of the check's major with the main key. */
   readonly api?: Api;
 }
 
+/** A subscription with its inbox. */
 export interface Subscribed {
   readonly webhookId: string;
   readonly secret: string;
@@ -32,10 +36,10 @@ export interface Subscribed {
 
 export const COMPLETED = 'run.completed';
 
-/** A URL that every host takes and that leads nowhere: the name is reserved, and registration resolves none. */
+/** A URL that every host accepts and that never resolves: `.invalid` is a reserved name, and registration does not resolve names. */
 export const SILENT_URL = 'https://receiver.conformance.invalid/hook';
 
-/** Registers an inbox of the suite's own. The registration goes when the check is over. */
+/** Registers an inbox of the suite. The subscription is unregistered when the check has ended. */
 export async function subscribe(world: World, wanted: Wanted = {}): Promise<Subscribed> {
   const { events = [COMPLETED], tags = [world.tag], answers = [200], api = world.api } = wanted;
   const inbox = world.inbox(...answers);
@@ -44,7 +48,7 @@ export async function subscribe(world: World, wanted: Wanted = {}): Promise<Subs
   return { webhookId, secret, inbox, unregister: () => api.delete(placeOf(world, api.major, webhookId)) };
 }
 
-/** Registers a URL, with what the major asks for beside it. */
+/** Registers a URL, with the further members that the major requires. */
 export async function register(
   world: World,
   api: Api,
@@ -58,7 +62,7 @@ export async function register(
   return { ...registered, answer };
 }
 
-/** What a registration says beside its URL and events: major 1 names the workspace, major 2 may bring its secret. */
+/** Further members of a registration: the workspace in major 1, the secret in major 2. */
 export function besides({ target }: Pick<World, 'target'>, major: Major, secret: string): object {
   return major === 1 ? { tenantId: target.workspace ?? '' } : { secret };
 }
@@ -74,19 +78,19 @@ export function unregisterAfterwards(world: World, api: Api, webhookId: string):
   });
 }
 
-/** Removes what a host registered though it should not have. */
+/** Unregisters a subscription that the host should have refused, when the check has ended. */
 export function undo(world: World, answer: Answer, api: Api = world.api): void {
   const taken = z.looseObject({ webhookId: z.string() }).safeParse(jsonOf(answer));
   if (answer.status === 201 && taken.success) unregisterAfterwards(world, api, taken.data.webhookId);
 }
 
-/** Where a subscription is, with what major 1 wants to know besides. */
+/** Returns the path of a subscription, with the workspace that major 1 requires in its query. */
 export function placeOf({ target }: Pick<World, 'target'>, major: Major, webhookId: string, behind = ''): string {
   const query = major === 1 ? `?tenantId=${segment(target.workspace ?? '')}` : '';
   return `/webhooks/${segment(webhookId)}${behind}${query}`;
 }
 
-/** Waits until so many deliveries have come. */
+/** Waits until `count` deliveries have arrived. */
 export async function arrived(
   world: World,
   { inbox }: Pick<Subscribed, 'inbox'>,
@@ -96,7 +100,7 @@ export async function arrived(
   const inTime = await inbox.until((arrivals) => arrivals.length >= count, withinMs, world.signal);
   if (!inTime) {
     const times = count === 1 ? 'a delivery' : `${count} deliveries`;
-    throw new Mismatch(`${times} to the subscription within ${withinMs / 1000} s`, `${inbox.arrivals.length}`);
+    throw new Mismatch(`${times} to the subscription within ${withinMs / 1000} s`, `${inbox.arrivals.length} of them`);
   }
   return inbox.arrivals;
 }
@@ -104,8 +108,8 @@ export async function arrived(
 /** Waits for the first delivery about a run. */
 export async function arrivalOf(world: World, { inbox }: Pick<Subscribed, 'inbox'>, runId: string): Promise<Arrival> {
   const withinMs = world.target.patienceMs;
-  await inbox.until((arrivals) => tellsOf(arrivals, runId), withinMs, world.signal);
-  const found = inbox.arrivals.find((arrival) => tellsOf([arrival], runId));
+  await inbox.until((arrivals) => isAbout(arrivals, runId), withinMs, world.signal);
+  const found = inbox.arrivals.find((arrival) => isAbout([arrival], runId));
   holds(
     found !== undefined,
     `a delivery about ${runId} within ${withinMs / 1000} s`,
@@ -114,34 +118,35 @@ export async function arrivalOf(world: World, { inbox }: Pick<Subscribed, 'inbox
   return found;
 }
 
-/** Whether any of the deliveries is about a run, whatever the form of its id. */
-export function tellsOf(arrivals: readonly Arrival[], runId: string): boolean {
+/** Tells whether any of the deliveries is about a run, in either form of its id. */
+export function isAbout(arrivals: readonly Arrival[], runId: string): boolean {
   return runsIn(arrivals).some((id) => bareId(id) === bareId(runId));
 }
 
-/** What is not to come has had as much time as what came needed, and this besides. */
+/** Extra wait before a check concludes that a delivery was not sent, in ms. */
 export const QUIET_MS = 700;
 
-/** Waits until a delivery to another subscription of the same event has come, and a moment longer. */
+/** Waits until the same event was delivered to another subscription, and `QUIET_MS` longer. */
 export async function settled(world: World, witness: Pick<Subscribed, 'inbox'>, count = 1): Promise<void> {
   await arrived(world, witness, count);
-  await world.pause(QUIET_MS);
+  await world.sleep(QUIET_MS);
 }
 
+/** Body of a delivery. */
 export interface Delivered {
   readonly runId: string;
   readonly workspaceId?: string | undefined;
   readonly event: RunEvent;
 }
 
-/** The body of a delivery, which must be signed by the subscription's secret and have the form of the major. */
+/** Verifies the signature of a delivery and returns its body, in the form of the major. */
 export function deliveredIn(arrival: Arrival, major: Major, secret: string): Delivered {
   verify(arrival, carries(arrival, 'SVC') ? 'SVC' : 'X-svc', secret);
   const json = jsonOf({ text: arrival.body.toString('utf8') });
   return fits(json, delivery[major]);
 }
 
-/** The runs that deliveries are about, without a look at their signatures. */
+/** Returns the ids of the runs in deliveries. Signatures are not verified. */
 export function runsIn(arrivals: readonly Arrival[]): readonly string[] {
   return arrivals.map(({ body: bytes }) => {
     const json = jsonOf({ text: bytes.toString('utf8') });

@@ -24,12 +24,12 @@ import {
 
 export const authenticationFaults: readonly Fault[] = [
   {
-    fault: 'serves who says nothing of itself',
+    fault: 'serves requests without a credential',
     breaks: ['authentication.missing-401', 'authentication.challenge'],
     host: mistaking('nobody', 'main', / (\/v1)?\/(runs|webhooks)/),
   },
   {
-    fault: 'is content with any Authorization header',
+    fault: 'accepts any Authorization header',
     breaks: ['authentication.malformed-401', 'authentication.doubled-header-401', 'authentication.unknown-key-401'],
     host: asking(EVERYTHING, (asked) =>
       valuesOf(asked, 'authorization').length > 0
@@ -38,7 +38,7 @@ export const authenticationFaults: readonly Fault[] = [
     ),
   },
   {
-    fault: 'repeats a key that it does not know',
+    fault: 'repeats an unknown key in its response',
     breaks: ['authentication.unknown-key-401'],
     host: json(EVERYTHING, (body, asked) => ({
       ...body,
@@ -46,17 +46,17 @@ export const authenticationFaults: readonly Fault[] = [
     })),
   },
   {
-    fault: 'does not say why a key is of no use',
+    fault: 'answers 401 unauthenticated for an expired and for a revoked key',
     breaks: ['authentication.expired-401', 'authentication.revoked-401'],
     host: status(EVERYTHING, 401, 401, 'unauthenticated'),
   },
   {
-    fault: 'does not challenge',
+    fault: 'omits WWW-Authenticate',
     breaks: ['authentication.challenge'],
     host: header(EVERYTHING, 'www-authenticate', undefined),
   },
   {
-    fault: 'tells strangers what exists',
+    fault: 'answers 404 for an unknown run before it authenticates',
     breaks: ['authentication.learns-nothing'],
     host: async (asked, pass) => {
       if (valuesOf(asked, 'authorization').length > 0 || asked.method !== 'GET') return pass(asked);
@@ -67,7 +67,7 @@ export const authenticationFaults: readonly Fault[] = [
     },
   },
   {
-    fault: 'reads keys from the URL',
+    fault: 'accepts a key in the query',
     breaks: ['authentication.credential-in-url'],
     host: asking(EVERYTHING, (asked) => {
       const [key] = new URL(asked.target, 'http://host').searchParams.values();
@@ -76,20 +76,20 @@ export const authenticationFaults: readonly Fault[] = [
     }),
   },
   {
-    fault: 'knows no keys',
+    fault: 'answers 401 to every key',
     breaks: ['authentication.key-accepted'],
     host: answering(/ (\/v1)?\/(runs|webhooks)/, (_answered, asked) =>
       refusal(401, { error: 'unauthenticated', message: 'No.' }, asked, { 'www-authenticate': 'Bearer' }),
     ),
   },
   {
-    fault: 'does not tell who issues its tokens',
+    fault: 'does not serve protected-resource metadata',
     breaks: ['authentication.resource-metadata'],
     on: 'tokens',
     host: instead(/oauth-protected-resource/, 404, { error: 'not_found', message: 'No.' }),
   },
   {
-    fault: 'is offended by a wrong key on discovery',
+    fault: 'answers 401 for discovery with an invalid key',
     breaks: ['authentication.discovery-ignores-credential'],
     host: (asked, pass) =>
       DISCOVERY.test(`${asked.method} ${asked.target}`) && valuesOf(asked, 'authorization').length > 0
@@ -100,7 +100,7 @@ export const authenticationFaults: readonly Fault[] = [
 
 export const authorizationFaults: readonly Fault[] = [
   {
-    fault: 'lets a reader do everything',
+    fault: 'grants every scope to a key with runs:read',
     breaks: [
       'authorization.missing-scope-403',
       'authorization.insufficient-scope',
@@ -110,7 +110,7 @@ export const authorizationFaults: readonly Fault[] = [
     host: mistaking('readOnly', 'main'),
   },
   {
-    fault: 'says that a scope is missing when nothing is',
+    fault: 'adds scopeRequired to every error',
     breaks: ['authorization.scope-required-403-only'],
     host: json(EVERYTHING, (body, asked) => {
       if (body.error === undefined) return body;
@@ -120,7 +120,7 @@ export const authorizationFaults: readonly Fault[] = [
     }),
   },
   {
-    fault: 'takes another tenant for its own',
+    fault: 'treats a caller of another tenant as one of the tenant',
     breaks: [
       'authorization.tenant-apart',
       'authorization.tenant-mismatch-before-lookup',
@@ -129,44 +129,44 @@ export const authorizationFaults: readonly Fault[] = [
     host: mistaking('otherTenant', 'main'),
   },
   {
-    fault: 'looks an id of another tenant up before it refuses it',
+    fault: 'answers 404 for an unknown id of another tenant',
     breaks: ['authorization.tenant-mismatch-before-lookup'],
     host: status(EVERYTHING, 403, 404, 'not_found'),
   },
   {
-    fault: 'takes another workspace for its own',
+    fault: 'treats a caller of another workspace as one of the workspace',
     breaks: ['authorization.workspace-apart'],
     host: mistaking('otherWorkspace', 'main'),
   },
   {
-    fault: 'lets another tenant unregister',
+    fault: 'lets another tenant unregister a subscription',
     breaks: ['authorization.webhook-tenant-apart'],
     host: mistaking('otherTenant', 'main', UNREGISTER),
   },
   {
-    fault: 'shows live runs to test keys',
+    fault: 'serves live runs to test keys',
     breaks: ['authorization.test-live-apart'],
     host: mistaking('test', 'main', RUN),
   },
-  { fault: 'marks nothing as a test', breaks: ['authorization.mode-marked'], host: json(RUN, set('mode', 'live')) },
+  { fault: 'marks every run as live', breaks: ['authorization.mode-marked'], host: json(RUN, set('mode', 'live')) },
   {
-    fault: 'forgets who made a run',
+    fault: 'omits the owner of a run',
     breaks: ['authorization.owner-recorded'],
     host: json(RUN, set('owner', undefined)),
   },
   {
-    fault: 'tells another owner in run.started',
+    fault: 'has another owner in run.started',
     breaks: ['authorization.owner-echoed'],
     host: json(POLL, set('events.*.payload.owner', {})),
   },
   {
-    fault: 'does not say when to come again',
+    fault: 'omits Retry-After',
     breaks: ['authorization.rate-limit-429'],
     on: 'limited',
     host: header(EVERYTHING, 'retry-after', undefined),
   },
   {
-    fault: 'tells its limits in the form of the other major',
+    fault: 'describes a rate limit in the form of the other major',
     breaks: ['authorization.rate-limit-details'],
     on: 'limited',
     host: json(EVERYTHING, (body, asked) => {
@@ -175,13 +175,13 @@ export const authorizationFaults: readonly Fault[] = [
     }),
   },
   {
-    fault: 'judges scopes before limits',
+    fault: 'checks the scope before the rate limit',
     breaks: ['authorization.rate-limit-before-scope'],
     on: 'limited',
     host: instead(/ (\/v1)?\/runs:bulk-cancel/, 403, { error: 'forbidden', message: 'No.' }),
   },
   {
-    fault: 'limits everybody when it limits one',
+    fault: 'limits all keys when one is over its limit',
     breaks: ['authorization.rate-limit-per-key'],
     on: 'limited',
     host: (asked, pass) =>
@@ -193,28 +193,28 @@ export const authorizationFaults: readonly Fault[] = [
 
 export const errorFaults: readonly Fault[] = [
   {
-    fault: 'adds members to its errors',
+    fault: 'adds a member to its errors',
     breaks: ['errors.envelope'],
     host: json(EVERYTHING, (body) => (body.error === undefined ? body : { ...body, statusCode: 400 })),
   },
-  { fault: 'says 422 to what is no JSON', breaks: ['errors.not-json-400'], host: status(CREATE, 400, 422) },
+  { fault: 'answers 422 for a body that is not JSON', breaks: ['errors.not-json-400'], host: status(CREATE, 400, 422) },
   {
-    fault: 'says 400 to a form',
+    fault: 'answers 400 for a form',
     breaks: ['errors.media-type-415'],
     host: status(CREATE, 415, 400, 'validation_error'),
   },
   {
-    fault: 'says 400 to what is too large',
+    fault: 'answers 400 for a body that is too large',
     breaks: ['errors.too-large-413'],
     host: status(CREATE, 413, 400, 'validation_error'),
   },
   {
-    fault: 'says 405 to what is not provided',
+    fault: 'answers 405 for an unadvertised operation',
     breaks: ['errors.gate-off'],
     host: status(/\/annotations$/, [404, 501], 405),
   },
   {
-    fault: 'tells where it broke',
+    fault: 'has a stack trace in its errors',
     breaks: ['errors.no-internals'],
     host: json(
       EVERYTHING,
@@ -222,7 +222,7 @@ export const errorFaults: readonly Fault[] = [
     ),
   },
   {
-    fault: 'does not say what is wrong',
+    fault: 'does not name an unknown member',
     breaks: ['errors.unknown-member-named'],
     host: status(CREATE, 400, 400, 'validation_error'),
   },

@@ -18,7 +18,7 @@ import {
   UNREGISTER,
 } from '../meddlers.ts';
 
-/** What goes to the receiver on its way. */
+/** Changes a delivery on its way to the receiver. */
 const delivered = (change: (asked: Asked) => Asked): Meddler => asking(EVERYTHING, change);
 const dropped = (pattern: RegExp): Meddler =>
   delivered((asked) => ({
@@ -26,13 +26,13 @@ const dropped = (pattern: RegExp): Meddler =>
     headers: Object.fromEntries(Object.entries(asked.headers).filter(([name]) => !pattern.test(name))),
   }));
 
-/** A host that believes that all went well. */
+/** Answers every delivery with 200, after it has reached the receiver. */
 const contented: Meddler = async (asked, pass) => {
   await pass(asked);
   return ok();
 };
 
-/** A host that tries again by itself, whatever it is told. */
+/** Repeats each failed attempt, up to `times` in all. */
 const insistent =
   (times: number): Meddler =>
   async (asked, pass) => {
@@ -41,12 +41,12 @@ const insistent =
     return answered;
   };
 
-/** Another body, under a signature that is right. */
+/** Changes the body of a delivery and signs it again. */
 function resigned(change: (body: Json) => Json): Meddler {
   return (asked, pass, sign) => pass(sign({ ...asked, body: JSON.stringify(change(JSON.parse(asked.body))) }));
 }
 
-/** Tells every subscription of all the runs that were made before, too. */
+/** Delivers each event also for all runs that were created before. */
 function repeatingThePast(): Pick<Fault, 'host' | 'receiver'> {
   const past: string[] = [];
   return {
@@ -78,7 +78,7 @@ function neverGivingUp(): Meddler {
   return (asked, pass) => pass(asked);
 }
 
-/** Passes nothing on to a receiver that has failed so often in a row. */
+/** Passes nothing on to a receiver after `most` failures in a row. */
 function givingUpAfter(most: number): Meddler {
   const failures = new Map<string, number>();
   return async (asked, pass) => {
@@ -90,7 +90,7 @@ function givingUpAfter(most: number): Meddler {
   };
 }
 
-/** Passes nothing on to anybody when four attempts have failed, whoever it was. */
+/** Passes nothing on after four failed attempts of all subscriptions together. */
 function oneCircuitForAll(): Meddler {
   let failures = 0;
   return async (asked, pass) => {
@@ -122,38 +122,38 @@ function ok(): Answered {
 
 export const deliveryFaults: readonly Fault[] = [
   {
-    fault: 'formats the body behind its signature',
+    fault: 'formats the body after signing it',
     breaks: ['deliveries.signed', 'deliveries.body'],
     receiver: delivered((asked) => ({ ...asked, body: JSON.stringify(JSON.parse(asked.body), undefined, 1) })),
   },
   {
-    fault: 'names the event type wrongly',
+    fault: 'has another event type in its headers',
     breaks: ['deliveries.header-values'],
     receiver: delivered((asked) => ({ ...asked, headers: { ...asked.headers, 'svc-event-type': 'run.failed' } })),
   },
-  { fault: 'leaves out the family of major 1', breaks: ['deliveries.header-families'], receiver: dropped(/^x-svc-/) },
+  { fault: 'omits the X-svc- headers', breaks: ['deliveries.header-families'], receiver: dropped(/^x-svc-/) },
   {
     fault: 'has another User-Agent',
     breaks: ['deliveries.request'],
     receiver: sendingHeader(EVERYTHING, 'user-agent', 'curl/8'),
   },
   {
-    fault: 'has no workspace in its deliveries',
+    fault: 'has the tenant for a workspace in its deliveries',
     breaks: ['deliveries.workspace-id'],
     receiver: resigned((body) => ({ ...body, workspaceId: 'acme' })),
   },
   {
-    fault: 'tells another event than the log has',
+    fault: 'delivers another payload than the log has',
     breaks: ['deliveries.event-verbatim'],
     receiver: resigned(set('event.payload', {})),
   },
   {
-    fault: 'has one form of ids for both majors',
+    fault: 'uses one form of ids for both majors',
     breaks: ['deliveries.both-majors-delivered', 'deliveries.body'],
     receiver: resigned((body) => ({ ...body, runId: `other/${String(body.runId).replace('/', '-')}` })),
   },
   {
-    fault: 'delivers what nobody asked for',
+    fault: 'delivers event types without a subscription',
     breaks: ['deliveries.once-each'],
     host: sending(REGISTER, set('events', ['run.started', 'run.completed', 'run.failed'])),
   },
@@ -167,18 +167,22 @@ export const deliveryFaults: readonly Fault[] = [
   },
   { fault: 'ignores tags', breaks: ['deliveries.tags'], host: sending(REGISTER, set('tags', undefined)) },
   {
-    fault: 'delivers to nobody who names no tags',
+    fault: 'delivers nothing to subscriptions without tags',
     breaks: ['deliveries.no-tags'],
     host: sending(REGISTER, (body) => (body.tags === undefined ? { ...body, tags: ['nothing-has-this-tag'] } : body)),
   },
-  { fault: 'delivers the past', breaks: ['deliveries.not-of-the-past'], ...repeatingThePast() },
+  { fault: 'delivers events before the registration', breaks: ['deliveries.not-of-the-past'], ...repeatingThePast() },
   { fault: 'delivers across tenants', breaks: ['deliveries.tenant-apart'], host: mistaking('otherTenant', 'main') },
   {
     fault: 'delivers across workspaces',
     breaks: ['deliveries.workspace-apart'],
     host: mistaking('otherWorkspace', 'main'),
   },
-  { fault: 'delivers tests', breaks: ['deliveries.test-live-apart'], host: mistaking('test', 'main') },
+  {
+    fault: 'delivers events of test runs to live subscriptions',
+    breaks: ['deliveries.test-live-apart'],
+    host: mistaking('test', 'main'),
+  },
   {
     fault: 'follows redirects',
     breaks: ['deliveries.redirect-not-followed', 'durable.redirect-retried'],
@@ -190,23 +194,23 @@ export const deliveryFaults: readonly Fault[] = [
     },
   },
   {
-    fault: 'goes on when it was told to stop',
+    fault: 'keeps delivering after unregistration',
     breaks: ['deliveries.none-after-unregister', 'rotation.by-registering-again'],
     host: instead(UNREGISTER, 204),
   },
-  { fault: 'delivers one after the other', breaks: ['deliveries.fair'], receiver: oneAfterTheOther() },
+  { fault: 'delivers to one receiver at a time', breaks: ['deliveries.fair'], receiver: oneAfterTheOther() },
   {
-    fault: 'takes replays for news',
+    fault: 'delivers the events of a replay',
     breaks: ['deliveries.replayed-history-not-delivered', 'runs.forked-replay'],
     host: sending(FORK, (body) => (body.mode === 'replay' ? { mode: 'branch', fromSeq: 0 } : body)),
   },
   {
-    fault: 'takes branches for replays',
+    fault: 'does not deliver the events of a branch',
     breaks: ['deliveries.branch-delivered'],
     host: sending(FORK, (body) => (body.mode === 'branch' ? { mode: 'replay' } : body)),
   },
   {
-    fault: 'does not tell of what was cancelled',
+    fault: 'does not deliver run.cancelled',
     breaks: ['deliveries.cancelled-delivered'],
     host: sending(
       REGISTER,
@@ -216,33 +220,38 @@ export const deliveryFaults: readonly Fault[] = [
 ];
 
 export const bestEffortFaults: readonly Fault[] = [
-  { fault: 'tries again', breaks: ['best-effort.single-attempt'], on: 'best-effort', receiver: insistent(2) },
   {
-    fault: 'waits for as long as it takes',
+    fault: 'retries a best-effort delivery',
+    breaks: ['best-effort.single-attempt'],
+    on: 'best-effort',
+    receiver: insistent(2),
+  },
+  {
+    fault: 'never ends an attempt',
     breaks: ['best-effort.timeout'],
     on: 'best-effort',
     receiver: neverGivingUp(),
   },
   {
-    fault: 'never spares who fails',
+    fault: 'never opens the circuit',
     breaks: ['best-effort.circuit-opens', 'best-effort.circuit-reopens', 'best-effort.gone'],
     on: 'best-effort',
     receiver: contented,
   },
   {
-    fault: 'gives up at the third failure',
+    fault: 'opens the circuit at the third failure',
     breaks: ['best-effort.circuit-counts-in-a-row'],
     on: 'best-effort',
     receiver: givingUpAfter(3),
   },
   {
-    fault: 'has one circuit for all',
+    fault: 'has one circuit for all subscriptions',
     breaks: ['best-effort.circuit-of-its-own'],
     on: 'best-effort',
     receiver: oneCircuitForAll(),
   },
   {
-    fault: 'never comes back to who failed',
+    fault: 'never probes after the cooldown',
     breaks: ['best-effort.circuit-probes'],
     on: 'best-effort',
     receiver: givingUpAfter(4),
@@ -251,7 +260,7 @@ export const bestEffortFaults: readonly Fault[] = [
 
 export const durableFaults: readonly Fault[] = [
   {
-    fault: 'tries once',
+    fault: 'does not retry a durable delivery',
     breaks: [
       'durable.retried',
       'durable.redirect-retried',
@@ -264,24 +273,24 @@ export const durableFaults: readonly Fault[] = [
     receiver: contented,
   },
   {
-    fault: 'takes a receiver that hangs for one that answered',
+    fault: 'treats a receiver that hangs as a success',
     breaks: ['durable.hang-retried'],
     receiver: (asked, pass) => Promise.race([pass(asked), after(300)]),
   },
   {
-    fault: 'signs once for all attempts',
+    fault: 'signs all attempts with the time of the first',
     breaks: ['durable.signed-afresh'],
     receiver: signingOnce(),
   },
   {
-    fault: 'comes again when it likes',
+    fault: 'ignores Retry-After',
     breaks: ['durable.retry-after'],
     receiver: header(EVERYTHING, 'retry-after', undefined),
   },
-  { fault: 'never stops trying', breaks: ['durable.attempts-bounded'], receiver: insistent(2) },
-  { fault: 'drops what comes behind failures', breaks: ['durable.no-circuit'], receiver: givingUpAfter(5) },
+  { fault: 'exceeds the number of attempts', breaks: ['durable.attempts-bounded'], receiver: insistent(2) },
+  { fault: 'drops events after failures', breaks: ['durable.no-circuit'], receiver: givingUpAfter(5) },
   {
-    fault: 'takes gone for broken',
+    fault: 'treats a 410 as a temporary failure',
     breaks: ['durable.gone'],
     receiver: status(EVERYTHING, 410, 500),
   },
@@ -292,12 +301,12 @@ const ROTATED = { rotatedAt: '2026-01-01T00:00:00Z', previousSecretExpiresAt: '2
 
 export const rotationFaults: readonly Fault[] = [
   {
-    fault: 'rotates the secret of anybody',
+    fault: 'rotates the secret of a default subscription',
     breaks: ['rotation.none-by-default'],
     host: instead(ROTATE, 200, ROTATED),
   },
   {
-    fault: 'believes every endpoint',
+    fault: 'skips the challenge of an endpoint',
     breaks: ['rotation.standard-challenge', 'rotation.standard-unverified-400'],
     receiver: (asked, pass) => {
       const { challenge } = JSON.parse(asked.body);
@@ -307,7 +316,7 @@ export const rotationFaults: readonly Fault[] = [
     },
   },
   {
-    fault: 'makes Standard Webhooks of what was no such wish',
+    fault: 'accepts any list of algorithms',
     breaks: ['rotation.standard-form-400'],
     host: sending(
       REGISTER,
@@ -315,13 +324,13 @@ export const rotationFaults: readonly Fault[] = [
     ),
   },
   {
-    fault: 'forgets the other signature',
+    fault: 'omits webhook-signature',
     breaks: ['rotation.standard-signed'],
     receiver: dropped(/^webhook-signature$/),
   },
-  { fault: 'rotates in words alone', breaks: ['rotation.rotated'], host: instead(ROTATE, 200, ROTATED) },
+  { fault: 'answers a rotation without rotating', breaks: ['rotation.rotated'], host: instead(ROTATE, 200, ROTATED) },
   {
-    fault: 'rotates to anything',
+    fault: 'accepts a malformed secret in a rotation',
     breaks: ['rotation.rotated-form-400'],
     host: sending(ROTATE, set('secret', `whsec_${Buffer.alloc(32, 7).toString('base64')}`)),
   },

@@ -3,27 +3,27 @@ import { DISCOVERY, header, instead, json, make, OPENAPI, sendingHeader, set, te
 
 export const discoveryFaults: readonly Fault[] = [
   {
-    fault: 'asks for a key to show what it is',
+    fault: 'requires a key for discovery',
     breaks: ['discovery.public'],
     host: instead(DISCOVERY, 401, { error: 'unauthenticated' }),
   },
   {
-    fault: 'prefers a version that it does not list',
+    fault: 'has a preferredVersion that it does not list',
     breaks: ['discovery.versions-listed'],
     host: json(DISCOVERY, set('preferredVersion', '1.9')),
   },
   {
-    fault: 'prefers major 2 through the overlap',
+    fault: 'prefers major 2 while it serves major 1',
     breaks: ['discovery.preferred-major'],
     host: json(DISCOVERY, set('preferredVersion', '2.0')),
   },
   {
-    fault: 'has a protocolVersion of its own',
+    fault: 'has a protocolVersion other than preferredVersion',
     breaks: ['discovery.protocol-version-twin'],
     host: json(DISCOVERY, set('protocolVersion', '1.0')),
   },
   {
-    fault: 'shows major 2 to who asks for none',
+    fault: 'serves major 2 without SVC-Version',
     breaks: ['discovery.one-resource', 'versions.absent-is-preferred'],
     host: (asked, pass) => {
       const isPlain = valuesOf(asked, 'svc-version').length === 0 && !asked.target.startsWith('/v1');
@@ -31,22 +31,22 @@ export const discoveryFaults: readonly Fault[] = [
     },
   },
   {
-    fault: 'leaves required members out',
+    fault: 'omits supportedEnvelopes',
     breaks: ['discovery.v1-root'],
     host: json(DISCOVERY, set('supportedEnvelopes', undefined)),
   },
   {
-    fault: 'has records within capabilities alone',
+    fault: 'has a record in capabilities alone',
     breaks: ['discovery.v1-mirror'],
     host: json(DISCOVERY, set('capabilities.kvStorage', { supported: true })),
   },
   {
-    fault: 'has a member of its own at the root',
+    fault: 'has an unknown member at the major-2 root',
     breaks: ['discovery.v2-closed-root'],
     host: json(DISCOVERY, set('surprise', true)),
   },
   {
-    fault: 'says supported in a record of major 2',
+    fault: 'has supported in a record of major 2',
     breaks: ['discovery.v2-records'],
     host: json(DISCOVERY, set('webhooks.supported', true)),
   },
@@ -56,17 +56,17 @@ export const discoveryFaults: readonly Fault[] = [
     host: json(DISCOVERY, set('hostExtensions', {})),
   },
   {
-    fault: 'leaves a limit out',
+    fault: 'omits a limit',
     breaks: ['discovery.limits'],
     host: json(DISCOVERY, set('limits.schemaRounds', undefined)),
   },
   {
-    fault: 'has an engineVersion that is a text',
+    fault: 'has a string engineVersion',
     breaks: ['discovery.engine-version'],
     host: json(DISCOVERY, set('engineVersion', '1')),
   },
   {
-    fault: 'writes the former event log',
+    fault: 'advertises eventLogSchemaVersion 2',
     breaks: ['discovery.event-log-schema'],
     host: json(DISCOVERY, set('eventLogSchemaVersion', 2)),
   },
@@ -82,42 +82,42 @@ export const discoveryFaults: readonly Fault[] = [
     host: header(DISCOVERY, 'etag', '"1"'),
   },
   {
-    fault: 'lets nobody keep the document',
+    fault: 'forbids caches to store the document',
     breaks: ['discovery.cacheable'],
     host: header(DISCOVERY, 'cache-control', 'no-store'),
   },
   {
-    fault: 'does not tell caches of the version',
+    fault: 'omits SVC-Version from Vary',
     breaks: ['discovery.vary'],
     host: header(DISCOVERY, 'vary', 'Accept'),
   },
   {
-    fault: 'signs with an algorithm that nobody knows',
+    fault: 'advertises an unknown signature algorithm',
     breaks: ['discovery.webhooks-v1', 'discovery.webhooks-v2'],
     host: json(DISCOVERY, set('webhooks.signatureAlgorithms', ['v9'])),
   },
   {
-    fault: 'encodes nothing',
+    fault: 'never encodes a response',
     breaks: ['discovery.encodings-served'],
     host: sendingHeader(OPENAPI, 'accept-encoding', undefined),
   },
   {
-    fault: 'speaks A2A in words',
+    fault: 'has a malformed A2A version',
     breaks: ['discovery.interop-versions'],
     host: json(DISCOVERY, set('a2a', { supported: true, protocolVersions: ['one'] })),
   },
   {
-    fault: 'has a signing key of another kind',
+    fault: 'has a signing key with another algorithm',
     breaks: ['discovery.signing-keys'],
     host: json(DISCOVERY, set('signingKeys', [{ keyId: 'k', alg: 'rs256', publicKey: 'x' }])),
   },
   {
-    fault: 'takes a reserved name for its extensions',
+    fault: 'uses a reserved name for an extension',
     breaks: ['discovery.extensions'],
     host: json(DISCOVERY, set('extensions', { 'svc.thing': {} })),
   },
   {
-    fault: 'answers as another version than it was asked for',
+    fault: 'has another version in SVC-Version than was requested',
     breaks: ['versions.listed-major-served', 'versions.stamped'],
     host: header(/^/, 'svc-version', '7.0'),
   },
@@ -125,17 +125,17 @@ export const discoveryFaults: readonly Fault[] = [
 
 export const openapiFaults: readonly Fault[] = [
   {
-    fault: 'describes itself in an older OpenAPI',
+    fault: 'serves an OpenAPI 3.0 description',
     breaks: ['openapi.public'],
     host: json(OPENAPI, set('openapi', '3.0.3')),
   },
   {
-    fault: 'describes a version that is none',
+    fault: 'has an info.version that is not a semantic version',
     breaks: ['openapi.version'],
     host: json(OPENAPI, set('info.version', 'latest')),
   },
   {
-    fault: 'describes nothing',
+    fault: 'describes no operation',
     breaks: ['openapi.describes-what-is-served'],
     host: json(OPENAPI, set('paths', {})),
   },
@@ -148,7 +148,7 @@ export const openapiFaults: readonly Fault[] = [
     ),
   },
   {
-    fault: 'refers to what is not there',
+    fault: 'has a reference that does not resolve',
     breaks: ['openapi.well-formed'],
     host: text(OPENAPI, (document) => document.replace('#/components/', '#/nowhere/')),
   },

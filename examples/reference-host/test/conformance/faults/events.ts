@@ -19,12 +19,12 @@ const BOTH_TRANSPORTS = /^GET (\/v1)?\/runs\/[^/?]+\/events/;
 
 export const eventFaults: readonly Fault[] = [
   {
-    fault: 'has an engineVersion that is a text on its events',
+    fault: 'has a string engineVersion on its events',
     breaks: ['events.envelope'],
     host: json(POLL, set('events.*.engineVersion', '1')),
   },
   {
-    fault: 'begins to count at 1',
+    fault: 'begins sequences at 1',
     breaks: ['events.sequence'],
     host: json(
       POLL,
@@ -32,12 +32,12 @@ export const eventFaults: readonly Fault[] = [
     ),
   },
   {
-    fault: 'does not say which workflow was started',
+    fault: 'omits workflowId from run.started',
     breaks: ['events.started-payload'],
     host: json(POLL, set('events.*.payload.workflowId', undefined)),
   },
   {
-    fault: 'ends a run twice',
+    fault: 'has two terminal events',
     breaks: ['events.one-terminal'],
     host: json(
       POLL,
@@ -45,7 +45,7 @@ export const eventFaults: readonly Fault[] = [
     ),
   },
   {
-    fault: 'gives events other ids in major 1',
+    fault: 'has other event ids in major 1',
     breaks: ['events.same-log-in-both-majors'],
     host: json(
       /^GET \/v1\/.*\/events\/poll/,
@@ -53,17 +53,17 @@ export const eventFaults: readonly Fault[] = [
     ),
   },
   {
-    fault: 'does not say in a page whether the run is over',
+    fault: 'omits isComplete and isTerminal',
     breaks: ['events.poll-page'],
     host: json(POLL, set('isComplete', undefined), set('isTerminal', undefined)),
   },
   {
-    fault: 'polls from the start, always',
+    fault: 'ignores the cursor of a poll',
     breaks: ['events.poll-cursor', 'events.poll-past-end', 'events.poll-bad-cursor-400'],
     host: asking(POLL, (asked) => ({ ...asked, target: asked.target.replace(/(last|after)Sequence=[^&]*/, '') })),
   },
   {
-    fault: 'does not wait for what may come',
+    fault: 'answers every poll at once',
     breaks: ['events.poll-waits'],
     host: (asked, pass) => {
       if (!/Sequence=/.test(asked.target)) return pass(asked);
@@ -74,26 +74,26 @@ export const eventFaults: readonly Fault[] = [
     },
   },
   {
-    fault: 'gives frames no ids',
+    fault: 'omits the ids of frames',
     breaks: ['events.stream-frames', 'events.stream-debug'],
     host: text(STREAM, (stream) => stream.replace(/^id:.*\n/gm, '')),
   },
   {
-    fault: 'leaves the end of a run out of its stream',
+    fault: 'omits the terminal event from its streams',
     breaks: ['events.stream-ends', 'events.stream-live'],
     host: text(STREAM, (stream) =>
       stream.replace(/(?:^[a-z]+:.*\n)*^event: run\.(?:completed|failed|cancelled)\n(?:^[a-z]+:.*\n)*\n/gm, ''),
     ),
   },
   {
-    fault: 'streams everything unless it is asked for less',
+    fault: 'streams in mode debug by default',
     breaks: ['events.stream-updates-default'],
     host: asking(STREAM, (asked) =>
       /streamMode=/.test(asked.target) ? asked : { ...asked, target: `${asked.target}?streamMode=debug` },
     ),
   },
   {
-    fault: 'takes every mode for debug',
+    fault: 'streams every mode as debug',
     breaks: [
       'events.stream-values',
       'events.stream-messages',
@@ -103,22 +103,22 @@ export const eventFaults: readonly Fault[] = [
     host: query(STREAM, 'streamMode', 'debug'),
   },
   {
-    fault: 'streams from the start, always',
+    fault: 'ignores Last-Event-ID',
     breaks: ['events.stream-resumes'],
     host: sendingHeader(STREAM, 'last-event-id', undefined),
   },
   {
-    fault: 'knows no buffers',
+    fault: 'ignores bufferMs',
     breaks: ['events.stream-batches', 'events.stream-buffer-400'],
     host: query(STREAM, 'bufferMs'),
   },
   {
-    fault: 'says nothing for as long as there is nothing to say',
+    fault: 'sends no keep-alive comments',
     breaks: ['events.stream-keep-alive'],
     host: answering(STREAM, (answered) => ({ ...answered, body: Readable.from(withoutComments(answered.body)) })),
   },
   {
-    fault: 'takes an unknown run for a bad request',
+    fault: 'answers 400 for the events of an unknown run',
     breaks: ['events.stream-unknown-404'],
     host: status(BOTH_TRANSPORTS, 404, 400, 'validation_error'),
   },

@@ -7,7 +7,7 @@ import { artifactFaults, idempotencyFaults, interruptFaults, runFaults } from '.
 import { versionFaults } from './versions.ts';
 import { auditFaults, deadLetterFaults, webhookFaults, workspaceFileFaults } from './webhooks.ts';
 
-/** What a host can do wrong. */
+/** All faults, in the order of the areas. */
 export const FAULTS: readonly Fault[] = [
   ...discoveryFaults,
   ...openapiFaults,

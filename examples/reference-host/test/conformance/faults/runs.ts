@@ -28,50 +28,50 @@ import {
 } from '../meddlers.ts';
 
 export const runFaults: readonly Fault[] = [
-  { fault: 'answers 200 to a creation', breaks: ['runs.created-201'], host: status(CREATE, 201, 200) },
+  { fault: 'answers a creation with 200', breaks: ['runs.created-201'], host: status(CREATE, 201, 200) },
   {
-    fault: 'leads elsewhere',
+    fault: 'links to another origin',
     breaks: ['runs.created-links'],
     host: json(CREATE, set('eventsUrl', 'https://elsewhere.invalid/events')),
   },
   {
-    fault: 'finds no such workflow',
+    fault: 'answers 404 for an unknown workflow',
     breaks: ['runs.unknown-workflow-400'],
     host: status(CREATE, 400, 404, 'not_found'),
   },
   {
-    fault: 'overlooks members that it does not know',
+    fault: 'ignores unknown members',
     breaks: ['runs.bad-body-400', 'runs.configurable-closed-400', 'runs.pause-body-400', 'errors.unknown-member-named'],
     host: all(
       sending(CREATE, set('conformanceUnknownMember', undefined), set('configurable', undefined)),
       sending(PAUSE, set('conformance', undefined)),
     ),
   },
-  { fault: 'forgets metadata', breaks: ['runs.options-kept'], host: json(RUN, set('metadata', undefined)) },
+  { fault: 'omits metadata', breaks: ['runs.options-kept'], host: json(RUN, set('metadata', undefined)) },
   {
-    fault: 'tells too much or too little of a run',
+    fault: 'omits a member of a run, or adds one',
     breaks: ['runs.snapshot'],
     host: json(RUN, (body, { target }) =>
       target.startsWith('/v1') ? set('workflowId', undefined)(body) : set('startedAt', 'now')(body),
     ),
   },
   {
-    fault: 'stamps runs with the former log',
+    fault: 'stamps runs with eventLogSchemaVersion 2',
     breaks: ['runs.event-log-schema-3'],
     host: json(RUN, set('eventLogSchemaVersion', 2)),
   },
   {
-    fault: 'takes an unknown run for a bad request',
+    fault: 'answers 400 for an unknown run',
     breaks: ['runs.unknown-404'],
     host: status(RUN, 404, 400, 'validation_error'),
   },
   {
-    fault: 'reads a run whole, always',
+    fault: 'ignores If-None-Match',
     breaks: ['runs.conditional-read'],
     host: sendingHeader(RUN, 'if-none-match', undefined),
   },
   {
-    fault: 'takes a run for the same, whatever becomes of it',
+    fault: 'never changes the ETag of a run',
     breaks: ['runs.tag-changes'],
     host: async (asked, pass) => {
       if (!RUN.test(`${asked.method} ${asked.target}`)) return pass(asked);
@@ -81,39 +81,43 @@ export const runFaults: readonly Fault[] = [
     },
   },
   {
-    fault: 'fails what completes',
+    fault: 'has the status failed for a completed run',
     breaks: ['runs.completes'],
     host: json(
       RUN,
       make('status', (was) => (was === 'completed' ? 'failed' : was)),
     ),
   },
-  { fault: 'does not say why a run failed', breaks: ['runs.fails'], host: json(RUN, set('error', undefined)) },
+  { fault: 'omits the error of a failed run', breaks: ['runs.fails'], host: json(RUN, set('error', undefined)) },
   {
-    fault: 'has no workflows to read',
+    fault: 'answers 404 for every workflow',
     breaks: ['runs.workflow-read'],
     host: instead(/^GET (\/v1)?\/workflows\//, 404, { error: 'not_found', message: 'No.' }),
   },
-  { fault: 'cancels in words alone', breaks: ['runs.cancelled'], host: json(CANCEL, set('status', 'running')) },
   {
-    fault: 'does not say that a run had ended',
+    fault: 'has the status running after a cancellation',
+    breaks: ['runs.cancelled'],
+    host: json(CANCEL, set('status', 'running')),
+  },
+  {
+    fault: 'omits alreadyTerminal',
     breaks: ['runs.cancel-ended-v1'],
     host: json(CANCEL, set('alreadyTerminal', undefined)),
   },
   {
-    fault: 'cancels what has ended',
+    fault: 'answers 200 for the cancellation of an ended run in major 2',
     breaks: ['runs.cancel-ended-v2'],
     host: answering(CANCEL, (answered, asked) =>
       answered.status === 409 ? refusal(200, { status: 'completed' }, asked) : answered,
     ),
   },
   {
-    fault: 'takes an unknown run for one in another state',
+    fault: 'answers 409 for the cancellation of an unknown run',
     breaks: ['runs.cancel-unknown-404'],
     host: status(CANCEL, 404, 409, 'run_terminal'),
   },
   {
-    fault: 'tells the results of a bulk cancel in an order of its own',
+    fault: 'reverses the results of a bulk cancel',
     breaks: ['runs.bulk-cancel'],
     host: json(
       BULK,
@@ -121,49 +125,53 @@ export const runFaults: readonly Fault[] = [
     ),
   },
   {
-    fault: 'does not say how many it cancels',
+    fault: 'omits maxRunIds',
     breaks: ['runs.bulk-cancel-bounds-400'],
     host: json(BULK, set('details', undefined)),
   },
-  { fault: 'answers 200 to a pause', breaks: ['runs.paused-and-resumed'], host: status(MOVE, 202, 200) },
+  { fault: 'answers a pause with 200', breaks: ['runs.paused-and-resumed'], host: status(MOVE, 202, 200) },
   {
-    fault: 'does not say why it cannot pause',
+    fault: 'omits runStatus',
     breaks: ['runs.pause-conflict-409'],
     host: json(MOVE, set('details', undefined)),
   },
   {
-    fault: 'lists the oldest first',
+    fault: 'lists the oldest run first',
     breaks: ['runs.listed'],
     host: json(
       LIST,
       make('runs', (runs) => (Array.isArray(runs) ? [...runs].reverse() : runs)),
     ),
   },
-  { fault: 'lists the runs of others', breaks: ['runs.list-of-tenant'], host: mistaking('otherTenant', 'main', LIST) },
-  { fault: 'has one page of runs', breaks: ['runs.list-pages'], host: json(LIST, set('nextCursor', undefined)) },
   {
-    fault: 'lists runs and does not say so',
+    fault: 'lists runs of another tenant',
+    breaks: ['runs.list-of-tenant'],
+    host: mistaking('otherTenant', 'main', LIST),
+  },
+  { fault: 'omits nextCursor', breaks: ['runs.list-pages'], host: json(LIST, set('nextCursor', undefined)) },
+  {
+    fault: 'serves the run list without advertising it',
     breaks: ['runs.list-unadvertised-404'],
     host: json(/^GET \/\.well-known\/svc$/, set('runList', undefined)),
   },
   {
-    fault: 'does not name the source of a fork',
+    fault: 'omits sourceRunId',
     breaks: ['runs.forked-replay'],
     host: json(FORK, set('sourceRunId', undefined)),
   },
   {
-    fault: 'makes a fork the property of somebody else',
+    fault: 'has another owner for a fork',
     breaks: ['runs.fork-keeps-owner'],
     host: forgettingOwnersOfForks(),
   },
-  { fault: 'branches where it likes', breaks: ['runs.forked-branch'], host: json(FORK, set('fromSeq', 0)) },
+  { fault: 'branches at another sequence', breaks: ['runs.forked-branch'], host: json(FORK, set('fromSeq', 0)) },
   {
-    fault: 'takes a bad fork for a bad state',
+    fault: 'answers 409 for a malformed fork',
     breaks: ['runs.fork-refused'],
     host: status(FORK, 400, 409, 'run_state_conflict'),
   },
   {
-    fault: 'does not say that a run waits',
+    fault: 'has another status for a waiting run',
     breaks: ['runs.approval-waits'],
     host: json(
       RUN,
@@ -172,7 +180,7 @@ export const runFaults: readonly Fault[] = [
   },
 ];
 
-/** Remembers which runs are forks by what their creation answered. */
+/** Changes the owner of each run that was created by a fork. */
 function forgettingOwnersOfForks(): Meddler {
   const forks: string[] = [];
   return async (asked, pass) => {
@@ -189,22 +197,22 @@ function forgettingOwnersOfForks(): Meddler {
 
 export const interruptFaults: readonly Fault[] = [
   {
-    fault: 'does not say what can be answered',
+    fault: 'omits the actions of an approval',
     breaks: ['interrupts.requested'],
     host: json(/\/events\/poll/, set('events.*.payload.data.actions', undefined)),
   },
   {
-    fault: 'suspends another node',
+    fault: 'names another node in node.suspended',
     breaks: ['interrupts.suspended'],
     host: json(/\/events\/poll/, set('events.*.payload.nodeId', 'other')),
   },
   {
-    fault: 'does not say what it resolved',
+    fault: 'omits nodeId from the response to a decision',
     breaks: ['interrupts.accepted'],
     host: json(INTERRUPT, set('nodeId', undefined)),
   },
   {
-    fault: 'takes no for yes',
+    fault: 'treats a rejection as an acceptance',
     breaks: ['interrupts.rejected'],
     host: sending(
       INTERRUPT,
@@ -212,7 +220,7 @@ export const interruptFaults: readonly Fault[] = [
     ),
   },
   {
-    fault: 'takes an answer twice',
+    fault: 'accepts a second decision',
     breaks: ['interrupts.resolved-once-409', 'interrupts.race-one-wins', 'interrupts.cancelled-run'],
     host: answering(INTERRUPT, (answered, asked) =>
       [409, 422].includes(answered.status)
@@ -221,7 +229,7 @@ export const interruptFaults: readonly Fault[] = [
     ),
   },
   {
-    fault: 'takes answers that it did not offer',
+    fault: 'accepts an action that it did not offer',
     breaks: ['interrupts.bad-answer-400'],
     host: sending(
       INTERRUPT,
@@ -230,17 +238,17 @@ export const interruptFaults: readonly Fault[] = [
     ),
   },
   {
-    fault: 'takes an unknown node for a bad answer',
+    fault: 'answers 400 for an unknown node',
     breaks: ['interrupts.unknown-node-404'],
     host: status(INTERRUPT, 404, 400, 'validation_error'),
   },
   {
-    fault: 'lets another workspace answer',
+    fault: 'lets another workspace decide',
     breaks: ['interrupts.workspace-apart'],
     host: mistaking('otherWorkspace', 'main', INTERRUPT),
   },
   {
-    fault: 'says 404 to a token that it did not make',
+    fault: 'answers 404 for an unknown interrupt token',
     breaks: ['interrupts.token-invalid-401'],
     host: status(TOKEN, 401, 404, 'not_found'),
   },
@@ -248,22 +256,22 @@ export const interruptFaults: readonly Fault[] = [
 
 export const artifactFaults: readonly Fault[] = [
   {
-    fault: 'does not say what kind of artifact it made',
+    fault: 'omits artifactType',
     breaks: ['artifacts.created'],
     host: json(/\/events\/poll/, set('events.*.payload.artifactType', undefined)),
   },
   {
-    fault: 'reads artifacts as text',
+    fault: 'serves artifacts as text',
     breaks: ['artifacts.read'],
     host: header(ARTIFACT, 'content-type', 'text/plain'),
   },
   {
-    fault: 'finds artifacts that are not there',
+    fault: 'answers 200 for an unknown artifact',
     breaks: ['artifacts.unknown-404', 'artifacts.of-its-run'],
     host: answering(ARTIFACT, (answered, asked) => (answered.status === 404 ? refusal(200, {}, asked) : answered)),
   },
   {
-    fault: 'shows artifacts to another workspace',
+    fault: 'serves artifacts to another workspace',
     breaks: ['artifacts.workspace-apart'],
     host: mistaking('otherWorkspace', 'main', ARTIFACT),
   },
@@ -276,7 +284,7 @@ export const idempotencyFaults: readonly Fault[] = [
     host: sendingHeader(EVERYTHING, 'idempotency-key', undefined),
   },
   {
-    fault: 'keeps every answer under its key alone',
+    fault: 'stores every response under its key alone',
     breaks: ['idempotency.refusal-not-kept', 'idempotency.per-operation', 'idempotency.per-tenant'],
     host: keepingEveryAnswer(),
   },

@@ -14,7 +14,7 @@ import {
 
 export const versionFaults: readonly Fault[] = [
   {
-    fault: 'takes every minor for a document of its own',
+    fault: 'has another ETag for each minor version',
     breaks: ['versions.minor-selects-nothing'],
     host: answering(DISCOVERY, (answered, asked) => {
       const etag = `"${valuesOf(asked, 'svc-version').join()}"`;
@@ -22,12 +22,12 @@ export const versionFaults: readonly Fault[] = [
     }),
   },
   {
-    fault: 'says 400 to a major that it does not have',
+    fault: 'answers 400 for an unlisted major',
     breaks: ['versions.unlisted-major-406'],
     host: status(EVERYTHING, 406, 400),
   },
   {
-    fault: 'breaks over a version that it cannot read',
+    fault: 'answers 500 for a malformed version',
     breaks: ['versions.malformed-406'],
     host: (asked, pass) =>
       valuesOf(asked, 'svc-version').some((version) => !/^[0-9]+(\.[0-9]+)?$/.test(version))
@@ -35,7 +35,7 @@ export const versionFaults: readonly Fault[] = [
         : pass(asked),
   },
   {
-    fault: 'takes the first of several versions',
+    fault: 'uses the first of several versions',
     breaks: ['versions.repeated-406'],
     host: asking(EVERYTHING, (asked) => {
       const [first] = valuesOf(asked, 'svc-version').flatMap((value) => value.split(','));
@@ -43,12 +43,12 @@ export const versionFaults: readonly Fault[] = [
     }),
   },
   {
-    fault: 'ignores the version on its v1 paths',
+    fault: 'ignores SVC-Version on /v1 paths',
     breaks: ['versions.v1-path-mismatch-400'],
     host: sendingHeader(/ \/v1\//, 'svc-version', undefined),
   },
   {
-    fault: 'does not take a minor on its v1 paths',
+    fault: 'rejects a minor version on /v1 paths',
     breaks: ['versions.v1-path-accepts-1'],
     host: (asked, pass) =>
       asked.target.startsWith('/v1') && valuesOf(asked, 'svc-version')[0]?.includes('.') === true
@@ -56,7 +56,7 @@ export const versionFaults: readonly Fault[] = [
         : pass(asked),
   },
   {
-    fault: 'asks who it is before it looks at the version',
+    fault: 'authenticates before it checks the version',
     breaks: ['versions.before-authentication'],
     host: (asked, pass) =>
       valuesOf(asked, 'authorization')[0] === 'Bearer not-a-key'
@@ -66,7 +66,7 @@ export const versionFaults: readonly Fault[] = [
         : pass(asked),
   },
   {
-    fault: 'does not stamp its refusals',
+    fault: 'omits SVC-Version from its errors',
     breaks: ['versions.stamped', 'versions.stamped-behind-authentication'],
     host: answering(EVERYTHING, (answered) =>
       answered.status < 400 ? answered : { ...answered, headers: { ...answered.headers, 'svc-version': undefined } },
@@ -87,13 +87,13 @@ export const versionFaults: readonly Fault[] = [
     host: instead(/^POST \/runs:bulk-cancel$/, 404, { error: 'not_found', message: 'No.' }),
   },
   {
-    fault: 'takes clients of any age',
+    fault: 'ignores SVC-Client-Version',
     breaks: ['versions.client-floor-426'],
     on: 'floor',
     host: sendingHeader(EVERYTHING, 'svc-client-version', undefined),
   },
   {
-    fault: 'refuses a client whose version it cannot read',
+    fault: 'rejects a malformed SVC-Client-Version',
     breaks: ['versions.client-version-malformed'],
     host: (asked, pass) =>
       valuesOf(asked, 'svc-client-version').length > 0
@@ -101,23 +101,23 @@ export const versionFaults: readonly Fault[] = [
         : pass(asked),
   },
   {
-    fault: 'keeps a part of /v1 when it retires it',
+    fault: 'serves one /v1 path after major 1 was retired',
     breaks: ['versions.v1-retired-at-once'],
     on: 'retired',
     host: asking(/ \/v1\/openapi\.json$/, (asked) => ({ ...asked, target: '/openapi.json' })),
   },
   {
-    fault: 'names runs by their bare ids in major 2',
+    fault: 'has bare run ids in major 2',
     breaks: ['versions.bound-projection', 'versions.no-bare-id', 'versions.projected-path'],
     host: text(/^GET \/runs\//, (body) => body.replaceAll('"acme/', '"')),
   },
   {
-    fault: 'names runs by their bound ids in major 1',
+    fault: 'has tenant-bound run ids in major 1',
     breaks: ['versions.v1-reads-v2-run'],
     host: text(/^GET \/v1\/runs\//, (body) => body.replaceAll('"runId":"', '"runId":"acme/')),
   },
   {
-    fault: 'cannot read a projected id',
+    fault: 'answers 404 for an id with ~',
     breaks: ['versions.malformed-projection-400', 'versions.projected-path'],
     host: instead(/^GET \/runs\/acme~/, 404, { error: 'not_found', message: 'No.' }),
   },

@@ -22,27 +22,27 @@ import {
 const REGISTER_1 = /^POST \/v1\/webhooks$/;
 const REGISTER_2 = /^POST \/webhooks$/;
 
-/** A URL that the host takes, in place of one that it does not. */
+/** Replaces the URL of a registration by one that the host accepts. */
 const ACCEPTABLE = set('url', 'https://receiver.conformance.invalid/taken');
 
 export const webhookFaults: readonly Fault[] = [
   {
-    fault: 'has a fingerprint of something else',
+    fault: 'has a wrong secretFingerprint',
     breaks: ['webhooks.registered-v1'],
     host: json(REGISTER_1, set('secretFingerprint', '00000000')),
   },
   {
-    fault: 'repeats a secret that was brought',
+    fault: 'repeats the secret of the caller',
     breaks: ['webhooks.registered-v2'],
     host: json(REGISTER_2, set('secret', 'x'.repeat(30))),
   },
   {
-    fault: 'gives who brings no secret none',
+    fault: 'does not issue a secret',
     breaks: ['webhooks.secret-minted-v2'],
     host: json(REGISTER_2, set('secret', undefined)),
   },
   {
-    fault: 'takes short secrets',
+    fault: 'accepts a short secret',
     breaks: ['webhooks.short-secret-400'],
     host: sending(
       REGISTER_2,
@@ -50,27 +50,27 @@ export const webhookFaults: readonly Fault[] = [
     ),
   },
   {
-    fault: 'takes secrets in major 1',
+    fault: 'accepts a secret of the caller in major 1',
     breaks: ['webhooks.caller-secret-400'],
     host: sending(REGISTER_1, set('secret', undefined)),
   },
   {
-    fault: 'guesses the workspace',
+    fault: 'registers for its own choice of workspace',
     breaks: ['webhooks.tenant-id-required', 'webhooks.tenant-label-403', 'webhooks.not-a-member-403'],
     host: sending(REGISTER_1, set('tenantId', 'acme-prod')),
   },
   {
-    fault: 'lets anybody register for a workspace',
+    fault: 'lets a key of another workspace register',
     breaks: ['webhooks.other-workspace-403'],
     host: mistaking('otherWorkspace', 'main', REGISTER),
   },
   {
-    fault: 'overlooks tenantId in major 2',
+    fault: 'ignores tenantId in major 2',
     breaks: ['webhooks.no-tenant-id-v2'],
     host: sending(REGISTER_2, set('tenantId', undefined)),
   },
   {
-    fault: 'takes no events for all of them',
+    fault: 'accepts a registration without event types',
     breaks: ['webhooks.events-not-empty-400'],
     host: sending(
       REGISTER,
@@ -78,12 +78,12 @@ export const webhookFaults: readonly Fault[] = [
     ),
   },
   {
-    fault: 'registers without a URL',
+    fault: 'accepts a registration without a URL',
     breaks: ['webhooks.url-required-400'],
     host: sending(REGISTER, (body) => (typeof body.url === 'string' && body.url !== '' ? body : ACCEPTABLE(body))),
   },
   {
-    fault: 'takes event types that it does not know',
+    fault: 'accepts an unknown event type',
     breaks: ['webhooks.unknown-event-400'],
     host: sending(
       REGISTER,
@@ -91,7 +91,7 @@ export const webhookFaults: readonly Fault[] = [
     ),
   },
   {
-    fault: 'is confused by repetition',
+    fault: 'rejects a repeated event type',
     breaks: ['webhooks.repeated-events'],
     host: (asked, pass) =>
       REGISTER.test(`${asked.method} ${asked.target}`) && asked.body.split('run.completed').length > 2
@@ -99,44 +99,44 @@ export const webhookFaults: readonly Fault[] = [
         : pass(asked),
   },
   {
-    fault: 'resolves names when they are registered',
+    fault: 'rejects a name that does not resolve',
     breaks: ['webhooks.name-not-resolved'],
     host: (asked, pass) =>
       REGISTER.test(`${asked.method} ${asked.target}`) && asked.body.includes('.invalid:8443')
         ? Promise.resolve(refusal(400, { error: 'webhook_url_rejected', message: 'No.' }, asked))
         : pass(asked),
   },
-  { fault: 'registers a URL once', breaks: ['webhooks.registered-anew'], host: onceForEachUrl() },
+  { fault: 'has one subscription for each URL', breaks: ['webhooks.registered-anew'], host: onceForEachUrl() },
   {
-    fault: 'delivers within its own network',
+    fault: 'accepts a URL of a private network',
     breaks: ['webhooks.url-rejected'],
     host: sending(REGISTER, (body) => (String(body.url).includes('10.') ? ACCEPTABLE(body) : body)),
   },
   {
-    fault: 'delivers to itself',
+    fault: 'accepts a loopback URL',
     breaks: ['webhooks.url-loopback-rejected'],
     on: 'closed',
     options: { receiver: false },
     host: sending(REGISTER, (body) => (String(body.url).includes('localhost') ? ACCEPTABLE(body) : body)),
   },
   {
-    fault: 'answers 200 to an unregistration',
+    fault: 'answers an unregistration with 200',
     breaks: ['webhooks.unregistered-204', 'webhooks.unregister-other-major'],
     host: status(UNREGISTER, 204, 200),
   },
   {
-    fault: 'unregisters what is not registered',
+    fault: 'answers 204 for an unknown subscription',
     breaks: ['webhooks.unregister-unknown-404', 'webhooks.unregistered-204'],
     host: status(UNREGISTER, 404, 204),
   },
   {
-    fault: 'unregisters without a workspace',
+    fault: 'unregisters without tenantId',
     breaks: ['webhooks.unregister-names-workspace'],
     host: query(/^DELETE \/v1\/webhooks\//, 'tenantId', 'acme-prod'),
   },
 ];
 
-/** What was registered for a URL is answered to whoever registers it again. */
+/** Answers each further registration of a URL with the response to the first. */
 function onceForEachUrl(): Meddler {
   const kept = new Map<string, string>();
   return async (asked, pass) => {
@@ -153,17 +153,17 @@ function onceForEachUrl(): Meddler {
 
 export const deadLetterFaults: readonly Fault[] = [
   {
-    fault: 'has no page for none',
+    fault: 'omits deliveries',
     breaks: ['dead-letters.empty'],
     host: json(DEAD_LETTERS, set('deliveries', undefined)),
   },
   {
-    fault: 'does not say how it ended',
+    fault: 'omits lastStatus',
     breaks: ['dead-letters.exhausted-to-sink'],
     host: json(DEAD_LETTERS, set('deliveries.*.lastStatus', undefined)),
   },
   {
-    fault: 'keeps letters for a day',
+    fault: 'keeps dead letters for a day',
     breaks: ['dead-letters.retention'],
     host: json(
       DEAD_LETTERS,
@@ -174,33 +174,37 @@ export const deadLetterFaults: readonly Fault[] = [
     ),
   },
   {
-    fault: 'lists the oldest first',
+    fault: 'lists the oldest dead letter first',
     breaks: ['dead-letters.newest-first'],
     host: json(
       DEAD_LETTERS,
       make('deliveries', (letters) => (Array.isArray(letters) ? [...letters].reverse() : letters)),
     ),
   },
-  { fault: 'takes any cursor', breaks: ['dead-letters.foreign-cursor-400'], host: query(DEAD_LETTERS, 'cursor') },
   {
-    fault: 'has an empty sink',
+    fault: 'ignores the cursor of dead letters',
+    breaks: ['dead-letters.foreign-cursor-400'],
+    host: query(DEAD_LETTERS, 'cursor'),
+  },
+  {
+    fault: 'never lists a dead letter',
     breaks: ['dead-letters.failed-to-sink'],
     host: json(DEAD_LETTERS, set('deliveries', [])),
   },
   {
-    fault: 'has a page for what is not there',
+    fault: 'lists dead letters of an unknown subscription',
     breaks: ['dead-letters.unknown-404'],
     host: answering(DEAD_LETTERS, (answered, asked) =>
       answered.status === 404 ? refusal(200, { deliveries: [] }, asked) : answered,
     ),
   },
   {
-    fault: 'shows letters to another tenant',
+    fault: 'serves dead letters to another tenant',
     breaks: ['dead-letters.tenant-apart'],
     host: mistaking('otherTenant', 'main', DEAD_LETTERS),
   },
   {
-    fault: 'shows letters to readers',
+    fault: 'serves dead letters without webhooks:manage',
     breaks: ['dead-letters.scope'],
     host: mistaking('readOnly', 'main', DEAD_LETTERS),
   },
@@ -208,22 +212,22 @@ export const deadLetterFaults: readonly Fault[] = [
 
 export const auditFaults: readonly Fault[] = [
   {
-    fault: 'calls a broken chain whole',
+    fault: 'has chainValid true beside an anomaly',
     breaks: ['audit.verified'],
     host: json(AUDIT, set('anomalies', [{ atSeq: 1 }])),
   },
-  { fault: 'takes a range that is none', breaks: ['audit.range-400'], host: query(AUDIT, 'fromSeq', '0') },
+  { fault: 'accepts a malformed range', breaks: ['audit.range-400'], host: query(AUDIT, 'fromSeq', '0') },
   {
-    fault: 'signs with another key',
+    fault: 'signs checkpoints with another key',
     breaks: ['audit.checkpoints-signed'],
     host: json(
       AUDIT,
       make('checkpoints.*.signature', () => Buffer.alloc(64).toString('base64')),
     ),
   },
-  { fault: 'verifies for readers', breaks: ['audit.scope'], host: mistaking('readOnly', 'main', AUDIT) },
+  { fault: 'verifies without audit:read', breaks: ['audit.scope'], host: mistaking('readOnly', 'main', AUDIT) },
   {
-    fault: 'verifies and does not say so',
+    fault: 'serves verification without advertising it',
     breaks: ['audit.unadvertised-404'],
     host: json(
       /^GET \/\.well-known\/svc$/,
@@ -238,24 +242,28 @@ const FILE_LIST = /^GET \/v1\/host\/workspace\/files(\?|$)/;
 
 export const workspaceFileFaults: readonly Fault[] = [
   {
-    fault: 'changes what is written',
+    fault: 'stores other content than was written',
     breaks: ['workspace-files.written-and-read'],
     host: sending(WRITE, set('content', 'other')),
   },
   {
-    fault: 'has one version of everything',
+    fault: 'never increases the version of a file',
     breaks: ['workspace-files.versions-grow'],
     host: json(WRITE, set('version', 1)),
   },
-  { fault: 'lists everything, always', breaks: ['workspace-files.listed'], host: query(FILE_LIST, 'prefix') },
-  { fault: 'deletes in words alone', breaks: ['workspace-files.deleted'], host: instead(/^DELETE \/v1\/host\//, 204) },
+  { fault: 'ignores the prefix of a file list', breaks: ['workspace-files.listed'], host: query(FILE_LIST, 'prefix') },
   {
-    fault: 'overwrites what it was not shown',
+    fault: 'answers a deletion without deleting',
+    breaks: ['workspace-files.deleted'],
+    host: instead(/^DELETE \/v1\/host\//, 204),
+  },
+  {
+    fault: 'ignores If-Match of a write',
     breaks: ['workspace-files.conflict-409'],
     host: sendingHeader(WRITE, 'if-match', undefined),
   },
   {
-    fault: 'takes files of any size',
+    fault: 'accepts files of any size',
     breaks: ['workspace-files.too-large-413'],
     host: sending(
       WRITE,
@@ -263,29 +271,29 @@ export const workspaceFileFaults: readonly Fault[] = [
     ),
   },
   {
-    fault: 'takes any path',
+    fault: 'accepts any file path',
     breaks: ['workspace-files.bad-path-400'],
     host: answering(WRITE, (answered, asked) =>
       answered.status === 400 ? refusal(200, { path: 'x', version: 1 }, asked) : answered,
     ),
   },
   {
-    fault: 'overlooks members that it does not know',
+    fault: 'ignores unknown members of a write',
     breaks: ['workspace-files.closed-body-400'],
     host: sending(WRITE, set('conformance', undefined)),
   },
   {
-    fault: 'has one set of files for all',
+    fault: 'shares files between workspaces',
     breaks: ['workspace-files.workspace-apart'],
     host: mistaking('otherWorkspace', 'main', FILES),
   },
   {
-    fault: 'lets a reader of runs read files',
+    fault: 'serves files without workspace:read',
     breaks: ['workspace-files.scope'],
     host: mistaking('readOnly', 'main', FILES),
   },
   {
-    fault: 'serves files and does not say so',
+    fault: 'serves files without advertising them',
     breaks: ['workspace-files.unadvertised-501'],
     host: json(/^GET \/\.well-known\/svc$/, set('workspace', undefined)),
   },

@@ -1,5 +1,9 @@
-/** Waits, unless it is told to stop: then it throws the signal's reason. */
-export async function pause(ms: number, signal: AbortSignal): Promise<void> {
+/**
+ * Resolves after `ms` milliseconds.
+ *
+ * @throws the reason of `signal` as soon as it is aborted
+ */
+export async function sleep(ms: number, signal: AbortSignal): Promise<void> {
   signal.throwIfAborted();
   await new Promise<void>((resolve, reject) => {
     const timer = setTimeout(done, ms);
