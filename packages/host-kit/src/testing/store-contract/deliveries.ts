@@ -126,8 +126,8 @@ function settlements({ onStore, assert }: StoreContract): void {
       settlement: { kind: 'dropped' } as const,
     }));
     if (lost === undefined || stands === undefined) throw new Error('There are two.');
-    const stood = await store.transaction((transaction) => store.deliveries.settle([lost, stands], transaction));
-    assert.deepEqual(stood, [false, true]);
+    const settled = await store.transaction((transaction) => store.deliveries.settle([lost, stands], transaction));
+    assert.deepEqual(settled, [false, true]);
   });
 
   onStore('several claims are settled together, each with its own settlement', async (store) => {
@@ -139,7 +139,7 @@ function settlements({ onStore, assert }: StoreContract): void {
     await store.transaction((transaction) => store.deliveries.enqueue(deliveries, transaction));
     const claims = await store.deliveries.claim(CLAIM);
     const claim = (deliveryId: string) => claims.find((each) => each.deliveryId === deliveryId) ?? CLAIMED;
-    const stood = await store.transaction((transaction) =>
+    const settled = await store.transaction((transaction) =>
       store.deliveries.settle(
         [
           { claim: claim('dlv_3'), settlement: { kind: 'retry', dueAt: 1300, attempts: 1, lastStatus: undefined } },
@@ -152,7 +152,7 @@ function settlements({ onStore, assert }: StoreContract): void {
         transaction,
       ),
     );
-    assert.deepEqual(stood, [true, false, true, true, false, true]);
+    assert.deepEqual(settled, [true, false, true, true, false, true]);
     const next = await store.deliveries.claim({ ...CLAIM, now: 1300 });
     assert.deepEqual(
       next.map(({ deliveryId, attempts }) => [deliveryId, attempts]),
