@@ -7,6 +7,7 @@ import { CLAIM, sampleDelivery, TENANCY, withSubscriptions } from './samples.ts'
 /** Tests of `DeliveryQueue`. */
 export function deliveriesContract(contract: StoreContract): void {
   claims(contract);
+  simultaneousClaims(contract);
   settlements(contract);
   deadLetters(contract);
 }
@@ -88,7 +89,7 @@ function claims({ onStore, assert }: StoreContract): void {
   });
 }
 
-function settlements({ onStore, assert }: StoreContract): void {
+function simultaneousClaims({ onStore, assert }: StoreContract): void {
   onStore('a claim that was taken over can be neither settled nor released', async (store) => {
     const late = [
       { kind: 'delivered' },
@@ -161,7 +162,9 @@ function settlements({ onStore, assert }: StoreContract): void {
     assert.deepEqual((await store.deliveries.deadLetters('whk_2', { limit: 10 })).length, 1);
     assert.deepEqual(await store.deliveries.nextDueAfter(CLAIM.leaseUntil - 1), CLAIM.leaseUntil);
   });
+}
 
+function settlements({ onStore, assert }: StoreContract): void {
   onStore('a retry is due at its time and counts its attempts', async (store) => {
     await withSubscriptions(store, 'whk_1');
     await store.transaction((transaction) => store.deliveries.enqueue([sampleDelivery({})], transaction));
