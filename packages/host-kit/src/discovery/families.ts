@@ -22,7 +22,64 @@ const interopVersion = z.string().regex(/^[0-9]+\.[0-9]+$/, 'must be two integer
 /** Builds the schema of a facet that is a limit. */
 type Bound = (limit: Limit) => z.ZodOptional<z.ZodType<number, number | undefined>>;
 
-const facetsWith = (bound: Bound) => ({
+/** Families of runs: their execution, their events and their questions. */
+const runFacets = (bound: Bound) => ({
+  compensation: z.strictObject({ ordering: z.literal('reverse-completion') }),
+  deadLetter: z.strictObject({ retentionDays: bound('deadLetter.retentionDays') }),
+  dispatch: z.strictObject({
+    maxFanOut: bound('dispatch.maxFanOut'),
+    fanOutPolicies: list(z.enum(['sequential', 'reject', 'parallel'])).optional(),
+    joinModes: list(z.enum(['wait-all'])).optional(),
+    childFailureModes: list(z.enum(['collect', 'absorb'])).optional(),
+  }),
+  eventLog: z.strictObject({ transports: list(z.enum(['poll', 'sse'])).optional() }),
+  idempotency: z.strictObject({ retentionHours: z.int().min(24).optional() }),
+  interrupts: z.strictObject({
+    kinds: list(
+      z.enum([
+        ...(['approval', 'clarification', 'refinement', 'cancellation', 'external-event'] as const),
+        ...(['conversation.start', 'conversation.exchange', 'conversation.close'] as const),
+      ]),
+    ).min(1),
+    tokenAlgs: list(z.literal('hs256')).min(1).optional(),
+  }),
+  observability: z.strictObject({ otel: z.strictObject({ namespace: z.literal('svc') }).optional() }),
+  replay: z.strictObject({
+    modes: list(z.enum(['replay', 'branch'])).min(1),
+    fork: z.literal(true).optional(),
+    sideEffectSuppression: z.enum(['none', 'recorded-outcome']).optional(),
+    effectSeamsManifest: z.literal('/host/effect-seams').optional(),
+  }),
+  restTransport: z.strictObject({
+    conditionalRunGet: z.boolean().optional(),
+    contentEncodings: list(z.enum(['zstd', 'br', 'gzip'])).optional(),
+  }),
+  runList: z.strictObject({
+    maxPageSize: count,
+    filters: list(z.enum(['workflowId', 'status'])).optional(),
+  }),
+  triggerBridge: z.strictObject({
+    ingestion: z.strictObject({ maxBodyBytes: bound('triggerBridge.ingestion.maxBodyBytes') }).optional(),
+  }),
+  webhooks: z.strictObject({
+    signed: z.literal(true).optional(),
+    signatureAlgorithms: list(z.enum(['v1', 'standard-webhooks-1']))
+      .min(1)
+      .refine((algorithms) => algorithms.includes('v1'), 'must contain v1'),
+    durable: z.boolean().optional(),
+    retryPolicy: z.strictObject({ maxAttempts: count, backoff: z.enum(['none', 'fixed', 'exponential']) }).optional(),
+    deadLetter: z
+      .strictObject({ retentionDays: z.number().positive(), maxPageSize: z.int().min(1).max(1000).optional() })
+      .optional(),
+    secretRotation: z.strictObject({ overlapSeconds: z.int().min(60).max(604_800) }).optional(),
+  }),
+  workflowChainPacks: z.strictObject({
+    subChains: z.strictObject({ maxDepth: bound('workflowChainPacks.subChains.maxDepth') }).optional(),
+  }),
+});
+
+/** Families of agents and models, and of the protocols between agents. */
+const agentFacets = (bound: Bound) => ({
   agents: z.strictObject({
     reasoning: z.strictObject({ tokenLimit: bound('agents.reasoning.tokenLimit') }).optional(),
   }),
@@ -39,25 +96,6 @@ const facetsWith = (bound: Bound) => ({
     preferredVersion: interopVersion,
     profiles: list(z.enum(['a2a-1.0', 'a2a-0.3-legacy'])).optional(),
   }),
-  anonymousActor: z.strictObject({}),
-  artifactTypes: z.strictObject({ types: list(text).optional() }),
-  authorization: z.strictObject({
-    roles: list(z.strictObject({ role: text, scopes: list(text) })).optional(),
-    failClosed: z.literal(true).optional(),
-  }),
-  blobStorage: z.strictObject({ maxObjectBytes: bound('blobStorage.maxObjectBytes') }),
-  cache: z.strictObject({ maxValueBytes: bound('cache.maxValueBytes'), maxTtlSeconds: bound('cache.maxTtlSeconds') }),
-  compensation: z.strictObject({ ordering: z.literal('reverse-completion') }),
-  connections: z.strictObject({}),
-  dataResidency: z.strictObject({ regions: list(lowerKebab).min(1) }),
-  deadLetter: z.strictObject({ retentionDays: bound('deadLetter.retentionDays') }),
-  demoMode: z.strictObject({}),
-  dispatch: z.strictObject({
-    maxFanOut: bound('dispatch.maxFanOut'),
-    fanOutPolicies: list(z.enum(['sequential', 'reject', 'parallel'])).optional(),
-    joinModes: list(z.enum(['wait-all'])).optional(),
-    childFailureModes: list(z.enum(['collect', 'absorb'])).optional(),
-  }),
   envelopes: z.strictObject({
     reliability: z.strictObject({
       events: list(text).optional(),
@@ -65,37 +103,9 @@ const facetsWith = (bound: Bound) => ({
       truncationBudgetMultiplier: bound('envelopes.reliability.truncationBudgetMultiplier'),
     }),
   }),
-  eventLog: z.strictObject({ transports: list(z.enum(['poll', 'sse'])).optional() }),
   feedback: z.strictObject({
     targets: list(z.enum(['run', 'event', 'node'])).min(1),
     signals: list(z.enum(['rating', 'correction', 'label', 'flag'])).min(1),
-  }),
-  fs: z.strictObject({ maxFileSizeBytes: bound('fs.maxFileSizeBytes') }),
-  httpClient: z.strictObject({
-    ssrfGuard: z.literal(true),
-    methods: list(z.enum(['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS'])).min(1),
-    safeFetch: z.boolean(),
-    maxResponseBodyBytes: bound('httpClient.maxResponseBodyBytes'),
-    requestTimeoutMs: bound('httpClient.requestTimeoutMs'),
-  }),
-  i18n: z
-    .strictObject({ default: locale, supported: list(locale).min(1) })
-    .refine((languages) => languages.supported.includes(languages.default), 'default must be one of supported'),
-  idempotency: z.strictObject({ retentionHours: z.int().min(24).optional() }),
-  interrupts: z.strictObject({
-    kinds: list(
-      z.enum([
-        ...(['approval', 'clarification', 'refinement', 'cancellation', 'external-event'] as const),
-        ...(['conversation.start', 'conversation.exchange', 'conversation.close'] as const),
-      ]),
-    ).min(1),
-    tokenAlgs: list(z.literal('hs256')).min(1).optional(),
-  }),
-  kanban: z.strictObject({}),
-  kvStorage: z.strictObject({
-    maxKeyBytes: bound('kvStorage.maxKeyBytes'),
-    maxValueBytes: bound('kvStorage.maxValueBytes'),
-    maxTtlSeconds: bound('kvStorage.maxTtlSeconds'),
   }),
   mcp: z.strictObject({
     revisions: list(calendarDate).min(1),
@@ -105,34 +115,31 @@ const facetsWith = (bound: Bound) => ({
   }),
   multiAgent: z.strictObject({ executionModel: z.strictObject({ version: z.int().min(1).max(2) }) }),
   multiPartyConversation: z.strictObject({ maxParticipants: bound('multiPartyConversation.maxParticipants') }),
-  observability: z.strictObject({ otel: z.strictObject({ namespace: z.literal('svc') }).optional() }),
-  portability: z.strictObject({
-    kinds: list(z.enum(['agent', 'pack', 'prompt-template', 'connection-ref', 'schedule', 'roster', 'org-chart'])).min(
-      1,
-    ),
-    dryRun: z.boolean().optional(),
-  }),
   prompts: z.strictObject({
     templateKinds: list(z.enum(['system', 'user', 'few-shot', 'schema-hint'])).optional(),
     variableSources: list(z.enum(['input', 'variable', 'secret', 'context'])).optional(),
     maxTemplateBytes: bound('prompts.maxTemplateBytes'),
   }),
-  purposePropagation: z.strictObject({}),
+});
+
+/** Families of storage and network that workflows use. */
+const storageFacets = (bound: Bound) => ({
+  blobStorage: z.strictObject({ maxObjectBytes: bound('blobStorage.maxObjectBytes') }),
+  cache: z.strictObject({ maxValueBytes: bound('cache.maxValueBytes'), maxTtlSeconds: bound('cache.maxTtlSeconds') }),
+  fs: z.strictObject({ maxFileSizeBytes: bound('fs.maxFileSizeBytes') }),
+  httpClient: z.strictObject({
+    ssrfGuard: z.literal(true),
+    methods: list(z.enum(['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS'])).min(1),
+    safeFetch: z.boolean(),
+    maxResponseBodyBytes: bound('httpClient.maxResponseBodyBytes'),
+    requestTimeoutMs: bound('httpClient.requestTimeoutMs'),
+  }),
+  kvStorage: z.strictObject({
+    maxKeyBytes: bound('kvStorage.maxKeyBytes'),
+    maxValueBytes: bound('kvStorage.maxValueBytes'),
+    maxTtlSeconds: bound('kvStorage.maxTtlSeconds'),
+  }),
   queueBus: z.strictObject({}),
-  replay: z.strictObject({
-    modes: list(z.enum(['replay', 'branch'])).min(1),
-    fork: z.literal(true).optional(),
-    sideEffectSuppression: z.enum(['none', 'recorded-outcome']).optional(),
-    effectSeamsManifest: z.literal('/host/effect-seams').optional(),
-  }),
-  restTransport: z.strictObject({
-    conditionalRunGet: z.boolean().optional(),
-    contentEncodings: list(z.enum(['zstd', 'br', 'gzip'])).optional(),
-  }),
-  runList: z.strictObject({
-    maxPageSize: count,
-    filters: list(z.enum(['workflowId', 'status'])).optional(),
-  }),
   secrets: z.strictObject({
     scopes: list(z.enum(['tenant', 'user', 'run'])).min(1),
     resolution: z.literal('host-managed'),
@@ -142,29 +149,7 @@ const facetsWith = (bound: Bound) => ({
     maxRowsPerTable: bound('tableStorage.maxRowsPerTable'),
     maxColumnsPerRow: bound('tableStorage.maxColumnsPerRow'),
   }),
-  triggerBridge: z.strictObject({
-    ingestion: z.strictObject({ maxBodyBytes: bound('triggerBridge.ingestion.maxBodyBytes') }).optional(),
-  }),
-  uiPlugins: z.strictObject({
-    maxEntryBytes: bound('uiPlugins.maxEntryBytes'),
-    isolation: z.literal('cross-origin-iframe').optional(),
-  }),
   vectorStore: z.strictObject({}),
-  webhooks: z.strictObject({
-    signed: z.literal(true).optional(),
-    signatureAlgorithms: list(z.enum(['v1', 'standard-webhooks-1']))
-      .min(1)
-      .refine((algorithms) => algorithms.includes('v1'), 'must contain v1'),
-    durable: z.boolean().optional(),
-    retryPolicy: z.strictObject({ maxAttempts: count, backoff: z.enum(['none', 'fixed', 'exponential']) }).optional(),
-    deadLetter: z
-      .strictObject({ retentionDays: z.number().positive(), maxPageSize: z.int().min(1).max(1000).optional() })
-      .optional(),
-    secretRotation: z.strictObject({ overlapSeconds: z.int().min(60).max(604_800) }).optional(),
-  }),
-  workflowChainPacks: z.strictObject({
-    subChains: z.strictObject({ maxDepth: bound('workflowChainPacks.subChains.maxDepth') }).optional(),
-  }),
   workspace: z.strictObject({
     versioned: z.boolean().optional(),
     maxFileBytes: bound('workspace.maxFileBytes'),
@@ -172,6 +157,88 @@ const facetsWith = (bound: Bound) => ({
     maxVersions: count.optional(),
   }),
 });
+
+/** Families of the host as a whole. */
+const hostFacets = (bound: Bound) => ({
+  anonymousActor: z.strictObject({}),
+  artifactTypes: z.strictObject({ types: list(text).optional() }),
+  authorization: z.strictObject({
+    roles: list(z.strictObject({ role: text, scopes: list(text) })).optional(),
+    failClosed: z.literal(true).optional(),
+  }),
+  connections: z.strictObject({}),
+  dataResidency: z.strictObject({ regions: list(lowerKebab).min(1) }),
+  demoMode: z.strictObject({}),
+  i18n: z
+    .strictObject({ default: locale, supported: list(locale).min(1) })
+    .refine((languages) => languages.supported.includes(languages.default), 'default must be one of supported'),
+  kanban: z.strictObject({}),
+  portability: z.strictObject({
+    kinds: list(z.enum(['agent', 'pack', 'prompt-template', 'connection-ref', 'schedule', 'roster', 'org-chart'])).min(
+      1,
+    ),
+    dryRun: z.boolean().optional(),
+  }),
+  purposePropagation: z.strictObject({}),
+  uiPlugins: z.strictObject({
+    maxEntryBytes: bound('uiPlugins.maxEntryBytes'),
+    isolation: z.literal('cross-origin-iframe').optional(),
+  }),
+});
+
+/** All families, in the order in which a document lists them. */
+const facetsWith = (bound: Bound) => {
+  const run = runFacets(bound);
+  const agent = agentFacets(bound);
+  const storage = storageFacets(bound);
+  const host = hostFacets(bound);
+  return {
+    agents: agent.agents,
+    aiProviders: agent.aiProviders,
+    a2a: agent.a2a,
+    anonymousActor: host.anonymousActor,
+    artifactTypes: host.artifactTypes,
+    authorization: host.authorization,
+    blobStorage: storage.blobStorage,
+    cache: storage.cache,
+    compensation: run.compensation,
+    connections: host.connections,
+    dataResidency: host.dataResidency,
+    deadLetter: run.deadLetter,
+    demoMode: host.demoMode,
+    dispatch: run.dispatch,
+    envelopes: agent.envelopes,
+    eventLog: run.eventLog,
+    feedback: agent.feedback,
+    fs: storage.fs,
+    httpClient: storage.httpClient,
+    i18n: host.i18n,
+    idempotency: run.idempotency,
+    interrupts: run.interrupts,
+    kanban: host.kanban,
+    kvStorage: storage.kvStorage,
+    mcp: agent.mcp,
+    multiAgent: agent.multiAgent,
+    multiPartyConversation: agent.multiPartyConversation,
+    observability: run.observability,
+    portability: host.portability,
+    prompts: agent.prompts,
+    purposePropagation: host.purposePropagation,
+    queueBus: storage.queueBus,
+    replay: run.replay,
+    restTransport: run.restTransport,
+    runList: run.runList,
+    secrets: storage.secrets,
+    sql: storage.sql,
+    tableStorage: storage.tableStorage,
+    triggerBridge: run.triggerBridge,
+    uiPlugins: host.uiPlugins,
+    vectorStore: storage.vectorStore,
+    webhooks: run.webhooks,
+    workflowChainPacks: run.workflowChainPacks,
+    workspace: storage.workspace,
+  };
+};
 
 /**
  * The schemas of the facets of every capability family that the interface names, without the members by which a major

@@ -86,8 +86,7 @@ export interface DeadLetter {
 
 /**
  * The outbox. `enqueue` writes a delivery in the transaction of its event; the dispatcher claims, attempts and settles
- * it. A delivery leaves the outbox by a settlement, by `sweep`, or with its subscription, and in no other way: it is
- * delivered at least once.
+ * it. A delivery leaves the outbox by a settlement, by `sweep`, or with its subscription, and in no other way.
  */
 export interface DeliveryQueue {
   /** Adds deliveries, unclaimed. */

@@ -109,9 +109,8 @@ export interface SubscriptionStore {
   /** Adds a subscription. */
   insert(subscription: Subscription, transaction: Transaction): Promise<void>;
   /**
-   * Deletes a subscription that the caller manages and returns it. Its deliveries, dead letters and attempts go with
-   * it: from the commit on, none is claimed or listed. A store may delete their records later, in
-   * `DeliveryQueue.sweep`.
+   * Deletes a subscription that the caller manages and returns it. Its deliveries, dead letters and attempts are
+   * deleted with it. A store may leave some of them to `DeliveryQueue.sweep`, but claims none of them after the commit.
    */
   remove(tenancy: Tenancy, webhookId: string, transaction: Transaction): Promise<Lookup<Subscription>>;
   /**
@@ -133,7 +132,7 @@ export interface SubscriptionStore {
   read(webhookId: string): Promise<Subscription | undefined>;
   /**
    * Replaces status, circuit and failures by the result of `change`, which gets the subscription as it is in this
-   * transaction. `change` must be pure. Nothing happens when the subscription does not exist.
+   * transaction. `change` is called once, or not at all when the subscription does not exist.
    */
   updateState(
     webhookId: string,
@@ -142,7 +141,7 @@ export interface SubscriptionStore {
   ): Promise<void>;
   /**
    * Replaces the secrets by the result of `change`, which gets the subscription as it is in this transaction. `change`
-   * is not called, and nothing happens, when the subscription does not exist.
+   * is called once, or not at all when the subscription does not exist.
    */
   updateSecrets(
     webhookId: string,

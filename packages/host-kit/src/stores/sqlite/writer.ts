@@ -1,4 +1,4 @@
-import type { DatabaseSync } from 'node:sqlite';
+import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { yieldToLoop } from '../../ports/clock.ts';
 import { type Transaction, transactionMark } from '../../ports/transaction.ts';
 import type { WriteAheadLog } from './write-ahead-log.ts';
@@ -31,93 +31,117 @@ export interface Writer {
  * shared commit; transactions that arrive meanwhile join the next one.
  */
 export function writer(database: DatabaseSync, log: Pick<WriteAheadLog, 'begin' | 'commit'>): Writer {
-  const queue: Job[] = [];
-  // Prepared once, because every transaction runs them.
-  const statement = {
-    savepoint: database.prepare('SAVEPOINT work'),
-    release: database.prepare('RELEASE work'),
-    undo: database.prepare('ROLLBACK TO work'),
-  };
-  let draining: Promise<void> | undefined;
-  let open: { readonly transaction: Transaction; readonly effects: (() => void)[] } | undefined;
-  /** The `whenEnded` effects of all transactions that share the commit. */
-  let endings: (() => void)[] = [];
-
+  const turns = new TransactionTurns(database, log);
   return {
-    transaction(work) {
-      return new Promise((resolve, reject) => {
-        queue.push({
-          async run() {
-            const transaction: Transaction = { [transactionMark]: true };
-            const effects: (() => void)[] = [];
-            open = { transaction, effects };
-            statement.savepoint.run();
-            try {
-              const result = await work(transaction);
-              statement.release.run();
-              return { effects, settle: () => resolve(result) };
-            } catch (error) {
-              // On a full disk SQLite rolls back the whole shared commit. Rethrowing rejects all of its transactions.
-              if (!database.isTransaction) throw error;
-              statement.undo.run();
-              statement.release.run();
-              return { effects: [], settle: () => reject(error) };
-            } finally {
-              open = undefined;
-            }
-          },
-          reject,
-        });
-        draining ??= drain();
-      });
-    },
-    require: (transaction) => void required(transaction),
-    whenCommitted: (transaction, effect) => void required(transaction).effects.push(effect),
-    whenEnded(transaction, effect) {
-      required(transaction);
-      endings.push(effect);
-    },
-    async idle() {
-      while (draining !== undefined) await draining;
-    },
+    transaction: (work) => turns.transaction(work),
+    require: (transaction) => void turns.required(transaction),
+    whenCommitted: (transaction, effect) => void turns.required(transaction).effects.push(effect),
+    whenEnded: (transaction, effect) => turns.whenEnded(transaction, effect),
+    idle: () => turns.idle(),
   };
+}
 
-  function required(transaction: Transaction) {
-    if (open?.transaction !== transaction) throw new Error('The transaction has ended, or belongs to another store.');
-    return open;
+class TransactionTurns {
+  readonly #database: DatabaseSync;
+  readonly #log: Pick<WriteAheadLog, 'begin' | 'commit'>;
+  /** Prepared once, because every transaction runs them. */
+  readonly #savepoint: StatementSync;
+  readonly #release: StatementSync;
+  readonly #undo: StatementSync;
+  readonly #queue: Job[] = [];
+  /** Set while the queue is being worked off. */
+  #draining: Promise<void> | undefined;
+  /** The transaction whose work is running, and its `whenCommitted` effects. */
+  #open: OpenTransaction | undefined;
+  /** The `whenEnded` effects of all transactions that share the commit. */
+  #endings: (() => void)[] = [];
+
+  constructor(database: DatabaseSync, log: Pick<WriteAheadLog, 'begin' | 'commit'>) {
+    this.#database = database;
+    this.#log = log;
+    this.#savepoint = database.prepare('SAVEPOINT work');
+    this.#release = database.prepare('RELEASE work');
+    this.#undo = database.prepare('ROLLBACK TO work');
   }
 
-  async function drain(): Promise<void> {
-    while (queue.length > 0) {
+  transaction<T>(work: (transaction: Transaction) => Promise<T>): Promise<T> {
+    return new Promise((resolve, reject) => {
+      this.#queue.push({ run: () => this.#inSavepoint(work, resolve, reject), reject });
+      this.#draining ??= this.#drain();
+    });
+  }
+
+  required(transaction: Transaction): OpenTransaction {
+    if (this.#open?.transaction !== transaction) {
+      throw new Error('The transaction has ended, or belongs to another store.');
+    }
+    return this.#open;
+  }
+
+  whenEnded(transaction: Transaction, effect: () => void): void {
+    this.required(transaction);
+    this.#endings.push(effect);
+  }
+
+  async idle(): Promise<void> {
+    while (this.#draining !== undefined) await this.#draining;
+  }
+
+  async #drain(): Promise<void> {
+    while (this.#queue.length > 0) {
       // Transactions of the same turn of the event loop join the batch, because a commit costs more than its
       // transactions.
       await yieldToLoop();
-      await commitTogether(queue.splice(0, LARGEST_BATCH));
+      await this.#commitTogether(this.#queue.splice(0, LARGEST_BATCH));
     }
     // No `await` since the queue was found empty: otherwise a transaction queued in between would never run.
-    draining = undefined;
+    this.#draining = undefined;
   }
 
-  async function commitTogether(jobs: readonly Job[]): Promise<void> {
+  async #commitTogether(jobs: readonly Job[]): Promise<void> {
     const done: Done[] = [];
     try {
-      log.begin();
+      this.#log.begin();
       for (const job of jobs) done.push(await job.run());
-      await log.commit();
+      await this.#log.commit();
     } catch (error) {
-      rollBack();
-      end();
+      this.#rollBack();
+      this.#end();
       for (const job of jobs) job.reject(error);
       return;
     }
-    end();
+    this.#end();
     for (const { effects } of done) for (const effect of effects) effect();
     for (const { settle } of done) settle();
   }
 
-  function end(): void {
-    const ended = endings;
-    endings = [];
+  async #inSavepoint<T>(
+    work: (transaction: Transaction) => Promise<T>,
+    resolve: (result: T) => void,
+    reject: (error: unknown) => void,
+  ): Promise<Done> {
+    const transaction: Transaction = { [transactionMark]: true };
+    const effects: (() => void)[] = [];
+    this.#open = { transaction, effects };
+    this.#savepoint.run();
+    try {
+      const result = await work(transaction);
+      this.#release.run();
+      return { effects, settle: () => resolve(result) };
+    } catch (error) {
+      // On a full disk SQLite rolls back the whole shared commit. Rethrowing rejects all of its transactions.
+      if (!this.#database.isTransaction) throw error;
+      this.#undo.run();
+      this.#release.run();
+      return { effects: [], settle: () => reject(error) };
+    } finally {
+      this.#open = undefined;
+    }
+  }
+
+  #end(): void {
+    const ended = this.#endings;
+    this.#endings = [];
     for (const effect of ended) effect();
   }
 
@@ -125,14 +149,20 @@ export function writer(database: DatabaseSync, log: Pick<WriteAheadLog, 'begin' 
    * Rolls back. A failure is ignored: the callers are to get the error that came first, and the next `begin` fails
    * again.
    */
-  function rollBack(): void {
+  #rollBack(): void {
     try {
-      if (database.isOpen && database.isTransaction) database.exec('ROLLBACK');
+      if (this.#database.isOpen && this.#database.isTransaction) this.#database.exec('ROLLBACK');
     } catch {}
   }
 }
 
+/** Maximum number of transactions that share a commit. */
 const LARGEST_BATCH = 256;
+
+interface OpenTransaction {
+  readonly transaction: Transaction;
+  readonly effects: (() => void)[];
+}
 
 interface Job {
   /** Runs the work in a savepoint. Rejects when the whole batch has to be given up. */

@@ -7,6 +7,7 @@ import { CLAIM, sampleDelivery, TENANCY, withSubscriptions } from './samples.ts'
 /** Tests of `DeliveryQueue`. */
 export function deliveriesContract(contract: StoreContract): void {
   claims(contract);
+  simultaneousClaims(contract);
   settlements(contract);
   deadLetters(contract);
 }
@@ -88,7 +89,7 @@ function claims({ onStore, assert }: StoreContract): void {
   });
 }
 
-function settlements({ onStore, assert }: StoreContract): void {
+function simultaneousClaims({ onStore, assert }: StoreContract): void {
   onStore('a claim that was taken over can be neither settled nor released', async (store) => {
     const late = [
       { kind: 'delivered' },
@@ -126,8 +127,8 @@ function settlements({ onStore, assert }: StoreContract): void {
       settlement: { kind: 'dropped' } as const,
     }));
     if (lost === undefined || stands === undefined) throw new Error('There are two.');
-    const stood = await store.transaction((transaction) => store.deliveries.settle([lost, stands], transaction));
-    assert.deepEqual(stood, [false, true]);
+    const settled = await store.transaction((transaction) => store.deliveries.settle([lost, stands], transaction));
+    assert.deepEqual(settled, [false, true]);
   });
 
   onStore('several claims are settled together, each with its own settlement', async (store) => {
@@ -139,7 +140,7 @@ function settlements({ onStore, assert }: StoreContract): void {
     await store.transaction((transaction) => store.deliveries.enqueue(deliveries, transaction));
     const claims = await store.deliveries.claim(CLAIM);
     const claim = (deliveryId: string) => claims.find((each) => each.deliveryId === deliveryId) ?? CLAIMED;
-    const stood = await store.transaction((transaction) =>
+    const settled = await store.transaction((transaction) =>
       store.deliveries.settle(
         [
           { claim: claim('dlv_3'), settlement: { kind: 'retry', dueAt: 1300, attempts: 1, lastStatus: undefined } },
@@ -152,7 +153,7 @@ function settlements({ onStore, assert }: StoreContract): void {
         transaction,
       ),
     );
-    assert.deepEqual(stood, [true, false, true, true, false, true]);
+    assert.deepEqual(settled, [true, false, true, true, false, true]);
     const next = await store.deliveries.claim({ ...CLAIM, now: 1300 });
     assert.deepEqual(
       next.map(({ deliveryId, attempts }) => [deliveryId, attempts]),
@@ -161,7 +162,9 @@ function settlements({ onStore, assert }: StoreContract): void {
     assert.deepEqual((await store.deliveries.deadLetters('whk_2', { limit: 10 })).length, 1);
     assert.deepEqual(await store.deliveries.nextDueAfter(CLAIM.leaseUntil - 1), CLAIM.leaseUntil);
   });
+}
 
+function settlements({ onStore, assert }: StoreContract): void {
   onStore('a retry is due at its time and counts its attempts', async (store) => {
     await withSubscriptions(store, 'whk_1');
     await store.transaction((transaction) => store.deliveries.enqueue([sampleDelivery({})], transaction));

@@ -3,7 +3,12 @@ import type { Store } from '../../ports/store.ts';
 import type { StoreContract } from './contract.ts';
 
 /** Tests of `IdempotencyStore`. */
-export function idempotencyContract({ onStore, assert }: StoreContract): void {
+export function idempotencyContract(contract: StoreContract): void {
+  keys(contract);
+  replies(contract);
+}
+
+function keys({ onStore, assert }: StoreContract): void {
   onStore('a key is claimed once, and returns its reply until it expires', async (store) => {
     const { begin, complete } = on(store);
     assert.deepEqual(await begin('one'), { kind: 'claimed' });
@@ -40,17 +45,6 @@ export function idempotencyContract({ onStore, assert }: StoreContract): void {
     },
   );
 
-  onStore('a rolled-back reply is not stored', async (store) => {
-    const { begin } = on(store);
-    await begin('one');
-    const failing = store.transaction(async (transaction) => {
-      await store.idempotency.complete(claim('one'), { sealed: Uint8Array.of(1), expiresAt: 500 }, transaction);
-      throw new Error('rolled back');
-    });
-    await assert.rejects(failing);
-    assert.deepEqual(await begin('other'), { kind: 'in-flight', leaseUntil: 100 });
-  });
-
   onStore('a released key can be claimed again; a completed one cannot be released', async (store) => {
     const { begin, complete } = on(store);
     await begin('one');
@@ -71,6 +65,19 @@ export function idempotencyContract({ onStore, assert }: StoreContract): void {
       { keyHash: 'other' },
     ];
     for (const other of others) assert.deepEqual(await begin('one', {}, other), { kind: 'claimed' });
+  });
+}
+
+function replies({ onStore, assert }: StoreContract): void {
+  onStore('a rolled-back reply is not stored', async (store) => {
+    const { begin } = on(store);
+    await begin('one');
+    const failing = store.transaction(async (transaction) => {
+      await store.idempotency.complete(claim('one'), { sealed: Uint8Array.of(1), expiresAt: 500 }, transaction);
+      throw new Error('rolled back');
+    });
+    await assert.rejects(failing);
+    assert.deepEqual(await begin('other'), { kind: 'in-flight', leaseUntil: 100 });
   });
 
   onStore('sweep deletes expired keys up to its limit', async (store) => {
