@@ -1,5 +1,4 @@
 import { hkdfSync } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import {
   type Lane,
   memoryRoleDirectory,
@@ -27,6 +26,7 @@ import { egressPolicy, inCidr, parseAddress, parseCidr } from '@svc/egress-guard
 import { type GuardedFetch, guardedFetch } from '@svc/egress-guard/fetch';
 import type { AdvertisedAuthentication } from '@svc/host-kit';
 import type { Config } from './config.ts';
+import { configuredFile } from './configured-file.ts';
 
 export interface Authentication {
   readonly lanes: readonly Lane[];
@@ -36,10 +36,10 @@ export interface Authentication {
 }
 
 /**
- * Who may call the host that a configuration describes. Lanes for tokens come first: each knows its issuers, and leaves everything
- * else to the API keys.
+ * Assembles the authentication that a configuration describes. The lanes for tokens stand before the lane for API keys,
+ * because each of them skips credentials that are not of its issuers.
  *
- * @param baseUrl where clients reach the host, which DPoP proofs name
+ * @param baseUrl the origin at which clients reach the host. DPoP proofs name it.
  */
 export function authentication(config: Config, baseUrl: string, secret: Uint8Array): Authentication {
   const constraints = { dpop: dpop(config, baseUrl, secret), certificateOf: certificates(config) };
@@ -67,10 +67,10 @@ export function authentication(config: Config, baseUrl: string, secret: Uint8Arr
   };
 }
 
-/** A hundred a second: enough for any client's mistakes, too few to guess with. */
+/** A hundred refused requests a second: enough for the mistakes of a client, too few to guess a key. */
 const REFUSALS = { limit: 6000, windowSeconds: 60 };
 
-/** The key itself is hashed here and goes no further. */
+/** Hashes the key, so that the key itself is stored nowhere. */
 function keyRecord({
   key,
   hash,
@@ -91,7 +91,7 @@ function keyRecord({
 }
 
 function tokenIssuers(config: Config, secret: Uint8Array): readonly TokenIssuer[] {
-  // Another key would make everybody somebody else, so it does not go with the secret key when that is replaced.
+  // Pseudonyms depend on this key. It has to stay when secretKey is replaced, or every user gets a new pseudonym.
   const pseudonymKey = config.pseudonymKey === undefined ? secret : Buffer.from(config.pseudonymKey, 'base64');
   const entry = (profile: 'user' | 'client', given: Issuer): TokenIssuer => {
     const { issuer, audience, algorithms, jwksUri, jwksFile, claims, pseudonymous, ...limits } = given;
@@ -147,7 +147,7 @@ function certificates({ mtls }: Config): CertificateOf {
   return clientCertificates({ terminator: { isTrustedPeer: within(mtls.trustedTerminator), header: mtls.header } });
 }
 
-/** The proxies that are believed about certificates are believed about addresses, too. */
+/** Trusts the client addresses that the proxies of `mtls.trustedTerminator` report, as it trusts their certificates. */
 function isTrustedPeer({ mtls }: Config): (address: string) => boolean {
   return within(mtls?.trustedTerminator ?? []);
 }
@@ -203,7 +203,7 @@ function workloadIdentity(
         ...workloads.issuers.map(({ issuer }) => issuer),
         ...(workloads.mtlsSan === undefined ? [] : [workloads.mtlsSan.issuer]),
       ],
-      subjectMapping: 'A subject is the principal that the operator has bound it to, by its exact text and its issuer.',
+      subjectMapping: 'The operator binds each subject, by its exact text and its issuer, to a principal.',
     },
   };
 }
@@ -258,25 +258,35 @@ function roles({ authorization, tenants }: Config): RoleAuthorizer | undefined {
   return roleAuthorizer({ catalog: authorization.roles, directory: memoryRoleDirectory(assignments) });
 }
 
-/** Issuers are the operator's choice, so one on this machine may be reached; what their metadata names may not lead elsewhere. */
+/**
+ * Makes the fetch for metadata and keys of issuers. The operator chose the issuers, so one on this machine may be called. URLs
+ * in their metadata are still guarded.
+ */
 function identityFetch(config: Config): GuardedFetch {
   const { denyCidrs, allowCidrs, caFile } = config.egress;
   const { oidc, oauth2, workloadIdentity: workloads } = config;
   const entries = [...(oidc?.issuers ?? []), ...(oauth2?.issuers ?? []), ...(workloads?.issuers ?? [])];
   const allowLoopback = entries.some(({ issuer }) => issuer.startsWith('http://'));
   const policy = egressPolicy({ allowLoopback, denyCidrs, allowCidrs });
-  return guardedFetch({ policy, ...(caFile !== null && { ca: [readFileSync(caFile, 'utf8')] }) });
+  return guardedFetch({ policy, ...(caFile !== null && { ca: [configuredFile('egress.caFile', caFile)] }) });
 }
 
 function keysIn(file: string) {
-  return localKeys(JSON.parse(readFileSync(file, 'utf8')));
+  const text = configuredFile('jwksFile', file);
+  try {
+    return localKeys(JSON.parse(text));
+  } catch (cause) {
+    if (!(cause instanceof SyntaxError)) throw cause;
+    throw new Error(`jwksFile: ${file} is not JSON. Give the path of a JSON Web Key Set.`, { cause });
+  }
 }
 
 function certificatesIn(file: string): readonly string[] {
-  return readFileSync(file, 'utf8').match(/-----BEGIN CERTIFICATE-----[\s\S]+?-----END CERTIFICATE-----/g) ?? [];
+  const text = configuredFile('authoritiesFile', file);
+  return text.match(/-----BEGIN CERTIFICATE-----[\s\S]+?-----END CERTIFICATE-----/g) ?? [];
 }
 
-/** A key of its own for each use, so that no use weakens another. */
+/** Derives a separate key for each use, so that no use weakens another. */
 function derived(secret: Uint8Array, use: string): Uint8Array {
   return new Uint8Array(hkdfSync('sha256', secret, '', `svc ${use}`, 32));
 }

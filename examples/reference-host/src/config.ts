@@ -1,220 +1,14 @@
-import { isGrantableScope, isOpaqueId } from '@svc/auth';
-import { acceptsForeignKey } from '@svc/auth/api-key';
-import { isTenantId, isWorkspaceId } from '@svc/versioning/ids';
 import { z } from 'zod';
 import { authenticationConfig } from './config-authentication.ts';
-import { cidr } from './config-network.ts';
-
-const port = z.int().min(0).max(65_535);
-const durationMs = z.int().min(1);
-const version = z.string().regex(/^(0|[1-9][0-9]*)\.(0|[1-9][0-9]*)$/, 'must be <major>.<minor>, such as 1.1');
-const time = z.iso.datetime({ offset: true });
-const origin = z.url({ protocol: /^https?$/ }).refine((text) => new URL(text).origin === text.replace(/\/$/, ''), {
-  error: 'must be an origin such as https://svc.example.com, without path',
-});
-
-const apiKey = z
-  .strictObject({
-    id: z.string().refine(isOpaqueId, 'must be an opaque id: no @, white space or slash'),
-    key: z.string().refine(acceptsForeignKey, 'must be 32 to 512 characters of A-Z a-z 0-9 - . _ ~ + /').optional(),
-    hash: z
-      .string()
-      .regex(/^[0-9a-f]{64}$/, 'must be 64 lower-case hexadecimal digits')
-      .optional(),
-    tenant: z.string(),
-    workspaces: z.array(z.string()).min(1),
-    principal: z.string().refine(isOpaqueId, 'must be an opaque id: no @, white space or slash'),
-    principalKind: z.enum(['user', 'agent']).optional(),
-    scopes: z.array(z.string().refine(isGrantableScope, 'must be a scope such as runs:read')),
-    mode: z.enum(['live', 'test']).default('live'),
-    expiresAt: time.nullable().optional(),
-    revokedAt: time.nullable().optional(),
-  })
-  .refine(({ key, hash }) => (key === undefined) !== (hash === undefined), 'must have either key or hash');
-
-const tenant = z
-  .strictObject({
-    id: z.string().refine(isTenantId, 'must be 1 to 128 characters of A-Z a-z 0-9 . _ ~ -'),
-    workspaces: z
-      .array(z.string().refine(isWorkspaceId, 'must be 1 to 128 characters of A-Z a-z 0-9 . _ ~ -'))
-      .default([]),
-  })
-  .refine(({ id, workspaces }) => !workspaces.includes(id), {
-    path: ['workspaces'],
-    error: 'must not contain the name of the tenant, which is never a workspace',
-  });
-
-const retryPolicy = z.strictObject({
-  maxAttempts: z.int().min(1).max(100).default(3),
-  backoff: z.enum(['none', 'fixed', 'exponential']).default('fixed'),
-  delayMs: z.int().min(0).default(1000),
-  maxDelayMs: z.int().min(0).default(30_000),
-});
-
-const circuit = z.strictObject({
-  failureThreshold: z.int().min(1).default(4),
-  cooldownMs: durationMs.default(3_600_000),
-  failureLimit: z.int().min(1).max(10_000).default(100),
-  failureWindowMs: durationMs.default(604_800_000),
-});
-
-const key32 = z.base64().refine((text) => Buffer.from(text, 'base64').length === 32, 'must be 32 bytes in base64');
-
-const publicKey = z
-  .base64()
-  .refine((text) => Buffer.from(text, 'base64').length === 44, 'must be a checkpointPublicKey as discovery had it');
-
-const webhookSigning = {
-  signatureAlgorithms: z
-    .array(z.enum(['v1', 'standard-webhooks-1']))
-    .refine((algorithms) => algorithms.includes('v1'), 'must contain v1')
-    .refine((algorithms) => new Set(algorithms).size === algorithms.length, 'must not repeat an entry')
-    .default(['v1', 'standard-webhooks-1']),
-  secretRotation: z.strictObject({ overlapSeconds: z.int().min(60).max(604_800).default(86_400) }).prefault({}),
-};
-
-const schema = z
-  .strictObject({
-    listen: z.strictObject({ host: z.string().min(1).default('127.0.0.1'), port: port.default(8787) }).prefault({}),
-    baseUrl: origin.optional(),
-    org: z
-      .string()
-      .regex(/^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/, 'must be lower-case letters, digits and hyphens')
-      .default('example'),
-    store: z
-      .string()
-      .regex(/^(?:memory:|sqlite:.+|postgres(?:ql)?:\/\/.+)$/, 'must be memory:, sqlite:PATH or postgres://…')
-      .default('sqlite:./svc.db'),
-    secretKey: key32.optional(),
-    formerSecretKeys: z.array(key32).max(16).default([]),
-    pseudonymKey: key32.optional(),
-    protocol: z
-      .strictObject({
-        versions: z.array(version).min(1).default(['1.1', '2.0']),
-        preferred: version.optional(),
-        minClientVersion: version.optional(),
-        retirement: z
-          .strictObject({
-            deprecatedAt: z.iso.datetime(),
-            sunsetAt: z.iso.datetime().optional(),
-            link: z.url().optional(),
-          })
-          .optional(),
-      })
-      .prefault({}),
-    tenants: z.array(tenant).default([]),
-    apiKeys: z.array(apiKey).default([]),
-    rateLimit: z.strictObject({ limit: z.int().min(1), windowSeconds: z.int().min(1) }).optional(),
-    webhooks: z
-      .strictObject({
-        durable: z.boolean().default(false),
-        retryPolicy: retryPolicy.prefault({}),
-        attemptTimeoutMs: durationMs.default(5000),
-        circuit: circuit.prefault({}),
-        deadLetter: z.strictObject({ retentionDays: z.number().positive().default(30) }).prefault({}),
-        concurrency: z
-          .strictObject({ total: z.int().min(1).default(64), perSubscription: z.int().min(1).default(4) })
-          .prefault({}),
-        ...webhookSigning,
-        tenantIdOptional: z.boolean().default(false),
-      })
-      .prefault({}),
-    mounts: z
-      .strictObject({
-        a2a: z.boolean().default(true),
-        mcp: z.boolean().default(false),
-        chat: z.boolean().default(true),
-      })
-      .prefault({}),
-    streams: z
-      .strictObject({
-        places: z
-          .strictObject({
-            perRun: z.int().min(1).default(500),
-            perCredential: z.int().min(1).default(500),
-            total: z.int().min(1).default(2000),
-          })
-          .prefault({}),
-        keepAliveMs: durationMs.max(30_000).default(15_000),
-        judgeEveryMs: durationMs.default(30_000),
-        stallMs: durationMs.default(30_000),
-      })
-      .prefault({}),
-    egress: z
-      .strictObject({
-        allowLoopback: z.union([z.boolean(), z.array(z.int().min(1).max(65_535))]).default(false),
-        denyCidrs: z.array(cidr).default([]),
-        allowCidrs: z.array(cidr).default([]),
-        caFile: z.string().nullable().default(null),
-      })
-      .prefault({}),
-    telemetry: z.strictObject({ incomingTraces: z.enum(['continue', 'link']).default('continue') }).prefault({}),
-    shutdown: z.strictObject({ drainMs: z.int().min(0).max(600_000).default(0) }).prefault({}),
-    limits: z.strictObject({ maxRequestBodyBytes: z.int().min(1024).default(1_048_576) }).prefault({}),
-    ...authenticationConfig,
-    audit: z
-      .strictObject({
-        checkpointIntervalEntries: z.int().min(1).max(100_000).default(1000),
-        checkpointIntervalSeconds: z.int().min(1).default(300),
-        signingKeyFile: z.string().nullable().default(null),
-        formerPublicKeys: z.array(publicKey).max(64).default([]),
-      })
-      .prefault({}),
-    workspaceFiles: z
-      .strictObject({
-        enabled: z.boolean().default(true),
-        maxFileBytes: z.int().min(1).default(65_536),
-        maxFiles: z.int().min(1).max(10_000).default(256),
-        maxVersions: z.int().min(1).max(1000).default(10),
-      })
-      .prefault({}),
-  })
-  .superRefine((config, context) => {
-    const { store, secretKey, tenants, apiKeys, authorization, workloadIdentity } = config;
-    const workspacesOf = new Map(tenants.map(({ id, workspaces }) => [id, workspaces]));
-    if (/^postgres/.test(store) && secretKey === undefined) {
-      const message = 'is needed with PostgreSQL, where hosts share it: 32 bytes in base64';
-      context.addIssue({ code: 'custom', path: ['secretKey'], message });
-    }
-    const isPseudonymous = [config.oidc, config.oauth2].some((lane) => lane?.issuers.some((one) => one.pseudonymous));
-    if (isPseudonymous && config.formerSecretKeys.length > 0 && config.pseudonymKey === undefined) {
-      const message =
-        'is needed with formerSecretKeys where an issuer is pseudonymous, or everybody would be somebody else: the secretKey that was in use at first';
-      context.addIssue({ code: 'custom', path: ['pseudonymKey'], message });
-    }
-    const roles = new Set(authorization?.roles.map(({ role }) => role));
-    for (const [index, { role }] of (authorization?.assignments ?? []).entries()) {
-      const path = ['authorization', 'assignments', index, 'role'];
-      if (!roles.has(role)) context.addIssue({ code: 'custom', path, message: 'must be one of authorization.roles' });
-    }
-    for (const [index, { tenant }] of (workloadIdentity?.bindings ?? []).entries()) {
-      const path = ['workloadIdentity', 'bindings', index, 'tenant'];
-      if (!workspacesOf.has(tenant))
-        context.addIssue({ code: 'custom', path, message: 'must be the id of one of tenants' });
-    }
-    for (const [index, key] of apiKeys.entries()) {
-      const known = workspacesOf.get(key.tenant);
-      const report = (field: string, message: string) =>
-        context.addIssue({ code: 'custom', path: ['apiKeys', index, field], message });
-      if (known === undefined) report('tenant', 'must be the id of one of tenants');
-      else if (!key.workspaces.every((workspace) => workspace === '*' || known.includes(workspace))) {
-        report('workspaces', 'must name workspaces of its tenant, or be ["*"]');
-      }
-      if (key.workspaces.includes('*') && key.workspaces.length > 1)
-        report('workspaces', 'must hold "*" alone or names alone');
-    }
-  });
-
-export type Config = z.infer<typeof schema>;
-
-/** The configuration file as JSON Schema, published as `config.schema.json`. */
-export function configJsonSchema(): object {
-  return z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' });
-}
+import { callers } from './config-callers.ts';
+import { expectation, problemsOf } from './config-problems.ts';
+import { checkReferences } from './config-references.ts';
+import { cidr, durationMs, durationSeconds, key32, publicKey, utcTime } from './config-values.ts';
+import { webhooks } from './config-webhooks.ts';
 
 export type ParsedConfig =
   | { readonly ok: true; readonly config: Config }
-  /** One line each: where, what is wrong, what is accepted. */
+  /** One line a problem: `<path>: <what is wrong>. <what to do>.` No line contains a value of the file. */
   | { readonly ok: false; readonly problems: readonly string[] };
 
 /** Reads a configuration from the text of its file. */
@@ -223,21 +17,209 @@ export function parseConfig(text: string): ParsedConfig {
   try {
     json = JSON.parse(text);
   } catch {
-    return { ok: false, problems: ['the file: is not JSON'] };
+    return {
+      ok: false,
+      problems: ['the file: is not JSON. Remove comments and trailing commas, and quote every key.'],
+    };
   }
-  const result = schema.safeParse(json);
+  const result = schema.safeParse(json, { error: expectation });
   if (result.success) return { ok: true, config: result.data };
   return { ok: false, problems: result.error.issues.flatMap(problemsOf) };
 }
 
-function problemsOf(issue: z.core.$ZodIssue): string[] {
-  if (issue.code === 'unrecognized_keys') {
-    return issue.keys.map((key) => `${pathOf([...issue.path, key])}: is not a key of this configuration`);
-  }
-  return [`${pathOf(issue.path)}: ${issue.message}`];
+export type Config = z.infer<typeof schema>;
+
+/** Returns the JSON Schema of the configuration file, which is published as `config.schema.json`. */
+export function configJsonSchema(): object {
+  return z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' });
 }
 
-function pathOf(path: readonly PropertyKey[]): string {
-  const text = path.map((step) => (typeof step === 'number' ? `[${step}]` : `.${String(step)}`)).join('');
-  return text.replace(/^\./, '') || 'the file';
-}
+const ORIGIN_FORM = 'must be an origin. Give scheme, host and port without a path, such as https://svc.example.com.';
+
+const origin = z
+  .url({ protocol: /^https?$/, error: ORIGIN_FORM, abort: true })
+  .refine((text) => new URL(text).origin === text.replace(/\/$/, ''), { error: ORIGIN_FORM });
+
+const version = z
+  .string()
+  .regex(/^(0|[1-9][0-9]*)\.(0|[1-9][0-9]*)$/, 'must be <major>.<minor>. Write a version such as 1.1.');
+
+const listen = z.strictObject({
+  host: z.string().min(1).default('127.0.0.1').describe('Address that the host listens on.'),
+  port: z.int().min(0).max(65_535).default(8787).describe('Port. 0: any free port, which the ready line names.'),
+});
+
+const retirement = z.strictObject({
+  deprecatedAt: utcTime.describe('Time of the deprecation, in UTC.'),
+  sunsetAt: utcTime.optional().describe('Time at which major 1 ends, in UTC. Default: not said.'),
+  link: z.url('must be a URL. Give that of a page.').optional().describe('Page about the migration. Default: none.'),
+});
+
+const protocol = z.strictObject({
+  versions: z.array(version).min(1).default(['1.1', '2.0']).describe('Served versions of the protocol.'),
+  preferred: version
+    .optional()
+    .describe('Version of a request that names none. It must be one of versions. Default: the first 1.x of versions.'),
+  minClientVersion: version
+    .optional()
+    .describe('A client that states a lower version is rejected with 426. Default: every client is accepted.'),
+  retirement: retirement.optional().describe('Dates that each response of major 1 announces. Default: none.'),
+});
+
+const rateLimit = z.strictObject({
+  limit: z.int().min(1).describe('Most requests in a window.'),
+  windowSeconds: durationSeconds.describe('Length of the window, in seconds.'),
+});
+
+const mounts = z.strictObject({
+  a2a: z.boolean().default(true).describe('Serves A2A at /host/<org>/a2a.'),
+  mcp: z.boolean().default(false).describe('Serves MCP at /host/<org>/mcp.'),
+  chat: z.boolean().default(true).describe('Serves chat at /host/<org>/chat.'),
+});
+
+const streams = z.strictObject({
+  places: z
+    .strictObject({
+      perRun: z.int().min(1).default(500).describe('Of one run.'),
+      perCredential: z.int().min(1).default(500).describe('Of one credential.'),
+      total: z.int().min(1).default(2000).describe('Of the host.'),
+    })
+    .prefault({})
+    .describe('Most readers at a time. Further ones are answered 429.'),
+  keepAliveMs: durationMs
+    .max(30_000)
+    .default(15_000)
+    .describe('Longest silence of a stream before it sends a comment, in ms.'),
+  judgeEveryMs: durationMs
+    .default(30_000)
+    .describe('Interval at which the credential of a reader is checked again, in ms.'),
+  stallMs: durationMs
+    .default(30_000)
+    .describe('Time after which a stream is closed whose reader takes no data, in ms.'),
+});
+
+const egress = z.strictObject({
+  allowLoopback: z
+    .union([z.boolean(), z.array(z.int().min(1).max(65_535))], {
+      error: 'must be true, false or a list of ports. Give the ports of the receivers on this machine.',
+    })
+    .default(false)
+    .describe('Lets subscriptions point at this machine: at every port, or at the listed ports. For development.'),
+  denyCidrs: z.array(cidr).default([]).describe('Further address blocks that are denied, such as 203.0.113.0/24.'),
+  allowCidrs: z.array(cidr).default([]).describe('Private address blocks that are allowed, such as 10.1.0.0/16.'),
+  caFile: z
+    .string()
+    .nullable()
+    .default(null)
+    .describe('File with certificate authorities in PEM. null: those of Node.'),
+});
+
+const audit = z.strictObject({
+  checkpointIntervalEntries: z
+    .int()
+    .min(1)
+    .max(100_000)
+    .default(1000)
+    .describe('Most entries between two checkpoints.'),
+  checkpointIntervalSeconds: durationSeconds
+    .default(300)
+    .describe('Most seconds between an entry and the checkpoint that covers it.'),
+  signingKeyFile: z
+    .string()
+    .nullable()
+    .default(null)
+    .describe(
+      'File with the Ed25519 private key that signs checkpoints, in PEM. null: SQLite has a file beside it, PostgreSQL derives one from secretKey.',
+    ),
+  formerPublicKeys: z
+    .array(publicKey)
+    .max(64)
+    .default([])
+    .describe('Public keys of former signers, whose checkpoints are still stored.'),
+});
+
+const workspaceFiles = z.strictObject({
+  enabled: z.boolean().default(true).describe('Whether workspace files are served.'),
+  maxFileBytes: z.int().min(1).default(65_536).describe('Largest file, in bytes of UTF-8.'),
+  maxFiles: z.int().min(1).max(10_000).default(256).describe('Most files of a workspace.'),
+  maxVersions: z
+    .int()
+    .min(1)
+    .max(1000)
+    .default(10)
+    .describe('Most stored versions of a file, the current one included.'),
+});
+
+const drainMs = z
+  .int()
+  .min(0)
+  .max(600_000)
+  .default(0)
+  .describe('Time in which readyz answers 503 before the host stops to accept connections, in ms.');
+
+const maxRequestBodyBytes = z
+  .int()
+  .min(1024)
+  .default(1_048_576)
+  .describe('Largest request body, in bytes. A larger one is answered 413.');
+
+const incomingTraces = z
+  .enum(['continue', 'link'])
+  .default('continue')
+  .describe('Trace context of callers. continue: the trace goes on. link: the host begins its own and links to it.');
+
+const schema = z
+  .strictObject({
+    listen: listen.prefault({}).describe('Address of the host.'),
+    baseUrl: origin.optional().describe('Public origin, such as https://svc.example.com. Default: the listen URL.'),
+    org: z
+      .string()
+      .regex(
+        /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/,
+        'must be lower-case letters, digits and hyphens. Use 1 to 63 of them, with no hyphen at either end.',
+      )
+      .default('example')
+      .describe('Segment of /host/<org>/, the path of everything beside the protocol.'),
+    store: z
+      .string()
+      .regex(
+        /^(?:memory:|sqlite:.+|postgres(?:ql)?:\/\/.+)$/,
+        'must be the location of a store. Use memory:, sqlite:PATH or postgres://USER@HOST/DATABASE.',
+      )
+      .default('sqlite:./svc.db')
+      .describe('memory:, sqlite:PATH or postgres://…. Several hosts may share a PostgreSQL.'),
+    secretKey: key32
+      .optional()
+      .describe(
+        '32 bytes in base64. Encrypts secrets at rest. Required with PostgreSQL. Default: a file beside the SQLite database.',
+      ),
+    formerSecretKeys: z
+      .array(key32)
+      .max(16)
+      .default([])
+      .describe('Former and coming values of secretKey. They open records and seal none.'),
+    pseudonymKey: key32
+      .optional()
+      .describe('The first secretKey, from which pseudonyms are derived. Default: secretKey.'),
+    protocol: protocol.prefault({}).describe('Versions of the protocol.'),
+    ...callers,
+    rateLimit: rateLimit
+      .optional()
+      .describe(
+        'Limit of each credential, and of refused requests for each client address. Default: refused requests alone, 6000 in 60 s.',
+      ),
+    webhooks,
+    mounts: mounts.prefault({}).describe('Further protocols beside the interface.'),
+    streams: streams.prefault({}).describe('Event streams, and polls that wait for events.'),
+    egress: egress.prefault({}).describe('Addresses that the host may call for its callers.'),
+    telemetry: z
+      .strictObject({ incomingTraces })
+      .prefault({})
+      .describe('Traces. The OpenTelemetry SDK is configured by its own variables.'),
+    shutdown: z.strictObject({ drainMs }).prefault({}).describe('End of the process.'),
+    limits: z.strictObject({ maxRequestBodyBytes }).prefault({}).describe('Limits of requests.'),
+    ...authenticationConfig,
+    audit: audit.prefault({}).describe('Audit log, which is always kept.'),
+    workspaceFiles: workspaceFiles.prefault({}).describe('Files that the agents of a workspace share.'),
+  })
+  .superRefine(checkReferences);

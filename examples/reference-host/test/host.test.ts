@@ -546,7 +546,7 @@ describe('a bad configuration', () => {
 
   test.each([
     [{ nonsense: 1 }, 'nonsense: is not a key'],
-    [{ listen: { port: 'x' } }, 'listen.port: '],
+    [{ listen: { port: 'x' } }, 'listen.port: has the wrong type'],
     [
       { apiKeys: [{ id: 'k', key: 'short', tenant: 'acme', workspaces: ['*'], principal: 'p', scopes: [] }] },
       'apiKeys[0].key: must be 32',
@@ -554,8 +554,8 @@ describe('a bad configuration', () => {
     [{ tenants: [{ id: 'acme', workspaces: ['acme'] }] }, 'tenants[0].workspaces: must not contain'],
     [{ protocol: { versions: ['1.1', '2.0'], preferred: '2.0' } }, 'preferred must name a 1.x'],
     [{ egress: { denyCidrs: ['10.0.0.1/8'] } }, 'egress.denyCidrs[0]: must be a block'],
-    [{ workspaceFiles: { maxFileBytes: 0 } }, 'workspaceFiles.maxFileBytes: '],
-    [{ dpop: { required: 'yes' } }, 'dpop.required'],
+    [{ workspaceFiles: { maxFileBytes: 0 } }, 'workspaceFiles.maxFileBytes: is too small'],
+    [{ dpop: { required: 'yes' } }, 'dpop.required: has the wrong type'],
     [
       { oidc: { issuers: [{ issuer: 'http://idp.example.com', audience: 'svc' }] } },
       'oidc.issuers[0].issuer: must be https',

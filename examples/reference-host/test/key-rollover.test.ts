@@ -143,6 +143,6 @@ test('where principals are derived from the key, it is not replaced by accident'
   };
   const host = launch(folder.path('config.json'), config);
   expect(await host.ended).toBe(2);
-  expect(host.stderr.join('\n')).toContain('pseudonymKey: is needed with formerSecretKeys');
+  expect(host.stderr.join('\n')).toContain('pseudonymKey: is required when formerSecretKeys is set');
   folder.remove();
 });

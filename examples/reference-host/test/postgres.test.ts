@@ -177,7 +177,7 @@ test(`${covers('operations.runs.cancel-in-time', 'runs.life.one-end')} What is a
 test('without the key that hosts share there is no host', async () => {
   const started = launch(folder.path('c.json'), { listen: { port: 0 }, store: postgres.url });
   expect(await started.ended).toBe(2);
-  expect(started.stderr.join('\n')).toContain('secretKey: is needed with PostgreSQL');
+  expect(started.stderr.join('\n')).toContain('secretKey: is required with PostgreSQL');
 });
 
 test('a host whose database has gone silent is stopped in ten seconds all the same', async () => {

@@ -1,21 +1,24 @@
 import type { Clock } from './ports/clock.ts';
 import { describeError, type Log } from './ports/log.ts';
 
-/** Work that a host does now and then beside its requests: one round at a time, the next some time after the last. */
+/**
+ * Work that a host repeats beside its requests: one round at a time, the next one `everyMs` after the end of the last.
+ */
 export interface PeriodicTask {
   /** Begins the first round at once. */
   start(): void;
-  /** Ends the round that is under way at its next step, and begins no other. */
+  /** Aborts the round that is under way at its next step, waits for its end, and begins no other. */
   stop(): Promise<void>;
 }
 
 export interface PeriodicTaskOptions {
   readonly clock: Clock;
   readonly log: Log;
-  /** A dotted name for the log. */
+  /** A dotted name for the log. A failed round is logged as `<name>.failed`. */
   readonly name: string;
+  /** The pause between two rounds, in ms. */
   readonly everyMs: number;
-  /** Goes by small steps, and looks at `signal` between them. */
+  /** Does one round in small steps, and ends between two of them when `signal` aborts. */
   readonly round: (signal: AbortSignal) => Promise<void>;
 }
 

@@ -4,12 +4,12 @@ import { groupCommit } from '../src/group-commit.ts';
 import { type Transaction, transactionMark } from '../src/ports/transaction.ts';
 
 /**
- * What the store does with a transaction: keeps it, refuses it before anything was done, undoes it and tries it again, or loses the answer
- * after all of it was done.
+ * The behaviour of the store for one transaction: it keeps it, refuses it before anything was done, undoes it and tries
+ * it again, or commits it and loses the answer.
  */
 type Weather = 'kept' | 'away' | 'tried-again' | 'answer-lost';
 
-/** A store that takes what it is given one transaction at a time, and what was asked for in each. */
+/** A store that runs one transaction at a time, and the jobs that each one had. */
 function world({ weather = [], refused = [], largest = 100 }: Partial<World>) {
   const transactions: string[][] = [];
   const kept: string[] = [];
@@ -55,20 +55,20 @@ interface World {
 
 const TRANSACTION: Transaction = { [transactionMark]: true };
 
-describe('what is asked for at about the same time', () => {
-  test('shares a transaction, and each hears what became of its own', async () => {
+describe('jobs of about the same time', () => {
+  test('share a transaction, and each gets its own outcome', async () => {
     const { transactions, askAll } = world({});
     expect(await askAll('a1', 'b1?', 'c1')).toEqual(['a1', 'no', 'c1']);
     expect(transactions).toEqual([['a1', 'b1?', 'c1']]);
   });
 
-  test('is never more in one transaction than may be, and keeps its order', async () => {
+  test('are split by the largest size of a transaction, in their order', async () => {
     const { transactions, askAll } = world({ largest: 2 });
     expect(await askAll('a1', 'a2', 'a3', 'b1', 'a4')).toEqual(['a1', 'a2', 'a3', 'b1', 'a4']);
     expect(transactions).toEqual([['a1', 'a2'], ['a3', 'b1'], ['a4']]);
   });
 
-  test('is tried one by one when the store does not take all of it together, in order where the key is the same', async () => {
+  test('run one by one when the store refuses them together, in order for each key', async () => {
     const { transactions, kept, askAll } = world({ refused: ['b1'] });
     expect(await askAll('a1', 'b1', 'c1', 'a2')).toEqual(['a1', 'refused', 'c1', 'a2']);
     expect(transactions[0]).toEqual(['a1', 'b1', 'c1', 'a2']);
@@ -76,7 +76,7 @@ describe('what is asked for at about the same time', () => {
     expect(kept.indexOf('a1')).toBeLessThan(kept.indexOf('a2'));
   });
 
-  test('does not overtake what is tried by itself under the same key', async () => {
+  test('do not overtake a job of the same key that runs by itself', async () => {
     const { kept, askAll } = world({ refused: ['b1'] });
     const first = askAll('a1', 'b1', 'a2');
     await new Promise((resolve) => setTimeout(resolve));
@@ -87,15 +87,15 @@ describe('what is asked for at about the same time', () => {
   });
 });
 
-describe('what fails', () => {
-  test('before anything was done is not done, and what comes after it is', async () => {
+describe('a transaction that fails', () => {
+  test('before its work began rejects its jobs, and later jobs run', async () => {
     const { transactions, askAll } = world({ weather: ['away'] });
     expect(await askAll('a1', 'b1')).toEqual(['away', 'away']);
     expect(await askAll('a1')).toEqual(['a1']);
     expect(transactions).toEqual([['a1']]);
   });
 
-  test('because of others, and is tried again by the store, is the same as before: nobody is forgotten', async () => {
+  test('and is tried again by the store has the same jobs as before', async () => {
     const { transactions, askAll } = world({ weather: ['tried-again'] });
     expect(await Promise.all([askAll('a1', 'b1'), askAll('c1')])).toEqual([['a1', 'b1'], ['c1']]);
     expect(transactions).toEqual([
@@ -104,7 +104,7 @@ describe('what fails', () => {
     ]);
   });
 
-  test('after the work was done is not done again: it may have been kept', async () => {
+  test('after its work was done is not repeated, because it may be committed', async () => {
     const { transactions, kept, askAll } = world({ weather: ['answer-lost'] });
     expect(await askAll('a1', 'b1')).toEqual(['answer lost', 'answer lost']);
     expect(transactions).toEqual([['a1', 'b1']]);
@@ -112,11 +112,11 @@ describe('what fails', () => {
   });
 });
 
-test('whatever the store does, everybody is answered, and of one key nothing is lost, done twice or out of order', async () => {
+test('settles every job under random failures; no job of a key is lost, doubled or out of order', async () => {
   for (let seed = 1; seed <= 200; seed++) expect(await rough(seed)).toEqual({ seed, lost: [], wrong: [] });
 });
 
-/** A store that is away, refuses, tries again and loses answers by chance, and callers who come one by one and all at once. */
+/** Runs 50 jobs, one by one and together, on a store that randomly is away, refuses, tries again and loses answers. */
 async function rough(seed: number) {
   const luck = chance(seed);
   const pass = () => new Promise<void>((resolve) => (luck.happens(0.5) ? resolve() : setImmediate(resolve)));

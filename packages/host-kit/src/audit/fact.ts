@@ -2,10 +2,13 @@ import { isOpaqueId, type Principal } from '@svc/auth';
 import type { AuditDetails, AuditFact } from '@svc/auth/audit';
 import type { Transaction } from '../ports/transaction.ts';
 
-/** Writes an audit fact in the transaction of the change that it records. Does nothing on a host that keeps no audit log. */
+/**
+ * Writes an audit fact in the transaction of the change that it records. Does nothing on a host that keeps no audit
+ * log.
+ */
 export type RecordAudit = (fact: AuditFact, transaction: Transaction) => Promise<void>;
 
-/** What a host writes down of what its callers did. */
+/** The audited actions of callers. */
 export type AuditAction =
   | 'request'
   | 'run.create'
@@ -27,15 +30,18 @@ export type AuditAction =
   | 'byok.remove';
 
 /**
- * A fact about a caller. What cannot stand in an audit log, because someone chose an unusual id, is recorded as `withheld`: a fact
- * must not fail the request that it is about.
+ * Makes the audit fact about a caller's action. An id or a text that the audit log does not accept is recorded as
+ * `withheld`: a fact must not fail the request that it is about.
  */
 export function factAbout(
   principal: Principal,
-  what: {
+  performed: {
     readonly action: AuditAction;
+    /** An id, or two joined by a slash. */
     readonly target: string | null;
+    /** When the action happened, in ms since the epoch. */
     readonly at: number;
+    /** Further details, without secrets and content. */
     readonly details?: AuditDetails;
   },
 ): AuditFact {
@@ -46,13 +52,13 @@ export function factAbout(
     credential: credentialId,
     lane,
     binding,
-    ...what.details,
+    ...performed.details,
   };
   return {
-    action: what.action,
+    action: performed.action,
     actor: isOpaqueId(principal.id) ? principal.id : 'withheld',
-    target: what.target === null || isTarget(what.target) ? what.target : 'withheld',
-    occurredAt: new Date(what.at).toISOString(),
+    target: performed.target === null || isTarget(performed.target) ? performed.target : 'withheld',
+    occurredAt: new Date(performed.at).toISOString(),
     details: Object.fromEntries(Object.entries(details).map(([name, value]) => [name, plain(value)])),
   };
 }

@@ -6,129 +6,169 @@ import type { Random } from '../ports/random.ts';
 import type { Store } from '../ports/store.ts';
 import type { Transaction } from '../ports/transaction.ts';
 
-/** Writes facts into the audit log, and seals it. */
+/** Writes facts into the audit log, and seals the log with checkpoints. */
 export interface AuditRecorder {
-  /** Writes a fact as part of what it records. */
+  /** Writes a fact in the transaction of the change that it records. */
   record(fact: AuditFact, transaction: Transaction): Promise<void>;
   /**
-   * Takes a fact about what changed nothing. It is written within a fraction of a second, together with others.
+   * Queues a fact about a request that changed nothing. It is written within 50 ms, together with others.
    *
-   * @returns a promise while too many are waiting, which resolves when there is room again
+   * @returns undefined; or, while 5000 facts wait, a promise that resolves when they are written
    */
   recordRequest(fact: AuditFact): Promise<void> | undefined;
   start(): void;
-  /** Writes what is waiting and seals it. */
+  /** Writes the queued facts and seals them. */
   stop(): Promise<void>;
 }
 
-export interface AuditRecorderOptions {
-  readonly store: Store;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly log: Log;
-  readonly signer: CheckpointSigner;
-  /** A checkpoint is due after so many entries, or so long after the first that none covers. */
-  readonly intervalEntries: number;
+export interface AuditRecorderOptions extends SealerOptions {
+  /** A checkpoint is written this many seconds after the previous one, even when fewer entries wait for it. */
   readonly intervalSeconds: number;
-  readonly observer: AuditObserver;
 }
 
-/** Told of what the recorder does by itself. It must not throw. */
+/** Observes the work that the recorder does on its own. Its methods must not throw. */
 export interface AuditObserver {
+  /** A checkpoint was written. */
   sealed(): void;
-  /** It will be tried again. */
+  /** A step failed. It will be retried. */
   failed(step: 'write' | 'seal'): void;
 }
 
 export function auditRecorder(options: AuditRecorderOptions): AuditRecorder {
-  const { store, clock, random, log, signer, intervalEntries, intervalSeconds, observer } = options;
-  let waiting: AuditFact[] = [];
-  let writing: Promise<void> | undefined;
-  let sealing: Promise<void> = Promise.resolve();
-  let cancelWrite: (() => void) | undefined;
-  let cancelSeal: (() => void) | undefined;
-  let sinceSeal = 0;
-  let stopped = false;
+  return new BatchingRecorder(options);
+}
 
-  return {
-    async record(fact, transaction) {
-      await store.audit.append([fact], transaction);
-      counted(1);
-    },
-    recordRequest(fact) {
-      waiting.push(fact);
-      if (waiting.length >= BATCH) return waiting.length >= MOST_WAITING ? write() : void write();
-      cancelWrite ??= clock.at(clock.now() + WRITE_AFTER_MS, () => void write());
-      return undefined;
-    },
-    start: armSeal,
-    async stop() {
-      stopped = true;
-      cancelSeal?.();
-      await write();
-      await seal();
-    },
-  };
+class BatchingRecorder implements AuditRecorder {
+  readonly #options: AuditRecorderOptions;
+  readonly #sealer: Sealer;
+  /** Facts about requests that are not written yet. */
+  #waiting: AuditFact[] = [];
+  /** The write under way. */
+  #writing: Promise<void> | undefined;
+  /** Cancels the timer of the next write or of a retry; undefined when there is none. */
+  #cancelWrite: (() => void) | undefined;
+  /** Cancels the timer of the next checkpoint. */
+  #cancelSeal: (() => void) | undefined;
+  /** Set by `stop`: no timer is set any more. */
+  #isStopped = false;
 
-  /** One batch after another; whoever waits, waits for all that was there when it asked. */
-  async function write(): Promise<void> {
-    cancelWrite?.();
-    cancelWrite = undefined;
-    writing ??= writeAll().finally(() => {
-      writing = undefined;
-    });
-    await writing;
+  constructor(options: AuditRecorderOptions) {
+    this.#options = options;
+    this.#sealer = new Sealer(options);
   }
 
-  async function writeAll(): Promise<void> {
-    while (waiting.length > 0) {
-      const batch = waiting.slice(0, BATCH);
+  async record(fact: AuditFact, transaction: Transaction): Promise<void> {
+    await this.#options.store.audit.append([fact], transaction);
+    this.#sealer.count(1);
+  }
+
+  recordRequest(fact: AuditFact): Promise<void> | undefined {
+    this.#waiting.push(fact);
+    if (this.#waiting.length >= MAX_WAITING) return this.#write();
+    if (this.#waiting.length >= BATCH) void this.#write();
+    else this.#writeAfter(WRITE_AFTER_MS);
+    return undefined;
+  }
+
+  start(): void {
+    this.#sealAfterInterval();
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    this.#cancelSeal?.();
+    await this.#write();
+    await this.#sealer.seal();
+  }
+
+  #writeAfter(ms: number): void {
+    const { clock } = this.#options;
+    this.#cancelWrite ??= clock.at(clock.now() + ms, () => void this.#write());
+  }
+
+  /**
+   * Writes one batch after another. Resolves when every fact that was queued before the call is written, or a write
+   * failed.
+   */
+  async #write(): Promise<void> {
+    this.#cancelWrite?.();
+    this.#cancelWrite = undefined;
+    this.#writing ??= this.#writeAll().finally(() => {
+      this.#writing = undefined;
+    });
+    await this.#writing;
+  }
+
+  async #writeAll(): Promise<void> {
+    const { store, log, observer } = this.#options;
+    while (this.#waiting.length > 0) {
+      const batch = this.#waiting.slice(0, BATCH);
       try {
         await store.transaction((transaction) => store.audit.append(batch, transaction));
-        waiting = waiting.slice(batch.length);
-        counted(batch.length);
+        this.#waiting = this.#waiting.slice(batch.length);
+        this.#sealer.count(batch.length);
       } catch (error) {
         observer.failed('write');
-        log({ level: 'error', event: 'audit.write-failed', waiting: waiting.length, ...describeError(error) });
-        if (!stopped) cancelWrite ??= clock.at(clock.now() + RETRY_AFTER_MS, () => void write());
+        log({ level: 'error', event: 'audit.write-failed', waiting: this.#waiting.length, ...describeError(error) });
+        if (!this.#isStopped) this.#writeAfter(RETRY_AFTER_MS);
         return;
       }
     }
   }
 
-  function counted(entries: number): void {
-    sinceSeal += entries;
-    if (sinceSeal >= intervalEntries) void seal();
-  }
-
-  function armSeal(): void {
-    if (stopped) return;
-    cancelSeal = clock.at(clock.now() + intervalSeconds * 1000, () => {
-      void seal().then(armSeal);
+  #sealAfterInterval(): void {
+    if (this.#isStopped) return;
+    const { clock, intervalSeconds } = this.#options;
+    this.#cancelSeal = clock.at(clock.now() + intervalSeconds * 1000, () => {
+      void this.#sealer.seal().then(() => this.#sealAfterInterval());
     });
   }
+}
 
-  function seal(): Promise<void> {
-    sinceSeal = 0;
-    sealing = sealing.then(sealAll);
-    return sealing;
+interface SealerOptions {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+  readonly signer: CheckpointSigner;
+  /** The number of entries after which a checkpoint is written, and the most that one covers. */
+  readonly intervalEntries: number;
+  readonly observer: AuditObserver;
+}
+
+class Sealer {
+  readonly #options: SealerOptions;
+  /** The number of entries written since the last seal began. */
+  #unsealed = 0;
+  /** The last seal. Seals run one after another. */
+  #last: Promise<void> = Promise.resolve();
+
+  constructor(options: SealerOptions) {
+    this.#options = options;
   }
 
-  /** A checkpoint covers at most an interval, so a long backlog becomes several. */
-  async function sealAll(): Promise<void> {
+  /** Counts written entries, and seals them when a checkpoint is full. */
+  count(entries: number): void {
+    this.#unsealed += entries;
+    if (this.#unsealed >= this.#options.intervalEntries) void this.seal();
+  }
+
+  /** Seals every unsealed entry. Never rejects. */
+  seal(): Promise<void> {
+    this.#unsealed = 0;
+    this.#last = this.#last.then(() => this.#sealAll());
+    return this.#last;
+  }
+
+  /** Writes one checkpoint for each interval of entries, so a long backlog becomes several. */
+  async #sealAll(): Promise<void> {
+    const { store, intervalEntries, observer, log } = this.#options;
     try {
       for (;;) {
         const entries = await store.audit.unsealed(intervalEntries);
         const [first, last] = [entries[0], entries.at(-1)];
         if (first === undefined || last === undefined) return;
-        const tree = merkleTree();
-        for (const { hash } of entries) tree.add(hash);
-        const unsigned = {
-          checkpoint: mintId('ckp', clock.now, random),
-          atSequence: last.atSequence,
-          merkleRoot: tree.root(),
-        };
-        const checkpoint: Checkpoint = await sealed(unsigned, signer);
+        const checkpoint = await this.#checkpoint(entries, last.atSequence);
         await store.transaction((transaction) => store.audit.seal(checkpoint, first.atSequence - 1, transaction));
         observer.sealed();
         if (entries.length < intervalEntries) return;
@@ -138,9 +178,16 @@ export function auditRecorder(options: AuditRecorderOptions): AuditRecorder {
       log({ level: 'error', event: 'audit.seal-failed', ...describeError(error) });
     }
   }
+
+  #checkpoint(entries: readonly { readonly hash: string }[], atSequence: number): Promise<Checkpoint> {
+    const { clock, random, signer } = this.#options;
+    const tree = merkleTree();
+    for (const { hash } of entries) tree.add(hash);
+    return sealed({ checkpoint: mintId('ckp', clock.now, random), atSequence, merkleRoot: tree.root() }, signer);
+  }
 }
 
 const BATCH = 200;
-const MOST_WAITING = 5000;
+const MAX_WAITING = 5000;
 const WRITE_AFTER_MS = 50;
 const RETRY_AFTER_MS = 1000;

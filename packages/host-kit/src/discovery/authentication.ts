@@ -1,32 +1,45 @@
-/** What a host takes beside API keys, as discovery tells it. */
+/** The ways to authenticate that discovery advertises, besides API keys. An absent one is not advertised. */
 export interface AdvertisedAuthentication {
-  /** Tokens of people. */
-  readonly oidc?: { readonly issuers: readonly string[]; readonly audience: string; readonly lifetime: TokenLifetime };
-  /** Tokens that machines get for themselves. */
-  readonly oauth2?: {
+  /** Access tokens of users, by OpenID Connect. */
+  readonly oidc?: {
+    /** Issuer URLs whose tokens the host accepts. */
     readonly issuers: readonly string[];
+    /** The `aud` that a token must contain. */
     readonly audience: string;
+    readonly lifetime: TokenLifetime;
+  };
+  /** Access tokens of machines, by OAuth 2.0 client credentials. */
+  readonly oauth2?: {
+    /** Issuer URLs whose tokens the host accepts. */
+    readonly issuers: readonly string[];
+    /** The `aud` that a token must contain. */
+    readonly audience: string;
+    /** Accepted signature algorithms, such as `ES256`. */
     readonly algorithms: readonly string[];
     readonly lifetime: TokenLifetime;
   };
+  /** Identities of workloads. */
   readonly workloadIdentity?: {
     readonly schemes: readonly ('spiffe' | 'mtls-san' | 'cloud-subject' | 'oauth-client')[];
-    /** Empty: bearers are taken. */
+    /** Proofs of possession, one of which is required. Empty: bearer tokens are accepted. */
     readonly senderConstraint: readonly ('dpop' | 'mtls')[];
+    /** Present: a workload may act for another one, through a chain of at most this many links. */
     readonly delegation?: { readonly maxChainDepth: number };
-    /** Trust roots, as major 2 lists them. */
+    /** Trust roots. Published in major 2 alone. */
     readonly issuers: readonly string[];
-    /** How a presented subject becomes a principal, in a sentence. */
+    /** One sentence about the mapping of a subject to a principal. Published in major 1 alone. */
     readonly subjectMapping: string;
   };
+  /** Tokens that are bound to a key (RFC 9449). `required`: others are rejected. */
   readonly dpop?: { readonly algorithms: readonly string[]; readonly required: boolean };
+  /** Rotation of API keys. A former key stays valid for at least this many seconds. */
   readonly rotation?: { readonly minGraceSeconds: number };
 }
 
-/** Seconds that a token may live at the most. It cannot be revoked before. */
+/** Maximum lifetime of a token in seconds. A token cannot be revoked earlier. */
 type TokenLifetime = number;
 
-/** Every issuer that a client can get a token of. */
+/** Returns every issuer of which a client can get a token, each once. */
 export function tokenIssuers({ oidc, oauth2 }: AdvertisedAuthentication): readonly string[] {
   return [...new Set([...(oidc?.issuers ?? []), ...(oauth2?.issuers ?? [])])];
 }

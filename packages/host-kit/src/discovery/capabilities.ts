@@ -4,29 +4,39 @@ import type { Claim } from './schema-v2.ts';
 
 export type { Facets, Family } from './families.ts';
 
-/** What a host tells of itself beside what the kit serves. It tells what it serves, and nothing else. */
+/**
+ * The capabilities that discovery advertises for a host besides those of the kit. Declare only those that the host
+ * serves; `createHost` throws a `TypeError` for one that the interface does not know in that form.
+ *
+ * @example
+ * createHost({ …, capabilities: { families: { i18n: { default: 'en', supported: ['en'] } } } });
+ */
 export interface HostCapabilities {
-  /** The families that it serves, each with its facets. A limit that is left out is the interface's. */
+  /** Capability families, each with its facets. An absent limit gets the value of the interface's reference host. */
   readonly families?: Facets;
-  /** How major 2 words the claim of a family. Default: stable, since the version that is served, witnessable without aid. */
+  /** The claim of a family in major 2. Default: `stable`, since the served version, `witnessable-unaided`. */
   readonly claims?: { readonly [Name in Family]?: Partial<Claim> };
   /**
-   * The opt-in profile for experimental families. Without it they are left out of both documents.
+   * True: families whose claim is `experimental` are advertised. Default false: they are left out of both documents.
    *
    * @see Interface: Releases and schemas, 4
    */
   readonly experimental?: boolean;
   /**
-   * How far its engine lets a run go. What is left out is the interface's: 1000 nodes, ten minutes. Without it neither is told.
+   * Limits that the engine sets to a run. Absent members get the interface's values, such as 1 000 node executions and
+   * 600 000 ms. Default: no limits of runs are advertised.
    *
    * @see Interface: Limits
    */
   readonly limits?: { readonly [Name in Exclude<keyof z.input<typeof LIMITS>, 'maxRequestBodyBytes'>]?: number };
+  /** Public keys that certification bundles of this host are signed with. */
   readonly signingKeys?: z.input<NonNullable<(typeof METADATA)['signingKeys']>>;
-  /** By `<org>.<name>`; a vendor mount under `/host/<org>/` belongs here. */
+  /** Vendor extensions by `<org>.<name>`. List those that are mounted under `/host/<org>/`. */
   readonly extensions?: z.input<typeof EXTENSIONS>;
-  /** `host.sample.<name>`; major 1 alone. */
+  /** Names of feature surfaces, `host.sample.<name>`. Published in major 1 alone. */
   readonly featureSurfaces?: readonly string[];
+  /** Names of the conformance fixtures that the host provides. */
   readonly fixtures?: readonly string[];
+  /** Kinds of envelopes that runs of this host use. */
   readonly envelopeKinds?: readonly (typeof ENVELOPE_KINDS)[number][];
 }

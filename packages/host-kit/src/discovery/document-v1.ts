@@ -9,9 +9,9 @@ import { servedFamilies } from './served-families.ts';
 import { valid } from './valid.ts';
 
 /**
- * The document of major 1: every family at the root, and the same records once more under `capabilities`.
+ * Builds the document of major 1: every family at the root, and the same records again under `capabilities`.
  *
- * @throws {TypeError} for a capability that the interface does not know in that form
+ * @throws {TypeError} when the interface does not know a capability in that form
  * @see Interface: Discovery document (capabilities)
  */
 export function documentV1(facts: DiscoveryInput): DiscoveryV1 {
@@ -24,7 +24,7 @@ export function documentV1(facts: DiscoveryInput): DiscoveryV1 {
       ...(facts.webhooks.durable && durableDelivery(facts)),
     },
     restTransport: restTransportOf(facts),
-    // On the wire of major 1 alone, so claimed there alone.
+    // Only major 1 serves workspace files.
     ...(facts.workspaceFiles !== undefined && { workspace: { versioned: true, ...facts.workspaceFiles } }),
     eventLog: EVENT_LOG,
     idempotency: { retentionHours: facts.idempotencyRetentionHours },
@@ -63,10 +63,13 @@ export function documentV1(facts: DiscoveryInput): DiscoveryV1 {
     ...families,
     capabilities: families,
   };
-  return valid(DISCOVERY_V1, document, 'discovery document of major 1');
+  return valid(DISCOVERY_V1, document, 'Discovery document of major 1');
 }
 
-/** Where the list of what is supported is the claim itself, it stays. What major 2 alone serves is not told here. */
+/**
+ * Returns the record of a family. `effectSeamsManifest` belongs to major 2. A family with a list named `supported`
+ * keeps that list.
+ */
 function recordOf(name: string, facets: object): object {
   const { effectSeamsManifest: _, ...kept }: Record<string, unknown> = { ...facets };
   return name in LISTED_AS_SUPPORTED ? kept : { supported: true, ...kept };
@@ -76,7 +79,7 @@ function authorizationOf({ roles }: DiscoveryInput): object | undefined {
   return roles && { supported: true, roles, failClosed: true };
 }
 
-/** Major 1 tells authentication as profiles, each with what a client has to know. */
+/** Returns the `auth` record: the supported profiles, each with the parameters that a client needs. */
 function authV1({ authentication, audit }: DiscoveryInput): object {
   const { oidc, oauth2, workloadIdentity, rotation } = authentication;
   const [issuer] = oauth2?.issuers ?? [];

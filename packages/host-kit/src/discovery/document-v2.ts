@@ -8,9 +8,10 @@ import { servedFamilies } from './served-families.ts';
 import { valid } from './valid.ts';
 
 /**
- * The document of major 2: a closed root of metadata and records, each of which claims by its presence.
+ * Builds the document of major 2: a closed root of metadata and records. The presence of a record claims its family.
  *
- * @throws {TypeError} for a capability that the interface does not know in that form, or a claim of a version that is not served
+ * @throws {TypeError} when the interface does not know a capability in that form, or a claim names a version that is
+ *   not served
  * @see Interface: Discovery document (capabilities)
  */
 export function documentV2(facts: DiscoveryInput, contract: string): DiscoveryV2 {
@@ -35,7 +36,7 @@ export function documentV2(facts: DiscoveryInput, contract: string): DiscoveryV2
     ]),
   );
   const document = {
-    // The twin that readers of major 1 look for, as long as there are any.
+    // Clients of major 1 read this field. It goes when major 1 is no longer served.
     ...(isOverlap(facts.versions) && { protocolVersion: facts.preferred }),
     protocolVersions: facts.versions,
     preferredVersion: facts.preferred,
@@ -63,9 +64,12 @@ export function documentV2(facts: DiscoveryInput, contract: string): DiscoveryV2
   };
   for (const [name, { since }] of Object.entries(families)) {
     if (!facts.versions.includes(since))
-      throw new TypeError(`${name} is claimed since ${since}, which this host does not serve.`);
+      throw new TypeError(
+        `capabilities.claims.${name}.since: this host does not serve version ${since}. ` +
+          `Pass one of ${facts.versions.join(', ')}.`,
+      );
   }
-  return valid(DISCOVERY_V2, document, 'discovery document of major 2');
+  return valid(DISCOVERY_V2, document, 'Discovery document of major 2');
 }
 
 function isOverlap(versions: readonly string[]): boolean {
@@ -73,8 +77,9 @@ function isOverlap(versions: readonly string[]): boolean {
 }
 
 /**
- * In major 2 every delivery is signed and every subscription durable, a replay is a fork and never has an effect, so none of that is a
- * facet; and no facet is named `supported`.
+ * Returns the facets of a family in major 2. Four facets of major 1 are dropped, because major 2 has no choice there:
+ * deliveries are signed, subscriptions durable, replays forks, and effects suppressed. A list named `supported` gets
+ * another name.
  */
 function inMajor2(name: string, facets: object): object {
   const {
@@ -91,7 +96,10 @@ function inMajor2(name: string, facets: object): object {
   return typeof listed === 'string' ? { ...kept, [listed]: supported } : kept;
 }
 
-/** Major 2 tells authentication as lanes. A token is verified here and not asked about, so it is good until it expires. */
+/**
+ * Returns the authentication lanes. The host verifies tokens without asking their issuer, so a token is valid until it
+ * expires.
+ */
 function lanesOf({ apiKeyIssuer, authentication }: DiscoveryInput): readonly object[] {
   const { oidc, oauth2, workloadIdentity, dpop } = authentication;
   const minimumAssurance = dpop?.required === true ? 'sender-constrained' : 'bearer';

@@ -3,7 +3,7 @@ import type { WorkflowEngine } from '../ports/engine.ts';
 import type { ForkMode } from '../ports/runs.ts';
 import { FACETS, type Facets } from './families.ts';
 
-/** What a host can do because its engine can. */
+/** Returns the families that a host serves because its engine supports them. */
 export function engineFamilies({ interrupts = [], forks = [] }: WorkflowEngine): Facets {
   const kinds = interrupts.flatMap((kind) => {
     const known = FACETS.interrupts.shape.kinds.element.safeParse(kind);
@@ -15,7 +15,7 @@ export function engineFamilies({ interrupts = [], forks = [] }: WorkflowEngine):
   };
 }
 
-/** Major 1 says how effects are suppressed; major 2, where they always are, where that is told. */
+/** Major 1 names the suppression mode. Major 2 always suppresses effects, so it only gives the URL of the manifest. */
 function replayOf(forks: readonly ForkMode[]): NonNullable<Facets['replay']> {
   return {
     modes: [...forks],

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { LIMIT_VALUES, type Limit } from './limit-values.ts';
 
-/** A positive whole number: of bytes, of milliseconds, of things. */
+/** A positive integer. */
 const count = z.int().min(1);
 const list = <T extends z.ZodType>(item: T) =>
   z
@@ -14,12 +14,12 @@ const text = z.string().min(1).max(256);
 const locale = z.string().regex(/^[a-z]{2,3}(?:-[A-Za-z0-9]{2,8})*$/, 'must be a language tag such as en or pt-BR');
 const lowerKebab = z.string().regex(/^[a-z][a-z0-9]*(?:-[a-z0-9]+)*$/, 'must be lower-case words joined by hyphens');
 const httpsUrl = z.url({ protocol: /^https$/ });
-/** An issuer, https as everywhere else but on this machine. */
+/** The URL of an issuer. Plain http is for issuers on the same machine. */
 const issuerUrl = z.url({ protocol: /^https?$/ });
 const calendarDate = z.iso.date();
 const interopVersion = z.string().regex(/^[0-9]+\.[0-9]+$/, 'must be two integers joined by a dot');
 
-/** A facet of the table of limits. */
+/** Builds the schema of a facet that is a limit. */
 type Bound = (limit: Limit) => z.ZodOptional<z.ZodType<number, number | undefined>>;
 
 const facetsWith = (bound: Bound) => ({
@@ -80,7 +80,7 @@ const facetsWith = (bound: Bound) => ({
   }),
   i18n: z
     .strictObject({ default: locale, supported: list(locale).min(1) })
-    .refine((languages) => languages.supported.includes(languages.default), 'default must be among supported'),
+    .refine((languages) => languages.supported.includes(languages.default), 'default must be one of supported'),
   idempotency: z.strictObject({ retentionHours: z.int().min(24).optional() }),
   interrupts: z.strictObject({
     kinds: list(
@@ -174,8 +174,8 @@ const facetsWith = (bound: Bound) => ({
 });
 
 /**
- * The facets of every capability family that the interface names, apart from how a major says that it is there. What is an enumeration of
- * the protocol is closed; names that a host chooses are held to a form.
+ * The schemas of the facets of every capability family that the interface names, without the members by which a major
+ * claims the family. Enumerations of the protocol are closed; names that a host chooses have a pattern.
  *
  * @see Interface: Discovery document; Limits
  */
@@ -183,7 +183,7 @@ export const FACETS = facetsWith(() => count.optional()) satisfies Record<string
 
 const claimed = facetsWith((limit) => count.default(LIMIT_VALUES[limit]).optional());
 
-/** The same as a host claims them: a limit that it leaves out is the interface's. */
+/** The same schemas for the host's own declaration: an absent limit gets the interface's value. */
 export const CLAIMED = {
   ...claimed,
   aiProviders: claimed.aiProviders.extend({
@@ -192,21 +192,23 @@ export const CLAIMED = {
 };
 
 /**
- * Two families list what they support under the very name that major 1 claims presence with. There the list is the claim; major 2, where no
- * record says `supported`, has a name of its own for it.
+ * Families with a list named `supported`, which is the name of the boolean by which major 1 claims other families. In
+ * major 1 the list is the claim. In major 2 it has the name given here.
  */
 export const LISTED_AS_SUPPORTED: Readonly<Partial<Record<Family, string>>> = {
   aiProviders: 'providers',
   i18n: 'locales',
 };
 
-/** What a family is called at the root of major 2's document, where that is not what major 1 calls it. */
+/** Families with another name in major 2. */
 export const NAMED_IN_MAJOR_2 = { interrupts: 'interrupt' } as const satisfies Partial<Record<Family, string>>;
 
+/** The name of a capability family, as major 1 spells it. */
 export type Family = keyof typeof FACETS;
+/** Capability families with their facets, as a host declares them. */
 export type Facets = { readonly [Name in Family]?: z.input<(typeof CLAIMED)[Name]> };
 
-/** The audit log: a part of authentication in major 1, a family of its own in major 2. */
+/** The audit log. Major 1 has it within `auth`; in major 2 it is a record of its own. */
 export const AUDIT_V2 = z.strictObject({
   checkpointSignatureAlgorithm: z.literal('ed25519'),
   checkpointPublicKey: text,
@@ -214,7 +216,7 @@ export const AUDIT_V2 = z.strictObject({
   checkpointIntervalSeconds: count,
 });
 
-/** Authentication is told in two ways: as profiles by major 1, as lanes by major 2. */
+/** Authentication in major 1: profiles and their parameters. */
 export const AUTH_V1 = z.strictObject({
   supported: z.literal(true),
   profiles: list(
@@ -246,6 +248,7 @@ export const AUTH_V1 = z.strictObject({
   auditLogIntegrity: AUDIT_V2.safeExtend({ hashChain: z.literal(true) }).optional(),
 });
 
+/** Authentication in major 2: lanes. */
 export const AUTH_V2 = z.strictObject({
   lanes: z
     .array(
@@ -261,7 +264,7 @@ export const AUTH_V2 = z.strictObject({
     .min(1),
 });
 
-/** Integers, of which three are always there. @see Interface: Limits */
+/** The `limits` record. @see Interface: Limits */
 export const LIMITS = z.strictObject({
   clarificationRounds: count,
   schemaRounds: count,
@@ -274,6 +277,7 @@ export const LIMITS = z.strictObject({
   maxRequestBodyBytes: count.optional(),
 });
 
+/** Kinds of envelopes that a run can exchange. */
 export const ENVELOPE_KINDS = [
   'clarification.request',
   'schema.request',
@@ -287,7 +291,7 @@ export const ENVELOPE_KINDS = [
 
 const version = z.string().regex(/^(?:0|[1-9][0-9]*)\.(?:0|[1-9][0-9]*)$/, 'must be <major>.<minor>');
 
-/** What both documents say of the host itself. */
+/** The members of both documents about the host itself. */
 export const METADATA = {
   protocolVersions: list(version).min(1),
   preferredVersion: version,
@@ -310,13 +314,13 @@ export const METADATA = {
 
 const org = '(?!svc\\.|vendor\\.|effect-seams\\.|events\\.)[a-z][a-z0-9]*(?:-[a-z0-9]+)*';
 
-/** `<org>.<name>`, for what a host has beside the protocol; a few organizations are the protocol's own. */
+/** Extensions of a host to the protocol, by `<org>.<name>`. Some organizations are reserved for the protocol. */
 export const EXTENSIONS = z.record(
   z
     .string()
     .regex(
       new RegExp(`^${org}\\.[a-z][a-z0-9]*(?:-[a-z0-9]+)*$`),
-      'must be <org>.<name> in lower case, and no reserved org',
+      'must be <org>.<name> in lower case, and the org must not be svc, vendor, effect-seams or events',
     ),
   z.looseObject({}),
 );

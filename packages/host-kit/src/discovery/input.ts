@@ -3,43 +3,49 @@ import type { RetryPolicy } from '../webhooks/retry.ts';
 import type { AdvertisedAuthentication } from './authentication.ts';
 import type { HostCapabilities } from './capabilities.ts';
 
-/** What a host is and does, as both documents tell it. */
+/** The facts about a host from which both documents are built. */
 export interface DiscoveryInput {
+  /** Served protocol versions, `<major>.<minor>`. */
   readonly versions: readonly string[];
+  /** The preferred one of `versions`. */
   readonly preferred: string;
+  /** Clients of a lower version are rejected. Undefined: none is. */
   readonly minClientVersion: string | undefined;
   readonly implementation: { readonly name: string; readonly version: string; readonly vendor: string };
   readonly engineVersion: number;
   readonly maxRequestBodyBytes: number;
   readonly webhooks: {
-    /** Whether subscriptions of major 1 are durable; those of major 2 always are. */
+    /** True: subscriptions of major 1 are durable. Those of major 2 always are. */
     readonly durable: boolean;
     readonly retryPolicy: RetryPolicy;
     readonly deadLetterRetentionDays: number;
-    /** Of major 2. In major 1, which takes no secret from its callers, there is one. */
+    /** Signature algorithms of major 2. Major 1 has `v1` alone. */
     readonly signatureAlgorithms: readonly SignatureAlgorithm[];
+    /** Time in seconds during which both the former and the new secret sign. */
     readonly secretRotation: { readonly overlapSeconds: number };
   };
+  /** Content codings of responses. Empty: responses are not compressed. */
   readonly contentEncodings: readonly ('zstd' | 'br' | 'gzip')[];
-  /** Undefined when no workspace files are served. */
+  /** Limits of workspace files. Undefined: none are served. */
   readonly workspaceFiles:
     | { readonly maxFileBytes: number; readonly maxFiles: number; readonly maxVersions: number }
     | undefined;
-  /** How long a reply is kept under its idempotency key. */
+  /** Hours for which a reply is replayed under its idempotency key. */
   readonly idempotencyRetentionHours: number;
-  /** The realm that API-key Subjects name as their issuer. */
+  /** The issuer in Subjects of API keys. */
   readonly apiKeyIssuer: string;
   readonly authentication: AdvertisedAuthentication;
-  /** Undefined when roles are not asked. */
+  /** Roles and their scopes. Undefined: the host does not check roles. */
   readonly roles: readonly { readonly role: string; readonly scopes: readonly string[] }[] | undefined;
-  /** Undefined when no audit log is kept. */
+  /** Undefined: the host has no audit log. */
   readonly audit: AdvertisedAudit | undefined;
-  /** What it serves beside the kit. */
+  /** Capabilities that the host declares itself. */
   readonly capabilities: HostCapabilities;
 }
 
+/** Parameters of the audit log's checkpoints. One is made after so many entries, or so many seconds. */
 export interface AdvertisedAudit {
-  /** 44 bytes of DER in base64. */
+  /** Ed25519 public key: 44 bytes of DER (SubjectPublicKeyInfo) in base64. */
   readonly checkpointPublicKey: string;
   readonly checkpointIntervalEntries: number;
   readonly checkpointIntervalSeconds: number;

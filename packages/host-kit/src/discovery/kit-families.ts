@@ -13,7 +13,10 @@ export function restTransportOf({ contentEncodings }: DiscoveryInput): NonNullab
   return { conditionalRunGet: true, ...(contentEncodings.length > 0 && { contentEncodings: [...contentEncodings] }) };
 }
 
-/** The retry policy and the dead-letter retention of durable delivery. @see Interface: Events, Webhook delivery of events, 3 */
+/**
+ * The retry policy and the dead-letter retention of durable delivery. @see Interface: Events, Webhook delivery of
+ * events, 3
+ */
 export function durableDelivery({
   webhooks,
 }: Pick<DiscoveryInput, 'webhooks'>): Pick<NonNullable<Facets['webhooks']>, 'retryPolicy' | 'deadLetter'> {

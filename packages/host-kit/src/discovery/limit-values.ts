@@ -1,5 +1,5 @@
 /**
- * What each limit is where a host that claims what it belongs to states none of its own.
+ * The value of each limit for a host that serves the limit's family and declares no value.
  *
  * @see Interface: Limits, the values of the reference host
  */

@@ -2,8 +2,8 @@ import type { DiscoveryInput } from './input.ts';
 import { LIMIT_VALUES } from './limit-values.ts';
 
 /**
- * The limits of both documents. What bounds a run is told by a host whose engine bounds it, and where that host leaves one out it is the
- * interface's.
+ * Returns the `limits` record of both documents. It has limits of runs only if the host declares `limits`; absent
+ * members then get the interface's values.
  *
  * @see Interface: Limits
  */

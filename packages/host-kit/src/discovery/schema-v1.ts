@@ -13,7 +13,7 @@ import {
 
 type RecordsV1 = { readonly [Name in Family]: z.ZodType<unknown> };
 
-/** Present and supported with its facets, or present and not supported. */
+/** Returns the schema of a record: supported with its facets, not supported, or absent. */
 function recordV1(name: string, facets: z.ZodObject): z.ZodType {
   if (name in LISTED_AS_SUPPORTED) return facets.optional();
   return z
@@ -27,7 +27,10 @@ const families = Object.fromEntries(
 
 const records = z.strictObject({ ...families, auth: AUTH_V1.optional() });
 
-/** The document of major 1. Its root is open to families of other versions, but not to misspelt ones of this host. */
+/**
+ * The document of major 1 as this kit publishes it. The interface allows unknown keys at the root; this schema does
+ * not, so that a misspelt family is an error.
+ */
 export const DISCOVERY_V1 = z
   .strictObject({
     ...METADATA,
@@ -50,7 +53,8 @@ export const DISCOVERY_V1 = z
   })
   .refine(
     (document) => document.protocolVersions.includes(document.preferredVersion),
-    'preferredVersion must be among protocolVersions',
+    'preferredVersion must be one of protocolVersions',
   );
 
+/** A discovery document of major 1. */
 export type DiscoveryV1 = z.infer<typeof DISCOVERY_V1>;

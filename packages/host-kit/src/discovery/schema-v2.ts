@@ -14,7 +14,7 @@ import {
   version,
 } from './families.ts';
 
-/** How a record of major 2 says what it is; that it is there is the claim. */
+/** The members of every record of major 2 about its claim. The presence of the record makes the claim. */
 export const CLAIM = z.strictObject({
   status: z.enum(['stable', 'experimental', 'deprecated']),
   since: version,
@@ -22,28 +22,30 @@ export const CLAIM = z.strictObject({
   witness: z.enum(['witnessable-unaided', 'witnessable-gated', 'seam-gated', 'claims-check', 'negative-existence']),
 });
 
+/** A claim: the maturity of a family, the versions that serve it, and how it can be verified. */
 export type Claim = z.infer<typeof CLAIM>;
 
 type NameIn2<Name extends Family> = Name extends keyof typeof NAMED_IN_MAJOR_2 ? (typeof NAMED_IN_MAJOR_2)[Name] : Name;
 type RecordsV2 = { readonly [Name in Family as NameIn2<Name>]: z.ZodType<unknown> };
 
-/** The facets with the claim; `until` is there exactly when it is needed. */
+/** Returns the schema of a record: facets and claim. */
 function recordV2(facets: z.ZodObject): z.ZodType {
   return facets
     .safeExtend(CLAIM.shape)
     .refine(
       ({ status, until }) => (status === 'stable') === (until === undefined),
-      'until is there exactly when status is not stable',
+      'until must be present for status experimental or deprecated, and absent for stable',
     )
     .optional();
 }
 
+/** Returns the name of a family at the root of major 2's document. */
 export function nameInMajor2(name: string): string {
   const named: unknown = Reflect.get(NAMED_IN_MAJOR_2, name);
   return typeof named === 'string' ? named : name;
 }
 
-/** Where a facet is named `supported`, major 2 has another name for it. */
+/** Renames a facet that is called `supported` in major 1. */
 function renamed(name: string, facets: z.ZodObject): z.ZodObject {
   const listed = Reflect.get(LISTED_AS_SUPPORTED, name);
   if (typeof listed !== 'string') return facets;
@@ -56,7 +58,7 @@ const families = Object.fromEntries(
 ) as RecordsV2;
 const kinds = z.partialRecord(z.enum(ENVELOPE_KINDS), z.literal(1));
 
-/** The document of major 2: no key at its root but these. */
+/** The document of major 2. Its root is closed. */
 export const DISCOVERY_V2 = z
   .strictObject({
     ...METADATA,
@@ -80,7 +82,8 @@ export const DISCOVERY_V2 = z
   })
   .refine(
     (document) => document.protocolVersions.includes(document.preferredVersion),
-    'preferredVersion must be among protocolVersions',
+    'preferredVersion must be one of protocolVersions',
   );
 
+/** A discovery document of major 2. */
 export type DiscoveryV2 = z.infer<typeof DISCOVERY_V2>;

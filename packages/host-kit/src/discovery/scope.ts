@@ -3,10 +3,11 @@ import { FACETS } from './families.ts';
 const FAMILY_NAMES: ReadonlySet<string> = new Set([...Object.keys(FACETS), 'auth']);
 
 /**
- * What a document says to a caller who may see some of its families only. It takes away and adds nothing, so a narrower scope never sees more
- * than a wider one.
+ * Returns the part of a document that a caller may see. It removes families and adds nothing, so a narrower scope never
+ * sees more than a wider one.
  *
- * @param visible the families that the caller may see; what is no family, such as versions and limits, everybody sees
+ * @param visible names of the families that the caller may see. Members that are no families, such as versions and
+ *   limits, always stay.
  */
 export function scopeDiscovery<T extends Readonly<Record<string, unknown>>>(
   document: T,

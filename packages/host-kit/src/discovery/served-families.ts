@@ -6,12 +6,13 @@ import { valid } from './valid.ts';
 const FAMILIES = z.strictObject(CLAIMED).partial();
 
 /**
- * The families to advertise, each with its limits: without the experimental ones, unless their profile is switched on.
+ * Returns the declared families with their limits filled in. Experimental families are left out unless `experimental`
+ * is true.
  *
- * @throws {TypeError} for a family, a facet or a value that the interface does not know
+ * @throws {TypeError} when the interface does not know a family, a facet or a value
  */
 export function servedFamilies({ families = {}, claims = {}, experimental = false }: HostCapabilities): Facets {
-  const checked = valid(FAMILIES, families, 'list of capability families');
+  const checked = valid(FAMILIES, families, 'Capability families');
   return Object.fromEntries(
     Object.entries(checked).filter(([name, facets]) => {
       const claim: { readonly status?: string } | undefined = Reflect.get(claims, name);

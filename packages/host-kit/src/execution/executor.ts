@@ -1,4 +1,4 @@
-import type { Clock } from '../ports/clock.ts';
+import { type Clock, within } from '../ports/clock.ts';
 import type { NewEvent, WorkflowEngine } from '../ports/engine.ts';
 import type { RunEvent } from '../ports/events.ts';
 import { describeError, type Log } from '../ports/log.ts';
@@ -8,25 +8,33 @@ import type { Store } from '../ports/store.ts';
 import type { RunLog } from '../runs/event-log.ts';
 import { cancelledEvents } from '../runs/host-events.ts';
 import { isTerminalEvent } from '../runs/transitions.ts';
-import { beginTurn, type Turn } from './turn.ts';
+import { Refusals } from './refusals.ts';
+import { Turn } from './turn.ts';
 
-/** Keeps every run for which there is something to do in the engine's hands: from its creation on, and again after a restart. */
+/** Drives every run that can go on: from its creation, and again after a restart, a resume or an answer. */
 export interface Executor {
-  /** Takes up, page by page, what an earlier process left unfinished. Resolves when all of it has been handed over. */
+  /**
+   * Drives the runs that an earlier process left unfinished, read in pages. Resolves when all of them have been handed
+   * over.
+   */
   resume(): Promise<void>;
   /**
-   * Hands a run over and returns at once.
+   * Starts to drive a run, and returns at once. Does nothing while an earlier turn still drives it, or when the run
+   * cannot go on.
    *
-   * @param decided an event that stands right after the start of a new run
+   * @param decided an event that is appended right after the start of a new run
    */
   execute(run: Run, decided?: NewEvent): void;
-  /** Told of each run about which something was asked here, after that is stored: what drives it learns of it at once. */
+  /**
+   * Acts on a request about a run: a cancel, pause, resume or answer. Called on the host that took the request, after
+   * its commit.
+   */
   notice(run: Run): void;
-  /** Told of each event that was appended here. */
+  /** Called for each event that this host appends, after its commit. */
   heard(event: RunEvent): void;
-  /** Looks for what was asked through other hosts about the runs that this one drives. */
+  /** Reads the requests that other hosts took about the runs that this one drives. */
   look(): Promise<void>;
-  /** Asks every execution to leave its run where it is, and waits for that for at most `graceMs`. */
+  /** Asks every execution to leave its run, and waits up to `graceMs` ms for that. */
   stop(graceMs: number): Promise<void>;
 }
 
@@ -40,135 +48,127 @@ export interface ExecutorOptions {
 }
 
 export function executor(options: ExecutorOptions): Executor {
-  const { store, clock, events, log } = options;
-  const turns = new Map<string, Turn>();
-  /** Of runs that the log took nothing more of: the step that it refused, and how often. */
-  const refused = new Map<string, { readonly sequence: number; readonly times: number }>();
-  const deadlines = new Map<string, () => void>();
-  let isStopping = false;
-  let cancelTakeUp: (() => void) | undefined;
+  return new RunExecutor(options);
+}
 
-  return {
-    resume,
-    execute,
-    notice,
-    heard({ runId, type }) {
-      if (!isTerminalEvent(type)) return;
-      turns.get(runId)?.leave('gone');
-      deadlines.get(runId)?.();
-      deadlines.delete(runId);
-    },
-    async look() {
-      if (turns.size === 0) return;
-      for (const run of await store.runs.disturbed([...turns.keys()])) notice(run);
-    },
-    async stop(graceMs) {
-      isStopping = true;
-      cancelTakeUp?.();
-      for (const callOff of deadlines.values()) callOff();
-      for (const turn of turns.values()) turn.leave('stopping');
-      await withinTime(graceMs, Promise.all([...turns.values()].map(({ settled }) => settled)));
-    },
-  };
+class RunExecutor implements Executor {
+  readonly #options: ExecutorOptions;
+  /** The latest turn of each run that has not settled. */
+  readonly #turns = new Map<string, Turn>();
+  readonly #refusals = new Refusals();
+  /** Cancels the timer by which a cancelled run is ended at the latest, for each such run. */
+  readonly #deadlines = new Map<string, () => void>();
+  #isStopping = false;
+  /** Cancels the next `resume` after a failure; undefined when none is planned. */
+  #cancelRetry: (() => void) | undefined;
 
-  async function resume(): Promise<void> {
+  constructor(options: ExecutorOptions) {
+    this.#options = options;
+  }
+
+  async resume(): Promise<void> {
+    const { store } = this.#options;
     let after: string | undefined;
-    while (!isStopping) {
+    while (!this.#isStopping) {
       const page = await store.runs.unfinished({ after, limit: PAGE });
-      for (const run of page) execute(run);
+      for (const run of page) this.execute(run);
       after = page.at(-1)?.runId;
       if (page.length < PAGE) return;
     }
   }
 
-  function execute(run: Run, decided?: NewEvent): void {
+  execute(run: Run, decided?: NewEvent): void {
     const { runId } = run;
-    const earlier = turns.get(runId);
-    if (isStopping || !isExecutable(run.status) || (earlier !== undefined && earlier.left === undefined)) return;
-    const after = earlier && withinTime(LATE_TURN_MS, earlier.settled);
-    const turn = beginTurn(options, { run, decided, after, isDoomed: isDoomed(run) });
-    turns.set(runId, turn);
-    void turn.settled.then(() => {
-      if (turns.get(runId) === turn) turns.delete(runId);
-      if (turn.left?.why !== 'broken') return refused.delete(runId);
-      if (turn.refusedAt !== undefined) noteRefusal(runId, turn.refusedAt);
-      return takeUpLater();
-    });
+    const earlier = this.#turns.get(runId);
+    if (this.#isStopping || !isExecutable(run.status) || (earlier !== undefined && earlier.left === undefined)) return;
+    const after = earlier && within(this.#options.clock, LATE_TURN_MS, earlier.settled);
+    const turn = new Turn(this.#options, { run, decided, after, isDoomed: this.#refusals.areTooMany(run) });
+    this.#turns.set(runId, turn);
+    void turn.settled.then(() => this.#settled(runId, turn));
   }
 
-  function notice(run: Run): void {
-    const turn = turns.get(run.runId);
+  notice(run: Run): void {
+    const turn = this.#turns.get(run.runId);
     if (run.status === 'cancelling') {
-      expectEnd(run);
+      this.#expectEnd(run);
       turn?.leave('cancelled');
-      // Nobody drives it; where hosts share the store, another one may.
-      if (turn === undefined && store.shared !== true) execute(run);
+      // On a shared store the run may be driven by another host, which ends it.
+      if (turn === undefined && this.#options.store.shared !== true) this.execute(run);
     } else if (run.status === 'running' || run.status === 'pending') {
-      if (turn === undefined || turn.left !== undefined) execute(run);
+      if (turn === undefined || turn.left !== undefined) this.execute(run);
       else if (run.pauseRequest !== undefined) turn.pause();
     } else turn?.leave(run.status === 'paused' ? 'paused' : 'gone');
   }
 
-  /** Whatever is still under way then, and wherever: a cancelled run has ended in time. */
-  function expectEnd({ runId, cancelRequest }: Run): void {
-    if (deadlines.has(runId) || isStopping) return;
-    const callOff = clock.at((cancelRequest?.at ?? clock.now()) + CANCEL_WITHIN_MS, () => {
-      deadlines.delete(runId);
-      turns.get(runId)?.leave('cancelled');
-      endCancelled(runId).catch((error: unknown) => {
-        log({ level: 'error', event: 'run.cancel-late', runId, ...describeError(error) });
-        takeUpLater();
-      });
-    });
-    deadlines.set(runId, callOff);
+  heard({ runId, type }: RunEvent): void {
+    if (!isTerminalEvent(type)) return;
+    this.#turns.get(runId)?.leave('gone');
+    this.#deadlines.get(runId)?.();
+    this.#deadlines.delete(runId);
   }
 
-  async function endCancelled(runId: string): Promise<void> {
+  async look(): Promise<void> {
+    if (this.#turns.size === 0) return;
+    for (const run of await this.#options.store.runs.disturbed([...this.#turns.keys()])) this.notice(run);
+  }
+
+  async stop(graceMs: number): Promise<void> {
+    this.#isStopping = true;
+    this.#cancelRetry?.();
+    for (const cancel of this.#deadlines.values()) cancel();
+    for (const turn of this.#turns.values()) turn.leave('stopping');
+    const settled = Promise.all([...this.#turns.values()].map((turn) => turn.settled));
+    await within(this.#options.clock, graceMs, settled);
+  }
+
+  #settled(runId: string, turn: Turn): void {
+    if (this.#turns.get(runId) === turn) this.#turns.delete(runId);
+    if (turn.left?.why === 'broken') {
+      if (turn.refusedAt !== undefined) this.#refusals.note(runId, turn.refusedAt);
+      this.#retryLater();
+    } else this.#refusals.forget(runId);
+  }
+
+  /** Ends a cancelled run in time, even if its nodes are still under way on this host or another one. */
+  #expectEnd({ runId, cancelRequest }: Run): void {
+    if (this.#deadlines.has(runId) || this.#isStopping) return;
+    const { clock, log } = this.#options;
+    const cancel = clock.at((cancelRequest?.at ?? clock.now()) + CANCEL_WITHIN_MS, () => {
+      this.#deadlines.delete(runId);
+      this.#turns.get(runId)?.leave('cancelled');
+      this.#endCancelled(runId).catch((error: unknown) => {
+        log({ level: 'error', event: 'run.cancel-late', runId, ...describeError(error) });
+        this.#retryLater();
+      });
+    });
+    this.#deadlines.set(runId, cancel);
+  }
+
+  async #endCancelled(runId: string): Promise<void> {
+    const { clock, events } = this.#options;
     await events.step(runId, undefined, async (open) => {
       if (open.run.status !== 'cancelling') return;
       await open.append(...cancelledEvents(open.run, clock.now()));
     });
   }
 
-  /** Waits for something, and not forever. */
-  async function withinTime(timeMs: number, awaited: Promise<unknown>): Promise<void> {
-    await new Promise<void>((resolve) => {
-      const callOff = clock.at(clock.now() + timeMs, resolve);
-      void awaited.then(() => {
-        callOff();
-        resolve();
-      });
-    });
-  }
-
-  function noteRefusal(runId: string, sequence: number): void {
-    const before = refused.get(runId);
-    refused.set(runId, { sequence, times: before?.sequence === sequence ? before.times + 1 : 1 });
-  }
-
-  /** A log that can be read and never written to at this place will not take the next try either. */
-  function isDoomed({ runId, lastSequence }: Run): boolean {
-    const before = refused.get(runId);
-    return before !== undefined && before.times >= MOST_REFUSALS && before.sequence === lastSequence + 1;
-  }
-
-  function takeUpLater(): void {
-    if (isStopping) return;
-    cancelTakeUp ??= clock.at(clock.now() + TAKE_UP_AFTER_MS, () => {
-      cancelTakeUp = undefined;
-      resume().catch((error: unknown) => {
+  /** Plans a `resume` in one second, unless one is planned already. */
+  #retryLater(): void {
+    if (this.#isStopping) return;
+    const { clock, log } = this.#options;
+    this.#cancelRetry ??= clock.at(clock.now() + RETRY_AFTER_MS, () => {
+      this.#cancelRetry = undefined;
+      this.resume().catch((error: unknown) => {
         log({ level: 'error', event: 'run.take-up-failed', ...describeError(error) });
-        takeUpLater();
+        this.#retryLater();
       });
     });
   }
 }
 
 const PAGE = 500;
-/** How often the log may refuse one step before the run fails for it. */
-const MOST_REFUSALS = 5;
-const TAKE_UP_AFTER_MS = 1000;
-/** How long an earlier turn, which was told to leave, may stand in the way of the next one. */
+const RETRY_AFTER_MS = 1000;
+/** How long an earlier turn that was told to leave may delay the next one. */
 const LATE_TURN_MS = 5000;
-/** A cancelled run has ended five seconds after the request; what is left is for the last append. */
+/** A cancelled run ends within 5 s of the request; the remaining 500 ms are for the last append. */
 const CANCEL_WITHIN_MS = 4500;

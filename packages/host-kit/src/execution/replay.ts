@@ -9,53 +9,68 @@ import type { OpenRun } from '../runs/event-log.ts';
 import { type ForkParts, historyOf, sourceOf, takeOver } from './history.ts';
 import { wholeLog } from './whole-log.ts';
 
-/** What nodes did in the source of a replay, taken over instead of being done again. */
-export interface Replay {
-  node(nodeId: string): Promise<ReplayedNode>;
-  /** The answer that a question got there, if it got one. */
-  answer(open: OpenRun, request: InterruptRequest): Promise<InterruptAnswer | undefined>;
+/** Makes the replay of a run; undefined for a run that is no replay. */
+export function replayOf(parts: ForkParts): Replay | undefined {
+  const source = sourceOf(parts.run);
+  return source === undefined || parts.run.fork?.mode !== 'replay' ? undefined : new Replay(parts, source);
 }
 
-/** Undefined for a run that is no replay. */
-export function replayOf({ store, run, inTurn }: ForkParts): Replay | undefined {
-  const source = sourceOf(run);
-  if (source === undefined || run.fork?.mode !== 'replay') return undefined;
-  const from = source;
-  let progress: Promise<Map<string, Progress>> | undefined;
-  /** Where in the source's log what was replayed ended. */
-  let position = -1;
-  let hasDiverged = false;
+/**
+ * Repeats the source of a replay: the events of its nodes and the answers to its questions are copied, nothing is
+ * executed.
+ */
+export class Replay {
+  readonly #parts: ForkParts;
+  readonly #source: Run;
+  /** How far the replay's own log has come with each node; read from it when the first node is replayed. */
+  #progress: Promise<Map<string, Progress>> | undefined;
+  /** The highest sequence in the source's log at which a replayed node ended; -1 before the first. */
+  #position = -1;
+  #hasDiverged = false;
 
-  return {
-    async node(nodeId) {
-      progress ??= progressOf(store, run);
-      const nodes = await progress;
-      const { ended, taken } = nodes.get(nodeId) ?? NOTHING;
-      const end = await endOf(nodeId, ended);
-      if (end === undefined) {
-        await diverge(nodeId, 'outcome-missing');
-        return await missing(nodeId);
-      }
-      if (end.sequence < position) await diverge(nodeId, 'order');
-      await takeOverExecution(nodeId, ended, taken, end);
-      nodes.set(nodeId, { ended: ended + 1, taken: 0 });
-      position = Math.max(position, end.sequence);
-      return outcomeOf(end);
-    },
-    async answer({ transaction }, { nodeId, key }) {
-      const asked = await store.interrupts.byKey(from.runId, nodeId, key, transaction);
-      return asked?.resolution && interruptAnswerOf(asked.resolution);
-    },
-  };
+  constructor(parts: ForkParts, source: Run) {
+    this.#parts = parts;
+    this.#source = source;
+  }
 
-  /** Takes over one execution of a node, the `skip`-th, but for what is already there: the fork's history, or an earlier turn's. */
-  async function takeOverExecution(nodeId: string, skip: number, taken: number, end: RunEvent): Promise<void> {
+  /**
+   * Replays the next execution of a node. Without an outcome in the source, the node fails with
+   * `replay_source_missing`.
+   */
+  async node(nodeId: string): Promise<ReplayedNode> {
+    this.#progress ??= progressOf(this.#parts.store, this.#parts.run);
+    const nodes = await this.#progress;
+    const progress = nodes.get(nodeId) ?? NOTHING;
+    const end = await this.#endOf(nodeId, progress.ended);
+    if (end === undefined) {
+      await this.#diverge(nodeId, 'outcome-missing');
+      return await this.#missing(nodeId);
+    }
+    if (end.sequence < this.#position) await this.#diverge(nodeId, 'order');
+    await this.#takeOverExecution(nodeId, progress, end);
+    nodes.set(nodeId, { ended: progress.ended + 1, taken: 0 });
+    this.#position = Math.max(this.#position, end.sequence);
+    return outcomeOf(end);
+  }
+
+  /** Returns the answer that a question got in the source; undefined when it got none. */
+  async answer({ transaction }: OpenRun, { nodeId, key }: InterruptRequest): Promise<InterruptAnswer | undefined> {
+    const asked = await this.#parts.store.interrupts.byKey(this.#source.runId, nodeId, key, transaction);
+    return asked?.resolution && interruptAnswerOf(asked.resolution);
+  }
+
+  /**
+   * Copies the execution of a node that follows the `ended` ones. Its first `taken` events are in the replay's log
+   * already: they belong to the fork's history, or an earlier turn copied them.
+   */
+  async #takeOverExecution(nodeId: string, { ended, taken }: Progress, end: RunEvent): Promise<void> {
+    const { store, change } = this.#parts;
     let skipped = 0;
     let seen = 0;
     let batch: RunEvent[] = [];
-    for await (const event of wholeLog(store, from)) {
+    for await (const event of wholeLog(store, this.#source)) {
       if (event.nodeId !== nodeId) continue;
-      if (skipped < skip) {
+      if (skipped < ended) {
         if (ENDS_NODE.has(event.type)) skipped += 1;
         continue;
       }
@@ -63,18 +78,18 @@ export function replayOf({ store, run, inTurn }: ForkParts): Replay | undefined 
       if (seen > taken) batch.push(event);
       const isEnd = event.sequence === end.sequence;
       if (batch.length >= BATCH || isEnd) {
-        const history = await historyOf(store, from, batch);
+        const history = await historyOf(store, this.#source, batch);
         batch = [];
-        await inTurn((open) => takeOver(store, open, history));
+        await change((open) => takeOver(store, open, history));
       }
       if (isEnd) return;
     }
   }
 
-  /** The event with which an execution of a node ended. One that was cut has no outcome to replay. */
-  async function endOf(nodeId: string, skip: number): Promise<RunEvent | undefined> {
+  /** Finds the event that ended the execution after `skip` others. A cancelled execution has no outcome to replay. */
+  async #endOf(nodeId: string, skip: number): Promise<RunEvent | undefined> {
     let skipped = 0;
-    for await (const event of wholeLog(store, from)) {
+    for await (const event of wholeLog(this.#parts.store, this.#source)) {
       if (event.nodeId !== nodeId || !ENDS_NODE.has(event.type)) continue;
       if (skipped === skip) return event.type === 'node.cancelled' ? undefined : event;
       skipped += 1;
@@ -82,26 +97,25 @@ export function replayOf({ store, run, inTurn }: ForkParts): Replay | undefined 
     return undefined;
   }
 
-  /** Told once: what follows a divergence differs for it. */
-  async function diverge(nodeId: string, divergenceKind: string): Promise<void> {
-    if (hasDiverged) return;
-    hasDiverged = true;
-    const [original] = await store.events.list(from, { after: position, limit: 1 });
-    await inTurn(async (open) => {
-      const payload = {
-        ...{ sourceRunId: from.runId, atSequence: original?.sequence ?? position + 1 },
-        ...(original !== undefined && { originalEventId: original.eventId }),
-        ...{ divergenceKind, divergencePoint: nodeId },
-      };
-      await open.append({ type: 'replay.diverged', payload });
-    });
+  /** Records the first divergence from the source. Later differences follow from it and are not recorded. */
+  async #diverge(nodeId: string, divergenceKind: string): Promise<void> {
+    if (this.#hasDiverged) return;
+    this.#hasDiverged = true;
+    const position = this.#position;
+    const [original] = await this.#parts.store.events.list(this.#source, { after: position, limit: 1 });
+    const payload = {
+      ...{ sourceRunId: this.#source.runId, atSequence: original?.sequence ?? position + 1 },
+      ...(original !== undefined && { originalEventId: original.eventId }),
+      ...{ divergenceKind, divergencePoint: nodeId },
+    };
+    await this.#parts.change((open) => open.append({ type: 'replay.diverged', payload }));
   }
 
-  async function missing(nodeId: string): Promise<ReplayedNode> {
+  async #missing(nodeId: string): Promise<ReplayedNode> {
     const message = 'The source run has no outcome of this node to replay.';
     const error = { code: 'replay_source_missing', message, retryable: false };
     const failed: NewEvent = { type: 'node.failed', nodeId, payload: { nodeId, error } };
-    await inTurn((open) => open.append(failed));
+    await this.#parts.change((open) => open.append(failed));
     return { status: 'failed', error };
   }
 }
@@ -109,11 +123,11 @@ export function replayOf({ store, run, inTurn }: ForkParts): Replay | undefined 
 const BATCH = 100;
 const ENDS_NODE: ReadonlySet<string> = new Set(['node.completed', 'node.failed', 'node.skipped', 'node.cancelled']);
 
-/** How far the fork's own log has come with a node. */
+/** How far the replay's own log has come with a node. */
 interface Progress {
   /** How many executions of it have ended. */
   readonly ended: number;
-  /** Events of the one that is under way. */
+  /** How many events of the execution that is under way are in the log. */
   readonly taken: number;
 }
 

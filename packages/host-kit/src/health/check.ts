@@ -1,22 +1,27 @@
-/** One thing that a host is judged by. */
+/** The result of one check of a host. */
 export interface HealthCheck {
-  /** `lifecycle`: it has started and is not about to stop. `store`: it answers. `deliveries`: the dispatcher does its work. */
+  /**
+   * `lifecycle`: the host has started and is not draining. `store`: the store answers. `deliveries`: the dispatcher
+   * makes progress.
+   */
   readonly name: 'lifecycle' | 'store' | 'deliveries';
+  /** Whether the check passed. */
   readonly ok: boolean;
-  /** Why it is not. */
+  /** Why the check failed; absent when it passed. */
   readonly reason?: HealthReason;
 }
 
+/** Why a check failed. */
 export type HealthReason =
-  /** Of the lifecycle: what the host is instead of running. */
+  /** `lifecycle`: the phase of the host. */
   | Exclude<Phase, 'running'>
-  /** The store failed, or did not answer in time. */
+  /** `store`: a transaction failed, or did not end within 2 s. */
   | 'failed'
   | 'no-answer'
-  /** The dispatcher has been at one round, or an attempt under way, for longer than either can take. */
+  /** `deliveries`: a round of the dispatcher, or an attempt, has lasted longer than it can. */
   | 'stalled'
-  /** The dispatcher's rounds have failed for a while. */
+  /** `deliveries`: the rounds of the dispatcher have failed for more than 10 s. */
   | 'failing';
 
-/** Where a host is in its life. */
+/** The phases of a host's life, in their order. */
 export type Phase = 'made' | 'starting' | 'running' | 'draining' | 'stopped';

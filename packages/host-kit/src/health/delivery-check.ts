@@ -2,8 +2,8 @@ import type { DispatcherProgress } from '../webhooks/dispatcher.ts';
 import type { HealthCheck } from './check.ts';
 
 /**
- * Whether the dispatcher does its work. How much waits says nothing of that: a receiver that is away has a backlog, and everybody else is
- * served.
+ * Checks that the dispatcher makes progress. The size of the backlog is no measure: while one receiver is away its
+ * deliveries wait, and all others are delivered.
  */
 export function deliveryCheck(
   { roundSince, failingSince, attemptSince }: DispatcherProgress,
@@ -18,7 +18,10 @@ export function deliveryCheck(
   return { name: 'deliveries', ok: true };
 }
 
-/** A round asks the store a few times, an attempt before and after its post; each of them within the deadline of a statement. */
+/**
+ * Time for the queries of a round, and for those before and after the post of an attempt: each has the deadline of a
+ * statement.
+ */
 const ROUND_MS = 60_000;
 const SETTLING_MS = 60_000;
 const FAILING_MS = 10_000;

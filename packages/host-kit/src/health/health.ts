@@ -5,9 +5,11 @@ import type { HealthCheck, Phase } from './check.ts';
 import { deliveryCheck } from './delivery-check.ts';
 import { storeCheck } from './store-check.ts';
 
-/** Whether a host may be sent requests, and by what it is judged. */
+/** The health of a host. */
 export interface HealthReport {
+  /** Whether the host may be sent requests: every check passed. */
   readonly ready: boolean;
+  /** `lifecycle`, and while the host runs or drains also `deliveries` and `store`. */
   readonly checks: readonly HealthCheck[];
 }
 
@@ -20,8 +22,8 @@ export interface HealthOptions {
 }
 
 /**
- * Judges a host, as often as anybody asks: the store is asked at most once a second, and never twice at a time. A host that does not run is
- * told without asking it.
+ * Makes the function that judges a host. It may be called at any rate: the store is asked at most once a second, never
+ * twice at a time, and not at all unless the host runs or drains.
  */
 export function health({
   phase,

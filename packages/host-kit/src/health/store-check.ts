@@ -3,13 +3,13 @@ import type { Store } from '../ports/store.ts';
 import type { HealthCheck } from './check.ts';
 
 /**
- * Asks the store for a transaction that does nothing: it shows that its writer, or a connection to it, is to be had. It takes no part in what
- * the transactions of others wait for, but for its turn.
+ * Checks the store by an empty transaction: it shows that the writer, or a connection of the pool, is available. It
+ * takes no locks, so other transactions wait for it no longer than for its turn.
  */
 export function storeCheck(store: Pick<Store, 'transaction'>, clock: Clock): () => Promise<HealthCheck> {
   let answer: { readonly check: HealthCheck; readonly at: number } | undefined;
   let asking: Promise<HealthCheck> | undefined;
-  /** A question is out, maybe long after anybody waited for its answer. */
+  /** The store has not answered the last question, although its callers may have had `no-answer` long ago. */
   let isOut = false;
 
   return async () => {

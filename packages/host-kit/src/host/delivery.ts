@@ -40,7 +40,9 @@ export function assembleDelivery(services: Services, formats: PushFormats): Deli
   return {
     dispatcher: dispatcher({
       queue: store.deliveries,
-      attempt: observe.observed(attempt({ ...ports, store, sign, rules, moved: observe.moved, attemptTimeoutMs })),
+      attempt: observe.observed(
+        attempt({ ...ports, store, sign, rules, stateChanged: observe.stateChanged, attemptTimeoutMs }),
+      ),
       clock,
       log,
       concurrency,

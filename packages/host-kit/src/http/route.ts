@@ -3,24 +3,25 @@ import type { Major, OperationId } from '@svc/versioning';
 import type { z } from 'zod';
 import { type FieldProblem, invalid } from '../errors.ts';
 import type { Json } from '../json.ts';
+import type { Save } from '../ports/idempotency.ts';
 import type { Transaction } from '../ports/transaction.ts';
 import type { Access } from './access.ts';
 import type { ByMajor, Description } from './description.ts';
 import type { Refusal } from './refusal.ts';
 
-/** An operation as the host serves it, in every major that the manifest defines it in. */
+/** A handler of an operation, for every major that defines the operation. */
 export interface Route {
   readonly operationId: OperationId;
   readonly access: Access;
   readonly describes: Description;
-  /** What a JSON body is parsed by; without it the operation takes none. */
+  /** Parses the JSON body. Absent: the operation takes no body. */
   readonly schema?: ByMajor<z.ZodType>;
-  /** Whether a request without a body stands for one with `{}`. Default false. */
+  /** True: a request without a body is treated as one with the body `{}`. Default: false. */
   readonly isBodyOptional?: boolean;
   readonly serve: (call: Call) => Promise<Reply>;
 }
 
-/** What every route is given. */
+/** A request as a route gets it. */
 export interface Call {
   readonly major: Major;
   /** Path segments as received. */
@@ -29,42 +30,45 @@ export interface Call {
   readonly headers: Headers;
   /** Absent on a public route. */
   readonly principal: Principal | undefined;
-  /** What roles decided about the call; absent where they are not asked. */
+  /** The decision of the role authorizer; absent when the host has none. */
   readonly decided: AuthorizationDecided | undefined;
-  /** Parsed, and not yet judged by a schema. */
+  /** The parsed body before validation. */
   readonly json: unknown;
-  /** Aborted when the caller has gone. A function, as most routes never ask. */
+  /** Returns a signal that aborts when the caller disconnects. A function, because most routes do not need it. */
   readonly gone: () => AbortSignal;
   /**
-   * Judges the caller once more, for what is served longer than a request takes: the principal as it would be let in now, or
-   * undefined when it would be refused, or when the credential can be judged only once.
+   * Authenticates and authorizes the caller again, for answers that last longer than a request, such as streams.
+   * Returns the principal, or undefined when it would be refused now, or when its credential can be used only once.
    */
   readonly judgeAgain: () => Promise<Principal | undefined>;
-  /** Stands for the request's idempotency key without telling it; undefined when it has none. The same whenever it is executed. */
+  /** A digest of operation and idempotency key, equal for repeated requests; undefined for a request without a key. */
   readonly keyName: string | undefined;
   /**
-   * Keeps the reply under the request's idempotency key, if it has one, in the transaction of what it tells of: after a crash the
-   * key has been used exactly when that was done. A request with a key is answered with what was kept, whatever the handler returns. A
-   * handler that does not call it has its reply kept when it has ended, so that after a crash in between it is called again.
+   * Stores the reply under the request's idempotency key, if it has one, in the transaction of its effect: after a
+   * crash the key is used exactly when the effect is durable. A request with a key is answered with the stored reply,
+   * even if the handler returns another one. If a handler does not call `keep`, its reply is stored after it has
+   * returned; after a crash before that, it is called again.
    *
-   * @throws {HostError} `idempotency_in_flight` when the request took so long that another has taken over; let it end the transaction
+   * @throws {HostError} `idempotency_in_flight` when the request outlived its lease and another took over. The
+   * transaction must not commit.
    */
   readonly keep: (reply: Reply, transaction: Transaction) => Promise<void>;
 }
 
-/** What a route with a scope is given beside. */
+/** A call of an authenticated caller. */
 export interface AuthorizedCall extends Call {
   readonly principal: Principal;
 }
 
+/** The result of a handler. */
 export interface Reply {
   readonly status: number;
   readonly headers?: Readonly<Record<string, string>>;
-  /** JSON, bytes that are already JSON, or a stream of whatever `content-type` says. */
+  /** A JSON value, bytes, or a stream. Bytes and streams have the media type of `content-type`; the default is JSON. */
   readonly body?: Json | Uint8Array | ReadableStream<Uint8Array>;
 }
 
-/** A route that asks for no credential. */
+/** Defines a route that needs no credential. */
 export function publicRoute(definition: {
   readonly operationId: OperationId;
   readonly describes: Description;
@@ -73,19 +77,46 @@ export function publicRoute(definition: {
   return { ...definition, access: 'public' };
 }
 
-/** A route for callers that hold a scope, or whom it lets in otherwise. */
-export function route(
+/** Defines a route for callers that hold a scope, or that `access` permits otherwise. */
+export function route<Result>(
   definition: CallersOf & {
     readonly operationId: OperationId;
     readonly describes: Description;
-    readonly serve: (call: AuthorizedCall) => Promise<Reply>;
-  },
+  } & Serving<[call: AuthorizedCall], Result>,
 ): Route {
-  const { operationId, describes, serve } = definition;
-  return { operationId, access: accessOf(definition), describes, serve: (call) => serve(authorized(call)) };
+  const { operationId, describes } = definition;
+  return {
+    operationId,
+    access: accessOf(definition),
+    describes,
+    serve: async (call) => replyOf(definition, authorized(call), []),
+  };
 }
 
-/** A scope, or what else lets callers in. */
+/**
+ * The two forms of a route's handler. `serve` returns the reply; or `serve` returns the result of an operation and
+ * `reply` makes the reply of it, which `save` stores in the operation's transaction. The second form is for operations
+ * with an effect.
+ */
+type Serving<Args extends unknown[], Result> =
+  | { readonly serve: (...args: Args) => Promise<Reply>; readonly reply?: undefined }
+  | {
+      readonly serve: (...args: [...Args, save: Save<Result>]) => Promise<Result>;
+      readonly reply: (result: Result, call: AuthorizedCall) => Reply;
+    };
+
+async function replyOf<Rest extends unknown[], Result>(
+  serving: Serving<[AuthorizedCall, ...Rest], Result>,
+  call: AuthorizedCall,
+  rest: Rest,
+): Promise<Reply> {
+  if (serving.reply === undefined) return serving.serve(call, ...rest);
+  const { serve, reply } = serving;
+  const result = await serve(call, ...rest, (done, transaction) => call.keep(reply(done, call), transaction));
+  return reply(result, call);
+}
+
+/** The required scope, or another condition of access. */
 type CallersOf =
   | { readonly scope: string; readonly access?: undefined }
   | { readonly scope?: undefined; readonly access: Exclude<Access, 'public'> };
@@ -94,68 +125,75 @@ function accessOf(callers: CallersOf): Access {
   return callers.access ?? { scope: callers.scope };
 }
 
-/** A route for callers that hold a scope, with a JSON body that the schema of the major turns into what it asks for. */
-export function routeWithBody<Body>(
+/** Defines a route like `route`, with a JSON body that the schema of the major parses. */
+export function routeWithBody<Body, Result>(
   definition: CallersOf & {
     readonly operationId: OperationId;
     readonly schema: ByMajor<z.ZodType<Body>>;
     readonly isBodyOptional?: boolean;
     readonly describes: Description;
-    readonly serve: (call: AuthorizedCall, body: Body) => Promise<Reply>;
-  },
+  } & Serving<[call: AuthorizedCall, body: Body], Result>,
 ): Route {
-  const { operationId, schema, isBodyOptional = false, describes, serve } = definition;
+  const { operationId, schema, isBodyOptional = false, describes } = definition;
   return {
     operationId,
     access: accessOf(definition),
     describes,
     schema,
     isBodyOptional,
-    serve: (call) => serve(authorized(call), parse(schema[call.major], call.json)),
+    serve: async (call) => replyOf(definition, authorized(call), [parse(schema[call.major], call.json)]),
   };
 }
 
-/** An operation of the host's own, under `/host/<org>`: in no major, and in no manifest. */
+/** An operation of a mount, under `/host/<org>`: outside of the protocol and its majors. */
 export interface MountRoute {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
-  /** Behind `/host/<org>`; `{name}` stands for one segment. */
+  /** The path after `/host/<org>`. `{name}` matches one segment. */
   readonly path: string;
-  /** What the caller must hold. Without it any valid credential will do, and the route asks for what it needs by `permit`. */
+  /** The required scope. Absent: any valid credential is accepted, and the handler checks scopes with `permit`. */
   readonly scope?: string;
+  /** True: a JSON body is read into `call.json`. */
   readonly takesBody: boolean;
   readonly serve: (call: MountCall) => Promise<Reply>;
-  /** The body of a refusal, for a mount that speaks another protocol. Default: the error envelope. */
+  /** Makes the body of an error response, for a mount of another protocol. Default: the error envelope. */
   readonly refusalBody?: (refusal: Refusal) => Json;
 }
 
-/** What a route of the host's own is given beside. */
+/** A request as a mount's route gets it. */
 export interface MountCall extends AuthorizedCall {
-  /** Its body has been read if the route takes one. */
+  /** The raw request. Its body has been consumed if the route takes one. */
   readonly request: Request;
   /**
-   * The caller, as far as it may do what a scope names.
+   * Returns the principal, limited to the workspaces in which it holds the scope.
    *
-   * @throws {AuthError} `forbidden`
+   * @throws {AuthError} `forbidden` when it holds the scope nowhere
    */
   permit(scope: string): Promise<Principal>;
 }
 
+/** Defines a route of a mount. */
 export function mountRoute(definition: Omit<MountRoute, 'takesBody'> & { readonly takesBody?: boolean }): MountRoute {
   return { takesBody: false, ...definition };
 }
 
-/** The pipeline has authenticated every call of a route with a scope; a call that it has not is a mistake in the kit. */
+/** The pipeline authenticates every call of such a route, so a missing principal is a defect of the kit. */
 function authorized(call: Call): AuthorizedCall {
   if (call.principal === undefined) throw new Error('A route with a scope was called without a principal.');
   return { ...call, principal: call.principal };
 }
 
-/** @throws {HostError} `validation_error` naming what is wrong with which field */
+/**
+ * Validates a JSON value.
+ *
+ * @throws {HostError} `validation_error` naming up to 10 fields, each with its problem
+ */
 export function parse<Body>(schema: z.ZodType<Body>, json: unknown): Body {
   const result = schema.safeParse(json);
   if (result.success) return result.data;
   const [first, ...others] = result.error.issues.map(problemOf);
-  throw first === undefined ? new Error('A schema refused without a reason.') : invalid(first, ...others.slice(0, 9));
+  throw first === undefined
+    ? new Error('A schema rejected a body without an issue.')
+    : invalid(first, ...others.slice(0, 9));
 }
 
 function problemOf({ path, message }: z.core.$ZodIssue): FieldProblem {

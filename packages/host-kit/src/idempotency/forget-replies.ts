@@ -1,7 +1,7 @@
 import type { Clock } from '../ports/clock.ts';
 import type { Store } from '../ports/store.ts';
 
-/** A round that removes the keys whose replies are kept no longer. */
+/** Returns a periodic task that deletes expired idempotency keys with their replies. */
 export function forgetExpiredReplies(
   store: Pick<Store, 'idempotency'>,
   clock: Clock,

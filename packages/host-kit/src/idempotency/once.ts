@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Tenancy } from '@svc/auth';
 import { HostError } from '../errors.ts';
-import type { Clock } from '../ports/clock.ts';
+import { type Clock, within } from '../ports/clock.ts';
 import { type IdempotencyClaim, sealedFor } from '../ports/idempotency.ts';
 import { describeError, type Log } from '../ports/log.ts';
 import type { Random } from '../ports/random.ts';
@@ -9,7 +9,7 @@ import type { Store } from '../ports/store.ts';
 import type { Transaction } from '../ports/transaction.ts';
 import type { SecretBox } from '../sealing/secret-box.ts';
 
-/** A reply as it is kept: everything that its caller saw of it. */
+/** A reply as it is stored: everything of it that its caller received. */
 export interface Outcome {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
@@ -21,26 +21,29 @@ export interface KeyedRequest {
   readonly tenancy: Tenancy;
   readonly key: string;
   readonly operation: string;
-  /** Everything that makes two requests the same: major, path parameters, query and body. */
+  /** The parts that identical requests have in common: major, path parameters, query and body. */
   readonly parts: readonly (string | Uint8Array)[];
 }
 
-/** Keeps an outcome in the transaction of what it tells of, so that no crash can part them. It is the outcome from then on. */
+/**
+ * Stores an outcome in the transaction of its effect, so that a crash cannot separate them. The stored outcome is
+ * final.
+ */
 export type Keep = (outcome: Outcome, transaction: Transaction) => Promise<void>;
 
-/** What is done under a key. */
+/** The work of a request with a key. */
 export interface Work {
-  /** When it resolves, what it kept is durable. */
+  /** When it resolves, an outcome that it stored is durable. */
   readonly perform: (keep: Keep) => Promise<Outcome>;
-  /** How a rejection of it is told. */
+  /** Makes the outcome of a rejection of `perform`. */
   readonly refused: (error: unknown) => Outcome;
 }
 
 /**
- * Does `work` at most once for a key, and answers everybody who asks for the same with its outcome: with what it kept, if it kept one.
+ * Executes `work` at most once for a key. Every request with the same key gets the stored outcome, if there is one.
  *
- * @throws {HostError} `idempotency_key_mismatch` when the key was used for something else, `idempotency_in_flight` while another
- * is at it
+ * @throws {HostError} `idempotency_key_mismatch` when the key was used for a different request, `idempotency_in_flight`
+ * while another request with the key is executed
  */
 export type Once = (
   request: KeyedRequest,
@@ -53,54 +56,71 @@ export interface OnceOptions {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
-  /** At least a day. */
+  /** How long a stored reply is replayed, in ms. At least a day. */
   readonly retentionMs: number;
 }
 
 /**
- * Exactly one execution under a key, over all hosts that share the store. A claim is held under a lease; whoever finds it over
- * executes again, and what the former holder keeps from then on is refused, together with the transaction that it is kept in.
- * Outcomes are sealed, for they may hold secrets that are shown once.
+ * Guarantees one execution for a key across all hosts of a store. A claim on a key is held under a lease. When the
+ * lease has expired, the next request executes again, and the former holder's outcome is rejected together with the
+ * transaction that it is stored in. Outcomes are sealed, because they may hold secrets that are shown once.
  *
  * @see Interface: Errors, `idempotency_in_flight`
  */
 export function once(options: OnceOptions): Once {
-  const { store, secrets, clock, random, log, retentionMs } = options;
-  // What this process is at, so that who asks meanwhile can wait for it instead of asking the store.
-  const underWay = new Map<string, UnderWay>();
+  const executions = new Executions(options);
+  return (request, work) => executions.run(request, work);
+}
 
-  return async (request, work) => {
+class Executions {
+  readonly #options: OnceOptions;
+  /**
+   * Executions of this process by their key, so that a repeated request waits for them instead of polling the store.
+   */
+  readonly #underWay = new Map<string, UnderWay>();
+
+  constructor(options: OnceOptions) {
+    this.#options = options;
+  }
+
+  async run(request: KeyedRequest, work: Work): ReturnType<Once> {
+    const { clock, random } = this.#options;
     const claim = claimOf(request, random);
     const id = sealedFor(claim);
     const deadline = clock.now() + WAIT_MS;
-    for (;;) {
-      const other = underWay.get(id);
-      if (other === undefined || other.leaseUntil <= clock.now()) break;
-      if (!(await endsBefore(deadline, other.ended))) throw inFlight(1);
+    // No await between the last look and `set`: of concurrent requests one executes.
+    for (let other = this.#holder(id); other !== undefined; other = this.#holder(id)) {
+      if (!(await within(clock, deadline - clock.now(), other.ended))) throw inFlight(1);
     }
     const leaseUntil = clock.now() + LEASE_MS;
-    const execution = executed(claim, digestOf(request), leaseUntil, work);
+    const execution = this.#execute(claim, digestOf(request), leaseUntil, work);
     const ended = execution.then(
       () => {},
       () => {},
     );
     const own = { ended, leaseUntil };
-    underWay.set(id, own);
+    this.#underWay.set(id, own);
     try {
       return await execution;
     } finally {
-      if (underWay.get(id) === own) underWay.delete(id);
+      if (this.#underWay.get(id) === own) this.#underWay.delete(id);
     }
-  };
+  }
 
-  async function executed(claim: IdempotencyClaim, digest: string, leaseUntil: number, work: Work) {
+  #holder(id: string): UnderWay | undefined {
+    const holder = this.#underWay.get(id);
+    return holder === undefined || holder.leaseUntil <= this.#options.clock.now() ? undefined : holder;
+  }
+
+  async #execute(claim: IdempotencyClaim, digest: string, leaseUntil: number, work: Work): ReturnType<Once> {
+    const { store, secrets, clock, retentionMs } = this.#options;
     const now = clock.now();
     const begun = await store.idempotency.begin(claim, { digest, now, leaseUntil, expiresAt: now + retentionMs });
     switch (begun.kind) {
       case 'claimed':
-        return { outcome: await perform(claim, work), replayed: false };
+        return { outcome: await this.#perform(claim, work), replayed: false };
       case 'completed':
-        return { outcome: opened(begun.sealed, claim), replayed: true };
+        return { outcome: JSON.parse(secrets.open(begun.sealed, sealedFor(claim))), replayed: true };
       case 'in-flight':
         throw inFlight(Math.max(1, Math.ceil((begun.leaseUntil - now) / 1000)));
       case 'mismatch':
@@ -108,76 +128,67 @@ export function once(options: OnceOptions): Once {
     }
   }
 
-  async function perform(claim: IdempotencyClaim, { perform: attempted, refused }: Work): Promise<Outcome> {
-    let kept: Outcome | undefined;
+  async #perform(claim: IdempotencyClaim, { perform, refused }: Work): Promise<Outcome> {
+    const { store } = this.#options;
+    let stored: Outcome | undefined;
     const keep: Keep = async (outcome, transaction) => {
-      const reply = { sealed: sealed(outcome, claim), expiresAt: clock.now() + retentionMs };
-      if (!(await store.idempotency.complete(claim, reply, transaction))) throw inFlight(1);
-      kept = outcome;
+      await this.#store(claim, outcome, transaction);
+      stored = outcome;
     };
     let outcome: Outcome;
     try {
-      outcome = await attempted(keep);
-      if (kept !== undefined) return kept;
+      outcome = await perform(keep);
+      if (stored !== undefined) return stored;
     } catch (error) {
-      // Whatever was kept may have been undone. If it was not, it stays, and what is written here changes nothing.
+      // The transaction of a stored outcome may have been rolled back. If it was not, the write below changes nothing.
       outcome = refused(error);
     }
-    await settle(() =>
-      isKept(outcome)
-        ? store.transaction((transaction) => keep(outcome, transaction))
-        : store.idempotency.release(claim),
-    );
+    const settled = isRepeatable(outcome)
+      ? store.transaction((transaction) => keep(outcome, transaction))
+      : store.idempotency.release(claim);
+    await settled.catch((error: unknown) => this.#leaveToLease(error));
     return outcome;
   }
 
-  /** What was done is done. A store that is away now leaves the key to its lease. */
-  async function settle(write: () => Promise<void>): Promise<void> {
-    await write().catch((error: unknown) => {
-      log({ level: 'error', event: 'idempotency.not-settled', ...describeError(error) });
-    });
+  async #store(claim: IdempotencyClaim, outcome: Outcome, transaction: Transaction): Promise<void> {
+    const { store, secrets, clock, retentionMs } = this.#options;
+    const sealed = secrets.seal(JSON.stringify(outcome), sealedFor(claim));
+    const reply = { sealed, expiresAt: clock.now() + retentionMs };
+    if (!(await store.idempotency.complete(claim, reply, transaction))) throw inFlight(1);
   }
 
-  function sealed(outcome: Outcome, claim: IdempotencyClaim): Uint8Array {
-    return secrets.seal(JSON.stringify(outcome), sealedFor(claim));
-  }
-
-  function opened(reply: Uint8Array, claim: IdempotencyClaim): Outcome {
-    return JSON.parse(secrets.open(reply, sealedFor(claim)));
-  }
-
-  async function endsBefore(deadline: number, other: Promise<void>): Promise<boolean> {
-    let cancel = (): void => {};
-    const late = new Promise<boolean>((resolve) => {
-      cancel = clock.at(deadline, () => resolve(false));
-    });
-    const inTime = await Promise.race([other.then(() => true), late]);
-    cancel();
-    return inTime;
+  /**
+   * The effect is durable, so the caller gets its reply even when the store is unavailable. The key is free when its
+   * lease expires.
+   */
+  #leaveToLease(error: unknown): void {
+    this.#options.log({ level: 'error', event: 'idempotency.not-settled', ...describeError(error) });
   }
 }
 
 interface UnderWay {
+  /** Resolves when the execution has ended; never rejects. */
   readonly ended: Promise<void>;
-  /** From then on another may execute it. */
+  /** From this time on, in ms, another request may execute. */
   readonly leaseUntil: number;
 }
 
-/** Far above what a transaction may take; a host that died keeps its keys for no longer. */
+/** Far longer than a transaction may take. A host that died holds its keys for this time. */
 const LEASE_MS = 30_000;
 const WAIT_MS = 5_000;
 
 /**
- * Kept is what would be the same again: what succeeded, and refusals that time does not mend. Not kept is what may end another way
- * next time: a refused credential or scope, a body that did not validate, a limit, a failure.
+ * Returns true for an outcome that a repeated request would get again: a success, or a refusal that time does not
+ * change. Other outcomes may differ next time: a refused credential or scope, a body that did not validate, a limit, a
+ * failure.
  */
-function isKept({ status, headers, body }: Outcome): boolean {
+function isRepeatable({ status, headers, body }: Outcome): boolean {
   if (status < 200 || status >= 500) return false;
   if (status === 401 || status === 403 || status === 429 || headers['retry-after'] !== undefined) return false;
-  return status !== 400 || !NOT_KEPT.has(errorIn(body));
+  return status !== 400 || !NOT_REPEATABLE.has(errorIn(body));
 }
 
-const NOT_KEPT: ReadonlySet<unknown> = new Set(['validation_error', 'idempotency_key_invalid']);
+const NOT_REPEATABLE: ReadonlySet<unknown> = new Set(['validation_error', 'idempotency_key_invalid']);
 
 function errorIn(body: string | undefined): unknown {
   const parsed: unknown = body === undefined ? undefined : JSON.parse(body);
@@ -194,7 +205,7 @@ function claimOf({ tenancy, operation, key }: KeyedRequest, random: Random): Ide
   };
 }
 
-/** With the caller's workspaces: what a body leaves out is filled in from them, so that another reach makes another request. */
+/** Includes the caller's workspaces: they are defaults of the body, so that another reach makes another request. */
 function digestOf({ tenancy, parts }: KeyedRequest): string {
   const hash = createHash('sha256');
   const reach = tenancy.workspaces === 'all' ? 'all' : JSON.stringify(tenancy.workspaces);
@@ -203,7 +214,7 @@ function digestOf({ tenancy, parts }: KeyedRequest): string {
 }
 
 function inFlight(retryAfter: number): HostError {
-  const message = 'A request with this Idempotency-Key is being executed. Send it again after Retry-After.';
+  const message = 'A request with this Idempotency-Key is still being executed. Repeat it after Retry-After.';
   return new HostError('idempotency_in_flight', message, {
     details: { retryAfter },
     headers: { 'retry-after': String(retryAfter) },
@@ -211,6 +222,6 @@ function inFlight(retryAfter: number): HostError {
 }
 
 function mismatch(): HostError {
-  const message = 'This Idempotency-Key was used for another request. Take a new key for a new request.';
+  const message = 'This Idempotency-Key was used for a different request. Use a new key for a new request.';
   return new HostError('idempotency_key_mismatch', message, { details: undefined });
 }

@@ -1,7 +1,7 @@
 import type { Vote } from '../ports/interrupts.ts';
 import type { ApprovalData } from './request.ts';
 
-/** Where an approval stands. */
+/** The state of an approval. */
 export interface Quorum {
   readonly approvals: number;
   readonly rejections: number;
@@ -10,8 +10,9 @@ export interface Quorum {
 }
 
 /**
- * Counts the votes at an approval. It is granted by as many as it asks for. One rejection rejects it; where it goes by majority, only
- * when too few are left to grant it, or, if nobody says who may vote, when as many reject as could have granted.
+ * Counts the votes on an approval. `requiredApprovals` votes grant it. By default one rejection rejects it. With the
+ * policy `majority` it is rejected when too few approvers are left to grant it or, without a list of approvers, when as
+ * many reject as could have granted.
  */
 export function quorumOf(
   { requiredApprovals: required = 1, rejectionPolicy, approversList }: ApprovalData,
@@ -25,7 +26,7 @@ export function quorumOf(
   return { approvals, rejections, required, decision };
 }
 
-/** The votes with one more: everybody has one, the last that they gave. */
+/** Adds a vote. It replaces an earlier vote of the same principal. */
 export function withVote(votes: readonly Vote[], vote: Vote): readonly Vote[] {
   return [...votes.filter(({ principal }) => principal !== vote.principal), vote];
 }

@@ -13,9 +13,10 @@ export interface AskOptions {
 }
 
 /**
- * Asks a question of a run, which waits from then on; or gives the answer, if it was asked before under the same key.
+ * Asks a question of a run, which waits from then on. If the run asked under the same key before and has an answer,
+ * returns that instead.
  *
- * @returns undefined while nobody has answered
+ * @returns the answer; undefined while there is none
  */
 export async function ask(
   { interrupts, clock, random }: AskOptions,

@@ -5,8 +5,8 @@ import type { Quorum } from './approval.ts';
 import type { ApprovalAnswer } from './resume-value.ts';
 
 /**
- * The events of a question, in a form that knows all that either major tells of them; `wire/interrupt-event.ts` has each in its
- * own.
+ * Makes the events of a question. Their payloads hold the members of both majors; `wire/interrupt-event.ts` projects
+ * them to one.
  */
 export function askedEvents(interrupt: Interrupt): readonly NewEvent[] {
   const { nodeId, interruptId, kind, key, data, resumeSchema, timeoutMs, requestedAt } = interrupt;
@@ -22,7 +22,7 @@ export function askedEvents(interrupt: Interrupt): readonly NewEvent[] {
   ];
 }
 
-/** Somebody said something at an approval. */
+/** Makes the event of any answer to an approval. */
 export function receivedEvent(interrupt: Interrupt, answer: ApprovalAnswer, by: ResolverRecord): NewEvent {
   const { nodeId, interruptId, kind } = interrupt;
   return {
@@ -32,7 +32,7 @@ export function receivedEvent(interrupt: Interrupt, answer: ApprovalAnswer, by: 
   };
 }
 
-/** An approval was given, or refused; also by one of several who have to. */
+/** Makes the event of a vote that grants or rejects, also of one of several required votes. */
 export function votedEvent(
   interrupt: Interrupt,
   { action }: ApprovalAnswer,
@@ -46,7 +46,7 @@ export function votedEvent(
   return { type, nodeId, payload: { nodeId, interruptId, kind, quorumProgress, resolvedBy: json(by) } };
 }
 
-/** Somebody asked back, and the run goes on waiting. */
+/** Makes the event of a question that an approver asks back. The run keeps waiting. */
 export function askedBackEvent({ nodeId, interruptId }: Interrupt, answer: ApprovalAnswer): NewEvent {
   const { feedback = 'A question was asked back.', ...said } = answer;
   return {
@@ -56,7 +56,7 @@ export function askedBackEvent({ nodeId, interruptId }: Interrupt, answer: Appro
   };
 }
 
-/** The question is answered, by somebody or by the time. */
+/** Makes the events of a question that an answer or its timeout resolved. */
 export function resolvedEvents(interrupt: Interrupt, resolution: Resolution): readonly NewEvent[] {
   const { nodeId, interruptId, kind } = interrupt;
   const { resumeValue, at, decision, isTimeout, by } = resolution;

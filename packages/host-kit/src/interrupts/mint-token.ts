@@ -1,20 +1,20 @@
 import type { Principal } from '@svc/auth';
+import type { ChangeServices } from '../audit/change-services.ts';
 import { factAbout } from '../audit/fact.ts';
-import type { RunServices } from '../runs/change-run.ts';
 import { runForChange } from '../runs/find-run.ts';
 import { type InterruptAddress, pendingInterrupt, requireApprover } from './resolve.ts';
 import type { InterruptTokens, TokenClaims, TokenIntent } from './token.ts';
 
-export interface MintTokenOptions extends RunServices {
+export interface MintTokenOptions extends ChangeServices {
   readonly tokens: InterruptTokens;
 }
 
 /**
- * Makes a token for a question that waits. Whoever holds it acts as the caller, so a caller who may not answer cannot let others
- * answer either.
+ * Makes the claims of a token for a pending question, and records that. The bearer of the token acts as the caller, so
+ * a caller who may not answer gets no token with the intent `resolve`.
  *
- * @throws {HostError} `not_found`, `run_forbidden`, `forbidden`
- * @throws {Unanswerable}
+ * @throws {HostError} `not_found`, `run_forbidden`; `forbidden` when the caller is not among the approvers
+ * @throws {Unanswerable} when the question is not pending
  */
 export async function mintToken(
   options: MintTokenOptions,
@@ -42,7 +42,7 @@ export async function mintToken(
     await recordAudit(fact, transaction);
     return {
       ...{ tenant: run.tenant, mode: run.mode, runId: run.runId, nodeId, interruptId, intent },
-      // It is good for no longer than the question is.
+      // The token expires with the question.
       expiresAt: Math.min(now + lifetimeMs, interrupt.dueAt ?? Number.MAX_SAFE_INTEGER),
       approver: { principal: principal.id, subject: principal.subject },
     };
@@ -50,4 +50,5 @@ export async function mintToken(
 }
 
 const DEFAULT_LIFETIME_MS = 30 * 60_000;
+/** The longest lifetime that a caller may request for a token: 7 days. */
 export const LONGEST_LIFETIME_MS: number = 7 * 24 * 60 * 60_000;

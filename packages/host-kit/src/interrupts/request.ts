@@ -4,10 +4,10 @@ import type { InterruptKind, InterruptRequest } from '../ports/interrupts.ts';
 import { schemaOf } from './resume-schema.ts';
 
 /**
- * A question in the form of its kind.
+ * Validates a question against the form of its kind, and returns it.
  *
- * @throws {TypeError} for what the kind does not have, and for what the kit cannot hold: who may answer must not be asked for in
- * vain
+ * @throws {TypeError} for members that the kind does not have, and for approver groups and roles, which the kit cannot
+ * enforce
  */
 export function checkedRequest(request: InterruptRequest): InterruptRequest {
   const checked = REQUEST.safeParse(request);
@@ -36,10 +36,10 @@ const REQUEST = z.strictObject({
   timeoutMs: z.int().min(0).optional(),
 });
 
-/** The actions that people may be offered, in major 2's words. */
+/** The actions that an approval may offer, as major 2 names them. */
 export const APPROVAL_ACTIONS = ['accept', 'reject', 'refine', 'edit-accept', 'ask'] as const;
 
-/** Who may answer can be told by a list alone; groups and roles would have to be asked of somebody. */
+/** Approvers are a list of principals. Groups and roles would need a directory, which the kit does not have. */
 const APPROVAL = z.strictObject({
   artifactId: text,
   artifactType: text,
@@ -60,7 +60,7 @@ const DATA: Readonly<Record<InterruptKind, z.ZodType>> = {
   approval: APPROVAL.refine(
     ({ requiredApprovals = 1, approversList }) =>
       approversList === undefined || approversList.length >= requiredApprovals,
-    'asks for more approvals than there are approvers',
+    'requiredApprovals must not exceed the number of entries of approversList',
   ),
   clarification: z.looseObject({
     questions: z.array(z.looseObject({ id: text, question: text })).min(1),
@@ -74,9 +74,10 @@ const DATA: Readonly<Record<InterruptKind, z.ZodType>> = {
   'low-confidence': z.looseObject({ agentId: text, threshold: z.number(), observed: z.number() }),
 };
 
+/** The validated data of an approval. */
 export type ApprovalData = z.infer<typeof APPROVAL>;
 
-/** What was checked when it was asked. */
+/** Parses the data of an approval, which `checkedRequest` has validated. */
 export function approvalData(data: JsonObject): ApprovalData {
   return APPROVAL.parse(data);
 }

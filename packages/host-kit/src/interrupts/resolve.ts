@@ -2,9 +2,9 @@ import type { Principal } from '@svc/auth';
 import { factAbout } from '../audit/fact.ts';
 import { HostError } from '../errors.ts';
 import type { Json } from '../json.ts';
+import { type Save, saveNothing } from '../ports/idempotency.ts';
 import type { Interrupt, Resolution, ResolverRecord } from '../ports/interrupts.ts';
 import { isWaiting, type Run } from '../ports/runs.ts';
-import type { Transaction } from '../ports/transaction.ts';
 import type { RunServices } from '../runs/change-run.ts';
 import type { OpenRun } from '../runs/event-log.ts';
 import { runForChange } from '../runs/find-run.ts';
@@ -14,28 +14,35 @@ import { approvalData } from './request.ts';
 import { checkedAnswer, checkedApproval } from './resume-value.ts';
 import { Unanswerable } from './unanswerable.ts';
 
-/** Which question is answered: the one that a node asks, or one that is named. */
+/** Names a question: the newest one of a node, or the one with `interruptId`. */
 export interface InterruptAddress {
   readonly runId: string;
   readonly nodeId: string;
   readonly interruptId?: string;
 }
 
+/** The run after an answer to one of its questions, and the node that asked it. */
+export interface Resolved {
+  readonly run: Run;
+  readonly nodeId: string;
+}
+
 /**
- * Gives an answer for a caller. One that decides lets the run go on, on this host; one of several that are needed, or a question
- * asked back, leaves it waiting.
+ * Answers a question for a caller. A deciding answer resumes the run on this host. One of several required votes, or a
+ * question asked back, leaves it waiting.
  *
- * @param kept is told of the run in the same transaction
- * @throws {HostError} `validation_error`, `forbidden` for whom the question is not for, `not_found`, `run_forbidden`
- * @throws {Unanswerable}
+ * @param save is called in the transaction of the change
+ * @throws {HostError} `validation_error`, `not_found`, `run_forbidden`; `forbidden` when the caller is not among the
+ * approvers
+ * @throws {Unanswerable} when the question is not pending
  */
 export async function resolveInterrupt(
   options: RunServices,
   principal: Principal,
   address: InterruptAddress,
   resumeValue: Json,
-  kept: (run: Run, transaction: Transaction) => Promise<void>,
-): Promise<Run> {
+  save: Save<Resolved> = saveNothing,
+): Promise<Resolved> {
   const { store, clock, events, executor, recordAudit } = options;
   const found = runForChange(store.runs, principal.tenancy, address.runId);
   const run = await events.change(found, async (open) => {
@@ -49,7 +56,7 @@ export async function resolveInterrupt(
     }
     const target = `${open.run.tenant}/${address.runId}`;
     const details = { node: interrupt.nodeId, interrupt: interrupt.interruptId };
-    await kept(open.run, open.transaction);
+    await save({ run: open.run, nodeId: address.nodeId }, open.transaction);
     await recordAudit(
       factAbout(principal, { action: 'interrupt.resolve', target, at: clock.now(), details }),
       open.transaction,
@@ -57,14 +64,14 @@ export async function resolveInterrupt(
     return open.run;
   });
   executor.notice(run);
-  return run;
+  return { run, nodeId: address.nodeId };
 }
 
-/** Answers a question that nobody has answered in time: no approval is ever given by that. */
+/** Resolves a question whose timeout has passed. An approval is rejected by it, never granted. */
 export async function timeOut(options: RunServices, { runId, nodeId, interruptId }: Interrupt): Promise<void> {
   const { store, clock, events, executor } = options;
   const run = await events.change(events.hosted(runId), async (open) => {
-    // Somebody may have answered, or the run may have ended, since it was found.
+    // Since the question was found due, an answer may have come or the run may have ended.
     const interrupt = await store.interrupts.byId(runId, interruptId, open.transaction);
     if (interrupt?.status !== 'pending' || !isWaiting(open.run.status)) return open.run;
     const at = clock.now();
@@ -83,9 +90,9 @@ export async function timeOut(options: RunServices, { runId, nodeId, interruptId
 }
 
 /**
- * The question, if it may still be answered.
+ * Finds a question that accepts an answer.
  *
- * @throws {Unanswerable}
+ * @throws {Unanswerable} when there is none, or it is not pending
  */
 export async function pendingInterrupt(
   { store }: Pick<RunServices, 'store'>,
@@ -103,14 +110,14 @@ export async function pendingInterrupt(
 }
 
 /**
- * Refuses who is not on the list of those who may answer, where there is one.
+ * Rejects a principal that is not on the question's list of approvers, if it has one.
  *
  * @throws {HostError} `forbidden`
  */
 export function requireApprover({ kind, data }: Interrupt, { id }: Pick<Principal, 'id'>): void {
   const { approversList } = kind === 'approval' ? approvalData(data) : {};
   if (approversList === undefined || approversList.includes(id)) return;
-  throw new HostError('forbidden', 'The question is for others: this principal is not among its approvers.', {
+  throw new HostError('forbidden', 'This principal is not among the approvers of the question.', {
     details: undefined,
   });
 }

@@ -3,19 +3,19 @@ import { type FieldProblem, invalid } from '../errors.ts';
 import type { Json, JsonObject } from '../json.ts';
 
 /**
- * A JSON Schema as what judges by it.
+ * Makes a validator of a JSON Schema.
  *
- * @throws {TypeError} for one that cannot be judged by
+ * @throws {TypeError} when it is not a JSON Schema that the kit supports
  */
 export function schemaOf(schema: JsonObject): z.ZodType {
   try {
     return z.fromJSONSchema(JSON.parse(JSON.stringify(schema)));
   } catch (cause) {
-    throw new TypeError('resumeSchema is no JSON Schema that answers can be judged by.', { cause });
+    throw new TypeError('resumeSchema: must be a JSON Schema that can validate answers.', { cause });
   }
 }
 
-/** @throws {HostError} `validation_error` naming what does not fit */
+/** @throws {HostError} `validation_error` naming up to 10 members that do not match the schema */
 export function requireFitting(schema: JsonObject, resumeValue: Json): void {
   const result = schemaOf(schema).safeParse(resumeValue);
   if (result.success) return;
@@ -28,4 +28,4 @@ export function requireFitting(schema: JsonObject, resumeValue: Json): void {
   throw invalid(first, ...others);
 }
 
-const NO_FIT: FieldProblem = { field: 'resumeValue', problem: 'does not fit the resumeSchema' };
+const NO_FIT: FieldProblem = { field: 'resumeValue', problem: 'must match the resumeSchema' };

@@ -5,7 +5,7 @@ import type { Interrupt } from '../ports/interrupts.ts';
 import { APPROVAL_ACTIONS, type ApprovalData } from './request.ts';
 import { requireFitting } from './resume-schema.ts';
 
-/** What somebody says at an approval, in major 2's words and whole. */
+/** A complete answer to an approval, in the vocabulary of major 2. */
 export interface ApprovalAnswer extends JsonObject {
   readonly action: (typeof APPROVAL_ACTIONS)[number];
   readonly feedback?: string;
@@ -16,7 +16,7 @@ export interface ApprovalAnswer extends JsonObject {
 }
 
 /**
- * An answer to a question other than an approval.
+ * Validates an answer to a question other than an approval, and returns it.
  *
  * @throws {HostError} `validation_error`
  */
@@ -26,8 +26,8 @@ export function checkedAnswer({ resumeSchema }: Interrupt, resumeValue: Json): J
 }
 
 /**
- * An answer at an approval, completed by who gives it and when. Older clients say `decision` instead of `action`, and `edit` instead of
- * `edit-accept`.
+ * Validates an answer to an approval, and completes it with its author and time. Older clients send `decision` instead
+ * of `action`, and `edit` instead of `edit-accept`.
  *
  * @throws {HostError} `validation_error`
  */
@@ -48,7 +48,7 @@ export function checkedApproval(
   }
   for (const [needed, field] of NEEDS) {
     if (action === needed && said[field] === undefined) {
-      throw invalid({ field: `resumeValue.${field}`, problem: `is needed by ${action}` });
+      throw invalid({ field: `resumeValue.${field}`, problem: `is required for the action ${action}` });
     }
   }
   const answer: ApprovalAnswer = JSON.parse(
@@ -83,15 +83,18 @@ const ANSWER = z.strictObject({
     })
     .optional(),
   editedArtifactData: z.json().optional(),
-  // It is kept in the log: an id, and no name or address of a person.
+  // The log stores it, so it must not be a person's name or address.
   decidedBy: z
     .string()
-    .regex(/^[^\s@/\p{C}]{1,256}$/u, 'must be an opaque id')
+    .regex(/^[^\s@/\p{C}]{1,256}$/u, 'must be an opaque id: 1 to 256 characters without white space, @ and /')
     .optional(),
   decidedAt: z.iso.datetime({ offset: true }).optional(),
 });
 
-const NOT_AN_ANSWER: FieldProblem = { field: 'resumeValue', problem: 'is no answer to an approval' };
+const NOT_AN_ANSWER: FieldProblem = {
+  field: 'resumeValue',
+  problem: 'must be an answer to an approval: an object with an action',
+};
 
 function problemOf({ path, message }: z.core.$ZodIssue): FieldProblem {
   return { field: ['resumeValue', ...path.map(String)].join('.'), problem: message };
@@ -105,7 +108,7 @@ function inTodaysWords(resumeValue: Json, offered: ApprovalData['actions']): Jso
   const { decision, ...said } = value;
   if (decision === 'approved') return { ...said, action: 'accept' };
   if (decision !== 'rejected') return { ...said, action: decision };
-  // Whoever rejected and said why wanted it to be mended, where that is offered.
+  // A rejection with feedback meant a refinement, where the approval offers one.
   const { feedback, refineFeedback } = said;
   if ((feedback === undefined && refineFeedback === undefined) || !offered.includes('refine'))
     return { ...said, action: 'reject' };

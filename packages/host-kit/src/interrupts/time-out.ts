@@ -1,7 +1,10 @@
 import type { RunServices } from '../runs/change-run.ts';
 import { timeOut } from './resolve.ts';
 
-/** One round: answers whatever nobody has answered in time. One that cannot be answered holds no other up; the round rejects when all had theirs. */
+/**
+ * Returns a periodic task that resolves all questions whose timeout has passed. A question that fails does not stop the
+ * others; the task rejects after the last one.
+ */
 export function timeOutDue(options: RunServices): (signal: AbortSignal) => Promise<void> {
   const { store, clock } = options;
   return async (signal) => {

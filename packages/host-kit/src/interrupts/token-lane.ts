@@ -2,8 +2,8 @@ import { AuthError, type Lane, type Principal } from '@svc/auth';
 import type { InterruptTokens, TokenClaims } from './token.ts';
 
 /**
- * The lane of requests whose path ends in a token: the token is the credential, and whatever else the request carries counts for
- * nothing.
+ * Makes the authentication lane of requests whose path ends in a token. The token is the only credential; other
+ * credentials of the request are ignored.
  */
 export function tokenLane(tokens: InterruptTokens): Lane {
   return {
@@ -11,13 +11,13 @@ export function tokenLane(tokens: InterruptTokens): Lane {
     authenticate({ url = '' }) {
       const claims = tokens.verify(tokenIn(url));
       if (claims !== undefined) return { kind: 'authenticated', principal: holderOf(claims) };
-      const message = 'The token is none of this host. Ask for a new one.';
+      const message = 'This host did not issue the token. Ask for a new one.';
       return { kind: 'refused', error: new AuthError('unauthenticated', message, undefined) };
     },
   };
 }
 
-/** Whoever holds a token: the approver that it names, in the run's tenant, and with no scope at all. */
+/** Returns the principal of a token: the approver that it names, in the run's tenant, without scopes. */
 export function holderOf({ tenant, mode, interruptId, approver }: TokenClaims): Principal {
   return {
     id: approver.principal,
@@ -31,7 +31,7 @@ export function holderOf({ tenant, mode, interruptId, approver }: TokenClaims): 
   };
 }
 
-/** The last segment of the path. A token needs no encoding. */
+/** Returns the last segment of the path. A token contains no character that needs percent-encoding. */
 export function tokenIn(url: string): string {
   const path = url.split(/[?#]/, 1)[0] ?? '';
   return path.slice(path.lastIndexOf('/') + 1);

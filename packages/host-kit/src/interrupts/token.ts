@@ -2,10 +2,10 @@ import { createHash, createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
 import type { SubjectRecord } from '@svc/versioning/projection';
 import { z } from 'zod';
 
-/** What a token allows: to look at a question, or to answer it, too. */
+/** The permission of a token: `inspect` reads a question, `resolve` also answers it. */
 export type TokenIntent = 'inspect' | 'resolve';
 
-/** What a token is good for. Whoever holds it acts as the approver that it names. */
+/** The content of a token. Its bearer acts as `approver`. */
 export interface TokenClaims {
   readonly tenant: string;
   readonly mode: 'live' | 'test';
@@ -18,25 +18,32 @@ export interface TokenClaims {
   readonly approver: { readonly principal: string; readonly subject: SubjectRecord };
 }
 
+/** Mints and verifies the tokens of questions. */
 export interface InterruptTokens {
-  /** @param form of major 1, two parts; of major 2, five */
+  /**
+   * Makes a token.
+   *
+   * @param form the form of a major: 1 has two parts, 2 has five
+   */
   mint(claims: TokenClaims, form: 1 | 2): string;
-  /** Undefined for what this host has not made. Whether it has expired is not looked at. */
+  /** Returns the claims of a token that this host made, otherwise undefined. Does not check `expiresAt`. */
   verify(token: string): TokenClaims | undefined;
 }
 
 /**
- * Tokens that carry a question to a person: a payload and its HMAC-SHA256. The keys are derived from the host's secret key, one for
- * each form; tokens that were made with a former key are good until they expire.
+ * Mints and verifies tokens that carry a question to a person: a payload and its HMAC-SHA256. The keys are derived from
+ * the host's secret key, one for each form. Tokens of a former secret key stay valid until they expire.
  *
- * A token of major 1 is `payload.mac`, and belongs to the key `legacy`. One of major 2 is `sv2.hs256.kid.payload.mac`, and its MAC
- * covers all that stands before it.
+ * A token of major 1 is `payload.mac`, signed with the key `legacy`. A token of major 2 is `sv2.hs256.kid.payload.mac`;
+ * its MAC covers all parts before it.
  *
+ * @param secretKeys the current key first
+ * @throws {TypeError} for an empty list
  * @see RFC 5869; RFC 2104
  */
 export function interruptTokens(secretKeys: readonly [Uint8Array, ...Uint8Array[]]): InterruptTokens {
   const [current, ...former] = secretKeys.map(keysOf);
-  if (current === undefined) throw new TypeError('interruptTokens: a key is needed.');
+  if (current === undefined) throw new TypeError('interruptTokens: secretKeys must have at least one key.');
   const all = [current, ...former];
 
   return {
@@ -68,7 +75,7 @@ export function interruptTokens(secretKeys: readonly [Uint8Array, ...Uint8Array[
   }
 }
 
-/** The one algorithm that there is; discovery names it. */
+/** The only supported algorithm, as discovery names it. */
 export const TOKEN_ALGORITHM = 'hs256';
 const PREFIX = 'sv2';
 const LONGEST_TOKEN = 4096;
@@ -83,7 +90,7 @@ function keysOf(secretKey: Uint8Array): Keys {
   const derived = (purpose: string) =>
     new Uint8Array(hkdfSync('sha256', secretKey, new Uint8Array(), `svc interrupt token ${purpose}`, 32));
   const modern = derived('hs256');
-  // Names the key and tells nothing of it.
+  // A hash, because the key id must not reveal the key.
   const kid = createHash('sha256').update(modern).digest('hex').slice(0, 8);
   return { kid, modern, legacy: derived('legacy') };
 }
@@ -108,7 +115,7 @@ const CLAIMS = z.object({
   approver: z.object({ principal: z.string(), subject: z.custom<SubjectRecord>((value) => typeof value === 'object') }),
 });
 
-/** Ours, so in our form, unless another version made it. */
+/** A verified payload was written by this host, but maybe by a version with other claims. */
 function claimsIn(payload: string): TokenClaims | undefined {
   const parsed = CLAIMS.safeParse(JSON.parse(Buffer.from(payload, 'base64url').toString('utf8')));
   return parsed.success ? parsed.data : undefined;

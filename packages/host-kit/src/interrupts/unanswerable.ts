@@ -1,21 +1,21 @@
-/** Why a question takes no answer. Each major has its own words for it. */
+/** The reason why a question does not accept an answer. Each major has its own error for it. */
 export type UnanswerableReason =
-  /** There is none. */
+  /** There is no such question. */
   | 'not-found'
-  /** Somebody, or the time, has answered it. */
+  /** An answer or the timeout resolved it. */
   | 'resolved'
   /** The run was cancelled. */
   | 'cancelled'
-  /** The token is good no longer. */
+  /** The token has expired. */
   | 'expired';
 
-/** A question that takes no answer. */
+/** Thrown for a question that does not accept an answer. */
 export class Unanswerable extends Error {
   override readonly name = 'Unanswerable';
   readonly reason: UnanswerableReason;
 
   constructor(reason: UnanswerableReason) {
-    super(`The question takes no answer: ${reason}.`);
+    super(`The question does not accept an answer: ${reason}.`);
     this.reason = reason;
   }
 }

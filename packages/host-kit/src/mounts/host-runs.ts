@@ -38,7 +38,8 @@ export function hostRuns(options: HostRunsOptions): CallerRuns {
     async respond(caller, runId, resumeValue) {
       const { currentNodeId: nodeId = '' } = await read(store, caller, runId);
       const principal = await caller.permit('approvals:respond');
-      return resolveInterrupt(options, principal, { runId, nodeId }, resumeValue, async () => {}).catch(asHostError);
+      const { run } = await resolveInterrupt(options, principal, { runId, nodeId }, resumeValue).catch(asHostError);
+      return run;
     },
     async last(run) {
       const [event] = await store.events.list(run, { after: run.lastSequence - 1, limit: 1 });

@@ -3,20 +3,20 @@ import type { z } from 'zod';
 import type { AdvertisedAuthentication } from '../discovery/authentication.ts';
 import type { Route } from '../http/route.ts';
 
-/** What an API description is made of. */
+/** The facts about a host from which its API description is built. */
 export interface DescribedHost {
   readonly routes: readonly Route[];
   readonly served: Served;
-  /** Where clients reach the host; without it the description names the origin that it was read from. */
+  /** The URL at which clients reach the host. Undefined: the description names the origin that it is served from. */
   readonly baseUrl: string | undefined;
   readonly implementation: { readonly name: string };
-  /** Of the release that describes itself. */
+  /** Version of this package. */
   readonly version: string;
   readonly authentication: AdvertisedAuthentication;
-  /** What is posted to subscribers of a major that has a schema of it. */
+  /** Schema of the bodies that are posted to webhooks, for each major that has one. */
   readonly deliveries: Readonly<Partial<Record<Major, z.ZodType>>>;
-  /** Whether requests are limited by credential. */
+  /** True: the host limits the rate of requests by credential. */
   readonly limitsRate: boolean;
-  /** Whether major 1 is announced to end. */
+  /** True: the host has announced the end of major 1. */
   readonly retires: boolean;
 }

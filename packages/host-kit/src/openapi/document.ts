@@ -10,10 +10,10 @@ import { type Schemas, schemas } from './schemas.ts';
 import { TAGS } from './tags.ts';
 
 /**
- * The OpenAPI 3.1 description of what a host serves under a major. A client of major 2 that follows it reaches major 2 whatever
- * the host prefers.
+ * Builds the OpenAPI 3.1 description of the operations that a host serves under a major. In the description of a major
+ * that the host does not prefer, the `SVC-Version` header is required, so a client that follows it reaches that major.
  *
- * @throws {TypeError} when two different schemas have one name
+ * @throws {TypeError} when two different schemas have the same name
  * @see Interface: Version axes, 14
  */
 export function apiDescription(major: Major, host: DescribedHost): JsonObject {
@@ -69,29 +69,30 @@ const PREFIX: Readonly<Record<Major, (path: string) => string>> = {
   2: (path) => path,
 };
 
-/** What a subscription is posted. @see Interface: Webhook delivery body */
+/** Describes the request that subscribers receive. @see Interface: Webhook delivery body */
 function deliveryOf(major: Major, { deliveries, routes }: DescribedHost, collected: Schemas): JsonObject {
   const body = deliveries[major];
   if (body === undefined || !routes.some(({ operationId }) => operationId === 'registerWebhook')) return {};
   const post = {
     operationId: 'deliverEvent',
-    summary: 'Take an event of a run',
+    summary: 'Receive an event of a run',
     description:
-      'Posted to the URL of each subscription that hears of the event, signed as the headers of the delivery say. Any 2xx takes it.',
+      'The host posts the event, signed, to the URL of each matching subscription. Answer with any 2xx to accept it.',
     tags: ['Webhooks'],
     security: [],
     requestBody: { required: true, content: { 'application/json': { schema: collected.of(body) } } },
     responses: {
-      '2XX': { description: 'The event is taken.' },
+      '2XX': { description: 'The receiver accepted the event.' },
       '4XX': {
-        description: 'The event is not taken: it is posted again as the retry policy says, and after a 410 never.',
+        description:
+          'The receiver did not accept the event. The host retries by its retry policy; after a 410 it does not.',
       },
     },
   };
   return { webhooks: { deliverEvent: { post } } };
 }
 
-/** Only what is referred to: a component that nobody uses is a mistake to those who check. */
+/** Returns the headers that some operation refers to. Linters report unused components. */
 function headersOf(major: Major, host: DescribedHost, operations: readonly Described[]): JsonObject {
   const answers = operations.flatMap(({ route }) => Object.values(inMajor(route.describes.answers, major)));
   const used = new Set<string>([
@@ -112,13 +113,13 @@ function securitySchemes({ authentication: { dpop } }: DescribedHost): JsonObjec
       type: 'http',
       scheme: 'bearer',
       description:
-        'An API key, or a token of an issuer that discovery names. The scopes that an operation needs stand beside it.',
+        'An API key, or an access token of an issuer in the discovery document. Operations list the scopes they need.',
     },
     ...(dpop !== undefined && {
       dpop: {
         type: 'http',
         scheme: 'DPoP',
-        description: 'A token that is bound to a key, with a proof of it (RFC 9449).',
+        description: 'An access token that is bound to a key, with a proof of possession of that key (RFC 9449).',
       },
     }),
   };
@@ -135,8 +136,8 @@ function versionParameter(major: Major, { served }: DescribedHost): JsonObject {
 }
 
 const SELECTS: Readonly<Record<Major, string>> = {
-  1: 'The major, or a version of it. Paths under `/v1` are major 1 without it.',
-  2: 'The major, or a version of it. Without it, a host that serves both majors answers as major 1.',
+  1: 'Major 1 or a version of it, such as `1.1`. Paths under `/v1` do not need the header.',
+  2: 'Major 2 or a version of it, such as `2.0`. Without it, a host that serves both majors answers in major 1.',
 };
 
 function clientVersion({ served }: DescribedHost): JsonObject {
@@ -145,13 +146,13 @@ function clientVersion({ served }: DescribedHost): JsonObject {
     'SVC-Client-Version': {
       name: 'SVC-Client-Version',
       in: 'header',
-      description: `The version of the client. One below ${served.minClientVersion} is refused.`,
+      description: `The client's version. Requests of clients below ${served.minClientVersion} are rejected.`,
       schema: { type: 'string' },
     },
   };
 }
 
 const INTRODUCTION: Readonly<Record<Major, string>> = {
-  1: 'Major 1 of the interface, under `/v1`. Bodies may gain members: ignore those that you do not know.',
-  2: 'Major 2 of the interface, on unversioned paths. Ids in bodies are bound to their tenant: `<tenant>/<id>`.',
+  1: 'Major 1 of the interface, under `/v1`. Later versions may add members to bodies: ignore unknown members.',
+  2: 'Major 2 of the interface, on unversioned paths. Ids in bodies contain their tenant: `<tenant>/<id>`.',
 };

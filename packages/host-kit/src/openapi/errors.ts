@@ -8,14 +8,16 @@ import { takesKey } from '../http/idempotency.ts';
 import type { Route } from '../http/route.ts';
 import { STREAM_MODES } from '../streams/mode.ts';
 
-/** Every code with its HTTP status. */
+/** The HTTP status of each error code. */
 export const ERROR_STATUS: Readonly<Record<ErrorCode, number>> = {
   ...AUTH_ERROR_STATUS,
   ...VERSIONING_ERROR_STATUS,
   ...HOST_ERROR_STATUS,
 };
 
-/** Every code that an operation can answer with: its own, and those of every operation that is reached in the same way. */
+/**
+ * Returns every error code that an operation can answer with: its own codes, and those of the steps before its handler.
+ */
 export function errorsOf(
   route: Route,
   { method }: Pick<Operation, 'method'>,
@@ -50,7 +52,7 @@ const WITH_KEY: Readonly<Record<Major, readonly ErrorCode[]>> = {
   2: ['idempotency_key_invalid', 'idempotency_key_mismatch', 'idempotency_in_flight'],
 };
 
-/** Whatever the lanes, the limiter and the scope may refuse with. */
+/** Codes of the authentication lanes, the rate limiter and the scope check. */
 const AUTHENTICATED: readonly ErrorCode[] = [
   ...(['unauthenticated', 'key_expired', 'key_revoked', 'audience_mismatch'] as const),
   ...(['credential_lifetime_exceeded', 'identity_unverified', 'identity_unresolvable'] as const),
@@ -59,20 +61,20 @@ const AUTHENTICATED: readonly ErrorCode[] = [
   ...(['forbidden', 'run_forbidden', 'rate_limited', 'service_unavailable'] as const),
 ];
 
-/** The envelope of an error in a major. @see Interface: Error envelope */
+/** Returns the schema of an error's envelope in a major. @see Interface: Error envelope */
 export function errorSchema(code: ErrorCode, major: Major): z.ZodType {
   const details = inMajor(DETAILS[code], major);
   return z
     .strictObject({
       error: z.literal(code),
-      message: z.string().min(1).describe('What was wrong, and what to do about it, for people.'),
+      message: z.string().min(1).describe('The fault and its remedy, for people. Programs use `error`.'),
       ...BESIDE[major](code),
       ...(details !== undefined && { details }),
     })
     .meta({ id: `${pascal(code.replace(/_error$/, ''))}Error` });
 }
 
-/** Major 1 names a missing scope at the top level. */
+/** Further top-level members of the envelope. Major 1 has the missing scope there; major 2 has it in `details`. */
 const BESIDE: Readonly<Record<Major, (code: ErrorCode) => z.core.$ZodShape>> = {
   1: (code) => (code === 'forbidden' ? { scopeRequired: z.string().optional() } : {}),
   2: () => ({}),
@@ -80,10 +82,10 @@ const BESIDE: Readonly<Record<Major, (code: ErrorCode) => z.core.$ZodShape>> = {
 
 const fields = z.array(z.strictObject({ field: z.string(), problem: z.string() }));
 const count = z.int().min(0);
-const runStatus = z.string().describe('Where the run stands.');
+const runStatus = z.string().describe('The status of the run.');
 const rateLimit = { window: count, limit: count, current: count };
 
-/** What an error says beside its message. */
+/** The schema of `details` for each error code. Undefined: the error has none. */
 const DETAILS: Readonly<Record<ErrorCode, PerMajor<z.ZodType | undefined>>> = {
   unauthenticated: undefined,
   key_expired: undefined,

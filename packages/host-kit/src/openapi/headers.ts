@@ -1,29 +1,35 @@
 import type { JsonObject } from '../json.ts';
 
-/** Every response header that the API description names. */
+/** The response headers of the API description. */
 export const HEADERS = {
   'SVC-Version': header('The `<major>.<minor>` of the contract that produced the response.', { example: '2.0' }, true),
-  ETag: header('The strong validator of this representation, for `If-None-Match`.'),
-  'Cache-Control': header('Who may keep the response, and for how long.'),
-  'Accept-Encoding': header('The content codings that a request body may have.'),
-  Vary: header('The request headers that chose this representation.'),
-  'SVC-Idempotent-Replay': header('There when an earlier request with the same `Idempotency-Key` was answered so.', {
-    const: 'true',
-  }),
-  'Retry-After': header('Whole seconds after which to try again.', { type: 'integer', minimum: 0 }),
-  'WWW-Authenticate': header('How to authenticate, and what was wrong with the credential.'),
-  RateLimit: header('What is left of the limit of this credential, in the form of the IETF draft.'),
-  'RateLimit-Policy': header('The limit of this credential, in the form of the IETF draft.'),
-  Deprecation: header('When this major was declared deprecated (RFC 9745).'),
-  Sunset: header('When this major will be gone (RFC 8594).'),
-  Link: header('Where people read about the end of this major.'),
+  ETag: header('The strong validator of this representation. Send it back in `If-None-Match`.'),
+  'Cache-Control': header('Rules for caches: who may store the response, and for how long.'),
+  'Accept-Encoding': header('The content codings that the host accepts for request bodies.'),
+  Vary: header('The request headers that the representation depends on.'),
+  'SVC-Idempotent-Replay': header(
+    'Present when this is the stored reply to an earlier request with the same `Idempotency-Key`.',
+    {
+      const: 'true',
+    },
+  ),
+  'Retry-After': header('Seconds to wait before the next try.', { type: 'integer', minimum: 0 }),
+  'WWW-Authenticate': header('The authentication scheme to use, and the fault of the credential if there was one.'),
+  RateLimit: header('The remaining requests of this credential (IETF draft RateLimit header fields).'),
+  'RateLimit-Policy': header('The rate limit of this credential (IETF draft RateLimit header fields).'),
+  Deprecation: header('The date of the deprecation of this major (RFC 9745).'),
+  Sunset: header('The date from which this major is no longer served (RFC 8594).'),
+  Link: header('A page for people about the end of this major.'),
 } as const;
 
+/** The name of a response header of the API description. */
 export type HeaderName = keyof typeof HEADERS;
 
-/** Of every response where requests are limited, where keys are honoured, and where major 1 is announced to end. */
+/** Headers of every response to a credential, if the host limits its rate. */
 export const RATE_LIMIT = ['RateLimit', 'RateLimit-Policy'] as const;
+/** Headers of every response of an operation that takes an `Idempotency-Key`. */
 export const KEYED = ['SVC-Idempotent-Replay'] as const;
+/** Headers of every response of major 1, if the host has announced its end. */
 export const RETIREMENT = ['Deprecation', 'Sunset', 'Link'] as const;
 
 function header(description: string, schema: JsonObject = {}, required = false): JsonObject {

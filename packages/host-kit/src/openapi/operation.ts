@@ -10,7 +10,7 @@ import { type HeaderName, KEYED, RATE_LIMIT, RETIREMENT } from './headers.ts';
 import { pathParameters } from './parameters.ts';
 import type { Schemas } from './schemas.ts';
 
-/** One operation under one major. */
+/** An operation under one major, and the collection for its schemas. */
 export interface DescribedOperation {
   readonly operation: Operation;
   readonly route: Route;
@@ -19,7 +19,7 @@ export interface DescribedOperation {
   readonly collected: Schemas;
 }
 
-/** The Operation Object of OpenAPI. */
+/** Builds the Operation Object of OpenAPI. */
 export function operationObject(described: DescribedOperation): JsonObject {
   const { operation, route, major, host, collected } = described;
   const { tag, summary, description, answers } = route.describes;
@@ -76,7 +76,7 @@ function parametersOf(place: 'path' | 'query' | 'header', schemas: Parameters, c
 const IF_NONE_MATCH: JsonObject = {
   name: 'If-None-Match',
   in: 'header',
-  description: 'The `ETag` of the representation that the caller has: while it is current, the answer is 304.',
+  description: 'The `ETag` of the representation that the caller has. While it is current, the answer is 304.',
   schema: { type: 'string' },
 };
 
@@ -84,8 +84,7 @@ function idempotencyKey(major: Major): JsonObject {
   return {
     name: 'Idempotency-Key',
     in: 'header',
-    description:
-      'Chosen by the caller, anew for each request: sent again with the same request, it gets the same answer, and nothing is done twice.',
+    description: 'A new key for each request, chosen by the caller. A retry with the same key gets the stored reply.',
     schema: { type: 'string', pattern: KEY_PATTERN[major], examples: ['6f1c7a2e-5b0d-4c53-9a77-0e2d41f3b8c6'] },
   };
 }
@@ -114,7 +113,7 @@ function responseOf(
   };
 }
 
-/** One response for each status, with every code that it can carry. */
+/** Returns a response for each error status, with the schema of every code of that status. */
 function errorResponses(described: DescribedOperation): JsonObject {
   const { operation, route, major, host, collected } = described;
   const byStatus = new Map<number, ErrorCode[]>();

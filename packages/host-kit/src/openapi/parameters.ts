@@ -2,7 +2,7 @@ import type { Major } from '@svc/versioning';
 import { z } from 'zod';
 import type { ByMajor, Parameters } from '../http/description.ts';
 
-/** Every path parameter of the manifest, as a major writes it. */
+/** Returns the schema of every path parameter of the manifest, in the form of a major. */
 export function pathParameters(major: Major): Parameters {
   const idOf = (what: string, prefix: string) => ID[major](what, prefix);
   return {
@@ -14,14 +14,21 @@ export function pathParameters(major: Major): Parameters {
       .min(1)
       .max(128)
       .meta({ description: 'The id of the workflow.', examples: ['echo'] }),
-    artifactId: z.string().min(1).max(256).describe('The id of the artifact, as `artifact.created` names it.'),
-    nodeId: z.string().min(1).max(256).describe('The node that asks.'),
-    token: z.string().min(1).max(4096).describe('The token of one interrupt. It is the credential, too.'),
+    artifactId: z.string().min(1).max(256).describe('The id of the artifact, from the event `artifact.created`.'),
+    nodeId: z.string().min(1).max(256).describe('The id of the node that raised the interrupt.'),
+    token: z
+      .string()
+      .min(1)
+      .max(4096)
+      .describe('The token of one interrupt. It authorizes the request; no other credential is needed.'),
     path: z
       .string()
       .min(1)
       .max(768)
-      .meta({ description: 'The path of the file, its slashes plain or as `%2F`.', examples: ['notes%2Ftoday.md'] }),
+      .meta({
+        description: 'The path of the file. Its slashes may be plain or percent-encoded (`%2F`).',
+        examples: ['notes%2Ftoday.md'],
+      }),
   };
 }
 
@@ -40,7 +47,7 @@ const ID: ByMajor<(what: string, prefix: string) => z.ZodType> = {
       .min(1)
       .max(512)
       .meta({
-        description: `The tenant-bound id of the ${what} as one segment: projected (\`~2F\`) or percent-encoded (\`%2F\`).`,
+        description: `The tenant-bound id of the ${what} in one segment, its slash as \`~2F\` or \`%2F\`.`,
         examples: [`acme~2F${prefix}_${ULID}`],
       }),
 };

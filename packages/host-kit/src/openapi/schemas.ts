@@ -1,27 +1,30 @@
 import { z } from 'zod';
 import type { JsonObject } from '../json.ts';
 
-/** The named schemas of one API description, and what refers to them. */
+/** The named schemas of one API description. */
 export interface Schemas {
-  /** The JSON Schema of what a zod schema takes: a reference where it has a name, and otherwise in place. */
+  /**
+   * Returns the JSON Schema of a zod schema's input. A schema with a name is collected, and a reference to it returned.
+   */
   of(schema: z.ZodType): JsonObject;
-  /** By name, all that was referred to. */
+  /** Returns the collected schemas by name. */
   components(): JsonObject;
 }
 
 /**
- * Collects schemas by the `id` of their metadata.
+ * Creates a collection of schemas. The name of a schema is the `id` of its metadata.
  *
- * @throws {TypeError} when two different schemas have one name, or a recursive one has none
+ * @throws {TypeError} from `of`, when two different schemas have the same name, or a recursive schema has none
  */
 export function schemas(): Schemas {
   const named = new Map<string, JsonObject>();
 
   function keep(name: string, schema: JsonObject): void {
-    if (name.startsWith('__')) throw new TypeError('A recursive schema needs a name: give it .meta({ id }).');
+    if (name.startsWith('__'))
+      throw new TypeError('API description: a recursive schema has no name. Add .meta({ id }) to it.');
     const known = named.get(name);
     if (known !== undefined && JSON.stringify(known) !== JSON.stringify(schema)) {
-      throw new TypeError(`Two different schemas of the API description are called ${name}.`);
+      throw new TypeError(`API description: two different schemas are named ${name}. Change the id of one of them.`);
     }
     named.set(name, schema);
   }
@@ -36,7 +39,7 @@ export function schemas(): Schemas {
   };
 }
 
-/** JSON Schema keeps its definitions in another place than OpenAPI. */
+/** Moves references from `$defs`, the place of definitions in JSON Schema, to that of OpenAPI. */
 function referring(schema: unknown): JsonObject {
   return JSON.parse(JSON.stringify(schema), (key, value) =>
     key === '$ref' && typeof value === 'string' ? value.replace('#/$defs/', '#/components/schemas/') : value,

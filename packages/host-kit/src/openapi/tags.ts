@@ -1,14 +1,14 @@
 import type { Tag } from '../http/description.ts';
 
-/** The chapters of the API description, in the order in which they are read. */
+/** The tags of the API description, in the order in which tools list them. */
 export const TAGS: Readonly<Record<Tag, string>> = {
-  Discovery: 'What this host serves and how: without any credential.',
-  Workflows: 'The definitions that runs are made of.',
-  Runs: 'Creating runs, reading them, and telling them to stop, wait or go on.',
-  Events: 'The log of a run, as a stream or by polling.',
-  Interrupts: 'Questions that a run waits for an answer to.',
-  Artifacts: 'What runs have made.',
-  Webhooks: 'Subscriptions to run events, and the deliveries that failed.',
+  Discovery: 'The capabilities of this host. No credential is required.',
+  Workflows: 'The definitions that runs execute.',
+  Runs: 'Create, read, list, cancel, pause, resume and fork runs.',
+  Events: 'The event log of a run, as a stream or by polling.',
+  Interrupts: 'Questions that a run asks, and their answers.',
+  Artifacts: 'Results that runs produce.',
+  Webhooks: 'Subscriptions to events of runs, and failed deliveries.',
   Audit: 'The verification of the audit log.',
   'Workspace files': 'The files that the agents of a workspace share.',
 };

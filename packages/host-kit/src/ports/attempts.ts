@@ -1,31 +1,42 @@
 import type { Transaction } from './transaction.ts';
 
-/** What became of one attempt: when, how long, and why; never a body, a header or a secret. */
+/** The outcome of one attempt to deliver. It contains no body, header or secret. */
 export interface AttemptRecord {
   readonly deliveryId: string;
   readonly webhookId: string;
+  /** The run whose event was delivered. */
   readonly runId: string;
+  /** `sequence` of the event. */
   readonly sequence: number;
+  /** Name of the event in the major of the subscription. */
   readonly eventType: string;
-  /** From 1. */
+  /** Number of the attempt among those of its delivery, from 1. */
   readonly attempt: number;
-  /** When it ended, in ms. */
+  /** End of the attempt, in ms since the epoch. */
   readonly at: number;
+  /** Duration in ms, to the microsecond. */
   readonly durationMs: number;
-  /** `skipped`: nothing was sent. */
+  /**
+   * `delivered`: the receiver answered 2xx. `failed`: it answered otherwise, or not at all. `denied`: the transport's
+   * policy rejected the URL. `skipped`: no request was sent.
+   */
   readonly outcome: 'delivered' | 'failed' | 'denied' | 'skipped';
-  /** Of an answer. */
+  /** HTTP status of the answer. Undefined: there was no answer. */
   readonly status: number | undefined;
-  /** Of what got no answer. */
+  /** Reason code of an attempt without an answer, such as `timeout`. Undefined: there was an answer. */
   readonly reason: string | undefined;
 }
 
-/** The last attempts of each subscription, `ATTEMPTS_KEPT` of them. */
+/** The last `ATTEMPTS_KEPT` attempts of each subscription. */
 export interface AttemptLog {
-  /** In the order in which they ended. */
+  /**
+   * Adds attempts, in the order in which they ended. Attempts for a subscription that does not exist (any more) are
+   * ignored. Older attempts than the last `ATTEMPTS_KEPT` may be deleted at any time.
+   */
   record(attempts: readonly AttemptRecord[], transaction: Transaction): Promise<void>;
-  /** Newest first. */
+  /** Returns up to `limit` attempts for a subscription, newest first, at most `ATTEMPTS_KEPT`. */
   list(webhookId: string, limit: number): Promise<readonly AttemptRecord[]>;
 }
 
+/** Number of attempts that are listed for each subscription. */
 export const ATTEMPTS_KEPT = 100;

@@ -1,17 +1,26 @@
-/** What waits for its attempt although it is due, for subscriptions that are not paused. */
+/** The deliveries that are due but have not been claimed, for subscriptions that are not paused. */
 export interface Backlog {
-  /** How many, up to the limit that was asked for. */
+  /** Number of deliveries, counted up to the requested limit. */
   readonly due: number;
-  /** Since when the first of them has been due, in ms. What was handed back may have no such time. */
+  /**
+   * The earliest due time among them, in ms since the epoch. Undefined: there are none, or all of them were released by
+   * their claimant, which loses the original due time.
+   */
   readonly oldestDueAt: number | undefined;
 }
 
+/** Measures the outbox for telemetry and operators. */
 export interface BacklogStore {
-  /** Counts along an index and stops at `limit`, so that it costs the same however long the backlog is. */
+  /**
+   * Counts due deliveries. The cost is bounded by `limit` and the number of subscriptions, not by the length of the
+   * backlog.
+   */
   read(request: {
-    /** Undefined: every subscription. */
+    /** Subscriptions to count. Undefined: all of them, of every tenant. */
     readonly webhookIds: readonly string[] | undefined;
+    /** A delivery is due when its `dueAt` is at or before this time, in ms since the epoch. */
     readonly now: number;
+    /** Maximum that is counted. */
     readonly limit: number;
   }): Promise<Backlog>;
 }

@@ -1,39 +1,60 @@
 import type { Transaction } from './transaction.ts';
 
-/** Where a secret belongs: a workspace, or the whole tenant where none is named; live and test apart. */
+/** The owner of secrets: one workspace, or the whole tenant, in either live or test mode. */
 export interface ByokPlace {
   readonly tenant: string;
+  /** Absent: the whole tenant. Its secrets are separate from those of its workspaces. */
   readonly workspace?: string;
   readonly mode: 'live' | 'test';
 }
 
-/** A secret that a tenant brings, for example its own key of an AI provider. Only runs of its place ever see it opened. */
+/**
+ * A secret that a tenant brings, such as its own key for an AI provider. Only runs of the same place get it decrypted.
+ */
 export interface ByokSecret extends ByokPlace {
+  /** Unique within the place. */
   readonly name: string;
+  /** The encrypted secret, bound to its place and name. */
   readonly sealed: Uint8Array;
-  /** Milliseconds since the epoch. */
+  /** Time of the first `put` under this name, in ms since the epoch. */
   readonly createdAt: number;
+  /** Time of the last `put`, in ms since the epoch. */
   readonly updatedAt: number;
 }
 
-/** What a sealed secret is bound to: moved to another row, it does not open. */
+/**
+ * Returns the context that a secret's encryption is bound to. A ciphertext that is moved to another place or name does
+ * not decrypt.
+ */
 export function sealedFor({ tenant, workspace, mode }: ByokPlace, name: string): string {
   return JSON.stringify(['byok', tenant, workspace ?? null, mode, name]);
 }
 
-/** The secrets that tenants bring. A place is the caller's own or a run's, so that isolation is in every query. */
+/**
+ * The secrets that tenants bring. The caller passes its own place, or that of a run, to each method; every query is
+ * restricted to that place. Names sort by their bytes.
+ */
 export interface ByokStore {
-  /** Keeps a secret, in place of one of the same name, whose `createdAt` stays. Returns whether it is new. */
+  /**
+   * Adds a secret, or replaces the one of the same name and keeps its `createdAt`. Returns true when the name was new.
+   */
   put(secret: ByokSecret, transaction: Transaction): Promise<boolean>;
-  /** How many secrets a place has. */
+  /** Counts the secrets of a place. Until the transaction ends, no other one that counts the same place goes on. */
   count(place: ByokPlace, transaction: Transaction): Promise<number>;
-  /** Up to `limit` secrets of a place by name, those after `after` only. */
+  /** Returns up to `limit` secrets of a place by ascending name, after the name `after` (`''`: from the first). */
   list(place: ByokPlace, page: { readonly after: string; readonly limit: number }): Promise<readonly ByokSecret[]>;
+  /** Returns the secret of this name, or undefined. */
   find(place: ByokPlace, name: string): Promise<ByokSecret | undefined>;
-  /** Whether there was one. */
+  /** Deletes the secret of this name. Returns false when there was none. */
   remove(place: ByokPlace, name: string, transaction: Transaction): Promise<boolean>;
-  /** Everybody's, in an order of the store's own, those after `after` only: for the host itself, which acts for no caller. */
+  /**
+   * Returns up to `limit` secrets of all tenants, in a stable order of the store's choice, after the secret `after`.
+   * For the host's own tasks; never on behalf of a caller.
+   */
   page(page: { readonly after: ByokSecret | undefined; readonly limit: number }): Promise<readonly ByokSecret[]>;
-  /** Puts another sealing of the same secret in place of `secret.sealed`. Nothing happens when that is not there any more. */
+  /**
+   * Replaces the ciphertext `secret.sealed` by `sealed`, which encrypts the same secret under another key. Nothing
+   * happens when the stored ciphertext is a different one by now, or the secret is gone.
+   */
   reseal(secret: ByokSecret, sealed: Uint8Array, transaction: Transaction): Promise<void>;
 }

@@ -1,12 +1,23 @@
-/** A source of time and timers. A simulation supplies its own. Outside of this file, nothing in the kit reads the system clock. */
+/**
+ * A source of time and timers. The kit reads the time from nowhere else, so that a test can move it.
+ *
+ * @example
+ * let now = Date.UTC(2026, 0, 1);
+ * const frozen: Clock = { now: () => now, at: () => () => {} };
+ */
 export interface Clock {
-  /** The current time in milliseconds since the epoch. */
+  /** Returns the current time, in ms since the epoch. */
   now(): number;
-  /** Calls `run` once, as soon as `now()` reaches `time`. Returns a function that cancels the timer. */
+  /**
+   * Calls `run` once, as soon as `now()` reaches `time`, in ms since the epoch. A time in the past is due at once, but
+   * `run` is not called before `at` has returned.
+   *
+   * @returns cancels the timer; after `run` it does nothing
+   */
   at(time: number, run: () => void): () => void;
 }
 
-/** The clock of the machine. Its timers do not keep the process alive. */
+/** The clock of the machine, the default of a host. Its timers do not keep the process alive. */
 export const systemClock: Clock = {
   now: () => Date.now(),
   at(time, run) {
@@ -47,7 +58,10 @@ export function sleep(clock: Clock, ms: number, signal?: AbortSignal): Promise<v
   return sleepUntil(clock, clock.now() + ms, signal);
 }
 
-/** Resolves with true when `work` resolves within `ms` milliseconds, otherwise with false. Rejects when `work` rejects in that time. */
+/**
+ * Resolves with true when `work` resolves within `ms` milliseconds, otherwise with false. Rejects when `work` rejects
+ * in that time.
+ */
 export function within(clock: Clock, ms: number, work: Promise<unknown>): Promise<boolean> {
   return new Promise((resolve, reject) => {
     const cancel = clock.at(clock.now() + ms, () => resolve(false));

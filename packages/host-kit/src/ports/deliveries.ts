@@ -1,122 +1,161 @@
 import type { Transaction } from './transaction.ts';
 
-/** One event on its way to one subscription. The body is fixed when the event is appended; each attempt signs it afresh. */
+/**
+ * One event on its way to one subscription. The body is fixed when the event is appended; each attempt signs it anew.
+ */
 export interface Delivery {
+  /** Unique in the store. The receiver gets it and can use it to ignore a repeated delivery. */
   readonly deliveryId: string;
   readonly webhookId: string;
   readonly runId: string;
   readonly eventId: string;
+  /** `sequence` of the event in its run's log. */
   readonly sequence: number;
-  /** As the subscription's major spells it, and as the event-type header says it. */
+  /** Name of the event in the vocabulary of the subscription's major. Sent in the event-type header. */
   readonly eventType: string;
+  /** The request body, byte for byte. */
   readonly body: Uint8Array;
-  /** Attempts with a known outcome. */
+  /** Number of attempts whose outcome was stored. */
   readonly attempts: number;
-  /** When the next attempt may start, in ms. */
+  /** Earliest time of the next attempt, in ms since the epoch. 0 after a claim was released: due at once. */
   readonly dueAt: number;
 }
 
-/** A delivery that its claimant may attempt, until the claim runs out and somebody else takes it over. */
+/** A delivery that its claimant alone may attempt until `leaseUntil`. */
 export interface ClaimedDelivery extends Delivery {
-  /** In ms. It tells claims apart: whoever takes one over has it for longer than whoever had it before. */
+  /** End of the claim, in ms since the epoch. Also identifies the claim: a takeover always has a later `leaseUntil`. */
   readonly leaseUntil: number;
 }
 
-/** What names a claim. */
+/** Identifies a claim. */
 export type Claim = Pick<ClaimedDelivery, 'deliveryId' | 'webhookId' | 'leaseUntil'>;
 
-/** A claim, and how it ends. */
+/** A claim and the outcome that ends it. */
 export interface EndedClaim {
   readonly claim: Claim;
   readonly settlement: Settlement;
 }
 
-/** Where an attempt leaves its delivery. */
+/** The outcome of a claim. Times are in ms since the epoch; a store rounds fractions of `dueAt` up. */
 export type Settlement =
+  /** The receiver accepted it. The delivery is deleted. */
   | { readonly kind: 'delivered' }
+  /** The attempt failed. The delivery waits until `dueAt`. */
   | {
       readonly kind: 'retry';
       readonly dueAt: number;
+      /** Number of attempts so far. */
       readonly attempts: number;
+      /** HTTP status of the last attempt. Undefined: it got no answer. */
       readonly lastStatus: number | undefined;
     }
+  /** No attempt is left. The delivery becomes a dead letter, which is kept until `expiresAt`. */
   | {
       readonly kind: 'dead';
       readonly at: number;
       readonly expiresAt: number;
+      /** Number of attempts so far. */
       readonly attempts: number;
+      /** HTTP status of the last attempt. Undefined: it got no answer. */
       readonly lastStatus: number | undefined;
     }
-  /** Best effort: one attempt was made, or the circuit let none through. */
+  /** Best effort: its one attempt was made, or the circuit was open. The delivery is deleted. */
   | { readonly kind: 'dropped' };
 
-/** A dead letter to go on after. */
+/** The last dead letter of a page. The next page begins after it. */
 export type DeadLetterCursor = Pick<DeadLetter, 'deadLetteredAt' | 'deliveryId'>;
 
-/** As many dead letters as one page has at the most. */
+/** Maximum number of dead letters in one page of the operator's list. */
 export const DEAD_LETTERS_PER_PAGE = 200;
 
-/** A delivery that ran out of attempts: what an operator may see of it, never its body. */
+/** A delivery without attempts left, as operators see it: without its body. Times are in ms since the epoch. */
 export interface DeadLetter {
   readonly deliveryId: string;
   readonly webhookId: string;
   readonly runId: string;
   readonly eventId: string;
   readonly eventType: string;
+  /** Number of attempts that were made. */
   readonly attempts: number;
   readonly deadLetteredAt: number;
+  /** From this time on, `sweep` deletes it. */
   readonly expiresAt: number;
+  /** HTTP status of the last attempt. Undefined: it got no answer. */
   readonly lastStatus: number | undefined;
 }
 
-/** The outbox: what `append` wrote and the dispatcher works off. Nothing leaves it but by a settlement or with its subscription. */
+/**
+ * The outbox. `enqueue` writes a delivery in the transaction of its event; the dispatcher claims, attempts and settles
+ * it. A delivery leaves the outbox by a settlement, by `sweep`, or with its subscription, and in no other way: it is
+ * delivered at least once.
+ */
 export interface DeliveryQueue {
+  /** Adds deliveries, unclaimed. */
   enqueue(deliveries: readonly Delivery[], transaction: Transaction): Promise<void>;
-  /** Takes due deliveries of subscriptions that are not paused, in turn across them, so that a long backlog of one does not hold up another's first. */
+  /**
+   * Claims due deliveries of subscriptions that are not paused, and returns them. Claims that have run out are taken
+   * over. Subscriptions take turns, so that a long backlog of one does not delay another; within a subscription, the
+   * earliest due comes first.
+   */
   claim(request: ClaimRequest): Promise<readonly ClaimedDelivery[]>;
   /**
-   * Ends claims, in their order.
+   * Ends claims with their settlements, in order.
    *
-   * @returns of each whether it still stood; otherwise nothing happened, because it was taken over, or went with its subscription
+   * @returns for each claim true if it was still held. False: nothing happened, because it was taken over or its
+   *   subscription was removed.
    */
   settle(ended: readonly EndedClaim[], transaction: Transaction): Promise<readonly boolean[]>;
-  /** Hands back those claims that still stand, unattempted. */
+  /**
+   * Ends those of the claims that are still held, without an attempt. Their deliveries are due at once, with `dueAt` 0.
+   */
   release(claims: readonly Claim[]): Promise<void>;
   /**
-   * The next time after `now` at which a delivery becomes due or a claim runs out. What is due already and was not claimed waits
-   * for room, or for its subscription to go on, and whoever makes that happen looks again. Undefined: only after an enqueue.
+   * Returns the earliest time after `now` at which a delivery becomes due or a claim runs out; undefined when there is
+   * none. Deliveries that are due already do not count: they wait for capacity or for a paused subscription, and the
+   * host claims again when that changes.
    */
   nextDueAfter(now: number): Promise<number | undefined>;
-  /** Dead letters of one subscription, newest first, those before `before` only. */
+  /**
+   * Returns up to `limit` dead letters of one subscription, newest first, after the cursor `before`. Equal times sort
+   * by id, descending.
+   */
   deadLetters(
     webhookId: string,
     page: { readonly before?: DeadLetterCursor | undefined; readonly limit: number },
   ): Promise<readonly DeadLetter[]>;
   /**
-   * Puts up to `limit` dead letters back to wait, due now and with no attempt behind them; returns how many there were. One that
-   * died after `now` stays: it may have been put back before, and come straight back.
+   * Makes up to `limit` dead letters of a subscription due at `now`, with no attempts counted, and returns how many.
+   * Dead letters newer than `now` are left out: a caller that redrives in steps would otherwise meet those that have
+   * failed again since its first step.
    */
   redrive(
     request: {
       readonly webhookId: string;
-      /** Undefined: any. */
+      /** Ids to redrive; others are ignored. Undefined: all. */
       readonly deliveryIds: readonly string[] | undefined;
       readonly now: number;
       readonly limit: number;
     },
     transaction: Transaction,
   ): Promise<number>;
-  /** Deletes up to `limit` dead letters that expired by `now`; returns how many there were. */
+  /**
+   * Deletes up to `limit` records: dead letters whose `expiresAt` is at or before `now`, and remains of removed
+   * subscriptions. Returns how many it deleted.
+   */
   sweep(now: number, limit: number): Promise<number>;
 }
 
+/** Arguments of `DeliveryQueue.claim`. Times are in ms since the epoch. */
 export interface ClaimRequest {
+  /** Deliveries with a `dueAt` at or before this time are due. */
   readonly now: number;
-  /** A claim that is neither settled nor released by then is up for taking again. */
+  /** End of the claims. A delivery that is neither settled nor released by then can be claimed again. */
   readonly leaseUntil: number;
+  /** Maximum number of deliveries over all subscriptions. */
   readonly limit: number;
+  /** Maximum for each subscription. */
   readonly capacityOf: RemainingCapacity;
 }
 
-/** How many more deliveries of a subscription may be claimed now. */
+/** Returns how many more deliveries of a subscription may be claimed now; 0 or less for none. */
 export type RemainingCapacity = (webhookId: string) => number;

@@ -5,8 +5,8 @@ import type { InterruptAnswer, InterruptKind, InterruptRequest } from './interru
 import type { ForkMode, Run, RunFailure } from './runs.ts';
 
 /**
- * The workflow engine behind a host: the port that an implementer fills. The kit owns the log, the run record, when a run is
- * driven and how it ends; the engine owns what a workflow does.
+ * The workflow engine behind a host: the one port that every implementer writes. The kit owns the log and the record of
+ * a run, decides when a run is driven, and records its end. The engine executes the steps of a workflow.
  *
  * @example
  * const engine: WorkflowEngine = {
@@ -19,125 +19,197 @@ import type { ForkMode, Run, RunFailure } from './runs.ts';
  * };
  */
 export interface WorkflowEngine {
-  /** Written to every run and event. */
+  /** The version of the engine, a whole number. It is written to every run and every event. */
   readonly version: number;
-  /** Other versions that a run may be forced to, with a test key. Default: none. */
+  /** Further versions that a caller with a test key may force for a run. Default: none. */
   readonly otherVersions?: readonly number[];
-  /** The ways in which it executes forks. Default: none, and there is no operation to make them. */
+  /** The modes in which the engine can fork a run. Default: none, and the host does not serve the operation. */
   readonly forks?: readonly ForkMode[];
-  /** The kinds of questions that its workflows ask, for discovery. Default: none. */
+  /** The kinds of questions that the workflows ask, listed in the discovery document. Default: none. */
   readonly interrupts?: readonly InterruptKind[];
   /**
-   * Judges a run before it exists: the sentence that tells the caller what is wrong, or nothing when it can run.
+   * Judges a run before it is created.
+   *
+   * @returns the refusal that the caller gets with status 400, or undefined when the run can be created
+   * @example
+   * refuse(workflowId, inputs) {
+   *   if (workflowId !== 'delay') return { field: 'workflowId', problem: 'must be delay' };
+   *   return typeof inputs.ms === 'number' ? undefined : { field: 'inputs.ms', problem: 'must be a number' };
+   * }
    */
   refuse(workflowId: string, inputs: JsonObject): EngineRefusal | undefined;
   /**
-   * Drives a run as far as it goes: to its end, or until the execution's signal says to leave it. It is called when a run is created
-   * and again whenever there is something to go on with: after a restart, a resume, the answer to an interrupt. What was done is in the
-   * log and nowhere else, and must not be done again.
+   * Drives a run until it ends, or until `execution.signal` aborts. The kit calls it when a run is created, and again
+   * after a restart, a resume and the answer to an interrupt. The log is the only record of earlier calls: read
+   * `execution.history()`, and do not repeat the steps that it shows.
    *
-   * After the signal, every method of the execution rejects; let that pass, and come to an end. A rejection without the signal fails the
-   * run.
+   * After the abort every method of the execution rejects. Let these rejections pass and return; the outcome of the
+   * call is then ignored. A rejection before the abort fails the run with `internal_error`.
    *
-   * @returns how the run ends; the kit records it
+   * @returns the outcome, which the kit records as the end of the run
+   * @example
+   * async execute(run, { history, append }) {
+   *   let isDone = false;
+   *   for await (const { type } of history()) isDone ||= type === 'node.completed';
+   *   if (!isDone) {
+   *     await append({ type: 'node.started', nodeId: 'greet', payload: { nodeId: 'greet' } });
+   *     await append({ type: 'node.completed', nodeId: 'greet', payload: { nodeId: 'greet', outputs: {} } });
+   *   }
+   *   return { status: 'completed', outputs: { greeting: `Hello, ${run.inputs.name}` } };
+   * }
    */
   execute(run: Run, execution: Execution): Promise<RunOutcome>;
   /**
-   * The definition of a workflow for clients to read, with its `workflowId`, and `configurableSchema` where it declares one; undefined where
-   * there is no such workflow. An engine without this method leaves the operation unserved.
+   * Returns the definition of a workflow for clients: its `workflowId`, and its `configurableSchema` if it declares
+   * one. Returns undefined for an unknown workflow. Without this method the host does not serve the operation.
+   *
+   * @example
+   * describe: (workflowId) => (workflowId === 'greet' ? { workflowId, name: 'Greets by name' } : undefined)
    */
   readonly describe?: (workflowId: string) => JsonObject | undefined;
 }
 
+/** A reason not to create a run. */
 export interface EngineRefusal {
   /** The request field at fault, for example `workflowId` or `inputs.ms`. */
   readonly field: string;
+  /** The rest of a sentence that begins with the field, for example `must be a number`. The caller sees it. */
   readonly problem: string;
 }
 
-/** How a run ends when nobody cancels it. */
+/** The end of a run that is not cancelled. `outputs` and `error` are shown to callers. */
 export type RunOutcome =
   | { readonly status: 'completed'; readonly outputs: JsonObject }
   | {
       readonly status: 'failed';
       readonly error: RunFailure & { readonly retryable?: boolean };
-      /** The node that failed, where it was one. */
+      /** The node that failed; absent when the failure belongs to no node. */
       readonly failedNodeId?: string;
     };
 
-/** How a node ended in the source of a replay. */
+/** The end of a node in the source of a replay. */
 export type ReplayedNode =
   | { readonly status: 'completed'; readonly outputs: JsonObject }
   | { readonly status: 'failed'; readonly error: RunFailure & { readonly retryable?: boolean } };
 
-/** One turn of driving a run. */
+/**
+ * The means that the kit gives to an engine for one call of `execute`. The methods do not use `this` and may be
+ * destructured. After `signal` aborts they reject with its reason, a {@link RunLeft}.
+ */
 export interface Execution {
-  /** The log as it stands, from its first event, in pages: a long one need not be held in memory. */
+  /**
+   * Reads the log of the run from its first event. Pages are read as they are needed, so a long log is never in memory
+   * as a whole.
+   *
+   * @example
+   * const done = new Set<string>();
+   * for await (const { type, nodeId } of history()) if (type === 'node.completed' && nodeId) done.add(nodeId);
+   */
   history(): AsyncIterable<RunEvent>;
   /**
-   * Records what happened, all of it in one transaction. What the kit records itself is refused: the `run.` events but
-   * `run.resume-started`, and those of interrupts.
+   * Records events, all of them in one transaction. When the promise resolves, the events and their webhook deliveries
+   * are durable.
    *
-   * Nodes tell by `node.started` and their terminal events what is under way, which is what a pause waits for.
+   * Record `node.started` and a terminal event for each node: a requested pause waits until no started node is open.
+   * Events of runs and interrupts are recorded by the kit, except `run.resume-started`.
    *
-   * @throws {TypeError} for an event that is the kit's to record
+   * @returns the events as they were recorded
+   * @throws {TypeError} for an event that only the kit records
+   * @throws {HostError} `run_state_conflict` when the run does not accept an event in its status
+   * @throws {RunLeft} when the run is left and the events are not recorded
+   * @example
+   * await append({ type: 'node.started', nodeId: 'draft', payload: { nodeId: 'draft' } });
    */
   append(...events: readonly NewEvent[]): Promise<readonly RunEvent[]>;
   /**
-   * In a replay alone: gives what a node did in the source run, which is taken over with all that it recorded, instead of doing it. A
-   * node without an outcome there fails.
+   * Present only in a replay. Copies the events that a node recorded in the source run, and returns its outcome. Call
+   * it instead of executing the node. A node without an outcome in the source fails with `replay_source_missing`.
+   *
+   * @example
+   * const node = replayed ? await replayed('charge') : await charge(run);
    */
   readonly replayed?: (nodeId: string) => Promise<ReplayedNode>;
   /**
-   * Asks somebody. The first time the run waits from then on, and the promise rejects with the signal's reason: the execution is over.
-   * The one that begins when the question is answered asks again, by the same node and key, and gets the answer.
+   * Asks a question. The first call makes the run wait and rejects: this execution is over. After the answer the kit
+   * calls `execute` again; the call with the same `nodeId` and `key` then returns the answer.
    *
-   * @throws {TypeError} for a question that is not in the form of its kind
+   * @throws {TypeError} for a question that does not have the form of its kind
+   * @throws {RunLeft} `waiting` when the run waits from now on
    * @example
+   * const data = { title: 'Publish the post?' };
    * const { decision } = await interrupt({ nodeId: 'gate', key: 'publish', kind: 'approval', data });
    */
   interrupt(request: InterruptRequest): Promise<InterruptAnswer>;
-  /** Makes an artifact, and records that it is there, in one transaction. */
+  /**
+   * Stores an artifact and records `artifact.created`, in one transaction.
+   *
+   * @throws {RunLeft} when the run is left and the artifact is not stored
+   * @example
+   * const { artifactId } = await artifact({ nodeId: 'draft', artifactType: 'text', content: 'Once upon a time' });
+   */
   artifact(artifact: NewArtifact): Promise<Artifact>;
-  /** Resolves when the time has come. A pause does not wait for it: while it lasts nothing is under way. */
+  /**
+   * Resolves at `time`, in ms since the epoch. A requested pause does not wait for it: the pause is recorded at once,
+   * and the call rejects. In a replay it resolves at once.
+   *
+   * @throws {RunLeft} when the run is left before
+   * @example
+   * await until(startedAt + 60_000);
+   */
   until(time: number): Promise<void>;
   /**
-   * Aborted when the run is to be left. Its reason is a {@link RunLeft}. After `cancelled` alone `append` still works, for what there is
-   * to tell of cleaning up, until the run is ended regardless.
+   * Aborts when the engine has to leave the run. Its reason is a {@link RunLeft}. After `cancelled`, and only then,
+   * `append` and `artifact` still work, so that nodes can record their clean-up until the run is ended, at most five
+   * seconds after the request.
+   *
+   * @example
+   * const response = await fetch(url, { signal });
    */
   readonly signal: AbortSignal;
 }
 
-/** Why a run is left. */
+/** The reasons to leave a run. */
 export type LeaveReason =
-  /** Somebody cancelled it. Five seconds after that it has ended, whatever is still under way. */
+  /** A caller cancelled the run. It ends at most five seconds later, even if nodes are still under way. */
   | 'cancelled'
-  /** It waits for the answer to an interrupt, and will be taken up again with it. */
+  /** The run waits for the answer to an interrupt. It is driven again after the answer. */
   | 'waiting'
-  /** It is paused, and will be taken up again when it is resumed. */
+  /** The run is paused. It is driven again after a resume. */
   | 'paused'
-  /** The host stops; whichever host comes next takes it up again. */
+  /** The host stops. The next host that starts on the store drives the run. */
   | 'stopping'
-  /** It has ended, or is executed elsewhere by now. */
+  /** The run has ended, or another host drives it. */
   | 'gone'
-  /** The store does not take what happens. It is taken up again when the store does. */
+  /** The store failed. The run is driven again about a second later. */
   | 'broken';
 
-/** Why an execution was told to leave its run. */
+/**
+ * The reason of the abort of `execution.signal`.
+ *
+ * @example
+ * signal.addEventListener('abort', () => {
+ *   if (signal.reason instanceof RunLeft && signal.reason.why === 'cancelled') child.kill();
+ * });
+ */
 export class RunLeft extends Error {
   override readonly name = 'RunLeft';
+  /** Why the run is left. After `broken`, `cause` has the error of the store. */
   readonly why: LeaveReason;
 
   constructor(why: LeaveReason, options?: ErrorOptions) {
-    super(`The run is to be left: ${why}.`, options);
+    super(`The engine must leave the run: ${why}.`, options);
     this.why = why;
   }
 }
 
-/** An event about to be appended; the log adds identity, order and time. */
+/** An event to append. The log adds its id, sequence, time and versions. */
 export interface NewEvent {
+  /** The type in the stored vocabulary, which is that of major 2, for example `node.completed`. */
   readonly type: string;
+  /** The content of the event, in the form of its type. */
   readonly payload: Json;
+  /** The node that the event belongs to; absent for an event of the whole run. */
   readonly nodeId?: string;
+  /** The id of the event or delivery that caused this one. */
   readonly causationId?: string;
 }

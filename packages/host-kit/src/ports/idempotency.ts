@@ -1,18 +1,31 @@
 import type { Transaction } from './transaction.ts';
 
-/** What names one key: nothing of the credential that it came with. Live and test are worlds of their own. */
+/**
+ * Stores the reply to a request, made from `result`, under the request's idempotency key. Does nothing for a request
+ * without a key. An operation calls it once, in the transaction of its effect: after a crash the key has a reply
+ * exactly when the effect is durable. If it rejects, the transaction must not commit.
+ *
+ * @throws {HostError} `idempotency_in_flight` when the request outlived its lease and another request with the key took
+ * over
+ */
+export type Save<Result> = (result: Result, transaction: Transaction) => Promise<void>;
+
+/** The `save` of an operation without a request, or whose reply is not stored. */
+export const saveNothing: Save<unknown> = async () => {};
+
+/** Identifies a key. The credential is not part of it; live and test mode are separate. */
 export interface IdempotencyKey {
   readonly tenant: string;
   readonly mode: 'live' | 'test';
-  /** The routed operation, whatever path it was reached by. */
+  /** The routed operation, independent of the path. */
   readonly operation: string;
-  /** SHA-256 of the key, in base64url: the key itself is kept nowhere. */
+  /** SHA-256 of the key, in base64url. The key itself is not stored. */
   readonly keyHash: string;
 }
 
 /** One execution under a key. */
 export interface IdempotencyClaim extends IdempotencyKey {
-  /** Unlike that of any other execution. */
+  /** Unique to this execution. */
   readonly owner: string;
 }
 
@@ -21,21 +34,22 @@ export interface KeptReply extends IdempotencyKey {
   readonly sealed: Uint8Array;
 }
 
+/** The content and the times of a claim. */
 export interface BeginOptions {
-  /** What was asked for: another request under the same key has another. */
+  /** A digest of the request: different requests under one key have different digests. */
   readonly digest: string;
   /** Times in milliseconds since the epoch. */
   readonly now: number;
-  /** Until then nobody else executes it. */
+  /** Until then no other request with the key executes. */
   readonly leaseUntil: number;
-  /** Then the key is as if it had never been used. */
+  /** From then on the key is unused again. */
   readonly expiresAt: number;
 }
 
 /**
- * Where a key stands:
+ * The state of a key after `begin`:
  *
- * | was | asked again with the same digest | with another |
+ * | before | with the same digest | with another digest |
  * |---|---|---|
  * | absent, or expired | `claimed` | `claimed` |
  * | claimed, its lease running | `in-flight` | `mismatch` |
@@ -48,27 +62,33 @@ export type Begun =
   | { readonly kind: 'mismatch' }
   | { readonly kind: 'completed'; readonly sealed: Uint8Array };
 
-/** The keys of mutating requests, and the replies that they are answered with again. */
+/** The keys of mutating requests, with the replies that repeated requests get. */
 export interface IdempotencyStore {
-  /** Of those who begin at the same time with one key, one gets `claimed`. */
+  /** Claims a key. Of concurrent calls for one key, exactly one returns `claimed`. */
   begin(claim: IdempotencyClaim, options: BeginOptions): Promise<Begun>;
-  /** Keeps the reply. False, and nothing is written, when the claim is not the current one any more. */
+  /** Stores the reply. Returns false and writes nothing when another execution has taken over the claim. */
   complete(
     claim: IdempotencyClaim,
     reply: { readonly sealed: Uint8Array; readonly expiresAt: number },
     transaction: Transaction,
   ): Promise<boolean>;
-  /** Gives the key back, as if it had never been used. Nothing happens when the claim is not the current one any more. */
+  /** Releases the key, which is unused again. Does nothing when another execution has taken over the claim. */
   release(claim: IdempotencyClaim): Promise<void>;
-  /** Removes up to `limit` keys that have expired, and returns how many. */
+  /** Deletes up to `limit` expired keys, and returns their number. */
   sweep(now: number, limit: number): Promise<number>;
-  /** Everybody's replies, in an order of the store's own, those after `after` only: for the host itself, which acts for no caller. */
+  /**
+   * Lists the replies of all tenants after `after`, in an order of the store's own. For the host itself, not for a
+   * caller.
+   */
   page(page: { readonly after: IdempotencyKey | undefined; readonly limit: number }): Promise<readonly KeptReply[]>;
-  /** Puts another sealing of the same reply in place of `reply.sealed`. Nothing happens when that is not there any more. */
+  /**
+   * Replaces `reply.sealed` by another sealing of the same reply. Does nothing when the stored bytes differ from
+   * `reply.sealed`.
+   */
   reseal(reply: KeptReply, sealed: Uint8Array, transaction: Transaction): Promise<void>;
 }
 
-/** What a sealed reply is bound to: under another key it does not open. */
+/** Returns the context that a sealed reply is bound to. With another context it does not open. */
 export function sealedFor({ tenant, mode, operation, keyHash }: IdempotencyKey): string {
   return JSON.stringify(['idempotency', tenant, mode, operation, keyHash]);
 }

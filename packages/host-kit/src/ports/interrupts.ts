@@ -2,7 +2,7 @@ import type { SubjectRecord } from '@svc/versioning/projection';
 import type { Json, JsonObject } from '../json.ts';
 import type { Transaction } from './transaction.ts';
 
-/** What a run may wait for. @see Interface: Discovery document, interrupts */
+/** The kinds of questions that a run may wait for. @see Interface: Discovery document, interrupts */
 export type InterruptKind =
   | 'approval'
   | 'clarification'
@@ -13,21 +13,21 @@ export type InterruptKind =
   | 'conversation.close'
   | 'low-confidence';
 
-/** What an engine asks. */
+/** A question as an engine asks it. */
 export interface InterruptRequest {
   readonly nodeId: string;
-  /** Names the question within its node, 1 to 256 characters: what was asked under a key is never asked again under it. */
+  /** Identifies the question within its node, 1 to 256 characters. A question is asked once under its key. */
   readonly key: string;
   readonly kind: InterruptKind;
-  /** What there is to decide or to answer, in the form of the kind. */
+  /** The subject of the question, in the form of its kind. */
   readonly data: JsonObject;
-  /** JSON Schema that an answer has to fit. */
+  /** A JSON Schema that validates answers. */
   readonly resumeSchema?: JsonObject;
-  /** How long the run waits, in ms. An approval that nobody gave by then is rejected. Absent or 0: without an end. */
+  /** How long the run waits, in ms. An approval without an answer is rejected then. Absent or 0: no limit. */
   readonly timeoutMs?: number;
 }
 
-/** A question of a run, as it is stored. */
+/** A stored question of a run. */
 export interface Interrupt extends InterruptRequest {
   readonly interruptId: string;
   readonly runId: string;
@@ -35,30 +35,31 @@ export interface Interrupt extends InterruptRequest {
   readonly status: 'pending' | 'resolved' | 'closed';
   /** Times in ms since the epoch. */
   readonly requestedAt: number;
-  /** When the run waits no longer. */
+  /** The end of the timeout. Absent: no limit. */
   readonly dueAt?: number;
-  /** What was said at an approval so far. */
+  /** The votes on an approval so far. */
   readonly votes: readonly Vote[];
   readonly resolution?: Resolution;
 }
 
+/** A vote on an approval. */
 export interface Vote {
   readonly principal: string;
   readonly action: 'accept' | 'reject' | 'edit-accept';
 }
 
-/** How a question was answered. */
+/** The resolution of a question. */
 export interface Resolution {
   readonly resumeValue: Json;
   readonly at: number;
-  /** Of an approval. One that is sent back to be refined is neither. */
+  /** The decision on an approval. Absent when it was sent back to be refined. */
   readonly decision?: 'granted' | 'rejected';
-  /** Nobody answered in time. */
+  /** True: the timeout resolved it. */
   readonly isTimeout?: boolean;
   readonly by?: ResolverRecord;
 }
 
-/** Who answered. */
+/** The principal that answered. */
 export interface ResolverRecord {
   readonly principal: string;
   readonly subject?: SubjectRecord;
@@ -72,19 +73,19 @@ export interface InterruptAnswer {
 }
 
 /**
- * What runs ask. Reads belong into the transaction that found the run, which is what permits them: a question is reached through
- * its run alone.
+ * The questions of runs. Reads take the transaction that found the run: a caller's access to a question is its access
+ * to the run.
  */
 export interface InterruptStore {
   insert(interrupt: Interrupt, transaction: Transaction): Promise<void>;
-  /** Writes what changes of it: status, due time, votes and resolution. */
+  /** Writes status, due time, votes and resolution. */
   update(interrupt: Interrupt, transaction: Transaction): Promise<void>;
   byId(runId: string, interruptId: string, transaction: Transaction): Promise<Interrupt | undefined>;
   byKey(runId: string, nodeId: string, key: string, transaction: Transaction): Promise<Interrupt | undefined>;
-  /** The newest of a node. */
+  /** Returns the newest question of a node. */
   ofNode(runId: string, nodeId: string, transaction: Transaction): Promise<Interrupt | undefined>;
-  /** Those of a run that nobody has answered. */
+  /** Returns the pending questions of a run. */
   pendingOf(runId: string, transaction: Transaction): Promise<readonly Interrupt[]>;
-  /** Up to `limit` pending ones that are due, the longest due first. */
+  /** Returns up to `limit` pending questions that are due, the longest due first. */
   due(now: number, limit: number): Promise<readonly Interrupt[]>;
 }

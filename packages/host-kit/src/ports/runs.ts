@@ -4,7 +4,7 @@ import type { JsonObject } from '../json.ts';
 import type { Lookup } from '../lookup.ts';
 import type { Transaction } from './transaction.ts';
 
-/** @see Interface: States and transitions */
+/** The status of a run. @see Interface: States and transitions */
 export type RunStatus =
   | 'pending'
   | 'running'
@@ -17,28 +17,32 @@ export type RunStatus =
   | 'cancelling'
   | 'cancelled';
 
+/** Returns true for a status that a run never leaves. */
 export function isTerminal(status: RunStatus): boolean {
   return status === 'completed' || status === 'failed' || status === 'cancelled';
 }
 
-/** Whether a host has something to do for a run of this status: it is to be driven, or brought to its end. */
+/** Returns true for a status in which a host executes the run, or is about to end it. */
 export function isExecutable(status: RunStatus): boolean {
   return status === 'pending' || status === 'running' || status === 'cancelling';
 }
 
+/** Returns true for a status in which a question of the run is pending. */
 export function isWaiting(status: RunStatus): boolean {
   return status === 'waiting-approval' || status === 'waiting-input' || status === 'waiting-external';
 }
 
+/** The error of a failed run. */
 export interface RunFailure {
   readonly code: string;
   readonly message: string;
   readonly details?: JsonObject;
 }
 
+/** The protocol by which a run was requested. */
 export type RunTransport = 'rest' | 'mcp' | 'a2a' | 'ui';
 
-/** What never changes of a run. */
+/** The immutable part of a run. */
 export interface RunDefinition {
   readonly runId: string;
   readonly tenant: string;
@@ -46,19 +50,19 @@ export interface RunDefinition {
   readonly workspace?: string;
   readonly mode: 'live' | 'test';
   readonly workflowId: string;
-  /** Absent: the host that created it has one tenant. */
+  /** Absent: created by a single-tenant host. */
   readonly owner?: OwnerRecord;
   readonly inputs: JsonObject;
   readonly configurable?: JsonObject;
   readonly tags: readonly string[];
   readonly metadata?: JsonObject;
-  /** What the caller knows it by. */
+  /** The caller's own name for the run. */
   readonly scopeId?: string;
-  /** How it was asked for. Absent: `rest`. */
+  /** Absent: `rest`. */
   readonly transport?: RunTransport;
-  /** What it was started for, if something else than a caller's wish: the id of a delivery. */
+  /** The id of the delivery that caused the run. Absent: a caller requested it. */
   readonly causationId?: string;
-  /** What it was made of, if it is a fork. */
+  /** Present for a fork. */
   readonly fork?: Fork;
   readonly engineVersion: number;
   readonly eventLogSchemaVersion: number;
@@ -66,97 +70,104 @@ export interface RunDefinition {
   readonly createdAt: number;
 }
 
-/** What changes of a run, always together with its log or by a request that is stored. */
+/** The mutable part of a run. It changes only together with the log, or by a stored request. */
 export interface RunState {
   readonly status: RunStatus;
   /** Sequence of the newest event, -1 before the first. */
   readonly lastSequence: number;
-  /** How often it was taken up anew; absent: never. What executes a run appends under the epoch that it took the run up in. */
+  /** Counts the takeovers of the run; absent: 0. An execution appends events under the epoch in which it began. */
   readonly epoch?: number;
   /** Times in milliseconds since the epoch. */
   readonly startedAt?: number;
   readonly completedAt?: number;
   readonly error?: RunFailure;
-  /** The nodes that have started and not ended, in the order of their starts; absent: none. */
+  /** The started nodes that have not ended, in the order of their starts; absent: none. */
   readonly openNodes?: readonly OpenNode[];
-  /** The node that waits, while the run does. */
+  /** The node whose question is pending. Absent: the run does not wait. */
   readonly currentNodeId?: string;
-  /** A pause that is asked for and has not come yet. */
+  /** A requested pause that has not taken effect. */
   readonly pauseRequest?: PauseRequest;
   readonly pausedAt?: number;
-  /** Kept from the moment in which a cancel was asked for. */
+  /** Present from the first request to cancel. */
   readonly cancelRequest?: CancelRequest;
 }
 
-/** A run as it is stored: neutral, with its bare id. What a caller sees of it is projected by `wire/run.ts`. */
+/** A run as it is stored: independent of majors, with its bare id. `wire/run.ts` projects it for callers. */
 export interface Run extends RunDefinition, RunState {}
 
-/** `replay` does what the source did and has no effect; `branch` is a run of its own. */
+/** `replay` repeats its source without effects; `branch` runs on its own from its fork point. */
 export type ForkMode = 'replay' | 'branch';
 
+/** The source of a fork. */
 export interface Fork {
   readonly sourceRunId: string;
-  /** What stands before it in the source's log is fixed history. */
+  /** Events of the source's log before this sequence are fixed history. */
   readonly fromSeq: number;
   readonly mode: ForkMode;
 }
 
+/** A node that has started and not ended. */
 export interface OpenNode {
   readonly nodeId: string;
-  /** From 0. */
+  /** Counts from 0. */
   readonly attempt: number;
 }
 
-/** `drain-current-node` lets what is under way end first; `immediate` cuts it. */
+/** `drain-current-node` waits for open nodes to end; `immediate` interrupts them. */
 export type DrainPolicy = 'drain-current-node' | 'immediate';
 
+/** A stored request to pause. */
 export interface PauseRequest {
   readonly drainPolicy: DrainPolicy;
   readonly reason?: string;
 }
 
+/** A stored request to cancel. */
 export interface CancelRequest {
   readonly reason?: string;
-  /** The principal that asked. */
+  /** The principal that requested it. */
   readonly by?: string;
+  /** In ms since the epoch. */
   readonly at: number;
-  /** Stands for the idempotency key that it was asked under, so that whoever comes with it again is known. */
+  /** A digest of the request's idempotency key, which identifies a repetition of the request. */
   readonly keyName?: string;
 }
 
-/** Runs, reachable for a caller only through its tenancy. */
+/** Stored runs. A caller reaches a run only through its tenancy. */
 export interface RunStore {
   insert(run: Run, transaction: Transaction): Promise<void>;
-  /** The run, if the caller's tenant and mode own it and its workspace is within reach. */
+  /** Finds a run of the caller's tenant and mode, in a workspace that the caller reaches. */
   read(tenancy: Tenancy, runId: string): Promise<Lookup<Run>>;
-  /** The same, as the run stands inside the transaction, for what a caller changes of it. */
+  /** Like `read`, in a transaction that changes the run. Locks it. */
   readForChange(tenancy: Tenancy, runId: string, transaction: Transaction): Promise<Lookup<Run>>;
-  /** Up to `limit` runs that `read` would find, newest first, those before `before` only. */
+  /** Lists up to `limit` runs that `read` would find, newest first; with `before`, older ones only. */
   list(
     tenancy: Tenancy,
     page: { readonly before: string | undefined; readonly limit: number },
   ): Promise<readonly Run[]>;
   /**
-   * Of these runs those that there are, as they stand inside the transaction, for the event log alone: what appends is the host, not a
+   * Reads and locks the existing ones of these runs in a transaction. For the event log only: the host appends, not a
    * caller.
    */
   forAppend(runIds: readonly string[], transaction: Transaction): Promise<readonly Run[]>;
-  /** The newest sequence of each of these runs, for those who hold them and wait for more. An unknown run is left out. */
+  /** Returns the newest sequence of each of these runs, for readers that wait for new events. Omits unknown runs. */
   lastSequences(runIds: readonly string[]): Promise<readonly (readonly [runId: string, lastSequence: number])[]>;
   /**
-   * A run of the same tenant, workspace, mode and `scopeId` that has not ended. Until the transaction ends no other one asks the
-   * same.
+   * Finds a run of the same tenant, workspace, mode and `scopeId` that has not ended. Until the transaction ends, other
+   * calls for the same four wait.
    */
   activeIn(run: Run, transaction: Transaction): Promise<Run | undefined>;
-  /** Writes what may change of runs: their state. */
+  /** Writes the `RunState` of runs. */
   update(runs: readonly Run[], transaction: Transaction): Promise<void>;
-  /** From now on this host drives the run, and whoever did before appends nothing more. */
+  /** Takes the run over for this host, in a new epoch: a host that executed it before can append no more. */
   claim(run: Run, transaction: Transaction): Promise<Run>;
   /**
-   * Up to `limit` runs for which there is something to do, by their ids, those after `after` only: what a restarted host takes up
-   * again. Runs that wait or are paused are not among them.
+   * Lists up to `limit` runs after `after`, by id, that a restarted host must execute or end. Waiting and paused runs
+   * are not among them.
    */
   unfinished(page: { readonly after: string | undefined; readonly limit: number }): Promise<readonly Run[]>;
-  /** Of these runs those that are not just to be driven on: one that left `pending` and `running`, or is to be paused. */
+  /**
+   * Returns those of these runs whose execution must stop: they left `pending` and `running`, or a pause is requested.
+   */
   disturbed(runIds: readonly string[]): Promise<readonly Run[]>;
 }

@@ -4,127 +4,161 @@ import type { Lookup } from '../lookup.ts';
 import type { Run } from './runs.ts';
 import type { Transaction } from './transaction.ts';
 
-/** A registered receiver. `events` are in the stored vocabulary; what it is sent is in that of the major it registered under. */
+/** A registered webhook: one receiver of the events of one tenant, in one mode. */
 export interface Subscription {
-  /** The bare id. */
+  /** Unique in the store, without the tenant-bound form that major 2 shows to callers. */
   readonly webhookId: string;
   readonly tenant: string;
-  /** What of the tenant it hears of, fixed at its registration. */
+  /** The workspaces whose runs it receives events of. Fixed at its registration. */
   readonly workspaces: 'all' | readonly string[];
   readonly mode: 'live' | 'test';
+  /** The protocol major that it was registered under. Its deliveries use the vocabulary of this major. */
   readonly major: Major;
+  /** The receiver's URL. */
   readonly url: string;
+  /** Event types that it receives, in the stored vocabulary (that of major 2) for either `major`. */
   readonly events: readonly string[];
-  /** Empty: every run's; otherwise only runs that carry one of them. */
+  /** Receives only events of runs that carry at least one of these tags. Empty: of all runs. */
   readonly tags: readonly string[];
-  /** Durable subscriptions retry and dead-letter; the others get one attempt an event behind a circuit. */
+  /** True: failed deliveries are retried and end as dead letters. False: one attempt an event, behind a circuit. */
   readonly durable: boolean;
   readonly status: SubscriptionStatus;
+  /** Always closed for a durable subscription. */
   readonly circuit: Circuit;
-  /** Times of recent failures in ms, oldest first, as many as the failure limit needs. */
+  /** Times of recent failures in ms since the epoch, oldest first; at most as many as the failure limit. */
   readonly failures: readonly number[];
-  /** `v1`, and what it asked for beside. */
+  /** Signature algorithms that its deliveries carry: `v1`, and the others that its registration asked for. */
   readonly signatureAlgorithms: readonly SignatureAlgorithm[];
-  /** Encrypted at rest; `sealing/secret-box.ts` opens it. */
+  /** The signing secret, encrypted (`sealing/secret-box.ts`). */
   readonly sealedSecret: Uint8Array;
+  /** Identifies the signing secret to its owner without revealing it. */
   readonly secretFingerprint: string;
-  /** The secret before this one, as long as both sign. */
+  /** The former signing secret after a rotation. Both secrets sign until it expires. */
   readonly previousSecret: PreviousSecret | undefined;
-  /** Set: it hears of one run alone, and is told in the words of a mount. */
+  /** Set for a push subscription: it receives events of one run alone, in the format of the mount that created it. */
   readonly push?: PushTarget;
+  /** In ms since the epoch. */
   readonly createdAt: number;
 }
 
+/** An algorithm that deliveries are signed with. */
 export type SignatureAlgorithm = 'v1' | 'standard-webhooks-1';
 
 /**
- * Where a subscription stands. `active` is delivered to; `paused` keeps what comes and delivers nothing; `failed` and
- * `dead-lettered` are delivered to no more, and what comes goes straight to the dead letters. From those two only registering again
- * leads out.
+ * State of a subscription. `active`: events are delivered. `paused`: deliveries wait, and none is attempted. `failed`
+ * and `dead-lettered`: nothing is attempted any more, and new deliveries become dead letters at once; the receiver has
+ * to register again.
  *
  * @see Interface: States and transitions, Durable subscription
  */
 export type SubscriptionStatus = 'active' | 'paused' | 'failed' | 'dead-lettered';
 
 /**
- * The circuit of a best-effort subscription. It is a value; the functions below are its whole behaviour.
+ * Circuit breaker of a best-effort subscription, as a value. `webhooks/circuit.ts` has its transitions. `until` is in
+ * ms since the epoch.
  *
  * @see Interface: Webhook delivery circuit
  */
 export type Circuit =
+  /** Attempts are made. */
   | { readonly state: 'closed'; readonly consecutiveFailures: number }
+  /** No attempt is made before `until`; events are dropped. */
   | { readonly state: 'open'; readonly until: number }
-  /** One attempt is out to learn whether the receiver is back; its claim ends at `until` if the host dies meanwhile. */
+  /** One attempt is under way to probe the receiver. If its host dies, another probe may start at `until`. */
   | { readonly state: 'half-open'; readonly until: number };
 
-/** What a subscription is that pushes one run. */
+/** The target of a push subscription. */
 export interface PushTarget {
+  /** The run whose events are pushed. */
   readonly runId: string;
-  /** The name that its owner knows it by, among the pushes of the run. */
+  /** The owner's name for this subscription, unique among the push subscriptions of the run. */
   readonly name: string;
+  /** Name of the delivery format, which its mount defines. */
   readonly format: string;
 }
 
-/** A secret that was replaced, and is good until `expiresAt`; times in ms. */
+/** A signing secret that was replaced by a rotation. Times are in ms since the epoch. */
 export interface PreviousSecret {
+  /** The secret, encrypted. */
   readonly sealed: Uint8Array;
   readonly replacedAt: number;
+  /** It signs no delivery from this time on. */
   readonly expiresAt: number;
 }
 
-/** The part of a subscription that a rotation changes. */
+/** The fields of a subscription that a secret rotation changes. */
 export type SubscriptionSecrets = Pick<Subscription, 'sealedSecret' | 'secretFingerprint' | 'previousSecret'>;
 
-/** The part of a subscription that the outcome of an attempt may change. */
+/** The fields of a subscription that the outcome of an attempt, or an operator, changes. */
 export type SubscriptionState = Pick<Subscription, 'status' | 'circuit' | 'failures'>;
 
 /**
- * How long a host may begin attempts on what it has read of a subscription. Where hosts share a store, a removal is answered only
- * when whatever the others had read before it has become too old.
+ * Maximum age in ms of the copy of a subscription with which a host begins an attempt. Where hosts share a store, a
+ * removal is answered after this time, so that no other host begins an attempt from an older copy afterwards.
  */
 export const READING_GOOD_FOR_MS = 500;
 
-/** What subscriptions listen to. */
+/** An event type of a run: the unit that subscriptions are looked up by. `eventType` is in the stored vocabulary. */
 export type Topic = Pick<Run, 'runId' | 'tenant' | 'mode' | 'workspace'> & { readonly eventType: string };
 
+/**
+ * Subscriptions. A caller manages a subscription if tenant and mode are its own and it reaches every workspace of the
+ * subscription (`coversScope`); methods that take a `Tenancy` apply this rule. Ids sort by their bytes.
+ */
 export interface SubscriptionStore {
+  /** Adds a subscription. */
   insert(subscription: Subscription, transaction: Transaction): Promise<void>;
   /**
-   * Removes a subscription of the caller's tenant and mode whose whole scope the caller reaches, with every delivery that was
-   * waiting for it.
+   * Deletes a subscription that the caller manages and returns it. Its deliveries, dead letters and attempts go with
+   * it: from the commit on, none is claimed or listed. A store may delete their records later, in
+   * `DeliveryQueue.sweep`.
    */
   remove(tenancy: Tenancy, webhookId: string, transaction: Transaction): Promise<Lookup<Subscription>>;
   /**
-   * Of each topic the subscriptions of its tenant and mode that ask for its event type. Scope and tags are judged by `match.ts`.
+   * Returns for each topic, in the same order, the subscriptions of its tenant and mode that name its event type. The
+   * caller filters by workspace, tags and pushed run (`webhooks/match.ts`), so a store may leave out subscriptions of
+   * other workspaces and runs.
    */
   listening(topics: readonly Topic[], transaction: Transaction): Promise<readonly (readonly Subscription[])[]>;
-  /** Those that push this run, of any name. Holding the run is what permits it. */
+  /** Returns the push subscriptions of a run. Trusts its caller to have the right to the run. */
   pushesOf(run: Run, transaction: Transaction): Promise<readonly Subscription[]>;
-  /** A subscription that the caller manages: of its tenant and mode, and wholly within its reach. */
+  /** Returns a subscription that the caller manages. */
   find(tenancy: Tenancy, webhookId: string): Promise<Lookup<Subscription>>;
-  /** Those that the caller manages, by their ids, those after `after` only. */
+  /**
+   * Returns up to `limit` subscriptions that the caller manages, by ascending id, after the id `after` (`''`: from the
+   * first).
+   */
   list(tenancy: Tenancy, page: { readonly after: string; readonly limit: number }): Promise<readonly Subscription[]>;
-  /** For the dispatcher, which acts for no caller. */
+  /** Returns any tenant's subscription. For the dispatcher; never on behalf of a caller. */
   read(webhookId: string): Promise<Subscription | undefined>;
-  /** Replaces the health by `change` of what it is inside the transaction. Nothing happens when the subscription is gone. */
+  /**
+   * Replaces status, circuit and failures by the result of `change`, which gets the subscription as it is in this
+   * transaction. `change` must be pure. Nothing happens when the subscription does not exist.
+   */
   updateState(
     webhookId: string,
     change: (subscription: Subscription) => SubscriptionState,
     transaction: Transaction,
   ): Promise<void>;
-  /** The same for its secrets. */
+  /**
+   * Replaces the secrets by the result of `change`, which gets the subscription as it is in this transaction. `change`
+   * is not called, and nothing happens, when the subscription does not exist.
+   */
   updateSecrets(
     webhookId: string,
     change: (subscription: Subscription) => SubscriptionSecrets,
     transaction: Transaction,
   ): Promise<void>;
-  /** Deletes up to `limit` previous secrets that expired by `now`; returns how many there were. */
+  /** Deletes up to `limit` previous secrets whose `expiresAt` is at or before `now`. Returns how many it deleted. */
   forgetExpiredSecrets(now: number, limit: number): Promise<number>;
-  /** Everybody's by their ids, those after `after` only: for the host itself, which acts for no caller. */
+  /**
+   * Returns up to `limit` subscriptions of all tenants by ascending id, after the id `after` (`''`: from the first).
+   * For the host's own tasks; never on behalf of a caller.
+   */
   page(page: { readonly after: string; readonly limit: number }): Promise<readonly Subscription[]>;
 }
 
-/** Whether a caller reaches everything that a subscription hears of, as managing it requires. */
+/** Returns true when a caller reaches every workspace of a subscription, which managing it requires. */
 export function coversScope(
   tenancy: Pick<Tenancy, 'workspaces'>,
   { workspaces }: Pick<Subscription, 'workspaces'>,

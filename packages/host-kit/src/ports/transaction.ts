@@ -1,8 +1,12 @@
+/**
+ * Key of the brand that tells a `Transaction` from other objects. A store sets it on the transactions that it opens.
+ */
 export const transactionMark: unique symbol = Symbol('svc.transaction');
 
 /**
- * An open transaction, handed out by `Store.transaction` and passed to every write that belongs to it. It means nothing to
- * anyone but the store that opened it, and it is dead once the work it was opened for has ended.
+ * An open transaction. `Store.transaction` hands it to its `work`, which passes it to every write that belongs
+ * together. Only the store that opened it accepts it, and only until `work` settles; afterwards each write that gets it
+ * rejects.
  */
 export interface Transaction {
   readonly [transactionMark]: true;

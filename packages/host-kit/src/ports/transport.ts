@@ -1,40 +1,61 @@
 /**
- * The one way out: a POST to a URL that a stranger chose. The guard of `@svc/egress-guard/post` is the real one; it resolves,
- * validates and pins at each call.
+ * Sends webhook requests: a POST to a URL that a caller of the host chose. The default is `guardedPost` of
+ * `@svc/egress-guard/post`, which resolves, validates and pins the address for each request. Another transport must
+ * protect the host's network as well as that.
  */
 export interface Transport {
-  /** Whatever becomes of it is a verdict. One that throws counts as a failure with the reason `transport`. */
+  /**
+   * Sends one request and returns its verdict. It follows no redirect. Network errors and time-outs are verdicts, not
+   * rejections; a rejection counts as a failed attempt with the reason `transport`, and is logged as an error.
+   */
   (request: TransportRequest): Promise<TransportVerdict>;
-  /** Closes what it keeps open. The host calls it last. */
+  /** Closes idle connections and ends requests under way. The host calls it last. */
   close?(): void;
 }
 
+/** One POST request. */
 export interface TransportRequest {
+  /** Absolute URL, chosen by a caller of the host: not trusted. */
   readonly url: string;
+  /** All headers to send except those that the transport derives (`host`, `content-length`, `connection`). */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Uint8Array;
-  /** Wall-clock bound over everything from resolution to the last byte. */
+  /** Time limit in ms from name resolution to the last byte of the answer. */
   readonly timeoutMs: number;
+  /** Ends the request when it aborts; the verdict is then `failed`. */
   readonly signal: AbortSignal;
   /**
-   * Hands over the body of the answer, whole, if it has at most so many bytes. Default: none is kept. Endpoints are verified by it, so a
-   * transport that keeps none verifies none.
+   * Asks for the answer's body, if it has at most this many bytes. Default: the body is discarded. The host verifies
+   * endpoints by this body: with a transport that ignores the option, no endpoint can be verified.
    */
   readonly keepBodyBytes?: number;
   /**
-   * Must not be sent again, whatever becomes of a connection; `'kept'`: may still go over one that was kept. Default: a receiver may see a
-   * delivery twice.
+   * `true`: send the request at most once, over a connection of its own. `'kept'`: send it at most once, over a
+   * kept-alive connection if there is one. Default: when a kept-alive connection breaks, send it again, so a receiver
+   * may get it twice.
    */
   readonly once?: boolean | 'kept';
 }
 
+/** The outcome of a request. */
 export type TransportVerdict =
   | {
+      /** The receiver answered, with any status. */
       readonly kind: 'answered';
+      /** HTTP status. */
       readonly status: number;
+      /** The `Retry-After` header as it was received. */
       readonly retryAfter: string | undefined;
-      /** There when it was asked for, and not too long. */
+      /** The answer's body, complete. Present only if `keepBodyBytes` asked for it and it was not longer. */
       readonly body?: Uint8Array;
+      /** Duration of the request in ms. */
       readonly durationMs: number;
     }
-  | { readonly kind: 'denied' | 'failed'; readonly reason: string; readonly durationMs: number };
+  | {
+      /** `denied`: the transport's policy rejected the URL and sent no request. `failed`: no complete answer came. */
+      readonly kind: 'denied' | 'failed';
+      /** A short code for logs and operators, such as `timeout`. */
+      readonly reason: string;
+      /** Duration of the request in ms. */
+      readonly durationMs: number;
+    };

@@ -1,58 +1,65 @@
 import type { Tenancy } from '@svc/auth';
 import type { Transaction } from './transaction.ts';
 
-/** Where files belong: a workspace, or the whole tenant where none is named; live and test apart. */
+/** The owner of files: a workspace, or the whole tenant when `workspace` is absent. Live and test mode are separate. */
 export interface WorkspacePlace {
   readonly tenant: string;
   readonly workspace?: string;
   readonly mode: 'live' | 'test';
 }
 
-/** What is told of a file beside its content. */
+/** A file without its content. */
 export interface WorkspaceFileHead {
   readonly path: string;
-  /** 1 at first, and one more at each change. */
+  /** 1 at first; each change adds 1. */
   readonly version: number;
-  /** Unlike that of any other version. */
+  /** Unique to this version. */
   readonly etag: string;
   readonly contentType: string;
   /** Milliseconds since the epoch. */
   readonly updatedAt: number;
 }
 
+/** A version of a file with its content. */
 export interface WorkspaceFile extends WorkspaceFileHead {
   /** UTF-8. */
   readonly content: Uint8Array;
 }
 
-/** The newest version of a path, that of a removal included. */
+/** The newest version of a path. A removal is a version, too. */
 export interface NewestVersion {
   readonly version: number;
   /** Undefined: the file was removed. */
   readonly etag: string | undefined;
 }
 
-/** The credential's workspace, the first where it has several; one for the whole tenant has the files of the tenant. */
+/** Returns the place of a credential: its first workspace, or the tenant for a tenant-wide credential. */
 export function placeOf({ tenant, workspaces, mode }: Tenancy): WorkspacePlace {
   const workspace = workspaces === 'all' ? undefined : workspaces[0];
   return { tenant, mode, ...(workspace !== undefined && { workspace }) };
 }
 
-/** The files of workspaces, in versions. The place is the caller's own, so that isolation is in every query. */
+/**
+ * The versioned files of workspaces. Every query takes the caller's own place, which isolates tenants and workspaces.
+ */
 export interface WorkspaceStore {
-  /** What there is now, by path. */
+  /** Lists the current files whose path begins with `prefix`, by path. */
   list(place: WorkspacePlace, prefix: string): Promise<readonly WorkspaceFileHead[]>;
-  /** What there is now, or the version that is asked for, as long as it is kept. */
+  /**
+   * Returns a version of a file; undefined `version`: the current one. Undefined when it does not exist or was pruned.
+   */
   read(place: WorkspacePlace, path: string, version: number | undefined): Promise<WorkspaceFile | undefined>;
-  /** The newest version of a path, for whoever is about to add one: nobody else adds one to the place meanwhile. */
+  /**
+   * Returns the newest version of a path. Until the transaction ends, no other transaction adds a version to the place.
+   */
   newest(place: WorkspacePlace, path: string, transaction: Transaction): Promise<NewestVersion | undefined>;
-  /** How many files there are now. */
+  /** Counts the current files. */
   count(place: WorkspacePlace, transaction: Transaction): Promise<number>;
-  /** Adds a version, and forgets those that are `keep` or more before it. */
+  /** Adds a version, and deletes versions that are `keep` or more before it. */
   put(place: WorkspacePlace, file: WorkspaceFile, keep: number, transaction: Transaction): Promise<void>;
   /**
-   * Adds the removal as a version, and forgets those that are `keep` or more before it. Of the files of the place that were removed, those
-   * that were longest ago are forgotten whole, so that `keepRemoved` are left.
+   * Adds the removal as a version, and deletes versions that are `keep.versions` or more before it. Of the removed
+   * files of the place, only the `keep.removed` most recently removed ones keep their versions.
    */
   remove(
     place: WorkspacePlace,

@@ -3,16 +3,12 @@ import { prefersOverJson } from '../http/accept.ts';
 import { type Answers, json } from '../http/description.ts';
 import { type Route, route } from '../http/route.ts';
 import { decodedSegment } from '../http/segment.ts';
-import type { ArtifactStore } from '../ports/artifacts.ts';
+import type { RunServices } from '../runs/change-run.ts';
 import { a2aArtifact, a2aArtifactBody, artifact, artifactBody } from '../wire/artifact.ts';
 import { addressedRun, type RunAddressOptions } from './run-address.ts';
 
-export interface ArtifactRoutesOptions extends RunAddressOptions {
-  readonly store: RunAddressOptions['store'] & { readonly artifacts: Pick<ArtifactStore, 'read'> };
-}
-
-/** What runs have made. */
-export function artifactRoutes(options: ArtifactRoutesOptions): Route[] {
+/** Defines the route that reads the artifacts of runs. */
+export function artifactRoutes(options: RunAddressOptions & Pick<RunServices, 'store'>): Route[] {
   return [
     route({
       operationId: 'readArtifact',
@@ -42,11 +38,11 @@ export function artifactRoutes(options: ArtifactRoutesOptions): Route[] {
 const A2A_JSON = 'application/a2a+json';
 const PRIVATE = { 'cache-control': 'private, no-cache' };
 
-/** In major 2 it depends on what the caller takes. */
+/** In major 2 the media type depends on the `Accept` header. */
 const HEADERS = { 1: PRIVATE, 2: { ...PRIVATE, vary: 'Accept' } } as const;
 
 const plain = json('The artifact.', artifact, { headers: ['Cache-Control'] });
-const both = json('The artifact, in the words of the protocol or of A2A.', artifact, {
+const both = json('The artifact, as this protocol or as A2A represents it.', artifact, {
   headers: ['Cache-Control', 'Vary'],
 });
 const ANSWERS: Readonly<Record<1 | 2, Answers>> = {

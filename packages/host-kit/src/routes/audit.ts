@@ -8,11 +8,11 @@ import { auditVerification } from '../wire/audit.ts';
 
 export interface AuditRoutesOptions {
   readonly audit: AuditStore;
-  /** Of the signer, and of those before it. */
+  /** The public keys of the signer and of its predecessors, in PEM. */
   readonly publicKeys: readonly string[];
 }
 
-/** @see Interface: GET /v1/audit/verify */
+/** Defines the route that verifies the audit log. @see Interface: GET /v1/audit/verify */
 export function auditRoutes({ audit, publicKeys }: AuditRoutesOptions): Route[] {
   return [
     route({
@@ -21,9 +21,9 @@ export function auditRoutes({ audit, publicKeys }: AuditRoutesOptions): Route[] 
       describes: {
         tag: 'Audit',
         summary: 'Verify the audit log',
-        description: 'Every hash, link and checkpoint of the part that is asked for.',
+        description: 'Verifies every hash, link and checkpoint from `fromSeq` to `toSeq`.',
         query: { fromSeq: SEQUENCE, toSeq: SEQUENCE },
-        answers: { 200: json('What was found.', auditVerification, { headers: ['Cache-Control'] }) },
+        answers: { 200: json('The result of the verification.', auditVerification, { headers: ['Cache-Control'] }) },
       },
       async serve(call) {
         const fromSeq = sequenceIn(call, 'fromSeq');
@@ -44,7 +44,7 @@ export function auditRoutes({ audit, publicKeys }: AuditRoutesOptions): Route[] 
   ];
 }
 
-const SEQUENCE = z.int().min(0).describe('A sequence of the log. Both ends are included.');
+const SEQUENCE = z.int().min(0).describe('A sequence of the log. Both bounds are inclusive.');
 
 function sequenceIn({ query }: AuthorizedCall, name: string): number {
   const [value, ...others] = query.getAll(name);

@@ -1,16 +1,15 @@
 import { z } from 'zod';
+import type { ChangeServices } from '../audit/change-services.ts';
 import { invalid } from '../errors.ts';
 import { json } from '../http/description.ts';
 import { type Route, route } from '../http/route.ts';
 import { DEAD_LETTERS_PER_PAGE } from '../ports/deliveries.ts';
-import { managed, type OperatorActionOptions } from '../webhooks/operator-actions.ts';
+import { managed } from '../webhooks/operator-actions.ts';
 import { cursorText, deadLetterBody, deadLetterPage, parseCursor } from '../wire/dead-letter.ts';
 import { ADDRESS_ERRORS, type AddressedOptions, addressedSubscription, addressQuery } from './subscription-address.ts';
 
-export type DeadLetterRoutesOptions = AddressedOptions & Pick<OperatorActionOptions, 'store' | 'clock'>;
-
-/** @see Interface: Events, Webhook delivery of events, 3 */
-export function deadLetterRoutes(options: DeadLetterRoutesOptions): Route[] {
+/** Defines the route that lists dead letters. @see Interface: Events, Webhook delivery of events, 3 */
+export function deadLetterRoutes(options: AddressedOptions & Pick<ChangeServices, 'store' | 'clock'>): Route[] {
   const { store, clock } = options;
   return [
     route({
@@ -19,9 +18,9 @@ export function deadLetterRoutes(options: DeadLetterRoutesOptions): Route[] {
       describes: {
         tag: 'Webhooks',
         summary: 'List dead letters',
-        description: 'Deliveries that failed for good, newest first. Neither what they held nor any secret is shown.',
+        description: 'Deliveries that failed permanently, newest first. Payloads and secrets are not included.',
         query: { 1: { ...addressQuery(options)[1], ...PAGE }, 2: PAGE },
-        answers: { 200: json('A page of them.', deadLetterPage, { headers: ['Cache-Control'] }) },
+        answers: { 200: json('A page of dead letters.', deadLetterPage, { headers: ['Cache-Control'] }) },
         errors: ADDRESS_ERRORS,
       },
       async serve(call) {
@@ -29,10 +28,10 @@ export function deadLetterRoutes(options: DeadLetterRoutesOptions): Route[] {
         const subscription = await managed(store, principal, webhookId);
         const limit = limitIn(call.query);
         const before = cursorIn(call.query, webhookId);
-        // One more than is shown tells whether there is another page.
+        // One more letter than the page holds shows that there is another page.
         const letters = await store.deliveries.deadLetters(webhookId, { before, limit: limit + 1 });
         const page = letters.slice(0, limit);
-        // What has expired is gone, although it is deleted only with the next sweep.
+        // Expired letters are hidden until the next sweep deletes them.
         const now = clock.now();
         const kept = page.filter(({ expiresAt }) => expiresAt > now);
         const last = page.at(-1);
@@ -49,7 +48,7 @@ export function deadLetterRoutes(options: DeadLetterRoutesOptions): Route[] {
   ];
 }
 
-/** Clamped, not refused: a page that is too long is a shorter one. */
+/** A limit out of range is clamped, not rejected. */
 function limitIn(query: URLSearchParams): number {
   const text = query.get('limit');
   if (text === null) return DEFAULT_PAGE;
@@ -64,13 +63,15 @@ const PAGE = {
     .int()
     .min(0)
     .default(DEFAULT_PAGE)
-    .describe(`How many at the most. More than ${DEAD_LETTERS_PER_PAGE} means ${DEAD_LETTERS_PER_PAGE}.`),
+    .describe(
+      `The maximum number of dead letters. A value above ${DEAD_LETTERS_PER_PAGE} means ${DEAD_LETTERS_PER_PAGE}.`,
+    ),
   cursor: z
     .string()
     .min(1)
     .max(2048)
     .optional()
-    .describe('The `nextCursor` of the page before, of the same subscription.'),
+    .describe('The `nextCursor` of the previous page of the same subscription.'),
 };
 
 function cursorIn(query: URLSearchParams, webhookId: string) {
@@ -78,6 +79,6 @@ function cursorIn(query: URLSearchParams, webhookId: string) {
   if (text === null) return undefined;
   const cursor = parseCursor(text, webhookId);
   if (cursor === undefined)
-    throw invalid({ field: 'query.cursor', problem: 'must be the nextCursor of this subscription' });
+    throw invalid({ field: 'query.cursor', problem: 'must be the nextCursor of a page of this subscription' });
   return cursor;
 }

@@ -5,14 +5,14 @@ import { empty, json } from '../http/description.ts';
 import { documentReply, representation } from '../http/representation.ts';
 import { publicRoute, type Route } from '../http/route.ts';
 
-/** Serves the discovery document of each major, from bytes that are made once. */
+/** Defines the route of the discovery document, which is serialized once for each major. */
 export function discoveryRoute(documents: Readonly<Record<Major, object>>): Route {
   const published = { 1: representation(documents[1]), 2: representation(documents[2]) };
   return publicRoute({
     operationId: 'discovery',
     describes: {
       tag: 'Discovery',
-      summary: 'Read what the host serves',
+      summary: 'Read the discovery document',
       answers: {
         200: json(
           'The versions, features and limits of this host.',

@@ -3,15 +3,15 @@ import { messageText } from '../http/event-stream.ts';
 import type { RunEvent } from '../ports/events.ts';
 import type { Run } from '../ports/runs.ts';
 import { runAfter } from '../runs/after-event.ts';
+import type { Batch } from '../streams/batch.ts';
 import type { EventMode } from '../streams/mode.ts';
 import type { View } from '../streams/pages.ts';
-import type { Batch } from '../streams/stream.ts';
 import { eventFrame, movesValues, type StreamFrame, snapshotFrame } from '../wire/stream.ts';
 
 /**
- * What readers of a run in the same modes of the same major are sent.
+ * Makes the view that readers of a run share when they have the same modes and major.
  *
- * @param isBatched then a page is the data of its frames, joined by commas, for `batchOf` to put together
+ * @param isBatched true: a page holds only the data of its frames, joined by commas, for `batchOf`
  */
 export function viewOf(major: Major, modes: 'values' | readonly EventMode[], isBatched: boolean): View {
   const write = isBatched ? dataOf : messagesOf;
@@ -43,7 +43,11 @@ interface Shown {
   readonly run: Run;
 }
 
-/** Puts batches together that hold events back for so long at the most. */
+/**
+ * Makes batches of frames.
+ *
+ * @param ms how long a batch may hold events back
+ */
 export function batchOf(ms: number): Batch {
   return {
     ms,

@@ -20,7 +20,7 @@ export interface EventRoutesOptions extends StreamParts, RunAddressOptions {
   readonly store: RunAddressOptions['store'] & { readonly events: EventStore };
 }
 
-/** The log of a run, as a stream and in pages. @see Interface: Events */
+/** Defines the routes that stream and poll the log of a run. @see Interface: Events */
 export function eventRoutes(options: EventRoutesOptions): Route[] {
   return [
     route({
@@ -56,7 +56,7 @@ export function eventRoutes(options: EventRoutesOptions): Route[] {
 const LONGEST_BUFFER_MS = 5000;
 const DEFAULT_WAIT_SECONDS = 30;
 
-/** Whether a caller who takes no event stream is given a page of the log instead. */
+/** True: a caller that does not accept an event stream gets a page of the log instead. */
 const ANSWERS_IN_JSON: Readonly<Record<Major, boolean>> = { 1: true, 2: false };
 
 interface Asked {
@@ -70,7 +70,8 @@ async function streamed(options: EventRoutesOptions, call: AuthorizedCall, asked
   const { major, principal } = call;
   const { modes, bufferMs, after } = asked;
   const run = await addressedRun(options, call);
-  // A proof of possession was made for one request: it cannot be asked for again, so the stream ends before long instead.
+  // A proof of possession is valid for one request. It cannot be checked again, so the stream ends after a short time
+  // instead.
   const isJudgedOnce = principal.binding === 'dpop';
   const body = openStream(options, {
     run,
@@ -116,7 +117,7 @@ async function polled(options: EventRoutesOptions, call: AuthorizedCall, after: 
   };
 }
 
-/** Where the answer depends on what the caller takes. */
+/** Response headers where the answer depends on the `Accept` header. */
 const VARY: Readonly<Record<Major, Readonly<Record<string, string>>>> = { 1: { vary: 'Accept' }, 2: {} };
 
 async function readable(
@@ -148,7 +149,7 @@ function lastEventIdIn(headers: Headers): number | undefined {
   });
 }
 
-/** From the start, when there is none. */
+/** Returns -1, the start of the log, when the query has no cursor. */
 function cursorIn({ major, query }: AuthorizedCall): number {
   const { names, min } = CURSOR_PARAMETERS[major];
   for (const name of names) {

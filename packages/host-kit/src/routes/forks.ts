@@ -1,22 +1,19 @@
-import type { Served } from '@svc/versioning';
-import type { Executor } from '../execution/executor.ts';
 import { json } from '../http/description.ts';
 import { type Route, route, routeWithBody } from '../http/route.ts';
+import type { Save } from '../ports/idempotency.ts';
 import type { ForkMode, Run } from '../ports/runs.ts';
-import type { CreateRunOptions } from '../runs/create.ts';
 import { forkRun } from '../runs/fork.ts';
 import { effectSeams, effectSeamsBody } from '../wire/effect-seams.ts';
 import { forkedBody, forkedRun, forkRequest } from '../wire/fork.ts';
 import { runIdIn } from './run-address.ts';
+import type { RunRoutesOptions } from './runs.ts';
 
-export interface ForkRoutesOptions extends CreateRunOptions {
-  readonly executor: Pick<Executor, 'execute'>;
-  readonly served: Pick<Served, 'overlap'>;
-  /** What the engine can do. Without any there is no operation. */
+export interface ForkRoutesOptions extends RunRoutesOptions {
+  /** The modes that the engine supports. Empty: the host serves no forks. */
   readonly forks: readonly ForkMode[];
 }
 
-/** Runs that are made of the history of others. */
+/** Defines the routes of forks. */
 export function forkRoutes(options: ForkRoutesOptions): Route[] {
   const { executor, served, forks } = options;
   if (forks.length === 0) return [];
@@ -29,30 +26,28 @@ export function forkRoutes(options: ForkRoutesOptions): Route[] {
         tag: 'Runs',
         summary: 'Fork a run',
         description:
-          'A replay does what its source did, from what is recorded: no effect happens again, and nothing of it is delivered. A branch is ' +
-          'a run of its own from its point on.',
+          'A replay repeats its source from the recorded log: it has no effects, and its events are not delivered. ' +
+          'A branch runs on its own from its fork point.',
         example: { mode: 'replay' },
-        answers: { 201: json('The fork, and where its events are.', forkedRun) },
+        answers: { 201: json('The fork, with the URLs of its status and events.', forkedRun) },
         errors: ['not_found', 'run_forbidden', 'id_tenant_mismatch', 'fork_point_invalid'],
       },
-      async serve(call, request) {
-        const { major, principal, decided, keep } = call;
-        const replyTo = (run: Run) => ({ status: 201, body: forkedBody(major, run) });
-        const run = await forkRun(options, principal, runIdIn(served, call), request, (created, transaction) =>
-          keep(replyTo(created), transaction),
-        );
+      async serve(call, request, save: Save<Run>) {
+        const { principal, decided } = call;
+        const run = await forkRun(options, principal, runIdIn(served, call), request, save);
         executor.execute(run, decided && { type: 'authorization.decided', payload: { ...decided } });
-        return replyTo(run);
+        return run;
       },
+      reply: (run, { major }) => ({ status: 201, body: forkedBody(major, run) }),
     }),
     route({
       operationId: 'readEffectSeams',
       access: 'any-credential',
       describes: {
         tag: 'Runs',
-        summary: 'What becomes of effects in a replay',
+        summary: 'Read how a replay treats effects',
         answers: {
-          200: json('Every kind of effect, and what a replay has in its place.', effectSeams, {
+          200: json('Every kind of effect, with its substitute in a replay.', effectSeams, {
             headers: ['Cache-Control'],
           }),
         },

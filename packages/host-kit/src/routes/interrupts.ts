@@ -5,11 +5,12 @@ import type { PathCredential } from '../http/access.ts';
 import { json } from '../http/description.ts';
 import { type AuthorizedCall, type Reply, type Route, route, routeWithBody } from '../http/route.ts';
 import { decodedSegment } from '../http/segment.ts';
-import { type InterruptAddress, pendingInterrupt, resolveInterrupt } from '../interrupts/resolve.ts';
+import { type InterruptAddress, pendingInterrupt, type Resolved, resolveInterrupt } from '../interrupts/resolve.ts';
 import type { InterruptTokens, TokenClaims } from '../interrupts/token.ts';
 import { tokenLane } from '../interrupts/token-lane.ts';
 import { Unanswerable, type UnanswerableReason } from '../interrupts/unanswerable.ts';
 import type { Json } from '../json.ts';
+import type { Save } from '../ports/idempotency.ts';
 import type { RunServices } from '../runs/change-run.ts';
 import { runForChange } from '../runs/find-run.ts';
 import {
@@ -25,101 +26,117 @@ import { runIdIn } from './run-address.ts';
 export interface InterruptRoutesOptions extends RunServices {
   readonly served: Pick<Served, 'overlap'>;
   readonly tokens: InterruptTokens;
-  /** Counts refused tokens by client address. */
+  /** Limits refused tokens by client address. Undefined: no limit. */
   readonly refusals: RefusalLimit | undefined;
 }
 
-/** What runs wait for: answered by callers with a credential, and by whoever holds a token. */
+/** Defines the routes that answer questions of runs, for callers with a credential and for bearers of a token. */
 export function interruptRoutes(options: InterruptRoutesOptions): Route[] {
-  const { store, clock, served, tokens, refusals } = options;
+  const { tokens, refusals } = options;
   const access: PathCredential = {
     authenticator: authenticator({ lanes: [tokenLane(tokens)], ...(refusals !== undefined && { refusals }) }),
     refused: TOKEN_REFUSED,
   };
+  return [resolveRoute(options), inspectTokenRoute(options, access), resolveTokenRoute(options, access)];
+}
 
-  return [
-    routeWithBody({
-      operationId: 'resolveInterrupt',
-      scope: 'approvals:respond',
-      schema: resolveRequest,
-      describes: {
-        tag: 'Interrupts',
-        summary: 'Answer what a node of a run waits for',
-        example: resolveExample,
-        answers: { 200: json('The answer counts, and so the run stands.', resolvedInterrupt) },
-        errors: {
-          1: ['not_found', 'run_forbidden', 'interrupt_not_found', 'interrupt_already_resolved', 'interrupt_cancelled'],
-          2: ['not_found', 'run_forbidden', 'id_tenant_mismatch', 'interrupt_already_resolved'],
-        },
+function resolveRoute(options: InterruptRoutesOptions): Route {
+  return routeWithBody({
+    operationId: 'resolveInterrupt',
+    scope: 'approvals:respond',
+    schema: resolveRequest,
+    describes: {
+      tag: 'Interrupts',
+      summary: 'Answer the question of a node',
+      example: resolveExample,
+      answers: { 200: RESOLVED },
+      errors: {
+        1: ['not_found', 'run_forbidden', 'interrupt_not_found', 'interrupt_already_resolved', 'interrupt_cancelled'],
+        2: ['not_found', 'run_forbidden', 'id_tenant_mismatch', 'interrupt_already_resolved'],
       },
-      serve: (call, { resumeValue }) =>
-        resolve(call, { runId: runIdIn(served, call), nodeId: nodeIn(call) }, resumeValue),
-    }),
-    route({
-      operationId: 'inspectInterruptToken',
-      access,
-      describes: {
-        tag: 'Interrupts',
-        summary: 'Look at a question by a token',
-        answers: { 200: json('The question.', question, { headers: ['Cache-Control'] }) },
-        errors: TOKEN_ERRORS,
-      },
-      async serve(call) {
-        const { runId, nodeId, interruptId } = claimsIn(call);
-        const interrupt = await answering(call.major, () =>
-          store.transaction(async (transaction) => {
-            const run = await runForChange(store.runs, call.principal.tenancy, runId)(transaction);
-            return pendingInterrupt(options, { run, transaction }, { runId, nodeId, interruptId });
-          }),
-        );
-        return {
-          status: 200,
-          headers: { 'cache-control': 'private, no-store' },
-          body: interruptBody(call.major, interrupt),
-        };
-      },
-    }),
-    routeWithBody({
-      operationId: 'resolveInterruptToken',
-      access,
-      schema: resolveRequest,
-      describes: {
-        tag: 'Interrupts',
-        summary: 'Answer a question by a token',
-        example: resolveExample,
-        answers: { 200: json('The answer counts, and so the run stands.', resolvedInterrupt) },
-        errors: TOKEN_ERRORS,
-      },
-      async serve(call, { resumeValue }) {
-        const { intent, ...address } = claimsIn(call);
-        if (intent !== 'resolve') {
-          throw new HostError('forbidden', 'The token is for looking at the question, not for answering it.', {
-            details: undefined,
-          });
-        }
-        return await resolve(call, address, resumeValue);
-      },
-    }),
-  ];
+    },
+    serve: (call, { resumeValue }, save: Save<Resolved>) => {
+      const address = { runId: runIdIn(options.served, call), nodeId: nodeIn(call) };
+      return resolve(options, call, address, resumeValue, save);
+    },
+    reply: resolvedReply,
+  });
+}
 
-  async function resolve(call: AuthorizedCall, address: InterruptAddress, resumeValue: Json): Promise<Reply> {
-    const { major, principal, keep } = call;
-    const { runId, nodeId } = address;
-    const run = await answering(major, () =>
-      resolveInterrupt(options, principal, { ...address, runId, nodeId }, resumeValue, (resolved, transaction) =>
-        keep({ status: 200, body: resolvedBody(major, resolved, nodeId) }, transaction),
-      ),
-    );
-    return { status: 200, body: resolvedBody(major, run, nodeId) };
-  }
+function inspectTokenRoute(options: InterruptRoutesOptions, access: PathCredential): Route {
+  const { store } = options;
+  return route({
+    operationId: 'inspectInterruptToken',
+    access,
+    describes: {
+      tag: 'Interrupts',
+      summary: 'Read a question by its token',
+      answers: { 200: json('The question.', question, { headers: ['Cache-Control'] }) },
+      errors: TOKEN_ERRORS,
+    },
+    async serve(call) {
+      const { runId, nodeId, interruptId } = claimsIn(options, call);
+      const interrupt = await answering(call.major, () =>
+        store.transaction(async (transaction) => {
+          const run = await runForChange(store.runs, call.principal.tenancy, runId)(transaction);
+          return pendingInterrupt(options, { run, transaction }, { runId, nodeId, interruptId });
+        }),
+      );
+      return {
+        status: 200,
+        headers: { 'cache-control': 'private, no-store' },
+        body: interruptBody(call.major, interrupt),
+      };
+    },
+  });
+}
 
-  /** What the token of a call is good for, if it still is. */
-  function claimsIn({ major, params }: AuthorizedCall): TokenClaims {
-    const claims = tokens.verify(params.token ?? '');
-    if (claims === undefined) throw new Error('A token passed authentication and is none.');
-    if (claims.expiresAt <= clock.now()) throw REFUSALS[major].expired();
-    return claims;
-  }
+function resolveTokenRoute(options: InterruptRoutesOptions, access: PathCredential): Route {
+  return routeWithBody({
+    operationId: 'resolveInterruptToken',
+    access,
+    schema: resolveRequest,
+    describes: {
+      tag: 'Interrupts',
+      summary: 'Answer a question by its token',
+      example: resolveExample,
+      answers: { 200: RESOLVED },
+      errors: TOKEN_ERRORS,
+    },
+    async serve(call, { resumeValue }, save: Save<Resolved>) {
+      const { intent, ...address } = claimsIn(options, call);
+      if (intent !== 'resolve') {
+        const message = 'The token permits reading the question, not answering it. Ask for a token that permits both.';
+        throw new HostError('forbidden', message, { details: undefined });
+      }
+      return await resolve(options, call, address, resumeValue, save);
+    },
+    reply: resolvedReply,
+  });
+}
+
+const RESOLVED = json('The answer is accepted. This is the state of the run.', resolvedInterrupt);
+
+function resolve(
+  options: InterruptRoutesOptions,
+  { major, principal }: AuthorizedCall,
+  address: InterruptAddress,
+  resumeValue: Json,
+  save: Save<Resolved>,
+): Promise<Resolved> {
+  return answering(major, () => resolveInterrupt(options, principal, address, resumeValue, save));
+}
+
+/** Returns the claims of a call's token. Its authentication has verified the token, but not when it expires. */
+function claimsIn({ tokens, clock }: InterruptRoutesOptions, { major, params }: AuthorizedCall): TokenClaims {
+  const claims = tokens.verify(params.token ?? '');
+  if (claims === undefined) throw new Error('A token passed authentication and cannot be verified again.');
+  if (claims.expiresAt <= clock.now()) throw REFUSALS[major].expired();
+  return claims;
+}
+
+function resolvedReply({ run, nodeId }: Resolved, { major }: AuthorizedCall): Reply {
+  return { status: 200, body: resolvedBody(major, run, nodeId) };
 }
 
 const TOKEN_ERRORS = {
@@ -133,7 +150,7 @@ const TOKEN_ERRORS = {
   ],
 } as const;
 
-/** A token that does not hold. Limits by address are told as they are. */
+/** The error for an invalid token. Rate limits by client address pass unchanged. */
 const TOKEN_REFUSED: Readonly<Record<Major, (error: AuthError) => Error>> = {
   1: (error) => error,
   2: (error) => {
@@ -153,16 +170,18 @@ async function answering<T>(major: Major, work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Why a question takes no answer, in the words of a major. */
+const NO_QUESTION = 'There is no such question.';
+
+/** The error of each major for a question that does not accept an answer. */
 const REFUSALS: Readonly<Record<Major, Readonly<Record<UnanswerableReason, () => HostError>>>> = {
   1: {
-    'not-found': () => refusal('interrupt_not_found', 'Nothing is asked there.'),
+    'not-found': () => refusal('interrupt_not_found', NO_QUESTION),
     resolved: alreadyResolved,
     cancelled: () => refusal('interrupt_cancelled', 'The run was cancelled while it waited.'),
     expired,
   },
   2: {
-    'not-found': () => refusal('not_found', 'Nothing is asked there.'),
+    'not-found': () => refusal('not_found', NO_QUESTION),
     resolved: alreadyResolved,
     cancelled: alreadyResolved,
     expired,
@@ -170,7 +189,7 @@ const REFUSALS: Readonly<Record<Major, Readonly<Record<UnanswerableReason, () =>
 };
 
 function alreadyResolved(): HostError {
-  return refusal('interrupt_already_resolved', 'The question has its answer, or nobody waits for one any more.');
+  return refusal('interrupt_already_resolved', 'The question is already answered, or its run no longer waits.');
 }
 
 function expired(): HostError {
@@ -189,7 +208,7 @@ function refusal(
   return new HostError(code, message, { details: undefined });
 }
 
-/** What is no name of a node is none that asks. */
+/** A segment that cannot be decoded names no node. */
 function nodeIn({ params }: AuthorizedCall): string {
   return decodedSegment(params.nodeId) ?? '';
 }

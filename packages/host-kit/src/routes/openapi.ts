@@ -6,7 +6,9 @@ import { publicRoute, type Route } from '../http/route.ts';
 import type { DescribedHost } from '../openapi/described-host.ts';
 import { apiDescription } from '../openapi/document.ts';
 
-/** Serves the description of `host.routes` and of itself, one for each served major, from bytes that are made once, when they are first asked for. */
+/**
+ * Defines the route of the API description of `host.routes` and of itself. It is made at the first request for a major.
+ */
 export function openApiRoute(host: DescribedHost): Route {
   const route = publicRoute({
     operationId: 'openapi',
@@ -14,7 +16,7 @@ export function openApiRoute(host: DescribedHost): Route {
       tag: 'Discovery',
       summary: 'Read the API description',
       answers: {
-        200: json('This document: OpenAPI 3.1.', DOCUMENT, { headers: HEADERS }),
+        200: json('This OpenAPI 3.1 document.', DOCUMENT, { headers: HEADERS }),
         304: empty('The document has not changed.', { headers: HEADERS }),
       },
     },

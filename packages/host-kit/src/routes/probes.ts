@@ -2,8 +2,8 @@ import type { HealthReport } from '../health/health.ts';
 import type { Reply } from '../http/route.ts';
 
 /**
- * What an orchestrator asks, without a credential: `livez`, whether the process answers, which asks nothing else; and `readyz`, whether the
- * host may be sent requests. Strangers learn that and no more.
+ * Makes the probes for an orchestrator, which need no credential. `livez` passes whenever the process responds;
+ * `readyz` passes when the host accepts requests. Neither tells the reason of a failure, because strangers can read it.
  *
  * @param prefix `/host/<org>`
  */

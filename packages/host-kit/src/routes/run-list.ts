@@ -4,17 +4,13 @@ import { invalid } from '../errors.ts';
 import { json } from '../http/description.ts';
 import { wholeNumberIn } from '../http/query.ts';
 import { type AuthorizedCall, type Route, route } from '../http/route.ts';
-import type { RunStore } from '../ports/runs.ts';
+import type { RunServices } from '../runs/change-run.ts';
 import { listRuns } from '../runs/list.ts';
 import { runStatus, snapshotBody } from '../wire/run.ts';
 import { parseRunCursor, runCursorText, runPage } from '../wire/run-list.ts';
 
-export interface RunListOptions {
-  readonly store: { readonly runs: Pick<RunStore, 'list'> };
-}
-
-/** The list of runs, which major 2 has. @see Interface: Authorization rules */
-export function runListRoutes({ store }: RunListOptions): Route[] {
+/** Defines the route that lists runs, in major 2. @see Interface: Authorization rules */
+export function runListRoutes({ store }: Pick<RunServices, 'store'>): Route[] {
   return [
     route({
       operationId: 'listRuns',
@@ -22,10 +18,10 @@ export function runListRoutes({ store }: RunListOptions): Route[] {
       describes: {
         tag: 'Runs',
         summary: 'List runs',
-        description: 'Newest first. A page may be shorter than asked for and still have a next one.',
+        description: 'Newest first. A page may be shorter than `limit` and still have a next page.',
         query: {
-          limit: z.int().min(1).optional().describe(`${RUN_LIST.maxPageSize} at the most, which is the default.`),
-          cursor: z.string().min(1).max(2048).optional().describe('The nextCursor of the page before.'),
+          limit: z.int().min(1).optional().describe(`At most ${RUN_LIST.maxPageSize}, which is also the default.`),
+          cursor: z.string().min(1).max(2048).optional().describe('The `nextCursor` of the previous page.'),
           workflowId: z.string().optional(),
           status: runStatus.optional(),
         },
@@ -63,9 +59,9 @@ function cursorIn({ query, principal }: AuthorizedCall): string | undefined {
   return before;
 }
 
-/** @throws {HostError} `validation_error` for one that is there twice */
+/** @throws {HostError} `validation_error` for a repeated parameter */
 function textIn(query: URLSearchParams, name: string): string | undefined {
   const [text, ...others] = query.getAll(name);
-  if (others.length > 0) throw invalid({ field: `query.${name}`, problem: 'must be there once' });
+  if (others.length > 0) throw invalid({ field: `query.${name}`, problem: 'must be given once' });
   return text;
 }

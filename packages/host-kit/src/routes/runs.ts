@@ -4,6 +4,7 @@ import type { Executor } from '../execution/executor.ts';
 import { matchesEtag } from '../http/conditional.ts';
 import { empty, json } from '../http/description.ts';
 import { type Route, route, routeWithBody } from '../http/route.ts';
+import type { Save } from '../ports/idempotency.ts';
 import type { Run } from '../ports/runs.ts';
 import { type CreateRunOptions, createRun, RunActive } from '../runs/create.ts';
 import { runIdOf } from '../wire/event.ts';
@@ -11,11 +12,13 @@ import { createdBody, createdRun, runRequest, runRequestExample, snapshot, snaps
 import { creationHeaders, creationIn } from '../wire/run-headers.ts';
 import { addressedRun } from './run-address.ts';
 
+/** The options of routes that create runs. */
 export interface RunRoutesOptions extends CreateRunOptions {
   readonly executor: Pick<Executor, 'execute'>;
   readonly served: Pick<Served, 'overlap'>;
 }
 
+/** Defines the routes that create and read runs. */
 export function runRoutes(options: RunRoutesOptions): Route[] {
   const { store, executor, served } = options;
 
@@ -27,23 +30,21 @@ export function runRoutes(options: RunRoutesOptions): Route[] {
       describes: {
         tag: 'Runs',
         summary: 'Create a run',
-        description: 'When the answer is there, the run is durable: it is executed even if the host restarts.',
+        description: 'When the response arrives, the run is durable: it is executed even if the host restarts.',
         example: runRequestExample,
         headers: creationHeaders,
-        answers: { 201: json('The run, and where its events are.', createdRun) },
+        answers: { 201: json('The run, with the URLs of its status and events.', createdRun) },
         errors: ['run_already_active', 'force_engine_version_forbidden'],
       },
-      async serve({ major, principal, headers, decided, keep }, request) {
-        const replyTo = (run: Run) => ({ status: 201, body: createdBody(major, run) });
+      async serve({ major, principal, headers, decided }, request, save: Save<Run>) {
         const asked = { ...request, ...creationIn(headers, major, request.scopeId) };
-        const run = await createRun(options, principal, asked, (created, transaction) =>
-          keep(replyTo(created), transaction),
-        ).catch((error: unknown) => {
+        const run = await createRun(options, principal, asked, save).catch((error: unknown) => {
           throw error instanceof RunActive ? alreadyActive(major, error.run) : error;
         });
         executor.execute(run, decided && { type: 'authorization.decided', payload: { ...decided } });
-        return replyTo(run);
+        return run;
       },
+      reply: (run, { major }) => ({ status: 201, body: createdBody(major, run) }),
     }),
     route({
       operationId: 'readRun',
@@ -52,7 +53,7 @@ export function runRoutes(options: RunRoutesOptions): Route[] {
         tag: 'Runs',
         summary: 'Read a run',
         answers: {
-          200: json('The run as it stands.', snapshot, { headers: ['ETag', 'Cache-Control'] }),
+          200: json('The current state of the run.', snapshot, { headers: ['ETag', 'Cache-Control'] }),
           304: empty('The run has not changed.', { headers: ['ETag', 'Cache-Control'] }),
         },
         errors: ['not_found', 'run_forbidden', 'id_tenant_mismatch'],
@@ -60,7 +61,7 @@ export function runRoutes(options: RunRoutesOptions): Route[] {
       async serve(call) {
         const { major, headers } = call;
         const run = await addressedRun({ store, served }, call);
-        // An observable change comes with an event, but for the moment in which a run is asked to come to its end.
+        // An observable change has an event, except for the request to cancel, which changes only the status.
         const etag = `"${run.runId}.${run.lastSequence}.${run.status}.${major}"`;
         if (matchesEtag(headers.get('if-none-match'), etag)) return { status: 304, headers: { etag, ...PRIVATE } };
         return { status: 200, headers: { etag, ...PRIVATE }, body: snapshotBody(major, run) };
@@ -71,7 +72,7 @@ export function runRoutes(options: RunRoutesOptions): Route[] {
 
 function alreadyActive(major: Major, run: Run): HostError {
   const message =
-    'A run of this scopeId is active. Wait for its end, or create the run without asking to be the only one.';
+    'A run of this scopeId is active. Wait for its end, or create the run without requiring it to be the only one.';
   return new HostError('run_already_active', message, {
     details: { activeRunId: runIdOf[major](run), activeHost: 'cloud', retryAfter: RETRY_AFTER_SECONDS },
     headers: { 'retry-after': String(RETRY_AFTER_SECONDS) },

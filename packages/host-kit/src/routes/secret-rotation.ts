@@ -1,13 +1,12 @@
 import { json } from '../http/description.ts';
 import { type Route, routeWithBody } from '../http/route.ts';
+import type { Save } from '../ports/idempotency.ts';
 import { type Rotated, type RotateOptions, rotateSecret } from '../webhooks/rotate.ts';
 import { rotatedBody, rotatedSecret, rotation, rotationExample } from '../wire/webhook.ts';
 import { ADDRESS_ERRORS, type AddressedOptions, addressedSubscription, addressQuery } from './subscription-address.ts';
 
-export interface SecretRotationRoutesOptions extends RotateOptions, AddressedOptions {}
-
-/** For subscriptions that are signed by Standard Webhooks; every other one is registered again. */
-export function secretRotationRoutes(options: SecretRotationRoutesOptions): Route[] {
+/** Defines the route that rotates the secret of Standard Webhooks subscriptions. */
+export function secretRotationRoutes(options: RotateOptions & AddressedOptions): Route[] {
   return [
     routeWithBody({
       operationId: 'rotateWebhookSecret',
@@ -17,20 +16,18 @@ export function secretRotationRoutes(options: SecretRotationRoutesOptions): Rout
         tag: 'Webhooks',
         summary: 'Replace the secret of a webhook',
         description:
-          'For subscriptions that are signed by `standard-webhooks-1`; any other one is registered again. Until the secret before it expires, deliveries are signed with both.',
+          'For subscriptions with `standard-webhooks-1`; register any other one again instead. Until the replaced ' +
+          'secret expires, deliveries are signed with both.',
         query: addressQuery(options),
         example: rotationExample,
-        answers: { 200: json('The newer secret signs from now on.', rotatedSecret) },
+        answers: { 200: json('The new secret signs deliveries from now on.', rotatedSecret) },
         errors: ADDRESS_ERRORS,
       },
-      async serve(call, { secret }) {
+      async serve(call, { secret }, save: Save<Rotated>) {
         const { webhookId, principal } = addressedSubscription(options, call);
-        const replyTo = (rotated: Rotated) => ({ status: 200, body: rotatedBody(rotated) });
-        const rotated = await rotateSecret(options, principal, webhookId, secret, (done, transaction) =>
-          call.keep(replyTo(done), transaction),
-        );
-        return replyTo(rotated);
+        return await rotateSecret(options, principal, webhookId, secret, save);
       },
+      reply: (rotated) => ({ status: 200, body: rotatedBody(rotated) }),
     }),
   ];
 }

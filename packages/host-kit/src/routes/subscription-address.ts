@@ -7,24 +7,27 @@ import type { ByMajor, ErrorCode, Parameters } from '../http/description.ts';
 import type { AuthorizedCall } from '../http/route.ts';
 import { requireMembership } from '../webhooks/register.ts';
 
+/** The options of routes whose path names a subscription. */
 export interface AddressedOptions {
   readonly served: Pick<Served, 'overlap'>;
-  /** Whether a workspace of that name exists in the tenant. */
+  /** Returns true when the tenant has a workspace of that name. */
   readonly hasWorkspace: (tenant: string, workspace: string) => boolean;
-  /** Whether major 1 may leave the workspace out: then it is looked for in all that the caller reaches. */
+  /** True: major 1 may omit `tenantId`, and the subscription is looked up in all workspaces that the caller reaches. */
   readonly tenantIdOptional: boolean;
 }
 
-/** Which subscription a request names, and the caller as far as it named itself there. */
+/** A subscription that a request names, and its caller. */
 export interface Addressed {
   readonly webhookId: string;
+  /** The caller; its tenancy is limited to `workspace`, if there is one. */
   readonly principal: Principal;
-  /** Major 1 says in which workspace. */
+  /** The workspace that major 1 names. */
   readonly workspace: string | undefined;
 }
 
 /**
- * Reads the subscription that a request is about. Membership comes before any lookup, so that a stranger learns nothing.
+ * Reads the address of the subscription that a request names. Checks membership before any lookup, so that a stranger
+ * cannot probe for ids.
  *
  * @throws {HostError} `validation_error`, or `forbidden` when the caller is no member of the workspace
  * @throws {VersioningError} `id_tenant_mismatch`
@@ -40,7 +43,7 @@ export function addressedSubscription(options: AddressedOptions, call: Authorize
   return { webhookId: resolved.id, principal: { ...principal, tenancy }, workspace };
 }
 
-/** What the API description tells of an address, beside the path. */
+/** Describes the query parameters of an address in the API description. */
 export function addressQuery({ tenantIdOptional }: Pick<AddressedOptions, 'tenantIdOptional'>): ByMajor<Parameters> {
   const tenantId = z.string().min(1).max(128);
   const workspace = tenantIdOptional ? tenantId.optional() : tenantId;
@@ -48,9 +51,10 @@ export function addressQuery({ tenantIdOptional }: Pick<AddressedOptions, 'tenan
   return { 1: { tenantId: workspace.meta({ description, examples: ['acme-prod'] }) }, 2: {} };
 }
 
+/** The errors of a request that names a subscription. */
 export const ADDRESS_ERRORS: readonly ErrorCode[] = ['not_found', 'id_tenant_mismatch'];
 
-/** Major 1 names the workspace in a query parameter; in major 2 the id says enough. */
+/** Major 1 names the workspace in a query parameter. Major 2 has none: its ids are bound to the tenant. */
 const workspaceIn: Readonly<Record<Major, (call: AuthorizedCall, isOptional: boolean) => string | undefined>> = {
   1: ({ query }, isOptional) => {
     const [workspace, ...others] = query.getAll('tenantId');

@@ -2,6 +2,7 @@ import type { Major } from '@svc/versioning';
 import { invalid } from '../errors.ts';
 import { empty, json } from '../http/description.ts';
 import { type AuthorizedCall, type Route, route, routeWithBody } from '../http/route.ts';
+import type { Save } from '../ports/idempotency.ts';
 import { type Registered, type RegisterOptions, register } from '../webhooks/register.ts';
 import { type UnregisterOptions, unregister } from '../webhooks/unregister.ts';
 import {
@@ -15,6 +16,7 @@ import { ADDRESS_ERRORS, type AddressedOptions, addressedSubscription, addressQu
 
 export interface WebhookRoutesOptions extends RegisterOptions, UnregisterOptions, AddressedOptions, RegistrationRules {}
 
+/** Defines the routes that register and unregister webhooks. */
 export function webhookRoutes(options: WebhookRoutesOptions): Route[] {
   return [
     routeWithBody({
@@ -24,23 +26,20 @@ export function webhookRoutes(options: WebhookRoutesOptions): Route[] {
       describes: {
         tag: 'Webhooks',
         summary: 'Register a webhook',
-        description: 'The secret that signs its deliveries is in this answer and in no other. Keep it.',
+        description: 'The secret that signs the deliveries is in this response only. Store it.',
         example: registrationExample,
         answers: { 201: json('The subscription.', registeredWebhook) },
         errors: { 1: ['webhook_url_rejected'], 2: ['webhook_url_rejected', 'webhook_endpoint_unverified'] },
       },
-      async serve(call, given) {
-        const { major, principal, keep } = call;
+      async serve(call, given, save: Save<Registered>) {
+        const { major, principal } = call;
         const requested = { ...given, workspace: given.workspace ?? impliedWorkspace[major](call) };
-        const replyTo = (registered: Registered) => ({
-          status: 201,
-          body: registeredBody[major](registered, requested.secret !== undefined),
-        });
-        const registered = await register(options, principal, major, requested, (done, transaction) =>
-          keep(replyTo(done), transaction),
-        );
-        return replyTo(registered);
+        return await register(options, principal, major, requested, save);
       },
+      reply: (registered, { major }) => ({
+        status: 201,
+        body: registeredBody[major](registered, registered.isSecretBrought),
+      }),
     }),
     route({
       operationId: 'unregisterWebhook',
@@ -48,28 +47,30 @@ export function webhookRoutes(options: WebhookRoutesOptions): Route[] {
       describes: {
         tag: 'Webhooks',
         summary: 'Unregister a webhook',
-        description: 'No attempt begins after the answer.',
+        description: 'No delivery attempt begins after the response.',
         query: addressQuery(options),
         answers: { 204: empty('The subscription is gone.') },
         errors: ADDRESS_ERRORS,
       },
-      async serve(call) {
+      async serve(call, save: Save<void>) {
         const { webhookId, workspace } = addressedSubscription(options, call);
-        const reply = { status: 204 };
-        await unregister(options, call.principal, webhookId, workspace, (transaction) => call.keep(reply, transaction));
-        return reply;
+        await unregister(options, call.principal, webhookId, workspace, save);
       },
+      reply: () => ({ status: 204 }),
     }),
   ];
 }
 
-/** A client of major 1 that names no workspace means the only one that it has; in major 2 the caller's whole scope is meant. */
+/** The default in major 1 is the caller's only workspace; in major 2 it is the caller's whole reach. */
 const impliedWorkspace: Readonly<Record<Major, (call: AuthorizedCall) => string | undefined>> = {
   1: ({ principal }) => {
     const { workspaces } = principal.tenancy;
     const [only, ...others] = workspaces === 'all' ? [] : workspaces;
     if (only !== undefined && others.length === 0) return only;
-    throw invalid({ field: 'tenantId', problem: 'must name the workspace, because the credential has not just one' });
+    throw invalid({
+      field: 'tenantId',
+      problem: 'must name a workspace, because the credential does not have exactly one',
+    });
   },
   2: () => undefined,
 };

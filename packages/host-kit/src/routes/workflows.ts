@@ -7,7 +7,7 @@ import type { WorkflowEngine } from '../ports/engine.ts';
 import { workflowDefinition } from '../wire/workflow.ts';
 
 /**
- * Reads what workflows are, where the engine tells. They are the host's own and the same for every tenant.
+ * Defines the route that reads workflow definitions, if the engine has `describe`. They are the same for every tenant.
  *
  * @see Interface: API keys, scope `manifest:read`
  */
@@ -21,8 +21,8 @@ export function workflowRoutes({ describe }: Pick<WorkflowEngine, 'describe'>): 
         tag: 'Workflows',
         summary: 'Read a workflow',
         answers: {
-          200: json('Its definition, as its engine tells it.', workflowDefinition, { headers: HEADERS }),
-          304: empty('It has not changed.', { headers: HEADERS }),
+          200: json('The definition that the engine gives.', workflowDefinition, { headers: HEADERS }),
+          304: empty('The definition has not changed.', { headers: HEADERS }),
         },
         errors: ['not_found'],
       },
@@ -47,6 +47,6 @@ function workflowIdIn({ params }: AuthorizedCall): string {
   try {
     return decodeURIComponent(params.workflowId ?? '');
   } catch {
-    throw invalid({ field: 'path.workflowId', problem: 'is not percent-encoded UTF-8' });
+    throw invalid({ field: 'path.workflowId', problem: 'must be percent-encoded UTF-8' });
   }
 }

@@ -3,6 +3,7 @@ import { invalid } from '../errors.ts';
 import { matchesEtag } from '../http/conditional.ts';
 import { empty, json } from '../http/description.ts';
 import { type AuthorizedCall, type Reply, type Route, route, routeWithBody } from '../http/route.ts';
+import type { Save } from '../ports/idempotency.ts';
 import { placeOf, type WorkspaceFile } from '../ports/workspace.ts';
 import {
   fileBody,
@@ -12,106 +13,109 @@ import {
   workspaceFile,
   workspaceFileList,
 } from '../wire/workspace-file.ts';
-import { type ChangeOptions, noSuchFile, type Precondition, putFile, removeFile } from '../workspace/files.ts';
+import { noSuchFile, type Precondition, putFile, removeFile, type WorkspaceServices } from '../workspace/files.ts';
 
 /**
- * The files of the caller's workspace, which the credential alone chooses.
+ * Defines the routes of the files of the caller's workspace. The credential alone determines the workspace.
  *
  * @see Interface: Endpoints, `/v1/host/workspace/files`
  */
-export function workspaceFileRoutes(options: ChangeOptions): Route[] {
-  const { store } = options;
-  return [
-    route({
-      operationId: 'listWorkspaceFiles',
-      scope: 'workspace:read',
-      describes: {
-        tag: 'Workspace files',
-        summary: 'List files',
-        query: { prefix: z.string().max(256).optional().describe('What the paths begin with.') },
-        answers: {
-          200: json('The files, by path, without their content.', workspaceFileList, { headers: ['Cache-Control'] }),
-        },
+export function workspaceFileRoutes(services: WorkspaceServices): Route[] {
+  return [listRoute(services), readRoute(services), writeRoute(services), deleteRoute(services)];
+}
+
+function listRoute({ store }: WorkspaceServices): Route {
+  return route({
+    operationId: 'listWorkspaceFiles',
+    scope: 'workspace:read',
+    describes: {
+      tag: 'Workspace files',
+      summary: 'List files',
+      query: { prefix: z.string().max(256).optional().describe('Lists paths that begin with this text only.') },
+      answers: {
+        200: json('The files, by path, without their content.', workspaceFileList, { headers: ['Cache-Control'] }),
       },
-      async serve({ principal, query }) {
-        const prefix = query.get('prefix') ?? '';
-        const problem = 'must be at most 256 characters of A-Z a-z 0-9 . _ - /';
-        if (!/^[A-Za-z0-9._/-]{0,256}$/.test(prefix)) throw invalid({ field: 'query.prefix', problem });
-        const files = await store.workspace.list(placeOf(principal.tenancy), prefix);
-        return { status: 200, headers: PRIVATE, body: { files: files.map(fileHeadBody) } };
+    },
+    async serve({ principal, query }) {
+      const prefix = query.get('prefix') ?? '';
+      const problem = 'must be at most 256 characters of A-Z a-z 0-9 . _ - /';
+      if (!/^[A-Za-z0-9._/-]{0,256}$/.test(prefix)) throw invalid({ field: 'query.prefix', problem });
+      const files = await store.workspace.list(placeOf(principal.tenancy), prefix);
+      return { status: 200, headers: PRIVATE, body: { files: files.map(fileHeadBody) } };
+    },
+  });
+}
+
+function readRoute({ store }: WorkspaceServices): Route {
+  return route({
+    operationId: 'readWorkspaceFile',
+    scope: 'workspace:read',
+    describes: {
+      tag: 'Workspace files',
+      summary: 'Read a file',
+      query: {
+        version: z.int().min(1).optional().describe('An earlier version. The host keeps the most recent ones.'),
       },
-    }),
-    route({
-      operationId: 'readWorkspaceFile',
-      scope: 'workspace:read',
-      describes: {
-        tag: 'Workspace files',
-        summary: 'Read a file',
-        query: { version: z.int().min(1).optional().describe('An earlier version. The last ones are kept.') },
-        answers: {
-          200: json('The file.', workspaceFile, { headers: ['ETag', 'Cache-Control'] }),
-          304: empty('The file has not changed.', { headers: ['ETag', 'Cache-Control'] }),
-        },
-        errors: ['not_found'],
+      answers: {
+        200: json('The file.', workspaceFile, { headers: ['ETag', 'Cache-Control'] }),
+        304: empty('The file has not changed.', { headers: ['ETag', 'Cache-Control'] }),
       },
-      async serve(call) {
-        const file = await store.workspace.read(placeOf(call.principal.tenancy), pathIn(call), versionIn(call));
-        if (file === undefined) throw noSuchFile();
-        const reply = fileReply(file);
-        if (!matchesEtag(call.headers.get('if-none-match'), quoted(file.etag))) return reply;
-        return { status: 304, ...(reply.headers !== undefined && { headers: reply.headers }) };
+      errors: ['not_found'],
+    },
+    async serve(call) {
+      const file = await store.workspace.read(placeOf(call.principal.tenancy), pathIn(call), versionIn(call));
+      if (file === undefined) throw noSuchFile();
+      const reply = fileReply(file);
+      if (!matchesEtag(call.headers.get('if-none-match'), quoted(file.etag))) return reply;
+      return { status: 304, ...(reply.headers !== undefined && { headers: reply.headers }) };
+    },
+  });
+}
+
+function writeRoute(services: WorkspaceServices): Route {
+  return routeWithBody({
+    operationId: 'writeWorkspaceFile',
+    scope: 'workspace:write',
+    schema: { 1: fileRequest, 2: fileRequest },
+    describes: {
+      tag: 'Workspace files',
+      summary: 'Create or replace a file',
+      headers: {
+        'If-Match': IF_MATCH,
+        'If-None-Match': z.literal('*').optional().describe('Writes the file only if it does not exist.'),
       },
-    }),
-    routeWithBody({
-      operationId: 'writeWorkspaceFile',
-      scope: 'workspace:write',
-      schema: { 1: fileRequest, 2: fileRequest },
-      describes: {
-        tag: 'Workspace files',
-        summary: 'Create or replace a file',
-        headers: {
-          'If-Match': IF_MATCH,
-          'If-None-Match': z.literal('*').optional().describe('Only if there is no such file.'),
-        },
-        example: fileRequestExample,
-        answers: { 200: json('The file as it is now.', workspaceFile, { headers: ['ETag', 'Cache-Control'] }) },
-        errors: ['workspace_conflict', 'workspace_too_large'],
-      },
-      async serve(call, given) {
-        const path = pathIn(call);
-        const file = await putFile(
-          options,
-          call.principal,
-          { path, ...given },
-          preconditionIn(call),
-          (done, transaction) => call.keep(fileReply(done), transaction),
-        );
-        return fileReply(file);
-      },
-    }),
-    route({
-      operationId: 'deleteWorkspaceFile',
-      scope: 'workspace:write',
-      describes: {
-        tag: 'Workspace files',
-        summary: 'Delete a file',
-        headers: { 'If-Match': IF_MATCH },
-        answers: { 204: empty('The file is gone. Its earlier versions can still be read by their numbers.') },
-        errors: ['not_found', 'workspace_conflict'],
-      },
-      async serve(call) {
-        const reply = { status: 204 };
-        await removeFile(options, call.principal, pathIn(call), preconditionIn(call), (transaction) =>
-          call.keep(reply, transaction),
-        );
-        return reply;
-      },
-    }),
-  ];
+      example: fileRequestExample,
+      answers: { 200: json('The written file.', workspaceFile, { headers: ['ETag', 'Cache-Control'] }) },
+      errors: ['workspace_conflict', 'workspace_too_large'],
+    },
+    serve: (call, given, save: Save<WorkspaceFile>) =>
+      putFile(services, call.principal, { path: pathIn(call), ...given }, preconditionIn(call), save),
+    reply: fileReply,
+  });
+}
+
+function deleteRoute(services: WorkspaceServices): Route {
+  return route({
+    operationId: 'deleteWorkspaceFile',
+    scope: 'workspace:write',
+    describes: {
+      tag: 'Workspace files',
+      summary: 'Delete a file',
+      headers: { 'If-Match': IF_MATCH },
+      answers: { 204: empty('The file is deleted. Its earlier versions stay readable by their numbers.') },
+      errors: ['not_found', 'workspace_conflict'],
+    },
+    serve: (call, save: Save<void>) => removeFile(services, call.principal, pathIn(call), preconditionIn(call), save),
+    reply: () => ({ status: 204 }),
+  });
 }
 
 const PRIVATE = { 'cache-control': 'private, no-cache' };
-const IF_MATCH = z.string().max(255).optional().describe('The `etag` that the file must have, or `*` for any.');
+const IF_MATCH = z
+  .string()
+  .max(255)
+  .optional()
+  .describe('The `etag` that the current file must have, or `*` for any existing file.');
 
 function fileReply(file: WorkspaceFile): Reply {
   return { status: 200, headers: { ...PRIVATE, etag: quoted(file.etag) }, body: fileBody(file) };
@@ -121,7 +125,7 @@ function quoted(etag: string): string {
   return `"${etag}"`;
 }
 
-/** The slashes of a path may be plain or percent-encoded. */
+/** Decodes the path of a file. Its slashes may be plain or percent-encoded. */
 function pathIn({ params }: AuthorizedCall): string {
   const path = decoded(params.path ?? '');
   const isPath = path !== undefined && PATH.test(path) && !path.includes('..');
@@ -149,7 +153,7 @@ function versionIn({ query }: AuthorizedCall): number | undefined {
   return Number(text);
 }
 
-/** An `etag` as the body has it, or quoted as HTTP would have it. @see RFC 9110, sections 13.1.1 and 13.1.2 */
+/** Accepts an `etag` as the body shows it, or quoted as in HTTP. @see RFC 9110, sections 13.1.1 and 13.1.2 */
 function preconditionIn({ headers }: AuthorizedCall): Precondition {
   const wanted = tagsIn(headers.get('if-match'));
   const unwanted = tagsIn(headers.get('if-none-match'));

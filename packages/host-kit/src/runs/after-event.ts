@@ -2,8 +2,8 @@ import { isJsonObject, type Json } from '../json.ts';
 import { isTerminal, type OpenNode, type Run, type RunFailure, type RunState } from '../ports/runs.ts';
 import { type RunSignal, statusAfter } from './transitions.ts';
 
-/** What an event says of itself before it is recorded. */
-interface Said {
+/** The parts of an event that move its run. */
+interface MovingEvent {
   readonly type: string;
   readonly payload: Json;
   readonly nodeId?: string;
@@ -11,19 +11,25 @@ interface Said {
   readonly timestamp: number;
 }
 
-/** The run as it was created: what its events make of it is what `runAfter` tells. */
+/** Returns a run as it was created. `runAfter` replays its events onto it. */
 export function beforeFirstEvent(run: Run): Run {
   const { startedAt: _1, completedAt: _2, error: _3, openNodes: _4, currentNodeId: _5, pausedAt: _6, ...kept } = run;
   return { ...kept, status: 'pending', lastSequence: -1 };
 }
 
-/** The run as an event of its log left it, for a reader of the log: what the log has was to be had. */
-export function runAfter(run: Run, event: Said): Run {
+/**
+ * Replays one stored event onto a run. An event that the transition table would refuse is accepted: it is already
+ * recorded.
+ */
+export function runAfter(run: Run, event: MovingEvent): Run {
   return afterEvent(run, event) ?? { ...run, lastSequence: event.sequence };
 }
 
-/** The run after an event that is to be appended; undefined when the event is not to be had in the run's status. */
-export function afterEvent(run: Run, event: Said): Run | undefined {
+/**
+ * Returns the run after an event that is about to be appended; undefined when the run's status does not accept the
+ * event.
+ */
+export function afterEvent(run: Run, event: MovingEvent): Run | undefined {
   if (isTerminal(run.status)) return undefined;
   const signal = signalOf(event);
   const status = signal === undefined ? run.status : statusAfter(run.status, signal);
@@ -32,8 +38,8 @@ export function afterEvent(run: Run, event: Said): Run | undefined {
   const openNodes = isTerminal(status) ? [] : nodesAfter(run.openNodes ?? [], event);
   const currentNodeId = currentNodeAfter(run, status, event);
   const error = event.type === 'run.failed' ? failureIn(event.payload) : run.error;
-  // A pause has come, or there is nothing left to pause.
-  const isAsked = pauseRequest !== undefined && event.type !== 'run.paused' && !isTerminal(status);
+  // A pause request ends with the pause, and with the run.
+  const isPauseRequested = pauseRequest !== undefined && event.type !== 'run.paused' && !isTerminal(status);
   return {
     ...kept,
     status,
@@ -43,13 +49,13 @@ export function afterEvent(run: Run, event: Said): Run | undefined {
     ...(error !== undefined && { error }),
     ...(openNodes.length > 0 && { openNodes }),
     ...(currentNodeId !== undefined && { currentNodeId }),
-    ...(isAsked && { pauseRequest }),
+    ...(isPauseRequested && { pauseRequest }),
     ...(status === 'paused' && { pausedAt: run.pausedAt ?? event.timestamp }),
   };
 }
 
-/** The run after an event that is history: nothing moves by it. */
-export function afterHistory(run: Run, event: Said): Run {
+/** Returns the run after an event that was copied as history: only its open nodes and times change. */
+export function afterHistory(run: Run, event: MovingEvent): Run {
   const { openNodes: _, ...kept } = run;
   const openNodes = nodesAfter(run.openNodes ?? [], event);
   return {
@@ -60,8 +66,8 @@ export function afterHistory(run: Run, event: Said): Run {
   };
 }
 
-/** What an event means for its run's status; undefined: nothing. */
-function signalOf({ type, payload }: Said): RunSignal | undefined {
+/** Returns the signal of an event to its run's status; undefined when it has none. */
+function signalOf({ type, payload }: MovingEvent): RunSignal | undefined {
   return type === 'interrupt.requested' ? waitingFor(member(payload, 'kind')) : MOVING.get(type);
 }
 
@@ -79,14 +85,19 @@ const MOVING: ReadonlyMap<string, RunSignal> = new Map(
   ).map((type) => [type, type]),
 );
 
-/** Whoever answers: a person who decides, a person who knows, or something outside. */
+/**
+ * Returns the signal of a question by its kind: a person decides, a person gives input, or an external system responds.
+ */
 function waitingFor(kind: Json | undefined): RunSignal {
   if (kind === 'external-event') return 'waits-for-event';
   return kind === 'clarification' || kind === 'custom' ? 'waits-for-input' : 'waits-for-approval';
 }
 
-/** A node that is started once more is open once. An engine that never ends its nodes does not make the run grow without bound. */
-function nodesAfter(open: readonly OpenNode[], { type, payload, nodeId }: Said): readonly OpenNode[] {
+/**
+ * A node that starts again is listed once. The list is capped, so that an engine that never ends its nodes cannot grow
+ * the run without bound.
+ */
+function nodesAfter(open: readonly OpenNode[], { type, payload, nodeId }: MovingEvent): readonly OpenNode[] {
   if (!type.startsWith('node.') || nodeId === undefined) return open;
   if (type === 'node.started') {
     const attempt = member(payload, 'attempt');
@@ -99,7 +110,7 @@ function nodesAfter(open: readonly OpenNode[], { type, payload, nodeId }: Said):
 const ENDS_NODE: ReadonlySet<string> = new Set(['node.completed', 'node.failed', 'node.skipped', 'node.cancelled']);
 const MOST_OPEN_NODES = 1000;
 
-function currentNodeAfter(run: Run, status: RunState['status'], { type, nodeId }: Said): string | undefined {
+function currentNodeAfter(run: Run, status: RunState['status'], { type, nodeId }: MovingEvent): string | undefined {
   if (type === 'interrupt.requested') return nodeId;
   return status === run.status ? run.currentNodeId : undefined;
 }

@@ -1,21 +1,21 @@
 import type { Principal } from '@svc/auth';
+import { type Save, saveNothing } from '../ports/idempotency.ts';
 import { isExecutable, isTerminal, type Run } from '../ports/runs.ts';
-import type { Transaction } from '../ports/transaction.ts';
 import { type Change, changeRun, type RunServices } from './change-run.ts';
 import { cancelledEvents } from './host-events.ts';
 
+/** The run after a request to cancel. */
 export interface Cancelled {
   readonly run: Run;
-  /** It had ended before, so nothing was left to cancel. */
+  /** True: the run had ended before the request, which changed nothing. */
   readonly hadEnded: boolean;
 }
 
 /**
- * Cancels a run. One that waits or is paused is cancelled at once; one that is driven is asked to come to its end, and has one within
- * five seconds. To cancel again changes nothing, nor does it of a run that has ended: its status tells.
+ * Cancels a run. A waiting or paused run is cancelled at once. A run that a host executes becomes `cancelling` and ends
+ * within 5 s. A run that is already cancelling or has ended does not change.
  *
- * @param asked why, and under which idempotency key
- * @param kept is told of it in the same transaction
+ * @param save is called in the transaction of the change
  * @throws {HostError} `not_found`, `run_forbidden`
  */
 export async function cancelRun(
@@ -23,7 +23,7 @@ export async function cancelRun(
   principal: Principal,
   runId: string,
   { reason, keyName }: { readonly reason: string | undefined; readonly keyName?: string | undefined },
-  kept: (cancelled: Cancelled, transaction: Transaction) => Promise<void> = async () => {},
+  save: Save<Cancelled> = saveNothing,
 ): Promise<Cancelled> {
   const { clock } = options;
   let hadEnded = false;
@@ -44,7 +44,7 @@ export async function cancelRun(
     return 'done';
   };
   const run = await changeRun(options, principal, runId, 'run.cancel', cancel, (cancelled, transaction) =>
-    kept({ run: cancelled, hadEnded }, transaction),
+    save({ run: cancelled, hadEnded }, transaction),
   );
   return { run, hadEnded };
 }

@@ -1,30 +1,27 @@
 import type { Principal } from '@svc/auth';
-import { type AuditAction, factAbout, type RecordAudit } from '../audit/fact.ts';
+import type { ChangeServices } from '../audit/change-services.ts';
+import { type AuditAction, factAbout } from '../audit/fact.ts';
 import { HostError } from '../errors.ts';
-import type { Clock } from '../ports/clock.ts';
+import type { Save } from '../ports/idempotency.ts';
 import { isTerminal, type Run } from '../ports/runs.ts';
-import type { Store } from '../ports/store.ts';
-import type { Transaction } from '../ports/transaction.ts';
 import type { OpenRun, RunLog } from './event-log.ts';
 import { runForChange } from './find-run.ts';
 
-/** What an operation on a run works with. */
-export interface RunServices {
-  readonly store: Store;
-  readonly clock: Clock;
+/** The ports of an operation on a run that exists. */
+export interface RunServices extends ChangeServices {
   readonly events: RunLog;
+  /** `notice` is called with the run after the commit. */
   readonly executor: { notice(run: Run): void };
-  readonly recordAudit: RecordAudit;
 }
 
-/** Changes a run, and answers whether there is something to put on record. */
+/** Changes a run. Returns `done` when the change is to be recorded in the audit log. */
 export type Change = (open: OpenRun) => Promise<'done' | 'nothing-to-do'>;
 
 /**
- * Does something with a run for a caller: in one transaction the run is found in the caller's reach, changed, and the change put
- * on record; whoever drives the run is told after that.
+ * Changes a run for a caller. One transaction finds the run within the caller's reach, changes it and records the
+ * change. After the commit the executor is notified.
  *
- * @param kept is told of the run in the same transaction
+ * @param save is called in the transaction of the change
  * @throws {HostError} `not_found`, `run_forbidden`
  */
 export async function changeRun(
@@ -33,7 +30,7 @@ export async function changeRun(
   runId: string,
   action: AuditAction,
   work: Change,
-  kept: (run: Run, transaction: Transaction) => Promise<void>,
+  save: Save<Run>,
 ): Promise<Run> {
   const { store, clock, events, executor, recordAudit } = options;
   const found = runForChange(store.runs, principal.tenancy, runId);
@@ -41,7 +38,7 @@ export async function changeRun(
     const outcome = await work(open);
     const target = `${open.run.tenant}/${runId}`;
     const fact = factAbout(principal, { action, target, at: clock.now() });
-    await kept(open.run, open.transaction);
+    await save(open.run, open.transaction);
     if (outcome === 'done') await recordAudit(fact, open.transaction);
     return open.run;
   });
@@ -49,7 +46,12 @@ export async function changeRun(
   return run;
 }
 
-/** Why a run cannot do what is asked for where it stands: it has ended, or it is not the time for it. */
+/**
+ * Makes the error for a run whose status does not permit an operation: `run_terminal` when it has ended, else
+ * `run_state_conflict`.
+ *
+ * @param asked the operation as a past participle, such as `cancelled`
+ */
 export function conflict({ status, pausedAt }: Run, asked: string): HostError {
   const details = {
     runStatus: status,

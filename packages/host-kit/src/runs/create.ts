@@ -1,43 +1,43 @@
 import type { Principal } from '@svc/auth';
 import { mintId } from '@svc/versioning/ids';
 import type { OwnerRecord } from '@svc/versioning/projection';
-import { factAbout, type RecordAudit } from '../audit/fact.ts';
+import type { ChangeServices } from '../audit/change-services.ts';
+import { factAbout } from '../audit/fact.ts';
 import { HostError, invalid } from '../errors.ts';
 import type { JsonObject } from '../json.ts';
-import type { Clock } from '../ports/clock.ts';
 import type { WorkflowEngine } from '../ports/engine.ts';
+import { type Save, saveNothing } from '../ports/idempotency.ts';
 import type { Random } from '../ports/random.ts';
 import type { Run, RunTransport } from '../ports/runs.ts';
-import type { Store } from '../ports/store.ts';
-import type { Transaction } from '../ports/transaction.ts';
 
-/** What a caller asks for, whichever major it asked in. */
+/** A request for a run, the same for both majors. */
 export interface RunRequest {
   readonly workflowId: string;
   readonly inputs: JsonObject;
-  /** One of the caller's workspaces, or the caller's own tenant, which chooses nothing. */
+  /** One of the caller's workspaces. Undefined or the caller's tenant: the caller's first workspace. */
   readonly scope: string | undefined;
   readonly configurable: JsonObject | undefined;
   readonly tags: readonly string[];
   readonly metadata: JsonObject | undefined;
   /** Default `rest`. */
   readonly transport?: RunTransport;
-  /** What the caller knows the run by. */
+  /** The caller's own name for the run. */
   readonly scopeId?: string | undefined;
-  /** Whether there may be no other run of the same workspace and `scopeId` that has not ended. */
+  /** True: rejected while another run of the same workspace and `scopeId` has not ended. Default: false. */
   readonly isOnlyOfScope?: boolean;
-  /** The version of the engine, for tests. Default: the engine's own. */
+  /** The engine version to run with; test keys only. Default: the engine's current version. */
   readonly engineVersion?: number | undefined;
   /**
-   * What caused the run, as `run.started` tells: the id of the delivery that it is started for. A mount says it; there is no member of the
-   * wire for it.
+   * The id of the delivery that caused the run, recorded in `run.started`. Set by mounts; requests on the wire have no
+   * such member.
    */
   readonly causationId?: string;
 }
 
-/** There is a run of the same `scopeId` that has not ended. */
+/** Thrown when another run of the same `scopeId` has not ended. */
 export class RunActive extends Error {
   override readonly name = 'RunActive';
+  /** The other run. */
   readonly run: Run;
 
   constructor(run: Run) {
@@ -46,29 +46,27 @@ export class RunActive extends Error {
   }
 }
 
-export interface CreateRunOptions {
-  readonly store: Store;
+export interface CreateRunOptions extends ChangeServices {
   readonly engine: Pick<WorkflowEngine, 'version' | 'otherVersions' | 'refuse'>;
-  readonly clock: Clock;
   readonly random: Random;
-  /** Whether runs are given no owner. Default: false. */
+  /** True: runs get no owner. Default: false. */
   readonly singleTenant?: boolean | undefined;
-  readonly recordAudit: RecordAudit;
 }
 
 /**
  * Creates a run under the caller's identity. When it resolves, the run is durable.
  *
- * @param created is told of it in the same transaction
- * @throws {HostError} `validation_error` when the engine cannot run it or its cause has no id, `forbidden` when the scope is
- * not the caller's, `force_engine_version_forbidden` when somebody other than a test chooses the engine's version
- * @throws {RunActive}
+ * @param save is called in the transaction that inserts the run
+ * @throws {HostError} `validation_error` when the engine refuses the run or `causationId` is malformed, `forbidden`
+ * when the caller does not reach the workspace, `force_engine_version_forbidden` when a live key chooses the engine
+ * version
+ * @throws {RunActive} when another run of the same `scopeId` has not ended and `isOnlyOfScope` is set
  */
 export async function createRun(
   options: CreateRunOptions,
   principal: Principal,
   request: RunRequest,
-  created: (run: Run, transaction: Transaction) => Promise<void> = async () => {},
+  save: Save<Run> = saveNothing,
 ): Promise<Run> {
   const { store, engine, clock, random, recordAudit, singleTenant = false } = options;
   const workspace = workspaceOf(principal, request.scope);
@@ -111,7 +109,7 @@ export async function createRun(
     if (active !== undefined) throw new RunActive(active);
     await store.runs.insert(run, transaction);
     await recordAudit(fact, transaction);
-    await created(run, transaction);
+    await save(run, transaction);
   });
   return run;
 }
@@ -128,7 +126,7 @@ function versionOf(
 ): number {
   if (forced === undefined) return version;
   if (tenancy.mode !== 'test') {
-    const message = 'The version of the engine is chosen with a test key alone.';
+    const message = 'Only a test key may choose the engine version. Remove Force-Engine-Version, or use a test key.';
     throw new HostError('force_engine_version_forbidden', message, { details: undefined });
   }
   const known = [version, ...otherVersions];
@@ -136,13 +134,14 @@ function versionOf(
   throw invalid({ field: 'header.Force-Engine-Version', problem: `must be one of ${known.join(', ')}` });
 }
 
-/** A credential's first workspace is its default; one for the whole tenant has none, and its runs belong to the tenant. */
+/** The default is the credential's first workspace. A run of a tenant-wide credential belongs to the tenant. */
 function workspaceOf({ tenancy }: Principal, scope: string | undefined): string | undefined {
   if (scope === undefined || scope === tenancy.tenant) {
     return tenancy.workspaces === 'all' ? undefined : tenancy.workspaces[0];
   }
   if (tenancy.workspaces === 'all' || tenancy.workspaces.includes(scope)) return scope;
-  throw new HostError('forbidden', 'tenantId names no workspace that this credential reaches.', { details: undefined });
+  const message = 'tenantId must name a workspace that this credential reaches.';
+  throw new HostError('forbidden', message, { details: undefined });
 }
 
 function ownerOf(principal: Principal, workspace: string | undefined): OwnerRecord {

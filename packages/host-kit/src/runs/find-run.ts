@@ -5,9 +5,10 @@ import type { Run, RunStore } from '../ports/runs.ts';
 import type { Transaction } from '../ports/transaction.ts';
 
 /**
- * The run that was looked up for a caller.
+ * Returns the run of a lookup that a caller asked for.
  *
- * @throws {HostError} `not_found`, also for what is another tenant's or of the other mode; `run_forbidden` for another workspace's
+ * @throws {HostError} `not_found`, also for a run of another tenant or mode; `run_forbidden` for a run of another
+ * workspace
  * @see Interface: Authorization rules, 1 to 4
  */
 export function foundRun(lookup: Lookup<Run>): Run {
@@ -17,7 +18,7 @@ export function foundRun(lookup: Lookup<Run>): Run {
   throw new HostError('run_forbidden', message, { details: undefined });
 }
 
-/** Finds, inside of a transaction, a run that a caller wants to change. */
+/** Returns a function that finds a run in a transaction, for a change by a caller. Throws as `foundRun`. */
 export function runForChange(
   runs: Pick<RunStore, 'readForChange'>,
   tenancy: Tenancy,

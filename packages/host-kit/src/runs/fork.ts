@@ -3,38 +3,39 @@ import { mintId } from '@svc/versioning/ids';
 import { factAbout } from '../audit/fact.ts';
 import { HostError } from '../errors.ts';
 import type { JsonObject } from '../json.ts';
+import { type Save, saveNothing } from '../ports/idempotency.ts';
 import type { ForkMode, Run, RunDefinition } from '../ports/runs.ts';
-import type { Transaction } from '../ports/transaction.ts';
 import { type CreateRunOptions, EVENT_LOG_SCHEMA_VERSION } from './create.ts';
 import { foundRun } from './find-run.ts';
 
-/** What a caller asks for, whichever major it asked in. */
+/** A request for a fork, the same for both majors. */
 export interface ForkRequest {
   readonly mode: ForkMode;
-  /** What stands before it in the source's log is fixed. */
+  /** The first sequence that is not history: earlier events of the source's log are fixed. */
   readonly fromSeq: number;
-  /** What a branch is given instead of what its source had. */
+  /** Members of a branch that replace or extend those of its source. */
   readonly overlay: Partial<Pick<RunDefinition, 'tags' | 'metadata' | 'configurable'>>;
 }
 
 /**
- * Makes a run of another one's history. A replay does what its source did and has no effect; a branch is a run of its own from its
- * point on. Both belong to whom the source belongs.
+ * Creates a run from the history of another run. A replay repeats its source without effects. A branch runs on its own
+ * from its fork point. A fork has the owner of its source.
  *
- * @param created is told of it in the same transaction
- * @throws {HostError} `not_found`, `run_forbidden`, `fork_point_invalid` when the source's log does not have the point
+ * @param save is called in the transaction of the change
+ * @throws {HostError} `not_found`, `run_forbidden`, `fork_point_invalid` when the source's log has no event `fromSeq`
  */
 export async function forkRun(
   options: CreateRunOptions,
   principal: Principal,
   sourceRunId: string,
   { mode, fromSeq, overlay }: ForkRequest,
-  created: (run: Run, transaction: Transaction) => Promise<void> = async () => {},
+  save: Save<Run> = saveNothing,
 ): Promise<Run> {
   const { store, engine, clock, random, recordAudit, singleTenant = false } = options;
   const source = foundRun(await store.runs.read(principal.tenancy, sourceRunId));
   if (fromSeq > source.lastSequence) {
-    const message = `The log of the run has no event ${fromSeq}; its newest is ${source.lastSequence}.`;
+    const newest = source.lastSequence;
+    const message = `The log of the run has no event ${fromSeq}; its newest is ${newest}. Pass that or less.`;
     throw new HostError('fork_point_invalid', message, { details: undefined });
   }
   const { tenant, workspace, owner, workflowId, inputs, tags } = source;
@@ -65,7 +66,7 @@ export async function forkRun(
   await store.transaction(async (transaction) => {
     await store.runs.insert(run, transaction);
     await recordAudit(fact, transaction);
-    await created(run, transaction);
+    await save(run, transaction);
   });
   return run;
 }

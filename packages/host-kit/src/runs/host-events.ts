@@ -3,7 +3,7 @@ import type { Artifact } from '../ports/artifacts.ts';
 import type { NewEvent, RunOutcome } from '../ports/engine.ts';
 import type { Run, RunFailure } from '../ports/runs.ts';
 
-/** The events that the kit records itself. An owner is echoed in the shape of each reader's major, so it is not among them. */
+/** Makes `run.started`. It has no owner: `wire/event.ts` adds it in the shape of the reader's major. */
 export function startedEvent(run: Run): NewEvent {
   const { workflowId, inputs, transport = 'rest', engineVersion, tags, metadata, causationId } = run;
   const payload = { workflowId, inputs, transport, engineVersion, tags };
@@ -14,7 +14,11 @@ export function startedEvent(run: Run): NewEvent {
   };
 }
 
-/** @param now in ms since the epoch */
+/**
+ * Makes `run.completed` or `run.failed`.
+ *
+ * @param now in ms since the epoch
+ */
 export function endedEvent(run: Run, outcome: RunOutcome, now: number): NewEvent {
   if (outcome.status === 'completed') {
     return { type: 'run.completed', payload: { outputs: outcome.outputs, ...lasted(run, now) } };
@@ -24,7 +28,7 @@ export function endedEvent(run: Run, outcome: RunOutcome, now: number): NewEvent
   return { type: 'run.failed', payload: { error: failureJson(error), ...failed, ...lasted(run, now) } };
 }
 
-/** The event of a pause that was asked for; it names the node that it cuts, where it does. */
+/** Makes `run.paused` for a requested pause. Names the node that the pause interrupts, if any. */
 export function pausedEvent({ pauseRequest, openNodes }: Run): NewEvent {
   const { drainPolicy = 'drain-current-node', reason } = pauseRequest ?? {};
   const cut = drainPolicy === 'immediate' ? openNodes?.at(-1) : undefined;
@@ -32,7 +36,7 @@ export function pausedEvent({ pauseRequest, openNodes }: Run): NewEvent {
   return { type: 'run.paused', payload: { ...(reason !== undefined && { reason }), drainPolicy, ...interrupted } };
 }
 
-/** The end of a run that is cancelled, and before it the end of each node that was still open. */
+/** Makes `node.cancelled` for each open node, then `run.cancelled`. */
 export function cancelledEvents(run: Run, now: number): readonly NewEvent[] {
   const { openNodes = [], cancelRequest: { reason, by } = {} } = run;
   return [
@@ -52,6 +56,7 @@ export function cancelledEvents(run: Run, now: number): readonly NewEvent[] {
   ];
 }
 
+/** Makes `artifact.created`. */
 export function artifactEvent({ artifactId, artifactType, nodeId }: Artifact, summary: string | undefined): NewEvent {
   const of = nodeId === undefined ? {} : { nodeId };
   const payload = { artifactId, artifactType, version: 1, ...of, ...(summary !== undefined && { summary }) };

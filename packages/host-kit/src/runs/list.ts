@@ -1,23 +1,25 @@
 import type { Tenancy } from '@svc/auth';
 import type { Run, RunStore } from '../ports/runs.ts';
 
+/** A page of a list of runs, and its filters. */
 export interface RunQuery {
-  /** From here on, downwards; absent: from the newest. */
+  /** Lists runs older than this run id only. Undefined: from the newest. */
   readonly before: string | undefined;
   readonly limit: number;
   readonly workflowId: string | undefined;
   readonly status: string | undefined;
 }
 
+/** A page of runs. */
 export interface RunPage {
   readonly runs: readonly Run[];
-  /** Where the next page begins; absent: there is none. */
+  /** The `before` of the next page; absent on the last page. */
   readonly next?: string;
 }
 
 /**
- * The runs that a caller reaches, newest first. A filter that few runs pass is looked for in so many runs and no more: then the
- * page is short, and has a next one.
+ * Lists the runs that a caller reaches, newest first. A filtered page examines 5 000 runs at most; if few of them
+ * match, the page is short and has a `next`.
  *
  * @see Interface: Authorization rules
  */
@@ -29,7 +31,7 @@ export async function listRuns(runs: Pick<RunStore, 'list'>, tenancy: Tenancy, q
   const found: Run[] = [];
   let { before } = query;
   for (let looked = 0; looked < MOST_LOOKED_AT; looked += LOOK_AT) {
-    // One more than is shown tells whether there is another page.
+    // One more run than the page holds shows that there is another page.
     const asked = isFiltered ? LOOK_AT : limit + 1;
     const page = await runs.list(tenancy, { before, limit: asked });
     for (const run of page) {

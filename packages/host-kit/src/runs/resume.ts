@@ -1,19 +1,20 @@
 import type { Principal } from '@svc/auth';
 import type { RunEvent } from '../ports/events.ts';
+import { type Save, saveNothing } from '../ports/idempotency.ts';
 import type { Run } from '../ports/runs.ts';
-import type { Transaction } from '../ports/transaction.ts';
 import { type Change, changeRun, conflict, type RunServices } from './change-run.ts';
 
+/** The run after a request to resume. */
 export interface Resumed {
   readonly run: Run;
-  /** In ms since the epoch; undefined where a pause was withdrawn before it came. */
+  /** In ms since the epoch; undefined when the request withdrew a pause before it took effect. */
   readonly resumedAt: number | undefined;
 }
 
 /**
- * Lets a paused run go on, on this host. A pause that was asked for and has not come is withdrawn.
+ * Resumes a paused run on this host. Withdraws a requested pause that has not taken effect.
  *
- * @param kept is told of it in the same transaction
+ * @param save is called in the transaction of the change
  * @throws {HostError} `not_found`, `run_forbidden`, `run_terminal`, `run_state_conflict`
  */
 export async function resumeRun(
@@ -21,11 +22,11 @@ export async function resumeRun(
   principal: Principal,
   runId: string,
   reason: string | undefined,
-  kept: (resumed: Resumed, transaction: Transaction) => Promise<void> = async () => {},
+  save: Save<Resumed> = saveNothing,
 ): Promise<Resumed> {
   let resumed: RunEvent | undefined;
   const resume: Change = async (open) => {
-    // A store may have undone an earlier try.
+    // A store may retry the transaction: nothing of the first attempt may remain.
     resumed = undefined;
     const { pauseRequest, ...kept } = open.run;
     if (open.run.status === 'paused') {
@@ -38,7 +39,7 @@ export async function resumeRun(
     return 'done';
   };
   const run = await changeRun(options, principal, runId, 'run.resume', resume, (after, transaction) =>
-    kept({ run: after, resumedAt: resumed?.timestamp }, transaction),
+    save({ run: after, resumedAt: resumed?.timestamp }, transaction),
   );
   return { run, resumedAt: resumed?.timestamp };
 }

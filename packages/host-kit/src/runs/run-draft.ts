@@ -4,146 +4,164 @@ import type { Clock } from '../ports/clock.ts';
 import type { NewEvent } from '../ports/engine.ts';
 import type { RunEvent } from '../ports/events.ts';
 import type { Random } from '../ports/random.ts';
-import { isTerminal, type Run } from '../ports/runs.ts';
+import { isTerminal, type Run, type RunStatus } from '../ports/runs.ts';
 import { afterEvent, afterHistory } from './after-event.ts';
 import { pausedEvent } from './host-events.ts';
 import { type RunSignal, statusAfter } from './transitions.ts';
 
-/** A run, and what is about to be done with it. */
+/** A run with changes that are not written yet. */
 export interface RunDraft {
-  /** As it stands after all that was done to it here. */
+  /** The run after all changes of this draft. */
   readonly run: Run;
   /**
-   * Appends events in their order, up to one that brings a pause that was asked for: what would follow it has not happened.
+   * Appends events in order. Stops after the event that completes a requested pause: the events behind it have not
+   * happened.
    *
-   * @returns those that were appended
+   * @returns the appended events
    * @throws {HostError} `run_terminal`, `run_state_conflict`
    */
   append(...events: readonly NewEvent[]): Promise<readonly RunEvent[]>;
   /**
-   * Moves the run by what is no event.
+   * Moves the run to its next status without an event.
    *
+   * @param stored members of the run to replace
    * @throws {HostError} `run_terminal`, `run_state_conflict`
    */
   signal(signal: RunSignal, stored: Partial<Run>): void;
 }
 
-/** An event that is being appended, and its run as the event leaves it. */
+/** An appended event, and its run after it. */
 export interface Appended {
   readonly run: Run;
   readonly event: RunEvent;
 }
 
-/** A draft as whoever writes it down sees it. */
+/** A draft, for the event log that writes it. */
 export interface OwnDraft extends RunDraft {
-  /** What was appended, in order. */
+  /** Appended events in order. */
   readonly appended: readonly Appended[];
-  /** The same, and what was taken over, in the order of the log. */
+  /** Appended and copied events in the order of the log. */
   readonly recorded: readonly RunEvent[];
   readonly isChanged: boolean;
-  /** It ended while it waited: nobody will hear the answer. */
+  /** True: the run ended while a question waited for its answer. */
   readonly isAnswerless: boolean;
-  /** Takes over an event of another run's log as history: nothing moves by it, and nobody is delivered it. */
+  /** Copies an event of another run's log as history: the status stays, and no subscription receives it. */
   copy(event: RunEvent): void;
-  /** Replaces what is stored beside the log. */
+  /** Replaces the stored run. */
   set(run: Run): void;
-  /** Returns how to take back what is done from now on. */
-  save(): () => void;
+  /** Returns a function that undoes all later changes. */
+  savepoint(): () => void;
 }
 
-/** Opens a draft of a run: nothing of it is written until somebody does. */
-export function draftOf(found: Run, { clock, random }: { readonly clock: Clock; readonly random: Random }): OwnDraft {
-  let run = found;
-  let appended: readonly Appended[] = [];
-  let recorded: readonly RunEvent[] = [];
-  let isAnswerless = false;
-  return {
-    get run() {
-      return run;
-    },
-    get appended() {
-      return appended;
-    },
-    get recorded() {
-      return recorded;
-    },
-    get isChanged() {
-      return run !== found;
-    },
-    get isAnswerless() {
-      return isAnswerless;
-    },
-    async append(...added) {
-      const taken: RunEvent[] = [];
-      for (const event of added) {
-        taken.push(record(event));
-        if (!isDrained(run)) continue;
-        record(pausedEvent(run));
-        break;
-      }
-      return taken;
-    },
-    copy(event) {
-      const eventId = mintId('evt', clock.now, random);
-      const copied = { ...event, eventId, runId: run.runId, sequence: run.lastSequence + 1 };
-      run = afterHistory(run, copied);
-      recorded = [...recorded, copied];
-    },
-    set(changed) {
-      run = changed;
-    },
-    signal(signal, stored) {
-      const status = statusAfter(run.status, signal);
-      if (status === undefined) throw refusal(run, signal);
-      run = { ...run, ...stored, status };
-    },
-    save() {
-      const saved = { run, appended, recorded, isAnswerless };
-      return () => {
-        ({ run, appended, recorded, isAnswerless } = saved);
-      };
-    },
-  };
+/** Opens a draft of `found`. The caller writes `recorded` and `run` to the store. */
+export function draftOf(found: Run, ports: { readonly clock: Clock; readonly random: Random }): OwnDraft {
+  return new Draft(found, ports);
+}
 
-  function record(event: NewEvent): RunEvent {
-    const taken = recordOf(run, event);
-    const next = afterEvent(run, taken);
-    if (next === undefined) throw refusal(run, event.type);
-    isAnswerless ||= isTerminal(next.status) && run.currentNodeId !== undefined;
-    run = next;
-    appended = [...appended, { run, event: taken }];
-    recorded = [...recorded, taken];
+class Draft implements OwnDraft {
+  run: Run;
+  appended: readonly Appended[] = [];
+  recorded: readonly RunEvent[] = [];
+  isAnswerless = false;
+  readonly #found: Run;
+  readonly #clock: Clock;
+  readonly #random: Random;
+
+  constructor(found: Run, { clock, random }: { readonly clock: Clock; readonly random: Random }) {
+    this.run = found;
+    this.#found = found;
+    this.#clock = clock;
+    this.#random = random;
+  }
+
+  get isChanged(): boolean {
+    return this.run !== this.#found;
+  }
+
+  async append(...added: readonly NewEvent[]): Promise<readonly RunEvent[]> {
+    const taken: RunEvent[] = [];
+    for (const event of added) {
+      taken.push(this.#take(event));
+      if (!isDrained(this.run)) continue;
+      this.#take(pausedEvent(this.run));
+      break;
+    }
     return taken;
   }
 
-  function recordOf(run: Run, event: NewEvent): RunEvent {
-    return {
-      eventId: mintId('evt', clock.now, random),
-      runId: run.runId,
-      sequence: run.lastSequence + 1,
-      timestamp: clock.now(),
+  copy(event: RunEvent): void {
+    const { runId, lastSequence } = this.run;
+    const copied = { ...event, eventId: this.#mintEventId(), runId, sequence: lastSequence + 1 };
+    this.run = afterHistory(this.run, copied);
+    this.recorded = [...this.recorded, copied];
+  }
+
+  set(changed: Run): void {
+    this.run = changed;
+  }
+
+  signal(signal: RunSignal, stored: Partial<Run>): void {
+    const status = statusAfter(this.run.status, signal);
+    if (status === undefined) throw refusal(this.run, signal);
+    this.run = { ...this.run, ...stored, status };
+  }
+
+  savepoint(): () => void {
+    const { run, appended, recorded, isAnswerless } = this;
+    return () => {
+      Object.assign(this, { run, appended, recorded, isAnswerless });
+    };
+  }
+
+  #take(event: NewEvent): RunEvent {
+    const taken = {
+      eventId: this.#mintEventId(),
+      runId: this.run.runId,
+      sequence: this.run.lastSequence + 1,
+      timestamp: this.#clock.now(),
       schemaVersion: EVENT_SCHEMA_VERSION,
-      engineVersion: run.engineVersion,
+      engineVersion: this.run.engineVersion,
       ...event,
     };
+    const next = afterEvent(this.run, taken);
+    if (next === undefined) throw refusal(this.run, event.type);
+    this.isAnswerless ||= isTerminal(next.status) && this.run.currentNodeId !== undefined;
+    this.run = next;
+    this.appended = [...this.appended, { run: next, event: taken }];
+    this.recorded = [...this.recorded, taken];
+    return taken;
+  }
+
+  #mintEventId(): string {
+    return mintId('evt', this.#clock.now, this.#random);
   }
 }
 
 const EVENT_SCHEMA_VERSION = 1;
 
-/** A pause that was asked for comes as soon as nothing is under way, in the transaction of what ended last. */
+/** A requested pause takes effect as soon as no node is open, in the transaction that closed the last one. */
 function isDrained({ status, pauseRequest, openNodes }: Run): boolean {
   return status === 'running' && pauseRequest !== undefined && openNodes === undefined;
 }
 
-/** Why an event is not to be had. */
-export function refusal({ status }: Run, what: string): HostError {
-  if (isTerminal(status)) {
-    return new HostError('run_terminal', 'The run has ended; its log takes no more events.', {
-      details: { runStatus: status },
-    });
-  }
-  return new HostError('run_state_conflict', `${what} is not to be had while the run is ${status}.`, {
-    details: { runStatus: status },
-  });
+/**
+ * Makes the error for an event or signal that a run does not accept in its status.
+ *
+ * @param rejected the event type or signal
+ */
+export function refusal({ status }: Run, rejected: string): HostError {
+  const details = { runStatus: status };
+  if (isTerminal(status)) return new HostError('run_terminal', 'The run has ended; its log is closed.', { details });
+  const { state, remedy = '' } = STATE[status] ?? { state: `is ${status}` };
+  return new HostError('run_state_conflict', `The run ${state}; it does not accept ${rejected}.${remedy}`, { details });
 }
+
+/** How an error message names a status, and the way out of it. */
+const STATE: Partial<Record<RunStatus, { readonly state: string; readonly remedy?: string }>> = {
+  pending: { state: 'has not started' },
+  paused: { state: 'is paused', remedy: ' Resume it first.' },
+  'waiting-approval': { state: 'waits for an approval', remedy: ' Answer its interrupt first.' },
+  'waiting-input': { state: 'waits for input', remedy: ' Answer its interrupt first.' },
+  'waiting-external': { state: 'waits for an external event', remedy: ' Answer its interrupt first.' },
+  cancelling: { state: 'is being cancelled' },
+};

@@ -1,6 +1,8 @@
 import type { RunStatus } from '../ports/runs.ts';
 
-/** What moves a run: most of it is an event of its log; a request to cancel is a fact beside the log. */
+/**
+ * A cause of a status change: an event of the run's log, or a request to cancel, which is stored outside of the log.
+ */
 export type RunSignal =
   | 'run.started'
   | 'run.paused'
@@ -8,7 +10,7 @@ export type RunSignal =
   | 'run.completed'
   | 'run.failed'
   | 'run.cancelled'
-  /** An interrupt was requested, by what answers it. */
+  /** Three signals of `interrupt.requested`, by the party that answers. */
   | 'waits-for-approval'
   | 'waits-for-input'
   | 'waits-for-event'
@@ -16,7 +18,8 @@ export type RunSignal =
   | 'cancel-requested';
 
 /**
- * The status after a signal; undefined when the signal is not to be had there. Three statuses have no way out.
+ * Returns the status after a signal; undefined when the status does not accept the signal. The three terminal statuses
+ * accept none.
  *
  * @see Interface: States and transitions
  */
@@ -24,21 +27,21 @@ export function statusAfter(status: RunStatus, signal: RunSignal): RunStatus | u
   return TRANSITIONS[status][signal];
 }
 
-/** Whether an event ends its run. */
+/** Returns true for an event that ends its run. */
 export function isTerminalEvent(type: string): boolean {
   return type === 'run.completed' || type === 'run.failed' || type === 'run.cancelled';
 }
 
 type Moves = Readonly<Partial<Record<RunSignal, RunStatus>>>;
 
-/** A run that can be cancelled may also be cancelled at once, by a host that has nothing under way for it. */
+/** A cancellable run is also cancelled at once when no host executes it. */
 const CANCELLABLE: Moves = { 'cancel-requested': 'cancelling', 'run.cancelled': 'cancelled' };
 
 const WAITING: Moves = { ...CANCELLABLE, 'interrupt.resolved': 'running', 'run.failed': 'failed' };
 
 /**
- * The whole life of a run. What waits is not paused: nothing of it is under way. Once a cancel was acknowledged, `cancelled` is the only
- * end: a result that comes later is not taken.
+ * All transitions of a run. A waiting run cannot be paused: no node of it is executing. After an acknowledged cancel,
+ * `cancelled` is the only end: a later result is rejected.
  */
 const TRANSITIONS: Readonly<Record<RunStatus, Moves>> = {
   pending: { ...CANCELLABLE, 'run.started': 'running', 'run.failed': 'failed' },

@@ -1,26 +1,29 @@
 import { createCipheriv, createDecipheriv, createHmac, createSecretKey, type KeyObject } from 'node:crypto';
 import type { Random } from '../ports/random.ts';
 
-/** Encrypts secrets at rest. Each is bound to what it belongs to, and opens for nothing else. */
+/** Encrypts secrets at rest. Each is bound to the id of its owner, and opens only with the same id. */
 export interface SecretBox {
+  /** Encrypts a secret with the current key. */
   seal(secret: string, boundTo: string): Uint8Array;
-  /** @throws {Error} when the bytes were not sealed for this, or with none of the keys */
+  /**
+   * @throws {Error} when the bytes were changed, bound to another id, or sealed with a key that the host does not have
+   */
   open(sealed: Uint8Array, boundTo: string): string;
-  /** Whether it is sealed as `seal` does now; otherwise with a former key, or in a former form. */
+  /** Returns whether the bytes have the current key and format. Otherwise they are to be sealed again. */
   isCurrent(sealed: Uint8Array): boolean;
 }
 
 /**
- * AES-256-GCM: a version byte, the first 64 bits of a MAC that name the key, a 96-bit nonce, the ciphertext, a 128-bit tag. What the
- * first version wrote does not name its key; it is opened with whichever fits.
+ * Seals with AES-256-GCM: a version byte, a 64-bit key id (the start of an HMAC made with the key), a 96-bit nonce, the
+ * ciphertext, a 128-bit tag. Version 1 has no key id; such bytes are opened by trying each key.
  *
- * @param key 32 bytes; seals, and opens
- * @param formerKeys open what they sealed, and seal nothing
+ * @param key the current key, 32 bytes; seals and opens
+ * @param formerKeys former keys, 32 bytes each; they only open
  * @throws {TypeError} when a key has another length
  */
 export function secretBox(key: Uint8Array, random: Random, formerKeys: readonly Uint8Array[] = []): SecretBox {
-  const current = namedKey(key, 'secretKey');
-  const keys = [current, ...formerKeys.map((former, index) => namedKey(former, `formerSecretKeys[${index}]`))];
+  const current = identified(key, 'secretKey');
+  const keys = [current, ...formerKeys.map((former, index) => identified(former, `formerSecretKeys[${index}]`))];
 
   return {
     seal(secret, boundTo) {
@@ -31,22 +34,22 @@ export function secretBox(key: Uint8Array, random: Random, formerKeys: readonly 
       return new Uint8Array(Buffer.concat([head, nonce, text, cipher.getAuthTag()]));
     },
     open(sealed, boundTo) {
-      if (sealed[0] === UNNAMED_VERSION) return openUnnamed(sealed, boundTo);
-      if (sealed[0] !== VERSION || sealed.length < HEAD_BYTES + NONCE_BYTES + TAG_BYTES) throw unknownForm();
-      const named = keys.find(({ id }) => id.equals(idIn(sealed)));
-      if (named === undefined) {
+      if (sealed[0] === VERSION_WITHOUT_KEY_ID) return openWithoutKeyId(sealed, boundTo);
+      if (sealed[0] !== VERSION || sealed.length < HEAD_BYTES + NONCE_BYTES + TAG_BYTES) throw unknownFormat();
+      const found = keys.find(({ id }) => id.equals(idIn(sealed)));
+      if (found === undefined) {
         throw new Error(
-          'A stored secret is sealed with a key that this host does not have. Name it in formerSecretKeys.',
+          'formerSecretKeys: the key of a stored secret is missing. Add the former secretKey that sealed it.',
         );
       }
       const head = sealed.subarray(0, HEAD_BYTES);
-      return decrypt(named.key, Buffer.concat([head, Buffer.from(boundTo)]), sealed.subarray(HEAD_BYTES));
+      return decrypt(found.key, Buffer.concat([head, Buffer.from(boundTo)]), sealed.subarray(HEAD_BYTES));
     },
     isCurrent: (sealed) => sealed[0] === VERSION && current.id.equals(idIn(sealed)),
   };
 
-  function openUnnamed(sealed: Uint8Array, boundTo: string): string {
-    if (sealed.length < 1 + NONCE_BYTES + TAG_BYTES) throw unknownForm();
+  function openWithoutKeyId(sealed: Uint8Array, boundTo: string): string {
+    if (sealed.length < 1 + NONCE_BYTES + TAG_BYTES) throw unknownFormat();
     let failure: unknown;
     for (const { key: candidate } of keys) {
       try {
@@ -55,12 +58,15 @@ export function secretBox(key: Uint8Array, random: Random, formerKeys: readonly 
         failure = error;
       }
     }
-    throw new Error('A stored secret opens with none of the keys that this host has.', { cause: failure });
+    throw new Error(NO_KEY_OPENS, { cause: failure });
   }
 }
 
+const NO_KEY_OPENS =
+  'formerSecretKeys: no key of this host opens a stored secret. Add the former secretKey that sealed it.';
+
 const ALGORITHM = 'aes-256-gcm';
-const UNNAMED_VERSION = 1;
+const VERSION_WITHOUT_KEY_ID = 1;
 const VERSION = 2;
 const KEY_BYTES = 32;
 const ID_BYTES = 8;
@@ -68,12 +74,12 @@ const HEAD_BYTES = 1 + ID_BYTES;
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
-interface NamedKey {
+interface IdentifiedKey {
   readonly id: Buffer;
   readonly key: KeyObject;
 }
 
-function namedKey(key: Uint8Array, name: string): NamedKey {
+function identified(key: Uint8Array, name: string): IdentifiedKey {
   if (key.length !== KEY_BYTES) throw new TypeError(`${name} must be ${KEY_BYTES} bytes, not ${key.length}.`);
   const id = createHmac('sha256', key).update('svc secret key id').digest().subarray(0, ID_BYTES);
   return { id, key: createSecretKey(key) };
@@ -92,6 +98,6 @@ function decrypt(key: KeyObject, boundTo: Uint8Array, sealed: Uint8Array): strin
   return Buffer.concat([decipher.update(text), decipher.final()]).toString('utf8');
 }
 
-function unknownForm(): Error {
-  return new Error('A stored secret is not in a form that this version knows.');
+function unknownFormat(): Error {
+  return new Error('A stored secret has an unknown format. It was damaged, or written by a newer version of the host.');
 }

@@ -1,15 +1,15 @@
 import { readEngineVersion, readEventLogSchemaVersion } from '@svc/versioning/axes/run-documents';
 import type { Run } from '../ports/runs.ts';
 
-/** What a store has kept of a run: maybe what a host of major 1 wrote. */
+/** A run as a store holds it. A host of major 1 may have written its versions in another form. */
 export type StoredRun = Omit<Run, keyof Versions> & Readonly<Partial<Record<keyof Versions, unknown>>>;
 type Versions = Pick<Run, 'engineVersion' | 'eventLogSchemaVersion'>;
 
 /**
- * A run as its readers see it: an `engineVersion` that major 1 stored as a text is the integer, and a log without a version is of major 1.
- * What is stored stays as it is.
+ * Reads a stored run: an `engineVersion` that major 1 stored as a string becomes an integer, and a run without an
+ * `eventLogSchemaVersion` gets that of major 1. The stored record does not change.
  *
- * @throws {Error} for a version that cannot be read so
+ * @throws {Error} when one of the versions cannot be read
  * @see Interface: Version axes
  */
 export function runAsStored(stored: StoredRun): Run {
@@ -21,5 +21,7 @@ export function runAsStored(stored: StoredRun): Run {
 }
 
 function unreadable({ runId }: StoredRun, member: keyof Versions): Error {
-  return new Error(`The stored run ${runId} has an ${member} that is no integer, nor the text of one.`);
+  return new Error(
+    `Stored run ${runId}: ${member} is neither an integer nor a string of one. Restore the record from a backup.`,
+  );
 }

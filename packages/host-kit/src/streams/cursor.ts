@@ -2,15 +2,15 @@ import { isTerminal, type Run } from '../ports/runs.ts';
 import type { Followers } from './follow.ts';
 import type { Page, Pages, View } from './pages.ts';
 
-/** Where a reader is in the log of a run. */
+/** The position of a reader in the log of a run. */
 export interface Cursor {
-  /** Says how the run stood where the reader begins. Before `next`. */
+  /** Sets the run as it stood at the position where the reader begins. Call it before `next`. */
   start(run: Run): void;
-  /** Whether it is worth while to ask for the next page. Never false while there is one that nobody will tell of. */
+  /** Whether `next` may find a page. When it returns false, `grown` is called for the next event. */
   hasNews(): boolean;
-  /** The next page; undefined when there is none now. */
+  /** Reads the next page; undefined when there is none at present. */
   next(): Promise<Page | undefined>;
-  /** Whether the run has ended and all of its log has been shown, or it cannot be read any more. */
+  /** Whether the run has ended and its whole log was read, or the run cannot be read any more. */
   hasEnded(): boolean;
   close(): void;
 }
@@ -21,10 +21,11 @@ export interface CursorOptions {
   readonly view: View;
   /** As the caller has just read it. */
   readonly run: Run;
+  /** The reader begins after this sequence; -1 for all events. */
   readonly after: number;
-  /** Called when there may be news. */
+  /** Called when the log has grown. */
   readonly grown: () => void;
-  /** The run as it stands now; undefined when it cannot be read any more. */
+  /** Reads the run as it stands now; undefined when it cannot be read any more. */
   readonly current: () => Promise<Run | undefined>;
 }
 
@@ -32,7 +33,7 @@ export function cursor({ pages, followers, view, run: known, after: from, grown,
   let after = from;
   let run = known;
   let ended = false;
-  /** Once the end was seen by someone who would be told of growth, nothing can be missed. */
+  /** The end of the log was reached while growth is reported, so no event can be missed. */
   let isCaughtUp = false;
   let mustLook = false;
   const following = followers.follow(known.runId, known.lastSequence, () => {
@@ -64,7 +65,7 @@ export function cursor({ pages, followers, view, run: known, after: from, grown,
   async function lookForEnd(): Promise<void> {
     const now = await current();
     isCaughtUp = true;
-    // It has grown meanwhile.
+    // An event was appended between the two reads.
     if (now !== undefined && now.lastSequence > after) mustLook = true;
     else ended = now === undefined || isTerminal(now.status);
   }

@@ -4,9 +4,9 @@ import type { Store } from '../ports/store.ts';
 import { beforeFirstEvent, runAfter } from '../runs/after-event.ts';
 
 /**
- * A run as it stood after the event of a sequence, or after its newest one when the log is not that long.
+ * Returns a run as it stood after the event of a sequence, or after its newest event when the log is shorter.
  *
- * @param isOver whether nobody waits for it any more
+ * @param isOver whether the reader has left; the rest of the log is then not read
  */
 export async function runAt(
   store: Pick<Store, 'events'>,
@@ -22,7 +22,7 @@ export async function runAt(
     const events = await store.events.list(run, page);
     if (events.length === 0) return folded;
     folded = events.reduce(runAfter, folded);
-    // A long log must not keep everybody else waiting.
+    // Without this a long log would block all other requests of the host.
     await yieldToLoop();
   }
 }

@@ -3,20 +3,21 @@ import type { RunEvent } from '../ports/events.ts';
 import { describeError, type Log } from '../ports/log.ts';
 import type { Store } from '../ports/store.ts';
 
-/** Tells the readers of runs that a log has grown. */
+/** Notifies the readers of runs that a log has grown. */
 export interface Followers {
   /**
-   * Calls `grown` when the log of the run has grown: at once, or within 10 ms of the last time, for all that was appended meanwhile.
+   * Calls `grown` when the log of the run has grown: at once, or 10 ms after the last call, then for all events
+   * appended meanwhile.
    *
    * @param newest the sequence up to which the caller knows the log
    */
   follow(runId: string, newest: number, grown: () => void): Following;
-  /** To be told of every event that this process appends. */
+  /** Call it for every event that this process appends, after its commit. */
   appended(event: Pick<RunEvent, 'runId' | 'sequence'>): void;
 }
 
 export interface Following {
-  /** The highest sequence that is known of. */
+  /** The highest sequence that is known. */
   newest(): number;
   end(): void;
 }
@@ -28,26 +29,26 @@ export interface FollowersOptions {
 }
 
 /**
- * What this process appends it hears of at once. What other hosts append to a shared store it asks for, a few times a second and in
- * one query for all runs that are followed, as long as there are any. (A notification by the database would put the commits of
- * every append in a row.)
+ * Learns of the events of this process at once. Events that other hosts append to a shared store are found by one query
+ * every 250 ms for all followed runs together, as long as there are any. (A notification by the database would
+ * serialize the commits of all appends.)
  */
 export function followers({ store, clock, log }: FollowersOptions): Followers {
   const followed = new Map<string, Followed>();
   let isAsking = false;
 
   return {
-    follow(runId, newest, tell) {
-      const entry = followed.get(runId) ?? { newest, tells: new Set(), toldAt: 0, isToBeTold: false };
+    follow(runId, newest, grown) {
+      const entry = followed.get(runId) ?? { newest, readers: new Set(), notifiedAt: 0, isPlanned: false };
       entry.newest = Math.max(entry.newest, newest);
-      entry.tells.add(tell);
+      entry.readers.add(grown);
       followed.set(runId, entry);
       if (store.shared === true && !isAsking) askSoon(ASK_EVERY_MS);
       return {
         newest: () => entry.newest,
         end() {
-          entry.tells.delete(tell);
-          if (entry.tells.size === 0 && followed.get(runId) === entry) followed.delete(runId);
+          entry.readers.delete(grown);
+          if (entry.readers.size === 0 && followed.get(runId) === entry) followed.delete(runId);
         },
       };
     },
@@ -58,19 +59,19 @@ export function followers({ store, clock, log }: FollowersOptions): Followers {
     const entry = followed.get(runId);
     if (entry === undefined || sequence <= entry.newest) return;
     entry.newest = sequence;
-    if (entry.isToBeTold) return;
-    entry.isToBeTold = true;
+    if (entry.isPlanned) return;
+    entry.isPlanned = true;
     const now = clock.now();
-    const due = entry.toldAt + TELL_EVERY_MS;
-    // Whatever else this turn of the event loop appends is told of together with it.
-    if (now >= due) setImmediate(() => tell(entry));
-    else clock.at(due, () => tell(entry));
+    const due = entry.notifiedAt + NOTIFY_EVERY_MS;
+    // One call covers all events that are appended in this turn of the event loop.
+    if (now >= due) setImmediate(() => notify(entry));
+    else clock.at(due, () => notify(entry));
   }
 
-  function tell(entry: Followed): void {
-    entry.isToBeTold = false;
-    entry.toldAt = clock.now();
-    for (const each of entry.tells) each();
+  function notify(entry: Followed): void {
+    entry.isPlanned = false;
+    entry.notifiedAt = clock.now();
+    for (const grown of entry.readers) grown();
   }
 
   function askSoon(afterMs: number): void {
@@ -94,13 +95,16 @@ export function followers({ store, clock, log }: FollowersOptions): Followers {
 
 interface Followed {
   newest: number;
-  readonly tells: Set<() => void>;
-  toldAt: number;
-  isToBeTold: boolean;
+  /** The callbacks of the readers. */
+  readonly readers: Set<() => void>;
+  /** When they were last called, in ms since the epoch; 0 for never. */
+  notifiedAt: number;
+  /** A call is planned. */
+  isPlanned: boolean;
 }
 
-/** Two hundred readers are two hundred writes for each time, so what comes thick and fast comes together. */
-const TELL_EVERY_MS = 10;
+/** For 200 readers each call is 200 writes, so events that follow each other closely share one. */
+const NOTIFY_EVERY_MS = 10;
 
 const ASK_EVERY_MS = 250;
 const RETRY_AFTER_MS = 2000;

@@ -1,14 +1,14 @@
-/** What a reader of a run wants to see of it. @see Interface: Discovery document, stream modes */
+/** The modes in which a run can be streamed. @see Interface: Discovery document, stream modes */
 export const STREAM_MODES = ['values', 'updates', 'messages', 'debug'] as const;
 
 export type StreamMode = (typeof STREAM_MODES)[number];
 
-/** Each mode that shows events. The first of these that admits an event is the one that shows it. */
+/** The modes that show events. When several are asked for, the first of these that admits an event shows it. */
 export const EVENT_MODES = ['messages', 'updates', 'debug'] as const;
 
 export type EventMode = (typeof EVENT_MODES)[number];
 
-/** Whether a mode shows an event, whose type is given in the stored vocabulary. */
+/** Whether a mode shows an event. The type is one of the stored vocabulary, which is major 2's. */
 export function admits(mode: EventMode, type: string): boolean {
   return ADMITS[mode](type);
 }
@@ -16,7 +16,7 @@ export function admits(mode: EventMode, type: string): boolean {
 /**
  * Reads `values`, or a list of the other modes joined by commas.
  *
- * @returns undefined for anything else: a mode that there is not, an empty list, `values` beside others
+ * @returns the modes, or undefined for an unknown mode, an empty list, and `values` beside other modes
  * @example
  * parseStreamMode('updates,messages'); // ['updates', 'messages']
  */
@@ -36,7 +36,10 @@ const ADMITS: Readonly<Record<EventMode, (type: string) => boolean>> = {
   debug: () => true,
 };
 
-/** What moves a run on as its observers see it: not how a node is begun or repeated, and nothing of logs, variables and leases. */
+/**
+ * The events that move a run on for its observers. Starts and retries of nodes, logs, variables and leases are not
+ * among them.
+ */
 const UPDATES: ReadonlySet<string> = new Set([
   ...['run.started', 'run.completed', 'run.failed', 'run.cancelled', 'run.paused', 'run.resumed'],
   ...['node.completed', 'node.failed', 'node.skipped', 'node.cancelled', 'node.suspended', 'node.dispatched'],

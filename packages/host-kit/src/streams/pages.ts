@@ -3,51 +3,51 @@ import type { Run } from '../ports/runs.ts';
 import type { Store } from '../ports/store.ts';
 import { isTerminalEvent } from '../runs/transitions.ts';
 
-/** How a log becomes what a reader is sent. */
+/** Renders a log for a kind of reader. */
 export interface View {
-  /** Readers of one run whose views have the same name share what was rendered. */
+  /** Readers of one run whose views have the same name share rendered pages. */
   readonly name: string;
-  /** Renders events that come right after `run` as it stood before them. */
+  /** Renders events; `run` is the run as it stood before the first of them. */
   render(run: Run, events: readonly RunEvent[]): Rendered;
 }
 
 export interface Rendered {
   /** Empty when the view shows none of the events. */
   readonly bytes: Uint8Array;
-  /** The sequence of the last event that it shows. */
+  /** The sequence of the last event that is shown; undefined when none is. */
   readonly shown: number | undefined;
   /** The run as it stands after them. */
   readonly run: Run;
 }
 
-/** A piece of a log, rendered. */
+/** A rendered part of a log. */
 export interface Page extends Rendered {
   /** The sequence of its last event. */
   readonly last: number;
-  /** Whether something in it is told at once, even to a reader who asked for batches. */
+  /** Whether it must be sent at once, even to a reader that asked for batches. */
   readonly isUrgent: boolean;
-  /** Whether the run ends in it. */
+  /** Whether the run ends in this page. */
   readonly ends: boolean;
 }
 
 export interface Pages {
   /**
-   * The next events after a sequence, rendered; undefined when there are none yet. However many readers ask for it, it is read and
-   * rendered once while they do, and for as long as there is room to keep it.
+   * Returns the next events after a sequence, rendered; undefined when there are none yet. A page is read and rendered
+   * once for all readers that ask for it at the same time, and again only after it was evicted.
    *
-   * @param run as it stood at `after`
+   * @param run as it stood after the event `after`
    */
   read(run: Run, view: View, after: number): Promise<Page | undefined>;
 }
 
 export interface PagesOptions {
   readonly store: Pick<Store, 'events'>;
-  /** What is kept of rendered pages at the most. */
+  /** Bytes of rendered pages to cache; the page that was unused for the longest time is evicted first. */
   readonly keepBytes: number;
 }
 
 export function pages({ store, keepBytes }: PagesOptions): Pages {
-  /** In the order in which they were last asked for. */
+  /** The cached pages in the order of their last use. */
   const kept = new Map<string, { readonly page: Promise<Page | undefined>; bytes: number }>();
   let bytes = 0;
 
@@ -77,7 +77,7 @@ export function pages({ store, keepBytes }: PagesOptions): Pages {
   };
 
   async function load(run: Run, view: View, after: number): Promise<Page | undefined> {
-    // Up to the next multiple of a page, so that readers who began anywhere soon share their pages.
+    // A page ends at a multiple of its size, so that readers with different starts share all pages but the first.
     const limit = PAGE_EVENTS - ((after + 1) % PAGE_EVENTS);
     const events = await store.events.list(run, { after, limit, maxBytes: PAGE_BYTES });
     const last = events.at(-1);
@@ -90,7 +90,7 @@ export function pages({ store, keepBytes }: PagesOptions): Pages {
   function makeRoom(): void {
     for (const [name, entry] of kept) {
       if (bytes <= keepBytes) return;
-      // What is being loaded has no size yet, and somebody waits for it.
+      // A page without a size is being loaded, and readers wait for it.
       if (entry.bytes === 0) continue;
       kept.delete(name);
       bytes -= entry.bytes;
@@ -98,8 +98,8 @@ export function pages({ store, keepBytes }: PagesOptions): Pages {
   }
 }
 
-/** Events of a page at the most, and bytes of their payloads after which it takes no more. */
+/** Limits of a page: events, and bytes of payloads after which it takes no further event. */
 const PAGE_EVENTS = 256;
 const PAGE_BYTES = 65_536;
-/** What an entry takes besides. Also a bound on how many small ones there are. */
+/** The memory of an entry besides its bytes. It also limits the number of small entries. */
 const ENTRY_BYTES = 1024;

@@ -2,9 +2,9 @@ import type { Clock } from '../ports/clock.ts';
 import type { RunEvent } from '../ports/events.ts';
 import { isTerminal, type Run } from '../ports/runs.ts';
 import type { Store } from '../ports/store.ts';
-import type { Followers } from './follow.ts';
+import type { Followers, Following } from './follow.ts';
 import type { ReaderLimiter } from './reader-limits.ts';
-import { newTimer } from './timer.ts';
+import { newTimer, type Timer } from './timer.ts';
 
 export interface PollParts {
   readonly store: Pick<Store, 'events'>;
@@ -17,92 +17,128 @@ export interface PollRequest {
   /** As the caller has just read it. */
   readonly run: Run;
   readonly credentialId: string;
-  /** Events with a higher sequence are asked for; -1 for all. */
+  /** Events with a higher sequence are returned; -1 for all. */
   readonly after: number;
   /** When to answer at the latest, in ms since the epoch. */
   readonly until: number;
-  /** Aborted when the caller has gone. */
+  /** Aborts when the caller has disconnected. Called only if the poll waits. */
   readonly gone: () => AbortSignal;
-  /** The run as it stands now. */
+  /** Reads the run as it stands now. */
   readonly current: () => Promise<Run>;
 }
 
-/** What a poll found. */
+/** The answer to a poll. */
 export interface Polled {
   readonly run: Run;
   readonly events: readonly RunEvent[];
-  /** Where the next poll goes on. */
+  /** The `after` of the caller's next poll. */
   readonly cursor: number;
-  /** Whether the run has ended, and nothing of its log comes after these events. */
+  /** Whether the run has ended and its log has no events after these. */
   readonly isComplete: boolean;
 }
 
 /**
- * The next events of a run: at once when there are any or the run has ended, else as soon as there are, or none when the time is up,
- * the caller has gone or the host stops.
+ * Returns the next events of a run: at once when there are any or the run has ended, otherwise as soon as one is
+ * appended. Returns none when the time is up, the caller has disconnected or the host stops.
  *
- * @throws {AuthError} `rate_limited` when it would have to wait and there is no place for that
- * @throws {HostError} `service_unavailable` when it would have to wait and the host is stopping
+ * @throws {AuthError} `rate_limited` when the poll has to wait and a limit of readers is reached
+ * @throws {HostError} `service_unavailable` when the poll has to wait and the host is stopping
  */
 export async function poll(parts: PollParts, request: PollRequest): Promise<Polled> {
-  const { store, followers, readerLimiter, clock } = parts;
-  const { credentialId, after, until } = request;
-  let run = request.run;
-  let hasGrown = false;
-  let isOver = false;
-  let goOn = (): void => {};
-  let giveBack: (() => void) | undefined;
-  const giveUp = () => {
-    isOver = true;
-    goOn();
-  };
-  const timer = newTimer(clock, giveUp);
-  const following = followers.follow(run.runId, run.lastSequence, () => {
-    hasGrown = true;
-    goOn();
-  });
-  let stopListening = (): void => {};
-
+  const polling = new Polling(parts, request);
   try {
-    for (;;) {
-      hasGrown = false;
-      const found = await look();
-      if (found.events.length > 0 || isTerminal(run.status) || isOver || clock.now() >= until) return found;
-      // What came before anybody was told of growth is found by one more look.
-      if (giveBack === undefined) prepareToWait();
-      else if (!hasGrown && !isOver) await news();
-    }
+    return await polling.result();
   } finally {
-    following.end();
-    timer.cancel();
-    stopListening();
-    giveBack?.();
-  }
-
-  async function look(): Promise<Polled> {
-    const events = await store.events.list(run, { after, limit: MOST_EVENTS, maxBytes: MOST_BYTES });
-    const cursor = events.at(-1)?.sequence ?? after;
-    // Read after the events, so that it is no older than they are.
-    if (hasGrown || giveBack !== undefined || cursor > run.lastSequence) run = await request.current();
-    return { run, events, cursor, isComplete: isTerminal(run.status) && cursor >= run.lastSequence };
-  }
-
-  function prepareToWait(): void {
-    giveBack = readerLimiter.take({ runId: run.runId, credentialId }, giveUp);
-    const gone = request.gone();
-    if (gone.aborted) isOver = true;
-    gone.addEventListener('abort', giveUp);
-    stopListening = () => gone.removeEventListener('abort', giveUp);
-    timer.ringBy(until);
-  }
-
-  function news(): Promise<void> {
-    return new Promise((resolve) => {
-      goOn = resolve;
-    });
+    polling.close();
   }
 }
 
-/** Of one answer; the caller goes on from the last. */
+class Polling {
+  readonly #parts: PollParts;
+  readonly #request: PollRequest;
+  readonly #timer: Timer;
+  readonly #following: Following;
+  /** As last read. */
+  #run: Run;
+  /** The log has grown since the last look began. */
+  #hasGrown = false;
+  /** The time is up, the caller has disconnected or the host stops. */
+  #isOver = false;
+  /** Gives the reader's place back to the limiter. Undefined as long as the poll need not wait. */
+  #giveBack: (() => void) | undefined;
+  /** Aborts when the caller has disconnected. Undefined as long as the poll need not wait. */
+  #gone: AbortSignal | undefined;
+  /** Resolves the wait for news. */
+  #wake = (): void => {};
+
+  constructor(parts: PollParts, request: PollRequest) {
+    const { run } = request;
+    this.#parts = parts;
+    this.#request = request;
+    this.#run = run;
+    this.#timer = newTimer(parts.clock, this.#giveUp);
+    this.#following = parts.followers.follow(run.runId, run.lastSequence, () => {
+      this.#hasGrown = true;
+      this.#wake();
+    });
+  }
+
+  async result(): Promise<Polled> {
+    for (;;) {
+      this.#hasGrown = false;
+      const found = await this.#look();
+      if (found.events.length > 0 || isTerminal(found.run.status) || this.#isTimeUp()) return found;
+      // An event that was appended before the wait was prepared is found by one more look.
+      if (this.#giveBack === undefined) this.#prepareToWait();
+      else if (!this.#hasGrown && !this.#isOver) await this.#news();
+    }
+  }
+
+  close(): void {
+    this.#following.end();
+    this.#timer.cancel();
+    this.#gone?.removeEventListener('abort', this.#giveUp);
+    this.#giveBack?.();
+  }
+
+  async #look(): Promise<Polled> {
+    const { after, current } = this.#request;
+    const page = { after, limit: MOST_EVENTS, maxBytes: MOST_BYTES };
+    const events = await this.#parts.store.events.list(this.#run, page);
+    const cursor = events.at(-1)?.sequence ?? after;
+    // Read after the events, so that it is no older than they are: the answer must not have the run's last event and
+    // call it running.
+    const isStale = this.#hasGrown || this.#giveBack !== undefined || cursor > this.#run.lastSequence;
+    if (isStale) this.#run = await current();
+    const run = this.#run;
+    return { run, events, cursor, isComplete: isTerminal(run.status) && cursor >= run.lastSequence };
+  }
+
+  #isTimeUp(): boolean {
+    return this.#isOver || this.#parts.clock.now() >= this.#request.until;
+  }
+
+  #prepareToWait(): void {
+    const { credentialId, until } = this.#request;
+    this.#giveBack = this.#parts.readerLimiter.take({ runId: this.#run.runId, credentialId }, this.#giveUp);
+    this.#gone = this.#request.gone();
+    if (this.#gone.aborted) this.#isOver = true;
+    this.#gone.addEventListener('abort', this.#giveUp);
+    this.#timer.ringBy(until);
+  }
+
+  #news(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#wake = resolve;
+    });
+  }
+
+  readonly #giveUp = (): void => {
+    this.#isOver = true;
+    this.#wake();
+  };
+}
+
+/** Limits of one answer. The caller polls again after the last event. */
 const MOST_EVENTS = 1000;
 const MOST_BYTES = 1_048_576;

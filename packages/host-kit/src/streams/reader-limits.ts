@@ -2,14 +2,17 @@ import { AuthError } from '@svc/auth';
 import { HostError } from '../errors.ts';
 import type { Clock } from '../ports/clock.ts';
 
-/** How many readers there may be at a time: streams, and polls that wait. */
+/** Limits of concurrent readers: streams, and polls that wait. */
 export interface ReaderLimits {
+  /** Readers of one run. */
   readonly perRun: number;
+  /** Readers with one credential, over all runs. */
   readonly perCredential: number;
+  /** Readers of the host. */
   readonly total: number;
 }
 
-/** Who reads what. */
+/** A reader, as it counts against the limits. */
 export interface Reader {
   readonly runId: string;
   readonly credentialId: string;
@@ -19,17 +22,17 @@ export interface ReaderLimiter {
   /**
    * Takes a place for a reader.
    *
-   * @param leave called when the host stops: the reader is to end, and to give its place back
-   * @returns gives the place back; more than once is once
-   * @throws {AuthError} `rate_limited` when there is none left
+   * @param leave called when the host stops; the reader then ends and gives its place back
+   * @returns gives the place back; further calls do nothing
+   * @throws {AuthError} `rate_limited` when a limit is reached
    * @throws {HostError} `service_unavailable` when the host is stopping
    */
   take(reader: Reader, leave: () => void): () => void;
-  /** How many are taken. */
+  /** The number of places that are taken. */
   taken(): number;
-  /** Gives out no more places, and asks every reader to leave. */
+  /** Asks every reader to leave. From now on `take` throws. */
   close(): void;
-  /** Resolves when the last reader has left, or after `graceMs`. */
+  /** Resolves when the last reader has left, at the latest after `graceMs` ms. */
   empty(graceMs: number): Promise<void>;
 }
 
@@ -42,13 +45,13 @@ export function readerLimiter(limits: ReaderLimits, clock: Clock): ReaderLimiter
   return {
     take({ runId, credentialId }, leave) {
       if (isClosed) throw stopping();
-      require('perRun', runId, 'This run has as many readers as it may have.');
-      require('perCredential', credentialId, 'This credential has as many streams and waiting polls as it may have.');
+      require('perRun', runId, 'This run has reached its limit of readers.');
+      require('perCredential', credentialId, 'This credential has reached its limit of streams and waiting polls.');
       if (leaving.size >= limits.total)
-        throw full(limits.total, leaving.size, 'This host has as many readers as it takes.');
+        throw full(limits.total, leaving.size, 'This host has reached its limit of readers.');
       count('perRun', runId, 1);
       count('perCredential', credentialId, 1);
-      // A function of its own, as two readers may share one.
+      // A new function for each reader: two that pass the same callback would share one entry of the set.
       const go = () => leave();
       leaving.add(go);
       return () => {
@@ -99,5 +102,5 @@ function stopping(): HostError<'service_unavailable'> {
   });
 }
 
-/** Readers come and go; there is no time at which a place becomes free. */
+/** A guess: nothing tells when a place becomes free. */
 const RETRY_AFTER_SECONDS = 5;

@@ -1,13 +1,15 @@
 import { type Clock, yieldToLoop } from '../ports/clock.ts';
 import { describeError, type Log } from '../ports/log.ts';
 import type { Run } from '../ports/runs.ts';
-import { cursor } from './cursor.ts';
+import { type Batch, HeldBatch } from './batch.ts';
+import { type Cursor, cursor } from './cursor.ts';
 import type { Followers } from './follow.ts';
-import type { Page, Pages, View } from './pages.ts';
+import type { Pages, View } from './pages.ts';
 import type { ReaderLimiter } from './reader-limits.ts';
-import { newTimer } from './timer.ts';
+import { OPENED, type StreamOutcome, type StreamState, streamStateAfter } from './stream-state.ts';
+import { newTimer, type Timer } from './timer.ts';
 
-/** What every stream of a host is made of. */
+/** The parts that all streams of a host share. */
 export interface StreamParts {
   readonly pages: Pages;
   readonly followers: Followers;
@@ -15,219 +17,235 @@ export interface StreamParts {
   readonly clock: Clock;
   readonly log: Log;
   readonly limits: StreamLimits;
-  /** Told of the end of every stream. */
+  /** Called once at the end of every stream. */
   readonly closed: (outcome: StreamOutcome) => void;
 }
 
-/** In milliseconds. */
+/** Times that hold for every stream, in ms. */
 export interface StreamLimits {
-  /** A stream that has nothing to say says so this often. */
+  /** A stream that has sent nothing for this long sends a keep-alive comment. At most 30 000. */
   readonly keepAliveMs: number;
-  /** How often the credential of a reader is judged again. */
+  /** How often the credential of a reader is authenticated and authorized again. */
   readonly judgeEveryMs: number;
-  /** How long a reader may leave untaken what it was sent. */
+  /** A stream ends when its reader has taken nothing for this long. */
   readonly stallMs: number;
 }
 
-/** What one reader asked for. */
+/** The request of one reader. */
 export interface StreamRequest {
   /** As the caller has just read it. */
   readonly run: Run;
   readonly credentialId: string;
-  /** Events with a higher sequence are shown; -1 for all. */
+  /** Events with a higher sequence are sent; -1 for all. */
   readonly after: number;
   readonly view: View;
-  /** Asked once, when the stream is read. */
+  /** Called once, before the first event is read. `isOver` tells whether the stream has ended meanwhile. */
   readonly begin: (isOver: () => boolean) => Promise<Beginning>;
-  /** What is sent at first, and when there has been nothing else for a while. */
+  /** Sent first, and whenever the stream has sent nothing for `keepAliveMs`. */
   readonly keepAlive: Uint8Array;
+  /** Undefined: every page is sent at once. */
   readonly batch: Batch | undefined;
-  /** When the credential expires, in ms since the epoch. */
+  /** When the credential expires, in ms since the epoch; infinity for never. */
   readonly expiresAt: number;
-  /** The run as it stands now; undefined when it cannot be read any more. */
+  /** Reads the run as it stands now; undefined when it cannot be read any more. */
   readonly current: () => Promise<Run | undefined>;
-  /** Whether the caller would be let in now. */
+  /** Authenticates and authorizes the caller again; false ends the stream. */
   readonly judgeAgain: () => Promise<boolean>;
 }
 
-/** Where a stream begins. */
+/** The start of a stream. */
 export interface Beginning {
-  /** The run as it stood at `after`, as far as the view asks for it. */
+  /** The run as it stood at the cursor, as far as the view needs it. */
   readonly run: Run;
-  /** What is shown of it; empty for nothing. */
+  /** The piece that shows this run; empty for none. */
   readonly bytes: Uint8Array;
 }
 
-/** For readers who would rather have fewer, larger pieces. */
-export interface Batch {
-  /** How long events may be held back. */
-  readonly ms: number;
-  /** Makes one piece of what pages were rendered to. */
-  join(parts: readonly Uint8Array[], last: number): Uint8Array;
-}
-
 /**
- * The log of a run as a stream: what is there, then what is appended, until the run has ended. It is read as its reader takes it, so
- * that a slow one costs no more than a fast one. One that takes nothing for a while is given up, and one whose credential no longer
- * holds is not served on.
+ * Opens the log of a run as a stream: the stored events, then each new one, until the run has ended. Pages are read as
+ * the reader takes them, so that a slow reader takes no more memory than a fast one. The stream ends early when its
+ * reader takes nothing for `stallMs`, when the credential no longer permits it and when the host stops.
  *
- * @throws {AuthError} `rate_limited` when there is no place for one more reader
+ * @throws {AuthError} `rate_limited` when a limit of readers is reached
  * @throws {HostError} `service_unavailable` when the host is stopping
  */
 export function openStream(parts: StreamParts, request: StreamRequest): ReadableStream<Uint8Array> {
-  const { clock, log, limits } = parts;
-  const { keepAlive, batch } = request;
-  let step: 'opened' | 'greeted' | 'begun' = 'opened';
-  let isLeaving = false;
-  let outcome: StreamOutcome | undefined;
-  let sentAt = clock.now();
-  let judgeAt = sentAt + limits.judgeEveryMs;
-  /** When a piece was handed out, until the next one is asked for. */
-  let untakenSince: number | undefined = sentAt;
-  let held = nothingHeld();
-  let goOn = (): void => {};
-  let controller: ReadableStreamDefaultController<Uint8Array> | undefined;
+  return new EventStream(parts, request).body;
+}
 
-  const { credentialId, run } = request;
-  const giveBack = parts.readerLimiter.take({ runId: run.runId, credentialId }, () => {
-    isLeaving = true;
-    // A reader who is not asking cannot be told.
-    if (untakenSince === undefined) goOn();
-    else finish('host-stopping');
-  });
-  const reading = cursor({ ...parts, ...request, grown: () => goOn() });
-  const timer = newTimer(clock, ring);
-  timer.ringBy(untakenSince + limits.stallMs);
+class EventStream {
+  /** The stream as its reader takes it. It holds no piece in advance. */
+  readonly body: ReadableStream<Uint8Array>;
+  readonly #parts: StreamParts;
+  readonly #request: StreamRequest;
+  readonly #cursor: Cursor;
+  /** Rings at the next time at which there may be something to send or to end. */
+  readonly #timer: Timer;
+  /** Gives the reader's place back to the limiter. */
+  readonly #giveBack: () => void;
+  /** Undefined when the reader asked for no batches. */
+  readonly #held: HeldBatch | undefined;
+  #controller: ReadableStreamDefaultController<Uint8Array> | undefined;
+  #state: StreamState = OPENED;
+  /** When the last piece was handed out, in ms since the epoch. */
+  #sentAt: number;
+  /** When the credential is judged next, in ms since the epoch. */
+  #judgeAt: number;
+  /** When a piece was handed out that the reader has not taken yet; undefined while the reader waits for one. */
+  #untakenSince: number | undefined;
+  /** Resolves the wait for news. */
+  #wake = (): void => {};
 
-  return new ReadableStream<Uint8Array>(
-    {
-      start(started) {
-        controller = started;
+  constructor(parts: StreamParts, request: StreamRequest) {
+    const { clock, limits, readerLimiter } = parts;
+    const { run, credentialId, batch } = request;
+    this.#parts = parts;
+    this.#request = request;
+    this.#sentAt = clock.now();
+    this.#judgeAt = this.#sentAt + limits.judgeEveryMs;
+    this.#untakenSince = this.#sentAt;
+    this.#held = batch && new HeldBatch(batch);
+    this.#giveBack = readerLimiter.take({ runId: run.runId, credentialId }, () => this.#leave());
+    this.#cursor = cursor({ ...parts, ...request, grown: () => this.#wake() });
+    this.#timer = newTimer(clock, () => this.#ring());
+    this.#timer.ringBy(this.#untakenSince + limits.stallMs);
+    this.body = new ReadableStream<Uint8Array>(
+      {
+        start: (controller) => {
+          this.#controller = controller;
+        },
+        pull: () => this.#pull(),
+        cancel: () => this.#end('left'),
       },
-      async pull() {
-        untakenSince = undefined;
-        const piece = await next().catch(failed);
-        if (outcome !== undefined) return;
-        if (piece === undefined) return finish(isLeaving ? 'host-stopping' : 'ended');
-        sentAt = clock.now();
-        untakenSince = sentAt;
-        timer.ringBy(untakenSince + limits.stallMs);
-        controller?.enqueue(piece);
-      },
-      cancel: () => finish('left'),
-    },
-    { highWaterMark: 0 },
-  );
-
-  /** The next piece; undefined when there is none any more. */
-  async function next(): Promise<Uint8Array | undefined> {
-    if (step === 'opened') {
-      step = 'greeted';
-      return keepAlive;
-    }
-    if (step === 'greeted') {
-      step = 'begun';
-      const beginning = await request.begin(() => outcome !== undefined);
-      reading.start(beginning.run);
-      if (beginning.bytes.length > 0) return beginning.bytes;
-    }
-    for (;;) {
-      if (outcome !== undefined || !(await isWelcome())) return undefined;
-      const now = clock.now();
-      if (isBatchDue(now)) return flush();
-      if (reading.hasEnded() || isLeaving) return undefined;
-      const isQuiet = now - sentAt >= limits.keepAliveMs;
-      if (!isQuiet && !reading.hasNews()) {
-        await news();
-        continue;
-      }
-      const page = await reading.next();
-      if (page !== undefined && page.bytes.length > 0) {
-        if (batch === undefined) return page.bytes;
-        hold(page);
-      }
-      if (isQuiet) return keepAlive;
-      // A long log of which nothing is shown must not keep everybody else waiting.
-      await yieldToLoop();
-    }
+      { highWaterMark: 0 },
+    );
   }
 
-  async function isWelcome(): Promise<boolean> {
-    const now = clock.now();
-    if (now < request.expiresAt) {
-      if (now < judgeAt) return true;
-      judgeAt = now + limits.judgeEveryMs;
-      if (await request.judgeAgain()) return true;
+  async #pull(): Promise<void> {
+    const { clock, limits } = this.#parts;
+    this.#untakenSince = undefined;
+    const piece = await this.#next().catch((error: unknown) => this.#failed(error));
+    if (this.#state.kind === 'over') return;
+    if (piece === undefined) {
+      this.#end(this.#state.isLeaving ? 'host-stopping' : 'ended');
+      return;
     }
-    finish('refused');
+    this.#sentAt = clock.now();
+    this.#untakenSince = this.#sentAt;
+    this.#timer.ringBy(this.#untakenSince + limits.stallMs);
+    this.#controller?.enqueue(piece);
+  }
+
+  /** The next piece; undefined when none will follow. */
+  async #next(): Promise<Uint8Array | undefined> {
+    const part = this.#state.kind === 'open' ? this.#state.part : undefined;
+    if (part !== 'events') this.#state = streamStateAfter(this.#state, 'part-sent');
+    if (part === 'greeting') return this.#request.keepAlive;
+    if (part === 'beginning') {
+      const { run, bytes } = await this.#request.begin(() => this.#state.kind === 'over');
+      this.#cursor.start(run);
+      if (bytes.length > 0) return bytes;
+    }
+    return await this.#nextEvents();
+  }
+
+  async #nextEvents(): Promise<Uint8Array | undefined> {
+    const { clock, limits } = this.#parts;
+    while (await this.#isWelcome()) {
+      const now = clock.now();
+      const isLast = this.#cursor.hasEnded() || this.#isLeaving();
+      if (this.#held?.isDue(now, isLast)) return this.#held.take();
+      if (isLast) return undefined;
+      const isQuiet = now - this.#sentAt >= limits.keepAliveMs;
+      if (!isQuiet && !this.#cursor.hasNews()) {
+        await this.#news();
+        continue;
+      }
+      const page = await this.#cursor.next();
+      if (page !== undefined && page.bytes.length > 0) {
+        if (this.#held === undefined) return page.bytes;
+        this.#held.add(page, clock.now());
+      }
+      if (isQuiet) return this.#request.keepAlive;
+      // Without this a long log of which nothing is shown would block all other requests of the host.
+      await yieldToLoop();
+    }
+    return undefined;
+  }
+
+  /** Whether the stream is open and its credential still permits it. Otherwise the stream is over. */
+  async #isWelcome(): Promise<boolean> {
+    if (this.#state.kind === 'over') return false;
+    const { clock, limits } = this.#parts;
+    const now = clock.now();
+    if (now < this.#request.expiresAt) {
+      if (now < this.#judgeAt) return true;
+      this.#judgeAt = now + limits.judgeEveryMs;
+      if (await this.#request.judgeAgain()) return true;
+    }
+    this.#end('refused');
     return false;
   }
 
-  function hold({ bytes, shown, isUrgent }: Page): void {
-    if (held.parts.length === 0) held.since = clock.now();
-    held.parts.push(bytes);
-    held.bytes += bytes.length;
-    held.last = shown ?? held.last;
-    held.isUrgent ||= isUrgent;
-  }
-
-  function isBatchDue(now: number): boolean {
-    if (batch === undefined || held.parts.length === 0) return false;
-    const mustGo = held.isUrgent || reading.hasEnded() || isLeaving;
-    return mustGo || held.bytes >= LARGEST_BATCH_BYTES || now >= held.since + batch.ms;
-  }
-
-  function flush(): Uint8Array | undefined {
-    const { parts: rendered, last } = held;
-    held = nothingHeld();
-    return batch?.join(rendered, last);
+  #isLeaving(): boolean {
+    return this.#state.kind === 'open' && this.#state.isLeaving;
   }
 
   /** Resolves when there may be something to do. */
-  function news(): Promise<void> {
-    const batchDue = batch === undefined || held.parts.length === 0 ? Number.POSITIVE_INFINITY : held.since + batch.ms;
-    timer.ringBy(Math.min(request.expiresAt, judgeAt, batchDue, sentAt + limits.keepAliveMs));
+  #news(): Promise<void> {
+    const { expiresAt } = this.#request;
+    const batchDue = this.#held?.dueAt ?? Number.POSITIVE_INFINITY;
+    const keepAliveDue = this.#sentAt + this.#parts.limits.keepAliveMs;
+    this.#timer.ringBy(Math.min(expiresAt, this.#judgeAt, batchDue, keepAliveDue));
     return new Promise((resolve) => {
-      goOn = resolve;
+      this.#wake = resolve;
     });
   }
 
-  function ring(): void {
-    if (untakenSince === undefined) goOn();
-    // It may have been set for a piece that was taken long ago.
-    else if (clock.now() >= untakenSince + limits.stallMs) finish('stalled');
-    else timer.ringBy(untakenSince + limits.stallMs);
+  #ring(): void {
+    const { clock, limits } = this.#parts;
+    if (this.#untakenSince === undefined) this.#wake();
+    // The timer may have been set for an earlier piece, which the reader has taken.
+    else if (clock.now() >= this.#untakenSince + limits.stallMs) this.#end('stalled');
+    else this.#timer.ringBy(this.#untakenSince + limits.stallMs);
   }
 
-  function failed(error: unknown): undefined {
-    // What a store says of a read that its closing cut off is no news.
-    if (outcome === undefined) log({ level: 'error', event: 'stream.failed', ...describeError(error) });
-    finish('failed');
+  /**
+   * The host stops. A reader that waits is sent the held batch; one that has not taken its last piece cannot be sent
+   * anything.
+   */
+  #leave(): void {
+    this.#state = streamStateAfter(this.#state, 'leave');
+    if (this.#untakenSince === undefined) this.#wake();
+    else this.#end('host-stopping');
   }
 
-  function finish(how: StreamOutcome): void {
-    if (outcome !== undefined) return;
-    outcome = how;
-    timer.cancel();
-    reading.close();
-    giveBack();
-    goOn();
-    parts.closed(how);
-    log({ level: 'info', event: 'stream.closed', keyId: credentialId, tenant: run.tenant, outcome: how });
-    if (how === 'stalled' || how === 'failed') controller?.error(new Error(`The stream was given up: ${how}.`));
-    else if (how !== 'left') controller?.close();
+  #failed(error: unknown): undefined {
+    // The end of a stream may cut off a read of the store; its rejection is not worth a line in the log.
+    if (this.#state.kind === 'open') {
+      this.#parts.log({ level: 'error', event: 'stream.failed', ...describeError(error) });
+    }
+    this.#end('failed');
+  }
+
+  #end(outcome: StreamOutcome): void {
+    if (this.#state.kind === 'over') return;
+    const { log, closed } = this.#parts;
+    const { credentialId, run } = this.#request;
+    this.#state = streamStateAfter(this.#state, { outcome });
+    this.#timer.cancel();
+    this.#cursor.close();
+    this.#giveBack();
+    this.#wake();
+    closed(outcome);
+    log({ level: 'info', event: 'stream.closed', keyId: credentialId, tenant: run.tenant, outcome });
+    if (outcome === 'stalled' || outcome === 'failed') this.#controller?.error(new Error(CUT[outcome]));
+    else if (outcome !== 'left') this.#controller?.close();
   }
 }
 
-/**
- * How a stream ended: with its run, by its reader's leaving or not taking anything, because the credential no longer holds, because the
- * host stops, or by a failure of the host.
- */
-export type StreamOutcome = 'ended' | 'left' | 'stalled' | 'refused' | 'host-stopping' | 'failed';
-
-function nothingHeld() {
-  const parts: Uint8Array[] = [];
-  return { parts, bytes: 0, last: -1, since: 0, isUrgent: false };
-}
-
-const LARGEST_BATCH_BYTES = 65_536;
+/** The error with which a stream is cut off. */
+const CUT = {
+  stalled: 'The stream was cut off: its reader took nothing for too long.',
+  failed: 'The stream was cut off: the host failed to read the log.',
+} as const;

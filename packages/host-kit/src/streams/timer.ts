@@ -1,8 +1,11 @@
 import type { Clock } from '../ports/clock.ts';
 
-/** One timer for whatever is due next. */
+/** One timer for the earliest of several deadlines. */
 export interface Timer {
-  /** It rings by that time. When it is set for earlier it stays as it is, so that setting it often costs nothing. */
+  /**
+   * Makes the timer ring at `time`, in ms since the epoch, or earlier: a timer that is set for an earlier time stays as
+   * it is.
+   */
   ringBy(time: number): void;
   cancel(): void;
 }

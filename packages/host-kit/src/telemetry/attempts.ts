@@ -2,7 +2,8 @@ import { type Attributes, type Link, ROOT_CONTEXT, type Span, SpanKind, SpanStat
 import type { Clock } from '../ports/clock.ts';
 import type { Delivery } from '../ports/deliveries.ts';
 import type { Transport, TransportVerdict } from '../ports/transport.ts';
-import type { Attempt, AttemptResult } from '../webhooks/attempt.ts';
+import type { Attempt } from '../webhooks/attempt.ts';
+import type { AttemptResult } from '../webhooks/attempt-result.ts';
 import { succeeded } from '../webhooks/outcome.ts';
 import { isDelivering } from '../webhooks/status.ts';
 import { counterOf, histogramOf, METRICS, upDownCounterOf } from './metrics.ts';
@@ -11,11 +12,11 @@ import { inSpan, withTracingSuppressed } from './spans.ts';
 
 export interface ObservedAttemptOptions {
   readonly clock: Clock;
-  /** The span in which the event of a delivery was appended, if it is still known. */
+  /** Returns a link to the span that appended an event; undefined when it is no longer known. */
   readonly appendedIn: (eventId: string) => Link | undefined;
 }
 
-/** Measures attempts and traces each, apart from the request that happened to wake the dispatcher. */
+/** Measures each attempt and gives it a trace of its own, outside that of the request which woke the dispatcher. */
 export function observedAttempt(
   attempt: Attempt,
   scope: Scope,
@@ -24,10 +25,10 @@ export function observedAttempt(
   const { meter, tracer } = scope;
   const active = upDownCounterOf(meter, METRICS.activeAttempts);
   const lag = histogramOf(meter, METRICS.queueLag);
-  const count = outcomeCounters(scope);
+  const countResult = resultCounter(scope);
 
   return async (delivery, signal) => {
-    // What was handed back is due since it was taken, and nobody knows any more since when that is.
+    // A released delivery has `dueAt = 0`: its original due time is lost, so no lag is recorded.
     if (delivery.dueAt > 0) lag.record(Math.max(0, clock.now() - delivery.dueAt) / 1000);
     active.add(1);
     const link = appendedIn(delivery.eventId);
@@ -35,12 +36,12 @@ export function observedAttempt(
     const options = { kind: SpanKind.CLIENT, attributes, ...(link !== undefined && { links: [link] }) };
     const span = tracer.startSpan('svc.webhook.attempt', options, ROOT_CONTEXT);
     try {
-      const attempted = await inSpan(span, ROOT_CONTEXT, () => attempt(delivery, signal));
-      if (attempted !== undefined) {
-        count(attempted);
-        tell(span, attempted);
+      const result = await inSpan(span, ROOT_CONTEXT, () => attempt(delivery, signal));
+      if (result !== undefined) {
+        countResult(result);
+        describeResult(span, result);
       }
-      return attempted;
+      return result;
     } catch (error) {
       span.setStatus({ code: SpanStatusCode.ERROR });
       span.setAttribute('error.type', signal.aborted ? 'aborted' : 'not-settled');
@@ -52,13 +53,13 @@ export function observedAttempt(
   };
 }
 
-/** A transport whose requests carry no trace of ours: they go to strangers. */
+/** Wraps a transport so that its requests carry no trace context: receivers are strangers. */
 export function untracedTransport(transport: Transport): Transport {
   const post: Transport = (request) => withTracingSuppressed(() => transport(request));
   return Object.assign(post, { close: () => transport.close?.() });
 }
 
-function outcomeCounters({ meter }: Scope): (attempted: AttemptResult) => void {
+function resultCounter({ meter }: Scope): (result: AttemptResult) => void {
   const duration = histogramOf(meter, METRICS.attemptDuration);
   const retries = counterOf(meter, METRICS.retries);
   const deadLetters = counterOf(meter, METRICS.deadLetters);
@@ -70,7 +71,7 @@ function outcomeCounters({ meter }: Scope): (attempted: AttemptResult) => void {
       duration.record(verdict.durationMs / 1000, { 'svc.webhook.mode': mode, ...outcomeOf(verdict) });
     }
     if (settlement?.kind === 'retry') retries.add(1);
-    if (settlement?.kind === 'dead') deadLetters.add(1, { 'svc.webhook.cause': causeOfDeath(verdict) });
+    if (settlement?.kind === 'dead') deadLetters.add(1, { 'svc.webhook.cause': deadLetterCause(verdict) });
     if (settlement?.kind === 'dropped' && verdict === undefined) {
       skipped.add(1, {
         'svc.webhook.cause': isDelivering(subscription.status) ? 'circuit-open' : 'subscription-failed',
@@ -79,7 +80,7 @@ function outcomeCounters({ meter }: Scope): (attempted: AttemptResult) => void {
   };
 }
 
-/** Ids of our own making, and nothing of where the delivery goes or what it says. */
+/** Ids that the host made, and the event type. The URL and the body stay out of traces. */
 function attributesOf({ deliveryId, webhookId, runId, eventId, eventType, attempts }: Delivery): Attributes {
   return {
     'svc.delivery.id': deliveryId,
@@ -91,7 +92,7 @@ function attributesOf({ deliveryId, webhookId, runId, eventId, eventType, attemp
   };
 }
 
-function tell(span: Span, { subscription, verdict, settlement }: AttemptResult): void {
+function describeResult(span: Span, { subscription, verdict, settlement }: AttemptResult): void {
   span.setAttribute('svc.webhook.mode', subscription.durable ? 'durable' : 'best-effort');
   span.setAttribute('svc.webhook.settlement', settlement?.kind ?? 'claim-lost');
   if (verdict === undefined) return;
@@ -112,7 +113,7 @@ function outcomeOf(verdict: TransportVerdict) {
       'svc.webhook.status_class': statusClass(verdict.status),
     };
   }
-  // Which rule of the guard denied it is for the log: it tells what of the inside a name pointed at.
+  // The guard's rule is for the log alone: it would show which internal address a name resolved to.
   if (verdict.kind === 'denied') return { 'svc.webhook.outcome': 'denied' };
   return {
     'svc.webhook.outcome': 'failed',
@@ -120,17 +121,17 @@ function outcomeOf(verdict: TransportVerdict) {
   };
 }
 
-/** The guard's, and the host's own `unsigned`; another transport may have reasons of its own. */
+/** The reasons of the egress guard and of the host. Another transport may return any text, which becomes `_OTHER`. */
 const FAILURES: ReadonlySet<string> = new Set([
   ...['timeout', 'aborted', 'dns', 'connect', 'tls', 'protocol', 'unsigned', 'transport'],
 ]);
 
-/** A status is the receiver's to choose. */
+/** Maps a status, which the receiver chooses freely, to one of six classes. */
 function statusClass(status: number): string {
   return status >= 100 && status <= 599 ? `${Math.floor(status / 100)}xx` : '_OTHER';
 }
 
-function causeOfDeath(verdict: TransportVerdict | undefined): string {
+function deadLetterCause(verdict: TransportVerdict | undefined): string {
   if (verdict === undefined) return 'subscription-failed';
   return verdict.kind === 'answered' && verdict.status === GONE ? 'gone' : 'retries-exhausted';
 }

@@ -2,7 +2,7 @@ import type { AuditObserver } from '../audit/recorder.ts';
 import { counterOf, METRICS } from './metrics.ts';
 import type { Scope } from './scope.ts';
 
-/** Counts what becomes of the audit log. */
+/** Counts the checkpoints of the audit log, and its failures. */
 export function auditCounter({ meter }: Scope): AuditObserver {
   const checkpoints = counterOf(meter, METRICS.checkpoints);
   const failures = counterOf(meter, METRICS.auditFailures);

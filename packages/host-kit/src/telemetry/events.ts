@@ -4,34 +4,35 @@ import type { RunEvent } from '../ports/events.ts';
 import { counterOf, METRICS } from './metrics.ts';
 import type { Scope } from './scope.ts';
 
-/** Counts events and the runs that they start and end. */
+/** Counts events, and the runs that they start and end. */
 export function eventCounter({ meter }: Scope): (event: RunEvent) => void {
   const appended = counterOf(meter, METRICS.eventsAppended);
   const started = counterOf(meter, METRICS.runsStarted);
   const ended = counterOf(meter, METRICS.runsEnded);
 
   return ({ type }) => {
-    // An engine may have types of its own.
+    // An engine may append any type. Only known ones become attributes, so the number of series is bounded.
     appended.add(1, { 'svc.event.type': isEventTypeV2(type) ? type : '_OTHER' });
     if (type === 'run.started') started.add(1);
-    const status = ENDS[type];
+    const status = STATUS_AFTER[type];
     if (status !== undefined) ended.add(1, { 'svc.run.status': status });
   };
 }
 
-const ENDS: Readonly<Record<string, string>> = {
+const STATUS_AFTER: Readonly<Record<string, string>> = {
   'run.completed': 'completed',
   'run.failed': 'failed',
   'run.cancelled': 'cancelled',
 };
 
-/** Remembers in which span an event was appended, so that the attempts to deliver it can point there. */
+/** Remembers the span in which each event was appended, so that the spans of its attempts can link to it. */
 export interface AppendedSpans {
+  /** Remembers the active span, if there is one. */
   remember(eventId: string): void;
   of(eventId: string): Link | undefined;
 }
 
-/** The latest ones, in memory: a retry of long ago, and one of another host, points nowhere. */
+/** Keeps the latest 10 000 in memory. An attempt at an older event, or at one of another host, has no link. */
 export function appendedSpans(): AppendedSpans {
   const spans = new Map<string, SpanContext>();
   return {
@@ -40,7 +41,7 @@ export function appendedSpans(): AppendedSpans {
       if (span === undefined || !isSpanContextValid(span)) return;
       spans.set(eventId, span);
       const [oldest] = spans.keys();
-      if (spans.size > REMEMBERED && oldest !== undefined) spans.delete(oldest);
+      if (spans.size > MAX_REMEMBERED && oldest !== undefined) spans.delete(oldest);
     },
     of(eventId) {
       const context = spans.get(eventId);
@@ -49,4 +50,4 @@ export function appendedSpans(): AppendedSpans {
   };
 }
 
-const REMEMBERED = 10_000;
+const MAX_REMEMBERED = 10_000;

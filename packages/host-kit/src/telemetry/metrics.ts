@@ -1,32 +1,36 @@
 import type { Counter, Histogram, Meter, MetricOptions, ObservableGauge, UpDownCounter } from '@opentelemetry/api';
 
-/** One metric: what it is called, what it measures, and what its series are told apart by. */
+/** The definition of one metric. */
 export interface Metric {
   readonly name: string;
   readonly kind: 'counter' | 'up-down counter' | 'histogram' | 'gauge';
-  /** In UCUM. */
+  /** The unit, in UCUM. */
   readonly unit: string;
+  /** The metric in one sentence, as docs/operations.md has it. */
   readonly description: string;
-  /** Each out of a closed set, so that there are never more series than the sets have combinations. */
+  /** The names of the attributes. Each has a closed set of values, which bounds the number of series. */
   readonly attributes: readonly string[];
-  /** Upper bounds of a histogram's buckets, which a view may override. */
+  /** The upper bounds of a histogram's buckets. A view may override them. */
   readonly buckets?: readonly number[];
 }
 
-/** What HTTP's semantic conventions advise for something that somebody waits for. */
-const WAITED_FOR_S = [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10];
-/** From a wake-up to an hour: a backlog is as old as its receiver has been away. */
-const LATE_BY_S = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 900, 3600];
-/** From a transaction in memory to one that waits for others. */
+/** The buckets that the semantic conventions for HTTP advise for the duration of a request. */
+const REQUEST_S = [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10];
+/** Buckets up to an hour: a backlog may be as old as its receiver has been away. */
+const LAG_S = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 900, 3600];
+/** Buckets from a transaction in memory to one that waits for others. */
 const COMMIT_S = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
-/** Every metric of the host. Names of HTTP's semantic conventions where there is one, `svc.` for the rest. */
+/**
+ * Every metric of the host. Names follow the semantic conventions for HTTP where there is one, and begin with `svc.`
+ * otherwise.
+ */
 export const METRICS = {
   requestDuration: {
     name: 'http.server.request.duration',
     kind: 'histogram',
     unit: 's',
-    description: 'Requests, and how long their answers took.',
+    description: 'Duration of requests, until the head of the response.',
     attributes: [
       'http.request.method',
       'http.response.status_code',
@@ -36,127 +40,128 @@ export const METRICS = {
       'svc.operation',
       'svc.major',
     ],
-    buckets: WAITED_FOR_S,
+    buckets: REQUEST_S,
   },
   activeRequests: {
     name: 'http.server.active_requests',
     kind: 'up-down counter',
     unit: '{request}',
-    description: 'Requests that are not answered yet.',
+    description: 'Requests without a response yet.',
     attributes: ['http.request.method', 'url.scheme'],
   },
   attemptDuration: {
     name: 'svc.webhook.attempt.duration',
     kind: 'histogram',
     unit: 's',
-    description: 'Attempts at deliveries, and how long the receivers took.',
+    description: 'Duration of delivery attempts, as the transport measured it.',
     attributes: ['svc.webhook.mode', 'svc.webhook.outcome', 'svc.webhook.reason', 'svc.webhook.status_class'],
-    buckets: WAITED_FOR_S,
+    buckets: REQUEST_S,
   },
   activeAttempts: {
     name: 'svc.webhook.active_attempts',
     kind: 'up-down counter',
     unit: '{attempt}',
-    description: 'Attempts that are under way.',
+    description: 'Attempts under way.',
     attributes: [],
   },
   queueLag: {
     name: 'svc.webhook.queue.lag',
     kind: 'histogram',
     unit: 's',
-    description: 'How long after it was due an attempt began.',
+    description: 'Delay between the due time of a delivery and the start of its attempt.',
     attributes: [],
-    buckets: LATE_BY_S,
+    buckets: LAG_S,
   },
   queueDue: {
     name: 'svc.webhook.queue.due',
     kind: 'gauge',
     unit: '{delivery}',
-    description: 'Deliveries that are due and wait, for subscriptions that are not paused; counted up to 10000.',
+    description:
+      'Due deliveries of subscriptions that are not paused, without those already claimed; counted up to 10000.',
     attributes: [],
   },
   queueAge: {
     name: 'svc.webhook.queue.oldest_due_age',
     kind: 'gauge',
     unit: 's',
-    description: 'How long the first of them has been due.',
+    description: 'Time since the oldest due delivery became due; 0 when none is due.',
     attributes: [],
   },
   retries: {
     name: 'svc.webhook.retries',
     kind: 'counter',
     unit: '{delivery}',
-    description: 'Failed attempts that will be repeated.',
+    description: 'Failed attempts whose delivery will be retried.',
     attributes: [],
   },
   deadLetters: {
     name: 'svc.webhook.dead_letters',
     kind: 'counter',
     unit: '{delivery}',
-    description: 'Deliveries that went to the dead letters.',
+    description: 'Deliveries moved to the dead letters.',
     attributes: ['svc.webhook.cause'],
   },
   skipped: {
     name: 'svc.webhook.skipped',
     kind: 'counter',
     unit: '{delivery}',
-    description: 'Best-effort deliveries that were dropped without an attempt.',
+    description: 'Best-effort deliveries dropped without an attempt.',
     attributes: ['svc.webhook.cause'],
   },
   circuitTransitions: {
     name: 'svc.webhook.circuit.transitions',
     kind: 'counter',
     unit: '{transition}',
-    description: 'Circuits of best-effort subscriptions that opened, half-opened or closed.',
+    description: 'State changes of the circuits of best-effort subscriptions.',
     attributes: ['svc.state.from', 'svc.state.to'],
   },
   subscriptionTransitions: {
     name: 'svc.webhook.subscription.transitions',
     kind: 'counter',
     unit: '{transition}',
-    description: 'Subscriptions that were paused, resumed, failed or dead-lettered.',
+    description: 'Status changes of subscriptions.',
     attributes: ['svc.state.from', 'svc.state.to'],
   },
   eventsAppended: {
     name: 'svc.event.appended',
     kind: 'counter',
     unit: '{event}',
-    description: 'Events that became durable.',
+    description: 'Events appended durably.',
     attributes: ['svc.event.type'],
   },
   readers: {
     name: 'svc.event.readers',
     kind: 'gauge',
     unit: '{reader}',
-    description: 'Streams of events, and polls that wait for some.',
+    description: 'Open event streams and waiting polls.',
     attributes: [],
   },
   runsStarted: {
     name: 'svc.run.started',
     kind: 'counter',
     unit: '{run}',
-    description: 'Runs that started.',
+    description: 'Runs started.',
     attributes: [],
   },
   runsEnded: {
     name: 'svc.run.ended',
     kind: 'counter',
     unit: '{run}',
-    description: 'Runs that reached a terminal state.',
+    description: 'Runs that reached a terminal status.',
     attributes: ['svc.run.status'],
   },
   streamsClosed: {
     name: 'svc.event.streams_closed',
     kind: 'counter',
     unit: '{stream}',
-    description: 'Streams of events that were closed.',
+    description: 'Event streams closed.',
     attributes: ['svc.event.stream_outcome'],
   },
   transactionDuration: {
     name: 'svc.store.transaction.duration',
     kind: 'histogram',
     unit: 's',
-    description: 'Transactions of the store, with their wait for it.',
+    description: 'Duration of store transactions, the wait for the store included.',
     attributes: ['svc.store.outcome'],
     buckets: COMMIT_S,
   },
@@ -164,14 +169,14 @@ export const METRICS = {
     name: 'svc.audit.checkpoints',
     kind: 'counter',
     unit: '{checkpoint}',
-    description: 'Checkpoints that sealed the audit log.',
+    description: 'Checkpoints written to the audit log.',
     attributes: [],
   },
   auditFailures: {
     name: 'svc.audit.failures',
     kind: 'counter',
     unit: '{failure}',
-    description: 'Steps of the audit log that failed and will be repeated.',
+    description: 'Failed writes and seals of the audit log. They are retried.',
     attributes: ['svc.audit.step'],
   },
 } as const satisfies Readonly<Record<string, Metric>>;

@@ -15,7 +15,7 @@ import type { Scope } from './scope.ts';
 import { inSpan } from './spans.ts';
 
 /**
- * Measures and traces requests by what they ask for and how they were answered.
+ * Measures and traces requests by operation, major and status.
  *
  * @see OpenTelemetry, Semantic conventions for HTTP
  */
@@ -46,18 +46,18 @@ export function requestWatch({ meter, tracer, incomingTraces }: Scope): RequestW
   };
 
   /**
-   * Where the span of a request belongs: into the span that an instrumentation of the server has begun around us, or else into, or beside,
-   * the caller's.
+   * Chooses the parent of a request's span. An instrumentation of the server may have begun a span around the host:
+   * that is the parent. Otherwise it is the caller's span, or none, with a link to the caller's.
    */
   function placeOf(request: Request): { base: typeof ROOT_CONTEXT; options: SpanOptions } {
     const base = context.active();
     if (trace.getSpan(base) !== undefined) return { base, options: { kind: SpanKind.INTERNAL } };
     const options = { kind: SpanKind.SERVER };
-    // The trace alone: baggage would be carried on as the caller wrote it.
+    // Only the span context is read: baggage would be passed on as the caller wrote it.
     const caller = trace.getSpanContext(propagation.extract(ROOT_CONTEXT, request.headers, HEADERS));
     if (caller === undefined) return { base, options };
     if (incomingTraces === 'link') {
-      // Its ids alone: a stranger's state is text of the stranger's choosing.
+      // Only the ids are linked: the trace state is free text of the caller.
       const { traceId, spanId, traceFlags } = caller;
       return { base, options: { ...options, links: [{ context: { traceId, spanId, traceFlags, isRemote: true } }] } };
     }
@@ -87,14 +87,14 @@ function nameOf(about: Attributes): string {
   return about['http.route'] === undefined ? `${method}` : `${method} ${about['http.route']}`;
 }
 
-/** A method is text of the caller's. */
+/** Maps the method, which may be any text of the caller, to a closed set. */
 function methodOf({ method }: Request): string {
   return METHODS.has(method) ? method : OTHER;
 }
 
 const METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS']);
 
-/** What the conventions call a value outside of a closed set. */
+/** The value that the semantic conventions give to anything outside a closed set. */
 const OTHER = '_OTHER';
 
 function schemeOf({ url }: Request): string {

@@ -1,20 +1,20 @@
 import { type Meter, type MeterProvider, metrics, type Tracer, type TracerProvider, trace } from '@opentelemetry/api';
 
-/** Where the host's telemetry goes. Without an SDK it goes nowhere, and costs next to nothing. */
+/** The OpenTelemetry providers of a host. Without an SDK nothing is recorded, at next to no cost. */
 export interface TelemetryOptions {
-  /** Default: the one that is registered when the host is made. */
+  /** Receives metrics. Default: the global provider at the time of `createHost`. */
   readonly meterProvider?: MeterProvider;
-  /** Default: the one that is registered. */
+  /** Receives spans. Default: the global provider. */
   readonly tracerProvider?: TracerProvider;
   /**
-   * What a caller's trace context does: `continue` makes the request a part of that trace, and takes over whether it is sampled; `link`
-   * begins a trace of our own that points at it, for hosts that strangers call. Default `continue`. It never counts as evidence of
-   * anything.
+   * The use of a caller's trace context. `continue` makes the request a part of the caller's trace and adopts its
+   * sampling decision. `link` begins a new trace with a link to the caller's: choose it for a host that strangers call.
+   * Default `continue`. A trace context never affects authentication or authorization.
    */
   readonly incomingTraces?: 'continue' | 'link';
 }
 
-/** What every part of the telemetry is made with. */
+/** The meter and the tracer that every part of the telemetry uses. */
 export interface Scope {
   readonly meter: Meter;
   readonly tracer: Tracer;

@@ -9,23 +9,23 @@ import {
 } from '@opentelemetry/api';
 import type { Log } from '../ports/log.ts';
 
-/** Runs `work` as a part of a span. Without an SDK there is no span, and nothing to be a part of. */
+/** Runs `work` inside a span. Without an SDK the span is invalid, and `work` runs as it is. */
 export function inSpan<T>(span: Span, base: Context, work: () => T): T {
   return span.spanContext().traceId === INVALID_TRACEID ? work() : context.with(trace.setSpan(base, span), work);
 }
 
 /**
- * Runs `work` where nothing is traced: instrumentation that the process has loaded makes no span of what it does, and puts no trace
- * context into a request that leaves.
+ * Runs `work` with tracing suppressed: instrumentation that the process has loaded makes no spans of it, and adds no
+ * trace context to its outgoing requests.
  */
 export function withTracingSuppressed<T>(work: () => T): T {
-  return context.with(UNTRACED, work);
+  return context.with(SUPPRESSED, work);
 }
 
-/** The key that SDKs in JavaScript agree on; the API has no name for it. */
-const UNTRACED = ROOT_CONTEXT.setValue(createContextKey('OpenTelemetry SDK Context Key SUPPRESS_TRACING'), true);
+/** The context key by which the JavaScript SDKs suppress tracing. The API does not export it. */
+const SUPPRESSED = ROOT_CONTEXT.setValue(createContextKey('OpenTelemetry SDK Context Key SUPPRESS_TRACING'), true);
 
-/** A log whose records name the trace that they are a part of. */
+/** Wraps a log so that its records carry the id of the current trace. */
 export function tracedLog(log: Log): Log {
   return (record) => {
     const traceId = currentTraceId();
@@ -33,13 +33,13 @@ export function tracedLog(log: Log): Log {
   };
 }
 
-/** The trace that is being recorded here, if any. */
+/** Returns the id of the current trace; undefined outside a trace. */
 function currentTraceId(): string | undefined {
   const traceId = trace.getActiveSpan()?.spanContext().traceId;
   return traceId === INVALID_TRACEID ? undefined : traceId;
 }
 
-/** Runs `work` as a part of no trace: it goes on long after whoever caused it. */
+/** Runs `work` outside any trace: it outlives the request that caused it. */
 export function outsideTrace<T>(work: () => T): T {
   return context.with(ROOT_CONTEXT, work);
 }

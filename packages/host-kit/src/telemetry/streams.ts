@@ -1,8 +1,8 @@
-import type { StreamOutcome } from '../streams/stream.ts';
+import type { StreamOutcome } from '../streams/stream-state.ts';
 import { counterOf, METRICS } from './metrics.ts';
 import type { Scope } from './scope.ts';
 
-/** Counts streams by how they ended. */
+/** Counts closed event streams by their outcome. */
 export function streamCounter({ meter }: Scope): (outcome: StreamOutcome) => void {
   const closed = counterOf(meter, METRICS.streamsClosed);
   return (outcome) => closed.add(1, { 'svc.event.stream_outcome': outcome });

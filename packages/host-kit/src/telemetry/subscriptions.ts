@@ -2,8 +2,8 @@ import type { StateChanged } from '../webhooks/subscription-state.ts';
 import { counterOf, METRICS } from './metrics.ts';
 import type { Scope } from './scope.ts';
 
-/** Counts the states that subscriptions and their circuits move through. */
-export function healthCounter({ meter }: Scope): StateChanged {
+/** Counts the state changes of subscriptions and of their circuits. */
+export function stateCounter({ meter }: Scope): StateChanged {
   const circuits = counterOf(meter, METRICS.circuitTransitions);
   const subscriptions = counterOf(meter, METRICS.subscriptionTransitions);
 

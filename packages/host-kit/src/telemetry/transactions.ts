@@ -3,7 +3,7 @@ import type { Transaction } from '../ports/transaction.ts';
 import { histogramOf, METRICS } from './metrics.ts';
 import type { Scope } from './scope.ts';
 
-/** A store whose transactions are timed. */
+/** Wraps a store so that its transactions are timed. */
 export function timedStore(store: Store, { meter }: Scope): Store {
   const duration = histogramOf(meter, METRICS.transactionDuration);
   const {

@@ -14,15 +14,28 @@ import { subscriptionsContract } from './store-contract/subscriptions.ts';
 import { transactionsContract } from './store-contract/transactions.ts';
 import { workspaceContract } from './store-contract/workspace.ts';
 
-/** The parts of a test runner that the contract is written against; `node:test` and vitest both fit. */
+/** Options of `storeContract`: a test runner, and the store to test. */
 export interface StoreContractOptions {
+  /** Registers a test, such as `test` of `node:test` or of vitest. */
   readonly test: (title: string, body: () => Promise<void>) => void;
+  /** Assertions that throw on failure, such as `node:assert/strict`. */
   readonly assert: StoreAssertions;
-  /** Opens a store with nothing in it. */
+  /** Opens an empty store. Called once for each test, which closes the store afterwards. */
   readonly open: () => Promise<Store> | Store;
 }
 
-/** What every store must do. A store that passes can stand behind a host. */
+/**
+ * Registers the tests of the guarantees that `Store` lists. A store that passes all of them can be passed to
+ * `createHost`. They do not test durability: end the process after a commit, and read the store again, in tests of your
+ * own.
+ *
+ * @example
+ * import assert from 'node:assert/strict';
+ * import { test } from 'node:test';
+ * import { storeContract } from '@svc/host-kit/testing';
+ *
+ * storeContract({ test, assert, open: () => myStore() });
+ */
 export function storeContract({ test, assert, open }: StoreContractOptions): void {
   for (const part of PARTS) part({ onStore, assert });
 

@@ -1,14 +1,20 @@
 import type { Circuit } from '../ports/subscriptions.ts';
 
+/** When the circuit of a best-effort subscription opens, and for how long. */
 export interface CircuitRule {
-  /** Consecutive failures that open the circuit. */
+  /** The number of consecutive failures that opens the circuit. */
   readonly failureThreshold: number;
+  /** How long an open circuit admits nothing, in ms. Then it admits one probe. */
   readonly cooldownMs: number;
 }
 
 export const CLOSED: Circuit = { state: 'closed', consecutiveFailures: 0 };
 
-/** Whether an attempt may start now, and the circuit once it has. */
+/**
+ * Decides whether an attempt may begin at `now`, and returns the circuit after that decision.
+ *
+ * @param probeMs how long a probe keeps other attempts out, in ms, when the host dies during it
+ */
 export function admit(
   circuit: Circuit,
   now: number,
@@ -19,14 +25,17 @@ export function admit(
   return { admitted: true, circuit: { state: 'half-open', until: now + probeMs } };
 }
 
+/** Returns the circuit after a success: closed, with no failures counted. */
 export function afterSuccess(): Circuit {
   return CLOSED;
 }
 
-/** A failed probe re-opens for a full cooldown; otherwise the threshold decides. */
+/**
+ * Returns the circuit after a failure. A failed probe opens it for another cooldown; otherwise the threshold decides.
+ */
 export function afterFailure(circuit: Circuit, now: number, rule: CircuitRule): Circuit {
   if (circuit.state === 'half-open') return { state: 'open', until: now + rule.cooldownMs };
-  // An attempt that was already out when the circuit opened proves nothing new.
+  // The attempt began before the circuit opened, so it must not prolong the cooldown.
   if (circuit.state === 'open') return circuit;
   const consecutiveFailures = circuit.consecutiveFailures + 1;
   if (consecutiveFailures < rule.failureThreshold) return { state: 'closed', consecutiveFailures };

@@ -1,263 +1,233 @@
-import type { Clock } from '../ports/clock.ts';
+import { type Clock, sleep, within } from '../ports/clock.ts';
 import type { Claim, ClaimedDelivery, DeliveryQueue } from '../ports/deliveries.ts';
 import { describeError, type Log } from '../ports/log.ts';
+import { AttemptsUnderWay, type AttemptUnderWay, type Concurrency } from './attempts-under-way.ts';
+import { nextStep, planClaim, type ReadyClaim } from './claims-ahead.ts';
 
-/** Works off the outbox: as many attempts at a time as allowed, in turn across subscriptions, each when it is due. */
+/**
+ * Attempts the deliveries of the outbox, each when it is due: as many at a time as allowed, in turn across
+ * subscriptions.
+ */
 export interface Dispatcher {
   start(): void;
-  /** Says that something was enqueued. */
-  wake(): void;
-  /** Ends what is under way for a subscription that was removed; nothing starts for it afterwards. */
+  /** Looks for due deliveries now. Call it after an enqueue. */
+  readonly wake: () => void;
+  /** Aborts the attempts of a removed subscription, and begins none of those already claimed. */
   forget(webhookId: string): void;
-  /** Whether it does its work, for whoever watches it. */
+  /** Reports the progress of the work, for health checks. */
   progress(): DispatcherProgress;
-  /** Starts nothing more, gives what is under way `graceMs` to end, and hands the rest back to the queue. */
+  /** Begins nothing more, waits up to `graceMs` ms for attempts to end, aborts the rest and releases their claims. */
   stop(graceMs: number): Promise<void>;
 }
 
-/** Since when, in ms; undefined: not at all. */
+/** Start times in ms since the epoch; undefined when there is nothing of the kind. */
 export interface DispatcherProgress {
-  /** The round that is under way. */
+  /** When the current round began. */
   readonly roundSince: number | undefined;
-  /** Rounds have failed. */
+  /** When the first of the failed rounds in a row failed. */
   readonly failingSince: number | undefined;
-  /** The longest attempt that is under way. */
+  /** When the oldest attempt under way began. */
   readonly attemptSince: number | undefined;
 }
 
 export interface DispatcherOptions {
   readonly queue: DeliveryQueue;
-  /** Ends, by itself or by the signal, whatever becomes of the delivery; a rejection hands it back, after a while. */
+  /**
+   * Attempts and settles one delivery. Ends by itself, or by the signal. A rejection releases the claim, after a pause
+   * of 5 s.
+   */
   readonly attempt: (delivery: ClaimedDelivery, signal: AbortSignal) => Promise<unknown>;
   readonly clock: Clock;
   readonly log: Log;
-  readonly concurrency: { readonly total: number; readonly perSubscription: number };
-  /** The longest that an attempt can take; a claim outlives it. */
+  readonly concurrency: Concurrency;
+  /** The longest time that an attempt can take, in ms. A claim outlives it. */
   readonly attemptTimeoutMs: number;
 }
 
 export function dispatcher(options: DispatcherOptions): Dispatcher {
-  const { queue, attempt, clock, log, concurrency } = options;
-  // Not by their deliveries: one that is being handed back may already have been claimed again.
-  const underWay = new Set<UnderWay>();
-  /** Of each subscription: how many attempts are under way. */
-  const busy = new Map<string, number>();
-  /** Claimed and not begun, in the order in which they were claimed: what is next when an attempt ends. */
-  let ready: readonly Claimed[] = [];
-  /** Ends the waits of those that will be handed back. */
-  const waits = new Set<() => void>();
-  let state: 'idle' | 'running' | 'stopped' = 'idle';
-  let pumping: Promise<void> | undefined;
-  let pumpAgain = false;
-  let cancelTimer = () => {};
-  let sweptAt = 0;
-  let roundSince: number | undefined;
-  let failingSince: number | undefined;
+  return new OutboxDispatcher(options);
+}
 
-  return {
-    start() {
-      state = 'running';
-      wake();
-    },
-    wake,
-    forget(webhookId) {
-      ready = ready.filter(({ delivery }) => delivery.webhookId !== webhookId);
-      for (const { delivery, abort } of underWay) {
-        if (delivery.webhookId === webhookId) abort.abort();
-      }
-    },
-    progress() {
-      const [oldest] = underWay;
-      return { roundSince, failingSince, attemptSince: oldest?.since };
-    },
-    async stop(graceMs) {
-      state = 'stopped';
-      cancelTimer();
-      for (const end of waits) end();
-      await pumping;
-      const unbegun = ready.map(({ delivery }) => delivery);
-      ready = [];
-      if (unbegun.length > 0) await release(unbegun);
-      await settledWithin(graceMs);
-      const left = [...underWay];
-      for (const { abort } of left) abort.abort();
-      await Promise.all(left.map(({ done }) => done));
-    },
+/**
+ * Works in rounds. A round deletes expired dead letters, claims due deliveries and begins their attempts. A wake-up
+ * starts one: by an enqueue, by the timer of the next due delivery, or by attempts that end.
+ */
+class OutboxDispatcher implements Dispatcher {
+  readonly #options: DispatcherOptions;
+  /** Attempts that have begun and not ended. */
+  readonly #underWay: AttemptsUnderWay;
+  /** Claims whose attempts have not begun, in the order in which they were claimed. */
+  #ready: readonly ReadyClaim[] = [];
+  /** `idle` before `start`. A stopped dispatcher begins nothing. */
+  #state: 'idle' | 'running' | 'stopped' = 'idle';
+  /** Aborted by `stop`: ends the pauses before claims are released. */
+  readonly #stopping = new AbortController();
+  /** The rounds under way; undefined between rounds. */
+  #rounds: Promise<void> | undefined;
+  /** Set by a wake-up. A wake-up during a round asks for another round after it. */
+  #isRoundDue = false;
+  /** Cancels the timer of the next round. */
+  #cancelTimer = (): void => {};
+  /** When the last sweep deleted every expired dead letter, in ms since the epoch. */
+  #sweptAt = 0;
+  /** See `DispatcherProgress`. */
+  #roundSince: number | undefined;
+  /** See `DispatcherProgress`. */
+  #failingSince: number | undefined;
+
+  constructor(options: DispatcherOptions) {
+    this.#options = options;
+    this.#underWay = new AttemptsUnderWay(options.concurrency);
+  }
+
+  start(): void {
+    this.#state = 'running';
+    this.wake();
+  }
+
+  readonly wake = (): void => {
+    if (this.#state !== 'running') return;
+    this.#isRoundDue = true;
+    this.#rounds ??= this.#runRounds().finally(() => {
+      this.#rounds = undefined;
+      this.#roundSince = undefined;
+      if (this.#isRoundDue) this.wake();
+    });
   };
 
-  function wake(): void {
-    if (state !== 'running') return;
-    pumpAgain = true;
-    pumping ??= pump().finally(() => {
-      pumping = undefined;
-      roundSince = undefined;
-      if (pumpAgain) wake();
-    });
+  forget(webhookId: string): void {
+    this.#ready = this.#ready.filter(({ delivery }) => delivery.webhookId !== webhookId);
+    this.#underWay.abortOf(webhookId);
   }
 
-  async function pump(): Promise<void> {
-    while (pumpAgain && state === 'running') {
-      pumpAgain = false;
-      cancelTimer();
-      roundSince = clock.now();
+  progress(): DispatcherProgress {
+    return {
+      roundSince: this.#roundSince,
+      failingSince: this.#failingSince,
+      attemptSince: this.#underWay.oldestSince,
+    };
+  }
+
+  async stop(graceMs: number): Promise<void> {
+    this.#state = 'stopped';
+    this.#cancelTimer();
+    this.#stopping.abort();
+    await this.#rounds;
+    const unbegun = this.#ready.map(({ delivery }) => delivery);
+    this.#ready = [];
+    if (unbegun.length > 0) await this.#release(unbegun);
+    await within(this.#options.clock, graceMs, this.#underWay.ended());
+    this.#underWay.abortAll();
+    await this.#underWay.ended();
+  }
+
+  async #runRounds(): Promise<void> {
+    const { clock, log } = this.#options;
+    while (this.#isRoundDue && this.#state === 'running') {
+      this.#isRoundDue = false;
+      this.#cancelTimer();
+      this.#roundSince = clock.now();
       try {
-        await sweep();
-        await claimWhatIsDue();
-        failingSince = undefined;
+        await this.#sweep();
+        await this.#claimDue();
+        this.#failingSince = undefined;
       } catch (error) {
-        failingSince ??= clock.now();
+        this.#failingSince ??= clock.now();
         log({ level: 'error', event: 'dispatcher.store-failed', ...describeError(error) });
-        sleepUntil(clock.now() + STORE_RETRY_MS);
+        this.#wakeAt(clock.now() + STORE_RETRY_MS);
       }
     }
   }
 
-  /** Claims some more than can begin, so that the store is asked once for many attempts. */
-  async function claimWhatIsDue(): Promise<void> {
-    const limit = CLAIMS_AHEAD * concurrency.total - underWay.size - ready.length;
-    // The end of an attempt wakes the dispatcher.
-    if (limit <= 0) return;
+  /** Deletes one batch of expired dead letters, once a minute. A full batch leaves the rest to the next round. */
+  async #sweep(): Promise<void> {
+    const now = this.#options.clock.now();
+    if (now - this.#sweptAt < SWEEP_INTERVAL_MS) return;
+    const swept = await this.#options.queue.sweep(now, SWEEP_BATCH);
+    if (swept < SWEEP_BATCH) this.#sweptAt = now;
+  }
+
+  async #claimDue(): Promise<void> {
+    const { queue, clock, concurrency, attemptTimeoutMs } = this.#options;
     const now = clock.now();
-    const beginBy = now + MOST_AHEAD_MS;
-    const leaseUntil = beginBy + options.attemptTimeoutMs + LEASE_MARGIN_MS;
-    const held = heldBySubscription();
-    const capacityOf = (webhookId: string) => CLAIMS_AHEAD * concurrency.perSubscription - (held.get(webhookId) ?? 0);
-    const claimed = await queue.claim({ now, leaseUntil, limit, capacityOf });
-    ready = [...ready, ...claimed.map((delivery) => ({ delivery, beginBy }))];
-    beginReady();
-    if (claimed.length === limit) return;
+    const ahead = { underWay: this.#underWay, ready: this.#ready, concurrency, attemptTimeoutMs };
+    const planned = planClaim(ahead, now);
+    // No timer is needed: the end of an attempt wakes the dispatcher.
+    if (planned === undefined) return;
+    const { request, beginBy } = planned;
+    const claimed = await queue.claim(request);
+    this.#ready = [...this.#ready, ...claimed.map((delivery) => ({ delivery, beginBy }))];
+    this.#beginReady();
+    if (claimed.length === request.limit) return;
     const next = await queue.nextDueAfter(now);
-    if (next !== undefined) sleepUntil(Math.max(next, clock.now() + 1));
+    if (next !== undefined) this.#wakeAt(Math.max(next, clock.now() + 1));
   }
 
-  function heldBySubscription(): ReadonlyMap<string, number> {
-    const held = new Map(busy);
-    for (const { delivery } of ready) held.set(delivery.webhookId, (held.get(delivery.webhookId) ?? 0) + 1);
-    return held;
-  }
-
-  /** Begins what has room, in its order; a subscription without room is passed over and holds nobody up. */
-  function beginReady(): void {
-    if (ready.length === 0 || state === 'stopped') return;
-    const now = clock.now();
-    const later: Claimed[] = [];
+  #beginReady(): void {
+    if (this.#ready.length === 0 || this.#state === 'stopped') return;
+    const now = this.#options.clock.now();
+    const waiting: ReadyClaim[] = [];
     const late: ClaimedDelivery[] = [];
-    for (const claimed of ready) {
-      const { delivery, beginBy } = claimed;
-      const isFree =
-        underWay.size < concurrency.total && (busy.get(delivery.webhookId) ?? 0) < concurrency.perSubscription;
-      // A claim that was kept too long might run out during the attempt, and another host take it over.
-      if (now > beginBy) late.push(delivery);
-      else if (isFree) begin(delivery);
-      else later.push(claimed);
+    for (const claim of this.#ready) {
+      const step = nextStep(claim, this.#underWay, now);
+      if (step === 'begin') this.#begin(claim.delivery);
+      else if (step === 'wait') waiting.push(claim);
+      else late.push(claim.delivery);
     }
-    ready = later;
-    if (late.length > 0) void release(late);
+    this.#ready = waiting;
+    if (late.length > 0) void this.#release(late);
   }
 
-  function begin(delivery: ClaimedDelivery): void {
-    const { webhookId } = delivery;
+  #begin(delivery: ClaimedDelivery): void {
+    const { attempt, clock } = this.#options;
     const abort = new AbortController();
-    busy.set(webhookId, (busy.get(webhookId) ?? 0) + 1);
     const done: Promise<unknown> = attempt(delivery, abort.signal)
-      .catch((error: unknown) => handBack(delivery, error, abort.signal))
-      .finally(() => {
-        underWay.delete(begun);
-        leave(webhookId);
-        beginReady();
-        // Half of what was claimed is under way or done: time to ask for more.
-        if (underWay.size + ready.length <= concurrency.total) wake();
-      });
-    const begun: UnderWay = { delivery, abort, done, since: clock.now() };
-    underWay.add(begun);
-    if (state === 'stopped') abort.abort();
+      .catch((error: unknown) => this.#releaseUnsettled(delivery, error, abort.signal))
+      .finally(() => this.#ended(begun));
+    const begun: AttemptUnderWay = { webhookId: delivery.webhookId, abort, done, since: clock.now() };
+    this.#underWay.add(begun);
   }
 
-  function leave(webhookId: string): void {
-    const count = (busy.get(webhookId) ?? 1) - 1;
-    if (count === 0) busy.delete(webhookId);
-    else busy.set(webhookId, count);
+  #ended(attempt: AttemptUnderWay): void {
+    this.#underWay.delete(attempt);
+    this.#beginReady();
+    // Half of the claims are used up: time to claim more, before the slots run dry.
+    if (this.#underWay.size + this.#ready.length <= this.#options.concurrency.total) this.wake();
   }
 
   /**
-   * The outcome could not be written down. The claim is given up, so the delivery is tried again: not at once, and until then others are held
-   * up by it, for a receiver would be sent the same as fast as a store fails that takes nothing.
+   * Keeps the slot for 5 s before it releases the claim of an attempt whose outcome was not stored. Without the pause a
+   * store that rejects every write would make the host send the same delivery in a tight loop.
    */
-  async function handBack(delivery: ClaimedDelivery, error: unknown, signal: AbortSignal): Promise<void> {
-    // Aborted, because it was asked for, is no trouble of anybody's.
+  async #releaseUnsettled(delivery: ClaimedDelivery, error: unknown, signal: AbortSignal): Promise<void> {
+    const { clock, log } = this.#options;
+    // An aborted attempt has not failed: its subscription was removed, or the host stops.
     if (!signal.aborted) {
       log({ level: 'error', event: 'delivery.not-settled', deliveryId: delivery.deliveryId, ...describeError(error) });
-      if (state !== 'stopped') await waited(HAND_BACK_AFTER_MS, signal);
+      const isEnded = AbortSignal.any([signal, this.#stopping.signal]);
+      await sleep(clock, RELEASE_AFTER_MS, isEnded).catch(() => {});
     }
-    await release([delivery]);
+    await this.#release([delivery]);
   }
 
-  /** Waits so long, or until the signal, or the end of all. */
-  function waited(ms: number, signal: AbortSignal): Promise<void> {
-    return new Promise((resolve) => {
-      const end = (): void => {
-        callOff();
-        waits.delete(end);
-        resolve();
-      };
-      const callOff = clock.at(clock.now() + ms, end);
-      waits.add(end);
-      signal.addEventListener('abort', end, { once: true });
-    });
-  }
-
-  async function release(claims: readonly Claim[]): Promise<void> {
+  async #release(claims: readonly Claim[]): Promise<void> {
+    const { queue, log } = this.#options;
     try {
       await queue.release(claims);
-      wake();
+      this.wake();
     } catch (cause) {
-      // The claims run out by themselves.
+      // The leases of the claims expire.
       log({ level: 'error', event: 'delivery.not-released', deliveries: claims.length, ...describeError(cause) });
     }
   }
 
-  async function sweep(): Promise<void> {
-    const now = clock.now();
-    if (now - sweptAt < SWEEP_INTERVAL_MS) return;
-    // A full step means that there is more; the next round takes it.
-    const swept = await queue.sweep(now, SWEEP_STEP);
-    if (swept < SWEEP_STEP) sweptAt = now;
-  }
-
-  function sleepUntil(time: number): void {
-    cancelTimer();
-    cancelTimer = clock.at(time, wake);
-  }
-
-  function settledWithin(graceMs: number): Promise<void> {
-    return new Promise((resolve) => {
-      const cancel = clock.at(clock.now() + graceMs, resolve);
-      void Promise.all([...underWay].map(({ done }) => done)).then(() => {
-        cancel();
-        resolve();
-      });
-    });
+  #wakeAt(time: number): void {
+    this.#cancelTimer();
+    this.#cancelTimer = this.#options.clock.at(time, this.wake);
   }
 }
 
-interface UnderWay {
-  readonly delivery: ClaimedDelivery;
-  readonly abort: AbortController;
-  readonly done: Promise<unknown>;
-  readonly since: number;
-}
-
-interface Claimed {
-  readonly delivery: ClaimedDelivery;
-  /** After it the claim is given back instead of begun. */
-  readonly beginBy: number;
-}
-
-/** How many times what can be under way is claimed at the most. */
-const CLAIMS_AHEAD = 2;
-const MOST_AHEAD_MS = 5000;
-const LEASE_MARGIN_MS = 10_000;
-const STORE_RETRY_MS = 1_000;
-const HAND_BACK_AFTER_MS = 5_000;
+const STORE_RETRY_MS = 1000;
+const RELEASE_AFTER_MS = 5000;
 const SWEEP_INTERVAL_MS = 60_000;
-const SWEEP_STEP = 500;
+const SWEEP_BATCH = 500;

@@ -1,13 +1,13 @@
 import type { Clock } from '../ports/clock.ts';
 import type { Store } from '../ports/store.ts';
 
-/** A round that deletes the secrets that rotations replaced and that nothing signs with any more. */
+/** Makes a periodic task that deletes replaced secrets whose overlap has ended, 500 in a transaction. */
 export function forgetExpiredSecrets(store: Store, clock: Clock): (signal: AbortSignal) => Promise<void> {
   return async (signal) => {
-    for (let forgotten = STEP; forgotten === STEP && !signal.aborted; ) {
-      forgotten = await store.subscriptions.forgetExpiredSecrets(clock.now(), STEP);
+    for (let forgotten = BATCH; forgotten === BATCH && !signal.aborted; ) {
+      forgotten = await store.subscriptions.forgetExpiredSecrets(clock.now(), BATCH);
     }
   };
 }
 
-const STEP = 500;
+const BATCH = 500;

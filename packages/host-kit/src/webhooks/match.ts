@@ -3,15 +3,15 @@ import type { Run } from '../ports/runs.ts';
 import type { Subscription } from '../ports/subscriptions.ts';
 
 /**
- * Whether a subscription hears of this run: same tenant, same mode, the run's workspace within its scope, and a tag in common
- * when it asks for tags. The event type is the store's to select by.
+ * Returns whether the events of a run go to a subscription: same tenant, same mode, the run's workspace within its
+ * scope, and a tag in common when it asks for tags. The store has already selected by event type.
  *
  * @see Interface: Webhook delivery rules, 2
  */
 export function matches(subscription: Subscription, run: Run): boolean {
-  // What a durable subscription cannot be sent still goes to its dead letters.
+  // A failed durable subscription still matches: its deliveries go to the dead letters.
   if (!subscription.durable && subscription.status !== 'active') return false;
-  // What a replay tells has been told.
+  // A replay repeats events that were delivered when they first happened.
   if (run.fork?.mode === 'replay') return false;
   if (subscription.tenant !== run.tenant || subscription.mode !== run.mode) return false;
   if (!reachesWorkspace(subscription, run.workspace)) return false;

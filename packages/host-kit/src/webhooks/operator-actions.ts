@@ -1,36 +1,34 @@
 import type { Principal } from '@svc/auth';
-import { factAbout, type RecordAudit } from '../audit/fact.ts';
+import type { ChangeServices } from '../audit/change-services.ts';
+import { factAbout } from '../audit/fact.ts';
 import { HostError } from '../errors.ts';
 import type { Lookup } from '../lookup.ts';
-import type { Clock } from '../ports/clock.ts';
 import type { Store } from '../ports/store.ts';
 import type { Subscription } from '../ports/subscriptions.ts';
 import type { Dispatcher } from './dispatcher.ts';
 import { type SubscriptionSignal, statusAfter } from './status.ts';
 import { changingState, type StateChanged } from './subscription-state.ts';
 
-export interface OperatorActionOptions {
-  readonly store: Store;
-  readonly clock: Clock;
+export interface OperatorActionOptions extends ChangeServices {
   readonly dispatcher: Pick<Dispatcher, 'wake'>;
-  readonly recordAudit: RecordAudit;
-  /** Told of each change of a subscription's health, once it is durable. */
+  /** Called for each change of a subscription's state, after its commit. */
   readonly moved: StateChanged;
 }
 
 /**
- * A subscription that the caller manages: of its tenant and mode, with nothing in its scope that the caller does not reach.
+ * Finds a subscription that the caller may manage: one of its tenant and mode that covers no workspace beyond the
+ * caller's reach.
  *
- * @throws {HostError} `not_found`, or `forbidden` when its scope is wider than the caller's
+ * @throws {HostError} `not_found`, or `forbidden` when it covers a workspace that the caller does not reach
  */
 export async function managed(store: Store, { tenancy }: Principal, webhookId: string): Promise<Subscription> {
   return foundIn(await store.subscriptions.find(tenancy, webhookId));
 }
 
 /**
- * Pauses a subscription, or resumes it. What comes while it is paused waits.
+ * Pauses or resumes a subscription. Deliveries wait while it is paused.
  *
- * @throws {HostError} as `managed`; `subscription_state_conflict` for one that has failed
+ * @throws {HostError} as `managed`; `subscription_state_conflict` when the subscription has failed
  */
 export async function moveSubscription(
   { store, clock, dispatcher, recordAudit, moved }: OperatorActionOptions,
@@ -41,9 +39,9 @@ export async function moveSubscription(
   const { tenant } = await managed(store, principal, webhookId);
   const action = signal === 'pause' ? 'webhook.pause' : 'webhook.resume';
   const fact = factAbout(principal, { action, target: `${tenant}/${webhookId}`, at: clock.now() });
-  await changingState(store, moved, async (transaction, changeHealth) => {
+  await changingState(store, moved, async (transaction, changeState) => {
     let isAllowed = false;
-    await changeHealth(webhookId, ({ status, circuit, failures }) => {
+    await changeState(webhookId, ({ status, circuit, failures }) => {
       const next = statusAfter(status, signal);
       isAllowed = next !== undefined;
       return { status: next ?? status, circuit, failures };
@@ -56,11 +54,11 @@ export async function moveSubscription(
 }
 
 /**
- * Takes dead letters out of the sink for a fresh start, as if their events had just been appended.
+ * Queues dead letters again, as if their events had just been appended.
  *
- * @param deliveryIds undefined: all of the subscription's
- * @returns how many there were
- * @throws {HostError} as `managed`; `subscription_state_conflict` for a subscription that would send them straight back
+ * @param deliveryIds undefined: all dead letters of the subscription
+ * @returns their number
+ * @throws {HostError} as `managed`; `subscription_state_conflict` when the subscription has failed
  */
 export async function redrive(
   { store, clock, dispatcher, recordAudit }: OperatorActionOptions,
@@ -91,7 +89,7 @@ export async function redrive(
   return redriven;
 }
 
-/** So many in one transaction, so that a long list holds nobody up. */
+/** The dead letters of one transaction, so that a long list does not block other writers. */
 const REDRIVE_STEP = 500;
 
 function foundIn(lookup: Lookup<Subscription>): Subscription {
@@ -99,12 +97,12 @@ function foundIn(lookup: Lookup<Subscription>): Subscription {
   if (lookup.kind === 'absent') {
     throw new HostError('not_found', 'There is no such subscription.', { details: undefined });
   }
-  throw new HostError('forbidden', 'The subscription hears of workspaces that this credential does not reach.', {
+  throw new HostError('forbidden', 'The subscription covers workspaces that this credential does not reach.', {
     details: undefined,
   });
 }
 
 function conflict(): HostError {
-  const message = 'The subscription has failed and is delivered to no more. Register it again.';
+  const message = 'The subscription has failed and receives no more deliveries. Register it again.';
   return new HostError('subscription_state_conflict', message, { details: undefined });
 }

@@ -6,8 +6,8 @@ import type { Random } from '../ports/random.ts';
 import type { Run } from '../ports/runs.ts';
 import type { Store } from '../ports/store.ts';
 import type { Subscription, Topic } from '../ports/subscriptions.ts';
-import type { Outbox } from '../runs/event-log.ts';
 import type { Appended } from '../runs/run-draft.ts';
+import type { Outbox } from '../runs/write-drafts.ts';
 import { matches } from './match.ts';
 import type { PushFormats } from './push-format.ts';
 
@@ -15,19 +15,24 @@ export interface OutboxOptions {
   readonly store: Store;
   readonly clock: Clock;
   readonly random: Random;
-  /** The body and event-type name of a delivery, in the form of a subscription's major. */
+  /** Renders the body and the event-type name of a delivery, in the wire format of a subscription's major. */
   readonly render: (run: Run, event: RunEvent, major: Subscription['major']) => Rendered;
-  /** How what is pushed for a mount is worded. */
+  /** The formats of pushes. Default: none. */
   readonly formats?: PushFormats;
 }
 
 const NO_FORMATS: PushFormats = new Map();
 
+/** A rendered event. */
 export interface Rendered {
+  /** The value of the event-type header. */
   readonly eventType: string;
   readonly body: Uint8Array;
 }
 
+/**
+ * Makes the outbox: it enqueues a delivery to each matching subscription, in the transaction that appends the events.
+ */
 export function outbox(options: OutboxOptions): Outbox {
   const { store, clock, random, render, formats = NO_FORMATS } = options;
 
@@ -43,23 +48,23 @@ export function outbox(options: OutboxOptions): Outbox {
   function deliveriesOf({ run, event }: Appended, listening: readonly Subscription[]): readonly Delivery[] {
     const rendered = new Map<Subscription['major'], Rendered>();
     return listening
-      .filter((subscription) => matches(subscription, run) && isWorded(subscription))
+      .filter((subscription) => matches(subscription, run) && hasFormat(subscription))
       .map((subscription) => deliveryTo(subscription, event, renderedFor(subscription)));
 
     function renderedFor({ push, major }: Subscription): Rendered {
       const format = push === undefined ? undefined : formats.get(push.format);
-      return format === undefined ? once(major) : { eventType: event.type, body: format.render(run, event) };
+      return format === undefined ? renderedOnce(major) : { eventType: event.type, body: format.render(run, event) };
     }
 
-    function once(major: Subscription['major']): Rendered {
+    function renderedOnce(major: Subscription['major']): Rendered {
       const known = rendered.get(major) ?? render(run, event, major);
       rendered.set(major, known);
       return known;
     }
   }
 
-  /** A push whose mount is gone has no words, and is not told in those of another protocol. */
-  function isWorded({ push }: Subscription): boolean {
+  /** A push whose mount was removed is skipped: its receiver would not understand another format. */
+  function hasFormat({ push }: Subscription): boolean {
     return push === undefined || formats.has(push.format);
   }
 

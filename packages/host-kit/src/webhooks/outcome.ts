@@ -6,25 +6,27 @@ import { afterFailure, afterSuccess, type CircuitRule } from './circuit.ts';
 import { type RetryPolicy, retryAfterMs, retryDelay } from './retry.ts';
 import { isDelivering, statusAfter } from './status.ts';
 
-/** What the outcome of an attempt is judged by. */
+/** The rules that decide what follows from the outcome of an attempt. */
 export interface OutcomeRules {
   readonly retryPolicy: RetryPolicy;
   readonly circuit: CircuitRule & {
-    /** Failures inside the window that mark the subscription failed. */
+    /** The number of failures within the window that marks the subscription failed. */
     readonly failureLimit: number;
+    /** In ms. */
     readonly failureWindowMs: number;
   };
+  /** How long a dead letter is stored, in ms. */
   readonly deadLetterRetentionMs: number;
 }
 
-/** Any 2xx delivers; everything else, a redirect included, is a failure. */
+/** Returns whether the receiver answered with a 2xx. Everything else, a redirect included, is a failure. */
 export function succeeded(verdict: TransportVerdict): boolean {
   return verdict.kind === 'answered' && verdict.status >= 200 && verdict.status < 300;
 }
 
 /**
- * What becomes of a delivery after an attempt. Best effort ends with its one attempt. Durable deliveries are tried again while
- * the policy allows and the subscription has not failed, and then go to the dead letters.
+ * Decides the settlement of a delivery after an attempt. Best effort ends with its one attempt. A durable delivery is
+ * retried while the policy allows it and the subscription has not failed; then it goes to the dead letters.
  *
  * @see Interface: Events, Webhook delivery of events
  */
@@ -44,22 +46,25 @@ export function settlementAfter(
   return { kind: 'retry', dueAt: now + delay, attempts, lastStatus };
 }
 
+/** An attempt that has its verdict and awaits its settlement. */
 export interface FinishedAttempt {
   readonly delivery: Delivery;
+  /** The subscription as it was when the attempt began. */
   readonly subscription: Subscription;
   readonly verdict: TransportVerdict;
+  /** When the attempt ended, in ms since the epoch. */
   readonly now: number;
 }
 
-/** Whether an outcome can change the health of a subscription; most do not, which spares the write. */
+/** Returns whether a verdict can change the state of a subscription. Most do not, and then no row is written. */
 export function changesState({ durable, circuit }: Subscription, verdict: TransportVerdict): boolean {
   if (succeeded(verdict)) return circuit.state !== 'closed' || circuit.consecutiveFailures > 0;
   return !durable || isGone(verdict);
 }
 
 /**
- * The subscription's health after an attempt. The circuit belongs to best effort alone: a durable delivery is never dropped
- * by one.
+ * Computes the subscription's state after an attempt. Only best effort has a circuit: no durable delivery is ever
+ * dropped.
  */
 export function stateAfter(
   subscription: Subscription,
@@ -83,7 +88,11 @@ function isGone(verdict: TransportVerdict): boolean {
   return verdict.kind === 'answered' && verdict.status === GONE;
 }
 
-/** `Retry-After` is heeded where RFC 9110 and RFC 6585 give it a meaning for a client that should slow down. */
+/**
+ * Returns the delay that the receiver asked for, in ms. `Retry-After` counts on 429 and 503 alone.
+ *
+ * @see RFC 9110, section 10.2.3; RFC 6585, section 4
+ */
 function askedDelay(verdict: TransportVerdict, now: number): number | undefined {
   if (verdict.kind !== 'answered' || (verdict.status !== 429 && verdict.status !== 503)) return undefined;
   return retryAfterMs(verdict.retryAfter, now);

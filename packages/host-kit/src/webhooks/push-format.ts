@@ -2,15 +2,15 @@ import type { RunEvent } from '../ports/events.ts';
 import type { Run } from '../ports/runs.ts';
 
 /**
- * How a mount words what is pushed to a URL about one run. A push is a subscription to that run: as durable, as guarded, and as visible to an
- * operator as any other.
+ * The format in which a mount pushes the events of one run to a URL. A push is a subscription to that run: it is
+ * retried, guarded and shown to operators like any other.
  */
 export interface PushFormat {
-  /** The body for an event, from the run as it stands after it. Fixed in the transaction that appends the event. */
+  /** Renders the body for an event, given the run after it. Called in the transaction that appends the event. */
   render(run: Run, event: RunEvent): Uint8Array;
-  /** The headers of an attempt, from the secret that the push was asked for with. */
+  /** Makes the headers of an attempt from the secret that the caller gave for the push. */
   headers(secret: string): Record<string, string>;
 }
 
-/** Formats by their names, which are stored. */
+/** The formats by name. The name is stored with each push. */
 export type PushFormats = ReadonlyMap<string, PushFormat>;

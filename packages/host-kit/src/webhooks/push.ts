@@ -1,9 +1,9 @@
 import type { Principal } from '@svc/auth';
-import type { AuditFact } from '@svc/auth/audit';
 import { checkUrl, type EgressPolicy } from '@svc/egress-guard';
 import { mintId } from '@svc/versioning/ids';
 import { secretFingerprint } from '@svc/webhook-verify';
-import { factAbout, type RecordAudit } from '../audit/fact.ts';
+import type { ChangeServices } from '../audit/change-services.ts';
+import { factAbout } from '../audit/fact.ts';
 import { HostError, invalid } from '../errors.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Random } from '../ports/random.ts';
@@ -15,18 +15,20 @@ import type { SecretBox } from '../sealing/secret-box.ts';
 import { CLOSED } from './circuit.ts';
 import { type StopDeliveringOptions, stopDelivering } from './stop-delivering.ts';
 
+/** The push subscriptions of single runs. */
 export interface Pushes {
   /**
-   * Pushes a run to a URL, in place of a push of the same name.
+   * Delivers events of a run to a URL. Replaces a push of the same name.
    *
-   * @throws {HostError} `webhook_url_rejected`, `validation_error` when the run has as many as it may have
+   * @throws {HostError} `webhook_url_rejected`; `validation_error` when the run already has 10 pushes
    */
   add(principal: Principal, run: Run, asked: AskedPush): Promise<Subscription>;
   list(principal: Principal, run: Run): Promise<readonly Subscription[]>;
-  /** Whether there was one of that name. */
+  /** Removes a push by its name. Returns false when there is none. */
   remove(principal: Principal, run: Run, name: string): Promise<boolean>;
 }
 
+/** A request for a push. */
 export interface AskedPush {
   readonly name: string;
   readonly format: string;
@@ -35,93 +37,122 @@ export interface AskedPush {
   readonly secret: string;
 }
 
-export interface PushesOptions {
-  readonly store: Store;
-  readonly clock: Clock;
+export interface PushesOptions extends ChangeServices {
   readonly random: Random;
   readonly egress: EgressPolicy;
   readonly secrets: SecretBox;
   readonly dispatcher: StopDeliveringOptions['dispatcher'];
-  readonly recordAudit: RecordAudit;
 }
 
-export function pushes({ store, clock, random, egress, secrets, dispatcher, recordAudit }: PushesOptions): Pushes {
+/** Makes the push subscriptions of a store. At most 10 for each run. */
+export function pushes(options: PushesOptions): Pushes {
+  const { store } = options;
   return {
-    async add(principal, run, { name, format, url, events, secret }) {
-      const checked = checkUrl(url, egress);
-      if (!checked.ok) {
-        const { reason } = checked;
-        throw new HostError('webhook_url_rejected', `url is refused: ${reason}.`, { details: { reason } });
-      }
-      const webhookId = mintId('whk', clock.now, random);
-      const subscription: Subscription = {
-        webhookId,
-        tenant: run.tenant,
-        workspaces: run.workspace === undefined ? 'all' : [run.workspace],
-        mode: run.mode,
-        major: 2,
-        url: checked.url.href,
-        events,
-        tags: [],
-        durable: true,
-        status: 'active',
-        circuit: CLOSED,
-        failures: [],
-        signatureAlgorithms: ['v1'],
-        sealedSecret: secrets.seal(secret, webhookId),
-        secretFingerprint: secretFingerprint(secret),
-        previousSecret: undefined,
-        push: { runId: run.runId, name, format },
-        createdAt: clock.now(),
-      };
+    async add(principal, run, asked) {
+      const subscription = pushSubscription(options, run, asked);
+      const { webhookId } = subscription;
       const replaced = await store.transaction(async (transaction) => {
-        const others = await heldPushesOf(run, transaction);
-        const same = others.filter(({ push }) => push?.name === name);
-        if (same.length === 0 && others.length >= MOST_PUSHES) {
-          throw invalid({
-            field: 'taskId',
-            problem: `has ${MOST_PUSHES} push notification configurations, which is all it may`,
-          });
-        }
-        await remove(principal, same, transaction);
+        const others = await heldPushesOf(store, run, transaction);
+        const same = others.filter(({ push }) => push?.name === asked.name);
+        if (same.length === 0 && others.length >= MOST_PUSHES) throw tooMany();
+        await removeAll(options, principal, same, transaction);
         await store.subscriptions.insert(subscription, transaction);
-        await recordAudit(fact(principal, 'webhook.register', webhookId), transaction);
+        await record(options, principal, 'webhook.register', webhookId, transaction);
         return same.map(({ webhookId }) => webhookId);
       });
-      await stopDelivering({ store, clock, dispatcher }, replaced);
+      await stopDelivering(options, replaced);
       return subscription;
     },
     list: (_principal, run) => store.transaction((transaction) => store.subscriptions.pushesOf(run, transaction)),
     async remove(principal, run, name) {
       const removed = await store.transaction(async (transaction) => {
-        const found = (await heldPushesOf(run, transaction)).filter(({ push }) => push?.name === name);
-        await remove(principal, found, transaction);
+        const found = (await heldPushesOf(store, run, transaction)).filter(({ push }) => push?.name === name);
+        await removeAll(options, principal, found, transaction);
         return found.map(({ webhookId }) => webhookId);
       });
-      await stopDelivering({ store, clock, dispatcher }, removed);
+      await stopDelivering(options, removed);
       return removed.length > 0;
     },
   };
+}
 
-  /** With the run held, so that of two who add at the same time each counts the other's. */
-  async function heldPushesOf(run: Run, transaction: Transaction): Promise<readonly Subscription[]> {
-    await store.runs.forAppend([run.runId], transaction);
-    return await store.subscriptions.pushesOf(run, transaction);
-  }
+function pushSubscription(
+  { clock, random, egress, secrets }: PushesOptions,
+  run: Run,
+  { name, format, url, events, secret }: AskedPush,
+): Subscription {
+  const checked = checkUrl(url, egress);
+  if (!checked.ok) throw rejected(checked.reason);
+  const webhookId = mintId('whk', clock.now, random);
+  return {
+    webhookId,
+    tenant: run.tenant,
+    workspaces: run.workspace === undefined ? 'all' : [run.workspace],
+    mode: run.mode,
+    major: 2,
+    url: checked.url.href,
+    events,
+    tags: [],
+    durable: true,
+    status: 'active',
+    circuit: CLOSED,
+    failures: [],
+    signatureAlgorithms: ['v1'],
+    sealedSecret: secrets.seal(secret, webhookId),
+    secretFingerprint: secretFingerprint(secret),
+    previousSecret: undefined,
+    push: { runId: run.runId, name, format },
+    createdAt: clock.now(),
+  };
+}
 
-  async function remove(principal: Principal, found: readonly Subscription[], transaction: Transaction): Promise<void> {
-    for (const { webhookId } of found) await store.subscriptions.remove(principal.tenancy, webhookId, transaction);
-    for (const { webhookId } of found) await recordAudit(fact(principal, 'webhook.unregister', webhookId), transaction);
-  }
+/** Locks the run, so that two concurrent additions count each other. */
+async function heldPushesOf(store: Store, run: Run, transaction: Transaction): Promise<readonly Subscription[]> {
+  await store.runs.forAppend([run.runId], transaction);
+  return await store.subscriptions.pushesOf(run, transaction);
+}
 
-  function fact(principal: Principal, action: 'webhook.register' | 'webhook.unregister', webhookId: string): AuditFact {
-    return factAbout(principal, { action, target: `${principal.tenancy.tenant}/${webhookId}`, at: clock.now() });
-  }
+async function removeAll(
+  options: PushesOptions,
+  principal: Principal,
+  found: readonly Subscription[],
+  transaction: Transaction,
+): Promise<void> {
+  const { subscriptions } = options.store;
+  for (const { webhookId } of found) await subscriptions.remove(principal.tenancy, webhookId, transaction);
+  for (const { webhookId } of found) await record(options, principal, 'webhook.unregister', webhookId, transaction);
+}
+
+async function record(
+  { clock, recordAudit }: PushesOptions,
+  principal: Principal,
+  action: 'webhook.register' | 'webhook.unregister',
+  webhookId: string,
+  transaction: Transaction,
+): Promise<void> {
+  const target = `${principal.tenancy.tenant}/${webhookId}`;
+  await recordAudit(factAbout(principal, { action, target, at: clock.now() }), transaction);
+}
+
+function rejected(reason: string): HostError {
+  return new HostError('webhook_url_rejected', `url is refused: ${reason}. Pass a public https:// URL.`, {
+    details: { reason },
+  });
+}
+
+function tooMany(): HostError {
+  const problem = `already has ${MOST_PUSHES} push notification configurations, the maximum; delete one first`;
+  return invalid({ field: 'taskId', problem });
 }
 
 const MOST_PUSHES = 10;
 
-/** A round that removes the pushes of runs that ended so long ago that nothing is left to tell of them, dead letters among it. */
+/**
+ * Returns a periodic task that removes pushes of runs that ended long ago.
+ *
+ * @param keptMs how long after the end of its run a push is kept, in ms: longer than its last delivery may take, dead
+ * letters included
+ */
 export function forgetPushes(store: Store, clock: Clock, keptMs: number): (signal: AbortSignal) => Promise<void> {
   return async (signal) => {
     for (let after = ''; !signal.aborted; ) {

@@ -3,58 +3,57 @@ import { checkUrl, type EgressPolicy } from '@svc/egress-guard';
 import type { Major } from '@svc/versioning';
 import { mintId } from '@svc/versioning/ids';
 import { secretFingerprint } from '@svc/webhook-verify';
-import { factAbout, type RecordAudit } from '../audit/fact.ts';
+import type { ChangeServices } from '../audit/change-services.ts';
+import { factAbout } from '../audit/fact.ts';
 import { HostError } from '../errors.ts';
-import type { Clock } from '../ports/clock.ts';
+import { type Save, saveNothing } from '../ports/idempotency.ts';
 import type { Random } from '../ports/random.ts';
-import type { Store } from '../ports/store.ts';
 import type { SignatureAlgorithm, Subscription } from '../ports/subscriptions.ts';
-import type { Transaction } from '../ports/transaction.ts';
 import type { SecretBox } from '../sealing/secret-box.ts';
 import { CLOSED } from './circuit.ts';
 import type { EndpointVerifier } from './verify-endpoint.ts';
 
-/** What a subscriber asks for, whichever major it asked in. `events` are in the stored vocabulary. */
+/** A request for a subscription, the same for both majors. `events` are in the stored vocabulary. */
 export interface Registration {
   readonly url: string;
   readonly events: readonly string[];
   readonly tags: readonly string[];
-  /** A secret that the subscriber brings; absent: the host mints one. */
+  /** The subscriber's own secret. Undefined: the host generates one. */
   readonly secret: string | undefined;
-  /** With `v1` among them. `standard-webhooks-1` needs a secret in its own form. */
+  /** Includes `v1`. `standard-webhooks-1` requires `secret` in its form `whsec_…`. */
   readonly signatureAlgorithms: readonly SignatureAlgorithm[];
-  /** One workspace to hear of; absent: the caller's whole scope. */
+  /** The one workspace of the subscription. Undefined: all workspaces that the caller reaches. */
   readonly workspace: string | undefined;
 }
 
-export interface RegisterOptions {
-  readonly store: Store;
-  readonly clock: Clock;
+export interface RegisterOptions extends ChangeServices {
   readonly random: Random;
   readonly egress: EgressPolicy;
   readonly secrets: SecretBox;
-  /** Asked before a subscription by Standard Webhooks is stored. */
+  /** Verifies the endpoint of a Standard Webhooks subscription before it is stored. */
   readonly endpoints: Pick<EndpointVerifier, 'verify'>;
-  /** Whether a workspace of that name exists in the tenant. */
+  /** Returns true when the tenant has a workspace of that name. */
   readonly hasWorkspace: (tenant: string, workspace: string) => boolean;
-  readonly recordAudit: RecordAudit;
-  /** Whether a subscription registered under a major is durable. */
+  /** Whether subscriptions of a major are durable. */
   readonly durable: Readonly<Record<Major, boolean>>;
 }
 
-/** A registered subscription and, this once, the secret it was given. */
+/** A new subscription with its secret, which is not readable later. */
 export interface Registered {
   readonly subscription: Subscription;
   readonly secret: string;
+  /** True: the secret is the subscriber's own. */
+  readonly isSecretBrought: boolean;
 }
 
 /**
- * Registers a subscription. Its host name is judged as it stands; nothing is resolved or called, but for the endpoint of one by
- * Standard Webhooks, which has to say that it wants the deliveries.
+ * Registers a subscription. Checks its URL against the egress rules without resolving the host name. Sends nothing to
+ * it, except for Standard Webhooks: there the endpoint must confirm a challenge first.
  *
- * @param registered is told of it in the same transaction
- * @throws {HostError} `forbidden` when the workspace is not the caller's, `webhook_url_rejected` when the URL breaks the egress
- * rules, `webhook_endpoint_unverified`, and `service_unavailable` when too many endpoints are being verified
+ * @param save is called in the transaction of the change
+ * @throws {HostError} `forbidden` when the caller is not a member of the workspace, `webhook_url_rejected` when the URL
+ * breaks the egress rules, `webhook_endpoint_unverified`, `service_unavailable` when too many endpoints are being
+ * verified
  * @see Interface: Webhook URL rules at registration
  */
 export async function register(
@@ -62,7 +61,7 @@ export async function register(
   principal: Principal,
   major: Major,
   registration: Registration,
-  registered: (registered: Registered, transaction: Transaction) => Promise<void> = async () => {},
+  save: Save<Registered> = saveNothing,
 ): Promise<Registered> {
   const { store, clock, random, egress, secrets, endpoints, recordAudit } = options;
   const workspaces = scopeOf(options, principal, registration.workspace);
@@ -96,24 +95,29 @@ export async function register(
     previousSecret: undefined,
     createdAt: clock.now(),
   };
+  const registered = { subscription, secret, isSecretBrought: registration.secret !== undefined };
   const target = `${subscription.tenant}/${webhookId}`;
   const fact = factAbout(principal, { action: 'webhook.register', target, at: subscription.createdAt });
   await store.transaction(async (transaction) => {
     await store.subscriptions.insert(subscription, transaction);
     await recordAudit(fact, transaction);
-    await registered({ subscription, secret }, transaction);
+    await save(registered, transaction);
   });
-  return { subscription, secret };
+  return registered;
 }
 
-/** Refuses a workspace that the caller is no member of; the tenant's own name is not one. */
+/**
+ * Rejects a workspace that the caller is not a member of. The name of the tenant is not a workspace.
+ *
+ * @throws {HostError} `forbidden`
+ */
 export function requireMembership(
   hasWorkspace: RegisterOptions['hasWorkspace'],
   { tenancy }: Principal,
   workspace: string,
 ): void {
   if (reachesWorkspace(tenancy, workspace) && hasWorkspace(tenancy.tenant, workspace)) return;
-  throw new HostError('forbidden', 'tenantId names no workspace that this credential is a member of.', {
+  throw new HostError('forbidden', 'tenantId must name a workspace that this credential is a member of.', {
     details: undefined,
   });
 }

@@ -1,17 +1,27 @@
 import { fraction, type Random } from '../ports/random.ts';
 
-/** @see Interface: Events, Webhook delivery of events, 3 */
+/**
+ * The retries of a durable delivery.
+ *
+ * @see Interface: Events, Webhook delivery of events, 3
+ */
 export interface RetryPolicy {
-  /** Attempts in all, the first included. */
+  /** The number of attempts, the first included. */
   readonly maxAttempts: number;
+  /** The growth of the delay: none waits 0 ms, fixed waits `delayMs`, exponential doubles it after each attempt. */
   readonly backoff: 'none' | 'fixed' | 'exponential';
+  /** The delay after the first attempt, in ms. */
   readonly delayMs: number;
+  /** The longest delay, in ms, also when a receiver asks for a longer one. */
   readonly maxDelayMs: number;
 }
 
 /**
- * How long to wait after attempt number `attempts` failed, in ms: the policy's backoff with ten per cent of jitter either way,
- * or longer when the receiver asked for it, and never longer than the policy allows.
+ * Returns the delay after a failed attempt, in ms: the policy's backoff with a jitter of up to 10 % either way, or
+ * the longer delay that the receiver asked for. Never more than `maxDelayMs`.
+ *
+ * @param attempts the number of attempts made so far
+ * @param askedMs the delay that the receiver asked for, in ms
  */
 export function retryDelay(policy: RetryPolicy, attempts: number, askedMs: number | undefined, random: Random): number {
   const jittered = backoffOf(policy, attempts) * (0.9 + 0.2 * fraction(random));
@@ -25,7 +35,7 @@ function backoffOf({ backoff, delayMs, maxDelayMs }: RetryPolicy, attempts: numb
 }
 
 /**
- * The wait that a `Retry-After` asks for, in ms: seconds or an HTTP date; anything else asks for nothing.
+ * Parses `Retry-After`, in seconds or as an HTTP date, into ms from `now`. Returns undefined for any other value.
  *
  * @see RFC 9110, section 10.2.3
  */

@@ -1,44 +1,41 @@
 import { timingSafeEqual } from 'node:crypto';
 import type { Principal } from '@svc/auth';
 import { secretFingerprint } from '@svc/webhook-verify';
-import { factAbout, type RecordAudit } from '../audit/fact.ts';
+import type { ChangeServices } from '../audit/change-services.ts';
+import { factAbout } from '../audit/fact.ts';
 import { HostError, invalid } from '../errors.ts';
-import type { Clock } from '../ports/clock.ts';
-import type { Store } from '../ports/store.ts';
+import { type Save, saveNothing } from '../ports/idempotency.ts';
 import type { Subscription, SubscriptionSecrets } from '../ports/subscriptions.ts';
-import type { Transaction } from '../ports/transaction.ts';
 import type { SecretBox } from '../sealing/secret-box.ts';
 import { managed } from './operator-actions.ts';
 
-export interface RotateOptions {
-  readonly store: Store;
-  readonly clock: Clock;
+export interface RotateOptions extends ChangeServices {
   readonly secrets: SecretBox;
-  /** How long the secret that is replaced stays good. */
+  /** How long the replaced secret stays valid, in seconds. */
   readonly overlapSeconds: number;
-  readonly recordAudit: RecordAudit;
 }
 
-/** When, in ms, a secret took over, and until when the one before is good. */
+/** The times of a rotation, in ms since the epoch. */
 export interface Rotated {
   readonly rotatedAt: number;
   readonly previousSecretExpiresAt: number;
 }
 
 /**
- * Replaces the secret of a subscription that is signed by Standard Webhooks. The one that it replaces stays good for the overlap; one
- * that was replaced before is retired at once. A request that is repeated, because its answer was lost, changes nothing more.
+ * Replaces the secret of a Standard Webhooks subscription. The replaced secret stays valid for the overlap; a secret
+ * that was replaced earlier expires at once. A repetition with the same new secret changes nothing.
  *
  * @param secret `whsec_…`
- * @param kept is told of it in the same transaction
- * @throws {HostError} as `managed`; `validation_error` for a subscription of the default scheme alone, and for the secret that it has
+ * @param save is called in the transaction of the change
+ * @throws {HostError} as `managed`; `validation_error` for a subscription without Standard Webhooks, and for its
+ * current secret outside of an overlap
  */
 export async function rotateSecret(
   { store, clock, secrets, overlapSeconds, recordAudit }: RotateOptions,
   principal: Principal,
   webhookId: string,
   secret: string,
-  kept: (rotated: Rotated, transaction: Transaction) => Promise<void> = async () => {},
+  save: Save<Rotated> = saveNothing,
 ): Promise<Rotated> {
   const { tenant, signatureAlgorithms } = await managed(store, principal, webhookId);
   if (!signatureAlgorithms.includes('standard-webhooks-1')) throw notRotatable();
@@ -62,7 +59,7 @@ export async function rotateSecret(
     await store.subscriptions.updateSecrets(webhookId, change, transaction);
     if (isRepeated && rotated === undefined) throw unchanged();
     if (rotated === undefined) throw gone();
-    await kept(rotated, transaction);
+    await save(rotated, transaction);
     const target = `${tenant}/${webhookId}`;
     const details = { overlapSeconds };
     const fact = factAbout(principal, { action: 'webhook.rotate-secret', target, at: now, details });
@@ -87,10 +84,10 @@ function notRotatable(): HostError {
 }
 
 function unchanged(): HostError {
-  return invalid({ field: 'secret', problem: 'is the one that the subscription has; bring a new one' });
+  return invalid({ field: 'secret', problem: 'is the current secret of the subscription; send a new one' });
 }
 
-/** Unregistered since it was looked up. */
+/** The subscription was removed after it was looked up. */
 function gone(): HostError {
   return new HostError('not_found', 'There is no such subscription.', { details: undefined });
 }

@@ -6,10 +6,10 @@ import type { SecretBox } from '../sealing/secret-box.ts';
 import type { PushFormats } from './push-format.ts';
 
 /**
- * The signature headers of one attempt, signed afresh.
+ * Makes the signature headers of one attempt.
  *
- * @param now in ms
- * @throws {Error} when a secret of the subscription cannot be opened
+ * @param now in ms since the epoch; the timestamp of the signature
+ * @throws {Error} when a secret of the subscription cannot be opened, or no mount has the format of the push
  */
 export type SignAttempt = (
   delivery: Pick<Delivery, 'deliveryId' | 'eventType' | 'body'>,
@@ -19,16 +19,18 @@ export type SignAttempt = (
 
 export interface SigningOptions {
   readonly secrets: SecretBox;
-  /** How a delivery names its subscription in the id header. */
+  /** Spells the subscription's id for the id header. */
   readonly webhookIdOf: (subscription: Subscription) => string;
+  /** The families of header names to send. */
   readonly families: readonly HeaderFamily[];
-  /** A push is not signed as a delivery is: its format says how a receiver knows it. */
+  /** The formats of pushes. A push is authenticated by the headers of its format, not by a signature. */
   readonly formats?: PushFormats;
 }
 
 /**
- * Signs by `v1`, and beside it by Standard Webhooks where the subscription asked for that. While a rotation overlaps, the one `v1`
- * signature stays with the older secret, and Standard Webhooks, which has room for both, signs with both.
+ * Signs with `v1`, and also with Standard Webhooks where the subscription asked for it. While a rotation overlaps,
+ * `v1` signs with the older secret, because it carries one signature; Standard Webhooks carries two and signs with
+ * both.
  *
  * @see Interface: Webhook delivery rules, Delivery headers
  */
@@ -43,13 +45,14 @@ export function attemptSigner({ secrets, webhookIdOf, families, formats }: Signi
     const v1 = { body, secret: oldest, webhookId: webhookIdOf(subscription), eventType, timestamp, families };
     if (!signatureAlgorithms.includes('standard-webhooks-1')) return signDelivery(v1);
     const secret = overlapping ? [newest, oldest] : newest;
-    // There is one delivery of an event to a subscription, so its id is the message's for as long as it is attempted.
+    // The delivery id is the message id: all attempts share it, so a receiver can recognise a repeated delivery.
     return { ...signDelivery(v1), ...signStandard({ body, secret, id: deliveryId, timestamp }) };
   };
 
   function pushHeaders({ sealedSecret, webhookId }: Subscription, { format }: PushTarget): Record<string, string> {
     const found = formats?.get(format);
-    if (found === undefined) throw new Error(`This host has no mount that words pushes as ${format}.`);
+    if (found === undefined)
+      throw new Error(`Push format ${format}: no mount of this host has it. Add the mount again.`);
     return found.headers(secrets.open(sealedSecret, webhookId));
   }
 }

@@ -1,20 +1,20 @@
 import type { SubscriptionStatus } from '../ports/subscriptions.ts';
 
-/** What moves a subscription. */
+/** A signal that may change the status of a subscription. */
 export type SubscriptionSignal =
   | 'pause'
   | 'resume'
-  /** The receiver said that it is gone, or failed too often. */
+  /** The receiver answered 410, or failed too often. */
   | 'fail'
   /** A delivery to a failed subscription went to the dead letters. */
   | 'dead-letter';
 
-/** The status after a signal; undefined when the signal means nothing there. */
+/** Returns the status after a signal; undefined when the status does not accept the signal. */
 export function statusAfter(status: SubscriptionStatus, signal: SubscriptionSignal): SubscriptionStatus | undefined {
   return TRANSITIONS[status][signal];
 }
 
-/** Whether deliveries may still be attempted. */
+/** Returns whether deliveries are still attempted: at once, or after a resume. */
 export function isDelivering(status: SubscriptionStatus): boolean {
   return status === 'active' || status === 'paused';
 }

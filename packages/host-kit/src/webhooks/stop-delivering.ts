@@ -1,4 +1,4 @@
-import type { Clock } from '../ports/clock.ts';
+import { type Clock, sleep } from '../ports/clock.ts';
 import type { Store } from '../ports/store.ts';
 import { READING_GOOD_FOR_MS } from '../ports/subscriptions.ts';
 import type { Dispatcher } from './dispatcher.ts';
@@ -10,22 +10,17 @@ export interface StopDeliveringOptions {
 }
 
 /**
- * Ends what is under way for subscriptions, after the commit that removed them: what began before it is not missed then. Once it resolves, no
- * attempt for them starts any more, at whatever host.
+ * Ends the deliveries of removed subscriptions. Call it after the commit that removed them: it aborts attempts under
+ * way, and one that began just before the commit must be among them. Once it resolves, no host begins an attempt for
+ * them.
  */
 export async function stopDelivering(
   { store, clock, dispatcher }: StopDeliveringOptions,
   webhookIds: readonly string[],
 ): Promise<void> {
   for (const webhookId of webhookIds) dispatcher.forget(webhookId);
-  if (webhookIds.length > 0 && store.shared === true) await passed(clock, READING_GOOD_FOR_MS + MARGIN_MS);
+  if (webhookIds.length > 0 && store.shared === true) await sleep(clock, READING_GOOD_FOR_MS + MARGIN_MS);
 }
 
-/** What another host begins at the last moment is on its way by then. */
+/** The time for another host's request to leave when its attempt began at the last moment. */
 const MARGIN_MS = 250;
-
-function passed(clock: Clock, ms: number): Promise<void> {
-  return new Promise((resolve) => {
-    clock.at(clock.now() + ms, resolve);
-  });
-}

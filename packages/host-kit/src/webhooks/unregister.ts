@@ -1,33 +1,29 @@
 import type { Principal } from '@svc/auth';
-import { factAbout, type RecordAudit } from '../audit/fact.ts';
+import type { ChangeServices } from '../audit/change-services.ts';
+import { factAbout } from '../audit/fact.ts';
 import { HostError } from '../errors.ts';
-import type { Clock } from '../ports/clock.ts';
-import type { Store } from '../ports/store.ts';
-import type { Transaction } from '../ports/transaction.ts';
+import { type Save, saveNothing } from '../ports/idempotency.ts';
 import type { Dispatcher } from './dispatcher.ts';
 import { stopDelivering } from './stop-delivering.ts';
 
-export interface UnregisterOptions {
-  readonly store: Store;
-  readonly clock: Clock;
+export interface UnregisterOptions extends ChangeServices {
   readonly dispatcher: Pick<Dispatcher, 'forget'>;
-  readonly recordAudit: RecordAudit;
 }
 
 /**
- * Removes a subscription with all that was waiting for it. Once it resolves, no attempt for it starts any more, at whatever host.
+ * Removes a subscription with its pending deliveries. After it resolves, no host starts an attempt for it.
  *
- * @param workspace narrows what the caller reaches to this one workspace
- * @param removing is told of it in the same transaction
- * @throws {HostError} `not_found` when the caller's tenant has no such subscription, `forbidden` when its scope is wider than
- * the caller's
+ * @param workspace limits the caller's reach to this workspace
+ * @param save is called in the transaction of the removal
+ * @throws {HostError} `not_found` when the caller's tenant has no such subscription, `forbidden` when it covers a
+ * workspace that the caller does not reach
  */
 export async function unregister(
   { store, clock, dispatcher, recordAudit }: UnregisterOptions,
   principal: Principal,
   webhookId: string,
   workspace: string | undefined,
-  removing: (transaction: Transaction) => Promise<void> = async () => {},
+  save: Save<void> = saveNothing,
 ): Promise<void> {
   const { tenancy } = principal;
   const reach = workspace === undefined ? tenancy : { ...tenancy, workspaces: [workspace] };
@@ -37,14 +33,14 @@ export async function unregister(
     const fact = factAbout(principal, { action: 'webhook.unregister', target, at: clock.now() });
     if (found.kind !== 'found') return found;
     await recordAudit(fact, transaction);
-    await removing(transaction);
+    await save(undefined, transaction);
     return found;
   });
   if (removed.kind === 'found') return await stopDelivering({ store, clock, dispatcher }, [webhookId]);
   if (removed.kind === 'absent' || workspace !== undefined) {
     throw new HostError('not_found', 'There is no such subscription.', { details: undefined });
   }
-  throw new HostError('forbidden', 'The subscription hears of workspaces that this credential does not reach.', {
+  throw new HostError('forbidden', 'The subscription covers workspaces that this credential does not reach.', {
     details: undefined,
   });
 }

@@ -1,26 +1,27 @@
 import { mintId } from '@svc/versioning/ids';
 import { signStandard, VERIFICATION_TYPE } from '@svc/webhook-verify/standard-webhooks';
 import { HostError } from '../errors.ts';
-import type { Clock } from '../ports/clock.ts';
+import { type Clock, sleepUntil } from '../ports/clock.ts';
 import type { Log } from '../ports/log.ts';
 import type { Random } from '../ports/random.ts';
 import type { Transport, TransportVerdict } from '../ports/transport.ts';
 
-/** Asks endpoints whether they want the deliveries that somebody is about to subscribe them to. */
+/** Asks an endpoint whether it wants the deliveries that a caller is about to subscribe it to. */
 export interface EndpointVerifier {
   /**
-   * Posts one signed challenge, and resolves when it comes back.
+   * Posts one signed challenge. Resolves when the endpoint repeats it.
    *
-   * @throws {HostError} `webhook_endpoint_unverified`, which does not say why; `service_unavailable` when too many are under way
+   * @throws {HostError} `webhook_endpoint_unverified`, which does not say why; `service_unavailable` when too many
+   *   verifications are under way, or the host stops
    */
   verify(endpoint: Endpoint): Promise<void>;
-  /** Ends what is under way, and verifies nothing more. */
+  /** Ends the verifications under way, and refuses new ones. */
   stop(): void;
 }
 
 export interface Endpoint {
   readonly url: string;
-  /** `whsec_…`, which signs the challenge. */
+  /** The secret that signs the challenge: `whsec_…`. */
   readonly secret: string;
   readonly tenant: string;
 }
@@ -30,27 +31,29 @@ export interface EndpointVerifierOptions {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
+  /** The `User-Agent` header. */
   readonly userAgent: string;
 }
 
 /**
- * Whoever registers a URL learns from a verification whether its endpoint repeats a challenge, and nothing else: what is denied,
- * does not resolve, does not answer or answers something else looks the same, and a refusal that comes at once is held back, so
- * that time does not tell either what the host's own resolver knows.
+ * Tells a caller one bit: the endpoint repeats a challenge, or not. A URL that is denied, does not resolve, does not
+ * answer or answers something else gives the same error, 1 s after the request at the earliest. An earlier refusal
+ * would tell apart the URLs that the host's own resolver or policy rejects.
  */
 export function endpointVerifier(options: EndpointVerifierOptions): EndpointVerifier {
   const { transport, clock, random, log, userAgent } = options;
   const stopping = new AbortController();
-  const underWay = new Map<string, number>();
+  const slots = new VerificationSlots();
 
   return {
     async verify(endpoint) {
-      const leave = enter(endpoint.tenant);
+      if (stopping.signal.aborted) throw stopped();
+      const leave = slots.enter(endpoint.tenant);
       try {
         const startedAt = clock.now();
         if (await challenge(endpoint)) return;
-        await until(startedAt + SOONEST_REFUSAL_MS);
-        throw stopping.signal.aborted ? unavailable('The host is stopping.') : unverified();
+        await sleepUntil(clock, startedAt + SOONEST_REFUSAL_MS, stopping.signal).catch(() => {});
+        throw stopping.signal.aborted ? stopped() : unverified();
       } finally {
         leave();
       }
@@ -76,43 +79,39 @@ export function endpointVerifier(options: EndpointVerifierOptions): EndpointVeri
     log({ level: verified ? 'info' : 'warn', event: 'webhook.verification', tenant, verified, ...outcomeOf(verdict) });
     return verified;
   }
-
-  function enter(tenant: string): () => void {
-    const own = underWay.get(tenant) ?? 0;
-    const all = [...underWay.values()].reduce((sum, count) => sum + count, 0);
-    if (stopping.signal.aborted) throw unavailable('The host is stopping.');
-    if (own >= MOST_OF_ONE_TENANT || all >= MOST) throw unavailable('Too many endpoints are being verified just now.');
-    underWay.set(tenant, own + 1);
-    return () => {
-      const left = (underWay.get(tenant) ?? 1) - 1;
-      if (left === 0) underWay.delete(tenant);
-      else underWay.set(tenant, left);
-    };
-  }
-
-  function until(time: number): Promise<void> {
-    return new Promise((resolve) => {
-      if (stopping.signal.aborted) return resolve();
-      const cancel = clock.at(time, () => {
-        stopping.signal.removeEventListener('abort', end);
-        resolve();
-      });
-      const end = () => {
-        cancel();
-        resolve();
-      };
-      stopping.signal.addEventListener('abort', end, { once: true });
-    });
-  }
 }
 
 const CHALLENGE_BYTES = 32;
 const TIMEOUT_MS = 10_000;
 const MAX_ANSWER_BYTES = 4096;
 const SOONEST_REFUSAL_MS = 1000;
-/** A verification may take its whole time, and holds a request for as long. */
-const MOST = 64;
-const MOST_OF_ONE_TENANT = 4;
+
+/** Limits the verifications under way: each may hold a request for `TIMEOUT_MS`. */
+class VerificationSlots {
+  /** The number of verifications of each tenant that has any. */
+  readonly #countOf = new Map<string, number>();
+
+  /**
+   * @returns a function that gives the slot back
+   * @throws {HostError} `service_unavailable` when all slots, or those of the tenant, are taken
+   */
+  enter(tenant: string): () => void {
+    const own = this.#countOf.get(tenant) ?? 0;
+    const all = [...this.#countOf.values()].reduce((sum, count) => sum + count, 0);
+    if (own >= MAX_PER_TENANT || all >= MAX_UNDER_WAY) throw unavailable('Too many endpoints are being verified.');
+    this.#countOf.set(tenant, own + 1);
+    return () => this.#leave(tenant);
+  }
+
+  #leave(tenant: string): void {
+    const left = (this.#countOf.get(tenant) ?? 1) - 1;
+    if (left === 0) this.#countOf.delete(tenant);
+    else this.#countOf.set(tenant, left);
+  }
+}
+
+const MAX_UNDER_WAY = 64;
+const MAX_PER_TENANT = 4;
 
 function repeats(verdict: TransportVerdict, challenge: string): boolean {
   if (verdict.kind !== 'answered' || verdict.status < 200 || verdict.status > 299) return false;
@@ -130,8 +129,13 @@ function outcomeOf(verdict: TransportVerdict) {
 
 function unverified(): HostError {
   const message =
-    'The endpoint did not confirm that it wants these deliveries. Within 10 seconds it must answer the signed request with a 2xx and JSON that repeats its challenge.';
+    'The endpoint did not confirm that it wants these deliveries. ' +
+    'Within 10 seconds it must answer the signed request with a 2xx and JSON that repeats its challenge.';
   return new HostError('webhook_endpoint_unverified', message, { details: undefined });
+}
+
+function stopped(): HostError {
+  return unavailable('The host is stopping.');
 }
 
 function unavailable(why: string): HostError {

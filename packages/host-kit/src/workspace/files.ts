@@ -1,47 +1,45 @@
 import type { Principal } from '@svc/auth';
 import type { AuditFact } from '@svc/auth/audit';
-import { factAbout, type RecordAudit } from '../audit/fact.ts';
+import type { ChangeServices } from '../audit/change-services.ts';
+import { factAbout } from '../audit/fact.ts';
 import { HostError } from '../errors.ts';
-import type { Clock } from '../ports/clock.ts';
+import type { Save } from '../ports/idempotency.ts';
 import type { Random } from '../ports/random.ts';
-import type { Store } from '../ports/store.ts';
-import type { Transaction } from '../ports/transaction.ts';
 import { type NewestVersion, placeOf, type WorkspaceFile } from '../ports/workspace.ts';
 
-/** What a workspace has room for. */
+/** The limits of a workspace's files. */
 export interface WorkspaceFileLimits {
-  /** Of one file, in bytes of UTF-8. */
+  /** The maximum size of one file, in bytes of UTF-8. */
   readonly maxFileBytes: number;
+  /** The maximum number of files. */
   readonly maxFiles: number;
-  /** Of one file, the current one included. */
+  /** The stored versions of one file, including the current one. */
   readonly maxVersions: number;
 }
 
-export interface ChangeOptions {
-  readonly store: Pick<Store, 'workspace' | 'transaction'>;
-  readonly clock: Clock;
+/** The ports and limits of a change of a workspace's files. */
+export interface WorkspaceServices extends ChangeServices {
   readonly random: Random;
   readonly limits: WorkspaceFileLimits;
-  readonly recordAudit: RecordAudit;
 }
 
-/** Whether a change may be made to what there is: `undefined` where there is no file. */
+/** Decides whether a change is permitted, by the `etag` of the current file; undefined when there is none. */
 export type Precondition = (etag: string | undefined) => boolean;
 
 /**
  * Creates or replaces a file of the caller's workspace.
  *
- * @param written is told of it in the same transaction
- * @throws {HostError} `workspace_too_large` when the file or the workspace has no room for it, `workspace_conflict` when the
- * precondition does not hold
+ * @param save is called in the transaction of the change
+ * @throws {HostError} `workspace_too_large` when the file or the number of files exceeds its limit,
+ * `workspace_conflict` when the precondition does not hold
  * @see Interface: PUT /v1/host/workspace/files/{path}
  */
 export async function putFile(
-  { store, clock, random, limits, recordAudit }: ChangeOptions,
+  { store, clock, random, limits, recordAudit }: WorkspaceServices,
   principal: Principal,
   given: { readonly path: string; readonly content: string; readonly contentType: string },
   precondition: Precondition,
-  written: (file: WorkspaceFile, transaction: Transaction) => Promise<void>,
+  save: Save<WorkspaceFile>,
 ): Promise<WorkspaceFile> {
   const place = placeOf(principal.tenancy);
   const content = new TextEncoder().encode(given.content);
@@ -57,24 +55,24 @@ export async function putFile(
     const file = { path, contentType, content, version, etag: `${version}-${unique}`, updatedAt: clock.now() };
     await store.workspace.put(place, file, limits.maxVersions, transaction);
     await recordAudit(fact(principal, 'workspace.put', file), transaction);
-    await written(file, transaction);
+    await save(file, transaction);
     return file;
   });
 }
 
 /**
- * Removes a file of the caller's workspace. Its earlier versions can still be read by their numbers.
+ * Removes a file of the caller's workspace. Its earlier versions stay readable by their numbers.
  *
- * @param removed is told of it in the same transaction
+ * @param save is called in the transaction of the removal
  * @throws {HostError} `not_found`, or `workspace_conflict` when the precondition does not hold
  * @see Interface: DELETE /v1/host/workspace/files/{path}
  */
 export async function removeFile(
-  { store, clock, limits, recordAudit }: ChangeOptions,
+  { store, clock, limits, recordAudit }: WorkspaceServices,
   principal: Principal,
   path: string,
   precondition: Precondition,
-  removed: (transaction: Transaction) => Promise<void>,
+  save: Save<void>,
 ): Promise<void> {
   const place = placeOf(principal.tenancy);
   await store.transaction(async (transaction) => {
@@ -85,25 +83,23 @@ export async function removeFile(
     const keep = { versions: limits.maxVersions, removed: limits.maxFiles };
     await store.workspace.remove(place, removal, keep, transaction);
     await recordAudit(fact(principal, 'workspace.remove', removal), transaction);
-    await removed(transaction);
+    await save(undefined, transaction);
   });
 }
 
+/** Makes the `not_found` error of a file or version. */
 export function noSuchFile(): HostError {
-  return new HostError('not_found', 'There is no such file, or no such version of it any more.', {
-    details: undefined,
-  });
+  return new HostError('not_found', 'There is no such file or version.', { details: undefined });
 }
 
 function demand(precondition: Precondition, newest: NewestVersion | undefined): void {
   if (precondition(newest?.etag)) return;
   const currentVersion = newest?.etag === undefined ? 0 : newest.version;
-  const message =
-    'The file is not what the request takes it for. Read it again, and repeat the change on what it is now.';
+  const message = 'The precondition does not hold: the file has changed. Read it again, and repeat the change.';
   throw new HostError('workspace_conflict', message, { details: { currentVersion } });
 }
 
-/** A path may be about anything, so the log holds its version alone. */
+/** The log records the version only, because a path may hold personal data. */
 function fact(
   principal: Principal,
   action: 'workspace.put' | 'workspace.remove',
@@ -114,11 +110,11 @@ function fact(
 }
 
 function tooLarge(maxBytes: number, providedBytes: number): HostError {
-  const message = `A file may have ${maxBytes} bytes of UTF-8; this one has ${providedBytes}.`;
+  const message = `A file may have at most ${maxBytes} bytes of UTF-8; this one has ${providedBytes}.`;
   return new HostError('workspace_too_large', message, { details: { maxBytes, providedBytes } });
 }
 
 function tooMany(maxFiles: number): HostError {
-  const message = `A workspace may have ${maxFiles} files. Delete one that is not needed any more.`;
+  const message = `A workspace may have at most ${maxFiles} files. Delete one first.`;
   return new HostError('workspace_too_large', message, { details: { maxFiles } });
 }

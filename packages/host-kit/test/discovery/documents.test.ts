@@ -47,13 +47,13 @@ function facts(capabilities: HostCapabilities = {}, over: Partial<DiscoveryInput
   };
 }
 
-/** How often a delivery is tried, and for how long it can be seen that it failed. */
+/** The durable-delivery facets of the host of these tests. */
 const DURABLE = {
   retryPolicy: { maxAttempts: 3, backoff: 'fixed' },
   deadLetter: { retentionDays: 30, maxPageSize: 200 },
 };
 
-/** Every family with every value that the interface names of it. */
+/** Every family with every value that the interface names for it. */
 const EVERYTHING: Facets = {
   agents: { reasoning: { tokenLimit: 512 } },
   aiProviders: {
@@ -131,7 +131,7 @@ const EVERYTHING: Facets = {
   workspace: { maxFileBytes: 65_536 },
 };
 
-/** The families of the table of limits as a host claims them that states no limit. */
+/** The families of the table of limits, claimed without any limit. */
 const WITHOUT_LIMITS: Facets = {
   agents: { reasoning: {} },
   aiProviders: { supported: ['anthropic'] },
@@ -182,18 +182,18 @@ const TABLE_OF_LIMITS = {
 describe(covers('limits.discovery.reference-values'), () => {
   const capabilities: HostCapabilities = { families: WITHOUT_LIMITS, limits: {} };
 
-  test("a limit that a host leaves out of what it claims is the interface's, in both majors", () => {
+  test("a limit that a host does not declare gets the interface's value, in both majors", () => {
     const over = { maxRequestBodyBytes: DEFAULT_MAX_REQUEST_BODY_BYTES };
     expect(documentV1(facts(capabilities, over))).toMatchObject(TABLE_OF_LIMITS);
     expect(documentV2(facts(capabilities, over), '2.0')).toMatchObject(TABLE_OF_LIMITS);
   });
 
-  test("workspace files have the interface's limit, which major 1 tells", () => {
+  test("major 1 publishes the interface's limit of workspace files", () => {
     const document = documentV1(facts({}, { workspaceFiles: WORKSPACE_FILE_DEFAULTS }));
     expect(document).toMatchObject({ workspace: { maxFileBytes: 65_536 } });
   });
 
-  test('what a host states is told, and what it does not claim is not', () => {
+  test('a declared limit is published, and the limits of other families are not', () => {
     const stated: HostCapabilities = {
       families: { cache: { maxTtlSeconds: 60 }, agents: {} },
       limits: { schemaRounds: 7 },
@@ -209,7 +209,7 @@ describe(covers('limits.discovery.reference-values'), () => {
     expect(documentV1(facts())).not.toHaveProperty('limits.maxRunDurationMs');
   });
 
-  test('what another host leaves out of its document is not read into it', () => {
+  test("the schema does not add limits to another host's document", () => {
     const document = documentV1(facts({ families: { cache: {} } }));
     const foreign = { ...document, cache: { supported: true }, capabilities: {} };
     expect(DISCOVERY_V1.parse(foreign)).toHaveProperty('cache', { supported: true });
@@ -222,11 +222,11 @@ describe(covers('errors.code.provider-policy-denied'), () => {
   test.each([
     [1, documentV1(facts({ families }))],
     [2, documentV2(facts({ families }), '2.0')],
-  ])('a record of providers names its error code, in major %i', (_major, document) => {
+  ])('a record of providers has its error code, in major %i', (_major, document) => {
     expect(document).toHaveProperty('aiProviders.errorCode', 'provider_policy_denied');
   });
 
-  test('a record without it, or with another, is none of either major', () => {
+  test('both schemas reject a record without the error code or with another one', () => {
     const v1 = documentV1(facts({ families }));
     const v2 = documentV2(facts({ families }), '2.0');
     const claim = { status: 'stable', since: '2.0', witness: 'witnessable-unaided' };
@@ -244,15 +244,15 @@ describe(covers('errors.code.provider-policy-denied'), () => {
 const signingKey = { keyId: 'key-1', alg: 'ed25519', publicKey: 'A'.repeat(43), use: 'certification-bundle' } as const;
 
 describe(covers('discovery.document.builder-values'), () => {
-  test('everything that the interface names can be said, in both majors', () => {
+  test('both majors publish every value that the interface names', () => {
     const v1: Record<string, unknown> = documentV1(facts({ families: EVERYTHING }));
     const v2: Record<string, unknown> = documentV2(facts({ families: EVERYTHING }), '2.0');
     for (const [name, facets] of Object.entries(EVERYTHING)) {
       expect(v1[name]).toMatchObject(facets);
-      // That a replay has no effect needs no facet in major 2.
+      // In major 2 every replay suppresses effects, so the facet is gone.
       const { supported, sideEffectSuppression: _, ...others } = facets as Record<string, unknown>;
       const listed = name === 'aiProviders' ? { providers: supported } : name === 'i18n' ? { locales: supported } : {};
-      // Major 2 names this one family otherwise.
+      // This family has another name in major 2.
       expect(v2[name === 'interrupts' ? 'interrupt' : name]).toMatchObject({ ...others, ...listed });
     }
   });
@@ -273,7 +273,7 @@ describe(covers('discovery.document.builder-values'), () => {
     ['cache', { maxValueBytes: 0 }, /maxValueBytes/],
     ['cache', { maxSize: 1 }, /maxSize/],
     ['telepathy', {}, /telepathy/],
-  ])('%s %j is refused by name', (name, facets, problem) => {
+  ])('rejects %s %j and names the fault', (name, facets, problem) => {
     const capabilities = { families: { [name]: facets } } as HostCapabilities;
     expect(() => documentV2(facts(capabilities), '2.0')).toThrow(problem);
     expect(() => documentV1(facts(capabilities))).toThrow(TypeError);
@@ -289,7 +289,7 @@ describe(
   () => {
     const document: Record<string, unknown> = documentV1(facts({ families: EVERYTHING }));
 
-    test('every family is at the root, and once more under capabilities', () => {
+    test('publishes every family at the root, and again under capabilities', () => {
       const mirror = Object(document.capabilities);
       expect(Object.keys(mirror)).toEqual(expect.arrayContaining(Object.keys(EVERYTHING)));
       for (const [name, record] of Object.entries(mirror)) expect(document[name]).toEqual(record);
@@ -304,12 +304,12 @@ describe(
       'schemaVersions',
       'limits',
       'capabilities',
-    ])('%s is there', (name) => expect(document[name]).toBeDefined());
+    ])('has the member %s', (name) => expect(document[name]).toBeDefined());
 
     test.each([
       [true, DURABLE],
       [false, {}],
-    ])('webhooks say whether they are durable, and if so how: %s', (durable, how) => {
+    ])('publishes the durable delivery of webhooks when it is %s', (durable, how) => {
       const { webhooks } = documentV1(facts({}, { webhooks: { ...facts().webhooks, durable } }));
       expect(webhooks).toEqual({ supported: true, signed: true, signatureAlgorithms: ['v1'], durable, ...how });
     });
@@ -347,7 +347,7 @@ describe(
       '2.0',
     );
 
-    test('what is no metadata is a record, and none says supported', () => {
+    test('publishes metadata and records alone, none with the member supported', () => {
       for (const [name, value] of Object.entries(document)) {
         if (METADATA.includes(name)) continue;
         expect([name, value]).toEqual([
@@ -366,12 +366,12 @@ describe(
       'profiles',
       'grpc',
       'anything',
-    ])('%s is no key of its root', (name) => {
+    ])('has no member %s at its root', (name) => {
       expect(document).not.toHaveProperty(name);
       expect(DISCOVERY_V2.safeParse({ ...document, [name]: {} }).success).toBe(false);
     });
 
-    test('the engine and the log that new runs get', () => {
+    test('publishes the engine version and the log version of new runs', () => {
       expect(document).toMatchObject({ engineVersion: 1, eventLogSchemaVersion: 3 });
     });
 
@@ -379,7 +379,7 @@ describe(
       const webhooksOf = (over: Partial<DiscoveryInput['webhooks']>) =>
         documentV2(facts({}, { webhooks: { ...facts().webhooks, ...over } }), '2.0').webhooks;
 
-      test('webhooks list v1, and what they can be signed by beside it with the overlap of its rotation', () => {
+      test('lists the signature algorithms, and the overlap of a secret rotation', () => {
         const webhooks = webhooksOf({});
         expect(webhooks).toMatchObject({
           signatureAlgorithms: ['v1', 'standard-webhooks-1'],
@@ -389,16 +389,16 @@ describe(
         expect(webhooks).not.toHaveProperty('durable');
       });
 
-      test('without the other scheme there is nothing to rotate', () => {
+      test('publishes no secret rotation when v1 is the only algorithm', () => {
         expect(webhooksOf({ signatureAlgorithms: ['v1'] })).not.toHaveProperty('secretRotation');
       });
 
-      test.each([59, 604_801, 60.5])('an overlap of %s s is refused', (overlapSeconds) => {
+      test.each([59, 604_801, 60.5])('rejects an overlap of %s s', (overlapSeconds) => {
         expect(() => webhooksOf({ secretRotation: { overlapSeconds } })).toThrow(/overlapSeconds/);
       });
     });
 
-    test('the twin of preferredVersion goes with major 1', () => {
+    test('publishes protocolVersion only as long as major 1 is served', () => {
       expect(document.protocolVersion).toBe('1.1');
       expect(documentV2(facts({}, { versions: ['2.0'], preferred: '2.0' }), '2.0')).not.toHaveProperty(
         'protocolVersion',
@@ -406,16 +406,16 @@ describe(
     });
 
     test.each([
-      [{ status: 'deprecated' }, /until is there exactly/],
-      [{ until: '2027-01-01' }, /until is there exactly/],
+      [{ status: 'deprecated' }, /until must be present for status experimental or deprecated/],
+      [{ until: '2027-01-01' }, /until must be present for status experimental or deprecated/],
       [{ status: 'gone' }, /status/],
-      [{ since: '2.7' }, /since 2\.7, which this host does not serve/],
-    ] as const)('a claim %j is refused', (claim, problem) => {
+      [{ since: '2.7' }, /claims\.kanban\.since: this host does not serve version 2\.7/],
+    ] as const)('rejects the claim %j', (claim, problem) => {
       const capabilities = { families: { kanban: {} }, claims: { kanban: claim } } as HostCapabilities;
       expect(() => documentV2(facts(capabilities), '2.0')).toThrow(problem);
     });
 
-    test('a deprecated record says until when', () => {
+    test('publishes the end of a deprecated family', () => {
       const capabilities: HostCapabilities = {
         families: { kanban: {} },
         claims: { kanban: { status: 'deprecated', until: '2027-01-01' } },
@@ -433,7 +433,7 @@ describe(covers('versioning.release.experimental-opt-in'), () => {
     claims: { kanban: { status: 'experimental', until: '2.1' } },
   };
 
-  test('an experimental family is left out of both documents, unless its profile is switched on', () => {
+  test('leaves an experimental family out of both documents unless experimental is true', () => {
     for (const document of [documentV1(facts(capabilities)), documentV2(facts(capabilities), '2.0')]) {
       expect(document).not.toHaveProperty('kanban');
       expect(document).toHaveProperty('cache');
@@ -464,7 +464,7 @@ describe(covers('discovery.document.signing-keys'), () => {
 });
 
 describe(covers('discovery.document.envelope-kinds', 'versioning.axes.schema-versions-map'), () => {
-  test('declared kinds have a version, and nothing else has one', () => {
+  test('publishes a schema version for each declared kind, and for no other', () => {
     const capabilities: HostCapabilities = { envelopeKinds: ['error', 'media.image'] };
     expect(documentV1(facts(capabilities))).toMatchObject({
       supportedEnvelopes: ['error', 'media.image'],
@@ -485,7 +485,7 @@ describe(covers('discovery.document.envelope-kinds', 'versioning.axes.schema-ver
 });
 
 describe(covers('discovery.document.feature-surface-form', 'versioning.paths.vendor-advertised'), () => {
-  test('feature surfaces and extensions have their forms', () => {
+  test('accepts feature surfaces and extensions of the right form', () => {
     expect(documentV1(facts({ featureSurfaces: ['host.sample.board'] }))).toHaveProperty(
       'hostExtensions.featureSurfaces',
       ['host.sample.board'],
@@ -499,7 +499,7 @@ describe(covers('discovery.document.feature-surface-form', 'versioning.paths.ven
   });
 
   test.each(['tools', 'Acme.tools', 'svc.tools', 'vendor.x', 'events.x', 'acme.', 'acme.a.b'])(
-    'the extension %s is refused',
+    'rejects the extension %s',
     (name) => {
       expect(() => documentV2(facts({ extensions: { [name]: {} } }), '2.0')).toThrow(/extensions/);
     },
@@ -507,7 +507,7 @@ describe(covers('discovery.document.feature-surface-form', 'versioning.paths.ven
 });
 
 describe(covers('versioning.release.schema-identifiers'), () => {
-  test('the JSON Schemas take what is published, and have the identifiers of their majors', () => {
+  test('the JSON Schemas accept the published documents, and have the identifiers of their majors', () => {
     expect(DISCOVERY_JSON_SCHEMAS[2]).toHaveProperty('$id', expect.stringContaining('/spec/v2/'));
     expect(DISCOVERY_JSON_SCHEMAS[1]).toHaveProperty('$id', 'https://svc.example/spec/v1/discovery.schema.json');
     const [v1, v2] = [documentV1(facts({ families: EVERYTHING })), documentV2(facts({ families: EVERYTHING }), '2.0')];
@@ -523,7 +523,7 @@ describe(covers('versioning.release.schema-identifiers'), () => {
   });
 });
 
-describe('what is published', () => {
+describe('a published document', () => {
   const both = served({ versions: ['1.1', '2.0'], preferred: '1.1' });
 
   test(covers('discovery.document.strong-etag'), () => {
@@ -537,13 +537,13 @@ describe('what is published', () => {
     expect(one?.[2].etag).not.toBe(other?.[2].etag);
   });
 
-  test('a version is what the host was told', () => {
+  test('publishes the version that the host was given', () => {
     expect(parseSemanticVersion(String(documentV1(facts()).implementation?.version))).toBeDefined();
   });
 });
 
 describe(covers('versioning.axes.reference-interop'), () => {
-  test('A2A and MCP are told as the reference host tells them', () => {
+  test('publishes A2A and MCP as the reference host does', () => {
     const document = documentV2(facts({ families: REFERENCE_INTEROP }), '2.0');
     expect(document).toMatchObject({
       a2a: { protocolVersions: ['1.0', '0.3'], preferredVersion: '1.0' },
@@ -553,7 +553,7 @@ describe(covers('versioning.axes.reference-interop'), () => {
 });
 
 describe('a scope', () => {
-  test(`${covers('auth.tenancy.scoped-discovery-monotone')} It takes away and adds nothing`, () => {
+  test(`${covers('auth.tenancy.scoped-discovery-monotone')} A scope removes families and adds nothing`, () => {
     const names = [...Object.keys(EVERYTHING), 'auth', 'authorization'];
     const scopes = fc.subarray(names);
     const documents: Record<string, unknown>[] = [

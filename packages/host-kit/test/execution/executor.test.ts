@@ -7,17 +7,17 @@ import { eventLog } from '../../src/runs/event-log.ts';
 import { memoryStore } from '../../src/stores/memory/index.ts';
 import { sampleRun, TENANCY } from '../../src/testing/store-contract/samples.ts';
 
-/** What the store does with one append: keeps it, fails before it, or keeps it and loses the answer. */
+/** The behaviour of the store for one append: it keeps it, fails before it, or keeps it and loses the answer. */
 type Weather = 'kept' | 'away' | 'answer-lost';
 
 interface Trouble {
-  /** An event type that it takes none of. */
+  /** The store refuses every event of this type. */
   readonly neverTaken?: string;
-  /** How often the log cannot be read before it can. */
+  /** How many reads of the log fail before one succeeds. */
   readonly unreadable?: number;
 }
 
-/** Executes one run of three steps to its end, on a store with this weather; the last weather stays. */
+/** Executes one run of three steps to its end, on a store with this weather. The last weather lasts. */
 async function executed(
   weather: readonly [Weather, ...Weather[]],
   steps = engineSteps,
@@ -50,7 +50,7 @@ async function executed(
   const run = sampleRun({});
   await inner.transaction((transaction) => inner.runs.insert(run, transaction));
   const log: string[] = [];
-  // Waits are over at once.
+  // Every timer is due at once, so that no test waits for a retry.
   const clock = {
     now: Date.now,
     at: (_time: number, then: () => void) => {
@@ -68,15 +68,18 @@ async function executed(
     log: ({ event }) => log.push(event),
   });
   execute.execute(run);
-  await expect.poll(async () => (await store.runs.unfinished({ after: undefined, limit: 1 })).length).toBe(0);
+  await expect.poll(async () => (await store.runs.unfinished({ after: undefined, limit: 1 })).length, PATIENT).toBe(0);
   const found = await store.runs.read(TENANCY, run.runId);
   const types = (await inner.events.list(run, { after: -1, limit: 100 })).map(({ type }) => type);
   return { status: found.kind === 'found' ? found.value.status : found.kind, types, log };
 }
 
+/** Nearly the time limit of a test: a run that is stuck fails the test, a slow machine does not. */
+const PATIENT = { timeout: 25_000 };
+
 const DONE: RunOutcome = { status: 'completed', outputs: {} };
 
-/** Goes on after what is recorded. */
+/** Completes one node, unless the log has its completion already. */
 async function engineSteps({ history, append }: Execution): Promise<RunOutcome> {
   let isDone = false;
   for await (const { type } of history()) isDone ||= type === 'node.completed';
@@ -92,14 +95,14 @@ test.each<[title: string, weather: readonly [Weather, ...Weather[]]]>([
   ['is away at its end', ['kept', 'kept', 'away', 'kept']],
   ['keeps a step and loses the answer', ['kept', 'answer-lost', 'kept']],
   ['keeps the last step and loses the answer', ['kept', 'kept', 'answer-lost', 'kept']],
-])('a store that %s fails no run, and each step is recorded once', async (_title, weather) => {
+])('records each step once and completes the run when the store %s', async (_title, weather) => {
   const { status, types, log } = await executed(weather);
   expect(types).toEqual(WHOLE);
   expect(status).toBe('completed');
   expect(log).not.toContain('run.engine-failed');
 });
 
-test('a store that is away while the engine reads the log fails no run, for however long', async () => {
+test('completes a run whose log cannot be read for a while', async () => {
   const { status, types, log } = await executed(['kept'], engineSteps, { unreadable: 8 });
   expect(types).toEqual(WHOLE);
   expect(status).toBe('completed');
@@ -107,7 +110,7 @@ test('a store that is away while the engine reads the log fails no run, for howe
   expect(log).not.toContain('run.engine-failed');
 });
 
-test('an engine that goes on after a step that was not recorded records nothing more', async () => {
+test('rejects further steps of an engine that goes on after an unrecorded step', async () => {
   const { types } = await executed(['kept', 'away', 'kept'], async (execution) => {
     const done = await engineSteps(execution).catch(() => undefined);
     if (done === undefined) await execution.append({ type: 'node.failed', payload: {} }).catch(() => {});
@@ -116,14 +119,14 @@ test('an engine that goes on after a step that was not recorded records nothing 
   expect(types).toEqual(WHOLE);
 });
 
-test('a step that the log refuses again and again fails the run', async () => {
+test('fails a run when the log refuses the same step five times', async () => {
   const { status, types, log } = await executed(['kept'], engineSteps, { neverTaken: 'node.completed' });
   expect(types).toEqual(['run.started', 'run.failed']);
   expect(status).toBe('failed');
   expect(log.filter((event) => event === 'run.left').length).toBe(5);
 });
 
-test('an engine that rejects fails the run', async () => {
+test('fails a run when its engine rejects', async () => {
   const { status, types } = await executed(['kept'], async () => {
     throw new Error('a fault of the workflow');
   });

@@ -16,7 +16,7 @@ const CASES: readonly [title: string, progress: Partial<DispatcherProgress>, rea
   ['rounds that go on failing', { failingSince: NOW - 10_001 }, 'failing'],
 ];
 
-test.each(CASES)('a dispatcher with %s', (_title, progress, reason) => {
+test.each(CASES)('judges a dispatcher with %s', (_title, progress, reason) => {
   const expected = reason === undefined ? { name: 'deliveries', ok: true } : { name: 'deliveries', ok: false, reason };
   expect(deliveryCheck({ ...IDLE, ...progress }, TIMEOUT, NOW)).toEqual(expected);
 });

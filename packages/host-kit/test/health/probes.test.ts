@@ -1,5 +1,7 @@
 import { memoryStore } from '@svc/host-kit/stores/memory';
 import { afterEach, describe, expect, test } from 'vitest';
+import { yieldToLoop } from '../../src/ports/clock.ts';
+import { manualClock } from '../streams/manual-clock.ts';
 import { CLEANUP, OTHER_TENANT, READER, watchedHost } from '../telemetry/watched-host.ts';
 
 afterEach(async () => {
@@ -10,7 +12,7 @@ const STRANGER = { headers: { authorization: '' } };
 const PASSED = { status: 200, text: 'ok\n' };
 const FAILED = { status: 503, text: 'not ok\n' };
 
-/** What an orchestrator sees: it has no credential. */
+/** Asks a probe as an orchestrator does, without a credential. */
 async function probed({ host }: Awaited<ReturnType<typeof watchedHost>>, probe: string, method = 'GET') {
   const response = await host.fetch(new Request(`http://host.test/host/example/${probe}`, { method }));
   return { status: response.status, text: await response.text(), headers: response.headers };
@@ -21,7 +23,7 @@ const shown = async (...args: Parameters<typeof probed>) => {
   return { status, text };
 };
 
-test('a host lives from the beginning to the end, and is ready in between', async () => {
+test('passes livez always, and readyz from start to drain', async () => {
   const watched = await watchedHost(
     { engine: { version: 1, refuse: () => undefined, execute: async () => ({ status: 'completed', outputs: {} }) } },
     'made',
@@ -40,37 +42,57 @@ test('a host lives from the beginning to the end, and is ready in between', asyn
   });
   watched.host.drain();
   expect([await shown(watched, 'livez'), await shown(watched, 'readyz')]).toEqual([PASSED, FAILED]);
-  // Whoever still comes is served.
+  // A draining host still serves requests.
   expect((await watched.call('/v1/runs', { body: { workflowId: 'any' } })).status).toBe(201);
   await watched.host.stop(0);
   expect([await shown(watched, 'livez'), await shown(watched, 'readyz')]).toEqual([PASSED, FAILED]);
 });
 
-test('a host whose store is away lives, and is not ready', async () => {
+test('passes livez and fails readyz when the store is away', async () => {
   const store = memoryStore();
   const away = await watchedHost({ store: { ...store, transaction: () => Promise.reject(new Error('gone')) } });
   expect([await shown(away, 'livez'), await shown(away, 'readyz')]).toEqual([PASSED, FAILED]);
 });
 
-test('liveness asks the store for nothing', async () => {
+test('asks the store for nothing in livez, and once a second at most in readyz', async () => {
   const store = memoryStore();
   let asked = 0;
   const counted: typeof store.transaction = (work) => {
     asked += 1;
     return store.transaction(work);
   };
-  const watched = await watchedHost({ store: { ...store, transaction: counted } });
-  // What a start has to do is done.
-  await new Promise((resolve) => setTimeout(resolve, 100));
+  // The time stands still, so that the host does nothing by itself and all probes fall into one second.
+  const clock = manualClock();
+  const watched = await watchedHost({ clock, store: { ...store, transaction: counted } });
+  await quiet(() => asked);
   const before = asked;
   for (let turn = 0; turn < 50; turn++) await shown(watched, 'livez');
   expect(asked).toBe(before);
   for (let turn = 0; turn < 50; turn++) await shown(watched, 'readyz');
   expect(asked).toBe(before + 1);
+  clock.advance(1000);
+  await quiet(() => asked);
+  const later = asked;
+  await shown(watched, 'readyz');
+  expect(asked).toBe(later + 1);
 });
 
+/**
+ * Resolves when the count has not changed in a hundred turns of the event loop: without timers and sockets nothing else
+ * can come.
+ */
+async function quiet(count: () => number): Promise<void> {
+  let last = count();
+  for (let turns = 0; turns < 100; turns += 1) {
+    await yieldToLoop();
+    if (count() === last) continue;
+    last = count();
+    turns = 0;
+  }
+}
+
 describe('a probe', () => {
-  test.each(['livez', 'readyz'])('%s tells strangers nothing but whether', async (probe) => {
+  test.each(['livez', 'readyz'])('%s answers without a credential, and says only whether it passes', async (probe) => {
     const watched = await watchedHost();
     const { headers, status } = await probed(watched, probe);
     expect(status).toBe(200);
@@ -87,7 +109,7 @@ describe('a probe', () => {
 });
 
 describe('the status of a host', () => {
-  test('is for who manages webhooks: why it is not ready, and what waits for its own tenant', async () => {
+  test('shows the failed checks and the backlog of the own tenant to a manager of webhooks', async () => {
     const watched = await watchedHost({ webhooks: { durable: true, concurrency: { total: 1, perSubscription: 1 } } });
     const { transport, release } = hanging();
     const busy = await watchedHost({
@@ -105,9 +127,9 @@ describe('the status of a host', () => {
     });
     await busy.register();
     for (let turn = 0; turn < 5; turn++) await busy.run();
-    // One is under way, and one claimed ahead.
+    // Of the five deliveries one is under way and one is claimed ahead.
     const waiting = async () => (await busy.call('/host/example/status')).body;
-    await expect.poll(async () => JSON.stringify(await waiting())).toContain('"due":3');
+    await expect.poll(async () => JSON.stringify(await waiting()), { timeout: 25_000 }).toContain('"due":3');
     const body = await waiting();
     expect(body.deliveries).toEqual({
       due: 3,
@@ -123,13 +145,13 @@ describe('the status of a host', () => {
     expect(JSON.stringify(draining.body)).toContain('{"name":"lifecycle","ok":false,"reason":"draining"}');
   });
 
-  test('and for nobody else', async () => {
+  test('is denied to every other caller', async () => {
     const watched = await watchedHost();
     expect((await watched.call('/host/example/status', STRANGER)).status).toBe(401);
     expect((await watched.call('/host/example/status', { key: READER })).status).toBe(403);
   });
 
-  test('another tenant sees nothing of what waits', async () => {
+  test('does not show the backlog of another tenant', async () => {
     const { transport, release } = hanging();
     const watched = await watchedHost({
       webhooks: { durable: true, concurrency: { total: 1, perSubscription: 1 } },
@@ -143,7 +165,7 @@ describe('the status of a host', () => {
   });
 });
 
-/** A transport whose receivers do not answer before they are told to. */
+/** A transport whose receivers answer when `release` is called. */
 function hanging() {
   let release = () => {};
   const released = new Promise<void>((resolve) => {

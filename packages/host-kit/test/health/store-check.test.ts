@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { storeCheck } from '../../src/health/store-check.ts';
 import { virtualClock } from '../simulation/virtual-clock.ts';
 
-/** A store whose answers a test gives one by one, on a clock of its own. */
+/** A check of a store whose answers the test gives one by one, on a virtual clock. */
 function asked() {
   const world = virtualClock(0);
   const questions: { answer(): void; fail(): void }[] = [];
@@ -28,7 +28,7 @@ const OK = { name: 'store', ok: true };
 const FAILED = { name: 'store', ok: false, reason: 'failed' };
 const NO_ANSWER = { name: 'store', ok: false, reason: 'no-answer' };
 
-test('a flood of questions is one question, and its answer holds for a second', async () => {
+test('asks the store once for 1000 concurrent checks, and reuses the answer for one second', async () => {
   const { check, questions, wait } = asked();
   const flood = Promise.all(Array.from({ length: 1000 }, check));
   expect(questions.length).toBe(1);
@@ -44,7 +44,7 @@ test('a flood of questions is one question, and its answer holds for a second', 
   expect(await again).toEqual(FAILED);
 });
 
-test('a store that does not answer in two seconds is not waited for, nor asked again until it does', async () => {
+test('reports no-answer after two seconds, and asks again only after the store has answered', async () => {
   const { check, questions, wait } = asked();
   const first = check();
   await wait(1999);
@@ -58,7 +58,7 @@ test('a store that does not answer in two seconds is not waited for, nor asked a
   expect(await check()).toEqual(OK);
 });
 
-test('a store that throws instead of rejecting has failed', async () => {
+test('reports failed when the store throws instead of rejecting', async () => {
   const transaction = () => {
     throw new Error('closed');
   };

@@ -21,7 +21,7 @@ const during = secretBox(newer, randomBytes, [older]);
 const after = secretBox(newer, randomBytes);
 const PLACE = { tenant: 'acme', workspace: 'w1', mode: 'live' } as const;
 
-/** So many that a walk takes several steps. */
+/** Enough secrets for a walk of several batches. */
 const COUNT = 250;
 const idOf = (index: number) => `whk_${String(index).padStart(4, '0')}`;
 
@@ -51,7 +51,7 @@ describe.each([
   ['memory', () => memoryStore()],
   ['sqlite', () => sqliteStore(join(folder, 'svc.db'))],
 ] as const)('a walk through the %s store', (_name, open) => {
-  test('seals everything anew, so that the former key can go, and says so', async () => {
+  test('seals every secret with the current key, and logs the count', async () => {
     const store = await filled(open(), before);
     const first = { level: 'info', event: 'secrets.resealed', resealed: 2 * COUNT + COUNT / 2, unopenable: 0 };
     expect(await walk(store, during)).toMatchObject([first]);
@@ -74,14 +74,14 @@ describe.each([
   });
 });
 
-test('what opens with no key is left as it is, and told', async () => {
+test('leaves a secret that no key opens as it is, and logs the count', async () => {
   const store = await filled(memoryStore(), secretBox(randomBytes(32), randomBytes));
   const sealed = (await store.subscriptions.read(idOf(1)))?.sealedSecret;
   expect(await walk(store, during)).toMatchObject([{ level: 'warn', resealed: 0, unopenable: 2 * COUNT + COUNT / 2 }]);
   expect((await store.subscriptions.read(idOf(1)))?.sealedSecret).toBe(sealed);
 });
 
-test('a walk lets others have their turn between its steps', async () => {
+test('yields to the event loop between batches', async () => {
   const store = await filled(sqliteStore(join(folder, 'turns.db')), during);
   let turns = 0;
   let isWalking = true;
@@ -92,12 +92,12 @@ test('a walk lets others have their turn between its steps', async () => {
   setImmediate(count);
   await walk(store, during);
   isWalking = false;
-  // Nothing was to be sealed anew, so no transaction made it wait.
+  // Every secret is current, so no transaction made the walk wait.
   expect(turns).toBeGreaterThanOrEqual(Math.floor(COUNT / 100));
   await store.close();
 });
 
-test('a walk ends at its next step when the host stops, and does not say that it is done', async () => {
+test('ends after the current batch when the host stops, without a log record', async () => {
   const store = await filled(memoryStore(), before);
   expect(await walk(store, during, AbortSignal.abort())).toEqual([]);
   const subscriptions = await store.subscriptions.page({ after: '', limit: COUNT });
@@ -105,7 +105,7 @@ test('a walk ends at its next step when the host stops, and does not say that it
   expect([done > 0, done < COUNT]).toEqual([true, true]);
 });
 
-test('a secret that is rotated while the walk goes on stays rotated', async () => {
+test('keeps a secret that is rotated during the walk', async () => {
   const store = await filled(memoryStore(), before);
   const rotating: Store = {
     ...store,

@@ -8,7 +8,7 @@ const START = Date.UTC(2026, 5, 1);
 const GRACE_MS = 4_000;
 const KEY = 'operator-key-of-this-test-0123456789';
 
-test('an execution and an attempt that take no notice of a stop share one grace', async () => {
+test('gives an execution and an attempt that ignore a stop one common grace period', async () => {
   const world = virtualClock(START);
   let isPosting = false;
   const transport: Transport = ({ signal }) => {

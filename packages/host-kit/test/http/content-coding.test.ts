@@ -24,6 +24,8 @@ beforeAll(async () => {
   });
   await host.start();
   const server = createServer(toNodeListener(host));
+  // A slow machine may leave a connection idle for longer than the default of 5 s, and `fetch` would find it closed.
+  server.keepAliveTimeout = 0;
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const address = server.address();
   listener.url = `http://127.0.0.1:${typeof address === 'object' ? address?.port : 0}`;
@@ -35,7 +37,7 @@ beforeAll(async () => {
 });
 afterAll(() => listener.close());
 
-/** The bytes as they were sent, which `fetch` would decode. */
+/** Sends a request, and returns the encoded bytes, which `fetch` would decode. */
 function raw(path: string, headers: Record<string, string> = {}, method = 'GET') {
   const given = { authorization: `Bearer ${KEY}`, 'svc-version': '2', ...headers };
   return new Promise<{ status: number; headers: IncomingMessage['headers']; body: Buffer }>((resolve, reject) => {
@@ -86,7 +88,7 @@ describe(covers('operations.encodings.negotiated'), () => {
 });
 
 describe(covers('operations.encodings.coded'), () => {
-  test.each(CODINGS)('%s holds what the plain answer holds', async (coding) => {
+  test.each(CODINGS)('%s decodes to the plain answer', async (coding) => {
     const plain = await raw('/openapi.json');
     const coded = await raw('/openapi.json', { 'accept-encoding': coding });
     expect([plain.headers['content-encoding'], coded.headers['content-encoding']]).toEqual([undefined, coding]);
@@ -96,20 +98,20 @@ describe(covers('operations.encodings.coded'), () => {
     expect(Number(coded.headers['content-length'])).toBe(coded.body.length);
   });
 
-  test('a body is coded as well when it is made for the request', async () => {
+  test('encodes a body that is made for the request', async () => {
     const runId = await createdRun({ text: 'é'.repeat(5000) });
     const plain = await raw(`/v1/runs/${runId}`, { 'svc-version': '1' });
     const coded = await raw(`/v1/runs/${runId}`, { 'svc-version': '1', 'accept-encoding': 'br' });
     expect(brotliDecompressSync(coded.body).equals(plain.body)).toBe(true);
   });
 
-  test('what is short, what is no JSON and what is a stream is sent as it is', async () => {
+  test('sends a short body without encoding', async () => {
     const runId = await createdRun({});
     const short = await raw(`/v1/runs/${runId}`, { 'svc-version': '1', 'accept-encoding': 'gzip' });
     expect([short.status, short.headers['content-encoding'], short.headers.vary]).toEqual([200, undefined, undefined]);
   });
 
-  test('HEAD tells of what GET sends', async () => {
+  test('sends the same headers for HEAD as for GET', async () => {
     for (const headers of [{}, { 'accept-encoding': 'zstd' }]) {
       const [get, head] = await Promise.all([raw('/openapi.json', headers), raw('/openapi.json', headers, 'HEAD')]);
       expect(head.body).toHaveLength(0);
@@ -119,7 +121,7 @@ describe(covers('operations.encodings.coded'), () => {
 });
 
 describe(covers('operations.encodings.validators'), () => {
-  test('each coding has a strong validator of its own, good for itself alone', async () => {
+  test('gives each coding a strong validator of its own', async () => {
     const tags = new Map<string, string>();
     for (const coding of ['identity', ...CODINGS]) {
       const { headers } = await raw('/openapi.json', { 'accept-encoding': coding });
@@ -138,7 +140,7 @@ describe(covers('operations.encodings.validators'), () => {
     expect((await raw('/openapi.json', { 'if-none-match': gzip })).status).toBe(200);
   });
 
-  test('of several tags that a cache names, the answer names the one that is meant', async () => {
+  test('answers 304 with the matching one of several tags', async () => {
     const [plain, gzip] = await Promise.all(
       ['identity', 'gzip'].map(
         async (coding) => (await raw('/openapi.json', { 'accept-encoding': coding })).headers.etag,

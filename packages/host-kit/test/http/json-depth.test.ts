@@ -4,13 +4,13 @@ import { isDeeperThan } from '../../src/http/json-depth.ts';
 
 const bytes = (text: string) => new TextEncoder().encode(text);
 
-/** As the definition has it. */
+/** Follows the definition of depth literally. */
 function depthOf(value: unknown): number {
   if (typeof value !== 'object' || value === null) return 0;
   return 1 + Math.max(0, ...Object.values(value).map(depthOf));
 }
 
-/** Strings that look like JSON, in every way in which they can be written. */
+/** Strings that look like JSON, with all kinds of escapes. */
 const text = fc.oneof(
   fc.string({
     unit: fc.constantFrom('"', '\\', '[', ']', '{', '}', ':', ',', 'a', ' ', '\n', 'é', '\u{1f600}', '\u005b'),
@@ -26,7 +26,7 @@ const { value: json } = fc.letrec((tie) => ({
     fc.dictionary(text, tie('value'), { maxKeys: 4 }),
   ),
 }));
-/** `[[{"a": … }]]` around something else, so that deep ones are drawn, too. */
+/** Wraps a value as in `[[{"a": … }]]`, so that deep values are generated, too. */
 const nested = fc
   .tuple(json, fc.array(fc.constantFrom('array', 'object', 'beside'), { maxLength: 80 }))
   .map(([inner, wraps]) =>
@@ -36,7 +36,7 @@ const nested = fc
     }, inner),
   );
 
-/** JSON as others write it: with white space, and with characters escaped that need not be. */
+/** Writes JSON in other styles: with white space, or with unnecessary escapes. */
 function written(value: unknown, style: 'tight' | 'wide' | 'escaped'): string {
   if (style === 'wide') return JSON.stringify(value, null, 3);
   const tight = JSON.stringify(value);
@@ -45,7 +45,7 @@ function written(value: unknown, style: 'tight' | 'wide' | 'escaped'): string {
     : tight.replace(/[\u0080-\uffff]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 
-describe('how deep JSON nests', () => {
+describe('the depth of JSON', () => {
   test.each([
     ['1', 0],
     ['""', 0],
@@ -66,7 +66,7 @@ describe('how deep JSON nests', () => {
     if (depth > 0) expect(isDeeperThan(depth - 1, bytes(source))).toBe(true);
   });
 
-  test('is what the definition says of any JSON, however it is written', () => {
+  test('matches its definition for any JSON in any style', () => {
     const style = fc.constantFrom('tight', 'wide', 'escaped');
     fc.assert(
       fc.property(nested, style, fc.integer({ min: -2, max: 2 }), (value, written_, off) => {
@@ -78,7 +78,7 @@ describe('how deep JSON nests', () => {
     );
   });
 
-  test('is told of anything, and at once of what has no bottom', () => {
+  test('is decided for arbitrary bytes and for 1 MiB of open brackets', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 500 }), (any) => {
         expect(typeof isDeeperThan(3, any)).toBe('boolean');

@@ -7,13 +7,13 @@ import { type Asked, type MortalHosts, mortalHosts } from './mortal-host.ts';
 interface Operation {
   readonly name: string;
   readonly major: 1 | 2;
-  /** What it puts on record, and how often for all that it does. */
+  /** The audit action of one effect, and the number of effects. */
   readonly action: AuditAction;
   readonly effects?: number;
   readonly status: number;
-  /** What every answer to it says. */
+  /** A part of every reply. */
   readonly says?: object;
-  /** Brings a host to where the operation is asked for. */
+  /** Prepares a host for the operation, and returns its request. */
   readonly prepare: (host: MortalHosts) => Promise<Asked>;
 }
 
@@ -28,7 +28,7 @@ const OF_RUNS = ([1, 2] as const).flatMap((major): Operation[] => {
   const post = (path: string, body: unknown = {}): Asked => ({ method: 'POST', path: base + path, body });
   return [
     {
-      name: 'cancelRun of what is driven',
+      name: 'cancelRun of an executing run',
       major,
       action: 'run.cancel',
       status: 200,
@@ -36,7 +36,7 @@ const OF_RUNS = ([1, 2] as const).flatMap((major): Operation[] => {
       prepare: async (host) => post(`/runs/${await host.run(major)}/cancel`),
     },
     {
-      name: 'cancelRun of what is paused',
+      name: 'cancelRun of a paused run',
       major,
       action: 'run.cancel',
       status: 200,
@@ -138,18 +138,21 @@ const OPERATIONS: readonly Operation[] = [
   },
 ];
 
-describe(`${covers('operations.idempotency.once', 'operations.idempotency.every-mutation', 'operations.idempotency.survives-restart')} Whenever the host dies over it, it is done once, and answered alike:`, () => {
+describe(`${covers('operations.idempotency.once', 'operations.idempotency.every-mutation', 'operations.idempotency.survives-restart')} After a crash at any commit, it takes effect once, with one reply:`, () => {
   test.each(OPERATIONS)('$name in major $major', async (operation) => {
     const hosts = await mortalHosts(memoryStore());
     let commits = 1;
     while (!(await answeredWithin(hosts, commits, operation))) expect(++commits).toBeLessThan(50);
     hosts.end();
-    // It did die between the claim on the key and the answer.
+    // At least one crash was between the claim and the reply.
     expect(commits).toBeGreaterThan(2);
   });
 });
 
-/** Lets a host die after so many commits of an operation, and asks the next one the same. Whether the first one had answered. */
+/**
+ * Crashes a host after a number of commits, and repeats the request at its successor. Returns true when the first host
+ * replied.
+ */
 async function answeredWithin(
   hosts: MortalHosts,
   commits: number,

@@ -6,24 +6,24 @@ import type { Store } from '../../src/ports/store.ts';
 import type { Transaction } from '../../src/ports/transaction.ts';
 import { type HostClock, type VirtualClock, virtualClock } from '../simulation/virtual-clock.ts';
 
-/** One host after the other on one store, in a time of their own. */
+/** Successive hosts on one store, in virtual time. */
 export interface MortalHosts {
-  /** How often each action was put on record, by what was committed: an effect is recorded in its own transaction. */
+  /** The committed audit facts, by action: each effect records one in its own transaction. */
   readonly recorded: ReadonlyMap<string, number>;
-  /** Forgets what was recorded so far. */
+  /** Clears `recorded`. */
   forget(): void;
-  /** The host dies right after so many commits from now on: nothing that it would do then happens. */
+  /** Crashes the host right after this number of further commits. */
   dieAfter(commits: number): void;
   readonly isDead: boolean;
-  /** A request to the host; undefined when it dies over it. */
+  /** Sends a request. Returns undefined when the host crashes before its reply. */
   call(major: 1 | 2, asked: Asked, headers?: Readonly<Record<string, string>>): Promise<Reply | undefined>;
-  /** Begins a run, and resolves with its id as a path has it when it is `running`. */
+  /** Creates a run, and resolves with its percent-encoded id when it is `running`. */
   run(major: 1 | 2): Promise<string>;
-  /** The same for one that is paused. */
+  /** Creates a run and pauses it. */
   paused(major: 1 | 2): Promise<string>;
-  /** Puts another host in the place of a dead one, half a minute later. */
+  /** Starts a successor of a crashed host, 30 s later. */
   replace(): Promise<void>;
-  /** Lets nothing happen any more. */
+  /** Stops the clock of the host. */
   end(): void;
 }
 
@@ -36,7 +36,7 @@ export interface Asked {
 export interface Reply {
   readonly status: number;
   readonly isReplay: boolean;
-  // biome-ignore lint/suspicious/noExplicitAny: what a body holds is what the tests are about.
+  // biome-ignore lint/suspicious/noExplicitAny: tests read members of many different bodies.
   readonly body: any;
 }
 
@@ -111,7 +111,7 @@ export async function mortalHosts(store: Store): Promise<MortalHosts> {
 }
 
 const KEY = 'operator-key-of-this-test-0123456789';
-/** A claim on a key is over by then. */
+/** The lease of a claim has expired by then. */
 const LEASE_MS = 30_000;
 
 const { privateKey } = generateKeyPairSync('ed25519');
@@ -134,7 +134,7 @@ function hostOn(store: Store, clock: HostClock, world: VirtualClock): Host {
   });
 }
 
-/** Its one node takes half a second, and whoever asks it after that waits for ever. */
+/** Executes one node of 500 ms, and then waits until it is stopped. */
 function slow(world: VirtualClock): WorkflowEngine {
   return {
     version: 1,
@@ -153,14 +153,14 @@ function slow(world: VirtualClock): WorkflowEngine {
 
 const NODE_MS = 500;
 
-/** Takes every delivery, and repeats every challenge. */
+/** Accepts every delivery and confirms every challenge. */
 const accepting: Transport = async ({ body }) => {
   const { challenge } = JSON.parse(new TextDecoder().decode(body));
   const answer = new TextEncoder().encode(JSON.stringify({ challenge }));
   return { kind: 'answered', status: 200, retryAfter: undefined, body: answer, durationMs: 1 };
 };
 
-/** A store as a host sees it that dies at a commit: what was committed stays, and nothing is ever answered again. */
+/** Wraps a store for a host that crashes at a commit: the commit is durable, and no later call returns. */
 function mortalStore(inner: Store, recorded: Map<string, number>, dying: () => void) {
   const facts = new Map<Transaction, string[]>();
   let left = Number.POSITIVE_INFINITY;
@@ -197,7 +197,7 @@ function mortalStore(inner: Store, recorded: Map<string, number>, dying: () => v
       begin: (claim, options) => commit(() => inner.idempotency.begin(claim, options)),
       release: (claim) => commit(() => inner.idempotency.release(claim)),
     },
-    // It belongs to both hosts.
+    // The store outlives the host.
     close: async () => {},
   };
   return {
@@ -213,15 +213,15 @@ function never<T>(): Promise<T> {
   return new Promise(() => {});
 }
 
-/** Lets the world go on until something is so: what is under way first, and only then the time. */
+/** Advances the world until a condition holds: pending work first, then time. */
 async function until(world: VirtualClock, isSo: () => boolean): Promise<void> {
   const end = world.now() + 120_000;
   for (let idle = 0; !isSo(); idle++) {
     const isBusy = await world.step(world.now());
     if (isBusy || idle % PATIENCE !== 0) continue;
-    if (!(await world.step(end))) throw new Error('It did not happen within two minutes of the world.');
+    if (!(await world.step(end))) throw new Error('The condition did not hold within 120 s of virtual time.');
   }
 }
 
-/** Rounds of the event loop in which a request may be read and answered before the time goes on. */
+/** Rounds of the event loop for pending work before time advances. */
 const PATIENCE = 20;

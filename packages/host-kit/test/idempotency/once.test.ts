@@ -34,25 +34,21 @@ function request(key: string, body = '{}', fields: Partial<KeyedRequest> = {}): 
 const created = (text: string): Outcome => ({ status: 201, headers: { etag: '"1"' }, body: JSON.stringify({ text }) });
 const refusal = (status: number, error: string): Outcome => ({ status, headers: {}, body: JSON.stringify({ error }) });
 
-describe('an outcome is', () => {
+describe('replays an outcome, or executes again', () => {
   const outcomes: readonly (readonly [string, Outcome, 'kept' | 'not kept'])[] = [
     ['a success', created('x'), 'kept'],
     ['a success without a body', { status: 204, headers: {}, body: undefined }, 'kept'],
-    ['what is not there', refusal(404, 'not_found'), 'kept'],
+    ['a missing resource', refusal(404, 'not_found'), 'kept'],
     ['a conflict', refusal(409, 'run_terminal'), 'kept'],
-    ['what cannot be done', refusal(422, 'fork_point_invalid'), 'kept'],
-    ['a URL that is refused', refusal(400, 'webhook_url_rejected'), 'kept'],
-    [
-      'a conflict that time mends',
-      { ...refusal(409, 'run_already_active'), headers: { 'retry-after': '1' } },
-      'not kept',
-    ],
+    ['an impossible request', refusal(422, 'fork_point_invalid'), 'kept'],
+    ['a rejected URL', refusal(400, 'webhook_url_rejected'), 'kept'],
+    ['a temporary conflict', { ...refusal(409, 'run_already_active'), headers: { 'retry-after': '1' } }, 'not kept'],
     ['a body that does not validate', refusal(400, 'validation_error'), 'not kept'],
     ['no credential', refusal(401, 'unauthenticated'), 'not kept'],
     ['no scope', refusal(403, 'forbidden'), 'not kept'],
     ['a limit', refusal(429, 'rate_limited'), 'not kept'],
     ['a failure', refusal(500, 'internal_error'), 'not kept'],
-    ['a host that is busy', refusal(503, 'service_unavailable'), 'not kept'],
+    ['a busy host', refusal(503, 'service_unavailable'), 'not kept'],
   ];
   test.each(outcomes)(
     `%s: ${covers('operations.idempotency.kept', 'operations.idempotency.not-kept')}`,
@@ -77,9 +73,9 @@ describe(covers('operations.idempotency.mismatch'), () => {
   test.each<[string, Partial<KeyedRequest>]>([
     ['another body', { parts: ['1', '{"a":1}'] }],
     ['another major', { parts: ['2', '{}'] }],
-    ['parts that meet elsewhere', { parts: ['1{', '}'] }],
+    ['the same text split at another place', { parts: ['1{', '}'] }],
     ['a caller who reaches other workspaces', { tenancy: { ...TENANCY, workspaces: 'all' } }],
-  ])('%s under the same key is refused', async (_title, fields) => {
+  ])('rejects %s under the same key', async (_title, fields) => {
     const host = hostOn(memoryStore(), virtualClock(START));
     await host(request('k'), async () => created('first'));
     const again = host(request('k', '{}', fields), async () => created('second'));
@@ -90,7 +86,7 @@ describe(covers('operations.idempotency.mismatch'), () => {
     ['tenant', { tenancy: { ...TENANCY, tenant: 'other' } }],
     ['mode', { tenancy: { ...TENANCY, mode: 'test' } }],
     ['operation', { operation: 'registerWebhook' }],
-  ])('each %s has keys of its own', async (_title, fields) => {
+  ])('keeps the keys of each %s separate', async (_title, fields) => {
     const host = hostOn(memoryStore(), virtualClock(START));
     await host(request('k'), async () => created('first'));
     const other = await host(request('k', '{"a":1}', fields), async () => created('second'));
@@ -99,7 +95,7 @@ describe(covers('operations.idempotency.mismatch'), () => {
 });
 
 describe(covers('operations.idempotency.once'), () => {
-  test('what is kept with the effect is the answer, whatever becomes known after it', async () => {
+  test('replies with the outcome that was stored with the effect, not with a later one', async () => {
     const store = memoryStore();
     const host = hostOn(store, virtualClock(START));
     const work: Perform = async (keep) => {
@@ -113,23 +109,26 @@ describe(covers('operations.idempotency.once'), () => {
   test.each([
     ['a conflict', new HostError('run_terminal', 'ended', { details: { runStatus: 'completed' } }), 409, true],
     ['a failure', new HostError('service_unavailable', 'away', { details: undefined }), 503, false],
-  ])('what is undone with the effect is not, when it ends in %s', async (_name, error, status, isReplayed) => {
-    const store = memoryStore();
-    const host = hostOn(store, virtualClock(START));
-    const first = await host(request('k'), (keep) =>
-      store.transaction(async (transaction) => {
-        await keep(created('undone'), transaction);
-        throw error;
-      }),
-    );
-    expect(first.outcome.status).toBe(status);
-    const again = await host(request('k'), async () => created('done'));
-    expect(again).toEqual(
-      isReplayed ? { outcome: first.outcome, replayed: true } : { outcome: created('done'), replayed: false },
-    );
-  });
+  ])(
+    'does not reply with an outcome that was rolled back, when it ends in %s',
+    async (_name, error, status, isReplayed) => {
+      const store = memoryStore();
+      const host = hostOn(store, virtualClock(START));
+      const first = await host(request('k'), (keep) =>
+        store.transaction(async (transaction) => {
+          await keep(created('undone'), transaction);
+          throw error;
+        }),
+      );
+      expect(first.outcome.status).toBe(status);
+      const again = await host(request('k'), async () => created('done'));
+      expect(again).toEqual(
+        isReplayed ? { outcome: first.outcome, replayed: true } : { outcome: created('done'), replayed: false },
+      );
+    },
+  );
 
-  test('what is kept and committed stays, even if the host fails to answer', async () => {
+  test('replays a committed outcome even if the host failed to reply', async () => {
     const store = memoryStore();
     const host = hostOn(store, virtualClock(START));
     const failed = await host(request('k'), async (keep) => {
@@ -155,7 +154,7 @@ test(covers('operations.idempotency.retention'), async () => {
 });
 
 describe(covers('operations.idempotency.concurrent'), () => {
-  test('who asks meanwhile waits, and hears the same', async () => {
+  test('lets concurrent requests wait for one execution', async () => {
     const host = hostOn(memoryStore(), virtualClock(START));
     let finish = (): void => {};
     const gate = new Promise<void>((resolve) => {
@@ -174,7 +173,7 @@ describe(covers('operations.idempotency.concurrent'), () => {
     expect(executions).toBe(1);
   });
 
-  test('nobody waits for long', async () => {
+  test('rejects a concurrent request after 5 s', async () => {
     const world = virtualClock(START);
     const host = hostOn(memoryStore(), world);
     void host(request('k'), () => new Promise(() => {}));
@@ -187,7 +186,7 @@ describe(covers('operations.idempotency.concurrent'), () => {
     });
   });
 
-  test('another host is told when to ask again', async () => {
+  test('tells a request at another host when the lease expires', async () => {
     const world = virtualClock(START);
     const store = memoryStore();
     void hostOn(store, world)(request('k'), () => new Promise(() => {}));
@@ -196,7 +195,7 @@ describe(covers('operations.idempotency.concurrent'), () => {
   });
 });
 
-test(`${covers('operations.idempotency.sealed')} A kept reply shows nothing, and opens under its own key alone`, async () => {
+test(`${covers('operations.idempotency.sealed')} A stored reply is sealed, and opens under its own key only`, async () => {
   const store = memoryStore();
   const host = hostOn(store, virtualClock(START));
   await host(request('one'), async () => created('the-secret'));
@@ -216,13 +215,13 @@ interface Plan {
   readonly host: 0 | 1;
   readonly key: 'a' | 'b';
   readonly body: 'x' | 'y';
-  /** How long it works before it commits. Beyond the lease another may take over. */
+  /** How long it works before it commits. After its lease another request may take over. */
   readonly takesMs: number;
   readonly ends: 'commits and keeps' | 'refuses' | 'fails' | 'dies before' | 'dies after';
 }
 
 describe('the state machine', () => {
-  test(`${covers('operations.idempotency.once', 'operations.idempotency.take-over')} Whatever dies, whatever is late, a key does one thing`, async () => {
+  test(`${covers('operations.idempotency.once', 'operations.idempotency.take-over')} One effect for a key, with crashes and delays at any point`, async () => {
     const plan: fc.Arbitrary<Plan> = fc.record({
       at: fc.integer({ min: 0, max: 200_000 }),
       host: fc.constantFrom(0, 1),
@@ -253,7 +252,7 @@ describe('the state machine', () => {
   });
 });
 
-/** Lets the plans happen, and tells what their callers heard and what was committed. */
+/** Executes the plans. Returns the replies that callers got, and the committed effects. */
 async function lived(plans: readonly Plan[]) {
   const world = virtualClock(START);
   const store = memoryStore();

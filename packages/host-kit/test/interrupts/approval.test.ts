@@ -32,7 +32,7 @@ describe(covers('interrupts.approval.quorum'), () => {
     expect(quorumOf(dataOf(fields), votes(accepts, rejects)).decision).toBe(decision);
   });
 
-  test('everybody has one voice, and whoever can no longer be outvoted has decided', () => {
+  test('counts the last vote of each principal, and decides when the other side can no longer win', () => {
     const vote = fc.record({
       principal: fc.constantFrom(...FIVE),
       action: fc.constantFrom('accept' as const, 'reject' as const),

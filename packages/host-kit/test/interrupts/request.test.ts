@@ -14,22 +14,22 @@ describe('a question', () => {
     asked({ kind: 'clarification', data: { questions: [{ id: 'q', question: 'which?' }] } }),
     asked({ kind: 'external-event', data: { eventType: 'paid', correlation: { order: 1 } } }),
     asked({ kind: 'custom', data: { customKind: 'mine' } }),
-  ])('%j is taken', (request) => expect(checkedRequest(request)).toBe(request));
+  ])('accepts %j', (request) => expect(checkedRequest(request)).toBe(request));
 
   test.each([
-    ['a kind that there is not', asked({ kind: 'riddle' })],
+    ['an unknown kind', asked({ kind: 'riddle' })],
     ['no title', asked({ data: { ...approval, title: undefined } })],
-    ['an action that there is not', asked({ data: { ...approval, actions: ['dance'] } })],
-    ['approvers by group, whom nobody can tell', asked({ data: { ...approval, approverGroupRefs: ['g'] } })],
-    ['approvers by role, whom nobody can tell', asked({ data: { ...approval, approverRoleRefs: ['r'] } })],
-    ['an audience, whom nobody can tell', asked({ data: { ...approval, audience: { groups: ['g'] } } })],
-    ['an approval by the passing of time', asked({ data: { ...approval, onTimeout: 'approve' } })],
+    ['an unknown action', asked({ data: { ...approval, actions: ['dance'] } })],
+    ['approvers by group, which the kit cannot enforce', asked({ data: { ...approval, approverGroupRefs: ['g'] } })],
+    ['approvers by role, which the kit cannot enforce', asked({ data: { ...approval, approverRoleRefs: ['r'] } })],
+    ['an audience, which the kit cannot enforce', asked({ data: { ...approval, audience: { groups: ['g'] } } })],
+    ['an approval by timeout', asked({ data: { ...approval, onTimeout: 'approve' } })],
     ['more approvals than approvers', asked({ data: { ...approval, approversList: ['p'], requiredApprovals: 2 } })],
     ['a key that is too long', asked({ key: 'k'.repeat(257) })],
-    ['a node that is no id', asked({ nodeId: 'a b' })],
-    ['a negative time', asked({ timeoutMs: -1 })],
-    ['a schema that is none', asked({ resumeSchema: { type: 'no such type' } })],
-  ])('%s is refused before anything waits for it', (_title, request) => {
+    ['a malformed node id', asked({ nodeId: 'a b' })],
+    ['a negative timeout', asked({ timeoutMs: -1 })],
+    ['an invalid JSON Schema', asked({ resumeSchema: { type: 'no such type' } })],
+  ])('rejects %s', (_title, request) => {
     expect(() => checkedRequest(request)).toThrow(TypeError);
   });
 });

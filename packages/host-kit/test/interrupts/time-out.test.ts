@@ -8,7 +8,7 @@ import { sampleRun } from '../../src/testing/store-contract/samples.ts';
 
 const NO_SIGNAL = new AbortController().signal;
 
-/** Three runs whose question nobody has answered in time, and a log that does not take the answer of one. */
+/** Opens a store with three runs whose questions are overdue, and a log that rejects changes of one of them. */
 async function waiting(broken: string) {
   const store = memoryStore();
   const log = eventLog({
@@ -44,13 +44,13 @@ async function waiting(broken: string) {
   return { round, noticed };
 }
 
-test('a question that cannot be closed holds no other up, and is told of', async () => {
+test('resolves the other questions when one fails, and rejects with its error', async () => {
   const { round, noticed } = await waiting('run_1');
   await expect(round(NO_SIGNAL)).rejects.toThrow('run_1 cannot be changed.');
   expect(noticed).toEqual(['run_2', 'run_3']);
 });
 
-test('what is closed is closed once', async () => {
+test('resolves each question once', async () => {
   const { round, noticed } = await waiting('none');
   await round(NO_SIGNAL);
   await round(NO_SIGNAL);

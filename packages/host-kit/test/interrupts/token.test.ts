@@ -16,35 +16,35 @@ describe.each([1, 2] as const)(`${covers('interrupts.token.forms')} A token of m
   const tokens = interruptTokens([KEY]);
   const token = tokens.mint(CLAIMS, form);
 
-  test('gives back what it was made of', () => {
+  test('returns the claims that it was minted from', () => {
     expect(tokens.verify(token)).toEqual(CLAIMS);
     expect(token).toMatch(/^[A-Za-z0-9_.-]+$/);
   });
 
-  test('is none of a host with another key, and still one of a host that has changed its key', () => {
+  test('is rejected by a host with another key, and accepted after a change of the key', () => {
     expect(interruptTokens([OTHER]).verify(token)).toBeUndefined();
     expect(interruptTokens([OTHER, KEY]).verify(token)).toEqual(CLAIMS);
   });
 
-  test('is none with any character changed, left out or added', () => {
+  test('is rejected with any character changed, removed or added', () => {
     fc.assert(
       fc.property(fc.nat(token.length - 1), fc.constantFrom('', 'A', 'b', '.', '-', 'AA'), (at, put) => {
         const changed = token.slice(0, at) + put + token.slice(at + 1);
         if (changed === token) return;
-        // The last character of base64url has bits that mean nothing, but a MAC is compared as text.
+        // The last character of base64url has unused bits, but a MAC is compared as text.
         expect(tokens.verify(changed)).toBeUndefined();
       }),
     );
   });
 
-  test('is none in the clothes of the other form', () => {
+  test('is rejected in the syntax of the other form', () => {
     const [payload = '', mac = ''] = token.split('.').slice(-2);
     const [, , kid] = tokens.mint(CLAIMS, 2).split('.');
     expect(tokens.verify(form === 1 ? `sv2.hs256.${kid}.${payload}.${mac}` : `${payload}.${mac}`)).toBeUndefined();
   });
 });
 
-test('whatever text comes, it is judged and refused', () => {
+test('rejects any other text without an exception', () => {
   const tokens = interruptTokens([KEY]);
   fc.assert(
     fc.property(fc.string(), (text) => {

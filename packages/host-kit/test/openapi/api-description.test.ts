@@ -42,7 +42,7 @@ async function descriptionOf(options: Partial<HostOptions>, major: string, path 
   return { document, operations, headers: response.headers };
 }
 
-/** Everything that a host can be told to do in its own way. */
+/** Hosts that together use every option that changes the description. */
 const EVERYTHING: Partial<HostOptions> = {
   audit: { signer: { publicKey: 'MCowBQYDK2VwAyEA', sign: async () => new Uint8Array(64) } },
   baseUrl: 'https://svc.test/',
@@ -74,14 +74,16 @@ describe(covers('operations.openapi.lints'), () => {
     expect(lint(document)).toBe('');
   });
 
-  test('the linter finds what is wrong', async () => {
+  test('the linter reports a missing operation id', async () => {
     const { document } = await descriptionOf({}, '2');
     delete document.paths['/runs'].post.operationId;
     expect(lint(document)).toContain('operation-operationId');
   });
 });
 
-/** What redocly has to say under its recommended rules, warnings included; empty when it has nothing. */
+/**
+ * Returns the problems that redocly reports under its recommended rules, warnings included; empty when there are none.
+ */
 function lint(document: unknown): string {
   const folder = mkdtempSync(join(tmpdir(), 'svc-openapi-'));
   try {
@@ -93,7 +95,7 @@ function lint(document: unknown): string {
       {
         cwd: folder,
         encoding: 'utf8',
-        // It would tell its makers otherwise, and ask them for a newer version.
+        // By default it reports its use to its makers, and asks them for a newer version.
         env: { ...process.env, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' },
       },
     );
@@ -122,27 +124,27 @@ describe(covers('operations.openapi.describes-what-is-served'), () => {
     expect(new Set(operations.map(({ operationId }) => operationId)).size).toBe(operations.length);
   });
 
-  test('what subscribers of major 2 are posted is described, by its closed schema', async () => {
+  test('describes the delivery of major 2 by its closed schema', async () => {
     const { document } = await descriptionOf({}, '2');
     const { schema } = document.webhooks.deliverEvent.post.requestBody.content['application/json'];
     expect(schema).toMatchObject({ required: ['runId', 'event'], additionalProperties: false });
     expect((await descriptionOf({}, '1')).document).not.toHaveProperty('webhooks');
   });
 
-  test('what is switched off is not described', async () => {
+  test('leaves out operations that are switched off', async () => {
     const ids = async (options: Partial<HostOptions>) =>
       (await descriptionOf(options, '2')).operations.map(({ operationId }) => operationId);
     expect(await ids(EVERYTHING)).toContain('verifyAudit');
     expect(await ids({})).not.toContain('verifyAudit');
   });
 
-  test('an operation names the scope that it needs; a public one needs nothing', async () => {
+  test('names the scope of each operation, and none for a public one', async () => {
     const { operations } = await descriptionOf({}, '1');
     const security = Object.fromEntries(operations.map(({ operationId, security }) => [operationId, security]));
     expect(security).toMatchObject({ createRun: [{ bearer: ['runs:create'] }], discovery: [] });
   });
 
-  test('an error is told in the envelope of the major', async () => {
+  test('describes errors in the envelope of the major', async () => {
     const envelopes = await Promise.all(
       ['1', '2'].map(async (major) => (await descriptionOf(EVERYTHING, major)).document.components.schemas),
     );
@@ -189,7 +191,7 @@ describe(covers('operations.openapi.served'), () => {
     },
   );
 
-  test('who has it is told so', async () => {
+  test('answers 304 to a client that has the current description', async () => {
     const host = hostWith();
     const ask = (init: RequestInit) => host.fetch(new Request('http://host.test/v1/openapi.json', init));
     const etag = (await ask({})).headers.get('etag') ?? '';

@@ -9,7 +9,7 @@ import { sampleRun, TENANCY } from '../../src/testing/store-contract/samples.ts'
 import { outbox } from '../../src/webhooks/outbox.ts';
 import { sampleSubscription } from '../webhooks/samples.ts';
 
-/** A log over runs that are under way, two of a workspace with listeners and one that has ended. */
+/** Opens a log with two running runs, whose workspace has two subscriptions, and one that has ended. */
 async function opened(change: (inner: Store) => Store = (inner) => inner) {
   let transactions = 0;
   const inner = memoryStore();
@@ -50,8 +50,8 @@ const NODE = { type: 'node.completed', payload: {} };
 const appendTo = (log: EventLog, ...runIds: readonly string[]) =>
   Promise.allSettled(runIds.map((runId) => log.append(runId, NODE)));
 
-describe('appends that are asked for at about the same time', () => {
-  test('share a transaction, each with its deliveries, and each log has them in the order in which they were asked for', async () => {
+describe('concurrent appends', () => {
+  test('share a transaction with their deliveries, in the order of the calls', async () => {
     const { log, told, deliveries, sequences, transactions } = await opened();
     const appended = await appendTo(log, 'run_1', 'run_2', 'run_1', 'run_1', 'run_2');
     const places = appended.map((each) => (each.status === 'fulfilled' ? each.value.sequence : each.status));
@@ -62,7 +62,7 @@ describe('appends that are asked for at about the same time', () => {
     expect((await deliveries()).length).toBe(10);
   });
 
-  test('are refused one by one, and leave nothing of what was refused', async () => {
+  test('are refused one by one, and a refused one writes nothing', async () => {
     const { log, told, deliveries, sequences } = await opened();
     const appended = await Promise.allSettled([
       log.append('run_1', NODE),
@@ -85,7 +85,7 @@ describe('appends that are asked for at about the same time', () => {
     expect((await deliveries()).length).toBe(4);
   });
 
-  test('suffer nothing from one that the store does not take', async () => {
+  test('succeed next to one that the store rejects', async () => {
     const { log, sequences, deliveries } = await opened((inner) => ({
       ...inner,
       events: {
@@ -109,7 +109,25 @@ describe('appends that are asked for at about the same time', () => {
   });
 });
 
-test('a step that rejects takes back all that it did to the run, and nothing else', async () => {
+test.each([
+  [
+    'paused',
+    { ...NODE, type: 'run.completed' },
+    'The run is paused; it does not accept run.completed. Resume it first.',
+  ],
+  ['pending', { ...NODE, type: 'run.completed' }, 'The run has not started; it does not accept run.completed.'],
+  ['waiting-input', { ...NODE, type: 'run.paused' }, /^The run waits for input; .* Answer its interrupt first\.$/],
+  ['cancelling', { ...NODE, type: 'run.completed' }, 'The run is being cancelled; it does not accept run.completed.'],
+  ['running', { ...NODE, type: 'run.resumed' }, 'The run is running; it does not accept run.resumed.'],
+  ['completed', NODE, 'The run has ended; its log is closed.'],
+] as const)('refuses an event that a %s run does not accept, and says why', async (status, event, message) => {
+  const { log, inner } = await opened();
+  const run = sampleRun({ runId: 'run_3', status });
+  await inner.transaction((transaction) => inner.runs.insert(run, transaction));
+  await expect(log.append('run_3', event)).rejects.toThrow(message);
+});
+
+test('undoes all changes of a step that rejects, and no others', async () => {
   const { log, inner, sequences } = await opened();
   const steps = [
     log.step('run_1', undefined, (run) => run.append(NODE)),

@@ -4,6 +4,7 @@ import { memoryStore } from '@svc/host-kit/stores/memory';
 import { asDescribed } from '@svc/tools/as-described';
 import { covers } from '@svc/tools/covers';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { yieldToLoop } from '../../src/ports/clock.ts';
 
 const KEY = 'operator-key-of-the-one-tenant-0123456789';
 
@@ -13,9 +14,12 @@ const PLACES = [
   { major: '2', prefix: '', hook: HOOK },
 ];
 
-/** What a host says of a run that it creates, forks and delivers. */
+/** Returns a run, its fork and its delivery, as a host shows them. */
 async function told({ major, prefix, hook }: (typeof PLACES)[number], singleTenant: boolean) {
-  const bodies: string[] = [];
+  let deliver = (_body: string): void => {};
+  const delivered = new Promise<string>((resolve) => {
+    deliver = resolve;
+  });
   const scopes = ['runs:create', 'runs:read', 'webhooks:manage'];
   const key = { id: 'key_1', hash: hashApiKey(KEY), tenant: 'acme', workspaces: ['acme-prod'], principal: 'p_1' };
   const host = createHost({
@@ -31,7 +35,7 @@ async function told({ major, prefix, hook }: (typeof PLACES)[number], singleTena
     hasWorkspace: () => true,
     singleTenant,
     async transport({ body }) {
-      bodies.push(new TextDecoder().decode(body));
+      deliver(new TextDecoder().decode(body));
       return { kind: 'answered', status: 204, retryAfter: undefined, durationMs: 1 };
     },
   });
@@ -52,13 +56,13 @@ async function told({ major, prefix, hook }: (typeof PLACES)[number], singleTena
     expect(response.status).toBeLessThan(300);
     return response.json();
   }
-  /** A run that has ended, with its events. */
+  /** Returns a run and its first event as soon as the run has ended. */
   async function read(statusUrl: string) {
-    for (const end = Date.now() + 8000; Date.now() < end; ) {
-      const { events, isTerminal } = await call(`${statusUrl}/events/poll?timeout=1`);
+    for (;;) {
+      const { events, isTerminal } = await call(`${statusUrl}/events/poll?timeout=60`);
       if (isTerminal) return { run: await call(statusUrl), started: events[0].payload };
+      await yieldToLoop();
     }
-    throw new Error('The run has not ended within eight seconds.');
   }
 
   await call(`${prefix}/webhooks`, hook);
@@ -66,14 +70,13 @@ async function told({ major, prefix, hook }: (typeof PLACES)[number], singleTena
   const created = await read(statusUrl);
   const { runId } = await call(`${statusUrl}:fork`, { mode: 'branch', fromSeq: 1 });
   const forked = await read(`${prefix}/runs/${encodeURIComponent(runId)}`);
-  while (bodies.length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
   const description = await call(`${prefix}/openapi.json`);
   const { required } = description.components.schemas.RunSnapshot;
-  return { created, forked, delivery: JSON.parse(bodies[0] ?? '{}'), required };
+  return { created, forked, delivery: JSON.parse(await delivered), required };
 }
 
-describe.each(PLACES)(`${covers('runs.owner.single-tenant-none')} Major $major.`, (place) => {
-  test('a host of one tenant puts no owner on a run, its start, its forks and its deliveries', async () => {
+describe.each(PLACES)(`${covers('runs.owner.single-tenant-none')} Major $major`, (place) => {
+  test('shows no owner on a run, its start, its forks and its deliveries, on a host of one tenant', async () => {
     const { created, forked, delivery, required } = await told(place, true);
     for (const { run, started } of [created, forked]) {
       expect(run.status).toBe('completed');
@@ -87,7 +90,7 @@ describe.each(PLACES)(`${covers('runs.owner.single-tenant-none')} Major $major.`
     expect(required).not.toContain('owner');
   });
 
-  test('a host of many says whose each is', async () => {
+  test('shows the owner of each on a host of several tenants', async () => {
     const { created, forked, delivery } = await told(place, false);
     const owner = expect.objectContaining({ tenant: 'acme', workspace: 'acme-prod' });
     for (const { run, started } of [created, forked]) expect([run.owner, started.owner]).toEqual([owner, owner]);

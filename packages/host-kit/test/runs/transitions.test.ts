@@ -12,7 +12,7 @@ const SIGNALS: readonly RunSignal[] = [
   ...(['waits-for-approval', 'waits-for-input', 'waits-for-event', 'interrupt.resolved', 'cancel-requested'] as const),
 ];
 
-/** The life of a run as the interface and its rules tell it, move by move; what is not here does not happen. */
+/** All transitions that the interface permits. */
 const MOVES: readonly (readonly [from: RunStatus, signal: RunSignal, to: RunStatus])[] = [
   ['pending', 'run.started', 'running'],
   ['pending', 'run.failed', 'failed'],
@@ -49,7 +49,7 @@ describe(covers('runs.life.transitions', 'runs.life.one-end'), () => {
     },
   );
 
-  test('whatever happens, a run ends once, and after a cancel it ends cancelled', () => {
+  test('ends a run once after any signals, and as cancelled after a cancel', () => {
     fc.assert(
       fc.property(fc.array(fc.constantFrom(...SIGNALS), { maxLength: 60 }), (signals) => {
         let status: RunStatus = 'pending';
@@ -69,7 +69,7 @@ describe(covers('runs.life.transitions', 'runs.life.one-end'), () => {
     );
   });
 
-  test('every status is something to do, a wait, a pause or an end', () => {
+  test('makes each status exactly one of executable, waiting, paused and terminal', () => {
     const kinds = (status: RunStatus) =>
       [isExecutable(status), isWaiting(status), status === 'paused', isTerminal(status)].filter(Boolean).length;
     expect(STATUSES.map(kinds)).toEqual(STATUSES.map(() => 1));

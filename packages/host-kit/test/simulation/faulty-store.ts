@@ -2,14 +2,14 @@ import type { Chance } from '@svc/tools/chance';
 import type { Store } from '../../src/ports/store.ts';
 import type { Transaction } from '../../src/ports/transaction.ts';
 
-/** A store as one host sees it: it fails now and then, and ends with the host while its contents stay. */
+/** A store as one host sees it: it fails now and then, and stops to answer when the host dies. Its contents stay. */
 export interface FaultyStore {
   readonly store: Store;
-  /** From now on nothing that is asked for is ever answered. */
+  /** From now on no call is ever answered. */
   cut(): void;
 }
 
-/** @param faults how often it fails, and how long the host waits to ask and to be answered: meanwhile the world goes on */
+/** @param faults the rate of failures, and the wait before and after each call, during which the world goes on */
 export function faultyStore(
   inner: Store,
   chance: Chance,
@@ -17,7 +17,7 @@ export function faultyStore(
 ): FaultyStore {
   let alive = true;
 
-  /** Fails before anything was done, or after all of it was, when only the answer is lost. */
+  /** Fails before the work, or after it, when only the answer is lost. */
   async function asked<T>(work: () => Promise<T>): Promise<T> {
     await faults.wait();
     if (!alive) return never();
@@ -29,7 +29,7 @@ export function faultyStore(
     return result;
   }
 
-  /** Undoes all that was done, as if because of others, and does it again. */
+  /** Undoes the work once, as if other transactions had forced that, and does it again. */
   async function triedAgain<T>(work: (transaction: Transaction) => Promise<T>): Promise<T> {
     const undone = new Error('simulated: undone because of others');
     const first = inner.transaction(async (transaction) => {

@@ -3,7 +3,7 @@ import { covers } from '@svc/tools/covers';
 import { describe, expect, test } from 'vitest';
 import { simulate } from './world.ts';
 
-/** `SVC_SEED=…` replays one world, `SVC_SEEDS=…` lets so many pass, for as long as that takes. */
+/** `SVC_SEED=…` replays one world; `SVC_SEEDS=…` sets the number of worlds, 2000 by default. */
 const ONE = env.SVC_SEED === undefined ? undefined : Number(env.SVC_SEED);
 const COUNT = Number(env.SVC_SEEDS ?? 2000);
 const SEEDS = ONE === undefined ? Array.from({ length: COUNT }, (_, index) => index + 1) : [ONE];
@@ -18,7 +18,7 @@ describe(
     'webhooks.signature.standard-rotation',
   ),
   () => {
-    test('whatever the world, what was acknowledged arrives or is a dead letter, and nothing that must not happens', async () => {
+    test('delivers or dead-letters every acknowledged event in every world, without a violation', async () => {
       const total = {
         rotations: 0,
         attempts: 0,
@@ -44,7 +44,7 @@ describe(
         }
       }
       if (ONE !== undefined) return;
-      // Worlds in which nothing went wrong would prove nothing.
+      // Worlds without crashes, lost claims and dead letters would prove nothing.
       expect(total.crashes).toBeGreaterThan(COUNT / 2);
       expect(total.rotations).toBeGreaterThan(COUNT / 4);
       expect(total.claimsLost).toBeGreaterThan(COUNT / 100);
@@ -52,7 +52,7 @@ describe(
       expect(total.delivered).toBeGreaterThan(COUNT * 10);
     }, 600_000);
 
-    test('a seed makes the same world every time', async () => {
+    test('makes the same world from the same seed', async () => {
       for (const seed of [3, 17, 99]) expect(await simulate(seed)).toEqual(await simulate(seed));
     });
   },

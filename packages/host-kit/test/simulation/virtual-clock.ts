@@ -1,24 +1,27 @@
 import type { Clock } from '../../src/ports/clock.ts';
 
-/** A clock that stands still until it is told to go on. */
+/** A clock that stands still until a test moves it. */
 export interface VirtualClock {
   now(): number;
-  /** A clock for one host, which can be made to stand still. */
+  /** A clock for one host, which can be frozen. */
   forHost(): HostClock;
-  /** Plans something of the world's own. */
+  /** Plans an event of the world itself. */
   at(time: number, run: () => void): () => void;
-  /** Goes to the next thing that is planned, if it is due by `until`, lets it happen, and lets everything that follows from it settle. */
+  /**
+   * Moves to the next planned event if it is due by `until`, runs it, and waits until all that follows from it has
+   * settled.
+   */
   step(until: number): Promise<boolean>;
-  /** The same with all that is due by `until`, and all that comes of it. */
+  /** Does so with every event that is due by `until`, including those that are planned meanwhile. */
   run(until: number): Promise<void>;
 }
 
 export interface HostClock extends Clock {
-  /** From now on nothing that it had planned happens any more. */
+  /** Cancels all timers of the host, and every later one. */
   cut(): void;
-  /** Nothing happens before `until`: the host is there and stands still, while the time goes on. */
+  /** Delays all timers of the host until `until`, as if its process stood still while the time goes on. */
   freeze(until: number): void;
-  /** Resolves when the host does not stand still. */
+  /** Resolves when the host is not frozen. */
   thawed(): Promise<void>;
 }
 
@@ -94,7 +97,7 @@ export function virtualClock(start: number): VirtualClock {
   }
 }
 
-/** Every promise that can go on has gone on: nothing in a simulated world waits for anything real. */
+/** Resolves when every promise has settled that can: nothing in a simulated world waits for real timers or sockets. */
 function settled(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }

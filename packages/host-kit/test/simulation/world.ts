@@ -20,21 +20,21 @@ import { unregister } from '../../src/webhooks/unregister.ts';
 import { faultyStore } from './faulty-store.ts';
 import { type VirtualClock, virtualClock } from './virtual-clock.ts';
 
-/** How rough a world is; drawn from its seed. */
+/** The difficulties of a world, drawn from its seed. */
 export interface Weather {
   /** How many hosts share the store. */
   readonly hosts: number;
   readonly storeFaults: boolean;
-  /** The longest that the store takes, either way. */
+  /** The longest wait before and after each call of the store, in ms. */
   readonly storeMs: number;
   readonly crashes: boolean;
-  /** Hosts stand still now and then, some for longer than their claims hold. */
+  /** Hosts freeze now and then, some for longer than their claims are valid. */
   readonly stalls: boolean;
   readonly perSubscription: number;
   readonly total: number;
 }
 
-/** What happened to one event on its way to one subscription. */
+/** The deliveries of one event to one subscription. */
 export interface Passage {
   readonly webhookId: string;
   readonly runId: string;
@@ -52,7 +52,7 @@ export interface Outcome {
   readonly attempts: number;
   readonly delivered: number;
   readonly crashes: number;
-  /** Outcomes that came after another host had taken the claim over. */
+  /** Attempts that ended after another host had taken over the claim. */
   readonly claimsLost: number;
   readonly deadLetters: number;
   readonly virtualMs: number;
@@ -65,8 +65,9 @@ const ATTEMPT_TIMEOUT_MS = 1000;
 const CIRCUIT = { failureThreshold: 4, cooldownMs: 20_000, failureLimit: 25, failureWindowMs: 60_000 };
 
 /**
- * Lets the dispatcher live through a world that is made of one seed: receivers that fail, hang and vanish, a store that is away, a host
- * that dies and comes back, subscriptions that come, pause and go. Then the weather clears, and everything must have arrived.
+ * Lets the dispatcher live through a world that is made of one seed: receivers that fail, hang and vanish, a store that
+ * is away, a host that dies and comes back, subscriptions that come, pause and go. Then the weather clears, and
+ * everything must have arrived.
  */
 export async function simulate(seed: number): Promise<Outcome> {
   const luck = chance(seed);
@@ -107,13 +108,13 @@ class World {
   readonly #store: Store = memoryStore();
   readonly #secrets;
   readonly #subscriptions = new Map<string, Subscription>();
-  /** Whose unregistration was asked for, and of these the ones for which it was answered. */
+  /** Subscriptions whose unregistration was requested; `#gone` has those for which it was confirmed. */
   readonly #leaving = new Set<string>();
   readonly #gone = new Set<string>();
   readonly #paused = new Set<string>();
   readonly #runs: Run[] = [];
   readonly #passages = new Map<string, Passage>();
-  /** Of each subscription, newest first, the secrets that it had and until when each was good. */
+  /** The secrets of each subscription, newest first, and the end of each one's validity. */
   readonly #signing = new Map<string, readonly { readonly secret: string; readonly until: number }[]>();
   /** The message id of each passage, and the passage of each message id. */
   readonly #messages = new Map<string, string>();
@@ -140,7 +141,7 @@ class World {
     }
   }
 
-  /** The weather clears: everything works from now on, and whatever was paused goes on. */
+  /** Ends all difficulties, and resumes every paused subscription. */
   async clear(): Promise<void> {
     this.#isRough = false;
     for (const webhookId of this.#paused) await this.#move(webhookId, 'active');
@@ -180,7 +181,7 @@ class World {
     else if (this.#weather.crashes) this.#crash();
   }
 
-  /** Hosts that share a store look now and then for what others have left. */
+  /** Wakes each host now and then, as hosts that share a store do. */
   #look(): void {
     this.#clock.at(this.#clock.now() + 2000, () => {
       for (const { dispatch } of this.#hosts) dispatch.wake();
@@ -225,7 +226,7 @@ class World {
         clock,
         random,
         log,
-        moved: () => {},
+        stateChanged: () => {},
         rules: { retryPolicy: POLICY, circuit: CIRCUIT, deadLetterRetentionMs: 10 * ROUGH_MS },
         attemptTimeoutMs: ATTEMPT_TIMEOUT_MS,
         userAgent: 'simulation',
@@ -326,7 +327,9 @@ class World {
     ]);
   }
 
-  /** Each attempt is signed afresh, by what is good when it begins, and names its message the same every time. */
+  /**
+   * Checks that an attempt is signed by a secret that was valid when it began, and that its message id never changes.
+   */
   #judgeSignature({ headers, body }: TransportRequest, webhookId: string, passage: string): void {
     const now = this.#clock.now();
     const isSigned = (verify: (secret: string) => unknown) => (secret: string) => {
@@ -340,7 +343,7 @@ class World {
     const byV1 = isSigned((secret) => new Webhook(secret, rules).verifySignature(body, headers));
     const byStandard = isSigned((secret) => new StandardWebhook(secret, rules).verifySignature(body, headers));
     const signing = this.#signing.get(webhookId) ?? [];
-    // As a host may have read it: not long ago.
+    // A host may use a subscription that it has read a short time ago.
     const good = signing.filter(({ until }) => until > now - READING_GOOD_FOR_MS);
     const retired = signing.filter((one) => !good.includes(one));
     if (!good.some(({ secret }) => byV1(secret))) this.#violate(`${passage} is signed by no good secret`);
@@ -385,7 +388,7 @@ class World {
     await this.#store.transaction((transaction) => this.#store.runs.insert(run, transaction));
   }
 
-  /** What is acknowledged is expected to arrive; what fails may arrive or not, as nobody was told that it is there. */
+  /** Appends an event. An acknowledged one must arrive; one whose append failed may arrive or not. */
   async #append(): Promise<void> {
     const run = this.#runs[this.#luck.below(this.#runs.length)];
     if (run === undefined) return;
@@ -454,7 +457,7 @@ class World {
     );
   }
 
-  /** The receiver's side of an attempt, where everything that must hold at its start is checked. */
+  /** Receives an attempt, and checks everything that must hold at its start. */
   #receive(request: TransportRequest, inFlight: Map<string, number>, alive: () => boolean): Promise<TransportVerdict> {
     const { eventId, tenant, runId, sequence } = JSON.parse(new TextDecoder().decode(request.body));
     const webhookId = new URL(request.url).hostname.split('.')[0] ?? '';

@@ -34,10 +34,10 @@ describe.each(STORES)(`the $name store: ${covers('auth.tenancy.in-the-query')}`,
   });
 });
 
-test('a database has one owner at a time', async () => {
+test('a database file has one user at a time', async () => {
   const path = join(folder, 'owned.db');
   const first = sqliteStore(path);
-  expect(() => sqliteStore(path)).toThrow('in use by another host');
+  expect(() => sqliteStore(path)).toThrow('another host uses this database');
   await first.close();
   await sqliteStore(path).close();
 });

@@ -24,14 +24,14 @@ const STORED: Run = Object.freeze(
 );
 const path = join(folder, 'svc.db');
 
-/** Each store that outlives its process, with a way to its documents that goes past it. */
+/** The stores that outlive their process, each with a function that reads the document from the database itself. */
 const STORES = [
   { name: 'sqlite', open: () => sqliteStore(path), document: inSqlite },
   { name: 'postgres', open: () => postgresStore({ url: postgres.url }), document: inPostgres },
 ];
 
 describe.each(STORES)(`${covers('versioning.axes.engine-version-not-rewritten')} $name`, ({ open, document }) => {
-  test('Whoever reads the run, and goes on with it, leaves the document as it was.', async () => {
+  test('reads and updates of a run leave its stored document as it was', async () => {
     const store = await open();
     await store.transaction((transaction) => store.runs.insert(STORED, transaction));
     const before = await document();

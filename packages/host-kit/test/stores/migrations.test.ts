@@ -25,7 +25,10 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** As it was written before a secret could be replaced: with texts that JSON of a database may not take, or take for something else. */
+/**
+ * A subscription as it was written before secret rotation. Its strings are those that JSON functions of a database
+ * could reject or change.
+ */
 const DOCUMENT = {
   workspaces: 'all',
   major: 1,
@@ -40,7 +43,7 @@ const { secretFingerprint: _, ...fields } = sampleSubscription({ tags: DOCUMENT.
 const AFTER = { ...fields, secretFingerprint: 'abcdef01' };
 const CIRCUIT = JSON.stringify({ state: 'closed', consecutiveFailures: 0 });
 
-test('a subscription of an SQLite file from before rotations is what it was', async () => {
+test('the SQLite migrations keep a subscription from before secret rotation', async () => {
   const path = join(folder, 'svc.db');
   const database = new DatabaseSync(path);
   database.exec(`${initial}${audit}${operations}${byok} PRAGMA user_version = 4`);
@@ -53,7 +56,7 @@ test('a subscription of an SQLite file from before rotations is what it was', as
   await store.close();
 });
 
-test("deliveries and attempts of an SQLite file from before claims were the process's own are what they were", async () => {
+test('the SQLite migrations keep deliveries and attempts from before claims moved to memory', async () => {
   const path = join(folder, 'claimed.db');
   const database = new DatabaseSync(path);
   database.exec(
@@ -99,7 +102,7 @@ test("deliveries and attempts of an SQLite file from before claims were the proc
   await store.close();
 });
 
-test('a subscription of a PostgreSQL schema from before rotations is what it was', async () => {
+test('the PostgreSQL migrations keep a subscription from before secret rotation', async () => {
   const client = new pg.Client({ connectionString: postgres.url });
   await client.connect();
   await client.query(

@@ -16,7 +16,7 @@ afterEach(async () => {
 afterAll(() => postgres.stop());
 let schemas = 0;
 
-/** Two hosts that share a database. */
+/** Opens the stores of two hosts that share a database. */
 async function twoHosts(): Promise<readonly [Store, Store]> {
   const schema = `concurrency_${schemas++}`;
   const open = () => postgresStore({ url: postgres.url, schema, connections: 4 });
@@ -39,18 +39,19 @@ const unchanged = ({ status, circuit, failures }: ReturnType<typeof sampleSubscr
 });
 const remove = (store: Store, transaction: Transaction) => store.subscriptions.remove(TENANCY, 'whk_1', transaction);
 
-/** A transaction that goes on when it is told to, and how often it was begun. */
+/** A transaction whose steps begin when the test says so. `begun` counts its tries. */
 function inSteps(store: Store, ...steps: readonly ((transaction: Transaction) => Promise<unknown>)[]) {
   const go: (() => void)[] = [];
   const gates = steps.map((_, index) => new Promise<void>((resolve) => (go[index] = resolve)));
-  const done: number[] = [];
+  const finish: (() => void)[] = [];
+  const finished = steps.map((_, index) => new Promise<void>((resolve) => (finish[index] = resolve)));
   let begun = 0;
   const ended = store.transaction(async (transaction) => {
     begun++;
     for (const [index, step] of steps.entries()) {
       await gates[index];
       await step(transaction);
-      done[index] = begun;
+      finish[index]?.();
     }
   });
   return {
@@ -58,34 +59,40 @@ function inSteps(store: Store, ...steps: readonly ((transaction: Transaction) =>
     begun: () => begun,
     async step(index: number) {
       go[index]?.();
-      await expect.poll(() => done[index], { timeout: 8000, interval: 5 }).toBeDefined();
+      await finished[index];
     },
     go: (index: number) => go[index]?.(),
   };
 }
 
-test('a subscription is removed while an attempt at it is recorded, and neither waits for the other in a circle', async () => {
+test('the removal of a subscription and the record of an attempt for it do not deadlock', async () => {
   const [one, other] = await twoHosts();
   await one.transaction((transaction) => one.subscriptions.insert(sampleSubscription({}), transaction));
   await one.transaction((transaction) => one.attempts.record(attempts(100), transaction));
   await one.transaction((transaction) => one.attempts.record(attempts(20), transaction));
   const settling = inSteps(
     other,
-    // It has not looked for a long time, and removes the oldest ones.
+    // The first record of this host prunes, so it locks the oldest attempts.
     (transaction) => other.attempts.record([attempt(1)], transaction),
     (transaction) => other.subscriptions.updateState('whk_1', unchanged, transaction),
   );
   await settling.step(0);
-  const removing = inSteps(one, (transaction) => remove(one, transaction));
-  removing.go(0);
-  await new Promise((resolve) => setTimeout(resolve, 200));
+  const removing = inSteps(
+    one,
+    (transaction) => remove(one, transaction),
+    async () => {},
+  );
+  // The removal does not wait for the locked attempts, and now holds the lock on the subscription that `settling` needs
+  // next.
+  await removing.step(0);
   settling.go(1);
+  removing.go(1);
   await Promise.all([settling.ended, removing.ended]);
-  // The database undid neither because of the other.
+  // Neither was rolled back and tried again because of the other.
   expect([settling.begun(), removing.begun()]).toEqual([1, 1]);
 });
 
-test('what is recorded of a subscription while it is being removed goes with the next sweep', async () => {
+test('a sweep deletes attempts that were recorded while their subscription was being removed', async () => {
   const [one, other] = await twoHosts();
   await one.transaction((transaction) => one.subscriptions.insert(sampleSubscription({}), transaction));
   await one.transaction((transaction) =>
@@ -104,19 +111,19 @@ test('what is recorded of a subscription while it is being removed goes with the
   const look = { name: 'look', text: 'SELECT webhook_id FROM attempts ORDER BY position' };
   const kept = async () => (await database.query(look, [])).rows.map((row) => row.webhook_id);
   expect(await kept()).toEqual(['whk_2', 'whk_1', 'whk_1', 'whk_1']);
-  expect(await one.deliveries.sweep(Date.now(), 2)).toBe(2);
-  expect(await one.deliveries.sweep(Date.now(), 2)).toBe(1);
-  expect(await one.deliveries.sweep(Date.now(), 2)).toBe(0);
+  expect(await one.deliveries.sweep(1000, 2)).toBe(2);
+  expect(await one.deliveries.sweep(1000, 2)).toBe(1);
+  expect(await one.deliveries.sweep(1000, 2)).toBe(0);
   expect(await kept()).toEqual(['whk_2']);
 });
 
-test('a transaction in which a statement failed is not said to be kept, although nobody minded the failure', async () => {
+test('a transaction rejects when its work ignored a failed statement', async () => {
   const [store] = await twoHosts();
   const subscription = sampleSubscription({});
   const careless = store.transaction(async (transaction) => {
     await store.subscriptions.insert(subscription, transaction);
     await store.subscriptions.insert(subscription, transaction).catch(() => {});
   });
-  await expect(careless).rejects.toThrow('undone');
+  await expect(careless).rejects.toThrow('rolled back');
   expect(await store.subscriptions.read('whk_1')).toBe(undefined);
 });

@@ -16,7 +16,7 @@ afterAll(async () => {
 });
 
 test.each(['SIGQUIT', 'SIGKILL'] as const)(
-  'when PostgreSQL crashes (%s), what was committed stays, what was open goes, and the store goes on',
+  'committed writes survive a crash of PostgreSQL (%s), open ones do not, and the store reconnects',
   async (signal) => {
     const run = (name: string) => sampleRun({ runId: `run_${name}_${signal}` });
     await store.transaction((transaction) => store.runs.insert(run('committed'), transaction));

@@ -11,7 +11,7 @@ beforeAll(async () => {
   await migrate(postgres.url, 'svc');
   client = new pg.Client({ connectionString: postgres.url, options: '-c search_path=svc' });
   await client.connect();
-  // One receiver takes nothing, and everything waits behind it: statistics say then that every delivery is its.
+  // One receiver hangs, and all deliveries wait for it: by the statistics, every delivery belongs to its subscription.
   await client.query(`INSERT INTO deliveries (delivery_id, webhook_id, run_id, event_id, sequence, event_type, body, attempts, due_at, state)
     SELECT 'dlv_' || n, 'whk_hangs', 'run_1', 'evt_' || n, n, 'run.started', 'x', 0, n, 'waiting' FROM generate_series(1, 20000) AS n`);
   await client.query('ANALYZE');
@@ -26,14 +26,14 @@ async function planOf({ text }: { readonly text: string }): Promise<string> {
   return rows.map((row) => row['QUERY PLAN']).join('\n');
 }
 
-test('a claim finds what is due of each subscription without going through the backlog of another', async () => {
+test('a claim reads the due deliveries of a subscription without walking through the backlog of another', async () => {
   const plan = await planOf(CLAIM);
   expect(plan).toMatch(/deliveries_waiting[\s\S]*Index Cond: \(\(webhook_id = s\.webhook_id\) AND \(due_at <= \$3\)\)/);
   expect(plan).toMatch(/Index Scan using deliveries_pkey|Bitmap Index Scan on deliveries_pkey/);
   expect(plan).not.toMatch(/Seq Scan on deliveries|deliveries_next_due/);
 });
 
-test('when the next delivery is due is told by the end of an index', async () => {
+test('the next due time is read from the end of an index', async () => {
   const plan = await planOf(NEXT_DUE);
   expect(plan).toMatch(/using deliveries_next_due/);
   expect(plan).not.toMatch(/Seq Scan on deliveries/);

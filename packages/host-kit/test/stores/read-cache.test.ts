@@ -40,7 +40,7 @@ const listening = () =>
   });
 const status = async () => (await store.subscriptions.read('whk_1'))?.status;
 
-test('who was found listening before is found as it is now', async () => {
+test('a lookup returns cached subscriptions in their current state', async () => {
   expect(await listening()).toEqual(['whk_1 active']);
   await insert('whk_2');
   expect(await listening()).toEqual(['whk_1 active', 'whk_2 active']);
@@ -50,14 +50,14 @@ test('who was found listening before is found as it is now', async () => {
   expect([await listening(), await status()]).toEqual([['whk_2 active'], undefined]);
 });
 
-test('a change is seen by whoever shares its commit, and by readers after it', async () => {
+test('transactions of the same commit see a change, and readers see it afterwards', async () => {
   expect([await listening(), await status()]).toEqual([['whk_1 active'], 'active']);
   const changed = pause();
   const [shared] = await Promise.all([listening(), changed]);
   expect([shared, await status()]).toEqual([['whk_1 paused'], 'paused']);
 });
 
-test('what is read while a change is not yet committed is not taken for what comes of it', async () => {
+test('a read during an uncommitted change is not cached', async () => {
   let seen: string | undefined;
   await store.transaction(async (transaction) => {
     await store.subscriptions.updateState('whk_1', (before) => ({ ...before, status: 'paused' }), transaction);
@@ -66,7 +66,7 @@ test('what is read while a change is not yet committed is not taken for what com
   expect([seen, await status()]).toEqual(['active', 'paused']);
 });
 
-test('a change that is undone changes nothing', async () => {
+test('a rolled-back change is not cached', async () => {
   expect(await listening()).toEqual(['whk_1 active']);
   const undone = pause(true).catch(() => 'undone');
   const after = listening();

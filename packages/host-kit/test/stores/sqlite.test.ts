@@ -14,8 +14,8 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 const TENANCY = { tenant: 'acme', workspaces: 'all', mode: 'live' } as const;
 const CLAIM = { now: 1000, leaseUntil: 9000, limit: 10_000, capacityOf: () => 10_000 };
 
-/** A store with subscriptions, and so many deliveries that wait for each. */
-async function furnished(path: string, waiting: Readonly<Record<string, number>>) {
+/** Opens a store with subscriptions, and with the given number of waiting deliveries for each. */
+async function seeded(path: string, waiting: Readonly<Record<string, number>>) {
   const store = sqliteStore(path);
   await store.transaction(async (transaction) => {
     for (const [webhookId, count] of Object.entries(waiting)) {
@@ -29,9 +29,9 @@ async function furnished(path: string, waiting: Readonly<Record<string, number>>
   return store;
 }
 
-test('what was claimed when a host died is claimed again at once by the next', async () => {
+test('the next process claims deliveries at once that the former one had claimed', async () => {
   const path = join(folder, 'again.db');
-  const before = await furnished(path, { whk_1: 3, whk_2: 1 });
+  const before = await seeded(path, { whk_1: 3, whk_2: 1 });
   expect((await before.deliveries.claim(CLAIM)).length).toBe(4);
   await before.close();
   const after = sqliteStore(path);
@@ -39,8 +39,8 @@ test('what was claimed when a host died is claimed again at once by the next', a
   await after.close();
 });
 
-test('turns go round, whoever has the longest backlog', async () => {
-  const store = await furnished(join(folder, 'turns.db'), { whk_1: 9, whk_2: 2, whk_3: 3 });
+test('subscriptions take turns, independent of their backlogs', async () => {
+  const store = await seeded(join(folder, 'turns.db'), { whk_1: 9, whk_2: 2, whk_3: 3 });
   const served: string[] = [];
   for (let round = 0; round < 7; round++) {
     const claimed = await store.deliveries.claim({ ...CLAIM, leaseUntil: 9000 + round, limit: 2, capacityOf: () => 1 });
@@ -50,9 +50,9 @@ test('turns go round, whoever has the longest backlog', async () => {
   await store.close();
 });
 
-test('however much waits for a removed subscription, it goes in steps, also after a restart', async () => {
+test('deliveries of a removed subscription are deleted in steps, also after a restart', async () => {
   const path = join(folder, 'steps.db');
-  const before = await furnished(path, { whk_1: 3500, whk_2: 1 });
+  const before = await seeded(path, { whk_1: 3500, whk_2: 1 });
   const gone = await before.transaction((transaction) => before.subscriptions.remove(TENANCY, 'whk_1', transaction));
   expect(gone.kind).toBe('found');
   expect((await before.deliveries.claim(CLAIM)).map(({ webhookId }) => webhookId)).toEqual(['whk_2']);
@@ -69,8 +69,8 @@ test('however much waits for a removed subscription, it goes in steps, also afte
   database.close();
 });
 
-test('a store that has been closed refuses, and leaves nobody waiting', async () => {
-  const store = await furnished(join(folder, 'closed.db'), {});
+test('transactions reject when the store has been closed', async () => {
+  const store = await seeded(join(folder, 'closed.db'), {});
   await store.close();
   const late = () => store.transaction(async () => 'done');
   const all = await Promise.allSettled([late(), late()]);
@@ -78,7 +78,7 @@ test('a store that has been closed refuses, and leaves nobody waiting', async ()
   await expect(late()).rejects.toThrow();
 });
 
-test('on a full disk whoever shares a commit hears that it is full, nothing of it is there, and what fits is taken afterwards', async () => {
+test('on a full disk all transactions of a commit reject, and a smaller one succeeds afterwards', async () => {
   const path = join(folder, 'full.db');
   const database = new DatabaseSync(path);
   database.exec('PRAGMA journal_mode = WAL; CREATE TABLE kept (bytes BLOB); PRAGMA max_page_count = 40');

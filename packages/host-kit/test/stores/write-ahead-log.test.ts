@@ -6,9 +6,9 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { writeAheadLog } from '../../src/stores/sqlite/write-ahead-log.ts';
 import { writer as openWriter, type Writer } from '../../src/stores/sqlite/writer.ts';
 
-/** A disk that takes what it is given when it is told to, or never. */
+/** A disk whose flushes end when the test says so. */
 interface Disk {
-  /** Flushes that it has been asked for and has not answered. */
+  /** All flushes so far. */
   readonly asked: { readonly done: () => void; readonly failed: (error: Error) => void }[];
 }
 
@@ -58,7 +58,7 @@ async function asked(times: number): Promise<void> {
   while (disk.asked.length < times) await nextTurn();
 }
 
-test('nobody hears of a transaction, and no reader sees it, before it is on the disk', async () => {
+test('a transaction resolves, and readers see it, after its flush', async () => {
   let told = false;
   const first = note('first').then(() => {
     told = true;
@@ -71,7 +71,7 @@ test('nobody hears of a transaction, and no reader sees it, before it is on the 
   expect(seen()).toEqual(['first']);
 });
 
-test('what is asked for meanwhile waits, and shares the next flush', async () => {
+test('transactions that arrive during a flush share the next one', async () => {
   const first = note('first');
   await asked(1);
   const others = [note('second'), note('third')];
@@ -86,45 +86,45 @@ test('what is asked for meanwhile waits, and shares the next flush', async () =>
   expect([disk.asked.length, seen()]).toEqual([2, ['first', 'second', 'third']]);
 });
 
-test('a disk that fails is written to no more, and what it may not have is not shown', async () => {
+test('no transaction is written after a failed flush, and readers do not see the failed one', async () => {
   const first = note('first');
   await asked(1);
   disk.asked[0]?.failed(new Error('EIO'));
-  await expect(first).rejects.toThrow('Nothing more is written until a restart');
-  await expect(note('second')).rejects.toThrow('Nothing more is written until a restart');
+  await expect(first).rejects.toThrow('Check the disk and restart the host');
+  await expect(note('second')).rejects.toThrow('Check the disk and restart the host');
   expect([disk.asked.length, seen()]).toEqual([1, []]);
 });
 
-test('a log that cannot be opened is a disk that fails, and whoever comes later hears so, too', async () => {
+test('all transactions reject when the log file cannot be opened', async () => {
   const log = writeAheadLog({ path: join(folder, 'elsewhere.db'), database, reader });
   writer = openWriter(database, log);
-  await expect(note('a')).rejects.toThrow('The disk did not take');
-  await expect(note('b')).rejects.toThrow('The disk did not take');
+  await expect(note('a')).rejects.toThrow('the disk failed to flush a commit');
+  await expect(note('b')).rejects.toThrow('the disk failed to flush a commit');
   expect(seen()).toEqual([]);
 });
 
-test('the log is written again from its beginning, however much goes through it', async () => {
+test('the log starts anew before it grows beyond its bound', async () => {
   close();
   open(async () => {});
   const page = 'x'.repeat(40_000);
   for (let turn = 0; turn < 3000; turn++) await note(page);
   expect(seen()).toHaveLength(3000);
-  // 120 MB went through it.
+  // 120 MB were written through the log.
   expect(statSync(join(folder, 'svc.db-wal')).size).toBeLessThan(40e6);
 }, 30_000);
 
-test('the log does not grow when commits become larger than they were', async () => {
+test('the log stays within its bound when commits become larger', async () => {
   close();
   open(async () => {});
   for (let turn = 0; turn < 100; turn++) await note('small');
   const page = 'x'.repeat(1_000_000);
   for (let turn = 0; turn < 200; turn++) await note(page);
   expect(seen()).toHaveLength(300);
-  // 200 MB went through it; the last commit may stand behind the bound.
+  // 200 MB were written through the log. The last commit may exceed the bound.
   expect(statSync(join(folder, 'svc.db-wal')).size).toBeLessThan(70e6);
 }, 30_000);
 
-test('it is all there when the database is opened again', async () => {
+test('all commits are there when the database is opened again', async () => {
   close();
   open();
   await note('first');

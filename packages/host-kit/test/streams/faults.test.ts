@@ -2,6 +2,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import type { Store } from '@svc/host-kit';
 import { memoryStore } from '@svc/host-kit/stores/memory';
 import { postgresStore } from '@svc/host-kit/stores/postgres';
@@ -10,6 +12,7 @@ import { covers } from '@svc/tools/covers';
 import { startPostgres } from '@svc/tools/postgres';
 import { asyncProperty, assert as check, constantFrom, integer, record } from 'fast-check';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { manualClock } from './manual-clock.ts';
 import { eventually, KEY, open, type Serving, type Stream, serve } from './serving.ts';
 
 let serving: Serving | undefined;
@@ -18,7 +21,7 @@ afterEach(async () => {
   serving = undefined;
 });
 
-/** Writes a long log straight into the store. */
+/** Writes the log of a completed run straight into the store. */
 async function fill(store: Store, runId: string, events: number): Promise<void> {
   const payload = { level: 'info', message: 'x'.repeat(200) };
   await store.transaction(async (transaction) => {
@@ -40,33 +43,42 @@ describe(covers('events.stream.slow-reader'), () => {
   const EVENTS = 100_000;
   const SLOW = 20;
 
-  test('a log of 100 000 events, readers who do not read, and one who does', async () => {
+  test('buffers little for 20 readers that do not read 100 000 events, and ends them after stallMs', async () => {
     const store = memoryStore();
-    serving = await serve({ store, streams: { stallMs: 2000 } });
+    const clock = manualClock();
+    serving = await serve({ store, clock, streams: { stallMs: 2000 } });
     const { host, url } = serving;
     const runId = await serving.newRun();
     await fill(store, runId, EVENTS);
     const before = buffered();
     const slow = await Promise.all(Array.from({ length: SLOW }, () => deafReader(url, runId)));
     await eventually(() => host.readers() === SLOW);
-    // Each would be sent 40 MB.
-    await new Promise((resolve) => setTimeout(resolve, 500));
-    expect(buffered() - before).toBeLessThan(48_000_000);
 
     const reader = await serving.open(`/v1/runs/${runId}/events?streamMode=debug`);
     expect(await reader.ended).toBe('ended');
     expect(reader.messages.length).toBe(EVENTS);
     expect(reader.messages.every(({ id }, sequence) => Number(id) === sequence)).toBe(true);
+    // A host that read ahead for the others could have buffered 40 MB for each of them while this reader took its 40
+    // MB.
+    expect(buffered() - before).toBeLessThan(48_000_000);
+    // The time has stood still: a reader that was ended before stallMs would be missing.
+    expect(host.readers()).toBe(SLOW);
 
+    clock.advance(2000);
     await eventually(() => host.readers() === 0);
     expect(serving.logged.filter(({ outcome }) => outcome === 'stalled')).toHaveLength(SLOW);
     for (const socket of slow) socket.resume();
     await eventually(() => slow.every(({ closed }) => closed));
   }, 60_000);
 
-  test('a reader who is slow, and reads on, is sent everything', async () => {
+  test('sends everything to a reader that pauses again and again, each time for less than stallMs', async () => {
     const store = memoryStore();
-    serving = await serve({ store, streams: { stallMs: 2000 } });
+    let pages = 0;
+    const counting = counted(store, () => {
+      pages += 1;
+    });
+    const clock = manualClock();
+    serving = await serve({ store: counting, clock, streams: { stallMs: 2000 } });
     const runId = await serving.newRun();
     await fill(store, runId, 30_000);
     const reader = await serving.open(`/v1/runs/${runId}/events?streamMode=debug`);
@@ -74,37 +86,60 @@ describe(covers('events.stream.slow-reader'), () => {
     void reader.ended.then(() => {
       isOver = true;
     });
+    // A host that measured the stall from anything else than the last piece that was taken would cut the reader off.
     while (!isOver) {
       reader.pause();
-      await new Promise((resolve) => setTimeout(resolve, 50));
+      clock.advance(1500);
       reader.resume();
-      await new Promise((resolve) => setTimeout(resolve, 5));
+      const seen = pages;
+      await eventually(() => pages > seen || isOver);
     }
     expect(await reader.ended).toBe('ended');
     expect(reader.messages).toHaveLength(30_000);
   }, 60_000);
 
-  test('a run whose every event is large costs a reader no more than some of them', async () => {
+  test('buffers only some events of 1 MB for a reader that does not read 100 of them', async () => {
     const store = memoryStore();
-    serving = await serve({ store, streams: { stallMs: 60_000 } });
+    serving = await serve({ store, clock: manualClock() });
+    const { host, url } = serving;
     const runId = await serving.newRun();
     const payload = { text: 'x'.repeat(1_000_000) };
-    for (let count = 0; count < 100; count += 1)
-      await serving.host.events.append(runId, { type: 'log.appended', payload });
+    for (let count = 0; count < 100; count += 1) await host.events.append(runId, { type: 'log.appended', payload });
     const before = buffered();
-    const reader = await deafReader(serving.url, runId);
-    await new Promise((resolve) => setTimeout(resolve, 500));
+    const reader = await deafReader(url, runId);
+    await eventually(() => host.readers() === 1);
+    // A host that read ahead would do so while it answers these requests.
+    for (let request = 0; request < 100; request += 1) await (await fetch(`${url}/.well-known/svc`)).text();
     expect(buffered() - before).toBeLessThan(30_000_000);
+    expect(host.readers()).toBe(1);
     reader.destroy();
   }, 60_000);
 });
 
-/** Bytes outside of the heap, where everything that waits to be written is. */
+/** Calls `read` for each page of events that is read. */
+function counted(store: Store, read: () => void): Store {
+  return {
+    ...store,
+    events: {
+      insert: store.events.insert,
+      list(run, page) {
+        read();
+        return store.events.list(run, page);
+      },
+    },
+  };
+}
+
+/** Bytes that are in use outside of the heap, where everything is that waits to be written. */
 function buffered(): number {
+  collectGarbage();
   return process.memoryUsage().arrayBuffers;
 }
 
-/** Asks for a stream, and never reads it. */
+setFlagsFromString('--expose-gc');
+const collectGarbage: () => void = runInNewContext('gc');
+
+/** Opens a stream and never reads from its socket. */
 async function deafReader(url: string, runId: string): Promise<Socket> {
   const { hostname, port } = new URL(url);
   const socket = connect(Number(port), hostname).pause();
@@ -115,19 +150,12 @@ async function deafReader(url: string, runId: string): Promise<Socket> {
   return socket;
 }
 
-test('what many readers of a run are shown is read and rendered once', async () => {
+test('reads and renders a page once for 200 readers of a run', async () => {
   const store = memoryStore();
   let pages = 0;
-  const counting: Store = {
-    ...store,
-    events: {
-      insert: store.events.insert,
-      list(run, page) {
-        pages += 1;
-        return store.events.list(run, page);
-      },
-    },
-  };
+  const counting = counted(store, () => {
+    pages += 1;
+  });
   serving = await serve({ store: counting });
   const { host } = serving;
   const runId = await serving.newRun();
@@ -137,7 +165,7 @@ test('what many readers of a run are shown is read and rendered once', async () 
   const readers = await Promise.all(Array.from({ length: 200 }, () => open((serving?.url ?? '') + path)));
   await Promise.all(readers.map((reader) => reader.count(600)));
   expect(host.readers()).toBe(200);
-  // Three pages; everybody then looks once whether there is more.
+  // Three pages; then each reader asks once for more.
   expect(pages).toBeLessThan(3 + 200 + 30);
 
   pages = 0;
@@ -152,7 +180,7 @@ test('what many readers of a run are shown is read and rendered once', async () 
   expect(host.readers()).toBe(0);
 }, 60_000);
 
-test('however a reader comes and goes, it sees each event once and in order', async () => {
+test('sends each event once and in order to a reader that leaves and resumes at any time', async () => {
   serving = await serve();
   const { url, host, newRun, append } = serving;
   const step = record({
@@ -192,14 +220,14 @@ test('however a reader comes and goes, it sees each event once and in order', as
   await eventually(() => host.readers() === 0);
 }, 120_000);
 
-/** Of single messages and of batches. */
+/** The sequences in single messages and in batches. */
 function sequencesIn({ messages }: Stream): number[] {
   return messages
     .flatMap(({ data }) => data as { sequence: number }[] | { sequence: number })
     .map(({ sequence }) => sequence);
 }
 
-test('a store that fails in the middle of a stream ends it, and says so to the operator alone', async () => {
+test('cuts a stream off when the store fails, and logs the cause without sending it', async () => {
   const store = memoryStore();
   let isDown = false;
   const failing: Store = {
@@ -235,14 +263,14 @@ describe('over SQLite', () => {
   const folder = mkdtempSync(join(tmpdir(), 'svc-streams-'));
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-  test('a reader who comes while a log grows misses nothing', async () => {
+  test('sends every event to readers that open a stream while the log grows', async () => {
     serving = await serve({ store: sqliteStore(join(folder, 'svc.db')) });
     const { url } = serving;
     const runId = await serving.newRun();
     const EVENTS = 1201;
     await serving.append(runId, 'run.started');
     const appending = (async () => {
-      // Those that wait together share a flush to disk.
+      // Appends that wait together share a flush to disk.
       for (let count = 1; count < EVENTS; count += 40) {
         await Promise.all(Array.from({ length: 40 }, () => serving?.append(runId, 'log.appended')));
       }
@@ -265,10 +293,12 @@ describe('two hosts on one PostgreSQL', () => {
   let postgres: Awaited<ReturnType<typeof startPostgres>>;
   let writing: Serving;
   let reading: Serving;
+  const clock = manualClock();
   beforeAll(async () => {
     postgres = await startPostgres();
     writing = await serve({ store: await postgresStore({ url: postgres.url, connections: 4 }) });
-    reading = await serve({ store: await postgresStore({ url: postgres.url, connections: 4 }) });
+    const streams = { stallMs: 3_600_000 };
+    reading = await serve({ store: await postgresStore({ url: postgres.url, connections: 4 }), clock, streams });
   }, 120_000);
   afterAll(async () => {
     await reading?.close();
@@ -276,28 +306,37 @@ describe('two hosts on one PostgreSQL', () => {
     await postgres?.stop();
   }, 120_000);
 
-  test('what one appends, the readers of the other see: all of it, soon, in order', async () => {
+  /** Moves the time of the reading host until it holds. */
+  const inTime = (condition: () => boolean, stepMs: number) =>
+    eventually(() => {
+      clock.advance(stepMs);
+      return condition();
+    });
+
+  test('send the events of the other host to their readers within 300 ms, all of them and in order', async () => {
     const runId = await writing.newRun();
     const stream = await reading.open(`/v1/runs/${runId}/events?streamMode=debug`);
     const poll = reading.json(`/v1/runs/${runId}/events/poll`);
     await eventually(() => reading.host.readers() === 2);
-    const from = performance.now();
     await writing.append(runId, 'run.started');
+    // The time of the reading host stops after 300 ms. A host that found new events by its keep-alive alone (15 s), or
+    // at the end of the poll (30 s), would send neither of these.
+    clock.advance(300);
     expect((await poll).body.events).toMatchObject([{ type: 'run.started' }]);
     await stream.count(1);
-    expect(performance.now() - from).toBeLessThan(3000);
     for (let count = 0; count < 60; count += 1) await writing.append(runId, 'log.appended');
     await writing.append(runId, 'run.completed');
+    await inTime(() => reading.host.readers() === 0, 50);
     expect(await stream.ended).toBe('ended');
     expect(sequencesOf(stream.messages)).toEqual(upTo(62));
-    expect(reading.host.readers()).toBe(0);
   }, 60_000);
 
-  test('a run that ends while a reader is past its end', async () => {
+  test('end the stream of a reader whose cursor is past the end of the run', async () => {
     const runId = await writing.newRun();
     const stream = await reading.open(`/v1/runs/${runId}/events`, { 'last-event-id': '1000' });
     await eventually(() => stream.comments.length > 0);
     await writing.append(runId, 'run.started', 'run.failed');
+    await inTime(() => reading.host.readers() === 0, 50);
     expect(await stream.ended).toBe('ended');
     expect(stream.messages).toEqual([]);
   }, 60_000);

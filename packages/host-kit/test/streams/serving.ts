@@ -15,7 +15,7 @@ export const KEY = 'operator-key-of-this-test-0123456789';
 export const OTHER_TENANT = 'operator-key-of-another-tenant-012345';
 export const OTHER_WORKSPACE = 'operator-key-of-another-workspace-012';
 
-/** Runs that do nothing by themselves: the test appends what happens. */
+/** An engine whose runs do nothing by themselves: the test appends their events. */
 const engine: WorkflowEngine = {
   version: 1,
   refuse: () => undefined,
@@ -37,7 +37,7 @@ const RECORDS = [
 
 export type Serving = Awaited<ReturnType<typeof serve>>;
 
-/** A host over real HTTP. */
+/** Starts a host over real HTTP. */
 export async function serve(options: Partial<HostOptions> = {}) {
   const logged: LogRecord[] = [];
   const { store = memoryStore() } = options;
@@ -61,7 +61,7 @@ export async function serve(options: Partial<HostOptions> = {}) {
     server,
     url,
     logged,
-    /** A run that nobody drives, and to which nothing has happened yet. */
+    /** Inserts a run without events that the host does not drive. */
     async newRun(): Promise<string> {
       const runId = mintId('run', Date.now, systemRandom);
       const owner = { tenant: 'acme', workspace: 'acme-prod', principal: 'p_key_1' };
@@ -69,7 +69,7 @@ export async function serve(options: Partial<HostOptions> = {}) {
       await store.transaction((transaction) => store.runs.insert(run, transaction));
       return runId;
     },
-    /** Appends an event of each of these types. */
+    /** Appends one event of each type. */
     async append(runId: string, ...types: readonly string[]): Promise<void> {
       for (const type of types) await host.events.append(runId, { type, payload: PAYLOADS[type] ?? {} });
     },
@@ -91,30 +91,30 @@ const PAYLOADS: Readonly<Record<string, { readonly [name: string]: string }>> = 
   'output.chunk': { nodeId: 'n', chunk: 'text' },
 };
 
-/** A message of an event stream, as its reader sees it. */
+/** A message of an event stream. */
 export interface Message {
   readonly id: string | undefined;
   readonly event: string | undefined;
   readonly data: unknown;
 }
 
-/** One reader. */
+/** An open stream, as its reader sees it. */
 export interface Stream {
   readonly status: number;
   readonly headers: IncomingMessage['headers'];
-  /** What has come so far. */
+  /** The messages received so far. */
   readonly messages: readonly Message[];
-  /** Lines that readers skip. */
+  /** The comment lines received so far, which are the keep-alives. */
   readonly comments: readonly string[];
-  /** How it ended: by the host's word, or cut off. */
+  /** Resolves at the end: `ended` by the host, or `cut` off. */
   readonly ended: Promise<'ended' | 'cut'>;
-  /** The body of what is no stream. */
+  /** The whole text received so far, for an answer that is no stream. */
   text(): string;
-  /** Resolves when so many messages have come. */
+  /** Resolves when this many messages have come. */
   count(messages: number): Promise<void>;
   pause(): void;
   resume(): void;
-  /** Leaves, without a word. */
+  /** Closes the connection. */
   leave(): void;
 }
 
@@ -161,11 +161,14 @@ function messageOf(block: string): Message {
   return { id: fields.id, event: fields.event, data: JSON.parse(fields.data ?? 'null') };
 }
 
-/** Waits until it holds, ten seconds at the most. */
+/**
+ * Resolves when the condition holds. Fails after 25 s, shortly before the time limit of a test: a slow machine may need
+ * that long.
+ */
 export async function eventually(condition: () => boolean): Promise<void> {
-  for (const end = Date.now() + 10_000; Date.now() < end; ) {
+  for (const end = Date.now() + 25_000; Date.now() < end; ) {
     if (condition()) return;
     await new Promise((resolve) => setTimeout(resolve, 5));
   }
-  throw new Error('It did not happen within ten seconds.');
+  throw new Error('The condition did not hold within 25 s.');
 }

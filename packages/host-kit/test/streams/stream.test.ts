@@ -1,8 +1,10 @@
 import type { Lane } from '@svc/auth';
 import { apiKeyLane, hashApiKey, memoryKeyStore } from '@svc/auth/api-key';
-import { type Clock, systemClock } from '@svc/host-kit';
+import { type Clock, type Store, systemClock } from '@svc/host-kit';
+import { memoryStore } from '@svc/host-kit/stores/memory';
 import { covers } from '@svc/tools/covers';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { type ManualClock, manualClock } from './manual-clock.ts';
 import { eventually, KEY, OTHER_TENANT, OTHER_WORKSPACE, type Serving, type Stream, serve } from './serving.ts';
 
 let serving: Serving;
@@ -16,7 +18,7 @@ async function begin(...options: Parameters<typeof serve>): Promise<void> {
   runId = await serving.newRun();
 }
 
-/** Another host than the usual one. */
+/** Replaces the host by one with other options. */
 async function beginAgain(...options: Parameters<typeof serve>): Promise<void> {
   await serving.close();
   await begin(...options);
@@ -24,13 +26,13 @@ async function beginAgain(...options: Parameters<typeof serve>): Promise<void> {
 
 type Major = 1 | 2;
 
-/** A stream of the run's events, in a major. */
+/** Opens a stream of the run's events, in a major. */
 function openEvents(major: Major, query = '', headers: Record<string, string> = {}): Promise<Stream> {
   const path = major === 1 ? `/v1/runs/${runId}/events` : `/runs/acme~2F${runId}/events`;
   return serving.open(path + query, { 'svc-version': String(major), ...headers });
 }
 
-/** What every reader of an ended run is shown. */
+/** The messages of a stream that ends by itself. */
 async function whole(...asked: Parameters<typeof openEvents>) {
   const stream = await openEvents(...asked);
   expect(await stream.ended).toBe('ended');
@@ -41,7 +43,7 @@ const ids = (messages: Stream['messages']) => messages.map(({ id }) => Number(id
 const names = (messages: Stream['messages']) => messages.map(({ event }) => event);
 
 describe(covers('events.stream.ends-with-run', 'events.stream.frames'), () => {
-  test('what is there, then what is appended, then the end', async () => {
+  test('sends the stored events, then each new one, then ends with the run', async () => {
     await serving.append(runId, 'run.started', 'node.completed');
     const stream = await openEvents(1);
     await stream.count(2);
@@ -58,26 +60,29 @@ describe(covers('events.stream.ends-with-run', 'events.stream.frames'), () => {
     expect(serving.host.readers()).toBe(0);
   });
 
-  test.each(['run.completed', 'run.failed', 'run.cancelled'])('the backlog of a run that ended by %s', async (end) => {
-    await serving.append(runId, 'run.started', end);
-    expect(names(await whole(1))).toEqual(['run.started', end]);
-  });
+  test.each(['run.completed', 'run.failed', 'run.cancelled'])(
+    'sends the whole log of a run that ended by %s, and ends',
+    async (end) => {
+      await serving.append(runId, 'run.started', end);
+      expect(names(await whole(1))).toEqual(['run.started', end]);
+    },
+  );
 
-  test('a mode that does not show the end of the run ends with it, too', async () => {
+  test('ends with the run in a mode that does not show its last event', async () => {
     const stream = await openEvents(2, '?streamMode=messages');
     await serving.append(runId, 'run.started', 'output.chunk', 'run.completed');
     expect(await stream.ended).toBe('ended');
     expect(names(stream.messages)).toEqual(['ai.message.chunk']);
   });
 
-  test('a run that nothing has happened to yet', async () => {
+  test('sends the first event to a reader that came before it', async () => {
     const stream = await openEvents(1);
     await serving.append(runId, 'run.started');
     await stream.count(1);
     expect(ids(stream.messages)).toEqual([0]);
   });
 
-  test('nothing in an event can make a frame of its own', async () => {
+  test('keeps line breaks in events from starting frames of their own', async () => {
     const payload = { level: 'info', message: 'one\n\ndata: two\r\nid: 9' };
     await serving.append(runId, 'run.started');
     await serving.host.events.append(runId, { type: 'log.appended', payload });
@@ -111,7 +116,7 @@ describe(covers('events.stream.vocabulary', 'events.shape.fields', 'events.shape
   test.each([
     [1, 'agent.toolCalled', (id: string) => id],
     [2, 'agent.tool-called', (id: string) => `acme/${id}`],
-  ] as const)('major %i has its own names and ids', async (major, name, named) => {
+  ] as const)('uses the event names and run ids of major %i', async (major, name, named) => {
     const messages = await whole(major, '?streamMode=debug');
     expect(names(messages)).toEqual(['run.started', name, 'run.completed']);
     expect(messages[1]?.data).toEqual({
@@ -139,7 +144,7 @@ describe(covers('events.stream.modes'), () => {
   ];
   beforeEach(() => serving.append(runId, ...HAPPENED));
 
-  test.each([1, 2] as const)('in major %i', async (major) => {
+  test.each([1, 2] as const)('shows the events of each mode in major %i', async (major) => {
     expect(names(await whole(major))).toEqual(UPDATES);
     expect(names(await whole(major, '?streamMode=updates'))).toEqual(UPDATES);
     expect(names(await whole(major, '?streamMode=debug'))).toEqual(HAPPENED);
@@ -148,7 +153,7 @@ describe(covers('events.stream.modes'), () => {
   });
 
   test.each([1, 2] as const)(
-    `${covers('events.stream.mixed-names')} In major %i, each event once and in order`,
+    `${covers('events.stream.mixed-names')} Sends each event once and in order in major %i`,
     async (major) => {
       const mixed = await whole(major, '?streamMode=updates,messages');
       expect(ids(mixed)).toEqual([0, 2, 6, 7, 8, 9, 11, 12, 15, 16]);
@@ -162,7 +167,7 @@ describe(covers('events.stream.modes'), () => {
     },
   );
 
-  test(`${covers('events.stream.values')} In major 1 also when a node begins`, async () => {
+  test(`${covers('events.stream.values')} Sends a snapshot in major 1 also when a node starts`, async () => {
     const [v1, v2] = [await whole(1, '?streamMode=values'), await whole(2, '?streamMode=values')];
     for (const messages of [v1, v2]) expect(new Set(names(messages))).toEqual(new Set(['state.snapshot']));
     expect(ids(v2)).toEqual([0, 6, 7, 8, 9, 11, 12, 15, 16]);
@@ -176,10 +181,10 @@ describe(covers('events.stream.modes'), () => {
 
 describe(covers('events.stream.unsupported-mode'), () => {
   test.each(['', 'all', 'values,updates', 'updates,', 'updates,everything', 'Updates', ' updates'])(
-    '%j is refused',
+    'rejects %j',
     async (mode) => {
       for (const major of [1, 2] as const) {
-        // Before it is looked at what the caller takes, and whether there is such a run.
+        // The mode is judged before the Accept header and before the run is looked up.
         const refused = await openEvents(major, `?streamMode=${encodeURIComponent(mode)}`, { accept: 'text/html' });
         await refused.ended;
         expect(refused.status).toBe(400);
@@ -191,13 +196,13 @@ describe(covers('events.stream.unsupported-mode'), () => {
     },
   );
 
-  test('a mode that is given twice', async () => {
+  test('rejects a mode that is given twice', async () => {
     expect((await openEvents(1, '?streamMode=debug&streamMode=debug')).status).toBe(400);
   });
 });
 
 describe(covers('events.stream.batches'), () => {
-  test(`${covers('operations.runs.buffer-limit')} Nor is it anything but a whole number`, async () => {
+  test(`${covers('operations.runs.buffer-limit')} Rejects every bufferMs but 0 to 5000`, async () => {
     for (const bufferMs of ['5001', '-1', '1.5', 'x', '']) {
       const refused = await openEvents(1, `?bufferMs=${bufferMs}`);
       await refused.ended;
@@ -207,19 +212,26 @@ describe(covers('events.stream.batches'), () => {
     expect((await openEvents(2, '?bufferMs=5000')).status).toBe(200);
   });
 
-  test('events are held back for so long, and come as one', async () => {
+  test('holds events back for bufferMs, and sends them as one batch', async () => {
+    const { clock, store, read } = held();
+    await beginAgain({ clock, store });
     const stream = await openEvents(1, '?bufferMs=300&streamMode=debug');
     await eventually(() => stream.comments.length > 0);
-    const from = performance.now();
-    await serving.append(runId, 'run.started', 'node.started', 'node.completed');
+    await serving.append(runId, 'run.started', 'node.started');
+    clock.advance(10);
+    await eventually(() => read.has(1));
+    // The time stands still 1 ms before the batch is due. One that was sent early would not have the third event.
+    clock.advance(289);
+    await serving.append(runId, 'node.completed');
+    await eventually(() => read.has(2));
+    clock.advance(11);
     await stream.count(1);
-    expect(performance.now() - from).toBeGreaterThan(250);
     expect(stream.messages).toMatchObject([
       { id: '2', event: 'batch', data: [{ sequence: 0 }, { sequence: 1 }, { sequence: 2 }] },
     ]);
   });
 
-  test.each(['node.suspended', 'run.completed'])('%s sends what is held', async (urgent) => {
+  test.each(['node.suspended', 'run.completed'])('sends the held events at once with %s', async (urgent) => {
     const stream = await openEvents(2, '?bufferMs=5000&streamMode=debug');
     await eventually(() => stream.comments.length > 0);
     await serving.append(runId, 'run.started', urgent);
@@ -227,7 +239,7 @@ describe(covers('events.stream.batches'), () => {
     expect(stream.messages).toMatchObject([{ id: '1', event: 'batch', data: [{}, { type: urgent }] }]);
   });
 
-  test('the id of a batch is its highest sequence, and is where a reader goes on', async () => {
+  test('resumes after the id of a batch, which is its highest sequence', async () => {
     await serving.append(runId, 'run.started', 'node.completed', 'log.appended', 'node.suspended');
     const stream = await openEvents(1, '?bufferMs=5000');
     await stream.count(1);
@@ -238,7 +250,7 @@ describe(covers('events.stream.batches'), () => {
     expect(ids(resumed)).toEqual([4, 5]);
   });
 
-  test('a long backlog comes in several', async () => {
+  test('sends a long log in several batches', async () => {
     await serving.append(runId, 'run.started');
     for (let count = 1; count < 600; count += 1) await serving.append(runId, 'log.appended');
     await serving.append(runId, 'run.completed');
@@ -247,15 +259,30 @@ describe(covers('events.stream.batches'), () => {
     expect(sequences).toEqual(Array.from({ length: 601 }, (_, sequence) => sequence));
   });
 
-  test('a host that stops sends what it has held back', async () => {
+  test('sends the held events when the host stops', async () => {
+    const { clock, store, read } = held();
+    await beginAgain({ clock, store });
     const stream = await openEvents(1, '?bufferMs=5000');
     await eventually(() => stream.comments.length > 0);
     await serving.append(runId, 'run.started');
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    // Without this the host could stop before the stream holds the event.
+    await eventually(() => read.has(0));
     serving.host.closeStreams();
     expect(await stream.ended).toBe('ended');
     expect(stream.messages).toMatchObject([{ id: '0', event: 'batch' }]);
   });
+
+  /** A clock that stands still, and a store that notes the sequence of each event that streams have read. */
+  function held(): { clock: ManualClock; store: Store; read: Set<number> } {
+    const inner = memoryStore();
+    const read = new Set<number>();
+    const list: Store['events']['list'] = async (run, page) => {
+      const events = await inner.events.list(run, page);
+      for (const { sequence } of events) read.add(sequence);
+      return events;
+    };
+    return { clock: manualClock(), store: { ...inner, events: { ...inner.events, list } }, read };
+  }
 });
 
 describe(covers('events.stream.resume'), () => {
@@ -266,7 +293,7 @@ describe(covers('events.stream.resume'), () => {
     ['3', []],
     ['99', []],
     ['', [0, 1, 2, 3]],
-  ])('after %j', async (after, expected) => {
+  ])('sends the events after %j', async (after, expected) => {
     await serving.append(runId, 'run.started', 'node.completed', 'node.completed', 'run.completed');
     for (const major of [1, 2] as const) {
       expect(ids(await whole(major, '', { 'last-event-id': after }))).toEqual(expected);
@@ -274,7 +301,7 @@ describe(covers('events.stream.resume'), () => {
     }
   });
 
-  test('live, too', async () => {
+  test('resumes in a run that goes on', async () => {
     await serving.append(runId, 'run.started', 'node.completed');
     const stream = await openEvents(1, '', { 'last-event-id': '1' });
     await eventually(() => stream.comments.length > 0);
@@ -283,7 +310,7 @@ describe(covers('events.stream.resume'), () => {
     expect(ids(stream.messages)).toEqual([2, 3]);
   });
 
-  test('one that is ahead of the log waits for the end, and shows nothing that it claims to have', async () => {
+  test('sends nothing to a cursor ahead of the log, and ends with the run', async () => {
     await serving.append(runId, 'run.started');
     const stream = await openEvents(1, '', { 'last-event-id': '50' });
     await eventually(() => stream.comments.length > 0);
@@ -292,7 +319,7 @@ describe(covers('events.stream.resume'), () => {
     expect(stream.messages).toEqual([]);
   });
 
-  test('values begin with the run as it stood there', async () => {
+  test('begins in mode values with the run as it stood at the cursor', async () => {
     await serving.append(runId, 'run.started', 'run.paused', 'run.resumed', 'run.completed');
     const messages = await whole(1, '?streamMode=values', { 'last-event-id': '1' });
     expect(messages.map(({ id, data }) => [id, (data as { status: string }).status])).toEqual([
@@ -304,7 +331,7 @@ describe(covers('events.stream.resume'), () => {
     expect(atEnd).toMatchObject([{ id: '99', event: 'state.snapshot', data: { status: 'completed' } }]);
   });
 
-  test.each(['-1', '1.5', 'abc', '1 2', '1,2', '9'.repeat(16), '0x10'])('%j is refused', async (id) => {
+  test.each(['-1', '1.5', 'abc', '1 2', '1,2', '9'.repeat(16), '0x10'])('rejects %j', async (id) => {
     const refused = await openEvents(1, '', { 'last-event-id': id });
     await refused.ended;
     expect(refused.status).toBe(400);
@@ -313,13 +340,13 @@ describe(covers('events.stream.resume'), () => {
 });
 
 describe(covers('events.stream.keep-alive'), () => {
-  test('a stream says at once that it is there', async () => {
+  test('sends a keep-alive comment at once', async () => {
     const stream = await openEvents(1);
     await eventually(() => stream.comments.length === 1);
     expect(stream.comments).toEqual([':keepalive']);
   });
 
-  test('and again whenever it has nothing else to say', async () => {
+  test('sends one whenever nothing else was sent for keepAliveMs', async () => {
     await beginAgain({ streams: { keepAliveMs: 40 } });
     const stream = await openEvents(1);
     await eventually(() => stream.comments.length > 3);
@@ -328,17 +355,21 @@ describe(covers('events.stream.keep-alive'), () => {
     expect(names(stream.messages)).toEqual(['run.started', 'run.completed']);
   });
 
-  test('also while things happen that it does not show', async () => {
-    await beginAgain({ streams: { keepAliveMs: 40 } });
+  test('sends one also while events are appended that the stream does not show', async () => {
+    const clock = manualClock();
+    await beginAgain({ clock, streams: { keepAliveMs: 40 } });
     const stream = await openEvents(1, '?streamMode=messages');
-    for (const end = Date.now() + 300; Date.now() < end; ) {
+    for (let comments = 1; comments < 5; comments += 1) {
+      await eventually(() => stream.comments.length === comments);
+      // An event half way to the keep-alive must not delay it: otherwise the next comment would never come.
+      clock.advance(20);
       await serving.append(runId, 'log.appended');
-      await new Promise((resolve) => setTimeout(resolve, 5));
+      clock.advance(20);
     }
-    expect(stream.comments.length).toBeGreaterThan(2);
+    expect(stream.messages).toEqual([]);
   });
 
-  test('a host that would be silent for longer is none', async () => {
+  test('rejects a keepAliveMs of more than 30 s', async () => {
     await expect(serve({ streams: { keepAliveMs: 30_001 } })).rejects.toThrow('keepAliveMs must be 30000 at the most');
   });
 });
@@ -351,7 +382,7 @@ describe(covers('events.stream.json-instead'), () => {
     ['*/*', false],
     ['text/*', false],
     ['application/json, Text/Event-Stream', false],
-  ])('Accept: %s', async (accept, isJson) => {
+  ])('answers Accept: %s with JSON: %s', async (accept, isJson) => {
     await serving.append(runId, 'run.started', 'log.appended');
     const stream = await openEvents(1, '', { accept });
     expect(stream.headers.vary).toBe('Accept');
@@ -361,7 +392,7 @@ describe(covers('events.stream.json-instead'), () => {
     expect(JSON.parse(stream.text())).toMatchObject({ runId, isComplete: false, events: [{}, {}] });
   });
 
-  test('the cursor counts as on a stream, and nobody is kept waiting', async () => {
+  test('starts after Last-Event-ID, and does not wait', async () => {
     await serving.append(runId, 'run.started');
     const page = await openEvents(1, '', { accept: 'application/json', 'last-event-id': '0' });
     await page.ended;
@@ -369,7 +400,7 @@ describe(covers('events.stream.json-instead'), () => {
   });
 });
 
-describe('who may read', () => {
+describe('access', () => {
   beforeEach(() => serving.append(runId, 'run.started', 'run.completed'));
   const headersOf = (key: string) => ({ authorization: `Bearer ${key}` });
 
@@ -377,17 +408,17 @@ describe('who may read', () => {
     ['of another tenant', OTHER_TENANT, 404, 403],
     ['of another workspace', OTHER_WORKSPACE, 403, 403],
     ['unknown', `${KEY}x`, 401, 401],
-  ])('not a credential %s', async (_, key, v1, v2) => {
+  ])('is denied to a credential %s', async (_, key, v1, v2) => {
     expect((await openEvents(1, '', headersOf(key))).status).toBe(v1);
     expect((await openEvents(2, '', headersOf(key))).status).toBe(v2);
     expect(serving.host.readers()).toBe(0);
   });
 
-  test('a run that does not exist', async () => {
+  test('is not found for a run that does not exist', async () => {
     expect((await serving.open('/v1/runs/run_nothing_of_that_kind/events')).status).toBe(404);
   });
 
-  test('a HEAD request opens nothing', async () => {
+  test('opens no stream for a HEAD request', async () => {
     const headers = { authorization: `Bearer ${KEY}` };
     const response = await fetch(`${serving.url}/v1/runs/${runId}/events`, { method: 'HEAD', headers });
     expect([response.status, response.headers.get('content-type')]).toEqual([200, 'text/event-stream']);
@@ -399,7 +430,7 @@ describe(covers('events.stream.places'), () => {
   const PLACES = { perRun: 2, perCredential: 3, total: 4 };
   beforeEach(() => beginAgain({ streams: { readerLimits: PLACES } }));
 
-  test.each([1, 2] as const)('of a run, in major %i', async (major) => {
+  test.each([1, 2] as const)('limits the readers of a run in major %i', async (major) => {
     const streams = [await openEvents(major), await openEvents(major)];
     const refused = await openEvents(major);
     await refused.ended;
@@ -415,7 +446,7 @@ describe(covers('events.stream.places'), () => {
     expect((await openEvents(major)).status).toBe(200);
   });
 
-  test('of a credential, whichever runs it reads, by streams or by waiting', async () => {
+  test('limits the streams and waiting polls of a credential, over all runs', async () => {
     const runs = [runId, await serving.newRun(), await serving.newRun(), await serving.newRun()];
     await serving.open(`/v1/runs/${runs[0]}/events`);
     await serving.open(`/v1/runs/${runs[1]}/events`);
@@ -423,7 +454,7 @@ describe(covers('events.stream.places'), () => {
     await eventually(() => serving.host.readers() === 3);
     expect((await serving.open(`/v1/runs/${runs[3]}/events`)).status).toBe(429);
     expect((await serving.json(`/v1/runs/${runs[3]}/events/poll`)).status).toBe(429);
-    // What need not wait needs no place.
+    // A poll that need not wait takes no place.
     await serving.append(runs[3] ?? '', 'run.started');
     expect((await serving.json(`/v1/runs/${runs[3]}/events/poll`)).status).toBe(200);
     await serving.append(runs[2] ?? '', 'run.started');
@@ -437,10 +468,14 @@ describe(covers('events.stream.credential'), () => {
     ...{ scopes: ['runs:create', 'runs:read'], mode: 'live' as const },
   };
 
-  test('a stream ends when its credential expires', async () => {
-    const keys = memoryKeyStore([{ ...record, expiresAt: Date.now() + 1500 }]);
-    await beginAgain({ authenticate: [apiKeyLane({ keys, now: Date.now })] });
+  test('ends a stream when its credential expires', async () => {
+    const clock = manualClock();
+    const keys = memoryKeyStore([{ ...record, expiresAt: clock.now() + 1500 }]);
+    await beginAgain({ clock, authenticate: [apiKeyLane({ keys, now: clock.now })] });
     const stream = await openEvents(1);
+    await eventually(() => stream.comments.length > 0);
+    // The credential is judged again every 30 s only: a stream that did not know its expiry would not end.
+    clock.advance(1500);
     expect(await stream.ended).toBe('ended');
     expect(serving.host.readers()).toBe(0);
     expect(serving.logged).toContainEqual(expect.objectContaining({ event: 'stream.closed', outcome: 'refused' }));
@@ -450,23 +485,35 @@ describe(covers('events.stream.credential'), () => {
     ['revoked', { revokedAt: 1 }],
     ['without its scope', { scopes: ['runs:create'] }],
     ['moved to another workspace', { workspaces: ['acme-dev'] }],
-  ])('soon after it is %s', async (_, change) => {
+  ])('ends a stream within judgeEveryMs after its credential is %s, and not before', async (_, change) => {
+    const clock = manualClock();
     let current: typeof record = record;
-    const keys = { candidates: () => [current] };
+    let judged = 0;
+    const keys = {
+      candidates: () => {
+        judged += 1;
+        return [current];
+      },
+    };
     const authenticate = [apiKeyLane({ keys, now: Date.now })];
-    await beginAgain({ authenticate, streams: { judgeEveryMs: 100 } });
+    await beginAgain({ clock, authenticate, streams: { judgeEveryMs: 100 } });
     const stream = await openEvents(1);
     await serving.append(runId, 'run.started');
     await stream.count(1);
-    await new Promise((resolve) => setTimeout(resolve, 250));
+    for (let round = 0; round < 2; round += 1) {
+      const before = judged;
+      clock.advance(100);
+      await eventually(() => judged > before);
+    }
     expect(serving.host.readers()).toBe(1);
     current = { ...record, ...change };
+    clock.advance(100);
     expect(await stream.ended).toBe('ended');
     await serving.append(runId, 'node.completed');
     expect(stream.messages).toHaveLength(1);
   });
 
-  test('a key store that is down lets nobody read on', async () => {
+  test('ends a stream when the key store is down', async () => {
     let isDown = false;
     const keys = {
       candidates: () => {
@@ -481,8 +528,8 @@ describe(covers('events.stream.credential'), () => {
   });
 });
 
-describe(`${covers('events.stream.credential')} A proof of possession can be judged once`, () => {
-  test('so its stream is not asked for it again, and ends after five minutes', async () => {
+describe(`${covers('events.stream.credential')} A proof of possession`, () => {
+  test('is not judged again; its stream ends after five minutes', async () => {
     let judged = 0;
     let ahead = 0;
     const subject = { issuer: 'urn:test', subjectId: 'p_1', tenant: 'acme', lane: 'test', kind: 'workload' as const };
@@ -510,7 +557,7 @@ describe(`${covers('events.stream.credential')} A proof of possession can be jud
 });
 
 describe('the end of a stream', () => {
-  test('a reader that leaves leaves nothing behind', async () => {
+  test('frees the places of readers that disconnect', async () => {
     const streams = await Promise.all(Array.from({ length: 20 }, () => openEvents(1)));
     await eventually(() => serving.host.readers() === 20);
     for (const stream of streams) stream.leave();
@@ -518,7 +565,7 @@ describe('the end of a stream', () => {
     await serving.append(runId, 'run.started');
   });
 
-  test('nor a timer, nor one who waits', async () => {
+  test('cancels the timers of streams and polls whose callers disconnect', async () => {
     let timers = 0;
     const clock: Clock = {
       now: systemClock.now,
@@ -554,7 +601,7 @@ describe('the end of a stream', () => {
     await eventually(() => serving.host.readers() === 0 && timers <= before);
   });
 
-  test('one that leaves in the middle of a long log, too', async () => {
+  test('frees the place of a reader that disconnects in the middle of a long log', async () => {
     for (let count = 0; count < 2000; count += 1) await serving.append(runId, 'log.appended');
     const stream = await openEvents(1, '?streamMode=debug');
     await stream.count(10);
@@ -562,7 +609,7 @@ describe('the end of a stream', () => {
     await eventually(() => serving.host.readers() === 0);
   });
 
-  test('a host that stops ends its streams, and begins no more', async () => {
+  test('comes when the host stops', async () => {
     const stream = await openEvents(1);
     const stopped = serving.host.stop(5000);
     expect(await stream.ended).toBe('ended');
@@ -570,7 +617,7 @@ describe('the end of a stream', () => {
     expect(serving.host.readers()).toBe(0);
   });
 
-  test('while it stops it says so', async () => {
+  test('leaves new readers with 503 while the host stops', async () => {
     serving.host.closeStreams();
     const refused = await openEvents(2);
     await refused.ended;
@@ -578,7 +625,7 @@ describe('the end of a stream', () => {
     expect(JSON.parse(refused.text())).toMatchObject({ error: 'service_unavailable' });
   });
 
-  test('over fetch', async () => {
+  test('comes when the body of a fetch is cancelled', async () => {
     await serving.append(runId, 'run.started');
     const headers = { authorization: `Bearer ${KEY}` };
     const response = await serving.host.fetch(new Request(`${serving.url}/v1/runs/${runId}/events`, { headers }));

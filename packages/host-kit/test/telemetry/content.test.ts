@@ -7,7 +7,7 @@ afterEach(async () => {
   for (const clean of CLEANUP.splice(0)) await clean();
 });
 
-/** What is put into the host: each a word that stands nowhere else. */
+/** Words that the test puts into the host. None of them occurs anywhere else. */
 const SEEDED = {
   'the API key': KEY,
   'the name of the key': 'hyacinth',
@@ -61,7 +61,7 @@ async function busyHost() {
 }
 
 describe(covers('auth.audit.telemetry-content-free'), () => {
-  test('nothing that came in is in what goes out', async () => {
+  test('exports no text that came from a caller, a receiver or an engine', async () => {
     const { exported, secret, spans } = await busyHost();
     const text = await exported();
     expect(spans().length).toBeGreaterThan(10);
@@ -73,7 +73,7 @@ describe(covers('auth.audit.telemetry-content-free'), () => {
     expect(text).not.toMatch(/https?:\/\//);
   });
 
-  test('no metric has an attribute that its table does not name', async () => {
+  test('no metric has an attribute that METRICS does not list', async () => {
     const { series } = await busyHost();
     for (const { name, attributes } of Object.values<Metric>(METRICS)) {
       const keys = new Set((await series(name)).flatMap((each) => Object.keys(each.attributes)));
@@ -84,7 +84,7 @@ describe(covers('auth.audit.telemetry-content-free'), () => {
     }
   });
 
-  test('a metric has no more series for more callers, runs, receivers and mistakes', async () => {
+  test('the number of series does not grow with callers, runs, receivers or mistakes', async () => {
     const { call, register, run, series, posts } = await watchedHost();
     const round = async (turn: number) => {
       await register({ url: `https://receiver-${turn}.example/${turn}` });

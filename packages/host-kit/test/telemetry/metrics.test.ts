@@ -3,7 +3,16 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { METRICS } from '../../src/telemetry/metrics.ts';
 import { sampleRun } from '../../src/testing/store-contract/samples.ts';
 import type { Series } from './recording.ts';
-import { CLEANUP, eventually, KEY, type Verdict, type WatchedHost, watchedHost } from './watched-host.ts';
+import {
+  CLEANUP,
+  eventually,
+  KEY,
+  LONGEST_WAIT_MS,
+  shiftedClock,
+  type Verdict,
+  type WatchedHost,
+  watchedHost,
+} from './watched-host.ts';
 
 afterEach(async () => {
   for (const clean of CLEANUP.splice(0)) await clean();
@@ -14,11 +23,10 @@ const RETRYING = {
   retryPolicy: { maxAttempts: 2, backoff: 'none', delayMs: 0, maxDelayMs: 0 },
 } as const;
 
-/** Waits until a metric has these series, in any order. */
+/** Waits until a metric has exactly these series, in any order. */
 async function expectSeries({ series }: WatchedHost, name: string, expected: readonly Series[]): Promise<void> {
-  const settled = async () => sorted(await series(name));
-  await eventually(async () => JSON.stringify(await settled()) === JSON.stringify(sorted(expected))).catch(() => {});
-  expect(await settled(), name).toEqual(sorted(expected));
+  const current = async () => sorted(await series(name));
+  await expect.poll(current, { timeout: LONGEST_WAIT_MS, interval: 5, message: name }).toEqual(sorted(expected));
 }
 
 function sorted(series: readonly Series[]): readonly Series[] {
@@ -29,7 +37,7 @@ function sorted(series: readonly Series[]): readonly Series[] {
   return inOrder.sort((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1));
 }
 
-test('requests are counted by operation, major and status, and by nothing that a caller chose', async () => {
+test('counts requests by operation, major and status, and by no text of a caller', async () => {
   const watched = await watchedHost();
   const { call, run } = watched;
   const runId = await run();
@@ -75,7 +83,7 @@ test('requests are counted by operation, major and status, and by nothing that a
   ]);
 });
 
-test('a request that the host fails to answer has an error type', async () => {
+test('gives a request with status 500 an error type', async () => {
   const store = memoryStore();
   const broken = { ...store.runs, read: () => Promise.reject(new Error('The disk is gone.')) };
   const watched = await watchedHost({ store: { ...store, runs: broken } });
@@ -84,7 +92,7 @@ test('a request that the host fails to answer has an error type', async () => {
   expect(series?.attributes).toMatchObject({ 'http.response.status_code': 500, 'error.type': '500' });
 });
 
-describe('attempts are counted by how they went', () => {
+describe('counts attempts by outcome', () => {
   const OUTCOMES: readonly [title: string, verdict: Verdict, attributes: Series['attributes']][] = [
     [
       'a delivery',
@@ -116,11 +124,7 @@ describe('attempts are counted by how they went', () => {
       { kind: 'failed', reason: 'moon' },
       { 'svc.webhook.outcome': 'failed', 'svc.webhook.reason': '_OTHER' },
     ],
-    [
-      'a denial, without what it tells of the inside',
-      { kind: 'denied', reason: 'private-use' },
-      { 'svc.webhook.outcome': 'denied' },
-    ],
+    ['a denial, without its reason', { kind: 'denied', reason: 'private-use' }, { 'svc.webhook.outcome': 'denied' }],
   ];
 
   test.each(OUTCOMES)('%s', async (_title, verdict, attributes) => {
@@ -136,7 +140,7 @@ describe('attempts are counted by how they went', () => {
   });
 });
 
-test('a durable delivery that fails is a retry, and then a dead letter', async () => {
+test('counts a durable delivery that fails as a retry, and then as a dead letter', async () => {
   const watched = await watchedHost({ webhooks: RETRYING });
   watched.verdict = { kind: 'failed', reason: 'connect' };
   await watched.register();
@@ -153,7 +157,7 @@ test('a durable delivery that fails is a retry, and then a dead letter', async (
   ]);
 });
 
-test('a receiver that is gone fails its subscription, and what comes afterwards is dead at once', async () => {
+test('counts the failure of a subscription by 410, and the dead letters after it', async () => {
   const watched = await watchedHost({ webhooks: RETRYING });
   watched.verdict = { kind: 'answered', status: 410 };
   await watched.register();
@@ -171,9 +175,11 @@ test('a receiver that is gone fails its subscription, and what comes afterwards 
   expect(watched.posts.length).toBe(1);
 });
 
-test('a circuit is seen to open, to half-open and to close, and what it skips is counted', async () => {
-  const circuit = { failureThreshold: 1, cooldownMs: 300, failureLimit: 100, failureWindowMs: 60_000 };
-  const watched = await watchedHost({ webhooks: { circuit } });
+test('counts the transitions of a circuit, and the deliveries that it skips', async () => {
+  const cooldownMs = 3_600_000;
+  const circuit = { failureThreshold: 1, cooldownMs, failureLimit: 100, failureWindowMs: 60_000 };
+  const clock = shiftedClock();
+  const watched = await watchedHost({ webhooks: { circuit }, clock });
   const attempts = async () => (await watched.series('svc.webhook.attempt.duration')).length;
   watched.verdict = { kind: 'answered', status: 500 };
   await watched.register();
@@ -184,7 +190,7 @@ test('a circuit is seen to open, to half-open and to close, and what it skips is
     { attributes: { 'svc.webhook.cause': 'circuit-open' }, value: 1 },
   ]);
   watched.verdict = { kind: 'answered', status: 200 };
-  await new Promise((resolve) => setTimeout(resolve, 300));
+  clock.forward(cooldownMs);
   await watched.run();
   await expectSeries(watched, 'svc.webhook.circuit.transitions', [
     { attributes: { 'svc.state.from': 'closed', 'svc.state.to': 'open' }, value: 1 },
@@ -193,7 +199,7 @@ test('a circuit is seen to open, to half-open and to close, and what it skips is
   ]);
 });
 
-test('an operator who pauses and resumes is seen in the states, and one who asks in vain is not', async () => {
+test('counts a pause and a resume, and no request that changes nothing', async () => {
   const watched = await watchedHost();
   const webhookId = await watched.register();
   for (const signal of ['pause', 'pause', 'resume']) {
@@ -205,7 +211,7 @@ test('an operator who pauses and resumes is seen in the states, and one who asks
   ]);
 });
 
-test('events are counted by their types, and runs by how they ended', async () => {
+test('counts events by type, and runs by terminal status', async () => {
   const watched = await watchedHost();
   await watched.run();
   await watched.run({ inputs: { fail: true } });
@@ -221,7 +227,7 @@ test('events are counted by their types, and runs by how they ended', async () =
   ]);
 });
 
-test('readers are counted while they read, and streams by how they ended', async () => {
+test('counts readers while they read, and closed streams by outcome', async () => {
   const watched = await watchedHost();
   const runId = await watched.run();
   const ended = async () => (await watched.series('svc.run.ended')).length === 1;
@@ -240,7 +246,7 @@ test('readers are counted while they read, and streams by how they ended', async
   ]);
 });
 
-test('transactions are counted by whether they became durable', async () => {
+test('counts transactions by outcome', async () => {
   const store = memoryStore();
   const insert: typeof store.events.insert = (events, transaction) =>
     events.some(({ type }) => type === 'node.completed')
@@ -261,7 +267,7 @@ test('transactions are counted by whether they became durable', async () => {
   expect(of('committed')).toBeGreaterThan(2);
 });
 
-test('checkpoints of the audit log are counted, and what it could not write', async () => {
+test('counts the checkpoints of the audit log, and its failed writes', async () => {
   const store = memoryStore();
   let isBroken = true;
   const append: typeof store.audit.append = (facts, transaction) =>
@@ -275,8 +281,9 @@ test('checkpoints of the audit log are counted, and what it could not write', as
   await expectSeries(watched, 'svc.audit.checkpoints', [{ attributes: {}, value: 1 }]);
 });
 
-test('what waits is looked at when metrics are collected, and no more once the host has stopped', async () => {
+test('reads the backlog when metrics are collected, and no more once the host has stopped', async () => {
   const store = memoryStore();
+  const clock = shiftedClock();
   let looks = 0;
   const read: typeof store.backlog.read = (request) => {
     looks += 1;
@@ -287,6 +294,7 @@ test('what waits is looked at when metrics are collected, and no more once the h
     release = resolve;
   });
   const watched = await watchedHost({
+    clock,
     store: { ...store, backlog: { read } },
     webhooks: { durable: true, concurrency: { total: 1, perSubscription: 1 } },
     async transport() {
@@ -300,12 +308,13 @@ test('what waits is looked at when metrics are collected, and no more once the h
   expect(await gauge('svc.webhook.queue.oldest_due_age')).toEqual([0]);
   await watched.register();
   for (let turn = 0; turn < 5; turn++) await watched.run();
-  // One is under way, and one claimed ahead of it.
+  // Of the five, one is under way and one is claimed ahead.
   await expectSeries(watched, 'svc.webhook.queue.due', [{ attributes: {}, value: 3 }]);
-  await new Promise((resolve) => setTimeout(resolve, 20));
+  clock.forward(20_000);
   const [age] = await gauge('svc.webhook.queue.oldest_due_age');
-  expect(age).toBeGreaterThan(0.01);
-  expect(age).toBeLessThan(60);
+  // In seconds: in milliseconds it would be 20 000 at least.
+  expect(age).toBeGreaterThanOrEqual(20);
+  expect(age).toBeLessThan(20_000);
   expect(await gauge('svc.event.readers')).toEqual([0]);
   release();
   await watched.host.stop(0);
@@ -314,7 +323,7 @@ test('what waits is looked at when metrics are collected, and no more once the h
   expect(looks).toBe(before);
 });
 
-test('every metric has a description, a unit of UCUM, and a name of its own', () => {
+test('every metric has a description, a unit in UCUM and a unique name', () => {
   const all = Object.values(METRICS);
   expect(new Set(all.map(({ name }) => name)).size).toBe(all.length);
   for (const { name, unit, description } of all) {

@@ -4,7 +4,7 @@ import { METRICS, type Metric } from '../../src/telemetry/metrics.ts';
 
 const PAGE = readFileSync(new URL('../../../../docs/operations.md', import.meta.url), 'utf8');
 
-/** The rows of the table under a head, as their cells. */
+/** Returns the cells of each row of the table with the given head. */
 function tableUnder(head: string): readonly (readonly string[])[] {
   const [, after = ''] = PAGE.split(`${head}\n`);
   const lines = after.split('\n').slice(1);
@@ -18,7 +18,7 @@ function tableUnder(head: string): readonly (readonly string[])[] {
 }
 
 describe('docs/operations.md', () => {
-  test('has every metric as it is', () => {
+  test('lists every metric as METRICS defines it', () => {
     const rows = Object.values<Metric>(METRICS).map(({ name, kind, unit, attributes, description }) => [
       `\`${name}\``,
       kind,
@@ -29,7 +29,7 @@ describe('docs/operations.md', () => {
     expect(tableUnder('| Metric | Kind | Unit | Told apart by | |')).toEqual(rows);
   });
 
-  test("tells the values of every attribute of the host's own", () => {
+  test('lists the values of every attribute that begins with svc.', () => {
     const told = tableUnder('| Attribute | Values |').flatMap(([names = '']) => names.split(', '));
     const own = Object.values<Metric>(METRICS).flatMap(({ attributes }) =>
       attributes.filter((name) => name.startsWith('svc.')),

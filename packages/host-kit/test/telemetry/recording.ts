@@ -11,7 +11,7 @@ import {
 import { InMemorySpanExporter, type ReadableSpan, SimpleSpanProcessor, TracerProvider } from '@opentelemetry/sdk-trace';
 import type { TelemetryOptions } from '@svc/host-kit';
 
-/** One series of a metric: what it is told apart by, and its sum, or how many values a histogram has of it. */
+/** One series of a metric: its attributes, and its value; for a histogram the number of recorded values. */
 export interface Series {
   readonly attributes: Attributes;
   readonly value: number;
@@ -19,15 +19,15 @@ export interface Series {
 
 export interface Recording {
   readonly telemetry: Required<Pick<TelemetryOptions, 'meterProvider' | 'tracerProvider'>>;
-  /** Of one metric, as its last collection has it. */
+  /** Collects the metrics, and returns the series of one of them. */
   series(name: string): Promise<readonly Series[]>;
   names(): Promise<readonly string[]>;
   spans(): readonly ReadableSpan[];
-  /** Everything that has left the process, as text. */
+  /** Returns everything that was exported, as text. */
   exported(): Promise<string>;
 }
 
-/** The SDK, with exporters in memory. The context manager and the propagator are the process's own, as the API has them. */
+/** Sets up the SDK with exporters in memory. The context manager and the propagator are global, as the API demands. */
 export function recording(): Recording {
   context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable());
   propagation.setGlobalPropagator(new W3CTraceContextPropagator());

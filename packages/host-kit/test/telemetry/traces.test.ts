@@ -23,8 +23,8 @@ const only = (spans: readonly ReadableSpan[]): ReadableSpan => {
   return span;
 };
 
-describe('a request is a span', () => {
-  test('of a server, named after the method and the template', async () => {
+describe('the span of a request', () => {
+  test('is of kind SERVER, and named after the method and the route template', async () => {
     const watched = await watchedHost();
     await watched.call('/v1/runs/run_1');
     const span = only(watched.spans());
@@ -43,7 +43,7 @@ describe('a request is a span', () => {
     });
   });
 
-  test("in the caller's trace, if it has one", async () => {
+  test('is in the trace of the caller', async () => {
     const watched = await watchedHost();
     await watched.call('/v1/runs/run_1', { headers: CALLER });
     const span = only(watched.spans());
@@ -51,7 +51,7 @@ describe('a request is a span', () => {
     expect(span.parentSpanContext).toMatchObject({ spanId: 'b7ad6b7169203331', isRemote: true });
   });
 
-  test('or beside it, in a trace of its own that points there', async () => {
+  test('is in a new trace with a link to the caller, when incomingTraces is link', async () => {
     const watched = await watchedHost();
     const { telemetry } = watched;
     const linking = await watchedHost({ telemetry: { ...telemetry, incomingTraces: 'link' } });
@@ -65,7 +65,7 @@ describe('a request is a span', () => {
     ]);
   });
 
-  test('inside of the one that an instrumentation of the server has begun', async () => {
+  test('is a child of the span of a server instrumentation', async () => {
     const watched = await watchedHost();
     const tracer = watched.telemetry.tracerProvider.getTracer('a server');
     await tracer.startActiveSpan('outer', async (outer) => {
@@ -77,7 +77,7 @@ describe('a request is a span', () => {
     });
   });
 
-  test('and the log names the trace that it is in', async () => {
+  test('has its trace id in the log', async () => {
     const traces: unknown[] = [];
     const watched = await watchedHost({ log: ({ event, traceId }) => event === 'request' && traces.push(traceId) });
     await watched.call('/v1/runs/run_1');
@@ -89,18 +89,18 @@ describe('a request is a span', () => {
 
 describe(covers('auth.audit.trace-context-no-evidence'), () => {
   const HEADERS = [
-    ['without one', {}],
-    ['with one that is sampled', CALLER],
-    ['with one that is not', { traceparent: CALLER.traceparent.replace(/01$/, '00') }],
-    ['with one that is malformed', { traceparent: '00-zz-zz-01', tracestate: 'admin=true' }],
-    ['with two', { traceparent: `${CALLER.traceparent}, ${CALLER.traceparent}` }],
+    ['without trace context', {}],
+    ['in a sampled trace', CALLER],
+    ['in an unsampled trace', { traceparent: CALLER.traceparent.replace(/01$/, '00') }],
+    ['with a malformed trace context', { traceparent: '00-zz-zz-01', tracestate: 'admin=true' }],
+    ['with two trace contexts', { traceparent: `${CALLER.traceparent}, ${CALLER.traceparent}` }],
     [
-      'with a key in its state',
+      'with claims in its trace state and baggage',
       { ...CALLER, tracestate: 'authorization=operator', baggage: 'scope=admin,tenant=other' },
     ],
   ] as const;
 
-  test.each(HEADERS)('a request %s is decided as any other', async (_title, headers) => {
+  test.each(HEADERS)('authorizes a request %s like any other', async (_title, headers) => {
     const watched = await watchedHost();
     const runId = await watched.run();
     const decided = async (path: string, more: Record<string, string> = {}) =>
@@ -112,7 +112,7 @@ describe(covers('auth.audit.trace-context-no-evidence'), () => {
     expect(await decided('/v1/runs/run_of_nobody')).toBe(404);
   });
 
-  test('what the engine does for a request is in its trace', async () => {
+  test('the engine works in the trace of the request', async () => {
     const contexts: (string | undefined)[] = [];
     const watched = await watchedHost({
       engine: {
@@ -130,8 +130,8 @@ describe(covers('auth.audit.trace-context-no-evidence'), () => {
   });
 });
 
-describe('an attempt is a span', () => {
-  test('in a trace of its own, which points at the span that appended its event', async () => {
+describe('the span of an attempt', () => {
+  test('is in a new trace, with a link to the span that appended its event', async () => {
     const watched = await watchedHost({ webhooks: { durable: true } });
     const webhookId = await watched.register();
     await watched.call('/v1/runs', { body: { workflowId: 'echo' }, headers: CALLER });
@@ -157,7 +157,7 @@ describe('an attempt is a span', () => {
     });
   });
 
-  test('with an error when it failed', async () => {
+  test('has an error when the attempt failed', async () => {
     const watched = await watchedHost({
       webhooks: { durable: true, retryPolicy: { maxAttempts: 1, backoff: 'none', delayMs: 0, maxDelayMs: 0 } },
     });
@@ -170,7 +170,7 @@ describe('an attempt is a span', () => {
     expect(attributes).toMatchObject({ 'error.type': 'tls', 'svc.webhook.settlement': 'dead' });
   });
 
-  test('and tells its receiver nothing of the trace, whatever instrumentation the process has loaded', async () => {
+  test('does not reach the receiver, whatever instrumentation the process has loaded', async () => {
     const received: NodeJS.Dict<string | string[]>[] = [];
     const server = createServer((request, response) => {
       received.push(request.headers);
@@ -187,7 +187,7 @@ describe('an attempt is a span', () => {
     CLEANUP.push(async () => instrumentation.disable());
 
     const url = `http://127.0.0.1:${port}/edelweiss`;
-    // It does add them where nobody keeps it from it.
+    // Proves that the instrumentation works: a plain request carries the trace context.
     await watched.telemetry.tracerProvider.getTracer('a test').startActiveSpan('outer', async (span) => {
       await (await fetch(url, { method: 'POST', body: '{}' })).text();
       span.end();
@@ -208,7 +208,7 @@ describe('an attempt is a span', () => {
   });
 });
 
-test('both discovery documents tell the namespace', async () => {
+test('both discovery documents give the namespace', async () => {
   const watched = await watchedHost();
   const v1 = await watched.call('/.well-known/svc');
   expect(v1.body.observability).toEqual({ supported: true, otel: { namespace: 'svc' } });
@@ -216,7 +216,7 @@ test('both discovery documents tell the namespace', async () => {
   expect(v2.body.observability).toMatchObject({ status: 'stable', otel: { namespace: 'svc' } });
 });
 
-test('without an SDK nothing is recorded, and everything works', async () => {
+test('without an SDK the host works and records nothing', async () => {
   const watched = await watchedHost({ telemetry: {} });
   await watched.register();
   await watched.run();

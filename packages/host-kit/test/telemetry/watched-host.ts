@@ -2,18 +2,21 @@ import { generateKeyPairSync } from 'node:crypto';
 import { apiKeyLane, hashApiKey, memoryKeyStore } from '@svc/auth/api-key';
 import { ed25519Signer } from '@svc/auth/audit';
 import {
+  type Clock,
   createHost,
   type Host,
   type HostOptions,
+  systemClock,
   type TransportRequest,
   type TransportVerdict,
   type WorkflowEngine,
 } from '@svc/host-kit';
 import { memoryStore } from '@svc/host-kit/stores/memory';
+import { vi } from 'vitest';
 import { type Recording, recording } from './recording.ts';
 
 export const KEY = 'operator-key-of-the-telemetry-0123456789';
-/** May read runs, and no more. */
+/** A key that may only read runs. */
 export const READER = 'reader-key-of-the-telemetry-0123456789';
 export const OTHER_TENANT = 'foreign-key-of-the-telemetry-0123456789';
 
@@ -21,11 +24,12 @@ export type Verdict =
   | { readonly kind: 'answered'; readonly status: number }
   | { readonly kind: 'failed' | 'denied'; readonly reason: string };
 
-/** A host with the SDK, a receiver that answers what a test says, and a client with one key. */
+/** A host with the SDK, a receiver whose answers the test chooses, and a client with one key. */
 export interface WatchedHost extends Recording {
   readonly host: Host;
-  /** What the receiver answers from now on; each post is kept. */
+  /** The answer of the receiver from now on. */
   verdict: Verdict;
+  /** Every request that the receiver got. */
   readonly posts: readonly TransportRequest[];
   call(
     path: string,
@@ -45,7 +49,7 @@ export interface CallOptions {
 
 export const CLEANUP: (() => Promise<void>)[] = [];
 
-/** @param from `made`: the test starts it */
+/** @param from `made`: the test starts the host itself */
 export async function watchedHost(
   options: Partial<HostOptions> = {},
   from: 'started' | 'made' = 'started',
@@ -121,7 +125,7 @@ function record(id: string, key: string, tenant: string, ...scopes: string[]) {
   return { id, hash: hashApiKey(key), tenant, workspaces, principal: 'p_camellia', scopes, mode: 'live' } as const;
 }
 
-/** Completes with its inputs, or fails when they say so. */
+/** Completes with its inputs; fails when they have `fail: true`. */
 const echo: WorkflowEngine = {
   version: 1,
   refuse: () => undefined,
@@ -131,11 +135,25 @@ const echo: WorkflowEngine = {
   },
 };
 
-/** Waits until it holds, five seconds at the most. */
+/** Waits until the condition holds. A condition that never holds fails the test by `LONGEST_WAIT_MS`, however busy the machine is. */
 export async function eventually(holds: () => boolean | Promise<boolean>): Promise<void> {
-  for (const end = Date.now() + 5000; Date.now() < end; ) {
-    if (await holds()) return;
-    await new Promise((resolve) => setTimeout(resolve, 5));
-  }
-  throw new Error('It did not happen within five seconds.');
+  await vi.waitUntil(holds, { timeout: LONGEST_WAIT_MS, interval: 5 });
+}
+
+export const LONGEST_WAIT_MS = 20_000;
+
+/** The machine's clock, which a test can put forward. Timers that are already set keep their time. */
+export interface ShiftedClock extends Clock {
+  forward(ms: number): void;
+}
+
+export function shiftedClock(): ShiftedClock {
+  let shiftMs = 0;
+  return {
+    now: () => systemClock.now() + shiftMs,
+    at: (time, run) => systemClock.at(time - shiftMs, run),
+    forward(ms) {
+      shiftMs += ms;
+    },
+  };
 }

@@ -18,7 +18,7 @@ import { sampleDelivery, sampleSubscription } from './samples.ts';
 const ANSWERED = { kind: 'answered', retryAfter: undefined, durationMs: 1 } as const;
 const LEASE_MS = 1000;
 
-/** A host that has claimed one delivery, on a clock that stands still until the test moves it. */
+/** Makes a host that can claim one delivery. Its clock stands still until the test moves it. */
 async function claimant(durable: boolean, sealedWith = new Uint8Array(32)) {
   const inner = memoryStore();
   let onceRead: () => Promise<unknown> = async () => {};
@@ -55,7 +55,7 @@ async function claimant(durable: boolean, sealedWith = new Uint8Array(32)) {
     clock: { now: () => time.now, at: () => () => {} },
     random: systemRandom,
     log: (entry) => entries.push(entry),
-    moved: () => {},
+    stateChanged: () => {},
     rules: {
       retryPolicy: { maxAttempts: 3, backoff: 'fixed', delayMs: 100, maxDelayMs: 100 },
       circuit: { failureThreshold: 4, cooldownMs: 1000, failureLimit: 100, failureWindowMs: 1000 },
@@ -78,14 +78,14 @@ async function claimant(durable: boolean, sealedWith = new Uint8Array(32)) {
     entries,
     claim,
     attempt: (delivery: ClaimedDelivery) => perform(delivery, new AbortController().signal),
-    /** What happens after the store has answered what a subscription is like, and before the host hears of it. */
+    /** Lets something happen between the store's answer to a read of the subscription and its arrival at the host. */
     onceRead(happens: () => Promise<unknown>) {
       onceRead = async () => {
         onceRead = async () => {};
         await happens();
       };
     },
-    /** What happens while the next attempt is under way, and how it is answered. */
+    /** Sets the answer to the next attempts, and what happens before it. */
     answer(status: number, meanwhile: () => Promise<unknown> = async () => {}) {
       whilePosting = async () => {
         await meanwhile();
@@ -95,8 +95,8 @@ async function claimant(durable: boolean, sealedWith = new Uint8Array(32)) {
   };
 }
 
-describe('a host that stood still for longer than its claim', () => {
-  test(`${covers('webhooks.best-effort.single-attempt')} It does not attempt what another has taken over.`, async () => {
+describe('a host that stood still until its claim expired', () => {
+  test(`${covers('webhooks.best-effort.single-attempt')} It does not attempt a delivery that another host has taken over.`, async () => {
     const { time, posts, claim, attempt } = await claimant(false);
     const late = await claim();
     time.now += LEASE_MS;
@@ -106,7 +106,7 @@ describe('a host that stood still for longer than its claim', () => {
   });
 
   test.each([204, 500, 410])(
-    'does not touch what another has taken over, although its receiver answered %i',
+    'does not settle a delivery that another host has taken over, although its receiver answered %i',
     async (status) => {
       const { store, time, claim, attempt, answer } = await claimant(true);
       const late = await claim();
@@ -125,10 +125,10 @@ describe('a host that stood still for longer than its claim', () => {
   );
 });
 
-test('a transport that throws has attempted: it is repeated by the policy, and no longer', async () => {
+test('a transport that throws counts as a failed attempt, and is retried by the policy', async () => {
   const { store, time, posts, claim, attempt, answer, entries } = await claimant(true);
   answer(204, async () => {
-    throw new TypeError('a transport of somebody else');
+    throw new TypeError('a transport that breaks');
   });
   for (let attempts = 0; attempts < 3; attempts++) {
     await attempt(await claim());
@@ -147,25 +147,31 @@ describe(covers('webhooks.delivery.none-after-unregister'), () => {
     { durable, readAgo: READING_GOOD_FOR_MS + 1, isRemoved: false, posted: 1 },
   ]);
 
-  test.each(cases)('what was read too long ago is read again: %o', async ({ durable, readAgo, isRemoved, posted }) => {
-    const { store, time, posts, claim, attempt, onceRead } = await claimant(durable);
-    const delivery = await claim();
-    onceRead(async () => {
-      time.now += readAgo;
-      if (!isRemoved) return;
-      await store.transaction((transaction) => store.subscriptions.remove(TENANCY, 'whk_1', transaction));
-    });
-    await attempt(delivery);
-    expect(posts.length).toBe(posted);
-  });
+  test.each(cases)(
+    'reads a subscription again that it read too long ago: %o',
+    async ({ durable, readAgo, isRemoved, posted }) => {
+      const { store, time, posts, claim, attempt, onceRead } = await claimant(durable);
+      const delivery = await claim();
+      onceRead(async () => {
+        time.now += readAgo;
+        if (!isRemoved) return;
+        await store.transaction((transaction) => store.subscriptions.remove(TENANCY, 'whk_1', transaction));
+      });
+      await attempt(delivery);
+      expect(posts.length).toBe(posted);
+    },
+  );
 
-  test('where hosts share a store, a removal is answered when no host may act on what it had read before', async () => {
+  test('where hosts share a store, answers a removal when no host acts on an earlier reading any more', async () => {
     const { store, claim, attempt, posts, time } = await claimant(true);
-    const planned: { at: number; run: () => void }[] = [];
+    let plan = (_timer: { readonly at: number; readonly run: () => void }): void => {};
+    const planned = new Promise<{ readonly at: number; readonly run: () => void }>((resolve) => {
+      plan = resolve;
+    });
     const clock = {
       now: () => time.now,
       at(at: number, run: () => void) {
-        planned.push({ at, run });
+        plan({ at, run });
         return () => {};
       },
     };
@@ -181,10 +187,10 @@ describe(covers('webhooks.delivery.none-after-unregister'), () => {
       answered = true;
     });
     const removedAt = time.now;
-    await expect.poll(() => planned.length).toBe(1);
+    const timer = await planned;
     expect(answered).toBe(false);
-    expect(planned[0]?.at).toBeGreaterThan(removedAt + READING_GOOD_FOR_MS);
-    planned[0]?.run();
+    expect(timer.at).toBeGreaterThan(removedAt + READING_GOOD_FOR_MS);
+    timer.run();
     await removal;
     await expect(claim()).rejects.toThrow('nothing to claim');
     await attempt({ ...sampleDelivery({}), leaseUntil: 0 });
@@ -192,7 +198,7 @@ describe(covers('webhooks.delivery.none-after-unregister'), () => {
   });
 });
 
-test(`${covers('webhooks.signature.standard-rotation')} A secret that is replaced while the store is asked does not sign any more.`, async () => {
+test(`${covers('webhooks.signature.standard-rotation')} A secret that is replaced during the reading does not sign the attempt.`, async () => {
   const { store, time, sent, claim, attempt, onceRead } = await claimant(true);
   const delivery = await claim();
   onceRead(async () => {
@@ -215,7 +221,7 @@ test(`${covers('webhooks.signature.standard-rotation')} A secret that is replace
 describe('a delivery whose secret the host cannot open', () => {
   const FOREIGN_KEY = new Uint8Array(32).fill(1);
 
-  test('is retried as the policy says and dead-lettered, and not held against its receiver', async () => {
+  test('is retried by the policy and dead-lettered, without a failure of its subscription', async () => {
     const { store, time, posts, entries, claim, attempt } = await claimant(true, FOREIGN_KEY);
     for (let turn = 0; turn < 3; turn++) {
       await attempt(await claim());
@@ -229,7 +235,7 @@ describe('a delivery whose secret the host cannot open', () => {
     expect(entries).toContainEqual(expect.objectContaining({ level: 'error', event: 'delivery.not-signed' }));
   });
 
-  test('is dropped by best effort, and recorded', async () => {
+  test('is dropped by best effort after its record', async () => {
     const { store, posts, claim, attempt } = await claimant(false, FOREIGN_KEY);
     await attempt(await claim());
     expect(await store.deliveries.nextDueAfter(0)).toBeUndefined();
@@ -241,11 +247,12 @@ describe('a delivery whose secret the host cannot open', () => {
     expect(posts).toEqual([]);
   });
 });
+
 test.each([
   { durable: false, once: 'kept' },
   { durable: true, once: undefined },
 ])(
-  `${covers('webhooks.best-effort.single-attempt')} Whether it is sent again when a kept connection breaks: %o`,
+  `${covers('webhooks.best-effort.single-attempt')} Sends again when a kept connection breaks, except best effort: %o`,
   async ({ durable, once }) => {
     const { claim, attempt, sent } = await claimant(durable);
     await attempt(await claim());

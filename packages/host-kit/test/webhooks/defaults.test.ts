@@ -1,16 +1,15 @@
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { apiKeyLane, hashApiKey, memoryKeyStore } from '@svc/auth/api-key';
-import { egressPolicy } from '@svc/egress-guard';
-import { createHost, type WebhookOptions } from '@svc/host-kit';
+import { createHost, type TransportRequest, type TransportVerdict, type WebhookOptions } from '@svc/host-kit';
 import { memoryStore } from '@svc/host-kit/stores/memory';
 import { covers } from '@svc/tools/covers';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { WEBHOOK_DEFAULTS } from '../../src/options.ts';
 import { systemRandom } from '../../src/ports/random.ts';
 import { retryDelay } from '../../src/webhooks/retry.ts';
+import { virtualClock } from '../simulation/virtual-clock.ts';
 
 const KEY = 'operator-key-of-the-defaults-0123456789';
+const START = 1_780_000_000_000;
 
 interface Attempt {
   readonly dedupKey: string;
@@ -21,46 +20,54 @@ interface Attempt {
   readonly durationMs: number;
 }
 
-/** A host with a subscription to the start and the end of runs, and a receiver over real HTTP. */
+/** Makes a host on a virtual clock, with a subscription to the start and the end of runs, and a receiver that the test answers for. */
 async function subscribed(webhooks: Partial<WebhookOptions>) {
+  const world = virtualClock(START);
   let answer: number | 'never' = 'never';
-  const receiver = createServer((_request, response) => {
-    if (answer !== 'never') response.writeHead(answer).end();
-  });
-  await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve));
-  const { port } = receiver.address() as AddressInfo;
+  const transport = async ({ timeoutMs }: TransportRequest): Promise<TransportVerdict> => {
+    if (answer !== 'never') return { kind: 'answered', status: answer, retryAfter: undefined, durationMs: 1 };
+    await new Promise<void>((resolve) => world.at(world.now() + timeoutMs, resolve));
+    return { kind: 'failed', reason: 'timeout', durationMs: timeoutMs };
+  };
   const scopes = ['runs:create', 'webhooks:manage'];
   const key = { id: 'key_1', hash: hashApiKey(KEY), tenant: 'acme', workspaces: ['acme-prod'], principal: 'p_1' };
   const host = createHost({
     store: memoryStore(),
-    authenticate: [apiKeyLane({ keys: memoryKeyStore([{ ...key, scopes, mode: 'live' }]), now: Date.now })],
+    authenticate: [apiKeyLane({ keys: memoryKeyStore([{ ...key, scopes, mode: 'live' }]), now: world.now })],
     engine: { version: 1, refuse: () => undefined, execute: async () => ({ status: 'completed', outputs: {} }) },
     secretKey: new Uint8Array(32),
     hasWorkspace: () => true,
-    egress: egressPolicy({ allowLoopback: [port] }),
+    clock: world,
+    transport,
     webhooks,
   });
   await host.start();
-  onTestFinished(async () => {
-    await host.stop(0);
-    receiver.closeAllConnections();
-    receiver.close();
-  });
+  onTestFinished(() => soon(host.stop(0)));
+
+  /** Lets everything happen that is due now, until the promise is settled. */
+  async function soon<T>(promise: Promise<T>): Promise<T> {
+    let isSettled = false;
+    const settled = promise.finally(() => {
+      isSettled = true;
+    });
+    settled.catch(() => {});
+    while (!isSettled) await world.run(world.now());
+    return settled;
+  }
 
   async function call(path: string, body?: object) {
-    const response = await host.fetch(
-      new Request(`http://host.test${path}`, {
-        method: body === undefined ? 'GET' : 'POST',
-        headers: { authorization: `Bearer ${KEY}`, ...(body && { 'content-type': 'application/json' }) },
-        ...(body && { body: JSON.stringify(body) }),
-      }),
-    );
+    const request = new Request(`http://host.test${path}`, {
+      method: body === undefined ? 'GET' : 'POST',
+      headers: { authorization: `Bearer ${KEY}`, ...(body && { 'content-type': 'application/json' }) },
+      ...(body && { body: JSON.stringify(body) }),
+    });
+    const response = await soon(host.fetch(request));
     expect(response.status).toBeLessThan(300);
     return response.json();
   }
 
   const { webhookId } = await call('/v1/webhooks', {
-    url: `http://127.0.0.1:${port}/hook`,
+    url: 'https://hooks.example/hook',
     events: ['run.started', 'run.completed'],
     tenantId: 'acme-prod',
   });
@@ -72,28 +79,22 @@ async function subscribed(webhooks: Partial<WebhookOptions>) {
     },
     call,
     view,
+    /** Lets so much time pass, in ms, with everything that is due in it. */
+    pass: (ms: number) => world.run(world.now() + ms),
     run: () => call('/v1/runs', { workflowId: 'any' }),
     deadLetters: async () => (await call(`/v1/webhooks/${webhookId}/dead-letters?tenantId=acme-prod`)).deliveries,
     attempts: async (): Promise<Attempt[]> => (await call(view)).lastAttempts.reverse(),
   };
 }
 
-/** Asks until it holds, for fifteen seconds at the most. */
-async function eventually<T>(ask: () => Promise<T>, holds: (answer: T) => boolean): Promise<T> {
-  for (const end = Date.now() + 15_000; ; ) {
-    const answer = await ask();
-    if (holds(answer)) return answer;
-    if (Date.now() > end) throw new Error(`It did not happen within fifteen seconds: ${JSON.stringify(answer)}`);
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
-}
-
 describe(covers('webhooks.durable.reference-defaults', 'webhooks.durable.dedup-key'), () => {
-  test('a delivery is tried three times and again when it is redriven, all under one key of its own', async () => {
-    const { answers, run, call, view, deadLetters, attempts } = await subscribed({ durable: true });
+  test('tries a delivery three times, and again after a redrive, with one deduplication key', async () => {
+    const { answers, run, call, view, pass, deadLetters, attempts } = await subscribed({ durable: true });
     answers(500);
     await run();
-    const letters = await eventually(deadLetters, ({ length }) => length === 2);
+    await pass(1000);
+    const letters = await deadLetters();
+    expect(letters.length).toBe(2);
     const failed = await attempts();
     const keys = [...new Set(failed.map(({ dedupKey }) => dedupKey))];
     expect(keys.toSorted()).toEqual(letters.map(({ deliveryId }: { deliveryId: string }) => deliveryId).toSorted());
@@ -104,12 +105,13 @@ describe(covers('webhooks.durable.reference-defaults', 'webhooks.durable.dedup-k
 
     answers(204);
     expect(await call(`${view}/dead-letters/redrive`, {})).toEqual({ redriven: 2 });
-    const all = await eventually(attempts, ({ length }) => length === 8);
-    const redriven = all.slice(6).map(({ dedupKey, outcome }) => ({ dedupKey, outcome }));
+    await pass(1000);
+    const redriven = (await attempts()).slice(6).map(({ dedupKey, outcome }) => ({ dedupKey, outcome }));
+    expect(redriven.length).toBe(2);
     expect(redriven).toEqual(expect.arrayContaining(keys.map((dedupKey) => ({ dedupKey, outcome: 'delivered' }))));
-  }, 40_000);
+  });
 
-  test('the wait between attempts is fixed, and discovery tells the policy', async () => {
+  test('waits 250 ms between attempts, with 10 % of jitter, and advertises the policy', async () => {
     for (const attempts of [1, 2]) {
       const delay = retryDelay(WEBHOOK_DEFAULTS.retryPolicy, attempts, undefined, systemRandom);
       expect(delay).toBeGreaterThanOrEqual(225);
@@ -122,16 +124,18 @@ describe(covers('webhooks.durable.reference-defaults', 'webhooks.durable.dedup-k
 });
 
 describe(covers('webhooks.best-effort.timeout'), () => {
-  test('an attempt that gets no answer has failed after five seconds, and is the only one', async () => {
-    const { run, call, view, attempts } = await subscribed({});
+  test('an attempt without an answer fails after five seconds, and is the only one', async () => {
+    const { run, call, view, pass, attempts } = await subscribed({});
     await run();
-    const ended = await eventually(attempts, ({ length }) => length === 2);
+    await pass(4999);
+    expect(await attempts()).toEqual([]);
+    await pass(60_000);
+    const ended = await attempts();
+    expect(ended.length).toBe(2);
     for (const attempt of ended) {
-      expect(attempt).toMatchObject({ attempt: 1, outcome: 'failed', reason: 'timeout' });
-      expect(attempt.durationMs).toBeGreaterThan(4900);
-      expect(attempt.durationMs).toBeLessThan(9000);
+      expect(attempt).toMatchObject({ attempt: 1, outcome: 'failed', reason: 'timeout', durationMs: 5000 });
     }
     expect(new Set(ended.map(({ dedupKey }) => dedupKey)).size).toBe(2);
     expect(await call(view)).toMatchObject({ circuit: { state: 'closed', consecutiveFailures: 2 }, recentFailures: 2 });
-  }, 40_000);
+  });
 });

@@ -41,9 +41,11 @@ describe(
       ['a run of the whole tenant, from the tenant', {}, ofTheTenant, true],
       ['a tag in common', { tags: ['b', 'c'] }, run, true],
       ['no tag in common', { tags: ['c'] }, run, false],
-      ['nothing once it failed, in best effort', { durable: false, status: 'failed' }, run, false],
-      ['the dead letters once it failed, if durable', { status: 'failed' }, run, true],
-    ] as const)('%s', (_title, fields, of, expected) => expect(matches(sampleSubscription(fields), of)).toBe(expected));
+      ['a failed best-effort subscription', { durable: false, status: 'failed' }, run, false],
+      ['a failed durable subscription, for its dead letters', { status: 'failed' }, run, true],
+    ] as const)('matches by %s', (_title, fields, of, expected) =>
+      expect(matches(sampleSubscription(fields), of)).toBe(expected),
+    );
   },
 );
 

@@ -33,24 +33,24 @@ describe(
     const failures = (count: number) =>
       Array.from({ length: count }).reduce<Circuit>((circuit) => afterFailure(circuit, 0, RULE), CLOSED);
 
-    test('three failures leave it closed, the fourth opens it for the cooldown', () => {
+    test('the fourth failure in a row opens the circuit for the cooldown', () => {
       expect(failures(3)).toEqual({ state: 'closed', consecutiveFailures: 3 });
       expect(failures(4)).toEqual({ state: 'open', until: RULE.cooldownMs });
     });
-    test('a success zeroes the count', () => expect(afterSuccess()).toEqual(CLOSED));
-    test('while it is open nothing is admitted, and after the cooldown one probe', () => {
+    test('a success resets the count', () => expect(afterSuccess()).toEqual(CLOSED));
+    test('an open circuit admits nothing, and one probe after the cooldown', () => {
       expect(admit(failures(4), RULE.cooldownMs - 1, 10).admitted).toBe(false);
       const probe = admit(failures(4), RULE.cooldownMs, 10);
       expect(probe).toEqual({ admitted: true, circuit: { state: 'half-open', until: RULE.cooldownMs + 10 } });
       expect(admit(probe.circuit, RULE.cooldownMs + 5, 10).admitted).toBe(false);
     });
-    test('a failed probe re-opens it for a full cooldown', () => {
+    test('a failed probe opens the circuit for another cooldown', () => {
       expect(afterFailure({ state: 'half-open', until: 5 }, 100, RULE)).toEqual({
         state: 'open',
         until: 100 + RULE.cooldownMs,
       });
     });
-    test('an attempt that was out when it opened does not prolong it', () => {
+    test('a late failure does not prolong the cooldown', () => {
       expect(afterFailure({ state: 'open', until: 9 }, 5, RULE)).toEqual({ state: 'open', until: 9 });
     });
   },
@@ -70,7 +70,7 @@ describe(
       );
     const bestEffort = sampleSubscription({ durable: false });
 
-    test('a hundred failures within seven days fail it, spread wider they do not', () => {
+    test('a hundred failures within seven days fail the subscription; over a longer time they do not', () => {
       const hundred = Array.from({ length: 100 }, (_, index) => index);
       expect(run(bestEffort, hundred.slice(1)).status).toBe('active');
       expect(run(bestEffort, hundred).status).toBe('failed');
@@ -81,9 +81,9 @@ describe(
         ).status,
       ).toBe('active');
     });
-    test('410 fails it at once', () =>
+    test('410 fails the subscription at once', () =>
       expect(stateAfter(sampleSubscription({}), answered(410), 0, RULES).status).toBe('failed'));
-    test('a durable one has no circuit', () =>
+    test('a durable subscription has no circuit', () =>
       expect(run(sampleSubscription({}), [1, 2, 3, 4, 5]).circuit).toEqual(CLOSED));
   },
 );
@@ -107,7 +107,7 @@ describe(
     const settle = (attempts: number, subscription: Subscription, verdict: TransportVerdict = failed) =>
       settlementAfter({ delivery: sampleDelivery({ attempts }), subscription, verdict, now: 100 }, RULES, middle);
 
-    test('a durable delivery is retried up to the policy, and then a dead letter', () => {
+    test('retries a durable delivery as often as the policy allows, then dead-letters it', () => {
       const durable = sampleSubscription({});
       expect(settle(0, durable)).toEqual({ kind: 'retry', dueAt: 350, attempts: 1, lastStatus: undefined });
       expect(settle(1, durable, answered(500))).toMatchObject({ kind: 'retry', attempts: 2, lastStatus: 500 });
@@ -121,7 +121,7 @@ describe(
       expect(settle(2, durable, answered(200))).toEqual({ kind: 'delivered' });
       expect(settle(0, durable, answered(410))).toMatchObject({ kind: 'dead' });
     });
-    test('best effort ends with its one attempt', () => {
+    test('drops a best-effort delivery after its one attempt', () => {
       expect(settle(0, sampleSubscription({ durable: false }))).toEqual({ kind: 'dropped' });
     });
   },
@@ -140,7 +140,7 @@ describe(covers('webhooks.durable.backoff', 'webhooks.durable.retry-after'), () 
     expect(retryDelay({ ...policy, backoff }, attempts, undefined, middle)).toBeCloseTo(expected, 3);
   });
 
-  test('jitter stays within ten per cent, and nothing is longer than the policy allows', () => {
+  test('jitter stays within 10 %, and no delay exceeds maxDelayMs', () => {
     fc.assert(
       fc.property(
         fc.uint8Array({ minLength: 4, maxLength: 4 }),
@@ -155,7 +155,7 @@ describe(covers('webhooks.durable.backoff', 'webhooks.durable.retry-after'), () 
     );
   });
 
-  test('Retry-After is heeded up to the longest delay', () => {
+  test('honours Retry-After up to maxDelayMs', () => {
     expect(retryDelay(policy, 1, 700, middle)).toBe(700);
     expect(retryDelay(policy, 1, 700_000, middle)).toBe(1000);
   });

@@ -12,6 +12,7 @@ import { memoryStore } from '../../src/stores/memory/index.ts';
 import { postgresStore } from '../../src/stores/postgres/index.ts';
 import { sampleRun, TENANCY } from '../../src/testing/store-contract/samples.ts';
 import { pushes } from '../../src/webhooks/push.ts';
+import { virtualClock } from '../simulation/virtual-clock.ts';
 
 const postgres = await startPostgres();
 afterAll(() => postgres.stop());
@@ -22,63 +23,57 @@ const asked = (name: string) => ({
   ...{ name, format: 'f', url: 'https://hooks.example/', events: ['run.completed'], secret: 's' },
 });
 
-async function opened(store: Store, clock: Clock = systemClock, heard: string[] = []) {
+async function opened(store: Store, clock: Clock = systemClock, forget: (webhookId: string) => void = () => {}) {
   await store.transaction((transaction) => store.runs.insert(RUN, transaction));
-  const forget = async (webhookId: string) => {
-    const isThere = (await store.subscriptions.read(webhookId)) !== undefined;
-    heard.push(`${webhookId} ${isThere ? 'is there' : 'is gone'}`);
-  };
-  const service = pushes({
+  return pushes({
     store,
     clock,
     random: systemRandom,
     egress: egressPolicy(),
     secrets: secretBox(randomBytes(32), randomBytes),
-    dispatcher: { forget: (webhookId) => void forget(webhookId) },
+    dispatcher: { forget },
     recordAudit: async () => {},
   });
-  return service;
 }
 
-test('the dispatcher hears of a push that is gone when it is gone, so that it begins nothing meanwhile', async () => {
+test('tells the dispatcher of a removed push after the commit, so that no attempt begins in between', async () => {
   const inner = memoryStore();
-  const heard: string[] = [];
+  const forgotten: string[] = [];
   const store: Store = {
     ...inner,
     transaction: (work) =>
       inner.transaction(async (transaction) => {
         const result = await work(transaction);
-        // Only the commit is missing.
-        expect(heard).toEqual([]);
+        expect(forgotten).toEqual([]);
         return result;
       }),
   };
-  const { add, remove } = await opened(store, systemClock, heard);
+  const { add, remove } = await opened(store, systemClock, (webhookId) => forgotten.push(webhookId));
   const first = await add(CALLER, RUN, asked('a'));
   expect(await remove(CALLER, RUN, 'a')).toBe(true);
-  await expect.poll(() => heard).toEqual([`${first.webhookId} is gone`]);
+  expect(forgotten).toEqual([first.webhookId]);
+  expect(await store.subscriptions.read(first.webhookId)).toBeUndefined();
 });
 
-test('where hosts share a store, a push is said to be gone or replaced when no other host begins an attempt any more', async () => {
-  const waits: number[] = [];
-  const clock: Clock = {
-    now: systemClock.now,
-    at(time, run) {
-      waits.push(time - systemClock.now());
-      return systemClock.at(time, run);
-    },
-  };
-  const { add, remove } = await opened({ ...memoryStore(), shared: true }, clock);
+test('where hosts share a store, answers a removal or a replacement when no host begins an attempt any more', async () => {
+  const world = virtualClock(0);
+  const { add, remove } = await opened({ ...memoryStore(), shared: true }, world);
   await add(CALLER, RUN, asked('a'));
-  expect(waits).toEqual([]);
   for (const change of [() => add(CALLER, RUN, asked('a')), () => remove(CALLER, RUN, 'a')]) {
-    const began = Date.now();
-    await change();
-    expect(Date.now() - began).toBeGreaterThanOrEqual(READING_GOOD_FOR_MS);
+    let isAnswered = false;
+    const began = world.now();
+    const answered = change().then(() => {
+      isAnswered = true;
+    });
+    world.at(began + READING_GOOD_FOR_MS, () => {});
+    await world.run(began + READING_GOOD_FOR_MS);
+    expect([world.now(), isAnswered]).toEqual([began + READING_GOOD_FOR_MS, false]);
+    await world.run(began + 10 * READING_GOOD_FOR_MS);
+    await answered;
   }
 });
 
-test('of pushes that are added at the same time one has each name, and there are no more than allowed', async () => {
+test('pushes that are added at the same time have distinct names, and never exceed the limit', async () => {
   const store = await postgresStore({ url: postgres.url, connections: 8 });
   try {
     const { add, list } = await opened(store);

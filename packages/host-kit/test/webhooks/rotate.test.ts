@@ -78,7 +78,7 @@ async function registered(open: () => Store | Promise<Store>, fields: Partial<Su
 }
 
 describe.each(STORES)(`in the $name store: ${covers('webhooks.signature.standard-rotation')}`, ({ open }) => {
-  test('the newer secret takes over, and the one before stays for the overlap', async () => {
+  test('installs the new secret, and keeps the previous one for the overlap', async () => {
     const { rotate, secrets, first, facts, store } = await registered(open);
     const second = standardSecret();
     const expiresAt = START + 3_600_000;
@@ -94,7 +94,7 @@ describe.each(STORES)(`in the $name store: ${covers('webhooks.signature.standard
     await store.close();
   });
 
-  test('a second rotation retires the oldest at once', async () => {
+  test('a second rotation retires the oldest secret at once', async () => {
     const { rotate, secrets, pass, store } = await registered(open);
     const [second, third] = [standardSecret(), standardSecret()];
     await rotate(second);
@@ -104,7 +104,7 @@ describe.each(STORES)(`in the $name store: ${covers('webhooks.signature.standard
     await store.close();
   });
 
-  test('of two at the same time one comes second, and finds what the first one made', async () => {
+  test('serializes two rotations at the same time: the second one replaces the secret of the first', async () => {
     const { rotate, secrets, first, facts, store } = await registered(open);
     const [second, third] = [standardSecret(), standardSecret()];
     await Promise.all([rotate(second), rotate(third)]);
@@ -115,7 +115,7 @@ describe.each(STORES)(`in the $name store: ${covers('webhooks.signature.standard
     await store.close();
   });
 
-  test('the same rotation again, or twice at the same time, is answered like the first and changes nothing', async () => {
+  test('a repeated rotation to the same secret gets the first answer and changes nothing', async () => {
     const { rotate, secrets, first, facts, pass, store } = await registered(open);
     const second = standardSecret();
     const [one, other] = await Promise.all([rotate(second), rotate(second)]);
@@ -127,7 +127,7 @@ describe.each(STORES)(`in the $name store: ${covers('webhooks.signature.standard
     await store.close();
   });
 
-  test('a fact that cannot be written leaves the secret as it was', async () => {
+  test('keeps the secret when the audit fact cannot be written', async () => {
     const { rotate, secrets, first, store } = await registered(open);
     const recordAudit = () => Promise.reject(new Error('the audit log cannot be written'));
     await expect(rotate(standardSecret(), caller, { recordAudit })).rejects.toThrow('cannot be written');
@@ -136,10 +136,10 @@ describe.each(STORES)(`in the $name store: ${covers('webhooks.signature.standard
   });
 });
 
-describe('a rotation is refused', () => {
+describe('rejects a rotation', () => {
   const open = memoryStore;
 
-  test('to the secret that is in use, once nothing overlaps', async () => {
+  test('to the current secret, after the overlap', async () => {
     const { rotate, first, pass } = await registered(open);
     const unchanged = { code: 'validation_error', details: { fields: [{ field: 'secret' }] } };
     await expect(rotate(first)).rejects.toMatchObject(unchanged);
@@ -160,13 +160,13 @@ describe('a rotation is refused', () => {
   test.each([
     ['of another tenant', callerOf('umbrella'), 'not_found'],
     ['of another workspace', callerOf('acme', ['w2']), 'forbidden'],
-  ])('to a caller %s', async (_who, principal, code) => {
+  ])('by a caller %s', async (_who, principal, code) => {
     const { rotate, secrets, first } = await registered(open);
     await expect(rotate(standardSecret(), principal)).rejects.toMatchObject({ code });
     expect(await secrets()).toMatchObject({ newest: first });
   });
 
-  test('of a subscription that is unregistered meanwhile', async () => {
+  test('of a subscription that is unregistered at the same time', async () => {
     const { rotate, store, facts } = await registered(open);
     const { tenancy } = caller;
     const removing: Store = {
@@ -181,7 +181,7 @@ describe('a rotation is refused', () => {
   });
 });
 
-test('a secret that has retired is deleted', async () => {
+test('deletes a replaced secret after the overlap', async () => {
   const { rotate, secrets, store, clock, pass } = await registered(memoryStore);
   const second = standardSecret();
   await rotate(second);

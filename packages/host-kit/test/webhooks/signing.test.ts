@@ -51,14 +51,14 @@ const standardAccepts = (secret: string, headers: Record<string, string>, now = 
 };
 
 describe(covers('webhooks.signature.standard-opt-in'), () => {
-  test('a subscription that did not ask for it has the headers of v1 alone', () => {
+  test('sends only the v1 headers to a subscription that did not ask for Standard Webhooks', () => {
     const secret = standardSecret();
     const headers = sign(delivery, subscriptionOf(secret, { signatureAlgorithms: ['v1'] }), NOW);
     expect(Object.keys(headers).every((name) => /^(SVC|X-svc)-/.test(name))).toBe(true);
     expect(v1Accepts(secret, headers)).toBe(true);
   });
 
-  test('one that did has both, of the same moment, and the algorithm header still says v1', () => {
+  test('sends both signatures with one timestamp to a subscription that asked; the algorithm header stays v1', () => {
     const secret = standardSecret();
     const headers = sign(delivery, subscriptionOf(secret), NOW);
     expect(headers['webhook-timestamp']).toBe(headers['SVC-Timestamp']);
@@ -67,7 +67,7 @@ describe(covers('webhooks.signature.standard-opt-in'), () => {
     expect([v1Accepts(secret, headers), standardAccepts(secret, headers)]).toEqual([true, true]);
   });
 
-  test('the official verifier accepts it', () => {
+  test('the official Standard Webhooks verifier accepts the signature', () => {
     const secret = standardSecret();
     const now = Date.now();
     const headers = sign(delivery, subscriptionOf(secret), now);
@@ -79,7 +79,7 @@ describe(covers('webhooks.signature.standard-opt-in'), () => {
 });
 
 describe(covers('webhooks.signature.standard-id-stable', 'webhooks.delivery.signed-per-attempt'), () => {
-  test('attempts of one delivery share the id and differ in time and signature; other deliveries have other ids', () => {
+  test('attempts of one delivery share the id and differ in timestamp and signature; other deliveries have other ids', () => {
     const subscription = subscriptionOf(standardSecret());
     const [first, second] = [0, 5000].map((later) => sign({ ...delivery }, subscription, NOW + later));
     expect(first?.['webhook-id']).toMatch(/^[A-Za-z0-9_-]{16,128}$/);
@@ -93,7 +93,7 @@ describe(covers('webhooks.signature.standard-id-stable', 'webhooks.delivery.sign
 });
 
 describe(covers('webhooks.signature.standard-rotation'), () => {
-  test('while it overlaps, one entry for each secret, and v1 stays with the older one; from its end the newer one alone', () => {
+  test('signs with both secrets during the overlap, v1 with the older; after it with the newer alone', () => {
     const times = fc.integer({ min: -100_000, max: 100_000 });
     fc.assert(
       fc.property(times, (untilEnd) => {
@@ -110,7 +110,7 @@ describe(covers('webhooks.signature.standard-rotation'), () => {
     );
   });
 
-  test('a secret that has retired is not even opened', () => {
+  test('does not open a secret after its overlap', () => {
     const secret = standardSecret();
     const previousSecret = { sealed: new Uint8Array(40), replacedAt: 0, expiresAt: NOW };
     expect(v1Accepts(secret, sign(delivery, subscriptionOf(secret, { previousSecret }), NOW))).toBe(true);

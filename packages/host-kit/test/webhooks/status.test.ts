@@ -24,9 +24,9 @@ describe(covers('webhooks.durable.subscription-states', 'webhooks.circuit.failed
     ['dead-lettered', 'resume', undefined],
     ['dead-lettered', 'fail', undefined],
     ['dead-lettered', 'dead-letter', 'dead-lettered'],
-  ])('%s, %s: %s', (status, signal, next) => expect(statusAfter(status, signal)).toBe(next));
+  ])('%s, after %s: %s', (status, signal, next) => expect(statusAfter(status, signal)).toBe(next));
 
-  test('whatever happens, what has failed is never delivered to again', () => {
+  test('no sequence of signals makes a failed subscription deliver again', () => {
     fc.assert(
       fc.property(fc.array(fc.constantFrom(...SIGNALS), { maxLength: 30 }), (signals) => {
         let status: SubscriptionStatus = 'active';

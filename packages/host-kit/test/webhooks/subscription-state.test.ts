@@ -4,7 +4,7 @@ import { memoryStore } from '../../src/stores/memory/index.ts';
 import { changingState } from '../../src/webhooks/subscription-state.ts';
 import { sampleSubscription } from './samples.ts';
 
-test('a change of health is told once, however often the store tries its transaction', async () => {
+test('reports a change of state once, even when the store repeats the transaction', async () => {
   const inner = memoryStore();
   await inner.transaction((transaction) => inner.subscriptions.insert(sampleSubscription({}), transaction));
   const store: Store = {
@@ -12,19 +12,19 @@ test('a change of health is told once, however often the store tries its transac
     async transaction(work) {
       const undone = inner.transaction(async (transaction) => {
         await work(transaction);
-        throw new Error('undone because of others');
+        throw new Error('a conflict with another transaction');
       });
       await undone.catch(() => {});
       return inner.transaction(work);
     },
   };
-  const told: string[] = [];
+  const reported: string[] = [];
   await changingState(
     store,
-    (before, after) => told.push(`${before.status} → ${after.status}`),
-    async (_transaction, changeHealth) => {
-      await changeHealth('whk_1', ({ circuit, failures }) => ({ status: 'paused', circuit, failures }));
+    (before, after) => reported.push(`${before.status} → ${after.status}`),
+    async (_transaction, changeState) => {
+      await changeState('whk_1', ({ circuit, failures }) => ({ status: 'paused', circuit, failures }));
     },
   );
-  expect(told).toEqual(['active → paused']);
+  expect(reported).toEqual(['active → paused']);
 });

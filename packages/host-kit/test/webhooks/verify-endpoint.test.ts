@@ -12,7 +12,7 @@ const START = 1_780_000_000_000;
 const secret = `whsec_${randomBytes(32).toString('base64')}`;
 const endpoint = { url: 'https://hooks.example/hook?token=t', secret, tenant: 'acme' };
 
-/** A verifier whose network answers as the test says. */
+/** Makes a verifier whose network answers as the test says. */
 function verifying(answer: (request: TransportRequest) => TransportVerdict | Promise<TransportVerdict>) {
   const world = virtualClock(START);
   const requests: TransportRequest[] = [];
@@ -27,7 +27,7 @@ function verifying(answer: (request: TransportRequest) => TransportVerdict | Pro
     log: (record) => records.push(record),
     userAgent: 'test/1',
   });
-  /** The refusal and when it came; undefined for none. */
+  /** Verifies the endpoint, and moves the time on until there is an outcome. */
   const verify = async (tenant = 'acme') => {
     let outcome: HostError | 'verified' | undefined;
     const done = endpoints.verify({ ...endpoint, tenant }).then(
@@ -57,7 +57,7 @@ const challengeIn = ({ body }: TransportRequest): string => JSON.parse(new TextD
 const repeat = (request: TransportRequest) => answered(200, JSON.stringify({ challenge: challengeIn(request) }));
 
 describe(covers('webhooks.signature.standard-challenge'), () => {
-  test('one request is sent: signed by the three headers, with nothing of a delivery’s own', async () => {
+  test('sends one request, signed by the three headers, without the headers of a delivery', async () => {
     const { requests, verify } = verifying(repeat);
     expect(await verify()).toBe('verified');
     const [request, ...others] = requests;
@@ -78,7 +78,7 @@ describe(covers('webhooks.signature.standard-challenge'), () => {
     expect(message.payload).toEqual({ type: 'svc.webhook.verification', challenge: expect.any(String) });
   });
 
-  test('a challenge is 256 unpredictable bits in base64url, another one each time', async () => {
+  test('each challenge is 256 new random bits in base64url', async () => {
     const { requests, verify } = verifying(repeat);
     for (let turn = 0; turn < 50; turn++) await verify();
     const challenges = requests.map(challengeIn);
@@ -87,7 +87,7 @@ describe(covers('webhooks.signature.standard-challenge'), () => {
     expect(new Set(requests.map(({ headers }) => headers['webhook-id'])).size).toBe(50);
   });
 
-  test('the receiver of @svc/webhook-verify answers it', async () => {
+  test('the receiver of @svc/webhook-verify answers the challenge', async () => {
     const receiver = standardVerifier(secret, { now: () => START });
     const { verify } = verifying(({ body, headers }) => {
       const received = receiver.safeVerify(body, headers);
@@ -98,7 +98,7 @@ describe(covers('webhooks.signature.standard-challenge'), () => {
     expect(await verify()).toBe('verified');
   });
 
-  test.each([200, 201, 299])('any 2xx will do: %i', async (status) => {
+  test.each([200, 201, 299])('accepts status %i', async (status) => {
     const { verify } = verifying((request) => ({ ...repeat(request), status }) as TransportVerdict);
     expect(await verify()).toBe('verified');
   });
@@ -119,35 +119,38 @@ describe(covers('webhooks.signature.standard-challenge'), () => {
     ['no challenge', () => answered(200, '{}')],
     ['JSON null', () => answered(200, 'null')],
     ['no JSON', () => answered(200, '<html></html>')],
-    ['bytes that are no text', () => answered(200, Uint8Array.of(0xff, 0xfe))],
+    ['bytes that are not UTF-8', () => answered(200, Uint8Array.of(0xff, 0xfe))],
     ['deeply nested JSON', () => answered(200, '['.repeat(4096))],
     ['an empty answer', () => answered(204, '')],
-    ['an answer that was too long', () => answered(200)],
+    ['an answer that is too long', () => answered(200)],
     ['the challenge with a 3xx', (request) => ({ ...repeat(request), status: 307 }) as TransportVerdict],
     ['the challenge with a 400', (request) => ({ ...repeat(request), status: 400 }) as TransportVerdict],
     ['an address that is denied', () => ({ kind: 'denied', reason: 'private', durationMs: 1 })],
     ['a name that does not resolve', () => ({ kind: 'failed', reason: 'dns', durationMs: 1 })],
-    ['nobody at the port', () => ({ kind: 'failed', reason: 'connect', durationMs: 1 })],
+    ['a port without a listener', () => ({ kind: 'failed', reason: 'connect', durationMs: 1 })],
     ['a bad certificate', () => ({ kind: 'failed', reason: 'tls', durationMs: 1 })],
   ];
 
-  test.each(refusals)('%s is refused, once, and looks like every other refusal', async (_why, answer) => {
-    const { verify, requests, world } = verifying(answer);
-    const refusal = await verify();
-    if (!HostError.is(refusal)) throw new Error('It was verified.');
-    expect([refusal.code, refusal.status, refusal.details, requests.length]).toEqual([
-      'webhook_endpoint_unverified',
-      400,
-      undefined,
-      1,
-    ]);
-    const told = await verifying(() => answered(500)).verify();
-    expect(refusal.message).toBe(HostError.is(told) ? told.message : '');
-    // Not sooner for what the host's own resolver or policy knows at once.
-    expect(world.now() - START).toBe(1000);
-  });
+  test.each(refusals)(
+    'rejects %s after one request, with the same error as for any other reason',
+    async (_why, answer) => {
+      const { verify, requests, world } = verifying(answer);
+      const refusal = await verify();
+      if (!HostError.is(refusal)) throw new Error('It was verified.');
+      expect([refusal.code, refusal.status, refusal.details, requests.length]).toEqual([
+        'webhook_endpoint_unverified',
+        400,
+        undefined,
+        1,
+      ]);
+      const other = await verifying(() => answered(500)).verify();
+      expect(refusal.message).toBe(HostError.is(other) ? other.message : '');
+      // A refusal by the host's own resolver or policy takes as long as one by the endpoint.
+      expect(world.now() - START).toBe(1000);
+    },
+  );
 
-  test('why is in the log alone, without URL and secret', async () => {
+  test('gives the reason in the log alone, without URL and secret', async () => {
     const { verify, records } = verifying(() => ({ kind: 'denied', reason: 'private', durationMs: 1 }));
     await verify();
     expect(records).toEqual([
@@ -164,7 +167,7 @@ describe(covers('webhooks.signature.standard-challenge'), () => {
 });
 
 describe('verifications under way', () => {
-  test('are bounded for a tenant, and for all', async () => {
+  test('are limited for a tenant, and for all tenants together', async () => {
     const { endpoints, requests } = verifying(() => new Promise(() => {}));
     const begin = (tenant: string) => endpoints.verify({ ...endpoint, tenant }).catch((error: unknown) => error);
     for (let turn = 0; turn < 4; turn++) void begin('acme');
@@ -174,12 +177,12 @@ describe('verifications under way', () => {
     expect(requests.length).toBe(64);
   });
 
-  test('make room when they end', async () => {
+  test('give their slots back when they end', async () => {
     const { verify } = verifying(() => answered(500));
     for (let turn = 0; turn < 9; turn++) expect(await verify()).toMatchObject({ code: 'webhook_endpoint_unverified' });
   });
 
-  test('end when the host stops, and none begins after', async () => {
+  test('end when the host stops, and none begins afterwards', async () => {
     const { endpoints, requests } = verifying(
       ({ signal }) =>
         new Promise((resolve) => {

@@ -1,3 +1,4 @@
+import { EventEmitter, once } from 'node:events';
 import { apiKeyLane, hashApiKey, memoryKeyStore } from '@svc/auth/api-key';
 import { createHost, DELIVERY_JSON_SCHEMA, type WorkflowEngine } from '@svc/host-kit';
 import { memoryStore } from '@svc/host-kit/stores/memory';
@@ -9,7 +10,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 const KEY = 'operator-key-of-the-schema-0123456789';
 const problemsOf = validator(DELIVERY_JSON_SCHEMA);
 
-/** Does whatever the name of the workflow says. */
+/** Executes the workflow of each name as the tests need it. */
 const engine: WorkflowEngine = {
   version: 1,
   refuse: () => undefined,
@@ -43,6 +44,8 @@ const engine: WorkflowEngine = {
 };
 
 const bodies: string[] = [];
+/** Emits `delivery` for each body. */
+const deliveries = new EventEmitter();
 const scopes = ['runs:create', 'runs:read', 'runs:cancel', 'approvals:respond', 'webhooks:manage'];
 const keys = memoryKeyStore([
   {
@@ -72,6 +75,7 @@ const host = createHost({
   hasWorkspace: () => true,
   async transport({ body }) {
     bodies.push(new TextDecoder().decode(body));
+    deliveries.emit('delivery');
     return { kind: 'answered', status: 204, retryAfter: undefined, durationMs: 1 };
   },
 });
@@ -95,14 +99,14 @@ async function call(path: string, body?: object, key = KEY) {
 const start = async (workflowId: string, fields: object = {}, key = KEY): Promise<string> =>
   (await call('/runs', { workflowId, ...fields }, key)).statusUrl;
 
-/** Waits until a run has come to one of these statuses. */
+/** Waits until a run has a status. Every change of status is an event, and is delivered after its commit. */
 async function comesTo(url: string, status: string, key = KEY): Promise<void> {
-  for (const end = Date.now() + 8000; Date.now() < end; ) {
+  for (;;) {
+    const next = once(deliveries, 'delivery');
     const run = await call(url, undefined, key);
     if (run.status === status) return;
-    await new Promise((resolve) => setTimeout(resolve, 5));
+    await next;
   }
-  throw new Error(`${url} has not come to ${status} within eight seconds.`);
 }
 
 beforeAll(async () => {
@@ -132,16 +136,14 @@ beforeAll(async () => {
   await comesTo(waiting, 'running');
   await call(`${waiting}/cancel`, { reason: 'enough' });
   await comesTo(waiting, 'cancelled');
-  const { length } = bodies;
+  const forked = once(deliveries, 'delivery');
   await call(`${work}:fork`, { mode: 'replay', fromSeq: 1 });
-  for (const end = Date.now() + 8000; bodies.length === length && Date.now() < end; ) {
-    await new Promise((resolve) => setTimeout(resolve, 10));
-  }
+  await forked;
 }, 60_000);
 afterAll(() => host.stop(0));
 
 describe(covers('webhooks.body.v2-schema-valid'), () => {
-  test('whatever the host records, what it delivers of it is of the published schema', async () => {
+  test('every delivery of the host matches the published schema', async () => {
     const invalid = bodies.flatMap((body) => {
       const problems = problemsOf(JSON.parse(body));
       return problems.length === 0 ? [] : [{ body, problems }];
@@ -156,11 +158,11 @@ describe(covers('webhooks.body.v2-schema-valid'), () => {
       ...['artifact.created', 'log.appended', 'output.chunk'],
     ];
     expect([...types]).toEqual(expect.arrayContaining(recorded));
-    // A run of the whole tenant has no workspace, and is of the schema all the same.
+    // The schema also allows a run of the whole tenant, which has no workspace.
     expect(new Set(bodies.map((body) => 'workspaceId' in JSON.parse(body)))).toEqual(new Set([true, false]));
   });
 
-  test('the schema is one of major 2', () => {
+  test('the schema has an identifier of major 2', () => {
     expect(DELIVERY_JSON_SCHEMA).toMatchObject({
       $id: expect.stringContaining('/spec/v2/'),
       $schema: 'https://json-schema.org/draft/2020-12/schema',
@@ -173,16 +175,16 @@ describe(covers('webhooks.body.v2-schema-valid'), () => {
   test.each<[string, (body: ReturnType<typeof completed>) => void]>([
     ['a bare run id', (body) => (body.runId = body.runId.split('/')[1])],
     ['a bare run id in the event', (body) => (body.event.runId = body.event.runId.split('/')[1])],
-    ['a member beside', (body) => (body.tenant = 'acme')],
-    ['a member beside in the event', (body) => (body.event.extra = 1)],
-    ['a member beside in a payload of the kit', (body) => (body.event.payload.extra = 1)],
+    ['an unknown member', (body) => (body.tenant = 'acme')],
+    ['an unknown member in the event', (body) => (body.event.extra = 1)],
+    ['an unknown member in a payload of the kit', (body) => (body.event.payload.extra = 1)],
     ['no outputs', (body) => delete body.event.payload.outputs],
     ['no event id', (body) => delete body.event.eventId],
     ['no schema version', (body) => delete body.event.schemaVersion],
     ['an engine version as text', (body) => (body.event.engineVersion = '1')],
     ['a name of major 1', (body) => (body.event.type = 'run.dead_lettered')],
-    ['no workspace under its name', (body) => (body.workspaceId = '')],
-  ])('a body with %s is not of it', (_what, change) => {
+    ['an empty workspace id', (body) => (body.workspaceId = '')],
+  ])('the schema rejects a body with %s', (_what, change) => {
     const body = completed();
     expect(problemsOf(body)).toEqual([]);
     change(body);

@@ -18,7 +18,7 @@ const attempt = (fields: Partial<AttemptRecord>): AttemptRecord => ({
 });
 
 describe('an attempt in the view of its operator', () => {
-  test('tells nothing of what the host can see and its tenants cannot', () => {
+  test('shows nothing that only the host may know', () => {
     const views = [
       attempt({ outcome: 'denied', reason: 'private' }),
       attempt({ outcome: 'denied', reason: 'own-address' }),
@@ -41,7 +41,7 @@ describe('an attempt in the view of its operator', () => {
       { outcome: 'skipped', reason: 'skipped' },
       { outcome: 'skipped', reason: 'skipped' },
     ],
-  ] as const)('otherwise says what became of it: %j', (fields, expected) => {
+  ] as const)('shows the outcome of %j', (fields, expected) => {
     expect(attemptView(attempt(fields))).toMatchObject(expected);
   });
 });

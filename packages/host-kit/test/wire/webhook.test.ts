@@ -11,7 +11,7 @@ const schema = registrationSchema({ tenantIdOptional: false, signatureAlgorithms
 const secretOf = (bytes: number) => `whsec_${randomBytes(bytes).toString('base64')}`;
 const base = { url: 'https://hooks.example/', events: ['run.completed'] };
 
-/** Which fields are refused; none when it is accepted. */
+/** Returns the rejected fields; none when the registration is accepted. */
 function refused(major: 1 | 2, changes: object, rules = schema): string[] {
   const body = { ...base, ...(major === 1 && { tenantId: 'acme-prod' }), ...changes };
   try {
@@ -25,14 +25,14 @@ function refused(major: 1 | 2, changes: object, rules = schema): string[] {
 }
 
 describe(covers('webhooks.signature.standard-opt-in'), () => {
-  test('a registration that does not say is signed by v1', () => {
+  test('signs with v1 when the registration names no algorithm', () => {
     expect(parse(schema[2], base).signatureAlgorithms).toEqual(['v1']);
     expect(parse(schema[1], { ...base, tenantId: 'acme-prod' }).signatureAlgorithms).toEqual(['v1']);
     expect(refused(2, { signatureAlgorithms: ['v1'] })).toEqual([]);
     expect(refused(1, { signatureAlgorithms: ['v1'] })).toEqual([]);
   });
 
-  test('whatever list is asked for: accepted only with v1, without repeats, of what is served, and with a secret of the form', () => {
+  test('accepts a list of served algorithms only with v1, without repeats, and with a valid secret', () => {
     const entries = fc.constantFrom('v1', 'standard-webhooks-1', 'v2', 'V1', 'standard-webhooks-2', '');
     const fitting = [secretOf(24), secretOf(64)];
     const secrets = fc.constantFrom(undefined, 'a secret of at least 24 bytes', secretOf(65), ...fitting);
@@ -58,12 +58,12 @@ describe(covers('webhooks.signature.standard-opt-in'), () => {
     },
   );
 
-  test('a host that does not serve the scheme does not take it', () => {
+  test('rejects the scheme when the host does not serve it', () => {
     const rules = registrationSchema({ tenantIdOptional: false, signatureAlgorithms: ['v1'] });
     expect(refused(2, { signatureAlgorithms: BOTH, secret: secretOf(32) }, rules)).toContain('signatureAlgorithms');
   });
 
-  test('major 1 takes no secret, so it does not take the scheme either', () => {
+  test('rejects the scheme in major 1, which accepts no secret', () => {
     expect(refused(1, { signatureAlgorithms: BOTH })).toContain('signatureAlgorithms');
     expect(refused(1, { signatureAlgorithms: BOTH, secret: secretOf(32) })).toContain('body');
   });
@@ -80,7 +80,7 @@ describe(covers('webhooks.signature.standard-secret-form'), () => {
     ['64 hexadecimal digits', randomBytes(32).toString('hex')],
   ];
 
-  test.each(FORMS)('a registration with %s is refused, and the secret is not repeated', (_what, secret) => {
+  test.each(FORMS)('rejects a registration with %s without repeating the secret', (_what, secret) => {
     expect(refused(2, { signatureAlgorithms: BOTH, secret })).toEqual(['secret']);
     let message = '';
     try {
@@ -92,16 +92,16 @@ describe(covers('webhooks.signature.standard-secret-form'), () => {
     if (secret !== undefined) expect(message).not.toContain(secret);
   });
 
-  test.each(FORMS)('a rotation to %s is refused', (_what, secret) => {
+  test.each(FORMS)('rejects a rotation to %s', (_what, secret) => {
     expect(() => parse(rotation, { secret })).toThrow();
   });
 
-  test.each([24, 32, 64])('%i bytes are taken by both', (bytes) => {
+  test.each([24, 32, 64])('accepts a secret of %i bytes in a registration and in a rotation', (bytes) => {
     expect(refused(2, { signatureAlgorithms: BOTH, secret: secretOf(bytes) })).toEqual([]);
     expect(() => parse(rotation, { secret: secretOf(bytes) })).not.toThrow();
   });
 
-  test('a rotation takes the secret and nothing else', () => {
+  test('rejects a rotation with members besides the secret', () => {
     expect(() => parse(rotation, { secret: secretOf(32), overlapSeconds: 1 })).toThrow();
   });
 });

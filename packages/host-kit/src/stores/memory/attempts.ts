@@ -3,11 +3,11 @@ import type { Transaction } from '../../ports/transaction.ts';
 import { type Journal, put } from './journal.ts';
 
 export interface MemoryAttempts extends AttemptLog {
-  /** Removes the attempts of a subscription that is being removed. */
+  /** Deletes the attempts of a subscription, in the transaction that removes it. */
   drop(webhookId: string, transaction: Transaction): void;
 }
 
-/** @param isThere whether there is such a subscription: of one that has been removed there is nothing to keep */
+/** @param isThere returns false for a removed subscription, whose attempts are not stored */
 export function attemptLog(journal: Journal, isThere: (webhookId: string) => boolean): MemoryAttempts {
   const attempts = new Map<string, readonly AttemptRecord[]>();
   return {

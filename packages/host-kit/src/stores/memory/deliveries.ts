@@ -12,10 +12,11 @@ import { type Journal, put } from './journal.ts';
 
 export interface MemoryDeliveries extends DeliveryQueue {
   readonly backlog: BacklogStore['read'];
-  /** Removes all that a subscription was waiting for or had lost. */
+  /** Deletes the deliveries and dead letters of a subscription, in the transaction that removes it. */
   drop(webhookId: string, transaction: Transaction): void;
 }
 
+/** A delivery with its state. `dueAt` is the next due time, the end of the claim, or the end of the retention. */
 type Entry =
   | {
       readonly state: 'waiting';
@@ -26,9 +27,17 @@ type Entry =
   | { readonly state: 'claimed'; readonly delivery: Delivery; readonly dueAt: number }
   | { readonly state: 'dead'; readonly delivery: Delivery; readonly dueAt: number; readonly letter: DeadLetter };
 
+/** The parts of the queue share this. */
+interface Outbox {
+  readonly journal: Journal;
+  readonly isPaused: (webhookId: string) => boolean;
+  /** By delivery id. */
+  readonly entries: Map<string, Entry>;
+}
+
 export function deliveryQueue(journal: Journal, isPaused: (webhookId: string) => boolean): MemoryDeliveries {
-  const entries = new Map<string, Entry>();
-  let lastServed = '';
+  const outbox: Outbox = { journal, isPaused, entries: new Map() };
+  const { entries } = outbox;
 
   return {
     async enqueue(deliveries, transaction) {
@@ -37,6 +46,30 @@ export function deliveryQueue(journal: Journal, isPaused: (webhookId: string) =>
         put(journal, transaction, entries, delivery.deliveryId, { state: 'waiting', delivery, dueAt });
       }
     },
+    ...claiming(outbox),
+    ...settling(outbox),
+    ...deadLetters(outbox),
+    async backlog({ webhookIds, now, limit }) {
+      const isMeant = ({ webhookId }: Delivery) => (webhookIds?.includes(webhookId) ?? true) && !isPaused(webhookId);
+      const due = [...entries.values()].filter(
+        ({ state, delivery, dueAt }) => state === 'waiting' && dueAt <= now && isMeant(delivery),
+      );
+      const times = due.map(({ dueAt }) => dueAt).filter((time) => time > 0);
+      const oldestDueAt = times.length === 0 ? undefined : times.reduce((first, time) => Math.min(first, time));
+      return { due: Math.min(due.length, limit), oldestDueAt };
+    },
+    drop(webhookId, transaction) {
+      for (const [deliveryId, { delivery }] of entries) {
+        if (delivery.webhookId === webhookId) put(journal, transaction, entries, deliveryId, undefined);
+      }
+    },
+  };
+}
+
+function claiming({ journal, isPaused, entries }: Outbox): Pick<DeliveryQueue, 'claim' | 'nextDueAfter'> {
+  let lastServed = '';
+
+  return {
     claim({ now, leaseUntil, limit, capacityOf }) {
       return journal.transaction(async (transaction) => {
         takeBack(now, transaction);
@@ -54,18 +87,6 @@ export function deliveryQueue(journal: Journal, isPaused: (webhookId: string) =>
         return claimed;
       });
     },
-    async settle(ended, transaction) {
-      return ended.map(({ claim, settlement }) => settle(claim, settlement, transaction));
-    },
-    release(claims) {
-      return journal.transaction(async (transaction) => {
-        for (const claim of claims) {
-          const delivery = standing(claim)?.delivery;
-          if (delivery === undefined) continue;
-          put(journal, transaction, entries, claim.deliveryId, { state: 'waiting', delivery, dueAt: 0 });
-        }
-      });
-    },
     async nextDueAfter(now) {
       const times = [...entries.values()].filter(({ state, dueAt }) => state !== 'dead' && dueAt > now);
       return times.reduce<number | undefined>(
@@ -73,6 +94,85 @@ export function deliveryQueue(journal: Journal, isPaused: (webhookId: string) =>
         undefined,
       );
     },
+  };
+
+  /** Ends the claims that ran out by `now`. */
+  function takeBack(now: number, transaction: Transaction): void {
+    for (const [deliveryId, { state, delivery, dueAt }] of entries) {
+      if (state === 'claimed' && dueAt <= now) {
+        put(journal, transaction, entries, deliveryId, { state: 'waiting', delivery, dueAt: now });
+      }
+    }
+  }
+
+  /** Returns the subscriptions with waiting deliveries, beginning after the one that was served last. */
+  function inTurn(): string[] {
+    const waiting = [...entries.values()].filter(
+      ({ state, delivery }) => state === 'waiting' && !isPaused(delivery.webhookId),
+    );
+    const ids = [...new Set(waiting.map(({ delivery }) => delivery.webhookId))].sort();
+    return [...ids.filter((id) => id > lastServed), ...ids.filter((id) => id <= lastServed)];
+  }
+
+  function waitingFor(webhookId: string): Entry[] {
+    const own = [...entries.values()].filter(
+      ({ state, delivery }) => state === 'waiting' && delivery.webhookId === webhookId,
+    );
+    return own.sort((a, b) => a.dueAt - b.dueAt);
+  }
+}
+
+function settling({ journal, entries }: Outbox): Pick<DeliveryQueue, 'settle' | 'release'> {
+  return {
+    async settle(ended, transaction) {
+      return ended.map(({ claim, settlement }) => {
+        const delivery = heldDelivery(claim);
+        if (delivery === undefined) return false;
+        put(journal, transaction, entries, claim.deliveryId, entryAfter(delivery, settlement));
+        return true;
+      });
+    },
+    release(claims) {
+      return journal.transaction(async (transaction) => {
+        for (const claim of claims) {
+          const delivery = heldDelivery(claim);
+          if (delivery === undefined) continue;
+          put(journal, transaction, entries, claim.deliveryId, { state: 'waiting', delivery, dueAt: 0 });
+        }
+      });
+    },
+  };
+
+  /** Returns the delivery of a claim that is still held. */
+  function heldDelivery({ deliveryId, leaseUntil }: Claim): Delivery | undefined {
+    const entry = entries.get(deliveryId);
+    return entry?.state === 'claimed' && entry.dueAt === leaseUntil ? entry.delivery : undefined;
+  }
+}
+
+/** Returns the entry that a settlement leaves behind; undefined when the delivery leaves the outbox. */
+function entryAfter(delivery: Delivery, settlement: Settlement): Entry | undefined {
+  switch (settlement.kind) {
+    case 'delivered':
+    case 'dropped':
+      return undefined;
+    case 'retry': {
+      const { attempts, lastStatus } = settlement;
+      const dueAt = Math.ceil(settlement.dueAt);
+      return { state: 'waiting', delivery: { ...delivery, attempts, dueAt }, dueAt, lastStatus };
+    }
+    case 'dead': {
+      const { at: deadLetteredAt, expiresAt, attempts, lastStatus } = settlement;
+      const { deliveryId, webhookId, runId, eventId, eventType } = delivery;
+      const origin = { deliveryId, webhookId, runId, eventId, eventType };
+      const letter = { ...origin, attempts, deadLetteredAt, expiresAt, lastStatus };
+      return { state: 'dead', delivery, dueAt: expiresAt, letter };
+    }
+  }
+}
+
+function deadLetters({ journal, entries }: Outbox): Pick<DeliveryQueue, 'deadLetters' | 'redrive' | 'sweep'> {
+  return {
     async deadLetters(webhookId, { before, limit }) {
       const letters = [...entries.values()].flatMap((entry) => (entry.state === 'dead' ? [entry.letter] : []));
       const own = letters.filter((letter) => letter.webhookId === webhookId);
@@ -99,89 +199,10 @@ export function deliveryQueue(journal: Journal, isPaused: (webhookId: string) =>
         return expired.length;
       });
     },
-    async backlog({ webhookIds, now, limit }) {
-      const isMeant = ({ webhookId }: Delivery) => (webhookIds?.includes(webhookId) ?? true) && !isPaused(webhookId);
-      const due = [...entries.values()].filter(
-        ({ state, delivery, dueAt }) => state === 'waiting' && dueAt <= now && isMeant(delivery),
-      );
-      const times = due.map(({ dueAt }) => dueAt).filter((time) => time > 0);
-      const oldestDueAt = times.length === 0 ? undefined : times.reduce((first, time) => Math.min(first, time));
-      return { due: Math.min(due.length, limit), oldestDueAt };
-    },
-    drop(webhookId, transaction) {
-      for (const [deliveryId, { delivery }] of entries) {
-        if (delivery.webhookId === webhookId) put(journal, transaction, entries, deliveryId, undefined);
-      }
-    },
   };
-
-  function settle(claim: Claim, settlement: Settlement, transaction: Transaction): boolean {
-    const { deliveryId } = claim;
-    const delivery = standing(claim)?.delivery;
-    if (delivery === undefined) return false;
-    switch (settlement.kind) {
-      case 'delivered':
-      case 'dropped':
-        put(journal, transaction, entries, deliveryId, undefined);
-        return true;
-      case 'retry': {
-        const { attempts, lastStatus } = settlement;
-        const dueAt = Math.ceil(settlement.dueAt);
-        const waiting: Entry = { state: 'waiting', delivery: { ...delivery, attempts, dueAt }, dueAt, lastStatus };
-        put(journal, transaction, entries, deliveryId, waiting);
-        return true;
-      }
-      case 'dead': {
-        const { at, expiresAt, attempts, lastStatus } = settlement;
-        const { webhookId, runId, eventId, eventType } = delivery;
-        const letter = {
-          deliveryId,
-          webhookId,
-          runId,
-          eventId,
-          eventType,
-          attempts,
-          deadLetteredAt: at,
-          expiresAt,
-          lastStatus,
-        };
-        put(journal, transaction, entries, deliveryId, { state: 'dead', delivery, dueAt: expiresAt, letter });
-        return true;
-      }
-    }
-  }
-
-  function standing({ deliveryId, leaseUntil }: Claim): Entry | undefined {
-    const entry = entries.get(deliveryId);
-    return entry?.state === 'claimed' && entry.dueAt === leaseUntil ? entry : undefined;
-  }
-
-  function takeBack(now: number, transaction: Transaction): void {
-    for (const [deliveryId, { state, delivery, dueAt }] of entries) {
-      if (state === 'claimed' && dueAt <= now) {
-        put(journal, transaction, entries, deliveryId, { state: 'waiting', delivery, dueAt: now });
-      }
-    }
-  }
-
-  /** Every subscription with something waiting, once, beginning after the one that was served last. */
-  function inTurn(): string[] {
-    const waiting = [...entries.values()].filter(
-      ({ state, delivery }) => state === 'waiting' && !isPaused(delivery.webhookId),
-    );
-    const ids = [...new Set(waiting.map(({ delivery }) => delivery.webhookId))].sort();
-    return [...ids.filter((id) => id > lastServed), ...ids.filter((id) => id <= lastServed)];
-  }
-
-  function waitingFor(webhookId: string): Entry[] {
-    const own = [...entries.values()].filter(
-      ({ state, delivery }) => state === 'waiting' && delivery.webhookId === webhookId,
-    );
-    return own.sort((a, b) => a.dueAt - b.dueAt);
-  }
 }
 
-/** By the time, and then by the id, which the same instant may have given to two. */
+/** Sorts by descending time; dead letters of the same millisecond by descending id. */
 function newerFirst(
   a: Pick<DeadLetter, 'deadLetteredAt' | 'deliveryId'>,
   b: Pick<DeadLetter, 'deadLetteredAt' | 'deliveryId'>,

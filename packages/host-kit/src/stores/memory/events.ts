@@ -8,7 +8,8 @@ export function eventStore(journal: Journal): EventStore {
     async insert(events, transaction) {
       for (const event of events) {
         const log = logs.get(event.runId) ?? [];
-        if ((log.at(-1)?.sequence ?? -1) >= event.sequence) throw new Error('The log has an event at this sequence.');
+        if ((log.at(-1)?.sequence ?? -1) >= event.sequence)
+          throw new Error(`Run ${event.runId}: its log already has an event with sequence ${event.sequence}.`);
         logs.set(event.runId, log);
         log.push(event);
         journal.record(transaction, () => log.pop());
@@ -23,7 +24,7 @@ export function eventStore(journal: Journal): EventStore {
   };
 }
 
-/** Where in a log, which is in order, the events after a sequence begin. */
+/** Returns the index in a sorted log of the first event after a sequence. */
 function firstAfter(log: readonly RunEvent[], after: number): number {
   let low = 0;
   let high = log.length;

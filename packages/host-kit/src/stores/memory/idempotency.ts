@@ -14,7 +14,7 @@ interface Entry {
   readonly digest: string;
   readonly leaseUntil: number;
   readonly expiresAt: number;
-  /** Undefined while it is executed. */
+  /** The reply, encrypted. Undefined while the request is executed. */
   readonly sealed: Uint8Array | undefined;
 }
 
@@ -74,7 +74,7 @@ export function idempotencyStore(journal: Journal): IdempotencyStore {
   };
 }
 
-/** Undefined: it can be claimed. */
+/** Returns the answer to a caller that cannot claim the key; undefined when the key can be claimed. */
 function standingOf(entry: Entry | undefined, { digest, now }: BeginOptions): Begun | undefined {
   if (entry === undefined || entry.expiresAt <= now) return undefined;
   if (entry.digest !== digest) return { kind: 'mismatch' };

@@ -12,7 +12,12 @@ import { runStore } from './runs.ts';
 import { subscriptionStore } from './subscriptions.ts';
 import { workspaceStore } from './workspace.ts';
 
-/** A store in memory, for tests and trials: everything in it ends with the process. */
+/**
+ * Creates a store in memory, for tests and trials. Its content ends with the process, and one host can use it.
+ *
+ * @example
+ * const host = createHost({ …, store: memoryStore() });
+ */
 export function memoryStore(): Store {
   const journal = openJournal();
   const deliveries = deliveryQueue(journal, (webhookId) => subscriptions.isPaused(webhookId));

@@ -1,9 +1,14 @@
 import { type Transaction, transactionMark } from '../../ports/transaction.ts';
 
-/** Transactions over plain maps: one at a time, each remembering how to take back what it did. */
+/** Transactions over maps and arrays. They run one at a time, and each records how to undo its changes. */
 export interface Journal {
+  /** @see Store.transaction */
   transaction<T>(work: (transaction: Transaction) => Promise<T>): Promise<T>;
-  /** Notes how to undo a change that `transaction` has just made. Throws unless it is the one open at this moment. */
+  /**
+   * Records how to undo a change that `transaction` has just made.
+   *
+   * @throws {Error} when `transaction` is not the open one
+   */
   record(transaction: Transaction, undo: () => void): void;
 }
 
@@ -38,7 +43,7 @@ export function journal(): Journal {
   }
 }
 
-/** Sets an entry within a transaction, so that a rollback restores what was there. */
+/** Sets or (with undefined) deletes a map entry within a transaction. A rollback restores the former entry. */
 export function put<K, V>(
   journal: Journal,
   transaction: Transaction,

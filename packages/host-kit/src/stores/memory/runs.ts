@@ -7,7 +7,7 @@ import { type Journal, put } from './journal.ts';
 export function runStore(journal: Journal): RunStore {
   const runs = new Map<string, Run>();
 
-  /** Each run as it is read. What is read is never written back. */
+  /** Returns all runs in their present form. The stored records keep the form in which they were written. */
   function stored(): Run[] {
     return [...runs.values()].map(asRead);
   }
@@ -25,7 +25,7 @@ export function runStore(journal: Journal): RunStore {
 
   return {
     async insert(run, transaction) {
-      if (runs.has(run.runId)) throw new Error('A run with this id exists.');
+      if (runs.has(run.runId)) throw new Error(`Run ${run.runId}: the id is taken.`);
       put(journal, transaction, runs, run.runId, run);
     },
     read: async (tenancy, runId) => read(tenancy, runId),
@@ -76,7 +76,7 @@ export function runStore(journal: Journal): RunStore {
   };
 }
 
-/** The same object, unless it was written by a host that knew other forms. */
+/** Returns the same object, unless a host of major 1 wrote its versions in another form. */
 function asRead(run: Run): Run {
   const { engineVersion, eventLogSchemaVersion } = run;
   const isOfToday = typeof engineVersion === 'number' && typeof eventLogSchemaVersion === 'number';

@@ -3,7 +3,7 @@ import { coversScope, type Subscription, type SubscriptionStore } from '../../po
 import type { Transaction } from '../../ports/transaction.ts';
 import { type Journal, put } from './journal.ts';
 
-/** @param drop removes what else the store keeps for a subscription, in the transaction that removes it */
+/** @param drop deletes the deliveries and attempts of a subscription, in the transaction that removes it */
 export function subscriptionStore(
   journal: Journal,
   drop: (webhookId: string, transaction: Transaction) => void,

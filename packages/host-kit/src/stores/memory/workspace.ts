@@ -1,7 +1,7 @@
 import type { WorkspaceFile, WorkspaceFileHead, WorkspacePlace, WorkspaceStore } from '../../ports/workspace.ts';
 import { type Journal, put } from './journal.ts';
 
-/** A version of a path; without content it is a removal. */
+/** One version of a path. A version without content is a removal. */
 type Version =
   | WorkspaceFile
   | (Pick<WorkspaceFileHead, 'path' | 'version' | 'updatedAt'> & { readonly etag?: undefined });

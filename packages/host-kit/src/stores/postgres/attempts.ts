@@ -3,7 +3,7 @@ import type { Transaction } from '../../ports/transaction.ts';
 import { attemptOf } from '../sql/attempts.ts';
 import type { Database } from './database.ts';
 
-// Of a subscription that has been removed meanwhile there is nothing to keep.
+// A subscription may have been removed during its attempt. Its attempts are not stored: nothing would delete them.
 const INSERT = {
   name: 'attempts-insert',
   text: `INSERT INTO attempts
@@ -26,13 +26,14 @@ const LIST = {
   text: 'SELECT * FROM attempts WHERE webhook_id = $1 ORDER BY position DESC LIMIT $2',
 };
 
-// Whoever removes the oldest ones at this moment may be about to wait for the subscription, so nobody waits for these.
+// Skips rows that another transaction is pruning: that transaction may wait for this subscription next, which would be
+// a deadlock.
 const DROP = {
   name: 'attempts-drop',
   text: `DELETE FROM attempts WHERE position IN (
     SELECT position FROM attempts WHERE webhook_id = $1 FOR UPDATE SKIP LOCKED)`,
 };
-// Steps from subscription to subscription along the index.
+// Steps along the index from subscription to subscription.
 const SWEEP_LEFT = {
   name: 'attempts-sweep-left',
   text: `WITH RECURSIVE w AS (
@@ -47,14 +48,17 @@ const SWEEP_LEFT = {
 };
 
 export interface SharedAttempts extends AttemptLog {
-  /** Removes the attempts of a subscription that is being removed. */
+  /** Deletes the attempts of a subscription, in the transaction that removes it. */
   drop(webhookId: string, transaction: Transaction): Promise<void>;
-  /** Removes up to `limit` that were written for a subscription while it was being removed; returns how many there were. */
+  /**
+   * Deletes up to `limit` attempts that were written while their subscription was being removed. Returns how many it
+   * deleted.
+   */
   sweep(limit: number): Promise<number>;
 }
 
 export function attemptLog(database: Database): SharedAttempts {
-  /** Inserts since the last look at what is too old: looking each time would cost as much as the insert. */
+  /** Number of inserts since the last pruning, by subscription. Pruning after each insert would double its cost. */
   const sincePrune = new Map<string, number>();
 
   return {
@@ -73,7 +77,7 @@ export function attemptLog(database: Database): SharedAttempts {
         attempts.map(({ status }) => status ?? null),
         attempts.map(({ reason }) => reason ?? null),
       ]);
-      const full = [...new Set(attempts.map(({ webhookId }) => webhookId).filter(isFull))];
+      const full = [...new Set(attempts.map(({ webhookId }) => webhookId).filter(countInsert))];
       if (full.length > 0) await database.within(transaction, PRUNE, [full]);
     },
     async list(webhookId, limit) {
@@ -85,8 +89,8 @@ export function attemptLog(database: Database): SharedAttempts {
     sweep: async (limit) => (await database.query(SWEEP_LEFT, [limit])).count,
   };
 
-  /** Counts an insert, and tells whether it is time to look. */
-  function isFull(webhookId: string): boolean {
+  /** Counts an insert. Returns true when the subscription is to be pruned. */
+  function countInsert(webhookId: string): boolean {
     const count = (sincePrune.get(webhookId) ?? PRUNE_EVERY) + 1;
     if (sincePrune.size > MOST_COUNTED) sincePrune.clear();
     sincePrune.set(webhookId, count > PRUNE_EVERY ? 0 : count);

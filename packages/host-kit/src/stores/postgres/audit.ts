@@ -4,7 +4,8 @@ import { checkpointOf, entryOf, headOf } from '../sql/audit.ts';
 import { integer, text } from '../sql/row.ts';
 import type { Database } from './database.ts';
 
-// Whoever appends waits for whoever is appending: a chain has one end. It is the last lock that a transaction takes.
+// Appends wait for each other, because a chain has one end. A transaction takes this lock last, so that the wait is
+// short.
 const LOCK = { name: 'audit-lock', text: `SELECT pg_advisory_xact_lock(hashtext(current_schema() || ' svc audit'))` };
 const HEAD = {
   name: 'audit-head',
@@ -29,7 +30,7 @@ const SEAL = {
   text: `INSERT INTO audit_checkpoints (at_sequence, checkpoint, merkle_root, signature)
     SELECT $1, $2, $3, $4 WHERE $5 = (SELECT coalesce(max(at_sequence), 0) FROM audit_checkpoints)`,
 };
-// The last one before the range, those that end in it, and the first that ends behind it.
+// The last checkpoint before the range, those that end in the range, and the first that ends after it.
 const CHECKPOINTS = {
   name: 'audit-checkpoints',
   text: `SELECT * FROM audit_checkpoints
@@ -65,7 +66,7 @@ export function auditStore(database: Database): AuditStore {
       return rows.map((row) => ({ atSequence: integer(row, 'at_sequence'), hash: text(row, 'hash') }));
     },
     async seal({ atSequence, checkpoint, merkleRoot, signature }, after, transaction) {
-      // Two hosts that seal at once would sign overlapping parts.
+      // Without the lock, two hosts that seal at the same time would sign overlapping parts.
       await database.within(transaction, LOCK, []);
       await database.within(transaction, SEAL, [atSequence, checkpoint, merkleRoot, signature, after]);
     },

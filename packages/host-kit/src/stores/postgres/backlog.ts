@@ -2,7 +2,7 @@ import type { BacklogStore } from '../../ports/backlog.ts';
 import { integer, optional } from '../sql/row.ts';
 import type { Database } from './database.ts';
 
-// Steps from subscription to subscription along the index, however long the backlog of each.
+// Steps along the index from subscription to subscription, so that the cost does not depend on the length of a backlog.
 const ALL = `WITH RECURSIVE named AS (
     (SELECT webhook_id FROM deliveries WHERE state = 'waiting' ORDER BY webhook_id LIMIT 1)
     UNION ALL
@@ -26,7 +26,7 @@ export function backlogStore(database: Database): BacklogStore {
       const asked = webhookIds === undefined ? OF_ALL : OF_NAMED;
       const [row] = (await database.query(asked, [now, limit, ...(webhookIds === undefined ? [] : [[...webhookIds]])]))
         .rows;
-      if (row === undefined) throw new Error('PostgreSQL counted nothing at all.');
+      if (row === undefined) throw new Error('Backlog: PostgreSQL returned no row for a count.');
       return { due: integer(row, 'due'), oldestDueAt: optional(row, 'oldest', integer) };
     },
   };

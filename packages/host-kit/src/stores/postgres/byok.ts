@@ -11,7 +11,7 @@ const PUT = {
     ON CONFLICT (tenant, workspace, mode, name) DO UPDATE SET sealed = $5, updated_at = $7
     RETURNING xmax = 0 AS is_new`,
 };
-// Whoever adds waits for whoever is adding, so that the count that allows it holds.
+// Additions to one place wait for each other: otherwise two could both count below the maximum and exceed it together.
 const LOCK = {
   name: 'byok-lock',
   text: `SELECT pg_advisory_xact_lock(hashtext('svc byok ' || $1 || ' ' || $2 || ' ' || $3))`,
@@ -66,7 +66,7 @@ export function byokStore(database: Database): ByokStore {
   };
 }
 
-/** Before all others. */
+/** Sorts before every key. */
 const FIRST = ['', '', '', ''];
 
 function keyOf(place: ByokPlace): readonly string[] {

@@ -2,53 +2,69 @@ import pg from 'pg';
 import { type Transaction, transactionMark } from '../../ports/transaction.ts';
 import type { Row } from '../sql/row.ts';
 
-/** One pool of connections, and the transactions on it. */
+/** A pool of connections to one database, and the transactions on it. */
 export interface Database {
-  /** Runs a statement by itself, and sees what is committed. */
+  /** Runs a statement outside of any transaction. It sees committed rows only. */
   query(statement: Statement, values: readonly unknown[]): Promise<Result>;
+  /** @see Store.transaction */
   transaction<T>(work: (transaction: Transaction) => Promise<T>): Promise<T>;
-  /** Runs a statement in a transaction; throws unless it is open. */
+  /**
+   * Runs a statement in a transaction.
+   *
+   * @throws {Error} when the transaction has ended or belongs to another store
+   */
   within(transaction: Transaction, statement: Statement, values: readonly unknown[]): Promise<Result>;
+  /** Closes all connections. */
   close(): Promise<void>;
 }
 
-/** Prepared once on each connection, under its name. */
+/** An SQL statement. Each connection prepares it once, under its name. */
 export interface Statement {
   readonly name: string;
   readonly text: string;
 }
 
+/** The result of a statement. */
 export interface Result {
   readonly rows: readonly Row[];
+  /** Number of rows that it returned or changed. */
   readonly count: number;
 }
 
+/** Options of `openDatabase`. */
 export interface DatabaseOptions {
+  /** `postgres://user:password@host:port/database`. */
   readonly url: string;
+  /** The schema that unqualified table names refer to. */
   readonly schema: string;
+  /** Maximum number of connections. */
   readonly connections: number;
+  /** Called with the error of a connection that breaks. */
   readonly onError: (cause: unknown) => void;
-  /** How long a statement may take. Default 15 s: whatever it was for is another's by then. */
+  /**
+   * Time limit of a statement in ms. Default 15 000, the lease of a run: a slower statement would act for a lost lease.
+   */
   readonly statementMs?: number;
 }
 
+/** Opens a pool. Connections are made when they are first needed. */
 export function openDatabase(options: DatabaseOptions): Database {
   const { url, schema, connections, onError, statementMs = 15_000 } = options;
   const pool = new pg.Pool({
     connectionString: url,
     max: connections,
-    // Nothing waits without an end: not for a connection, not for a statement, not inside of a transaction.
+    // Every wait has a time limit: for a connection, for a statement, and within a transaction.
     connectionTimeoutMillis: 10_000,
     statement_timeout: statementMs,
-    // A server that stands still, or a network that has gone, ends no statement.
+    // Client-side limit: a server that hangs, or a broken network, does not enforce statement_timeout.
     query_timeout: statementMs * 1.5,
     keepAlive: true,
-    // A transaction waits for nothing but the database. A host that stands still within one would hold all others up at the audit log.
+    // A host that hangs within a transaction would block the appends of all others to the audit log.
     idle_in_transaction_session_timeout: 5_000,
     options: `-c search_path=${schema}`,
   });
-  // Each connection is listened to from its beginning to its end: an unheard one that breaks would end the process. Whoever uses it
-  // learns of it by a rejection, and one that nobody uses is replaced.
+  // Without an error listener, a connection that breaks would end the process. A statement under way on it rejects
+  // anyway, and the pool replaces an idle one.
   pool.on('connect', (client) => client.on('error', onError));
   pool.on('error', () => {});
   const open = new WeakMap<Transaction, pg.PoolClient>();
@@ -56,11 +72,11 @@ export function openDatabase(options: DatabaseOptions): Database {
   return {
     query: async (statement, values) => resultOf(await pool.query({ ...statement, values: [...values] })),
     async transaction(work) {
-      for (let left = MOST_TRIES; ; left--) {
+      for (let left = MAX_TRIES; ; left--) {
         try {
           return await attempted(work);
         } catch (error) {
-          if (left === 1 || !isUndoneByOthers(error)) throw error;
+          if (left === 1 || !isConflict(error)) throw error;
         }
       }
     },
@@ -81,13 +97,18 @@ export function openDatabase(options: DatabaseOptions): Database {
       open.set(transaction, client);
       const result = await work(transaction);
       open.delete(transaction);
-      // A failed statement undoes the whole transaction, also when whoever asked for it took no notice; then this is no error.
+      // After a failed statement, PostgreSQL answers COMMIT with a rollback instead of an error, even if `work` ignored
+      // the failure.
       const { command } = await client.query('COMMIT');
-      if (command !== 'COMMIT') throw new Error('The transaction was undone, because a statement in it had failed.');
+      if (command !== 'COMMIT') {
+        throw new Error(
+          'The transaction was rolled back: `work` ignored a failed statement. Let its rejection propagate.',
+        );
+      }
       return result;
     } catch (error) {
       open.delete(transaction);
-      // A connection on which something is still under way does not come to it, and is not used again.
+      // A statement that is still under way delays the rollback. Past its time limit the connection is discarded.
       const rollback = { text: 'ROLLBACK', query_timeout: ROLLBACK_MS };
       await client.query(rollback).catch((cause: Error) => {
         broken = cause;
@@ -99,15 +120,23 @@ export function openDatabase(options: DatabaseOptions): Database {
   }
 }
 
-/** Of several transactions that wait for each other the database undoes one; nothing of it has happened, so it is tried again. */
-const MOST_TRIES = 4;
+/**
+ * Number of times that a transaction is tried when it conflicts with others. The database has rolled it back, so
+ * nothing happens twice.
+ */
+const MAX_TRIES = 4;
 
-/** @see PostgreSQL, error codes, class 40: transaction rollback */
-function isUndoneByOthers(error: unknown): boolean {
+/**
+ * Returns true for a deadlock and a serialization failure.
+ *
+ * @see PostgreSQL, error codes, class 40: transaction rollback
+ */
+function isConflict(error: unknown): boolean {
   const code = typeof error === 'object' && error !== null && 'code' in error ? error.code : undefined;
   return code === '40P01' || code === '40001';
 }
 
+/** Time limit of a rollback. */
 const ROLLBACK_MS = 2000;
 
 function resultOf({ rows, rowCount }: pg.QueryResult<Record<string, unknown>>): Result {

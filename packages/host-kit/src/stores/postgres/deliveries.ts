@@ -27,7 +27,7 @@ const TAKE_BACK = {
   text: `UPDATE deliveries SET state = 'waiting', due_at = $1 WHERE position IN (
     SELECT position FROM deliveries WHERE state = 'claimed' AND due_at <= $1 FOR UPDATE SKIP LOCKED)`,
 };
-// Steps from subscription to subscription along the index, however long the backlog of each.
+// Steps along the index from subscription to subscription, so that the cost does not depend on the length of a backlog.
 const WAITING_SUBSCRIPTIONS = `WITH RECURSIVE w AS (
     (SELECT webhook_id FROM deliveries WHERE state = 'waiting' ORDER BY webhook_id LIMIT 1)
     UNION ALL
@@ -56,7 +56,8 @@ export const CLAIM = {
 };
 export const NEXT_DUE = {
   name: 'deliveries-next-due',
-  // In the words of the index that there is for it.
+  // `due_at + 0` is the expression of the index deliveries_next_due; the planner uses an index of an expression for
+  // that expression alone.
   text: `SELECT least(
     (SELECT min(due_at + 0) FROM deliveries WHERE state = 'waiting' AND due_at + 0 > $1),
     (SELECT min(due_at) FROM deliveries WHERE state = 'claimed' AND due_at > $1)) AS due_at`,
@@ -116,30 +117,57 @@ const SWEEP_LEFT = ['waiting', 'dead'].map((state) => ({
       WHERE NOT EXISTS (SELECT 1 FROM subscriptions s WHERE s.webhook_id = w.webhook_id) LIMIT $1)`,
 }));
 
-/** The outbox, and what of it has to end with a subscription. */
+/** The outbox of hosts that share a database. */
 export interface SharedDeliveries extends DeliveryQueue {
-  /** Removes what belongs to a subscription that is being removed: some now, and the rest when it is swept. */
+  /**
+   * Deletes up to 1 000 deliveries and 1 000 dead letters of a subscription, in the transaction that removes it.
+   * `sweep` deletes the rest.
+   */
   drop(webhookId: string, transaction: Transaction): Promise<void>;
 }
 
-/** The outbox of hosts that share a database: a claim skips what another host is claiming. */
 export function deliveryQueue(database: Database): SharedDeliveries {
-  // Where the last round stopped: the next begins with the subscription after it.
+  return { ...enqueueing(database), ...claiming(database), ...settling(database), ...deadLetters(database) };
+}
+
+/** Maximum number of rows in one statement, which bounds its size however many subscriptions receive an event. */
+const MAX_ROWS = 1000;
+
+function enqueueing(database: Database): Pick<DeliveryQueue, 'enqueue'> {
+  return {
+    async enqueue(deliveries, transaction) {
+      for (let from = 0; from < deliveries.length; from += MAX_ROWS) {
+        await insert(deliveries.slice(from, from + MAX_ROWS), transaction);
+      }
+    },
+  };
+
+  /** Inserts deliveries. A body that several of them share is sent once. */
+  async function insert(deliveries: readonly Delivery[], transaction: Transaction): Promise<void> {
+    const bodies = [...new Set(deliveries.map(({ body }) => body))];
+    const numbers = new Map(bodies.map((body, index) => [body, index + 1]));
+    await database.within(transaction, ENQUEUE, [
+      deliveries.map(({ deliveryId }) => deliveryId),
+      deliveries.map(({ webhookId }) => webhookId),
+      deliveries.map(({ runId }) => runId),
+      deliveries.map(({ eventId }) => eventId),
+      deliveries.map(({ sequence }) => sequence),
+      deliveries.map(({ eventType }) => eventType),
+      deliveries.map(({ body }) => numbers.get(body)),
+      deliveries.map(({ attempts }) => attempts),
+      deliveries.map(({ dueAt }) => dueAt),
+      bodies.map((body) => Buffer.from(body.buffer, body.byteOffset, body.byteLength)),
+    ]);
+  }
+}
+
+/** A claim skips the deliveries that another host is claiming at the same time. */
+function claiming(database: Database): Pick<DeliveryQueue, 'claim' | 'release' | 'nextDueAfter'> {
+  /** The last subscription of the last claim. The next claim begins with the one after it. */
   let lastServed = '';
 
   return {
-    async enqueue(deliveries, transaction) {
-      for (let from = 0; from < deliveries.length; from += MOST_AT_ONCE) {
-        await enqueue(deliveries.slice(from, from + MOST_AT_ONCE), transaction);
-      }
-    },
     claim: (request) => database.transaction((transaction) => claim(request, transaction)),
-    async settle(ended, transaction) {
-      const settled = [...(await remove(ended, transaction)), ...(await keep(ended, transaction))];
-      // By the claim: another one of the same delivery may end in the same go.
-      const stood = new Set(settled.map((row) => `${text(row, 'delivery_id')} ${integer(row, 'lease_until')}`));
-      return ended.map(({ claim: { deliveryId, leaseUntil } }) => stood.has(`${deliveryId} ${leaseUntil}`));
-    },
     async release(claims) {
       await database.query(RELEASE, namesOf(claims));
     },
@@ -147,28 +175,11 @@ export function deliveryQueue(database: Database): SharedDeliveries {
       const [row] = (await database.query(NEXT_DUE, [now])).rows;
       return row && optional(row, 'due_at', integer);
     },
-    async deadLetters(webhookId, { before, limit }) {
-      const { deadLetteredAt = Number.MAX_SAFE_INTEGER, deliveryId = '' } = before ?? {};
-      return (await database.query(DEAD, [webhookId, deadLetteredAt, deliveryId, limit])).rows.map(deadLetterOf);
-    },
-    async redrive({ webhookId, deliveryIds, now, limit }, transaction) {
-      const ids = deliveryIds === undefined ? null : [...deliveryIds];
-      return (await database.within(transaction, REDRIVE, [now, webhookId, ids, limit])).count;
-    },
-    async sweep(now, limit) {
-      let swept = (await database.query(SWEEP, [now, limit])).count;
-      // Also what was written for a subscription while it was being removed.
-      for (const left of SWEEP_LEFT) if (swept < limit) swept += (await database.query(left, [limit - swept])).count;
-      return swept;
-    },
-    async drop(webhookId, transaction) {
-      await database.within(transaction, DROP, [webhookId, MOST_AT_ONCE]);
-    },
   };
 
   async function claim({ now, leaseUntil, limit, capacityOf }: ClaimRequest, transaction: Transaction) {
     await database.within(transaction, TAKE_BACK, [now]);
-    const waiting = (await subscriptionsWithRoom(capacityOf, transaction)).filter(({ dueAt }) => dueAt <= now);
+    const waiting = (await subscriptionsWithCapacity(capacityOf, transaction)).filter(({ dueAt }) => dueAt <= now);
     const turn = [
       ...waiting.filter(({ webhookId }) => webhookId > lastServed),
       ...waiting.filter(({ webhookId }) => webhookId <= lastServed),
@@ -185,31 +196,32 @@ export function deliveryQueue(database: Database): SharedDeliveries {
     return claimed;
   }
 
-  async function subscriptionsWithRoom(capacityOf: RemainingCapacity, transaction: Transaction) {
+  async function subscriptionsWithCapacity(capacityOf: RemainingCapacity, transaction: Transaction) {
     const { rows } = await database.within(transaction, SUBSCRIPTIONS, []);
     return rows
       .map((row) => ({ webhookId: text(row, 'webhook_id'), dueAt: integer(row, 'due_at') }))
       .map((subscription) => ({ ...subscription, capacity: capacityOf(subscription.webhookId) }))
       .filter((subscription) => subscription.capacity > 0);
   }
+}
 
-  /** Bodies are sent once, however many subscriptions hear of an event. */
-  async function enqueue(deliveries: readonly Delivery[], transaction: Transaction): Promise<void> {
-    const bodies = [...new Set(deliveries.map(({ body }) => body))];
-    const places = new Map(bodies.map((body, index) => [body, index + 1]));
-    await database.within(transaction, ENQUEUE, [
-      deliveries.map(({ deliveryId }) => deliveryId),
-      deliveries.map(({ webhookId }) => webhookId),
-      deliveries.map(({ runId }) => runId),
-      deliveries.map(({ eventId }) => eventId),
-      deliveries.map(({ sequence }) => sequence),
-      deliveries.map(({ eventType }) => eventType),
-      deliveries.map(({ body }) => places.get(body)),
-      deliveries.map(({ attempts }) => attempts),
-      deliveries.map(({ dueAt }) => dueAt),
-      bodies.map((body) => Buffer.from(body.buffer, body.byteOffset, body.byteLength)),
-    ]);
-  }
+function inTurn(a: Row, b: Row): number {
+  return integer(a, 'n') - integer(b, 'n') || integer(a, 'position') - integer(b, 'position');
+}
+
+function namesOf(claims: readonly Claim[]) {
+  return [claims.map(({ deliveryId }) => deliveryId), claims.map(({ leaseUntil }) => leaseUntil)] as const;
+}
+
+function settling(database: Database): Pick<DeliveryQueue, 'settle'> {
+  return {
+    async settle(ended, transaction) {
+      const rows = [...(await remove(ended, transaction)), ...(await keep(ended, transaction))];
+      // Keyed by the claim: the same call may end another claim on the same delivery.
+      const settled = new Set(rows.map((row) => `${text(row, 'delivery_id')} ${integer(row, 'lease_until')}`));
+      return ended.map(({ claim: { deliveryId, leaseUntil } }) => settled.has(`${deliveryId} ${leaseUntil}`));
+    },
+  };
 
   async function remove(ended: readonly EndedClaim[], transaction: Transaction): Promise<readonly Row[]> {
     const gone = ended.flatMap(({ claim, settlement: { kind } }) =>
@@ -238,13 +250,25 @@ export function deliveryQueue(database: Database): SharedDeliveries {
   }
 }
 
-/** Rows in one statement at the most, so that what is sent stays small however many hear of an event. */
-const MOST_AT_ONCE = 1000;
-
-function namesOf(claims: readonly Claim[]) {
-  return [claims.map(({ deliveryId }) => deliveryId), claims.map(({ leaseUntil }) => leaseUntil)] as const;
-}
-
-function inTurn(a: Row, b: Row): number {
-  return integer(a, 'n') - integer(b, 'n') || integer(a, 'position') - integer(b, 'position');
+function deadLetters(database: Database): Pick<SharedDeliveries, 'deadLetters' | 'redrive' | 'sweep' | 'drop'> {
+  return {
+    async deadLetters(webhookId, { before, limit }) {
+      const { deadLetteredAt = Number.MAX_SAFE_INTEGER, deliveryId = '' } = before ?? {};
+      return (await database.query(DEAD, [webhookId, deadLetteredAt, deliveryId, limit])).rows.map(deadLetterOf);
+    },
+    async redrive({ webhookId, deliveryIds, now, limit }, transaction) {
+      const ids = deliveryIds === undefined ? null : [...deliveryIds];
+      return (await database.within(transaction, REDRIVE, [now, webhookId, ids, limit])).count;
+    },
+    async sweep(now, limit) {
+      let swept = (await database.query(SWEEP, [now, limit])).count;
+      // Removed subscriptions may still have rows: those beyond MAX_ROWS, and those written while the subscription was
+      // being removed.
+      for (const left of SWEEP_LEFT) if (swept < limit) swept += (await database.query(left, [limit - swept])).count;
+      return swept;
+    },
+    async drop(webhookId, transaction) {
+      await database.within(transaction, DROP, [webhookId, MAX_ROWS]);
+    },
+  };
 }

@@ -11,7 +11,7 @@ const CLAIM = {
   text: `INSERT INTO idempotency_keys (tenant, mode, operation, key_hash, owner, digest, lease_until, expires_at)
     VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT (tenant, mode, operation, key_hash) DO NOTHING`,
 };
-// From the owner that was seen, in the state that was seen: of those who saw the same, one succeeds.
+// Succeeds only if the row still has the owner and state that were read: of several that read the same, one takes over.
 const TAKE_OVER = {
   name: 'idempotency-take-over',
   text: `UPDATE idempotency_keys SET owner = $5, digest = $6, lease_until = $7, expires_at = $8, sealed = NULL
@@ -48,13 +48,13 @@ export function idempotencyStore(database: Database): IdempotencyStore {
       for (let round = 0; round < ROUNDS; round++) {
         if ((await database.query(CLAIM, values)).count > 0) return CLAIMED;
         const row = (await database.query(FIND, key)).rows[0];
-        // Released or swept between the two statements.
+        // The key was released or swept between the two statements.
         if (row === undefined) continue;
         const standing = standingOf(row, options);
         if (standing !== undefined) return standing;
         if ((await database.query(TAKE_OVER, [...values, text(row, 'owner'), now])).count > 0) return CLAIMED;
       }
-      // Somebody else was faster every time.
+      // Another owner was faster each time.
       return { kind: 'in-flight', leaseUntil };
     },
     async complete(claim, { sealed, expiresAt }, transaction) {
@@ -77,6 +77,7 @@ export function idempotencyStore(database: Database): IdempotencyStore {
 }
 
 const CLAIMED: Begun = { kind: 'claimed' };
+/** Number of tries to claim a key that others claim and release at the same time. */
 const ROUNDS = 5;
-/** Before all others. */
+/** Sorts before every key. */
 const FIRST = ['', '', '', ''];

@@ -14,38 +14,49 @@ import { interruptStore } from './interrupts.ts';
 import { migrate } from './migrate.ts';
 import { runStore } from './runs.ts';
 import { subscriptionStore } from './subscriptions.ts';
+import { workspaceStore } from './workspace.ts';
 
+/** Options of `postgresStore`. */
 export interface PostgresStoreOptions {
   /** `postgres://user:password@host:port/database`. */
   readonly url: string;
-  /** Its tables live in a schema of their own. Default `svc`. */
+  /**
+   * Schema of the tables, created when missing: lower-case letters, digits and underscores, up to 51 characters.
+   * Default `svc`.
+   */
   readonly schema?: string;
-  /** Connections of this host at the most. Default 20. */
+  /** Maximum number of connections of this host. Default 20. */
   readonly connections?: number;
-  /** Told of what goes wrong between statements, e.g. a connection that breaks. */
+  /**
+   * Called with errors that belong to no call, such as that of a connection that breaks. It must not throw. Default:
+   * they are ignored.
+   */
   readonly onError?: (cause: unknown) => void;
 }
 
-import { workspaceStore } from './workspace.ts';
-
 /**
- * A store in PostgreSQL, for one host or several that share it: each event is delivered to each subscription by one of them, and a run
- * is executed by one. What a host that died had claimed is taken over by the others when its lease ends.
+ * Opens a store in PostgreSQL, for one host or several that share it. One of the hosts delivers each event to a
+ * subscription, and one executes a run. When a host dies, the others take over its deliveries at the end of their
+ * claims, and its runs after 15 s.
  *
- * @returns when the schema is this version's
- * @throws {Error} when the database cannot be reached, or a newer version wrote it
+ * Resolves when the schema has been migrated to that of this version.
+ *
+ * @throws {TypeError} when `schema` is not a valid name
+ * @throws {Error} when the database cannot be reached, or a newer version of the kit wrote it
  * @example
  * const store = await postgresStore({ url: process.env.DATABASE_URL });
  */
 export async function postgresStore(options: PostgresStoreOptions): Promise<Store> {
   const { url, schema = 'svc', connections = 20, onError = () => {} } = options;
   if (!/^[a-z_][a-z0-9_]{0,50}$/.test(schema)) {
-    throw new TypeError('postgresStore: schema must be a lower-case name of letters, digits and underscores.');
+    throw new TypeError(
+      'postgresStore: schema must have up to 51 lower-case letters, digits and underscores. Pass a name such as svc.',
+    );
   }
   await migrate(url, schema);
   const database = openDatabase({ url, schema, connections, onError });
-  const runs = runStore(database, randomUUID(), HELD_MS);
-  const holding = setInterval(() => runs.hold().catch(onError), HELD_MS / 3).unref();
+  const runs = runStore(database, randomUUID(), LEASE_MS);
+  const renewing = setInterval(() => runs.renewLease().catch(onError), LEASE_MS / 3).unref();
 
   const deliveries = deliveryQueue(database);
   const attempts = attemptLog(database);
@@ -76,12 +87,12 @@ export async function postgresStore(options: PostgresStoreOptions): Promise<Stor
     idempotency: idempotencyStore(database),
     workspace: workspaceStore(database),
     async close() {
-      clearInterval(holding);
-      await runs.letGo().catch(onError);
+      clearInterval(renewing);
+      await runs.endLease().catch(onError);
       await database.close();
     },
   };
 }
 
-/** How long a host that has died keeps its runs from the others. */
-const HELD_MS = 15_000;
+/** Lease of a host on its runs, renewed every 5 s. When it ends because the host died, others take over the runs. */
+const LEASE_MS = 15_000;

@@ -11,7 +11,7 @@ import { artifacts } from './migrations/0009-artifacts.ts';
 import { unowned } from './migrations/0010-unowned.ts';
 import { nextDue } from './migrations/0011-next-due.ts';
 
-/** In order; a migration that was released is never edited. */
+/** In order. A released migration is never edited. */
 const MIGRATIONS: readonly string[] = [
   initial,
   byok,
@@ -27,9 +27,10 @@ const MIGRATIONS: readonly string[] = [
 ];
 
 /**
- * Brings the schema to this version's, all of it in one transaction and under a lock, so that hosts may start together.
+ * Migrates the schema to that of this version, in one transaction and under a lock, so that several hosts can start at
+ * the same time.
  *
- * @throws {Error} when the database was written by a newer version, which this one must not touch
+ * @throws {Error} when a newer version of the kit wrote the database
  */
 export async function migrate(url: string, schema: string): Promise<void> {
   const client = new pg.Client({
@@ -38,7 +39,7 @@ export async function migrate(url: string, schema: string): Promise<void> {
     statement_timeout: 60_000,
     query_timeout: 90_000,
   });
-  // What breaks it rejects the statement that is under way; unheard, it would end the process besides.
+  // Without an error listener, a connection that breaks would end the process. The statement under way rejects anyway.
   client.on('error', () => {});
   await client.connect();
   try {

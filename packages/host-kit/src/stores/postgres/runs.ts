@@ -5,9 +5,9 @@ import { integer, optional, type Row, text } from '../sql/row.ts';
 import { documentOf, runOf, STATE_COLUMNS, stateOf } from '../sql/runs.ts';
 import type { Database, Statement } from './database.ts';
 
-/** The database's own clock, in ms: hosts that share it need not agree on the time. */
+/** The database's clock, in ms since the epoch, because the clocks of the hosts may differ. */
 const NOW = '(extract(epoch FROM clock_timestamp()) * 1000)::bigint';
-/** There is something to do for them, so a host holds them. */
+/** The statuses in which a host drives a run and holds its lease. */
 const EXECUTABLE = `status IN ('pending', 'running', 'cancelling')`;
 
 const STATE_TYPES: Readonly<Record<(typeof STATE_COLUMNS)[number], string>> = {
@@ -34,7 +34,7 @@ const LIST = { first: listing('runs-list', ''), next: listing('runs-list-next', 
 const LIST_IN = { first: listingIn('runs-list-in', ''), next: listingIn('runs-list-in-next', 'AND run_id < $5') };
 const FOR_APPEND = {
   name: 'runs-for-append',
-  // In one order, so that two who lock several do not wait for each other.
+  // Locks in one order, so that two transactions that lock several runs do not deadlock.
   text: 'SELECT * FROM runs WHERE run_id = ANY ($1::text[]) ORDER BY run_id FOR UPDATE',
 };
 const ASK_ALONE = {
@@ -48,7 +48,7 @@ const ACTIVE = {
 };
 const UPDATE = {
   name: 'runs-update',
-  // What waits is held by nobody: whoever lets it go on claims it.
+  // A run that waits has no holder. The host that resumes it claims it.
   text: `UPDATE runs SET ${STATE_COLUMNS.map((column) => `${column} = changed.${column}`).join(', ')},
     held_until = CASE WHEN changed.status IN ('pending', 'running', 'cancelling') THEN held_until ELSE 0 END
     FROM unnest($1::text[], ${STATE_COLUMNS.map((column, index) => `$${index + 2}::${STATE_TYPES[column]}[]`).join(', ')})
@@ -65,7 +65,7 @@ const LAST_SEQUENCES = {
 };
 const TAKE_UP = {
   name: 'runs-take-up',
-  // What the last holder may still be doing is of an epoch that has ended.
+  // A new epoch, so that a former holder that is still alive appends nothing more.
   text: `UPDATE runs SET epoch = epoch + (holder <> $1)::int, holder = $1, held_until = ${NOW} + $2 WHERE run_id IN (
       SELECT run_id FROM runs WHERE ${EXECUTABLE} AND run_id > $3 AND (holder = $1 OR held_until < ${NOW})
       ORDER BY run_id LIMIT $4 FOR UPDATE SKIP LOCKED)
@@ -76,28 +76,29 @@ const DISTURBED = {
   text: `SELECT * FROM runs WHERE run_id = ANY($1)
     AND (status NOT IN ('pending', 'running') OR pause_request IS NOT NULL)`,
 };
-// In the same order as whoever locks several.
+// Locks in the same order as FOR_APPEND.
 const HELD = `run_id IN (SELECT run_id FROM runs WHERE holder = $1 AND ${EXECUTABLE} ORDER BY run_id FOR UPDATE)`;
-const HOLD = { name: 'runs-hold', text: `UPDATE runs SET held_until = ${NOW} + $2 WHERE ${HELD}` };
-const LET_GO = { name: 'runs-let-go', text: `UPDATE runs SET held_until = 0 WHERE ${HELD}` };
+const RENEW_LEASE = { name: 'runs-hold', text: `UPDATE runs SET held_until = ${NOW} + $2 WHERE ${HELD}` };
+const END_LEASE = { name: 'runs-let-go', text: `UPDATE runs SET held_until = 0 WHERE ${HELD}` };
 
+/** The runs, and this host's lease on those that it drives. */
 export interface HeldRuns extends RunStore {
-  /** Says that this host is alive, and goes on with its runs. */
-  hold(): Promise<void>;
-  /** Leaves its runs to others. */
-  letGo(): Promise<void>;
+  /** Renews the lease on all runs that this host drives. */
+  renewLease(): Promise<void>;
+  /** Ends the lease on all runs that this host drives, so that other hosts take them over at once. */
+  endLease(): Promise<void>;
 }
 
 /**
- * @param holder names this host among those that share the database
- * @param heldMs how long a host that has died keeps its runs from the others
+ * @param holder identifies this host among those that share the database
+ * @param leaseMs duration of the lease in ms
  */
-export function runStore(database: Database, holder: string, heldMs: number): HeldRuns {
+export function runStore(database: Database, holder: string, leaseMs: number): HeldRuns {
   return {
     async insert(run, transaction) {
       const { runId, tenant, workspace = null, mode, scopeId = null } = run;
       const values = [runId, tenant, workspace, mode, scopeId, documentOf(run), ...stateOf(run)];
-      await database.within(transaction, INSERT, [holder, heldMs, ...values]);
+      await database.within(transaction, INSERT, [holder, leaseMs, ...values]);
     },
     async read(tenancy, runId) {
       const { rows } = await database.query(READ, [runId, tenancy.tenant, tenancy.mode]);
@@ -109,11 +110,11 @@ export function runStore(database: Database, holder: string, heldMs: number): He
     },
     async list({ tenant, mode, workspaces }, { before, limit }) {
       const page = before === undefined ? 'first' : 'next';
-      const place = before === undefined ? [] : [before];
+      const cursor = before === undefined ? [] : [before];
       const found =
         workspaces === 'all'
-          ? database.query(LIST[page], [tenant, mode, limit, ...place])
-          : database.query(LIST_IN[page], [tenant, mode, limit, workspaces, ...place]);
+          ? database.query(LIST[page], [tenant, mode, limit, ...cursor])
+          : database.query(LIST_IN[page], [tenant, mode, limit, workspaces, ...cursor]);
       return (await found).rows.map(heldRunOf);
     },
     async forAppend(runIds, transaction) {
@@ -130,7 +131,7 @@ export function runStore(database: Database, holder: string, heldMs: number): He
       await database.within(transaction, UPDATE, [runs.map(({ runId }) => runId), ...columns]);
     },
     async claim(run, transaction) {
-      const [row] = (await database.within(transaction, CLAIM, [run.runId, holder, heldMs])).rows;
+      const [row] = (await database.within(transaction, CLAIM, [run.runId, holder, leaseMs])).rows;
       return row === undefined ? run : { ...run, epoch: integer(row, 'epoch') };
     },
     async lastSequences(runIds) {
@@ -138,17 +139,17 @@ export function runStore(database: Database, holder: string, heldMs: number): He
       return rows.map((row) => [text(row, 'run_id'), integer(row, 'last_sequence')]);
     },
     async unfinished({ after, limit }) {
-      const { rows } = await database.query(TAKE_UP, [holder, heldMs, after ?? '', limit]);
+      const { rows } = await database.query(TAKE_UP, [holder, leaseMs, after ?? '', limit]);
       return rows.map(heldRunOf).sort((a, b) => (a.runId < b.runId ? -1 : 1));
     },
     async disturbed(runIds) {
       return (await database.query(DISTURBED, [runIds])).rows.map(heldRunOf);
     },
-    async hold() {
-      await database.query(HOLD, [holder, heldMs]);
+    async renewLease() {
+      await database.query(RENEW_LEASE, [holder, leaseMs]);
     },
-    async letGo() {
-      await database.query(LET_GO, [holder]);
+    async endLease() {
+      await database.query(END_LEASE, [holder]);
     },
   };
 }
@@ -160,7 +161,7 @@ function listing(name: string, after: string): Statement {
   };
 }
 
-/** The newest of each workspace, and of these the newest: an index has each in order, and none has them together. */
+/** The index sorts the runs of one workspace, not of several: takes the newest of each, and the newest of these. */
 function listingIn(name: string, after: string): Statement {
   return {
     name,

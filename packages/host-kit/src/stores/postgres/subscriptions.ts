@@ -23,7 +23,7 @@ const OWNED = {
   text: 'SELECT * FROM subscriptions WHERE webhook_id = $1 AND tenant = $2 AND mode = $3',
 };
 const OWNED_LOCKED = { name: 'subscriptions-owned-locked', text: `${OWNED.text} FOR UPDATE` };
-// Takes the event types with it.
+// Deletes its rows of subscription_events too (ON DELETE CASCADE).
 const DELETE = { name: 'subscriptions-delete', text: 'DELETE FROM subscriptions WHERE webhook_id = $1' };
 const LISTENING = {
   name: 'subscriptions-listening',
@@ -50,7 +50,7 @@ const READ_LOCKED = {
   name: 'subscriptions-read-locked',
   text: 'SELECT * FROM subscriptions WHERE webhook_id = $1 FOR NO KEY UPDATE',
 };
-const UPDATE_HEALTH = {
+const UPDATE_STATE = {
   name: 'subscriptions-update-health',
   text: 'UPDATE subscriptions SET status = $1, circuit = $2, failures = $3 WHERE webhook_id = $4',
 };
@@ -70,26 +70,26 @@ const EVERY = {
   text: 'SELECT * FROM subscriptions WHERE webhook_id > $1 ORDER BY webhook_id LIMIT $2',
 };
 
-/**
- * @param drop removes what else the store keeps for a subscription, in the transaction that removes it
- */
+/** @param drop deletes the deliveries and attempts of a subscription, in the transaction that removes it */
 export function subscriptionStore(
   database: Database,
   drop: (webhookId: string, transaction: Transaction) => Promise<void>,
 ): SubscriptionStore {
-  const read = gathered(async (webhookIds) => {
-    const { rows } = await database.query(READ, [webhookIds]);
-    return new Map(rows.map((row) => [text(row, 'webhook_id'), subscriptionOf(row)]));
-  });
+  return { ...registering(database, drop), ...listening(database), ...reading(database), ...updating(database) };
+}
 
+function registering(
+  database: Database,
+  drop: (webhookId: string, transaction: Transaction) => Promise<void>,
+): Pick<SubscriptionStore, 'insert' | 'remove'> {
   return {
     async insert(subscription, transaction) {
       const { webhookId, tenant, mode, status, circuit, failures, events } = subscription;
-      const health = [status, JSON.stringify(circuit), JSON.stringify(failures)];
-      const values = [webhookId, tenant, mode, ...health, ...secretColumns(subscription), documentOf(subscription)];
+      const state = [status, JSON.stringify(circuit), JSON.stringify(failures)];
+      const values = [webhookId, tenant, mode, ...state, ...secretColumns(subscription), documentOf(subscription)];
       await database.within(transaction, INSERT, values);
-      const workspaces = [...listensTo(subscription)];
-      await database.within(transaction, LISTEN, [tenant, mode, [...events], workspaces, webhookId]);
+      const keys = [...listensTo(subscription)];
+      await database.within(transaction, LISTEN, [tenant, mode, [...events], keys, webhookId]);
     },
     async remove(tenancy, webhookId, transaction) {
       const { rows } = await database.within(transaction, OWNED_LOCKED, [webhookId, tenancy.tenant, tenancy.mode]);
@@ -101,25 +101,53 @@ export function subscriptionStore(
       await drop(webhookId, transaction);
       return { kind: 'found', value: subscription };
     },
+  };
+}
+
+function listening(database: Database): Pick<SubscriptionStore, 'listening' | 'pushesOf'> {
+  return {
     async listening(topics, transaction) {
-      const asked = topics.map((topic) => placesOf(topic).map((workspace) => ({ ...topic, workspace })));
-      // Many topics have a place in common.
-      const places = new Map(asked.flat().map((place) => [placeKey(place), place]));
+      const lookups = topics.map(lookupsOf);
+      // Topics share lookups, so each different one is made once.
+      const distinct = new Map(lookups.flat().map((lookup) => [lookupKey(lookup), lookup]));
       const { rows } = await database.within(transaction, LISTENING, [
-        [...places.values()].map(({ tenant }) => tenant),
-        [...places.values()].map(({ mode }) => mode),
-        [...places.values()].map(({ eventType }) => eventType),
-        [...places.values()].map(({ workspace }) => workspace),
+        [...distinct.values()].map(({ tenant }) => tenant),
+        [...distinct.values()].map(({ mode }) => mode),
+        [...distinct.values()].map(({ eventType }) => eventType),
+        [...distinct.values()].map(({ workspace }) => workspace),
       ]);
-      const found = new Map([...places.keys()].map((key) => [key, [] as Subscription[]]));
-      const keys = [...found.values()];
-      for (const row of rows) keys[integer(row, 'place') - 1]?.push(subscriptionOf(row));
-      return asked.map((own) => own.flatMap((place) => found.get(placeKey(place)) ?? []));
+      const found = new Map([...distinct.keys()].map((key) => [key, [] as Subscription[]]));
+      const lists = [...found.values()];
+      for (const row of rows) lists[integer(row, 'place') - 1]?.push(subscriptionOf(row));
+      return lookups.map((own) => own.flatMap((lookup) => found.get(lookupKey(lookup)) ?? []));
     },
     async pushesOf(run, transaction) {
       const { rows } = await database.within(transaction, PUSHES, [run.tenant, run.mode, pushKey(run)]);
       return rows.map(subscriptionOf);
     },
+  };
+}
+
+/** A topic with a lookup key (`listensTo`) in place of its workspace. */
+type ListenerLookup = Topic & { readonly workspace: string };
+
+/** Returns a lookup each for subscriptions to all workspaces, to the topic's workspace, and for pushes of its run. */
+function lookupsOf(topic: Topic): readonly ListenerLookup[] {
+  const keys = ['*', ...(topic.workspace === undefined ? [] : [topic.workspace]), pushKey(topic)];
+  return keys.map((workspace) => ({ ...topic, workspace }));
+}
+
+function lookupKey({ tenant, mode, eventType, workspace }: ListenerLookup): string {
+  return JSON.stringify([tenant, mode, eventType, workspace]);
+}
+
+function reading(database: Database): Pick<SubscriptionStore, 'find' | 'list' | 'read' | 'page'> {
+  const read = gathered(async (webhookIds) => {
+    const { rows } = await database.query(READ, [webhookIds]);
+    return new Map(rows.map((row) => [text(row, 'webhook_id'), subscriptionOf(row)]));
+  });
+
+  return {
     async find(tenancy, webhookId) {
       const [row] = (await database.query(OWNED, [webhookId, tenancy.tenant, tenancy.mode])).rows;
       if (row === undefined) return ABSENT;
@@ -141,12 +169,24 @@ export function subscriptionStore(
       }
     },
     read,
+    async page({ after, limit }) {
+      return (await database.query(EVERY, [after, limit])).rows.map(subscriptionOf);
+    },
+  };
+}
+
+const PAGE = 200;
+
+function updating(
+  database: Database,
+): Pick<SubscriptionStore, 'updateState' | 'updateSecrets' | 'forgetExpiredSecrets'> {
+  return {
     async updateState(webhookId, change, transaction) {
       const [row] = (await database.within(transaction, READ_LOCKED, [webhookId])).rows;
       if (row === undefined) return;
       const { status, circuit, failures } = change(subscriptionOf(row));
       const values = [status, JSON.stringify(circuit), JSON.stringify(failures), webhookId];
-      await database.within(transaction, UPDATE_HEALTH, values);
+      await database.within(transaction, UPDATE_STATE, values);
     },
     async updateSecrets(webhookId, change, transaction) {
       const [row] = (await database.within(transaction, READ_LOCKED, [webhookId])).rows;
@@ -156,19 +196,5 @@ export function subscriptionStore(
     async forgetExpiredSecrets(now, limit) {
       return (await database.query(FORGET_EXPIRED, [now, limit])).count;
     },
-    async page({ after, limit }) {
-      return (await database.query(EVERY, [after, limit])).rows.map(subscriptionOf);
-    },
   };
-}
-
-const PAGE = 200;
-
-/** Where the subscriptions stand that may hear of a run: those of the whole tenant, those of its workspace, and its pushes. */
-function placesOf(topic: Topic): readonly string[] {
-  return ['*', ...(topic.workspace === undefined ? [] : [topic.workspace]), pushKey(topic)];
-}
-
-function placeKey({ tenant, mode, eventType, workspace = '' }: Topic): string {
-  return JSON.stringify([tenant, mode, eventType, workspace]);
 }

@@ -18,7 +18,8 @@ const READ_VERSION = {
   name: 'workspace-read-version',
   text: `SELECT * FROM workspace_files WHERE ${FILE} AND version = $5 AND etag IS NOT NULL`,
 };
-// Whoever changes a place waits for whoever is changing it, so that versions and counts hold.
+// Changes of one place wait for each other: otherwise two could give the same version, or exceed the maximum of files
+// together.
 const LOCK = {
   name: 'workspace-lock',
   text: `SELECT pg_advisory_xact_lock(hashtext('svc workspace ' || $1 || ' ' || $2 || ' ' || $3))`,

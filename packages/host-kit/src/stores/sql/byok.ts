@@ -1,7 +1,9 @@
 import type { ByokPlace, ByokSecret } from '../../ports/byok.ts';
 import { bytes, integer, type Row, text } from './row.ts';
 
-/** No workspace is called this, so it stands for the whole tenant in a key that takes no null. */
+/**
+ * Value of the `workspace` column for the whole tenant. No workspace has this name, and a primary key takes no null.
+ */
 const WHOLE_TENANT = '';
 
 export function workspaceColumn({ workspace }: ByokPlace): string {

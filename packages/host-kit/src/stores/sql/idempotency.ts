@@ -1,7 +1,7 @@
 import type { BeginOptions, Begun, IdempotencyKey, KeptReply } from '../../ports/idempotency.ts';
 import { bytes, integer, optional, type Row, text } from './row.ts';
 
-/** How a key is named in every statement. */
+/** Returns the columns of the primary key, in the order in which every statement names them. */
 export function keyColumns({ tenant, mode, operation, keyHash }: IdempotencyKey): [string, string, string, string] {
   return [tenant, mode, operation, keyHash];
 }
@@ -16,7 +16,10 @@ export function keptReplyOf(row: Row): KeptReply {
   };
 }
 
-/** Where the key of a row stands; undefined: it can be claimed from the owner that the row names. */
+/**
+ * Returns the answer to a caller that cannot claim the key of a row; undefined when it can be taken over from the row's
+ * owner.
+ */
 export function standingOf(row: Row, { digest, now }: BeginOptions): Begun | undefined {
   if (integer(row, 'expires_at') <= now) return undefined;
   if (text(row, 'digest') !== digest) return { kind: 'mismatch' };

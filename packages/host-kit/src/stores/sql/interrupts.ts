@@ -3,13 +3,13 @@ import { integer, optional, type Row, text } from './row.ts';
 
 type Document = Pick<Interrupt, 'kind' | 'data' | 'resumeSchema' | 'timeoutMs' | 'requestedAt'>;
 
-/** What never changes of a question, as it is stored. */
+/** Returns the `document` column of an interrupt: its immutable fields as JSON. */
 export function interruptDocumentOf({ kind, data, resumeSchema, timeoutMs, requestedAt }: Interrupt): string {
   const document: Record<keyof Document, unknown> = { kind, data, resumeSchema, timeoutMs, requestedAt };
   return JSON.stringify(document);
 }
 
-/** What changes of it: status, due time, and what was said. */
+/** Returns the columns of the mutable fields: `status`, `due_at`, `votes` and `resolution`. */
 export function interruptStateOf({ status, dueAt, votes, resolution }: Interrupt): (string | number | null)[] {
   return [
     status,

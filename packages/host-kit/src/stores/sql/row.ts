@@ -1,13 +1,17 @@
-/** A row as a database driver gives it: values that these readers narrow or refuse. */
+/**
+ * A row as a database driver returns it. The readers below check each value; they throw an `Error` for an unexpected
+ * one.
+ */
 export type Row = Readonly<Record<string, unknown>>;
 
+/** Reads a text column. */
 export function text(row: Row, column: string): string {
   const value = row[column];
   if (typeof value !== 'string') throw unexpected(column);
   return value;
 }
 
-/** A whole number; some drivers give one of 64 bits as text. */
+/** Reads an integer column. The PostgreSQL driver returns 64-bit integers as strings. */
 export function integer(row: Row, column: string): number {
   const value = row[column];
   const number = typeof value === 'string' && /^-?[0-9]{1,16}$/.test(value) ? Number(value) : value;
@@ -15,18 +19,21 @@ export function integer(row: Row, column: string): number {
   return number;
 }
 
+/** Reads a column of bytes as a plain `Uint8Array`. */
 export function bytes(row: Row, column: string): Uint8Array {
   const value = row[column];
   if (!(value instanceof Uint8Array)) throw unexpected(column);
-  // A driver's own subclass would not be told apart, but for its prototype.
+  // The PostgreSQL driver returns a Buffer, which deep equality tells from a Uint8Array of the same bytes.
   return value.constructor === Uint8Array ? value : new Uint8Array(value);
 }
 
-/** Undefined where the column is null. */
+/** Reads a nullable column with `read`. Returns undefined for null. */
 export function optional<T>(row: Row, column: string, read: (row: Row, column: string) => T): T | undefined {
   return row[column] === null ? undefined : read(row, column);
 }
 
 function unexpected(column: string): Error {
-  return new Error(`The database holds a value in ${column} that this version does not expect.`);
+  return new Error(
+    `Column ${column}: the stored value has an unexpected type. A newer version of the kit may have written it.`,
+  );
 }

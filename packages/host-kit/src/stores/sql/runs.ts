@@ -4,7 +4,7 @@ import { integer, optional, type Row, text } from './row.ts';
 
 type Document = Omit<RunDefinition, 'runId' | 'tenant' | 'workspace' | 'mode' | 'scopeId'>;
 
-/** What never changes of a run, as it is stored. */
+/** Returns the `document` column of a run: its immutable fields as JSON. */
 export function documentOf(run: Run): string {
   const { workflowId, owner, inputs, configurable, tags, metadata, transport, causationId, fork } = run;
   const { engineVersion, eventLogSchemaVersion, createdAt } = run;
@@ -15,7 +15,7 @@ export function documentOf(run: Run): string {
   return JSON.stringify(document);
 }
 
-/** The columns of a run's state, in the order in which `stateOf` gives their values. */
+/** The columns of a run's mutable state, in the order of the values of `stateOf`. */
 export const STATE_COLUMNS = [
   'status',
   'last_sequence',
@@ -29,7 +29,7 @@ export const STATE_COLUMNS = [
   'cancel_request',
 ] as const;
 
-/** What changes of a run, as it is stored. */
+/** Returns the values of `STATE_COLUMNS`. */
 export function stateOf(run: RunState): (string | number | null)[] {
   const { status, lastSequence, startedAt, completedAt, error } = run;
   const { openNodes, currentNodeId, pauseRequest, pausedAt, cancelRequest } = run;

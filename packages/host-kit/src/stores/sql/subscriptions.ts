@@ -14,27 +14,32 @@ type Document = Omit<
   | 'previousSecret'
   | 'signatureAlgorithms'
 > &
-  // Older documents do not say, because there was one.
+  // Documents from before there was a second algorithm do not have the field.
   Partial<Pick<Subscription, 'signatureAlgorithms'>>;
 
-/** What never changes of a subscription, as it is stored. */
+/** Returns the `document` column of a subscription: its immutable fields as JSON. */
 export function documentOf(subscription: Subscription): string {
   const { workspaces, major, url, events, tags, durable, signatureAlgorithms, push, createdAt } = subscription;
   return JSON.stringify({ workspaces, major, url, events, tags, durable, signatureAlgorithms, push, createdAt });
 }
 
-/** What a subscription is found by, beside event types: its workspaces, all of them, or the one run that it pushes. */
+/**
+ * Returns the lookup keys of a subscription: `*` for all workspaces, the names of its workspaces, or the key of the run
+ * that it pushes.
+ */
 export function listensTo({ workspaces, push }: Subscription): readonly string[] {
   if (push !== undefined) return [pushKey(push)];
   return workspaces === 'all' ? ['*'] : workspaces;
 }
 
-/** No workspace has a colon in its name. */
+/**
+ * Returns the lookup key of push subscriptions of a run. The name of a workspace has no colon, so they cannot collide.
+ */
 export function pushKey({ runId }: { readonly runId: string }): string {
   return `run:${runId}`;
 }
 
-/** `sealed_secret`, `secret_fingerprint`, and the three columns of the previous one. */
+/** Returns the values of `sealed_secret`, `secret_fingerprint` and the three `previous_` columns. */
 export function secretColumns({ sealedSecret, secretFingerprint, previousSecret }: SubscriptionSecrets) {
   const { sealed = null, replacedAt = null, expiresAt = null } = previousSecret ?? {};
   return [Buffer.from(sealedSecret), secretFingerprint, sealed && Buffer.from(sealed), replacedAt, expiresAt] as const;
@@ -66,7 +71,10 @@ function previousOf(row: Row): PreviousSecret | undefined {
   };
 }
 
-/** What this version does not know is delivered to no more, rather than by guess. */
+/**
+ * Reads a status. An unknown one becomes `failed`: delivering to a subscription that a newer version has stopped would
+ * be wrong.
+ */
 function statusOf(value: string): Subscription['status'] {
   return value === 'active' || value === 'paused' || value === 'dead-lettered' ? value : 'failed';
 }

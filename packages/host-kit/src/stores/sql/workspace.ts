@@ -1,7 +1,10 @@
 import type { NewestVersion, WorkspaceFile, WorkspaceFileHead, WorkspacePlace } from '../../ports/workspace.ts';
 import { bytes, integer, optional, type Row, text } from './row.ts';
 
-/** How a place is named in every statement. No workspace is called the empty text, so it stands for the whole tenant. */
+/**
+ * Returns the columns of a place, in the order in which every statement names them. An empty `workspace` is the whole
+ * tenant.
+ */
 export function placeColumns({ tenant, workspace, mode }: WorkspacePlace): [string, string, string] {
   return [tenant, workspace ?? '', mode];
 }
@@ -24,7 +27,10 @@ export function newestOf(row: Row): NewestVersion {
   return { version: integer(row, 'version'), etag: optional(row, 'etag', text) };
 }
 
-/** The texts that begin with `prefix` are those from it up to here, in the order of bytes. The characters of a path are ASCII. */
+/**
+ * Returns the exclusive end of the range of paths that begin with `prefix`, in byte order. Paths are printable ASCII,
+ * so each sorts before DEL.
+ */
 export function afterPrefix(prefix: string): string {
   return `${prefix}\u007f`;
 }

@@ -5,7 +5,7 @@ import { attemptOf } from '../sql/attempts.ts';
 import { integer } from '../sql/row.ts';
 import type { Writer } from './writer.ts';
 
-// Of a subscription that has been removed meanwhile there is nothing to keep.
+// A subscription may have been removed during its attempt. Its attempts are not stored: nothing would delete them.
 const INSERT = `INSERT OR REPLACE INTO attempts
   (webhook_id, slot, position, delivery_id, run_id, sequence, event_type, attempt, at, duration_us, outcome, status, reason)
   SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13
@@ -14,9 +14,12 @@ const LAST = 'SELECT coalesce(max(position), 0) AS position FROM attempts WHERE 
 const LIST = 'SELECT * FROM attempts WHERE webhook_id = ? ORDER BY position DESC LIMIT ?';
 const DROP = 'DELETE FROM attempts WHERE webhook_id = ?';
 
-/** Of each subscription a ring, in which an attempt is written over the oldest: nothing grows, and nothing is to be pruned. */
+/**
+ * The attempts of each subscription as a ring of `ATTEMPTS_KEPT` rows. A new attempt overwrites the oldest, so nothing
+ * has to be pruned.
+ */
 export interface AttemptRings extends AttemptLog {
-  /** Removes the ring of a subscription that is being removed. */
+  /** Deletes the ring of a subscription, in the transaction that removes it. */
   drop(webhookId: string, transaction: Transaction): void;
 }
 
@@ -25,7 +28,10 @@ export function attemptLog(reader: DatabaseSync, database: DatabaseSync, writer:
   const last = database.prepare(LAST);
   const drop = database.prepare(DROP);
   const list = reader.prepare(LIST);
-  /** Where the newest of each is. One that was undone leaves a gap, which does no harm. */
+  /**
+   * Position of the newest attempt by subscription. A rolled-back attempt leaves a gap in the positions, which is
+   * harmless.
+   */
   const positions = new Map<string, number>();
 
   return {
@@ -53,10 +59,10 @@ export function attemptLog(reader: DatabaseSync, database: DatabaseSync, writer:
 
   function nextPosition(webhookId: string): number {
     const newest = positions.get(webhookId) ?? integer(last.get(webhookId) ?? {}, 'position');
-    if (positions.size > MOST_REMEMBERED) positions.clear();
+    if (positions.size > MAX_POSITIONS) positions.clear();
     positions.set(webhookId, newest + 1);
     return newest + 1;
   }
 }
 
-const MOST_REMEMBERED = 20_000;
+const MAX_POSITIONS = 20_000;

@@ -13,7 +13,7 @@ const UNSEALED = `SELECT at_sequence, hash FROM audit_entries
   WHERE at_sequence > (SELECT coalesce(max(at_sequence), 0) FROM audit_checkpoints) ORDER BY at_sequence LIMIT ?`;
 const SEAL = `INSERT INTO audit_checkpoints (at_sequence, checkpoint, merkle_root, signature)
   SELECT ?, ?, ?, ? WHERE ? = (SELECT coalesce(max(at_sequence), 0) FROM audit_checkpoints)`;
-// The last one before the range, those that end in it, and the first that ends behind it.
+// The last checkpoint before the range, those that end in the range, and the first that ends after it.
 const CHECKPOINTS = `SELECT * FROM audit_checkpoints
   WHERE at_sequence >= coalesce((SELECT max(at_sequence) FROM audit_checkpoints WHERE at_sequence < ?1), 0)
     AND at_sequence <= coalesce((SELECT min(at_sequence) FROM audit_checkpoints WHERE at_sequence >= ?2), ?2)
@@ -48,7 +48,7 @@ export function auditStore(reader: DatabaseSync, database: DatabaseSync, writer:
     },
     head: async () => headOf(head.get()),
     async *entries(fromSeq, toSeq) {
-      // Page by page, so that a long walk holds no read transaction open.
+      // In pages: a read transaction over the whole walk would keep the log from being copied into the database.
       for (let next = fromSeq; next <= toSeq; ) {
         const rows = page.all(next, toSeq, PAGE);
         for (const row of rows) yield entryOf(row);

@@ -2,7 +2,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import type { BacklogStore } from '../../ports/backlog.ts';
 import { integer, optional } from '../sql/row.ts';
 
-// Steps from subscription to subscription along the index, however long the backlog of each.
+// Steps along the index from subscription to subscription, so that the cost does not depend on the length of a backlog.
 const ALL = `WITH RECURSIVE named (webhook_id) AS (
     SELECT min(webhook_id) FROM deliveries INDEXED BY deliveries_waiting WHERE state = 'waiting'
     UNION ALL
@@ -20,7 +20,7 @@ const BACKLOG = `, delivering AS MATERIALIZED (
       WHERE d.state = 'waiting' AND d.webhook_id = s.webhook_id AND d.due_at <= ?1
         AND d.position NOT IN claimed ORDER BY d.due_at LIMIT 1) AS first FROM delivering AS s)) AS oldest`;
 
-/** @param claimed where the deliveries are that are claimed: they do not wait */
+/** @param claimed returns the positions of claimed deliveries, which are stored as waiting but do not count */
 export function backlogStore(reader: DatabaseSync, claimed: () => readonly number[]): BacklogStore {
   const ofAll = reader.prepare(ALL + BACKLOG);
   const ofNamed = reader.prepare(NAMED + BACKLOG);
@@ -29,7 +29,7 @@ export function backlogStore(reader: DatabaseSync, claimed: () => readonly numbe
     async read({ webhookIds, now, limit }) {
       const named = webhookIds === undefined ? null : JSON.stringify(webhookIds);
       const row = (named === null ? ofAll : ofNamed).get(now, limit, named, JSON.stringify(claimed()));
-      if (row === undefined) throw new Error('SQLite counted nothing at all.');
+      if (row === undefined) throw new Error('Backlog: SQLite returned no row for a count.');
       return { due: integer(row, 'due'), oldestDueAt: optional(row, 'oldest', integer) };
     },
   };

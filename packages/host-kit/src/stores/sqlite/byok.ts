@@ -59,7 +59,7 @@ export function byokStore(reader: DatabaseSync, database: DatabaseSync, writer: 
   };
 }
 
-/** Before all others. */
+/** Sorts before every key. */
 const FIRST = ['', '', '', ''];
 
 function keyOf(place: ByokPlace): [string, string, string] {

@@ -3,7 +3,7 @@ import type { ClaimedDelivery, DeliveryQueue, Settlement } from '../../ports/del
 import type { Transaction } from '../../ports/transaction.ts';
 import { deadLetterOf, deliveryOf } from '../sql/deliveries.ts';
 import { integer, text } from '../sql/row.ts';
-import { claims as noClaims } from './claims.ts';
+import { type Claims, claims as noClaims } from './claims.ts';
 import { turns as noTurns, type Turns } from './turns.ts';
 import type { Writer } from './writer.ts';
 
@@ -18,11 +18,11 @@ const FIRST = `SELECT position, due_at FROM subscriptions CROSS JOIN deliveries 
   WHERE webhook_id = ? AND status <> 'paused' AND state = 'waiting' ORDER BY due_at, position LIMIT ?`;
 const ROW = 'SELECT * FROM deliveries WHERE position = ?';
 const STATUS = 'SELECT status FROM subscriptions WHERE webhook_id = ?';
-// The position alone may have been given to another delivery, when the last one was removed.
+// SQLite may give the position of a deleted delivery to a new one, so the id has to match too.
 const OF_CLAIM = `WHERE position = ? AND delivery_id = ? AND state = 'waiting'`;
 const DELETE = `DELETE FROM deliveries ${OF_CLAIM}`;
 const RETRY = `UPDATE deliveries SET due_at = ?, attempts = ?, last_status = ? ${OF_CLAIM}`;
-const BURY = `UPDATE deliveries SET state = 'dead', due_at = ?, dead_at = ?, attempts = ?, last_status = ? ${OF_CLAIM}`;
+const DEAD_LETTER = `UPDATE deliveries SET state = 'dead', due_at = ?, dead_at = ?, attempts = ?, last_status = ? ${OF_CLAIM}`;
 const DEAD = `SELECT * FROM deliveries INDEXED BY deliveries_dead
   WHERE state = 'dead' AND webhook_id = ? AND (dead_at, delivery_id) < (?, ?)
   ORDER BY dead_at DESC, delivery_id DESC LIMIT ?`;
@@ -38,151 +38,50 @@ const DROP = ['waiting', 'dead'].map(
   (SELECT position FROM deliveries INDEXED BY deliveries_${state} WHERE state = '${state}' AND webhook_id = ? LIMIT ?)`,
 );
 
-/** The outbox, with what only its owner knows: claims and turns, which begin anew with the process. */
+/**
+ * The outbox of the only process that uses the database. Claims and turns are in memory, and begin anew with the
+ * process.
+ */
 export interface OwnedDeliveries extends DeliveryQueue {
-  /** Removes what belongs to a subscription that is being removed: some now, and the rest when it is swept. */
+  /**
+   * Deletes up to `DROPPED_AT_ONCE` deliveries and dead letters of a subscription, in the transaction that removes it.
+   * `sweep` deletes the rest.
+   */
   drop(webhookId: string, transaction: Transaction): void;
-  /** Where the deliveries are that are claimed at this moment. */
+  /** Returns the positions of the claimed deliveries. */
   claimed(): readonly number[];
-  /** A subscription that was paused may not be so any more. */
+  /** Announces that a paused subscription may have been resumed. */
   statusChanged(webhookId: string): void;
 }
 
-export function deliveryQueue(reader: DatabaseSync, database: DatabaseSync, writer: Writer): OwnedDeliveries {
-  const enqueue = database.prepare(ENQUEUE);
-  const settle = settler(database);
-  const sweep = database.prepare(SWEEP);
-  const redrive = database.prepare(REDRIVE);
-  const redriveOne = database.prepare(REDRIVE_ONE);
-  const drops = DROP.map((sql) => database.prepare(sql));
-  // What is claimed is committed: these never see a transaction in progress.
-  const first = reader.prepare(FIRST);
-  const rowAt = reader.prepare(ROW);
-  const status = reader.prepare(STATUS);
-  const dead = reader.prepare(DEAD);
-  const claims = noClaims();
-  const turns = noTurns();
-  /** Removed subscriptions that left more behind than was dropped with them. */
-  const leftBehind = new Set<string>();
-  takeStock(reader, turns, leftBehind);
-
-  return {
-    async enqueue(deliveries, transaction) {
-      writer.require(transaction);
-      for (const { deliveryId, webhookId, runId, eventId, sequence, eventType, body, attempts, dueAt } of deliveries) {
-        enqueue.run(deliveryId, webhookId, runId, eventId, sequence, eventType, body, attempts, dueAt);
-      }
-      writer.whenCommitted(transaction, () => {
-        for (const { webhookId, dueAt } of deliveries) turns.waits(webhookId, dueAt);
-      });
-    },
-    async claim({ now, leaseUntil, limit, capacityOf }) {
-      for (const { webhookId } of claims.expire(now)) turns.waits(webhookId, now);
-      const claimed: ClaimedDelivery[] = [];
-      for (const webhookId of turns.due(now)) {
-        const most = Math.min(capacityOf(webhookId), limit - claimed.length);
-        if (most <= 0) continue;
-        for (const position of dueOf(webhookId, now, most)) {
-          const row = rowAt.get(position);
-          if (row === undefined) continue;
-          const delivery = { ...deliveryOf(row), leaseUntil };
-          claims.add({ deliveryId: delivery.deliveryId, leaseUntil, position, webhookId });
-          claimed.push(delivery);
-        }
-        if (claimed.length >= limit) break;
-      }
-      return claimed;
-    },
-    async settle(ended, transaction) {
-      writer.require(transaction);
-      const stood = ended.map(({ claim, settlement }) => {
-        const held = claims.standing(claim);
-        return held !== undefined && settle(held.position, held.deliveryId, settlement) > 0;
-      });
-      writer.whenCommitted(transaction, () => {
-        for (const [index, { claim, settlement }] of ended.entries()) {
-          if (stood[index] !== true) continue;
-          claims.end(claim);
-          if (settlement.kind === 'retry') turns.waits(claim.webhookId, Math.ceil(settlement.dueAt));
-        }
-      });
-      return stood;
-    },
-    async release(released) {
-      for (const claim of released) {
-        const held = claims.standing(claim);
-        if (held === undefined) continue;
-        claims.end(claim);
-        turns.waits(held.webhookId, 0);
-      }
-    },
-    async nextDueAfter(now) {
-      const times = [turns.nextAfter(now), claims.nextAfter(now)].filter((time) => time !== undefined);
-      return times.length === 0 ? undefined : Math.min(...times);
-    },
-    async deadLetters(webhookId, { before, limit }) {
-      const { deadLetteredAt = Number.MAX_SAFE_INTEGER, deliveryId = '' } = before ?? {};
-      return dead.all(webhookId, deadLetteredAt, deliveryId, limit).map(deadLetterOf);
-    },
-    async redrive({ webhookId, deliveryIds, now, limit }, transaction) {
-      writer.require(transaction);
-      writer.whenCommitted(transaction, () => turns.waits(webhookId, now));
-      if (deliveryIds === undefined) return Number(redrive.run(now, webhookId, now, limit).changes);
-      let count = 0;
-      for (const deliveryId of deliveryIds) count += Number(redriveOne.run(now, webhookId, now, deliveryId).changes);
-      return count;
-    },
-    sweep(now, limit) {
-      return writer.transaction(async (transaction) => {
-        let swept = 0;
-        for (const webhookId of leftBehind) {
-          if (swept < limit) swept += dropUpTo(webhookId, limit - swept, transaction);
-        }
-        return swept < limit ? swept + Number(sweep.run(now, limit - swept).changes) : swept;
-      });
-    },
-    drop(webhookId, transaction) {
-      const isAll = dropUpTo(webhookId, DROPPED_AT_ONCE, transaction) < DROPPED_AT_ONCE;
-      writer.whenCommitted(transaction, () => {
-        claims.endAllOf(webhookId);
-        turns.resumed(webhookId);
-        if (!isAll) leftBehind.add(webhookId);
-      });
-    },
-    claimed: claims.positions,
-    statusChanged: turns.resumed,
-  };
-
-  /** Where the deliveries are that a subscription may be claimed of, at most so many; and notes when its next turn is. */
-  function dueOf(webhookId: string, now: number, most: number): readonly number[] {
-    const held = claims.heldOf(webhookId);
-    const rows = first.all(webhookId, most + held + 1);
-    if (rows.length === 0 && status.get(webhookId)?.status === 'paused') {
-      turns.paused(webhookId);
-      return [];
-    }
-    const unclaimed = rows.filter((row) => !claims.isClaimed(integer(row, 'position')));
-    const due = unclaimed.filter((row) => integer(row, 'due_at') <= now);
-    const next = unclaimed[due.length];
-    if (due.length > most) turns.served(webhookId);
-    else turns.rests(webhookId, next && integer(next, 'due_at'));
-    return due.slice(0, most).map((row) => integer(row, 'position'));
-  }
-
-  /** Deletes what waits for a subscription or is a dead letter of it, and forgets about it when that was all. */
-  function dropUpTo(webhookId: string, limit: number, transaction: Transaction): number {
-    let dropped = 0;
-    for (const drop of drops) dropped += Number(drop.run(webhookId, limit - dropped).changes);
-    if (dropped < limit) writer.whenCommitted(transaction, () => leftBehind.delete(webhookId));
-    return dropped;
-  }
+/** The parts of the queue share this. */
+interface Outbox {
+  /** Sees committed deliveries only, so that no uncommitted one is claimed. */
+  readonly reader: DatabaseSync;
+  readonly database: DatabaseSync;
+  readonly writer: Writer;
+  readonly claims: Claims;
+  readonly turns: Turns;
+  /** Removed subscriptions that still have deliveries or dead letters in the table. */
+  readonly leftBehind: Set<string>;
 }
 
-/** So many at the most in one transaction, which everybody else waits for. */
-const DROPPED_AT_ONCE = 1000;
+export function deliveryQueue(reader: DatabaseSync, database: DatabaseSync, writer: Writer): OwnedDeliveries {
+  const outbox: Outbox = { reader, database, writer, claims: noClaims(), turns: noTurns(), leftBehind: new Set() };
+  takeStock(outbox);
+  return {
+    ...enqueueing(outbox),
+    ...claiming(outbox),
+    ...settling(outbox),
+    ...deadLetters(outbox),
+    ...removing(outbox),
+    claimed: outbox.claims.positions,
+    statusChanged: outbox.turns.resumed,
+  };
+}
 
-/** Notes for whom something waits, as the process before left it. */
-function takeStock(reader: DatabaseSync, turns: Turns, leftBehind: Set<string>): void {
+/** Enters the subscriptions into `turns` or `leftBehind` whose deliveries the former process left in the table. */
+function takeStock({ reader, turns, leftBehind }: Outbox): void {
   const nextWaiting = reader.prepare(NEXT_WAITING);
   const nextDead = reader.prepare(NEXT_DEAD);
   const status = reader.prepare(STATUS);
@@ -197,13 +96,101 @@ function takeStock(reader: DatabaseSync, turns: Turns, leftBehind: Set<string>):
   }
 }
 
-/** Writes where an attempt left a delivery, and tells how many it found. */
-function settler(database: DatabaseSync): (position: number, deliveryId: string, settlement: Settlement) => number {
+function enqueueing({ database, writer, turns }: Outbox): Pick<DeliveryQueue, 'enqueue'> {
+  const enqueue = database.prepare(ENQUEUE);
+
+  return {
+    async enqueue(deliveries, transaction) {
+      writer.require(transaction);
+      for (const { deliveryId, webhookId, runId, eventId, sequence, eventType, body, attempts, dueAt } of deliveries) {
+        enqueue.run(deliveryId, webhookId, runId, eventId, sequence, eventType, body, attempts, dueAt);
+      }
+      writer.whenCommitted(transaction, () => {
+        for (const { webhookId, dueAt } of deliveries) turns.waits(webhookId, dueAt);
+      });
+    },
+  };
+}
+
+function claiming({ reader, claims, turns }: Outbox): Pick<DeliveryQueue, 'claim' | 'release' | 'nextDueAfter'> {
+  const first = reader.prepare(FIRST);
+  const rowAt = reader.prepare(ROW);
+  const status = reader.prepare(STATUS);
+
+  return {
+    async claim({ now, leaseUntil, limit, capacityOf }) {
+      for (const { webhookId } of claims.expire(now)) turns.waits(webhookId, now);
+      const claimed: ClaimedDelivery[] = [];
+      for (const webhookId of turns.due(now)) {
+        const most = Math.min(capacityOf(webhookId), limit - claimed.length);
+        if (most <= 0) continue;
+        for (const position of takeTurn(webhookId, now, most)) {
+          const row = rowAt.get(position);
+          if (row === undefined) continue;
+          const delivery = { ...deliveryOf(row), leaseUntil };
+          claims.add({ deliveryId: delivery.deliveryId, leaseUntil, position, webhookId });
+          claimed.push(delivery);
+        }
+        if (claimed.length >= limit) break;
+      }
+      return claimed;
+    },
+    async release(released) {
+      for (const claim of released) {
+        const held = claims.held(claim);
+        if (held === undefined) continue;
+        claims.end(claim);
+        turns.waits(held.webhookId, 0);
+      }
+    },
+    async nextDueAfter(now) {
+      const times = [turns.nextAfter(now), claims.nextAfter(now)].filter((time) => time !== undefined);
+      return times.length === 0 ? undefined : Math.min(...times);
+    },
+  };
+
+  /** Returns the positions of up to `most` due deliveries of a subscription, and decides when its next turn is. */
+  function takeTurn(webhookId: string, now: number, most: number): readonly number[] {
+    const held = claims.countOf(webhookId);
+    const rows = first.all(webhookId, most + held + 1);
+    if (rows.length === 0 && status.get(webhookId)?.status === 'paused') {
+      turns.paused(webhookId);
+      return [];
+    }
+    const unclaimed = rows.filter((row) => !claims.isClaimed(integer(row, 'position')));
+    const due = unclaimed.filter((row) => integer(row, 'due_at') <= now);
+    const next = unclaimed[due.length];
+    if (due.length > most) turns.served(webhookId);
+    else turns.rests(webhookId, next && integer(next, 'due_at'));
+    return due.slice(0, most).map((row) => integer(row, 'position'));
+  }
+}
+
+function settling({ database, writer, claims, turns }: Outbox): Pick<DeliveryQueue, 'settle'> {
   const remove = database.prepare(DELETE);
   const retry = database.prepare(RETRY);
-  const bury = database.prepare(BURY);
+  const deadLetter = database.prepare(DEAD_LETTER);
 
-  return (position, deliveryId, settlement) => {
+  return {
+    async settle(ended, transaction) {
+      writer.require(transaction);
+      const settled = ended.map(({ claim, settlement }) => {
+        const held = claims.held(claim);
+        return held !== undefined && write(held.position, held.deliveryId, settlement) > 0;
+      });
+      writer.whenCommitted(transaction, () => {
+        for (const [index, { claim, settlement }] of ended.entries()) {
+          if (settled[index] !== true) continue;
+          claims.end(claim);
+          if (settlement.kind === 'retry') turns.waits(claim.webhookId, Math.ceil(settlement.dueAt));
+        }
+      });
+      return settled;
+    },
+  };
+
+  /** Writes a settlement and returns the number of rows that it changed. */
+  function write(position: number, deliveryId: string, settlement: Settlement): number {
     switch (settlement.kind) {
       case 'delivered':
       case 'dropped':
@@ -214,8 +201,68 @@ function settler(database: DatabaseSync): (position: number, deliveryId: string,
       }
       case 'dead': {
         const { expiresAt, at, attempts, lastStatus = null } = settlement;
-        return Number(bury.run(expiresAt, at, attempts, lastStatus, position, deliveryId).changes);
+        return Number(deadLetter.run(expiresAt, at, attempts, lastStatus, position, deliveryId).changes);
       }
     }
+  }
+}
+
+function deadLetters({ reader, database, writer, turns }: Outbox): Pick<DeliveryQueue, 'deadLetters' | 'redrive'> {
+  const dead = reader.prepare(DEAD);
+  const redrive = database.prepare(REDRIVE);
+  const redriveOne = database.prepare(REDRIVE_ONE);
+
+  return {
+    async deadLetters(webhookId, { before, limit }) {
+      const { deadLetteredAt = Number.MAX_SAFE_INTEGER, deliveryId = '' } = before ?? {};
+      return dead.all(webhookId, deadLetteredAt, deliveryId, limit).map(deadLetterOf);
+    },
+    async redrive({ webhookId, deliveryIds, now, limit }, transaction) {
+      writer.require(transaction);
+      writer.whenCommitted(transaction, () => turns.waits(webhookId, now));
+      if (deliveryIds === undefined) return Number(redrive.run(now, webhookId, now, limit).changes);
+      let count = 0;
+      for (const deliveryId of deliveryIds) count += Number(redriveOne.run(now, webhookId, now, deliveryId).changes);
+      return count;
+    },
   };
 }
+
+function removing({ database, writer, claims, turns, leftBehind }: Outbox): Pick<OwnedDeliveries, 'drop' | 'sweep'> {
+  const sweep = database.prepare(SWEEP);
+  const drops = DROP.map((sql) => database.prepare(sql));
+
+  return {
+    drop(webhookId, transaction) {
+      const isAll = dropUpTo(webhookId, DROPPED_AT_ONCE, transaction) < DROPPED_AT_ONCE;
+      writer.whenCommitted(transaction, () => {
+        claims.endAllOf(webhookId);
+        turns.resumed(webhookId);
+        if (!isAll) leftBehind.add(webhookId);
+      });
+    },
+    sweep(now, limit) {
+      return writer.transaction(async (transaction) => {
+        let swept = 0;
+        for (const webhookId of leftBehind) {
+          if (swept < limit) swept += dropUpTo(webhookId, limit - swept, transaction);
+        }
+        return swept < limit ? swept + Number(sweep.run(now, limit - swept).changes) : swept;
+      });
+    },
+  };
+
+  /** Deletes up to `limit` deliveries and dead letters of a removed subscription, and returns how many. */
+  function dropUpTo(webhookId: string, limit: number, transaction: Transaction): number {
+    let dropped = 0;
+    for (const drop of drops) dropped += Number(drop.run(webhookId, limit - dropped).changes);
+    if (dropped < limit) writer.whenCommitted(transaction, () => leftBehind.delete(webhookId));
+    return dropped;
+  }
+}
+
+/**
+ * Maximum number of rows that the removal of a subscription deletes in its transaction, because other writers wait for
+ * it.
+ */
+const DROPPED_AT_ONCE = 1000;

@@ -34,7 +34,7 @@ export function idempotencyStore(reader: DatabaseSync, database: DatabaseSync, w
   return {
     async begin(claim, options) {
       const key = keyColumns(claim);
-      // What is kept stays as it is, so who only hears it again waits for no writer.
+      // A stored reply does not change, so a repeated request can be answered without waiting for the writer.
       const known = look.get(...key);
       const kept = known === undefined ? undefined : standingOf(known, options);
       if (kept?.kind === 'completed') return kept;
@@ -70,5 +70,5 @@ export function idempotencyStore(reader: DatabaseSync, database: DatabaseSync, w
   };
 }
 
-/** Before all others. */
+/** Sorts before every key. */
 const FIRST = ['', '', '', ''];

@@ -19,10 +19,14 @@ import { writeAheadLog } from './write-ahead-log.ts';
 import { writer as openWriter } from './writer.ts';
 
 /**
- * A store in one SQLite file, for one host process. What a transaction wrote survives the process and a loss of power.
+ * Opens a store in one SQLite file, for one host process. Committed writes survive the end of the process and a loss of
+ * power.
  *
- * @param path the database file; it and its companions are created when missing
- * @throws {Error} when another process has it open, or a newer version wrote it
+ * @param path the database file. It is created when missing, as are its companions `-wal`, `-shm` and `-owner` beside
+ *   it.
+ * @throws {Error} when another process uses the file, or a newer version of the kit wrote it
+ * @example
+ * const host = createHost({ …, store: sqliteStore('/var/lib/svc/host.db') });
  */
 export function sqliteStore(path: string): Store {
   const owner = takeOwnership(path);
@@ -38,9 +42,9 @@ function openStore(path: string, released: () => void): Store {
   const database = new DatabaseSync(path);
   database.exec(SETTINGS);
   migrate(database);
-  // This process is the only one, so whoever held these is gone.
+  // Leases of a former process: this one is the only user of the file, so their holders are gone.
   database.exec('UPDATE idempotency_keys SET lease_until = 0 WHERE sealed IS NULL');
-  // Readers see what is committed, never a transaction in progress.
+  // A second connection sees committed records only, never a transaction in progress.
   const reader = new DatabaseSync(path, { readOnly: true });
   reader.exec('PRAGMA temp_store = MEMORY');
   const log = writeAheadLog({ path, database, reader });
@@ -80,7 +84,8 @@ function openStore(path: string, released: () => void): Store {
 }
 
 /**
- * What a savepoint may have to undo stays in memory; the pages that are written again and again stay in the cache (16 MiB) and in the log.
+ * `temp_store` keeps the undo data of savepoints in memory. `cache_size` (16 MiB) keeps frequently written pages in
+ * memory.
  */
 const SETTINGS = `PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; PRAGMA temp_store = MEMORY;
   PRAGMA cache_size = -16384`;

@@ -11,7 +11,7 @@ import { workspaceFiles } from './migrations/0009-workspace-files.ts';
 import { interrupts } from './migrations/0010-interrupts.ts';
 import { artifacts } from './migrations/0011-artifacts.ts';
 
-/** In order; a migration that was released is never edited. */
+/** In order. A released migration is never edited. */
 const MIGRATIONS: readonly string[] = [
   initial,
   audit,
@@ -27,9 +27,9 @@ const MIGRATIONS: readonly string[] = [
 ];
 
 /**
- * Brings the schema to this version's, one migration a transaction.
+ * Migrates the schema to that of this version, one transaction for each migration.
  *
- * @throws {Error} when the database was written by a newer version, which this one must not touch
+ * @throws {Error} when a newer version of the kit wrote the database
  */
 export function migrate(database: DatabaseSync): void {
   for (let version = versionOf(database); version < MIGRATIONS.length; version++) {

@@ -1,10 +1,10 @@
 import { DatabaseSync } from 'node:sqlite';
 
 /**
- * Takes sole ownership of a database for this process, so that claims found in it at the start are known to be a dead one's.
- * The lock is the operating system's on a file beside the database: it ends with the process, however it ends.
+ * Locks a database for this process, so that leases found in it at the start are known to belong to a former process.
+ * The operating system holds the lock, on a file beside the database, and frees it when the process ends in any way.
  *
- * @throws {Error} when another process owns it
+ * @throws {Error} when another process holds the lock
  */
 export function takeOwnership(path: string): { release(): void } {
   const lock = new DatabaseSync(`${path}-owner`);
@@ -12,7 +12,10 @@ export function takeOwnership(path: string): { release(): void } {
     lock.exec('PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = DELETE; BEGIN EXCLUSIVE');
   } catch (cause) {
     lock.close();
-    throw new Error(`${path} is in use by another host. An SQLite store serves one host at a time.`, { cause });
+    throw new Error(
+      `${path}: another host uses this database. Stop that host, or use postgresStore for several hosts.`,
+      { cause },
+    );
   }
   return { release: () => lock.close() };
 }

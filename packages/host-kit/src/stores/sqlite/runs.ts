@@ -50,7 +50,7 @@ export function runStore(reader: DatabaseSync, database: DatabaseSync, writer: W
     },
     async list({ tenant, mode, workspaces }, { before = LAST_ID, limit }) {
       if (workspaces === 'all') return list.all(tenant, mode, before, limit).map(runOf);
-      // The newest of each, and of these the newest: an index has each in order, and none has them together.
+      // The index sorts the runs of one workspace, not of several: take the newest of each, and the newest of these.
       const found = workspaces.flatMap((workspace) => listIn.all(tenant, mode, workspace, before, limit).map(runOf));
       return found.sort((a, b) => (a.runId < b.runId ? 1 : -1)).slice(0, limit);
     },
@@ -85,7 +85,7 @@ export function runStore(reader: DatabaseSync, database: DatabaseSync, writer: W
   };
 }
 
-/** Sorts after every id. */
+/** Sorts after every run id. */
 const LAST_ID = '\u{10ffff}';
 
 function lookup(tenancy: Tenancy, row: Row | undefined): Lookup<Run> {

@@ -4,7 +4,7 @@ import { coversScope, type Subscription, type SubscriptionStore, type Topic } fr
 import type { Transaction } from '../../ports/transaction.ts';
 import { text } from '../sql/row.ts';
 import { documentOf, listensTo, pushKey, secretColumns, subscriptionOf } from '../sql/subscriptions.ts';
-import { readCache } from './read-cache.ts';
+import { type ReadCache, readCache } from './read-cache.ts';
 import type { Writer } from './writer.ts';
 
 const INSERT = `INSERT INTO subscriptions (webhook_id, tenant, mode, status, circuit, failures, sealed_secret,
@@ -13,7 +13,7 @@ const INSERT = `INSERT INTO subscriptions (webhook_id, tenant, mode, status, cir
 const LISTEN = `INSERT OR IGNORE INTO subscription_listens (tenant, mode, event_type, workspace, webhook_id)
   VALUES (?, ?, ?, ?, ?)`;
 const OWNED = 'SELECT * FROM subscriptions WHERE webhook_id = ? AND tenant = ? AND mode = ?';
-// Takes the event types with it.
+// Deletes its rows of subscription_listens too (ON DELETE CASCADE).
 const DELETE = 'DELETE FROM subscriptions WHERE webhook_id = ?';
 const LISTENING = `SELECT webhook_id FROM subscription_listens
   WHERE tenant = ? AND mode = ? AND event_type = ? AND workspace = ?`;
@@ -21,7 +21,7 @@ const PUSHES = `SELECT DISTINCT s.* FROM subscription_listens e JOIN subscriptio
   WHERE e.tenant = ? AND e.mode = ? AND e.workspace = ? ORDER BY s.webhook_id`;
 const LIST = 'SELECT * FROM subscriptions WHERE tenant = ? AND mode = ? AND webhook_id > ? ORDER BY webhook_id';
 const READ = 'SELECT * FROM subscriptions WHERE webhook_id = ?';
-const UPDATE_HEALTH = 'UPDATE subscriptions SET status = ?, circuit = ?, failures = ? WHERE webhook_id = ?';
+const UPDATE_STATE = 'UPDATE subscriptions SET status = ?, circuit = ?, failures = ? WHERE webhook_id = ?';
 const UPDATE_SECRETS = `UPDATE subscriptions SET sealed_secret = ?, secret_fingerprint = ?, previous_sealed_secret = ?,
   previous_replaced_at = ?, previous_expires_at = ? WHERE webhook_id = ?`;
 const FORGET_EXPIRED = `UPDATE subscriptions SET previous_sealed_secret = NULL, previous_replaced_at = NULL,
@@ -29,12 +29,24 @@ const FORGET_EXPIRED = `UPDATE subscriptions SET previous_sealed_secret = NULL, 
   (SELECT webhook_id FROM subscriptions WHERE previous_expires_at <= ? LIMIT ?)`;
 const PAGE = 'SELECT * FROM subscriptions WHERE webhook_id > ? ORDER BY webhook_id LIMIT ?';
 
-/** What else the store keeps for a subscription, and has to hear of what becomes of it. */
+/** The deliveries and attempts of subscriptions, which follow their subscription. */
 export interface Belongings {
-  /** In the transaction that removes the subscription. */
+  /** Deletes them, in the transaction that removes the subscription. */
   drop(webhookId: string, transaction: Transaction): void;
-  /** After the commit. */
+  /** Announces a change of the subscription's state, after its commit. */
   statusChanged(webhookId: string): void;
+}
+
+/** The parts of the store share this. */
+interface Tables {
+  readonly reader: DatabaseSync;
+  readonly database: DatabaseSync;
+  readonly writer: Writer;
+  readonly belongings: Belongings;
+  /** Subscriptions by id. */
+  readonly subscriptions: ReadCache<Subscription | undefined>;
+  /** Ids of subscriptions by tenant, mode, event type and lookup key (`listensTo`). */
+  readonly listeners: ReadCache<readonly string[]>;
 }
 
 export function subscriptionStore(
@@ -43,23 +55,26 @@ export function subscriptionStore(
   writer: Writer,
   belongings: Belongings,
 ): SubscriptionStore {
+  const subscriptions = readCache<Subscription | undefined>(writer, MAX_CACHED);
+  const listeners = readCache<readonly string[]>(writer, MAX_CACHED);
+  const tables: Tables = { reader, database, writer, belongings, subscriptions, listeners };
+  return { ...registering(tables), ...listening(tables), ...reading(tables), ...updating(tables) };
+}
+
+/** More than the subscriptions that a host delivers to at the same time. */
+const MAX_CACHED = 10_000;
+
+function registering({
+  database,
+  writer,
+  belongings,
+  subscriptions,
+  listeners,
+}: Tables): Pick<SubscriptionStore, 'insert' | 'remove'> {
   const insert = database.prepare(INSERT);
   const listen = database.prepare(LISTEN);
   const owned = database.prepare(OWNED);
   const remove = database.prepare(DELETE);
-  const listening = database.prepare(LISTENING);
-  const pushing = database.prepare(PUSHES);
-  const current = database.prepare(READ);
-  const updateHealth = database.prepare(UPDATE_HEALTH);
-  const updateSecrets = database.prepare(UPDATE_SECRETS);
-  const forgetExpired = database.prepare(FORGET_EXPIRED);
-  const page = reader.prepare(PAGE);
-  const read = reader.prepare(READ);
-  const find = reader.prepare(OWNED);
-  const list = reader.prepare(LIST);
-  const subscriptions = readCache<Subscription | undefined>(writer, MOST_KNOWN);
-  /** Ids by where subscriptions listen. */
-  const listeners = readCache<readonly string[]>(writer, MOST_KNOWN);
 
   return {
     async insert(subscription, transaction) {
@@ -77,7 +92,7 @@ export function subscriptionStore(
         documentOf(subscription),
       );
       for (const eventType of subscription.events) {
-        for (const workspace of listensTo(subscription)) listen.run(tenant, mode, eventType, workspace, webhookId);
+        for (const key of listensTo(subscription)) listen.run(tenant, mode, eventType, key, webhookId);
       }
     },
     async remove(tenancy, webhookId, transaction) {
@@ -92,6 +107,20 @@ export function subscriptionStore(
       belongings.drop(webhookId, transaction);
       return { kind: 'found', value: subscription };
     },
+  };
+}
+
+function listening({
+  database,
+  writer,
+  subscriptions,
+  listeners,
+}: Tables): Pick<SubscriptionStore, 'listening' | 'pushesOf'> {
+  const listening = database.prepare(LISTENING);
+  const pushing = database.prepare(PUSHES);
+  const current = database.prepare(READ);
+
+  return {
     async listening(topics, transaction) {
       writer.require(transaction);
       return topics.map((topic) =>
@@ -102,6 +131,32 @@ export function subscriptionStore(
       writer.require(transaction);
       return pushing.all(run.tenant, run.mode, pushKey(run)).map(subscriptionOf);
     },
+  };
+
+  /** Returns the ids of subscriptions to all workspaces, to the run's workspace, and of pushes of the run. */
+  function listenersOf(topic: Topic): readonly string[] {
+    const keys = topic.workspace === undefined ? ['*'] : ['*', topic.workspace];
+    // Pushes are not cached: no other run asks for the same key.
+    return [...keys.flatMap((key) => cachedIds(topic, key)), ...idsOf(topic, pushKey(topic))];
+  }
+
+  function cachedIds(topic: Topic, key: string): readonly string[] {
+    const { tenant, mode, eventType } = topic;
+    return listeners.of(JSON.stringify([tenant, mode, eventType, key]), () => idsOf(topic, key));
+  }
+
+  function idsOf({ tenant, mode, eventType }: Topic, key: string): readonly string[] {
+    return listening.all(tenant, mode, eventType, key).map((row) => text(row, 'webhook_id'));
+  }
+}
+
+function reading({ reader, subscriptions }: Tables): Pick<SubscriptionStore, 'find' | 'list' | 'read' | 'page'> {
+  const read = reader.prepare(READ);
+  const find = reader.prepare(OWNED);
+  const list = reader.prepare(LIST);
+  const page = reader.prepare(PAGE);
+
+  return {
     async find(tenancy, webhookId) {
       const row = find.get(webhookId, tenancy.tenant, tenancy.mode);
       if (row === undefined) return ABSENT;
@@ -118,12 +173,28 @@ export function subscriptionStore(
       return page;
     },
     read: async (webhookId) => subscriptions.of(webhookId, () => found(read, webhookId)),
+    page: async ({ after, limit }) => page.all(after, limit).map(subscriptionOf),
+  };
+}
+
+function updating({
+  database,
+  writer,
+  belongings,
+  subscriptions,
+}: Tables): Pick<SubscriptionStore, 'updateState' | 'updateSecrets' | 'forgetExpiredSecrets'> {
+  const current = database.prepare(READ);
+  const updateState = database.prepare(UPDATE_STATE);
+  const updateSecrets = database.prepare(UPDATE_SECRETS);
+  const forgetExpired = database.prepare(FORGET_EXPIRED);
+
+  return {
     async updateState(webhookId, change, transaction) {
       subscriptions.changes(transaction, webhookId);
       const row = current.get(webhookId);
       if (row === undefined) return;
       const { status, circuit, failures } = change(subscriptionOf(row));
-      updateHealth.run(status, JSON.stringify(circuit), JSON.stringify(failures), webhookId);
+      updateState.run(status, JSON.stringify(circuit), JSON.stringify(failures), webhookId);
       writer.whenCommitted(transaction, () => belongings.statusChanged(webhookId));
     },
     async updateSecrets(webhookId, change, transaction) {
@@ -137,27 +208,8 @@ export function subscriptionStore(
         subscriptions.changes(transaction);
         return Number(forgetExpired.run(now, limit).changes);
       }),
-    page: async ({ after, limit }) => page.all(after, limit).map(subscriptionOf),
   };
-
-  /** Those of the whole tenant, those of the workspace, and the pushes of the run, which no other run has. */
-  function listenersOf(topic: Topic): readonly string[] {
-    const places = topic.workspace === undefined ? ['*'] : ['*', topic.workspace];
-    return [...places.flatMap((place) => listenersAt(topic, place)), ...idsAt(topic, pushKey(topic))];
-  }
-
-  function listenersAt(topic: Topic, place: string): readonly string[] {
-    const { tenant, mode, eventType } = topic;
-    return listeners.of(JSON.stringify([tenant, mode, eventType, place]), () => idsAt(topic, place));
-  }
-
-  function idsAt({ tenant, mode, eventType }: Topic, place: string): readonly string[] {
-    return listening.all(tenant, mode, eventType, place).map((row) => text(row, 'webhook_id'));
-  }
 }
-
-/** More than are delivered to at the same time. */
-const MOST_KNOWN = 10_000;
 
 function found(statement: StatementSync, webhookId: string): Subscription | undefined {
   const row = statement.get(webhookId);

@@ -1,29 +1,34 @@
 /**
- * Which subscriptions may have a delivery that is due, and whose turn is next. It may know of more than there is, which a look at the table
- * corrects, and never of less: whatever waits, or waits again, is noted here when it is committed.
+ * The subscriptions that may have a due delivery, in the order of their turns. The list can have too many, which a look
+ * at the table corrects, but never too few: every delivery that begins to wait is announced here after its commit.
  */
 export interface Turns {
-  /** Something waits for a subscription from `dueAt` on. */
+  /** Announces a delivery of a subscription that is due at `dueAt`. */
   waits(webhookId: string, dueAt: number): void;
-  /** Those whose time has come by `now`, beginning with the one whose last turn is longest ago. */
+  /** Returns the subscriptions with a delivery due at `now`, the one whose last turn is longest ago first. */
   due(now: number): readonly string[];
-  /** It had its turn, and may have more that is due. */
+  /** Ends the turn of a subscription that may have more due deliveries: it goes to the end of the line. */
   served(webhookId: string): void;
-  /** Nothing of it is due; what is next is so at `nextDue`. */
+  /**
+   * Ends the turn of a subscription without more due deliveries. Its next one is due at `nextDue`; undefined: it has
+   * none.
+   */
   rests(webhookId: string, nextDue: number | undefined): void;
-  /** It has no turn until it is resumed. */
+  /** Takes a paused subscription out of the line until `resumed`. */
   paused(webhookId: string): void;
+  /** Puts a subscription back into the line, if `paused` took it out. */
   resumed(webhookId: string): void;
-  /** The first time after `now` at which one comes to be due. */
+  /** Returns the earliest time after `now` at which a subscription's next delivery becomes due. */
   nextAfter(now: number): number | undefined;
 }
 
 export function turns(): Turns {
-  /** In the order of their turns. */
+  /** Subscriptions with a due delivery, in the order of their turns. */
   const ready = new Set<string>();
+  /** The earliest known due time of the other subscriptions. */
   const later = new Map<string, number>();
   const waitingToResume = new Set<string>();
-  /** No time in `later` is before it. */
+  /** Lower bound of the times in `later`, which spares a walk through them. */
   let earliest = Number.POSITIVE_INFINITY;
 
   return {
@@ -60,6 +65,7 @@ export function turns(): Turns {
     earliest = Math.min(earliest, dueAt);
   }
 
+  /** Moves subscriptions whose time has come from `later` to `ready`. */
   function arrive(now: number): void {
     earliest = Number.POSITIVE_INFINITY;
     for (const [webhookId, dueAt] of later) {

@@ -1,28 +1,42 @@
 import { closeSync, fdatasync, fstatSync, openSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
 
-/** Takes transactions of the writing connection to the disk without keeping the process waiting for it. */
+/** Commits transactions of the writing connection durably, without blocking the process while the disk flushes. */
 export interface WriteAheadLog {
-  /** @throws {Error} when the disk has failed before: what it has then is not known, so that nothing more is written */
+  /**
+   * Begins a transaction.
+   *
+   * @throws {Error} when an earlier flush failed: the content of the disk is unknown since then
+   */
   begin(): void;
-  /** Commits what was begun. Resolves when it is on the disk; until then readers see what was before. */
+  /**
+   * Commits the transaction. Resolves when it is on the disk; until then, readers see the state before it.
+   *
+   * @throws {Error} when the commit or the flush failed
+   */
   commit(): Promise<void>;
+  /** Frees the reader's snapshot and the file descriptor. */
   close(): void;
 }
 
 export interface WriteAheadLogOptions {
   /** The database file. */
   readonly path: string;
+  /** The writing connection. */
   readonly database: DatabaseSync;
+  /** The reading connection. */
   readonly reader: DatabaseSync;
-  /** Resolves when what was written to a file is on the disk. */
+  /** Flushes a file to the disk. Default: `fdatasync`. */
   readonly flush?: (descriptor: number) => Promise<void>;
 }
 
 /**
- * SQLite would flush its log within the commit, and nothing else could happen meanwhile. So it commits without that, and the log is flushed
- * beside it; what a reader may see stays pinned to what was flushed before. Copying the log into the database, which SQLite would do within
- * a commit, too, waits until no reader is pinned: only then is all of the log copied, and can it be written from its beginning again.
+ * Flushes SQLite's log on a thread of the pool. SQLite itself would flush within the commit and block the process. Here
+ * it commits without a flush, and the flush runs beside it; meanwhile a read transaction pins the reader to the state
+ * that was flushed before.
+ *
+ * The checkpoint, which copies the log into the database, also runs here instead of within a commit: while the reader
+ * is pinned it could copy only a part, and the log would grow instead of starting anew.
  *
  * @see https://www.sqlite.org/wal.html
  */
@@ -49,7 +63,7 @@ export function writeAheadLog({ path, database, reader, flush = onDisk }: WriteA
     async commit() {
       try {
         pin.run();
-        // A snapshot is taken by the first read.
+        // BEGIN takes no snapshot; the first read does.
         look.get();
         commit.run();
       } catch (error) {
@@ -57,18 +71,19 @@ export function writeAheadLog({ path, database, reader, flush = onDisk }: WriteA
         throw error;
       }
       try {
-        // It is there by now, and stays as long as the database is open.
+        // The first commit has created the file. It exists as long as the database is open.
         descriptor ??= openSync(`${path}-wal`, 'r+');
         await flush(descriptor);
       } catch (cause) {
-        failure = new Error('The disk did not take what was written. Nothing more is written until a restart.', {
-          cause,
-        });
+        failure = new Error(
+          `${path}: the disk failed to flush a commit. Check the disk and restart the host, which writes nothing before.`,
+          { cause },
+        );
         throw failure;
       }
       unpin.run();
       commits += 1;
-      // Commits may be larger than those before them.
+      // Large commits can fill the log before `checkpointAt`.
       if (commits >= checkpointAt || fstatSync(descriptor).size > MOST_BYTES) copyBack();
     },
     close() {
@@ -77,7 +92,7 @@ export function writeAheadLog({ path, database, reader, flush = onDisk }: WriteA
     },
   };
 
-  /** Copies the log into the database, and judges from its length when it will be long enough for that again. */
+  /** Copies the log into the database and estimates, from the pages per commit, when the log will be long again. */
   function copyBack(): void {
     const pages = pagesCopied();
     const perCommit = Math.max(pages / commits, 1);
@@ -85,7 +100,10 @@ export function writeAheadLog({ path, database, reader, flush = onDisk }: WriteA
     commits = 0;
   }
 
-  /** What could not be copied stays in the log, and is read from there: it is tried again, and nobody's transaction failed. */
+  /**
+   * Returns the length of the log in pages. A failed copy is ignored: the log still has the pages, and the next
+   * checkpoint copies them.
+   */
   function pagesCopied(): number {
     try {
       return Number(checkpoint.get()?.log ?? 0);
@@ -101,9 +119,14 @@ function onDisk(descriptor: number): Promise<void> {
   });
 }
 
-/** How long the log becomes, about: 16 MiB of pages that are written again and again, and copied once for many commits. */
+/**
+ * Approximate length of the log at a checkpoint, in pages of 4 KiB. Pages that many commits write are then copied once.
+ */
 const LOG_PAGES = 4096;
-/** How long its file may become. What is longer is cut when the log begins anew. */
+/**
+ * Length of the log file, in bytes, that forces a checkpoint. SQLite truncates a longer file when the log starts anew.
+ */
 const MOST_BYTES = 64 * 1024 * 1024;
+/** Commits before the first checkpoint, when the pages per commit are not known yet. */
 const FIRST_CHECKPOINT = 32;
 const MOST_COMMITS = 4096;

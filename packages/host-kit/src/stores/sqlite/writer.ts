@@ -3,27 +3,36 @@ import { yieldToLoop } from '../../ports/clock.ts';
 import { type Transaction, transactionMark } from '../../ports/transaction.ts';
 import type { WriteAheadLog } from './write-ahead-log.ts';
 
-/** The one connection that writes, and the transactions that take turns on it. */
+/** The transactions of the one writing connection. */
 export interface Writer {
+  /** @see Store.transaction */
   transaction<T>(work: (transaction: Transaction) => Promise<T>): Promise<T>;
-  /** Throws unless `transaction` is the one open at this moment. */
+  /** @throws {Error} when `transaction` is not the open one */
   require(transaction: Transaction): void;
-  /** Runs `effect` once what the transaction wrote is durable, before anybody hears of it; never when it is undone. */
+  /**
+   * Calls `effect` when the transaction is durable, before its promise resolves; not at all when it is rolled back.
+   *
+   * @throws {Error} when `transaction` is not the open one
+   */
   whenCommitted(transaction: Transaction, effect: () => void): void;
-  /** Runs `effect` once nothing more will become of the transaction: it is durable, or undone. */
+  /**
+   * Calls `effect` when the transaction is durable or rolled back.
+   *
+   * @throws {Error} when `transaction` is not the open one
+   */
   whenEnded(transaction: Transaction, effect: () => void): void;
-  /** Resolves once everything that was asked for has ended. */
+  /** Resolves when no transaction is running or queued. */
   idle(): Promise<void>;
 }
 
 /**
- * Runs transactions one after another and commits those that wait together in one go, so that they share one flush to disk.
- * Each is a savepoint of its own: one that rejects undoes itself and nothing else. None resolves before what the shared commit wrote is
- * on the disk; what is asked for meanwhile waits for the next.
+ * Runs transactions one after another, and commits those that are queued together, so that they share one flush to
+ * disk. Each is a savepoint: one that rejects undoes its own writes alone. All of them settle after the flush of the
+ * shared commit; transactions that arrive meanwhile join the next one.
  */
 export function writer(database: DatabaseSync, log: Pick<WriteAheadLog, 'begin' | 'commit'>): Writer {
   const queue: Job[] = [];
-  // Parsed once: they stand around every transaction.
+  // Prepared once, because every transaction runs them.
   const statement = {
     savepoint: database.prepare('SAVEPOINT work'),
     release: database.prepare('RELEASE work'),
@@ -31,7 +40,7 @@ export function writer(database: DatabaseSync, log: Pick<WriteAheadLog, 'begin' 
   };
   let draining: Promise<void> | undefined;
   let open: { readonly transaction: Transaction; readonly effects: (() => void)[] } | undefined;
-  /** Of all transactions that share the commit. */
+  /** The `whenEnded` effects of all transactions that share the commit. */
   let endings: (() => void)[] = [];
 
   return {
@@ -46,13 +55,13 @@ export function writer(database: DatabaseSync, log: Pick<WriteAheadLog, 'begin' 
             try {
               const result = await work(transaction);
               statement.release.run();
-              return { effects, tell: () => resolve(result) };
+              return { effects, settle: () => resolve(result) };
             } catch (error) {
-              // On a full disk SQLite undoes all that shares the commit, and everybody hears why.
+              // On a full disk SQLite rolls back the whole shared commit. Rethrowing rejects all of its transactions.
               if (!database.isTransaction) throw error;
               statement.undo.run();
               statement.release.run();
-              return { effects: [], tell: () => reject(error) };
+              return { effects: [], settle: () => reject(error) };
             } finally {
               open = undefined;
             }
@@ -62,10 +71,10 @@ export function writer(database: DatabaseSync, log: Pick<WriteAheadLog, 'begin' 
         draining ??= drain();
       });
     },
-    require: (transaction) => void standing(transaction),
-    whenCommitted: (transaction, effect) => void standing(transaction).effects.push(effect),
+    require: (transaction) => void required(transaction),
+    whenCommitted: (transaction, effect) => void required(transaction).effects.push(effect),
     whenEnded(transaction, effect) {
-      standing(transaction);
+      required(transaction);
       endings.push(effect);
     },
     async idle() {
@@ -73,18 +82,19 @@ export function writer(database: DatabaseSync, log: Pick<WriteAheadLog, 'begin' 
     },
   };
 
-  function standing(transaction: Transaction) {
+  function required(transaction: Transaction) {
     if (open?.transaction !== transaction) throw new Error('The transaction has ended, or belongs to another store.');
     return open;
   }
 
   async function drain(): Promise<void> {
     while (queue.length > 0) {
-      // Whatever else this turn of the event loop asks for joins the batch: a commit costs more than all of its transactions.
+      // Transactions of the same turn of the event loop join the batch, because a commit costs more than its
+      // transactions.
       await yieldToLoop();
       await commitTogether(queue.splice(0, LARGEST_BATCH));
     }
-    // In the same step as the last look at the queue, so that nothing can be left in it.
+    // No `await` since the queue was found empty: otherwise a transaction queued in between would never run.
     draining = undefined;
   }
 
@@ -102,7 +112,7 @@ export function writer(database: DatabaseSync, log: Pick<WriteAheadLog, 'begin' 
     }
     end();
     for (const { effects } of done) for (const effect of effects) effect();
-    for (const { tell } of done) tell();
+    for (const { settle } of done) settle();
   }
 
   function end(): void {
@@ -111,7 +121,10 @@ export function writer(database: DatabaseSync, log: Pick<WriteAheadLog, 'begin' 
     for (const effect of ended) effect();
   }
 
-  /** One that fails leaves the transaction to the next try: whoever waits hears what went wrong first, and nobody waits forever. */
+  /**
+   * Rolls back. A failure is ignored: the callers are to get the error that came first, and the next `begin` fails
+   * again.
+   */
   function rollBack(): void {
     try {
       if (database.isOpen && database.isTransaction) database.exec('ROLLBACK');
@@ -122,13 +135,14 @@ export function writer(database: DatabaseSync, log: Pick<WriteAheadLog, 'begin' 
 const LARGEST_BATCH = 256;
 
 interface Job {
-  /** Does the work and returns what is left to do after the commit. */
+  /** Runs the work in a savepoint. Rejects when the whole batch has to be given up. */
   run(): Promise<Done>;
   reject(error: unknown): void;
 }
 
 interface Done {
+  /** To be called after the commit. */
   readonly effects: readonly (() => void)[];
-  /** Tells the caller. */
-  tell(): void;
+  /** Settles the caller's promise. */
+  settle(): void;
 }

@@ -13,9 +13,9 @@ function sampleArtifact(fields: Partial<Artifact>): Artifact {
   };
 }
 
-/** What every store of artifacts must do. */
+/** Tests of `ArtifactStore`. */
 export function artifactsContract({ onStore, assert }: StoreContract): void {
-  onStore('an artifact is read as it was made, under its own run and no other', async (store) => {
+  onStore('artifacts are read back unchanged, under their own run alone', async (store) => {
     const whole = sampleArtifact({ nodeId: 'n', name: 'a draft' });
     const others = [sampleArtifact({ artifactId: 'art_0', content: null }), sampleArtifact({ runId: 'run_2' })];
     await store.transaction(async (transaction) => {
@@ -29,7 +29,7 @@ export function artifactsContract({ onStore, assert }: StoreContract): void {
     assert.deepEqual(await store.artifacts.list(run, 1), [others[0]]);
   });
 
-  onStore('an artifact whose making is taken back is none', async (store) => {
+  onStore('a rolled-back artifact is not listed', async (store) => {
     const failing = store.transaction(async (transaction) => {
       await store.artifacts.insert(sampleArtifact({}), transaction);
       throw new Error('no');

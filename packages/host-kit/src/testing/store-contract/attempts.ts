@@ -2,9 +2,9 @@ import type { AttemptRecord } from '../../ports/attempts.ts';
 import type { StoreContract } from './contract.ts';
 import { TENANCY, withSubscriptions } from './samples.ts';
 
-/** What every log of attempts must do. */
+/** Tests of `AttemptLog`. */
 export function attemptsContract({ onStore, assert }: StoreContract): void {
-  onStore('the last attempts are kept, newest first, and no more than the log holds', async (store) => {
+  onStore('the last 100 attempts are listed, newest first', async (store) => {
     await withSubscriptions(store, 'whk_1');
     for (let at = 0; at < 260; at++) {
       await store.transaction((transaction) => store.attempts.record([attempt(at)], transaction));
@@ -13,7 +13,7 @@ export function attemptsContract({ onStore, assert }: StoreContract): void {
     assert.deepEqual((await store.attempts.list('whk_1', 1000)).length, 100);
   });
 
-  onStore('of a subscription that is not there, or has been removed, no attempt is kept', async (store) => {
+  onStore('attempts for a subscription that does not exist or was removed are ignored', async (store) => {
     await withSubscriptions(store, 'whk_1');
     const record = () =>
       store.transaction((transaction) =>

@@ -1,11 +1,11 @@
 import type { StoreContract } from './contract.ts';
 import { CLAIM, sampleDelivery, withSubscriptions } from './samples.ts';
 
-/** What every store must tell of its backlog. */
+/** Tests of `BacklogStore`. */
 export function backlogContract({ onStore, assert }: StoreContract): void {
   const ALL = { webhookIds: undefined, now: 5000, limit: 100 };
 
-  onStore('the backlog is what is due and waits, and not what is claimed, dead, or due later', async (store) => {
+  onStore('the backlog counts due deliveries, but not claimed or dead ones, or those due later', async (store) => {
     await withSubscriptions(store, 'whk_1', 'whk_2');
     assert.deepEqual(await store.backlog.read(ALL), { due: 0, oldestDueAt: undefined });
     const due = { dlv_1: 1000, dlv_2: 3000, dlv_3: 2000, dlv_4: 4000, dlv_5: 6000 };
@@ -25,7 +25,7 @@ export function backlogContract({ onStore, assert }: StoreContract): void {
     assert.deepEqual(await store.backlog.read({ ...ALL, now: 6000 }), { due: 4, oldestDueAt: 2000 });
   });
 
-  onStore('a backlog is that of the subscriptions that are named', async (store) => {
+  onStore('the backlog counts the named subscriptions alone', async (store) => {
     await withSubscriptions(store, 'whk_1', 'whk_2');
     const deliveries = [
       sampleDelivery({ deliveryId: 'dlv_1', dueAt: 1000 }),
@@ -39,7 +39,7 @@ export function backlogContract({ onStore, assert }: StoreContract): void {
     assert.deepEqual(await of(), { due: 0, oldestDueAt: undefined });
   });
 
-  onStore('what waits for a paused subscription is no backlog', async (store) => {
+  onStore('the backlog does not count paused subscriptions', async (store) => {
     await withSubscriptions(store, 'whk_1', 'whk_2');
     const deliveries = [
       sampleDelivery({ deliveryId: 'dlv_1', dueAt: 1000 }),
@@ -58,7 +58,7 @@ export function backlogContract({ onStore, assert }: StoreContract): void {
   });
 
   onStore(
-    'a long backlog is counted up to the limit, and is as old as its oldest wherever that waits',
+    'a long backlog is counted up to the limit, and its age is that of the oldest delivery of any subscription',
     async (store) => {
       await withSubscriptions(store, 'whk_1', 'whk_2');
       const long = Array.from({ length: 20 }, (_, index) =>
@@ -71,7 +71,7 @@ export function backlogContract({ onStore, assert }: StoreContract): void {
     },
   );
 
-  onStore('what was handed back waits', async (store) => {
+  onStore('the backlog counts released deliveries', async (store) => {
     await withSubscriptions(store, 'whk_1');
     await store.transaction((transaction) => store.deliveries.enqueue([sampleDelivery({ dueAt: 1000 })], transaction));
     await store.deliveries.release(await store.deliveries.claim(CLAIM));

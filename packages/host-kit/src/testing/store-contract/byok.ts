@@ -1,9 +1,9 @@
 import type { ByokPlace, ByokSecret } from '../../ports/byok.ts';
 import type { StoreContract } from './contract.ts';
 
-/** What every store of the secrets that tenants bring must do. */
+/** Tests of `ByokStore`. */
 export function byokContract({ onStore, assert }: StoreContract): void {
-  onStore('a secret is kept under its name, and replaced', async (store) => {
+  onStore('a put adds a secret, or replaces the one of the same name', async (store) => {
     const put = (secret: ByokSecret) => store.transaction((transaction) => store.byok.put(secret, transaction));
     assert.deepEqual(await put(sampleSecret({})), true);
     const replacing = sampleSecret({ sealed: Uint8Array.of(9), createdAt: 5, updatedAt: 5 });
@@ -12,7 +12,7 @@ export function byokContract({ onStore, assert }: StoreContract): void {
     assert.deepEqual(await store.transaction((transaction) => store.byok.count(PLACE, transaction)), 1);
   });
 
-  onStore('a secret is seen in its own tenant, workspace and mode, and nowhere else', async (store) => {
+  onStore('a secret is found in its own tenant, workspace and mode alone', async (store) => {
     await store.transaction((transaction) => store.byok.put(sampleSecret({}), transaction));
     const { workspace: _, ...wholeTenant } = PLACE;
     const elsewhere: ByokPlace[] = [
@@ -30,7 +30,7 @@ export function byokContract({ onStore, assert }: StoreContract): void {
     assert.deepEqual(await store.byok.find(PLACE, 'openai'), sampleSecret({}));
   });
 
-  onStore('secrets come in pages by name, and a removed one is gone', async (store) => {
+  onStore('secrets are listed in pages by name, without removed ones', async (store) => {
     const names = ['b', 'a', 'C', 'd'];
     await store.transaction(async (transaction) => {
       for (const name of names) await store.byok.put(sampleSecret({ name }), transaction);
@@ -43,36 +43,33 @@ export function byokContract({ onStore, assert }: StoreContract): void {
     assert.deepEqual(await page(''), ['C', 'b']);
   });
 
-  onStore(
-    'the host goes through all secrets, wherever they belong, and seals those anew that are still there',
-    async (store) => {
-      const { workspace: _, ...wholeTenant } = sampleSecret({ name: 'd' });
-      const samples = [
-        sampleSecret({}),
-        sampleSecret({ tenant: 'other', mode: 'test' }),
-        sampleSecret({ name: 'b' }),
-        wholeTenant,
-      ];
-      await store.transaction(async (transaction) => {
-        for (const sample of samples) await store.byok.put(sample, transaction);
-      });
-      const first = await store.byok.page({ after: undefined, limit: 3 });
-      const rest = await store.byok.page({ after: first.at(-1), limit: 3 });
-      const named = ({ tenant, workspace, mode, name }: ByokSecret) => `${tenant} ${workspace} ${mode} ${name}`;
-      assert.deepEqual([first.length, [...first, ...rest].map(named).sort()], [3, samples.map(named).sort()]);
+  onStore('page lists the secrets of all tenants, and reseal replaces those that have not changed', async (store) => {
+    const { workspace: _, ...wholeTenant } = sampleSecret({ name: 'd' });
+    const samples = [
+      sampleSecret({}),
+      sampleSecret({ tenant: 'other', mode: 'test' }),
+      sampleSecret({ name: 'b' }),
+      wholeTenant,
+    ];
+    await store.transaction(async (transaction) => {
+      for (const sample of samples) await store.byok.put(sample, transaction);
+    });
+    const first = await store.byok.page({ after: undefined, limit: 3 });
+    const rest = await store.byok.page({ after: first.at(-1), limit: 3 });
+    const named = ({ tenant, workspace, mode, name }: ByokSecret) => `${tenant} ${workspace} ${mode} ${name}`;
+    assert.deepEqual([first.length, [...first, ...rest].map(named).sort()], [3, samples.map(named).sort()]);
 
-      const reseal = (secret: ByokSecret, sealed: number) =>
-        store.transaction((transaction) => store.byok.reseal(secret, Uint8Array.of(sealed), transaction));
-      await reseal(sampleSecret({}), 7);
-      assert.deepEqual(await store.byok.find(PLACE, 'openai'), sampleSecret({ sealed: Uint8Array.of(7) }));
-      // Replaced or removed meanwhile.
-      await reseal(sampleSecret({}), 8);
-      await reseal(sampleSecret({ name: 'gone' }), 8);
-      assert.deepEqual(await store.byok.find(PLACE, 'openai'), sampleSecret({ sealed: Uint8Array.of(7) }));
-      assert.deepEqual(await store.byok.find(PLACE, 'gone'), undefined);
-      assert.deepEqual(await store.byok.find({ ...PLACE, tenant: 'other', mode: 'test' }, 'openai'), samples[1]);
-    },
-  );
+    const reseal = (secret: ByokSecret, sealed: number) =>
+      store.transaction((transaction) => store.byok.reseal(secret, Uint8Array.of(sealed), transaction));
+    await reseal(sampleSecret({}), 7);
+    assert.deepEqual(await store.byok.find(PLACE, 'openai'), sampleSecret({ sealed: Uint8Array.of(7) }));
+    // The secret was replaced or removed since it was read.
+    await reseal(sampleSecret({}), 8);
+    await reseal(sampleSecret({ name: 'gone' }), 8);
+    assert.deepEqual(await store.byok.find(PLACE, 'openai'), sampleSecret({ sealed: Uint8Array.of(7) }));
+    assert.deepEqual(await store.byok.find(PLACE, 'gone'), undefined);
+    assert.deepEqual(await store.byok.find({ ...PLACE, tenant: 'other', mode: 'test' }, 'openai'), samples[1]);
+  });
 }
 
 const PLACE: ByokPlace = { tenant: 'acme', workspace: 'w1', mode: 'live' };

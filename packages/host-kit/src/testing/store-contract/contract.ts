@@ -1,13 +1,16 @@
 import type { Store } from '../../ports/store.ts';
 
-/** What each part of the contract is written with. */
+/** The means of each part of the contract. */
 export interface StoreContract {
-  /** A test on a store with nothing in it, which is closed afterwards. */
+  /** Registers a test on an empty store, which is closed afterwards. */
   readonly onStore: (title: string, body: (store: Store) => Promise<void>) => void;
   readonly assert: StoreAssertions;
 }
 
+/** The assertions that the contract uses. */
 export interface StoreAssertions {
+  /** Throws unless the values are deeply and strictly equal. */
   deepEqual(actual: unknown, expected: unknown): void;
+  /** Rejects unless `promise` rejects. */
   rejects(promise: Promise<unknown>): Promise<void>;
 }

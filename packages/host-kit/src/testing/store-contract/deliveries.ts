@@ -4,9 +4,15 @@ import type { Transaction } from '../../ports/transaction.ts';
 import type { StoreContract } from './contract.ts';
 import { CLAIM, sampleDelivery, TENANCY, withSubscriptions } from './samples.ts';
 
-/** What every delivery queue must do. */
-export function deliveriesContract({ onStore, assert }: StoreContract): void {
-  onStore('a due delivery is claimed once, and a later one not yet', async (store) => {
+/** Tests of `DeliveryQueue`. */
+export function deliveriesContract(contract: StoreContract): void {
+  claims(contract);
+  settlements(contract);
+  deadLetters(contract);
+}
+
+function claims({ onStore, assert }: StoreContract): void {
+  onStore('a due delivery is claimed once; a later one is not claimed yet', async (store) => {
     await withSubscriptions(store, 'whk_1');
     const due = sampleDelivery({ deliveryId: 'dlv_1' });
     const later = sampleDelivery({ deliveryId: 'dlv_2', dueAt: 2000 });
@@ -17,7 +23,7 @@ export function deliveriesContract({ onStore, assert }: StoreContract): void {
     assert.deepEqual(await store.deliveries.nextDueAfter(2000), CLAIM.leaseUntil);
   });
 
-  onStore('a long backlog of one subscription leaves room for another', async (store) => {
+  onStore('a long backlog of one subscription does not delay another', async (store) => {
     await withSubscriptions(store, 'whk_1', 'whk_2');
     const backlog = Array.from({ length: 20 }, (_, index) => sampleDelivery({ deliveryId: `dlv_a${index}` }));
     const other = sampleDelivery({ deliveryId: 'dlv_b', webhookId: 'whk_2' });
@@ -26,7 +32,7 @@ export function deliveriesContract({ onStore, assert }: StoreContract): void {
     assert.deepEqual(found.map(({ webhookId }) => webhookId).sort(), ['whk_1', 'whk_1', 'whk_1', 'whk_1', 'whk_2']);
   });
 
-  onStore('a claim that ran out, and one that is handed back, are up for taking again', async (store) => {
+  onStore('a delivery is claimed again after its claim ran out or was released', async (store) => {
     await withSubscriptions(store, 'whk_1');
     await store.transaction((transaction) => store.deliveries.enqueue([sampleDelivery({})], transaction));
     const ids = async (now: number) =>
@@ -39,22 +45,51 @@ export function deliveriesContract({ onStore, assert }: StoreContract): void {
     assert.deepEqual(await ids(1501), ['dlv_1']);
   });
 
-  onStore(
-    'what comes after a subscription that was removed during its attempt is claimed all the same',
-    async (store) => {
-      await withSubscriptions(store, 'whk_1', 'whk_2');
-      const enqueue = (delivery: Delivery) =>
-        store.transaction((transaction) => store.deliveries.enqueue([delivery], transaction));
-      await enqueue(sampleDelivery({ deliveryId: 'dlv_1' }));
-      assert.deepEqual((await store.deliveries.claim(CLAIM)).length, 1);
-      await store.transaction((transaction) => store.subscriptions.remove(TENANCY, 'whk_1', transaction));
-      const next = sampleDelivery({ deliveryId: 'dlv_2', webhookId: 'whk_2' });
-      await enqueue(next);
-      assert.deepEqual(await store.deliveries.claim(CLAIM), [claimed(next)]);
-    },
-  );
+  onStore('a new delivery is claimed after a subscription was removed during its attempt', async (store) => {
+    await withSubscriptions(store, 'whk_1', 'whk_2');
+    const enqueue = (delivery: Delivery) =>
+      store.transaction((transaction) => store.deliveries.enqueue([delivery], transaction));
+    await enqueue(sampleDelivery({ deliveryId: 'dlv_1' }));
+    assert.deepEqual((await store.deliveries.claim(CLAIM)).length, 1);
+    await store.transaction((transaction) => store.subscriptions.remove(TENANCY, 'whk_1', transaction));
+    const next = sampleDelivery({ deliveryId: 'dlv_2', webhookId: 'whk_2' });
+    await enqueue(next);
+    assert.deepEqual(await store.deliveries.claim(CLAIM), [claimed(next)]);
+  });
 
-  onStore('whoever lost a claim to another settles nothing of it, and gives nothing back', async (store) => {
+  onStore('deliveries of a paused subscription are not claimed', async (store) => {
+    await withSubscriptions(store, 'whk_1');
+    await store.transaction((transaction) => store.deliveries.enqueue([sampleDelivery({})], transaction));
+    const move = (status: Subscription['status']) =>
+      store.transaction((transaction) =>
+        store.subscriptions.updateState(
+          'whk_1',
+          ({ circuit, failures }) => ({ status, circuit, failures }),
+          transaction,
+        ),
+      );
+    await move('paused');
+    assert.deepEqual(await store.deliveries.claim(CLAIM), []);
+    await move('active');
+    assert.deepEqual((await store.deliveries.claim(CLAIM)).length, 1);
+  });
+
+  onStore('rolled-back deliveries are not claimed', async (store) => {
+    await withSubscriptions(store, 'whk_1');
+    const undone = store.transaction(async (transaction) => {
+      await store.deliveries.enqueue([sampleDelivery({})], transaction);
+      throw new Error('no');
+    });
+    await assert.rejects(undone);
+    assert.deepEqual(await store.deliveries.claim(CLAIM), []);
+    assert.deepEqual(await store.deliveries.nextDueAfter(0), undefined);
+    await store.transaction((transaction) => store.deliveries.enqueue([sampleDelivery({})], transaction));
+    assert.deepEqual((await store.deliveries.claim(CLAIM)).length, 1);
+  });
+}
+
+function settlements({ onStore, assert }: StoreContract): void {
+  onStore('a claim that was taken over can be neither settled nor released', async (store) => {
     const late = [
       { kind: 'delivered' },
       { kind: 'dropped' },
@@ -77,12 +112,12 @@ export function deliveriesContract({ onStore, assert }: StoreContract): void {
     await store.deliveries.release([lost]);
     assert.deepEqual(await claimAt(1600), []);
     assert.deepEqual(await settled(stands, { kind: 'retry', dueAt: 1700, attempts: 1, lastStatus: 500 }), [true]);
-    // Its own claim is over, too.
+    // This claim has ended too.
     assert.deepEqual(await settled(stands, { kind: 'delivered' }), [false]);
     assert.deepEqual(await claimAt(1700), [2200]);
   });
 
-  onStore('of two claims of one delivery that end in one go, the later one stands', async (store) => {
+  onStore('of two claims on one delivery that are settled together, only the later one is held', async (store) => {
     await withSubscriptions(store, 'whk_1');
     await store.transaction((transaction) => store.deliveries.enqueue([sampleDelivery({})], transaction));
     for (const now of [1000, 1500]) await store.deliveries.claim({ ...CLAIM, now, leaseUntil: now + 500 });
@@ -95,7 +130,7 @@ export function deliveriesContract({ onStore, assert }: StoreContract): void {
     assert.deepEqual(stood, [false, true]);
   });
 
-  onStore('several claims end in one go, each as it is told', async (store) => {
+  onStore('several claims are settled together, each with its own settlement', async (store) => {
     await withSubscriptions(store, 'whk_1', 'whk_2');
     const ids = ['dlv_1', 'dlv_2', 'dlv_3', 'dlv_4', 'dlv_5'];
     const deliveries = ids.map((deliveryId) =>
@@ -127,7 +162,7 @@ export function deliveriesContract({ onStore, assert }: StoreContract): void {
     assert.deepEqual(await store.deliveries.nextDueAfter(CLAIM.leaseUntil - 1), CLAIM.leaseUntil);
   });
 
-  onStore('a retry is due when it says, with its attempts counted', async (store) => {
+  onStore('a retry is due at its time and counts its attempts', async (store) => {
     await withSubscriptions(store, 'whk_1');
     await store.transaction((transaction) => store.deliveries.enqueue([sampleDelivery({})], transaction));
     await store.deliveries.claim(CLAIM);
@@ -141,7 +176,42 @@ export function deliveriesContract({ onStore, assert }: StoreContract): void {
     ]);
   });
 
-  onStore('a dead letter is kept to its end, and seen without its body', async (store) => {
+  onStore('a rolled-back settlement leaves the claim held', async (store) => {
+    await withSubscriptions(store, 'whk_1');
+    await store.transaction((transaction) => store.deliveries.enqueue([sampleDelivery({})], transaction));
+    await store.deliveries.claim(CLAIM);
+    for (const settlement of [
+      { kind: 'delivered' },
+      { kind: 'retry', dueAt: 1100, attempts: 1, lastStatus: 500 },
+    ] as const) {
+      const undone = store.transaction(async (transaction) => {
+        await store.deliveries.settle([{ claim: CLAIMED, settlement }], transaction);
+        throw new Error('no');
+      });
+      await assert.rejects(undone);
+      assert.deepEqual(await store.deliveries.claim({ ...CLAIM, now: 1200 }), []);
+    }
+    await store.deliveries.release([CLAIMED]);
+    assert.deepEqual((await store.deliveries.claim({ ...CLAIM, now: 1200 })).length, 1);
+    const delivered = (transaction: Transaction) =>
+      store.deliveries.settle([{ claim: CLAIMED, settlement: { kind: 'delivered' } }], transaction);
+    assert.deepEqual(await store.transaction(delivered), [true]);
+    assert.deepEqual(await store.deliveries.nextDueAfter(0), undefined);
+  });
+
+  onStore('a delivered delivery leaves the queue', async (store) => {
+    await withSubscriptions(store, 'whk_1');
+    await store.transaction((transaction) => store.deliveries.enqueue([sampleDelivery({})], transaction));
+    await store.deliveries.claim(CLAIM);
+    await store.transaction((transaction) =>
+      store.deliveries.settle([{ claim: CLAIMED, settlement: { kind: 'delivered' } }], transaction),
+    );
+    assert.deepEqual(await store.deliveries.nextDueAfter(0), undefined);
+  });
+}
+
+function deadLetters({ onStore, assert }: StoreContract): void {
+  onStore('a dead letter is kept until it expires, and listed without its body', async (store) => {
     await withSubscriptions(store, 'whk_1');
     await store.transaction((transaction) => store.deliveries.enqueue([sampleDelivery({})], transaction));
     await store.deliveries.claim(CLAIM);
@@ -168,14 +238,14 @@ export function deliveriesContract({ onStore, assert }: StoreContract): void {
     assert.deepEqual(await store.deliveries.deadLetters('whk_1', page), []);
   });
 
-  onStore('dead letters come in pages, newest first, and each once', async (store) => {
+  onStore('dead letters are listed in pages, newest first, each once', async (store) => {
     await withSubscriptions(store, 'whk_1');
     const ids = ['dlv_1', 'dlv_2', 'dlv_3', 'dlv_4', 'dlv_5'];
     const deliveries = ids.map((deliveryId) => sampleDelivery({ deliveryId }));
     await store.transaction((transaction) => store.deliveries.enqueue(deliveries, transaction));
     await store.deliveries.claim(CLAIM);
     await store.transaction(async (transaction) => {
-      // Two of one instant: the id decides.
+      // Pairs of the same time sort by id.
       for (const [index, deliveryId] of ids.entries()) {
         const at = 1000 + Math.floor(index / 2);
         const dead = { kind: 'dead', at, expiresAt: 9000, attempts: 3, lastStatus: 500 } as const;
@@ -191,7 +261,7 @@ export function deliveriesContract({ onStore, assert }: StoreContract): void {
     );
   });
 
-  onStore('a dead letter that is redriven is due again with no attempt behind it; the others stay', async (store) => {
+  onStore('a redriven dead letter is due again without attempts; the others stay', async (store) => {
     await withSubscriptions(store, 'whk_1', 'whk_2');
     const ids = ['dlv_1', 'dlv_2', 'dlv_3'];
     const deliveries = ids.map((deliveryId) =>
@@ -208,7 +278,7 @@ export function deliveriesContract({ onStore, assert }: StoreContract): void {
       store.transaction((transaction) =>
         store.deliveries.redrive({ webhookId, deliveryIds, now, limit: 10 }, transaction),
       );
-    // It died after `now`: whoever redrives in steps would meet it again and again.
+    // Dead letters newer than `now` stay: a redrive in steps would otherwise meet them again.
     assert.deepEqual(await redrive('whk_1', undefined, 0), 0);
     assert.deepEqual(await redrive('whk_1', ['dlv_2'], 0), 0);
     assert.deepEqual(await redrive('whk_1', ['dlv_2', 'dlv_3', 'dlv_9']), 1);
@@ -219,72 +289,9 @@ export function deliveriesContract({ onStore, assert }: StoreContract): void {
     assert.deepEqual(await store.deliveries.deadLetters('whk_1', { limit: 10 }), []);
     assert.deepEqual((await store.deliveries.deadLetters('whk_2', { limit: 10 })).length, 1);
   });
-
-  onStore('what waits for a paused subscription is not claimed', async (store) => {
-    await withSubscriptions(store, 'whk_1');
-    await store.transaction((transaction) => store.deliveries.enqueue([sampleDelivery({})], transaction));
-    const move = (status: Subscription['status']) =>
-      store.transaction((transaction) =>
-        store.subscriptions.updateState(
-          'whk_1',
-          ({ circuit, failures }) => ({ status, circuit, failures }),
-          transaction,
-        ),
-      );
-    await move('paused');
-    assert.deepEqual(await store.deliveries.claim(CLAIM), []);
-    await move('active');
-    assert.deepEqual((await store.deliveries.claim(CLAIM)).length, 1);
-  });
-
-  onStore('a settlement that is undone leaves the claim as it was', async (store) => {
-    await withSubscriptions(store, 'whk_1');
-    await store.transaction((transaction) => store.deliveries.enqueue([sampleDelivery({})], transaction));
-    await store.deliveries.claim(CLAIM);
-    for (const settlement of [
-      { kind: 'delivered' },
-      { kind: 'retry', dueAt: 1100, attempts: 1, lastStatus: 500 },
-    ] as const) {
-      const undone = store.transaction(async (transaction) => {
-        await store.deliveries.settle([{ claim: CLAIMED, settlement }], transaction);
-        throw new Error('no');
-      });
-      await assert.rejects(undone);
-      assert.deepEqual(await store.deliveries.claim({ ...CLAIM, now: 1200 }), []);
-    }
-    await store.deliveries.release([CLAIMED]);
-    assert.deepEqual((await store.deliveries.claim({ ...CLAIM, now: 1200 })).length, 1);
-    const delivered = (transaction: Transaction) =>
-      store.deliveries.settle([{ claim: CLAIMED, settlement: { kind: 'delivered' } }], transaction);
-    assert.deepEqual(await store.transaction(delivered), [true]);
-    assert.deepEqual(await store.deliveries.nextDueAfter(0), undefined);
-  });
-
-  onStore('deliveries of a transaction that is undone never were', async (store) => {
-    await withSubscriptions(store, 'whk_1');
-    const undone = store.transaction(async (transaction) => {
-      await store.deliveries.enqueue([sampleDelivery({})], transaction);
-      throw new Error('no');
-    });
-    await assert.rejects(undone);
-    assert.deepEqual(await store.deliveries.claim(CLAIM), []);
-    assert.deepEqual(await store.deliveries.nextDueAfter(0), undefined);
-    await store.transaction((transaction) => store.deliveries.enqueue([sampleDelivery({})], transaction));
-    assert.deepEqual((await store.deliveries.claim(CLAIM)).length, 1);
-  });
-
-  onStore('a delivered delivery is gone', async (store) => {
-    await withSubscriptions(store, 'whk_1');
-    await store.transaction((transaction) => store.deliveries.enqueue([sampleDelivery({})], transaction));
-    await store.deliveries.claim(CLAIM);
-    await store.transaction((transaction) =>
-      store.deliveries.settle([{ claim: CLAIMED, settlement: { kind: 'delivered' } }], transaction),
-    );
-    assert.deepEqual(await store.deliveries.nextDueAfter(0), undefined);
-  });
 }
 
-/** The claim of `CLAIM` on the sample. */
+/** The claim that `CLAIM` makes on the sample delivery. */
 const CLAIMED: Claim = { deliveryId: 'dlv_1', webhookId: 'whk_1', leaseUntil: CLAIM.leaseUntil };
 
 function claimed(delivery: Delivery): ClaimedDelivery {

@@ -1,9 +1,9 @@
 import type { StoreContract } from './contract.ts';
 import { sampleEvent, sampleRun } from './samples.ts';
 
-/** What every store of events must do. */
+/** Tests of `EventStore`. */
 export function eventsContract({ onStore, assert }: StoreContract): void {
-  onStore('events are listed in order, after a sequence', async (store) => {
+  onStore('events after a sequence are listed in order', async (store) => {
     const run = sampleRun({});
     await store.transaction(async (transaction) => {
       await store.runs.insert(run, transaction);
@@ -13,7 +13,7 @@ export function eventsContract({ onStore, assert }: StoreContract): void {
     assert.deepEqual(await store.events.list(run, { after: -1, limit: 1 }), [sampleEvent(0)]);
   });
 
-  onStore('a page ends with the event that fills it, and has at least one', async (store) => {
+  onStore('a page ends with the event that reaches maxBytes, and has at least one event', async (store) => {
     const run = sampleRun({});
     const payload = { text: 'é'.repeat(100) };
     const events = [0, 1, 2, 3].map((sequence) => ({ ...sampleEvent(sequence), payload }));
@@ -28,7 +28,7 @@ export function eventsContract({ onStore, assert }: StoreContract): void {
     assert.deepEqual(await store.events.list(run, { after: 3, limit: 9, maxBytes: 9 * bytes }), []);
   });
 
-  onStore('a sequence of a log is taken once', async (store) => {
+  onStore('an insert rejects when the log already has the sequence', async (store) => {
     await store.transaction((transaction) => store.events.insert([sampleEvent(0)], transaction));
     await assert.rejects(store.transaction((transaction) => store.events.insert([sampleEvent(0)], transaction)));
   });

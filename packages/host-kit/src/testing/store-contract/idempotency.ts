@@ -2,9 +2,9 @@ import type { IdempotencyClaim, IdempotencyKey } from '../../ports/idempotency.t
 import type { Store } from '../../ports/store.ts';
 import type { StoreContract } from './contract.ts';
 
-/** What every store of idempotency keys must do. */
+/** Tests of `IdempotencyStore`. */
 export function idempotencyContract({ onStore, assert }: StoreContract): void {
-  onStore('a key is claimed once, and answers with what was kept until it expires', async (store) => {
+  onStore('a key is claimed once, and returns its reply until it expires', async (store) => {
     const { begin, complete } = on(store);
     assert.deepEqual(await begin('one'), { kind: 'claimed' });
     assert.deepEqual(await begin('other'), { kind: 'in-flight', leaseUntil: 100 });
@@ -15,7 +15,7 @@ export function idempotencyContract({ onStore, assert }: StoreContract): void {
     assert.deepEqual(await begin('other', { now: 500, digest: 'another' }), { kind: 'claimed' });
   });
 
-  onStore('of many who begin at once, one gets the key', async (store) => {
+  onStore('one of many concurrent claims gets the key', async (store) => {
     const { begin } = on(store);
     const owners = Array.from({ length: 20 }, (_, index) => `owner-${index}`);
     const kinds = (await Promise.all(owners.map((owner) => begin(owner)))).map(({ kind }) => kind);
@@ -23,21 +23,24 @@ export function idempotencyContract({ onStore, assert }: StoreContract): void {
     assert.deepEqual(kinds.filter((kind) => kind === 'in-flight').length, 19);
   });
 
-  onStore('a lease that is over is taken by one, and the former owner keeps nothing any more', async (store) => {
-    const { begin, complete } = on(store);
-    await begin('dead');
-    const late = { now: 100, leaseUntil: 200 };
-    assert.deepEqual(await begin('next', { ...late, digest: 'another' }), { kind: 'mismatch' });
-    const kinds = (await Promise.all(['a', 'b', 'c'].map((owner) => begin(owner, late)))).map(({ kind }) => kind);
-    assert.deepEqual([...kinds].sort(), ['claimed', 'in-flight', 'in-flight']);
-    assert.deepEqual(await complete('dead', 1), false);
-    await store.idempotency.release({ ...KEY, owner: 'dead' });
-    assert.deepEqual(await begin('late', late), { kind: 'in-flight', leaseUntil: 200 });
-    assert.deepEqual(await complete(['a', 'b', 'c'][kinds.indexOf('claimed')] ?? '', 2), true);
-    assert.deepEqual(await begin('late', late), { kind: 'completed', sealed: Uint8Array.of(2) });
-  });
+  onStore(
+    'one claimant takes over a lease that ran out, and the former owner can no longer complete it',
+    async (store) => {
+      const { begin, complete } = on(store);
+      await begin('dead');
+      const late = { now: 100, leaseUntil: 200 };
+      assert.deepEqual(await begin('next', { ...late, digest: 'another' }), { kind: 'mismatch' });
+      const kinds = (await Promise.all(['a', 'b', 'c'].map((owner) => begin(owner, late)))).map(({ kind }) => kind);
+      assert.deepEqual([...kinds].sort(), ['claimed', 'in-flight', 'in-flight']);
+      assert.deepEqual(await complete('dead', 1), false);
+      await store.idempotency.release({ ...KEY, owner: 'dead' });
+      assert.deepEqual(await begin('late', late), { kind: 'in-flight', leaseUntil: 200 });
+      assert.deepEqual(await complete(['a', 'b', 'c'][kinds.indexOf('claimed')] ?? '', 2), true);
+      assert.deepEqual(await begin('late', late), { kind: 'completed', sealed: Uint8Array.of(2) });
+    },
+  );
 
-  onStore('a reply that was rolled back was never kept', async (store) => {
+  onStore('a rolled-back reply is not stored', async (store) => {
     const { begin } = on(store);
     await begin('one');
     const failing = store.transaction(async (transaction) => {
@@ -48,7 +51,7 @@ export function idempotencyContract({ onStore, assert }: StoreContract): void {
     assert.deepEqual(await begin('other'), { kind: 'in-flight', leaseUntil: 100 });
   });
 
-  onStore('a key that is given back is as if it had never been used; a kept reply is not given back', async (store) => {
+  onStore('a released key can be claimed again; a completed one cannot be released', async (store) => {
     const { begin, complete } = on(store);
     await begin('one');
     await store.idempotency.release(claim('one'));
@@ -58,7 +61,7 @@ export function idempotencyContract({ onStore, assert }: StoreContract): void {
     assert.deepEqual(await begin('three', { digest: 'another' }), { kind: 'completed', sealed: Uint8Array.of(3) });
   });
 
-  onStore('tenants, live and test, and operations have keys of their own', async (store) => {
+  onStore('tenants, modes and operations have separate keys', async (store) => {
     const { begin } = on(store);
     await begin('one');
     const others: Partial<IdempotencyKey>[] = [
@@ -70,7 +73,7 @@ export function idempotencyContract({ onStore, assert }: StoreContract): void {
     for (const other of others) assert.deepEqual(await begin('one', {}, other), { kind: 'claimed' });
   });
 
-  onStore('expired keys are removed in steps', async (store) => {
+  onStore('sweep deletes expired keys up to its limit', async (store) => {
     const { begin, complete } = on(store);
     for (const keyHash of ['a', 'b', 'c']) await begin('one', {}, { keyHash });
     await begin('one', { expiresAt: 900 }, { keyHash: 'd' });
@@ -82,7 +85,7 @@ export function idempotencyContract({ onStore, assert }: StoreContract): void {
     assert.deepEqual(await begin('two', {}, { keyHash: 'd' }), { kind: 'in-flight', leaseUntil: 100 });
   });
 
-  onStore('the host goes through all replies, and seals those anew that are still there', async (store) => {
+  onStore('page lists the replies of all tenants, and reseal replaces those that have not changed', async (store) => {
     const { begin, complete } = on(store);
     for (const keyHash of ['a', 'b', 'c', 'pending']) await begin('one', {}, { keyHash });
     for (const keyHash of ['a', 'b', 'c']) await complete('one', 1, { keyHash });
@@ -109,7 +112,7 @@ function claim(owner: string, key: Partial<IdempotencyKey> = {}): IdempotencyCla
   return { ...KEY, ...key, owner };
 }
 
-/** The same operations with what most of them have alike: asked at 0 for a lease until 100, kept until 500. */
+/** Returns `begin` and `complete` with defaults: they begin at 0 with a lease until 100, and expire at 500. */
 function on(store: Store) {
   return {
     begin: (

@@ -23,9 +23,9 @@ async function insert(store: Store, ...interrupts: readonly Interrupt[]): Promis
   });
 }
 
-/** What every store of interrupts must do. */
+/** Tests of `InterruptStore`. */
 export function interruptsContract({ onStore, assert }: StoreContract): void {
-  onStore('a question is found as it was asked: by its id, by its key and by its node', async (store) => {
+  onStore('an interrupt is read back unchanged by its id, its key and its node', async (store) => {
     const whole = sampleInterrupt({ resumeSchema: { type: 'object' }, timeoutMs: 5, dueAt: 6 });
     await insert(store, whole, sampleInterrupt({ interruptId: 'int_0', key: 'other' }));
     const found = await store.transaction(async (transaction) => [
@@ -39,7 +39,7 @@ export function interruptsContract({ onStore, assert }: StoreContract): void {
     assert.deepEqual(found, [whole, whole, whole, undefined, undefined, undefined]);
   });
 
-  onStore('an answer is seen in the transaction that follows, and the question is pending no more', async (store) => {
+  onStore('the next transaction reads an answered interrupt, and no longer lists it as pending', async (store) => {
     const asked = sampleInterrupt({ dueAt: 6 });
     const { dueAt: _, ...kept } = asked;
     const answered: Interrupt = {
@@ -62,7 +62,7 @@ export function interruptsContract({ onStore, assert }: StoreContract): void {
     assert.deepEqual(pending, []);
   });
 
-  onStore('what is due comes in the order in which it is due', async (store) => {
+  onStore('due interrupts are listed by their due time', async (store) => {
     await insert(
       store,
       sampleInterrupt({ interruptId: 'int_1', dueAt: 30 }),
@@ -78,7 +78,7 @@ export function interruptsContract({ onStore, assert }: StoreContract): void {
     assert.deepEqual(ids(pending).sort(), ['int_1', 'int_2', 'int_3', 'int_4']);
   });
 
-  onStore('a question that is taken back was never asked', async (store) => {
+  onStore('a rolled-back interrupt is not found', async (store) => {
     const failing = store.transaction(async (transaction) => {
       await store.interrupts.insert(sampleInterrupt({}), transaction);
       throw new Error('no');

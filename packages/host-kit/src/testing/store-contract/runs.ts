@@ -2,9 +2,15 @@ import type { Run } from '../../ports/runs.ts';
 import type { StoreContract } from './contract.ts';
 import { sampleRun, TENANCY } from './samples.ts';
 
-/** What every store of runs must do. */
-export function runsContract({ onStore, assert }: StoreContract): void {
-  onStore('a run is read back as it was inserted', async (store) => {
+/** Tests of `RunStore`. */
+export function runsContract(contract: StoreContract): void {
+  storedRuns(contract);
+  tenancy(contract);
+  execution(contract);
+}
+
+function storedRuns({ onStore, assert }: StoreContract): void {
+  onStore('a run is read back unchanged', async (store) => {
     const run = sampleRun({
       ...{ workspace: 'w1', tags: ['a'], metadata: { key: [1, null] } },
       causationId: 'dlv_0',
@@ -14,7 +20,7 @@ export function runsContract({ onStore, assert }: StoreContract): void {
     assert.deepEqual(await store.runs.read(TENANCY, run.runId), { kind: 'found', value: run });
   });
 
-  onStore('what a host of major 1 stored of versions is read as integers, however the run is found', async (store) => {
+  onStore('every method reads the versions that a host of major 1 stored as integers', async (store) => {
     const run = sampleRun({ status: 'cancelling', scopeId: 's', engineVersion: 7, eventLogSchemaVersion: 2 });
     const { eventLogSchemaVersion: _, ...kept } = run;
     const stored: Run = JSON.parse(JSON.stringify({ ...kept, engineVersion: '7' }));
@@ -32,7 +38,7 @@ export function runsContract({ onStore, assert }: StoreContract): void {
     assert.deepEqual(await store.runs.read(TENANCY, run.runId), { kind: 'found', value: run });
   });
 
-  onStore('a version that is no integer is not read as one', async (store) => {
+  onStore('a read rejects when the stored engine version is not an integer', async (store) => {
     for (const [index, engineVersion] of ['07', '1.0', '-1', '', null].entries()) {
       const runId = `run_${index}`;
       const stored: Run = JSON.parse(JSON.stringify({ ...sampleRun({ runId }), engineVersion }));
@@ -41,21 +47,7 @@ export function runsContract({ onStore, assert }: StoreContract): void {
     }
   });
 
-  onStore('a run of another tenant, or of the other mode, is absent', async (store) => {
-    const run = sampleRun({ workspace: 'w1' });
-    await store.transaction((transaction) => store.runs.insert(run, transaction));
-    assert.deepEqual(await store.runs.read({ ...TENANCY, tenant: 'other' }, run.runId), { kind: 'absent' });
-    assert.deepEqual(await store.runs.read({ ...TENANCY, mode: 'test' }, run.runId), { kind: 'absent' });
-  });
-
-  onStore('a run of another workspace is told apart, and not shown', async (store) => {
-    const run = sampleRun({ workspace: 'w1' });
-    await store.transaction((transaction) => store.runs.insert(run, transaction));
-    const tenancy = { ...TENANCY, workspaces: ['w2'] };
-    assert.deepEqual(await store.runs.read(tenancy, run.runId), { kind: 'other-workspace' });
-  });
-
-  onStore('what changes of a run is what is written of it, and taken back when it is absent', async (store) => {
+  onStore('an update writes the whole state of a run, absent members included', async (store) => {
     const run = sampleRun({ scopeId: 's' });
     const asked: Run = {
       ...run,
@@ -82,30 +74,39 @@ export function runsContract({ onStore, assert }: StoreContract): void {
       assert.deepEqual(await store.runs.read(TENANCY, run.runId), { kind: 'found', value: state });
     }
   });
+}
 
-  onStore('the newest sequence of each run that is asked for', async (store) => {
-    await store.transaction(async (transaction) => {
-      for (const runId of ['run_1', 'run_2', 'run_3']) await store.runs.insert(sampleRun({ runId }), transaction);
-      await store.runs.update([sampleRun({ runId: 'run_2', lastSequence: 7 })], transaction);
-    });
-    const found = await store.runs.lastSequences(['run_2', 'run_0', 'run_1']);
-    assert.deepEqual(new Map(found), new Map(Object.entries({ run_1: -1, run_2: 7 })));
-    assert.deepEqual(await store.runs.lastSequences([]), []);
-  });
-
-  onStore('what a caller changes is found as it stands, under the rules of a read', async (store) => {
+function tenancy({ onStore, assert }: StoreContract): void {
+  onStore('a run of another tenant or of the other mode is absent', async (store) => {
     const run = sampleRun({ workspace: 'w1' });
-    const kinds = await store.transaction(async (transaction) => {
-      await store.runs.insert(run, transaction);
-      const asked = [TENANCY, { ...TENANCY, tenant: 'other' }, { ...TENANCY, workspaces: ['w2'] }];
-      const found: string[] = [];
-      for (const tenancy of asked) found.push((await store.runs.readForChange(tenancy, run.runId, transaction)).kind);
-      return found;
-    });
-    assert.deepEqual(kinds, ['found', 'absent', 'other-workspace']);
+    await store.transaction((transaction) => store.runs.insert(run, transaction));
+    assert.deepEqual(await store.runs.read({ ...TENANCY, tenant: 'other' }, run.runId), { kind: 'absent' });
+    assert.deepEqual(await store.runs.read({ ...TENANCY, mode: 'test' }, run.runId), { kind: 'absent' });
   });
 
-  onStore('a list has what its caller reaches, newest first, in pages', async (store) => {
+  onStore('a run of another workspace is reported as such, without its content', async (store) => {
+    const run = sampleRun({ workspace: 'w1' });
+    await store.transaction((transaction) => store.runs.insert(run, transaction));
+    const tenancy = { ...TENANCY, workspaces: ['w2'] };
+    assert.deepEqual(await store.runs.read(tenancy, run.runId), { kind: 'other-workspace' });
+  });
+
+  onStore(
+    'readForChange reads uncommitted writes of its transaction and applies the tenancy of a read',
+    async (store) => {
+      const run = sampleRun({ workspace: 'w1' });
+      const kinds = await store.transaction(async (transaction) => {
+        await store.runs.insert(run, transaction);
+        const asked = [TENANCY, { ...TENANCY, tenant: 'other' }, { ...TENANCY, workspaces: ['w2'] }];
+        const found: string[] = [];
+        for (const tenancy of asked) found.push((await store.runs.readForChange(tenancy, run.runId, transaction)).kind);
+        return found;
+      });
+      assert.deepEqual(kinds, ['found', 'absent', 'other-workspace']);
+    },
+  );
+
+  onStore('runs within reach of the caller are listed in pages, newest first', async (store) => {
     await store.transaction(async (transaction) => {
       for (const [index, workspace] of ['w1', 'w2', 'w1', undefined, 'w3'].entries()) {
         const where = workspace === undefined ? {} : { workspace };
@@ -121,6 +122,18 @@ export function runsContract({ onStore, assert }: StoreContract): void {
     assert.deepEqual(await listed(['w1', 'w2'], undefined, 2), ['run_2', 'run_1']);
     assert.deepEqual(await listed(['w1', 'w2'], 'run_1', 2), ['run_0']);
     assert.deepEqual(await listed([], undefined, 2), []);
+  });
+}
+
+function execution({ onStore, assert }: StoreContract): void {
+  onStore('lastSequences returns the newest sequence of each known run', async (store) => {
+    await store.transaction(async (transaction) => {
+      for (const runId of ['run_1', 'run_2', 'run_3']) await store.runs.insert(sampleRun({ runId }), transaction);
+      await store.runs.update([sampleRun({ runId: 'run_2', lastSequence: 7 })], transaction);
+    });
+    const found = await store.runs.lastSequences(['run_2', 'run_0', 'run_1']);
+    assert.deepEqual(new Map(found), new Map(Object.entries({ run_1: -1, run_2: 7 })));
+    assert.deepEqual(await store.runs.lastSequences([]), []);
   });
 
   onStore('a scope has an active run until that run ends', async (store) => {
@@ -141,7 +154,7 @@ export function runsContract({ onStore, assert }: StoreContract): void {
     assert.deepEqual(await active(), undefined);
   });
 
-  onStore('runs for which there is something to do come in pages, without those that wait or ended', async (store) => {
+  onStore('unfinished lists runs to execute in pages, without those that wait or have ended', async (store) => {
     const statuses = ['pending', 'completed', 'running', 'waiting-approval', 'cancelling', 'paused'] as const;
     await store.transaction(async (transaction) => {
       for (const [index, status] of statuses.entries())
@@ -155,7 +168,7 @@ export function runsContract({ onStore, assert }: StoreContract): void {
     );
   });
 
-  onStore('runs are disturbed that are no longer just driven on', async (store) => {
+  onStore('disturbed returns the runs that were paused, cancelled or ended', async (store) => {
     const runs = [
       sampleRun({ runId: 'run_1', status: 'running' }),
       sampleRun({ runId: 'run_2', status: 'running', pauseRequest: { drainPolicy: 'immediate' } }),
@@ -170,7 +183,7 @@ export function runsContract({ onStore, assert }: StoreContract): void {
     assert.deepEqual(disturbed.map(({ runId }) => runId).sort(), ['run_2', 'run_3', 'run_4']);
   });
 
-  onStore('a claim gives the run to this host', async (store) => {
+  onStore('a claimed run belongs to this host', async (store) => {
     const run = sampleRun({ status: 'running' });
     const claimed = await store.transaction(async (transaction) => {
       await store.runs.insert(run, transaction);

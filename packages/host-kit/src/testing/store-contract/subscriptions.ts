@@ -1,9 +1,14 @@
 import type { StoreContract } from './contract.ts';
 import { CLAIM, sampleDelivery, sampleSubscription, TENANCY, withSubscriptions } from './samples.ts';
 
-/** What every store of subscriptions must do. */
-export function subscriptionsContract({ onStore, assert }: StoreContract): void {
-  onStore('listeners are found by tenant, mode and event type', async (store) => {
+/** Tests of `SubscriptionStore`. */
+export function subscriptionsContract(contract: StoreContract): void {
+  registration(contract);
+  changes(contract);
+}
+
+function registration({ onStore, assert }: StoreContract): void {
+  onStore('subscriptions are found by tenant, mode and event type', async (store) => {
     await store.transaction(async (transaction) => {
       await store.subscriptions.insert(sampleSubscription({ webhookId: 'whk_1' }), transaction);
       await store.subscriptions.insert(sampleSubscription({ webhookId: 'whk_2', tenant: 'other' }), transaction);
@@ -20,7 +25,7 @@ export function subscriptionsContract({ onStore, assert }: StoreContract): void 
     );
   });
 
-  onStore('a subscription is removed by a caller that reaches all of it, and by no other', async (store) => {
+  onStore('a caller removes a subscription only if it reaches all of its workspaces', async (store) => {
     const subscription = sampleSubscription({ workspaces: ['w1', 'w2'] });
     await store.transaction((transaction) => store.subscriptions.insert(subscription, transaction));
     const removeAs = (tenancy: typeof TENANCY) =>
@@ -32,14 +37,52 @@ export function subscriptionsContract({ onStore, assert }: StoreContract): void 
     assert.deepEqual(await removeAs(TENANCY), { kind: 'absent' });
   });
 
-  onStore('removing a subscription removes what was waiting for it', async (store) => {
+  onStore('the removal of a subscription removes its deliveries', async (store) => {
     await withSubscriptions(store, 'whk_1');
     await store.transaction((transaction) => store.deliveries.enqueue([sampleDelivery({})], transaction));
     await store.transaction((transaction) => store.subscriptions.remove(TENANCY, 'whk_1', transaction));
     assert.deepEqual(await store.deliveries.claim(CLAIM), []);
   });
 
-  onStore('the health of a subscription is changed from what it is', async (store) => {
+  onStore('a caller finds and lists the subscriptions of which it reaches all workspaces', async (store) => {
+    const samples = [
+      sampleSubscription({ webhookId: 'whk_1', workspaces: ['w1'] }),
+      sampleSubscription({ webhookId: 'whk_2', workspaces: ['w1', 'w2'] }),
+      sampleSubscription({ webhookId: 'whk_3', tenant: 'other' }),
+      sampleSubscription({ webhookId: 'whk_4', mode: 'test' }),
+      sampleSubscription({ webhookId: 'whk_5', workspaces: ['w1'], status: 'dead-lettered' }),
+    ];
+    await store.transaction(async (transaction) => {
+      for (const sample of samples) await store.subscriptions.insert(sample, transaction);
+    });
+    const narrow = { ...TENANCY, workspaces: ['w1'] };
+    assert.deepEqual((await store.subscriptions.find(narrow, 'whk_1')).kind, 'found');
+    assert.deepEqual((await store.subscriptions.find(narrow, 'whk_2')).kind, 'other-workspace');
+    assert.deepEqual((await store.subscriptions.find(narrow, 'whk_3')).kind, 'absent');
+    assert.deepEqual((await store.subscriptions.find(narrow, 'whk_4')).kind, 'absent');
+    const ids = async (tenancy: typeof TENANCY, after: string, limit: number) =>
+      (await store.subscriptions.list(tenancy, { after, limit })).map(({ webhookId }) => webhookId);
+    assert.deepEqual(await ids(TENANCY, '', 10), ['whk_1', 'whk_2', 'whk_5']);
+    assert.deepEqual(await ids(narrow, '', 10), ['whk_1', 'whk_5']);
+    assert.deepEqual(await ids(TENANCY, 'whk_1', 1), ['whk_2']);
+  });
+
+  onStore('page lists the subscriptions of all tenants', async (store) => {
+    const samples = [
+      sampleSubscription({ webhookId: 'whk_1' }),
+      sampleSubscription({ webhookId: 'whk_2', tenant: 'other', mode: 'test', workspaces: ['w1'] }),
+      sampleSubscription({ webhookId: 'whk_3', status: 'failed' }),
+    ];
+    await store.transaction(async (transaction) => {
+      for (const sample of samples.toReversed()) await store.subscriptions.insert(sample, transaction);
+    });
+    assert.deepEqual(await store.subscriptions.page({ after: '', limit: 2 }), samples.slice(0, 2));
+    assert.deepEqual(await store.subscriptions.page({ after: 'whk_2', limit: 2 }), samples.slice(2));
+  });
+}
+
+function changes({ onStore, assert }: StoreContract): void {
+  onStore('updateState passes the current subscription to the change', async (store) => {
     await withSubscriptions(store, 'whk_1');
     for (const time of [1, 2]) {
       await store.transaction((transaction) =>
@@ -53,7 +96,7 @@ export function subscriptionsContract({ onStore, assert }: StoreContract): void 
     assert.deepEqual((await store.subscriptions.read('whk_1'))?.failures, [1, 2]);
   });
 
-  onStore('the secrets of a subscription are changed from what they are, one change after the other', async (store) => {
+  onStore('concurrent calls of updateSecrets change the secrets one after the other', async (store) => {
     await withSubscriptions(store, 'whk_1');
     const replace = (secret: number) =>
       store.transaction((transaction) =>
@@ -76,7 +119,7 @@ export function subscriptionsContract({ onStore, assert }: StoreContract): void 
       previousSecret: { sealed: Uint8Array.of(15 - secret), replacedAt: secret, expiresAt: 10 * secret },
     }));
     const found = await store.subscriptions.read('whk_1');
-    // Whichever came second replaced what the first one had written.
+    // The second change replaced the secret of the first.
     assert.deepEqual(
       found,
       after.find(({ secretFingerprint }) => secretFingerprint === found?.secretFingerprint),
@@ -85,7 +128,7 @@ export function subscriptionsContract({ onStore, assert }: StoreContract): void 
     assert.deepEqual(listening, [[found]]);
   });
 
-  onStore('the secrets of a subscription that is gone are not changed', async (store) => {
+  onStore('updateSecrets does nothing when the subscription does not exist', async (store) => {
     let asked = false;
     await store.transaction((transaction) =>
       store.subscriptions.updateSecrets(
@@ -100,7 +143,7 @@ export function subscriptionsContract({ onStore, assert }: StoreContract): void 
     assert.deepEqual([asked, await store.subscriptions.read('whk_1')], [false, undefined]);
   });
 
-  onStore('previous secrets that expired are forgotten, some at a time, and no others', async (store) => {
+  onStore('forgetExpiredSecrets deletes expired previous secrets alone, up to its limit', async (store) => {
     const previous = (expiresAt: number) => ({ sealed: Uint8Array.of(9), replacedAt: 1, expiresAt });
     const samples = [
       sampleSubscription({ webhookId: 'whk_1', previousSecret: previous(10) }),
@@ -117,42 +160,6 @@ export function subscriptionsContract({ onStore, assert }: StoreContract): void 
     const [, , third, fourth] = samples;
     const forgotten = ['whk_1', 'whk_2'].map((webhookId) => sampleSubscription({ webhookId }));
     assert.deepEqual(await store.subscriptions.page({ after: '', limit: 10 }), [...forgotten, third, fourth]);
-  });
-
-  onStore('the host goes through all subscriptions, whoever they belong to', async (store) => {
-    const samples = [
-      sampleSubscription({ webhookId: 'whk_1' }),
-      sampleSubscription({ webhookId: 'whk_2', tenant: 'other', mode: 'test', workspaces: ['w1'] }),
-      sampleSubscription({ webhookId: 'whk_3', status: 'failed' }),
-    ];
-    await store.transaction(async (transaction) => {
-      for (const sample of samples.toReversed()) await store.subscriptions.insert(sample, transaction);
-    });
-    assert.deepEqual(await store.subscriptions.page({ after: '', limit: 2 }), samples.slice(0, 2));
-    assert.deepEqual(await store.subscriptions.page({ after: 'whk_2', limit: 2 }), samples.slice(2));
-  });
-
-  onStore('a subscription is found and listed by callers that reach all of it', async (store) => {
-    const samples = [
-      sampleSubscription({ webhookId: 'whk_1', workspaces: ['w1'] }),
-      sampleSubscription({ webhookId: 'whk_2', workspaces: ['w1', 'w2'] }),
-      sampleSubscription({ webhookId: 'whk_3', tenant: 'other' }),
-      sampleSubscription({ webhookId: 'whk_4', mode: 'test' }),
-      sampleSubscription({ webhookId: 'whk_5', workspaces: ['w1'], status: 'dead-lettered' }),
-    ];
-    await store.transaction(async (transaction) => {
-      for (const sample of samples) await store.subscriptions.insert(sample, transaction);
-    });
-    const narrow = { ...TENANCY, workspaces: ['w1'] };
-    assert.deepEqual((await store.subscriptions.find(narrow, 'whk_1')).kind, 'found');
-    assert.deepEqual((await store.subscriptions.find(narrow, 'whk_2')).kind, 'other-workspace');
-    assert.deepEqual((await store.subscriptions.find(narrow, 'whk_3')).kind, 'absent');
-    assert.deepEqual((await store.subscriptions.find(narrow, 'whk_4')).kind, 'absent');
-    const ids = async (tenancy: typeof TENANCY, after: string, limit: number) =>
-      (await store.subscriptions.list(tenancy, { after, limit })).map(({ webhookId }) => webhookId);
-    assert.deepEqual(await ids(TENANCY, '', 10), ['whk_1', 'whk_2', 'whk_5']);
-    assert.deepEqual(await ids(narrow, '', 10), ['whk_1', 'whk_5']);
-    assert.deepEqual(await ids(TENANCY, 'whk_1', 1), ['whk_2']);
   });
 }
 

@@ -1,9 +1,9 @@
 import type { StoreContract } from './contract.ts';
 import { sampleRun, TENANCY } from './samples.ts';
 
-/** What every transaction must keep. */
+/** Tests of `Store.transaction`. */
 export function transactionsContract({ onStore, assert }: StoreContract): void {
-  onStore('a transaction that rejects leaves nothing behind', async (store) => {
+  onStore('a transaction that rejects undoes its writes', async (store) => {
     const run = sampleRun({});
     const failing = store.transaction(async (transaction) => {
       await store.runs.insert(run, transaction);
@@ -13,7 +13,7 @@ export function transactionsContract({ onStore, assert }: StoreContract): void {
     assert.deepEqual(await store.runs.read(TENANCY, run.runId), { kind: 'absent' });
   });
 
-  onStore('a transaction that rejects takes nothing of its neighbours with it', async (store) => {
+  onStore('a transaction that rejects does not undo concurrent transactions', async (store) => {
     const runs = [sampleRun({ runId: 'run_1' }), sampleRun({ runId: 'run_2' }), sampleRun({ runId: 'run_3' })];
     await Promise.allSettled(
       runs.map((run) =>
@@ -27,12 +27,12 @@ export function transactionsContract({ onStore, assert }: StoreContract): void {
     assert.deepEqual(kinds, ['found', 'absent', 'found']);
   });
 
-  onStore('a transaction that has ended takes no more writes', async (store) => {
+  onStore('a write rejects when its transaction has ended', async (store) => {
     const ended = await store.transaction(async (transaction) => transaction);
     await assert.rejects(store.runs.insert(sampleRun({}), ended));
   });
 
-  onStore('what is uncommitted is not read', async (store) => {
+  onStore('a transaction reads its own uncommitted writes', async (store) => {
     const run = sampleRun({});
     let seen: unknown;
     await store.transaction(async (transaction) => {

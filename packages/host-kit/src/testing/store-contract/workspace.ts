@@ -2,9 +2,9 @@ import type { Store } from '../../ports/store.ts';
 import type { WorkspaceFile, WorkspacePlace } from '../../ports/workspace.ts';
 import type { StoreContract } from './contract.ts';
 
-/** What every store of workspace files must do. */
+/** Tests of `WorkspaceStore`. */
 export function workspaceContract({ onStore, assert }: StoreContract): void {
-  onStore('a file is kept in versions, of which the last ones stay', async (store) => {
+  onStore('a file keeps its last versions', async (store) => {
     for (const version of [1, 2, 3]) await put(store, sampleFile({ version, etag: `${version}` }));
     const read = (version?: number) => store.workspace.read(PLACE, 'a.md', version);
     assert.deepEqual(await read(), sampleFile({ version: 3, etag: '3' }));
@@ -14,7 +14,7 @@ export function workspaceContract({ onStore, assert }: StoreContract): void {
     assert.deepEqual(await newest(store, 'b.md'), undefined);
   });
 
-  onStore('a removed file is gone from the list, and its versions are there by number', async (store) => {
+  onStore('a removed file is not listed, and its versions are read by number', async (store) => {
     await put(store, sampleFile({}));
     await remove(store, 'a.md', 2, 1);
     assert.deepEqual(await store.workspace.list(PLACE, ''), []);
@@ -26,7 +26,7 @@ export function workspaceContract({ onStore, assert }: StoreContract): void {
     assert.deepEqual((await store.workspace.list(PLACE, '')).length, 1);
   });
 
-  onStore('of removed files the last ones are remembered', async (store) => {
+  onStore('the files that were removed last keep their versions', async (store) => {
     for (const [index, path] of ['a', 'b', 'c'].entries()) {
       await put(store, sampleFile({ path }));
       await remove(store, path, 2, index);
@@ -37,7 +37,7 @@ export function workspaceContract({ onStore, assert }: StoreContract): void {
     assert.deepEqual(await store.workspace.read(PLACE, 'a', 1), undefined);
   });
 
-  onStore('files are listed by path and prefix, and counted', async (store) => {
+  onStore('files are listed by prefix in the order of their paths, and counted', async (store) => {
     for (const path of ['notes/b', 'notes/a', 'notesx', 'N', 'notes/a/z']) await put(store, sampleFile({ path }));
     const paths = async (prefix: string) => (await store.workspace.list(PLACE, prefix)).map(({ path }) => path);
     assert.deepEqual(await paths(''), ['N', 'notes/a', 'notes/a/z', 'notes/b', 'notesx']);
@@ -47,7 +47,7 @@ export function workspaceContract({ onStore, assert }: StoreContract): void {
     assert.deepEqual(await store.transaction((transaction) => store.workspace.count(PLACE, transaction)), 5);
   });
 
-  onStore('a file is in its own tenant, workspace and mode, and nowhere else', async (store) => {
+  onStore('a file is found in its own tenant, workspace and mode alone', async (store) => {
     await put(store, sampleFile({}));
     const { workspace: _, ...wholeTenant } = PLACE;
     const elsewhere: WorkspacePlace[] = [
@@ -65,7 +65,7 @@ export function workspaceContract({ onStore, assert }: StoreContract): void {
     assert.deepEqual(await store.workspace.read(PLACE, 'a.md', undefined), sampleFile({}));
   });
 
-  onStore('of many who add to one file at once, each adds a version of its own', async (store) => {
+  onStore('concurrent additions to a file get different versions', async (store) => {
     const add = () =>
       store.transaction(async (transaction) => {
         const version = ((await store.workspace.newest(PLACE, 'a.md', transaction))?.version ?? 0) + 1;
@@ -91,7 +91,7 @@ function headOf({ content: _, ...head }: WorkspaceFile) {
   return head;
 }
 
-/** Keeps two versions, and remembers two removals. */
+/** Puts a file and keeps two of its versions. */
 function put(store: Store, file: WorkspaceFile, place = PLACE): Promise<void> {
   return store.transaction((transaction) => store.workspace.put(place, file, 2, transaction));
 }

@@ -1,4 +1,4 @@
-/** How often a run has changed hands, so that a host that lost it appends nothing more. */
+/** `epoch` counts the changes of a run's holder, so that a former holder appends nothing more. */
 export const runEpoch = `
 ALTER TABLE runs ADD COLUMN epoch bigint NOT NULL DEFAULT 0;
 `;

@@ -1,4 +1,4 @@
-/** Secrets that can be replaced: the fingerprint goes with them, and the one before stays while both sign. */
+/** Rotation of signing secrets: the fingerprint becomes a column, and the previous secret is stored while both sign. */
 export const rotation = `
 ALTER TABLE subscriptions
   ADD COLUMN secret_fingerprint text NOT NULL DEFAULT '',

@@ -1,4 +1,4 @@
-/** The keys of mutating requests. `sealed` is the reply, encrypted; null while the request is executed. */
+/** Idempotency keys. `sealed` is the reply, encrypted; null while the request is executed. */
 export const idempotency = `
 CREATE TABLE idempotency_keys (
   tenant text COLLATE "C" NOT NULL,

@@ -1,4 +1,4 @@
-/** Files of workspaces, in versions. An empty workspace: of the whole tenant. A version without `etag` is a removal. */
+/** Files of workspaces, in versions. An empty workspace is the whole tenant. A version without `etag` is a removal. */
 export const workspaceFiles = `
 CREATE TABLE workspace_files (
   tenant text COLLATE "C" NOT NULL,

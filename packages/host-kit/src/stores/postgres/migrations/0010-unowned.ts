@@ -1,6 +1,7 @@
 /**
- * What belongs to a subscription is removed by the store, in steps. The database would do it in one, for which it has no index, and would lock the
- * subscription for every delivery and attempt that is written.
+ * The store deletes the deliveries and attempts of a removed subscription, in steps. A cascade would delete all of them
+ * in one transaction, without an index, and the foreign key would lock the subscription for every delivery and attempt
+ * that is written.
  */
 export const unowned = `
 ALTER TABLE deliveries DROP CONSTRAINT deliveries_webhook_id_fkey;

@@ -1,6 +1,6 @@
 /**
- * The index by due times answers one question: when the next delivery is due. As an index of an expression it answers no other, whatever the
- * statistics say: with it, a claim would go through the whole backlog of one subscription to find what is due of each other.
+ * An index for the next due time alone. As an index of an expression (`due_at + 0`), no other query can use it: a claim
+ * that did would walk through the whole backlog of one subscription to find the due deliveries of the others.
  */
 export const nextDue = `
 DROP INDEX deliveries_due;

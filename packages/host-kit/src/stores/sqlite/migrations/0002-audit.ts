@@ -1,4 +1,4 @@
-/** The audit log. The database itself refuses to change or drop what is in it. */
+/** The audit log. Triggers reject changes and deletions of its rows. */
 export const audit = `
 CREATE TABLE audit_entries (
   at_sequence INTEGER PRIMARY KEY,

@@ -1,4 +1,4 @@
-/** What an operator looks at and acts on: the last attempts, and dead letters by pages. */
+/** For operators: the last attempts of each subscription, and an index for pages of dead letters. */
 export const operations = `
 CREATE TABLE attempts (
   position INTEGER PRIMARY KEY,

@@ -1,4 +1,4 @@
-/** The secrets that tenants bring, encrypted. An empty workspace: of the whole tenant. */
+/** Secrets of tenants (bring your own key), encrypted. An empty workspace is the whole tenant. */
 export const byok = `
 CREATE TABLE byok_secrets (
   tenant TEXT NOT NULL,

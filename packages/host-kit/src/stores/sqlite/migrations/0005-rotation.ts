@@ -1,4 +1,4 @@
-/** Secrets that can be replaced: the fingerprint goes with them, and the one before stays while both sign. */
+/** Rotation of signing secrets: the fingerprint becomes a column, and the previous secret is stored while both sign. */
 export const rotation = `
 ALTER TABLE subscriptions ADD COLUMN secret_fingerprint TEXT NOT NULL DEFAULT '';
 UPDATE subscriptions SET secret_fingerprint = json_extract(document, '$.secretFingerprint');

@@ -1,4 +1,4 @@
-/** What may be asked of a run, and the lists that runs are found in. */
+/** Pause and cancel requests of runs, and indexes for the lists of runs. */
 export const runOperations = `
 ALTER TABLE runs ADD COLUMN scope_id TEXT;
 -- JSON: the nodes that are under way.

@@ -1,6 +1,7 @@
 /**
- * Claims and turns are the process's own, which is the only one, so the outbox has two states and one index less for each. What belongs to
- * a subscription is removed by the store, in steps, and the attempts of one are a ring that is written in place.
+ * Claims and turns move to the memory of the only process, so the outbox has two states and one index for each. The
+ * store deletes the deliveries and attempts of a removed subscription, in steps. The attempts of a subscription become
+ * a ring whose rows are overwritten.
  */
 export const turns = `
 CREATE TABLE outbox (

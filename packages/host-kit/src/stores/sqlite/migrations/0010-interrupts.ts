@@ -1,4 +1,4 @@
-/** What runs ask and wait for. */
+/** Questions of runs, and their answers. */
 export const interrupts = `
 CREATE TABLE interrupts (
   run_id TEXT NOT NULL,

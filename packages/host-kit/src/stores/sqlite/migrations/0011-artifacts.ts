@@ -1,4 +1,4 @@
-/** What runs make. */
+/** Artifacts of runs. */
 export const artifacts = `
 CREATE TABLE artifacts (
   run_id TEXT NOT NULL,

@@ -1,0 +1,58 @@
+import type { Run } from '../ports/runs.ts';
+import type { Store } from '../ports/store.ts';
+import type { Transaction } from '../ports/transaction.ts';
+import type { Appended, OwnDraft } from './run-draft.ts';
+
+/**
+ * Writes one delivery of each event for each matching subscription, in the transaction that appends the events.
+ *
+ * @returns the number of deliveries
+ */
+export type Outbox = (appended: readonly Appended[], transaction: Transaction) => Promise<number>;
+
+/** Writes drafts of runs, and sizes the transactions that they share. */
+export class DraftWriter {
+  readonly #store: Store;
+  readonly #outbox: Outbox;
+  /** Deliveries for each event in recent transactions. Starts high, because the number of subscriptions is unknown. */
+  #deliveriesPerEvent = 100;
+
+  constructor({ store, outbox }: { readonly store: Store; readonly outbox: Outbox }) {
+    this.#store = store;
+    this.#outbox = outbox;
+  }
+
+  /** The number of steps that may share a transaction, so that it stays short. */
+  get mostSteps(): number {
+    return Math.min(MOST_STEPS, Math.ceil(MOST_DELIVERIES / Math.max(this.#deliveriesPerEvent, 1)));
+  }
+
+  /**
+   * Writes the changed ones of `drafts`: deliveries, events, runs, and the closing of questions that no answer can
+   * reach any more.
+   */
+  async write(drafts: readonly OwnDraft[], transaction: Transaction): Promise<void> {
+    const changed = drafts.filter(({ isChanged }) => isChanged);
+    const appended = changed.flatMap((draft) => draft.appended);
+    const recorded = changed.flatMap((draft) => draft.recorded);
+    const deliveries = appended.length === 0 ? 0 : await this.#outbox(appended, transaction);
+    if (recorded.length > 0) await this.#store.events.insert(recorded, transaction);
+    const runs = changed.map(({ run }) => run);
+    if (runs.length > 0) await this.#store.runs.update(runs, transaction);
+    // A high number decays slowly: similar events tend to follow.
+    this.#deliveriesPerEvent = Math.max(deliveries / Math.max(appended.length, 1), this.#deliveriesPerEvent * DECAY);
+    for (const { run } of changed.filter(({ isAnswerless }) => isAnswerless)) {
+      await this.#closeQuestions(run, transaction);
+    }
+  }
+
+  async #closeQuestions({ runId }: Run, transaction: Transaction): Promise<void> {
+    for (const { dueAt: _dueAt, ...interrupt } of await this.#store.interrupts.pendingOf(runId, transaction)) {
+      await this.#store.interrupts.update({ ...interrupt, status: 'closed' }, transaction);
+    }
+  }
+}
+
+const MOST_STEPS = 128;
+const MOST_DELIVERIES = 2000;
+const DECAY = 0.8;

@@ -1,0 +1,62 @@
+import type { Clock } from '../ports/clock.ts';
+import type { Delivery } from '../ports/deliveries.ts';
+import { describeError, type Log } from '../ports/log.ts';
+import type { Subscription } from '../ports/subscriptions.ts';
+import type { Transport, TransportVerdict } from '../ports/transport.ts';
+import type { SignAttempt } from './signing.ts';
+
+/** Signs a delivery and posts it to its subscription. Rejects only when `signal` aborted it. */
+export type Send = (delivery: Delivery, subscription: Subscription, signal: AbortSignal) => Promise<TransportVerdict>;
+
+export interface SendOptions {
+  readonly transport: Transport;
+  readonly sign: SignAttempt;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** How long the receiver may take to answer, in ms. */
+  readonly attemptTimeoutMs: number;
+  /** The `User-Agent` header. */
+  readonly userAgent: string;
+}
+
+/**
+ * The verdict on a delivery that was not sent, because the host could not open a secret. It is retried and
+ * dead-lettered like any other failure.
+ */
+export const UNSIGNED: TransportVerdict = { kind: 'failed', reason: 'unsigned', durationMs: 0 };
+
+export function sender({ transport, sign, clock, log, attemptTimeoutMs, userAgent }: SendOptions): Send {
+  return (delivery, subscription, signal) => {
+    const signature = signed(delivery, subscription);
+    return signature === undefined ? Promise.resolve(UNSIGNED) : post(delivery, subscription, signature, signal);
+  };
+
+  function signed(delivery: Delivery, subscription: Subscription): Record<string, string> | undefined {
+    try {
+      return sign(delivery, subscription, clock.now());
+    } catch (error) {
+      const { webhookId } = subscription;
+      log({ level: 'error', event: 'delivery.not-signed', webhookId, ...describeError(error) });
+      return undefined;
+    }
+  }
+
+  /** Counts a throwing transport as a failed attempt: it may have sent the request before it threw. */
+  async function post(
+    { deliveryId, body }: Delivery,
+    { url, durable }: Subscription,
+    signature: Readonly<Record<string, string>>,
+    signal: AbortSignal,
+  ): Promise<TransportVerdict> {
+    const startedAt = clock.now();
+    const headers = { 'content-type': 'application/json', 'user-agent': userAgent, ...signature };
+    const request = { url, headers, body, timeoutMs: attemptTimeoutMs, signal };
+    try {
+      return await transport(durable ? request : { ...request, once: 'kept' });
+    } catch (error) {
+      signal.throwIfAborted();
+      log({ level: 'error', event: 'delivery.transport-failed', deliveryId, ...describeError(error) });
+      return { kind: 'failed', reason: 'transport', durationMs: clock.now() - startedAt };
+    }
+  }
+}
