@@ -9,8 +9,8 @@ import type { Major } from './rule.ts';
 import { sleep } from './sleep.ts';
 
 /**
- * HTTP client for one major with one caller. Paths have no `/v1`: the client adds it for major 1, and `SVC-Version` for major 2.
- * Every method throws a `Mismatch` when the host does not respond.
+ * HTTP client for one major with one caller. Paths have no `/v1`: the client adds it for major 1, and `SVC-Version` for
+ * major 2. Every method throws a `Mismatch` when the host does not respond.
  */
 export interface Api {
   readonly major: Major;

@@ -19,8 +19,8 @@ export interface ExploreOptions
 }
 
 /**
- * Reads the host's discovery document, then finds the owner and the scopes of the main key with probe requests. Wrong responses are not
- * reported here: the checks find them.
+ * Reads the host's discovery document, then finds the owner and the scopes of the main key with probe requests. Wrong
+ * responses are not reported here: the checks find them.
  *
  * @throws {Unreachable} when the URL does not respond, or does not serve a discovery document
  */
@@ -122,7 +122,10 @@ async function scopesLacking(api: Api, { tenant, workspace }: Target): Promise<R
   return lacking;
 }
 
-/** Registers the receiver once. Returns the reason when the host rejects its URL: hosts reject loopback addresses by default. */
+/**
+ * Registers the receiver once. Returns the reason when the host rejects its URL: hosts reject loopback addresses by
+ * default.
+ */
 async function whyUndeliverable(api: Api, target: Target): Promise<string | undefined> {
   const { receiver, lacking } = target;
   if (receiver === undefined) return undefined;
@@ -132,7 +135,8 @@ async function whyUndeliverable(api: Api, target: Target): Promise<string | unde
   const answer = await quietly(api.post('/webhooks', registration));
   const registered = recordIn(answer);
   if (registered?.error === 'webhook_url_rejected') {
-    return `the host rejects the receiver's URL ${new URL(url).origin}; allow the address on the host, or pass --receiver-url`;
+    const { origin } = new URL(url);
+    return `the host rejects the receiver's URL ${origin}; allow the address on the host, or pass --receiver-url`;
   }
   if (answer?.status === 201 && typeof registered?.webhookId === 'string') {
     const query = api.major === 1 ? `?tenantId=${segment(target.workspace ?? '')}` : '';

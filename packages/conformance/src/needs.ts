@@ -49,10 +49,12 @@ export const retired: Need = ({ majors }) => (majors.includes(1) ? 'the host adv
 export const deliveries: Need = ({ receiver, undeliverable }) =>
   undeliverable ?? (receiver === undefined ? 'the suite runs without a receiver (--no-receiver)' : undefined);
 
-/** Requires a host that rejects loopback addresses: one that accepts the suite's receiver was configured to allow them. */
+/**
+ * Requires a host that rejects loopback addresses: one that accepts the suite's receiver was configured to allow them.
+ */
 export const closedToLoopback: Need = ({ receiver, receivesOnLoopback, undeliverable }) =>
   receiver !== undefined && receivesOnLoopback && undeliverable === undefined
-    ? 'the host accepts the loopback receiver; run this check with --no-receiver on a host that rejects loopback addresses'
+    ? 'the host accepts loopback addresses; run this check with --no-receiver on a host that rejects them'
     : undefined;
 
 /** Requires durable delivery. */

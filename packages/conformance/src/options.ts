@@ -9,8 +9,8 @@ export interface ConformanceOptions {
   /** API keys by their role. A check that needs an absent or empty key is skipped. Default: none. */
   readonly keys?: Readonly<Partial<Record<KeyName, string>>>;
   /**
-   * Workspace of the key `main`. Default: the workspace that the host names as the owner of a run of that key. Most webhook checks of
-   * major 1 are skipped when neither is known.
+   * Workspace of the key `main`. Default: the workspace that the host names as the owner of a run of that key. Most
+   * webhook checks of major 1 are skipped when neither is known.
    */
   readonly workspace?: string;
   /** Majors to check, of those that the host advertises. Default: all that it advertises. */
@@ -41,13 +41,15 @@ export interface ReceiverOptions {
   readonly host?: string;
   /** Port to listen on. Default: 0, a free port. */
   readonly port?: number;
-  /** URL under which the host reaches the receiver, such as the `https` URL of a proxy. Default: `http://<host>:<port>`. */
+  /**
+   * URL under which the host reaches the receiver, such as the `https` URL of a proxy. Default: `http://<host>:<port>`.
+   */
   readonly url?: string;
 }
 
 /**
- * Settings of the host, in ms. Checks of the circuit's cooldown and of the keep-alive are skipped unless their setting is given and at
- * most 15 000: the interface's own values are too long to wait for.
+ * Settings of the host, in ms. Checks of the circuit's cooldown and of the keep-alive are skipped unless their setting
+ * is given and at most 15 000: the interface's own values are too long to wait for.
  */
 export interface Durations {
   /** Time limit of one delivery attempt. Default: 5000, as in the interface. */

@@ -64,7 +64,9 @@ function tooSlow(): Mismatch {
   return new Mismatch(`the check to end within ${DEADLINE_MS / 1000} s`, 'a check that did not end');
 }
 
-/** Runs the cleaners, last one first. A cleaner that fails is ignored: the outcome of the check does not depend on it. */
+/**
+ * Runs the cleaners, last one first. A cleaner that fails is ignored: the outcome of the check does not depend on it.
+ */
 async function cleanUp(options: WorldOptions, cleaners: ((world: World) => Promise<unknown>)[]): Promise<void> {
   const world = worldOf(options, AbortSignal.timeout(CLEANING_MS), []);
   for (const clean of cleaners.reverse()) await clean(world).catch(() => {});

@@ -14,12 +14,14 @@ import { runCheck } from './run-check.ts';
 import { isRecord, type Target } from './target.ts';
 
 /**
- * Tests a host against the protocol, over HTTP alone. It creates runs and subscriptions in the workspace of the keys, and cancels or
- * unregisters them at the end of each check. Without `keys.main` only public operations and refusals are tested.
+ * Tests a host against the protocol, over HTTP alone. It creates runs and subscriptions in the workspace of the keys,
+ * and cancels or unregisters them at the end of each check. Without `keys.main` only public operations and refusals are
+ * tested.
  *
  * @returns the result of every selected check
  * @throws {Unreachable} when the URL does not respond, or does not serve a discovery document
- * @throws {UsageError} when `url` is not an origin, `only` names an unknown check or area, or the receiver cannot listen
+ * @throws {UsageError} when `url` is not an origin, `only` names an unknown check or area, or the receiver cannot
+ * listen
  * @example
  * import { runConformance } from '@svc/conformance';
  *
@@ -27,8 +29,9 @@ import { isRecord, type Target } from './target.ts';
  *   url: 'http://127.0.0.1:8787',
  *   keys: { main: process.env.SVC_KEY ?? '' },
  * });
- * const failed = results.filter(({ outcome }) => outcome === 'failed').map(({ id, major }) => `${id} (major ${major})`);
- * console.log(summary, failed); // { passed: 254, failed: 0, warned: 0, skipped: 30 } []
+ * const failed = results.filter(({ outcome }) => outcome === 'failed');
+ * console.log(summary); // { passed: 254, failed: 0, warned: 0, skipped: 30 }
+ * for (const { id, major, failure } of failed) console.log(id, major, failure);
  */
 export async function runConformance(options: ConformanceOptions): Promise<Report> {
   const origin = originOf(options.url);
@@ -82,7 +85,7 @@ function selected(only: readonly string[] | undefined): readonly Check[] {
   const unknown = only.filter((name) => !CHECKS.some((check) => names(check, name)));
   if (unknown.length > 0)
     throw new UsageError(
-      `only: there is no check or area ${unknown.join(', ')}. \`svc-conformance --list\` prints the ids; areas are the parts before the dot.`,
+      `only: there is no check or area ${unknown.join(', ')}. \`svc-conformance --list\` prints them.`,
     );
   return CHECKS.filter((check) => only.some((name) => names(check, name)));
 }

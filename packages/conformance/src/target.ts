@@ -66,7 +66,10 @@ export function fixturesOf({ documents }: Target): readonly string[] {
   return named.filter((name): name is string => typeof name === 'string');
 }
 
-/** Thrown when the URL does not respond, or does not serve a discovery document. The message names the URL and the cause. */
+/**
+ * Thrown when the URL does not respond, or does not serve a discovery document. The message names the URL and the
+ * cause.
+ */
 export class Unreachable extends Error {
   override readonly name = 'Unreachable';
 }

@@ -188,7 +188,7 @@ describe('the reports', () => {
     expect([(await run(args)).code, (await run([...args, '--fail-on-skipped'])).code]).toEqual([0, 1]);
   });
 
-  test('exits with 1 when a check failed, and prints the expected and the seen behaviour with a curl command', async () => {
+  test('exits with 1 when a check failed, and prints what was expected, what was seen and a curl command', async () => {
     const url = await startHost((_request, response) => void response.writeHead(500).end('oops'));
     const { code, out } = await run([url, '--only', 'authentication.challenge', '--no-receiver']);
     expect(code).toBe(1);

@@ -3,7 +3,9 @@ import { describe, expect, test } from 'vitest';
 import type { Arrival } from '../src/receiver/receiver.ts';
 import { standardSignature, verify } from '../src/receiver/signature.ts';
 
-/** Reads vectors that were made with OpenSSL. The package that holds them has a verifier, which the suite does not use. */
+/**
+ * Reads vectors that were made with OpenSSL. The package that holds them has a verifier, which the suite does not use.
+ */
 function vectors(name: string): readonly Vector[] {
   const url = new URL(`../../webhook-verify/vectors/${name}.json`, import.meta.url);
   return JSON.parse(readFileSync(url, 'utf8')).cases;

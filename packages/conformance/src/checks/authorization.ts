@@ -156,7 +156,7 @@ export const authorization: readonly Check[] = area('authorization', {}, [
       const { webhookId } = await register(world, world.api, { url: SILENT_URL, events: [COMPLETED] });
       const place = placeOf(world, world.major, webhookId);
       const answer = await world.as('otherTenant').delete(place);
-      // Under major 1 the request names a workspace of which the caller is not a member; that is checked before the lookup.
+      // Major 1 checks the membership of the named workspace before it looks up the subscription.
       if (world.major === 1) refused(answer, 403, 'forbidden');
       else refused(answer, 403, 'id_tenant_mismatch');
       status(await world.api.delete(place), 204);

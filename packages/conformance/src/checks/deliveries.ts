@@ -43,7 +43,7 @@ export const deliveries: readonly Check[] = area(
     },
     {
       id: 'header-values',
-      name: 'The headers have the subscription id, the event type, the time of signing in seconds and the algorithm `v1`.',
+      name: 'The headers have the subscription id, the event type, the time of signing and the algorithm `v1`.',
       rule: [HEADERS, 'webhooks.headers.values'],
       async run(world) {
         const subscribed = await subscribe(world);
@@ -100,7 +100,7 @@ export const deliveries: readonly Check[] = area(
     },
     {
       id: 'body',
-      name: "The body is `{ runId, workspaceId, event }`, with ids and event types in the form of the subscription's major.",
+      name: "The body is `{ runId, workspaceId, event }`, with ids and types in the form of the subscription's major.",
       rule: [BODY, 'webhooks.body.vocabulary-of-registration'],
       async run(world) {
         const subscribed = await subscribe(world);

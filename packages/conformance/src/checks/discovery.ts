@@ -35,7 +35,7 @@ export const discovery: readonly Check[] = area('discovery', {}, [
   },
   {
     id: 'versions-listed',
-    name: '`protocolVersions[]` lists versions in the form `<major>.<minor>`, each once, and includes `preferredVersion`.',
+    name: '`protocolVersions[]` lists each `<major>.<minor>` version once, and includes `preferredVersion`.',
     rule: ['Versioning: Advertisement', 'versioning.advertisement.preferred-is-member'],
     async run({ as, major }) {
       const { answer, document } = await documentOf(as('nobody'));
@@ -131,7 +131,7 @@ export const discovery: readonly Check[] = area('discovery', {}, [
   },
   {
     id: 'v2-records',
-    name: 'A major-2 record has `status`, `since` and `witness`, has `until` unless it is stable, and has no `supported`.',
+    name: 'A major-2 record has `status`, `since`, `witness`, and `until` unless it is stable; it has no `supported`.',
     rule: [SECTION, 'discovery.document.v2-record-shape'],
     majors: [2],
     async run({ as }) {
@@ -203,7 +203,7 @@ export const discovery: readonly Check[] = area('discovery', {}, [
   },
   {
     id: 'not-modified',
-    name: 'A discovery request whose `If-None-Match` contains the current ETag is answered 304 with `SVC-Version` and no body.',
+    name: 'Discovery with the current ETag in `If-None-Match` is answered 304 with `SVC-Version` and no body.',
     rule: [SECTION, 'discovery.document.not-modified'],
     async run({ as, major }) {
       const api = as('nobody');
@@ -249,7 +249,7 @@ export const discovery: readonly Check[] = area('discovery', {}, [
   },
   {
     id: 'webhooks-v1',
-    name: 'The major-1 `webhooks` record has `signed: true`, lists the algorithm `v1`, and has a boolean `durable` or none.',
+    name: 'The major-1 `webhooks` record has `signed: true`, the algorithm `v1`, and at most a boolean `durable`.',
     rule: [SECTION, 'discovery.document.webhooks-v1'],
     majors: [1],
     needs: [capability('webhooks')],
@@ -273,7 +273,7 @@ export const discovery: readonly Check[] = area('discovery', {}, [
   },
   {
     id: 'encodings-served',
-    name: 'Each advertised content encoding is used only for clients that accept it, and `Vary` lists `Accept-Encoding`.',
+    name: 'An advertised content encoding is used only for clients that accept it; `Vary` lists `Accept-Encoding`.',
     rule: SECTION,
     needs: [capability('restTransport', 'contentEncodings')],
     async run({ as, target, major }) {

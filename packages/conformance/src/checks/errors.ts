@@ -14,7 +14,7 @@ const ERRORS = 'Errors';
 export const errors: readonly Check[] = area('errors', { needs: [key('main')] }, [
   {
     id: 'envelope',
-    name: 'Every error body is JSON with `error`, `message` and optional `details`, and `error` is a short lower-case code.',
+    name: 'Every error body is JSON with `error`, `message` and optional `details`; `error` is a short code.',
     rule: [ENVELOPE, 'errors.envelope.fields'],
     async run({ api, as, major, target }) {
       for (const answer of [
@@ -82,7 +82,7 @@ export const errors: readonly Check[] = area('errors', { needs: [key('main')] },
   },
   {
     id: 'gate-off',
-    name: 'An unadvertised operation is answered 404 `not_found` in major 2 and 501 `capability_not_provided` in major 1.',
+    name: 'An unadvertised operation is answered 404 `not_found`; in major 1, 501 `capability_not_provided`.',
     rule: [ERRORS, 'discovery.document.advertise-only-served'],
     needs: [scopes('runs:create', 'runs:read'), fixture(NOOP), unadvertised('feedback')],
     async run(world) {

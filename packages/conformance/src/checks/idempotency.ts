@@ -46,7 +46,7 @@ export const idempotency: readonly Check[] = area(
     },
     {
       id: 'concurrent',
-      name: 'Equal requests at the same time create one run; the others get the same run or 409 `idempotency_in_flight`.',
+      name: 'Of equal requests at the same time, one creates a run; the others get it or 409 `idempotency_in_flight`.',
       rule: RULE,
       async run(world) {
         const headers = { 'Idempotency-Key': newKey() };

@@ -92,7 +92,7 @@ export const interrupts: readonly Check[] = area(
     },
     {
       id: 'bad-answer-400',
-      name: 'A decision without `resumeValue`, or with an action that is not offered, is answered 400; the run keeps waiting.',
+      name: 'A decision without `resumeValue` or with an unoffered action is answered 400, and the run keeps waiting.',
       rule: RULE,
       async run(world) {
         const runId = await waiting(world);

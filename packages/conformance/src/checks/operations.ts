@@ -10,7 +10,9 @@ export interface Probe {
   readonly body?: unknown;
 }
 
-/** Requests that a host answers 404, 405 or 501 exactly when it does not serve the operation. The run must have ended. */
+/**
+ * Requests that a host answers 404, 405 or 501 exactly when it does not serve the operation. The run must have ended.
+ */
 export function answeredWhenServed(runId: string, workflowId: string): readonly Probe[] {
   const run = `/runs/${segment(runId)}`;
   return [

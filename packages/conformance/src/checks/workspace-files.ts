@@ -100,7 +100,7 @@ export const workspaceFiles: readonly Check[] = area('workspace-files', {}, [
   },
   {
     id: 'too-large-413',
-    name: 'A file over `workspace.maxFileBytes` is answered 413 `workspace_too_large`; one of exactly that size is stored.',
+    name: 'A file over `workspace.maxFileBytes` is answered 413 `workspace_too_large`; one of that size is stored.',
     rule: ['Limits', 'limits.files.max-bytes'],
     majors: [1],
     needs: [...isServed, capability('workspace', 'maxFileBytes')],

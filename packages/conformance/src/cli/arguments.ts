@@ -43,7 +43,8 @@ const SPECIFICATION = {
 };
 
 /**
- * Reads options from the arguments, then the environment, then the configuration file. The first source that has an option wins.
+ * Reads options from the arguments, then the environment, then the configuration file. The first source that has an
+ * option wins.
  *
  * @throws {UsageError} when an option is unknown or has a bad value, or the configuration file cannot be read
  */
@@ -141,16 +142,15 @@ function readConfig(path: string): Values {
   const result = CONFIG.safeParse(json);
   if (result.success) return result.data as Values;
   const [issue] = result.error.issues;
-  throw new UsageError(
-    `--config: ${path} is not valid (${[...(issue?.path ?? []), issue?.message].join(': ')}). Use the names of the options.`,
-  );
+  const problem = [...(issue?.path ?? []), issue?.message].join(': ');
+  throw new UsageError(`--config: ${path} is not valid (${problem}). Use the names of the options.`);
 }
 
 /** Checks that a header can carry the key. The message never contains the key. */
 function checkedKey(name: KeyName, key: string): string {
   if (!/^[\x21-\x7e]+$/.test(key)) {
     throw new UsageError(
-      `--${keyOption(name)} (${KEY_VARIABLES[name]}): contains a character that a header cannot carry. Remove spaces and line breaks.`,
+      `--${keyOption(name)} (${KEY_VARIABLES[name]}): contains spaces or control characters. Remove them.`,
     );
   }
   return key;

@@ -62,9 +62,8 @@ function write(path: string, text: string): void {
   try {
     writeFileSync(path, text);
   } catch (error) {
-    throw new UsageError(
-      `${path}: cannot be written (${error instanceof Error ? error.message : error}). Pass a path in a writable folder.`,
-    );
+    const why = error instanceof Error ? error.message : error;
+    throw new UsageError(`${path}: cannot be written (${why}). Pass a path in a writable folder.`);
   }
 }
 

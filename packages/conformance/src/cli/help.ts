@@ -11,12 +11,13 @@ export const HELP = `Usage: svc-conformance URL [OPTIONS]
        svc-conformance --list [--markdown]
        svc-conformance --help
 
-Tests the host whose origin is URL against the protocol, over HTTP alone. The suite creates runs and subscriptions in the workspace of
-its keys, and cancels or unregisters them afterwards: use a workspace and keys made for it. A check is skipped, with the reason, when the
-host does not advertise the capability that it tests, or an option that it needs is missing. A skipped check does not count as passed.
+Tests the host whose origin is URL against the protocol, over HTTP alone. The suite creates runs and subscriptions in
+the workspace of its keys, and cancels or unregisters them afterwards: use a workspace and keys made for it.
+A check is skipped, with the reason, when the host does not advertise the capability that it tests, or when an option
+that it needs is missing. A skipped check does not count as passed.
 
-Keys. All are optional; without --key, only public operations and refusals are tested. Other users of the machine can read arguments,
-so pass keys in the environment or in a configuration file:
+Keys. All are optional; without --key, only public operations and refusals are tested. Other users of the machine can
+read arguments, so pass keys in the environment or in a configuration file:
 ${keys}
 
 Workspace of the keys:
@@ -29,10 +30,11 @@ Receiver of deliveries. The host must be able to reach it and must allow its add
   --receiver-url URL        the receiver's URL as the host sees it, such as the https URL of a proxy
   --no-receiver             start no receiver; checks of deliveries are skipped
 
-Settings of the host. A check that waits for the circuit or the keep-alive is skipped unless its setting is at most 15000 ms:
+Settings of the host, in ms. Checks that wait for the circuit or the keep-alive are skipped unless their setting is
+given and at most 15000, as the interface's own values are too long to wait for:
   --attempt-timeout-ms N    time limit of one delivery attempt (default 5000)
-  --circuit-cooldown-ms N   cooldown of an open circuit (the interface's hour is too long to wait for)
-  --keep-alive-ms N         time between two keep-alive comments of an event stream (the interface's 30 s are too long to wait for)
+  --circuit-cooldown-ms N   cooldown of an open circuit (interface: one hour)
+  --keep-alive-ms N         time between two keep-alive comments of an event stream (interface: 30000)
 
 Selection and reports:
   --major 1|2               check one major alone (default: all that the host advertises)
@@ -46,5 +48,5 @@ Selection and reports:
   --concurrency N           number of checks that run at the same time (default 8)
   --config FILE             read options from a JSON object: { "url": "…", "key": "…", "major": 2, "only": ["runs"] }
 
-Exit code: 0 no check failed, 1 a check failed, 2 wrong options, an interruption, or the URL is not a host that responds.
+Exit code: 0 no check failed; 1 a check failed; 2 wrong options, an interruption, or no host responds at the URL.
 `;

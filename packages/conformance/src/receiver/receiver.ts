@@ -53,7 +53,7 @@ export async function startReceiver({ host = '127.0.0.1', port = 0, url }: Recei
     server.listen(port, host);
     await once(server, 'listening');
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
+    const why = (error instanceof Error ? error.message : String(error)).replace(/\.$/, '');
     throw new UsageError(
       `receiver: cannot listen on port ${port} of ${host} (${why}). Pass another --receiver-port or --receiver-host.`,
     );

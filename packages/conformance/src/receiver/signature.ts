@@ -82,7 +82,9 @@ export function verify(arrival: Arrival, family: Family, secret: string): Signed
 
 const TOLERANCE_S = 300;
 
-/** Compares the signatures of a Standard Webhooks delivery with a secret. `isRight` is true when one of them matches. */
+/**
+ * Compares the signatures of a Standard Webhooks delivery with a secret. `isRight` is true when one of them matches.
+ */
 export function standardSignature(
   arrival: Arrival,
   secret: string,

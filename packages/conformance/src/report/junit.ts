@@ -1,8 +1,8 @@
 import type { Report, Result } from './report.ts';
 
 /**
- * Formats a report as JUnit XML: one `testsuite` for each area, one `testcase` for each check and major. A warning is written to the
- * `system-out` of its case, which passes.
+ * Formats a report as JUnit XML: one `testsuite` for each area, one `testcase` for each check and major. A warning is
+ * written to the `system-out` of its case, which passes.
  *
  * @example
  * import { writeFileSync } from 'node:fs';
@@ -12,9 +12,10 @@ import type { Report, Result } from './report.ts';
  */
 export function junitReport({ url, startedAt, durationMs, results }: Report): string {
   const areas = [...new Set(results.map(({ area }) => area))];
+  const time = `time="${seconds(durationMs)}"`;
   return [
     '<?xml version="1.0" encoding="UTF-8"?>',
-    `<testsuites name="svc-conformance ${escaped(url)}" ${countsOf(results)} time="${seconds(durationMs)}" timestamp="${startedAt}">`,
+    `<testsuites name="svc-conformance ${escaped(url)}" ${countsOf(results)} ${time} timestamp="${startedAt}">`,
     ...areas.map((area) =>
       suiteOf(
         area,
@@ -37,7 +38,8 @@ function suiteOf(area: string, results: readonly Result[]): string {
 
 function caseOf(result: Result): string {
   const { id, name, major, area, durationMs } = result;
-  const head = `    <testcase classname="${escaped(area)}" name="${escaped(`${id} (major ${major}): ${name}`)}" time="${seconds(durationMs)}"`;
+  const title = escaped(`${id} (major ${major}): ${name}`);
+  const head = `    <testcase classname="${escaped(area)}" name="${title}" time="${seconds(durationMs)}"`;
   const inside = insideOf(result);
   return inside === undefined ? `${head}/>` : `${head}>${inside}</testcase>`;
 }

@@ -26,13 +26,13 @@ export interface Result {
 
 /** Difference between the rule and the behaviour of the host. Keys and secrets are replaced by `[redacted]`. */
 export interface Failure {
-  /** Behaviour that the rule demands, as the end of a sentence that begins with "expected". */
+  /** Behaviour that the rule requires, as the end of a sentence that begins with "expected". */
   readonly expected: string;
   /** Behaviour of the host, as the end of a sentence that begins with "seen". */
   readonly seen: string;
   /**
-   * Shell command that repeats the request. It reads keys from the environment variables of the suite. Absent when no single request shows
-   * the failure.
+   * Shell command that repeats the request. It reads keys from the environment variables of the suite. Absent when no
+   * single request shows the failure.
    */
   readonly curl?: string;
 }

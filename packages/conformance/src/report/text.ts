@@ -24,8 +24,8 @@ const SIGNS: Readonly<Record<Result['outcome'], readonly [sign: string, colour: 
 };
 
 /**
- * Formats a report as a table for people: grouped by area, one line for each check, one column for each major. Control characters in text
- * from the host are escaped.
+ * Formats a report as a table for people: grouped by area, one line for each check, one column for each major. Control
+ * characters in text from the host are escaped.
  *
  * @example
  * import { runConformance, textReport } from '@svc/conformance';
@@ -37,7 +37,8 @@ export function textReport(report: Report, options: TextOptions): string {
   const paint = painter(options);
   const { host, results, summary, durationMs } = report;
   const name = [host.name, host.version].filter((part) => part !== undefined).join(' ');
-  const head = `${report.url}${name === '' ? '' : `, ${name}`}, versions ${host.protocolVersions.join(' and ') || 'unknown'}`;
+  const versions = `versions ${host.protocolVersions.join(' and ') || 'unknown'}`;
+  const head = [report.url, name, versions].filter((part) => part !== '').join(', ');
   const lines = [printable(head), ''];
   for (const [area, ofArea] of grouped(results, ({ area }) => area)) {
     lines.push(paint('bold', area));
@@ -45,7 +46,8 @@ export function textReport(report: Report, options: TextOptions): string {
     lines.push('');
   }
   const { passed, failed, warned, skipped } = summary;
-  const verdict = `${passed} passed, ${failed} failed, ${warned} warned, ${skipped} skipped, in ${(durationMs / 1000).toFixed(1)} s`;
+  const seconds = (durationMs / 1000).toFixed(1);
+  const verdict = `${passed} passed, ${failed} failed, ${warned} warned, ${skipped} skipped, in ${seconds} s`;
   return [...lines, paint(failed > 0 ? 'red' : 'green', verdict), ''].join('\n');
 }
 

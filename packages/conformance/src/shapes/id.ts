@@ -27,7 +27,9 @@ export function segment(id: string): string {
   return encodeURIComponent(id);
 }
 
-/** Encodes a bound id in the other form: each byte outside `A-Z a-z 0-9 . _ -` becomes `~` and two hexadecimal digits. */
+/**
+ * Encodes a bound id in the other form: each byte outside `A-Z a-z 0-9 . _ -` becomes `~` and two hexadecimal digits.
+ */
 export function projected(id: string): string {
   return [...new TextEncoder().encode(id)]
     .map((byte) => {

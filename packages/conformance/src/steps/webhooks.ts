@@ -36,7 +36,10 @@ export interface Subscribed {
 
 export const COMPLETED = 'run.completed';
 
-/** A URL that every host accepts and that never resolves: `.invalid` is a reserved name, and registration does not resolve names. */
+/**
+ * A URL that every host accepts and that never resolves: `.invalid` is a reserved name, and registration does not
+ * resolve names.
+ */
 export const SILENT_URL = 'https://receiver.conformance.invalid/hook';
 
 /** Registers an inbox of the suite. The subscription is unregistered when the check has ended. */

@@ -19,7 +19,7 @@ const STREAM = 'Endpoints: event stream';
 export const streaming: readonly Check[] = area('events', { needs: [scopes('runs:create', 'runs:read')] }, [
   {
     id: 'stream-frames',
-    name: 'A stream is `text/event-stream`; a frame has the sequence as `id`, the type as `event`, the event as `data`.',
+    name: 'Frames of a `text/event-stream` have the sequence as `id`, the type as `event` and the event as `data`.',
     rule: STREAM,
     needs: [fixture(NOOP)],
     async run(world) {
