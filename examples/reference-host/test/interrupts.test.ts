@@ -205,7 +205,7 @@ describe.each(MAJORS)('in $name', (spoken) => {
   test(covers('interrupts.approval.timeout-rejects'), async () => {
     const runId = await start('conformance-approval', { timeoutMs: 300 });
     const { error } = await until(runId, 'failed');
-    expect(error).toMatchObject({ code: 'approval_rejected', message: 'Nobody answered in time.' });
+    expect(error).toMatchObject({ code: 'approval_rejected', message: 'The approval was not answered in time.' });
     const events = await log(runId);
     const received = events.find(({ type }) => type === 'approval.received')?.payload;
     expect(JSON.stringify(received)).toContain('"action":"timeout"');
