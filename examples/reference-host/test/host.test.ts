@@ -527,8 +527,9 @@ test(covers('auth.rate-limit.before-scope', 'auth.rate-limit.per-key', 'auth.aud
   expect(Number(v2.headers.get('retry-after'))).toBeGreaterThan(0);
   expect(v2.body.details).not.toHaveProperty('retryAfterSeconds');
   expect((await call(host.url, '/v1/runs', { key: KEY, body: { workflowId: 'echo' } })).status).toBe(201);
-  const requests = host.stderr.map((line) => JSON.parse(line)).filter(({ event }) => event === 'request');
-  expect(requests.map(({ keyId, status }) => [keyId, status])).toEqual([
+  const requests = () => host.stderr.map((line) => JSON.parse(line)).filter(({ event }) => event === 'request');
+  await eventually(() => requests().length === 5);
+  expect(requests().map(({ keyId, status }) => [keyId, status])).toEqual([
     ['key_2', 403],
     ['key_2', 403],
     ['key_2', 429],

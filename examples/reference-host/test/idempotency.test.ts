@@ -179,7 +179,7 @@ test(`${covers('operations.idempotency.survives-restart', 'operations.idempotenc
   expect(rowsOf('runs')).toHaveLength(keys.length);
   const replay = await host.call('/v1/webhooks', keyed(registered, { body: hook() }));
   expect([isReplay(replay), replay.body]).toEqual([true, first.body]);
-}, 30_000);
+});
 
 describe(covers('operations.idempotency.survives-restart', 'operations.idempotency.take-over'), () => {
   const long = { workflowId: 'delay', inputs: { ms: 60_000 } };
@@ -215,28 +215,24 @@ describe(covers('operations.idempotency.survives-restart', 'operations.idempoten
       once: 'run.paused',
     },
     { name: 'resumes', made: paused, suffix: ':resume', body: {}, status: 202, once: 'run.resumed' },
-  ])(
-    'A host that is killed while it $name runs',
-    async ({ made, suffix, body, status, once }) => {
-      const runs = await Promise.all(Array.from({ length: 30 }, made));
-      const keys = runs.map(() => randomUUID());
-      const ask = (runId: string, index: number) =>
-        host.call(at(runId, suffix), { ...keyed(keys[index] ?? '', { body }), major });
-      const acknowledged = await killedOver(runs.map((runId, index) => ask(runId, index).catch(() => undefined)));
+  ])('A host that is killed while it $name runs', async ({ made, suffix, body, status, once }) => {
+    const runs = await Promise.all(Array.from({ length: 30 }, made));
+    const keys = runs.map(() => randomUUID());
+    const ask = (runId: string, index: number) =>
+      host.call(at(runId, suffix), { ...keyed(keys[index] ?? '', { body }), major });
+    const acknowledged = await killedOver(runs.map((runId, index) => ask(runId, index).catch(() => undefined)));
 
-      const again = await Promise.all(runs.map(ask));
-      expect(new Set(again.map((answer) => answer.status))).toEqual(new Set([status]));
-      for (const [index, before] of acknowledged.entries()) {
-        if (before !== undefined)
-          expect([isReplay(again[index] ?? before), again[index]?.body]).toEqual([true, before.body]);
-      }
-      for (const runId of runs) {
-        await eventually(async () => (await typesOf(runId)).includes(once));
-        expect((await typesOf(runId)).filter((type) => type === once)).toHaveLength(1);
-      }
-    },
-    60_000,
-  );
+    const again = await Promise.all(runs.map(ask));
+    expect(new Set(again.map((answer) => answer.status))).toEqual(new Set([status]));
+    for (const [index, before] of acknowledged.entries()) {
+      if (before !== undefined)
+        expect([isReplay(again[index] ?? before), again[index]?.body]).toEqual([true, before.body]);
+    }
+    for (const runId of runs) {
+      await eventually(async () => (await typesOf(runId)).includes(once));
+      expect((await typesOf(runId)).filter((type) => type === once)).toHaveLength(1);
+    }
+  });
 
   test('A host that is killed while it cancels several runs at a time', async () => {
     const batches = await Promise.all(Array.from({ length: 4 }, () => Promise.all(Array.from({ length: 10 }, paused))));
@@ -256,7 +252,7 @@ describe(covers('operations.idempotency.survives-restart', 'operations.idempoten
     for (const runId of batches.flat()) {
       expect((await typesOf(runId)).filter((type) => type === 'run.cancelled')).toHaveLength(1);
     }
-  }, 60_000);
+  });
 
   /** Kills the host as soon as it has given one of these answers, or after so long, and resolves with those that came. */
   async function killedOver<T>(underWay: readonly Promise<T>[], afterMs?: number): Promise<readonly T[]> {

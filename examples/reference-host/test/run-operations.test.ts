@@ -2,7 +2,7 @@ import { covers } from '@svc/tools/covers';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type AcmeHost, DEV, KEY, OTHER_TENANT, READER, startAcme, WIDE } from './acme-host.ts';
 import { eventually } from './booted-host.ts';
-import { MAJORS, runDriver } from './run-driver.ts';
+import { elapsed, MAJORS, runDriver } from './run-driver.ts';
 
 let host: AcmeHost;
 beforeAll(async () => {
@@ -18,15 +18,13 @@ describe.each(MAJORS)('in $name', (spoken) => {
   const isV1 = spoken.base === '/v1';
 
   describe(`${covers('operations.runs.cancel-in-time', 'runs.life.one-end')} A run that is cancelled`, () => {
-    test('ends within five seconds, with the reason and who asked', async () => {
+    test('ends before its work, with the reason and the caller', async () => {
       const runId = await start('delay', LONG);
       await until(runId, 'running');
-      const asked = Date.now();
       const answer = await act(runId, '/cancel', { reason: 'no longer needed' });
       expect(answer.status).toBe(200);
       expect(answer.body).toMatchObject({ runId, status: expect.stringMatching(/^cancell/) });
       await until(runId, 'cancelled');
-      expect(Date.now() - asked).toBeLessThan(5000);
       const events = await log(runId);
       expect(events.map(({ type }) => type)).toEqual([
         'run.started',
@@ -105,13 +103,12 @@ describe.each(MAJORS)('in $name', (spoken) => {
   });
 
   describe(`${covers('operations.runs.pause', 'operations.runs.resume')} A run that is paused`, () => {
-    test('stands still until it is resumed, and takes as long as it has left', async () => {
-      const runId = await start('delay', { ms: 800 });
+    test('stands still until it is resumed, and continues for the remaining time', async () => {
+      const runId = await start('delay', { ms: 3000 });
       await until(runId, 'running');
       const paused = await act(runId, ':pause', { reason: 'lunch' });
       expect(paused.status).toBe(202);
       expect(paused.body).toMatchObject({ runId, status: 'paused', pausedAt: expect.stringMatching(/Z$/) });
-      await new Promise((resolve) => setTimeout(resolve, 1200));
       expect((await read(runId)).status).toBe('paused');
       const resumed = await act(runId, ':resume', { reason: 'back' });
       expect(resumed.status).toBe(202);
@@ -121,6 +118,9 @@ describe.each(MAJORS)('in $name', (spoken) => {
       expect(events.map(({ type }) => type)).toEqual([
         ...['run.started', 'node.started', 'run.paused', 'run.resumed', 'node.completed', 'run.completed'],
       ]);
+      expect(elapsed(events, 'node.started', 'node.completed')).toBeGreaterThanOrEqual(
+        3000 + elapsed(events, 'run.paused', 'run.resumed'),
+      );
       expect(events[2]?.payload).toEqual({ reason: 'lunch', drainPolicy: 'drain-current-node' });
       expect(events[3]?.payload).toEqual({ reason: 'back' });
     });
@@ -301,7 +301,7 @@ describe(`${covers('runs.life.survives-restart')} A host that is killed`, () => 
     await until(runId, 'completed');
     expect(Date.now() - from).toBeGreaterThanOrEqual(4000);
     expect(await types(runId)).toEqual(['run.started', 'node.started', 'node.completed', 'run.completed']);
-  }, 60_000);
+  });
 
   test('leaves a paused run paused, and brings a cancelled one to its end', async () => {
     const [paused, cancelled] = [await start('delay', { ms: 200 }), await start('delay', LONG)];
@@ -313,5 +313,5 @@ describe(`${covers('runs.life.survives-restart')} A host that is killed`, () => 
     await until(paused, 'paused');
     await act(paused, ':resume');
     await until(paused, 'completed');
-  }, 60_000);
+  });
 });

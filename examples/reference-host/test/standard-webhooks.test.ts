@@ -135,7 +135,7 @@ describe(covers('webhooks.signature.standard-challenge'), () => {
     expect(refusals[0]?.body.details).toBeUndefined();
     expect(await storedIds()).toEqual([]);
     expect(host.stderr().join('\n')).not.toContain(secret);
-  }, 30_000);
+  });
 
   test('nobody at the port, and one who never answers, look like it too', async () => {
     const secret = newSecret();
@@ -156,7 +156,7 @@ describe(covers('webhooks.signature.standard-challenge'), () => {
     expect(JSON.stringify(nobody.body)).toBe(JSON.stringify(silent.body));
     expect(receiver.headers.length).toBe(1);
     expect(await storedIds()).toEqual([]);
-  }, 40_000);
+  });
 
   test('a URL that breaks the egress rules is refused as ever, and not called', async () => {
     for (const url of ['https://10.0.0.1/hook', 'http://hooks.example/', 'https://localhost/', `http://127.0.0.1:1/`]) {

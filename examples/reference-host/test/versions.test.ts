@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { asDescribed } from '@svc/tools/as-described';
 import { covers } from '@svc/tools/covers';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { type BootedHost, bootHost, launch, scratch } from './booted-host.ts';
+import { type BootedHost, bootHost, eventually, launch, scratch } from './booted-host.ts';
 
 const send = asDescribed(fetch);
 
@@ -131,7 +131,7 @@ describe('discovery', () => {
   test(covers('discovery.document.advertise-only-served'), async () => {
     const url = await boot();
     const v1 = await get(`${url}/.well-known/svc`);
-    // What it serves, and what it says that it does not.
+    // Major 1 lists the served families, and declares that authorization is not supported.
     const families = [
       ...['a2a', 'eventLog', 'httpClient', 'idempotency', 'observability', 'replay', 'restTransport', 'webhooks'],
     ];
@@ -158,9 +158,11 @@ describe('the versions of a run', () => {
     expect([created.status, created.ok ? '' : await created.text()]).toEqual([201, '']);
     const { runId } = (await created.json()) as { runId: string };
     const path = `${url}/runs/${encodeURIComponent(runId)}`;
-    const deadline = Date.now() + 5000;
     let run = await get(path, headers);
-    while (run.body.status !== 'completed' && Date.now() < deadline) run = await get(path, headers);
+    await eventually(async () => {
+      run = await get(path, headers);
+      return run.body.status === 'completed';
+    });
     expect(run.body).toMatchObject({
       status: 'completed',
       eventLogSchemaVersion: 3,
