@@ -86,7 +86,7 @@ const newRun = (inputs: object = {}, workflowId = 'echo') => ({ workflowId, inpu
 const heard = (type: string) =>
   receiver.deliveries.filter(({ eventType }) => eventType === type).map(({ runId }) => runId);
 
-test('two hosts on one database: each event is delivered once, whoever took the run', async () => {
+test('two hosts on one database deliver each event once', async () => {
   const runs = await Promise.all(
     Array.from({ length: 40 }, (_, turn) => call(hosts[turn % 2], '/v1/runs', newRun({ turn }))),
   );
@@ -102,7 +102,7 @@ test('two hosts on one database: each event is delivered once, whoever took the 
   expect(verified.checkpoints.length).toBeGreaterThan(2);
 });
 
-test(`${covers('webhooks.durable.at-least-once')} One of two hosts is killed, and the other one goes on with what it had`, async () => {
+test(`${covers('webhooks.durable.at-least-once')} when one of two hosts is killed, the other one takes over its runs and deliveries`, async () => {
   const [doomed, other] = hosts;
   receiver.answer = 503;
   const created = [];
@@ -117,7 +117,7 @@ test(`${covers('webhooks.durable.at-least-once')} One of two hosts is killed, an
   expect((await call(other, `/v1/runs/${long.runId}`)).status).toBe('completed');
 });
 
-test(`${covers('operations.runs.cancel-in-time', 'runs.life.one-end')} What is asked at one host holds for the run that the other one drives`, async () => {
+test(`${covers('operations.runs.cancel-in-time', 'runs.life.one-end')} an operation at one host takes effect on a run that the other one drives`, async () => {
   const [driving, asked] = hosts;
   const at = (runId: string, what = '') => `/v1/runs/${runId}${what}`;
   const until = (runId: string, status: string) =>
@@ -166,13 +166,13 @@ test(`${covers('operations.runs.cancel-in-time', 'runs.life.one-end')} What is a
   }
 });
 
-test('without the key that hosts share there is no host', async () => {
+test('a host on PostgreSQL without secretKey ends with exit code 2', async () => {
   const started = launch(folder.path('c.json'), { listen: { port: 0 }, store: postgres.url });
   expect(await started.ended).toBe(2);
   expect(started.stderr.join('\n')).toContain('secretKey: is required with PostgreSQL');
 });
 
-test('a host whose database has gone silent is stopped in ten seconds all the same', async () => {
+test('a host whose database does not answer stops in time, with exit code 1', async () => {
   const network = await frozenNetwork(Number(new URL(postgres.url).port));
   const url = postgres.url.replace(/:[0-9]+\//, `:${network.port}/`);
   const cut = await boot('cut', url);

@@ -70,7 +70,7 @@ describe('the modes of a host', () => {
     },
   );
 
-  test('when major 1 is retired, all of it is gone at once, and requests without a version are of major 2', async () => {
+  test('a host without major 1 serves nothing of it, and requests without a version are of major 2', async () => {
     const url = await boot({ versions: ['2.0'] });
     const authorization = `Bearer ${KEY}`;
     for (const path of ['/v1/runs', '/v1/runs/r', '/v1/webhooks', '/v1/openapi.json', '/v1/anything']) {
@@ -81,7 +81,7 @@ describe('the modes of a host', () => {
     expect([answer.status, answer.headers.get('svc-version')]).toEqual([404, '2.0']);
   });
 
-  test('the end of major 1 is announced on its responses alone', async () => {
+  test('responses of major 1 alone announce its end', async () => {
     const url = await boot({
       retirement: {
         deprecatedAt: '2026-01-01T00:00:00Z',
@@ -100,7 +100,7 @@ describe('the modes of a host', () => {
     expect((await get(`${url}/.well-known/svc`, { 'svc-version': '2' })).headers.get('deprecation')).toBeNull();
   });
 
-  test('a date that is none ends the boot with its path', async () => {
+  test('a malformed date ends the process with exit code 2 and its path', async () => {
     const launched = launch(folder.path('host.json'), configuration({ retirement: { deprecatedAt: 'soon' } }));
     let errors = '';
     launched.process.stderr?.on('data', (chunk) => {
