@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import { memoryRateLimiter } from '@svc/auth/rate-limit';
 import { egressPolicy } from '@svc/egress-guard';
@@ -12,6 +11,7 @@ import { sqliteStore } from '@svc/host-kit/stores/sqlite';
 import { auditKeys } from './audit-signer.ts';
 import { authentication } from './authentication.ts';
 import type { Config } from './config.ts';
+import { configuredFile } from './configured-file.ts';
 import { sampleEngine } from './engine/engine.ts';
 import { FIXTURES } from './engine/fixtures.ts';
 import { mounts } from './mounts.ts';
@@ -22,14 +22,15 @@ export interface Running {
   readonly url: string;
   /** Stops accepting, lets requests and attempts finish, and closes the store. */
   stop(): Promise<void>;
-  /** How long that may take, in ms. */
+  /** The longest duration of `stop`, in ms. */
   readonly stopWithinMs: number;
 }
 
 /** Assembles the host that a configuration describes, and starts it. */
 export async function boot(config: Config, log: Log): Promise<Running> {
   if (config.egress.allowLoopback !== false) {
-    const message = 'Subscriptions may point at this machine. Do not use this where strangers register.';
+    const message =
+      'egress.allowLoopback is set: subscriptions may point at this machine. Do not set it where strangers register.';
     log({ level: 'warn', event: 'egress.loopback-open', message });
   }
   const store = await openStore(config.store, log);
@@ -41,11 +42,11 @@ export async function boot(config: Config, log: Log): Promise<Running> {
   let host: Host | undefined;
   let url: string;
   try {
-    // Port 0 becomes a port first, because tokens and proofs name the URL.
+    // Listens before the host exists: with port 0 the URL is not known earlier, and tokens and proofs name it.
     url = await listen(server, config.listen);
     host = await assemble(config, config.baseUrl?.replace(/\/$/, '') ?? url, store, log);
     const serve = toNodeListener(host);
-    // Whoever watches sees it live while it takes up what an earlier process left.
+    // Answers probes during the start, which continues the work of an earlier process and can take long.
     listener = (request, response) => (PROBE.test(request.url ?? '') ? serve : notYet)(request, response);
     await host.start();
     listener = serve;
@@ -60,10 +61,10 @@ export async function boot(config: Config, log: Log): Promise<Running> {
     stopWithinMs: config.shutdown.drainMs + STOP_MS,
     async stop() {
       started.drain();
-      // Time for a load balancer to see it, and to send requests elsewhere.
+      // Time for a load balancer to see readyz fail, and to send requests elsewhere.
       await new Promise((resolve) => setTimeout(resolve, config.shutdown.drainMs));
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-      // They would not end by themselves.
+      // Streams do not end by themselves, so the server would never close.
       started.closeStreams();
       server.closeIdleConnections();
       const force = setTimeout(() => server.closeAllConnections(), GRACE_MS);
@@ -76,17 +77,18 @@ export async function boot(config: Config, log: Log): Promise<Running> {
 
 const PROBE = /^\/host\/[^/]+\/(?:livez|readyz)(?:\?|$)/;
 
-/** Without the time in which it drains. */
+/** The longest stop after `drainMs`. */
 const STOP_MS = 10_000;
-/** Requests first, then attempts. */
+/** The time for requests to finish, and then again for attempts. */
 const GRACE_MS = 4_500;
 
 async function assemble(config: Config, baseUrl: string, store: Store, log: Log): Promise<Host> {
   const workspaces = new Map(config.tenants.map((tenant) => [tenant.id, new Set(tenant.workspaces)]));
   const { allowLoopback, denyCidrs, allowCidrs, caFile } = config.egress;
   const egress = egressPolicy({ allowLoopback, denyCidrs, allowCidrs });
-  const authorities = caFile === null ? {} : { ca: [readFileSync(caFile, 'utf8')] };
+  const authorities = caFile === null ? {} : { ca: [configuredFile('egress.caFile', caFile)] };
   const { deadLetter, ...webhooks } = config.webhooks;
+  const { places: readerLimits, ...streams } = config.streams;
   const { enabled, ...workspaceFiles } = config.workspaceFiles;
   const { versions, minClientVersion, retirement } = config.protocol;
   const secret = secretKey(config);
@@ -120,7 +122,7 @@ async function assemble(config: Config, baseUrl: string, store: Store, log: Log)
     ...(config.rateLimit !== undefined && { rateLimit: memoryRateLimiter({ ...config.rateLimit, now: Date.now }) }),
     webhooks: { ...webhooks, deadLetterRetentionDays: deadLetter.retentionDays },
     mounts: mounts(config),
-    streams: config.streams,
+    streams: { ...streams, readerLimits },
     ...(enabled && { workspaceFiles }),
     maxRequestBodyBytes: config.limits.maxRequestBodyBytes,
     implementation: { name: 'svc-reference-host', version: VERSION, vendor: config.org },
@@ -135,7 +137,7 @@ function retirementOf({ deprecatedAt, sunsetAt, link }: NonNullable<Config['prot
   };
 }
 
-/** The first 1.x as long as there is one. */
+/** Returns the first 1.x, or the first version when the host serves no 1.x. */
 function defaultPreference(versions: readonly string[]): string {
   return versions.find((version) => version.startsWith('1.')) ?? versions[0] ?? '';
 }
@@ -164,7 +166,7 @@ function listen(server: Server, { host, port }: Config['listen']): Promise<strin
   });
 }
 
-/** What the `fetch` workflow calls URLs by. */
+/** The HTTP client of the `fetch` workflow, as discovery advertises it. */
 const HTTP_CLIENT = {
   ssrfGuard: true as const,
   safeFetch: true,

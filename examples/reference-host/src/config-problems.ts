@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 
 /**
- * Returns the sentences for a problem that its schema has none for: `<what is wrong>. <what to do>.` They contain no value
+ * Returns the sentences for a problem that its schema has none for: `<fault>. <remedy>.` They contain no value
  * of the file, because a value may be a secret.
  */
 export function expectation(issue: z.core.$ZodRawIssue): string {

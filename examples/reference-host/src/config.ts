@@ -8,7 +8,7 @@ import { webhooks } from './config-webhooks.ts';
 
 export type ParsedConfig =
   | { readonly ok: true; readonly config: Config }
-  /** One line a problem: `<path>: <what is wrong>. <what to do>.` No line contains a value of the file. */
+  /** One line a problem: `<path>: <fault>. <remedy>.` No line contains a value of the file. */
   | { readonly ok: false; readonly problems: readonly string[] };
 
 /** Reads a configuration from the text of its file. */

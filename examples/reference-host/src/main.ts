@@ -1,6 +1,6 @@
 import { runOnPinnedNode, runsHere } from './runtime.ts';
 
-// Nothing else is imported before the runtime is known to have it.
+// On an older Node the import of the host fails, so the version is checked before it.
 if (runsHere()) {
   const { command } = await import('./command.ts');
   await command(process.argv.slice(2), process.env);

@@ -4,7 +4,7 @@ import { chatMount } from '@svc/host-kit/mounts/chat';
 import { mcpMount } from '@svc/host-kit/mounts/mcp';
 import type { Config } from './config.ts';
 
-/** The further protocols that the configuration switches on. */
+/** Returns the mounts that the configuration switches on. */
 export function mounts({ mounts: { a2a, mcp, chat } }: Config): MountDefinition[] {
   return [...(a2a ? [A2A] : []), ...(mcp ? [mcpMount()] : []), ...(chat ? [CHAT] : [])];
 }
@@ -23,5 +23,5 @@ const A2A = a2aMount({
   },
 });
 
-/** There is no model behind this host: what it is told it says back. */
+/** Replies with the message itself, because no model is behind this host. */
 const CHAT = chatMount({ workflowId: 'echo', reply: ({ message }) => message });

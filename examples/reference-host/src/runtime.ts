@@ -2,21 +2,21 @@ import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
-/** Whether this Node has what the host needs: 22.19 or later. */
+/** Returns whether this Node is 22.19 or later, as the host requires. */
 export function runsHere(): boolean {
   const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
   return major > 22 || (major === 22 && minor >= 19);
 }
 
 /**
- * Runs this very command on the Node that the project pins. It stands in for this process: same streams, same exit code, the
- * same signals; and it ends when this process does, a SIGKILL included.
+ * Runs the command of this process on the Node that the project pins. The child has the same streams, gets the same
+ * signals and gives its exit code to this process. It ends when this process ends, even by SIGKILL: see `endWithParent`.
  */
 export function runOnPinnedNode(): void {
   const node = fileURLToPath(new URL('../../../node_modules/node/bin/node', import.meta.url));
   if (!existsSync(node)) {
     process.stderr.write(
-      `Node ${process.versions.node} is too old for the host: it needs 22.19. Run "npm start" once, which installs it.\n`,
+      `Node ${process.versions.node}: is too old, the host requires 22.19. Run "npm start" once, which installs Node 24.\n`,
     );
     process.exitCode = 2;
     return;
@@ -28,10 +28,10 @@ export function runOnPinnedNode(): void {
   });
 }
 
-/** Ends this process at once when the one that stands before it is gone. */
+/** Ends this process at once when its parent ends, if the parent opened an IPC channel. */
 export function endWithParent(): void {
   if (!process.connected) return;
   process.on('disconnect', () => process.kill(process.pid, 'SIGKILL'));
-  // The channel alone is no reason to stay.
+  // Without this the open channel would keep the process alive after its work.
   process.channel?.unref();
 }

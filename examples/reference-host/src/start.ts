@@ -7,7 +7,7 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { acceptsForeignKey, mintApiKey } from '@svc/auth/api-key';
 
-// Everything that the development host keeps is here; deleting the folder begins anew.
+// The configuration, the database, the keys and the log of the development host. Delete the folder to start afresh.
 const FOLDER = '.svc';
 const CONFIG = join(FOLDER, 'config.json');
 const DEVELOPMENT = join(FOLDER, 'development.json');
@@ -16,7 +16,7 @@ interface Development {
   readonly key: string;
   readonly hostPort: number;
   readonly subscriberPort: number;
-  /** Of the subscriber's registration, once there is one. */
+  /** The secret of the subscriber's registration. Absent until it is registered. */
   readonly secret?: string;
 }
 
@@ -30,7 +30,7 @@ if (development.secret === undefined) {
 await startSubscriber();
 introduce();
 
-/** Reads what the last start left, or makes a key and finds two free ports. */
+/** Takes the key and the ports of the last start, or mints a key and finds two free ports. Writes the configuration. */
 async function prepare(): Promise<Development> {
   mkdirSync(FOLDER, { recursive: true, mode: 0o700 });
   const kept: Development | undefined = existsSync(DEVELOPMENT)
@@ -39,7 +39,7 @@ async function prepare(): Promise<Development> {
   const { key } = kept !== undefined && acceptsForeignKey(kept.key) ? kept : mintApiKey({ mode: 'live', randomBytes });
   const hostPort = await freePort(kept?.hostPort ?? 8787);
   const subscriberPort = await freePort(kept?.subscriberPort ?? 8788);
-  // A registration names the subscriber's port, so it holds only as long as that does.
+  // The registration names the subscriber's port. On another port the subscriber has to be registered again.
   const secret = kept?.subscriberPort === subscriberPort ? kept.secret : undefined;
   const prepared = { key, hostPort, subscriberPort, ...(secret !== undefined && { secret }) };
   save(DEVELOPMENT, prepared);
@@ -76,10 +76,10 @@ async function startHost(): Promise<string> {
     const { ready, url } = JSON.parse(line);
     if (ready === true) return url;
   }
-  throw new Error(`The host did not start; ${join(FOLDER, 'host.log')} says why.`);
+  throw new Error(`The host did not start. See ${join(FOLDER, 'host.log')} for the reason.`);
 }
 
-/** Subscribes the example to what runs report, and returns the secret that is shown this once. */
+/** Registers the example subscriber for events of runs, and returns its secret, which no later response shows. */
 async function register(): Promise<string> {
   const response = await fetch(`${hostUrl}/v1/webhooks`, {
     method: 'POST',
@@ -91,7 +91,7 @@ async function register(): Promise<string> {
     }),
   });
   if (response.status !== 201)
-    throw new Error(`The registration was answered ${response.status}: ${await response.text()}`);
+    throw new Error(`The host refused to register the subscriber (${response.status}): ${await response.text()}`);
   const { secret } = await response.json();
   return secret;
 }
@@ -116,14 +116,14 @@ function run(
   return child;
 }
 
-/** One child's end is the end of all. */
+/** Ends all children, with the exit code of the first one that ended. */
 function stopAll(code: number): void {
   process.exitCode ??= code;
   for (const child of children) if (child.exitCode === null && child.signalCode === null) child.kill('SIGTERM');
 }
 
 process.on('SIGTERM', () => stopAll(0));
-// A terminal interrupts the children too, and a second signal would end them out of order.
+// Ctrl-C sends SIGINT to the children, too. A second signal would end the host at once, so this waits before it sends SIGTERM.
 process.on('SIGINT', () => {
   process.exitCode = 0;
   setTimeout(() => stopAll(0), 1000).unref();
@@ -133,23 +133,24 @@ function introduce(): void {
   const create = (workflow: string, inputs: string) =>
     `curl -X POST ${hostUrl}/v1/runs -H 'Authorization: Bearer ${development.key}' \\\n  -H 'Content-Type: application/json' -d '{"workflowId":"${workflow}","inputs":${inputs}}'`;
   console.log(`
-The reference host is at ${hostUrl} and the example subscriber is registered.
+The reference host runs at ${hostUrl}. The example subscriber is registered.
+
 API key (development): ${development.key}
 
-Create a run, in another terminal:
+Create a run in another terminal:
 
 ${create('echo', '{"hello":"world"}')}
 
-or one that fails:
+Create a run that fails:
 
 ${create('fail', '{"message":"on purpose"}')}
 
-The documents of both majors:
+Read the discovery documents of major 1 and major 2:
 
 curl ${hostUrl}/.well-known/svc
 curl -H 'SVC-Version: 2' ${hostUrl}/.well-known/svc
 
-Deliveries are shown here as they arrive. The host's log is ${join(FOLDER, 'host.log')}; Ctrl-C stops everything.
+Verified deliveries are printed here. The log of the host is ${join(FOLDER, 'host.log')}. Press Ctrl-C to stop both.
 `);
 }
 
@@ -158,11 +159,13 @@ function save(path: string, value: unknown): void {
   writeFileSync(path, `${JSON.stringify(value, null, 2)}\n`, { mode: 0o600 });
 }
 
-/** The wanted port, or any other when it is taken. */
+/** Returns the wanted port, or a free one when it is in use. */
 function freePort(wanted: number): Promise<number> {
   return new Promise((resolve, reject) => {
     const probe = createServer().unref();
-    probe.once('error', () => (wanted === 0 ? reject(new Error('No port is free.')) : resolve(freePort(0))));
+    probe.once('error', () =>
+      wanted === 0 ? reject(new Error('No port is free on 127.0.0.1. Stop another server.')) : resolve(freePort(0)),
+    );
     probe.listen(wanted, '127.0.0.1', () => {
       const address = probe.address();
       probe.close(() => resolve(typeof address === 'object' && address !== null ? address.port : wanted));

@@ -19,7 +19,7 @@ export interface CallOptions {
   readonly key?: string;
   readonly major?: string;
   readonly body?: unknown;
-  /** Beside those that go without saying. */
+  /** Further headers. */
   readonly headers?: Readonly<Record<string, string>>;
 }
 
@@ -66,9 +66,9 @@ export async function startAcme(webhooks: object, others: object = {}) {
     receiver,
     stderr: (): readonly string[] => host.stderr,
     url: () => host.url,
-    /** A file of the host. */
+    /** Returns the path of a file of the host. */
     path: folder.path,
-    /** A JSON request, with `KEY` unless another is said. */
+    /** Sends a JSON request. The default key is `KEY`. */
     async call(path: string, options: CallOptions = {}) {
       const { key: secret = KEY, body, major, headers = {}, method = body === undefined ? 'GET' : 'POST' } = options;
       const response = await send(host.url + path, {
@@ -89,7 +89,7 @@ export async function startAcme(webhooks: object, others: object = {}) {
       host.process.kill(signal);
       return host.ended;
     },
-    /** Ends the host and boots it with other `webhooks`, and with whatever else changes. */
+    /** Ends the host, and boots it with changes of `webhooks` and of other keys. */
     async reboot(changed: object, others: object = {}) {
       const config = JSON.parse(readFileSync(folder.path('config.json'), 'utf8'));
       host.process.kill('SIGTERM');
@@ -97,14 +97,14 @@ export async function startAcme(webhooks: object, others: object = {}) {
       const webhooks = { ...config.webhooks, ...changed };
       host = await bootHost(folder.path('config.json'), { ...config, webhooks, ...others });
     },
-    /** Kills the host, and boots it as it was. */
+    /** Kills the host, and boots it with the same configuration. */
     async crash() {
       const config = JSON.parse(readFileSync(folder.path('config.json'), 'utf8'));
       host.process.kill('SIGKILL');
       await host.ended;
       host = await bootHost(folder.path('config.json'), config);
     },
-    /** The text of a file beside the database, whose name begins with the database's. */
+    /** Reads a file beside the database, by the end of its name. */
     kept: (suffix: string) => readFileSync(folder.path(`svc.db${suffix}`), 'utf8'),
     async stop() {
       host.process.kill('SIGKILL');

@@ -7,10 +7,11 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type AcmeHost, KEY, startAcme } from './acme-host.ts';
+import { HANG_MS } from './booted-host.ts';
 
 const DOCUMENT = readFileSync(fileURLToPath(new URL('../../../docs/api.md', import.meta.url)), 'utf8');
 
-/** Every block of the document as one script, in which `curl` notes the status that it got. */
+/** Joins the blocks of the page to one script, in which `curl` notes each status. Returns it with the statuses of the page. */
 function scriptOf(document: string): { readonly script: string; readonly expected: string[] } {
   const blocks = [...document.matchAll(/^```sh\n([\s\S]*?)^```$/gm)].map(([, block = '']) => block);
   const lines = blocks.join('\n').replace(/^(?:HOST|KEY|RECEIVER|SECRET|NEWER)=.*\n/gm, '');
@@ -25,7 +26,7 @@ curl() {
   printf '%s\\n' "$answer" | sed '$d'
 }`;
 
-describe('the examples of the document', { timeout: 90_000 }, () => {
+describe('the examples of docs/api.md', () => {
   let host: AcmeHost;
   let answered: string[];
   let output: string;
@@ -48,15 +49,15 @@ describe('the examples of the document', { timeout: 90_000 }, () => {
     answered = readFileSync(notes, 'utf8').trim().split('\n');
     rmSync(folder, { recursive: true });
     endpoint.close();
-  }, 90_000);
+  });
   afterAll(() => host.stop());
 
-  test('answer as it says', () => {
+  test('get the statuses that the page says', () => {
     const statuses = answered.map((line) => line.slice(0, 3));
     expect(statuses, `${answered.join('\n')}\n${output}`).toEqual(expected);
   });
 
-  test('are of every operation that the host serves', async () => {
+  test('show every operation that the host serves', async () => {
     const asked = answered.map((line) => line.replace(`${host.url()}`, '').slice(4));
     const shown = new Set<string>();
     const served = new Set<string>();
@@ -85,14 +86,14 @@ const SCOPES = [
   ...['webhooks:manage', 'audit:read', 'workspace:read', 'workspace:write', 'byok:manage'],
 ];
 
-/** Whether a noted request, `METHOD /path?query`, is of an operation. */
+/** Returns whether a noted request, `METHOD /path?query`, calls an operation. */
 function isOf(line: string, method: string, template: string): boolean {
   const [asked = '', target = ''] = line.split(' ');
   const segments = template.split('/').map((segment) => segment.replace(/\{[^}]+\}/g, '[^/:]+').replace(/[.]/g, '\\.'));
   return asked === method && new RegExp(`^${segments.join('/')}$`).test(target.split('?', 1)[0] ?? '');
 }
 
-/** An endpoint that wants its deliveries. */
+/** Answers the challenge of Standard Webhooks. */
 const willing: RequestListener = async (request, response) => {
   const chunks: Uint8Array[] = [];
   for await (const chunk of request) chunks.push(chunk);
@@ -100,7 +101,7 @@ const willing: RequestListener = async (request, response) => {
   response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ challenge }));
 };
 
-/** In the form of Standard Webhooks. */
+/** Returns a new secret in the form of Standard Webhooks. */
 function newSecret(): string {
   return `whsec_${randomBytes(32).toString('base64')}`;
 }
@@ -115,7 +116,10 @@ async function listening(listener: RequestListener) {
 
 function bash(script: string, variables: Readonly<Record<string, string>>): Promise<string> {
   return new Promise((resolve, reject) => {
-    const child = spawn('bash', ['-c', script], { env: { PATH: process.env.PATH, ...variables }, timeout: 50_000 });
+    const child = spawn('bash', ['-c', script], {
+      env: { PATH: process.env.PATH, ...variables },
+      timeout: HANG_MS / 2,
+    });
     let output = '';
     for (const stream of [child.stdout, child.stderr]) {
       stream.on('data', (chunk: Buffer) => {

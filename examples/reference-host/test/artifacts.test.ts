@@ -39,7 +39,7 @@ describe.each(MAJORS)('in $name', (spoken) => {
     });
   });
 
-  test('it is found under its own run, by who may read it, and nowhere else', async () => {
+  test('an artifact is found under its own run alone, by callers who may read it', async () => {
     const [{ runId, artifactId }, other] = [await made('text'), await made('other')];
     const place = path(runId, `/artifacts/${artifactId}`);
     const at = async (where: string, key: string) => (await call(where, { key })).status;
@@ -69,7 +69,7 @@ describe.each(MAJORS)('in $name', (spoken) => {
     else expect(body).toMatchObject({ artifactId, content: 'plain text' });
   });
 
-  test('a run without content makes nothing', async () => {
+  test('rejects a run without content', async () => {
     const answer = await call('/runs', { body: { workflowId: 'artifact', inputs: {} } });
     expect(answer).toMatchObject({ status: 400, body: { error: 'validation_error' } });
   });

@@ -126,13 +126,11 @@ function signed(by: Awaited<ReturnType<typeof pair>>, claims: object, header: ob
 }
 
 async function verifyAudit(query = 'fromSeq=0&toSeq=100000') {
-  // What changes nothing is written a moment later.
-  await new Promise((resolve) => setTimeout(resolve, 150));
   return call(`/v1/audit/verify?${query}`, { authorization: bearer(AUDITOR) });
 }
 
 describe(covers('auth.challenge.metadata-served', 'auth.bearer.profile-advertised'), () => {
-  test('a client finds out where to get a token', async () => {
+  test('a refusal names the metadata that says where to get a token', async () => {
     await boot(tokens());
     const refused = await call('/v1/runs/run_1');
     expect([refused.status, refused.headers.get('www-authenticate')]).toEqual([
@@ -161,7 +159,7 @@ describe(covers('auth.challenge.metadata-served', 'auth.bearer.profile-advertise
     expect(v2.auth.lanes.map(({ lane }: { lane: string }) => lane)).toEqual(['api-key', 'oidc', 'oauth2']);
   });
 
-  test('a host without tokens has nothing of it', async () => {
+  test('a host that accepts no tokens serves no metadata', async () => {
     await boot();
     expect((await call('/v1/runs/run_1')).headers.get('www-authenticate')).toBe('Bearer');
     expect((await call('/.well-known/oauth-protected-resource')).status).toBe(404);
@@ -173,7 +171,7 @@ describe(covers('auth.bearer.no-isolation-bypass', 'auth.tenancy.scope-is-not-en
     await boot(tokens());
     const { access_token: token } = await provider.userTokens('ada@example.com');
     const created = await call('/v1/runs', { authorization: bearer(token), body: newRun });
-    // The provider granted runs:read alone.
+    // The provider granted only runs:read.
     expect([created.status, created.body.scopeRequired]).toEqual([403, 'runs:create']);
     expect(created.headers.get('www-authenticate')).toBe('Bearer error="insufficient_scope", scope="runs:create"');
 
@@ -194,7 +192,7 @@ describe(covers('auth.bearer.no-isolation-bypass', 'auth.tenancy.scope-is-not-en
     expect(body.owner).toMatchObject({ tenant: 'acme', workspace: 'acme-prod', subject: { lane: 'oauth2' } });
   });
 
-  test('a token of a tenant that this host does not have gives nothing', async () => {
+  test('a token of an unknown tenant is rejected', async () => {
     await boot({ oauth2: { issuers: [{ ...issuers()[0], tenants: ['umbrella'] }] } });
     const { access_token: token } = await provider.clientToken();
     expect(await call('/v1/runs/run_1', { authorization: bearer(token) })).toMatchObject({
@@ -203,7 +201,7 @@ describe(covers('auth.bearer.no-isolation-bypass', 'auth.tenancy.scope-is-not-en
     });
   });
 
-  test('a token bound to a key needs its proof, for this host as clients call it', async () => {
+  test('a token bound to a key requires a proof that names the base URL', async () => {
     await boot({ ...tokens(), dpop: { required: true } });
     const { publicKey, privateKey } = await generateKeyPair('ES256', { extractable: true });
     const jwk = await exportJWK(publicKey);
@@ -245,7 +243,7 @@ describe(covers('auth.workload.advertised-shape', 'auth.workload.mapping-documen
     host = await bootHost(folder.path('config.json'), { ...config, ...workloads(changes) });
   };
 
-  test('a workload calls with its SVID, and for somebody with a proof', async () => {
+  test('a workload calls with its SVID, and for another principal with a delegation', async () => {
     await withWorkloads();
     const svid = await signed(spire, { sub: AGENT, aud: [BASE] });
     const direct = await call('/v1/runs', { authorization: bearer(svid), body: newRun });
@@ -267,7 +265,7 @@ describe(covers('auth.workload.advertised-shape', 'auth.workload.mapping-documen
     );
   });
 
-  test('discovery tells the schemes, the constraint, the depth and how subjects become principals', async () => {
+  test('discovery names the schemes, the constraint, the depth and the mapping of subjects to principals', async () => {
     await withWorkloads({ senderConstraint: ['dpop'] });
     const { body: v1 } = await call('/.well-known/svc');
     expect(v1.auth.workloadIdentity).toEqual({
@@ -308,11 +306,11 @@ describe(
       ],
     };
 
-    test('a role is needed beside the scope, and narrows where the credential reaches', async () => {
+    test('a caller needs a role beside the scope, and reaches only the workspaces of the role', async () => {
       await boot({ authorization: roles });
       const prod = await call('/v1/runs', { authorization: bearer(KEY), body: newRun });
       expect(prod.status).toBe(201);
-      // The key reaches both workspaces, its principal has a role in one.
+      // The key reaches both workspaces. Its principal has a role in one of them.
       const own = await call('/v1/runs', { authorization: bearer(DEV), body: newRun });
       expect((await call(`/v1/runs/${own.body.runId}`, { authorization: bearer(DEV) })).body.owner.workspace).toBe(
         'acme-dev',
@@ -322,7 +320,7 @@ describe(
       );
     });
 
-    test('both documents tell the catalog', async () => {
+    test('both discovery documents contain the catalog of roles', async () => {
       await boot({ authorization: roles });
       for (const version of ['1', '2']) {
         const { body } = await call('/.well-known/svc', { headers: { 'svc-version': version } });
@@ -330,7 +328,7 @@ describe(
       }
     });
 
-    test('without a role everything is denied, logged as a decision, and in the audit log', async () => {
+    test('denies a caller without a role, and records the decision in the log and the audit log', async () => {
       await boot({ authorization: { ...roles, assignments: roles.assignments.slice(2) } });
       const denied = await call('/v1/runs', { authorization: bearer(KEY), body: newRun });
       expect(denied).toMatchObject({ status: 403, body: { error: 'forbidden', scopeRequired: 'runs:create' } });
@@ -343,13 +341,15 @@ describe(
       };
       await eventually(() => logged('authorization.decided').length > 0);
       expect(logged('authorization.decided')[0]).toMatchObject(decided);
-      expect((await verifyAudit()).body).toMatchObject({ chainValid: true });
+      // A denied request is written in a batch, up to 50 ms after its answer.
+      await eventually(() => entries().some(({ operation }) => operation === 'createRun'));
       expect(entries()).toContainEqual(
         expect.objectContaining({ allowed: false, reason: 'forbidden', operation: 'createRun' }),
       );
+      expect((await verifyAudit()).body).toMatchObject({ chainValid: true });
     });
 
-    test(`${covers('runs.owner.echoed-on-started', 'runs.subject.echoed-on-started')} A decision to allow is the next event`, async () => {
+    test(`${covers('runs.owner.echoed-on-started', 'runs.subject.echoed-on-started')} an allowed request is followed by its event`, async () => {
       receiver = await startReceiver();
       await boot({ authorization: roles, egress: { allowLoopback: [receiver.port] } });
       const events = ['authorization.decided', 'run.started', 'run.completed'];
@@ -375,7 +375,7 @@ describe(
 );
 
 describe(covers('auth.rate-limit.anonymous-by-address', 'auth.rate-limit.valid-key-unaffected'), () => {
-  test('guesses from one address are limited, and a valid key from there is not', async () => {
+  test('limits guesses from an address, and not a valid key from there', async () => {
     await boot({ rateLimit: { limit: 5, windowSeconds: 60 } });
     const guess = () => call('/v1/runs/run_1', { authorization: bearer('guess'.repeat(8)) });
     const statuses = [];
@@ -391,7 +391,7 @@ describe(covers('auth.rate-limit.anonymous-by-address', 'auth.rate-limit.valid-k
 });
 
 describe(covers('auth.request.order'), () => {
-  test('a request with everything wrong is refused for the first thing, and then for the next', async () => {
+  test('refuses a request with several faults for the first one, in the order of the pipeline', async () => {
     await boot({ rateLimit: { limit: 3, windowSeconds: 60 }, limits: { maxRequestBodyBytes: 1024 } });
     const wrong = { method: 'POST', body: { filler: 'x'.repeat(100) } };
     const huge = { method: 'POST', body: { filler: 'x'.repeat(2000) } };
@@ -404,7 +404,7 @@ describe(covers('auth.request.order'), () => {
       [{ ...wrong, authorization: bearer(KEY) }, 400],
       [{ ...wrong, authorization: bearer(AUDITOR) }, 403],
       [{ ...wrong, authorization: bearer(AUDITOR) }, 403],
-      // Its scope is still wrong; the limit is asked first.
+      // Its scope is still wrong, but the limit is checked first.
       [{ ...wrong, authorization: bearer(AUDITOR) }, 429],
     ] as const;
     for (const [options, status] of steps) expect((await call(path, options)).status).toBe(status);
@@ -412,7 +412,7 @@ describe(covers('auth.request.order'), () => {
 });
 
 describe(covers('auth.models.at-least-one'), () => {
-  test('a kit without lanes makes no host', async () => {
+  test('createHost throws without lanes', async () => {
     const { createHost, systemRandom } = await import('@svc/host-kit');
     const { memoryStore } = await import('@svc/host-kit/stores/memory');
     const execute = async () => ({ status: 'completed', outputs: {} }) as const;
@@ -423,7 +423,7 @@ describe(covers('auth.models.at-least-one'), () => {
 });
 
 describe(covers('operations.audit.verify', 'operations.audit.verify-gated', 'auth.audit.same-transaction'), () => {
-  test('what was done is in the chain, and the chain holds', async () => {
+  test('actions are in the chain, and the chain verifies', async () => {
     await boot({ audit: { checkpointIntervalEntries: 4, checkpointIntervalSeconds: 1 } });
     for (let turn = 0; turn < 6; turn++) await call('/v1/runs', { authorization: bearer(KEY), body: newRun });
     await eventually(async () => (await verifyAudit()).body.checkpoints.length >= 3);
@@ -458,7 +458,7 @@ describe(covers('operations.audit.verify', 'operations.audit.verify-gated', 'aut
     expect((await call(`/v1/audit/verify?${query}`)).status).toBe(401);
   });
 
-  test('an acknowledged run is in the chain after the host was killed, and the host goes on with the chain', async () => {
+  test('an acknowledged run is in the chain after a kill, and the host continues the chain', async () => {
     const url = await boot();
     const ids: string[] = [];
     for (let turn = 0; turn < 5; turn++) {
@@ -475,7 +475,7 @@ describe(covers('operations.audit.verify', 'operations.audit.verify-gated', 'aut
     for (const id of ids) expect(targets).toContain(`acme/${id}`);
   });
 
-  test('the database refuses to change the log; who makes it is found out', async () => {
+  test('the database refuses to change the log, and verification finds a forced change', async () => {
     await boot({ audit: { checkpointIntervalEntries: 5, checkpointIntervalSeconds: 1 } });
     for (let turn = 0; turn < 5; turn++) await call('/v1/runs', { authorization: bearer(KEY), body: newRun });
     await eventually(async () => (await verifyAudit()).body.checkpoints.length > 0);
@@ -539,7 +539,7 @@ describe(
 );
 
 describe(covers('auth.audit.request-logged', 'auth.audit.trace-context-no-evidence'), () => {
-  test('a request is found by its trace, which decides nothing', async () => {
+  test('logs the trace of a request, and decides nothing by it', async () => {
     await boot();
     const trace = '4bf92f3577b34da6a3ce929d0e0e4736';
     const headers = { traceparent: `00-${trace}-00f067aa0ba902b7-01`, tracestate: 'principal=p_key_1,scope=runs:read' };
@@ -564,10 +564,10 @@ describe(covers('auth.audit.request-logged', 'auth.audit.trace-context-no-eviden
   });
 });
 
-describe('a configuration that cannot be right', () => {
+describe('a configuration whose parts do not fit', () => {
   test.each([
     [
-      'a key file that is not there',
+      'a missing key file',
       { oidc: { issuers: [{ issuer: 'https://idp.example.com', audience: 'svc', jwksFile: '/nowhere' }] } },
     ],
     [

@@ -8,8 +8,17 @@ import { fileURLToPath } from 'node:url';
 import type { Delivery } from '@svc/webhook-verify';
 import { receive } from '@svc/webhook-verify/receive';
 import { standardVerifier } from '@svc/webhook-verify/standard-webhooks';
+import { vi } from 'vitest';
 
-/** The reference host as others boot it: its own process, a configuration file, a database file. */
+/**
+ * The time after which a test or a hook counts as hanging, in ms. On an overloaded machine a boot alone takes over 10 s, so no
+ * test that boots a host has a shorter limit.
+ */
+export const HANG_MS = 180_000;
+
+vi.setConfig({ testTimeout: HANG_MS, hookTimeout: HANG_MS });
+
+/** A reference host in a process of its own, with a configuration file and a database file. */
 export interface BootedHost {
   readonly url: string;
   readonly process: ChildProcess;
@@ -20,13 +29,17 @@ export interface BootedHost {
 
 const MAIN = fileURLToPath(new URL('../dist/main.js', import.meta.url));
 
-/** A folder for one test's files, gone when the returned function is called. */
+/** Makes a folder for the files of one test. `remove` deletes it. */
 export function scratch(): { readonly path: (name: string) => string; remove(): void } {
   const folder = mkdtempSync(join(tmpdir(), 'svc-host-'));
   return { path: (name) => join(folder, name), remove: () => rmSync(folder, { recursive: true, force: true }) };
 }
 
-/** @param nodeOptions for Node itself, such as a module to load first */
+/**
+ * Boots a host and waits until it is ready.
+ *
+ * @param nodeOptions options of Node, such as a module to load first
+ */
 export async function bootHost(file: string, config: unknown, nodeOptions: string[] = []): Promise<BootedHost> {
   const host = launch(file, config, nodeOptions);
   for await (const line of createInterface({ input: host.process.stdout ?? process.stdin })) {
@@ -35,7 +48,7 @@ export async function bootHost(file: string, config: unknown, nodeOptions: strin
   throw new Error(`The host did not become ready: ${host.stderr.join('\n')}`);
 }
 
-/** Starts the host's process without waiting for it to be ready. */
+/** Starts the process of a host. Does not wait until it is ready. */
 export function launch(file: string, config: unknown, nodeOptions: string[] = []): Omit<BootedHost, 'url'> {
   writeFileSync(file, JSON.stringify(config));
   const child = spawn(process.execPath, [...nodeOptions, MAIN, '--config', file], {
@@ -49,23 +62,23 @@ export function launch(file: string, config: unknown, nodeOptions: string[] = []
   return { process: child, stderr, ended };
 }
 
-/** A subscriber with a real server, which keeps what it verified. */
+/** A subscriber with a real server, which collects the verified deliveries. */
 export interface Receiver {
   readonly url: string;
   readonly port: number;
   readonly deliveries: readonly Delivery[];
-  /** Statuses it answered, refusals included. */
+  /** Statuses of its answers, those of rejected deliveries included. */
   readonly statuses: readonly number[];
   readonly headers: readonly NodeJS.Dict<string | string[]>[];
-  /** What came with them, byte by byte. */
+  /** Bodies of all requests. */
   readonly bodies: readonly Buffer[];
   /** Verifies with this secret from now on. */
   trust(secret: string): void;
-  /** Verifies by Standard Webhooks from now on, and answers the verification of the endpoint. */
+  /** Verifies by Standard Webhooks from now on, and answers challenges. */
   trustStandard(...secrets: readonly string[]): void;
-  /** Answers this instead of verifying, or never, until it is undefined. */
+  /** The status of every answer. `never`: no answer. Undefined: the result of the verification. */
   answer: number | 'never' | undefined;
-  /** What is beside an `answer`. */
+  /** Headers of the answers while `answer` is set. */
   answerHeaders: Readonly<Record<string, string>>;
   close(): Promise<void>;
 }
@@ -119,11 +132,15 @@ export async function startReceiver(): Promise<Receiver> {
   return receiver;
 }
 
-/** Waits until `condition` holds, ten seconds at the most. */
+/**
+ * Waits until `condition` holds.
+ *
+ * @throws {Error} after a minute
+ */
 export async function eventually(condition: () => boolean | Promise<boolean>): Promise<void> {
-  for (const end = Date.now() + 10_000; Date.now() < end; ) {
+  for (const end = Date.now() + 60_000; Date.now() < end; ) {
     if (await condition()) return;
     await new Promise((resolve) => setTimeout(resolve, 10));
   }
-  throw new Error('It did not happen within ten seconds.');
+  throw new Error(`The condition did not hold within 60 s: ${condition}`);
 }

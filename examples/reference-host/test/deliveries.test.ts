@@ -26,7 +26,7 @@ const outcomesOf = async (webhookId: string): Promise<string[]> =>
 const letters = async (webhookId: string) =>
   (await host.call(`/v1/webhooks/${webhookId}/dead-letters?tenantId=acme-prod`)).body.deliveries;
 
-describe('what is delivered', () => {
+describe('a delivery', () => {
   test(
     covers(
       'webhooks.body.event-verbatim',

@@ -51,7 +51,7 @@ function configuration(folder: ReturnType<typeof scratch>, changes: object = {})
   };
 }
 
-/** A JSON request with a key; its answer with the body parsed. */
+/** Sends a JSON request with a key, and returns the answer with its parsed body. */
 async function call(
   url: string,
   path: string,
@@ -71,7 +71,7 @@ async function call(
   return { status: response.status, headers: response.headers, body: text === '' ? undefined : JSON.parse(text) };
 }
 
-describe('the way of an event', () => {
+describe('an event', () => {
   let folder: ReturnType<typeof scratch>;
   let host: BootedHost;
   let receiver: Receiver;
@@ -160,7 +160,7 @@ describe('the way of an event', () => {
     },
   );
 
-  test('a failed delivery is tried again until it is taken', async () => {
+  test('a failed delivery is repeated until it succeeds', async () => {
     await registerV1();
     receiver.answer = 500;
     await call(host.url, '/v1/runs', { key: KEY, body: { workflowId: 'fail' } });
@@ -207,7 +207,7 @@ describe('the way of an event', () => {
     expect(new Set(completed().map(({ runId }) => runId))).toEqual(ids);
   });
 
-  test('SIGTERM ends the host in order', async () => {
+  test('SIGTERM ends the host with exit code 0', async () => {
     host.process.kill('SIGTERM');
     expect(await host.ended).toBe(0);
     for (const line of host.stderr) expect(JSON.parse(line)).toHaveProperty('event');
@@ -527,8 +527,9 @@ test(covers('auth.rate-limit.before-scope', 'auth.rate-limit.per-key', 'auth.aud
   expect(Number(v2.headers.get('retry-after'))).toBeGreaterThan(0);
   expect(v2.body.details).not.toHaveProperty('retryAfterSeconds');
   expect((await call(host.url, '/v1/runs', { key: KEY, body: { workflowId: 'echo' } })).status).toBe(201);
-  const requests = host.stderr.map((line) => JSON.parse(line)).filter(({ event }) => event === 'request');
-  expect(requests.map(({ keyId, status }) => [keyId, status])).toEqual([
+  const requests = () => host.stderr.map((line) => JSON.parse(line)).filter(({ event }) => event === 'request');
+  await eventually(() => requests().length === 5);
+  expect(requests().map(({ keyId, status }) => [keyId, status])).toEqual([
     ['key_2', 403],
     ['key_2', 403],
     ['key_2', 429],
@@ -564,7 +565,7 @@ describe('a bad configuration', () => {
       { authorization: { roles: [], assignments: [{ principal: 'p', workspace: 'w', role: 'r' }] } },
       'must be one of authorization.roles',
     ],
-  ])('%j ends with exit code 2 and says why', async (changes, message) => {
+  ])('%j ends the process with exit code 2 and names the problem', async (changes, message) => {
     const host = launch(folder.path('config.json'), { store: 'memory:', listen: { port: 0 }, ...changes });
     expect(await host.ended).toBe(2);
     expect(host.stderr.join('\n')).toContain(message);

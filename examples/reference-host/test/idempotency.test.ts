@@ -16,7 +16,7 @@ const hook = () => ({ url: host.receiver.url, events: ['run.completed'], tenantI
 const keyed = (key: string, options: CallOptions = {}) => ({ ...options, headers: { 'idempotency-key': key } });
 const isReplay = ({ headers }: { headers: Headers }) => headers.get('svc-idempotent-replay') === 'true';
 
-/** Rows of a table as they are committed. */
+/** Reads the committed rows of a table. */
 function rowsOf(table: 'runs' | 'subscriptions' | 'idempotency_keys') {
   const database = new DatabaseSync(host.path('svc.db'), { readOnly: true });
   try {
@@ -41,7 +41,7 @@ describe(covers('operations.idempotency.every-mutation', 'operations.idempotency
     expect(other.body.runId).not.toBe(first.body.runId);
   });
 
-  test(`registering shows the same secret again: ${covers('operations.idempotency.sealed')}`, async () => {
+  test(`a repeated registration shows the same secret: ${covers('operations.idempotency.sealed')}`, async () => {
     const key = randomUUID();
     const first = await host.call('/v1/webhooks', keyed(key, { body: hook() }));
     const again = await host.call('/v1/webhooks', keyed(key, { body: hook() }));
@@ -53,7 +53,7 @@ describe(covers('operations.idempotency.every-mutation', 'operations.idempotency
     expect(host.stderr().join('\n')).not.toContain(key);
   });
 
-  test('unregistering says 204 again, and not that there is nothing', async () => {
+  test('a repeated unregistration answers 204, not 404', async () => {
     const { webhookId } = (await host.call('/v1/webhooks', { body: hook() })).body;
     const path = `/v1/webhooks/${webhookId}?tenantId=acme-prod`;
     const key = randomUUID();
@@ -63,7 +63,7 @@ describe(covers('operations.idempotency.every-mutation', 'operations.idempotency
     expect((await host.call(path, { method: 'DELETE' })).status).toBe(404);
   });
 
-  test('reading takes no notice of it', async () => {
+  test('a read ignores the key', async () => {
     const { runId } = (await host.call('/v1/runs', { body: newRun })).body;
     const answer = await host.call(`/v1/runs/${runId}`, keyed('!'));
     expect([answer.status, isReplay(answer)]).toEqual([200, false]);
@@ -94,13 +94,13 @@ test(covers('operations.idempotency.tenants-apart'), async () => {
   const foreign = await host.call('/v1/runs', keyed(key, { key: OTHER_TENANT, body: newRun }));
   expect([foreign.status, isReplay(foreign)]).toEqual([201, false]);
   expect(foreign.body.runId).not.toBe(own.body.runId);
-  // A run made elsewhere is not shown to who cannot read it.
+  // A caller who cannot read a run of another workspace does not get it by its key.
   const elsewhere = await host.call('/v1/runs', keyed(key, { key: DEV, body: newRun }));
   expect(elsewhere).toMatchObject({ status: 409, body: { error: 'idempotency_key_mismatch' } });
 });
 
 describe(covers('operations.idempotency.not-kept'), () => {
-  test('a body that did not validate is judged again', async () => {
+  test('a rejected body is validated again', async () => {
     const key = randomUUID();
     const refused = await host.call('/v1/runs', keyed(key, { body: { ...newRun, unknown: true } }));
     expect(refused).toMatchObject({ status: 400, body: { error: 'validation_error' } });
@@ -108,7 +108,7 @@ describe(covers('operations.idempotency.not-kept'), () => {
     expect([mended.status, isReplay(mended)]).toEqual([201, false]);
   });
 
-  test('a refusal of the scope and of the workspace neither', async () => {
+  test('a refusal of scope or workspace is not stored', async () => {
     const key = randomUUID();
     const refused = await host.call('/v1/runs', keyed(key, { body: { ...newRun, tenantId: 'acme-dev' } }));
     expect(refused.status).toBe(403);
@@ -140,7 +140,7 @@ describe(covers('operations.idempotency.key-v1', 'operations.idempotency.key-v2'
       expect(answer.body).toMatchObject({ error: code, message: expect.stringContaining('Idempotency-Key') });
   });
 
-  test('two keys are none', async () => {
+  test('rejects two keys', async () => {
     const headers = new Headers({ authorization: `Bearer ${KEY}`, 'content-type': 'application/json' });
     for (const key of [randomUUID(), randomUUID()]) headers.append('idempotency-key', key);
     const body = JSON.stringify(newRun);
@@ -148,7 +148,7 @@ describe(covers('operations.idempotency.key-v1', 'operations.idempotency.key-v2'
   });
 });
 
-test(`${covers('operations.idempotency.concurrent', 'operations.idempotency.once')} Fifty at once make one run`, async () => {
+test(`${covers('operations.idempotency.concurrent', 'operations.idempotency.once')} fifty requests at once create one run`, async () => {
   const key = randomUUID();
   const answers = await Promise.all(
     Array.from({ length: 50 }, () => host.call('/v1/runs', keyed(key, { body: newRun }))),
@@ -162,7 +162,7 @@ test(`${covers('operations.idempotency.concurrent', 'operations.idempotency.once
   expect(rowsOf('runs')).toHaveLength(1);
 });
 
-test(`${covers('operations.idempotency.survives-restart', 'operations.idempotency.take-over')} A host that is killed at work`, async () => {
+test(`${covers('operations.idempotency.survives-restart', 'operations.idempotency.take-over')} a host that is killed while it creates runs repeats no run`, async () => {
   const registered = randomUUID();
   const first = await host.call('/v1/webhooks', keyed(registered, { body: hook() }));
   const keys = Array.from({ length: 100 }, () => randomUUID());
@@ -179,7 +179,7 @@ test(`${covers('operations.idempotency.survives-restart', 'operations.idempotenc
   expect(rowsOf('runs')).toHaveLength(keys.length);
   const replay = await host.call('/v1/webhooks', keyed(registered, { body: hook() }));
   expect([isReplay(replay), replay.body]).toEqual([true, first.body]);
-}, 30_000);
+});
 
 describe(covers('operations.idempotency.survives-restart', 'operations.idempotency.take-over'), () => {
   const long = { workflowId: 'delay', inputs: { ms: 60_000 } };
@@ -215,30 +215,26 @@ describe(covers('operations.idempotency.survives-restart', 'operations.idempoten
       once: 'run.paused',
     },
     { name: 'resumes', made: paused, suffix: ':resume', body: {}, status: 202, once: 'run.resumed' },
-  ])(
-    'A host that is killed while it $name runs',
-    async ({ made, suffix, body, status, once }) => {
-      const runs = await Promise.all(Array.from({ length: 30 }, made));
-      const keys = runs.map(() => randomUUID());
-      const ask = (runId: string, index: number) =>
-        host.call(at(runId, suffix), { ...keyed(keys[index] ?? '', { body }), major });
-      const acknowledged = await killedOver(runs.map((runId, index) => ask(runId, index).catch(() => undefined)));
+  ])('a host that is killed while it $name runs does so once', async ({ made, suffix, body, status, once }) => {
+    const runs = await Promise.all(Array.from({ length: 30 }, made));
+    const keys = runs.map(() => randomUUID());
+    const ask = (runId: string, index: number) =>
+      host.call(at(runId, suffix), { ...keyed(keys[index] ?? '', { body }), major });
+    const acknowledged = await killedOver(runs.map((runId, index) => ask(runId, index).catch(() => undefined)));
 
-      const again = await Promise.all(runs.map(ask));
-      expect(new Set(again.map((answer) => answer.status))).toEqual(new Set([status]));
-      for (const [index, before] of acknowledged.entries()) {
-        if (before !== undefined)
-          expect([isReplay(again[index] ?? before), again[index]?.body]).toEqual([true, before.body]);
-      }
-      for (const runId of runs) {
-        await eventually(async () => (await typesOf(runId)).includes(once));
-        expect((await typesOf(runId)).filter((type) => type === once)).toHaveLength(1);
-      }
-    },
-    60_000,
-  );
+    const again = await Promise.all(runs.map(ask));
+    expect(new Set(again.map((answer) => answer.status))).toEqual(new Set([status]));
+    for (const [index, before] of acknowledged.entries()) {
+      if (before !== undefined)
+        expect([isReplay(again[index] ?? before), again[index]?.body]).toEqual([true, before.body]);
+    }
+    for (const runId of runs) {
+      await eventually(async () => (await typesOf(runId)).includes(once));
+      expect((await typesOf(runId)).filter((type) => type === once)).toHaveLength(1);
+    }
+  });
 
-  test('A host that is killed while it cancels several runs at a time', async () => {
+  test('a host that is killed while it cancels several runs cancels each once', async () => {
     const batches = await Promise.all(Array.from({ length: 4 }, () => Promise.all(Array.from({ length: 10 }, paused))));
     const keys = batches.map(() => randomUUID());
     const ask = (runIds: string[], index: number) =>
@@ -256,9 +252,9 @@ describe(covers('operations.idempotency.survives-restart', 'operations.idempoten
     for (const runId of batches.flat()) {
       expect((await typesOf(runId)).filter((type) => type === 'run.cancelled')).toHaveLength(1);
     }
-  }, 60_000);
+  });
 
-  /** Kills the host as soon as it has given one of these answers, or after so long, and resolves with those that came. */
+  /** Kills the host at the first of these answers, or after `afterMs`, and resolves with the answers that arrived. */
   async function killedOver<T>(underWay: readonly Promise<T>[], afterMs?: number): Promise<readonly T[]> {
     const patience = new Promise<void>((resolve) => {
       if (afterMs !== undefined) setTimeout(resolve, afterMs);

@@ -36,7 +36,7 @@ describe.each(MAJORS)('in $name', (spoken) => {
   }
 
   describe(covers('interrupts.approval.waits', 'interrupts.approval.events'), () => {
-    test('the run waits, and tells what it asks in the words of the major', async () => {
+    test('the run waits, and shows its question in the words of the major', async () => {
       const runId = await waiting({ title: 'Publish?' });
       const events = await log(runId);
       expect(events.map(({ type }) => type)).toEqual([
@@ -64,7 +64,7 @@ describe.each(MAJORS)('in $name', (spoken) => {
       await until(runId, 'completed');
     });
 
-    test('an accepted gate lets the run complete with the answer', async () => {
+    test('completes with the answer after an acceptance', async () => {
       const runId = await waiting();
       const resolved = await answer(runId, { resumeValue: { action: 'accept', feedback: 'well done' } });
       expect(resolved).toMatchObject({ status: 200, body: { runId, nodeId: GATE, status: 'running' } });
@@ -98,7 +98,7 @@ describe.each(MAJORS)('in $name', (spoken) => {
       }
     });
 
-    test('a rejected gate fails the run', async () => {
+    test('fails after a rejection', async () => {
       const runId = await waiting();
       await answer(runId, reject);
       const { error } = await until(runId, 'failed');
@@ -106,7 +106,7 @@ describe.each(MAJORS)('in $name', (spoken) => {
       expect((await log(runId)).at(-1)?.payload).toMatchObject({ failedNodeId: GATE });
     });
 
-    test('what is sent back to be refined is asked again', async () => {
+    test('asks again after an answer with refine', async () => {
       const runId = await waiting();
       const refineFeedback = { scope: 'whole', text: 'shorter' };
       expect((await answer(runId, { resumeValue: { action: 'refine', refineFeedback } })).status).toBe(200);
@@ -115,7 +115,7 @@ describe.each(MAJORS)('in $name', (spoken) => {
       await until(runId, 'completed');
     });
 
-    test('a question asked back leaves the run waiting, and stands in the log', async () => {
+    test('a question in return leaves the run waiting, and is in the log', async () => {
       const runId = await waiting();
       const asked = await answer(runId, { resumeValue: { action: 'ask', feedback: 'who wrote it?' } });
       expect(asked).toMatchObject({ status: 200, body: { status: 'waiting-approval' } });
@@ -124,7 +124,7 @@ describe.each(MAJORS)('in $name', (spoken) => {
       await until(runId, 'completed');
     });
 
-    test('older clients say decision, and edit', async () => {
+    test('accepts decision and edit of older clients', async () => {
       const [approved, edited] = [await waiting(), await waiting()];
       expect((await answer(approved, { resumeValue: { decision: 'approved' } })).status).toBe(200);
       await until(approved, 'completed');
@@ -146,7 +146,7 @@ describe.each(MAJORS)('in $name', (spoken) => {
     ['somebody by their address', { resumeValue: { action: 'accept', decidedBy: 'ann@example.com' } }],
     ['no object', { resumeValue: 'accept' }],
   ])(
-    `${covers('interrupts.approval.bad-answer')} An answer with %s, and the run goes on waiting`,
+    `${covers('interrupts.approval.bad-answer')} rejects an answer with %s, and the run keeps waiting`,
     async (_title, body) => {
       const runId = await waiting();
       expect(await answer(runId, body)).toMatchObject({ status: 400, body: { error: 'validation_error' } });
@@ -165,7 +165,7 @@ describe.each(MAJORS)('in $name', (spoken) => {
     expect((await answer(runId, accept)).body.error).toBe('interrupt_already_resolved');
   });
 
-  test('who may not answer does not', async () => {
+  test('rejects an answer without the scope or the workspace', async () => {
     const runId = await waiting();
     expect(await answer(runId, accept, READER)).toMatchObject({ status: 403, body: { error: 'forbidden' } });
     expect(await answer(runId, accept, DEV)).toMatchObject({ status: 403, body: { error: 'run_forbidden' } });
@@ -180,7 +180,7 @@ describe.each(MAJORS)('in $name', (spoken) => {
     const runId = await waiting({ approvers: ['p_key_3'] });
     const refused = await answer(runId, accept);
     expect(refused).toMatchObject({ status: 403, body: { error: 'forbidden' } });
-    // Whoever may not answer cannot let others answer either.
+    // A caller who may not answer cannot make a token, either.
     expect((await tokenFor(runId)).status).toBe(403);
     expect((await answer(runId, { resumeValue: { action: 'accept', decidedBy: 'p_key_3' } })).status).toBe(403);
     expect((await read(runId)).status).toBe('waiting-approval');
@@ -192,7 +192,7 @@ describe.each(MAJORS)('in $name', (spoken) => {
     const approvers = ['p_key_1', 'p_key_3'];
     const runId = await waiting({ approvers, requiredApprovals: 2 });
     expect((await answer(runId, accept)).body.status).toBe('waiting-approval');
-    // One principal has one voice.
+    // A second answer of the same principal does not count.
     expect((await answer(runId, accept)).body.status).toBe('waiting-approval');
     expect((await answer(runId, accept, WIDE)).body.status).toBe('running');
     await until(runId, 'completed');
@@ -205,14 +205,14 @@ describe.each(MAJORS)('in $name', (spoken) => {
   test(covers('interrupts.approval.timeout-rejects'), async () => {
     const runId = await start('conformance-approval', { timeoutMs: 300 });
     const { error } = await until(runId, 'failed');
-    expect(error).toMatchObject({ code: 'approval_rejected', message: 'Nobody answered in time.' });
+    expect(error).toMatchObject({ code: 'approval_rejected', message: 'The approval was not answered in time.' });
     const events = await log(runId);
     const received = events.find(({ type }) => type === 'approval.received')?.payload;
     expect(JSON.stringify(received)).toContain('"action":"timeout"');
     expect((await answer(runId, accept)).status).toBe(409);
   });
 
-  test('a cancelled gate takes no answer', async () => {
+  test('rejects an answer to a cancelled run', async () => {
     const runId = await waiting();
     expect((await act(runId, '/cancel')).body.status).toBe('cancelled');
     const late = await answer(runId, accept);
@@ -220,7 +220,7 @@ describe.each(MAJORS)('in $name', (spoken) => {
     else expect(late).toMatchObject({ status: 409, body: { error: 'interrupt_already_resolved' } });
   });
 
-  test('a run that waits is not paused', async () => {
+  test('refuses to pause a run that waits', async () => {
     const runId = await waiting();
     expect(await act(runId, ':pause')).toMatchObject({
       status: 409,
@@ -233,7 +233,7 @@ describe.each(MAJORS)('in $name', (spoken) => {
     const bare = (url: string, options: { method?: string; body?: object } = {}) =>
       host.call(spoken.base + url, { major: spoken.major, key: 'none', ...options });
 
-    test.each([1, 2])('of major %s: the question is looked at and answered without a credential', async (form) => {
+    test.each([1, 2])('of major %s reads and answers the question without a credential', async (form) => {
       const runId = await waiting({ title: 'Publish?' });
       const { status, body } = await tokenFor(runId, { form });
       expect(status).toBe(201);
@@ -254,14 +254,14 @@ describe.each(MAJORS)('in $name', (spoken) => {
       });
       expect([answered.status, await answered.json()]).toEqual([200, { runId, nodeId: GATE, status: 'running' }]);
       await until(runId, 'completed');
-      // Both a look and an answer come too late.
+      // Both a read and an answer come too late.
       expect(await bare(`/interrupts/${body.token}`)).toMatchObject({
         status: 409,
         body: { error: 'interrupt_already_resolved' },
       });
     });
 
-    test('one for looking does not answer', async () => {
+    test('a token with the intent inspect cannot answer', async () => {
       const runId = await waiting();
       const { body } = await tokenFor(runId, { intent: 'inspect' });
       expect((await bare(`/interrupts/${body.token}`)).status).toBe(200);
@@ -270,10 +270,10 @@ describe.each(MAJORS)('in $name', (spoken) => {
       await act(runId, '/cancel');
     });
 
-    test('one that has expired says so', async () => {
+    test('an expired token is answered 410', async () => {
       const runId = await waiting();
       const { body } = await tokenFor(runId, { lifetimeSeconds: 1 });
-      await new Promise((resolve) => setTimeout(resolve, 1100));
+      await eventually(async () => (await bare(`/interrupts/${body.token}`)).status === 410);
       for (const options of [{}, { body: accept }]) {
         expect(await bare(`/interrupts/${body.token}`, options)).toMatchObject({
           status: 410,
@@ -283,7 +283,7 @@ describe.each(MAJORS)('in $name', (spoken) => {
       await act(runId, '/cancel');
     });
 
-    test('whatever else it is made of, it is refused', async () => {
+    test('any other text is refused', async () => {
       const runId = await waiting();
       const [modern, legacy] = [(await tokenFor(runId)).body.token, (await tokenFor(runId, { form: 1 })).body.token];
       const [prefix, , kid, payload = '', mac = ''] = modern.split('.');
@@ -307,18 +307,18 @@ describe.each(MAJORS)('in $name', (spoken) => {
       await act(runId, '/cancel');
     });
 
-    test('it acts as the one who passed it on, and is on record', async () => {
+    test('an answer by token is recorded as of the caller who made the token', async () => {
       const runId = await waiting({ approvers: ['p_key_3'] });
       const { body } = await tokenFor(runId, {}, WIDE);
       expect((await bare(`/interrupts/${body.token}`, { body: accept })).status).toBe(200);
       await until(runId, 'completed');
       expect((await log(runId)).at(-1)?.payload).toMatchObject({ outputs: { answer: { decidedBy: 'p_key_3' } } });
-      // No record repeats a token.
+      // No record contains a token.
       expect(host.stderr().join('\n')).not.toContain(body.token);
     });
   });
 
-  test('a run whose host is killed while it waits still waits, and goes on by the answer', async () => {
+  test('a waiting run still waits after its host was killed, and continues with the answer', async () => {
     const runId = await waiting();
     await host.crash();
     expect((await read(runId)).status).toBe('waiting-approval');
@@ -333,5 +333,5 @@ describe.each(MAJORS)('in $name', (spoken) => {
     expect(after.filter((type) => type === 'run.completed').length).toBe(1);
     expect(path(runId)).toContain('run_');
     expect((await call(path(runId))).status).toBe(200);
-  }, 60_000);
+  });
 });

@@ -14,7 +14,7 @@ const secretKey = randomBytes(32).toString('base64');
 let postgres: PostgresServer;
 beforeAll(async () => {
   postgres = await startPostgres();
-}, 60_000);
+});
 afterAll(() => postgres.stop());
 
 let folder: ReturnType<typeof scratch>;
@@ -63,7 +63,7 @@ function boot(name: string, store = postgres.url): Promise<BootedHost> {
     ],
     webhooks: {
       durable: true,
-      // No receiver on this machine is as slow, however busy it is.
+      // A receiver on a busy machine still answers in this time, so no attempt is repeated.
       attemptTimeoutMs: 2000,
       retryPolicy: { maxAttempts: 100, backoff: 'fixed', delayMs: 500 },
     },
@@ -86,7 +86,7 @@ const newRun = (inputs: object = {}, workflowId = 'echo') => ({ workflowId, inpu
 const heard = (type: string) =>
   receiver.deliveries.filter(({ eventType }) => eventType === type).map(({ runId }) => runId);
 
-test('two hosts on one database: each event is delivered once, whoever took the run', async () => {
+test('two hosts on one database deliver each event once', async () => {
   const runs = await Promise.all(
     Array.from({ length: 40 }, (_, turn) => call(hosts[turn % 2], '/v1/runs', newRun({ turn }))),
   );
@@ -95,14 +95,14 @@ test('two hosts on one database: each event is delivered once, whoever took the 
   await new Promise((resolve) => setTimeout(resolve, 300));
   expect(heard('run.completed').sort()).toEqual(ids);
   expect(heard('run.started').sort()).toEqual(ids);
-  // What one host created the other one reads.
+  // Each host reads the runs that the other one created.
   for (const host of hosts) expect((await call(host, `/v1/runs/${ids[0]}`)).status).toBe('completed');
   const verified = await call(hosts[1], '/v1/audit/verify?fromSeq=1&toSeq=100000');
   expect(verified).toMatchObject({ chainValid: true, checkpointsValid: true });
   expect(verified.checkpoints.length).toBeGreaterThan(2);
 });
 
-test(`${covers('webhooks.durable.at-least-once')} One of two hosts is killed, and the other one goes on with what it had`, async () => {
+test(`${covers('webhooks.durable.at-least-once')} when one of two hosts is killed, the other one takes over its runs and deliveries`, async () => {
   const [doomed, other] = hosts;
   receiver.answer = 503;
   const created = [];
@@ -112,24 +112,16 @@ test(`${covers('webhooks.durable.at-least-once')} One of two hosts is killed, an
   await doomed?.ended;
   receiver.answer = undefined;
   const ids = new Set([...created, long].map(({ runId }) => runId));
-  const end = Date.now() + 40_000;
-  while (Date.now() < end && new Set(heard('run.completed')).size < ids.size) {
-    await new Promise((resolve) => setTimeout(resolve, 100));
-  }
+  await eventually(() => new Set(heard('run.completed')).size >= ids.size);
   expect(new Set(heard('run.completed'))).toEqual(ids);
   expect((await call(other, `/v1/runs/${long.runId}`)).status).toBe('completed');
-}, 60_000);
+});
 
-test(`${covers('operations.runs.cancel-in-time', 'runs.life.one-end')} What is asked at one host holds for the run that the other one drives`, async () => {
+test(`${covers('operations.runs.cancel-in-time', 'runs.life.one-end')} an operation at one host takes effect on a run that the other one drives`, async () => {
   const [driving, asked] = hosts;
   const at = (runId: string, what = '') => `/v1/runs/${runId}${what}`;
-  const until = async (runId: string, status: string, withinMs: number) => {
-    for (const end = Date.now() + withinMs; Date.now() < end; ) {
-      if ((await call(asked, at(runId))).status === status) return;
-      await new Promise((resolve) => setTimeout(resolve, 50));
-    }
-    throw new Error(`It was not ${status} in time.`);
-  };
+  const until = (runId: string, status: string) =>
+    eventually(async () => (await call(asked, at(runId))).status === status);
   const start = async (inputs: object, workflowId: string) => {
     const { runId } = await call(driving, '/v1/runs', newRun(inputs, workflowId));
     return runId as string;
@@ -140,22 +132,22 @@ test(`${covers('operations.runs.cancel-in-time', 'runs.life.one-end')} What is a
   };
 
   const cancelled = await start({ ms: 60_000 }, 'delay');
-  await until(cancelled, 'running', 10_000);
+  await until(cancelled, 'running');
   expect(await call(asked, at(cancelled, '/cancel'), {})).toMatchObject({ status: 'cancelling' });
-  await until(cancelled, 'cancelled', 5000);
+  await until(cancelled, 'cancelled');
 
-  const paused = await start({ ms: 2500 }, 'delay');
-  await until(paused, 'running', 10_000);
+  const paused = await start({ ms: 5000 }, 'delay');
+  await until(paused, 'running');
   await call(asked, at(paused, ':pause'), {});
-  await until(paused, 'paused', 5000);
+  await until(paused, 'paused');
   await call(asked, at(paused, ':resume'), {});
-  await until(paused, 'completed', 15_000);
+  await until(paused, 'completed');
   expect(await types(paused)).toEqual([
     ...['run.started', 'node.started', 'run.paused', 'run.resumed', 'node.completed', 'run.completed'],
   ]);
 
   const waiting = await start({}, 'approval');
-  await until(waiting, 'waiting-approval', 10_000);
+  await until(waiting, 'waiting-approval');
   const answers = await Promise.all(
     hosts.map(async (host) => {
       const response = await fetch(`${host.url}${at(waiting, '/interrupts/approval')}`, {
@@ -167,20 +159,20 @@ test(`${covers('operations.runs.cancel-in-time', 'runs.life.one-end')} What is a
     }),
   );
   expect(answers.sort()).toEqual([200, 409]);
-  await until(waiting, 'completed', 15_000);
+  await until(waiting, 'completed');
   for (const runId of [cancelled, paused, waiting]) {
     const ends = (await types(runId)).filter((type) => /^run\.(completed|failed|cancelled)$/.test(type));
     expect(ends.length).toBe(1);
   }
-}, 90_000);
+});
 
-test('without the key that hosts share there is no host', async () => {
+test('a host on PostgreSQL without secretKey ends with exit code 2', async () => {
   const started = launch(folder.path('c.json'), { listen: { port: 0 }, store: postgres.url });
   expect(await started.ended).toBe(2);
   expect(started.stderr.join('\n')).toContain('secretKey: is required with PostgreSQL');
 });
 
-test('a host whose database has gone silent is stopped in ten seconds all the same', async () => {
+test('a host whose database does not answer stops in time, with exit code 1', async () => {
   const network = await frozenNetwork(Number(new URL(postgres.url).port));
   const url = postgres.url.replace(/:[0-9]+\//, `:${network.port}/`);
   const cut = await boot('cut', url);
@@ -188,15 +180,13 @@ test('a host whose database has gone silent is stopped in ten seconds all the sa
   try {
     await call(cut, '/v1/runs', newRun({ ms: 60_000 }, 'delay'));
     network.freeze();
-    // It waits for the database, like everything else.
+    // The request waits for the database, which does not answer.
     const waiting = call(cut, '/v1/runs', newRun()).catch(() => undefined);
-    const from = performance.now();
     cut.process.kill('SIGTERM');
     expect(await cut.ended).toBe(1);
-    expect(performance.now() - from).toBeLessThan(15_000);
-    expect(cut.stderr.join('\n')).toContain('host.stop-late');
+    expect(cut.stderr.join('\n')).toContain('"event":"host.stop-late","afterMs":10000');
     await waiting;
   } finally {
     await network.close();
   }
-}, 40_000);
+});

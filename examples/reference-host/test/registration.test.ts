@@ -31,14 +31,14 @@ describe(covers('webhooks.registration.required-fields', 'webhooks.registration.
     ['1', 'tenantId', v1],
     ['2', 'url', v2],
     ['2', 'events', v2],
-  ] as const)('major %s needs %s', async (major, field, body) => {
+  ] as const)('major %s requires %s', async (major, field, body) => {
     const path = major === '1' ? '/v1/webhooks' : '/webhooks';
     const refused = await call(path, { major, body: body({ [field]: undefined }) });
     expect(refused).toMatchObject({ status: 400, body: { error: 'validation_error' } });
     expect(JSON.stringify(refused.body.details)).toContain(`"${field}"`);
   });
 
-  test('major 2 knows no tenantId', async () => {
+  test('major 2 has no tenantId', async () => {
     expect((await call('/webhooks', { major: '2', body: v2({ tenantId: 'acme-prod' }) })).status).toBe(400);
   });
 });
@@ -53,7 +53,7 @@ describe(
     'webhooks.secret.never-logged',
   ),
   () => {
-    test('major 1 answers the id, the secret this once, and its fingerprint', async () => {
+    test('major 1 returns the id, the secret and its fingerprint', async () => {
       const events = ['run.completed', 'run.failed', 'run.completed'];
       const { status, body } = await call('/v1/webhooks', { body: v1({ events }) });
       const { webhookId, secret, secretFingerprint } = body;
@@ -74,7 +74,7 @@ describe(
     'webhooks.registration.v2-scope-recorded',
   ),
   () => {
-    test('major 2 mints a secret when none is brought, and records what the caller reaches', async () => {
+    test('major 2 mints a missing secret, and records the workspaces of the caller', async () => {
       const { status, body } = await call('/webhooks', { major: '2', body: v2() });
       expect([status, Object.keys(body).sort()]).toEqual([201, ['secret', 'webhookId']]);
       expect(body.webhookId).toMatch(/^acme\/whk_/);
@@ -86,14 +86,14 @@ describe(
 );
 
 describe(covers('webhooks.registration.no-name-resolution'), () => {
-  test('a name that leads nowhere is registered', async () => {
+  test('registers a URL whose name does not resolve', async () => {
     const url = 'https://no-such-name.svc-test.invalid/hook';
     expect((await call('/v1/webhooks', { body: v1({ url }) })).status).toBe(201);
   });
 });
 
 describe(covers('webhooks.secret.reregister-mints-new'), () => {
-  test('the same registration again is another subscription with another secret', async () => {
+  test('a repeated registration makes another subscription with another secret', async () => {
     const first = (await call('/v1/webhooks', { body: v1() })).body;
     await call(`/v1/webhooks/${first.webhookId}?tenantId=acme-prod`, { method: 'DELETE' });
     const second = (await call('/v1/webhooks', { body: v1() })).body;
@@ -111,7 +111,7 @@ describe(
     'operations.webhooks.v2-unregister-403',
   ),
   () => {
-    test('major 1 asks for the workspace, and for membership in it', async () => {
+    test('major 1 requires the workspace, and a key that reaches it', async () => {
       const { webhookId } = (await call('/v1/webhooks', { body: v1() })).body;
       const remove = (query: string, key = KEY) => call(`/v1/webhooks/${webhookId}${query}`, { method: 'DELETE', key });
       expect((await remove('')).status).toBe(400);
@@ -122,7 +122,7 @@ describe(
       expect((await remove('?tenantId=acme-prod')).status).toBe(204);
     });
 
-    test('major 2 goes by the id alone, in either of its forms', async () => {
+    test('major 2 requires the id alone, in either form', async () => {
       const { webhookId } = (await call('/webhooks', { major: '2', body: v2() })).body;
       const remove = (id: string, key = KEY) => call(`/webhooks/${id}`, { method: 'DELETE', key, major: '2' });
       const [, bare] = webhookId.split('/');
@@ -138,7 +138,7 @@ describe(
 describe(
   covers('webhooks.best-effort.v1-default', 'webhooks.durable.v2-always-durable', 'webhooks.delivery.event-filter'),
   () => {
-    test('without the switch major 1 gets one attempt, and major 2 is durable all the same', async () => {
+    test('without webhooks.durable, major 1 gets one attempt, and major 2 is durable', async () => {
       receiver.answer = 500;
       const first = (await call('/v1/webhooks', { body: v1() })).body;
       const second = (await call('/webhooks', { major: '2', body: v2() })).body;
@@ -155,7 +155,7 @@ describe(
 );
 
 describe(covers('webhooks.body.v2-workspace-id-iff-owned', 'webhooks.body.workspace-never-tenant'), () => {
-  test('a delivery names the workspace of its run; a run of the whole tenant has none, and the tenant does not stand in', async () => {
+  test('a delivery names the workspace of its run, and names none for a run of the whole tenant', async () => {
     const { secret } = (await call('/webhooks', { major: '2', key: WIDE, body: v2() })).body;
     receiver.trust(secret);
     const inWorkspace = await call('/v1/runs', { body: { workflowId: 'echo' } });
@@ -168,7 +168,7 @@ describe(covers('webhooks.body.v2-workspace-id-iff-owned', 'webhooks.body.worksp
 });
 
 describe(covers('webhooks.headers.v2-sends-all-five'), () => {
-  test('a host of major 2 alone sends its own family, whole, and none of major 1', async () => {
+  test('a host of major 2 alone sends all headers of major 2, and none of major 1', async () => {
     await host.reboot({}, { protocol: { versions: ['2.0'] } });
     receiver.trust((await call('/webhooks', { major: '2', body: v2() })).body.secret);
     await call('/runs', { major: '2', body: { workflowId: 'echo' } });

@@ -40,7 +40,7 @@ describe.each(MAJORS)('in $name', (spoken) => {
       expect(headers.get('retry-after')).toMatch(/^[1-9][0-9]*$/);
       expect('retryAfter' in body.details).toBe(isV1);
     }
-    // Another scope, another workspace, and nobody who asks to be the only one.
+    // Another scope id, another workspace, and a request without the header each create a run.
     const [other, elsewhere, careless] = [
       await create({ scopeId: `${scopeId}-2` }, dedup),
       await create({ scopeId }, dedup, DEV),

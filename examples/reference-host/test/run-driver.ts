@@ -6,7 +6,7 @@ export interface Spoken {
   readonly name: string;
   readonly base: string;
   readonly major: string;
-  /** The id of a run as it stands in a path. */
+  /** Returns the id of a run as a segment of a path. */
   readonly segment: (runId: string) => string;
 }
 
@@ -15,7 +15,21 @@ export const MAJORS: readonly [Spoken, Spoken] = [
   { name: 'major 2', base: '', major: '2', segment: (runId) => runId.replace('/', '~2F') },
 ];
 
-/** What callers do with runs, in one major. */
+export interface LoggedEvent {
+  readonly type: string;
+  readonly payload: Record<string, unknown>;
+  readonly nodeId?: string;
+  readonly sequence: number;
+  readonly timestamp: string;
+}
+
+/** Returns the time from one event of a log to another, by the clock of the host, in ms. */
+export function elapsed(log: readonly LoggedEvent[], from: string, to: string): number {
+  const at = (wanted: string) => new Date(log.find(({ type }) => type === wanted)?.timestamp ?? Number.NaN).getTime();
+  return at(to) - at(from);
+}
+
+/** Returns the operations on runs in one major. */
 export function runDriver(host: () => AcmeHost, spoken: Spoken) {
   const { base, major, segment } = spoken;
   const call = (path: string, options: CallOptions = {}) => host().call(base + path, { major, ...options });
@@ -35,10 +49,10 @@ export function runDriver(host: () => AcmeHost, spoken: Spoken) {
     async read(runId: string, options: CallOptions = {}) {
       return (await call(driver.path(runId), options)).body;
     },
-    /** Does something with a run: `cancel`, `:pause` … */
+    /** Sends an operation on a run, such as `/cancel` or `:pause`. */
     act: (runId: string, what: string, body: object = {}, options: CallOptions = {}) =>
       call(driver.path(runId, what), { body, ...options }),
-    /** Waits until the run has this status, and resolves with its snapshot. */
+    /** Waits until the run has one of the statuses, and resolves with its snapshot. */
     async until(runId: string, ...statuses: readonly string[]) {
       let snapshot = await driver.read(runId);
       await eventually(async () => {
@@ -47,10 +61,8 @@ export function runDriver(host: () => AcmeHost, spoken: Spoken) {
       });
       return snapshot;
     },
-    /** The whole log. */
-    async log(
-      runId: string,
-    ): Promise<{ type: string; payload: Record<string, unknown>; nodeId?: string; sequence: number }[]> {
+    /** Reads the whole log. */
+    async log(runId: string): Promise<LoggedEvent[]> {
       const events = [];
       for (;;) {
         const cursor =

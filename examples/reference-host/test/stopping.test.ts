@@ -3,8 +3,6 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type AcmeHost, KEY, startAcme } from './acme-host.ts';
 import { eventually } from './booted-host.ts';
 
-const STOP_MS = 10_000;
-
 let host: AcmeHost;
 
 beforeEach(async () => {
@@ -12,7 +10,7 @@ beforeEach(async () => {
 });
 afterEach(() => host.stop());
 
-test('a request, a run and a receiver that never end hold a stop up for ten seconds at the most', async () => {
+test('a host stops in time although a request, a run and a receiver never end', async () => {
   const { receiver } = host;
   const hook = { url: receiver.url, events: ['run.started', 'run.completed'], tenantId: 'acme-prod' };
   const registered = await host.call('/v1/webhooks', { body: hook });
@@ -23,18 +21,17 @@ test('a request, a run and a receiver that never end hold a stop up for ten seco
   await eventually(() => receiver.headers.length > 0);
   const request = await requestWithoutEnd(host.url());
 
-  const from = performance.now();
+  // A stop of more than ten seconds would end with exit code 1.
   expect(await host.end('SIGTERM')).toBe(0);
-  expect(performance.now() - from).toBeLessThan(STOP_MS);
   request.destroy();
 
-  // Durable: what was under way was handed back, and is sent again.
+  // The subscription is durable: the host released the unfinished delivery, and sends it again.
   receiver.answer = undefined;
   await host.reboot({});
   await eventually(() => receiver.deliveries.some(({ eventType }) => eventType === 'run.started'));
-}, 30_000);
+});
 
-/** One whose body is announced and never sent. */
+/** Opens a request whose body is announced and never sent. */
 async function requestWithoutEnd(url: string) {
   const { hostname, port } = new URL(url);
   const socket = connect(Number(port), hostname);

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { asDescribed } from '@svc/tools/as-described';
 import { covers } from '@svc/tools/covers';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { type BootedHost, bootHost, launch, scratch } from './booted-host.ts';
+import { type BootedHost, bootHost, eventually, launch, scratch } from './booted-host.ts';
 
 const send = asDescribed(fetch);
 
@@ -70,7 +70,7 @@ describe('the modes of a host', () => {
     },
   );
 
-  test('when major 1 is retired, all of it is gone at once, and requests without a version are of major 2', async () => {
+  test('a host without major 1 serves nothing of it, and requests without a version are of major 2', async () => {
     const url = await boot({ versions: ['2.0'] });
     const authorization = `Bearer ${KEY}`;
     for (const path of ['/v1/runs', '/v1/runs/r', '/v1/webhooks', '/v1/openapi.json', '/v1/anything']) {
@@ -81,7 +81,7 @@ describe('the modes of a host', () => {
     expect([answer.status, answer.headers.get('svc-version')]).toEqual([404, '2.0']);
   });
 
-  test('the end of major 1 is announced on its responses alone', async () => {
+  test('responses of major 1 alone announce its end', async () => {
     const url = await boot({
       retirement: {
         deprecatedAt: '2026-01-01T00:00:00Z',
@@ -100,7 +100,7 @@ describe('the modes of a host', () => {
     expect((await get(`${url}/.well-known/svc`, { 'svc-version': '2' })).headers.get('deprecation')).toBeNull();
   });
 
-  test('a date that is none ends the boot with its path', async () => {
+  test('a malformed date ends the process with exit code 2 and its path', async () => {
     const launched = launch(folder.path('host.json'), configuration({ retirement: { deprecatedAt: 'soon' } }));
     let errors = '';
     launched.process.stderr?.on('data', (chunk) => {
@@ -131,7 +131,7 @@ describe('discovery', () => {
   test(covers('discovery.document.advertise-only-served'), async () => {
     const url = await boot();
     const v1 = await get(`${url}/.well-known/svc`);
-    // What it serves, and what it says that it does not.
+    // Major 1 lists the served families, and declares that authorization is not supported.
     const families = [
       ...['a2a', 'eventLog', 'httpClient', 'idempotency', 'observability', 'replay', 'restTransport', 'webhooks'],
     ];
@@ -158,9 +158,11 @@ describe('the versions of a run', () => {
     expect([created.status, created.ok ? '' : await created.text()]).toEqual([201, '']);
     const { runId } = (await created.json()) as { runId: string };
     const path = `${url}/runs/${encodeURIComponent(runId)}`;
-    const deadline = Date.now() + 5000;
     let run = await get(path, headers);
-    while (run.body.status !== 'completed' && Date.now() < deadline) run = await get(path, headers);
+    await eventually(async () => {
+      run = await get(path, headers);
+      return run.body.status === 'completed';
+    });
     expect(run.body).toMatchObject({
       status: 'completed',
       eventLogSchemaVersion: 3,

@@ -37,7 +37,7 @@ describe(covers('operations.files.operations'), () => {
     expect((await call('/notes/today.md', { method: 'DELETE' })).status).toBe(404);
   });
 
-  test('every write is a version, and the last ones stay readable', async () => {
+  test('every write makes a version, and the last versions stay readable', async () => {
     for (let version = 1; version <= 11; version++) await put('/a', `content ${version}`);
     expect((await call('/a?version=11')).body.content).toBe('content 11');
     expect((await call('/a?version=2')).body).toMatchObject({ version: 2, content: 'content 2' });
@@ -48,7 +48,7 @@ describe(covers('operations.files.operations'), () => {
     expect((await put('/a', 'again')).body.version).toBe(13);
   });
 
-  test('who has a file is told so', async () => {
+  test('a conditional read of the current version is answered 304', async () => {
     const { etag } = (await put('/a', 'x')).body;
     const again = await call('/a', { headers: { 'if-none-match': `"${etag}"` } });
     expect([again.status, again.body]).toEqual([304, undefined]);
@@ -61,7 +61,7 @@ describe(covers('operations.files.operations'), () => {
     },
   );
 
-  test('a body is text and a media type, and nothing else', async () => {
+  test('a body has content and a media type, and no other field', async () => {
     const bodies = [
       {},
       { content: 1 },
@@ -76,7 +76,7 @@ describe(covers('operations.files.operations'), () => {
 });
 
 describe(covers('operations.files.conflict'), () => {
-  test('what was changed meanwhile is not overwritten', async () => {
+  test('a write on an older version is refused', async () => {
     const first = (await put('/a', 'one')).body.etag;
     const match = (etag: string) => ({ headers: { 'if-match': etag } });
     expect((await put('/a', 'two', match(first))).body.version).toBe(2);
@@ -92,7 +92,7 @@ describe(covers('operations.files.conflict'), () => {
     expect((await put('/b', 'x', { headers: { 'if-none-match': '*' } })).status).toBe(200);
   });
 
-  test('of many who change the same version, one succeeds', async () => {
+  test('of many writes on the same version one succeeds', async () => {
     const { etag } = (await put('/a', 'x')).body;
     const answers = await Promise.all(
       Array.from({ length: 10 }, (_, index) => put('/a', `${index}`, { headers: { 'if-match': etag } })),
@@ -101,7 +101,7 @@ describe(covers('operations.files.conflict'), () => {
     expect(answers.filter(({ status }) => status === 409)).toHaveLength(9);
   });
 
-  test('the same key writes once', async () => {
+  test('a repeated write with the same key writes once', async () => {
     const headers = { 'idempotency-key': randomUUID() };
     const first = await put('/a', 'x', { headers });
     expect((await put('/a', 'x', { headers })).body).toEqual(first.body);
@@ -125,7 +125,7 @@ test(covers('limits.files.max-bytes'), async () => {
   });
 });
 
-test(`${covers('operations.files.place')} The credential alone chooses the workspace`, async () => {
+test(`${covers('operations.files.place')} the credential alone chooses the workspace`, async () => {
   await put('/a', 'of acme-prod');
   expect((await call('/a', { key: DEV_FILES })).status).toBe(404);
   expect((await call('', { key: DEV_FILES })).body).toEqual({ files: [] });

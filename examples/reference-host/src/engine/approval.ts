@@ -1,18 +1,22 @@
 import type { InterruptAnswer, JsonObject } from '@svc/host-kit';
 import { NodeFailure, type Workflow } from './workflow.ts';
 
-/** Waits for an approval: completes when it is given, fails when it is refused or nobody answers in time. */
+/** Asks for an approval. Completes when it is granted. Fails when it is rejected, or when `timeoutMs` passes without an answer. */
 export const approval: Workflow = approvalAt('approval');
 
-/** @param nodeId the node that waits */
+/**
+ * Returns the approval workflow with another node id.
+ *
+ * @param nodeId the node that asks
+ */
 export function approvalAt(nodeId: string): Workflow {
   return {
     refuse({ title, approvers, requiredApprovals, timeoutMs }) {
       if (title !== undefined && (typeof title !== 'string' || title === '')) {
-        return { field: 'inputs.title', problem: 'must be a text' };
+        return { field: 'inputs.title', problem: 'must be a non-empty string' };
       }
       if (approvers !== undefined && !isListOfIds(approvers)) {
-        return { field: 'inputs.approvers', problem: 'must be a list of principals' };
+        return { field: 'inputs.approvers', problem: 'must be a list of 1 to 100 principals' };
       }
       const most = isListOfIds(approvers) ? approvers.length : 100;
       if (requiredApprovals !== undefined && !isWhole(requiredApprovals, 1, most)) {
@@ -28,7 +32,7 @@ export function approvalAt(nodeId: string): Workflow {
         nodeId,
         'sample.approval',
         async ({ ask }) => {
-          // Whoever sends it back to be refined is asked again.
+          // An answer such as `refine` is neither a grant nor a rejection: the next round asks again.
           for (let round = 1; round <= MOST_ROUNDS; round++) {
             const answer = await ask({ key: `round-${round}`, kind: 'approval', ...questionOf(inputs, round) });
             if (answer.decision === 'granted') return { answer: answer.resumeValue };
@@ -59,7 +63,7 @@ function questionOf({ title = 'Is it good?', approvers, requiredApprovals, timeo
 }
 
 function rejected(answer: InterruptAnswer | undefined): NodeFailure {
-  const message = answer?.isTimeout === true ? 'Nobody answered in time.' : 'The approval was refused.';
+  const message = answer?.isTimeout === true ? 'The approval was not answered in time.' : 'The approval was rejected.';
   return new NodeFailure({ code: 'approval_rejected', message, retryable: false });
 }
 

@@ -1,10 +1,10 @@
 import type { Workflow } from './workflow.ts';
 
-/** Makes one artifact of what it is given. */
+/** Makes one artifact of `content`, any JSON value. */
 export const artifact: Workflow = {
   refuse({ content }) {
     return content === undefined
-      ? { field: 'inputs.content', problem: 'must be there: it is what the artifact holds' }
+      ? { field: 'inputs.content', problem: 'is missing: set it to the content of the artifact' }
       : undefined;
   },
   run: ({ content = null }, { node }) =>
@@ -12,7 +12,7 @@ export const artifact: Workflow = {
       'artifact',
       'sample.artifact',
       async ({ artifacts, make }) => {
-        // Where the host was killed behind it, it is there.
+        // If the host was killed after it made the artifact, the artifact is in the log. A second one is not made.
         const [artifactId = await make({ artifactType: 'sample', content })] = artifacts;
         return { artifactId };
       },

@@ -1,6 +1,6 @@
 import type { Workflow } from './workflow.ts';
 
-/** Writes so many lines to its log, for load and for order. A restart goes on from the last one. */
+/** Writes `events` lines to its log, to test load and order. After a restart it continues with the next line. */
 export const burst: Workflow = {
   refuse({ events }) {
     if (typeof events === 'number' && Number.isInteger(events) && events >= 0 && events <= MOST_EVENTS)
@@ -13,7 +13,7 @@ export const burst: Workflow = {
       'sample.burst',
       async ({ lines, write }) => {
         const wanted = Number(events);
-        // Few enough at a time that others have their turn between.
+        // One large transaction would block the appends of all other runs.
         for (let next = lines; next < wanted; next += BATCH) {
           const count = Math.min(BATCH, wanted - next);
           await write(Array.from({ length: count }, (_, index) => `line ${next + index}`));

@@ -1,6 +1,6 @@
 import type { JsonObject } from '@svc/host-kit';
 
-/** What clients can read of the workflows: what they do, and the JSON Schema of what they take. */
+/** Titles of the workflows, and JSON Schemas of their inputs, for clients. */
 export const DEFINITIONS: Readonly<Record<string, JsonObject>> = {
   echo: { title: 'Completes with its inputs as its outputs', inputSchema: { type: 'object' } },
   fail: {

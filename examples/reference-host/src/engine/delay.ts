@@ -1,9 +1,13 @@
 import type { Workflow } from './workflow.ts';
 
-/** Completes a given time after its start, restarts of the host included and pauses of the run not. */
+/** Completes `ms` after its start. A restart of the host does not extend this time. A pause of the run does. */
 export const delay: Workflow = delayOf('ms');
 
-/** @param input the name of the input that says how long, in ms */
+/**
+ * Returns the delay workflow with another name of its input.
+ *
+ * @param input name of the input with the time in ms
+ */
 export function delayOf(input: string): Workflow {
   return {
     refuse({ [input]: ms }) {

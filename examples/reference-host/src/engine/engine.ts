@@ -14,11 +14,11 @@ import { stepsOf } from './steps.ts';
 import { NodeFailure, type Workflow } from './workflow.ts';
 
 export interface SampleEngineOptions {
-  /** How workflows call URLs that their callers chose. */
+  /** Calls the URLs that callers pass to the `fetch` workflow. */
   readonly guardedFetch: GuardedFetch;
 }
 
-/** A small engine: a workflow is a function of its inputs, and the log is its memory. */
+/** Makes a small engine. A workflow is a function of its inputs, and the log of the run is its only state. */
 export function sampleEngine({ guardedFetch }: SampleEngineOptions): WorkflowEngine {
   const workflows: ReadonlyMap<string, Workflow> = new Map(
     Object.entries({ echo, fail, delay, approval, artifact, burst, fetch: fetchWith(guardedFetch), ...FIXTURES }),
@@ -31,13 +31,13 @@ export function sampleEngine({ guardedFetch }: SampleEngineOptions): WorkflowEng
     refuse(workflowId, inputs) {
       const workflow = workflows.get(workflowId);
       if (workflow !== undefined) return workflow.refuse(inputs);
-      const problem = `names no workflow of this host; it has ${[...workflows.keys()].join(', ')}`;
+      const problem = `is not a workflow of this host: use one of ${[...workflows.keys()].join(', ')}`;
       return { field: 'workflowId', problem };
     },
     describe: (workflowId) => (workflows.has(workflowId) ? { workflowId, ...DEFINITIONS[workflowId] } : undefined),
     async execute(run, execution) {
       const workflow = workflows.get(run.workflowId);
-      if (workflow === undefined) throw new Error(`The workflow ${run.workflowId} is no longer here.`);
+      if (workflow === undefined) throw new Error(`The workflow ${run.workflowId} no longer exists.`);
       const steps = stepsOf(execution, await readJournal(execution.history()));
       try {
         return { status: 'completed', outputs: await workflow.run(run.inputs, steps) };

@@ -1,6 +1,6 @@
 import { NodeFailure, type Workflow } from './workflow.ts';
 
-/** Fails with the message that it is given. */
+/** Fails with `message`, or with a default message. */
 export const fail: Workflow = {
   refuse({ message }) {
     if (message === undefined || typeof message === 'string') return undefined;

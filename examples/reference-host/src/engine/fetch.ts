@@ -1,7 +1,10 @@
 import { EgressError, type GuardedFetch } from '@svc/egress-guard/fetch';
 import { NodeFailure, type Workflow } from './workflow.ts';
 
-/** One HTTP GET through the guard. A URL that may not be called fails the node, and never says why an address was refused. */
+/**
+ * Makes one HTTP GET to `url` through the egress guard. A denied URL fails the node. The failure does not say why the address
+ * was denied.
+ */
 export function fetchWith(guardedFetch: GuardedFetch): Workflow {
   return {
     refuse({ url }) {
@@ -28,7 +31,7 @@ export function fetchWith(guardedFetch: GuardedFetch): Workflow {
 const MOST_URL = 2048;
 const MOST_TEXT = 65_536;
 
-/** Code and message of a guarded call are made for whoever chose the URL. */
+/** Passes code and message of the guard on: both are written for the caller who chose the URL, and name no address. */
 function failureOf(error: unknown): unknown {
   if (!EgressError.is(error)) return error;
   const { code, message } = error;

@@ -4,7 +4,7 @@ import { echo } from './echo.ts';
 import { fail } from './fail.ts';
 import type { Workflow } from './workflow.ts';
 
-/** The workflows that black-box suites of the protocol look for, by the names under which discovery lists them. */
+/** The fixture workflows of black-box suites, by the names in `fixtures[]` of discovery. */
 export const FIXTURES: Readonly<Record<string, Workflow>> = {
   'conformance-noop': echo,
   'conformance-delay': delayOf('delayMs'),

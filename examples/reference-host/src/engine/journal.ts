@@ -1,21 +1,21 @@
 import type { Json, JsonObject, RunEvent, RunFailure } from '@svc/host-kit';
 
-/** What a log says that has been done: the only memory of this engine. */
+/** The finished work of a run, as its log records it. The engine has no other state. */
 export interface Journal {
   readonly node: (nodeId: string) => NodeRecord;
-  /** For how long the run was paused since a time, in ms. */
+  /** Returns the total time for which the run was paused after `time`, in ms. */
   readonly pausedSince: (time: number) => number;
 }
 
 export interface NodeRecord {
-  /** How often it was started. */
+  /** The number of its starts. */
   readonly starts: number;
-  /** When it was started first. */
+  /** The time of its first start, in ms since the epoch. */
   readonly startedAt: number | undefined;
   readonly outcome: NodeOutcome | undefined;
-  /** How many of its lines the log has. */
+  /** The number of its lines in the log. */
   readonly lines: number;
-  /** The artifacts that it has made. */
+  /** The ids of the artifacts that it made. */
   readonly artifacts: readonly string[];
 }
 
@@ -23,7 +23,7 @@ export type NodeOutcome =
   | { readonly status: 'completed'; readonly outputs: JsonObject }
   | { readonly status: 'failed'; readonly error: RunFailure };
 
-/** Reads a log once, and keeps of it what a workflow needs to go on: a few figures for each node, however long the log is. */
+/** Reads a log once, and keeps one record for each node, so that a long log needs no more memory than a short one. */
 export async function readJournal(history: AsyncIterable<RunEvent>): Promise<Journal> {
   const nodes = new Map<string, NodeRecord>();
   const pauses: { readonly from: number; to: number }[] = [];

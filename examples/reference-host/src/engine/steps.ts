@@ -2,7 +2,7 @@ import type { Execution } from '@svc/host-kit';
 import type { Journal, NodeOutcome } from './journal.ts';
 import { NodeFailure, type NodeWork, type Steps } from './workflow.ts';
 
-/** The steps of one turn: what the journal has is answered from it, and the rest is done and recorded. */
+/** Makes the steps of one turn. A node that the journal records as ended returns its recorded outcome and does not run again. */
 export function stepsOf(execution: Execution, journal: Journal): Steps {
   const { append, artifact, interrupt, replayed, until, signal } = execution;
 

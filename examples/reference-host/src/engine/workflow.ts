@@ -7,25 +7,27 @@ import type {
   RunFailure,
 } from '@svc/host-kit';
 
-/** A workflow of this engine: which inputs it takes, and what it does. */
+/** A workflow of this engine: the check of its inputs, and its work. */
 export interface Workflow {
-  /** The inputs at fault and why, or nothing when they can be run. */
+  /** Returns the input at fault and the reason, or undefined for valid inputs. */
   readonly refuse: (inputs: JsonObject) => EngineRefusal | undefined;
   /**
-   * Does the work, node by node, and resolves with the outputs. It is run anew whenever the run is taken up again: a node that has
-   * ended does nothing then but give what it gave before, so all that has an effect belongs into a node.
+   * Does the work, node by node, and resolves with the outputs. It is called again each time the run continues, for example after
+   * a restart or an answer. A node that has ended then returns its recorded outputs. So every effect belongs into a node, or it
+   * happens again.
    *
    * @throws {NodeFailure} to fail the run
    */
   readonly run: (inputs: JsonObject, steps: Steps) => Promise<JsonObject>;
 }
 
-/** What a workflow is made of. */
+/** The building blocks of a workflow. */
 export interface Steps {
   /**
-   * One node. Its work is done until it has ended once; where it is cut it is tried again from its beginning.
+   * Runs a node until it has ended once. Work that was interrupted starts again from its beginning, as a new attempt.
    *
-   * @param options `goesOn`: what was cut is no new attempt, because the work goes on from what is recorded
+   * @param options `goesOn`: interrupted work continues the same attempt, because it starts from the recorded lines and artifacts
+   * @throws {NodeFailure} when the node fails or has failed
    */
   node(
     nodeId: string,
@@ -35,29 +37,29 @@ export interface Steps {
   ): Promise<JsonObject>;
 }
 
-/** What a node works with. */
+/** The tools of a node. */
 export interface NodeWork {
-  /** Lets time pass since the node's first start, the time in which the run was paused not counted. */
+  /** Waits until `ms` have passed since the first start of the node, without the time in which the run was paused. */
   rest(ms: number): Promise<void>;
-  /** How many lines it has written already, where it goes on. */
+  /** The number of lines that earlier turns of the node wrote. */
   readonly lines: number;
   /** Writes lines to the log of the run, all of them in one transaction. */
   write(lines: readonly string[]): Promise<void>;
-  /** The ids of the artifacts that it has made already, where it goes on. */
+  /** The ids of the artifacts that earlier turns of the node made. */
   readonly artifacts: readonly string[];
   /** Makes an artifact, and resolves with its id. */
   make(artifact: Omit<NewArtifact, 'nodeId'>): Promise<string>;
-  /** Asks somebody, and waits for as long as it takes. */
+  /** Asks a question and waits for its answer, without a limit unless the question has a timeout. */
   ask(question: Omit<InterruptRequest, 'nodeId'>): Promise<InterruptAnswer>;
-  /** Aborted when the run is to be left. */
+  /** Aborted when this turn has to end, for example because the run is cancelled or the host stops. */
   readonly signal: AbortSignal;
 }
 
-/** Fails the node that it is thrown in, and with it the run. */
+/** Fails the node that throws it, and the run. */
 export class NodeFailure extends Error {
   override readonly name = 'NodeFailure';
   readonly failure: Failure;
-  /** Once it is known. */
+  /** The node that failed. Undefined until the failure leaves its node. */
   readonly nodeId: string | undefined;
 
   constructor(failure: Failure, options: ErrorOptions & { readonly nodeId?: string } = {}) {
