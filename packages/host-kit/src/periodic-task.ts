@@ -1,5 +1,5 @@
-import type { Clock } from './ports/clock.ts';
-import { describeError, type Log } from './ports/log.ts';
+import type { HostPorts } from './ports/host-ports.ts';
+import { describeError } from './ports/log.ts';
 
 /**
  * Work that a host repeats beside its requests: one round at a time, the next one `everyMs` after the end of the last.
@@ -11,9 +11,7 @@ export interface PeriodicTask {
   stop(): Promise<void>;
 }
 
-export interface PeriodicTaskOptions {
-  readonly clock: Clock;
-  readonly log: Log;
+export interface PeriodicTaskOptions extends Pick<HostPorts, 'clock' | 'log'> {
   /** A dotted name for the log. A failed round is logged as `<name>.failed`. */
   readonly name: string;
   /** The pause between two rounds, in ms. */

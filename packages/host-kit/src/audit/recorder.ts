@@ -1,9 +1,7 @@
 import { type AuditFact, type Checkpoint, type CheckpointSigner, merkleTree, sealed } from '@svc/auth/audit';
 import { mintId } from '@svc/versioning/ids';
-import type { Clock } from '../ports/clock.ts';
-import { describeError, type Log } from '../ports/log.ts';
-import type { Random } from '../ports/random.ts';
-import type { Store } from '../ports/store.ts';
+import type { HostPorts } from '../ports/host-ports.ts';
+import { describeError } from '../ports/log.ts';
 import type { Transaction } from '../ports/transaction.ts';
 
 /** Writes facts into the audit log, and seals the log with checkpoints. */
@@ -125,11 +123,7 @@ class BatchingRecorder implements AuditRecorder {
   }
 }
 
-interface SealerOptions {
-  readonly store: Store;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly log: Log;
+interface SealerOptions extends HostPorts {
   readonly signer: CheckpointSigner;
   /** The number of entries after which a checkpoint is written, and the most that one covers. */
   readonly intervalEntries: number;

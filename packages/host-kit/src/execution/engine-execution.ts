@@ -2,13 +2,11 @@ import { mintId } from '@svc/versioning/ids';
 import { ask } from '../interrupts/ask.ts';
 import { checkedRequest } from '../interrupts/request.ts';
 import type { Artifact, NewArtifact } from '../ports/artifacts.ts';
-import type { Clock } from '../ports/clock.ts';
 import type { Execution, NewEvent } from '../ports/engine.ts';
 import type { RunEvent } from '../ports/events.ts';
+import type { HostPorts } from '../ports/host-ports.ts';
 import type { InterruptAnswer, InterruptRequest } from '../ports/interrupts.ts';
-import type { Random } from '../ports/random.ts';
 import type { Run } from '../ports/runs.ts';
-import type { Store } from '../ports/store.ts';
 import { artifactEvent } from '../runs/host-events.ts';
 import type { DrivenRun } from './driven-run.ts';
 import type { PauseAtRest } from './pause-at-rest.ts';
@@ -16,14 +14,11 @@ import type { Replay } from './replay.ts';
 import { refuseReserved } from './reserved-events.ts';
 import { wholeLog } from './whole-log.ts';
 
-export interface EngineExecutionParts {
+export interface EngineExecutionParts extends Pick<HostPorts, 'store' | 'clock' | 'random'> {
   readonly driven: DrivenRun;
   readonly pauseAtRest: PauseAtRest;
   /** Undefined for a run that is no replay. */
   readonly replay: Replay | undefined;
-  readonly store: Store;
-  readonly clock: Clock;
-  readonly random: Random;
 }
 
 /** Makes the `Execution` that the engine is handed for one turn. Engines destructure it, so no method uses `this`. */

@@ -1,10 +1,9 @@
-import { type Clock, within } from '../ports/clock.ts';
+import { within } from '../ports/clock.ts';
 import type { NewEvent, WorkflowEngine } from '../ports/engine.ts';
 import type { RunEvent } from '../ports/events.ts';
-import { describeError, type Log } from '../ports/log.ts';
-import type { Random } from '../ports/random.ts';
+import type { HostPorts } from '../ports/host-ports.ts';
+import { describeError } from '../ports/log.ts';
 import { isExecutable, type Run } from '../ports/runs.ts';
-import type { Store } from '../ports/store.ts';
 import type { RunLog } from '../runs/event-log.ts';
 import { cancelledEvents } from '../runs/host-events.ts';
 import { isTerminalEvent } from '../runs/transitions.ts';
@@ -38,13 +37,9 @@ export interface Executor {
   stop(graceMs: number): Promise<void>;
 }
 
-export interface ExecutorOptions {
+export interface ExecutorOptions extends HostPorts {
   readonly engine: WorkflowEngine;
-  readonly store: Store;
-  readonly clock: Clock;
-  readonly random: Random;
   readonly events: RunLog;
-  readonly log: Log;
 }
 
 export function executor(options: ExecutorOptions): Executor {

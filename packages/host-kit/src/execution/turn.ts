@@ -1,10 +1,8 @@
 import { isJsonObject } from '../json.ts';
-import type { Clock } from '../ports/clock.ts';
 import type { Execution, LeaveReason, NewEvent, RunLeft, RunOutcome, WorkflowEngine } from '../ports/engine.ts';
-import { describeError, type Log } from '../ports/log.ts';
-import type { Random } from '../ports/random.ts';
+import type { HostPorts } from '../ports/host-ports.ts';
+import { describeError } from '../ports/log.ts';
 import type { Run } from '../ports/runs.ts';
-import type { Store } from '../ports/store.ts';
 import type { RunLog } from '../runs/event-log.ts';
 import { cancelledEvents, endedEvent, startedEvent } from '../runs/host-events.ts';
 import type { RunDraft } from '../runs/run-draft.ts';
@@ -14,13 +12,9 @@ import { type ForkParts, takeOverHistory } from './history.ts';
 import { PauseAtRest } from './pause-at-rest.ts';
 import { replayOf } from './replay.ts';
 
-export interface TurnOptions {
+export interface TurnOptions extends HostPorts {
   readonly engine: WorkflowEngine;
-  readonly store: Store;
-  readonly clock: Clock;
-  readonly random: Random;
   readonly events: RunLog;
-  readonly log: Log;
 }
 
 export interface NewTurn {

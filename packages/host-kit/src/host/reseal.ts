@@ -1,16 +1,14 @@
 import { type ByokSecret, sealedFor } from '../ports/byok.ts';
 import { yieldToLoop } from '../ports/clock.ts';
+import type { HostPorts } from '../ports/host-ports.ts';
 import { type KeptReply, sealedFor as sealedForKey } from '../ports/idempotency.ts';
-import type { Log } from '../ports/log.ts';
 import type { Store } from '../ports/store.ts';
 import type { Subscription } from '../ports/subscriptions.ts';
 import type { Transaction } from '../ports/transaction.ts';
 import type { SecretBox } from '../sealing/secret-box.ts';
 
-export interface ResealOptions {
-  readonly store: Store;
+export interface ResealOptions extends Pick<HostPorts, 'store' | 'log'> {
   readonly secrets: SecretBox;
-  readonly log: Log;
 }
 
 /**

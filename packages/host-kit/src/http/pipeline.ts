@@ -3,9 +3,7 @@ import type { RateLimiter } from '@svc/auth/rate-limit';
 import { negotiate, type Retirement, type Served, stampRetirement, VERSION_HEADER } from '@svc/versioning';
 import { errorEnvelope } from '@svc/versioning/projection';
 import type { Once } from '../idempotency/once.ts';
-import type { Clock } from '../ports/clock.ts';
-import type { Log } from '../ports/log.ts';
-import type { Random } from '../ports/random.ts';
+import type { HostPorts } from '../ports/host-ports.ts';
 import { type Answer, answerOf, plainError, withoutBody } from './answer.ts';
 import { type BodyLimits, readJson, readOptionalJson, refuseDeclaredLength } from './body.ts';
 import { callerSteps } from './caller.ts';
@@ -21,7 +19,7 @@ import type { Reply, Route } from './route.ts';
 import { pathOf, targetOf } from './target.ts';
 import type { Asked, RequestWatch } from './watch.ts';
 
-export interface PipelineOptions {
+export interface PipelineOptions extends Pick<HostPorts, 'clock' | 'random' | 'log'> {
   readonly served: Served;
   /** Stamped on every response of major 1. */
   readonly retirement: Retirement | undefined;
@@ -37,9 +35,6 @@ export interface PipelineOptions {
   readonly codings: ContentCodings;
   /** Executes requests that have an idempotency key. */
   readonly once: Once;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly log: Log;
   readonly watch: RequestWatch;
   /** Called with the record of every request whose caller is known, when its answer is. The answer waits for a returned promise. */
   readonly answered: (record: RequestRecord) => Promise<void> | undefined;

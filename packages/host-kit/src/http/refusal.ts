@@ -1,13 +1,10 @@
 import { AuthError, challenge } from '@svc/auth';
 import { VersioningError } from '@svc/versioning';
 import { HostError } from '../errors.ts';
-import { describeError, type Log } from '../ports/log.ts';
-import type { Random } from '../ports/random.ts';
+import type { HostPorts } from '../ports/host-ports.ts';
+import { describeError } from '../ports/log.ts';
 
-export interface FailureOptions {
-  readonly log: Log;
-  readonly random: Random;
-}
+export interface FailureOptions extends Pick<HostPorts, 'random' | 'log'> {}
 
 /** The part of an error that is sent to the caller. */
 export interface Refusal {

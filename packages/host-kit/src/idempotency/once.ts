@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto';
 import type { Tenancy } from '@svc/auth';
 import { HostError } from '../errors.ts';
-import { type Clock, within } from '../ports/clock.ts';
+import { within } from '../ports/clock.ts';
+import type { HostPorts } from '../ports/host-ports.ts';
 import { type IdempotencyClaim, sealedFor } from '../ports/idempotency.ts';
-import { describeError, type Log } from '../ports/log.ts';
+import { describeError } from '../ports/log.ts';
 import type { Random } from '../ports/random.ts';
 import type { Store } from '../ports/store.ts';
 import type { Transaction } from '../ports/transaction.ts';
@@ -50,12 +51,9 @@ export type Once = (
   work: Work,
 ) => Promise<{ readonly outcome: Outcome; readonly replayed: boolean }>;
 
-export interface OnceOptions {
+export interface OnceOptions extends Pick<HostPorts, 'clock' | 'random' | 'log'> {
   readonly store: Pick<Store, 'idempotency' | 'transaction'>;
   readonly secrets: SecretBox;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly log: Log;
   /** How long a stored reply is replayed, in ms. At least a day. */
   readonly retentionMs: number;
 }

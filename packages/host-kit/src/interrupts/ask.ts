@@ -1,15 +1,12 @@
 import { mintId } from '@svc/versioning/ids';
-import type { Clock } from '../ports/clock.ts';
+import type { HostPorts } from '../ports/host-ports.ts';
 import type { Interrupt, InterruptAnswer, InterruptRequest, InterruptStore } from '../ports/interrupts.ts';
-import type { Random } from '../ports/random.ts';
 import type { OpenRun } from '../runs/event-log.ts';
 import { interruptAnswerOf } from './answer.ts';
 import { askedEvents } from './interrupt-events.ts';
 
-export interface AskOptions {
+export interface AskOptions extends Pick<HostPorts, 'clock' | 'random'> {
   readonly interrupts: InterruptStore;
-  readonly clock: Clock;
-  readonly random: Random;
 }
 
 /**

@@ -4,14 +4,11 @@ import { factAbout, type RecordAudit } from '../audit/fact.ts';
 import { HostError, invalid } from '../errors.ts';
 import { type AuthorizedCall, type MountRoute, mountRoute, parse, type Reply } from '../http/route.ts';
 import { type ByokPlace, type ByokSecret, sealedFor } from '../ports/byok.ts';
-import type { Clock } from '../ports/clock.ts';
-import type { Store } from '../ports/store.ts';
+import type { HostPorts } from '../ports/host-ports.ts';
 import type { SecretBox } from '../sealing/secret-box.ts';
 
 /** The ports of {@link byokRoutes}. */
-export interface ByokRoutesOptions {
-  readonly store: Store;
-  readonly clock: Clock;
+export interface ByokRoutesOptions extends Pick<HostPorts, 'store' | 'clock'> {
   readonly secrets: SecretBox;
   readonly recordAudit: RecordAudit;
 }

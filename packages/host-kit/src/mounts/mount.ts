@@ -2,8 +2,7 @@ import type { HostCapabilities } from '../discovery/capabilities.ts';
 import type { Facets } from '../discovery/families.ts';
 import type { Refusal } from '../http/refusal.ts';
 import type { MountRoute, Reply } from '../http/route.ts';
-import type { Clock } from '../ports/clock.ts';
-import type { Random } from '../ports/random.ts';
+import type { HostPorts } from '../ports/host-ports.ts';
 import type { Pushes } from '../webhooks/push.ts';
 import type { PushFormats } from '../webhooks/push-format.ts';
 import type { CallerRuns } from './caller-runs.ts';
@@ -28,13 +27,11 @@ export interface Mount {
 export type MountDefinition = (services: MountServices) => Mount;
 
 /** The services of a host for its mounts. */
-export interface MountServices {
+export interface MountServices extends Pick<HostPorts, 'clock' | 'random'> {
   /** The operations on runs. */
   readonly runs: CallerRuns;
   /** The pushes of runs to URLs. */
   readonly pushes: Pushes;
-  readonly clock: Clock;
-  readonly random: Random;
   /** The name and version of the host, for clients. */
   readonly implementation: { readonly name: string; readonly version: string };
   /** The public origin of the host, if it is configured. */

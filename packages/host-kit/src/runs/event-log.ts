@@ -1,11 +1,9 @@
 import { HostError } from '../errors.ts';
 import { groupCommit } from '../group-commit.ts';
-import type { Clock } from '../ports/clock.ts';
 import type { NewEvent } from '../ports/engine.ts';
 import type { RunEvent } from '../ports/events.ts';
-import type { Random } from '../ports/random.ts';
+import type { HostPorts } from '../ports/host-ports.ts';
 import type { Run } from '../ports/runs.ts';
-import type { Store } from '../ports/store.ts';
 import type { Transaction } from '../ports/transaction.ts';
 import { draftOf, type OwnDraft, type RunDraft, refusal } from './run-draft.ts';
 import { DraftWriter, type Outbox } from './write-drafts.ts';
@@ -57,10 +55,7 @@ export interface OpenRun extends Pick<OwnDraft, 'run' | 'append' | 'copy' | 'set
   readonly transaction: Transaction;
 }
 
-export interface EventLogOptions {
-  readonly store: Store;
-  readonly clock: Clock;
-  readonly random: Random;
+export interface EventLogOptions extends Pick<HostPorts, 'store' | 'clock' | 'random'> {
   readonly outbox: Outbox;
   /** Called for each event after its commit, in order. */
   readonly appended: (event: RunEvent) => void;

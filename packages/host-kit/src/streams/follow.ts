@@ -1,6 +1,6 @@
-import type { Clock } from '../ports/clock.ts';
 import type { RunEvent } from '../ports/events.ts';
-import { describeError, type Log } from '../ports/log.ts';
+import type { HostPorts } from '../ports/host-ports.ts';
+import { describeError } from '../ports/log.ts';
 import type { Store } from '../ports/store.ts';
 
 /** Notifies the readers of runs that a log has grown. */
@@ -22,10 +22,8 @@ export interface Following {
   end(): void;
 }
 
-export interface FollowersOptions {
+export interface FollowersOptions extends Pick<HostPorts, 'clock' | 'log'> {
   readonly store: Pick<Store, 'runs' | 'shared'>;
-  readonly clock: Clock;
-  readonly log: Log;
 }
 
 /**

@@ -1,5 +1,6 @@
-import { type Clock, yieldToLoop } from '../ports/clock.ts';
-import { describeError, type Log } from '../ports/log.ts';
+import { yieldToLoop } from '../ports/clock.ts';
+import type { HostPorts } from '../ports/host-ports.ts';
+import { describeError } from '../ports/log.ts';
 import type { Run } from '../ports/runs.ts';
 import { type Batch, HeldBatch } from './batch.ts';
 import { type Cursor, cursor } from './cursor.ts';
@@ -10,12 +11,10 @@ import { OPENED, type StreamOutcome, type StreamState, streamStateAfter } from '
 import { newTimer, type Timer } from './timer.ts';
 
 /** The parts that all streams of a host share. */
-export interface StreamParts {
+export interface StreamParts extends Pick<HostPorts, 'clock' | 'log'> {
   readonly pages: Pages;
   readonly followers: Followers;
   readonly readerLimiter: ReaderLimiter;
-  readonly clock: Clock;
-  readonly log: Log;
   readonly limits: StreamLimits;
   /** Called once at the end of every stream. */
   readonly closed: (outcome: StreamOutcome) => void;

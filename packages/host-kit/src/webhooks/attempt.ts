@@ -1,6 +1,5 @@
 import type { ClaimedDelivery } from '../ports/deliveries.ts';
-import type { Random } from '../ports/random.ts';
-import type { Store } from '../ports/store.ts';
+import type { HostPorts } from '../ports/host-ports.ts';
 import { READING_GOOD_FOR_MS, type Subscription } from '../ports/subscriptions.ts';
 import { admission } from './admission.ts';
 import { type AttemptResult, attemptLogRecord, attemptRecord } from './attempt-result.ts';
@@ -19,9 +18,7 @@ import type { StateChanged } from './subscription-state.ts';
  */
 export type Attempt = (delivery: ClaimedDelivery, signal: AbortSignal) => Promise<AttemptResult | undefined>;
 
-export interface AttemptOptions extends SendOptions {
-  readonly store: Store;
-  readonly random: Random;
+export interface AttemptOptions extends SendOptions, Pick<HostPorts, 'store' | 'random'> {
   /** Called with each change of a subscription's state, once it is durable. */
   readonly stateChanged: StateChanged;
   readonly rules: OutcomeRules;

@@ -1,6 +1,7 @@
-import { type Clock, sleep, within } from '../ports/clock.ts';
+import { sleep, within } from '../ports/clock.ts';
 import type { Claim, ClaimedDelivery, DeliveryQueue } from '../ports/deliveries.ts';
-import { describeError, type Log } from '../ports/log.ts';
+import type { HostPorts } from '../ports/host-ports.ts';
+import { describeError } from '../ports/log.ts';
 import { AttemptsUnderWay, type AttemptUnderWay, type Concurrency } from './attempts-under-way.ts';
 import { nextStep, planClaim, type ReadyClaim } from './claims-ahead.ts';
 
@@ -30,15 +31,13 @@ export interface DispatcherProgress {
   readonly attemptSince: number | undefined;
 }
 
-export interface DispatcherOptions {
+export interface DispatcherOptions extends Pick<HostPorts, 'clock' | 'log'> {
   readonly queue: DeliveryQueue;
   /**
    * Attempts and settles one delivery. Ends by itself, or by the signal. A rejection releases the claim, after a pause
    * of 5 s.
    */
   readonly attempt: (delivery: ClaimedDelivery, signal: AbortSignal) => Promise<unknown>;
-  readonly clock: Clock;
-  readonly log: Log;
   readonly concurrency: Concurrency;
   /** The longest time that an attempt can take, in ms. A claim outlives it. */
   readonly attemptTimeoutMs: number;

@@ -1,20 +1,15 @@
 import { mintId } from '@svc/versioning/ids';
-import type { Clock } from '../ports/clock.ts';
 import type { Delivery } from '../ports/deliveries.ts';
 import type { RunEvent } from '../ports/events.ts';
-import type { Random } from '../ports/random.ts';
+import type { HostPorts } from '../ports/host-ports.ts';
 import type { Run } from '../ports/runs.ts';
-import type { Store } from '../ports/store.ts';
 import type { Subscription, Topic } from '../ports/subscriptions.ts';
 import type { Appended } from '../runs/run-draft.ts';
 import type { Outbox } from '../runs/write-drafts.ts';
 import { matches } from './match.ts';
 import type { PushFormats } from './push-format.ts';
 
-export interface OutboxOptions {
-  readonly store: Store;
-  readonly clock: Clock;
-  readonly random: Random;
+export interface OutboxOptions extends Pick<HostPorts, 'store' | 'clock' | 'random'> {
   /** Renders the body and the event-type name of a delivery, in the wire format of a subscription's major. */
   readonly render: (run: Run, event: RunEvent, major: Subscription['major']) => Rendered;
   /** The formats of pushes. Default: none. */

@@ -1,6 +1,6 @@
-import type { Clock } from '../ports/clock.ts';
 import type { Delivery } from '../ports/deliveries.ts';
-import { describeError, type Log } from '../ports/log.ts';
+import type { HostPorts } from '../ports/host-ports.ts';
+import { describeError } from '../ports/log.ts';
 import type { Subscription } from '../ports/subscriptions.ts';
 import type { Transport, TransportVerdict } from '../ports/transport.ts';
 import type { SignAttempt } from './signing.ts';
@@ -8,11 +8,9 @@ import type { SignAttempt } from './signing.ts';
 /** Signs a delivery and posts it to its subscription. Rejects only when `signal` aborted it. */
 export type Send = (delivery: Delivery, subscription: Subscription, signal: AbortSignal) => Promise<TransportVerdict>;
 
-export interface SendOptions {
+export interface SendOptions extends Pick<HostPorts, 'clock' | 'log'> {
   readonly transport: Transport;
   readonly sign: SignAttempt;
-  readonly clock: Clock;
-  readonly log: Log;
   /** How long the receiver may take to answer, in ms. */
   readonly attemptTimeoutMs: number;
   /** The `User-Agent` header. */

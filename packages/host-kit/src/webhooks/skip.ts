@@ -1,6 +1,5 @@
-import type { Clock } from '../ports/clock.ts';
 import type { ClaimedDelivery, Settlement } from '../ports/deliveries.ts';
-import type { Log } from '../ports/log.ts';
+import type { HostPorts } from '../ports/host-ports.ts';
 import type { Subscription, SubscriptionState } from '../ports/subscriptions.ts';
 import { type AttemptResult, attemptLogRecord, attemptRecord, type Skipped } from './attempt-result.ts';
 import type { OutcomeRules } from './outcome.ts';
@@ -17,10 +16,8 @@ export interface Skip {
   deadLetter(delivery: ClaimedDelivery, subscription: Subscription): Promise<AttemptResult | undefined>;
 }
 
-export interface SkipOptions {
+export interface SkipOptions extends Pick<HostPorts, 'clock' | 'log'> {
   readonly settle: Settle;
-  readonly clock: Clock;
-  readonly log: Log;
   readonly rules: Pick<OutcomeRules, 'deadLetterRetentionMs'>;
 }
 

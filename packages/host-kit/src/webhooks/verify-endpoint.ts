@@ -1,9 +1,8 @@
 import { mintId } from '@svc/versioning/ids';
 import { signStandard, VERIFICATION_TYPE } from '@svc/webhook-verify/standard-webhooks';
 import { HostError } from '../errors.ts';
-import { type Clock, sleepUntil } from '../ports/clock.ts';
-import type { Log } from '../ports/log.ts';
-import type { Random } from '../ports/random.ts';
+import { sleepUntil } from '../ports/clock.ts';
+import type { HostPorts } from '../ports/host-ports.ts';
 import type { Transport, TransportVerdict } from '../ports/transport.ts';
 
 /** Asks an endpoint whether it wants the deliveries that a caller is about to subscribe it to. */
@@ -26,11 +25,8 @@ export interface Endpoint {
   readonly tenant: string;
 }
 
-export interface EndpointVerifierOptions {
+export interface EndpointVerifierOptions extends Pick<HostPorts, 'clock' | 'random' | 'log'> {
   readonly transport: Transport;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly log: Log;
   /** The `User-Agent` header. */
   readonly userAgent: string;
 }
