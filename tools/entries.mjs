@@ -59,6 +59,7 @@ export const ENTRIES = [
   { name: '@svc/host-kit/mounts/chat', runtime: 'neutral', kB: 110 },
   { name: '@svc/host-kit/mounts/mcp', runtime: 'node', kB: 250 },
   { name: '@svc/host-kit/node', runtime: 'node', kB: 10 },
+  { name: '@svc/host-kit/ports', runtime: 'neutral', kB: 1 },
   { name: '@svc/host-kit/stores/memory', runtime: 'neutral', kB: 10 },
   { name: '@svc/host-kit/stores/sqlite', runtime: 'node', kB: 15 },
   { name: '@svc/host-kit/stores/postgres', runtime: 'node', kB: 60 },

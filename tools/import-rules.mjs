@@ -63,7 +63,7 @@ export const ROOMS = {
     host: [...GROUND, 'version.ts', 'options.ts', 'telemetry', 'routes', 'mounts', 'http', 'wire', ...DOMAIN],
     'host.ts': [...GROUND, 'host', 'options.ts', 'http', ...DOMAIN],
     'version.ts': [],
-    'index.ts': [...GROUND, 'version.ts', 'wire', 'host.ts', 'options.ts', 'mounts', 'telemetry', ...DOMAIN],
+    'index.ts': [...GROUND, 'version.ts', 'http', 'wire', 'host.ts', 'options.ts', 'mounts', 'telemetry', ...DOMAIN],
     adapters: [...GROUND, 'host.ts'],
     testing: [...GROUND, ...DOMAIN],
   },

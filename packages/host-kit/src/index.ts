@@ -1,10 +1,12 @@
 export type { AdvertisedAuthentication } from './discovery/authentication.ts';
 export { HostError, type HostErrorCode } from './errors.ts';
-export type { HealthCheck, HealthReason } from './health/check.ts';
+export type { HealthCheck, HealthReason, Phase } from './health/check.ts';
 export type { HealthReport } from './health/health.ts';
 export { createHost, type Host } from './host.ts';
+export type { Answer } from './http/answer.ts';
+export type { Coding } from './http/content-coding.ts';
 export type { Json, JsonObject } from './json.ts';
-export type { MountDefinition } from './mounts/mount.ts';
+export type { Mount, MountDefinition, MountServices } from './mounts/mount.ts';
 export type { AuditOptions, HostOptions, StreamOptions, WebhookOptions } from './options.ts';
 export type { Artifact, NewArtifact } from './ports/artifacts.ts';
 export type { AuditStore } from './ports/audit.ts';
@@ -14,6 +16,7 @@ export {
   type Execution,
   type LeaveReason,
   type NewEvent,
+  type ReplayedNode,
   RunLeft,
   type RunOutcome,
   type WorkflowEngine,
@@ -22,10 +25,14 @@ export type { RunEvent } from './ports/events.ts';
 export type { InterruptAnswer, InterruptKind, InterruptRequest } from './ports/interrupts.ts';
 export type { Log, LogRecord } from './ports/log.ts';
 export { type Random, systemRandom } from './ports/random.ts';
-export type { Run, RunFailure, RunStatus } from './ports/runs.ts';
+export type { ForkMode, Run, RunFailure, RunStatus } from './ports/runs.ts';
 export type { Store } from './ports/store.ts';
+export type { SignatureAlgorithm } from './ports/subscriptions.ts';
 export type { Transport, TransportRequest, TransportVerdict } from './ports/transport.ts';
 export type { EventLog } from './runs/event-log.ts';
+export type { ReaderLimits } from './streams/reader-limits.ts';
 export type { TelemetryOptions } from './telemetry/scope.ts';
 export { VERSION } from './version.ts';
+export type { RetryPolicy } from './webhooks/retry.ts';
 export { DELIVERY_JSON_SCHEMA } from './wire/delivery-schema.ts';
+export type { WorkspaceFileLimits } from './workspace/files.ts';

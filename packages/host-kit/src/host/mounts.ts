@@ -34,7 +34,7 @@ export function hostMounts(services: Services, parts: MountParts): readonly Moun
     {
       name: 'webhooks',
       path: '/webhooks',
-      routes: operatorRoutes({ store, clock, dispatcher, recordAudit, moved: observe.stateChanged }),
+      routes: operatorRoutes({ store, clock, dispatcher, recordAudit, stateChanged: observe.stateChanged }),
     },
     {
       name: 'status',

@@ -1,7 +1,7 @@
-import { type ByokSecret, sealedFor } from '../ports/byok.ts';
+import { type ByokSecret, sealedForSecret } from '../ports/byok.ts';
 import { yieldToLoop } from '../ports/clock.ts';
 import type { HostPorts } from '../ports/host-ports.ts';
-import { type KeptReply, sealedFor as sealedForKey } from '../ports/idempotency.ts';
+import { type KeptReply, sealedForReply as sealedForKey } from '../ports/idempotency.ts';
 import type { Store } from '../ports/store.ts';
 import type { Subscription } from '../ports/subscriptions.ts';
 import type { Transaction } from '../ports/transaction.ts';
@@ -77,7 +77,7 @@ async function* byokSecrets({ store, secrets }: ResealOptions): AsyncGenerator<S
     const page = await store.byok.page({ after, limit: STEP });
     const stale = page.filter(({ sealed }) => !secrets.isCurrent(sealed));
     yield await resealed(stale, store, secrets, (secret, again, transaction) =>
-      store.byok.reseal(secret, again(secret.sealed, sealedFor(secret, secret.name)), transaction),
+      store.byok.reseal(secret, again(secret.sealed, sealedForSecret(secret, secret.name)), transaction),
     );
     after = page.at(-1);
     if (page.length < STEP) return;

@@ -3,7 +3,7 @@ import type { Tenancy } from '@svc/auth';
 import { HostError } from '../errors.ts';
 import { within } from '../ports/clock.ts';
 import type { HostPorts } from '../ports/host-ports.ts';
-import { type IdempotencyClaim, sealedFor } from '../ports/idempotency.ts';
+import { type IdempotencyClaim, sealedForReply } from '../ports/idempotency.ts';
 import { describeError } from '../ports/log.ts';
 import type { Random } from '../ports/random.ts';
 import type { Store } from '../ports/store.ts';
@@ -84,7 +84,7 @@ class Executions {
   async run(request: KeyedRequest, work: Work): ReturnType<Once> {
     const { clock, random } = this.#options;
     const claim = claimOf(request, random);
-    const id = sealedFor(claim);
+    const id = sealedForReply(claim);
     const deadline = clock.now() + WAIT_MS;
     // No await between the last look and `set`: of concurrent requests one executes.
     for (let other = this.#holder(id); other !== undefined; other = this.#holder(id)) {
@@ -118,7 +118,7 @@ class Executions {
       case 'claimed':
         return { outcome: await this.#perform(claim, work), replayed: false };
       case 'completed':
-        return { outcome: JSON.parse(secrets.open(begun.sealed, sealedFor(claim))), replayed: true };
+        return { outcome: JSON.parse(secrets.open(begun.sealed, sealedForReply(claim))), replayed: true };
       case 'in-flight':
         throw inFlight(Math.max(1, Math.ceil((begun.leaseUntil - now) / 1000)));
       case 'mismatch':
@@ -150,7 +150,7 @@ class Executions {
 
   async #store(claim: IdempotencyClaim, outcome: Outcome, transaction: Transaction): Promise<void> {
     const { store, secrets, clock, retentionMs } = this.#options;
-    const sealed = secrets.seal(JSON.stringify(outcome), sealedFor(claim));
+    const sealed = secrets.seal(JSON.stringify(outcome), sealedForReply(claim));
     const reply = { sealed, expiresAt: clock.now() + retentionMs };
     if (!(await store.idempotency.complete(claim, reply, transaction))) throw inFlight(1);
   }

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { factAbout, type RecordAudit } from '../audit/fact.ts';
 import { HostError, invalid } from '../errors.ts';
 import { type AuthorizedCall, type MountRoute, mountRoute, parse, type Reply } from '../http/route.ts';
-import { type ByokPlace, type ByokSecret, sealedFor } from '../ports/byok.ts';
+import { type ByokPlace, type ByokSecret, sealedForSecret } from '../ports/byok.ts';
 import type { HostPorts } from '../ports/host-ports.ts';
 import type { SecretBox } from '../sealing/secret-box.ts';
 
@@ -46,7 +46,7 @@ export function byokRoutes({ store, clock, secrets, recordAudit }: ByokRoutesOpt
         const place = placeOf(principal, workspace);
         const name = nameIn(call);
         const now = clock.now();
-        const sealed = secrets.seal(value, sealedFor(place, name));
+        const sealed = secrets.seal(value, sealedForSecret(place, name));
         const secret: ByokSecret = { ...place, name, sealed, createdAt: now, updatedAt: now };
         const isNew = await store.transaction(async (transaction) => {
           const added = await store.byok.put(secret, transaction);

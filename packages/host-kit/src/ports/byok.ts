@@ -26,7 +26,7 @@ export interface ByokSecret extends ByokPlace {
  * Returns the context that a secret's encryption is bound to. A ciphertext that is moved to another place or name does
  * not decrypt.
  */
-export function sealedFor({ tenant, workspace, mode }: ByokPlace, name: string): string {
+export function sealedForSecret({ tenant, workspace, mode }: ByokPlace, name: string): string {
   return JSON.stringify(['byok', tenant, workspace ?? null, mode, name]);
 }
 

@@ -89,6 +89,6 @@ export interface IdempotencyStore {
 }
 
 /** Returns the context that a sealed reply is bound to. With another context it does not open. */
-export function sealedFor({ tenant, mode, operation, keyHash }: IdempotencyKey): string {
+export function sealedForReply({ tenant, mode, operation, keyHash }: IdempotencyKey): string {
   return JSON.stringify(['idempotency', tenant, mode, operation, keyHash]);
 }

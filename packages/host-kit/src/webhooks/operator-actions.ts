@@ -12,7 +12,7 @@ import { changingState, type StateChanged } from './subscription-state.ts';
 export interface OperatorActionOptions extends ChangeServices {
   readonly dispatcher: Pick<Dispatcher, 'wake'>;
   /** Called for each change of a subscription's state, after its commit. */
-  readonly moved: StateChanged;
+  readonly stateChanged: StateChanged;
 }
 
 /**
@@ -31,7 +31,7 @@ export async function managed(store: Store, { tenancy }: Principal, webhookId: s
  * @throws {HostError} as `managed`; `subscription_state_conflict` when the subscription has failed
  */
 export async function moveSubscription(
-  { store, clock, dispatcher, recordAudit, moved }: OperatorActionOptions,
+  { store, clock, dispatcher, recordAudit, stateChanged }: OperatorActionOptions,
   principal: Principal,
   webhookId: string,
   signal: Extract<SubscriptionSignal, 'pause' | 'resume'>,
@@ -39,7 +39,7 @@ export async function moveSubscription(
   const { tenant } = await managed(store, principal, webhookId);
   const action = signal === 'pause' ? 'webhook.pause' : 'webhook.resume';
   const fact = factAbout(principal, { action, target: `${tenant}/${webhookId}`, at: clock.now() });
-  await changingState(store, moved, async (transaction, changeState) => {
+  await changingState(store, stateChanged, async (transaction, changeState) => {
     let isAllowed = false;
     await changeState(webhookId, ({ status, circuit, failures }) => {
       const next = statusAfter(status, signal);

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { reseal } from '../../src/host/reseal.ts';
-import { sealedFor } from '../../src/ports/byok.ts';
+import { sealedForSecret } from '../../src/ports/byok.ts';
 import type { LogRecord } from '../../src/ports/log.ts';
 import type { Store } from '../../src/ports/store.ts';
 import { type SecretBox, secretBox } from '../../src/sealing/secret-box.ts';
@@ -34,7 +34,7 @@ async function filled(store: Store, box: SecretBox): Promise<Store> {
         index % 2 === 0 ? undefined : { sealed: box.seal(`previous ${index}`, webhookId), replacedAt: 1, expiresAt: 2 };
       await store.subscriptions.insert(sampleSubscription({ webhookId, sealedSecret, previousSecret }), transaction);
       const name = `name-${index}`;
-      const sealed = box.seal(`brought ${index}`, sealedFor(PLACE, name));
+      const sealed = box.seal(`brought ${index}`, sealedForSecret(PLACE, name));
       await store.byok.put({ ...PLACE, name, sealed, createdAt: 1, updatedAt: 1 }, transaction);
     }
   });
@@ -66,7 +66,7 @@ describe.each([
       else expect(after.open(previousSecret?.sealed ?? new Uint8Array(), webhookId)).toBe(`previous ${index}`);
       expect(sampleSubscription({ webhookId })).toMatchObject(others);
       const brought = await store.byok.find(PLACE, `name-${index}`);
-      expect(after.open(brought?.sealed ?? new Uint8Array(), sealedFor(PLACE, `name-${index}`))).toBe(
+      expect(after.open(brought?.sealed ?? new Uint8Array(), sealedForSecret(PLACE, `name-${index}`))).toBe(
         `brought ${index}`,
       );
     }

@@ -4,7 +4,7 @@ import {
   type IdempotencyClaim,
   type IdempotencyKey,
   type IdempotencyStore,
-  sealedFor,
+  sealedForReply,
 } from '../../ports/idempotency.ts';
 import { type Journal, put } from './journal.ts';
 
@@ -21,7 +21,7 @@ interface Entry {
 export function idempotencyStore(journal: Journal): IdempotencyStore {
   const entries = new Map<string, Entry>();
   const claimed = (claim: IdempotencyClaim): Entry | undefined => {
-    const entry = entries.get(sealedFor(claim));
+    const entry = entries.get(sealedForReply(claim));
     return entry?.sealed === undefined && entry?.owner === claim.owner ? entry : undefined;
   };
 
@@ -29,7 +29,7 @@ export function idempotencyStore(journal: Journal): IdempotencyStore {
     begin(claim, options) {
       return journal.transaction(async (transaction): Promise<Begun> => {
         const { digest, leaseUntil, expiresAt } = options;
-        const id = sealedFor(claim);
+        const id = sealedForReply(claim);
         const standing = standingOf(entries.get(id), options);
         if (standing !== undefined) return standing;
         const { owner, ...key } = claim;
@@ -40,12 +40,12 @@ export function idempotencyStore(journal: Journal): IdempotencyStore {
     async complete(claim, { sealed, expiresAt }, transaction) {
       const entry = claimed(claim);
       if (entry === undefined) return false;
-      put(journal, transaction, entries, sealedFor(claim), { ...entry, sealed, expiresAt });
+      put(journal, transaction, entries, sealedForReply(claim), { ...entry, sealed, expiresAt });
       return true;
     },
     release(claim) {
       return journal.transaction(async (transaction) => {
-        if (claimed(claim) !== undefined) put(journal, transaction, entries, sealedFor(claim), undefined);
+        if (claimed(claim) !== undefined) put(journal, transaction, entries, sealedForReply(claim), undefined);
       });
     },
     sweep(now, limit) {
@@ -56,7 +56,7 @@ export function idempotencyStore(journal: Journal): IdempotencyStore {
       });
     },
     async page({ after, limit }) {
-      const from = after === undefined ? '' : sealedFor(after);
+      const from = after === undefined ? '' : sealedForReply(after);
       const kept = [...entries].flatMap(([id, { key, sealed }]) =>
         id > from && sealed !== undefined ? [{ id, reply: { ...key, sealed } }] : [],
       );
@@ -66,7 +66,7 @@ export function idempotencyStore(journal: Journal): IdempotencyStore {
         .map(({ reply }) => reply);
     },
     async reseal(reply, sealed, transaction) {
-      const id = sealedFor(reply);
+      const id = sealedForReply(reply);
       const entry = entries.get(id);
       if (entry?.sealed === undefined || Buffer.compare(entry.sealed, reply.sealed) !== 0) return;
       put(journal, transaction, entries, id, { ...entry, sealed });

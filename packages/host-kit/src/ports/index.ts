@@ -1,0 +1,88 @@
+export type { Artifact, ArtifactStore, NewArtifact } from './artifacts.ts';
+export { ATTEMPTS_KEPT, type AttemptLog, type AttemptRecord } from './attempts.ts';
+export type { AuditStore } from './audit.ts';
+export type { Backlog, BacklogStore } from './backlog.ts';
+export type { ByokPlace, ByokSecret, ByokStore } from './byok.ts';
+export type { Clock } from './clock.ts';
+export {
+  type Claim,
+  type ClaimedDelivery,
+  type ClaimRequest,
+  DEAD_LETTERS_PER_PAGE,
+  type DeadLetter,
+  type DeadLetterCursor,
+  type Delivery,
+  type DeliveryQueue,
+  type EndedClaim,
+  type RemainingCapacity,
+  type Settlement,
+} from './deliveries.ts';
+export type {
+  EngineRefusal,
+  Execution,
+  LeaveReason,
+  NewEvent,
+  ReplayedNode,
+  RunOutcome,
+  WorkflowEngine,
+} from './engine.ts';
+export type { EventPage, EventStore, RunEvent } from './events.ts';
+export type {
+  BeginOptions,
+  Begun,
+  IdempotencyClaim,
+  IdempotencyKey,
+  IdempotencyStore,
+  KeptReply,
+} from './idempotency.ts';
+export type {
+  Interrupt,
+  InterruptAnswer,
+  InterruptKind,
+  InterruptRequest,
+  InterruptStore,
+  Resolution,
+  ResolverRecord,
+  Vote,
+} from './interrupts.ts';
+export type { Log, LogRecord } from './log.ts';
+export type { Random } from './random.ts';
+export type {
+  CancelRequest,
+  DrainPolicy,
+  Fork,
+  ForkMode,
+  OpenNode,
+  PauseRequest,
+  Run,
+  RunDefinition,
+  RunFailure,
+  RunState,
+  RunStatus,
+  RunStore,
+  RunTransport,
+} from './runs.ts';
+export type { Store } from './store.ts';
+export {
+  type Circuit,
+  coversScope,
+  type PreviousSecret,
+  type PushTarget,
+  READING_GOOD_FOR_MS,
+  type SignatureAlgorithm,
+  type Subscription,
+  type SubscriptionSecrets,
+  type SubscriptionState,
+  type SubscriptionStatus,
+  type SubscriptionStore,
+  type Topic,
+} from './subscriptions.ts';
+export type { Transaction } from './transaction.ts';
+export type { Transport, TransportRequest, TransportVerdict } from './transport.ts';
+export type {
+  NewestVersion,
+  WorkspaceFile,
+  WorkspaceFileHead,
+  WorkspacePlace,
+  WorkspaceStore,
+} from './workspace.ts';
