@@ -58,9 +58,9 @@ describe(covers('events.stream.slow-reader'), () => {
     expect(await reader.ended).toBe('ended');
     expect(reader.messages.length).toBe(EVENTS);
     expect(reader.messages.every(({ id }, sequence) => Number(id) === sequence)).toBe(true);
-    // A host that read ahead for the others could have buffered 40 MB for each of them while this reader took its 40
-    // MB.
-    expect(buffered() - before).toBeLessThan(48_000_000);
+    // Beside the cache of pages little may be in use. A host that read ahead for the others could have buffered 40 MB for each
+    // of them, 800 MB in all, while this reader took its 40 MB.
+    expect(buffered() - before).toBeLessThan(100_000_000);
     // The time has stood still: a reader that was ended before stallMs would be missing.
     expect(host.readers()).toBe(SLOW);
 
@@ -156,7 +156,9 @@ test('reads and renders a page once for 200 readers of a run', async () => {
   const counting = counted(store, () => {
     pages += 1;
   });
-  serving = await serve({ store: counting });
+  // The time stands still: every keep-alive reads a page, and on a slow machine many would be due.
+  const clock = manualClock();
+  serving = await serve({ store: counting, clock });
   const { host } = serving;
   const runId = await serving.newRun();
   await serving.append(runId, 'run.started');
@@ -171,10 +173,12 @@ test('reads and renders a page once for 200 readers of a run', async () => {
   pages = 0;
   for (let count = 0; count < 20; count += 1) {
     await serving.append(runId, 'log.appended');
+    clock.advance(10);
     await Promise.all(readers.map((reader) => reader.count(601 + count)));
   }
   expect(pages).toBeLessThan(60);
   await serving.append(runId, 'run.completed');
+  clock.advance(10);
   await Promise.all(readers.map(({ ended }) => ended));
   for (const reader of readers) expect(sequencesOf(reader.messages)).toEqual(upTo(621));
   expect(host.readers()).toBe(0);
