@@ -16,8 +16,8 @@ export interface AuditKeys {
  * - the one in `audit.signingKeyFile`, if that is set
  * - for a store in memory: a new one
  * - for SQLite: the one in a file beside the database, which is created
- * - for PostgreSQL: derived from `secretKey`, so that all hosts have the same one. The former public keys are derived from
- *   `formerSecretKeys`.
+ * - for PostgreSQL: derived from `secretKey`, so that all hosts have the same one. The former public keys are derived
+ *   from `formerSecretKeys`.
  */
 export async function auditKeys(
   { audit, store }: Pick<Config, 'audit' | 'store'>,

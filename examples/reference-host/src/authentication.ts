@@ -259,8 +259,8 @@ function roles({ authorization, tenants }: Config): RoleAuthorizer | undefined {
 }
 
 /**
- * Makes the fetch for metadata and keys of issuers. The operator chose the issuers, so one on this machine may be called. URLs
- * in their metadata are still guarded.
+ * Makes the fetch for metadata and keys of issuers. The operator chose the issuers, so one on this machine may be
+ * called. URLs in their metadata are still guarded.
  */
 function identityFetch(config: Config): GuardedFetch {
   const { denyCidrs, allowCidrs, caFile } = config.egress;

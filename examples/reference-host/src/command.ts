@@ -5,8 +5,8 @@ import { type Config, parseConfig } from './config.ts';
 import { endWithParent } from './runtime.ts';
 
 /**
- * Boots the host that `--config FILE` or `SVC_HOST_CONFIG=FILE` describes, and runs it until SIGTERM or SIGINT. Ends the
- * process with exit code 2 for a bad configuration, and with 1 for another failure.
+ * Boots the host that `--config FILE` or `SVC_HOST_CONFIG=FILE` describes, and runs it until SIGTERM or SIGINT. Ends
+ * the process with exit code 2 for a bad configuration, and with 1 for another failure.
  */
 export async function command(args: readonly string[], environment: NodeJS.ProcessEnv): Promise<void> {
   endWithParent();
@@ -72,7 +72,8 @@ function stopOnSignal({ stop, stopWithinMs }: Running): void {
     if (stopping) process.exit(1);
     stopping = true;
     log({ level: 'info', event: 'host.stopping', signal });
-    // A store that does not answer would delay the exit for ever. Other hosts take its deliveries over when their leases end.
+    // A store that does not answer would delay the exit for ever. Other hosts take its deliveries over when their
+    // leases end.
     const late = setTimeout(() => {
       log({ level: 'error', event: 'host.stop-late', afterMs: stopWithinMs });
       process.exit(1);

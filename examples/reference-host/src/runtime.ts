@@ -10,7 +10,8 @@ export function runsHere(): boolean {
 
 /**
  * Runs the command of this process on the Node that the project pins. The child has the same streams, gets the same
- * signals and gives its exit code to this process. It ends when this process ends, even by SIGKILL: see `endWithParent`.
+ * signals and gives its exit code to this process. It ends when this process ends, even by SIGKILL: see
+ * `endWithParent`.
  */
 export function runOnPinnedNode(): void {
   const node = fileURLToPath(new URL('../../../node_modules/node/bin/node', import.meta.url));

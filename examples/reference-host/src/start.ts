@@ -123,7 +123,8 @@ function stopAll(code: number): void {
 }
 
 process.on('SIGTERM', () => stopAll(0));
-// Ctrl-C sends SIGINT to the children, too. A second signal would end the host at once, so this waits before it sends SIGTERM.
+// Ctrl-C sends SIGINT to the children, too. A second signal would end the host at once, so this waits before it sends
+// SIGTERM.
 process.on('SIGINT', () => {
   process.exitCode = 0;
   setTimeout(() => stopAll(0), 1000).unref();

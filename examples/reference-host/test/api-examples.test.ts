@@ -11,7 +11,10 @@ import { HANG_MS } from './booted-host.ts';
 
 const DOCUMENT = readFileSync(fileURLToPath(new URL('../../../docs/api.md', import.meta.url)), 'utf8');
 
-/** Joins the blocks of the page to one script, in which `curl` notes each status. Returns it with the statuses of the page. */
+/**
+ * Joins the blocks of the page to one script, in which `curl` notes each status. Returns it with the statuses of the
+ * page.
+ */
 function scriptOf(document: string): { readonly script: string; readonly expected: string[] } {
   const blocks = [...document.matchAll(/^```sh\n([\s\S]*?)^```$/gm)].map(([, block = '']) => block);
   const lines = blocks.join('\n').replace(/^(?:HOST|KEY|RECEIVER|SECRET|NEWER)=.*\n/gm, '');

@@ -11,8 +11,8 @@ import { standardVerifier } from '@svc/webhook-verify/standard-webhooks';
 import { vi } from 'vitest';
 
 /**
- * The time after which a test or a hook counts as hanging, in ms. On an overloaded machine a boot alone takes over 10 s, so no
- * test that boots a host has a shorter limit.
+ * The time after which a test or a hook counts as hanging, in ms. On an overloaded machine a boot alone takes more than
+ * ten seconds, so no test that boots a host has a shorter limit.
  */
 export const HANG_MS = 180_000;
 

@@ -553,7 +553,7 @@ describe('a bad configuration', () => {
       'apiKeys[0].key: must be 32',
     ],
     [{ tenants: [{ id: 'acme', workspaces: ['acme'] }] }, 'tenants[0].workspaces: must not contain'],
-    [{ protocol: { versions: ['1.1', '2.0'], preferred: '2.0' } }, 'preferred must name a 1.x'],
+    [{ protocol: { versions: ['1.1', '2.0'], preferred: '2.0' } }, 'preferred: must be a 1.x version'],
     [{ egress: { denyCidrs: ['10.0.0.1/8'] } }, 'egress.denyCidrs[0]: must be a block'],
     [{ workspaceFiles: { maxFileBytes: 0 } }, 'workspaceFiles.maxFileBytes: is too small'],
     [{ dpop: { required: 'yes' } }, 'dpop.required: has the wrong type'],

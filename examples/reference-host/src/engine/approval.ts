@@ -1,7 +1,10 @@
 import type { InterruptAnswer, JsonObject } from '@svc/host-kit';
 import { NodeFailure, type Workflow } from './workflow.ts';
 
-/** Asks for an approval. Completes when it is granted. Fails when it is rejected, or when `timeoutMs` passes without an answer. */
+/**
+ * Asks for an approval. Completes when it is granted. Fails when it is rejected, or when `timeoutMs` passes without an
+ * answer.
+ */
 export const approval: Workflow = approvalAt('approval');
 
 /**

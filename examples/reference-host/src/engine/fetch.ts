@@ -2,8 +2,8 @@ import { EgressError, type GuardedFetch } from '@svc/egress-guard/fetch';
 import { NodeFailure, type Workflow } from './workflow.ts';
 
 /**
- * Makes one HTTP GET to `url` through the egress guard. A denied URL fails the node. The failure does not say why the address
- * was denied.
+ * Makes one HTTP GET to `url` through the egress guard. A denied URL fails the node. The failure does not say why the
+ * address was denied.
  */
 export function fetchWith(guardedFetch: GuardedFetch): Workflow {
   return {

@@ -2,7 +2,10 @@ import type { Execution } from '@svc/host-kit';
 import type { Journal, NodeOutcome } from './journal.ts';
 import { NodeFailure, type NodeWork, type Steps } from './workflow.ts';
 
-/** Makes the steps of one turn. A node that the journal records as ended returns its recorded outcome and does not run again. */
+/**
+ * Makes the steps of one turn. A node that the journal records as ended returns its recorded outcome and does not run
+ * again.
+ */
 export function stepsOf(execution: Execution, journal: Journal): Steps {
   const { append, artifact, interrupt, replayed, until, signal } = execution;
 

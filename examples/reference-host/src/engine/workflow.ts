@@ -12,9 +12,9 @@ export interface Workflow {
   /** Returns the input at fault and the reason, or undefined for valid inputs. */
   readonly refuse: (inputs: JsonObject) => EngineRefusal | undefined;
   /**
-   * Does the work, node by node, and resolves with the outputs. It is called again each time the run continues, for example after
-   * a restart or an answer. A node that has ended then returns its recorded outputs. So every effect belongs into a node, or it
-   * happens again.
+   * Does the work, node by node, and resolves with the outputs. It is called again each time the run continues, for
+   * example after a restart or an answer. A node that has ended then returns its recorded outputs. So every effect
+   * belongs into a node, or it happens again.
    *
    * @throws {NodeFailure} to fail the run
    */
@@ -26,7 +26,8 @@ export interface Steps {
   /**
    * Runs a node until it has ended once. Work that was interrupted starts again from its beginning, as a new attempt.
    *
-   * @param options `goesOn`: interrupted work continues the same attempt, because it starts from the recorded lines and artifacts
+   * @param options `goesOn`: interrupted work continues the same attempt, because it starts from the recorded lines and
+   * artifacts
    * @throws {NodeFailure} when the node fails or has failed
    */
   node(
