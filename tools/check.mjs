@@ -18,6 +18,7 @@ const STEPS = [
   { name: 'changesets', command: ['tools/check-changesets.mjs'] },
   { name: 'versions', command: ['tools/write-versions.mjs', '--check'] },
   { name: 'reference', command: ['docs/site/reference.mjs', '--check'] },
+  { name: 'docstrings', command: ['docs/site/docstrings.mjs'] },
   { name: 'site', command: ['docs/site/build.mjs'] },
   { name: 'entries', command: ['tools/check-entries.mjs'], built: true },
   { name: 'packages', command: ['tools/check-package.mjs'], built: true },
