@@ -63,7 +63,16 @@ export interface Durations {
 /** Longest of the host's durations that the suite waits for, in ms. */
 export const LONGEST_MS = 15_000;
 
-/** Thrown for options that cannot be used. The message names the option and the remedy; it contains no key. */
+/**
+ * Thrown for options that cannot be used. The message names the option and the remedy; it contains no key.
+ *
+ * @example
+ * import { runConformance, UsageError } from '@svc/conformance';
+ *
+ * await runConformance({ url: 'not a URL', keys: {} }).catch((error: unknown) => {
+ *   if (error instanceof UsageError) console.error(error.message);
+ * });
+ */
 export class UsageError extends TypeError {
   override readonly name = 'UsageError';
 }

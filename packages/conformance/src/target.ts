@@ -69,6 +69,13 @@ export function fixturesOf({ documents }: Target): readonly string[] {
 /**
  * Thrown when the URL does not respond, or does not serve a discovery document. The message names the URL and the
  * cause.
+ *
+ * @example
+ * import { runConformance, Unreachable } from '@svc/conformance';
+ *
+ * await runConformance({ url: 'http://127.0.0.1:9', keys: {} }).catch((error: unknown) => {
+ *   if (error instanceof Unreachable) console.error(error.message);
+ * });
  */
 export class Unreachable extends Error {
   override readonly name = 'Unreachable';

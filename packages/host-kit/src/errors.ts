@@ -45,6 +45,7 @@ export interface FieldProblem {
   readonly problem: string;
 }
 
+/** A code of an error of this package. @see Interface: Errors */
 export type HostErrorCode = keyof DetailsByCode;
 
 const STATUS = {
@@ -83,16 +84,25 @@ const STATUS = {
 export const HOST_ERROR_STATUS: Readonly<Record<HostErrorCode, number>> = STATUS;
 
 /**
- * A refusal by the kit. Refusals by the other packages keep their own classes. `http/failure.ts` writes all of them as the error envelope
- * of the major in force.
+ * A refusal by the kit. Refusals by the other packages keep their own classes. The host writes all of them as the error envelope of the
+ * major in force.
  *
+ * @example
+ * import { HostError } from '@svc/host-kit';
+ *
+ * export function isGone(error: unknown): boolean {
+ *   return HostError.is(error) && error.code === 'not_found';
+ * }
  * @see Interface: Errors
  */
 export class HostError<Code extends HostErrorCode = HostErrorCode> extends Error {
+  /** Tells the cause to programs. It never changes. */
   readonly code: Code;
+  /** The HTTP status. */
   readonly status: number;
-  /** Sent to the caller. */
+  /** Facts for the caller, in the form of the code. */
   readonly details: DetailsByCode[Code];
+  /** Response headers by lower-case names. */
   readonly headers: Readonly<Record<string, string>>;
 
   constructor(code: Code, message: string, options: HostErrorOptions<Code>) {

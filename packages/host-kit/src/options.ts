@@ -78,7 +78,14 @@ export interface HostOptions {
   /** The dates of the deprecation and the sunset of major 1, stamped on each of its responses. Default: not retiring. */
   readonly retirement?: Retirement;
   /** The host software that discovery names. Default: this package. */
-  readonly implementation?: { readonly name: string; readonly version: string; readonly vendor: string };
+  readonly implementation?: {
+    /** The name of the host software. */
+    readonly name: string;
+    /** Its version. */
+    readonly version: string;
+    /** The organization that makes it. */
+    readonly vendor: string;
+  };
   /** The issuer in the Subjects of API keys. Must equal the `issuer` of the API-key lane. Default `urn:svc:api-key`. */
   readonly apiKeyIssuer?: string;
   /** Further protocols under `/host/<org>/`: `a2a`, `mcp` and `chat` of `@svc/host-kit/mounts/…`. Default: none. */
@@ -144,12 +151,20 @@ export interface WebhookOptions {
   readonly deadLetterRetentionDays: number;
   /** The signature algorithms that subscriptions of major 2 may ask for. Default `v1` and `standard-webhooks-1`. */
   readonly signatureAlgorithms: readonly SignatureAlgorithm[];
-  /** The time for which a replaced secret still signs, in seconds, from 60 to 604 800. Default 86 400. */
-  readonly secretRotation: { readonly overlapSeconds: number };
+  /** The rotation of secrets of `standard-webhooks-1`. */
+  readonly secretRotation: {
+    /** The time for which a replaced secret still signs, in seconds, from 60 to 604 800. Default 86 400. */
+    readonly overlapSeconds: number;
+  };
   /** Accepts requests of major 1 without `tenantId`, for clients of older documents. Default false. */
   readonly tenantIdOptional: boolean;
-  /** The most attempts at a time, of the host and of one subscription. Default 64 and 4. */
-  readonly concurrency: { readonly total: number; readonly perSubscription: number };
+  /** The most attempts at a time. */
+  readonly concurrency: {
+    /** The most attempts of the host. Default 64. */
+    readonly total: number;
+    /** The most attempts of one subscription. Default 4. */
+    readonly perSubscription: number;
+  };
 }
 
 /** Event streams, and polls that wait for events. The defaults are in `STREAM_DEFAULTS`. */

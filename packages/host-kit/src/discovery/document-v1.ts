@@ -12,40 +12,44 @@ import { valid } from './valid.ts';
  * Builds the document of major 1: every family at the root, and the same records again under `capabilities`.
  *
  * @throws {TypeError} when the interface does not know a capability in that form
+ * @example
+ * import { type DiscoveryInput, documentV1 } from '@svc/host-kit/discovery';
+ *
+ * export const respond = (input: DiscoveryInput): Response => Response.json(documentV1(input));
  * @see Interface: Discovery document (capabilities)
  */
-export function documentV1(facts: DiscoveryInput): DiscoveryV1 {
-  const { signingKeys, extensions, featureSurfaces, fixtures, envelopeKinds = [] } = facts.capabilities;
+export function documentV1(input: DiscoveryInput): DiscoveryV1 {
+  const { signingKeys, extensions, featureSurfaces, fixtures, envelopeKinds = [] } = input.capabilities;
   const own: Facets = {
     webhooks: {
       signed: true,
       signatureAlgorithms: ['v1'],
-      durable: facts.webhooks.durable,
-      ...(facts.webhooks.durable && durableDelivery(facts)),
+      durable: input.webhooks.durable,
+      ...(input.webhooks.durable && durableDelivery(input)),
     },
-    restTransport: restTransportOf(facts),
+    restTransport: restTransportOf(input),
     // Only major 1 serves workspace files.
-    ...(facts.workspaceFiles !== undefined && { workspace: { versioned: true, ...facts.workspaceFiles } }),
+    ...(input.workspaceFiles !== undefined && { workspace: { versioned: true, ...input.workspaceFiles } }),
     eventLog: EVENT_LOG,
-    idempotency: { retentionHours: facts.idempotencyRetentionHours },
+    idempotency: { retentionHours: input.idempotencyRetentionHours },
   };
   const families = {
-    auth: authV1(facts),
-    authorization: authorizationOf(facts) ?? { supported: false },
+    auth: authV1(input),
+    authorization: authorizationOf(input) ?? { supported: false },
     ...Object.fromEntries(
-      Object.entries({ ...own, ...servedFamilies(facts.capabilities) }).map(([name, facets]) => [
+      Object.entries({ ...own, ...servedFamilies(input.capabilities) }).map(([name, facets]) => [
         name,
         recordOf(name, facets),
       ]),
     ),
   };
   const document = {
-    protocolVersion: facts.preferred,
-    protocolVersions: facts.versions,
-    preferredVersion: facts.preferred,
-    ...(facts.minClientVersion !== undefined && { minClientVersion: facts.minClientVersion }),
-    implementation: facts.implementation,
-    engineVersion: facts.engineVersion,
+    protocolVersion: input.preferred,
+    protocolVersions: input.versions,
+    preferredVersion: input.preferred,
+    ...(input.minClientVersion !== undefined && { minClientVersion: input.minClientVersion }),
+    implementation: input.implementation,
+    engineVersion: input.engineVersion,
     eventLogSchemaVersion: EVENT_LOG_SCHEMA_VERSION,
     supportedTransports: ['rest', 'sse'],
     streamModes: STREAM_MODES,
@@ -55,7 +59,7 @@ export function documentV1(facts: DiscoveryInput): DiscoveryV1 {
       runEvent: 1,
       capabilities: 1,
     },
-    limits: limitsOf(facts),
+    limits: limitsOf(input),
     ...(signingKeys !== undefined && { signingKeys }),
     ...(fixtures !== undefined && { fixtures }),
     ...(extensions !== undefined && { extensions }),

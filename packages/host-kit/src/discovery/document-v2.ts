@@ -12,61 +12,65 @@ import { valid } from './valid.ts';
  *
  * @throws {TypeError} when the interface does not know a capability in that form, or a claim names a version that is
  *   not served
+ * @example
+ * import { type DiscoveryInput, documentV2 } from '@svc/host-kit/discovery';
+ *
+ * export const respond = (input: DiscoveryInput): Response => Response.json(documentV2(input, '2.0'));
  * @see Interface: Discovery document (capabilities)
  */
-export function documentV2(facts: DiscoveryInput, contract: string): DiscoveryV2 {
-  const { signingKeys, extensions, fixtures, envelopeKinds, claims = {} } = facts.capabilities;
-  const { signatureAlgorithms, secretRotation } = facts.webhooks;
+export function documentV2(input: DiscoveryInput, contract: string): DiscoveryV2 {
+  const { signingKeys, extensions, fixtures, envelopeKinds, claims = {} } = input.capabilities;
+  const { signatureAlgorithms, secretRotation } = input.webhooks;
   const claim: Claim = { status: 'stable', since: contract, witness: 'witnessable-unaided' };
   const own: Facets = {
     webhooks: {
       signatureAlgorithms: [...signatureAlgorithms],
-      ...durableDelivery(facts),
+      ...durableDelivery(input),
       ...(signatureAlgorithms.includes('standard-webhooks-1') && { secretRotation }),
     },
     eventLog: EVENT_LOG,
-    restTransport: restTransportOf(facts),
-    idempotency: { retentionHours: facts.idempotencyRetentionHours },
+    restTransport: restTransportOf(input),
+    idempotency: { retentionHours: input.idempotencyRetentionHours },
     runList: RUN_LIST,
   };
   const families = Object.fromEntries(
-    Object.entries({ ...own, ...servedFamilies(facts.capabilities) }).map(([name, facets]) => [
+    Object.entries({ ...own, ...servedFamilies(input.capabilities) }).map(([name, facets]) => [
       nameInMajor2(name),
       { ...claim, ...Reflect.get(claims, name), ...inMajor2(name, facets) },
     ]),
   );
   const document = {
     // Clients of major 1 read this field. It goes when major 1 is no longer served.
-    ...(isOverlap(facts.versions) && { protocolVersion: facts.preferred }),
-    protocolVersions: facts.versions,
-    preferredVersion: facts.preferred,
-    ...(facts.minClientVersion !== undefined && { minClientVersion: facts.minClientVersion }),
-    implementation: facts.implementation,
-    engineVersion: facts.engineVersion,
+    ...(isOverlap(input.versions) && { protocolVersion: input.preferred }),
+    protocolVersions: input.versions,
+    preferredVersion: input.preferred,
+    ...(input.minClientVersion !== undefined && { minClientVersion: input.minClientVersion }),
+    implementation: input.implementation,
+    engineVersion: input.engineVersion,
     eventLogSchemaVersion: EVENT_LOG_SCHEMA_VERSION,
     ...(signingKeys !== undefined && { signingKeys }),
     ...(fixtures !== undefined && { fixtures }),
     ...(extensions !== undefined && { extensions }),
     auth: {
       ...claim,
-      lanes: lanesOf(facts),
+      lanes: lanesOf(input),
     },
-    limits: { ...claim, ...limitsOf(facts) },
+    limits: { ...claim, ...limitsOf(input) },
     ...(envelopeKinds !== undefined && {
       supportedEnvelopes: { ...claim, kinds: envelopeKinds },
       schemaVersions: { ...claim, kinds: Object.fromEntries(envelopeKinds.map((kind) => [kind, 1])) },
     }),
-    ...(facts.roles !== undefined && { authorization: { ...claim, roles: facts.roles, failClosed: true } }),
-    ...(facts.audit !== undefined && {
-      auditLogIntegrity: { ...claim, checkpointSignatureAlgorithm: 'ed25519', ...facts.audit },
+    ...(input.roles !== undefined && { authorization: { ...claim, roles: input.roles, failClosed: true } }),
+    ...(input.audit !== undefined && {
+      auditLogIntegrity: { ...claim, checkpointSignatureAlgorithm: 'ed25519', ...input.audit },
     }),
     ...families,
   };
   for (const [name, { since }] of Object.entries(families)) {
-    if (!facts.versions.includes(since))
+    if (!input.versions.includes(since))
       throw new TypeError(
         `capabilities.claims.${name}.since: this host does not serve version ${since}. ` +
-          `Pass one of ${facts.versions.join(', ')}.`,
+          `Pass one of ${input.versions.join(', ')}.`,
       );
   }
   return valid(DISCOVERY_V2, document, 'Discovery document of major 2');

@@ -8,6 +8,11 @@ const FAMILY_NAMES: ReadonlySet<string> = new Set([...Object.keys(FACETS), 'auth
  *
  * @param visible names of the families that the caller may see. Members that are no families, such as versions and
  *   limits, always stay.
+ * @example
+ * import { scopeDiscovery } from '@svc/host-kit/discovery';
+ *
+ * const document = { engineVersion: 1, webhooks: { signed: true }, interrupts: {} };
+ * console.log(scopeDiscovery(document, new Set(['webhooks']))); // { engineVersion: 1, webhooks: { signed: true } }
  */
 export function scopeDiscovery<T extends Readonly<Record<string, unknown>>>(
   document: T,

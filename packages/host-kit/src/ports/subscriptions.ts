@@ -157,7 +157,15 @@ export interface SubscriptionStore {
   page(page: { readonly after: string; readonly limit: number }): Promise<readonly Subscription[]>;
 }
 
-/** Returns true when a caller reaches every workspace of a subscription, which managing it requires. */
+/**
+ * Returns true when a caller reaches every workspace of a subscription, which managing it requires.
+ *
+ * @example
+ * import { coversScope } from '@svc/host-kit/ports';
+ *
+ * console.log(coversScope({ workspaces: ['a', 'b'] }, { workspaces: ['a'] })); // true
+ * console.log(coversScope({ workspaces: ['a'] }, { workspaces: 'all' })); // false
+ */
 export function coversScope(
   tenancy: Pick<Tenancy, 'workspaces'>,
   { workspaces }: Pick<Subscription, 'workspaces'>,
