@@ -61,7 +61,8 @@ export const ENTRIES = [
   { name: '@svc/host-kit/node', runtime: 'node', kB: 10 },
   { name: '@svc/host-kit/ports', runtime: 'neutral', kB: 1 },
   { name: '@svc/host-kit/stores/memory', runtime: 'neutral', kB: 10 },
-  { name: '@svc/host-kit/stores/sqlite', runtime: 'node', kB: 15 },
+  // 0.4 kB of it keep its functions short; only servers load it.
+  { name: '@svc/host-kit/stores/sqlite', runtime: 'node', kB: 16 },
   { name: '@svc/host-kit/stores/postgres', runtime: 'node', kB: 60 },
   { name: '@svc/host-kit/testing', runtime: 'node', kB: 12 },
 
