@@ -39,6 +39,18 @@ async function whole(...asked: Parameters<typeof openEvents>) {
   return stream.messages;
 }
 
+/** A clock that stands still, and a store that notes the sequence of each event that streams have read. */
+function stoppedWorld(): { clock: ManualClock; store: Store; read: Set<number> } {
+  const inner = memoryStore();
+  const read = new Set<number>();
+  const list: Store['events']['list'] = async (run, page) => {
+    const events = await inner.events.list(run, page);
+    for (const { sequence } of events) read.add(sequence);
+    return events;
+  };
+  return { clock: manualClock(), store: { ...inner, events: { ...inner.events, list } }, read };
+}
+
 const ids = (messages: Stream['messages']) => messages.map(({ id }) => Number(id));
 const names = (messages: Stream['messages']) => messages.map(({ event }) => event);
 
@@ -213,18 +225,20 @@ describe(covers('events.stream.batches'), () => {
   });
 
   test('holds events back for bufferMs, and sends them as one batch', async () => {
-    const { clock, store, read } = held();
+    const { clock, store, read } = stoppedWorld();
     await beginAgain({ clock, store });
     const stream = await openEvents(1, '?bufferMs=300&streamMode=debug');
     await eventually(() => stream.comments.length > 0);
-    await serving.append(runId, 'run.started', 'node.started');
+    await serving.append(runId, 'run.started');
+    await eventually(() => read.has(0));
     clock.advance(10);
+    await serving.append(runId, 'node.started');
     await eventually(() => read.has(1));
     // The time stands still 1 ms before the batch is due. One that was sent early would not have the third event.
     clock.advance(289);
     await serving.append(runId, 'node.completed');
     await eventually(() => read.has(2));
-    clock.advance(11);
+    clock.advance(1);
     await stream.count(1);
     expect(stream.messages).toMatchObject([
       { id: '2', event: 'batch', data: [{ sequence: 0 }, { sequence: 1 }, { sequence: 2 }] },
@@ -260,7 +274,7 @@ describe(covers('events.stream.batches'), () => {
   });
 
   test('sends the held events when the host stops', async () => {
-    const { clock, store, read } = held();
+    const { clock, store, read } = stoppedWorld();
     await beginAgain({ clock, store });
     const stream = await openEvents(1, '?bufferMs=5000');
     await eventually(() => stream.comments.length > 0);
@@ -271,18 +285,6 @@ describe(covers('events.stream.batches'), () => {
     expect(await stream.ended).toBe('ended');
     expect(stream.messages).toMatchObject([{ id: '0', event: 'batch' }]);
   });
-
-  /** A clock that stands still, and a store that notes the sequence of each event that streams have read. */
-  function held(): { clock: ManualClock; store: Store; read: Set<number> } {
-    const inner = memoryStore();
-    const read = new Set<number>();
-    const list: Store['events']['list'] = async (run, page) => {
-      const events = await inner.events.list(run, page);
-      for (const { sequence } of events) read.add(sequence);
-      return events;
-    };
-    return { clock: manualClock(), store: { ...inner, events: { ...inner.events, list } }, read };
-  }
 });
 
 describe(covers('events.stream.resume'), () => {
@@ -356,14 +358,15 @@ describe(covers('events.stream.keep-alive'), () => {
   });
 
   test('sends one also while events are appended that the stream does not show', async () => {
-    const clock = manualClock();
-    await beginAgain({ clock, streams: { keepAliveMs: 40 } });
+    const { clock, store, read } = stoppedWorld();
+    await beginAgain({ clock, store, streams: { keepAliveMs: 40 } });
     const stream = await openEvents(1, '?streamMode=messages');
     for (let comments = 1; comments < 5; comments += 1) {
       await eventually(() => stream.comments.length === comments);
       // An event half way to the keep-alive must not delay it: otherwise the next comment would never come.
       clock.advance(20);
       await serving.append(runId, 'log.appended');
+      await eventually(() => read.has(comments - 1));
       clock.advance(20);
     }
     expect(stream.messages).toEqual([]);
