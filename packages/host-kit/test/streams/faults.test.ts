@@ -58,8 +58,8 @@ describe(covers('events.stream.slow-reader'), () => {
     expect(await reader.ended).toBe('ended');
     expect(reader.messages.length).toBe(EVENTS);
     expect(reader.messages.every(({ id }, sequence) => Number(id) === sequence)).toBe(true);
-    // Beside the cache of pages little may be in use. A host that read ahead for the others could have buffered 40 MB for each
-    // of them, 800 MB in all, while this reader took its 40 MB.
+    // Beside the cache of pages little may be in use. A host that read ahead for the others could have buffered 40 MB
+    // for each of them, 800 MB in all, while this reader took its 40 MB.
     expect(buffered() - before).toBeLessThan(100_000_000);
     // The time has stood still: a reader that was ended before stallMs would be missing.
     expect(host.readers()).toBe(SLOW);

@@ -52,6 +52,9 @@ export async function serve(options: Partial<HostOptions> = {}) {
   });
   await host.start();
   const server = createServer(toNodeListener(host));
+  // By default an idle connection is closed after 5 s: on a slow machine a request could meet the end of the one it
+  // reuses.
+  server.keepAliveTimeout = 0;
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
   const url = `http://127.0.0.1:${port}`;
