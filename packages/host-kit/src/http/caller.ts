@@ -8,6 +8,7 @@ import {
 } from '@svc/auth';
 import { type RateLimiter, rateLimitHeaders } from '@svc/auth/rate-limit';
 import { Exchange } from './exchange.ts';
+import { resourceIn } from './resource.ts';
 
 export interface CallerOptions {
   readonly authenticator: Authenticator;
@@ -22,7 +23,7 @@ export interface CallerSteps {
   /** @throws {AuthError} `unauthenticated`, `key_expired`, `key_revoked` and the other refusals of the lanes */
   authenticate(exchange: Exchange): Promise<void>;
   /** @throws {AuthError} `rate_limited` */
-  limitRate(exchange: Exchange): Promise<void>;
+  limitRate(exchange: Exchange): Promise<void> | undefined;
   /**
    * Requires a scope of `principal`.
    *
@@ -47,12 +48,16 @@ export function callerSteps({ authenticator, roles, limiter }: CallerOptions): C
     const outcome = await gate.authenticator.authenticate(credentialsOf(exchange));
     if (outcome.kind === 'refused') throw gate.refused?.(outcome.error) ?? outcome.error;
     exchange.principal = outcome.principal;
-    exchange.headers = { ...outcome.headers };
+    if (outcome.headers !== undefined) exchange.headers = outcome.headers;
   }
 
-  async function limitRate(exchange: Exchange): Promise<void> {
-    if (limiter === undefined || exchange.principal === undefined) return;
-    const decision = await limiter.consume(exchange.principal.credentialId);
+  function limitRate(exchange: Exchange): Promise<void> | undefined {
+    const { principal } = exchange;
+    return limiter === undefined || principal === undefined ? undefined : consume(limiter, exchange, principal);
+  }
+
+  async function consume(limiter: RateLimiter, exchange: Exchange, { credentialId }: Principal): Promise<void> {
+    const decision = await limiter.consume(credentialId);
     exchange.headers = { ...exchange.headers, ...rateLimitHeaders(decision) };
     if (!decision.allowed) throw decision.error;
   }
@@ -61,7 +66,9 @@ export function callerSteps({ authenticator, roles, limiter }: CallerOptions): C
     exchange.scope = scope;
     const byScope = authorize(principal, scope);
     const byRole = byScope.allowed ? await roles?.authorize(principal, scope) : undefined;
-    exchange.decided = authorizationDecided(principal, exchange.endpoint, byRole ?? byScope);
+    const { action, resource } = exchange.endpoint;
+    const asked = { action, resource: resourceIn(exchange.params) ?? resource };
+    exchange.decided = authorizationDecided(principal, asked, byRole ?? byScope);
     if (!byScope.allowed) throw byScope.error;
     if (byRole === undefined) return principal;
     if (!byRole.allowed) throw byRole.error;
@@ -71,7 +78,7 @@ export function callerSteps({ authenticator, roles, limiter }: CallerOptions): C
   async function judgeAgain({ arrival, endpoint, principal: before, scope }: Exchange): Promise<Principal | undefined> {
     // A DPoP proof is bound to one request: judged again, it would be rejected as its own replay.
     if (before === undefined || scope === undefined || before.binding === 'dpop') return undefined;
-    const again = new Exchange(arrival, { ...endpoint, action: 'judge-again', resource: 'withheld' });
+    const again = new Exchange(arrival, { ...endpoint, action: 'judge-again', resource: 'withheld' }, {});
     const outcome = await authenticator.authenticate(credentialsOf(again));
     if (outcome.kind === 'refused' || outcome.principal.credentialId !== before.credentialId) return undefined;
     return permit(again, outcome.principal, scope).catch((error: unknown) => {

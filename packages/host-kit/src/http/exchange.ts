@@ -4,7 +4,7 @@ import type { Answer } from './answer.ts';
 import type { JsonBody } from './body.ts';
 import type { Refusal } from './refusal.ts';
 
-/** The operation or mount route that a request addresses, in the terms in which the steps of the pipeline ask for it. */
+/** The operation or mount route that a request addresses, in the terms in which the steps of the pipeline ask for it. It is made once. */
 export interface Endpoint {
   /** The major in whose form it answers. */
   readonly major: Major;
@@ -16,8 +16,9 @@ export interface Endpoint {
   readonly unserved?: Error | undefined;
   /** Every scope that a caller must hold. */
   readonly scopes: readonly string[];
-  /** The action and the resource of authorization decisions. */
+  /** The action of authorization decisions. */
   readonly action: string;
+  /** Their resource, where the path names no id. */
   readonly resource: string;
   /** Whether it honours `Idempotency-Key`. */
   readonly takesKey: boolean;
@@ -26,8 +27,10 @@ export interface Endpoint {
   readonly serve: (exchange: Exchange) => Promise<Answer>;
   /** The body of a refusal. */
   readonly errorBody: (refusal: Refusal) => unknown;
-  /** The name and the path template under which requests are recorded. */
-  readonly recordedAs: { readonly operation: string; readonly path: string | undefined };
+  /** The name under which requests are recorded. */
+  readonly operation: string;
+  /** The template of the path, for records. */
+  readonly path: string | undefined;
 }
 
 /** An authenticator, and the error that a major answers with when it rejects a credential. */
@@ -54,6 +57,8 @@ export interface Arrival {
 export class Exchange {
   readonly arrival: Arrival;
   readonly endpoint: Endpoint;
+  /** Path segments as received, by their names in the template. */
+  readonly params: Readonly<Record<string, string>>;
   /** The authenticated caller. */
   principal: Principal | undefined = undefined;
   /** The same caller, narrowed to the workspaces in which its roles allow every scope of the endpoint. */
@@ -67,9 +72,10 @@ export class Exchange {
   idempotencyKey: string | undefined = undefined;
   body: JsonBody | undefined = undefined;
 
-  constructor(arrival: Arrival, endpoint: Endpoint) {
+  constructor(arrival: Arrival, endpoint: Endpoint, params: Readonly<Record<string, string>>) {
     this.arrival = arrival;
     this.endpoint = endpoint;
+    this.params = params;
   }
 
   /** The authenticated caller of an endpoint that is not public. */

@@ -4,9 +4,7 @@ import { answerOf } from './answer.ts';
 import type { CallerSteps } from './caller.ts';
 import type { Endpoint, Exchange, Gate } from './exchange.ts';
 import { UNKEYED } from './idempotency.ts';
-import type { MountMatch } from './mount-table.ts';
-import { resourceIn } from './resource.ts';
-import type { MountCall } from './route.ts';
+import type { MountCall, MountRoute } from './route.ts';
 import { queryOf } from './target.ts';
 
 export interface MountEndpointOptions extends Pick<CallerSteps, 'permit' | 'judgeAgain'> {
@@ -16,30 +14,24 @@ export interface MountEndpointOptions extends Pick<CallerSteps, 'permit' | 'judg
 }
 
 /** The endpoint of a route under `/host/<org>`. It belongs to no major, so it takes no idempotency key. */
-export function mountEndpoint(
-  options: MountEndpointOptions,
-  { route, params }: Extract<MountMatch, { readonly kind: 'route' }>,
-): Endpoint {
+export function mountEndpoint(options: MountEndpointOptions, route: MountRoute): Endpoint {
   return {
     major: options.preferredMajor,
     gate: options.gate,
     scopes: route.scope === undefined ? [] : [route.scope],
     action: `host.${route.method.toLowerCase()}`,
-    resource: resourceIn(params) ?? firstSegment(route.path),
+    resource: firstSegment(route.path),
     takesKey: false,
     body: route.takesBody ? 'required' : 'none',
-    serve: async (exchange) => answerOf(await route.serve(mountCall(options, params, exchange))),
+    serve: async (exchange) => answerOf(await route.serve(mountCall(options, exchange))),
     errorBody: route.refusalBody ?? errorEnvelope[options.preferredMajor],
-    recordedAs: { operation: 'host', path: route.path },
+    operation: 'host',
+    path: route.path,
   };
 }
 
-function mountCall(
-  { permit, judgeAgain }: MountEndpointOptions,
-  params: Readonly<Record<string, string>>,
-  exchange: Exchange,
-): MountCall {
-  const { arrival, caller, permitted = caller, body } = exchange;
+function mountCall({ permit, judgeAgain }: MountEndpointOptions, exchange: Exchange): MountCall {
+  const { arrival, params, caller, permitted = caller, body } = exchange;
   const { request, target } = arrival;
   return {
     major: 2,

@@ -1,5 +1,5 @@
 import type { RoleAuthorizer } from '@svc/auth';
-import type { Major, Negotiation, OperationId } from '@svc/versioning';
+import type { Major, Negotiation, Operation, OperationId } from '@svc/versioning';
 import { errorEnvelope } from '@svc/versioning/projection';
 import { HostError } from '../errors.ts';
 import type { Once } from '../idempotency/once.ts';
@@ -11,8 +11,7 @@ import type { Endpoint, Exchange, Gate } from './exchange.ts';
 import { failureAnswer } from './failure.ts';
 import { type Keyed, servedOnce, takesKey, UNKEYED } from './idempotency.ts';
 import type { FailureOptions } from './refusal.ts';
-import { resourceIn } from './resource.ts';
-import type { Call, Route } from './route.ts';
+import type { Route } from './route.ts';
 import { queryOf } from './target.ts';
 
 export interface OperationEndpointOptions extends FailureOptions {
@@ -31,62 +30,88 @@ export type ProtocolNegotiation = Exclude<Negotiation, { readonly kind: 'foreign
 /** Finds the endpoint of a protocol request: the route of its operation, or the refusal that it gets. */
 export function operationEndpoints(options: OperationEndpointOptions): (negotiation: ProtocolNegotiation) => Endpoint {
   const routes = new Map<OperationId, Route>(options.routes.map((route) => [route.operationId, route]));
+  /** The endpoints that were asked for, so that each is made once. They are at most the operations of the manifest. */
+  const made: Readonly<Record<Major, Map<Operation, Endpoint>>> = { 1: new Map(), 2: new Map() };
 
   return (negotiation) => {
     const { kind, major } = negotiation;
-    const operation = 'operation' in negotiation ? negotiation.operation : undefined;
-    const recordedAs = { operation: operation?.operationId ?? kind, path: operation?.path };
-    const endpoint = { major, errorBody: errorEnvelope[major], recordedAs };
-    if (kind === 'refused') return { ...endpoint, ...refusing(options.gate), versionError: negotiation.error };
-    if (kind === 'method-not-allowed') {
-      return { ...endpoint, ...refusing(options.gate), unserved: methodNotAllowed(negotiation.allow) };
-    }
-    if (kind === 'absent') return { ...endpoint, ...refusing(options.gate), unserved: absent() };
-    const { operationId } = negotiation.operation;
-    const route = routes.get(operationId);
-    if (route === undefined) return { ...endpoint, ...refusing(options.gate), unserved: UNSERVED[major](operationId) };
-    return {
-      ...endpoint,
-      gate: gateOf(route, major, options.gate),
-      scopes: scopesOf(route.access),
-      action: operationId,
-      resource: resourceIn(negotiation.params) ?? operationId,
-      takesKey: takesKey(negotiation.operation, route.access),
-      body: bodyOf(route),
-      serve: (exchange) => serveOperation(options, route, negotiation, exchange),
-    };
+    if (kind !== 'operation') return refusingEndpoint(options.gate, negotiation);
+    const { operation } = negotiation;
+    const route = routes.get(operation.operationId);
+    if (route === undefined) return refusingEndpoint(options.gate, negotiation);
+    const known = made[major].get(operation);
+    if (known !== undefined) return known;
+    const endpoint = operationEndpoint(options, route, operation, major);
+    made[major].set(operation, endpoint);
+    return endpoint;
   };
 }
 
-type NegotiatedOperation = Extract<Negotiation, { readonly kind: 'operation' }>;
+function operationEndpoint(
+  options: OperationEndpointOptions,
+  route: Route,
+  operation: Operation,
+  major: Major,
+): Endpoint {
+  const { operationId, path } = operation;
+  return {
+    major,
+    gate: gateOf(route, major, options.gate),
+    scopes: scopesOf(route.access),
+    action: operationId,
+    resource: operationId,
+    takesKey: takesKey(operation, route.access),
+    body: bodyOf(route),
+    serve: (exchange) => serveOperation(options, route, operation, exchange),
+    errorBody: errorEnvelope[major],
+    operation: operationId,
+    path,
+  };
+}
 
 async function serveOperation(
   options: OperationEndpointOptions,
   route: Route,
-  { major, params, operation }: NegotiatedOperation,
+  operation: Operation,
   exchange: Exchange,
 ): Promise<Answer> {
-  const { arrival, permitted: principal, idempotencyKey: key, body } = exchange;
+  const { arrival, endpoint, params, permitted: principal, idempotencyKey: key, body } = exchange;
+  const { major } = endpoint;
   const { request, target } = arrival;
   const query = queryOf(target);
-  const given: Omit<Call, keyof Keyed> = {
-    ...{ major, params, query, principal, json: body?.json },
-    headers: options.codings.plainTags(request.headers),
-    decided: options.roles === undefined ? undefined : exchange.decided,
-    gone: () => request.signal,
-    judgeAgain: () => options.judgeAgain(exchange),
-  };
-  const serve = async (keyed: Keyed): Promise<Answer> => answerOf(await route.serve({ ...given, ...keyed }));
+  const serve = async ({ keyName, keep }: Keyed): Promise<Answer> =>
+    answerOf(
+      await route.serve({
+        major,
+        params,
+        query,
+        headers: options.codings.plainTags(request.headers),
+        principal,
+        decided: options.roles === undefined ? undefined : exchange.decided,
+        json: body?.json,
+        gone: () => request.signal,
+        judgeAgain: () => options.judgeAgain(exchange),
+        keyName,
+        keep,
+      }),
+    );
   if (key === undefined || principal === undefined) return serve(UNKEYED);
   const mutation = { operation, major, params, query, principal, body: body?.bytes };
   return servedOnce(options.once, key, mutation, serve, (error) => failureAnswer(error, options, errorEnvelope[major]));
 }
 
-/** The rest of an endpoint that answers every caller with a refusal. */
-function refusing(
-  gate: Gate,
-): Pick<Endpoint, 'gate' | 'scopes' | 'action' | 'resource' | 'takesKey' | 'body' | 'serve'> {
-  return { gate, scopes: [], action: 'none', resource: 'none', takesKey: false, body: 'none', serve: neverServed };
+/** An endpoint that answers every caller with a refusal. */
+function refusingEndpoint(gate: Gate, negotiation: ProtocolNegotiation): Endpoint {
+  const { kind, major } = negotiation;
+  const operation = 'operation' in negotiation ? negotiation.operation : undefined;
+  return {
+    ...{ major, gate, scopes: [], action: 'none', resource: 'none', takesKey: false, body: 'none' },
+    serve: neverServed,
+    errorBody: errorEnvelope[major],
+    operation: operation?.operationId ?? kind,
+    path: operation?.path,
+    ...(kind === 'refused' ? { versionError: negotiation.error } : { unserved: unserved(negotiation) }),
+  };
 }
 
 async function neverServed(): Promise<Answer> {
@@ -114,6 +139,11 @@ const UNSERVED: Readonly<Record<Major, (operation: OperationId) => HostError>> =
 
 function absent(): HostError {
   return new HostError('not_found', 'This host does not serve the operation.', { details: undefined });
+}
+
+function unserved(negotiation: Exclude<ProtocolNegotiation, { readonly kind: 'refused' }>): HostError {
+  if (negotiation.kind === 'method-not-allowed') return methodNotAllowed(negotiation.allow);
+  return negotiation.kind === 'absent' ? absent() : UNSERVED[negotiation.major](negotiation.operation.operationId);
 }
 
 function methodNotAllowed(allow: readonly string[]): HostError {

@@ -41,7 +41,7 @@ export interface PipelineOptions extends Pick<HostPorts, 'clock' | 'random' | 'l
 }
 
 /** One step of the pipeline. It throws to refuse the request. */
-type Step = (exchange: Exchange) => Promise<void> | void;
+type Step = (exchange: Exchange) => Promise<void> | undefined | void;
 
 /**
  * Takes a request through the same steps in the same order, whether an operation of the protocol or a mount is addressed. A refusal at
@@ -53,7 +53,7 @@ export function pipeline(options: PipelineOptions): (request: Request, peer?: Pe
   const gate = { authenticator: options.authenticator };
   const operationEndpoint = operationEndpoints({ ...options, gate, judgeAgain });
   const mountOptions = { gate, permit, judgeAgain, preferredMajor: served.preferredMajor };
-  const retiring = retirementHeaders(options.retirement);
+  const stampsOf = versionStamps(options.retirement);
 
   /** Limits, version, authentication, rate limit, existence, scope and role, idempotency key, body. The handler follows. */
   const steps: readonly Step[] = [
@@ -76,10 +76,10 @@ export function pipeline(options: PipelineOptions): (request: Request, peer?: Pe
   };
 
   async function protocol(arrival: Arrival, negotiation: ProtocolNegotiation): Promise<Answer> {
-    const { status, headers, body } = await answer(new Exchange(arrival, operationEndpoint(negotiation)));
-    const { major, contract } = negotiation;
-    const stamped = { ...headers, ...(major === 1 && retiring), [VERSION]: contract };
-    const coded = await codings.encode(arrival.request.headers, { status, headers: stamped, body });
+    const params = negotiation.kind === 'operation' ? negotiation.params : NO_PARAMS;
+    const exchange = new Exchange(arrival, operationEndpoint(negotiation), params);
+    const answered = await answer(exchange, stampsOf(negotiation));
+    const coded = await codings.encode(arrival.request.headers, answered);
     return arrival.request.method === 'HEAD' ? withoutBody(coded) : coded;
   }
 
@@ -94,18 +94,18 @@ export function pipeline(options: PipelineOptions): (request: Request, peer?: Pe
     return watch(request, { operation: undefined, route, major: undefined }, async () => {
       if (found === undefined) return plainError(404, 'not_found', 'There is nothing at this path.');
       if (found.kind === 'method-not-allowed') return notAllowed(found.allow);
-      return answer(new Exchange(arrival, mountEndpoint(mountOptions, found)));
+      return answer(new Exchange(arrival, mountEndpoint(mountOptions, found.route), found.params), NO_STAMPS);
     });
   }
 
   /** Takes an exchange through every step and its handler, and records it. */
-  async function answer(exchange: Exchange): Promise<Answer> {
+  async function answer(exchange: Exchange, stamps: Answer['headers']): Promise<Answer> {
     const { status, headers, body } = await serve(exchange).catch((error: unknown) =>
       failureAnswer(error, options, exchange.endpoint.errorBody),
     );
     const record = recordOf(exchange, status, clock.now());
     if (record !== undefined) await options.answered(record);
-    return { status, headers: { ...headers, ...exchange.headers }, body };
+    return { status, headers: { ...headers, ...exchange.headers, ...stamps }, body };
   }
 
   async function serve(exchange: Exchange): Promise<Answer> {
@@ -123,11 +123,13 @@ export function pipeline(options: PipelineOptions): (request: Request, peer?: Pe
     }
   }
 
-  async function readBody(exchange: Exchange): Promise<void> {
-    const { arrival, endpoint } = exchange;
-    if (endpoint.body === 'none') return;
-    const read = endpoint.body === 'optional' ? readOptionalJson : readJson;
-    exchange.body = await read(arrival.request, limits);
+  function readBody(exchange: Exchange): Promise<void> | undefined {
+    return exchange.endpoint.body === 'none' ? undefined : readDeclaredBody(exchange);
+  }
+
+  async function readDeclaredBody(exchange: Exchange): Promise<void> {
+    const read = exchange.endpoint.body === 'optional' ? readOptionalJson : readJson;
+    exchange.body = await read(exchange.arrival.request, limits);
   }
 
   async function document({ method }: Request, read: () => Promise<Reply>): Promise<Answer> {
@@ -156,13 +158,22 @@ function notAllowed(allow: readonly string[]): Answer {
   return { ...refused, headers: { ...refused.headers, allow: allow.join(', ') } };
 }
 
+const NO_PARAMS: Readonly<Record<string, string>> = {};
+const NO_STAMPS: Answer['headers'] = {};
 const VERSION = VERSION_HEADER.toLowerCase();
 
-/** They are the same on every response, so they are made once. */
-function retirementHeaders(retirement: Retirement | undefined): Readonly<Record<string, string>> {
-  const headers = new Headers();
-  if (retirement !== undefined) stampRetirement(headers, retirement);
-  return Object.fromEntries(headers);
+/** The headers of every response under a contract. They are made once for each contract. */
+function versionStamps(retirement: Retirement | undefined): (negotiation: ProtocolNegotiation) => Answer['headers'] {
+  const retiring = new Headers();
+  if (retirement !== undefined) stampRetirement(retiring, retirement);
+  const made = new Map<string, Answer['headers']>();
+  return ({ major, contract }) => {
+    const known = made.get(contract);
+    if (known !== undefined) return known;
+    const stamps = { ...(major === 1 && Object.fromEntries(retiring)), [VERSION]: contract };
+    made.set(contract, stamps);
+    return stamps;
+  };
 }
 
 function askedOf(negotiation: ProtocolNegotiation, target: string): Asked {

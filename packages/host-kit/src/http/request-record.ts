@@ -25,12 +25,18 @@ export function recordOf(exchange: Exchange, status: number, now: number): Reque
   const { arrival, endpoint, principal, scope, decided } = exchange;
   if (principal === undefined) return undefined;
   const { request, startedAt } = arrival;
+  const { operation, path, major } = endpoint;
   return {
-    ...endpoint.recordedAs,
-    ...{ principal, scope, decided, status, startedAt },
+    principal,
+    operation,
     method: request.method,
-    major: endpoint.major,
+    path,
+    scope,
+    major,
+    status,
+    startedAt,
     latencyMs: now - startedAt,
+    decided,
     traceId: traceIdOf(request),
   };
 }
