@@ -32,7 +32,7 @@ test(`${covers('webhooks.secret.encrypted-at-rest')} replaces the key, and drops
     // Without the key the host sends no delivery, stays alive and logs the reason.
     await host.reboot({}, { secretKey: newKey() });
     await host.call('/v1/runs', { body: { workflowId: 'echo' } });
-    await eventually(() => host.stderr().some((line) => line.includes('Name it in formerSecretKeys.')));
+    await eventually(() => host.stderr().some((line) => line.includes('Add the former secretKey that sealed it.')));
     expect((await host.call('/.well-known/svc')).status).toBe(200);
     expect(host.stderr().join('\n')).not.toContain(secretKey);
   } finally {

@@ -65,7 +65,7 @@ describe.each(MAJORS)('in $name', (spoken) => {
   test(covers('operations.runs.callback-refused'), async () => {
     const answer = await create({ callbackUrl: 'https://hooks.example.com/answer' });
     expect(answer).toMatchObject({ status: 400, body: { error: 'validation_error' } });
-    expect(answer.body.message).toContain('callbackUrl is not served');
+    expect(answer.body.message).toContain('callbackUrl is not supported');
   });
 });
 
