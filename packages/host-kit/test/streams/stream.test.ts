@@ -370,7 +370,9 @@ describe(covers('events.stream.keep-alive'), () => {
   });
 
   test('rejects a keepAliveMs of more than 30 s', async () => {
-    await expect(serve({ streams: { keepAliveMs: 30_001 } })).rejects.toThrow('keepAliveMs must be 30000 at the most');
+    await expect(serve({ streams: { keepAliveMs: 30_001 } })).rejects.toThrow(
+      'streams.keepAliveMs: must be at most 30000',
+    );
   });
 });
 
