@@ -129,7 +129,7 @@ const audit = z.strictObject({
     .nullable()
     .default(null)
     .describe(
-      'File with the Ed25519 private key that signs checkpoints, in PEM. null: SQLite has a file beside it, PostgreSQL derives one from secretKey.',
+      'File with the Ed25519 private key that signs checkpoints, in PEM. null: a file beside the SQLite database; with PostgreSQL, a key derived from secretKey.',
     ),
   formerPublicKeys: z
     .array(publicKey)
@@ -155,7 +155,7 @@ const drainMs = z
   .min(0)
   .max(600_000)
   .default(0)
-  .describe('Time in which readyz answers 503 before the host stops to accept connections, in ms.');
+  .describe('Time in which readyz answers 503 before the host stops accepting connections, in ms.');
 
 const maxRequestBodyBytes = z
   .int()

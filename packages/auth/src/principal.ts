@@ -30,7 +30,7 @@ export interface Principal {
   readonly workload?: WorkloadFacts | undefined;
 }
 
-/** How a credential is bound to its sender: not at all, to a key (DPoP), or to a client certificate (mTLS). */
+/** The binding of a credential to its sender: none, a key (DPoP), or a client certificate (mTLS). */
 export type Binding = 'bearer' | 'dpop' | 'mtls';
 
 /** Facts about an authenticated workload. @see Interface: Workload identity, Delegation rules, item 7 */

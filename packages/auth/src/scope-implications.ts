@@ -1,6 +1,6 @@
 import { isScope, SCOPES } from './scopes.ts';
 
-/** Maps a scope of the host to the scopes that it implies, all spelled out. */
+/** Maps a scope of the host to the scopes that it implies directly. Implications are followed transitively. */
 export type ImpliedScopes = ReadonlyMap<string, readonly string[]>;
 
 /**

@@ -54,15 +54,16 @@ export interface SubjectRules {
 export function checkedSubject(subject: Subject, owner: SubjectOwner, { linkKey }: SubjectRules = {}): Subject {
   const { tenant, principal, principalKind } = owner;
   const checked = checkedChain(subject, 'subject', 0);
-  if (checked.tenant !== tenant) throw new TypeError('subject.tenant must equal owner.tenant.');
+  if (checked.tenant !== tenant)
+    throw new TypeError('subject.tenant must equal owner.tenant. Pass the subject of this owner.');
   if (principal !== undefined && checked.subjectId !== principal) {
-    throw new TypeError('subject.subjectId must equal owner.principal.');
+    throw new TypeError('subject.subjectId must equal owner.principal. Pass the subject of this owner.');
   }
   if (principalKind !== undefined && checked.kind !== principalKind) {
     throw new TypeError('subject.kind must equal owner.principalKind. Omit principalKind for a workload.');
   }
   if (linkKey !== undefined && checked.keyClass !== undefined && checked.keyClass !== linkKey) {
-    throw new TypeError('subject.keyClass must equal the subjectLinkKey that the host advertises.');
+    throw new TypeError('subject.keyClass must equal the subjectLinkKey of discovery. Pass that key.');
   }
   return checked;
 }

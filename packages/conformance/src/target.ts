@@ -44,7 +44,7 @@ export function isRecord(value: unknown): value is Document {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Tells whether deliveries to subscriptions of a major are durable. In major 2 they always are. */
+/** Returns whether deliveries to subscriptions of a major are durable. In major 2 they always are. */
 export function isDurable(target: Target, major: Major): boolean {
   return major === 2 || advertised(target, 1, 'webhooks')?.durable === true;
 }

@@ -10,7 +10,7 @@ export type AnswersCheck =
   | { readonly ok: false; readonly reason: string };
 
 /**
- * Judges a whole set of DNS answers. One denied address denies the set: a mixed set is an attack, not an accident.
+ * Judges a whole set of DNS answers. One denied address denies the set: a mixed set indicates an attack.
  *
  * @param answers the addresses as text, at most 64
  * @param port the port of the call; it matters when loopback is opened by port

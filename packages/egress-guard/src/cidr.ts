@@ -13,9 +13,10 @@ export interface Cidr {
  * Reads a block written as `address/bits`. The address has the plain form that `parseAddress` accepts, and no bit is
  * set behind the prefix.
  *
- * Two readers must agree on the block, because a block that is read wrongly denies nothing: `ipaddr.js` computes the
- * network address, and its bytes must be the bytes that `parseAddress` gives to the judge. So its other forms (octal,
- * hexadecimal and short numbers, zones) are refused, and so is `::192.0.2.1/128`, which it takes for a mapped address.
+ * Two parsers must agree on the block, because a block that is parsed wrongly would deny nothing: the network address
+ * that `ipaddr.js` computes must have the bytes that `parseAddress` returns. So the other forms that `ipaddr.js`
+ * accepts (octal, hexadecimal and short numbers, zones) are refused, and so is `::192.0.2.1/128`, which it reads as a
+ * mapped address.
  *
  * @returns the block; undefined for any other text
  * @example

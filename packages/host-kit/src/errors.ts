@@ -39,7 +39,7 @@ export interface RunStatusDetails {
   readonly pausedAt?: string;
 }
 
-/** One problem of a request: its field (`events[0]`, `query.tenantId`, `body`) and the value that is expected there. */
+/** One problem of a request: its field (`events[0]`, `query.tenantId`, `body`) and its fault. */
 export interface FieldProblem {
   readonly field: string;
   readonly problem: string;
@@ -96,7 +96,7 @@ export const HOST_ERROR_STATUS: Readonly<Record<HostErrorCode, number>> = STATUS
  * @see Interface: Errors
  */
 export class HostError<Code extends HostErrorCode = HostErrorCode> extends Error {
-  /** Tells the cause to programs. It never changes. */
+  /** The error code, for programs. The meaning of a code never changes. */
   readonly code: Code;
   /** The HTTP status. */
   readonly status: number;
@@ -115,7 +115,7 @@ export class HostError<Code extends HostErrorCode = HostErrorCode> extends Error
     Object.defineProperty(this, BRAND, { value: true });
   }
 
-  /** Recognises the class across bundled copies, where `instanceof` does not. */
+  /** Recognises an error of this class from any bundled copy of the package, where `instanceof` fails. */
   static is(value: unknown): value is HostError {
     return typeof value === 'object' && value !== null && BRAND in value;
   }
@@ -127,7 +127,7 @@ export interface HostErrorOptions<Code extends HostErrorCode> {
   readonly cause?: unknown;
 }
 
-/** A `validation_error` that names each field and its problem. */
+/** Makes a `validation_error` that names each field and its problem. */
 export function invalid(...problems: readonly [FieldProblem, ...FieldProblem[]]): HostError<'validation_error'> {
   const message = problems.map(({ field, problem }) => `${field}: ${problem}`).join('; ');
   return new HostError('validation_error', message, { details: { fields: problems } });

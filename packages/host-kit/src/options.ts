@@ -96,7 +96,7 @@ export interface HostOptions {
   readonly rateLimit?: RateLimiter;
   /** Delivery of events. Each missing member takes the default of the interface. */
   readonly webhooks?: Partial<WebhookOptions>;
-  /** Event streams and long polls. */
+  /** Event streams and long polls. Each missing member takes its default. */
   readonly streams?: Partial<StreamOptions>;
   /** The time for which a reply is stored under its idempotency key, in hours. At least 24. Default 24. */
   readonly idempotencyRetentionHours?: number;

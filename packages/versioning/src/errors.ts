@@ -21,7 +21,7 @@ const STATUS = {
 export const VERSIONING_ERROR_STATUS: Readonly<Record<VersioningErrorCode, number>> = STATUS;
 
 /**
- * The version or identifier rules reject a request. `message` and `details` may be sent to the caller; `cause` is only
+ * The refusal of a request by the rules of versions or identifiers. `message` and `details` may be sent to the caller; `cause` is only
  * for the host's logs.
  *
  * @example

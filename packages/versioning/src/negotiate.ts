@@ -53,7 +53,7 @@ interface Refused extends OfMajor {
 }
 
 /**
- * Decides which operation of which major a request names. Never throws.
+ * Finds the operation and the major that a request names. Never throws.
  *
  * @example
  * import { negotiate, served } from '@svc/versioning';

@@ -91,7 +91,7 @@ export function parseDelivery(body: Uint8Array | string, claims: DeliveryClaims,
   return deliveryOf(parseJson(body), claims, timestamp);
 }
 
-/** As `parseDelivery`, for parsed JSON. */
+/** Does the same as `parseDelivery`, for parsed JSON. */
 export function deliveryOf(content: unknown, claims: DeliveryClaims, timestamp: number): Delivery {
   const { runId, workspaceId, event } = record(content, 'the body is not a JSON object');
   const { type, runId: eventRunId, timestamp: at, sequence, payload } = record(event, 'event is not an object');

@@ -40,7 +40,7 @@ export function signDelivery(input: SignDeliveryInput): Record<string, string> {
 }
 
 /**
- * As `signDelivery`, with a secret that `prepareSecret` has prepared once for many deliveries.
+ * Does the same as `signDelivery`, with a secret that `prepareSecret` has prepared once for many deliveries.
  *
  * @throws {TypeError} when the timestamp is not whole seconds, or there is no family
  * @example

@@ -84,7 +84,7 @@ export class Webhook {
   }
 
   /**
-   * As `verify`, but returns a rejection as a value.
+   * Does the same as `verify`, but returns a rejection as a value.
    *
    * @throws {TypeError} when the body is a parsed object, which is a mistake in the program
    */
@@ -98,7 +98,7 @@ export class Webhook {
   }
 
   /**
-   * As `verify`, without parsing the body: for receivers that only forward authentic bytes, such as the entry to a
+   * Does the same as `verify`, without parsing the body: for receivers that only forward authentic bytes, such as the entry to a
    * queue.
    *
    * @throws {WebhookVerificationError} when the bytes are not authentic and fresh

@@ -37,7 +37,8 @@ export function sampleEngine({ guardedFetch }: SampleEngineOptions): WorkflowEng
     describe: (workflowId) => (workflows.has(workflowId) ? { workflowId, ...DEFINITIONS[workflowId] } : undefined),
     async execute(run, execution) {
       const workflow = workflows.get(run.workflowId);
-      if (workflow === undefined) throw new Error(`The workflow ${run.workflowId} no longer exists.`);
+      if (workflow === undefined)
+        throw new Error(`The workflow ${run.workflowId} no longer exists. Create the run with another workflow.`);
       const steps = stepsOf(execution, await readJournal(execution.history()));
       try {
         return { status: 'completed', outputs: await workflow.run(run.inputs, steps) };

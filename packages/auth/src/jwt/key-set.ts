@@ -100,8 +100,9 @@ export async function importPublic(jwk: JsonObject, algorithm: Algorithm): Promi
   const { kty, crv, x, y, n, e } = jwk;
   const members = Object.entries({ kty, crv, x, y, n, e }).filter(([, value]) => typeof value === 'string');
   const key = await importJWK(Object.fromEntries(members), algorithm);
-  if (key instanceof Uint8Array) throw new TypeError('jwk must be a public key, not a symmetric one.');
-  if (!isStrong(key.algorithm)) throw new TypeError('jwk must have at least 2048 bits when it is an RSA key.');
+  if (key instanceof Uint8Array)
+    throw new TypeError('jwk: must be a public key, not a symmetric one. Use an asymmetric key.');
+  if (!isStrong(key.algorithm)) throw new TypeError('jwk: an RSA key must have at least 2048 bits. Use a longer key.');
   return key;
 }
 

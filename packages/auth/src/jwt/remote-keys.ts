@@ -159,7 +159,10 @@ export function isKeyUrl(text: string): boolean {
 
 async function keysUrlOf(issuer: string, fetch: KeyFetch, signal: AbortSignal): Promise<string> {
   const metadata = await metadataOf(issuer, fetch, signal);
-  if (metadata.issuer !== issuer) throw new Error('The issuer in the metadata differs from the configured issuer.');
+  if (metadata.issuer !== issuer)
+    throw new Error(
+      'The issuer in the metadata differs from the option issuer. Pass the issuer that the metadata names.',
+    );
   const { jwks_uri: url } = metadata;
   if (typeof url !== 'string' || !isKeyUrl(url))
     throw new Error(`The jwks_uri in the metadata must be ${KEY_URL_RULE}.`);

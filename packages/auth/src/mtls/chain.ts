@@ -25,7 +25,7 @@ export function chainVerifier(
   const roots = authorities.map((given, at) => authority(given, `authorities[${at}]`));
   const known = intermediates.map((given, at) => authority(given, `intermediates[${at}]`));
   if (roots.length === 0)
-    throw new TypeError('authorities must not be empty. Pass at least one CA certificate in PEM or DER.');
+    throw new TypeError('authorities: must not be empty. Pass at least one CA certificate in PEM or DER.');
 
   return {
     verifies(leaf, issuers, now) {
@@ -63,7 +63,8 @@ const MAX_DEPTH = 4;
 
 function authority(given: string | Uint8Array, name: string): X509Certificate {
   const certificate = parsed(given);
-  if (certificate?.ca !== true) throw new TypeError(`${name} must be a CA certificate in PEM or DER.`);
+  if (certificate?.ca !== true)
+    throw new TypeError(`${name}: must be a CA certificate in PEM or DER. Pass the issuer, not the leaf.`);
   return certificate;
 }
 

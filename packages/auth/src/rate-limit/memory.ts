@@ -10,8 +10,8 @@ export interface MemoryRateLimiterOptions {
   /** Milliseconds since the epoch, e.g. `Date.now`. */
   readonly now: () => number;
   /**
-   * Most keys in memory: a whole number, at least 2. Above it the keys that were quiet longest start afresh. Default
-   * 100 000.
+   * Most keys in memory: a whole number, at least 2. Above it, the least recently used keys are forgotten, and start
+   * with a full limit. Default 100 000.
    */
   readonly maxKeys?: number;
 }

@@ -7,11 +7,11 @@ export interface HealthCheck {
   readonly name: 'lifecycle' | 'store' | 'deliveries';
   /** Whether the check passed. */
   readonly ok: boolean;
-  /** Why the check failed; absent when it passed. */
+  /** The cause of the failure; absent when the check passed. */
   readonly reason?: HealthReason;
 }
 
-/** Why a check failed. */
+/** The cause of a failed check. Each belongs to one check. */
 export type HealthReason =
   /** `lifecycle`: the phase of the host. */
   | Exclude<Phase, 'running'>

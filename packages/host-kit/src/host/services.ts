@@ -117,7 +117,7 @@ function auditLog(
 function streamOptions({ streams }: HostOptions): StreamOptions {
   const chosen = { ...STREAM_DEFAULTS, ...streams };
   if (chosen.keepAliveMs > LONGEST_SILENCE_MS) {
-    throw new TypeError(`createHost: streams.keepAliveMs must be at most ${LONGEST_SILENCE_MS}.`);
+    throw new TypeError(`streams.keepAliveMs: must be at most ${LONGEST_SILENCE_MS}. Leave it out for 15000.`);
   }
   return chosen;
 }
@@ -125,5 +125,5 @@ function streamOptions({ streams }: HostOptions): StreamOptions {
 /** @see Interface: Limits */
 function idempotencyRetention({ idempotencyRetentionHours = 24 }: HostOptions): number {
   if (idempotencyRetentionHours >= 24) return idempotencyRetentionHours;
-  throw new TypeError('createHost: idempotencyRetentionHours must be at least 24.');
+  throw new TypeError('idempotencyRetentionHours: must be at least 24. Leave it out for 24.');
 }

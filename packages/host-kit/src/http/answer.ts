@@ -9,19 +9,19 @@ export interface Answer {
   readonly body: string | Uint8Array | ReadableStream<Uint8Array> | undefined;
 }
 
-/** The answer that a reply is sent as. Data becomes JSON. */
+/** Converts a reply to an answer. Data becomes JSON. */
 export function answerOf({ status, headers = {}, body }: Reply): Answer {
   if (body === undefined) return { status, headers, body };
   const content = body instanceof Uint8Array || body instanceof ReadableStream ? body : JSON.stringify(body);
   return { status, headers: { 'content-type': 'application/json', ...headers }, body: content };
 }
 
-/** An error outside of the protocol. It carries no `SVC-Version`. */
+/** Makes an error answer outside of the protocol. It has no `SVC-Version`. */
 export function plainError(status: number, error: string, message: string): Answer {
   return { status, headers: { 'content-type': 'application/json' }, body: JSON.stringify({ error, message }) };
 }
 
-/** The answer to a HEAD request: the header fields of a GET. A stream is cancelled unread. */
+/** Makes the answer to a HEAD request: the header fields of a GET. A stream is cancelled unread. */
 export function withoutBody(answer: Answer): Answer {
   const { body, headers } = answer;
   if (body instanceof ReadableStream) void body.cancel();
@@ -30,7 +30,7 @@ export function withoutBody(answer: Answer): Answer {
   return { ...answer, headers: { ...headers, 'content-length': String(length) }, body: undefined };
 }
 
-/** The same answer as a `Response`. */
+/** Converts an answer to a `Response`. */
 export function responseOf({ status, headers, body }: Answer): Response {
   return new Response(body instanceof Uint8Array ? body.slice() : (body ?? null), { status, headers });
 }

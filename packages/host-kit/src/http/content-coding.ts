@@ -14,7 +14,7 @@ export interface ContentCodings {
    * tag with the coding appended.
    */
   plainTags(headers: Headers): Headers;
-  /** The answer in the coding that the caller prefers. Streams, short bodies and bodies that are not JSON stay plain. */
+  /** Returns the answer in the coding that the caller prefers. Streams, short bodies and bodies that are not JSON stay plain. */
   encode(asked: Headers, answer: Answer): Promise<Answer>;
 }
 
@@ -107,7 +107,7 @@ function codedTag(etag: string, coding: Coding): string {
 }
 
 /**
- * The offered codings that an `Accept-Encoding` accepts, best first. A plain body is always acceptable, even where the header refuses it:
+ * Returns the offered codings that an `Accept-Encoding` accepts, best first. A plain body is always acceptable, even where the header refuses it:
  * a plain answer is better than none.
  */
 export function acceptedCodings(header: string | null, offered: readonly Coding[]): readonly Coding[] {
@@ -124,7 +124,7 @@ export function acceptedCodings(header: string | null, offered: readonly Coding[
     .sort((one, other) => quality(other) - quality(one));
 }
 
-/** The quality of a member. Default 1; a malformed one is 0. */
+/** Returns the quality of a member. Default 1; a malformed one is 0. */
 function qualityIn(parameters: readonly string[]): number {
   const weight = parameters.find((parameter) => parameter.startsWith('q='));
   if (weight === undefined) return parameters.length === 0 ? 1 : 0;

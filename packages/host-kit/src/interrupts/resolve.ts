@@ -117,7 +117,7 @@ export async function pendingInterrupt(
 export function requireApprover({ kind, data }: Interrupt, { id }: Pick<Principal, 'id'>): void {
   const { approversList } = kind === 'approval' ? approvalData(data) : {};
   if (approversList === undefined || approversList.includes(id)) return;
-  throw new HostError('forbidden', 'This principal is not among the approvers of the question.', {
+  throw new HostError('forbidden', 'This principal is not an approver of the question.', {
     details: undefined,
   });
 }

@@ -11,7 +11,7 @@ export function schemaOf(schema: JsonObject): z.ZodType {
   try {
     return z.fromJSONSchema(JSON.parse(JSON.stringify(schema)));
   } catch (cause) {
-    throw new TypeError('resumeSchema: must be a JSON Schema that can validate answers.', { cause });
+    throw new TypeError('resumeSchema: must be a JSON Schema that can validate answers. See `cause`.', { cause });
   }
 }
 

@@ -43,7 +43,8 @@ export interface InterruptTokens {
  */
 export function interruptTokens(secretKeys: readonly [Uint8Array, ...Uint8Array[]]): InterruptTokens {
   const [current, ...former] = secretKeys.map(keysOf);
-  if (current === undefined) throw new TypeError('interruptTokens: secretKeys must have at least one key.');
+  if (current === undefined)
+    throw new TypeError('secretKeys: must have at least one key. Pass the secretKey of the host.');
   const all = [current, ...former];
 
   return {

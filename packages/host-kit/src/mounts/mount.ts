@@ -42,13 +42,13 @@ export interface MountServices extends Pick<HostPorts, 'clock' | 'random'> {
   readonly refusalOf: (error: unknown) => Refusal;
 }
 
-/** The public documents of all mounts, by their full path. */
+/** Returns the public documents of all mounts, by their full path. */
 export function mountDocuments(prefix: string, mounts: readonly Mount[]): ReadonlyMap<string, () => Promise<Reply>> {
   const entries = mounts.flatMap(({ documents = [] }) => [...documents]);
   return new Map(entries.map(([path, reply]) => [prefix + path, async () => reply]));
 }
 
-/** The families that the mounts add to discovery. */
+/** Returns the families that the mounts add to discovery. */
 export function mountFamilies(mounts: readonly Mount[]): Facets {
   return Object.assign({}, ...mounts.map(({ families }) => families));
 }

@@ -193,7 +193,7 @@ export type LeaveReason =
  */
 export class RunLeft extends Error {
   override readonly name = 'RunLeft';
-  /** Why the run is left. After `broken`, `cause` has the error of the store. */
+  /** The reason. After `broken`, `cause` has the error of the store. */
   readonly why: LeaveReason;
 
   constructor(why: LeaveReason, options?: ErrorOptions) {

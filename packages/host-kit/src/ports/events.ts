@@ -7,7 +7,7 @@ export interface RunEvent {
   /** Unique among all events, `evt_…`. */
   readonly eventId: string;
   readonly runId: string;
-  /** The event's name in the vocabulary of major 2, such as `node.completed`, whichever major a reader speaks. */
+  /** The event's name in the vocabulary of major 2, such as `node.completed`, for readers of either major. */
   readonly type: string;
   /** Position in the run's log: 0 for the first event, one more for each event after it. */
   readonly sequence: number;

@@ -23,7 +23,7 @@ export interface InterruptRequest {
   readonly data: JsonObject;
   /** A JSON Schema that validates answers. */
   readonly resumeSchema?: JsonObject;
-  /** How long the run waits, in ms. An approval without an answer is rejected then. Absent or 0: no limit. */
+  /** The longest wait for an answer, in ms. An unanswered approval is then rejected. Absent or 0: no limit. */
   readonly timeoutMs?: number;
 }
 

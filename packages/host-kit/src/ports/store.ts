@@ -30,7 +30,7 @@ import type { WorkspaceStore } from './workspace.ts';
  * 5. **Exclusive claims.** At any time, one claimant at most holds a delivery or an idempotency key, and one host
  *    drives a run. A claim that has run out can be taken over; its former holder then changes nothing any more.
  * 6. **Order.** Events of one run are listed by `sequence`, audit entries by `atSequence`; neither is ever changed.
- *    Pages resume after their last record, and skip or repeat no record that existed all the while.
+ *    Pages resume after their last record, and skip or repeat no record that existed throughout.
  *
  * Every method rejects when the storage fails. A method that writes in a `transaction` rejects when that transaction
  * has ended or belongs to another store. Times are in milliseconds since the epoch.

@@ -148,7 +148,7 @@ export interface SubscriptionStore {
     change: (subscription: Subscription) => SubscriptionSecrets,
     transaction: Transaction,
   ): Promise<void>;
-  /** Deletes up to `limit` previous secrets whose `expiresAt` is at or before `now`. Returns how many it deleted. */
+  /** Deletes up to `limit` previous secrets whose `expiresAt` is at or before `now`. Returns their number. */
   forgetExpiredSecrets(now: number, limit: number): Promise<number>;
   /**
    * Returns up to `limit` subscriptions of all tenants by ascending id, after the id `after` (`''`: from the first).

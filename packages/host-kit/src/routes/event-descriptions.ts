@@ -34,7 +34,7 @@ export const STREAM: Description = {
       .min(0)
       .max(5000)
       .default(0)
-      .describe('How long events may be held back, in ms, to be sent as one `batch`.'),
+      .describe('The time in ms for which events are collected, to be sent as one `batch`.'),
   },
   headers: {
     'Last-Event-ID': z.int().min(0).optional().describe('The sequence of the last event that the caller received.'),
@@ -46,7 +46,7 @@ export const STREAM: Description = {
   errors: [...ERRORS, 'unsupported_stream_mode'],
 };
 
-const timeout = z.int().min(1).max(60).default(30).describe('How long to wait for an event, in seconds.');
+const timeout = z.int().min(1).max(60).default(30).describe('The longest wait for an event, in seconds.');
 const sequence = z.int().min(0).optional();
 
 /** Describes the poll in the API description. */

@@ -8,7 +8,7 @@ import type { Transaction } from '../ports/transaction.ts';
 import { draftOf, type OwnDraft, type RunDraft, refusal } from './run-draft.ts';
 import { DraftWriter, type Outbox } from './write-drafts.ts';
 
-/** The only writer of events. */
+/** Appends events to the logs of runs. No other part of the host writes events. */
 export interface EventLog {
   /**
    * Appends to a run's log. When the promise resolves, the event and one delivery for each matching subscription are

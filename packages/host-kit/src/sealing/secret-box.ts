@@ -80,7 +80,8 @@ interface IdentifiedKey {
 }
 
 function identified(key: Uint8Array, name: string): IdentifiedKey {
-  if (key.length !== KEY_BYTES) throw new TypeError(`${name} must be ${KEY_BYTES} bytes, not ${key.length}.`);
+  if (key.length !== KEY_BYTES)
+    throw new TypeError(`${name}: must be ${KEY_BYTES} bytes, not ${key.length}. Pass random bytes.`);
   const id = createHmac('sha256', key).update('svc secret key id').digest().subarray(0, ID_BYTES);
   return { id, key: createSecretKey(key) };
 }

@@ -22,6 +22,6 @@ export function runAsStored(stored: StoredRun): Run {
 
 function unreadable({ runId }: StoredRun, member: keyof Versions): Error {
   return new Error(
-    `Stored run ${runId}: ${member} is neither an integer nor a string of one. Restore the record from a backup.`,
+    `Stored run ${runId}: ${member} is neither an integer nor its decimal text. Restore the record from a backup.`,
   );
 }

@@ -102,5 +102,5 @@ function stopping(): HostError<'service_unavailable'> {
   });
 }
 
-/** A guess: nothing tells when a place becomes free. */
+/** An estimate: the host cannot know when a place becomes free. */
 const RETRY_AFTER_SECONDS = 5;

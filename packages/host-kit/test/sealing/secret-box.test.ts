@@ -83,6 +83,6 @@ describe('a rotation of the key', () => {
 });
 
 test.each([0, 16, 31, 33])('rejects a key of %i bytes', (length) => {
-  expect(() => secretBox(randomBytes(length), randomBytes)).toThrow('secretKey must be 32 bytes');
-  expect(() => secretBox(newer, randomBytes, [older, randomBytes(length)])).toThrow('formerSecretKeys[1] must be 32');
+  expect(() => secretBox(randomBytes(length), randomBytes)).toThrow('secretKey: must be 32 bytes');
+  expect(() => secretBox(newer, randomBytes, [older, randomBytes(length)])).toThrow('formerSecretKeys[1]: must be 32');
 });

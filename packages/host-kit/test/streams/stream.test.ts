@@ -373,7 +373,9 @@ describe(covers('events.stream.keep-alive'), () => {
   });
 
   test('rejects a keepAliveMs of more than 30 s', async () => {
-    await expect(serve({ streams: { keepAliveMs: 30_001 } })).rejects.toThrow('keepAliveMs must be at most 30000');
+    await expect(serve({ streams: { keepAliveMs: 30_001 } })).rejects.toThrow(
+      'streams.keepAliveMs: must be at most 30000',
+    );
   });
 });
 

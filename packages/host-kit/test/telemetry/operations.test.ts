@@ -26,7 +26,7 @@ describe('docs/operations.md', () => {
       attributes.map((attribute) => `\`${attribute}\``).join(', '),
       description,
     ]);
-    expect(tableUnder('| Metric | Kind | Unit | Told apart by | |')).toEqual(rows);
+    expect(tableUnder('| Metric | Kind | Unit | Attributes | |')).toEqual(rows);
   });
 
   test('lists the values of every attribute that begins with svc.', () => {

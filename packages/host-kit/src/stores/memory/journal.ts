@@ -23,7 +23,8 @@ export function journal(): Journal {
       return result;
     },
     record(transaction, undo) {
-      if (open?.transaction !== transaction) throw new Error('The transaction has ended, or belongs to another store.');
+      if (open?.transaction !== transaction)
+        throw new Error('transaction: has ended, or belongs to another store. Use it only within its work.');
       open.undo.push(undo);
     },
   };

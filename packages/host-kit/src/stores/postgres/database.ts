@@ -82,7 +82,8 @@ export function openDatabase(options: DatabaseOptions): Database {
     },
     async within(transaction, statement, values) {
       const client = open.get(transaction);
-      if (client === undefined) throw new Error('The transaction has ended, or belongs to another store.');
+      if (client === undefined)
+        throw new Error('transaction: has ended, or belongs to another store. Use it only within its work.');
       return resultOf(await client.query({ ...statement, values: [...values] }));
     },
     close: () => pool.end(),
@@ -102,7 +103,7 @@ export function openDatabase(options: DatabaseOptions): Database {
       const { command } = await client.query('COMMIT');
       if (command !== 'COMMIT') {
         throw new Error(
-          'The transaction was rolled back: `work` ignored a failed statement. Let its rejection propagate.',
+          'transaction: was rolled back, because `work` caught the error of a statement. Let that error propagate.',
         );
       }
       return result;

@@ -76,7 +76,7 @@ export function writeAheadLog({ path, database, reader, flush = onDisk }: WriteA
         await flush(descriptor);
       } catch (cause) {
         failure = new Error(
-          `${path}: the disk failed to flush a commit. Check the disk and restart the host, which writes nothing before.`,
+          `${path}: the disk failed to flush a commit, so the store writes nothing more. Check the disk and restart the host.`,
           { cause },
         );
         throw failure;

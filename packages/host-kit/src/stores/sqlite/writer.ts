@@ -73,7 +73,7 @@ class TransactionTurns {
 
   required(transaction: Transaction): OpenTransaction {
     if (this.#open?.transaction !== transaction) {
-      throw new Error('The transaction has ended, or belongs to another store.');
+      throw new Error('transaction: has ended, or belongs to another store. Use it only within its work.');
     }
     return this.#open;
   }
