@@ -84,8 +84,8 @@ const STATUS = {
 export const HOST_ERROR_STATUS: Readonly<Record<HostErrorCode, number>> = STATUS;
 
 /**
- * A refusal by the kit. Refusals by the other packages keep their own classes. The host writes all of them as the error envelope of the
- * major in force.
+ * A refusal by the kit. Refusals by the other packages keep their own classes. The host writes all of them as the error
+ * envelope of the major in force.
  *
  * @example
  * import { HostError } from '@svc/host-kit';

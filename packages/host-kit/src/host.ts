@@ -29,19 +29,22 @@ export interface Host {
   readonly events: EventLog;
   /** Takes up the runs that an earlier process left unfinished, and starts to deliver. */
   start(): Promise<void>;
-  /** Reports whether the host is ready for requests, with each check. Cheap: the store is asked at most once a second. */
+  /**
+   * Reports whether the host is ready for requests, with each check. Cheap: the store is asked at most once a second.
+   */
   health(): Promise<HealthReport>;
   /** Announces the stop: from now on `readyz` answers 503. Everything else continues. */
   drain(): void;
   /** The number of open event streams and waiting polls. */
   readers(): number;
   /**
-   * Ends every event stream, answers every waiting poll, and accepts no new ones. Call it before the listener closes its connections.
-   * `stop` calls it, too.
+   * Ends every event stream, answers every waiting poll, and accepts no new ones. Call it before the listener closes
+   * its connections. `stop` calls it, too.
    */
   closeStreams(): void;
   /**
-   * Stops the host: waits at most `graceMs` for executions and attempts to end, releases the rest for the next start, and closes the store.
+   * Stops the host: waits at most `graceMs` for executions and attempts to end, releases the rest for the next start,
+   * and closes the store.
    *
    * @param graceMs default 10 000
    */

@@ -1,6 +1,7 @@
 /**
- * The answer of a store to a caller that asks for a record by its id. `absent` covers three cases that a caller must not be able to tell
- * apart: the record does not exist, another tenant owns it, or it belongs to the other of live and test.
+ * The answer of a store to a caller that asks for a record by its id. `absent` covers three cases that a caller must
+ * not be able to tell apart: the record does not exist, another tenant owns it, or it belongs to the other of live and
+ * test.
  *
  * @see Interface: Authorization rules
  */

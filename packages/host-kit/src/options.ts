@@ -38,7 +38,10 @@ export interface HostOptions {
   readonly store: Store;
   /** The lanes that authenticate callers, in the order in which they are asked. At least one. */
   readonly authenticate: readonly Lane[];
-  /** The token issuers and sender constraints that discovery advertises. Required of a host that accepts tokens. Default: API keys alone. */
+  /**
+   * The token issuers and sender constraints that discovery advertises. Required of a host that accepts tokens.
+   * Default: API keys alone.
+   */
   readonly authentication?: AdvertisedAuthentication;
   /** Limits refused requests by client address. Default: no limit. */
   readonly refusals?: RefusalLimit;
@@ -53,8 +56,8 @@ export interface HostOptions {
   /** Executes the workflows. */
   readonly engine: WorkflowEngine;
   /**
-   * Whether the host has one tenant. Its runs, their `run.started` and deliveries of major 2 then name no owner. Records and ids of major 2
-   * stay bound to the tenant of their credential. Default: false.
+   * Whether the host has one tenant. Its runs, their `run.started` and deliveries of major 2 then name no owner.
+   * Records and ids of major 2 stay bound to the tenant of their credential. Default: false.
    *
    * @see Interface: Run owner (identity triple)
    */
@@ -62,9 +65,9 @@ export interface HostOptions {
   /** 32 random bytes. Encrypts webhook secrets, tenants' secrets and stored replies (AES-256-GCM). */
   readonly secretKey: Uint8Array;
   /**
-   * Former values of `secretKey`. Records that they sealed are opened, and sealed anew with `secretKey` after the start. The log record
-   * `secrets.resealed` tells when no record needs them any more. Hosts that share a store get the next key here, before the first of them
-   * uses it as `secretKey`. Default: none.
+   * Former values of `secretKey`. Records that they sealed are opened, and sealed anew with `secretKey` after the
+   * start. The log record `secrets.resealed` tells when no record needs them any more. Hosts that share a store get the
+   * next key here, before the first of them uses it as `secretKey`. Default: none.
    */
   readonly formerSecretKeys?: readonly Uint8Array[];
   /** Returns whether a tenant has a workspace of that name. */
@@ -75,7 +78,9 @@ export interface HostOptions {
   readonly transport?: Transport;
   /** The protocol versions that are served. Default: 1.1 and 2.0, preferring 1.1. */
   readonly protocol?: ServedOptions;
-  /** The dates of the deprecation and the sunset of major 1, stamped on each of its responses. Default: not retiring. */
+  /**
+   * The dates of the deprecation and the sunset of major 1, stamped on each of its responses. Default: not retiring.
+   */
   readonly retirement?: Retirement;
   /** The host software that discovery names. Default: this package. */
   readonly implementation?: {
@@ -100,7 +105,9 @@ export interface HostOptions {
   readonly streams?: Partial<StreamOptions>;
   /** The time for which a reply is stored under its idempotency key, in hours. At least 24. Default 24. */
   readonly idempotencyRetentionHours?: number;
-  /** The limits of workspace files. Default: workspace files are not served. `{}` serves them with the default limits. */
+  /**
+   * The limits of workspace files. Default: workspace files are not served. `{}` serves them with the default limits.
+   */
   readonly workspaceFiles?: Partial<WorkspaceFileLimits>;
   /** The content codings for callers that accept them, the preferred first. Default: `zstd`, `br`, `gzip`. */
   readonly contentEncodings?: readonly Coding[];
@@ -128,13 +135,20 @@ export interface AuditOptions {
   readonly checkpointIntervalSeconds?: number;
 }
 
-/** The delivery of events. The defaults are in `WEBHOOK_DEFAULTS`. @see Interface: Events, Webhook delivery of events */
+/**
+ * The delivery of events. The defaults are in `WEBHOOK_DEFAULTS`.
+ *
+ * @see Interface: Events, Webhook delivery of events
+ */
 export interface WebhookOptions {
   /** Whether subscriptions of major 1 retry and dead-letter. Those of major 2 always do. Default false. */
   readonly durable: boolean;
   /** The retries of durable subscriptions. Default: three attempts, 250 ms apart. */
   readonly retryPolicy: RetryPolicy;
-  /** The time in which an attempt must be answered, from the resolution of the name to the last byte, in ms. Default 5000. */
+  /**
+   * The time in which an attempt must be answered, from the resolution of the name to the last byte, in ms. Default
+   * 5000.
+   */
   readonly attemptTimeoutMs: number;
   /** The circuit of best-effort subscriptions. */
   readonly circuit: {

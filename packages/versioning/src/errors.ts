@@ -21,8 +21,8 @@ const STATUS = {
 export const VERSIONING_ERROR_STATUS: Readonly<Record<VersioningErrorCode, number>> = STATUS;
 
 /**
- * The refusal of a request by the rules of versions or identifiers. `message` and `details` may be sent to the caller; `cause` is only
- * for the host's logs.
+ * The refusal of a request by the rules of versions or identifiers. `message` and `details` may be sent to the caller;
+ * `cause` is only for the host's logs.
  *
  * @example
  * import { VersioningError } from '@svc/versioning';

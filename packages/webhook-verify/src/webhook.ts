@@ -98,8 +98,8 @@ export class Webhook {
   }
 
   /**
-   * Does the same as `verify`, without parsing the body: for receivers that only forward authentic bytes, such as the entry to a
-   * queue.
+   * Does the same as `verify`, without parsing the body: for receivers that only forward authentic bytes, such as the
+   * entry to a queue.
    *
    * @throws {WebhookVerificationError} when the bytes are not authentic and fresh
    */

@@ -54,7 +54,8 @@ export function lifecycle(
       stopWatching();
       readers.close();
       endpoints.stop();
-      // All at once, so that they share one grace period. Deliveries of events that are appended now wait in the outbox.
+      // All at once, so that they share one grace period. Deliveries of events that are appended now wait in the
+      // outbox.
       const tasksStop = periodicTasks.map(({ stop }) => stop());
       await Promise.all([executor.stop(graceMs), dispatcher.stop(graceMs), readers.empty(graceMs), ...tasksStop]);
       await audit?.recorder.stop();

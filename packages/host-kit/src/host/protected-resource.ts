@@ -4,7 +4,8 @@ import type { Reply } from '../http/route.ts';
 import type { Services } from './services.ts';
 
 /**
- * The URL of the protected-resource metadata, for the `WWW-Authenticate` header of refusals. Only a host that accepts tokens has one.
+ * The URL of the protected-resource metadata, for the `WWW-Authenticate` header of refusals. Only a host that accepts
+ * tokens has one.
  *
  * @throws {TypeError} when the host accepts tokens and `baseUrl` is missing
  */

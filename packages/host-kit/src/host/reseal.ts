@@ -12,8 +12,9 @@ export interface ResealOptions extends Pick<HostPorts, 'store' | 'log'> {
 }
 
 /**
- * Makes one walk through all sealed records, and seals those anew that a former key sealed. A former key can be removed after a walk that
- * found no such record, as long as no host seals with it. Records that no key opens stay as they are, and are counted.
+ * Makes one walk through all sealed records, and seals those anew that a former key sealed. A former key can be removed
+ * after a walk that found no such record, as long as no host seals with it. Records that no key opens stay as they are,
+ * and are counted.
  */
 export function reseal(options: ResealOptions): (signal: AbortSignal) => Promise<void> {
   return async (signal) => {

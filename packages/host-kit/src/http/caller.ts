@@ -32,7 +32,8 @@ export interface CallerSteps {
    */
   permit(exchange: Exchange, principal: Principal, scope: string): Promise<Principal>;
   /**
-   * Judges the caller of a long answer once more, as if it sent the request now. The request is neither counted nor recorded again.
+   * Judges the caller of a long answer once more, as if it sent the request now. The request is neither counted nor
+   * recorded again.
    *
    * @returns undefined when the caller would be refused, or when its credential can be judged only once
    */

@@ -10,11 +10,14 @@ export const CODINGS: readonly Coding[] = ['zstd', 'br', 'gzip'];
 /** Compresses answers for callers that accept it. */
 export interface ContentCodings {
   /**
-   * The request headers for handlers, with plain tags in `If-None-Match`. A compressed representation has a tag of its own: the plain
-   * tag with the coding appended.
+   * The request headers for handlers, with plain tags in `If-None-Match`. A compressed representation has a tag of its
+   * own: the plain tag with the coding appended.
    */
   plainTags(headers: Headers): Headers;
-  /** Returns the answer in the coding that the caller prefers. Streams, short bodies and bodies that are not JSON stay plain. */
+  /**
+   * Returns the answer in the coding that the caller prefers. Streams, short bodies and bodies that are not JSON stay
+   * plain.
+   */
   encode(asked: Headers, answer: Answer): Promise<Answer>;
 }
 
@@ -107,8 +110,8 @@ function codedTag(etag: string, coding: Coding): string {
 }
 
 /**
- * Returns the offered codings that an `Accept-Encoding` accepts, best first. A plain body is always acceptable, even where the header refuses it:
- * a plain answer is better than none.
+ * Returns the offered codings that an `Accept-Encoding` accepts, best first. A plain body is always acceptable, even
+ * where the header refuses it: a plain answer is better than none.
  */
 export function acceptedCodings(header: string | null, offered: readonly Coding[]): readonly Coding[] {
   if (header === null || header === '') return [];

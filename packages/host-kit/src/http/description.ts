@@ -5,14 +5,15 @@ import type { HostErrorCode } from '../errors.ts';
 import type { Json } from '../json.ts';
 
 /**
- * The entry of an operation in the API description. The route adds its method, path, scope and request body. `openapi/errors.ts` adds the
- * errors that every operation of its kind can answer with.
+ * The entry of an operation in the API description. The route adds its method, path, scope and request body.
+ * `openapi/errors.ts` adds the errors that every operation of its kind can answer with.
  *
  * @example
  * describes: {
  *   tag: 'Runs',
  *   summary: 'Read a run',
- *   answers: { 200: json('The run as it stands.', snapshot, { headers: ['ETag'] }), 304: empty('It has not changed.') },
+ *   answers: { 200: json('The run as it stands.', snapshot, { headers: ['ETag'] }), 304: empty('It has not changed.')
+ * },
  *   errors: ['not_found', 'run_forbidden'],
  * }
  */
@@ -22,9 +23,13 @@ export interface Description {
   readonly summary: string;
   /** Further sentences for callers, in CommonMark. */
   readonly description?: string;
-  /** Query parameters by name, in the form that a caller writes. A schema that accepts `undefined` makes one optional. */
+  /**
+   * Query parameters by name, in the form that a caller writes. A schema that accepts `undefined` makes one optional.
+   */
   readonly query?: PerMajor<Parameters>;
-  /** Request headers of this operation alone. Headers of every operation, and `If-None-Match` beside a 304, are added. */
+  /**
+   * Request headers of this operation alone. Headers of every operation, and `If-None-Match` beside a 304, are added.
+   */
   readonly headers?: PerMajor<Parameters>;
   /** A request body that is accepted. */
   readonly example?: PerMajor<Json>;

@@ -22,7 +22,11 @@ export function messageText({ id, event, data }: Message): string {
   return `id: ${id}\nevent: ${event.replace(/[\r\n]/g, ' ')}\ndata: ${data}\n\n`;
 }
 
-/** Whether an `Accept` accepts an event stream. Without the header every media type is accepted. @see RFC 9110, section 12.5.1 */
+/**
+ * Whether an `Accept` accepts an event stream. Without the header every media type is accepted.
+ *
+ * @see RFC 9110, section 12.5.1
+ */
 export function takesEventStream(accept: string | null): boolean {
   if (accept === null) return true;
   return accept.split(',').some((range) => {

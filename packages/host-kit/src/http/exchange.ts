@@ -4,7 +4,10 @@ import type { Answer } from './answer.ts';
 import type { JsonBody } from './body.ts';
 import type { Refusal } from './refusal.ts';
 
-/** The operation or mount route that a request addresses, in the terms in which the steps of the pipeline ask for it. It is made once. */
+/**
+ * The operation or mount route that a request addresses, in the terms in which the steps of the pipeline ask for it. It
+ * is made once.
+ */
 export interface Endpoint {
   /** The major in whose form it answers. */
   readonly major: Major;
@@ -51,8 +54,8 @@ export interface Arrival {
 }
 
 /**
- * One request on its way through the pipeline. Each step adds the facts that it finds, so that a refusal at a later step is recorded
- * with the caller, the scope and the decision of the earlier ones.
+ * One request on its way through the pipeline. Each step adds the facts that it finds, so that a refusal at a later
+ * step is recorded with the caller, the scope and the decision of the earlier ones.
  */
 export class Exchange {
   readonly arrival: Arrival;

@@ -30,7 +30,10 @@ export function takesKey({ method }: Pick<Operation, 'method'>, access: Access):
   return method !== 'GET' && access !== 'public';
 }
 
-/** Executes a mutation at most once under its key. The stored answer of an earlier execution carries `SVC-Idempotent-Replay: true`. */
+/**
+ * Executes a mutation at most once under its key. The stored answer of an earlier execution carries
+ * `SVC-Idempotent-Replay: true`.
+ */
 export async function servedOnce(
   once: Once,
   key: string,

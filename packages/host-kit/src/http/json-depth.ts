@@ -1,6 +1,7 @@
 /**
- * Whether JSON nests deeper than `levels`: `1` has none, `[]` and `{}` have one, `[{}]` has two. Scans the bytes once and does not recurse,
- * so it is safe on any input. For input that is not JSON the result has no meaning; the parser rejects it.
+ * Whether JSON nests deeper than `levels`: `1` has none, `[]` and `{}` have one, `[{}]` has two. Scans the bytes once
+ * and does not recurse, so it is safe on any input. For input that is not JSON the result has no meaning; the parser
+ * rejects it.
  *
  * @see RFC 8259, section 9
  */

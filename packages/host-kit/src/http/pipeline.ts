@@ -36,7 +36,10 @@ export interface PipelineOptions extends Pick<HostPorts, 'clock' | 'random' | 'l
   /** Executes requests that have an idempotency key. */
   readonly once: Once;
   readonly watch: RequestWatch;
-  /** Called with the record of every request whose caller is known, when its answer is. The answer waits for a returned promise. */
+  /**
+   * Called with the record of every request whose caller is known, when its answer is. The answer waits for a returned
+   * promise.
+   */
   readonly answered: (record: RequestRecord) => Promise<void> | undefined;
 }
 
@@ -44,8 +47,8 @@ export interface PipelineOptions extends Pick<HostPorts, 'clock' | 'random' | 'l
 type Step = (exchange: Exchange) => Promise<void> | undefined | void;
 
 /**
- * Takes a request through the same steps in the same order, whether an operation of the protocol or a mount is addressed. A refusal at
- * one step tells the caller nothing about the later ones.
+ * Takes a request through the same steps in the same order, whether an operation of the protocol or a mount is
+ * addressed. A refusal at one step tells the caller nothing about the later ones.
  */
 export function pipeline(options: PipelineOptions): (request: Request, peer?: Peer) => Promise<Answer> {
   const { served, clock, documents, limits, mounts, watch, codings } = options;
@@ -55,7 +58,9 @@ export function pipeline(options: PipelineOptions): (request: Request, peer?: Pe
   const mountOptions = { gate, permit, judgeAgain, preferredMajor: served.preferredMajor };
   const stampsOf = versionStamps(options.retirement);
 
-  /** Limits, version, authentication, rate limit, existence, scope and role, idempotency key, body. The handler follows. */
+  /**
+   * Limits, version, authentication, rate limit, existence, scope and role, idempotency key, body. The handler follows.
+   */
   const steps: readonly Step[] = [
     ({ arrival }) => refuseDeclaredLength(arrival.request.headers, limits),
     refuseVersion,
@@ -135,9 +140,14 @@ export function pipeline(options: PipelineOptions): (request: Request, peer?: Pe
   async function document({ method }: Request, read: () => Promise<Reply>): Promise<Answer> {
     if (method !== 'GET' && method !== 'HEAD') return notAllowed(['GET', 'HEAD']);
     const envelope = errorEnvelope[served.preferredMajor];
-    const answered = await read().then(answerOf, (error: unknown) => failureAnswer(error, options, envelope));
+    const answered = await rendered(read).catch((error: unknown) => failureAnswer(error, options, envelope));
     return method === 'HEAD' ? withoutBody(answered) : answered;
   }
+}
+
+/** An error of the document, or of its rendering, rejects. */
+async function rendered(read: () => Promise<Reply>): Promise<Answer> {
+  return answerOf(await read());
 }
 
 function refuseVersion({ endpoint }: Exchange): void {

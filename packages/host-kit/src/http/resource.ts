@@ -1,4 +1,7 @@
-/** The id of ours that a path names, for records. Any other text may be a credential in the wrong place, so it is withheld. */
+/**
+ * The id of ours that a path names, for records. Any other text may be a credential in the wrong place, so it is
+ * withheld.
+ */
 export function resourceIn({ runId, webhookId }: Readonly<Record<string, string>>): string | undefined {
   const id = runId ?? webhookId;
   if (id === undefined) return undefined;

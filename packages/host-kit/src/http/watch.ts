@@ -12,7 +12,7 @@ export interface Asked {
 }
 
 /**
- * Wraps the serving of every request except those for public documents. It calls `serve` once and returns its answer. No step of the
- * pipeline reads its measurements, so no decision can depend on them.
+ * Wraps the serving of every request except those for public documents. It calls `serve` once and returns its answer.
+ * No step of the pipeline reads its measurements, so no decision can depend on them.
  */
 export type RequestWatch = (request: Request, asked: Asked, serve: () => Promise<Answer>) => Promise<Answer>;
