@@ -11,7 +11,7 @@ export { EgressError, type EgressErrorCode };
 /** The methods of a guarded fetch. */
 export type FetchMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'HEAD' | 'OPTIONS';
 
-/** The options of {@link guardedFetch}. */
+/** The options of `guardedFetch`. */
 export interface GuardedFetchOptions extends GuardOptions {
   /** The largest response body in bytes, both before and after decoding. Default 10 485 760. */
   readonly maxResponseBytes?: number;

@@ -6,7 +6,7 @@ import { checkRequestHeaders } from './request-headers.ts';
 
 export type { Resolver } from './resolve.ts';
 
-/** The options of {@link guardedPost}. */
+/** The options of `guardedPost`. */
 export interface GuardedPostOptions extends GuardOptions {
   /** The bytes of a response body that are read before its connection is closed. Default 65 536. */
   readonly maxResponseBytes?: number;
