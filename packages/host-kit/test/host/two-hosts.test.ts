@@ -134,9 +134,12 @@ async function lived({ isCut }: { readonly isCut: boolean }): Promise<void> {
   await expectDeliveries(rows, callers, received, isCut);
 }
 
-/** PostgreSQL ends a transaction that stands still for 5 s. On a machine that is busy enough, some do. */
+/** The time limits of PostgreSQL and its client, which strike on a machine that is busy enough. */
+const TIME_LIMIT =
+  /(?:idle-in-transaction|statement) timeout|Query read timeout|timeout exceeded when trying to connect/;
+
 function isTimeLimit(error: unknown): boolean {
-  return /timeout/i.test(inspect(error));
+  return TIME_LIMIT.test(inspect(error));
 }
 
 async function boot(schema: string, transport: Transport, errors: unknown[]): Promise<Host> {
