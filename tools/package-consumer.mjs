@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { execPath } from 'node:process';
 import { run } from './bootstrap/children.mjs';
@@ -36,6 +36,20 @@ export async function unpack(tarball, into) {
   mkdirSync(into, { recursive: true });
   const { code, output } = await run('tar', ['-xzf', tarball, '-C', into, '--strip-components=1']);
   if (code !== 0) throw new Error(`${tarball} cannot be unpacked: ${output}`);
+}
+
+/**
+ * Unpacks every tarball of a folder into `node_modules/@svc` of another folder. Their dependencies must be resolvable
+ * from there.
+ *
+ * @param {string} tarballs the folder of the tarballs
+ * @param {string} folder
+ */
+export async function unpackAll(tarballs, folder) {
+  for (const file of readdirSync(tarballs)) {
+    const name = file.replace(/^svc-/, '').replace(/-\d.*$/, '');
+    await unpack(join(tarballs, file), join(folder, 'node_modules/@svc', name));
+  }
 }
 
 function linkDependencies(root, folder, name, own) {

@@ -1,4 +1,4 @@
-// Runs the npm scripts `start`, `test`, `build`, `check`, `docs`, `bench`, `soak` and `load` with any Node of the
+// Runs the npm scripts `start`, `test`, `suites`, `build`, `check`, `docs`, `bench`, `soak` and `load` with any Node of the
 // machine: it sets up what is missing, says so, and hands over to the Node that the lockfile pins. Nothing in this
 // folder needs more than Node 18.
 import { fileURLToPath } from 'node:url';
@@ -16,6 +16,7 @@ const TASKS = {
   build: () => [],
   start: (args) => [['examples/reference-host/dist/start.js', ...args]],
   test: (args) => [['node_modules/vitest/vitest.mjs', 'run', ...args], ['tools/check-requirements.mjs']],
+  suites: (args) => [['tools/suites.mjs', ...args]],
   check: (args) => [['tools/check.mjs', ...args]],
   docs: (args) => [
     DOCS.includes(args[0]) ? [`docs/site/${args[0]}.mjs`, ...args.slice(1)] : ['docs/site/build.mjs', ...args],
