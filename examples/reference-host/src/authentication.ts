@@ -60,11 +60,16 @@ export function authentication(config: Config, baseUrl: string, secret: Uint8Arr
       }),
     },
     refusals: {
-      limiter: memoryRateLimiter({ ...(config.rateLimit ?? REFUSALS), now: Date.now }),
+      limiter: memoryRateLimiter(refusalLimit(config)),
       clientOf: clientAddress({ isTrustedPeer: isTrustedPeer(config) }),
     },
     roles: roles(config),
   };
+}
+
+function refusalLimit({ rateLimit }: Config) {
+  const { limit, windowSeconds } = rateLimit?.refusals ?? rateLimit ?? REFUSALS;
+  return { limit, windowSeconds };
 }
 
 /** A hundred refused requests a second: enough for the mistakes of a client, too few to guess a key. */

@@ -33,6 +33,10 @@ export async function boot(config: Config, log: Log): Promise<Running> {
       'egress.allowLoopback is set: subscriptions may point at this machine. Do not set it where strangers register.';
     log({ level: 'warn', event: 'egress.loopback-open', message });
   }
+  if (config.rateLimit === undefined) {
+    const message = 'rateLimit is not configured, so requests with a valid credential are not limited.';
+    log({ level: 'warn', event: 'rate-limit.off', message });
+  }
   const store = await openStore(config.store, log);
   const notYet: RequestListener = (_request, response) => response.writeHead(503, { 'retry-after': '1' }).end();
   let listener = notYet;
@@ -119,7 +123,7 @@ async function assemble(config: Config, baseUrl: string, store: Store, log: Log)
     transport: guardedPost({ policy: egress, ...authorities }),
     protocol: { versions, preferred: config.protocol.preferred ?? defaultPreference(versions), minClientVersion },
     ...(retirement !== undefined && { retirement: retirementOf(retirement) }),
-    ...(config.rateLimit !== undefined && { rateLimit: memoryRateLimiter({ ...config.rateLimit, now: Date.now }) }),
+    ...(config.rateLimit !== undefined && { rateLimit: credentialLimit(config.rateLimit) }),
     webhooks: { ...webhooks, deadLetterRetentionDays: deadLetter.retentionDays },
     mounts: mounts(config),
     streams: { ...streams, readerLimits },
@@ -127,6 +131,10 @@ async function assemble(config: Config, baseUrl: string, store: Store, log: Log)
     maxRequestBodyBytes: config.limits.maxRequestBodyBytes,
     implementation: { name: 'svc-reference-host', version: VERSION, vendor: config.org },
   });
+}
+
+function credentialLimit({ limit, windowSeconds }: NonNullable<Config['rateLimit']>) {
+  return memoryRateLimiter({ limit, windowSeconds });
 }
 
 function retirementOf({ deprecatedAt, sunsetAt, link }: NonNullable<Config['protocol']['retirement']>) {

@@ -66,9 +66,17 @@ const protocol = z.strictObject({
   retirement: retirement.optional().describe('Dates that each response of major 1 announces. Default: none.'),
 });
 
-const rateLimit = z.strictObject({
+const requestsInWindow = {
   limit: z.int().min(1).describe('Most requests in a window.'),
   windowSeconds: durationSeconds.describe('Length of the window, in seconds.'),
+};
+
+const rateLimit = z.strictObject({
+  ...requestsInWindow,
+  refusals: z
+    .strictObject(requestsInWindow)
+    .optional()
+    .describe('Limit of refused requests for each client address. Default: limit and windowSeconds of rateLimit.'),
 });
 
 const mounts = z.strictObject({
@@ -206,7 +214,7 @@ const schema = z
     rateLimit: rateLimit
       .optional()
       .describe(
-        'Limit of each credential, and of refused requests for each client address. Default: refused requests alone, 6000 in 60 s.',
+        'Limit of each credential, and of refused requests for each client address. Default: no limit of credentials, which the host logs at its start, and 6000 refused requests in 60 s.',
       ),
     webhooks,
     mounts: mounts.prefault({}).describe('Further protocols beside the interface.'),

@@ -388,6 +388,16 @@ describe(covers('auth.rate-limit.anonymous-by-address', 'auth.rate-limit.valid-k
     expect(served.status).toBe(404);
     expect(served.headers.get('ratelimit')).toMatch(/^"default";r=4;t=\d+$/);
   });
+
+  test('limits guesses by rateLimit.refusals when it is configured', async () => {
+    await boot({ rateLimit: { limit: 100, windowSeconds: 60, refusals: { limit: 2, windowSeconds: 30 } } });
+    const guess = () => call('/v1/runs/run_1', { authorization: bearer('guess'.repeat(8)) });
+    expect([await guess(), await guess()].map(({ status }) => status)).toEqual([401, 401]);
+    const { status, body } = await guess();
+    expect([status, body]).toMatchObject([429, { details: { limit: 2, window: 30, current: 2 } }]);
+    const served = await call('/v1/runs/run_1', { authorization: bearer(KEY) });
+    expect(served.headers.get('ratelimit')).toMatch(/^"default";r=99;t=\d+$/);
+  });
 });
 
 describe(covers('auth.request.order'), () => {

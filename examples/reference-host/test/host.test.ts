@@ -541,6 +541,19 @@ test(covers('auth.rate-limit.before-scope', 'auth.rate-limit.per-key', 'auth.aud
   folder.remove();
 });
 
+test.each([
+  ['logs that credentials are not limited when rateLimit is missing', {}, 1],
+  ['logs nothing about limits when rateLimit is configured', { rateLimit: { limit: 2, windowSeconds: 60 } }, 0],
+])('%s', async (_title, changes, count) => {
+  const folder = scratch();
+  const host = await bootHost(folder.path('config.json'), configuration(folder, { store: 'memory:', ...changes }));
+  const events = host.stderr.map((line) => JSON.parse(line).event);
+  expect(events.filter((event) => event === 'rate-limit.off')).toHaveLength(count);
+  host.process.kill('SIGTERM');
+  expect(await host.ended).toBe(0);
+  folder.remove();
+});
+
 describe('a bad configuration', () => {
   const folder = scratch();
   afterAll(() => folder.remove());
