@@ -9,7 +9,7 @@ import { memoryStore } from '@svc/host-kit/stores/memory';
 import { postgresStore } from '@svc/host-kit/stores/postgres';
 import { sqliteStore } from '@svc/host-kit/stores/sqlite';
 import { auditKeys } from './audit-signer.ts';
-import { authentication } from './authentication.ts';
+import { apiKeyIssuer, authentication } from './authentication.ts';
 import type { Config } from './config.ts';
 import { configuredFile } from './configured-file.ts';
 import { sampleEngine } from './engine/engine.ts';
@@ -102,7 +102,12 @@ async function assemble(config: Config, baseUrl: string, store: Store, log: Log)
   return createHost({
     store,
     engine: sampleEngine({ guardedFetch: guardedFetch({ policy: egress, ...authorities }) }),
-    capabilities: { fixtures: Object.keys(FIXTURES), families: { httpClient: HTTP_CLIENT } },
+    capabilities: {
+      fixtures: Object.keys(FIXTURES),
+      families: { httpClient: HTTP_CLIENT },
+      ...(config.contractProvenance !== null && { contractProvenance: config.contractProvenance }),
+    },
+    apiKeyIssuer: apiKeyIssuer(config),
     log,
     telemetry: config.telemetry,
     baseUrl,

@@ -158,6 +158,17 @@ const workspaceFiles = z.strictObject({
     .describe('Most stored versions of a file, the current one included.'),
 });
 
+const contractProvenance = z
+  .strictObject({
+    suiteVersion: z
+      .string()
+      .regex(/^[0-9]+\.[0-9]+\.[0-9]+$/, 'must be three integers joined by dots')
+      .describe('Release of the conformance suite.'),
+  })
+  .nullable()
+  .prefault({ suiteVersion: '2.35.0' })
+  .describe('contractProvenance of the discovery document of major 1. null omits it.');
+
 const drainMs = z
   .int()
   .min(0)
@@ -210,6 +221,12 @@ const schema = z
       .optional()
       .describe('The first secretKey, from which pseudonyms are derived. Default: secretKey.'),
     protocol: protocol.prefault({}).describe('Versions of the protocol.'),
+    contractProvenance,
+    apiKeyIssuer: z
+      .string()
+      .regex(/^[a-z][a-z0-9+.-]*:[^\s]{1,1000}$/, 'must be a URI or URN')
+      .optional()
+      .describe('Issuer in the Subjects of API keys. Default: urn:svc:api-key:<org>.'),
     ...callers,
     rateLimit: rateLimit
       .optional()

@@ -156,6 +156,11 @@ describe(covers('auth.challenge.metadata-served', 'auth.bearer.profile-advertise
       oidc: { issuers: [provider.issuer], audience: RESOURCE },
     });
     const { body: v2 } = await call('/.well-known/svc', { headers: { 'svc-version': '2' } });
+    for (const { extensions } of [v1, v2])
+      expect(extensions['example.authentication'].issuers).toContainEqual({
+        issuer: provider.issuer,
+        audience: RESOURCE,
+      });
     expect(v2.auth.lanes.map(({ lane }: { lane: string }) => lane)).toEqual(['api-key', 'oidc', 'oauth2']);
   });
 
@@ -277,8 +282,17 @@ describe(covers('auth.workload.advertised-shape', 'auth.workload.mapping-documen
     });
     const { body: v2 } = await call('/.well-known/svc', { headers: { 'svc-version': '2' } });
     expect(v2.auth.lanes).toContainEqual(
-      expect.objectContaining({ lane: 'workload', issuers: ['spiffe://acme.example'], minimumAssurance: 'key-bound' }),
+      expect.objectContaining({
+        lane: 'workload',
+        issuers: ['spiffe://acme.example'],
+        minimumAssurance: 'key-bound',
+        delegationProofs: ['dpop', 'svid-chain'],
+      }),
     );
+    // A lane of major 2 has no member for the mapping.
+    const { supported: _, ...parameters } = v1.auth.workloadIdentity;
+    for (const { extensions } of [v1, v2])
+      expect(extensions['example.authentication']).toMatchObject({ workloadIdentity: parameters });
     const svid = await signed(spire, { sub: AGENT, aud: [BASE] });
     expect((await call('/v1/runs/run_1', { authorization: bearer(svid) })).body.error).toBe(
       'sender_constraint_missing',
