@@ -1,5 +1,15 @@
 import assert from 'node:assert/strict';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import {
+  appendFileSync,
+  cpSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { env, execPath } from 'node:process';
@@ -110,6 +120,23 @@ describe('a release', { concurrency: 1 }, () => {
     const second = await publish();
     assert.equal(second.code, 0, second.output);
     assert.equal(second.output.match(/is published already/g)?.length, PACKAGES.length);
+  });
+
+  test('does not publish a tarball that was changed after it was packed', async () => {
+    const changed = join(workspace, 'changed');
+    cpSync(join(clone, 'release'), changed, { recursive: true });
+    const list = readJson(changed, 'release.json');
+    const [first] = list.packages;
+    const tarball = join(changed, first.tarball);
+    appendFileSync(tarball, 'more');
+    const alone = await inClone('node', ['tools/release/publish.mjs', changed]);
+    assert.notEqual(alone.code, 0);
+    assert.match(alone.output, /differs from release\.json/);
+    first.integrity = `sha512-${createHash('sha512').update(readFileSync(tarball)).digest('base64')}`;
+    writeFileSync(join(changed, 'release.json'), JSON.stringify(list));
+    const listed = await inClone('node', ['tools/release/publish.mjs', changed]);
+    assert.notEqual(listed.code, 0);
+    assert.match(listed.output, /is published with other content/);
   });
 
   for (const { manifest } of PACKAGES) {
