@@ -57,14 +57,11 @@ describe(covers('events.gate.vocabulary'), () => {
     expect(new Set(TYPES.map(({ typeInMajor1 }) => typeInMajor1))).toEqual(EVENT_TYPES_V1);
   });
 
-  test.each(TYPES)(
-    '$type is stored under the name of major 2 in either spelling',
-    (of) => {
-      const payload = storedExample(of);
-      expect(held({ type: of.type, payload }).type).toBe(of.type);
-      expect(held({ type: of.typeInMajor1, payload }).type).toBe(of.type);
-    },
-  );
+  test.each(TYPES)('$type is stored under the name of major 2 in either spelling', (of) => {
+    const payload = storedExample(of);
+    expect(held({ type: of.type, payload }).type).toBe(of.type);
+    expect(held({ type: of.typeInMajor1, payload }).type).toBe(of.type);
+  });
 
   test.each([
     ['nonsense', 'nonsense: is no event type. The nearest is '],

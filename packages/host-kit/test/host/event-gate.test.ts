@@ -147,7 +147,9 @@ describe.each(STORES)('a host on %s', (_name, openStore) => {
       const problemsOf = await schemaOf(major);
       const bodies = all.filter(({ webhookId }) => webhookId.includes('/') === (major === 2)).map(({ body }) => body);
       expect(bodies.map(({ event }) => event.type).sort()).toEqual([...types].sort());
-      expect(bodies.map((body) => [body.event, problemsOf(body)]).filter(([, problems]) => problems.length > 0)).toEqual([]);
+      expect(
+        bodies.map((body) => [body.event, problemsOf(body)]).filter(([, problems]) => problems.length > 0),
+      ).toEqual([]);
       const asked = bodies.find(({ event }) => event.type === 'clarification.requested');
       expect(asked.event.payload).toMatchObject({ kind: 'clarification', key: 'k' });
       const resolved = bodies.find(({ event }) => event.type === 'clarification.resolved');

@@ -101,6 +101,8 @@ const PAYLOADS: Readonly<Record<string, JsonObject>> = {
   'output.chunk': { nodeId: 'n', chunk: 'text' },
   'node.suspended': { nodeId: 'n', interruptId: 'int_1' },
   'interrupt.requested': QUESTION,
+  'interrupt.resolved': { nodeId: 'n', interruptId: 'int_1' },
+  'node.resumed': { nodeId: 'n', interruptId: 'int_1' },
   'approval.requested': QUESTION,
 };
 
