@@ -111,7 +111,7 @@ function subscriptionRoutes(services: Services, { deliveries }: RouteParts): rea
       recordAudit,
       endpoints,
       signatureAlgorithms,
-      subscribable: subscribableEvents(engine),
+      subscribable: subscribableEvents(engine, services.roles !== undefined),
       durable: { 1: webhooks.durable, 2: true },
       dispatcher,
     }),

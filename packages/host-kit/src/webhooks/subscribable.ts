@@ -17,9 +17,10 @@ type Declared = Pick<WorkflowEngine, 'events' | 'interrupts'>;
  * Makes the list of event types to which a host takes subscriptions: those that its kit records, and those that its
  * engine may append. A subscription to any other type would wait for ever, so it is refused.
  *
+ * @param hasRoles whether the host authorizes by roles, and records the decisions
  * @throws {TypeError} when the engine declares a name that is no event type
  */
-export function subscribableEvents(engine: Declared): SubscribableEvents {
+export function subscribableEvents(engine: Declared, hasRoles = false): SubscribableEvents {
   const declared = engine.events && new Set(engine.events.map(declaredType));
   return {
     named(major, name) {
@@ -37,7 +38,8 @@ export function subscribableEvents(engine: Declared): SubscribableEvents {
     const kinds = KINDS.get(type);
     if (kinds !== undefined) return isAsked(engine, kinds);
     if (NEVER_SENT.has(type)) return false;
-    return declared === undefined || BY_KIT.has(type) || declared.has(type);
+    if (declared === undefined || declared.has(type)) return true;
+    return BY_KIT.has(type) || (hasRoles && type === 'authorization.decided');
   }
 }
 
@@ -78,5 +80,5 @@ const NEVER_SENT: ReadonlySet<string> = new Set([
 /** The other types that the kit records, whatever the engine declares. */
 const BY_KIT: ReadonlySet<string> = new Set([
   ...['run.started', 'run.completed', 'run.failed', 'run.cancelled', 'run.paused', 'run.resumed'],
-  ...['node.cancelled', 'artifact.created', 'cap.breached', 'authorization.decided', 'log.appended'],
+  ...['node.cancelled', 'artifact.created', 'cap.breached', 'log.appended'],
 ]);
