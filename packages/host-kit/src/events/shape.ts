@@ -46,8 +46,9 @@ export function text(
 ): Shape<string> {
   const { minLength = 0, maxLength = Number.POSITIVE_INFINITY, pattern } = rules;
   const matching = pattern === undefined ? undefined : new RegExp(pattern, 'u');
+  const most = Number.isFinite(maxLength) ? ` and at most ${maxLength}` : '';
   const broken = problemOf(
-    pattern === undefined ? `must be text of ${minLength} to ${maxLength} characters` : `must match ${pattern}`,
+    pattern === undefined ? `must be text of at least ${minLength}${most} characters` : `must match ${pattern}`,
   );
   return {
     schema: { type: 'string', ...rules },

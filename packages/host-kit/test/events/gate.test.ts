@@ -131,6 +131,11 @@ describe(covers('events.gate.payloads', 'webhooks.body.v2-schema-valid'), () => 
     ['node.started', { nodeId: 'n', typeId: 't', attempt: 0.5 }, 'payload.attempt must be a whole number'],
     ['node.failed', { nodeId: 'n', error: { code: 1, message: 'm' } }, 'payload.error.code must be text'],
     ['node.failed', { nodeId: 'n', error: { code: 'c', message: 'm', more: 1 } }, 'payload.error.more is no member'],
+    [
+      'node.started',
+      { nodeId: 'n', typeId: '' },
+      'payload.typeId must be text of at least 1 and at most 256 characters',
+    ],
     ['log.appended', { level: 'loud', message: 'm' }, 'payload.level must be one of debug, info, warn, error'],
     ['log.appended', { level: 'info', message: 'm', fields: [] }, 'payload.fields must be an object'],
     ['run.started', { workflowId: 'w', tags: ['a', 7] }, 'payload.tags.1 must be text'],
