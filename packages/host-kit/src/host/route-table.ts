@@ -23,7 +23,8 @@ import type { RunServices } from '../runs/change-run.ts';
 import { pages } from '../streams/pages.ts';
 import type { ReaderLimiter } from '../streams/reader-limits.ts';
 import { VERSION } from '../version.ts';
-import { delivery } from '../wire/delivery-schema.ts';
+import { subscribableEvents } from '../webhooks/subscribable.ts';
+import { DELIVERY_JSON_SCHEMAS } from '../wire/delivery-schema.ts';
 import type { DeliveryParts } from './delivery.ts';
 import { discoveryInput } from './discovery-input.ts';
 import type { ExecutionParts } from './execution.ts';
@@ -55,7 +56,7 @@ export function routeTable(services: Services, parts: RouteParts): readonly Rout
   ];
   const openApi = openApiRoute({
     routes: described,
-    deliveries: { 2: delivery },
+    deliveries: DELIVERY_JSON_SCHEMAS,
     served,
     baseUrl,
     implementation,
@@ -72,7 +73,7 @@ export function routeTable(services: Services, parts: RouteParts): readonly Rout
 function runLifeRoutes(services: Services, { execution, runServices, readers, tokens }: RouteParts): readonly Route[] {
   const { store, engine, clock, random, log, recordAudit, singleTenant, served, refusals, streams, observe } = services;
   const { executor, followers } = execution;
-  const creating = { store, engine, clock, random, recordAudit, singleTenant, executor, served };
+  const creating = { store, engine, clock, random, log, recordAudit, singleTenant, executor, served };
   return [
     ...runRoutes(creating),
     ...forkRoutes({ ...creating, forks: engine.forks ?? [] }),
@@ -95,7 +96,7 @@ function runLifeRoutes(services: Services, { execution, runServices, readers, to
 }
 
 function subscriptionRoutes(services: Services, { deliveries }: RouteParts): readonly Route[] {
-  const { store, clock, random, egress, secrets, recordAudit, hasWorkspace, served, webhooks } = services;
+  const { store, clock, random, egress, secrets, recordAudit, hasWorkspace, served, webhooks, engine } = services;
   const { tenantIdOptional, signatureAlgorithms, secretRotation } = webhooks;
   const { dispatcher, endpoints } = deliveries;
   const addressed = { store, clock, served, hasWorkspace, tenantIdOptional };
@@ -110,6 +111,7 @@ function subscriptionRoutes(services: Services, { deliveries }: RouteParts): rea
       recordAudit,
       endpoints,
       signatureAlgorithms,
+      subscribable: subscribableEvents(engine, services.roles !== undefined),
       durable: { 1: webhooks.durable, 2: true },
       dispatcher,
     }),

@@ -18,9 +18,20 @@ export function askedEvents(interrupt: Interrupt): readonly NewEvent[] {
   return [
     { type: 'node.suspended', nodeId, payload: { nodeId, interruptId, kind, key, reason: 'interrupt' } },
     { type: 'interrupt.requested', nodeId, payload },
-    ...(kind === 'approval' ? [{ type: 'approval.requested', nodeId, payload }] : []),
+    ...(kind === 'approval' || kind === 'clarification' ? [{ type: `${kind}.requested`, nodeId, payload }] : []),
   ];
 }
+
+/** Whether an event shows a question. The last event of a run that waits is one, and all of them have its payload. */
+export function showsQuestion(type: string): boolean {
+  return QUESTIONS.has(type);
+}
+
+const QUESTIONS: ReadonlySet<string> = new Set([
+  'interrupt.requested',
+  'approval.requested',
+  'clarification.requested',
+]);
 
 /** Makes the event of any answer to an approval. */
 export function receivedEvent(interrupt: Interrupt, answer: ApprovalAnswer, by: ResolverRecord): NewEvent {
@@ -70,6 +81,7 @@ export function resolvedEvents(interrupt: Interrupt, resolution: Resolution): re
   };
   return [
     { type: 'interrupt.resolved', nodeId, payload },
+    ...(kind === 'clarification' ? [{ type: 'clarification.resolved', nodeId, payload }] : []),
     { type: 'node.resumed', nodeId, payload: { nodeId, interruptId, resumeValue } },
   ];
 }

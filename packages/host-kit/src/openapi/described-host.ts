@@ -1,7 +1,7 @@
 import type { Major, Served } from '@svc/versioning';
-import type { z } from 'zod';
 import type { AdvertisedAuthentication } from '../discovery/authentication.ts';
 import type { Route } from '../http/route.ts';
+import type { JsonObject } from '../json.ts';
 
 /** The facts about a host from which its API description is built. */
 export interface DescribedHost {
@@ -13,8 +13,8 @@ export interface DescribedHost {
   /** Version of this package. */
   readonly version: string;
   readonly authentication: AdvertisedAuthentication;
-  /** Schema of the bodies that are posted to webhooks, for each major that has one. */
-  readonly deliveries: Readonly<Partial<Record<Major, z.ZodType>>>;
+  /** JSON Schema of the bodies that are posted to webhooks. */
+  readonly deliveries: Readonly<Record<Major, JsonObject>>;
   /** True: the host limits the rate of requests by credential. */
   readonly limitsRate: boolean;
   /** True: the host has announced the end of major 1. */

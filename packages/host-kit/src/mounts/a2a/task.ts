@@ -1,4 +1,5 @@
 import { type Artifact, type Message, type Part, Role, type Task, TaskState, type TaskStatus } from '@a2a-js/sdk';
+import { showsQuestion } from '../../interrupts/interrupt-events.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../json.ts';
 import type { RunEvent } from '../../ports/events.ts';
 import type { Run, RunStatus } from '../../ports/runs.ts';
@@ -59,7 +60,7 @@ const MESSAGE_OF: Readonly<Partial<Record<RunStatus, (run: Run, last: RunEvent |
 };
 
 function questionIn(last: RunEvent | undefined): Part[] | undefined {
-  return last?.type === 'interrupt.requested' ? [dataPart(last.payload)] : undefined;
+  return last !== undefined && showsQuestion(last.type) ? [dataPart(last.payload)] : undefined;
 }
 
 /** The outputs of a run as an artifact of its task. Empty unless `last` completed the run with outputs. */

@@ -1,5 +1,6 @@
 import { McpServer } from '@modelcontextprotocol/server';
 import { z } from 'zod';
+import { showsQuestion } from '../../interrupts/interrupt-events.ts';
 import { isJsonObject, type JsonObject } from '../../json.ts';
 import { isTerminal, type Run } from '../../ports/runs.ts';
 import { snapshotBody } from '../../wire/run.ts';
@@ -113,7 +114,7 @@ async function snapshotWithResult(runs: CallerRuns, run: Run): Promise<JsonObjec
     ...snapshotBody(2, run),
     runId: run.runId,
     ...(outputs !== undefined && { outputs }),
-    ...(last?.type === 'interrupt.requested' && payload !== undefined && { question: payload }),
+    ...(last !== undefined && showsQuestion(last.type) && { question: last.payload }),
   };
 }
 
