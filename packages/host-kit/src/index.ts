@@ -27,6 +27,7 @@ export type { RunEvent } from './ports/events.ts';
 export type { InterruptAnswer, InterruptKind, InterruptRequest } from './ports/interrupts.ts';
 export type { Log, LogRecord } from './ports/log.ts';
 export { type Random, systemRandom } from './ports/random.ts';
+export type { NewRunFile, RunFile, RunFileCondition, RunFiles } from './ports/run-files.ts';
 export type { ForkMode, Run, RunFailure, RunStatus } from './ports/runs.ts';
 export type { Store } from './ports/store.ts';
 export type { SignatureAlgorithm } from './ports/subscriptions.ts';

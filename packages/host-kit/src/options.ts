@@ -2,6 +2,7 @@ import type { Lane, RefusalLimit, RoleAuthorizer } from '@svc/auth';
 import type { CheckpointSigner } from '@svc/auth/audit';
 import type { RateLimiter } from '@svc/auth/rate-limit';
 import type { EgressPolicy } from '@svc/egress-guard';
+import type { GuardedFetch } from '@svc/egress-guard/fetch';
 import type { Retirement, ServedOptions } from '@svc/versioning';
 import type { AdvertisedAuthentication } from './discovery/authentication.ts';
 import type { HostCapabilities } from './discovery/capabilities.ts';
@@ -74,6 +75,11 @@ export interface HostOptions {
   readonly hasWorkspace: (tenant: string, workspace: string) => boolean;
   /** The URLs that subscriptions may point at. Default: public addresses over https. */
   readonly egress?: EgressPolicy;
+  /**
+   * The fetch of runs, `execution.fetch`. The host closes it at its stop. Default: the guarded fetch of
+   * `@svc/egress-guard/fetch` under `egress`, with the limits of `capabilities.families.httpClient`.
+   */
+  readonly fetch?: GuardedFetch;
   /** Sends deliveries. Default: the guarded POST of `@svc/egress-guard/post` under `egress`. */
   readonly transport?: Transport;
   /** The protocol versions that are served. Default: 1.1 and 2.0, preferring 1.1. */

@@ -1,5 +1,6 @@
 import { isOpaqueId, type Principal } from '@svc/auth';
 import type { AuditDetails, AuditFact } from '@svc/auth/audit';
+import type { Run } from '../ports/runs.ts';
 import type { Transaction } from '../ports/transaction.ts';
 
 /**
@@ -27,7 +28,8 @@ export type AuditAction =
   | 'workspace.put'
   | 'workspace.remove'
   | 'byok.put'
-  | 'byok.remove';
+  | 'byok.remove'
+  | 'byok.open';
 
 /**
  * Makes the audit fact about a caller's action. An id or a text that the audit log does not accept is recorded as
@@ -56,6 +58,31 @@ export function factAbout(
     actor: isOpaqueId(principal.id) ? principal.id : 'withheld',
     target: performed.target === null || isTarget(performed.target) ? performed.target : 'withheld',
     occurredAt: new Date(performed.at).toISOString(),
+    details: Object.fromEntries(Object.entries(details).map(([name, value]) => [name, plain(value)])),
+  };
+}
+
+/**
+ * Makes the audit fact about an action of a run, which acts for the principal that requested it. A run of a
+ * single-tenant host names no principal.
+ */
+export function factAboutRun(
+  { runId, tenant, mode, owner }: Pick<Run, 'runId' | 'tenant' | 'mode' | 'owner'>,
+  performed: {
+    readonly action: AuditAction;
+    readonly target: string | null;
+    /** When the action happened, in ms since the epoch. */
+    readonly at: number;
+    readonly details?: AuditDetails;
+  },
+): AuditFact {
+  const { action, target, at } = performed;
+  const details = { ...performed.details, run: runId, tenant, mode };
+  return {
+    action,
+    actor: owner !== undefined && isOpaqueId(owner.principal) ? owner.principal : null,
+    target: target === null || isTarget(target) ? target : 'withheld',
+    occurredAt: new Date(at).toISOString(),
     details: Object.fromEntries(Object.entries(details).map(([name, value]) => [name, plain(value)])),
   };
 }

@@ -37,9 +37,17 @@ export interface HostCapabilities {
    */
   readonly experimental?: boolean;
   /**
-   * Limits that the engine sets to a run. Absent members get the interface's values, such as 1 000 node executions and
-   * 600 000 ms. Default: no limits of runs are advertised.
+   * The limits of a run. Absent members get the interface's values, such as 1 000 node executions and 600 000 ms.
+   * Default: no limits of runs are advertised, and only `clarificationRounds` is enforced.
    *
+   * The kit enforces `maxNodeExecutions` and `maxLoopIterations` for every engine that records its nodes, and
+   * `maxRunDurationMs`, which leaves out the time in which a run waits or is paused. A breach records `cap.breached` and
+   * fails the run with `recursion_limit_exceeded`, `loop_limit_exceeded` or `run_timeout`. A node that asks for more
+   * clarifications than `clarificationRounds` fails its run with `loop_limit_exceeded`. The engine itself enforces the
+   * others.
+   *
+   * @example
+   * limits: { maxNodeExecutions: 5000, maxRunDurationMs: 3_600_000 }
    * @see Interface: Limits
    */
   readonly limits?: { readonly [Name in Exclude<keyof z.input<typeof LIMITS>, 'maxRequestBodyBytes'>]?: number };

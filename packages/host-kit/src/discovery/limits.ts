@@ -1,5 +1,9 @@
+import type { RunLimits } from '../execution/limits.ts';
+import type { HostCapabilities } from './capabilities.ts';
+import { LIMITS } from './families.ts';
 import type { DiscoveryInput } from './input.ts';
 import { LIMIT_VALUES } from './limit-values.ts';
+import { valid } from './valid.ts';
 
 /**
  * Returns the `limits` record of both documents. It has limits of runs only if the host declares `limits`; absent
@@ -21,5 +25,25 @@ export function limitsOf({
       ...limits,
     }),
     maxRequestBodyBytes,
+  };
+}
+
+/**
+ * Returns the limits that the kit enforces: those of the `limits` record that it can count.
+ *
+ * @throws {TypeError} for a value that the interface does not allow
+ */
+export function runLimits(limits: HostCapabilities['limits']): RunLimits {
+  const declared = limitsOf({ capabilities: { ...(limits !== undefined && { limits }) }, maxRequestBodyBytes: 1 });
+  const { clarificationRounds, maxNodeExecutions, maxRunDurationMs, maxLoopIterations } = valid(
+    LIMITS,
+    declared,
+    'capabilities.limits',
+  );
+  return {
+    clarificationRounds,
+    ...(maxNodeExecutions !== undefined && { maxNodeExecutions }),
+    ...(maxRunDurationMs !== undefined && { maxRunDurationMs }),
+    ...(maxLoopIterations !== undefined && { maxLoopIterations }),
   };
 }

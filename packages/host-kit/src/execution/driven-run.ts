@@ -20,6 +20,8 @@ export class DrivenRun {
   #lastSequence: number;
   /** When the run started, in ms since the epoch: the time of this turn until the log says otherwise. */
   #startedAt: number;
+  /** The run as the newest step of this turn left it. */
+  #latest: Run;
   #refusedAt: number | undefined;
 
   /** @param now in ms since the epoch; counts as the start of a run that has not started */
@@ -28,6 +30,7 @@ export class DrivenRun {
     this.#events = events;
     this.#lastSequence = run.lastSequence;
     this.#startedAt = run.startedAt ?? now;
+    this.#latest = run;
   }
 
   /** Why the run is left; undefined as long as it is driven. */
@@ -46,6 +49,11 @@ export class DrivenRun {
 
   get startedAt(): number {
     return this.#startedAt;
+  }
+
+  /** The run as the newest step of this turn left it. */
+  get latest(): Run {
+    return this.#latest;
   }
 
   /** Sequence of the event that the log refused; undefined when no append failed. */
@@ -88,7 +96,8 @@ export class DrivenRun {
   step<T>(work: (draft: RunDraft) => Promise<T>): Promise<T> {
     const { run } = this;
     const step = this.#events.step(run.runId, epochOf(run), async (draft) => {
-      return { result: await work(draft), run: draft.run };
+      // Read after the commit: the start of a run completes the draft when it is written.
+      return withRun(draft, await work(draft));
     });
     return this.#outcomeOf(step);
   }
@@ -97,7 +106,7 @@ export class DrivenRun {
   change<T>(work: (open: OpenRun) => Promise<T>): Promise<T> {
     const { run } = this;
     const found = this.#events.hosted(run.runId, epochOf(run));
-    const change = this.#events.change(found, async (open) => ({ result: await work(open), run: open.run }));
+    const change = this.#events.change(found, async (open) => withRun(open, await work(open)));
     return this.#outcomeOf(change);
   }
 
@@ -106,6 +115,7 @@ export class DrivenRun {
       const { result, run } = await step;
       this.#lastSequence = run.lastSequence;
       this.#startedAt = run.startedAt ?? this.#startedAt;
+      this.#latest = run;
       const why = WHY_LEFT[run.status];
       if (why !== undefined) this.leave(why);
       return result;
@@ -119,6 +129,15 @@ export class DrivenRun {
       throw this.#left;
     }
   }
+}
+
+function withRun<T>(draft: Pick<RunDraft, 'run'>, result: T): { readonly result: T; readonly run: Run } {
+  return {
+    result,
+    get run() {
+      return draft.run;
+    },
+  };
 }
 
 /** Why a turn leaves a run of each status; undefined: it goes on. */

@@ -1,4 +1,5 @@
 import { mintId } from '@svc/versioning/ids';
+import type { RecordAudit } from '../audit/fact.ts';
 import { held } from '../events/gate.ts';
 import { ask } from '../interrupts/ask.ts';
 import { checkedRequest } from '../interrupts/request.ts';
@@ -8,14 +9,34 @@ import type { RunEvent } from '../ports/events.ts';
 import type { HostPorts } from '../ports/host-ports.ts';
 import type { InterruptAnswer, InterruptRequest } from '../ports/interrupts.ts';
 import type { Run } from '../ports/runs.ts';
-import { artifactEvent } from '../runs/host-events.ts';
+import type { OpenRun } from '../runs/event-log.ts';
+import { artifactEvent, endedEvent } from '../runs/host-events.ts';
+import type { RunDraft } from '../runs/run-draft.ts';
+import type { SecretBox } from '../sealing/secret-box.ts';
+import type { WorkspaceFileLimits } from '../workspace/files.ts';
 import type { DrivenRun } from './driven-run.ts';
 import { engineGate } from './engine-events.ts';
+import { type Breach, clarificationsOf, NodeLimits, type RunLimits, tooManyClarifications } from './limits.ts';
 import type { PauseAtRest } from './pause-at-rest.ts';
 import type { Replay } from './replay.ts';
+import { type GuardedCall, runFetch } from './run-fetch.ts';
+import { runFiles } from './run-files.ts';
+import type { RunSecrets } from './run-secrets.ts';
 import { wholeLog } from './whole-log.ts';
 
+/** The parts of a host that runs reach, and the limits of runs. */
+export interface RunReach {
+  readonly limits: RunLimits;
+  readonly secrets: SecretBox;
+  readonly recordAudit: RecordAudit;
+  /** Undefined: the host serves no workspace files. */
+  readonly workspaceFiles: WorkspaceFileLimits | undefined;
+  readonly fetch: GuardedCall;
+}
+
 export interface EngineExecutionParts extends Pick<HostPorts, 'store' | 'clock' | 'random'> {
+  readonly reach: RunReach;
+  readonly secrets: RunSecrets;
   readonly engine: Pick<WorkflowEngine, 'events' | 'interrupts'>;
   readonly driven: DrivenRun;
   readonly pauseAtRest: PauseAtRest;
@@ -25,16 +46,22 @@ export interface EngineExecutionParts extends Pick<HostPorts, 'store' | 'clock' 
 
 /** Makes the `Execution` that the engine is handed for one turn. Engines destructure it, so no method uses `this`. */
 export function engineExecution(parts: EngineExecutionParts): Execution {
-  const { engine, driven, pauseAtRest, replay, store } = parts;
+  const { engine, driven, pauseAtRest, replay, store, reach, secrets } = parts;
   const gate = engineGate(engine);
+  const { redactor } = secrets;
+  const limits = new NodeLimits(store, driven.run, reach.limits);
+  const isReplay = replay !== undefined;
   return {
     ...(replay !== undefined && {
       replayed: (nodeId) => replay.node(nodeId).catch((error: unknown) => driven.leaveUnread(error)),
     }),
     history: () => readable(driven, wholeLog(store, driven.run)),
-    append: async (...added) => append(driven, added.map(gate)),
-    interrupt: (request) => interrupt(parts, request),
-    artifact: (artifact) => makeArtifact(parts, artifact),
+    append: async (...added) => append(parts, limits, redactor.redacted(added).map(gate)),
+    interrupt: async (request) => interrupt(parts, redactor.redacted(request)),
+    artifact: async (artifact) => makeArtifact(parts, redactor.redacted(artifact)),
+    secret: (name) => secrets.open(name),
+    files: runFiles({ ...parts, limits: reach.workspaceFiles, redactor, isReplay }),
+    fetch: runFetch(driven, reach.fetch, isReplay),
     async until(time) {
       // A replay repeats the outcomes of its source, not the waiting.
       if (replay === undefined) await pauseAtRest.until(time);
@@ -52,20 +79,44 @@ async function* readable(driven: DrivenRun, log: AsyncIterable<RunEvent>): Async
   }
 }
 
-async function append(driven: DrivenRun, added: readonly NewEvent[]): Promise<readonly RunEvent[]> {
+/** Records events up to the first one that exceeds a limit, which ends the run. */
+async function append(
+  { driven, clock }: EngineExecutionParts,
+  limits: NodeLimits,
+  added: readonly NewEvent[],
+): Promise<readonly RunEvent[]> {
   if (!driven.mayRecord()) throw driven.left;
-  const recorded = await driven.step(async (open) => (isDriven(open.run) ? await open.append(...added) : []));
+  await limits.prepare().catch((error: unknown) => driven.leaveUnread(error));
+  const recorded = await driven.step(async (open) => {
+    if (!isDriven(open.run)) return [];
+    const found = open.run.status === 'running' ? limits.breachIn(open.run, added) : undefined;
+    const taken = await open.append(...added.slice(0, found?.at));
+    if (found !== undefined) await endByBreach(open, found.breach, clock.now());
+    limits.count(taken);
+    return taken;
+  });
   if (recorded.length < added.length) throw driven.left;
   return recorded;
 }
 
+/** Fails a run that exceeds a limit, unless it was paused before. */
+async function endByBreach(open: Pick<RunDraft, 'run' | 'append'>, { breached, outcome }: Breach, now: number) {
+  if (open.run.status === 'running') await open.append(breached, endedEvent(open.run, outcome, now));
+}
+
 async function interrupt(parts: EngineExecutionParts, request: InterruptRequest): Promise<InterruptAnswer> {
-  const { engine, driven, replay, store, clock, random } = parts;
+  const { engine, driven, replay, store, clock, random, reach } = parts;
+  const limit = reach.limits.clarificationRounds;
   const asked = checkedRequest(request);
   requireDeclared(engine, asked);
   if (driven.left !== undefined) throw driven.left;
+  const rounds = await clarifications(parts, asked);
   const answer = await driven.change(async (open) => {
     if (open.run.status !== 'running') return undefined;
+    if (rounds >= limit && !(await isAsked(parts, open, asked))) {
+      await endByBreach(open, tooManyClarifications(limit, rounds + 1), clock.now());
+      return undefined;
+    }
     if (replay !== undefined) return (await replay.answer(open, asked)) ?? UNANSWERED;
     return await ask({ interrupts: store.interrupts, clock, random }, open, asked);
   });
@@ -75,6 +126,20 @@ async function interrupt(parts: EngineExecutionParts, request: InterruptRequest)
     throw new Error('The source run has no answer to this question, so the replay cannot go on.');
   }
   return answer;
+}
+
+/** Counts the clarifications of a node before this question. A question of another kind is in no round. */
+async function clarifications({ driven, store }: EngineExecutionParts, { kind, nodeId }: InterruptRequest) {
+  if (kind !== 'clarification') return 0;
+  return clarificationsOf(store, driven.run, nodeId).catch((error: unknown) => driven.leaveUnread(error));
+}
+
+async function isAsked(
+  { store }: EngineExecutionParts,
+  { run, transaction }: OpenRun,
+  { kind, nodeId, key }: InterruptRequest,
+): Promise<boolean> {
+  return kind !== 'clarification' || (await store.interrupts.byKey(run.runId, nodeId, key, transaction)) !== undefined;
 }
 
 const UNANSWERED = Symbol('unanswered');

@@ -7,6 +7,7 @@ import { isExecutable, type Run } from '../ports/runs.ts';
 import type { RunLog } from '../runs/event-log.ts';
 import { cancelledEvents } from '../runs/host-events.ts';
 import { isTerminalEvent } from '../runs/transitions.ts';
+import type { RunReach } from './engine-execution.ts';
 import { Refusals } from './refusals.ts';
 import { Turn } from './turn.ts';
 
@@ -40,6 +41,7 @@ export interface Executor {
 export interface ExecutorOptions extends HostPorts {
   readonly engine: WorkflowEngine;
   readonly events: RunLog;
+  readonly reach: RunReach;
 }
 
 export function executor(options: ExecutorOptions): Executor {

@@ -1,21 +1,23 @@
 import { held } from '../events/gate.ts';
-import { isJsonObject } from '../json.ts';
 import type { Execution, LeaveReason, NewEvent, RunLeft, RunOutcome, WorkflowEngine } from '../ports/engine.ts';
 import type { HostPorts } from '../ports/host-ports.ts';
-import { describeError } from '../ports/log.ts';
+import { describeError, type LogRecord } from '../ports/log.ts';
 import type { Run } from '../ports/runs.ts';
 import type { RunLog } from '../runs/event-log.ts';
 import { cancelledEvents, endedEvent, startedEvent } from '../runs/host-events.ts';
 import type { RunDraft } from '../runs/run-draft.ts';
 import { DrivenRun } from './driven-run.ts';
-import { engineExecution } from './engine-execution.ts';
+import { engineExecution, type RunReach } from './engine-execution.ts';
 import { type ForkParts, takeOverHistory } from './history.ts';
+import { timeLimitOf } from './limits.ts';
 import { PauseAtRest } from './pause-at-rest.ts';
 import { replayOf } from './replay.ts';
+import { RunSecrets } from './run-secrets.ts';
 
 export interface TurnOptions extends HostPorts {
   readonly engine: WorkflowEngine;
   readonly events: RunLog;
+  readonly reach: RunReach;
 }
 
 export interface NewTurn {
@@ -37,6 +39,7 @@ export class Turn {
   readonly #driven: DrivenRun;
   readonly #pauseAtRest: PauseAtRest;
   readonly #fork: ForkParts;
+  readonly #secrets: RunSecrets;
 
   /** Begins the turn. */
   constructor(options: TurnOptions, assigned: NewTurn) {
@@ -47,6 +50,8 @@ export class Turn {
     this.#driven = new DrivenRun(run, events, clock.now());
     this.#pauseAtRest = new PauseAtRest(this.#driven, clock);
     this.#fork = { store, run, change: (work) => this.#driven.change(work) };
+    const { secrets, recordAudit } = options.reach;
+    this.#secrets = new RunSecrets({ store, clock, driven: this.#driven, secrets, recordAudit });
     this.settled = this.#drive().catch((error: unknown) => this.#broken(error));
   }
 
@@ -78,6 +83,7 @@ export class Turn {
     if (!driven.mayRecord()) return;
     await driven.step((open) => this.#begin(open));
     if (driven.mustLeave()) return;
+    await this.#secrets.know();
     const outcome = await this.#execute();
     if (driven.mayRecord()) await driven.step((open) => this.#end(open, outcome));
     if (driven.left?.why === 'broken') throw driven.left;
@@ -101,34 +107,33 @@ export class Turn {
     const cancelLimit = this.#limitTime();
     return engine
       .execute(run, execution)
-      .then((outcome) => checked(run, outcome))
+      .then((outcome) => checked(run, this.#secrets.redactor.redacted(outcome)))
       .catch((error: unknown) => this.#failed(error))
       .finally(cancelLimit);
   }
 
   #execution(): Execution {
-    const { engine, store, clock, random } = this.#options;
+    const { engine, store, clock, random, reach } = this.#options;
     const replay = replayOf(this.#fork);
-    const parts = { driven: this.#driven, pauseAtRest: this.#pauseAtRest, replay };
+    const parts = { driven: this.#driven, pauseAtRest: this.#pauseAtRest, replay, reach, secrets: this.#secrets };
     return engineExecution({ ...parts, engine, store, clock, random });
   }
 
   /**
-   * Fails the run when it takes longer than its caller allowed.
+   * Fails the run when it takes longer than its caller or the host allows.
    *
    * @returns cancels the limit
    */
   #limitTime(): () => void {
-    const { clock } = this.#options;
-    const { startedAt } = this.#driven;
-    const limit = timeLimitOf(this.#assigned.run);
+    const { clock, reach } = this.#options;
+    const { startedAt, latest } = this.#driven;
+    const limit = timeLimitOf(latest, startedAt, reach.limits);
     if (limit === undefined) return () => {};
-    return clock.at(startedAt + limit, () => {
+    return clock.at(limit.at, () => {
       const failed = this.#driven.step(async (open) => {
         if (open.run.status !== 'running') return;
-        const observed = clock.now() - this.#driven.startedAt;
-        const breached = { type: 'cap.breached', payload: { kind: 'run-duration', limit, observed } };
-        await open.append(breached, endedEvent(open.run, TIMED_OUT, clock.now()));
+        const { breached, outcome } = limit.breach(clock.now());
+        await open.append(breached, endedEvent(open.run, outcome, clock.now()));
       });
       // A failed step has already made the turn leave the run; without this the rejection would be unhandled.
       failed.catch(() => {});
@@ -147,7 +152,7 @@ export class Turn {
   #failed(error: unknown): RunOutcome {
     const { log } = this.#options;
     const { runId } = this.#assigned.run;
-    if (!this.#driven.mustLeave()) log({ level: 'error', event: 'run.engine-failed', runId, ...describeError(error) });
+    if (!this.#driven.mustLeave()) log(this.#record('run.engine-failed', runId, error));
     return ENGINE_FAILED;
   }
 
@@ -156,7 +161,12 @@ export class Turn {
     const { runId } = this.#assigned.run;
     this.#driven.leave('broken', error);
     const { left } = this.#driven;
-    if (left?.why === 'broken') log({ level: 'error', event: 'run.left', runId, ...describeError(left.cause) });
+    if (left?.why === 'broken') log(this.#record('run.left', runId, left.cause));
+  }
+
+  /** Describes an error without the secrets that the engine may have put into it. */
+  #record(event: string, runId: string, error: unknown): LogRecord {
+    return { level: 'error', event, runId, ...this.#secrets.redactor.redacted(describeError(error)) };
   }
 }
 
@@ -171,17 +181,6 @@ function checked(run: Run, outcome: RunOutcome | undefined): RunOutcome {
   throw new TypeError(`engine.execute: returned no outcome for ${workflowId}. Return ${wanted}.`);
 }
 
-/** Reads `configurable.run.runTimeoutMs` of major 2, in ms; undefined when the run has no limit. */
-function timeLimitOf({ configurable }: Run): number | undefined {
-  const limits = configurable?.run;
-  const limit = isJsonObject(limits) ? limits.runTimeoutMs : undefined;
-  return typeof limit === 'number' && limit > 0 ? limit : undefined;
-}
-
-const TIMED_OUT: RunOutcome = {
-  status: 'failed',
-  error: { code: 'run_timeout', message: 'The run took longer than runTimeoutMs allows.', retryable: false },
-};
 const ENGINE_FAILED = failed('The workflow engine failed.');
 const NOT_RECORDED = failed('The events of the workflow could not be recorded.');
 

@@ -17,15 +17,19 @@ export interface ExecutionParts {
 
 /** @param formats the push formats by name; they may be added until the host starts */
 export function assembleExecution(
-  { store, clock, random, log, engine, observe }: Services,
+  services: Services,
   dispatcher: Pick<Dispatcher, 'wake'>,
   formats: PushFormats,
 ): ExecutionParts {
+  const { store, clock, random, log, engine, observe, workspaceFiles } = services;
+  const { secrets, recordAudit, runLimits: limits, runFetch: fetch } = services;
+  const reach = { limits, secrets, recordAudit, workspaceFiles, fetch };
   const following = followers({ store, clock, log });
   const events = eventLog({
     store,
     clock,
     random,
+    servesFiles: workspaceFiles !== undefined,
     outbox: outbox({ store, clock, random, render: renderDelivery, formats }),
     appended(event) {
       observe.appended(event);
@@ -34,6 +38,6 @@ export function assembleExecution(
       execute.heard(event);
     },
   });
-  const execute = executor({ engine, store, clock, random, events, log });
+  const execute = executor({ engine, store, clock, random, events, log, reach });
   return { events, executor: execute, followers: following };
 }

@@ -24,7 +24,7 @@ export interface LifecycleParts {
 
 /** Starts the parts of a host, and stops them in an order that loses no event. */
 export function lifecycle(
-  { store, clock, log, observe, audit }: Services,
+  { store, clock, log, observe, audit, runFetch }: Services,
   { deliveries, execution, readers, periodicTasks }: LifecycleParts,
 ): Lifecycle {
   const { dispatcher, endpoints } = deliveries;
@@ -60,6 +60,7 @@ export function lifecycle(
       await Promise.all([executor.stop(graceMs), dispatcher.stop(graceMs), readers.empty(graceMs), ...tasksStop]);
       await audit?.recorder.stop();
       deliveries.close();
+      runFetch.close();
       await store.close();
     },
   };

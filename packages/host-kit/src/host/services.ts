@@ -1,8 +1,12 @@
 import type { CheckpointSigner } from '@svc/auth/audit';
 import { type EgressPolicy, egressPolicy } from '@svc/egress-guard';
+import { type GuardedFetch, type GuardedFetchOptions, guardedFetch } from '@svc/egress-guard/fetch';
 import { checkVendorOrg, type Served, served as servedVersions } from '@svc/versioning';
 import type { RecordAudit } from '../audit/fact.ts';
 import { type AuditRecorder, auditRecorder } from '../audit/recorder.ts';
+import { LIMIT_VALUES } from '../discovery/limit-values.ts';
+import { runLimits } from '../discovery/limits.ts';
+import type { RunLimits } from '../execution/limits.ts';
 import { CODINGS, type Coding } from '../http/content-coding.ts';
 import {
   AUDIT_DEFAULTS,
@@ -51,6 +55,9 @@ export interface Services extends Omit<HostOptions, 'workspaceFiles' | 'audit' |
   readonly maxRequestBodyBytes: number;
   readonly audit: AuditLog | undefined;
   readonly recordAudit: RecordAudit;
+  readonly runLimits: RunLimits;
+  /** The fetch of runs. */
+  readonly runFetch: GuardedFetch;
 }
 
 /** The recorder, the keys and the intervals of an audit log. */
@@ -74,6 +81,7 @@ export function servicesOf(options: HostOptions): Services {
   const observe = telemetry(options.telemetry ?? {}, { version: VERSION, clock });
   const store = withCanonicalLogs(observe.timed(options.store));
   const audit = options.audit && auditLog(options.audit, { clock, random, log, observe, store });
+  const egress = options.egress ?? egressPolicy();
   return {
     ...options,
     clock,
@@ -87,7 +95,7 @@ export function servicesOf(options: HostOptions): Services {
     org: checkVendorOrg(options.org ?? 'example'),
     implementation: options.implementation ?? { name: '@svc/host-kit', version: VERSION, vendor: 'svc' },
     authentication: options.authentication ?? {},
-    egress: options.egress ?? egressPolicy(),
+    egress,
     webhooks: { ...WEBHOOK_DEFAULTS, ...options.webhooks },
     streams: streamOptions(options),
     workspaceFiles: options.workspaceFiles && { ...WORKSPACE_FILE_DEFAULTS, ...options.workspaceFiles },
@@ -96,6 +104,17 @@ export function servicesOf(options: HostOptions): Services {
     maxRequestBodyBytes: options.maxRequestBodyBytes ?? DEFAULT_MAX_REQUEST_BODY_BYTES,
     audit,
     recordAudit: async (fact, transaction) => audit?.recorder.record(fact, transaction),
+    runLimits: runLimits(options.capabilities?.limits),
+    runFetch: options.fetch ?? guardedFetch({ policy: egress, ...fetchLimits(options) }),
+  };
+}
+
+/** The limits that discovery advertises for the `httpClient` of runs. */
+function fetchLimits({ capabilities }: HostOptions): Pick<GuardedFetchOptions, 'maxResponseBytes' | 'timeoutMs'> {
+  const { maxResponseBodyBytes, requestTimeoutMs } = capabilities?.families?.httpClient ?? {};
+  return {
+    maxResponseBytes: maxResponseBodyBytes ?? LIMIT_VALUES['httpClient.maxResponseBodyBytes'],
+    timeoutMs: requestTimeoutMs ?? LIMIT_VALUES['httpClient.requestTimeoutMs'],
   };
 }
 

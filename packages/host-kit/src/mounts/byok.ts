@@ -2,6 +2,7 @@ import { type Principal, reachesWorkspace } from '@svc/auth';
 import { z } from 'zod';
 import { factAbout, type RecordAudit } from '../audit/fact.ts';
 import { HostError, invalid } from '../errors.ts';
+import { SHORTEST_SECRET } from '../execution/redactor.ts';
 import { type AuthorizedCall, type MountRoute, mountRoute, parse, type Reply } from '../http/route.ts';
 import { type ByokPlace, type ByokSecret, sealedForSecret } from '../ports/byok.ts';
 import type { HostPorts } from '../ports/host-ports.ts';
@@ -89,7 +90,7 @@ const MAX_VALUE = 8192;
 const byokRequest: z.ZodType<{ value: string; workspace?: string | undefined }> = z.strictObject({
   value: z
     .string()
-    .min(1)
+    .min(SHORTEST_SECRET)
     .max(MAX_VALUE)
     .regex(
       /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/,

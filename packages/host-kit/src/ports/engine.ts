@@ -1,8 +1,10 @@
+import type { FetchInit } from '@svc/egress-guard/fetch';
 import type { PayloadOf } from '../events/event-types.ts';
 import type { Json, JsonObject } from '../json.ts';
 import type { Artifact, NewArtifact } from './artifacts.ts';
 import type { RunEvent } from './events.ts';
 import type { InterruptAnswer, InterruptKind, InterruptRequest } from './interrupts.ts';
+import type { RunFiles } from './run-files.ts';
 import type { ForkMode, Run, RunFailure } from './runs.ts';
 
 /**
@@ -168,6 +170,33 @@ export interface Execution {
    * const { artifactId } = await artifact({ nodeId: 'draft', artifactType: 'text', content: 'Once upon a time' });
    */
   artifact(artifact: NewArtifact): Promise<Artifact>;
+  /**
+   * Opens a secret that the tenant brought: the one of the run's workspace, else the one of the whole tenant, in the
+   * mode of the run. Resolves with undefined when there is none. The opening is recorded in the audit log.
+   *
+   * From then on the value is replaced by `[REDACTED:<name>]` in everything that the engine hands to the kit for this
+   * run: events, artifacts, questions, files, outcomes and errors. A value that is split over several calls is not
+   * found.
+   *
+   * @throws {TypeError} for a secret of fewer than 8 characters, which cannot be redacted
+   * @throws {RunLeft} when the run is left
+   * @example
+   * const key = await secret('openai');
+   */
+  secret(name: string): Promise<string | undefined>;
+  /** The files of the workspace, as they were when the run started. */
+  readonly files: RunFiles;
+  /**
+   * Calls a URL through the egress guard of the host, within the `httpClient` limits that discovery advertises. The call
+   * ends when the run is left.
+   *
+   * @throws {EgressError} when the guard rejects the URL, or the call fails
+   * @throws {TypeError} in a replay, and for a method, header or body that is not allowed
+   * @throws {RunLeft} when the run is left
+   * @example
+   * const response = await fetch('https://api.example/items', { headers: { authorization: `Bearer ${key}` } });
+   */
+  fetch(url: string | URL, init?: FetchInit): Promise<Response>;
   /**
    * Resolves at `time`, in ms since the epoch. A requested pause does not wait for it: the pause is recorded at once,
    * and the call rejects. In a replay it resolves at once.

@@ -47,6 +47,7 @@ export type {
 } from './interrupts.ts';
 export type { Log, LogRecord } from './log.ts';
 export type { Random } from './random.ts';
+export type { NewRunFile, RunFile, RunFileCondition, RunFiles } from './run-files.ts';
 export type {
   CancelRequest,
   DrainPolicy,
@@ -61,6 +62,7 @@ export type {
   RunStatus,
   RunStore,
   RunTransport,
+  RunUsage,
 } from './runs.ts';
 export type { Store } from './store.ts';
 export {

@@ -90,6 +90,22 @@ export interface RunState {
   readonly pausedAt?: number;
   /** Present from the first request to cancel. */
   readonly cancelRequest?: CancelRequest;
+  /** The consumption that the limits of the run count. Absent: nothing yet. */
+  readonly usage?: RunUsage;
+  /** The revision of the workspace's files that the run reads. Present from its start to its end, if files are served. */
+  readonly filesRevision?: number;
+}
+
+/** The consumption of a run, as its limits count it, and the names of the secrets that it knows. */
+export interface RunUsage {
+  /** The executions of nodes that the engine started, retries included; absent: 0. */
+  readonly nodeExecutions?: number;
+  /** The time in ms for which the run has waited or was paused, up to its last continuation; absent: 0. */
+  readonly idleMs?: number;
+  /** The begin of the present wait or pause, in ms since the epoch. Absent: the run does not wait. */
+  readonly idleSince?: number;
+  /** The names of the secrets that the run opened, whose values are redacted from its records. */
+  readonly secrets?: readonly string[];
 }
 
 /** A run as it is stored: independent of majors, with its bare id. `wire/run.ts` projects it for callers. */

@@ -53,13 +53,26 @@ export interface WorkspaceStore {
    * Returns the newest version of a path. Until the transaction ends, no other transaction adds a version to the place.
    */
   newest(place: WorkspacePlace, path: string, transaction: Transaction): Promise<NewestVersion | undefined>;
+  /**
+   * Returns the revision of a place: the number of its latest change, 0 before the first. Until the transaction ends, no
+   * other transaction changes the place.
+   */
+  revision(place: WorkspacePlace, transaction: Transaction): Promise<number>;
+  /** Lists the files as they were at a revision, by path. It must be the `filesRevision` of a run that has not ended. */
+  listAt(place: WorkspacePlace, revision: number): Promise<readonly WorkspaceFileHead[]>;
+  /** Returns a file as it was at a revision, under the condition of `listAt`. Undefined when there was none. */
+  readAt(place: WorkspacePlace, path: string, revision: number): Promise<WorkspaceFile | undefined>;
   /** Counts the current files. */
   count(place: WorkspacePlace, transaction: Transaction): Promise<number>;
-  /** Adds a version, and deletes versions that are `keep` or more before it. */
+  /**
+   * Adds a version, and deletes versions that are `keep` or more before it. A version that a run reads, by its
+   * `filesRevision`, is kept until a later change of the file.
+   */
   put(place: WorkspacePlace, file: WorkspaceFile, keep: number, transaction: Transaction): Promise<void>;
   /**
    * Adds the removal as a version, and deletes versions that are `keep.versions` or more before it. Of the removed
-   * files of the place, only the `keep.removed` most recently removed ones keep their versions.
+   * files of the place, only the `keep.removed` most recently removed ones keep their versions. Versions that runs read
+   * are kept as by `put`.
    */
   remove(
     place: WorkspacePlace,

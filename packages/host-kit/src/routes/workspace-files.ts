@@ -13,7 +13,14 @@ import {
   workspaceFile,
   workspaceFileList,
 } from '../wire/workspace-file.ts';
-import { noSuchFile, type Precondition, putFile, removeFile, type WorkspaceServices } from '../workspace/files.ts';
+import {
+  isFilePath,
+  noSuchFile,
+  type Precondition,
+  putFile,
+  removeFile,
+  type WorkspaceServices,
+} from '../workspace/files.ts';
 
 /**
  * Defines the routes of the files of the caller's workspace. The credential alone determines the workspace.
@@ -128,13 +135,10 @@ function quoted(etag: string): string {
 /** Decodes the path of a file. Its slashes may be plain or percent-encoded. */
 function pathIn({ params }: AuthorizedCall): string {
   const path = decoded(params.path ?? '');
-  const isPath = path !== undefined && PATH.test(path) && !path.includes('..');
   const problem = 'must be 1 to 256 characters of A-Z a-z 0-9 . _ - /, a letter or digit first, without ".."';
-  if (!isPath) throw invalid({ field: 'path', problem });
+  if (path === undefined || !isFilePath(path)) throw invalid({ field: 'path', problem });
   return path;
 }
-
-const PATH = /^[A-Za-z0-9][A-Za-z0-9._/-]{0,255}$/;
 
 function decoded(text: string): string | undefined {
   try {

@@ -1,5 +1,13 @@
 import { isJsonObject, type Json } from '../json.ts';
-import { isTerminal, type OpenNode, type Run, type RunFailure, type RunState } from '../ports/runs.ts';
+import {
+  isTerminal,
+  isWaiting,
+  type OpenNode,
+  type Run,
+  type RunFailure,
+  type RunState,
+  type RunUsage,
+} from '../ports/runs.ts';
 import { type RunSignal, statusAfter } from './transitions.ts';
 
 /** The parts of an event that move its run. */
@@ -13,7 +21,8 @@ interface MovingEvent {
 
 /** Returns a run as it was created. `runAfter` replays its events onto it. */
 export function beforeFirstEvent(run: Run): Run {
-  const { startedAt: _1, completedAt: _2, error: _3, openNodes: _4, currentNodeId: _5, pausedAt: _6, ...kept } = run;
+  const { startedAt: _1, completedAt: _2, error: _3, openNodes: _4, currentNodeId: _5, pausedAt: _6, ...others } = run;
+  const { usage: _7, filesRevision: _8, ...kept } = others;
   return { ...kept, status: 'pending', lastSequence: -1 };
 }
 
@@ -34,7 +43,8 @@ export function afterEvent(run: Run, event: MovingEvent): Run | undefined {
   const signal = signalOf(event);
   const status = signal === undefined ? run.status : statusAfter(run.status, signal);
   if (status === undefined) return undefined;
-  const { error: _1, openNodes: _2, currentNodeId: _3, pausedAt: _4, pauseRequest, ...kept } = run;
+  const { error: _1, openNodes: _2, currentNodeId: _3, pausedAt: _4, pauseRequest, filesRevision, ...kept } = run;
+  const usage = usageAfter(run, status, event);
   const openNodes = isTerminal(status) ? [] : nodesAfter(run.openNodes ?? [], event);
   const currentNodeId = currentNodeAfter(run, status, event);
   const error = event.type === 'run.failed' ? failureIn(event.payload) : run.error;
@@ -51,6 +61,8 @@ export function afterEvent(run: Run, event: MovingEvent): Run | undefined {
     ...(currentNodeId !== undefined && { currentNodeId }),
     ...(isPauseRequested && { pauseRequest }),
     ...(status === 'paused' && { pausedAt: run.pausedAt ?? event.timestamp }),
+    ...(usage !== undefined && { usage }),
+    ...(filesRevision !== undefined && !isTerminal(status) && { filesRevision }),
   };
 }
 
@@ -91,6 +103,17 @@ const MOVING: ReadonlyMap<string, RunSignal> = new Map(
 function waitingFor(kind: Json | undefined): RunSignal {
   if (kind === 'external-event') return 'waits-for-event';
   return kind === 'clarification' || kind === 'custom' ? 'waits-for-input' : 'waits-for-approval';
+}
+
+/** Counts the execution of a node, and the time in which the run waits or is paused. */
+function usageAfter(run: Run, status: RunState['status'], { type, timestamp }: MovingEvent): RunUsage | undefined {
+  const { usage } = run;
+  if (type === 'node.started') return { ...usage, nodeExecutions: (usage?.nodeExecutions ?? 0) + 1 };
+  const isIdle = status === 'paused' || isWaiting(status);
+  if (isIdle) return usage?.idleSince === undefined ? { ...usage, idleSince: timestamp } : usage;
+  if (usage?.idleSince === undefined) return usage;
+  const { idleSince, idleMs = 0, ...counted } = usage;
+  return { ...counted, idleMs: idleMs + Math.max(timestamp - idleSince, 0) };
 }
 
 /**

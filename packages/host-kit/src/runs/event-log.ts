@@ -58,6 +58,8 @@ export interface OpenRun extends Pick<OwnDraft, 'run' | 'append' | 'copy' | 'set
 
 export interface EventLogOptions extends Pick<HostPorts, 'store' | 'clock' | 'random'> {
   readonly outbox: Outbox;
+  /** True: a run gets the revision of its workspace's files when it starts. Default false. */
+  readonly servesFiles?: boolean;
   /** Called for each event after its commit, in order. */
   readonly appended: (event: RunEvent) => void;
 }

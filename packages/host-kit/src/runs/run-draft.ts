@@ -45,6 +45,8 @@ export interface OwnDraft extends RunDraft {
   /** Appended and copied events in the order of the log. */
   readonly recorded: readonly RunEvent[];
   readonly isChanged: boolean;
+  /** True: this draft starts the run. */
+  readonly isStarted: boolean;
   /** True: the run ended while a question waited for its answer. */
   readonly isAnswerless: boolean;
   /** Copies an event of another run's log as history: the status stays, and no subscription receives it. */
@@ -78,6 +80,10 @@ class Draft implements OwnDraft {
 
   get isChanged(): boolean {
     return this.run !== this.#found;
+  }
+
+  get isStarted(): boolean {
+    return this.#found.status === 'pending' && this.run.status !== 'pending' && !isTerminal(this.run.status);
   }
 
   async append(...added: readonly NewEvent[]): Promise<readonly RunEvent[]> {

@@ -10,15 +10,25 @@ import type { Appended, OwnDraft } from './run-draft.ts';
  */
 export type Outbox = (appended: readonly Appended[], transaction: Transaction) => Promise<number>;
 
+/** The parts of a {@link DraftWriter}. */
+export interface DraftWriterOptions {
+  readonly store: Store;
+  readonly outbox: Outbox;
+  readonly servesFiles?: boolean;
+}
+
 /** Writes drafts of runs, and sizes the transactions that they share. */
 export class DraftWriter {
   readonly #store: Store;
   readonly #outbox: Outbox;
+  readonly #servesFiles: boolean;
   /** Deliveries for each event in recent transactions. Starts high, because the number of subscriptions is unknown. */
   #deliveriesPerEvent = 100;
 
-  constructor({ store, outbox }: { readonly store: Store; readonly outbox: Outbox }) {
+  /** @param options `servesFiles`: a run gets the revision of its workspace's files when it starts; default false */
+  constructor({ store, outbox, servesFiles = false }: DraftWriterOptions) {
     this.#store = store;
+    this.#servesFiles = servesFiles;
     this.#outbox = outbox;
   }
 
@@ -33,6 +43,7 @@ export class DraftWriter {
    */
   async write(drafts: readonly OwnDraft[], transaction: Transaction): Promise<void> {
     const changed = drafts.filter(({ isChanged }) => isChanged);
+    if (this.#servesFiles) await this.#fixFiles(changed, transaction);
     const appended = changed.flatMap((draft) => draft.appended);
     const recorded = changed.flatMap((draft) => draft.recorded);
     const deliveries = appended.length === 0 ? 0 : await this.#outbox(appended, transaction);
@@ -43,6 +54,21 @@ export class DraftWriter {
     this.#deliveriesPerEvent = Math.max(deliveries / Math.max(appended.length, 1), this.#deliveriesPerEvent * DECAY);
     for (const { run } of changed.filter(({ isAnswerless }) => isAnswerless)) {
       await this.#closeQuestions(run, transaction);
+    }
+  }
+
+  /** Gives the runs that start the files of this moment. Locks the places in one order, so that no two hosts deadlock. */
+  async #fixFiles(drafts: readonly OwnDraft[], transaction: Transaction): Promise<void> {
+    const places = new Map<string, OwnDraft[]>();
+    for (const draft of drafts.filter(({ isStarted }) => isStarted)) {
+      const key = JSON.stringify([draft.run.tenant, draft.run.workspace, draft.run.mode]);
+      places.set(key, [...(places.get(key) ?? []), draft]);
+    }
+    for (const [, started] of [...places].sort(([one], [other]) => (one < other ? -1 : 1))) {
+      const [first] = started;
+      if (first === undefined) continue;
+      const filesRevision = await this.#store.workspace.revision(first.run, transaction);
+      for (const draft of started) draft.set({ ...draft.run, filesRevision });
     }
   }
 

@@ -80,5 +80,5 @@ const NEVER_SENT: ReadonlySet<string> = new Set([
 /** The other types that the kit records, whatever the engine declares. */
 const BY_KIT: ReadonlySet<string> = new Set([
   ...['run.started', 'run.completed', 'run.failed', 'run.cancelled', 'run.paused', 'run.resumed'],
-  ...['node.cancelled', 'artifact.created', 'cap.breached', 'log.appended'],
+  ...['node.cancelled', 'artifact.created', 'workspace.updated', 'cap.breached', 'log.appended'],
 ]);

@@ -4,6 +4,7 @@ import type { Execution, RunOutcome } from '../../src/ports/engine.ts';
 import { systemRandom } from '../../src/ports/random.ts';
 import type { Store } from '../../src/ports/store.ts';
 import { eventLog } from '../../src/runs/event-log.ts';
+import { secretBox } from '../../src/sealing/secret-box.ts';
 import { memoryStore } from '../../src/stores/memory/index.ts';
 import { sampleRun, TENANCY } from '../../src/testing/store-contract/samples.ts';
 
@@ -66,6 +67,13 @@ async function executed(
     random: systemRandom,
     events,
     log: ({ event }) => log.push(event),
+    reach: {
+      limits: { clarificationRounds: 5 },
+      secrets: secretBox(new Uint8Array(32), systemRandom),
+      recordAudit: async () => {},
+      workspaceFiles: undefined,
+      fetch: async () => expect.fail('nothing is fetched'),
+    },
   });
   execute.execute(run);
   await expect.poll(async () => (await store.runs.unfinished({ after: undefined, limit: 1 })).length, PATIENT).toBe(0);

@@ -20,6 +20,7 @@ import { workspaceStore } from './workspace.ts';
  */
 export function memoryStore(): Store {
   const journal = openJournal();
+  const runs = runStore(journal);
   const deliveries = deliveryQueue(journal, (webhookId) => subscriptions.isPaused(webhookId));
   const attempts = attemptLog(journal, (webhookId) => subscriptions.isThere(webhookId));
   const subscriptions = subscriptionStore(journal, (webhookId, transaction) => {
@@ -28,7 +29,7 @@ export function memoryStore(): Store {
   });
   return {
     transaction: journal.transaction,
-    runs: runStore(journal),
+    runs,
     events: eventStore(journal),
     interrupts: interruptStore(journal),
     artifacts: artifactStore(journal),
@@ -39,7 +40,7 @@ export function memoryStore(): Store {
     audit: auditStore(journal),
     byok: byokStore(journal),
     idempotency: idempotencyStore(journal),
-    workspace: workspaceStore(journal),
+    workspace: workspaceStore(journal, runs.filesRevisions),
     async close() {},
   };
 }

@@ -1,10 +1,17 @@
 import { reachesWorkspace, type Tenancy } from '@svc/auth';
 import { ABSENT, type Lookup, OTHER_WORKSPACE } from '../../lookup.ts';
 import { isExecutable, isTerminal, type Run, type RunStore } from '../../ports/runs.ts';
+import type { WorkspacePlace } from '../../ports/workspace.ts';
 import { runAsStored } from '../stored-run.ts';
 import { type Journal, put } from './journal.ts';
 
-export function runStore(journal: Journal): RunStore {
+/** The runs, and the revisions of workspace files that they read. */
+export interface MemoryRuns extends RunStore {
+  /** Returns the `filesRevision` of each run of a place that has one. */
+  filesRevisions(place: WorkspacePlace): readonly number[];
+}
+
+export function runStore(journal: Journal): MemoryRuns {
   const runs = new Map<string, Run>();
 
   /** Returns all runs in their present form. The stored records keep the form in which they were written. */
@@ -60,6 +67,11 @@ export function runStore(journal: Journal): RunStore {
         if (runs.has(run.runId)) put(journal, transaction, runs, run.runId, run);
       }
     },
+    filesRevisions: ({ tenant, workspace, mode }) =>
+      [...runs.values()].flatMap((run) => {
+        const isThere = run.tenant === tenant && run.workspace === workspace && run.mode === mode;
+        return isThere && run.filesRevision !== undefined ? [run.filesRevision] : [];
+      }),
     claim: async (run) => run,
     async unfinished({ after = '', limit }) {
       const open = stored().filter((run) => run.runId > after && isExecutable(run.status));

@@ -21,6 +21,8 @@ const STATE_TYPES: Readonly<Record<(typeof STATE_COLUMNS)[number], string>> = {
   pause_request: 'text',
   paused_at: 'bigint',
   cancel_request: 'text',
+  usage: 'text',
+  files_revision: 'bigint',
 };
 const COLUMNS = ['run_id', 'tenant', 'workspace', 'mode', 'scope_id', 'document', ...STATE_COLUMNS];
 const INSERT = {

@@ -27,12 +27,14 @@ export const STATE_COLUMNS = [
   'pause_request',
   'paused_at',
   'cancel_request',
+  'usage',
+  'files_revision',
 ] as const;
 
 /** Returns the values of `STATE_COLUMNS`. */
 export function stateOf(run: RunState): (string | number | null)[] {
   const { status, lastSequence, startedAt, completedAt, error } = run;
-  const { openNodes, currentNodeId, pauseRequest, pausedAt, cancelRequest } = run;
+  const { openNodes, currentNodeId, pauseRequest, pausedAt, cancelRequest, usage, filesRevision } = run;
   return [
     status,
     lastSequence,
@@ -44,6 +46,8 @@ export function stateOf(run: RunState): (string | number | null)[] {
     json(pauseRequest),
     pausedAt ?? null,
     json(cancelRequest),
+    json(usage),
+    filesRevision ?? null,
   ];
 }
 
@@ -71,6 +75,8 @@ function runStateOf(row: Row): RunState {
   const pauseRequest: RunState['pauseRequest'] = parsed(row, 'pause_request');
   const pausedAt = optional(row, 'paused_at', integer);
   const cancelRequest: RunState['cancelRequest'] = parsed(row, 'cancel_request');
+  const usage: RunState['usage'] = parsed(row, 'usage');
+  const filesRevision = optional(row, 'files_revision', integer);
   return {
     status: text(row, 'status') as RunState['status'],
     lastSequence: integer(row, 'last_sequence'),
@@ -82,6 +88,8 @@ function runStateOf(row: Row): RunState {
     ...(pauseRequest !== undefined && { pauseRequest }),
     ...(pausedAt !== undefined && { pausedAt }),
     ...(cancelRequest !== undefined && { cancelRequest }),
+    ...(usage !== undefined && { usage }),
+    ...(filesRevision !== undefined && { filesRevision }),
   };
 }
 

@@ -1,7 +1,16 @@
 import type { DatabaseSync } from 'node:sqlite';
-import type { WorkspaceStore } from '../../ports/workspace.ts';
+import type { WorkspacePlace, WorkspaceStore } from '../../ports/workspace.ts';
 import { integer } from '../sql/row.ts';
-import { afterPrefix, fileHeadOf, fileOf, newestOf, placeColumns } from '../sql/workspace.ts';
+import {
+  afterPrefix,
+  fileHeadOf,
+  fileOf,
+  IS_LONG_GONE,
+  IS_UNREAD,
+  isNewestAt,
+  newestOf,
+  placeColumns,
+} from '../sql/workspace.ts';
 import type { Writer } from './writer.ts';
 
 const PLACE = 'tenant = ? AND workspace = ? AND mode = ?';
@@ -14,11 +23,16 @@ const NEWEST = `SELECT version, etag FROM workspace_files WHERE ${FILE} AND newe
 const COUNT = `SELECT count(*) AS count FROM workspace_files WHERE ${PLACE} AND newest = 1 AND etag IS NOT NULL`;
 const AGE = `UPDATE workspace_files SET newest = 0 WHERE ${FILE} AND newest = 1`;
 const INSERT = `INSERT INTO workspace_files
-  (tenant, workspace, mode, path, version, newest, etag, content_type, content, updated_at)
-  VALUES (?, ?, ?, ?, ?, 1, ?, ?, ?, ?)`;
-const FORGET = `DELETE FROM workspace_files WHERE ${FILE} AND version <= ?`;
-const FORGET_REMOVED = `DELETE FROM workspace_files WHERE ${PLACE} AND path IN (SELECT path FROM workspace_files
-  WHERE ${PLACE} AND newest = 1 AND etag IS NULL ORDER BY updated_at DESC, path LIMIT -1 OFFSET ?)`;
+  (tenant, workspace, mode, path, version, newest, etag, content_type, content, updated_at, revision)
+  VALUES (?, ?, ?, ?, ?, 1, ?, ?, ?, ?, ?)`;
+const FORGET = `DELETE FROM workspace_files AS old WHERE ${FILE} AND version <= ? AND ${IS_UNREAD}`;
+const FORGET_REMOVED = `DELETE FROM workspace_files WHERE ${PLACE} AND path IN (SELECT path FROM (
+  SELECT * FROM workspace_files WHERE ${PLACE} AND newest = 1 AND etag IS NULL
+  ORDER BY revision DESC, updated_at DESC, path LIMIT -1 OFFSET ?) AS gone WHERE ${IS_LONG_GONE})`;
+const REVISION = `SELECT coalesce(max(revision), 0) AS revision FROM workspace_files WHERE ${PLACE}`;
+const LIST_AT = `SELECT path, version, etag, content_type, updated_at FROM workspace_files AS file
+  WHERE ${PLACE} AND ${isNewestAt('?4')} ORDER BY path`;
+const READ_AT = `SELECT * FROM workspace_files AS file WHERE ${FILE} AND ${isNewestAt('?5')}`;
 
 export function workspaceStore(reader: DatabaseSync, database: DatabaseSync, writer: Writer): WorkspaceStore {
   const list = reader.prepare(LIST);
@@ -30,6 +44,10 @@ export function workspaceStore(reader: DatabaseSync, database: DatabaseSync, wri
   const insert = database.prepare(INSERT);
   const forget = database.prepare(FORGET);
   const forgetRemoved = database.prepare(FORGET_REMOVED);
+  const revision = database.prepare(REVISION);
+  const listAt = reader.prepare(LIST_AT);
+  const readAt = reader.prepare(READ_AT);
+  const nextRevision = (place: WorkspacePlace) => integer(revision.get(...placeColumns(place)) ?? {}, 'revision') + 1;
 
   return {
     list: async (place, prefix) => list.all(...placeColumns(place), prefix, afterPrefix(prefix)).map(fileHeadOf),
@@ -43,6 +61,15 @@ export function workspaceStore(reader: DatabaseSync, database: DatabaseSync, wri
       const row = newest.get(...placeColumns(place), path);
       return row && newestOf(row);
     },
+    async revision(place, transaction) {
+      writer.require(transaction);
+      return integer(revision.get(...placeColumns(place)) ?? {}, 'revision');
+    },
+    listAt: async (place, at) => listAt.all(...placeColumns(place), at).map(fileHeadOf),
+    async readAt(place, path, at) {
+      const row = readAt.get(...placeColumns(place), path, at);
+      return row && fileOf(row);
+    },
     async count(place, transaction) {
       writer.require(transaction);
       return integer(count.get(...placeColumns(place)) ?? {}, 'count');
@@ -50,15 +77,17 @@ export function workspaceStore(reader: DatabaseSync, database: DatabaseSync, wri
     async put(place, { path, version, etag, contentType, content, updatedAt }, keep, transaction) {
       writer.require(transaction);
       const file = [...placeColumns(place), path];
+      const changed = nextRevision(place);
       age.run(...file);
-      insert.run(...file, version, etag, contentType, content, updatedAt);
+      insert.run(...file, version, etag, contentType, content, updatedAt, changed);
       forget.run(...file, version - keep);
     },
     async remove(place, { path, version, updatedAt }, keep, transaction) {
       writer.require(transaction);
       const file = [...placeColumns(place), path];
+      const changed = nextRevision(place);
       age.run(...file);
-      insert.run(...file, version, null, null, null, updatedAt);
+      insert.run(...file, version, null, null, null, updatedAt, changed);
       forget.run(...file, version - keep.versions);
       forgetRemoved.run(...placeColumns(place), ...placeColumns(place), keep.removed);
     },

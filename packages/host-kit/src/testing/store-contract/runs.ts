@@ -58,6 +58,8 @@ function storedRuns({ onStore, assert }: StoreContract): void {
       currentNodeId: 'n',
       pauseRequest: { drainPolicy: 'immediate', reason: 'é' },
       pausedAt: 6,
+      usage: { nodeExecutions: 2, idleMs: 3, idleSince: 6, secrets: ['é'] },
+      filesRevision: 0,
     };
     const ended: Run = {
       ...run,

@@ -1,6 +1,7 @@
 import type { Store } from '../../ports/store.ts';
 import type { WorkspaceFile, WorkspacePlace } from '../../ports/workspace.ts';
 import type { StoreContract } from './contract.ts';
+import { sampleRun } from './samples.ts';
 
 /** Tests of `WorkspaceStore`. */
 export function workspaceContract({ onStore, assert }: StoreContract): void {
@@ -65,6 +66,45 @@ export function workspaceContract({ onStore, assert }: StoreContract): void {
     assert.deepEqual(await store.workspace.read(PLACE, 'a.md', undefined), sampleFile({}));
   });
 
+  onStore('a run reads the files as they were at its revision until it ends', async (store) => {
+    await put(store, sampleFile({}));
+    await put(store, sampleFile({ path: 'b.md' }));
+    const { filesRevision, ...run } = await startRun(store, 'run_1');
+    for (const version of [2, 3, 4, 5]) await put(store, sampleFile({ version, etag: `${version}` }));
+    await startRun(store, 'run_2');
+    await remove(store, 'a.md', 6, 6);
+    await remove(store, 'b.md', 2, 7);
+    await put(store, sampleFile({ path: 'c.md' }));
+    const heads = [sampleFile({}), sampleFile({ path: 'b.md' })].map(headOf);
+    assert.deepEqual(await store.workspace.listAt(PLACE, filesRevision), heads);
+    assert.deepEqual(await store.workspace.readAt(PLACE, 'a.md', filesRevision), sampleFile({}));
+    assert.deepEqual(await store.workspace.readAt(PLACE, 'c.md', filesRevision), undefined);
+    assert.deepEqual(await store.workspace.readAt({ ...PLACE, mode: 'test' }, 'a.md', filesRevision), undefined);
+    // Versions 2 to 4 were those of no run.
+    assert.deepEqual(await store.workspace.read(PLACE, 'a.md', 2), undefined);
+    assert.deepEqual(
+      (await store.workspace.listAt(PLACE, 6)).map(({ version }) => version),
+      [5, 1],
+    );
+
+    await store.transaction((transaction) => store.runs.update([run], transaction));
+    await put(store, sampleFile({ version: 7, etag: '7' }));
+    assert.deepEqual(await store.workspace.read(PLACE, 'a.md', 1), undefined);
+    assert.deepEqual((await store.workspace.read(PLACE, 'a.md', 5))?.version, 5);
+  });
+
+  onStore('a removed file that a run reads is kept, however many are removed after it', async (store) => {
+    await put(store, sampleFile({}));
+    const { filesRevision } = await startRun(store, 'run_1');
+    await remove(store, 'a.md', 2, 0);
+    for (const [index, path] of ['b', 'c', 'd'].entries()) {
+      await put(store, sampleFile({ path }));
+      await remove(store, path, 2, index + 1);
+    }
+    assert.deepEqual(await store.workspace.readAt(PLACE, 'a.md', filesRevision), sampleFile({}));
+    assert.deepEqual(await newest(store, 'a.md'), { version: 2, etag: undefined });
+  });
+
   onStore('concurrent additions to a file get different versions', async (store) => {
     const add = () =>
       store.transaction(async (transaction) => {
@@ -100,6 +140,16 @@ function remove(store: Store, path: string, version: number, updatedAt: number):
   return store.transaction((transaction) =>
     store.workspace.remove(PLACE, { path, version, updatedAt }, { versions: 2, removed: 2 }, transaction),
   );
+}
+
+/** Stores a run that reads the files of the place from now on. */
+function startRun(store: Store, runId: string) {
+  return store.transaction(async (transaction) => {
+    const filesRevision = await store.workspace.revision(PLACE, transaction);
+    const run = { ...sampleRun({ ...PLACE, runId, status: 'running' }), filesRevision };
+    await store.runs.insert(run, transaction);
+    return run;
+  });
 }
 
 function newest(store: Store, path: string) {

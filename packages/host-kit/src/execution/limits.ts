@@ -1,0 +1,165 @@
+import { isJsonObject, type Json } from '../json.ts';
+import type { NewEvent, RunOutcome } from '../ports/engine.ts';
+import type { RunEvent } from '../ports/events.ts';
+import type { Run } from '../ports/runs.ts';
+import type { Store } from '../ports/store.ts';
+import { wholeLog } from './whole-log.ts';
+
+/** The limits of runs that the host sets. The kit enforces them. */
+export interface RunLimits {
+  /** The most executions of nodes in a run, retries included. Absent: no limit. */
+  readonly maxNodeExecutions?: number;
+  /** The longest duration of a run in ms, without the time in which it waits or is paused. Absent: no limit. */
+  readonly maxRunDurationMs?: number;
+  /** The most completed executions of one node. Absent: no limit. */
+  readonly maxLoopIterations?: number;
+  /** The most clarifications that one node may ask for. */
+  readonly clarificationRounds: number;
+}
+
+/** A limit that an event would exceed: `cap.breached` and the end of the run. */
+export interface Breach {
+  readonly breached: NewEvent;
+  readonly outcome: RunOutcome & { readonly status: 'failed' };
+}
+
+/** Counts the node executions of a run in one turn against the limits of the host and of the caller. */
+export class NodeLimits {
+  readonly #nodes: number;
+  readonly #loops: number;
+  readonly #readLog: () => AsyncIterable<RunEvent>;
+  /** The completed executions of each node. Undefined until a limit needs them. */
+  #completed: Map<string, number> | undefined;
+
+  constructor(store: Store, run: Run, limits: RunLimits) {
+    const { recursionLimit, maxLoopIterations } = callersLimits(run);
+    this.#nodes = Math.min(recursionLimit, limits.maxNodeExecutions ?? Number.POSITIVE_INFINITY);
+    this.#loops = Math.min(maxLoopIterations, limits.maxLoopIterations ?? Number.POSITIVE_INFINITY);
+    this.#readLog = () => wholeLog(store, run);
+  }
+
+  /** Reads the log when a limit of loops needs it. Call it before `breachIn`, outside of a transaction. */
+  async prepare(): Promise<void> {
+    if (this.#loops === Number.POSITIVE_INFINITY || this.#completed !== undefined) return;
+    const completed = new Map<string, number>();
+    for await (const event of this.#readLog()) countCompleted(completed, event);
+    this.#completed ??= completed;
+  }
+
+  /** Counts events that were recorded. */
+  count(recorded: readonly RunEvent[]): void {
+    if (this.#completed !== undefined) for (const event of recorded) countCompleted(this.#completed, event);
+  }
+
+  /** Finds the first event that exceeds a limit. */
+  breachIn({ usage }: Run, events: readonly NewEvent[]): { readonly at: number; readonly breach: Breach } | undefined {
+    let started = usage?.nodeExecutions ?? 0;
+    const completed = new Map<string, number>();
+    for (const [at, event] of events.entries()) {
+      countCompleted(completed, event);
+      if (event.type !== 'node.started') continue;
+      started += 1;
+      if (started > this.#nodes) return { at, breach: tooManyNodes(this.#nodes, started) };
+      const { nodeId = '' } = event;
+      const iteration = (this.#completed?.get(nodeId) ?? 0) + (completed.get(nodeId) ?? 0) + 1;
+      if (iteration > this.#loops) return { at, breach: tooManyLoops(this.#loops, iteration) };
+    }
+    return undefined;
+  }
+}
+
+function countCompleted(completed: Map<string, number>, { type, nodeId }: Pick<NewEvent, 'type' | 'nodeId'>): void {
+  if (type === 'node.completed' && nodeId !== undefined) completed.set(nodeId, (completed.get(nodeId) ?? 0) + 1);
+}
+
+/** Counts the clarifications that a node asked for, from the log. */
+export async function clarificationsOf(store: Store, run: Run, nodeId: string): Promise<number> {
+  const asked = new Set<Json | undefined>();
+  for await (const { type, payload, nodeId: of } of wholeLog(store, run)) {
+    if (type !== 'interrupt.requested' || of !== nodeId || !isJsonObject(payload)) continue;
+    if (payload.kind === 'clarification') asked.add(payload.interruptId);
+  }
+  return asked.size;
+}
+
+/** @param observed the round that was not asked */
+export function tooManyClarifications(limit: number, observed: number): Breach {
+  return breachOf('clarification', limit, observed, {
+    code: 'loop_limit_exceeded',
+    message: `A node asked for more than ${limit} clarifications.`,
+  });
+}
+
+function tooManyNodes(limit: number, observed: number): Breach {
+  return breachOf('node-executions', limit, observed, {
+    code: 'recursion_limit_exceeded',
+    message: `The run started more than ${limit} node executions.`,
+  });
+}
+
+function tooManyLoops(limit: number, observed: number): Breach {
+  return breachOf('loop-iterations', limit, observed, {
+    code: 'loop_limit_exceeded',
+    message: `A node was executed more than ${limit} times.`,
+  });
+}
+
+/** The limits of a caller. Major 2 has them in a section; major 1 has an open map with one reserved key. */
+function callersLimits({ configurable }: Run): { readonly recursionLimit: number; readonly maxLoopIterations: number } {
+  const section = isJsonObject(configurable?.run) ? configurable.run : {};
+  return {
+    recursionLimit: limitIn(section.recursionLimit ?? configurable?.recursionLimit),
+    maxLoopIterations: limitIn(section.maxLoopIterations),
+  };
+}
+
+function limitIn(value: Json | undefined): number {
+  return typeof value === 'number' && Number.isInteger(value) && value > 0 ? value : Number.POSITIVE_INFINITY;
+}
+
+/** A time at which a run fails, and the breach then. */
+export interface TimeLimit {
+  /** In ms since the epoch. */
+  readonly at: number;
+  breach(now: number): Breach;
+}
+
+/**
+ * Returns the next time limit of a run: `runTimeoutMs` of its caller counts from its start, `maxRunDurationMs` of the
+ * host leaves out waits and pauses. Undefined when it has none.
+ */
+export function timeLimitOf(run: Run, startedAt: number, { maxRunDurationMs }: RunLimits): TimeLimit | undefined {
+  const section = isJsonObject(run.configurable?.run) ? run.configurable.run : {};
+  const timeout = limitIn(section.runTimeoutMs);
+  const limits = [
+    { name: 'runTimeoutMs', from: startedAt, ms: timeout },
+    {
+      name: 'maxRunDurationMs',
+      from: startedAt + (run.usage?.idleMs ?? 0),
+      ms: maxRunDurationMs ?? Number.POSITIVE_INFINITY,
+    },
+  ];
+  const [next] = limits.filter(({ ms }) => Number.isFinite(ms)).sort((a, b) => a.from + a.ms - (b.from + b.ms));
+  if (next === undefined) return undefined;
+  const { name, from, ms } = next;
+  return {
+    at: from + ms,
+    breach: (now) =>
+      breachOf('run-duration', ms, now - from, {
+        code: 'run_timeout',
+        message: `The run took longer than ${name} allows.`,
+      }),
+  };
+}
+
+function breachOf(
+  kind: string,
+  limit: number,
+  observed: number,
+  error: { readonly code: string; readonly message: string },
+): Breach {
+  return {
+    breached: { type: 'cap.breached', payload: { kind, limit, observed } },
+    outcome: { status: 'failed', error: { ...error, retryable: false } },
+  };
+}

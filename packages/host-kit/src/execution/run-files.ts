@@ -1,0 +1,124 @@
+import { HostError } from '../errors.ts';
+import type { NewEvent } from '../ports/engine.ts';
+import type { HostPorts } from '../ports/host-ports.ts';
+import type { RunFileCondition, RunFiles } from '../ports/run-files.ts';
+import type { Run } from '../ports/runs.ts';
+import type { Transaction } from '../ports/transaction.ts';
+import type { WorkspaceFileHead, WorkspacePlace } from '../ports/workspace.ts';
+import {
+  isFilePath,
+  type Precondition,
+  type WorkspaceFileLimits,
+  writeFile,
+  writeRemoval,
+} from '../workspace/files.ts';
+import type { DrivenRun } from './driven-run.ts';
+import type { Redactor } from './redactor.ts';
+
+export interface RunFilesParts extends Pick<HostPorts, 'store' | 'clock' | 'random'> {
+  readonly driven: DrivenRun;
+  /** Undefined: the host serves no workspace files. */
+  readonly limits: WorkspaceFileLimits | undefined;
+  readonly redactor: Redactor;
+  readonly isReplay: boolean;
+}
+
+/** Makes the files that a run reads and writes. */
+export function runFiles(parts: RunFilesParts): RunFiles {
+  const { store, driven, redactor } = parts;
+  const place = placeOfRun(driven.run);
+  return {
+    async list(prefix = '') {
+      requireServed(parts);
+      const files = await read(driven, store.workspace.listAt(place, revisionOf(driven)));
+      return files.filter(({ path }) => path.startsWith(prefix));
+    },
+    async read(path) {
+      requireServed(parts);
+      const file = await read(driven, store.workspace.readAt(place, path, revisionOf(driven)));
+      return file && { ...file, content: new TextDecoder().decode(file.content) };
+    },
+    async put(file, condition = {}) {
+      const limits = requireWritable(parts, 'put');
+      const given = { contentType: 'text/markdown', ...redactor.redacted(file) };
+      const precondition = conditionOf(given.path, condition);
+      return await change(parts, condition, async (transaction) => {
+        const { content: _, ...head } = await writeFile({ ...parts, limits }, place, given, precondition, transaction);
+        return head;
+      });
+    },
+    async remove(path, condition = {}) {
+      const limits = requireWritable(parts, 'remove');
+      const precondition = conditionOf(path, condition);
+      await change(parts, condition, (transaction) =>
+        writeRemoval({ ...parts, limits }, place, path, precondition, transaction),
+      );
+    },
+  };
+}
+
+function placeOfRun({ tenant, workspace, mode }: Run): WorkspacePlace {
+  return { tenant, mode, ...(workspace !== undefined && { workspace }) };
+}
+
+function requireServed({ limits }: RunFilesParts): WorkspaceFileLimits {
+  if (limits !== undefined) return limits;
+  throw new TypeError('files: the host serves no workspace files. Set workspaceFiles of createHost.');
+}
+
+function requireWritable(parts: RunFilesParts, method: string): WorkspaceFileLimits {
+  if (parts.isReplay) {
+    throw new TypeError(
+      `files.${method}: a replay changes no files. Call it in a node, which a replay does not execute.`,
+    );
+  }
+  return requireServed(parts);
+}
+
+/** A run that started before the host served files has no revision, and sees none. */
+function revisionOf({ latest }: DrivenRun): number {
+  return latest.filesRevision ?? -1;
+}
+
+async function read<T>(driven: DrivenRun, reading: Promise<T>): Promise<T> {
+  const found = await reading.catch((error: unknown) => driven.leaveUnread(error));
+  if (driven.left !== undefined) throw driven.left;
+  return found;
+}
+
+function conditionOf(path: string, { etag }: RunFileCondition): Precondition {
+  if (!isFilePath(path)) {
+    throw new TypeError(
+      'files: path must be 1 to 256 characters of A-Z a-z 0-9 . _ - /, a letter or digit first, without "..". Change it.',
+    );
+  }
+  if (etag === undefined) return () => true;
+  return (current) => current === (etag ?? undefined);
+}
+
+/** Changes a file and records it. A refusal is returned through the transaction, because it does not end the turn. */
+async function change<T extends Pick<WorkspaceFileHead, 'path' | 'version'>>(
+  { driven, redactor }: RunFilesParts,
+  { nodeId }: RunFileCondition,
+  write: (transaction: Transaction) => Promise<T>,
+): Promise<T> {
+  if (!driven.mayRecord()) throw driven.left;
+  const written = await driven.change(async (open) => {
+    if (open.run.status !== 'running' && open.run.status !== 'cancelling') return undefined;
+    try {
+      const file = await write(open.transaction);
+      const payload = { path: file.path, version: file.version };
+      const updated: NewEvent = { type: 'workspace.updated', payload, ...(nodeId !== undefined && { nodeId }) };
+      await open.append(redactor.redacted(updated));
+      return { file };
+    } catch (error) {
+      if (HostError.is(error) && REFUSALS.has(error.code)) return { refused: error };
+      throw error;
+    }
+  });
+  if (written === undefined) throw driven.left;
+  if ('refused' in written) throw written.refused;
+  return written.file;
+}
+
+const REFUSALS: ReadonlySet<string> = new Set(['not_found', 'workspace_conflict', 'workspace_too_large']);

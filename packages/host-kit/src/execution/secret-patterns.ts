@@ -1,0 +1,58 @@
+/** The texts by which a secret is recognised, for each kind of view of a text. */
+export interface SecretPatterns {
+  /** In plain text with lower-case ASCII letters. */
+  readonly plain: readonly string[];
+  /** In base64 with the alphabet of RFC 4648, section 4, without line breaks. */
+  readonly base64: readonly string[];
+  /** In lower-case hexadecimal digits. */
+  readonly hex: readonly string[];
+}
+
+/**
+ * Makes the patterns of a secret: the secret itself, and its base64 and hexadecimal form. Each form is also made of the
+ * JSON-escaped, URL-encoded and form-encoded secret, of UTF-16, and of the base64 and hexadecimal forms.
+ *
+ * @param secret printable ASCII
+ */
+export function secretPatterns(secret: string): SecretPatterns {
+  const texts = [
+    secret,
+    JSON.stringify(secret).slice(1, -1),
+    encodeURIComponent(secret),
+    encodeURIComponent(secret).replace(/%../g, (code) => code.toLowerCase()),
+    new URLSearchParams([['', secret]]).toString().slice(1),
+  ];
+  const once = [...texts.map((text) => Buffer.from(text)), Buffer.from(secret, 'utf16le')];
+  const twice = [
+    ...base64Forms(Buffer.from(secret)).flatMap((form) => [form, form.replaceAll('+', '-').replaceAll('/', '_')]),
+    Buffer.from(secret).toString('hex'),
+    Buffer.from(secret).toString('hex').toUpperCase(),
+  ].map((text) => Buffer.from(text));
+  const sources = [...once, ...twice];
+  return {
+    plain: distinct([secret, secret.replaceAll(' ', '+')].map(lowerCase)),
+    base64: distinct(sources.flatMap(base64Forms)),
+    hex: distinct(sources.map((bytes) => bytes.toString('hex'))),
+  };
+}
+
+/** Lower-cases ASCII letters, which keeps the length of every text. */
+export function lowerCase(text: string): string {
+  return text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
+}
+
+/**
+ * The base64 forms of bytes that begin at each of the three positions in a group. A character that also depends on the
+ * bytes around them is left out.
+ */
+function base64Forms(bytes: Buffer): string[] {
+  return [0, 1, 2].map((before) => {
+    const encoded = Buffer.concat([Buffer.alloc(before), bytes]).toString('base64');
+    const bits = (before + bytes.length) * 8;
+    return encoded.slice(Math.ceil((before * 8) / 6), Math.floor(bits / 6));
+  });
+}
+
+function distinct(patterns: readonly string[]): string[] {
+  return [...new Set(patterns)];
+}

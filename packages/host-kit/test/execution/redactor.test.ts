@@ -1,0 +1,116 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { Redactor } from '../../src/execution/redactor.ts';
+
+const SECRET = 'sk-Live/9f"Q+x\\z 7&é'.replace('é', '~=');
+
+/** A secret that shares no character with `SECRET`: the parts of its encodings tell nothing about `SECRET`. */
+const OTHER = SECRET.replace(/./g, '_');
+
+function redactorOf(...secrets: readonly string[]): Redactor {
+  const redactor = new Redactor();
+  for (const [index, secret] of secrets.entries()) redactor.add(`key-${index}`, secret);
+  return redactor;
+}
+
+const base64 = (text: string) => Buffer.from(text).toString('base64');
+const hex = (text: string) => Buffer.from(text).toString('hex');
+const percent = (text: string) => text.replace(/./g, (character) => `%${hex(character)}`);
+
+const ENCODINGS: readonly (readonly [string, (secret: string) => string])[] = [
+  ['as it is', (secret) => secret],
+  ['in upper case', (secret) => secret.toUpperCase()],
+  ['JSON-escaped', (secret) => JSON.stringify({ secret })],
+  ['JSON-escaped twice', (secret) => JSON.stringify(JSON.stringify({ secret }))],
+  ['as Unicode escapes', (secret) => secret.replace(/./g, (character) => `\\u00${hex(character)}`)],
+  ['as escapes of JavaScript', (secret) => secret.replace(/./g, (character) => `\\x${hex(character)}`)],
+  ['URL-encoded', (secret) => `https://a.example/?key=${encodeURIComponent(secret)}`],
+  ['URL-encoded in lower case', (secret) => encodeURIComponent(secret).replace(/%../g, (c) => c.toLowerCase())],
+  ['URL-encoded in every character', percent],
+  ['URL-encoded twice', (secret) => encodeURIComponent(encodeURIComponent(secret))],
+  ['form-encoded', (secret) => new URLSearchParams({ secret }).toString()],
+  ['as HTML', (secret) => secret.replace(/[&"]/g, (c) => (c === '&' ? '&amp;' : '&#34;'))],
+  ['in base64', base64],
+  ['in base64 after one byte', (secret) => base64(`x${secret}y`)],
+  ['in base64 after two bytes', (secret) => base64(`xy${secret}z`)],
+  ['in base64url', (secret) => Buffer.from(secret).toString('base64url')],
+  ['in base64url after one byte', (secret) => Buffer.from(`x${secret}`).toString('base64url')],
+  ['in base64 as a password', (secret) => `Basic ${base64(`user:${secret}`)}`],
+  ['in base64 in lines', (secret) => base64(secret).replace(/.{5}/g, '$&\r\n')],
+  ['in URL-encoded base64', (secret) => encodeURIComponent(base64(secret))],
+  ['in base64 of JSON', (secret) => base64(JSON.stringify({ secret }))],
+  ['in base64 of base64', (secret) => base64(base64(secret))],
+  ['in base64 of UTF-16', (secret) => Buffer.from(secret, 'utf16le').toString('base64')],
+  ['in hexadecimal', hex],
+  ['in upper-case hexadecimal', (secret) => hex(secret).toUpperCase()],
+  ['in hexadecimal with colons', (secret) => hex(secret).replace(/..(?=.)/g, '$&:')],
+  ['as a hexadecimal dump', (secret) => hex(secret).replace(/../g, '0x$&, ')],
+  ['in hexadecimal of base64', (secret) => hex(base64(secret))],
+];
+
+describe('a secret is redacted', () => {
+  test.each(ENCODINGS)('%s', (_, encoded) => {
+    const text = encoded(SECRET);
+    const redacted = redactorOf(SECRET).redacted({ message: `before ${text} after` });
+    expect(redacted.message).toContain('[REDACTED:key-0]');
+    expect(redacted.message).toMatch(/^before .* after$/s);
+    // No part is left that is long enough to tell the secret.
+    for (let at = 0; at + 8 <= text.length; at++) {
+      const part = text.slice(at, at + 8);
+      if (!encoded(OTHER).includes(part)) expect(redacted.message).not.toContain(part);
+    }
+  });
+
+  test.each<readonly [string, unknown]>([
+    ['as the name of a member', { [SECRET]: 1 }],
+    ['split over a name and its value', { [SECRET.slice(0, 9)]: SECRET.slice(9) }],
+    ['split over names', { [SECRET.slice(0, 9)]: 1, [SECRET.slice(9)]: 2 }],
+    ['split over values', { a: SECRET.slice(0, 9), b: { c: [SECRET.slice(9)] } }],
+    ['split into characters', [...SECRET]],
+    ['in base64, split over values', [base64(SECRET).slice(0, 7), base64(SECRET).slice(7)]],
+    ['as bytes', Buffer.from(SECRET)],
+    ['as an array of bytes', new Uint8Array(Buffer.from(SECRET))],
+    ['by its toJSON', { toJSON: () => SECRET }],
+  ])('%s', (_, value) => {
+    const redacted = JSON.stringify(redactorOf(SECRET).redacted({ value }));
+    expect(redacted).toContain('[REDACTED:key-0]');
+    expect(redacted).not.toContain(JSON.stringify(SECRET.slice(0, 9)).slice(1, -1));
+    expect(redacted).not.toContain('115,107,45');
+  });
+
+  test('as a number', () => {
+    expect(redactorOf('1234567890').redacted([1234567890, 123])).toEqual(['[REDACTED:key-0]', 123]);
+  });
+
+  test('each by its own name, and members that then have one name are all kept', () => {
+    const redactor = redactorOf('first-secret', 'second-secret');
+    expect(redactor.redacted({ 'first-secret': 1, 'FIRST-SECRET': 2, other: 'second-secret' })).toEqual({
+      '[REDACTED:key-0]': 1,
+      '[REDACTED:key-0]#2': 2,
+      other: '[REDACTED:key-1]',
+    });
+  });
+
+  test('wherever it stands in any JSON', () => {
+    const redactor = redactorOf(SECRET);
+    const encoding = fc.constantFrom(...ENCODINGS.map(([, encode]) => encode));
+    fc.assert(
+      fc.property(fc.jsonValue(), encoding, fc.string(), (other, encode, before) => {
+        const redacted = redactor.redacted({ other, text: `${before} ${encode(SECRET)}` });
+        expect(redacted.text).toContain('[REDACTED:key-0]');
+        expect(redacted.other).toEqual(JSON.parse(JSON.stringify(other)));
+      }),
+    );
+  });
+});
+
+test('a value is not touched before a secret is known', () => {
+  const value = { toJSON: () => expect.fail('the value was read') };
+  expect(new Redactor().redacted(value)).toBe(value);
+});
+
+test('a long text that nearly repeats a long secret everywhere is read in linear time', () => {
+  const text = 'a'.repeat(400_000);
+  // A quadratic search makes 3 200 000 000 comparisons for each pattern, which exceeds the time limit of the test.
+  expect(redactorOf(`${'a'.repeat(8000)}b`).redacted(text)).toBe(text);
+});
