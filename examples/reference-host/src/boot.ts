@@ -99,12 +99,15 @@ async function assemble(config: Config, baseUrl: string, store: Store, log: Log)
   const formerSecretKeys = config.formerSecretKeys.map((text) => Buffer.from(text, 'base64'));
   const { lanes, facts, refusals, roles } = authentication(config, baseUrl, secret);
   const { checkpointIntervalEntries, checkpointIntervalSeconds } = config.audit;
+  const { maxRequestBodyBytes, ...limits } = config.limits;
   return createHost({
     store,
-    engine: sampleEngine({ guardedFetch: guardedFetch({ policy: egress, ...authorities }) }),
+    engine: sampleEngine(),
+    fetch: guardedFetch({ policy: egress, ...authorities, ...FETCH_LIMITS }),
     capabilities: {
       fixtures: Object.keys(FIXTURES),
       families: { httpClient: HTTP_CLIENT },
+      limits,
       ...(config.contractProvenance !== null && { contractProvenance: config.contractProvenance }),
     },
     apiKeyIssuer: apiKeyIssuer(config),
@@ -133,7 +136,7 @@ async function assemble(config: Config, baseUrl: string, store: Store, log: Log)
     mounts: mounts(config),
     streams: { ...streams, readerLimits },
     ...(enabled && { workspaceFiles }),
-    maxRequestBodyBytes: config.limits.maxRequestBodyBytes,
+    maxRequestBodyBytes,
     implementation: { name: 'svc-reference-host', version: VERSION, vendor: config.org },
   });
 }
@@ -187,3 +190,4 @@ const HTTP_CLIENT = {
   maxResponseBodyBytes: 10_485_760,
   requestTimeoutMs: 30_000,
 };
+const FETCH_LIMITS = { maxResponseBytes: HTTP_CLIENT.maxResponseBodyBytes, timeoutMs: HTTP_CLIENT.requestTimeoutMs };

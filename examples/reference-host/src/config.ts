@@ -182,6 +182,18 @@ const maxRequestBodyBytes = z
   .default(1_048_576)
   .describe('Largest request body, in bytes. A larger one is answered 413.');
 
+const maxNodeExecutions = z
+  .int()
+  .min(1)
+  .default(1000)
+  .describe('Most node executions of a run. A run that starts more fails.');
+
+const maxRunDurationMs = z
+  .int()
+  .min(1000)
+  .default(600_000)
+  .describe('Longest duration of a run, without waits and pauses, in ms. A run that takes longer fails.');
+
 const incomingTraces = z
   .enum(['continue', 'link'])
   .default('continue')
@@ -242,7 +254,10 @@ const schema = z
       .prefault({})
       .describe('Traces. The OpenTelemetry SDK is configured by its own variables.'),
     shutdown: z.strictObject({ drainMs }).prefault({}).describe('End of the process.'),
-    limits: z.strictObject({ maxRequestBodyBytes }).prefault({}).describe('Limits of requests.'),
+    limits: z
+      .strictObject({ maxRequestBodyBytes, maxNodeExecutions, maxRunDurationMs })
+      .prefault({})
+      .describe('Limits of requests and runs.'),
     ...authenticationConfig,
     audit: audit.prefault({}).describe('Audit log, which is always kept.'),
     workspaceFiles: workspaceFiles.prefault({}).describe('Files that the agents of a workspace share.'),

@@ -17,6 +17,8 @@ interface DetailsByCode {
   /** Whole seconds. */
   run_already_active: { readonly activeRunId: string; readonly activeHost: 'cloud'; readonly retryAfter: number };
   force_engine_version_forbidden: undefined;
+  mock_provider_forbidden: undefined;
+  credential_forbidden: undefined;
   fork_point_invalid: undefined;
   interrupt_not_found: undefined;
   interrupt_already_resolved: undefined;
@@ -65,6 +67,8 @@ const STATUS = {
   workspace_too_large: 413,
   run_already_active: 409,
   force_engine_version_forbidden: 403,
+  mock_provider_forbidden: 403,
+  credential_forbidden: 403,
   fork_point_invalid: 422,
   interrupt_not_found: 404,
   interrupt_already_resolved: 409,

@@ -12,6 +12,7 @@ export type { AuditOptions, HostOptions, StreamOptions, WebhookOptions } from '.
 export type { Artifact, NewArtifact } from './ports/artifacts.ts';
 export type { AuditStore } from './ports/audit.ts';
 export { type Clock, systemClock } from './ports/clock.ts';
+export type { AiOptions, ConfigurableSection, RunConfigurable } from './ports/configurable.ts';
 export {
   type EngineEvent,
   type EngineRefusal,

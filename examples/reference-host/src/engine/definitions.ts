@@ -25,6 +25,26 @@ export const DEFINITIONS: Readonly<Record<string, JsonObject>> = {
   },
   fetch: {
     title: 'Makes one HTTP GET through the egress guard',
-    inputSchema: { type: 'object', properties: { url: { type: 'string', format: 'uri' } }, required: ['url'] },
+    inputSchema: {
+      type: 'object',
+      properties: { url: { type: 'string', format: 'uri' }, bearer: { type: 'string' } },
+      required: ['url'],
+    },
+  },
+  note: {
+    title: 'Adds a line to a file of the workspace',
+    inputSchema: {
+      type: 'object',
+      properties: { path: { type: 'string' }, line: { type: 'string' } },
+      required: ['path', 'line'],
+    },
+  },
+  count: {
+    title: 'Executes nodes, one after the other',
+    inputSchema: {
+      type: 'object',
+      properties: { nodes: { type: 'integer', minimum: 0, maximum: 10_000 } },
+      required: ['nodes'],
+    },
   },
 };

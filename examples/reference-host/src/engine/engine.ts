@@ -1,27 +1,23 @@
-import type { GuardedFetch } from '@svc/egress-guard/fetch';
 import type { WorkflowEngine } from '@svc/host-kit';
 import { approval } from './approval.ts';
 import { artifact } from './artifact.ts';
 import { burst } from './burst.ts';
+import { count } from './count.ts';
 import { DEFINITIONS } from './definitions.ts';
 import { delay } from './delay.ts';
 import { echo } from './echo.ts';
 import { fail } from './fail.ts';
-import { fetchWith } from './fetch.ts';
+import { fetch } from './fetch.ts';
 import { FIXTURES } from './fixtures.ts';
 import { readJournal } from './journal.ts';
+import { note } from './note.ts';
 import { stepsOf } from './steps.ts';
 import { NodeFailure, type Workflow } from './workflow.ts';
 
-export interface SampleEngineOptions {
-  /** Calls the URLs that callers pass to the `fetch` workflow. */
-  readonly guardedFetch: GuardedFetch;
-}
-
 /** Makes a small engine. A workflow is a function of its inputs, and the log of the run is its only state. */
-export function sampleEngine({ guardedFetch }: SampleEngineOptions): WorkflowEngine {
+export function sampleEngine(): WorkflowEngine {
   const workflows: ReadonlyMap<string, Workflow> = new Map(
-    Object.entries({ echo, fail, delay, approval, artifact, burst, fetch: fetchWith(guardedFetch), ...FIXTURES }),
+    Object.entries({ echo, fail, delay, approval, artifact, burst, fetch, note, count, ...FIXTURES }),
   );
 
   return {

@@ -7,7 +7,7 @@ import { NodeFailure, type NodeWork, type Steps } from './workflow.ts';
  * again.
  */
 export function stepsOf(execution: Execution, journal: Journal): Steps {
-  const { append, artifact, interrupt, replayed, until, signal } = execution;
+  const { append, artifact, interrupt, replayed, until, signal, secret, files, fetch } = execution;
 
   return {
     async node(nodeId, typeId, work, options) {
@@ -27,7 +27,7 @@ export function stepsOf(execution: Execution, journal: Journal): Steps {
         const ask: NodeWork['ask'] = (question) => interrupt({ nodeId, ...question });
         const make: NodeWork['make'] = async (made) => (await artifact({ nodeId, ...made })).artifactId;
         const { lines, artifacts } = record;
-        const outputs = await work({ rest, ask, make, write, lines, artifacts, signal });
+        const outputs = await work({ rest, ask, make, write, lines, artifacts, signal, secret, files, fetch });
         await append({ type: 'node.completed', nodeId, payload: { nodeId, outputs } });
         return outputs;
       } catch (error) {

@@ -1,5 +1,6 @@
 import type {
   EngineRefusal,
+  Execution,
   InterruptAnswer,
   InterruptRequest,
   JsonObject,
@@ -52,6 +53,12 @@ export interface NodeWork {
   make(artifact: Omit<NewArtifact, 'nodeId'>): Promise<string>;
   /** Asks a question and waits for its answer, without a limit unless the question has a timeout. */
   ask(question: Omit<InterruptRequest, 'nodeId'>): Promise<InterruptAnswer>;
+  /** Opens a secret of the tenant. Undefined: there is none of this name. */
+  readonly secret: Execution['secret'];
+  /** The files of the workspace. */
+  readonly files: Execution['files'];
+  /** Calls a URL through the egress guard. */
+  readonly fetch: Execution['fetch'];
   /** Aborted when this turn has to end, for example because the run is cancelled or the host stops. */
   readonly signal: AbortSignal;
 }

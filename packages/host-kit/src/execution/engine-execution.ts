@@ -14,6 +14,7 @@ import { artifactEvent, endedEvent } from '../runs/host-events.ts';
 import type { RunDraft } from '../runs/run-draft.ts';
 import type { SecretBox } from '../sealing/secret-box.ts';
 import type { WorkspaceFileLimits } from '../workspace/files.ts';
+import { configurableOf } from './configurable.ts';
 import type { DrivenRun } from './driven-run.ts';
 import { engineGate } from './engine-events.ts';
 import { type Breach, clarificationsOf, NodeLimits, type RunLimits, tooManyClarifications } from './limits.ts';
@@ -37,7 +38,7 @@ export interface RunReach {
 export interface EngineExecutionParts extends Pick<HostPorts, 'store' | 'clock' | 'random'> {
   readonly reach: RunReach;
   readonly secrets: RunSecrets;
-  readonly engine: Pick<WorkflowEngine, 'events' | 'interrupts'>;
+  readonly engine: Pick<WorkflowEngine, 'configurable' | 'events' | 'interrupts'>;
   readonly driven: DrivenRun;
   readonly pauseAtRest: PauseAtRest;
   /** Undefined for a run that is no replay. */
@@ -59,6 +60,7 @@ export function engineExecution(parts: EngineExecutionParts): Execution {
     append: async (...added) => append(parts, limits, redactor.redacted(added).map(gate)),
     interrupt: async (request) => interrupt(parts, redactor.redacted(request)),
     artifact: async (artifact) => makeArtifact(parts, redactor.redacted(artifact)),
+    configurable: configurableOf(driven.run, engine.configurable ?? []),
     secret: (name) => secrets.open(name),
     files: runFiles({ ...parts, limits: reach.workspaceFiles, redactor, isReplay }),
     fetch: runFetch(driven, reach.fetch, isReplay),

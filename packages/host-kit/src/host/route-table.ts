@@ -73,7 +73,8 @@ export function routeTable(services: Services, parts: RouteParts): readonly Rout
 function runLifeRoutes(services: Services, { execution, runServices, readers, tokens }: RouteParts): readonly Route[] {
   const { store, engine, clock, random, log, recordAudit, singleTenant, served, refusals, streams, observe } = services;
   const { executor, followers } = execution;
-  const creating = { store, engine, clock, random, log, recordAudit, singleTenant, executor, served };
+  const { maxRunDurationMs } = services.runLimits;
+  const creating = { store, engine, clock, random, log, recordAudit, singleTenant, executor, served, maxRunDurationMs };
   return [
     ...runRoutes(creating),
     ...forkRoutes({ ...creating, forks: engine.forks ?? [] }),

@@ -129,6 +129,8 @@ const DETAILS: Readonly<Record<ErrorCode, PerMajor<z.ZodType | undefined>>> = {
     2: z.strictObject({ activeRunId: z.string(), activeHost: z.literal('cloud') }),
   },
   force_engine_version_forbidden: undefined,
+  mock_provider_forbidden: undefined,
+  credential_forbidden: undefined,
   fork_point_invalid: undefined,
   interrupt_not_found: undefined,
   interrupt_already_resolved: undefined,

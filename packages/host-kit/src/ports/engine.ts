@@ -2,6 +2,7 @@ import type { FetchInit } from '@svc/egress-guard/fetch';
 import type { PayloadOf } from '../events/event-types.ts';
 import type { Json, JsonObject } from '../json.ts';
 import type { Artifact, NewArtifact } from './artifacts.ts';
+import type { ConfigurableSection, RunConfigurable } from './configurable.ts';
 import type { RunEvent } from './events.ts';
 import type { InterruptAnswer, InterruptKind, InterruptRequest } from './interrupts.ts';
 import type { RunFiles } from './run-files.ts';
@@ -33,6 +34,13 @@ export interface WorkflowEngine {
    * a subscription to the events of other kinds is refused. Default: none is listed, and every kind can be asked.
    */
   readonly interrupts?: readonly InterruptKind[];
+  /**
+   * The sections of `configurable` of major 2 that the engine understands besides `run` and `extensions`. The others are
+   * rejected with 400. Default: none.
+   *
+   * @see Execution.configurable
+   */
+  readonly configurable?: readonly ConfigurableSection[];
   /**
    * The types of the events that the engine appends, in the spelling of either major, and those of its vendor. Only
    * these can then be appended, and a subscription to a type that the host never sends is refused. Vendors' types can be
@@ -170,6 +178,8 @@ export interface Execution {
    * const { artifactId } = await artifact({ nodeId: 'draft', artifactType: 'text', content: 'Once upon a time' });
    */
   artifact(artifact: NewArtifact): Promise<Artifact>;
+  /** The options that the caller chose for the run, in the form of major 2. */
+  readonly configurable: RunConfigurable;
   /**
    * Opens a secret that the tenant brought: the one of the run's workspace, else the one of the whole tenant, in the
    * mode of the run. Resolves with undefined when there is none. The opening is recorded in the audit log.

@@ -4,6 +4,7 @@ export type { AuditStore } from './audit.ts';
 export type { Backlog, BacklogStore } from './backlog.ts';
 export type { ByokPlace, ByokSecret, ByokStore } from './byok.ts';
 export type { Clock } from './clock.ts';
+export type { AiOptions, ConfigurableSection, RunConfigurable } from './configurable.ts';
 export {
   type Claim,
   type ClaimedDelivery,

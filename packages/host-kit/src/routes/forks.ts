@@ -6,7 +6,7 @@ import { forkRun } from '../runs/fork.ts';
 import { effectSeams, effectSeamsBody } from '../wire/effect-seams.ts';
 import { forkedBody, forkedRun, forkRequest } from '../wire/fork.ts';
 import { runIdIn } from './run-address.ts';
-import type { RunRoutesOptions } from './runs.ts';
+import { aiErrors, type RunRoutesOptions } from './runs.ts';
 
 export interface ForkRoutesOptions extends RunRoutesOptions {
   /** The modes that the engine supports. Empty: the host serves no forks. */
@@ -21,7 +21,7 @@ export function forkRoutes(options: ForkRoutesOptions): Route[] {
     routeWithBody({
       operationId: 'forkRun',
       access: { scope: 'runs:create', alsoScope: 'runs:read' },
-      schema: forkRequest,
+      schema: forkRequest(options.engine.configurable ?? []),
       describes: {
         tag: 'Runs',
         summary: 'Fork a run',
@@ -30,7 +30,7 @@ export function forkRoutes(options: ForkRoutesOptions): Route[] {
           'A branch runs on its own from its fork point.',
         example: { mode: 'replay' },
         answers: { 201: json('The fork, with the URLs of its status and events.', forkedRun) },
-        errors: ['not_found', 'run_forbidden', 'id_tenant_mismatch', 'fork_point_invalid'],
+        errors: ['not_found', 'run_forbidden', 'id_tenant_mismatch', 'fork_point_invalid', ...aiErrors(options)],
       },
       async serve(call, request, save: Save<Run>) {
         const { principal, decided } = call;

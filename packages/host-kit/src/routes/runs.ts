@@ -1,5 +1,5 @@
 import type { Major, Served } from '@svc/versioning';
-import { HostError } from '../errors.ts';
+import { HostError, type HostErrorCode } from '../errors.ts';
 import type { Executor } from '../execution/executor.ts';
 import { matchesEtag } from '../http/conditional.ts';
 import { empty, json } from '../http/description.ts';
@@ -28,7 +28,7 @@ export function runRoutes(options: RunRoutesOptions): Route[] {
     routeWithBody({
       operationId: 'createRun',
       scope: 'runs:create',
-      schema: runRequest,
+      schema: runRequest(options.engine.configurable ?? []),
       describes: {
         tag: 'Runs',
         summary: 'Create a run',
@@ -39,7 +39,7 @@ export function runRoutes(options: RunRoutesOptions): Route[] {
         example: runRequestExample,
         headers: creationHeaders,
         answers: { 201: json('The run, with the URLs of its status and events.', createdRun) },
-        errors: ['run_already_active', 'force_engine_version_forbidden'],
+        errors: ['run_already_active', 'force_engine_version_forbidden', ...aiErrors(options)],
       },
       async serve({ major, principal, headers, decided }, request, save: Save<Run>) {
         const asked = { ...request, ...creationIn(headers, major, request.scopeId) };
@@ -74,6 +74,11 @@ export function runRoutes(options: RunRoutesOptions): Route[] {
       },
     }),
   ];
+}
+
+/** The errors about `configurable.ai`, for an engine that understands it. */
+export function aiErrors({ engine }: Pick<CreateRunOptions, 'engine'>): readonly HostErrorCode[] {
+  return engine.configurable?.includes('ai') === true ? ['mock_provider_forbidden', 'credential_forbidden'] : [];
 }
 
 /** Tells operators why no subscription of major 1 hears of a run. */

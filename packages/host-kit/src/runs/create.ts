@@ -9,6 +9,7 @@ import type { WorkflowEngine } from '../ports/engine.ts';
 import { type Save, saveNothing } from '../ports/idempotency.ts';
 import type { Random } from '../ports/random.ts';
 import type { Run, RunTransport } from '../ports/runs.ts';
+import { checkConfigurable } from './check-configurable.ts';
 
 /** A request for a run, the same for both majors. */
 export interface RunRequest {
@@ -47,7 +48,9 @@ export class RunActive extends Error {
 }
 
 export interface CreateRunOptions extends ChangeServices {
-  readonly engine: Pick<WorkflowEngine, 'version' | 'otherVersions' | 'refuse'>;
+  readonly engine: Pick<WorkflowEngine, 'version' | 'otherVersions' | 'refuse' | 'configurable'>;
+  /** The longest duration of a run, in ms. Absent: no limit. */
+  readonly maxRunDurationMs?: number | undefined;
   readonly random: Random;
   /** True: runs get no owner. Default: false. */
   readonly singleTenant?: boolean | undefined;
@@ -57,7 +60,7 @@ export interface CreateRunOptions extends ChangeServices {
  * Creates a run under the caller's identity. When it resolves, the run is durable.
  *
  * @param save is called in the transaction that inserts the run
- * @throws {HostError} `validation_error` when the engine refuses the run or `causationId` is malformed, `forbidden`
+ * @throws {HostError} as {@link checkConfigurable}; `validation_error` when the engine refuses the run or `causationId` is malformed, `forbidden`
  * when the caller does not reach the workspace, `force_engine_version_forbidden` when a live key chooses the engine
  * version
  * @throws {RunActive} when another run of the same `scopeId` has not ended and `isOnlyOfScope` is set
@@ -97,6 +100,7 @@ export async function createRun(
     lastSequence: -1,
     createdAt: clock.now(),
   };
+  await checkConfigurable(options, run);
   const target = `${run.tenant}/${run.runId}`;
   const fact = factAbout(principal, {
     action: 'run.create',

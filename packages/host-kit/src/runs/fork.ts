@@ -5,6 +5,7 @@ import { HostError } from '../errors.ts';
 import type { JsonObject } from '../json.ts';
 import { type Save, saveNothing } from '../ports/idempotency.ts';
 import type { ForkMode, Run, RunDefinition } from '../ports/runs.ts';
+import { checkConfigurable } from './check-configurable.ts';
 import { type CreateRunOptions, EVENT_LOG_SCHEMA_VERSION } from './create.ts';
 import { foundRun } from './find-run.ts';
 
@@ -57,6 +58,7 @@ export async function forkRun(
     status: 'pending',
     lastSequence: -1,
   };
+  await checkConfigurable(options, run);
   const fact = factAbout(principal, {
     action: 'run.fork',
     target: `${tenant}/${run.runId}`,

@@ -1,16 +1,24 @@
 import type { Major } from '@svc/versioning';
 import { z } from 'zod';
 import type { JsonObject } from '../json.ts';
+import type { ConfigurableSection } from '../ports/configurable.ts';
 import type { Run } from '../ports/runs.ts';
 import type { ForkRequest } from '../runs/fork.ts';
 import { runIdOf } from './event.ts';
 import { createdBody, runOptions, runStatus } from './run.ts';
 import { runId } from './schemas.ts';
 
-/** The schema of the body of a fork. Parses into the request of the domain. */
-export const forkRequest: Readonly<Record<Major, z.ZodType<ForkRequest>>> = { 1: requestOf(1), 2: requestOf(2) };
+/**
+ * Returns the schema of the body of a fork. Parses into the request of the domain.
+ *
+ * @param sections the sections of `configurable` that the engine understands
+ */
+export function forkRequest(sections: readonly ConfigurableSection[]): Readonly<Record<Major, z.ZodType<ForkRequest>>> {
+  const options = runOptions(sections);
+  return { 1: requestOf(options[1]), 2: requestOf(options[2]) };
+}
 
-function requestOf(major: Major): z.ZodType<ForkRequest> {
+function requestOf(options: z.ZodType<object>): z.ZodType<ForkRequest> {
   return z
     .strictObject({
       mode: z.enum(['replay', 'branch']),
@@ -21,7 +29,7 @@ function requestOf(major: Major): z.ZodType<ForkRequest> {
         .describe(
           'The fork keeps the events of the source before this sequence. Required for a branch. Replay default: 0.',
         ),
-      runOptionsOverlay: runOptions[major]
+      runOptionsOverlay: options
         .optional()
         .describe('Options that differ from those of the source. Only for a branch.'),
     })

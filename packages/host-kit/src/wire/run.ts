@@ -2,8 +2,10 @@ import type { Major } from '@svc/versioning';
 import { projectId } from '@svc/versioning/ids';
 import { z } from 'zod';
 import type { JsonObject } from '../json.ts';
+import type { ConfigurableSection } from '../ports/configurable.ts';
 import type { Run } from '../ports/runs.ts';
 import type { RunRequest } from '../runs/create.ts';
+import { configurableV2 } from './configurable.ts';
 import { ownerMember, runIdOf } from './event.ts';
 import { jsonObject, owner, runId } from './schemas.ts';
 
@@ -16,24 +18,12 @@ const COMMON = {
   metadata: jsonObject.optional(),
 };
 
-/** In major 2 `configurable` is closed and has a version. */
-const CONFIGURABLE_V2 = z.strictObject({
-  version: z.literal(1),
-  run: z
-    .strictObject({
-      recursionLimit: z.int().min(1).optional(),
-      runTimeoutMs: z.int().min(1).optional(),
-      maxLoopIterations: z.int().min(1).optional(),
-      escalationThreshold: z.number().optional(),
-    })
-    .optional(),
-  extensions: z.record(z.string(), jsonObject).optional(),
-});
-
-const SCHEMA = {
-  1: z.strictObject({ ...COMMON, configurable: jsonObject.optional() }, { error: noCallback }),
-  2: z.strictObject({ ...COMMON, configurable: CONFIGURABLE_V2.optional() }, { error: noCallback }),
-} as const;
+function schemas(sections: readonly ConfigurableSection[]) {
+  return {
+    1: z.strictObject({ ...COMMON, configurable: jsonObject.optional() }, { error: noCallback }),
+    2: z.strictObject({ ...COMMON, configurable: configurableV2(sections).optional() }, { error: noCallback }),
+  } as const;
+}
 
 /** Names the replacement of `callbackUrl`: a client that sends it would wait for a callback that never comes. */
 function noCallback({ code, keys }: { readonly code?: string; readonly keys?: unknown }): string | undefined {
@@ -43,24 +33,35 @@ function noCallback({ code, keys }: { readonly code?: string; readonly keys?: un
 
 const OPTIONS = { configurable: true, tags: true, metadata: true } as const;
 
-/** The schema of the options of a run: every member of a creation that a fork can change. */
-export const runOptions: Readonly<Record<Major, z.ZodType<object>>> = {
-  1: SCHEMA[1].pick(OPTIONS),
-  2: SCHEMA[2].pick(OPTIONS),
-};
+/**
+ * Returns the schema of the options of a run: every member of a creation that a fork can change.
+ *
+ * @param sections the sections of `configurable` that the engine understands
+ */
+export function runOptions(sections: readonly ConfigurableSection[]): Readonly<Record<Major, z.ZodType<object>>> {
+  const bodies = schemas(sections);
+  return { 1: bodies[1].pick(OPTIONS), 2: bodies[2].pick(OPTIONS) };
+}
 
-/** The schema of the body of a creation. Parses into the request of the domain. */
-export const runRequest: Readonly<Record<Major, z.ZodType<RunRequest>>> = {
-  1: SCHEMA[1].transform(requestOf),
-  2: SCHEMA[2].transform(({ configurable, ...body }) =>
-    requestOf({
-      ...body,
-      ...(configurable !== undefined && { configurable: JSON.parse(JSON.stringify(configurable)) }),
-    }),
-  ),
-};
+/**
+ * Returns the schema of the body of a creation. Parses into the request of the domain.
+ *
+ * @param sections the sections of `configurable` that the engine understands
+ */
+export function runRequest(sections: readonly ConfigurableSection[]): Readonly<Record<Major, z.ZodType<RunRequest>>> {
+  const bodies = schemas(sections);
+  return {
+    1: bodies[1].transform(requestOf),
+    2: bodies[2].transform(({ configurable, ...body }) =>
+      requestOf({
+        ...body,
+        ...(configurable !== undefined && { configurable: JSON.parse(JSON.stringify(configurable)) }),
+      }),
+    ),
+  };
+}
 
-function requestOf(body: z.infer<(typeof SCHEMA)[1]>): RunRequest {
+function requestOf(body: z.infer<ReturnType<typeof schemas>[1]>): RunRequest {
   return {
     workflowId: body.workflowId,
     inputs: body.inputs ?? {},

@@ -3,7 +3,16 @@ import { apiKeyLane, hashApiKey, memoryKeyStore } from '@svc/auth/api-key';
 import { createHost, type HostOptions, type LogRecord } from '@svc/host-kit';
 
 const KEY = 'operator-key-of-the-recorded-host-0123456789';
-const SCOPES = ['runs:create', 'runs:read', 'runs:cancel', 'approvals:respond', 'webhooks:manage', 'workspace:write'];
+const SCOPES = [
+  'runs:create',
+  'runs:read',
+  'runs:cancel',
+  'approvals:respond',
+  'webhooks:manage',
+  'workspace:write',
+  'byok:manage',
+  'artifacts:read',
+];
 
 /** A delivery as its receiver got it. */
 export interface Received {
