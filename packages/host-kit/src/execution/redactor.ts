@@ -1,6 +1,6 @@
 import type { Json } from '../json.ts';
 import { occurrences } from './occurrences.ts';
-import { type SecretPatterns, secretPatterns } from './secret-patterns.ts';
+import { type Base64Pattern, type SecretPatterns, secretPatterns } from './secret-patterns.ts';
 import { base64View, decodedView, hexView, lowerCaseView, plainView, type TextView } from './text-view.ts';
 
 /** The fewest characters of a secret that can be redacted: a shorter one would also be found in innocent texts. */
@@ -41,9 +41,9 @@ export class Redactor {
     for (let level = 0; level <= MOST_LEVELS; level++) {
       const views = { plain: lowerCaseView(view), base64: base64View(view), hex: hexView(view) };
       for (const { name, patterns } of this.#known.values()) {
-        for (const kind of KINDS) {
-          for (const pattern of patterns[kind]) markIn(sequence, views[kind], pattern, name);
-        }
+        for (const text of patterns.plain) markIn(sequence, views.plain, { ...WHOLE, text }, name);
+        for (const text of patterns.hex) markIn(sequence, views.hex, { ...WHOLE, text }, name);
+        for (const pattern of patterns.base64) markIn(sequence, views.base64, pattern, name);
       }
       const next = decodedView(view);
       if (next === view) return;
@@ -52,7 +52,7 @@ export class Redactor {
   }
 }
 
-const KINDS = ['plain', 'base64', 'hex'] as const;
+const WHOLE = { isCutBefore: false, isCutAfter: false };
 /** An encoded text can itself be encoded. Deeper levels are not decoded. */
 const MOST_LEVELS = 4;
 
@@ -122,15 +122,18 @@ function characterOf({ text }: Piece): string {
   return Number.isInteger(code) && code > 0 && code < 128 ? String.fromCharCode(code) : '\ufffd';
 }
 
-function markIn(sequence: Sequence, view: TextView, pattern: string, name: string): void {
-  for (const index of occurrences(view.text, pattern)) {
-    const from = view.from(index);
-    const to = view.to(index + pattern.length - 1);
+function markIn(sequence: Sequence, view: TextView, pattern: Base64Pattern, name: string): void {
+  for (const index of occurrences(view.text, pattern.text)) {
+    const end = index + pattern.text.length;
+    const first = pattern.isCutBefore && index > 0 ? index - 1 : index;
+    const last = pattern.isCutAfter && end < view.text.length ? end : end - 1;
+    const from = view.from(first);
+    const to = view.to(last);
     for (let place = pieceAt(sequence, from); place < sequence.pieces.length; place++) {
       const start = sequence.starts[place] ?? 0;
       if (start >= to) break;
-      const end = sequence.starts[place + 1] ?? sequence.text.length;
-      const mark = { from: Math.max(from - start, 0), to: Math.min(to, end) - start, name };
+      const next = sequence.starts[place + 1] ?? sequence.text.length;
+      const mark = { from: Math.max(from - start, 0), to: Math.min(to, next) - start, name };
       if (mark.from < mark.to) sequence.pieces[place]?.marks.push(mark);
     }
   }

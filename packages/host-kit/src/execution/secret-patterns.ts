@@ -1,9 +1,16 @@
+/** A form in base64. The characters around it can have some bits of the secret. */
+export interface Base64Pattern {
+  readonly text: string;
+  readonly isCutBefore: boolean;
+  readonly isCutAfter: boolean;
+}
+
 /** The texts by which a secret is recognised, for each kind of view of a text. */
 export interface SecretPatterns {
   /** In plain text with lower-case ASCII letters. */
   readonly plain: readonly string[];
   /** In base64 with the alphabet of RFC 4648, section 4, without line breaks. */
-  readonly base64: readonly string[];
+  readonly base64: readonly Base64Pattern[];
   /** In lower-case hexadecimal digits. */
   readonly hex: readonly string[];
 }
@@ -24,14 +31,17 @@ export function secretPatterns(secret: string): SecretPatterns {
   ];
   const once = [...texts.map((text) => Buffer.from(text)), Buffer.from(secret, 'utf16le')];
   const twice = [
-    ...base64Forms(Buffer.from(secret)).flatMap((form) => [form, form.replaceAll('+', '-').replaceAll('/', '_')]),
+    ...base64Patterns(Buffer.from(secret)).flatMap(({ text: form }) => [
+      form,
+      form.replaceAll('+', '-').replaceAll('/', '_'),
+    ]),
     Buffer.from(secret).toString('hex'),
     Buffer.from(secret).toString('hex').toUpperCase(),
   ].map((text) => Buffer.from(text));
   const sources = [...once, ...twice];
   return {
     plain: distinct([secret, secret.replaceAll(' ', '+')].map(lowerCase)),
-    base64: distinct(sources.flatMap(base64Forms)),
+    base64: sources.flatMap(base64Patterns),
     hex: distinct(sources.map((bytes) => bytes.toString('hex'))),
   };
 }
@@ -45,11 +55,12 @@ export function lowerCase(text: string): string {
  * The base64 forms of bytes that begin at each of the three positions in a group. A character that also depends on the
  * bytes around them is left out.
  */
-function base64Forms(bytes: Buffer): string[] {
+function base64Patterns(bytes: Buffer): Base64Pattern[] {
   return [0, 1, 2].map((before) => {
     const encoded = Buffer.concat([Buffer.alloc(before), bytes]).toString('base64');
     const bits = (before + bytes.length) * 8;
-    return encoded.slice(Math.ceil((before * 8) / 6), Math.floor(bits / 6));
+    const text = encoded.slice(Math.ceil((before * 8) / 6), Math.floor(bits / 6));
+    return { text, isCutBefore: before > 0, isCutAfter: bits % 6 > 0 };
   });
 }
 

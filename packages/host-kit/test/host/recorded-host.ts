@@ -10,6 +10,7 @@ const SCOPES = [
   'approvals:respond',
   'webhooks:manage',
   'workspace:write',
+  'workspace:read',
   'byok:manage',
   'artifacts:read',
 ];

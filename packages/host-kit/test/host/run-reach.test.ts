@@ -178,7 +178,7 @@ describe.each(STORES)('on %s', (_, openStore) => {
     );
     for (const form of forms) expect(shown).not.toContain(form);
     expect((await host.log(2, runId)).at(-1).payload.outputs).toEqual({
-      basic: '[REDACTED:openai]',
+      basic: '[REDACTED:openai]==',
       '[REDACTED:openai]': ['[REDACTED:openai]', '[REDACTED:openai]'],
     });
     const files = readdirSync(folder).map((name) => readFileSync(join(folder, name), 'latin1'));
