@@ -1,4 +1,5 @@
 import { createServer, type Server } from 'node:http';
+import { covers } from '@svc/tools/covers';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type AcmeHost, BYOK, FILES, startAcme } from './acme-host.ts';
 import { MAJORS, runDriver } from './run-driver.ts';
@@ -58,7 +59,7 @@ describe.each(MAJORS)('in $name', (spoken) => {
     expect((await host.call(file, { key: FILES })).body.content).toBe('first\nsecond\n');
   });
 
-  test('the limits of runs are those that discovery advertises', async () => {
+  test(`the limits of runs are those that discovery advertises: ${covers('limits.discovery.values-as-enforced')}`, async () => {
     const { body } = await host.call('/.well-known/svc', { major });
     expect(body.limits).toMatchObject({ maxNodeExecutions: 20, maxRunDurationMs: 2000 });
     const many = await driver.start('count', { nodes: 21 });
