@@ -95,6 +95,23 @@ describe.each(MAJORS)('in $name', (spoken) => {
       await act(dev, '/cancel', {}, { key: DEV });
     });
 
+    test.runIf(!isV1)(
+      `${covers('versioning.ids.no-bare-id-in-v2')} a bulk cancel answers with bound ids where the request has bare ones`,
+      async () => {
+        const held = await start('delay', LONG);
+        const bare = held.slice('acme/'.length);
+        const projected = held.replace('/', '~2F');
+        const runIds = [bare, 'run_01k0p3v5tq9d8m2x4c6b8n0r1s', 'short', projected];
+        const { body } = await call('/runs:bulk-cancel', { body: { runIds } });
+        expect(body.results.map(({ runId }: { runId: string }) => runId)).toEqual([
+          held,
+          'acme/run_01k0p3v5tq9d8m2x4c6b8n0r1s',
+          'acme/short',
+          held,
+        ]);
+      },
+    );
+
     test.each([0, 101])('a bulk cancel of %s runs is rejected', async (length) => {
       const answer = await call('/runs:bulk-cancel', { body: { runIds: Array.from({ length }, () => 'run_x') } });
       expect(answer.status).toBe(400);
