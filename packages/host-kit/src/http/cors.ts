@@ -117,5 +117,6 @@ function requirePermissible(origins: readonly string[], credentials: boolean, ma
 /** An origin as browsers send it: lower case, without a default port, a path or a slash at the end. */
 function isOrigin(text: string): boolean {
   if (!/^https?:/.test(text)) return /^[a-z][a-z0-9+.-]*:\/\/[a-z0-9.-]+(?::[0-9]+)?$/.test(text);
-  return URL.canParse(text) && new URL(text).origin === text;
+  // A pattern is no origin, but a URL may contain its star.
+  return !text.includes('*') && URL.canParse(text) && new URL(text).origin === text;
 }
