@@ -152,7 +152,8 @@ export async function callHost({ url, key }: Target): Promise<Statuses> {
   const path = { webhookId: sent(registered.data, 'webhook').webhookId };
   const listed = await api.GET('/host/example/webhooks', { params: { query: { limit: 10 } } });
   note('listOperatorWebhooks', listed);
-  const circuit: string | undefined = listed.data?.webhooks[0]?.circuit.state;
+  const found = listed.data?.webhooks.find(({ webhookId }) => webhookId === path.webhookId);
+  const circuit: string | undefined = found?.circuit.state;
   if (circuit !== 'closed') throw new Error('The circuit of a new subscription is not closed.');
   note('readOperatorWebhook', await api.GET('/host/example/webhooks/{webhookId}', { params: { path } }));
   note('pauseWebhook', await api.POST('/host/example/webhooks/{webhookId}/pause', { params: { path } }));

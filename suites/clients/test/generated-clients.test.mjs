@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { execPath } from 'node:process';
 import { after, before, test } from 'node:test';
 import { fileURLToPath, pathToFileURL } from 'node:url';
+import { promisify } from 'node:util';
 import { createClient } from '@hey-api/openapi-ts';
 import openapiTypes, { astToString } from 'openapi-typescript';
 import { bootHost, descriptionsOf, KEY } from './booted-host.mjs';
@@ -37,7 +38,9 @@ before(async () => {
       logs: { file: false, level: 'silent' },
     });
   }
-  compiled = spawnSync(execPath, [join(SUITE, 'node_modules/typescript/bin/tsc'), '-p', PROJECT], { encoding: 'utf8' });
+  // Not synchronously: connections that the host closes meanwhile would be used again.
+  const tsc = join(SUITE, 'node_modules/typescript/bin/tsc');
+  compiled = await promisify(execFile)(execPath, [tsc, '-p', PROJECT]).catch((error) => error);
 });
 
 after(async () => {
@@ -46,7 +49,7 @@ after(async () => {
 
 test('the clients compile under strict', () => {
   assert.equal(compiled.stdout, '');
-  assert.equal(compiled.status, 0);
+  assert.equal(compiled.code, undefined);
 });
 
 for (const name of PROGRAMS) {

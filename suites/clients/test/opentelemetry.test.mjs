@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { env } from 'node:process';
@@ -44,7 +45,7 @@ test('an SDK with an older copy of the OpenTelemetry API is reported at the star
 });
 
 test('an SDK with the copy of the host is not reported', async () => {
-  const api = join(env.SVC_CHECKOUT, 'node_modules/@opentelemetry/api/build/src/index.js');
+  const api = createRequire(join(env.SVC_CHECKOUT, 'package.json')).resolve('@opentelemetry/api');
   assert.deepEqual(await recordsWith(api, sdk), []);
 });
 
