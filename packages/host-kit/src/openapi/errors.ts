@@ -6,7 +6,7 @@ import { takesCredential } from '../http/access.ts';
 import { type ErrorCode, inMajor, type PerMajor } from '../http/description.ts';
 import { takesKey } from '../http/idempotency.ts';
 import { STREAM_MODES } from '../streams/mode.ts';
-import type { DescribedOperation, DescribedRoute } from './operation.ts';
+import type { DescribedOperation, DescribedRoute } from './described-operation.ts';
 
 /** The HTTP status of each error code. */
 export const ERROR_STATUS: Readonly<Record<ErrorCode, number>> = {

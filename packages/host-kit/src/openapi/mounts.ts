@@ -3,8 +3,9 @@ import type { MountRoute } from '../http/route.ts';
 import type { JsonObject } from '../json.ts';
 import { jsonValue } from '../json-schema.ts';
 import type { DescribedHost } from './described-host.ts';
+import type { DescribedRoute } from './described-operation.ts';
 import { headersOf } from './headers.ts';
-import { type DescribedRoute, operationObject } from './operation.ts';
+import { operationObject } from './operation.ts';
 import { schemas } from './schemas.ts';
 import { securitySchemes } from './security.ts';
 

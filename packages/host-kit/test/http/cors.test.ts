@@ -39,7 +39,7 @@ function preflight(cors: CorsOptions | undefined, path: string, origin = PAGE) {
 const grants = (headers: Record<string, string>) =>
   Object.keys(headers).filter((name) => name.startsWith('access-control-'));
 
-describe(covers('http.cors'), () => {
+describe(covers('operations.http.cors'), () => {
   test.each(['/v1/runs', '/runs', '/v1/runs/run_unknown', '/host/example/status', '/host/example/nothing', '/x'])(
     'a preflight for %s of a permitted origin is answered 204 before authentication',
     async (path) => {
