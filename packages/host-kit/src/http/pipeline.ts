@@ -80,12 +80,7 @@ export function pipeline(options: PipelineOptions): (request: Request, peer?: Pe
     if (cors === undefined) return routed(request, peer);
     const preflight = cors.preflight(request);
     if (preflight === undefined) return cors.granted(request, await routed(request, peer));
-    const negotiation = negotiate(
-      { method: request.method, target: targetOf(request.url), headers: NO_HEADERS },
-      served,
-    );
-    const stamps = negotiation.kind === 'foreign' ? NO_STAMPS : stampsOf(negotiation);
-    return { ...preflight, headers: { ...preflight.headers, ...stamps } };
+    return { ...preflight, headers: { ...preflight.headers, ...preflightStamps(request, served, stampsOf) } };
   };
 
   async function routed(request: Request, peer: Peer | undefined): Promise<Answer> {
@@ -161,6 +156,16 @@ export function pipeline(options: PipelineOptions): (request: Request, peer?: Pe
   }
 }
 
+/** The version of a path of the protocol. A preflight has no header of the request that it announces. */
+function preflightStamps(
+  { method, url }: Request,
+  served: Served,
+  stampsOf: (negotiation: ProtocolNegotiation) => Answer['headers'],
+): Answer['headers'] {
+  const negotiation = negotiate({ method, target: targetOf(url), headers: {} }, served);
+  return negotiation.kind === 'foreign' ? NO_STAMPS : stampsOf(negotiation);
+}
+
 /** An error of the document, or of its rendering, rejects. */
 async function rendered(read: () => Promise<Reply>): Promise<Answer> {
   return answerOf(await read());
@@ -186,8 +191,6 @@ function notAllowed(allow: readonly string[]): Answer {
 
 const NO_PARAMS: Readonly<Record<string, string>> = {};
 const NO_STAMPS: Answer['headers'] = {};
-/** The `OPTIONS` of a preflight has no header of the request that it announces. */
-const NO_HEADERS = {};
 const VERSION = VERSION_HEADER.toLowerCase();
 
 /** The headers of every response under a contract. They are made once for each contract. */
