@@ -49,6 +49,10 @@ def formatted(text):
     return json.dumps(json.loads(text), indent=2, ensure_ascii=False)
 
 
+def shown(text):
+    return text.replace("\t", "\\t").replace("\u00a0", "\\u00a0")
+
+
 LEFT_OUT = object()
 
 
@@ -197,7 +201,7 @@ def deliveries_of_another_time():
         f"+{NOW}", f"-{NOW}", f"{NOW}.0", "17e8", "0x6553f100", "١٧٠٠٠٠٠٠٠٠", f"{NOW} 0", f"{NOW}\t0", "1" * 400,
         "1" * 16, "NaN", "1_700_000_000", "2023-11-14T22:13:20Z",
     ):  # fmt: skip
-        yield delivery(f"the timestamp {timestamp[:24]}", "malformed_timestamp", timestamp=timestamp)
+        yield delivery(f"the timestamp {shown(timestamp[:24])}", "malformed_timestamp", timestamp=timestamp)
     yield delivery("a no-break space before the timestamp", "malformed_timestamp", **with_header("Timestamp", f"\u00a0{NOW}"))
     yield delivery("a byte order mark before the timestamp", "malformed_timestamp", **with_header("Timestamp", f"\ufeff{NOW}"))
 
@@ -230,7 +234,7 @@ def deliveries_with_wrong_headers():
 
 def deliveries_with_wrong_signatures():
     for algorithm in ("v2", "V1", "v0", "none", "v1 v2", "standard-webhooks-1", "v1\u00a0"):
-        yield delivery(f"the algorithm {algorithm}", "unknown_algorithm", **with_header("Signature-Algorithm", algorithm))
+        yield delivery(f"the algorithm {shown(algorithm)}", "unknown_algorithm", **with_header("Signature-Algorithm", algorithm))
     unknown = {"change": {"Signature-Algorithm": "v2", "Signature": "v2=00"}}
     yield delivery("another algorithm with a signature of its own form", "unknown_algorithm", **unknown)
     for why, text in {
@@ -391,7 +395,7 @@ def messages():
     yield message("301 seconds ago", "timestamp_out_of_range", timestamp=str(NOW - 301))
     yield message("301 seconds ahead", "timestamp_out_of_range", timestamp=str(NOW + 301))
     for timestamp in (f"{NOW}.0", f"+{NOW}", "NaN", "1" * 16, f"{NOW}\u00a0"):
-        yield message(f"the timestamp {timestamp}", "malformed_timestamp", timestamp=timestamp)
+        yield message(f"the timestamp {shown(timestamp)}", "malformed_timestamp", timestamp=timestamp)
     for name in ("webhook-id", "webhook-timestamp", "webhook-signature"):
         yield message(f"without {name}", "missing_header", change={name: LEFT_OUT})
     yield message("an empty id", "missing_header", change={"webhook-id": ""})
