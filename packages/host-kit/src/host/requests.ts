@@ -10,6 +10,7 @@ import { type Mount, mountDocuments } from '../mounts/mount.ts';
 import { BODY_TIMEOUT_MS } from '../options.ts';
 import { probeDocuments } from '../routes/probes.ts';
 import { resourceMetadata, tokenDocuments } from './protected-resource.ts';
+import { publicRefusals } from './record-public-refusals.ts';
 import { logRequest, requestFact } from './record-request.ts';
 import type { Services } from './services.ts';
 
@@ -29,6 +30,7 @@ export function requests(
   const table = mountTable(
     org,
     mounts.flatMap((mount) => mount.routes),
+    served.majors.has(1),
   );
   const retentionMs = services.idempotencyRetentionHours * HOUR_MS;
   return pipeline({
@@ -50,11 +52,13 @@ export function requests(
     limiter: services.rateLimit,
     limits: { maxBytes: services.maxRequestBodyBytes, timeoutMs: BODY_TIMEOUT_MS },
     codings: contentCodings(services.contentEncodings),
+    clientOf: refusals?.clientOf,
     once: once({ store, secrets, clock, random, log, retentionMs }),
     clock,
     random,
     log,
     watch: observe.watch,
+    refusedPublicly: publicRefusals({ log, clock, recorder: services.audit?.recorder }),
     answered(answered) {
       logRequest(log, answered);
       return services.audit?.recorder.recordRequest(requestFact(answered));

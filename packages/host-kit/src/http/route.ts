@@ -7,6 +7,7 @@ import type { Save } from '../ports/idempotency.ts';
 import type { Transaction } from '../ports/transaction.ts';
 import type { Access } from './access.ts';
 import type { ByMajor, Description } from './description.ts';
+import type { Verification } from './public-route.ts';
 import type { Refusal } from './refusal.ts';
 
 /** A handler of an operation, for every major that defines the operation. */
@@ -154,6 +155,10 @@ export interface MountRoute {
   readonly scope?: string;
   /** True: a JSON body is read into `call.json`. */
   readonly takesBody: boolean;
+  /** True: the route honours `Idempotency-Key`, and its handler executes its effect with `call.once`. Default: false. */
+  readonly takesKey?: boolean;
+  /** Admits callers without a credential of the host, as `publicMountRoute` defines it. Default: a credential. */
+  readonly verification?: Verification;
   readonly serve: (call: MountCall) => Promise<Reply>;
   /** Makes the body of an error response, for a mount of another protocol. Default: the error envelope. */
   readonly refusalBody?: (refusal: Refusal) => Json;
@@ -169,6 +174,17 @@ export interface MountCall extends AuthorizedCall {
    * @throws {AuthError} `forbidden` when it holds the scope nowhere
    */
   permit(scope: string): Promise<Principal>;
+  /**
+   * Executes an effect once under the idempotency key of the request, and makes the reply of its result. A repeated
+   * request gets a reply of the stored result, with `SVC-Idempotent-Replay: true`. Without a key it only calls both.
+   *
+   * @param perform passes its result to `save` in the transaction of its effect
+   * @throws {HostError} `idempotency_key_mismatch`, `idempotency_in_flight`
+   */
+  once<Result extends Json>(
+    perform: (save: Save<Result>) => Promise<Result>,
+    reply: (result: Result) => Promise<Reply>,
+  ): Promise<Reply>;
 }
 
 /** Defines a route of a mount. */
