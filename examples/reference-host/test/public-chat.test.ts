@@ -55,7 +55,7 @@ describe(covers('runs.anonymous.id-host-minted', 'runs.anonymous.kind-on-run'), 
       statuses.push((await send(PATH, { session: 'svcs_AAAA', body: '{"message":"x"}' })).status);
     expect(statuses.at(-1)).toBe(429);
     const refused = host.stderr().flatMap((line) => (line.includes('"request.refused"') ? [JSON.parse(line)] : []));
-    expect(refused).toContainEqual(expect.objectContaining({ code: 'unauthenticated', path: '/public-chat' }));
+    expect(refused).toContainEqual(expect.objectContaining({ code: 'unauthenticated', path: PATH }));
     expect(refused).toContainEqual(expect.objectContaining({ code: 'rate_limited' }));
   });
 

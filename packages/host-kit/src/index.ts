@@ -5,14 +5,9 @@ export type { HealthReport } from './health/health.ts';
 export { createHost, type Host } from './host.ts';
 export type { Answer } from './http/answer.ts';
 export type { Coding } from './http/content-coding.ts';
-export {
-  type PublicMountRoute,
-  type PublicRouteLimits,
-  publicMountRoute,
-  type UnverifiedRequest,
-  type Verified,
-} from './http/public-route.ts';
+export { type PublicMountRoute, publicMountRoute } from './http/public-route.ts';
 export { type MountCall, type MountRoute, mountRoute, type Reply } from './http/route.ts';
+export type { PublicRouteLimits, UnverifiedRequest, Verified } from './http/verification.ts';
 export type { Json, JsonObject } from './json.ts';
 export type { Mount, MountDefinition, MountServices } from './mounts/mount.ts';
 export type { AuditOptions, HostOptions, StreamOptions, WebhookOptions } from './options.ts';

@@ -11,9 +11,9 @@ import { HostError } from '../errors.ts';
 import { type Clock, within } from '../ports/clock.ts';
 import { parseJson, readBytes, refuseDeclaredLength, requireJson } from './body.ts';
 import type { Exchange } from './exchange.ts';
-import type { OpenedRequest, Verification } from './public-route.ts';
-import type { MountRoute } from './route.ts';
+import type { MountCall, MountRoute, Reply } from './route.ts';
 import { queryOf } from './target.ts';
+import type { OpenedRequest, Verification } from './verification.ts';
 
 /** The refusal of a request to a public route. It names no caller, because none is known. */
 export interface PublicRefusal {
@@ -34,8 +34,11 @@ export interface PublicEndpointOptions {
   readonly refused: (refusal: PublicRefusal) => void;
 }
 
+type Judge = Verification<MountCall, Reply>;
+type Opened = OpenedRequest<MountCall, Reply>;
+
 /** A request to a public route, limited and verified. */
-export type Admit = (exchange: Exchange, route: MountRoute, verification: Verification) => Promise<OpenedRequest>;
+export type Admit = (exchange: Exchange, route: MountRoute, verification: Judge) => Promise<Opened>;
 
 /** Returns the function that admits requests to public routes. It counts the requests of each client and route. */
 export function publicAdmission({ clock, clientOf = clientAddress(), refused }: PublicEndpointOptions): Admit {
@@ -46,14 +49,15 @@ export function publicAdmission({ clock, clientOf = clientAddress(), refused }: 
       const limiter = limiterOf(route, verification);
       return await admitted(exchange, verification, limiter);
     } catch (error) {
-      const { method, path } = route;
+      const { method } = route;
+      const { path = route.path } = exchange.endpoint;
       const { code, status } = publicPart(error);
       refused({ method, path, code, status, startedAt: exchange.arrival.startedAt });
       throw error;
     }
   };
 
-  function limiterOf(route: MountRoute, { limits }: Verification): RateLimiter {
+  function limiterOf(route: MountRoute, { limits }: Judge): RateLimiter {
     const known = limiters.get(route);
     if (known !== undefined) return known;
     const made = memoryRateLimiter({ ...limits.perClient, now: clock.now });
@@ -62,11 +66,7 @@ export function publicAdmission({ clock, clientOf = clientAddress(), refused }: 
   }
 
   /** The rate first, so that a flood costs neither a read nor a signature. */
-  async function admitted(
-    exchange: Exchange,
-    verification: Verification,
-    limiter: RateLimiter,
-  ): Promise<OpenedRequest> {
+  async function admitted(exchange: Exchange, verification: Judge, limiter: RateLimiter): Promise<Opened> {
     const { request, peer } = exchange.arrival;
     const { method, url, headers } = request;
     // Clients whose address is not known share one limit.
@@ -79,7 +79,7 @@ export function publicAdmission({ clock, clientOf = clientAddress(), refused }: 
     return opened;
   }
 
-  async function verified(exchange: Exchange, { limits, open }: Verification): Promise<OpenedRequest> {
+  async function verified(exchange: Exchange, { limits, open }: Judge): Promise<Opened> {
     const { arrival, endpoint, params } = exchange;
     const { request, target } = arrival;
     const { method, headers } = request;

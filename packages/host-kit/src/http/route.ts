@@ -7,8 +7,8 @@ import type { Save } from '../ports/idempotency.ts';
 import type { Transaction } from '../ports/transaction.ts';
 import type { Access } from './access.ts';
 import type { ByMajor, Description } from './description.ts';
-import type { Verification } from './public-route.ts';
 import type { Refusal } from './refusal.ts';
+import type { Verification } from './verification.ts';
 
 /** A handler of an operation, for every major that defines the operation. */
 export interface Route {
@@ -158,7 +158,7 @@ export interface MountRoute {
   /** True: the route honours `Idempotency-Key`, and its handler executes its effect with `call.once`. Default: false. */
   readonly takesKey?: boolean;
   /** Admits callers without a credential of the host, as `publicMountRoute` defines it. Default: a credential. */
-  readonly verification?: Verification;
+  readonly verification?: Verification<MountCall, Reply>;
   readonly serve: (call: MountCall) => Promise<Reply>;
   /** Makes the body of an error response, for a mount of another protocol. Default: the error envelope. */
   readonly refusalBody?: (refusal: Refusal) => Json;

@@ -1,3 +1,5 @@
+import { AuthError } from '@svc/auth';
+import { HostError } from '../errors.ts';
 import { EVENT_STREAM_HEADERS, KEEP_ALIVE } from '../http/event-stream.ts';
 import type { Reply } from '../http/route.ts';
 import { type Clock, within } from '../ports/clock.ts';
@@ -78,7 +80,7 @@ class MessageStream {
   /** The reader was promised a stream, so it is told of the error in the stream. */
   #fail(controller: ReadableStreamDefaultController<Uint8Array>, error: unknown): void {
     const { log, failed } = this.#options;
-    log({ level: 'warn', event: 'mount.stream-failed', ...describeError(error) });
+    log({ event: 'mount.stream-failed', ...about(error) });
     controller.enqueue(encoder.encode(failed(error)));
     controller.close();
   }
@@ -98,6 +100,12 @@ class MessageStream {
     this.#next?.catch(() => {});
     this.#messages.return().catch(() => {});
   }
+}
+
+/** A refusal, such as that of a host that stops, is no fault of the host. */
+function about(error: unknown) {
+  if (HostError.is(error) || AuthError.is(error)) return { level: 'info', code: error.code } as const;
+  return { level: 'warn', ...describeError(error) } as const;
 }
 
 const KEEP_ALIVE_MS = 15_000;

@@ -69,7 +69,13 @@ describe('a public route', () => {
     const error = new AuthError('unauthenticated', 'The signature does not match.', undefined);
     const { post, logged, facts } = await hostWith({ verify: () => Promise.reject(error) });
     expect(await post('x')).toMatchObject({ status: 401, body: { error: 'unauthenticated' } });
-    const refusal = { operation: 'host', method: 'POST', path: '/inbox', code: 'unauthenticated', status: 401 };
+    const refusal = {
+      operation: 'host',
+      method: 'POST',
+      path: '/host/example/inbox',
+      code: 'unauthenticated',
+      status: 401,
+    };
     expect(logged.filter(({ event }) => event === 'request.refused')).toEqual([expect.objectContaining(refusal)]);
     expect(await facts()).toEqual([
       expect.objectContaining({

@@ -1,5 +1,6 @@
-import { type PublicRouteLimits, publicMountRoute } from '../../http/public-route.ts';
+import { publicMountRoute } from '../../http/public-route.ts';
 import { mountRoute } from '../../http/route.ts';
+import type { PublicRouteLimits } from '../../http/verification.ts';
 import type { Json, JsonObject } from '../../json.ts';
 import type { MountDefinition, MountServices } from '../mount.ts';
 import { MEMORY_DEFAULTS, type MemoryLimits } from './conversation.ts';
