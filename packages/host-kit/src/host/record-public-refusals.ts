@@ -13,8 +13,8 @@ export interface PublicRefusalsOptions {
 }
 
 /**
- * Records the requests that public routes refuse, in the log and in the audit log. Anybody can cause a refusal, so at
- * most 60 in a minute are recorded for each route. The next record tells how many were left out.
+ * Records the requests that public routes refuse, in the log and in the audit log. A refusal needs no credential, so at
+ * most 60 in a minute are recorded for each route: a flood must not fill the audit log. The next record tells how many were left out.
  */
 export function publicRefusals({ log, clock, recorder }: PublicRefusalsOptions): (refusal: PublicRefusal) => void {
   const budget = memoryRateLimiter({ limit: MOST_A_MINUTE, windowSeconds: 60, now: clock.now });
@@ -33,7 +33,7 @@ export function publicRefusals({ log, clock, recorder }: PublicRefusalsOptions):
     const details = { operation: 'host', method, path, code, status, unrecorded };
     log({ level: 'info', event: 'request.refused', ...details });
     const occurredAt = new Date(startedAt).toISOString();
-    // The facts wait in the recorder, so nobody waits for them here. A write that fails is logged and retried there.
+    // The recorder writes the fact later, and logs and retries a write that fails.
     void recorder?.recordRequest({ action: 'request.refused', actor: 'public', target: null, occurredAt, details });
   };
 }

@@ -1,3 +1,4 @@
+import { memoryRateLimiter } from '@svc/auth/rate-limit';
 import type { Json } from '../json.ts';
 import type { Refusal } from './refusal.ts';
 import type { MountCall, MountRoute, Reply } from './route.ts';
@@ -32,6 +33,7 @@ export interface PublicMountRoute<Value> {
  * host limits the requests of the client address, and reads the body within its limits. Refusals are logged and
  * audited, at most 60 in a minute for each route; served requests are recorded like all others.
  *
+ * @throws {TypeError} when `limits.perClient` is not valid
  * @example
  * publicMountRoute({
  *   method: 'POST',
@@ -46,12 +48,15 @@ export interface PublicMountRoute<Value> {
  * @see Interface: Run owner (identity triple), Anonymous actor rules
  */
 export function publicMountRoute<Value>(definition: PublicMountRoute<Value>): MountRoute {
-  const { method, path, limits, grants = [], takesBody = false, takesKey = false, refusalBody } = definition;
+  const { method, path, grants = [], takesBody = false, takesKey = false, refusalBody } = definition;
+  const limits = { ...DEFAULT_LIMITS, ...definition.limits };
+  // Throws for a limit that is not valid now, and not at the first request.
+  memoryRateLimiter({ ...limits.perClient, now: () => 0 });
   return {
     ...{ method, path, takesBody, takesKey },
     ...(refusalBody !== undefined && { refusalBody }),
     verification: {
-      limits: { ...DEFAULT_LIMITS, ...limits },
+      limits,
       grants,
       async open(request) {
         const { principal, value } = await definition.verify(request);

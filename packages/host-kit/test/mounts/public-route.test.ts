@@ -151,6 +151,11 @@ describe('a public route', () => {
     expect(JSON.stringify(body)).not.toContain('postgres');
   });
 
+  test('is a TypeError with a limit that is not valid', () => {
+    const limits = { perClient: { limit: 0, windowSeconds: 60 } };
+    expect(() => publicMountRoute({ ...ECHO, limits })).toThrow(TypeError);
+  });
+
   test('parses JSON after the verification', async () => {
     const seen: string[] = [];
     const { post } = await hostWith({
