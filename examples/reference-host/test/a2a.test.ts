@@ -105,6 +105,12 @@ describe('a task of the official client, in A2A 1.0', () => {
     expect(statesOf(updates).at(-1)).toBe(TaskState.TASK_STATE_COMPLETED);
   });
 
+  test('is refused to a client with a wrong credential', async () => {
+    const wrong = await clientOf('a-key-that-this-host-never-issued-000000');
+    await expect(wrong.getTask({ tenant: '', id: 'x' })).rejects.toThrow(/unauthenticated|401|credential/i);
+    await expect(wrong.resubscribeTask({ tenant: '', id: 'x' }).next()).rejects.toThrow();
+  });
+
   test('has the error message of a failed run', async () => {
     const task = await taskFor('fail', { message: 'as asked' });
     expect(task.status?.state).toBe(TaskState.TASK_STATE_FAILED);

@@ -136,6 +136,27 @@ describe('an MCP client', () => {
     expect(read).toMatchObject({ isError: true, content: [{ text: expect.stringContaining('not_found') }] });
   });
 
+  test('with a wrong credential cannot connect', async () => {
+    await expect(clientOf('a-key-that-this-host-never-issued-000000')).rejects.toThrow(
+      /unauthenticated|401|credential/i,
+    );
+  });
+
+  test('of an unknown revision is refused with a JSON-RPC error', async () => {
+    const response = await fetch(`${host.url()}/host/example/mcp`, {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${KEY}`,
+        'content-type': 'application/json',
+        accept: 'application/json, text/event-stream',
+        'mcp-protocol-version': '1999-01-01',
+      },
+      body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list', params: {} }),
+    });
+    expect(response.status).toBe(400);
+    expect(await response.json()).toMatchObject({ jsonrpc: '2.0', error: { code: expect.any(Number) } });
+  });
+
   test('gets 401 without a credential', async () => {
     const response = await fetch(`${host.url()}/host/example/mcp`, {
       method: 'POST',
