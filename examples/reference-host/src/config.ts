@@ -84,7 +84,10 @@ const publicChat = z.strictObject({
   workspace: z.string().describe('Workspace of the tenant that they belong to.'),
   mode: mode.default('live').describe('Mode of the runs.'),
   sessionSeconds: z.int().min(1).max(86_400).default(3600).describe('Life of the session of a visitor, in seconds.'),
-  perClient: rateLimit.default({ limit: 60, windowSeconds: 60 }).describe('Limit of each client address.'),
+  perClient: z
+    .strictObject(requestsInWindow)
+    .default({ limit: 60, windowSeconds: 60 })
+    .describe('Limit of each client address.'),
 });
 
 const mounts = z.strictObject({

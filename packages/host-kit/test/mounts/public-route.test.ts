@@ -126,7 +126,7 @@ describe('a public route', () => {
     const path = '/v1/host/example/inbox';
     const twin = await post('x', { path });
     expect(twin).toMatchObject({ status: 429, body: { error: 'rate_limited' } });
-    expect(twin.headers.get('retry-after')).toBe('30');
+    expect(twin.headers.get('retry-after')).toBe('60');
     expect(await post('x', { address: '192.0.2.2' })).toMatchObject({ status: 200 });
     clock.advance(60_000);
     expect(await post('x')).toMatchObject({ status: 200 });
