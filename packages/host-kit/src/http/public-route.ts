@@ -6,6 +6,7 @@ import type { PublicRouteLimits, UnverifiedRequest, Verified } from './verificat
 
 /** A route that needs no credential of the host, because it verifies its requests itself. */
 export interface PublicMountRoute<Value> {
+  /** The HTTP method. */
   readonly method: MountRoute['method'];
   /** The path after `/host/<org>`. `{name}` matches one segment. */
   readonly path: string;

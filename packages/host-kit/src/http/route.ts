@@ -24,12 +24,15 @@ export interface Route {
 
 /** A request as a route gets it. */
 export interface Call {
+  /** The major of the request. A route of a mount belongs to none, and has 2. */
   readonly major: Major;
   /** Path segments as received. */
   readonly params: Readonly<Record<string, string>>;
+  /** The query of the URL. */
   readonly query: URLSearchParams;
+  /** The request headers. */
   readonly headers: Headers;
-  /** Absent on a public route. */
+  /** The authenticated caller. Absent on a public route. */
   readonly principal: Principal | undefined;
   /** The decision of the role authorizer; absent when the host has none. */
   readonly decided: AuthorizationDecided | undefined;
@@ -58,12 +61,15 @@ export interface Call {
 
 /** A call of an authenticated caller. */
 export interface AuthorizedCall extends Call {
+  /** The authenticated caller. */
   readonly principal: Principal;
 }
 
 /** The result of a handler. */
 export interface Reply {
+  /** The HTTP status. */
   readonly status: number;
+  /** By lower-case names. Default: none but `content-type`. */
   readonly headers?: Readonly<Record<string, string>>;
   /** A JSON value, bytes, or a stream. Bytes and streams have the media type of `content-type`; the default is JSON. */
   readonly body?: Json | Uint8Array | ReadableStream<Uint8Array>;
@@ -148,6 +154,7 @@ export function routeWithBody<Body, Result>(
 
 /** An operation of a mount, under `/host/<org>`: outside of the protocol and its majors. */
 export interface MountRoute {
+  /** The HTTP method. */
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   /** The path after `/host/<org>`. `{name}` matches one segment. */
   readonly path: string;
@@ -159,6 +166,7 @@ export interface MountRoute {
   readonly takesKey?: boolean;
   /** Admits callers without a credential of the host, as `publicMountRoute` defines it. Default: a credential. */
   readonly verification?: Verification<MountCall, Reply>;
+  /** Serves a request. A rejection is answered with its refusal. */
   readonly serve: (call: MountCall) => Promise<Reply>;
   /** Makes the body of an error response, for a mount of another protocol. Default: the error envelope. */
   readonly refusalBody?: (refusal: Refusal) => Json;
@@ -187,7 +195,17 @@ export interface MountCall extends AuthorizedCall {
   ): Promise<Reply>;
 }
 
-/** Defines a route of a mount. */
+/**
+ * Defines a route of a mount.
+ *
+ * @example
+ * const route = mountRoute({
+ *   method: 'GET',
+ *   path: '/hello',
+ *   scope: 'runs:read',
+ *   serve: async ({ principal }) => ({ status: 200, body: { hello: principal.id } }),
+ * });
+ */
 export function mountRoute(definition: Omit<MountRoute, 'takesBody'> & { readonly takesBody?: boolean }): MountRoute {
   return { takesBody: false, ...definition };
 }

@@ -44,14 +44,18 @@ export interface PublicRouteLimits {
 
 /** The verification of a route, without the type of its value. */
 export interface Verification<Call, Reply> {
+  /** The limits of the route. */
   readonly limits: PublicRouteLimits;
   /** The scopes of its anonymous callers. */
   readonly grants: readonly string[];
+  /** Verifies a request. Rejects to refuse it. */
   readonly open: (request: UnverifiedRequest) => Promise<OpenedRequest<Call, Reply>>;
 }
 
 /** A verified request. */
 export interface OpenedRequest<Call, Reply> {
+  /** The caller as which it is served. */
   readonly principal: Principal;
+  /** Serves it. */
   readonly serve: (call: Call) => Promise<Reply>;
 }
