@@ -40,6 +40,8 @@ class MessageStream {
   readonly #options: EventStreamOptions;
   /** The message that is awaited or waits to be sent. */
   #next: Promise<Step> | undefined;
+  /** The reader has left, or was cut off. */
+  #isLeft = false;
   /** Cancels the timer that cuts off a reader that takes nothing. */
   #cancelStall = (): void => {};
 
@@ -62,13 +64,16 @@ class MessageStream {
     this.#cancelStall();
     this.#next ??= this.#messages.next();
     try {
-      if (!(await within(clock, KEEP_ALIVE_MS, this.#next))) return this.#send(controller, KEEP_ALIVE);
+      const isThere = await within(clock, KEEP_ALIVE_MS, this.#next);
+      // Nothing can be sent to a reader that left while the message was awaited.
+      if (this.#isLeft) return;
+      if (!isThere) return this.#send(controller, KEEP_ALIVE);
       const { done, value } = await this.#next;
       this.#next = undefined;
       if (done === true || gone.aborted) return controller.close();
       this.#send(controller, encoder.encode(value));
     } catch (error) {
-      this.#fail(controller, error);
+      if (!this.#isLeft) this.#fail(controller, error);
     }
   }
 
@@ -96,6 +101,7 @@ class MessageStream {
 
   /** Ends the work behind the messages. It waits for nothing, because a message may be awaited for long. */
   #leave(): void {
+    this.#isLeft = true;
     this.#cancelStall();
     this.#next?.catch(() => {});
     this.#messages.return().catch(() => {});

@@ -57,6 +57,28 @@ describe('the event stream of a mount', () => {
     expect(await next).toBe(':keepalive\n\n');
   });
 
+  test.each(['ends', 'fails'])('logs nothing when its reader leaves before the awaited message %s', async (how) => {
+    let settle = (): void => {};
+    async function* waiting(): AsyncGenerator<string, void, undefined> {
+      yield 'data: 1\n\n';
+      await new Promise<void>((resolve, reject) => {
+        settle = () => (how === 'ends' ? resolve() : reject(new Error('The store is gone.')));
+      });
+    }
+    const { reply, logged } = opened(waiting());
+    const { body } = await reply;
+    if (!(body instanceof ReadableStream)) throw new Error('The reply is no stream.');
+    const reader = body.getReader();
+    await reader.read();
+    const next = reader.read();
+    await yieldToLoop();
+    await reader.cancel();
+    settle();
+    expect(await next).toMatchObject({ done: true });
+    await yieldToLoop();
+    expect(logged).toEqual([]);
+  });
+
   test('is cut off when its reader takes nothing for 30 s', async () => {
     async function* endless(): AsyncGenerator<string, void, undefined> {
       for (;;) yield 'data: 1\n\n';
