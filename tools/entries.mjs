@@ -35,6 +35,8 @@ export const ENTRIES = [
   { name: '@svc/versioning/fetch', runtime: 'neutral', kB: 6 },
   { name: '@svc/versioning/hono', runtime: 'neutral', kB: 6 },
   { name: '@svc/versioning/node', runtime: 'node', kB: 6 },
+  { name: '@svc/versioning/express', runtime: 'node', kB: 6 },
+  { name: '@svc/versioning/fastify', runtime: 'node', kB: 6 },
   { name: '@svc/versioning/ids', runtime: 'neutral', kB: 2 },
   { name: '@svc/versioning/events', runtime: 'neutral', kB: 2 },
   { name: '@svc/versioning/projection', runtime: 'neutral', kB: 1 },
@@ -52,6 +54,8 @@ export const ENTRIES = [
   { name: '@svc/auth/fetch', runtime: 'neutral', kB: 6 },
   { name: '@svc/auth/hono', runtime: 'neutral', kB: 6 },
   { name: '@svc/auth/node', runtime: 'node', kB: 6 },
+  { name: '@svc/auth/express', runtime: 'node', kB: 6 },
+  { name: '@svc/auth/fastify', runtime: 'node', kB: 6 },
 
   { name: '@svc/host-kit', runtime: 'node', kB: 450 },
   { name: '@svc/host-kit/discovery', runtime: 'neutral', kB: 110 },
