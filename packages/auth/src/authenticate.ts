@@ -1,5 +1,6 @@
 import { presentedCredential } from './credential.ts';
 import { AuthError } from './errors.ts';
+import { type OptionNames, requireKnown } from './known-options.ts';
 import type { Admission, AuthOutcome, Lane } from './lane.ts';
 import type { RateLimiter } from './rate-limit/limiter.ts';
 import { headerValues, type RequestHead } from './request-head.ts';
@@ -20,6 +21,12 @@ export interface AuthenticatorOptions {
   /** URL of the RFC 9728 metadata, sent with every 401. For a host that accepts tokens. Default: not sent. */
   readonly resourceMetadata?: string;
 }
+
+const AUTHENTICATOR_OPTIONS: OptionNames<AuthenticatorOptions> = {
+  lanes: true,
+  refusals: true,
+  resourceMetadata: true,
+};
 
 /** A limit on the refused requests of one client. */
 export interface RefusalLimit {
@@ -45,6 +52,7 @@ export interface RefusalLimit {
  * @see Interface: Authentication
  */
 export function authenticator(options: AuthenticatorOptions): Authenticator {
+  requireKnown('authenticator', options, AUTHENTICATOR_OPTIONS);
   const { refusals, resourceMetadata } = options;
   const lanes = [...options.lanes];
   if (lanes.length === 0) throw new TypeError('authenticator: lanes must not be empty. Pass at least one lane.');

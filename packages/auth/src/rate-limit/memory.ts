@@ -1,4 +1,5 @@
 import { AuthError } from '../errors.ts';
+import { type OptionNames, requireKnown } from '../known-options.ts';
 import type { RateDecision, RateLimiter } from './limiter.ts';
 
 /** Options of `memoryRateLimiter`. */
@@ -16,6 +17,13 @@ export interface MemoryRateLimiterOptions {
   readonly maxKeys?: number;
 }
 
+const MEMORY_RATE_LIMITER_OPTIONS: OptionNames<MemoryRateLimiterOptions> = {
+  limit: true,
+  windowSeconds: true,
+  now: true,
+  maxKeys: true,
+};
+
 /**
  * Makes a rate limiter in the memory of one process. A whole window of requests may come at once; then requests are
  * earned back evenly over the window (generic cell rate algorithm). It stores two numbers per key and starts no timer.
@@ -27,6 +35,7 @@ export interface MemoryRateLimiterOptions {
  * @see Interface: Errors, `rate_limited`
  */
 export function memoryRateLimiter(options: MemoryRateLimiterOptions): RateLimiter {
+  requireKnown('memoryRateLimiter', options, MEMORY_RATE_LIMITER_OPTIONS);
   const { limit, windowSeconds, now, maxKeys = 100_000 } = options;
   requireWhole('limit', limit, 1);
   requireWhole('windowSeconds', windowSeconds, 1);
