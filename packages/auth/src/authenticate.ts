@@ -36,6 +36,8 @@ export interface RefusalLimit {
   readonly clientOf: (request: RequestHead) => string | undefined;
 }
 
+const REFUSAL_LIMIT: OptionNames<RefusalLimit> = { limiter: true, clientOf: true };
+
 /**
  * Makes an authenticator. It asks the lanes in order; the first lane that recognises the credential decides, and its
  * refusal is final. A malformed `Authorization` header is refused before any lane is asked.
@@ -54,6 +56,7 @@ export interface RefusalLimit {
 export function authenticator(options: AuthenticatorOptions): Authenticator {
   requireKnown('authenticator', options, AUTHENTICATOR_OPTIONS);
   const { refusals, resourceMetadata } = options;
+  if (refusals !== undefined) requireKnown('authenticator: refusals', refusals, REFUSAL_LIMIT);
   const lanes = [...options.lanes];
   if (lanes.length === 0) throw new TypeError('authenticator: lanes must not be empty. Pass at least one lane.');
   if (new Set(lanes.map(({ name }) => name)).size < lanes.length) {

@@ -1,7 +1,7 @@
 import { anonymousActor, authenticator, guard, protectedResourceMetadata, roleAuthorizer } from '@svc/auth';
-import { apiKeyLane, mintApiKey, rotateApiKey, trackLastUsed } from '@svc/auth/api-key';
+import { apiKeyLane, memoryKeyStore, mintApiKey, rotateApiKey, trackLastUsed } from '@svc/auth/api-key';
 import { subjectHashes } from '@svc/auth/audit';
-import { bearerLane, remoteKeys } from '@svc/auth/bearer';
+import { bearerLane, localKeys, remoteKeys } from '@svc/auth/bearer';
 import { dpopVerifier, memoryReplayStore, statelessNonces } from '@svc/auth/dpop';
 import { expressGuard } from '@svc/auth/express';
 import { fastifyGuard } from '@svc/auth/fastify';
@@ -56,6 +56,33 @@ test.each(Object.entries(functions))('%s rejects an unknown option', async (owne
   await expect(async () => call(options)).rejects.toThrow(TypeError);
   await expect(async () => call(options)).rejects.toThrow(
     new RegExp(`^${owner}: unknown option anUnknownOption\\. Its options are \\w+`),
+  );
+});
+
+test('the lanes reject unknown options inside of their options', () => {
+  const issuer = {
+    issuer: 'https://idp.example',
+    audience: 'a',
+    profile: 'client',
+    keys: localKeys({ keys: [] }),
+    ...{ senderConstraint: true },
+  } as const;
+  expect(() => bearerLane({ issuers: [issuer], now: Date.now })).toThrow(
+    'bearerLane: issuers[0]: unknown option senderConstraint. Did you mean senderConstrained?',
+  );
+  const delegation = { maxChainDepth: 1, issuers: [], audience: 'a', ...{ algorithm: [] } };
+  const resolve = () => undefined;
+  expect(() => workloadLane({ schemes: [], audience: 'a', resolve, delegation, now: Date.now })).toThrow(
+    'workloadLane: delegation: unknown option algorithm. Did you mean algorithms?',
+  );
+  const refusals = {
+    limiter: memoryRateLimiter({ limit: 1, windowSeconds: 1 }),
+    clientOf: clientAddress(),
+    ...{ clientsOf: 1 },
+  };
+  const lane = apiKeyLane({ keys: memoryKeyStore([]), now: Date.now });
+  expect(() => authenticator({ lanes: [lane], refusals })).toThrow(
+    'authenticator: refusals: unknown option clientsOf. Did you mean clientOf?',
   );
 });
 

@@ -10,6 +10,7 @@ import { isOpaqueId } from '../opaque-id.ts';
 import type { Binding, Principal } from '../principal.ts';
 import type { RequestHead } from '../request-head.ts';
 import {
+  DELEGATION_RULES,
   type DelegationRules,
   type DelegationVerifier,
   delegationVerifier,
@@ -83,6 +84,8 @@ export interface PresentedIdentity {
  */
 export function workloadLane(options: WorkloadLaneOptions): Lane {
   requireKnown('workloadLane', options, WORKLOAD_LANE_OPTIONS);
+  const { delegation } = options;
+  if (delegation !== undefined) requireKnown('workloadLane: delegation', delegation, DELEGATION_RULES);
   const judge = new WorkloadJudge(options);
   return {
     name: WORKLOAD_LANE,

@@ -1,5 +1,11 @@
 #!/usr/bin/env node
-import { svcVersioning } from './command.ts';
+import { belowNodeFloor } from './node-floor.ts';
 
-const { argv, stdout, stderr } = process;
-process.exitCode = await svcVersioning(argv.slice(2), { stdout, stderr, fetch });
+// This file must run on any Node that knows modules, so it imports the command only when the running Node can load it.
+const problem = belowNodeFloor('svc-versioning', process.versions.node);
+if (problem === undefined) {
+  await import('./run.ts');
+} else {
+  process.stderr.write(`${problem}\n`);
+  process.exitCode = 2;
+}

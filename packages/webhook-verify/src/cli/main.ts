@@ -1,22 +1,11 @@
 #!/usr/bin/env node
-import { svcWebhook } from './command.ts';
+import { belowNodeFloor } from './node-floor.ts';
 
-const { env, stdin, stdout, stderr, argv } = process;
-const interruption = new AbortController();
-for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => interruption.abort());
-
-// A reader such as `head` closes the pipe early; that is not a failure.
-stdout.on('error', (error: NodeJS.ErrnoException) => {
-  if (error.code === 'EPIPE') process.exit(0);
-  throw error;
-});
-
-process.exitCode = await svcWebhook(argv.slice(2), {
-  env,
-  stdin,
-  stdout,
-  stderr,
-  colours: stdout.isTTY === true && !env.NO_COLOR,
-  now: Date.now,
-  interrupted: interruption.signal,
-});
+// This file must run on any Node that knows modules, so it imports the command only when the running Node can load it.
+const problem = belowNodeFloor('svc-webhook', process.versions.node);
+if (problem === undefined) {
+  await import('./run.ts');
+} else {
+  process.stderr.write(`${problem}\n`);
+  process.exitCode = 2;
+}
