@@ -13,23 +13,24 @@ import { fileURLToPath } from 'node:url';
  * @returns {{ path: string, text: string }[]} the outdated files, with their new content
  */
 export function versionsBehind(root) {
-  const folders = readdirSync(join(root, 'packages'));
-  return folders
-    .flatMap((folder) => FILES.map((file) => ({ folder, path: join('packages', folder, file) })))
-    .flatMap(({ folder, path }) => {
-      // A package without this file does not show its version.
-      if (!existsSync(join(root, path)) || !isGenerated(join(root, path))) return [];
-      const { version } = JSON.parse(readFileSync(join(root, 'packages', folder, 'package.json'), 'utf8'));
-      const text = `${HEAD}export const VERSION: string = '${version}';\n`;
-      return readFileSync(join(root, path), 'utf8') === text ? [] : [{ path, text }];
-    });
+  return readdirSync(join(root, 'packages')).flatMap((folder) => {
+    const path = versionFile(root, folder);
+    // A package without this file does not show its version.
+    if (!existsSync(join(root, path)) || !isGenerated(join(root, path))) return [];
+    const { version } = JSON.parse(readFileSync(join(root, 'packages', folder, 'package.json'), 'utf8'));
+    const text = `${HEAD}export const VERSION: string = '${version}';\n`;
+    return readFileSync(join(root, path), 'utf8') === text ? [] : [{ path, text }];
+  });
 }
-
-/** The second name is for a package whose `version.ts` is about other versions. */
-const FILES = ['src/version.ts', 'src/package-version.ts'];
 
 const HEAD =
   '/** The version that this package is released as. Written by `tools/write-versions.mjs` from its manifest. */\n';
+
+/** A package whose `version.ts` is about other versions has its own in another file. */
+function versionFile(root, folder) {
+  const other = join('packages', folder, 'src/package-version.ts');
+  return existsSync(join(root, other)) ? other : join('packages', folder, 'src/version.ts');
+}
 
 /** Returns false for a file of that name about other versions. */
 function isGenerated(path) {

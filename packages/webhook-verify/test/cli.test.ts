@@ -10,7 +10,6 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parseRequest } from '../src/cli/capture.ts';
 import { svcWebhook } from '../src/cli/command.ts';
-import { belowNodeFloor } from '../src/cli/node-floor.ts';
 import { wantsColours } from '../src/cli/terminal.ts';
 import { Webhook } from '../src/index.ts';
 import { signStandard, VERIFICATION_TYPE } from '../src/standard-webhooks/index.ts';
@@ -446,15 +445,4 @@ test.each<[Record<string, string>, boolean, boolean]>([
   [{ FORCE_COLOR: '1', NO_COLOR: '1' }, false, true],
 ])('colours with %j, on a terminal: %s, are %s', (env, isTerminal, expected) => {
   expect(wantsColours(env, isTerminal)).toBe(expected);
-});
-
-test.each([
-  ['18.20.8', true],
-  ['20.19.5', true],
-  ['22.18.9', true],
-  ['22.19.0', false],
-  ['24.0.0', false],
-  ['25.1.0-nightly', false],
-])('Node %s is below the floor: %s', (version, expected) => {
-  expect(belowNodeFloor('svc-webhook', version) !== undefined).toBe(expected);
 });

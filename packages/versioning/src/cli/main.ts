@@ -1,11 +1,10 @@
 #!/usr/bin/env node
-import { belowNodeFloor } from './node-floor.ts';
-
-// This file must run on any Node that knows modules, so it imports the command only when the running Node can load it.
-const problem = belowNodeFloor('svc-versioning', process.versions.node);
-if (problem === undefined) {
-  await import('./run.ts');
+const { node } = process.versions;
+const [major = 0, minor = 0] = node.split('.').map(Number);
+if (major > 22 || (major === 22 && minor >= 19)) {
+  // Imported only here: an older Node fails to load the program, with a stack in place of a reason.
+  await import('./start.ts');
 } else {
-  process.stderr.write(`${problem}\n`);
+  process.stderr.write(`svc-versioning: needs Node 22.19 or later, and this is Node ${node}. Install a newer Node.\n`);
   process.exitCode = 2;
 }
