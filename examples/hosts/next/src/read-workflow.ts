@@ -1,0 +1,27 @@
+import { guarded } from '@svc/auth/fetch';
+import { served } from '@svc/versioning';
+import { withVersioning } from '@svc/versioning/fetch';
+import { workflows } from './engine.ts';
+import { protocol, running } from './host.ts';
+
+const versions = served(protocol);
+
+/** Answers an operation of the protocol that the app serves itself, because the answer depends on the caller. */
+export async function readWorkflow(
+  request: Request,
+  { params }: { readonly params: Promise<{ readonly workflowId: string }> },
+): Promise<Response> {
+  const { workflowId } = await params;
+  const answer = withVersioning({
+    served: versions,
+    operation: (request, { major }) =>
+      guarded({ authenticator: running().auth, scope: 'manifest:read' }, (_request, { tenancy }) => {
+        const workflow = workflows.get(workflowId);
+        if (workflow === undefined) return Response.json(NO_WORKFLOW, { status: 404 });
+        return Response.json({ workflowId, name: workflow.name, tenant: tenancy.tenant, major });
+      })(request),
+  });
+  return answer(request);
+}
+
+const NO_WORKFLOW = { error: 'not_found', message: 'There is no such workflow.' };
