@@ -1,18 +1,23 @@
 /**
- * Writes the version of each package that shows it to users into its `src/version.ts`: `node tools/write-versions.mjs`,
- * a part of `npm run release:version`, which takes the versions from the changesets. `--check` writes nothing, and
- * fails on an outdated file.
+ * Writes the version of each package that shows it to users into its `src/version.ts`, and the versions of all packages
+ * into the examples that depend on them: `node tools/write-versions.mjs`, a part of `npm run release:version`, which
+ * takes the versions from the changesets. `--check` writes nothing, and fails on an outdated file.
  */
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { argv, exit } from 'node:process';
 import { fileURLToPath } from 'node:url';
+import { exampleFiles } from './write-templates.mjs';
 
 /**
  * @param {string} root a checkout
  * @returns {{ path: string, text: string }[]} the outdated files, with their new content
  */
 export function versionsBehind(root) {
+  return [...sourcesBehind(root), ...examplesBehind(root)];
+}
+
+function sourcesBehind(root) {
   return readdirSync(join(root, 'packages')).flatMap((folder) => {
     const path = join('packages', folder, 'src/version.ts');
     // A package without this file does not show its version.
@@ -20,6 +25,22 @@ export function versionsBehind(root) {
     const { version } = JSON.parse(readFileSync(join(root, 'packages', folder, 'package.json'), 'utf8'));
     const text = `${HEAD}export const VERSION: string = '${version}';\n`;
     return readFileSync(join(root, path), 'utf8') === text ? [] : [{ path, text }];
+  });
+}
+
+/** The examples that are no workspaces, so that no changeset reaches them. */
+function examplesBehind(root) {
+  const paths = exampleFiles(root).filter((path) => path.endsWith('/package.json'));
+  const manifests = readdirSync(join(root, 'packages')).map((folder) =>
+    JSON.parse(readFileSync(join(root, 'packages', folder, 'package.json'), 'utf8')),
+  );
+  const versions = new Map(manifests.map(({ name, version }) => [name, version]));
+  return paths.flatMap((path) => {
+    const current = readFileSync(join(root, path), 'utf8');
+    const text = current.replace(/"(@svc\/[^"]+)": "[^"]*"/g, (line, name) =>
+      versions.has(name) ? `"${name}": "^${versions.get(name)}"` : line,
+    );
+    return text === current ? [] : [{ path, text }];
   });
 }
 
