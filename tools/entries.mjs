@@ -6,19 +6,19 @@
  *   measured as a browser gets it.
  */
 export const ENTRIES = [
-  { name: '@svc/webhook-verify', runtime: 'neutral', kB: 6 },
+  { name: '@svc/webhook-verify', runtime: 'neutral', kB: 7 },
   { name: '@svc/webhook-verify/receive', runtime: 'neutral', kB: 7 },
   { name: '@svc/webhook-verify/events', runtime: 'neutral', kB: 2 },
   { name: '@svc/webhook-verify/standard-webhooks', runtime: 'neutral', kB: 7 },
   { name: '@svc/webhook-verify/dedup/memory', runtime: 'neutral', kB: 1 },
   { name: '@svc/webhook-verify/dedup/sqlite', runtime: 'node', kB: 2 },
   { name: '@svc/webhook-verify/dedup/postgres', runtime: 'neutral', kB: 2 },
-  { name: '@svc/webhook-verify/fetch', runtime: 'neutral', kB: 7 },
+  { name: '@svc/webhook-verify/fetch', runtime: 'neutral', kB: 8 },
   { name: '@svc/webhook-verify/node', runtime: 'node', kB: 5 },
   { name: '@svc/webhook-verify/express', runtime: 'node', kB: 5 },
   { name: '@svc/webhook-verify/fastify', runtime: 'node', kB: 5 },
-  { name: '@svc/webhook-verify/hono', runtime: 'neutral', kB: 7 },
-  { name: '@svc/webhook-verify/lambda', runtime: 'neutral', kB: 7 },
+  { name: '@svc/webhook-verify/hono', runtime: 'neutral', kB: 8 },
+  { name: '@svc/webhook-verify/lambda', runtime: 'neutral', kB: 8 },
   { name: '@svc/webhook-verify/testing', runtime: 'neutral', kB: 6 },
 
   // 4 kB of this is ipaddr.js, the second reader of the operator's blocks (`parseCidr`); our own part keeps to 5 kB.

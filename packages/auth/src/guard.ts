@@ -53,17 +53,24 @@ export function guard(options: GuardOptions): (request: RequestHead) => Promise<
   const { authenticator, limiter, scope, refuse = refusal } = options;
   return async (request) => {
     const outcome = await authenticator.authenticate(request);
-    if (outcome.kind === 'refused') return { admitted: false, refusal: refuse(outcome.error) };
+    if (outcome.kind === 'refused') return refusedWith(outcome.error);
     const { principal } = outcome;
     const rate = await limiter?.consume(principal.credentialId);
-    if (rate?.allowed === false) {
-      const refused = refuse(rate.error);
-      return { admitted: false, refusal: { ...refused, headers: { ...refused.headers, ...rateLimitHeaders(rate) } } };
-    }
+    const headers = { ...outcome.headers, ...(rate && rateLimitHeaders(rate)) };
+    if (rate?.allowed === false) return refusedWith(rate.error, headers);
     const decision = scope === undefined ? ANYONE : authorize(principal, scope, options);
-    if (!decision.allowed) return { admitted: false, refusal: refuse(decision.error) };
-    return { admitted: true, principal, headers: { ...outcome.headers, ...(rate && rateLimitHeaders(rate)) } };
+    return decision.allowed ? { admitted: true, principal, headers } : refusedWith(decision.error, headers);
   };
+
+  /** Sends the headers of the error and of the outcome even when the host writes the refusal in its own envelope. */
+  function refusedWith(error: AuthError, headers: Readonly<Record<string, string>> = {}): Admittance {
+    const written = refuse(error);
+    const own = Object.entries(written.headers).map(([name, value]) => [name.toLowerCase(), value]);
+    return {
+      admitted: false,
+      refusal: { ...written, headers: { ...error.headers, ...Object.fromEntries(own), ...headers } },
+    };
+  }
 }
 
 const ANYONE = { allowed: true } as const;

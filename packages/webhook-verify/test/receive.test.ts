@@ -110,6 +110,8 @@ test('receive repeats the challenge of a custom verifier', async () => {
   expect(await handle('', {})).toEqual({ status: 200, body: '{"challenge":"c\\"1"}' });
 });
 
+const ONREJECT = /^receive: unknown option onReject\. Did you mean onRejected\?$/;
+
 describe('receive throws for', () => {
   const onDelivery = () => {};
   test.each([
@@ -119,10 +121,12 @@ describe('receive throws for', () => {
       { onDelivery, secret, verifier: { safeVerify: () => ({ ok: true, challenge: '' }) as const } },
       /never beside it/,
     ],
-    ['an empty secret', { onDelivery, secret: '' }, /non-empty/],
+    ['a secret of another type', { onDelivery, secret: 1 as unknown as string }, /^secret: must be/],
+    ['a secret with white space', { onDelivery, secret: ' a' }, /white space/],
+    ['an unknown option', { onDelivery, secret, onReject: () => {} }, ONREJECT],
     ['no handler', { secret } as unknown as ReceiveOptions, /onDelivery/],
     ['a tolerance of nothing', { onDelivery, secret, toleranceSeconds: -1 }, /toleranceSeconds/],
   ])('%s', (_title, options, problem) => {
-    expect(() => receive(options)).toThrow(problem);
+    expect(() => receive(options as ReceiveOptions)).toThrow(problem);
   });
 });
