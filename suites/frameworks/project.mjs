@@ -128,12 +128,17 @@ export class Project {
     if (!(await this.started.shows(isShown, 10_000))) throw new Error(`not shown: ${text}\n${this.output}`);
   }
 
-  /** Interrupts the server as Ctrl+C does, and waits for its end. */
+  /** The command of a script of package.json. A signal reaches it without npm, which would end at once. */
+  script(name) {
+    return JSON.parse(readFileSync(join(this.folder, 'package.json'), 'utf8')).scripts[name];
+  }
+
+  /** Interrupts the server as Ctrl+C does. Returns its exit code; undefined when it did not end within 20 seconds. */
   async interrupt() {
     this.started.signal('SIGINT');
     const { code } = await this.started.end(20_000);
-    if (code === undefined) throw new Error(`the server did not stop:\n${this.output}`);
     this.started = undefined;
+    return code;
   }
 
   /** Ends the server and everything that it has started. */
@@ -152,7 +157,7 @@ export class Project {
 function environmentWith(additions) {
   const { NODE_OPTIONS, NODE_ENV, NODE_TEST_CONTEXT, ...rest } = env;
   const offline = { NEXT_TELEMETRY_DISABLED: '1', npm_config_offline: 'true', npm_config_update_notifier: 'false' };
-  const path = [dirname(execPath), env.PATH ?? ''].join(delimiter);
+  const path = [dirname(execPath), join(SUITE, 'node_modules/.bin'), env.PATH ?? ''].join(delimiter);
   return { ...rest, ...offline, NO_COLOR: '1', PATH: path, ...additions };
 }
 

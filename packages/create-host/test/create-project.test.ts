@@ -8,7 +8,7 @@ import { createProject } from '../src/index.ts';
 const README = '# A project\n\n```sh\nnpm install\nnpm start\n```\n\n```sh\ncurl http://127.0.0.1:8787\n```\n';
 
 /** Templates as the package has them. */
-const templates = temporaryTree({
+const TEMPLATES = {
   'express/_gitignore': 'node_modules/\n.env\n',
   'express/_env.example': 'API_KEY_HASH=\n',
   'express/README.md': README,
@@ -16,13 +16,14 @@ const templates = temporaryTree({
   'express/src/_private.ts': 'export {};\n',
   'hono/README.md': README,
   'hono/package.json': { name: 'host-hono' },
-});
+};
 
 async function create(args: readonly string[], { types }: { types?: string } = {}) {
   const stdin = Object.assign(new PassThrough(), { isTTY: types !== undefined });
   const stdout = Object.assign(new PassThrough(), { isTTY: types !== undefined });
   const stderr = new PassThrough();
   if (types !== undefined) stdin.end(types);
+  const templates = temporaryTree(TEMPLATES);
   const options = { command: 'npm create @svc/host', noun: 'host of workflow runs', templates, version: '2.0.0' };
   const code = await createProject(args, { stdin, stdout, stderr }, options);
   return { code, out: String(stdout.read() ?? ''), error: String(stderr.read() ?? '') };
@@ -66,13 +67,13 @@ describe('a project', () => {
 });
 
 describe('wrong use ends with code 2, a sentence, and nothing written', () => {
-  const filled = temporaryTree({ 'notes.txt': 'mine' });
+  const filled = () => temporaryTree({ 'notes.txt': 'mine' });
   const absent = () => join(temporaryTree(), 'app');
   test.each([
     ['no folder', () => [], 'FOLDER: is missing.'],
     ['two folders', () => ['a', 'b'], 'FOLDER: is given more than once.'],
-    ['a folder with a file', () => [filled, '-f', 'hono'], 'is not empty.'],
-    ['a file', () => [join(filled, 'notes.txt'), '-f', 'hono'], 'is a file.'],
+    ['a folder with a file', () => [filled(), '-f', 'hono'], 'is not empty.'],
+    ['a file', () => [join(filled(), 'notes.txt'), '-f', 'hono'], 'is a file.'],
     [
       'no framework, and no terminal to ask on',
       () => [absent()],
@@ -83,12 +84,12 @@ describe('wrong use ends with code 2, a sentence, and nothing written', () => {
     ['an unknown option', () => [absent(), '--framwork', 'hono'], '--framwork: is unknown'],
     ['an option without its value', () => [absent(), '--framework'], '--framework: is unknown, or its value is wrong'],
   ])('%s', async (_, args, problem) => {
-    const given = args();
-    const { code, out, error } = await create(given);
+    const [folder, ...others] = args();
+    const before = contentOf(folder);
+    const { code, out, error } = await create(folder === undefined ? [] : [folder, ...others]);
     expect([code, out]).toEqual([2, '']);
     expect(error).toContain(problem);
-    if (given[0] !== undefined && given[0] !== filled) expect(existsSync(given[0])).toBe(statIsFile(given[0]));
-    expect(readdirSync(filled)).toEqual(['notes.txt']);
+    expect(contentOf(folder)).toEqual(before);
   });
 
   test('a terminal that is closed instead of an answer', async () => {
@@ -105,6 +106,7 @@ test('--help names every framework, and --version the version of the package', a
   expect(await create(['--version'])).toEqual({ code: 0, out: '2.0.0\n', error: '' });
 });
 
-function statIsFile(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false })?.isFile() === true;
+/** The names in a folder; of a file or a missing folder, whether it exists. */
+function contentOf(path = ''): readonly string[] | boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true ? readdirSync(path) : existsSync(path);
 }

@@ -14,6 +14,7 @@ const folder = await furnish('hosts');
 const from = createRequire(join(folder, 'package.json'));
 const { toNodeHandler } = await import(pathToFileURL(from.resolve('@svc/webhook-verify/node')).href);
 
+// Each is started with the commands of its README.md.
 for (const framework of templatesOf(folder, 'create-host')) {
   describe(`a host that was created for ${framework}`, () => {
     let project;
@@ -122,13 +123,14 @@ for (const framework of templatesOf(folder, 'create-host')) {
       assert.match(await response.text(), /event: run\.completed/);
     });
 
-    test('has its runs after a restart, and stops within seconds', async () => {
+    test('has its runs after it was killed, and stops in order when it is interrupted', async () => {
       const { body: created } = await call('/v1/runs', { body: { workflowId: 'greet', inputs: { name: 'Ada' } } });
       const statusOf = async () => (await call(created.statusUrl)).body.status;
       await until(async () => (await statusOf()) === 'completed', statusOf);
-      await project.interrupt();
-      await project.startServer({ url: `${origin}/.well-known/svc`, environment, server: project.block(0).at(-1) });
+      await project.stop();
+      await project.startServer({ url: `${origin}/.well-known/svc`, environment, server: project.script('start') });
       assert.equal(await statusOf(), 'completed');
+      assert.equal(await project.interrupt(), 0);
     });
 
     // The build of Next.js checks them.
