@@ -82,7 +82,8 @@ function parsed(args: readonly string[]) {
       },
     });
   } catch (error) {
-    const option = /--?[\w-]+/.exec(error instanceof Error ? error.message : '')?.[0] ?? 'options';
+    const message = error instanceof Error ? error.message : '';
+    const [option] = /--[\w-]+/.exec(message) ?? /-\w/.exec(message) ?? ['options'];
     throw new UsageError(`${option}: is unknown, or its value is wrong. Run the command with --help.`);
   }
 }

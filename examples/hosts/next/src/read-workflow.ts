@@ -12,14 +12,17 @@ export async function readWorkflow(
   { params }: { readonly params: Promise<{ readonly workflowId: string }> },
 ): Promise<Response> {
   const { workflowId } = await params;
+  const workflow = workflows.get(workflowId);
   const answer = withVersioning({
     served: versions,
-    operation: (request, { major }) =>
-      guarded({ authenticator: running().auth, scope: 'manifest:read' }, (_request, { tenancy }) => {
-        const workflow = workflows.get(workflowId);
+    operation(_, { major }) {
+      const guard = { authenticator: running().auth, scope: 'manifest:read' };
+      const admitted = guarded(guard, (_, { tenancy }) => {
         if (workflow === undefined) return Response.json(NO_WORKFLOW, { status: 404 });
         return Response.json({ workflowId, name: workflow.name, tenant: tenancy.tenant, major });
-      })(request),
+      });
+      return admitted(request);
+    },
   });
   return answer(request);
 }
