@@ -10,6 +10,9 @@ import { freePort, furnish, Project, templatesOf } from '../project.mjs';
 
 const WITHIN_MS = 15_000;
 
+/** The exit code after an interruption. Next.js ends the process itself, with the code of the signal. */
+const INTERRUPTED = { next: 130 };
+
 const folder = await furnish('hosts');
 const from = createRequire(join(folder, 'package.json'));
 const { toNodeHandler } = await import(pathToFileURL(from.resolve('@svc/webhook-verify/node')).href);
@@ -130,7 +133,7 @@ for (const framework of templatesOf(folder, 'create-host')) {
       await project.stop();
       await project.startServer({ url: `${origin}/.well-known/svc`, environment, server: project.script('start') });
       assert.equal(await statusOf(), 'completed');
-      assert.equal(await project.interrupt(), 0);
+      assert.equal(await project.interrupt(), INTERRUPTED[framework] ?? 0);
     });
 
     // The build of Next.js checks them.
