@@ -30,7 +30,10 @@ const limiterOf = (limit: number) => memoryRateLimiter({ limit, windowSeconds: 6
 describe('a guard sends the headers of the outcome', () => {
   test('to an admitted caller, with those of the limit', async () => {
     const verdict = await guardOf(fresh, { limiter: limiterOf(2), scope: 'runs:read' })({ headers: {} });
-    expect(verdict).toMatchObject({ admitted: true, headers: { 'dpop-nonce': 'n1', ratelimit: '"default";r=1;t=30' } });
+    expect(verdict).toMatchObject({
+      admitted: true,
+      headers: { 'dpop-nonce': 'n1', ratelimit: expect.stringMatching(/r=1/) },
+    });
   });
 
   test('with 403, with those of the limit', async () => {

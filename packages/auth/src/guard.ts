@@ -1,6 +1,7 @@
 import type { Authenticator } from './authenticate.ts';
 import { authorize, type ScopeRules } from './authorize.ts';
 import type { AuthError } from './errors.ts';
+import { type OptionNames, requireKnown } from './known-options.ts';
 import type { Principal } from './principal.ts';
 import { rateLimitHeaders } from './rate-limit/headers.ts';
 import type { RateLimiter } from './rate-limit/limiter.ts';
@@ -21,6 +22,15 @@ export interface GuardOptions extends ScopeRules {
   /** Writes a refusal in the host's own envelope. Default `refusal`. */
   readonly refuse?: (error: AuthError) => Refusal;
 }
+
+/** The names of {@link GuardOptions}. */
+export const GUARD_OPTIONS: OptionNames<GuardOptions> = {
+  authenticator: true,
+  limiter: true,
+  scope: true,
+  refuse: true,
+  implied: true,
+};
 
 /** The verdict of a guard on one request. */
 export type Admittance =
@@ -43,13 +53,19 @@ export type Admittance =
  * Makes a guard. It authenticates a request, counts it, and checks the scope, in that order. The handler still has to
  * look up the resource within `principal.tenancy`.
  *
- * @throws {TypeError} on a request, when `scope` is an empty list
+ * @throws {TypeError} when an option is unknown; on a request, when `scope` is an empty list
  * @example
  * const admitted = guard({ authenticator: auth, limiter, scope: 'runs:read' });
  * const verdict = await admitted(request);
  * @see Interface: Authorization rules, item 6
  */
 export function guard(options: GuardOptions): (request: RequestHead) => Promise<Admittance> {
+  requireKnown('guard', options, GUARD_OPTIONS);
+  return admittance(options);
+}
+
+/** Makes a guard whose options are checked for unknown names already, as an adapter may have more options than this. */
+export function admittance(options: GuardOptions): (request: RequestHead) => Promise<Admittance> {
   const { authenticator, limiter, scope, refuse = refusal } = options;
   return async (request) => {
     const outcome = await authenticator.authenticate(request);

@@ -41,7 +41,10 @@ export function verifierOf<Source extends readonly unknown[]>(
     throw new TypeError('secret: must be set unless verifier is, and never beside it. Set its environment variable.');
   }
   if (typeof verifier === 'function') return verifier;
-  if (verifier !== undefined) return () => verifier;
+  if (verifier !== undefined) {
+    if (typeof verifier.safeVerify === 'function') return () => verifier;
+    throw new TypeError('verifier: must have a method safeVerify. Pass standardVerifier(secret), or a Webhook.');
+  }
   checkedTolerance(options.toleranceSeconds);
   const rules = webhookOptions(options);
   if (typeof secret === 'function') return changing(secret, rules);

@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http';
-import type { GuardOptions } from '../guard.ts';
+import { GUARD_OPTIONS, type GuardOptions } from '../guard.ts';
+import { requireKnown } from '../known-options.ts';
 import type { Principal } from '../principal.ts';
 import { nodeGuard } from './node.ts';
 import type { NodeRequest } from './node-request.ts';
@@ -43,6 +44,7 @@ export interface ExpressRequest extends NodeRequest {
 export function expressGuard(
   options: GuardOptions,
 ): (request: ExpressRequest, response: ServerResponse, next: (error?: unknown) => void) => void {
+  requireKnown('expressGuard', options, GUARD_OPTIONS);
   const admitted = nodeGuard(options);
   return (request, response, next) => {
     admitted(request, response).then((principal) => {

@@ -1,5 +1,6 @@
 import type { FastifyRequest } from 'fastify';
-import { type GuardOptions, guard } from '../guard.ts';
+import { admittance, GUARD_OPTIONS, type GuardOptions } from '../guard.ts';
+import { requireKnown } from '../known-options.ts';
 import type { Principal } from '../principal.ts';
 import { headOf } from './node-request.ts';
 
@@ -45,9 +46,10 @@ export interface FastifyReply {
 export function fastifyGuard(
   options: GuardOptions,
 ): (request: GuardableRequest, reply: FastifyReply) => Promise<unknown> {
-  const admittance = guard(options);
+  requireKnown('fastifyGuard', options, GUARD_OPTIONS);
+  const admit = admittance(options);
   return async (request, reply) => {
-    const verdict = await admittance(headOf(request.raw));
+    const verdict = await admit(headOf(request.raw));
     const { headers } = verdict.admitted ? verdict : verdict.refusal;
     for (const [name, value] of Object.entries(headers)) reply.header(name, value);
     if (!verdict.admitted) return reply.code(verdict.refusal.status).send(verdict.refusal.body);

@@ -1,5 +1,6 @@
 import type { Context, MiddlewareHandler } from 'hono';
-import { type GuardOptions, guard } from '../guard.ts';
+import { admittance, GUARD_OPTIONS, type GuardOptions } from '../guard.ts';
+import { type OptionNames, requireKnown } from '../known-options.ts';
 import type { Principal } from '../principal.ts';
 import type { Peer } from '../request-head.ts';
 import { headOf } from './fetch.ts';
@@ -26,6 +27,8 @@ export interface HonoGuardOptions extends GuardOptions {
   readonly peerOf?: (context: Context) => Peer | undefined;
 }
 
+const HONO_GUARD_OPTIONS: OptionNames<HonoGuardOptions> = { ...GUARD_OPTIONS, peerOf: true };
+
 /**
  * Makes a Hono middleware from a guard. `c.get('principal')` is the caller. In the handlers of the same route its type
  * has no `undefined`; elsewhere use `principalOf(c)`, or declare {@link GuardVariables}.
@@ -43,9 +46,10 @@ export interface HonoGuardOptions extends GuardOptions {
  * );
  */
 export function honoGuard(options: HonoGuardOptions): MiddlewareHandler<{ Variables: GuardVariables }> {
-  const admittance = guard(options);
+  requireKnown('honoGuard', options, HONO_GUARD_OPTIONS);
+  const admit = admittance(options);
   return async (context, next) => {
-    const verdict = await admittance(headOf(context.req.raw, options.peerOf?.(context)));
+    const verdict = await admit(headOf(context.req.raw, options.peerOf?.(context)));
     if (!verdict.admitted) {
       const { status, headers, body } = verdict.refusal;
       return new Response(body, { status, headers });

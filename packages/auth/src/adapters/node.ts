@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http';
-import { type Admittance, type GuardOptions, guard } from '../guard.ts';
+import { type Admittance, admittance, GUARD_OPTIONS, type GuardOptions } from '../guard.ts';
+import { requireKnown } from '../known-options.ts';
 import type { Principal } from '../principal.ts';
 import { headOf, type NodeRequest } from './node-request.ts';
 
@@ -20,8 +21,9 @@ export { type NodeRequest, peerOf } from './node-request.ts';
 export function nodeGuard(
   options: GuardOptions,
 ): (request: NodeRequest, response: ServerResponse) => Promise<Principal | undefined> {
-  const admittance = guard(options);
-  return async (request, response) => settle(await admittance(headOf(request)), response);
+  requireKnown('nodeGuard', options, GUARD_OPTIONS);
+  const admit = admittance(options);
+  return async (request, response) => settle(await admit(headOf(request)), response);
 }
 
 function settle(verdict: Admittance, response: ServerResponse): Principal | undefined {

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { requireKnown } from '../known-options.ts';
 import { settle, verdictOfTarget } from './node-verdict.ts';
-import type { NegotiatedOperation, VersioningOptions } from './verdict.ts';
+import { type NegotiatedOperation, VERSIONING_OPTIONS, type VersioningOptions } from './verdict.ts';
 
 export type { NegotiatedOperation, VersioningOptions } from './verdict.ts';
 
@@ -26,5 +27,6 @@ export function negotiateRequest(
   response: ServerResponse,
   options: VersioningOptions,
 ): NegotiatedOperation | 'foreign' | 'answered' {
+  requireKnown('negotiateRequest', options, VERSIONING_OPTIONS);
   return settle(verdictOfTarget(request, request.url ?? '', options), response);
 }
