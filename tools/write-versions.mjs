@@ -1,25 +1,20 @@
 /**
- * Writes the version of each package that shows it to users into its `src/version.ts`, and the versions of all packages
- * into the examples that depend on them: `node tools/write-versions.mjs`, a part of `npm run release:version`, which
- * takes the versions from the changesets. `--check` writes nothing, and fails on an outdated file.
+ * Writes the version of each package that shows it to users into its `src/version.ts`: `node tools/write-versions.mjs`,
+ * a part of `npm run release:version`, which takes the versions from the changesets. `--check` writes nothing, and
+ * fails on an outdated file.
  */
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { argv, exit } from 'node:process';
 import { fileURLToPath } from 'node:url';
-import { exampleFiles } from './write-templates.mjs';
 
 /**
  * @param {string} root a checkout
  * @returns {{ path: string, text: string }[]} the outdated files, with their new content
  */
 export function versionsBehind(root) {
-  return [...sourcesBehind(root), ...examplesBehind(root)];
-}
-
-function sourcesBehind(root) {
   return readdirSync(join(root, 'packages')).flatMap((folder) => {
-    const path = versionFile(root, folder);
+    const path = join('packages', folder, 'src/version.ts');
     // A package without this file does not show its version.
     if (!existsSync(join(root, path)) || !isGenerated(join(root, path))) return [];
     const { version } = JSON.parse(readFileSync(join(root, 'packages', folder, 'package.json'), 'utf8'));
@@ -28,30 +23,8 @@ function sourcesBehind(root) {
   });
 }
 
-/** The examples that are no workspaces, so that no changeset reaches them. */
-function examplesBehind(root) {
-  const paths = exampleFiles(root).filter((path) => path.endsWith('/package.json'));
-  const manifests = readdirSync(join(root, 'packages')).map((folder) =>
-    JSON.parse(readFileSync(join(root, 'packages', folder, 'package.json'), 'utf8')),
-  );
-  const versions = new Map(manifests.map(({ name, version }) => [name, version]));
-  return paths.flatMap((path) => {
-    const current = readFileSync(join(root, path), 'utf8');
-    const text = current.replace(/"(@svc\/[^"]+)": "[^"]*"/g, (line, name) =>
-      versions.has(name) ? `"${name}": "^${versions.get(name)}"` : line,
-    );
-    return text === current ? [] : [{ path, text }];
-  });
-}
-
 const HEAD =
   '/** The version that this package is released as. Written by `tools/write-versions.mjs` from its manifest. */\n';
-
-/** A package whose `version.ts` is about other versions has its own in another file. */
-function versionFile(root, folder) {
-  const other = join('packages', folder, 'src/package-version.ts');
-  return existsSync(join(root, other)) ? other : join('packages', folder, 'src/version.ts');
-}
 
 /** Returns false for a file of that name about other versions. */
 function isGenerated(path) {

@@ -27,15 +27,3 @@ test('finds an outdated version, and no other file', () => {
     [],
   );
 });
-
-test('finds an example that depends on an outdated version of a package', () => {
-  const example = (range: string) => `{ "dependencies": { "@svc/a": "${range}", "@svc/unknown": "^1.0.0" } }\n`;
-  const tree = (range: string) =>
-    temporaryTree({
-      'packages/a/package.json': { name: '@svc/a', version: '2.3.0-rc.1' },
-      'examples/hosts/express/package.json': example(range),
-    });
-  const path = 'examples/hosts/express/package.json';
-  expect(versionsBehind(tree('^2.2.0'))).toEqual([{ path, text: example('^2.3.0-rc.1') }]);
-  expect(versionsBehind(tree('^2.3.0-rc.1'))).toEqual([]);
-});

@@ -63,14 +63,14 @@ export class Project {
     const project = new Project(folder);
     const { code, output } = await project.#run([execPath, program, folder, '--framework', framework], parent);
     if (code !== 0) throw new Error(`${creator} failed:\n${output}`);
-    // npx finds a program here, and would otherwise download it.
-    mkdirSync(join(folder, 'node_modules/.bin'), { recursive: true });
+    // npx looks here for a package and its program, and would otherwise download them.
+    for (const name of ['.bin', '@svc']) mkdirSync(join(folder, 'node_modules', name), { recursive: true });
     const verify = join(parent, 'node_modules/@svc/webhook-verify');
     const commands = JSON.parse(readFileSync(join(verify, 'package.json'), 'utf8')).bin;
     for (const [name, file] of Object.entries(commands)) {
       symlinkSync(join(verify, file), join(folder, 'node_modules/.bin', name));
     }
-    project.printed = output;
+    symlinkSync(verify, join(folder, 'node_modules/@svc/webhook-verify'), 'junction');
     return project;
   }
 

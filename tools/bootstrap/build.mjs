@@ -1,5 +1,5 @@
 import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { exampleFiles, TEMPLATES } from '../write-templates.mjs';
 import { run } from './children.mjs';
 import { fingerprint, readStamp, removeStamp, writeStamp } from './stamp.mjs';
@@ -29,6 +29,18 @@ export async function build(node) {
   };
   await Promise.all(Array.from({ length: AT_ONCE }, lane));
   if (failures.length > 0) throw new Error(failures.join('\n'));
+}
+
+/**
+ * Lists the parts of a package's build that are missing, or older than their sources.
+ *
+ * @param {string} folder of the package
+ * @returns {string[]} their names
+ */
+export function outdatedParts(folder) {
+  const hasTemplates = TEMPLATES.some((kind) => dirname(kind.templates) === folder);
+  const parts = [javaScriptOf(folder), declarationsAndExamples(), ...(hasTemplates ? [templates()] : [])];
+  return parts.filter(isStale).map(({ name }) => name);
 }
 
 async function make(node, part) {
@@ -95,7 +107,7 @@ function templates() {
 /** Returns the files of dist that a package's `exports` and `bin` name. */
 function publishedFiles(folder, ending) {
   const { exports, bin } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
-  const paths = JSON.stringify([exports, bin]).match(/\.\/dist\/[^"]+/g) ?? [];
+  const paths = JSON.stringify([exports, bin]).match(/(?<=")(?:\.\/)?dist\/[^"]+/g) ?? [];
   return paths.filter((path) => path.endsWith(ending)).map((path) => join(folder, path));
 }
 

@@ -7,6 +7,8 @@ import { firstCommands } from './first-commands.ts';
 
 /** The options of {@link createProject}. */
 export interface CreateOptions {
+  /** The name of the program, for `--version`: `create-host`. */
+  readonly name: string;
   /** The command that the user typed, for the help: `npm create @svc/host`. */
   readonly command: string;
   /** The kind of the project, for the help: `host of workflow runs`. */
@@ -45,7 +47,7 @@ export async function createProject(
   try {
     const asked = read(args);
     if (asked.help) terminal.stdout.write(help(options, frameworks));
-    else if (asked.version) terminal.stdout.write(`${options.version}\n`);
+    else if (asked.version) terminal.stdout.write(`${options.name} ${options.version}\n`);
     else await create(asked, frameworks, terminal, options.templates);
     return 0;
   } catch (error) {

@@ -24,7 +24,8 @@ async function create(args: readonly string[], { types }: { types?: string } = {
   const stderr = new PassThrough();
   if (types !== undefined) stdin.end(types);
   const templates = temporaryTree(TEMPLATES);
-  const options = { command: 'npm create @svc/host', noun: 'host of workflow runs', templates, version: '2.0.0' };
+  const shown = { name: 'create-host', command: 'npm create @svc/host', noun: 'host of workflow runs' };
+  const options = { ...shown, templates, version: '2.0.0' };
   const code = await createProject(args, { stdin, stdout, stderr }, options);
   return { code, out: String(stdout.read() ?? ''), error: String(stderr.read() ?? '') };
 }
@@ -103,7 +104,7 @@ test('--help names every framework, and --version the version of the package', a
   const { code, out } = await create(['--help']);
   expect(code).toBe(0);
   expect(out).toContain('express, hono');
-  expect(await create(['--version'])).toEqual({ code: 0, out: '2.0.0\n', error: '' });
+  expect(await create(['--version'])).toEqual({ code: 0, out: 'create-host 2.0.0\n', error: '' });
 });
 
 /** The names in a folder; of a file or a missing folder, whether it exists. */

@@ -3,9 +3,10 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { env } from 'node:process';
 import { test } from 'node:test';
-import { fileURLToPath } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 
 const checkout = env.SVC_CHECKOUT ?? '';
+const { siblingRange } = await import(pathToFileURL(join(checkout, 'tools/release/release.mjs')).href);
 const read = (path) => JSON.parse(readFileSync(path, 'utf8'));
 const suite = fileURLToPath(new URL('..', import.meta.url));
 const { devDependencies: tested } = read(join(suite, 'package.json'));
@@ -27,7 +28,7 @@ for (const kind of ['hosts', 'receivers']) {
         if (dependency in NOT_RUN) {
           for (const part of NOT_RUN[dependency]) assert.ok(part in tested, `${part} of ${dependency}`);
         } else if (workspace.has(dependency)) {
-          assert.equal(version, `^${workspace.get(dependency)}`, dependency);
+          assert.equal(version, siblingRange(workspace.get(dependency)), dependency);
         } else {
           assert.equal(version, tested[dependency], dependency);
         }
