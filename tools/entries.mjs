@@ -71,4 +71,6 @@ export const ENTRIES = [
   { name: '@svc/host-kit/testing', runtime: 'node', kB: 12 },
 
   { name: '@svc/conformance', runtime: 'node', kB: 150 },
+
+  { name: '@svc/create-host', runtime: 'node', kB: 4 },
 ];

@@ -11,6 +11,9 @@ export const WORKSPACES = {
   'packages/host-kit': LEAVES,
   // It tests hosts from outside, so it knows nothing of ours.
   'packages/conformance': [],
+  'packages/create-host': [],
+  // Both create projects in the same way, from templates of their own.
+  'packages/create-receiver': ['@svc/create-host'],
   'examples/reference-host': ['@svc/host-kit', '@svc/conformance', ...LEAVES],
   'examples/subscriber': ['@svc/webhook-verify'],
   tools: [],

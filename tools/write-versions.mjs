@@ -14,7 +14,7 @@ import { fileURLToPath } from 'node:url';
  */
 export function versionsBehind(root) {
   return readdirSync(join(root, 'packages')).flatMap((folder) => {
-    const path = versionFile(root, folder);
+    const path = join('packages', folder, 'src/version.ts');
     // A package without this file does not show its version.
     if (!existsSync(join(root, path)) || !isGenerated(join(root, path))) return [];
     const { version } = JSON.parse(readFileSync(join(root, 'packages', folder, 'package.json'), 'utf8'));
@@ -25,12 +25,6 @@ export function versionsBehind(root) {
 
 const HEAD =
   '/** The version that this package is released as. Written by `tools/write-versions.mjs` from its manifest. */\n';
-
-/** A package whose `version.ts` is about other versions has its own in another file. */
-function versionFile(root, folder) {
-  const other = join('packages', folder, 'src/package-version.ts');
-  return existsSync(join(root, other)) ? other : join('packages', folder, 'src/version.ts');
-}
 
 /** Returns false for a file of that name about other versions. */
 function isGenerated(path) {
