@@ -6,6 +6,7 @@ import { hostRuns } from '../mounts/host-runs.ts';
 import { interruptTokenRoutes } from '../mounts/interrupt-tokens.ts';
 import type { Mount, MountServices } from '../mounts/mount.ts';
 import { operatorRoutes } from '../mounts/operator.ts';
+import { schemaMount } from '../mounts/schemas.ts';
 import { statusRoutes } from '../mounts/status.ts';
 import type { RunServices } from '../runs/change-run.ts';
 import type { ReaderLimiter } from '../streams/reader-limits.ts';
@@ -43,6 +44,7 @@ export function hostMounts(services: Services, parts: MountParts): readonly Moun
     },
     { name: 'interrupts', path: '/interrupts', routes: interruptTokenRoutes({ ...runServices, tokens, served }) },
     { name: 'byok', path: '/byok/secrets', routes: byokRoutes({ store, clock, secrets, recordAudit }) },
+    schemaMount(),
     ...(services.mounts ?? []).map((define) => define(given)),
   ];
 }
