@@ -12,7 +12,7 @@ export interface DescribedOperation {
     readonly operationId: string;
     readonly method: string;
     readonly path: string;
-    /** True: an operation of the protocol. False: one of a mount, which has no version and no idempotency key. */
+    /** True: an operation of the protocol. False: one of a mount, which has no version. */
     readonly isProtocol: boolean;
   };
   readonly route: DescribedRoute;
@@ -24,6 +24,8 @@ export interface DescribedOperation {
 /** The parts of a route that its description is made of. */
 export interface DescribedRoute extends Pick<Route, 'schema' | 'isBodyOptional'> {
   readonly access: Access;
+  /** Whether a route of a mount honours `Idempotency-Key`. Default: false. */
+  readonly takesKey?: boolean;
   readonly describes: Omit<Description, 'tag'> & {
     readonly tag: string;
     /** Path parameters beside those of the manifest. */

@@ -19,7 +19,7 @@ export const ERROR_STATUS: Readonly<Record<ErrorCode, number>> = {
  * Returns every error code that an operation can answer with: its own codes, and those of the steps before its handler.
  */
 export function errorsOf(
-  { access, schema, describes }: DescribedRoute,
+  { access, schema, describes, takesKey: isKeyed = false }: DescribedRoute,
   { method, isProtocol }: DescribedOperation['operation'],
   major: Major,
   { minClientVersion }: { readonly minClientVersion: string | undefined },
@@ -30,7 +30,7 @@ export function errorsOf(
       ...(isProtocol && minClientVersion !== undefined ? CLIENT_VERSION : []),
       ...(takesCredential(access) ? AUTHENTICATED : []),
       ...(schema === undefined ? [] : WITH_BODY),
-      ...(isProtocol && takesKey({ method }, access) ? WITH_KEY[major] : []),
+      ...((isProtocol ? takesKey({ method }, access) : isKeyed) ? WITH_KEY[major] : []),
       ...inMajor(describes.errors ?? [], major),
     ]),
   ];

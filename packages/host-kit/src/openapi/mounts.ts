@@ -89,13 +89,14 @@ function listed(mounts: readonly DescribedMount[]): readonly Listed[] {
 
 function describedRoute(
   tag: string,
-  { scope, takesBody, verification, refusalBody }: MountRoute,
+  { scope, takesBody, takesKey, verification, refusalBody }: MountRoute,
   { body = jsonValue, ...describes }: MountDescription,
 ): DescribedRoute {
   return {
     access: verification !== undefined ? 'public' : scope === undefined ? 'any-credential' : { scope },
     describes: { ...describes, tag, ...(refusalBody !== undefined && { errorBody: FOREIGN_ERROR }) },
     ...(takesBody && { schema: { 1: body, 2: body } }),
+    ...(takesKey === true && { takesKey }),
   };
 }
 

@@ -54,7 +54,7 @@ function parameters(described: DescribedOperation): JsonObject[] {
 }
 
 function isKeyed({ operation, route }: DescribedOperation): boolean {
-  return operation.isProtocol && takesKey(operation, route.access);
+  return operation.isProtocol ? takesKey(operation, route.access) : route.takesKey === true;
 }
 
 function parametersOf(place: 'path' | 'query' | 'header', schemas: Parameters, collected: Schemas): JsonObject[] {

@@ -1,5 +1,6 @@
 import { rawBody } from '../body.ts';
 import type { Hmac } from '../hmac/hmac.ts';
+import { type OptionNames, requireKnown } from '../known-options.ts';
 import { secretList } from '../secret.ts';
 import { prepareStandardSecret } from './secret.ts';
 
@@ -37,9 +38,12 @@ export interface SignStandardInput {
  * @see https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md
  */
 export function signStandard(input: SignStandardInput): Record<string, string> {
+  requireKnown('signStandard', input, SIGN_NAMES);
   const secrets = secretList(input.secret).map((secret) => prepareStandardSecret(secret, false));
   return signStandardWith(secrets, input);
 }
+
+const SIGN_NAMES: OptionNames<SignStandardInput> = { body: true, secret: true, id: true, timestamp: true };
 
 /** As `signStandard`, with secrets that were prepared once for many messages. */
 export function signStandardWith(

@@ -4,6 +4,7 @@ import type { HeaderSource } from '../headers.ts';
 import type { Hmac } from '../hmac/hmac.ts';
 import type { WebhookOptions } from '../index.ts';
 import { WebhookVerificationError } from '../index.ts';
+import { type OptionNames, requireKnown } from '../known-options.ts';
 import { secretList } from '../secret.ts';
 import { sameDigest } from '../signature.ts';
 import { checkedTolerance, parseTimestamp, requireFresh } from '../timestamp.ts';
@@ -56,10 +57,11 @@ export class StandardWebhook {
 
   /**
    * @param secret the secret, `whsec_…`; several while a rotation overlaps
-   * @throws {TypeError} when a secret has another form, a list is empty, a family is unknown, or the tolerance is not a
-   * positive number
+   * @throws {TypeError} when a secret has another form, a list is empty, a family or an option is unknown, or the tolerance is
+   * not a positive number
    */
   constructor(secret: string | readonly string[], options: StandardWebhookOptions = {}) {
+    requireKnown('StandardWebhook', options, STANDARD_OPTIONS);
     const { families = ['webhook'], unprefixedSecret = false } = options;
     this.#secrets = secretList(secret).map((one) => prepareStandardSecret(one, unprefixedSecret));
     this.#readHeaders = standardHeaderReader(families);
@@ -99,6 +101,14 @@ export class StandardWebhook {
     return { id, timestamp: seconds };
   }
 }
+
+const STANDARD_OPTIONS: OptionNames<StandardWebhookOptions> = {
+  webhookId: true,
+  toleranceSeconds: true,
+  now: true,
+  families: true,
+  unprefixedSecret: true,
+};
 
 /** A rotation needs two or three signatures. Without a limit, one request could make us compare thousands. */
 const MAX_SIGNATURES = 20;
