@@ -6,7 +6,9 @@ const PAGES = [
   '*.md',
   '*/README.md',
   'packages/*/README.md',
+  'packages/*/vectors/README.md',
   'examples/*/README.md',
+  'receivers/*/README.md',
   'examples/*/*/README.md',
   'docs/**/*.md',
 ];
