@@ -27,7 +27,7 @@ export const CONFIGURATION = ['tsup.base.ts'];
 
 /** The rooms below all others, in their order: each imports only rooms before it. */
 const GROUND = [
-  ...['json.ts', 'json-schema.ts', 'errors.ts', 'lookup.ts'],
+  ...['json.ts', 'json-schema.ts', 'errors.ts', 'lookup.ts', 'known-options.ts'],
   ...['events', 'ports', 'group-commit.ts', 'periodic-task.ts'],
 ];
 

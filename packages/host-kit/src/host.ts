@@ -54,7 +54,7 @@ export interface Host {
 /**
  * Assembles a host from its parts.
  *
- * @throws {TypeError} when the options contradict the interface or each other: an operation that is served under one of two advertised
+ * @throws {TypeError} when an option is unknown, or the options contradict the interface or each other: an operation that is served under one of two advertised
  * majors, a preferred version that is not served, a secret key of the wrong length
  * @example
  * const host = createHost({ store: sqliteStore('svc.db'), authenticate: [lane], engine, secretKey, hasWorkspace });
