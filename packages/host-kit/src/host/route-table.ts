@@ -23,6 +23,7 @@ import type { RunServices } from '../runs/change-run.ts';
 import { pages } from '../streams/pages.ts';
 import type { ReaderLimiter } from '../streams/reader-limits.ts';
 import { VERSION } from '../version.ts';
+import { operationalEventTypes } from '../webhooks/operational-event.ts';
 import { delivery } from '../wire/delivery-schema.ts';
 import type { DeliveryParts } from './delivery.ts';
 import { discoveryInput } from './discovery-input.ts';
@@ -95,9 +96,10 @@ function runLifeRoutes(services: Services, { execution, runServices, readers, to
 }
 
 function subscriptionRoutes(services: Services, { deliveries }: RouteParts): readonly Route[] {
-  const { store, clock, random, egress, secrets, recordAudit, hasWorkspace, served, webhooks } = services;
-  const { tenantIdOptional, signatureAlgorithms, secretRotation } = webhooks;
-  const { dispatcher, endpoints } = deliveries;
+  const { store, clock, random, egress, secrets, recordAudit, hasWorkspace, served, webhooks, org } = services;
+  const { tenantIdOptional, signatureAlgorithms } = webhooks;
+  const { overlapSeconds } = webhooks.secretRotation;
+  const { dispatcher, endpoints, announce } = deliveries;
   const addressed = { store, clock, served, hasWorkspace, tenantIdOptional };
   // Standard Webhooks needs a secret of the caller's, which only major 2 accepts.
   const servesStandard = served.majors.has(2) && signatureAlgorithms.includes('standard-webhooks-1');
@@ -110,11 +112,12 @@ function subscriptionRoutes(services: Services, { deliveries }: RouteParts): rea
       recordAudit,
       endpoints,
       signatureAlgorithms,
+      operationalEvents: operationalEventTypes(org),
       durable: { 1: webhooks.durable, 2: true },
       dispatcher,
     }),
     ...(servesStandard
-      ? secretRotationRoutes({ ...addressed, secrets, recordAudit, overlapSeconds: secretRotation.overlapSeconds })
+      ? secretRotationRoutes({ ...addressed, secrets, recordAudit, overlapSeconds, announce, dispatcher })
       : []),
     ...deadLetterRoutes(addressed),
   ];

@@ -66,6 +66,8 @@ export type { Store } from './store.ts';
 export {
   type Circuit,
   coversScope,
+  type EventNumber,
+  type Outage,
   type PreviousSecret,
   type PushTarget,
   READING_GOOD_FOR_MS,

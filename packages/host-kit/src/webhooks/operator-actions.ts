@@ -41,10 +41,13 @@ export async function moveSubscription(
   const fact = factAbout(principal, { action, target: `${tenant}/${webhookId}`, at: clock.now() });
   await changingState(store, stateChanged, async (transaction, changeState) => {
     let isAllowed = false;
-    await changeState(webhookId, ({ status, circuit, failures }) => {
+    await changeState(webhookId, ({ status, circuit, failures, outage }) => {
       const next = statusAfter(status, signal);
       isAllowed = next !== undefined;
-      return { status: next ?? status, circuit, failures };
+      // The time without attempts is not part of an outage.
+      const isResumed = status === 'paused' && next === 'active';
+      const ongoing = isResumed && outage !== undefined ? { ...outage, since: clock.now() } : outage;
+      return { status: next ?? status, circuit, failures, outage: ongoing };
     });
     if (!isAllowed) throw conflict();
     await recordAudit(fact, transaction);

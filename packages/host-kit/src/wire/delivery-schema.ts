@@ -77,11 +77,18 @@ const PAYLOADS = {
 /** The types of the events that engines record: each engine chooses its payloads. */
 const OTHERS = [...EVENT_TYPES_V2].filter((type) => !(type in PAYLOADS));
 
+/** The type of a vendor's event: two or three words, the organization first. */
+const VENDOR = new RegExp(
+  `^(?!(?:${[...new Set([...EVENT_TYPES_V2].map((type) => type.split('.', 1)[0]))].join('|')})\\.)` +
+    '[a-z][a-z0-9]*(?:-[a-z0-9]+)*(?:\\.[a-z][a-z0-9]*(?:-[a-z0-9]+)*){1,2}$',
+);
+
 const event = z.union([
   ...Object.entries(PAYLOADS).map(([type, payload]) =>
     z.strictObject({ ...eventMembers(2), type: z.literal(type), payload }),
   ),
   z.strictObject({ ...eventMembers(2), type: z.enum(OTHERS) }),
+  z.strictObject({ ...eventMembers(2), type: z.string().regex(VENDOR) }),
 ]);
 
 /** The schema of a delivery to a subscriber in major 2. */

@@ -7,12 +7,12 @@ import type { Subscription } from '../ports/subscriptions.ts';
  * A subscription for its operator. The secret is left out, and so is the query of the URL: it may hold a credential.
  */
 export function operatorView(subscription: Subscription): JsonObject {
-  const { webhookId, mode, major, url, events, tags, durable, status, circuit, workspaces } = subscription;
+  const { webhookId, mode, major, events, tags, durable, status, circuit, workspaces, outage } = subscription;
   return {
     webhookId,
     mode,
     major,
-    url: url.split('?', 1)[0] ?? url,
+    url: shownUrl(subscription),
     events: [...events],
     tags: [...tags],
     workspaces: workspaces === 'all' ? ['*'] : [...workspaces],
@@ -25,6 +25,7 @@ export function operatorView(subscription: Subscription): JsonObject {
         : { until: new Date(circuit.until).toISOString() }),
     },
     recentFailures: subscription.failures.length,
+    ...(outage !== undefined && { failingSince: new Date(outage.since).toISOString() }),
     signatureAlgorithms: [...subscription.signatureAlgorithms],
     secretFingerprint: subscription.secretFingerprint,
     ...(subscription.previousSecret !== undefined && {
@@ -33,6 +34,11 @@ export function operatorView(subscription: Subscription): JsonObject {
     ...(subscription.push !== undefined && { pushes: subscription.push.runId }),
     createdAt: new Date(subscription.createdAt).toISOString(),
   };
+}
+
+/** The URL of a subscription without its query, which may hold a credential. */
+export function shownUrl({ url }: Pick<Subscription, 'url'>): string {
+  return url.split('?', 1)[0] ?? url;
 }
 
 /**

@@ -28,6 +28,8 @@ export interface RegistrationRules {
    * supply no secret.
    */
   readonly signatureAlgorithms: readonly SignatureAlgorithm[];
+  /** The types of the events about subscriptions, which are spelt alike in both majors. Default: none. */
+  readonly operationalEvents?: readonly string[];
 }
 
 /**
@@ -41,7 +43,7 @@ export function registrationSchema(rules: RegistrationRules): Readonly<Record<Ma
     1: z
       .strictObject({
         url: URL_TEXT,
-        events: eventsOf(1),
+        events: eventsOf(1, rules.operationalEvents),
         tags: TAGS,
         tenantId: rules.tenantIdOptional ? workspace.optional() : workspace,
         signatureAlgorithms: algorithmsOf(['v1']),
@@ -57,7 +59,7 @@ export function registrationSchema(rules: RegistrationRules): Readonly<Record<Ma
     2: z
       .strictObject({
         url: URL_TEXT,
-        events: eventsOf(2),
+        events: eventsOf(2, rules.operationalEvents),
         tags: TAGS,
         secret: SECRET.optional(),
         signatureAlgorithms: algorithmsOf(rules.signatureAlgorithms),
@@ -94,8 +96,8 @@ function algorithmsOf(served: readonly SignatureAlgorithm[]): z.ZodType<readonly
 }
 
 /** Event types that the major knows. Parses into their stored names, without duplicates. */
-function eventsOf(major: Major): z.ZodType<readonly string[]> {
-  const known = VOCABULARY[major];
+function eventsOf(major: Major, operational: readonly string[] = []): z.ZodType<readonly string[]> {
+  const known = new Set([...VOCABULARY[major], ...operational]);
   return z
     .array(z.string().refine((name) => known.has(name), { error: ({ input }) => unknownEvent(major, input) }))
     .min(1)

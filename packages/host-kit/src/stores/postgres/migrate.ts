@@ -10,6 +10,7 @@ import { interrupts } from './migrations/0008-interrupts.ts';
 import { artifacts } from './migrations/0009-artifacts.ts';
 import { unowned } from './migrations/0010-unowned.ts';
 import { nextDue } from './migrations/0011-next-due.ts';
+import { outages } from './migrations/0012-outages.ts';
 
 /** In order. A released migration is never edited. */
 const MIGRATIONS: readonly string[] = [
@@ -24,6 +25,7 @@ const MIGRATIONS: readonly string[] = [
   artifacts,
   unowned,
   nextDue,
+  outages,
 ];
 
 /**

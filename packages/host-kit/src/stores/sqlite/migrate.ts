@@ -10,6 +10,7 @@ import { turns } from './migrations/0008-turns.ts';
 import { workspaceFiles } from './migrations/0009-workspace-files.ts';
 import { interrupts } from './migrations/0010-interrupts.ts';
 import { artifacts } from './migrations/0011-artifacts.ts';
+import { outages } from './migrations/0012-outages.ts';
 
 /** In order. A released migration is never edited. */
 const MIGRATIONS: readonly string[] = [
@@ -24,6 +25,7 @@ const MIGRATIONS: readonly string[] = [
   workspaceFiles,
   interrupts,
   artifacts,
+  outages,
 ];
 
 /**

@@ -96,6 +96,41 @@ function changes({ onStore, assert }: StoreContract): void {
     assert.deepEqual((await store.subscriptions.read('whk_1'))?.failures, [1, 2]);
   });
 
+  onStore('updateState stores an outage, and its end', async (store) => {
+    await withSubscriptions(store, 'whk_1');
+    const outage = { since: 5, failures: 4, announced: ['failing' as const] };
+    const move = (next: typeof outage | undefined) =>
+      store.transaction((transaction) =>
+        store.subscriptions.updateState(
+          'whk_1',
+          ({ status, circuit, failures }) => ({ status, circuit, failures, ...(next && { outage: next }) }),
+          transaction,
+        ),
+      );
+    await move(outage);
+    assert.deepEqual((await store.subscriptions.read('whk_1'))?.outage, outage);
+    await move(undefined);
+    assert.deepEqual((await store.subscriptions.read('whk_1'))?.outage, undefined);
+  });
+
+  onStore('numberEvent keeps the first run id and counts from 0', async (store) => {
+    await withSubscriptions(store, 'whk_1', 'whk_2');
+    const number = (webhookId: string, runId: string) =>
+      store.transaction((transaction) => store.subscriptions.numberEvent(webhookId, runId, transaction));
+    assert.deepEqual(await number('whk_1', 'run_a'), { runId: 'run_a', sequence: 0 });
+    assert.deepEqual(await number('whk_1', 'run_b'), { runId: 'run_a', sequence: 1 });
+    assert.deepEqual(await number('whk_2', 'run_c'), { runId: 'run_c', sequence: 0 });
+    assert.deepEqual(await number('whk_9', 'run_d'), undefined);
+  });
+
+  onStore('concurrent calls of numberEvent return different sequences', async (store) => {
+    await withSubscriptions(store, 'whk_1');
+    const number = () =>
+      store.transaction((transaction) => store.subscriptions.numberEvent('whk_1', 'run_a', transaction));
+    const numbers = await Promise.all([number(), number(), number()]);
+    assert.deepEqual(numbers.map((each) => each?.sequence).sort(), [0, 1, 2]);
+  });
+
   onStore('concurrent calls of updateSecrets change the secrets one after the other', async (store) => {
     await withSubscriptions(store, 'whk_1');
     const replace = (secret: number) =>
