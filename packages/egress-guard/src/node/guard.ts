@@ -28,6 +28,9 @@ export interface GuardOptions extends ConnectionsOptions {
   readonly network?: Network;
 }
 
+/** A phase of a request, in their order; a kept connection needs neither `connect` nor `tls`. */
+export type Phase = 'resolve' | 'connect' | 'tls' | 'request' | 'response';
+
 /** When a request may be sent again after a stale connection: always, only if no byte of it was sent, or never. */
 export type Repeated = 'always' | 'if-unsent' | 'never';
 
@@ -63,6 +66,7 @@ export class Guard {
    * Sends one request, over a kept connection or a new one. When the kept connection turns out to be closed, the
    * request is sent again over a new one, if `repeated` permits it.
    *
+   * @param onPhase called when a phase begins
    * @throws {EgressError} when the destination is denied, or the exchange fails
    */
   async send(
@@ -70,8 +74,10 @@ export class Guard {
     request: ExchangeRequest,
     deadline: Deadline,
     repeated: Repeated,
+    onPhase?: (phase: Phase) => void,
   ): Promise<ExchangeResponse> {
     deadline.throwIfEnded();
+    onPhase?.('resolve');
     const addresses = await this.#addressesOf(url, deadline);
     const kept = repeated === 'never' ? undefined : this.#connections.take(url, addresses);
     if (kept !== undefined) {
@@ -83,7 +89,7 @@ export class Guard {
           throw new EgressError('protocol_error', 'stale', { cause: error });
       }
     }
-    const fresh = this.#connections.add(url, await this.#dial(url, addresses, deadline));
+    const fresh = this.#connections.add(url, await this.#dial(url, addresses, deadline, onPhase));
     return this.#exchangeOn(fresh, request, deadline).catch((error: unknown) => {
       throw error instanceof StaleConnection ? new EgressError('protocol_error', 'closed', { cause: error }) : error;
     });
@@ -122,8 +128,13 @@ export class Guard {
     }
   }
 
-  #dial({ protocol, hostname, port }: CheckedUrl, addresses: readonly Address[], deadline: Deadline): Promise<Dialled> {
-    return dial({ protocol, hostname, port, addresses, trust: this.#trust, network: this.#network, deadline });
+  #dial(
+    { protocol, hostname, port }: CheckedUrl,
+    addresses: readonly Address[],
+    deadline: Deadline,
+    onPhase?: (phase: Phase) => void,
+  ): Promise<Dialled> {
+    return dial({ protocol, hostname, port, addresses, trust: this.#trust, network: this.#network, deadline, onPhase });
   }
 
   /** Resolves the host of the URL for this call, and judges every address. */

@@ -1,9 +1,10 @@
 import { EgressError, type EgressErrorCode } from '../errors.ts';
 import { type CheckedUrl, requestTarget } from '../url.ts';
 import { Deadline } from './deadline.ts';
-import { Guard, type GuardOptions, type Repeated } from './guard.ts';
+import { Guard, type GuardOptions, type Phase, type Repeated } from './guard.ts';
 import { checkRequestHeaders } from './request-headers.ts';
 
+export type { Phase } from './guard.ts';
 export type { Resolver } from './resolve.ts';
 
 /** The options of `guardedPost`. */
@@ -34,6 +35,8 @@ export interface PostRequest {
    * request is then sent again.
    */
   readonly once?: boolean | 'kept';
+  /** Called when a phase of the request begins. It must not throw. */
+  readonly onPhase?: ((phase: Phase) => void) | undefined;
 }
 
 /** The outcome of a POST. `durationMs` is its duration in milliseconds. */
@@ -96,13 +99,13 @@ export function guardedPost({ maxResponseBytes = 65_536, ...options }: GuardedPo
   const guard = new Guard(options);
 
   async function post(request: PostRequest): Promise<PostVerdict> {
-    const { url, headers, timeoutMs, signal, keepBodyBytes, once = false } = request;
+    const { url, headers, timeoutMs, signal, keepBodyBytes, once = false, onPhase } = request;
     checkRequestHeaders(headers);
     const started = performance.now();
     const deadline = new Deadline(timeoutMs, signal);
     try {
       const checked = guard.check(url);
-      const answer = await guard.send(checked, exchangeOf(checked, request), deadline, repeatedWhen(once));
+      const answer = await guard.send(checked, exchangeOf(checked, request), deadline, repeatedWhen(once), onPhase);
       const retryAfter = answer.headers['retry-after'];
       const isKept = keepBodyBytes !== undefined && answer.isComplete;
       return {
@@ -119,7 +122,7 @@ export function guardedPost({ maxResponseBytes = 65_536, ...options }: GuardedPo
     }
   }
 
-  function exchangeOf(url: CheckedUrl, { headers, body, keepBodyBytes }: PostRequest) {
+  function exchangeOf(url: CheckedUrl, { headers, body, keepBodyBytes, onPhase }: PostRequest) {
     return {
       method: 'POST',
       path: requestTarget(url),
@@ -128,6 +131,7 @@ export function guardedPost({ maxResponseBytes = 65_536, ...options }: GuardedPo
       maxResponseBytes: keepBodyBytes ?? maxResponseBytes,
       whenLonger: 'leave',
       keepsBody: keepBodyBytes !== undefined,
+      onPhase,
     } as const;
   }
 

@@ -24,6 +24,8 @@ export type AuditAction =
   | 'webhook.resume'
   | 'webhook.redrive'
   | 'webhook.rotate-secret'
+  | 'webhook.test'
+  | 'webhook.resend'
   | 'workspace.put'
   | 'workspace.remove'
   | 'byok.put'

@@ -7,7 +7,9 @@ import { type Announce, announcing } from '../webhooks/announce.ts';
 import { attempt } from '../webhooks/attempt.ts';
 import { type Dispatcher, dispatcher } from '../webhooks/dispatcher.ts';
 import type { PushFormats } from '../webhooks/push-format.ts';
+import { sender } from '../webhooks/send.ts';
 import { attemptSigner } from '../webhooks/signing.ts';
+import { type SendTest, testDelivery } from '../webhooks/test-delivery.ts';
 import { type EndpointVerifier, endpointVerifier } from '../webhooks/verify-endpoint.ts';
 import { operationalRenderer } from '../wire/operational-event.ts';
 import { webhookIdOf } from '../wire/webhook.ts';
@@ -18,13 +20,14 @@ export interface DeliveryParts {
   readonly dispatcher: Dispatcher;
   readonly endpoints: EndpointVerifier;
   readonly announce: Announce;
+  readonly sendTest: SendTest;
   /** Closes idle connections. Call it after the dispatcher has stopped. */
   close(): void;
 }
 
 /** @param formats the push formats by name; they may be added until the host starts */
 export function assembleDelivery(services: Services, formats: PushFormats): DeliveryParts {
-  const { store, clock, random, log, observe, secrets, served, webhooks, org, engine } = services;
+  const { store, clock, random, log, observe, secrets, served, webhooks, org, engine, recordAudit } = services;
   const { attemptTimeoutMs, concurrency } = webhooks;
   const transport = services.transport ?? guardedPost({ policy: services.egress });
   const untraced = untracedTransport(transport);
@@ -41,7 +44,9 @@ export function assembleDelivery(services: Services, formats: PushFormats): Deli
     deadLetterRetentionMs: webhooks.deadLetterRetentionDays * DAY_MS,
     failAfterMs: webhooks.failAfterHours * HOUR_MS,
   };
-  const announce = announcing({ store, clock, random, org, render: operationalRenderer(engine.version) });
+  const render = operationalRenderer(engine.version);
+  const announce = announcing({ store, clock, random, org, render });
+  const send = sender({ ...ports, sign, attemptTimeoutMs });
   return {
     dispatcher: dispatcher({
       queue: store.deliveries,
@@ -55,6 +60,7 @@ export function assembleDelivery(services: Services, formats: PushFormats): Deli
     }),
     endpoints: endpointVerifier(ports),
     announce,
+    sendTest: testDelivery({ store, clock, random, log, recordAudit, org, send, render }),
     close: () => transport.close?.(),
   };
 }

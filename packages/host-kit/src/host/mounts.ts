@@ -2,6 +2,7 @@ import type { HealthReport } from '../health/health.ts';
 import { refusalOf } from '../http/refusal.ts';
 import type { InterruptTokens } from '../interrupts/token.ts';
 import { byokRoutes } from '../mounts/byok.ts';
+import { deliveryRoutes } from '../mounts/deliveries.ts';
 import { hostRuns } from '../mounts/host-runs.ts';
 import { interruptTokenRoutes } from '../mounts/interrupt-tokens.ts';
 import type { Mount, MountServices } from '../mounts/mount.ts';
@@ -10,7 +11,9 @@ import { statusRoutes } from '../mounts/status.ts';
 import type { RunServices } from '../runs/change-run.ts';
 import type { ReaderLimiter } from '../streams/reader-limits.ts';
 import { tenantBacklog } from '../webhooks/backlog.ts';
+import { operationalEventTypes } from '../webhooks/operational-event.ts';
 import { pushes } from '../webhooks/push.ts';
+import { renderDelivery } from '../wire/delivery.ts';
 import type { DeliveryParts } from './delivery.ts';
 import type { ExecutionParts } from './execution.ts';
 import type { Services } from './services.ts';
@@ -28,13 +31,18 @@ export interface MountParts {
 export function hostMounts(services: Services, parts: MountParts): readonly Mount[] {
   const { store, clock, secrets, recordAudit, served, observe } = services;
   const { runServices, tokens, health } = parts;
-  const { dispatcher } = parts.deliveries;
+  const { dispatcher, sendTest } = parts.deliveries;
+  const operating = { store, clock, dispatcher, recordAudit, stateChanged: observe.stateChanged };
+  const operationalEvents = operationalEventTypes(services.org);
   const given = mountServices(services, parts);
   return [
     {
       name: 'webhooks',
       path: '/webhooks',
-      routes: operatorRoutes({ store, clock, dispatcher, recordAudit, stateChanged: observe.stateChanged }),
+      routes: [
+        ...operatorRoutes(operating),
+        ...deliveryRoutes({ ...operating, sendTest, operationalEvents, render: renderDelivery }),
+      ],
     },
     {
       name: 'status',

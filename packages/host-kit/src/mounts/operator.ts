@@ -1,8 +1,7 @@
-import { resolveId } from '@svc/versioning/ids';
-import { HostError, invalid } from '../errors.ts';
-import { type AuthorizedCall, type MountRoute, mountRoute, parse } from '../http/route.ts';
+import { type MountRoute, mountRoute, parse } from '../http/route.ts';
 import { managed, moveSubscription, type OperatorActionOptions, redrive } from '../webhooks/operator-actions.ts';
 import { attemptView, operatorView, redriveRequest } from '../wire/operator.ts';
+import { bareId, idIn, ok, pageLimit } from './owned-webhook.ts';
 
 /**
  * The routes of an operator under `/host/<org>/webhooks`: list subscriptions, read one with its last attempts, pause
@@ -62,28 +61,3 @@ export function operatorRoutes(options: OperatorActionOptions): MountRoute[] {
 }
 
 const SHOWN_ATTEMPTS = 20;
-
-function ok(body: NonNullable<Awaited<ReturnType<MountRoute['serve']>>['body']>) {
-  return { status: 200, headers: { 'cache-control': 'private, no-store' }, body };
-}
-
-/** Accepts the id of either major: an operator copies it from a log, a response or a delivery. */
-function idIn(call: AuthorizedCall): string {
-  return bareId(call.params.webhookId ?? '', call);
-}
-
-function bareId(text: string, { principal }: AuthorizedCall): string {
-  const resolved = resolveId(text, { tenant: principal.tenancy.tenant, major: 2, overlap: true });
-  if (resolved.ok) return resolved.id;
-  // Not a 400: ids of an older deployment may be shorter than major 2 allows.
-  if (resolved.error.code === 'validation_error') {
-    throw new HostError('not_found', 'There is no such subscription or delivery.', { details: undefined });
-  }
-  throw resolved.error;
-}
-
-function pageLimit(query: URLSearchParams): number {
-  const text = query.get('limit') ?? '50';
-  if (!/^[0-9]{1,9}$/.test(text)) throw invalid({ field: 'query.limit', problem: 'must be a whole number' });
-  return Math.min(Math.max(Number(text), 1), 200);
-}

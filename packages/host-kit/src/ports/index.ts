@@ -1,5 +1,11 @@
 export type { Artifact, ArtifactStore, NewArtifact } from './artifacts.ts';
-export { ATTEMPTS_KEPT, type AttemptLog, type AttemptRecord } from './attempts.ts';
+export {
+  ATTEMPTS_KEPT,
+  type AttemptLog,
+  type AttemptPhase,
+  type AttemptPhaseName,
+  type AttemptRecord,
+} from './attempts.ts';
 export type { AuditStore } from './audit.ts';
 export type { Backlog, BacklogStore } from './backlog.ts';
 export type { ByokPlace, ByokSecret, ByokStore } from './byok.ts';
@@ -14,8 +20,11 @@ export {
   type Delivery,
   type DeliveryQueue,
   type EndedClaim,
+  type QueuedDelivery,
   type RemainingCapacity,
   type Settlement,
+  type WaitingCursor,
+  type WaitingDelivery,
 } from './deliveries.ts';
 export type {
   EngineRefusal,

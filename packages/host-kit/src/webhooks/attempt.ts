@@ -51,7 +51,7 @@ export function attempt(options: AttemptOptions): Attempt {
     const current = await freshSubscription(options, subscription, readAt);
     if (current === undefined) return undefined;
     signal.throwIfAborted();
-    const verdict = await send(delivery, current, signal);
+    const { verdict, phases } = await send(delivery, current, signal);
     signal.throwIfAborted();
 
     const finished = { delivery, subscription, verdict, now: clock.now() };
@@ -59,7 +59,7 @@ export function attempt(options: AttemptOptions): Attempt {
     const claimHeld = await settle({
       delivery,
       settlement: subscription.durable ? settlement : undefined,
-      attempt: attemptRecord(delivery, verdict, finished.now),
+      attempt: attemptRecord(delivery, verdict, finished.now, phases),
       nextState: nextStateAfter(finished, settlement, rules),
       isSent: true,
     });

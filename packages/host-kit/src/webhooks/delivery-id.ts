@@ -24,3 +24,13 @@ export function deliveryIdOf({ webhookId, runId, sequence, timestamp }: Delivere
     (size) => digest.subarray(0, size),
   );
 }
+
+/** Returns the time of the event that an id was made for, in ms since the epoch; undefined for an id of another form. */
+export function eventTimeOf(deliveryId: string): number | undefined {
+  const [, digits] = /^dlv_([0-9a-hjkmnp-tv-z]{10})/.exec(deliveryId) ?? [];
+  if (digits === undefined) return undefined;
+  return [...digits].reduce((time, digit) => time * 32 + ALPHABET.indexOf(digit), 0);
+}
+
+/** Crockford's base 32, in which ids have their time. */
+const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';

@@ -46,7 +46,8 @@ export function shownUrl({ url }: Pick<Subscription, 'url'>): string {
  * reason `unavailable`: different reasons would let a tenant map the internal network. The log of the host has the real
  * reason.
  */
-export function attemptView({ at, status, outcome, reason, webhookId: _, ...attempt }: AttemptRecord): JsonObject {
+export function attemptView({ phases, ...record }: AttemptRecord): JsonObject {
+  const { at, status, outcome, reason, webhookId: _, ...attempt } = record;
   const isUnavailable = outcome === 'denied' || (outcome === 'failed' && UNAVAILABLE.has(reason ?? ''));
   const shown = isUnavailable ? 'unavailable' : reason;
   return {
@@ -57,6 +58,8 @@ export function attemptView({ at, status, outcome, reason, webhookId: _, ...atte
     outcome: outcome === 'denied' ? 'failed' : outcome,
     ...(status !== undefined && { status }),
     ...(shown !== undefined && { reason: shown }),
+    // The phases of an unavailable address would tell the same as its reason.
+    ...(phases !== undefined && !isUnavailable && { phases: phases.map((phase) => ({ ...phase })) }),
   };
 }
 

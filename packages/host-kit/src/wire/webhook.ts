@@ -105,6 +105,12 @@ function eventsOf(major: Major, operational: readonly string[] = []): z.ZodType<
     .transform((names) => [...new Set(names.map((name) => storedEventName(major, name) ?? name))]);
 }
 
+/** Returns the stored name of an event type; undefined when the major does not know it. */
+export function knownEvent(major: Major, name: string, operational: readonly string[]): string | undefined {
+  if (operational.includes(name)) return name;
+  return VOCABULARY[major].has(name) ? storedEventName(major, name) : undefined;
+}
+
 function unknownEvent(major: Major, input: unknown): string {
   return `"${String(input).slice(0, 128)}" is not an event type of major ${major}`;
 }

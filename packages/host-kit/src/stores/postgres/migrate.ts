@@ -11,6 +11,7 @@ import { artifacts } from './migrations/0009-artifacts.ts';
 import { unowned } from './migrations/0010-unowned.ts';
 import { nextDue } from './migrations/0011-next-due.ts';
 import { outages } from './migrations/0012-outages.ts';
+import { attemptPhases } from './migrations/0013-attempt-phases.ts';
 
 /** In order. A released migration is never edited. */
 const MIGRATIONS: readonly string[] = [
@@ -26,6 +27,7 @@ const MIGRATIONS: readonly string[] = [
   unowned,
   nextDue,
   outages,
+  attemptPhases,
 ];
 
 /**

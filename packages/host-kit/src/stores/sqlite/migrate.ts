@@ -11,6 +11,7 @@ import { workspaceFiles } from './migrations/0009-workspace-files.ts';
 import { interrupts } from './migrations/0010-interrupts.ts';
 import { artifacts } from './migrations/0011-artifacts.ts';
 import { outages } from './migrations/0012-outages.ts';
+import { deliveriesById } from './migrations/0013-deliveries-by-id.ts';
 
 /** In order. A released migration is never edited. */
 const MIGRATIONS: readonly string[] = [
@@ -26,6 +27,7 @@ const MIGRATIONS: readonly string[] = [
   interrupts,
   artifacts,
   outages,
+  deliveriesById,
 ];
 
 /**
