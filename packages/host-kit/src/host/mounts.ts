@@ -8,6 +8,7 @@ import { interruptTokenRoutes } from '../mounts/interrupt-tokens.ts';
 import type { Mount, MountServices } from '../mounts/mount.ts';
 import { operatorRoutes } from '../mounts/operator.ts';
 import { statusRoutes } from '../mounts/status.ts';
+import { webhookJobRoutes } from '../mounts/webhook-jobs.ts';
 import type { RunServices } from '../runs/change-run.ts';
 import type { ReaderLimiter } from '../streams/reader-limits.ts';
 import { tenantBacklog } from '../webhooks/backlog.ts';
@@ -41,6 +42,7 @@ export function hostMounts(services: Services, parts: MountParts): readonly Moun
       path: '/webhooks',
       routes: [
         ...operatorRoutes(operating),
+        ...webhookJobRoutes({ ...operating, random: services.random, operationalEvents }),
         ...deliveryRoutes({ ...operating, sendTest, operationalEvents, render: renderDelivery }),
       ],
     },

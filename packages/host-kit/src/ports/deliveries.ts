@@ -174,6 +174,20 @@ export interface DeliveryQueue {
     transaction: Transaction,
   ): Promise<number>;
   /**
+   * Moves up to `limit` dead letters of a subscription to another one, where they are due at `now` with no attempts
+   * counted, and returns how many. They keep their ids. Dead letters newer than `before` are left out.
+   */
+  transfer(
+    request: {
+      readonly from: string;
+      readonly to: string;
+      readonly before: number;
+      readonly now: number;
+      readonly limit: number;
+    },
+    transaction: Transaction,
+  ): Promise<number>;
+  /**
    * Deletes up to `limit` records: dead letters whose `expiresAt` is at or before `now`, and remains of removed
    * subscriptions. Returns how many it deleted.
    */

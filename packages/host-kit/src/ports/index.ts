@@ -90,6 +90,7 @@ export {
 } from './subscriptions.ts';
 export type { Transaction } from './transaction.ts';
 export type { Transport, TransportRequest, TransportVerdict } from './transport.ts';
+export type { WebhookJob, WebhookJobStore } from './webhook-jobs.ts';
 export type {
   NewestVersion,
   WorkspaceFile,

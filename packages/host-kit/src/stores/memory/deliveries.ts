@@ -223,7 +223,10 @@ function entryAfter(delivery: Delivery, settlement: Settlement): Entry | undefin
   }
 }
 
-function deadLetters({ journal, entries }: Outbox): Pick<DeliveryQueue, 'deadLetters' | 'redrive' | 'sweep'> {
+function deadLetters({
+  journal,
+  entries,
+}: Outbox): Pick<DeliveryQueue, 'deadLetters' | 'redrive' | 'transfer' | 'sweep'> {
   return {
     async deadLetters(webhookId, { before, limit }) {
       const letters = [...entries.values()].flatMap((entry) => (entry.state === 'dead' ? [entry.letter] : []));
@@ -243,6 +246,17 @@ function deadLetters({ journal, entries }: Outbox): Pick<DeliveryQueue, 'deadLet
         put(journal, transaction, entries, deliveryId, { state: 'waiting', delivery: again, dueAt: now });
       }
       return chosen.length;
+    },
+    async transfer({ from, to, before, now, limit }, transaction) {
+      const chosen = [...entries].flatMap(([deliveryId, entry]) => {
+        const isOwn = entry.state === 'dead' && entry.delivery.webhookId === from;
+        return isOwn && entry.letter.deadLetteredAt <= before ? [{ deliveryId, delivery: entry.delivery }] : [];
+      });
+      for (const { deliveryId, delivery } of chosen.slice(0, limit)) {
+        const moved = { ...delivery, webhookId: to, attempts: 0, dueAt: now };
+        put(journal, transaction, entries, deliveryId, { state: 'waiting', delivery: moved, dueAt: now });
+      }
+      return Math.min(chosen.length, limit);
     },
     sweep(now, limit) {
       return journal.transaction(async (transaction) => {

@@ -108,6 +108,13 @@ const REDRIVE = {
     WHERE position IN (SELECT position FROM deliveries WHERE state = 'dead' AND webhook_id = $2 AND dead_at <= $1
       AND ($3::text[] IS NULL OR delivery_id = ANY ($3::text[])) LIMIT $4 FOR UPDATE)`,
 };
+const TRANSFER = {
+  name: 'deliveries-transfer',
+  text: `UPDATE deliveries SET webhook_id = $2, state = 'waiting', due_at = $4, dead_at = NULL, attempts = 0,
+      last_status = NULL
+    WHERE position IN (SELECT position FROM deliveries WHERE state = 'dead' AND webhook_id = $1 AND dead_at <= $3
+      LIMIT $5 FOR UPDATE)`,
+};
 const SWEEP = {
   name: 'deliveries-sweep',
   text: `DELETE FROM deliveries WHERE position IN (
@@ -288,7 +295,9 @@ function settling(database: Database): Pick<DeliveryQueue, 'settle'> {
   }
 }
 
-function deadLetters(database: Database): Pick<SharedDeliveries, 'deadLetters' | 'redrive' | 'sweep' | 'drop'> {
+function deadLetters(
+  database: Database,
+): Pick<SharedDeliveries, 'deadLetters' | 'redrive' | 'transfer' | 'sweep' | 'drop'> {
   return {
     async deadLetters(webhookId, { before, limit }) {
       const { deadLetteredAt = Number.MAX_SAFE_INTEGER, deliveryId = '' } = before ?? {};
@@ -297,6 +306,9 @@ function deadLetters(database: Database): Pick<SharedDeliveries, 'deadLetters' |
     async redrive({ webhookId, deliveryIds, now, limit }, transaction) {
       const ids = deliveryIds === undefined ? null : [...deliveryIds];
       return (await database.within(transaction, REDRIVE, [now, webhookId, ids, limit])).count;
+    },
+    async transfer({ from, to, before, now, limit }, transaction) {
+      return (await database.within(transaction, TRANSFER, [from, to, before, now, limit])).count;
     },
     async sweep(now, limit) {
       let swept = (await database.query(SWEEP, [now, limit])).count;

@@ -12,6 +12,7 @@ import { unowned } from './migrations/0010-unowned.ts';
 import { nextDue } from './migrations/0011-next-due.ts';
 import { outages } from './migrations/0012-outages.ts';
 import { attemptPhases } from './migrations/0013-attempt-phases.ts';
+import { webhookJobs } from './migrations/0014-webhook-jobs.ts';
 
 /** In order. A released migration is never edited. */
 const MIGRATIONS: readonly string[] = [
@@ -28,6 +29,7 @@ const MIGRATIONS: readonly string[] = [
   nextDue,
   outages,
   attemptPhases,
+  webhookJobs,
 ];
 
 /**

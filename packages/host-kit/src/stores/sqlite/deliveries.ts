@@ -31,6 +31,8 @@ const REDRIVE = `UPDATE deliveries ${AGAIN} WHERE position IN
   (SELECT position FROM deliveries WHERE state = 'dead' AND webhook_id = ? AND dead_at <= ? LIMIT ?)`;
 const REDRIVE_ONE = `UPDATE deliveries INDEXED BY deliveries_ids ${AGAIN}
   WHERE state = 'dead' AND webhook_id = ? AND dead_at <= ? AND delivery_id = ?`;
+const TRANSFER = `UPDATE deliveries ${AGAIN}, webhook_id = ? WHERE position IN
+  (SELECT position FROM deliveries WHERE state = 'dead' AND webhook_id = ? AND dead_at <= ? LIMIT ?)`;
 const STATE = 'SELECT state FROM deliveries INDEXED BY deliveries_ids WHERE delivery_id = ? AND webhook_id = ?';
 const REVIVE = `UPDATE deliveries INDEXED BY deliveries_ids SET state = 'waiting', due_at = ?, dead_at = NULL,
   attempts = 0, last_status = NULL WHERE state = 'dead' AND delivery_id = ? AND webhook_id = ?`;
@@ -248,10 +250,16 @@ function settling({ database, writer, claims, turns }: Outbox): Pick<DeliveryQue
   }
 }
 
-function deadLetters({ reader, database, writer, turns }: Outbox): Pick<DeliveryQueue, 'deadLetters' | 'redrive'> {
+function deadLetters({
+  reader,
+  database,
+  writer,
+  turns,
+}: Outbox): Pick<DeliveryQueue, 'deadLetters' | 'redrive' | 'transfer'> {
   const dead = reader.prepare(DEAD);
   const redrive = database.prepare(REDRIVE);
   const redriveOne = database.prepare(REDRIVE_ONE);
+  const transfer = database.prepare(TRANSFER);
 
   return {
     async deadLetters(webhookId, { before, limit }) {
@@ -265,6 +273,11 @@ function deadLetters({ reader, database, writer, turns }: Outbox): Pick<Delivery
       let count = 0;
       for (const deliveryId of deliveryIds) count += Number(redriveOne.run(now, webhookId, now, deliveryId).changes);
       return count;
+    },
+    async transfer({ from, to, before, now, limit }, transaction) {
+      writer.require(transaction);
+      writer.whenCommitted(transaction, () => turns.waits(to, now));
+      return Number(transfer.run(now, to, from, before, limit).changes);
     },
   };
 }

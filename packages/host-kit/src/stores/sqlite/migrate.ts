@@ -12,6 +12,7 @@ import { interrupts } from './migrations/0010-interrupts.ts';
 import { artifacts } from './migrations/0011-artifacts.ts';
 import { outages } from './migrations/0012-outages.ts';
 import { deliveriesById } from './migrations/0013-deliveries-by-id.ts';
+import { webhookJobs } from './migrations/0014-webhook-jobs.ts';
 
 /** In order. A released migration is never edited. */
 const MIGRATIONS: readonly string[] = [
@@ -28,6 +29,7 @@ const MIGRATIONS: readonly string[] = [
   artifacts,
   outages,
   deliveriesById,
+  webhookJobs,
 ];
 
 /**
