@@ -24,6 +24,7 @@ export type AuditAction =
   | 'webhook.resume'
   | 'webhook.redrive'
   | 'webhook.rotate-secret'
+  | 'webhook.edit'
   | 'webhook.test'
   | 'webhook.resend'
   | 'webhook.redrive-job'

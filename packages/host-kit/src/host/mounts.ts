@@ -41,7 +41,7 @@ export function hostMounts(services: Services, parts: MountParts): readonly Moun
       name: 'webhooks',
       path: '/webhooks',
       routes: [
-        ...operatorRoutes(operating),
+        ...operatorRoutes({ ...operating, operationalEvents }),
         ...webhookJobRoutes({ ...operating, random: services.random, operationalEvents }),
         ...deliveryRoutes({ ...operating, sendTest, operationalEvents, render: renderDelivery }),
       ],

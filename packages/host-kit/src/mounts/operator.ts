@@ -1,14 +1,21 @@
 import { type MountRoute, mountRoute, parse } from '../http/route.ts';
+import { editSubscription } from '../webhooks/edit.ts';
 import { managed, moveSubscription, type OperatorActionOptions, redrive } from '../webhooks/operator-actions.ts';
 import { attemptView, operatorView, redriveRequest } from '../wire/operator.ts';
+import { editSchema } from '../wire/webhook.ts';
 import { bareId, idIn, ok, pageLimit } from './owned-webhook.ts';
 
+export interface OperatorRoutesOptions extends OperatorActionOptions {
+  /** The types of the events about subscriptions. */
+  readonly operationalEvents: readonly string[];
+}
+
 /**
- * The routes of an operator under `/host/<org>/webhooks`: list subscriptions, read one with its last attempts, pause
- * and resume it, and redrive its dead letters. An operator is a caller with the scope `webhooks:manage` and sees its
+ * The routes of an operator under `/host/<org>/webhooks`: list subscriptions, read one with its last attempts, edit,
+ * pause and resume it, and redrive its dead letters. An operator is a caller with the scope `webhooks:manage` and sees its
  * own tenant.
  */
-export function operatorRoutes(options: OperatorActionOptions): MountRoute[] {
+export function operatorRoutes(options: OperatorRoutesOptions): MountRoute[] {
   const { store } = options;
   const scope = 'webhooks:manage';
   return [
@@ -34,6 +41,24 @@ export function operatorRoutes(options: OperatorActionOptions): MountRoute[] {
         const subscription = await managed(store, call.principal, idIn(call));
         const attempts = await store.attempts.list(subscription.webhookId, SHOWN_ATTEMPTS);
         return ok({ ...operatorView(subscription), lastAttempts: attempts.map(attemptView) });
+      },
+    }),
+    mountRoute({
+      method: 'PATCH',
+      path: '/webhooks/{webhookId}',
+      scope,
+      takesBody: true,
+      // Safe without an idempotency key: a repeated edit changes nothing.
+      async serve(call) {
+        const edited = await editSubscription(options, call.principal, idIn(call), ({ major }) => {
+          const { events, tags, description } = parse(editSchema(major, options.operationalEvents), call.json);
+          return {
+            ...(events !== undefined && { events }),
+            ...(tags !== undefined && { tags }),
+            ...(description !== undefined && { description: description ?? undefined }),
+          };
+        });
+        return ok(operatorView(edited));
       },
     }),
     // A mount ignores `Idempotency-Key`. A repeated pause or resume changes nothing.

@@ -82,6 +82,7 @@ export {
   READING_GOOD_FOR_MS,
   type SignatureAlgorithm,
   type Subscription,
+  type SubscriptionDetails,
   type SubscriptionSecrets,
   type SubscriptionState,
   type SubscriptionStatus,

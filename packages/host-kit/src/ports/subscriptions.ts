@@ -20,6 +20,8 @@ export interface Subscription {
   readonly events: readonly string[];
   /** Receives only events of runs that carry at least one of these tags. Empty: of all runs. */
   readonly tags: readonly string[];
+  /** The owner's note about it. Absent: none. */
+  readonly description?: string | undefined;
   /** True: failed deliveries are retried and end as dead letters. False: one attempt an event, behind a circuit. */
   readonly durable: boolean;
   readonly status: SubscriptionStatus;
@@ -101,6 +103,9 @@ export interface PreviousSecret {
 /** The fields of a subscription that a secret rotation changes. */
 export type SubscriptionSecrets = Pick<Subscription, 'sealedSecret' | 'secretFingerprint' | 'previousSecret'>;
 
+/** The fields of a subscription that its owner edits. */
+export type SubscriptionDetails = Pick<Subscription, 'events' | 'tags' | 'description'>;
+
 /** The fields of a subscription that the outcome of an attempt, or an operator, changes. */
 export type SubscriptionState = Pick<Subscription, 'status' | 'circuit' | 'failures' | 'outage'>;
 
@@ -165,6 +170,15 @@ export interface SubscriptionStore {
   updateSecrets(
     webhookId: string,
     change: (subscription: Subscription) => SubscriptionSecrets,
+    transaction: Transaction,
+  ): Promise<void>;
+  /**
+   * Replaces event types, tags and description by the result of `change`, which gets the subscription as it is in this
+   * transaction. `change` is called once, or not at all when the subscription does not exist.
+   */
+  updateDetails(
+    webhookId: string,
+    change: (subscription: Subscription) => SubscriptionDetails,
     transaction: Transaction,
   ): Promise<void>;
   /**

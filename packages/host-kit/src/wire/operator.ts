@@ -15,6 +15,7 @@ export function operatorView(subscription: Subscription): JsonObject {
     url: shownUrl(subscription),
     events: [...events],
     tags: [...tags],
+    ...(subscription.description !== undefined && { description: subscription.description }),
     workspaces: workspaces === 'all' ? ['*'] : [...workspaces],
     durable,
     state: status,

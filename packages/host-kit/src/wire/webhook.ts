@@ -80,6 +80,17 @@ export function registrationSchema(rules: RegistrationRules): Readonly<Record<Ma
   };
 }
 
+/** The body of an edit of a subscription in a major. An absent member stays; `null` removes the description. */
+export function editSchema(major: Major, operational: readonly string[]) {
+  return z
+    .strictObject({
+      events: eventsOf(major, operational).optional(),
+      tags: TAGS,
+      description: z.string().min(1).max(512).nullable().optional(),
+    })
+    .refine((edit) => Object.keys(edit).length > 0, 'must have events, tags or description');
+}
+
 const STANDARD_FORM = 'must be whsec_ followed by the base64 of 24 to 64 bytes';
 
 /** The signature algorithms of a subscription: `v1`, and any other that the host serves in the major. */

@@ -79,8 +79,8 @@ function again({ journal, entries }: Outbox): Pick<DeliveryQueue, 'enqueueAgain'
       const stays = ({ deliveryId }: Delivery) => ['waiting', 'claimed'].includes(entries.get(deliveryId)?.state ?? '');
       const added = deliveries.filter((delivery) => !stays(delivery));
       for (const delivery of added) {
-        const revived = { ...(entries.get(delivery.deliveryId)?.delivery ?? delivery), attempts: 0 };
         const { dueAt } = delivery;
+        const revived = { ...(entries.get(delivery.deliveryId)?.delivery ?? delivery), attempts: 0, dueAt };
         put(journal, transaction, entries, delivery.deliveryId, { state: 'waiting', delivery: revived, dueAt });
       }
       return added.length;

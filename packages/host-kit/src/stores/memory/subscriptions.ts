@@ -63,6 +63,14 @@ export function subscriptionStore(
       const { outage: _, ...rest } = subscription;
       put(journal, transaction, subscriptions, webhookId, { ...rest, ...change(subscription) });
     },
+    async updateDetails(webhookId, change, transaction) {
+      const subscription = subscriptions.get(webhookId);
+      if (subscription === undefined) return;
+      const { description, ...rest } = change(subscription);
+      const { description: _, ...kept } = subscription;
+      const changed = { ...kept, ...rest, ...(description !== undefined && { description }) };
+      put(journal, transaction, subscriptions, webhookId, changed);
+    },
     async numberEvent(webhookId, runId, transaction) {
       if (!subscriptions.has(webhookId)) return undefined;
       const last = numbers.get(webhookId) ?? { runId, sequence: -1 };

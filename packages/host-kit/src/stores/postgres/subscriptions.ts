@@ -54,6 +54,14 @@ const UPDATE_STATE = {
   name: 'subscriptions-update-health',
   text: 'UPDATE subscriptions SET status = $1, circuit = $2, failures = $3, outage = $4 WHERE webhook_id = $5',
 };
+const UPDATE_DOCUMENT = {
+  name: 'subscriptions-update-document',
+  text: 'UPDATE subscriptions SET document = $1 WHERE webhook_id = $2',
+};
+const UNLISTEN = {
+  name: 'subscriptions-unlisten',
+  text: 'DELETE FROM subscription_events WHERE webhook_id = $1',
+};
 const NUMBER_EVENT = {
   name: 'subscriptions-number-event',
   text: `UPDATE subscriptions SET event_run_id = coalesce(event_run_id, $1),
@@ -89,12 +97,11 @@ function registering(
 ): Pick<SubscriptionStore, 'insert' | 'remove'> {
   return {
     async insert(subscription, transaction) {
-      const { webhookId, tenant, mode, events } = subscription;
+      const { webhookId, tenant, mode } = subscription;
       const state = [...stateColumns(subscription), ...secretColumns(subscription)];
       const values = [webhookId, tenant, mode, ...state, documentOf(subscription)];
       await database.within(transaction, INSERT, values);
-      const keys = [...listensTo(subscription)];
-      await database.within(transaction, LISTEN, [tenant, mode, [...events], keys, webhookId]);
+      await listen(database, subscription, transaction);
     },
     async remove(tenancy, webhookId, transaction) {
       const { rows } = await database.within(transaction, OWNED_LOCKED, [webhookId, tenancy.tenant, tenancy.mode]);
@@ -184,7 +191,7 @@ const PAGE = 200;
 
 function updating(
   database: Database,
-): Pick<SubscriptionStore, 'updateState' | 'updateSecrets' | 'numberEvent' | 'forgetExpiredSecrets'> {
+): Pick<SubscriptionStore, 'updateState' | 'updateSecrets' | 'updateDetails' | 'numberEvent' | 'forgetExpiredSecrets'> {
   return {
     async updateState(webhookId, change, transaction) {
       const [row] = (await database.within(transaction, READ_LOCKED, [webhookId])).rows;
@@ -196,6 +203,15 @@ function updating(
       if (row === undefined) return;
       await database.within(transaction, UPDATE_SECRETS, [...secretColumns(change(subscriptionOf(row))), webhookId]);
     },
+    async updateDetails(webhookId, change, transaction) {
+      const [row] = (await database.within(transaction, READ_LOCKED, [webhookId])).rows;
+      if (row === undefined) return;
+      const subscription = subscriptionOf(row);
+      const changed = { ...subscription, ...change(subscription) };
+      await database.within(transaction, UPDATE_DOCUMENT, [documentOf(changed), webhookId]);
+      await database.within(transaction, UNLISTEN, [webhookId]);
+      await listen(database, changed, transaction);
+    },
     async numberEvent(webhookId, runId, transaction) {
       const [row] = (await database.within(transaction, NUMBER_EVENT, [runId, webhookId])).rows;
       return row && { runId: text(row, 'event_run_id'), sequence: integer(row, 'event_sequence') };
@@ -204,4 +220,11 @@ function updating(
       return (await database.query(FORGET_EXPIRED, [now, limit])).count;
     },
   };
+}
+
+/** Writes the rows by which appends find a subscription. */
+async function listen(database: Database, subscription: Subscription, transaction: Transaction): Promise<void> {
+  const { tenant, mode, events, webhookId } = subscription;
+  const keys = [...listensTo(subscription)];
+  await database.within(transaction, LISTEN, [tenant, mode, [...events], keys, webhookId]);
 }

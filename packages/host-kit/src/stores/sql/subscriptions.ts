@@ -23,10 +23,12 @@ type Document = Omit<
   // Documents from before there was a second algorithm do not have the field.
   Partial<Pick<Subscription, 'signatureAlgorithms'>>;
 
-/** Returns the `document` column of a subscription: its immutable fields as JSON. */
+/** Returns the `document` column of a subscription: the fields as JSON that no attempt changes. */
 export function documentOf(subscription: Subscription): string {
-  const { workspaces, major, url, events, tags, durable, signatureAlgorithms, push, createdAt } = subscription;
-  return JSON.stringify({ workspaces, major, url, events, tags, durable, signatureAlgorithms, push, createdAt });
+  const { workspaces, major, url, events, tags, description, durable, signatureAlgorithms, push } = subscription;
+  const { createdAt } = subscription;
+  const fields = { workspaces, major, url, events, tags, description, durable, signatureAlgorithms, push, createdAt };
+  return JSON.stringify(fields);
 }
 
 /**

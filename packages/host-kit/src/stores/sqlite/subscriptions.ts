@@ -22,6 +22,8 @@ const PUSHES = `SELECT DISTINCT s.* FROM subscription_listens e JOIN subscriptio
 const LIST = 'SELECT * FROM subscriptions WHERE tenant = ? AND mode = ? AND webhook_id > ? ORDER BY webhook_id';
 const READ = 'SELECT * FROM subscriptions WHERE webhook_id = ?';
 const UPDATE_STATE = 'UPDATE subscriptions SET status = ?, circuit = ?, failures = ?, outage = ? WHERE webhook_id = ?';
+const UPDATE_DOCUMENT = 'UPDATE subscriptions SET document = ? WHERE webhook_id = ?';
+const UNLISTEN = 'DELETE FROM subscription_listens WHERE webhook_id = ?';
 const NUMBER_EVENT = `UPDATE subscriptions SET event_run_id = coalesce(event_run_id, ?),
   event_sequence = coalesce(event_sequence, -1) + 1 WHERE webhook_id = ? RETURNING event_run_id, event_sequence`;
 const UPDATE_SECRETS = `UPDATE subscriptions SET sealed_secret = ?, secret_fingerprint = ?, previous_sealed_secret = ?,
@@ -91,9 +93,7 @@ function registering({
         ...secretColumns(subscription),
         documentOf(subscription),
       );
-      for (const eventType of subscription.events) {
-        for (const key of listensTo(subscription)) listen.run(tenant, mode, eventType, key, webhookId);
-      }
+      for (const row of listensOf(subscription)) listen.run(...row);
     },
     async remove(tenancy, webhookId, transaction) {
       writer.require(transaction);
@@ -182,8 +182,15 @@ function updating({
   writer,
   belongings,
   subscriptions,
-}: Tables): Pick<SubscriptionStore, 'updateState' | 'updateSecrets' | 'numberEvent' | 'forgetExpiredSecrets'> {
+  listeners,
+}: Tables): Pick<
+  SubscriptionStore,
+  'updateState' | 'updateSecrets' | 'updateDetails' | 'numberEvent' | 'forgetExpiredSecrets'
+> {
   const numberEvent = database.prepare(NUMBER_EVENT);
+  const updateDocument = database.prepare(UPDATE_DOCUMENT);
+  const unlisten = database.prepare(UNLISTEN);
+  const listen = database.prepare(LISTEN);
   const current = database.prepare(READ);
   const updateState = database.prepare(UPDATE_STATE);
   const updateSecrets = database.prepare(UPDATE_SECRETS);
@@ -203,6 +210,17 @@ function updating({
       if (row === undefined) return;
       updateSecrets.run(...secretColumns(change(subscriptionOf(row))), webhookId);
     },
+    async updateDetails(webhookId, change, transaction) {
+      subscriptions.changes(transaction, webhookId);
+      listeners.changes(transaction);
+      const row = current.get(webhookId);
+      if (row === undefined) return;
+      const subscription = subscriptionOf(row);
+      const changed = { ...subscription, ...change(subscription) };
+      updateDocument.run(documentOf(changed), webhookId);
+      unlisten.run(webhookId);
+      for (const listened of listensOf(changed)) listen.run(...listened);
+    },
     async numberEvent(webhookId, runId, transaction) {
       writer.require(transaction);
       const row = numberEvent.get(runId, webhookId);
@@ -215,6 +233,13 @@ function updating({
         return Number(forgetExpired.run(now, limit).changes);
       }),
   };
+}
+
+/** The rows of `subscription_listens`. */
+function listensOf(subscription: Subscription) {
+  const { tenant, mode, events, webhookId } = subscription;
+  const keys = listensTo(subscription);
+  return events.flatMap((eventType) => keys.map((key) => [tenant, mode, eventType, key, webhookId] as const));
 }
 
 function found(statement: StatementSync, webhookId: string): Subscription | undefined {

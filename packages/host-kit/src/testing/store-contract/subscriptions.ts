@@ -1,3 +1,4 @@
+import type { SubscriptionDetails } from '../../ports/subscriptions.ts';
 import type { StoreContract } from './contract.ts';
 import { CLAIM, sampleDelivery, sampleSubscription, TENANCY, withSubscriptions } from './samples.ts';
 
@@ -111,6 +112,28 @@ function changes({ onStore, assert }: StoreContract): void {
     assert.deepEqual((await store.subscriptions.read('whk_1'))?.outage, outage);
     await move(undefined);
     assert.deepEqual((await store.subscriptions.read('whk_1'))?.outage, undefined);
+  });
+
+  onStore('updateDetails changes filter and description, and whose events are found', async (store) => {
+    await withSubscriptions(store, 'whk_1');
+    const edit = (details: SubscriptionDetails) =>
+      store.transaction((transaction) => store.subscriptions.updateDetails('whk_1', () => details, transaction));
+    const listeners = async (eventType: string) => {
+      const topics = [{ ...TOPIC, eventType }];
+      const found = await store.transaction((transaction) => store.subscriptions.listening(topics, transaction));
+      return found.flat().map(({ webhookId }) => webhookId);
+    };
+    assert.deepEqual(await listeners('run.completed'), ['whk_1']);
+    await edit({ events: ['run.started'], tags: ['nightly'], description: 'of the night' });
+    assert.deepEqual([await listeners('run.completed'), await listeners('run.started')], [[], ['whk_1']]);
+    const after = sampleSubscription({ events: ['run.started'], tags: ['nightly'], description: 'of the night' });
+    assert.deepEqual(await store.subscriptions.read('whk_1'), after);
+    await edit({ events: ['run.completed'], tags: [] });
+    const last = sampleSubscription({ events: ['run.completed'], tags: [] });
+    assert.deepEqual(await store.subscriptions.read('whk_1'), last);
+    await store.transaction((transaction) =>
+      store.subscriptions.updateDetails('whk_9', () => ({ events: [], tags: [] }), transaction),
+    );
   });
 
   onStore('numberEvent keeps the first run id and counts from 0', async (store) => {

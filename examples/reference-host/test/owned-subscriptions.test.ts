@@ -1,0 +1,64 @@
+import { covers } from '@svc/tools/covers';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { type AcmeHost, DEV, OTHER_TENANT, READER, startAcme, WIDE } from './acme-host.ts';
+import { eventually } from './booted-host.ts';
+
+let host: AcmeHost;
+let path: string;
+beforeEach(async () => {
+  host = await startAcme({ durable: true });
+  const body = { url: host.receiver.url, events: ['run.completed'], tenantId: 'acme-prod' };
+  const registered = await host.call('/v1/webhooks', { body });
+  host.receiver.trust(registered.body.secret);
+  path = `/host/example/webhooks/${registered.body.webhookId}`;
+});
+afterEach(() => host.stop());
+
+const edit = (body: object, key?: string) => host.call(path, { method: 'PATCH', body, ...(key && { key }) });
+const run = (workflowId: string, tags: readonly string[] = []) =>
+  host.call('/v1/runs', { body: { workflowId, inputs: {}, tags } });
+
+describe(covers('webhooks.owned-subscriptions.edited'), () => {
+  test('an edit of the event types takes effect with the next event, and survives a restart', async () => {
+    const edited = await edit({ events: ['run.failed', 'example.subscription.failed'], description: 'of the night' });
+    expect(edited).toMatchObject({
+      status: 200,
+      body: { events: ['run.failed', 'example.subscription.failed'], description: 'of the night', state: 'active' },
+    });
+    await run('echo');
+    await run('fail');
+    await eventually(() => host.receiver.deliveries.length === 1);
+    expect(host.receiver.deliveries[0]?.event.type).toBe('run.failed');
+    await host.crash();
+    expect((await host.call(path)).body).toMatchObject({ description: 'of the night' });
+    expect((await edit({ description: null })).body.description).toBeUndefined();
+    await run('fail');
+    await eventually(() => host.receiver.deliveries.length === 2);
+  });
+
+  test('an edit of the tags limits the runs', async () => {
+    expect((await edit({ tags: ['nightly'] })).body.tags).toEqual(['nightly']);
+    await run('echo');
+    const tagged = await run('echo', ['nightly']);
+    await eventually(() => host.receiver.deliveries.length === 1);
+    expect(host.receiver.deliveries[0]?.runId).toBe(tagged.body.runId);
+  });
+
+  test('the url, the secret and an unknown event type cannot be edited', async () => {
+    const before = (await host.call(path)).body;
+    const wrong = [{}, { url: 'https://a.example/' }, { secret: 'x'.repeat(32) }, { events: [] }, { events: ['x.y'] }];
+    for (const body of wrong) expect((await edit(body)).body.error).toBe('validation_error');
+    // The vocabulary is that of the major of the subscription.
+    expect((await edit({ events: ['run.dead-lettered'] })).body.error).toBe('validation_error');
+    expect((await host.call(path)).body).toEqual(before);
+  });
+
+  test('access depends on scope, tenant and workspace', async () => {
+    const body = { description: 'mine' };
+    expect((await edit(body, READER)).status).toBe(403);
+    expect((await edit(body, DEV)).status).toBe(403);
+    expect((await edit(body, OTHER_TENANT)).status).toBe(404);
+    expect((await edit(body, WIDE)).status).toBe(200);
+    expect((await fetch(host.url() + path, { method: 'PATCH', body: '{}' })).status).toBe(401);
+  });
+});
