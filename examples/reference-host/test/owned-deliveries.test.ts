@@ -138,7 +138,7 @@ describe(covers('webhooks.deliveries.resend'), () => {
   });
 });
 
-describe(covers('webhooks.test-delivery'), () => {
+describe(covers('webhooks.test-delivery.sent'), () => {
   const send = (path: string, body: object = {}, key?: string) =>
     host.call(`${path}/test`, { body, ...(key && { key }) });
 

@@ -44,7 +44,7 @@ async function withDeadLetters() {
   return { path, webhookId };
 }
 
-describe(covers('webhooks.redrive-job'), () => {
+describe(covers('webhooks.redrive-job.steps'), () => {
   const redrive = (path: string, body: object = {}, key?: string) =>
     post(`${path}/dead-letters/redrive-matching`, body, key);
 
@@ -108,7 +108,7 @@ describe(covers('webhooks.redrive-job'), () => {
   });
 });
 
-describe(covers('webhooks.replay-job'), () => {
+describe(covers('webhooks.replay-job.queued'), () => {
   test('a replay sends the events since a time again, with the ids and bytes of their first delivery', async () => {
     await booted();
     const { path } = await subscribe(['run.completed']);
@@ -154,7 +154,7 @@ describe(covers('webhooks.replay-job'), () => {
   });
 });
 
-describe(covers('webhooks.transfer-job'), () => {
+describe(covers('webhooks.transfer-job.moved'), () => {
   test('the dead letters of a failed subscription move to the one that replaces it, with their ids', async () => {
     await booted();
     const failed = await subscribe(['run.completed']);

@@ -7,7 +7,7 @@ import { type DeliveryFilter, findDelivery, listDeliveries } from '../webhooks/f
 import { managed, missing } from '../webhooks/operator-actions.ts';
 import { type ResendOptions, resend } from '../webhooks/resend.ts';
 import type { SendTest } from '../webhooks/test-delivery.ts';
-import { eventExample } from '../wire/event-example.ts';
+import { payloadExample } from '../wire/event-example.ts';
 import {
   deliveryCursorText,
   deliveryDetail,
@@ -96,13 +96,13 @@ function testPayload(
   { major, events }: Subscription,
   asked: string | undefined,
   operationalEvents: readonly string[],
-): { type: string; example: ReturnType<typeof eventExample> } {
+): { type: string; example: ReturnType<typeof payloadExample> } {
   const [first = 'run.completed'] = events;
   const stored = asked === undefined ? first : knownEvent(major, asked, operationalEvents);
   if (stored === undefined) {
     throw invalid({ field: 'type', problem: `"${asked}" is not an event type of major ${major}` });
   }
-  return { type: eventName(major, stored), example: eventExample(stored) };
+  return { type: eventName(major, stored), example: payloadExample({ type: stored }) };
 }
 
 const STATES = {

@@ -4,7 +4,7 @@ import type { HostPorts } from '../ports/host-ports.ts';
 import type { Store } from '../ports/store.ts';
 import type { WebhookJob } from '../ports/webhook-jobs.ts';
 import { eventTimeOf } from './delivery-id.ts';
-import type { Step } from './step-jobs.ts';
+import type { JobStep } from './job-step.ts';
 
 /** Selects dead letters. A member that is absent selects all of them. */
 export interface LetterFilter {
@@ -22,7 +22,7 @@ export async function redriveStep(
   { store, clock }: Pick<HostPorts, 'store' | 'clock'>,
   job: WebhookJob,
   limit: number,
-): Promise<Step> {
+): Promise<JobStep> {
   const { webhookId } = job;
   const before = cursorOf(job.place) ?? justAfter(job.createdAt);
   const letters = await store.deliveries.deadLetters(webhookId, { before, limit });

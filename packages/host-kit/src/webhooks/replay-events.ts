@@ -5,9 +5,9 @@ import type { Run } from '../ports/runs.ts';
 import type { Subscription } from '../ports/subscriptions.ts';
 import type { WebhookJob } from '../ports/webhook-jobs.ts';
 import { deliveryIdOf } from './delivery-id.ts';
+import type { JobStep } from './job-step.ts';
 import { matches } from './match.ts';
 import type { Rendered } from './outbox.ts';
-import type { Step } from './step-jobs.ts';
 
 export interface ReplayOptions extends Pick<HostPorts, 'store' | 'clock'> {
   /** Renders the body of a delivery, in the wire format of a major. */
@@ -32,7 +32,7 @@ export async function replayStep(
   job: WebhookJob,
   subscription: Subscription,
   limit: number,
-): Promise<Step> {
+): Promise<JobStep> {
   const { store } = options;
   const window = windowOf(job, subscription);
   const deliveries: Delivery[] = [];

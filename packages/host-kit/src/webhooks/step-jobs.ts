@@ -1,9 +1,9 @@
 import type { HostPorts } from '../ports/host-ports.ts';
 import { describeError } from '../ports/log.ts';
 import type { Subscription } from '../ports/subscriptions.ts';
-import type { Transaction } from '../ports/transaction.ts';
 import type { WebhookJob } from '../ports/webhook-jobs.ts';
 import type { Dispatcher } from './dispatcher.ts';
+import type { JobStep } from './job-step.ts';
 import { isSuccessor } from './jobs.ts';
 import { redriveStep } from './redrive-matching.ts';
 import { type ReplayOptions, replayStep } from './replay-events.ts';
@@ -11,17 +11,6 @@ import { isDelivering } from './status.ts';
 
 export interface StepJobsOptions extends Pick<HostPorts, 'store' | 'clock' | 'log'>, ReplayOptions {
   readonly dispatcher: Pick<Dispatcher, 'wake'>;
-}
-
-/** The work of one step: what it has looked at, and the write that it makes. */
-export interface Step {
-  readonly lookedAt: number;
-  /** Where the next step begins. */
-  readonly place: NonNullable<WebhookJob['place']>;
-  /** Nothing is left for another step. */
-  readonly isLast: boolean;
-  /** Queues the deliveries, and returns their number. */
-  queue(transaction: Transaction): Promise<number>;
 }
 
 /**
@@ -57,7 +46,7 @@ export function stepJobs(options: StepJobsOptions): (signal: AbortSignal) => Pro
   }
 
   /** Returns undefined when the subscription no longer accepts the deliveries of the job. */
-  async function workOf(job: WebhookJob, subscription: Subscription): Promise<Step | undefined> {
+  async function workOf(job: WebhookJob, subscription: Subscription): Promise<JobStep | undefined> {
     const limit = Math.min(LARGEST_STEP, job.rate);
     if (job.kind === 'transfer') return await transferStep(job, subscription, limit);
     if (!isDelivering(subscription.status)) return undefined;
@@ -65,7 +54,7 @@ export function stepJobs(options: StepJobsOptions): (signal: AbortSignal) => Pro
     return await replayStep(options, job, subscription, limit);
   }
 
-  async function transferStep(job: WebhookJob, from: Subscription, limit: number): Promise<Step | undefined> {
+  async function transferStep(job: WebhookJob, from: Subscription, limit: number): Promise<JobStep | undefined> {
     const to = await store.subscriptions.read(String(job.request.to));
     if (to === undefined || !isDelivering(to.status) || !isSuccessor(from, to)) return undefined;
     const letters = await store.deliveries.deadLetters(from.webhookId, { limit });
@@ -78,7 +67,7 @@ export function stepJobs(options: StepJobsOptions): (signal: AbortSignal) => Pro
     };
   }
 
-  function perform(job: WebhookJob, work: Step): Promise<unknown> {
+  function perform(job: WebhookJob, work: JobStep): Promise<unknown> {
     return store.transaction(async (transaction) => {
       const now = clock.now();
       const held = await store.webhookJobs.change(

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../json.ts';
 
-/** Returns an example of the payload of an event type, given in the stored vocabulary. */
-export function eventExample(type: string): JsonObject {
+/** Returns an example of the payload of an event type, which is given in the stored vocabulary. */
+export function payloadExample({ type }: { readonly type: string }): JsonObject {
   return EXAMPLES[type] ?? {};
 }
 

@@ -59,7 +59,7 @@ async function dead(open: () => Store | Promise<Store>, job: Partial<WebhookJob>
   return { store, time, entries, host, read };
 }
 
-describe.each(STORES)(`in the $name store: ${covers('webhooks.redrive-job')}`, ({ open }) => {
+describe.each(STORES)(`in the $name store: ${covers('webhooks.redrive-job.steps')}`, ({ open }) => {
   test('a job queues no more than its rate in a second, and ends when nothing is left', async () => {
     const { store, time, host, read } = await dead(open);
     const step = host(store);
