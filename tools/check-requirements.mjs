@@ -40,7 +40,8 @@ export function checkRequirements(document, sources) {
 
 const PACKAGES = ['webhook-verify', 'egress-guard', 'versioning', 'auth', 'host-kit'];
 const LEVELS = ['MUST', 'SHOULD'];
-const FIELDS = ['id', 'section', 'level', 'sentence', 'package'];
+const SOURCES = ['interface', 'ruling', 'fact', 'own'];
+const FIELDS = ['id', 'section', 'source', 'level', 'sentence', 'package'];
 
 /** Three lower-kebab segments: area, topic, rule. */
 const ID = /^[a-z0-9]+(-[a-z0-9]+)*(\.[a-z0-9]+(-[a-z0-9]+)*){2}$/;
@@ -66,6 +67,7 @@ export function problemsOfDocument(document) {
       if (!isFilled(requirement[field])) problems.push(`${name}: ${field} is empty`);
     }
     if (!LEVELS.includes(requirement.level)) problems.push(`${name}: level is not one of ${LEVELS.join(', ')}`);
+    if (!SOURCES.includes(requirement.source)) problems.push(`${name}: source is not one of ${SOURCES.join(', ')}`);
     if (!PACKAGES.includes(requirement.package)) problems.push(`${name}: unknown package '${requirement.package}'`);
     for (const field of Object.keys(requirement)) {
       if (!FIELDS.includes(field)) problems.push(`${name}: unknown field '${field}'`);

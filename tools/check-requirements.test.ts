@@ -29,6 +29,7 @@ const { checkRequirements, citationsIn, readTree }: Check = await import(script.
 const rule = {
   id: 'webhooks.verify.freshness',
   section: 'Endpoints: Subscriber verification recipe',
+  source: 'interface',
   level: 'MUST',
   sentence: 'A stale delivery is rejected.',
   package: 'webhook-verify',
@@ -58,6 +59,7 @@ describe('the requirements of this repository', () => {
 describe('a list is rejected', () => {
   test.each([
     ['with an id twice', [rule, rule], 'appears twice'],
+    ['with an unknown source', [{ ...rule, source: 'hearsay' }], 'source is not one of interface'],
     ['with a package that does not exist', [{ ...rule, package: 'common' }], "unknown package 'common'"],
     ['with an id of two segments', [{ ...rule, id: 'webhooks.freshness' }], 'three lower-kebab segments'],
     ['with a capital in an id', [{ ...rule, id: 'webhooks.verify.Fresh' }], 'three lower-kebab segments'],

@@ -46,7 +46,7 @@ async function host(options) {
     engine: { version: 1, refuse: () => undefined, execute: async () => ({ status: 'completed', outputs: {} }) },
     secretKey: systemRandom(32),
     hasWorkspace: () => true,
-    rateLimit: memoryRateLimiter({ limit: 1_000_000_000, windowSeconds: 60, now: Date.now }),
+    rateLimit: memoryRateLimiter({ limit: 1_000_000_000, windowSeconds: 60 }),
     ...options,
   });
   await made.start();

@@ -50,7 +50,11 @@ export function authentication(config: Config, baseUrl: string, secret: Uint8Arr
     lanes: [
       ...(workloads === undefined ? [] : [workloads.lane]),
       ...(issuers.length === 0 ? [] : [bearerLane({ issuers, fetch, now: Date.now, ...constraints })]),
-      apiKeyLane({ keys: memoryKeyStore(config.apiKeys.map(keyRecord)), now: Date.now }),
+      apiKeyLane({
+        keys: memoryKeyStore(config.apiKeys.map(keyRecord)),
+        now: Date.now,
+        issuer: apiKeyIssuer(config),
+      }),
     ],
     facts: {
       ...factsOf(config, issuers),
@@ -60,11 +64,21 @@ export function authentication(config: Config, baseUrl: string, secret: Uint8Arr
       }),
     },
     refusals: {
-      limiter: memoryRateLimiter({ ...(config.rateLimit ?? REFUSALS), now: Date.now }),
+      limiter: memoryRateLimiter(refusalLimit(config)),
       clientOf: clientAddress({ isTrustedPeer: isTrustedPeer(config) }),
     },
     roles: roles(config),
   };
+}
+
+/** Returns the issuer in the Subjects of API keys, which tells the keys of two hosts apart. */
+export function apiKeyIssuer({ apiKeyIssuer, org }: Config): string {
+  return apiKeyIssuer ?? `urn:svc:api-key:${org}`;
+}
+
+function refusalLimit({ rateLimit }: Config) {
+  const { limit, windowSeconds } = rateLimit?.refusals ?? rateLimit ?? REFUSALS;
+  return { limit, windowSeconds };
 }
 
 /** A hundred refused requests a second: enough for the mistakes of a client, too few to guess a key. */
@@ -121,7 +135,9 @@ function factsOf(config: Config, issuers: readonly TokenIssuer[]): AdvertisedAut
   const of = (profile: TokenIssuer['profile'], given: Config['oidc']) => {
     const entries = issuers.filter((entry) => entry.profile === profile);
     const lifetime = Math.max(0, ...entries.map(({ maxLifetimeSeconds = 86_400 }) => maxLifetimeSeconds));
-    return { issuers: entries.map(({ issuer }) => issuer), audience: given?.issuers[0]?.audience ?? '', lifetime };
+    const audiences = Object.fromEntries((given?.issuers ?? []).map(({ issuer, audience }) => [issuer, audience]));
+    const [audience = ''] = Object.values(audiences);
+    return { issuers: entries.map(({ issuer }) => issuer), audience, audiences, lifetime };
   };
   const { oidc, oauth2 } = config;
   return {

@@ -9,7 +9,7 @@ import { memoryStore } from '@svc/host-kit/stores/memory';
 import { postgresStore } from '@svc/host-kit/stores/postgres';
 import { sqliteStore } from '@svc/host-kit/stores/sqlite';
 import { auditKeys } from './audit-signer.ts';
-import { authentication } from './authentication.ts';
+import { apiKeyIssuer, authentication } from './authentication.ts';
 import type { Config } from './config.ts';
 import { configuredFile } from './configured-file.ts';
 import { sampleEngine } from './engine/engine.ts';
@@ -32,6 +32,10 @@ export async function boot(config: Config, log: Log): Promise<Running> {
     const message =
       'egress.allowLoopback is set: subscriptions may point at this machine. Do not set it where strangers register.';
     log({ level: 'warn', event: 'egress.loopback-open', message });
+  }
+  if (config.rateLimit === undefined) {
+    const message = 'rateLimit is not configured, so requests with a valid credential are not limited.';
+    log({ level: 'warn', event: 'rate-limit.off', message });
   }
   const store = await openStore(config.store, log);
   const notYet: RequestListener = (_request, response) => response.writeHead(503, { 'retry-after': '1' }).end();
@@ -98,7 +102,12 @@ async function assemble(config: Config, baseUrl: string, store: Store, log: Log)
   return createHost({
     store,
     engine: sampleEngine({ guardedFetch: guardedFetch({ policy: egress, ...authorities }) }),
-    capabilities: { fixtures: Object.keys(FIXTURES), families: { httpClient: HTTP_CLIENT } },
+    capabilities: {
+      fixtures: Object.keys(FIXTURES),
+      families: { httpClient: HTTP_CLIENT },
+      ...(config.contractProvenance !== null && { contractProvenance: config.contractProvenance }),
+    },
+    apiKeyIssuer: apiKeyIssuer(config),
     log,
     telemetry: config.telemetry,
     baseUrl,
@@ -119,7 +128,7 @@ async function assemble(config: Config, baseUrl: string, store: Store, log: Log)
     transport: guardedPost({ policy: egress, ...authorities }),
     protocol: { versions, preferred: config.protocol.preferred ?? defaultPreference(versions), minClientVersion },
     ...(retirement !== undefined && { retirement: retirementOf(retirement) }),
-    ...(config.rateLimit !== undefined && { rateLimit: memoryRateLimiter({ ...config.rateLimit, now: Date.now }) }),
+    ...(config.rateLimit !== undefined && { rateLimit: credentialLimit(config.rateLimit) }),
     webhooks: { ...webhooks, deadLetterRetentionDays: deadLetter.retentionDays },
     mounts: mounts(config),
     streams: { ...streams, readerLimits },
@@ -127,6 +136,10 @@ async function assemble(config: Config, baseUrl: string, store: Store, log: Log)
     maxRequestBodyBytes: config.limits.maxRequestBodyBytes,
     implementation: { name: 'svc-reference-host', version: VERSION, vendor: config.org },
   });
+}
+
+function credentialLimit({ limit, windowSeconds }: NonNullable<Config['rateLimit']>) {
+  return memoryRateLimiter({ limit, windowSeconds });
 }
 
 function retirementOf({ deprecatedAt, sunsetAt, link }: NonNullable<Config['protocol']['retirement']>) {

@@ -66,9 +66,17 @@ const protocol = z.strictObject({
   retirement: retirement.optional().describe('Dates that each response of major 1 announces. Default: none.'),
 });
 
-const rateLimit = z.strictObject({
+const requestsInWindow = {
   limit: z.int().min(1).describe('Most requests in a window.'),
   windowSeconds: durationSeconds.describe('Length of the window, in seconds.'),
+};
+
+const rateLimit = z.strictObject({
+  ...requestsInWindow,
+  refusals: z
+    .strictObject(requestsInWindow)
+    .optional()
+    .describe('Limit of refused requests for each client address. Default: limit and windowSeconds of rateLimit.'),
 });
 
 const mounts = z.strictObject({
@@ -150,6 +158,17 @@ const workspaceFiles = z.strictObject({
     .describe('Most stored versions of a file, the current one included.'),
 });
 
+const contractProvenance = z
+  .strictObject({
+    suiteVersion: z
+      .string()
+      .regex(/^[0-9]+\.[0-9]+\.[0-9]+$/, 'must be three integers joined by dots')
+      .describe('Release of the conformance suite.'),
+  })
+  .nullable()
+  .prefault({ suiteVersion: '2.35.0' })
+  .describe('contractProvenance of the discovery document of major 1. null omits it.');
+
 const drainMs = z
   .int()
   .min(0)
@@ -202,11 +221,17 @@ const schema = z
       .optional()
       .describe('The first secretKey, from which pseudonyms are derived. Default: secretKey.'),
     protocol: protocol.prefault({}).describe('Versions of the protocol.'),
+    contractProvenance,
+    apiKeyIssuer: z
+      .string()
+      .regex(/^[a-z][a-z0-9+.-]*:[^\s]{1,1000}$/, 'must be a URI or URN')
+      .optional()
+      .describe('Issuer in the Subjects of API keys. Default: urn:svc:api-key:<org>.'),
     ...callers,
     rateLimit: rateLimit
       .optional()
       .describe(
-        'Limit of each credential, and of refused requests for each client address. Default: refused requests alone, 6000 in 60 s.',
+        'Limit of each credential, and of refused requests for each client address. Default: no limit of credentials, which the host logs at its start, and 6000 refused requests in 60 s.',
       ),
     webhooks,
     mounts: mounts.prefault({}).describe('Further protocols beside the interface.'),

@@ -61,6 +61,7 @@ async function prepare(): Promise<Development> {
         mode: 'live',
       },
     ],
+    rateLimit: { limit: 600, windowSeconds: 60 },
     webhooks: { durable: true },
     egress: { allowLoopback: [subscriberPort] },
   });

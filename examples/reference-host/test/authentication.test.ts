@@ -156,6 +156,11 @@ describe(covers('auth.challenge.metadata-served', 'auth.bearer.profile-advertise
       oidc: { issuers: [provider.issuer], audience: RESOURCE },
     });
     const { body: v2 } = await call('/.well-known/svc', { headers: { 'svc-version': '2' } });
+    for (const { extensions } of [v1, v2])
+      expect(extensions['example.authentication'].issuers).toContainEqual({
+        issuer: provider.issuer,
+        audience: RESOURCE,
+      });
     expect(v2.auth.lanes.map(({ lane }: { lane: string }) => lane)).toEqual(['api-key', 'oidc', 'oauth2']);
   });
 
@@ -277,8 +282,17 @@ describe(covers('auth.workload.advertised-shape', 'auth.workload.mapping-documen
     });
     const { body: v2 } = await call('/.well-known/svc', { headers: { 'svc-version': '2' } });
     expect(v2.auth.lanes).toContainEqual(
-      expect.objectContaining({ lane: 'workload', issuers: ['spiffe://acme.example'], minimumAssurance: 'key-bound' }),
+      expect.objectContaining({
+        lane: 'workload',
+        issuers: ['spiffe://acme.example'],
+        minimumAssurance: 'key-bound',
+        delegationProofs: ['dpop', 'svid-chain'],
+      }),
     );
+    // A lane of major 2 has no member for the mapping.
+    const { supported: _, ...parameters } = v1.auth.workloadIdentity;
+    for (const { extensions } of [v1, v2])
+      expect(extensions['example.authentication']).toMatchObject({ workloadIdentity: parameters });
     const svid = await signed(spire, { sub: AGENT, aud: [BASE] });
     expect((await call('/v1/runs/run_1', { authorization: bearer(svid) })).body.error).toBe(
       'sender_constraint_missing',
@@ -387,6 +401,16 @@ describe(covers('auth.rate-limit.anonymous-by-address', 'auth.rate-limit.valid-k
     const served = await call('/v1/runs/run_1', { authorization: bearer(KEY) });
     expect(served.status).toBe(404);
     expect(served.headers.get('ratelimit')).toMatch(/^"default";r=4;t=\d+$/);
+  });
+
+  test('limits guesses by rateLimit.refusals when it is configured', async () => {
+    await boot({ rateLimit: { limit: 100, windowSeconds: 60, refusals: { limit: 2, windowSeconds: 30 } } });
+    const guess = () => call('/v1/runs/run_1', { authorization: bearer('guess'.repeat(8)) });
+    expect([await guess(), await guess()].map(({ status }) => status)).toEqual([401, 401]);
+    const { status, body } = await guess();
+    expect([status, body]).toMatchObject([429, { details: { limit: 2, window: 30, current: 2 } }]);
+    const served = await call('/v1/runs/run_1', { authorization: bearer(KEY) });
+    expect(served.headers.get('ratelimit')).toMatch(/^"default";r=99;t=\d+$/);
   });
 });
 

@@ -541,6 +541,36 @@ test(covers('auth.rate-limit.before-scope', 'auth.rate-limit.per-key', 'auth.aud
   folder.remove();
 });
 
+test.each([
+  ['logs that credentials are not limited when rateLimit is missing', {}, 1],
+  ['logs nothing about limits when rateLimit is configured', { rateLimit: { limit: 2, windowSeconds: 60 } }, 0],
+])('%s', async (_title, changes, count) => {
+  const folder = scratch();
+  const host = await bootHost(folder.path('config.json'), configuration(folder, { store: 'memory:', ...changes }));
+  const events = host.stderr.map((line) => JSON.parse(line).event);
+  expect(events.filter((event) => event === 'rate-limit.off')).toHaveLength(count);
+  host.process.kill('SIGTERM');
+  expect(await host.ended).toBe(0);
+  folder.remove();
+});
+
+test.each([
+  ['the defaults', {}, { suiteVersion: '2.35.0' }, 'urn:svc:api-key:example'],
+  ['the configuration', { contractProvenance: { suiteVersion: '2.36.1' } }, { suiteVersion: '2.36.1' }, undefined],
+  ['no provenance', { contractProvenance: null, apiKeyIssuer: 'urn:acme:keys' }, undefined, 'urn:acme:keys'],
+])('discovery has the suite version and the issuer of API keys of %s', async (_title, changes, provenance, issuer) => {
+  const folder = scratch();
+  const host = await bootHost(folder.path('config.json'), configuration(folder, { store: 'memory:', ...changes }));
+  const { body: v1 } = await call(host.url, '/.well-known/svc');
+  const { body: v2 } = await call(host.url, '/.well-known/svc', { major: '2' });
+  expect(v1.contractProvenance).toEqual(provenance);
+  expect(v2).not.toHaveProperty('contractProvenance');
+  expect(v2.auth.lanes[0].issuers).toEqual([issuer ?? 'urn:svc:api-key:example']);
+  host.process.kill('SIGTERM');
+  expect(await host.ended).toBe(0);
+  folder.remove();
+});
+
 describe('a bad configuration', () => {
   const folder = scratch();
   afterAll(() => folder.remove());

@@ -14,7 +14,7 @@ import { Hono } from 'hono';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 const [READER, WRITER] = ['reader-key-of-this-test-0123456789', 'writer-key-of-this-test-0123456789'];
-/** The clock stands still, so that no limit is earned back while a busy machine is slow. */
+/** The clock stands still, so that no limit is granted again while a busy machine is slow. */
 const now = () => Date.UTC(2026, 5, 1);
 
 function options() {

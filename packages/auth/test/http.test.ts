@@ -17,7 +17,7 @@ const record = {
   scopes: ['runs:read'],
   mode: 'live',
 } as const;
-/** The clock stands still, so that no limit is earned back while a busy machine is slow. */
+/** The clock stands still, so that no limit is granted again while a busy machine is slow. */
 const now = () => Date.UTC(2026, 5, 1);
 const auth = authenticator({ lanes: [apiKeyLane({ keys: memoryKeyStore([record]), now })] });
 const limiter = memoryRateLimiter({ limit: 1000, windowSeconds: 60, now });

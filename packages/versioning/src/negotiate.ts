@@ -72,7 +72,8 @@ export function negotiate(request: RequestHead, served: Served): Negotiation {
   if (path === '/v1' || path.startsWith('/v1/')) {
     if (!served.majors.has(1)) return FOREIGN;
     // Before the path is looked up: the rule holds for every path under `/v1`.
-    if (header !== null && selected !== 1) return refused(1, served, mismatch());
+    // The value 1 alone passes, without a minor.
+    if (header !== null && header !== '1') return refused(1, served, mismatch());
     const named = path.endsWith(DISCOVERY_PATH) ? undefined : namedPath(path, '/v1'.length);
     return named === undefined ? unnamed(path, '/v1'.length, 1, served) : within(1, named, request, served);
   }

@@ -41,7 +41,7 @@ function expected(
   const isListed = versions.some((version) => version.split('.')[0] === named);
   if (isUnderV1) {
     if (!majors.has(1)) return 'foreign';
-    return header === undefined || named === '1' ? 'major 1' : '400 protocol_version_mismatch';
+    return header === undefined || header === '1' ? 'major 1' : '400 protocol_version_mismatch';
   }
   if (header === undefined) return `major ${preferredMajor}`;
   return isListed ? `major ${named}` : '406 protocol_version_unsupported';

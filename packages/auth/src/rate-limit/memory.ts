@@ -7,8 +7,11 @@ export interface MemoryRateLimiterOptions {
   readonly limit: number;
   /** Length of the window in seconds: a whole number, at least 1. */
   readonly windowSeconds: number;
-  /** Milliseconds since the epoch, e.g. `Date.now`. */
-  readonly now: () => number;
+  /**
+   * A monotonic clock in milliseconds. Default `performance.now`. While a clock is behind its own highest reading, no
+   * window ends: a clock that steps back and forth grants no further requests.
+   */
+  readonly now?: () => number;
   /**
    * Most keys in memory: a whole number, at least 2. Above it, the least recently used keys are forgotten, and start
    * with a full limit. Default 100 000.
@@ -17,97 +20,98 @@ export interface MemoryRateLimiterOptions {
 }
 
 /**
- * Makes a rate limiter in the memory of one process. A whole window of requests may come at once; then requests are
- * earned back evenly over the window (generic cell rate algorithm). It stores two numbers per key and starts no timer.
+ * Makes a rate limiter in the memory of one process. The window of a key begins with its first request. The key has
+ * `limit` requests until the window ends, and the next request begins a new window. The limiter stores two numbers per
+ * key and starts no timer.
  *
  * @throws {TypeError} when an option is not a whole number in its range, or `now` is not a function
  * @example
- * const limiter = memoryRateLimiter({ limit: 600, windowSeconds: 60, now: Date.now });
+ * const limiter = memoryRateLimiter({ limit: 600, windowSeconds: 60 });
  * const decision = await limiter.consume(principal.credentialId);
  * @see Interface: Errors, `rate_limited`
  */
 export function memoryRateLimiter(options: MemoryRateLimiterOptions): RateLimiter {
-  const { limit, windowSeconds, now, maxKeys = 100_000 } = options;
+  const { limit, windowSeconds, now = () => performance.now(), maxKeys = 100_000 } = options;
   requireWhole('limit', limit, 1);
   requireWhole('windowSeconds', windowSeconds, 1);
   requireWhole('maxKeys', maxKeys, 2);
-  if (typeof now !== 'function') throw new TypeError('memoryRateLimiter: now must be a function, e.g. Date.now.');
+  if (typeof now !== 'function')
+    throw new TypeError('memoryRateLimiter: now must be a function. Omit it, or pass () => performance.now().');
 
-  const msPerRequest = (windowSeconds * 1000) / limit;
-  const meterOf = meters(windowSeconds * 1000, Math.floor(maxKeys / 2));
+  const windowMs = windowSeconds * 1000;
+  const windowOf = windows(windowMs, Math.floor(maxKeys / 2));
+  let latest = Number.NEGATIVE_INFINITY;
 
   return {
     consume(key) {
-      const meter = meterNow(key);
-      if (!hasRoom(meter)) return { allowed: false, error: exceeded(meter.used) };
-      meter.used += 1;
-      return within(meter.used);
+      const { window, time } = current(key);
+      if (window.used >= limit) return { allowed: false, error: exceeded(window, time) };
+      window.used += 1;
+      return within(window, time);
     },
     peek(key) {
-      const meter = meterNow(key);
-      return hasRoom(meter) ? within(meter.used) : { allowed: false, error: exceeded(meter.used) };
+      const { window, time } = current(key);
+      return window.used >= limit ? { allowed: false, error: exceeded(window, time) } : within(window, time);
     },
   };
 
-  function meterNow(key: string): Meter {
-    const time = now();
-    const meter = meterOf(key, time);
-    const elapsed = time - meter.at;
-    // A clock that was set back, or returns NaN, earns no requests back.
-    if (elapsed > 0) meter.used = Math.max(0, meter.used - elapsed / msPerRequest);
-    meter.at = time;
-    return meter;
+  function current(key: string): { window: Window; time: number } {
+    const reading = now();
+    if (reading > latest) latest = reading;
+    const window = windowOf(key, latest);
+    if (latest - window.start >= windowMs || window.used === 0) {
+      window.start = latest;
+      window.used = 0;
+    }
+    return { window, time: latest };
   }
 
-  function hasRoom({ used }: Meter): boolean {
-    return used + 1 <= limit + ROUNDING;
+  function within(window: Window, time: number): RateDecision {
+    const resetSeconds = window.used === 0 ? 0 : secondsLeft(window, time);
+    return { allowed: true, limit, remaining: limit - window.used, resetSeconds, windowSeconds };
   }
 
-  function within(used: number): RateDecision {
-    const remaining = Math.max(0, Math.floor(limit - used + ROUNDING));
-    const resetSeconds = Math.ceil((used * msPerRequest) / 1000 - ROUNDING);
-    return { allowed: true, limit, remaining, resetSeconds, windowSeconds };
-  }
-
-  function exceeded(used: number): AuthError<'rate_limited'> {
-    const waitMs = (used + 1 - limit) * msPerRequest;
-    const retryAfterSeconds = Math.max(1, Math.ceil(waitMs / 1000));
+  function exceeded(window: Window, time: number): AuthError<'rate_limited'> {
+    const retryAfterSeconds = Math.max(1, secondsLeft(window, time));
     const limited = `The limit of ${limit} requests in ${windowSeconds} s is used up.`;
     const message = `${limited} Try again in ${retryAfterSeconds} s.`;
-    const current = Math.min(limit, Math.ceil(used));
-    return new AuthError('rate_limited', message, { window: windowSeconds, limit, current, retryAfterSeconds });
+    return new AuthError('rate_limited', message, {
+      window: windowSeconds,
+      limit,
+      current: window.used,
+      retryAfterSeconds,
+    });
+  }
+
+  function secondsLeft(window: Window, time: number): number {
+    return Math.ceil((window.start + windowMs - time) / 1000);
   }
 }
 
-/** Far below one request and far above the rounding error. */
-const ROUNDING = 1e-9;
-
-interface Meter {
-  /** Requests not yet earned back, at the time `at`. */
+interface Window {
+  /** Reading of the clock at the first request. */
+  start: number;
+  /** Requests since then. */
   used: number;
-  /** Milliseconds since the epoch. */
-  at: number;
 }
 
 /**
- * Finds the meter of a key, in two generations. A key that was quiet for a whole window has earned everything back, so
+ * Finds the window of a key, in two generations. A key that was quiet for a whole window has its whole limit again, so
  * the old generation is dropped when it is a window old, or earlier when the young one is full.
  */
-function meters(windowMs: number, maxYoung: number): (key: string, time: number) => Meter {
-  let young = new Map<string, Meter>();
-  let old = new Map<string, Meter>();
+function windows(windowMs: number, maxYoung: number): (key: string, time: number) => Window {
+  let young = new Map<string, Window>();
+  let old = new Map<string, Window>();
   let turnedAt = Number.NEGATIVE_INFINITY;
 
   return (key, time) => {
-    const age = time - turnedAt;
-    if (age >= windowMs) turn(time);
-    else if (age < 0) turnedAt = time;
+    if (time - turnedAt >= windowMs) turn(time);
     const known = young.get(key);
     if (known !== undefined) return known;
-    const meter = old.get(key) ?? { used: 0, at: time };
+    const window = old.get(key) ?? { start: time, used: 0 };
     if (young.size >= maxYoung) turn(time);
-    young.set(key, meter);
-    return meter;
+    young.set(key, window);
+    return window;
   };
 
   function turn(time: number): void {

@@ -11,8 +11,8 @@ export interface PostgresRateLimiterOptions {
   readonly windowSeconds: number;
   /** A `pg` pool, or an object with its `query`. */
   readonly pool: QueryablePool;
-  /** Milliseconds since the epoch. Used by the limit in this process while the database fails. */
-  readonly now: () => number;
+  /** A monotonic clock in milliseconds, for the limit in this process while the database fails. Default `performance.now`. */
+  readonly now?: () => number;
   /** Name of the table. It is created when it is missing. Default `svc_rate_limits`. */
   readonly table?: string;
   /** Time limit of the database in milliseconds. Default 250. */
@@ -35,7 +35,7 @@ export interface QueryablePool {
  * @throws {TypeError} when an option is invalid
  * @throws the error of the database when the table cannot be created
  * @example
- * const limiter = await postgresRateLimiter({ pool, limit: 600, windowSeconds: 60, now: Date.now });
+ * const limiter = await postgresRateLimiter({ pool, limit: 600, windowSeconds: 60 });
  */
 export async function postgresRateLimiter(options: PostgresRateLimiterOptions): Promise<RateLimiter> {
   const { limit, windowSeconds, pool, now, table = 'svc_rate_limits', timeoutMs, onFailure } = options;
@@ -44,7 +44,7 @@ export async function postgresRateLimiter(options: PostgresRateLimiterOptions): 
       'postgresRateLimiter: table must be 1 to 63 lower-case letters, digits and underscores, with no digit first.',
     );
   }
-  const fallback = memoryRateLimiter({ limit, windowSeconds, now });
+  const fallback = memoryRateLimiter({ limit, windowSeconds, ...(now !== undefined && { now }) });
   const limiter = await new Promise<RateLimiterPostgres>((resolve, reject) => {
     const made: RateLimiterPostgres = new RateLimiterPostgres(
       { storeClient: pool, storeType: 'pool', tableName: table, points: limit, duration: windowSeconds, keyPrefix: '' },

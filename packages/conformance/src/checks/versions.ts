@@ -86,7 +86,7 @@ export const versions: readonly Check[] = area('versions', {}, [
     rule: [REQUEST, 'versioning.request.v1-path-mismatch'],
     majors: [1],
     async run({ as }) {
-      for (const version of ['2', '2.0', '3', 'x', '', '1, 1', '01']) {
+      for (const version of ['1.0', '1.1', '2', '2.0', '3', 'x', '', '1, 1', '01']) {
         const answer = await as('nobody').exactly({ target: '/v1/runs/none', headers: { 'SVC-Version': version } });
         refused(answer, 400, 'protocol_version_mismatch');
         stampedBy(1, answer);
@@ -95,12 +95,12 @@ export const versions: readonly Check[] = area('versions', {}, [
   },
   {
     id: 'v1-path-accepts-1',
-    name: 'A `/v1` path accepts an `SVC-Version` of `1` or `1.<minor>`.',
+    name: 'A `/v1` path accepts an `SVC-Version` of `1`, and none.',
     rule: [REQUEST, 'versioning.request.v1-path-accepts-1'],
     majors: [1],
     async run({ as }) {
-      for (const version of ['1', '1.0', '1.1']) {
-        const answer = await as('nobody').exactly({ target: '/v1/runs/none', headers: { 'SVC-Version': version } });
+      for (const headers of [{ 'SVC-Version': '1' }, {}]) {
+        const answer = await as('nobody').exactly({ target: '/v1/runs/none', headers });
         refused(answer, 401);
         stampedBy(1, answer);
       }

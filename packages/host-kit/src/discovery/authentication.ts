@@ -1,19 +1,9 @@
 /** The ways to authenticate that discovery advertises, besides API keys. An absent one is not advertised. */
 export interface AdvertisedAuthentication {
   /** Access tokens of users, by OpenID Connect. */
-  readonly oidc?: {
-    /** Issuer URLs whose tokens the host accepts. */
-    readonly issuers: readonly string[];
-    /** The `aud` that a token must contain. */
-    readonly audience: string;
-    readonly lifetime: TokenLifetime;
-  };
+  readonly oidc?: TokenIssuers & { readonly lifetime: TokenLifetime };
   /** Access tokens of machines, by OAuth 2.0 client credentials. */
-  readonly oauth2?: {
-    /** Issuer URLs whose tokens the host accepts. */
-    readonly issuers: readonly string[];
-    /** The `aud` that a token must contain. */
-    readonly audience: string;
+  readonly oauth2?: TokenIssuers & {
     /** Accepted signature algorithms, such as `ES256`. */
     readonly algorithms: readonly string[];
     readonly lifetime: TokenLifetime;
@@ -27,13 +17,31 @@ export interface AdvertisedAuthentication {
     readonly delegation?: { readonly maxChainDepth: number };
     /** Trust roots. Published in major 2 alone. */
     readonly issuers: readonly string[];
-    /** One sentence about the mapping of a subject to a principal. Published in major 1 alone. */
+    /**
+     * One sentence about the mapping of a subject to a principal. The record of major 1 has it. Lanes of major 2 are
+     * closed, so `createHost` publishes it there in the extension `<org>.authentication`.
+     */
     readonly subjectMapping: string;
   };
+  /**
+   * Client certificates beside another credential: the profile `svc-auth-mtls`. `required`: requests without one are
+   * rejected. `subjectMapping` is one sentence about the mapping of a certificate to a tenant.
+   */
+  readonly mtls?: { readonly required: boolean; readonly subjectMapping: string };
   /** Tokens that are bound to a key (RFC 9449). `required`: others are rejected. */
   readonly dpop?: { readonly algorithms: readonly string[]; readonly required: boolean };
   /** Rotation of API keys. A former key stays valid for at least this many seconds. */
   readonly rotation?: { readonly minGraceSeconds: number };
+}
+
+/** Issuers whose tokens the host accepts, and the audience that it demands. */
+export interface TokenIssuers {
+  /** URLs of the issuers. */
+  readonly issuers: readonly string[];
+  /** The `aud` that a token must contain. */
+  readonly audience: string;
+  /** The audience of each issuer that has another one, by the URL of the issuer. Default: none has. */
+  readonly audiences?: Readonly<Record<string, string>>;
 }
 
 /** Maximum lifetime of a token in seconds. A token cannot be revoked earlier. */

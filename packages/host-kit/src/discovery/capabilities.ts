@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import type { ENVELOPE_KINDS, EXTENSIONS, Facets, Family, LIMITS, METADATA } from './families.ts';
+import type { KitFamily } from './kit-families.ts';
 import type { Claim } from './schema-v2.ts';
 
 export type { Facets, Family } from './families.ts';
@@ -12,8 +13,21 @@ export type { Facets, Family } from './families.ts';
  * createHost({ …, capabilities: { families: { i18n: { default: 'en', supported: ['en'] } } } });
  */
 export interface HostCapabilities {
-  /** Capability families, each with its facets. An absent limit gets the value of the interface's reference host. */
-  readonly families?: Facets;
+  /**
+   * Capability families, each with its facets. An absent limit gets the value of the interface's reference host. The
+   * families that the kit serves are not among them: the kit describes those from the options of `createHost`.
+   */
+  readonly families?: Omit<Facets, KitFamily>;
+  /**
+   * Families that the interface does not have, by a name in lower camel case. Each has its facets, and its claim in
+   * major 2.
+   *
+   * @example
+   * { speechToText: { facets: { languages: ['en'] }, claim: { status: 'stable' } } }
+   */
+  readonly otherFamilies?: {
+    readonly [name: string]: { readonly facets?: object; readonly claim?: Partial<Claim> };
+  };
   /** The claim of a family in major 2. Default: `stable`, since the served version, `witnessable-unaided`. */
   readonly claims?: { readonly [Name in Family]?: Partial<Claim> };
   /**
@@ -31,6 +45,11 @@ export interface HostCapabilities {
   readonly limits?: { readonly [Name in Exclude<keyof z.input<typeof LIMITS>, 'maxRequestBodyBytes'>]?: number };
   /** Public keys that certification bundles of this host are signed with. */
   readonly signingKeys?: z.input<NonNullable<(typeof METADATA)['signingKeys']>>;
+  /**
+   * The release of the conformance suite that the host was held to, as three integers joined by dots. Published in
+   * major 1 alone.
+   */
+  readonly contractProvenance?: { readonly suiteVersion: string };
   /** Vendor extensions by `<org>.<name>`. List those that are mounted under `/host/<org>/`. */
   readonly extensions?: z.input<typeof EXTENSIONS>;
   /** Names of feature surfaces, `host.sample.<name>`. Published in major 1 alone. */

@@ -1,5 +1,6 @@
 import { EVENT_LOG_SCHEMA_VERSION } from '../runs/create.ts';
 import { STREAM_MODES } from '../streams/mode.ts';
+import type { TokenIssuers } from './authentication.ts';
 import { ENVELOPE_KINDS, type Facets, LISTED_AS_SUPPORTED } from './families.ts';
 import type { DiscoveryInput } from './input.ts';
 import { durableDelivery, EVENT_LOG, restTransportOf } from './kit-families.ts';
@@ -19,7 +20,8 @@ import { valid } from './valid.ts';
  * @see Interface: Discovery document (capabilities)
  */
 export function documentV1(input: DiscoveryInput): DiscoveryV1 {
-  const { signingKeys, extensions, featureSurfaces, fixtures, envelopeKinds = [] } = input.capabilities;
+  const { signingKeys, extensions, featureSurfaces, fixtures, contractProvenance } = input.capabilities;
+  const { envelopeKinds = [] } = input.capabilities;
   const own: Facets = {
     webhooks: {
       signed: true,
@@ -33,14 +35,12 @@ export function documentV1(input: DiscoveryInput): DiscoveryV1 {
     eventLog: EVENT_LOG,
     idempotency: { retentionHours: input.idempotencyRetentionHours },
   };
+  const { known, others } = servedFamilies(input.capabilities);
   const families = {
     auth: authV1(input),
     authorization: authorizationOf(input) ?? { supported: false },
     ...Object.fromEntries(
-      Object.entries({ ...own, ...servedFamilies(input.capabilities) }).map(([name, facets]) => [
-        name,
-        recordOf(name, facets),
-      ]),
+      Object.entries({ ...known, ...own, ...others }).map(([name, facets]) => [name, recordOf(name, facets)]),
     ),
   };
   const document = {
@@ -62,6 +62,7 @@ export function documentV1(input: DiscoveryInput): DiscoveryV1 {
     limits: limitsOf(input),
     ...(signingKeys !== undefined && { signingKeys }),
     ...(fixtures !== undefined && { fixtures }),
+    ...(contractProvenance !== undefined && { contractProvenance }),
     ...(extensions !== undefined && { extensions }),
     ...(featureSurfaces !== undefined && { hostExtensions: { featureSurfaces } }),
     ...families,
@@ -85,7 +86,7 @@ function authorizationOf({ roles }: DiscoveryInput): object | undefined {
 
 /** Returns the `auth` record: the supported profiles, each with the parameters that a client needs. */
 function authV1({ authentication, audit }: DiscoveryInput): object {
-  const { oidc, oauth2, workloadIdentity, rotation } = authentication;
+  const { oidc, oauth2, workloadIdentity, mtls, rotation } = authentication;
   const [issuer] = oauth2?.issuers ?? [];
   return {
     supported: true,
@@ -93,18 +94,32 @@ function authV1({ authentication, audit }: DiscoveryInput): object {
       ...(oidc === undefined ? [] : ['svc-auth-oidc-user-bearer']),
       ...(oauth2 === undefined ? [] : ['svc-auth-oauth2-client-credentials']),
       ...(rotation === undefined ? [] : ['svc-auth-api-key-rotation']),
+      ...(mtls === undefined ? [] : ['svc-auth-mtls']),
       ...(audit === undefined ? [] : ['svc-audit-log-integrity']),
     ],
-    ...(oidc !== undefined && { oidc: { issuers: oidc.issuers, audience: oidc.audience } }),
+    ...(oidc !== undefined && { oidc: { issuers: oidc.issuers, audience: oidc.audience, ...issuerAudiences(oidc) } }),
     ...(oauth2 !== undefined && {
-      oauth2: { supported: true, issuer, audience: oauth2.audience, supportedAlgorithms: oauth2.algorithms },
+      oauth2: {
+        supported: true,
+        issuer,
+        audience: oauth2.audience,
+        ...issuerAudiences(oauth2),
+        supportedAlgorithms: oauth2.algorithms,
+      },
     }),
+    ...(mtls !== undefined && { mtls: { supported: true, ...mtls } }),
     ...(rotation !== undefined && { rotation: { supported: true, ...rotation } }),
     ...(workloadIdentity !== undefined && { workloadIdentity: workloadV1(workloadIdentity) }),
     ...(audit !== undefined && {
       auditLogIntegrity: { hashChain: true, checkpointSignatureAlgorithm: 'ed25519', ...audit },
     }),
   };
+}
+
+/** Returns the audience of each issuer, when there are several. */
+function issuerAudiences({ issuers, audience, audiences = {} }: TokenIssuers): object {
+  if (issuers.length < 2) return {};
+  return { issuerAudiences: issuers.map((issuer) => ({ issuer, audience: audiences[issuer] ?? audience })) };
 }
 
 function workloadV1(facts: NonNullable<DiscoveryInput['authentication']['workloadIdentity']>): object {

@@ -19,7 +19,8 @@ import { valid } from './valid.ts';
  * @see Interface: Discovery document (capabilities)
  */
 export function documentV2(input: DiscoveryInput, contract: string): DiscoveryV2 {
-  const { signingKeys, extensions, fixtures, envelopeKinds, claims = {} } = input.capabilities;
+  const { signingKeys, extensions, fixtures, envelopeKinds } = input.capabilities;
+  const { known, others, claims } = servedFamilies(input.capabilities);
   const { signatureAlgorithms, secretRotation } = input.webhooks;
   const claim: Claim = { status: 'stable', since: contract, witness: 'witnessable-unaided' };
   const own: Facets = {
@@ -34,9 +35,9 @@ export function documentV2(input: DiscoveryInput, contract: string): DiscoveryV2
     runList: RUN_LIST,
   };
   const families = Object.fromEntries(
-    Object.entries({ ...own, ...servedFamilies(input.capabilities) }).map(([name, facets]) => [
+    Object.entries({ ...known, ...own, ...others }).map(([name, facets]) => [
       nameInMajor2(name),
-      { ...claim, ...Reflect.get(claims, name), ...inMajor2(name, facets) },
+      { ...claim, ...claims[name], ...inMajor2(name, facets) },
     ]),
   );
   const document = {
@@ -124,11 +125,15 @@ function lanesOf({ apiKeyIssuer, authentication }: DiscoveryInput): readonly obj
 
 function workloadLane(facts: NonNullable<DiscoveryInput['authentication']['workloadIdentity']>): object {
   const { issuers, senderConstraint, delegation } = facts;
+  const proofs = [
+    ...senderConstraint.map((method) => (method === 'mtls' ? 'mtls-key-binding' : method)),
+    ...(delegation === undefined ? [] : ['svid-chain']),
+  ];
   return {
     lane: 'workload',
     issuers,
     revocation: 'delegation-expiry',
     minimumAssurance: senderConstraint.length > 0 ? 'key-bound' : 'bearer',
-    ...(delegation !== undefined && { delegationProofs: ['svid-chain'] }),
+    ...(proofs.length > 0 && { delegationProofs: proofs }),
   };
 }

@@ -14,10 +14,12 @@ const text = z.string().min(1).max(256);
 const locale = z.string().regex(/^[a-z]{2,3}(?:-[A-Za-z0-9]{2,8})*$/, 'must be a language tag such as en or pt-BR');
 const lowerKebab = z.string().regex(/^[a-z][a-z0-9]*(?:-[a-z0-9]+)*$/, 'must be lower-case words joined by hyphens');
 const httpsUrl = z.url({ protocol: /^https$/ });
-/** The URL of an issuer. Plain http is for issuers on the same machine. */
-const issuerUrl = z.url({ protocol: /^https?$/ });
 const calendarDate = z.iso.date();
 const interopVersion = z.string().regex(/^[0-9]+\.[0-9]+$/, 'must be two integers joined by a dot');
+
+const retryPolicy = z.strictObject({ maxAttempts: count, backoff: z.enum(['none', 'fixed', 'exponential']) });
+/** A family for which the interface names no facets. A host adds its own. */
+const openFacets = z.looseObject({});
 
 /** Builds the schema of a facet that is a limit. */
 type Bound = (limit: Limit) => z.ZodOptional<z.ZodType<number, number | undefined>>;
@@ -59,7 +61,21 @@ const runFacets = (bound: Bound) => ({
     filters: list(z.enum(['workflowId', 'status'])).optional(),
   }),
   triggerBridge: z.strictObject({
-    ingestion: z.strictObject({ maxBodyBytes: bound('triggerBridge.ingestion.maxBodyBytes') }).optional(),
+    sources: list(z.enum(['queue', 'webhook', 'email', 'form', 'stream', 'change', 'schedule']))
+      .min(1)
+      .optional(),
+    dedupEnabled: z.boolean().optional(),
+    retryPolicy: retryPolicy.optional(),
+    deadLetter: z.strictObject({ retentionDays: bound('deadLetter.retentionDays') }).optional(),
+    ingestion: z
+      .strictObject({
+        registrationEndpoint: z.literal('/trigger-subscriptions').optional(),
+        verification: list(z.enum(['webhook-signature', 'email-dmarc', 'form-origin']))
+          .min(1)
+          .optional(),
+        maxBodyBytes: bound('triggerBridge.ingestion.maxBodyBytes'),
+      })
+      .optional(),
   }),
   webhooks: z.strictObject({
     signed: z.literal(true).optional(),
@@ -67,7 +83,7 @@ const runFacets = (bound: Bound) => ({
       .min(1)
       .refine((algorithms) => algorithms.includes('v1'), 'must contain v1'),
     durable: z.boolean().optional(),
-    retryPolicy: z.strictObject({ maxAttempts: count, backoff: z.enum(['none', 'fixed', 'exponential']) }).optional(),
+    retryPolicy: retryPolicy.optional(),
     deadLetter: z
       .strictObject({ retentionDays: z.number().positive(), maxPageSize: z.int().min(1).max(1000).optional() })
       .optional(),
@@ -139,7 +155,7 @@ const storageFacets = (bound: Bound) => ({
     maxValueBytes: bound('kvStorage.maxValueBytes'),
     maxTtlSeconds: bound('kvStorage.maxTtlSeconds'),
   }),
-  queueBus: z.strictObject({}),
+  queueBus: openFacets,
   secrets: z.strictObject({
     scopes: list(z.enum(['tenant', 'user', 'run'])).min(1),
     resolution: z.literal('host-managed'),
@@ -149,7 +165,7 @@ const storageFacets = (bound: Bound) => ({
     maxRowsPerTable: bound('tableStorage.maxRowsPerTable'),
     maxColumnsPerRow: bound('tableStorage.maxColumnsPerRow'),
   }),
-  vectorStore: z.strictObject({}),
+  vectorStore: openFacets,
   workspace: z.strictObject({
     versioned: z.boolean().optional(),
     maxFileBytes: bound('workspace.maxFileBytes'),
@@ -160,26 +176,26 @@ const storageFacets = (bound: Bound) => ({
 
 /** Families of the host as a whole. */
 const hostFacets = (bound: Bound) => ({
-  anonymousActor: z.strictObject({}),
+  anonymousActor: openFacets,
   artifactTypes: z.strictObject({ types: list(text).optional() }),
   authorization: z.strictObject({
     roles: list(z.strictObject({ role: text, scopes: list(text) })).optional(),
     failClosed: z.literal(true).optional(),
   }),
-  connections: z.strictObject({}),
+  connections: openFacets,
   dataResidency: z.strictObject({ regions: list(lowerKebab).min(1) }),
-  demoMode: z.strictObject({}),
+  demoMode: openFacets,
   i18n: z
     .strictObject({ default: locale, supported: list(locale).min(1) })
     .refine((languages) => languages.supported.includes(languages.default), 'default must be one of supported'),
-  kanban: z.strictObject({}),
+  kanban: openFacets,
   portability: z.strictObject({
     kinds: list(z.enum(['agent', 'pack', 'prompt-template', 'connection-ref', 'schedule', 'roster', 'org-chart'])).min(
       1,
     ),
     dryRun: z.boolean().optional(),
   }),
-  purposePropagation: z.strictObject({}),
+  purposePropagation: openFacets,
   uiPlugins: z.strictObject({
     maxEntryBytes: bound('uiPlugins.maxEntryBytes'),
     isolation: z.literal('cross-origin-iframe').optional(),
@@ -275,62 +291,6 @@ export type Family = keyof typeof FACETS;
 /** Capability families with their facets, as a host declares them. */
 export type Facets = { readonly [Name in Family]?: z.input<(typeof CLAIMED)[Name]> };
 
-/** The audit log. Major 1 has it within `auth`; in major 2 it is a record of its own. */
-export const AUDIT_V2 = z.strictObject({
-  checkpointSignatureAlgorithm: z.literal('ed25519'),
-  checkpointPublicKey: text,
-  checkpointIntervalEntries: count,
-  checkpointIntervalSeconds: count,
-});
-
-/** Authentication in major 1: profiles and their parameters. */
-export const AUTH_V1 = z.strictObject({
-  supported: z.literal(true),
-  profiles: list(
-    z.enum([
-      ...(['svc-auth-oidc-user-bearer', 'svc-auth-saml', 'svc-auth-scim', 'svc-auth-ldap'] as const),
-      ...(['svc-auth-oauth2-client-credentials', 'svc-auth-api-key-rotation', 'svc-audit-log-integrity'] as const),
-    ]),
-  ),
-  oidc: z.strictObject({ issuers: list(issuerUrl).min(1), audience: text }).optional(),
-  oauth2: z
-    .strictObject({
-      supported: z.literal(true),
-      issuer: issuerUrl,
-      audience: text,
-      supportedAlgorithms: list(text).min(1),
-    })
-    .optional(),
-  rotation: z.strictObject({ supported: z.literal(true), minGraceSeconds: z.int().min(0) }).optional(),
-  workloadIdentity: z
-    .strictObject({
-      supported: z.literal(true),
-      schemes: list(z.enum(['spiffe', 'mtls-san', 'cloud-subject', 'oauth-client'])).min(1),
-      senderConstraint: list(z.enum(['dpop', 'mtls'])),
-      delegation: z.strictObject({ maxChainDepth: count }).optional(),
-      subjectMapping: z.string().min(1).max(1024),
-    })
-    .optional(),
-  subjectLinkKey: text.optional(),
-  auditLogIntegrity: AUDIT_V2.safeExtend({ hashChain: z.literal(true) }).optional(),
-});
-
-/** Authentication in major 2: lanes. */
-export const AUTH_V2 = z.strictObject({
-  lanes: z
-    .array(
-      z.strictObject({
-        lane: text,
-        issuers: list(text).min(1),
-        revocation: text,
-        revocationWindowSeconds: count.optional(),
-        delegationProofs: list(text).optional(),
-        minimumAssurance: text,
-      }),
-    )
-    .min(1),
-});
-
 /** The `limits` record. @see Interface: Limits */
 export const LIMITS = z.strictObject({
   clarificationRounds: count,
@@ -391,4 +351,12 @@ export const EXTENSIONS = z.record(
     ),
   z.looseObject({}),
 );
-export { calendarDate, version };
+/**
+ * Names of families that the interface does not have. Such a name is in lower camel case.
+ *
+ * @see Interface: Discovery document; the root of major 2 is closed but for families
+ */
+export const OTHER_FAMILY = z
+  .string()
+  .regex(/^[a-z][A-Za-z0-9]{0,63}$/, 'must be a name in lower camel case, such as speechToText');
+export { calendarDate, count, list, text, version };

@@ -1,6 +1,6 @@
 import { z } from 'zod';
+import { AUTH_V1 } from './authentication-records.ts';
 import {
-  AUTH_V1,
   ENVELOPE_KINDS,
   EXTENSIONS,
   FACETS,
@@ -25,11 +25,14 @@ const families = Object.fromEntries(
   Object.entries(FACETS).map(([name, facets]) => [name, recordV1(name, facets)]),
 ) as RecordsV1;
 
-const records = z.strictObject({ ...families, auth: AUTH_V1.optional() });
+/** A family that the interface does not have. */
+const otherRecord = z.looseObject({ supported: z.boolean() });
+
+const records = z.strictObject({ ...families, auth: AUTH_V1.optional() }).catchall(otherRecord);
 
 /**
- * The document of major 1 as this kit publishes it. The interface allows unknown keys at the root; this schema does
- * not, so that a misspelt family is an error.
+ * The document of major 1 as this kit publishes it. The interface allows unknown keys at the root; this schema accepts
+ * them for records of families alone.
  */
 export const DISCOVERY_V1 = z
   .strictObject({
@@ -51,6 +54,7 @@ export const DISCOVERY_V1 = z
     ...records.shape,
     capabilities: records,
   })
+  .catchall(otherRecord)
   .refine(
     (document) => document.protocolVersions.includes(document.preferredVersion),
     'preferredVersion must be one of protocolVersions',

@@ -1,7 +1,6 @@
 import { z } from 'zod';
+import { AUDIT_V2, AUTH_V2 } from './authentication-records.ts';
 import {
-  AUDIT_V2,
-  AUTH_V2,
   calendarDate,
   ENVELOPE_KINDS,
   EXTENSIONS,
@@ -58,7 +57,7 @@ const families = Object.fromEntries(
 ) as RecordsV2;
 const kinds = z.partialRecord(z.enum(ENVELOPE_KINDS), z.literal(1));
 
-/** The document of major 2. Its root is closed. */
+/** The document of major 2. Its root is closed: every member that is no metadata is the record of a family. */
 export const DISCOVERY_V2 = z
   .strictObject({
     ...METADATA,
@@ -80,6 +79,8 @@ export const DISCOVERY_V2 = z
       })
       .optional(),
   })
+  // The interface lets any other key be a family of the host's own.
+  .catchall(z.looseObject(CLAIM.shape))
   .refine(
     (document) => document.protocolVersions.includes(document.preferredVersion),
     'preferredVersion must be one of protocolVersions',

@@ -9,8 +9,10 @@ import type { z } from 'zod';
 export function valid<T extends z.ZodType>(schema: T, document: unknown, title: string): z.output<T> {
   const result = schema.safeParse(document);
   if (result.success) return result.data;
-  const problems = result.error.issues.map(
-    ({ path, message }) => `${path.length === 0 ? title : `${title}, ${path.join('.')}`}: ${message}.`,
-  );
+  const problems = result.error.issues.map((issue) => {
+    // The issue of a key hides the fault of the key.
+    const { message } = issue.code === 'invalid_key' ? (issue.issues[0] ?? issue) : issue;
+    return `${issue.path.length === 0 ? title : `${title}, ${issue.path.join('.')}`}: ${message}.`;
+  });
   throw new TypeError(`${problems.join(' ')} Correct the options of createHost, usually \`capabilities\`.`);
 }

@@ -1,17 +1,25 @@
+import type { AdvertisedAuthentication } from '../discovery/authentication.ts';
+import type { HostCapabilities } from '../discovery/capabilities.ts';
 import { engineFamilies } from '../discovery/engine-families.ts';
+import type { Facets, Family } from '../discovery/families.ts';
 import type { DiscoveryInput } from '../discovery/input.ts';
 import { type Mount, mountExtensions, mountFamilies } from '../mounts/mount.ts';
 import type { Services } from './services.ts';
 
 /** Gathers the options and services that the discovery documents describe. */
 export function discoveryInput(services: Services, mounts: readonly Mount[]): DiscoveryInput {
-  const { served, engine, audit, capabilities, org } = services;
+  const { engine, audit, capabilities, org } = services;
   const { implementation, maxRequestBodyBytes, webhooks, workspaceFiles } = services;
   const { idempotencyRetentionHours, contentEncodings, authentication } = services;
+  const served: Facets = {
+    observability: { otel: { namespace: 'svc' } },
+    ...engineFamilies(engine),
+    ...mountFamilies(mounts),
+  };
   return {
-    versions: served.versions,
-    preferred: served.preferred,
-    minClientVersion: served.minClientVersion,
+    versions: services.served.versions,
+    preferred: services.served.preferred,
+    minClientVersion: services.served.minClientVersion,
     implementation,
     engineVersion: engine.version,
     maxRequestBodyBytes,
@@ -29,13 +37,61 @@ export function discoveryInput(services: Services, mounts: readonly Mount[]): Di
     },
     capabilities: {
       ...capabilities,
-      families: {
-        observability: { otel: { namespace: 'svc' } },
-        ...engineFamilies(engine),
-        ...mountFamilies(mounts),
-        ...capabilities?.families,
+      families: { ...claimable(capabilities, served), ...served },
+      extensions: {
+        ...mountExtensions(org, mounts),
+        ...authenticationExtension(org, authentication),
+        ...capabilities?.extensions,
       },
-      extensions: { ...mountExtensions(org, mounts), ...capabilities?.extensions },
     },
   };
+}
+
+/**
+ * Returns the families that the host declares itself.
+ *
+ * @throws {TypeError} when the kit, the engine or a mount already describes one, or when the kit answers its operations
+ *   with an error
+ */
+function claimable({ families = {} }: HostCapabilities = {}, served: Facets): HostCapabilities['families'] {
+  for (const name of Object.keys(families)) {
+    const claim = `capabilities.families.${name}`;
+    if (name in served) throw new TypeError(`${claim}: the kit describes this family itself. Remove it.`);
+    const reason: unknown = Reflect.get(NOT_SERVED, name);
+    if (typeof reason === 'string') throw new TypeError(`${claim}: ${reason} Remove it.`);
+  }
+  if (families.triggerBridge?.ingestion?.registrationEndpoint !== undefined)
+    throw new TypeError(
+      'capabilities.families.triggerBridge.ingestion.registrationEndpoint: the kit does not serve this operation. Remove it.',
+    );
+  return families;
+}
+
+/** Families whose operations the kit answers with an error, so that a claim of them would be false. */
+const NOT_SERVED = {
+  interrupts: 'the engine names no kind of interrupt.',
+  replay: 'the engine supports no fork.',
+  compensation: 'the kit does not serve the compensation of a run.',
+  feedback: 'the kit does not serve annotations.',
+} satisfies { readonly [Name in Family]?: string };
+
+/**
+ * Returns the parameters of authentication for which a lane of major 2 has no member: audiences, accepted proofs of
+ * possession, and the mapping of workloads to principals.
+ *
+ * @see Interface: Authentication, workload identity: the mapping is documented in discovery
+ */
+function authenticationExtension(org: string, facts: AdvertisedAuthentication): HostCapabilities['extensions'] {
+  const { oidc, oauth2, workloadIdentity, dpop, mtls } = facts;
+  const issuers = [oidc, oauth2].flatMap((lane) => {
+    if (lane === undefined) return [];
+    return lane.issuers.map((issuer) => ({ issuer, audience: lane.audiences?.[issuer] ?? lane.audience }));
+  });
+  const parameters = {
+    ...(issuers.length > 0 && { issuers }),
+    ...(dpop !== undefined && { dpop }),
+    ...(mtls !== undefined && { mtls }),
+    ...(workloadIdentity !== undefined && { workloadIdentity }),
+  };
+  return Object.keys(parameters).length === 0 ? {} : { [`${org}.authentication`]: parameters };
 }

@@ -53,8 +53,8 @@ const DURABLE = {
   deadLetter: { retentionDays: 30, maxPageSize: 200 },
 };
 
-/** Every family with every value that the interface names for it. */
-const EVERYTHING: Facets = {
+/** Every family that a host can declare, with every value that the interface names for it. */
+const EVERYTHING: NonNullable<HostCapabilities['families']> = {
   agents: { reasoning: { tokenLimit: 512 } },
   aiProviders: {
     supported: ['anthropic', 'openai', 'google', 'minimax'],
@@ -119,16 +119,19 @@ const EVERYTHING: Facets = {
   purposePropagation: {},
   queueBus: {},
   replay: { modes: ['replay', 'branch'], sideEffectSuppression: 'none' },
-  restTransport: { conditionalRunGet: true, contentEncodings: ['zstd', 'br', 'gzip'] },
   secrets: { scopes: ['tenant', 'user', 'run'], resolution: 'host-managed' },
   sql: { driver: 'sqlite' },
   tableStorage: { maxRowsPerTable: 100_000, maxColumnsPerRow: 128 },
-  triggerBridge: { ingestion: { maxBodyBytes: 1_048_576 } },
+  triggerBridge: {
+    sources: ['queue', 'webhook', 'email', 'form', 'stream', 'change'],
+    dedupEnabled: true,
+    retryPolicy: { maxAttempts: 3, backoff: 'fixed' },
+    deadLetter: { retentionDays: 30 },
+    ingestion: { verification: ['webhook-signature', 'email-dmarc', 'form-origin'], maxBodyBytes: 1_048_576 },
+  },
   uiPlugins: { maxEntryBytes: 2_097_152, isolation: 'cross-origin-iframe' },
   vectorStore: {},
-  webhooks: { signatureAlgorithms: ['v1', 'standard-webhooks-1'] },
   workflowChainPacks: { subChains: { maxDepth: 8 } },
-  workspace: { maxFileBytes: 65_536 },
 };
 
 /** The families of the table of limits, claimed without any limit. */
@@ -269,7 +272,8 @@ describe(covers('discovery.document.builder-values'), () => {
     ['a2a', { protocolVersions: ['1'], preferredVersion: '1.0' }, /two integers/],
     ['mcp', { revisions: ['2026-02-30'], preferredVersion: '2026-02-30' }, /revisions/],
     ['multiAgent', { executionModel: { version: 3 } }, /version/],
-    ['webhooks', { signatureAlgorithms: ['standard-webhooks-1'] }, /must contain v1/],
+    ['triggerBridge', { sources: ['pigeon'] }, /sources/],
+    ['triggerBridge', { ingestion: { verification: ['trust'] } }, /verification/],
     ['cache', { maxValueBytes: 0 }, /maxValueBytes/],
     ['cache', { maxSize: 1 }, /maxSize/],
     ['telepathy', {}, /telepathy/],
@@ -554,11 +558,12 @@ describe(covers('versioning.axes.reference-interop'), () => {
 
 describe('a scope', () => {
   test(`${covers('auth.tenancy.scoped-discovery-monotone')} A scope removes families and adds nothing`, () => {
-    const names = [...Object.keys(EVERYTHING), 'auth', 'authorization'];
+    const kit = ['auth', 'authorization', 'webhooks', 'restTransport', 'eventLog', 'idempotency', 'runList'];
+    const names = [...Object.keys(EVERYTHING), ...kit, 'telepathy'];
     const scopes = fc.subarray(names);
     const documents: Record<string, unknown>[] = [
-      documentV1(facts({ families: EVERYTHING })),
-      documentV2(facts({ families: EVERYTHING }), '2.0'),
+      documentV1(facts({ families: EVERYTHING, otherFamilies: { telepathy: {} } })),
+      documentV2(facts({ families: EVERYTHING, otherFamilies: { telepathy: {} } }), '2.0'),
     ];
     fc.assert(
       fc.property(scopes, scopes, fc.constantFrom(...documents), (wide, more, document) => {
@@ -569,9 +574,99 @@ describe('a scope', () => {
           else expect(wider[name]).toEqual(value);
         }
         for (const name of Object.keys(wider)) expect(document).toHaveProperty([name]);
-        for (const name of names) if (!wide.includes(name)) expect(JSON.stringify(wider)).not.toContain(`"${name}":{`);
+        for (const name of names) {
+          const inDocument = name === 'interrupts' && 'interrupt' in document ? 'interrupt' : name;
+          if (wide.includes(name)) continue;
+          expect(wider).not.toHaveProperty([inDocument]);
+          expect(Object(wider.capabilities)).not.toHaveProperty([inDocument]);
+        }
       }),
       { numRuns: 50 },
     );
+  });
+});
+
+describe('a family that the kit describes', () => {
+  test.each([
+    ['webhooks', { signatureAlgorithms: ['v1'] }],
+    ['authorization', {}],
+    ['workspace', { maxFileBytes: 1 }],
+    ['idempotency', {}],
+    ['eventLog', {}],
+    ['restTransport', {}],
+    ['runList', { maxPageSize: 1 }],
+  ])('%s is rejected as a claim of the host', (name, claimed) => {
+    const capabilities = { families: { [name]: claimed } } as HostCapabilities;
+    const message = `capabilities.families.${name}: the kit describes this family itself`;
+    expect(() => documentV1(facts(capabilities))).toThrow(message);
+    expect(() => documentV2(facts(capabilities), '2.0')).toThrow(message);
+  });
+});
+
+describe('a family that the interface does not have', () => {
+  const otherFamilies = { telepathy: { facets: { range: 3 }, claim: { witness: 'claims-check' } } } as const;
+
+  test('is published in both majors', () => {
+    const [v1, v2] = [documentV1(facts({ otherFamilies })), documentV2(facts({ otherFamilies }), '2.0')];
+    expect(v1.telepathy).toEqual({ supported: true, range: 3 });
+    expect(v1.capabilities.telepathy).toEqual(v1.telepathy);
+    expect(v2.telepathy).toEqual({ status: 'stable', since: '2.0', witness: 'claims-check', range: 3 });
+  });
+
+  test('is left out while its claim is experimental', () => {
+    const claim = { status: 'experimental', until: '2.1' } as const;
+    const capabilities = { otherFamilies: { telepathy: { claim } } };
+    expect(documentV1(facts(capabilities))).not.toHaveProperty('telepathy');
+    expect(documentV2(facts({ ...capabilities, experimental: true }), '2.0')).toMatchObject({ telepathy: claim });
+  });
+
+  test.each([
+    ['webhooks', 'the interface has a member of this name'],
+    ['interrupt', 'the interface has a member of this name'],
+    ['capabilities', 'the interface has a member of this name'],
+    ['contractProvenance', 'the interface has a member of this name'],
+    ['Telepathy', 'lower camel case'],
+    ['tele.pathy', 'lower camel case'],
+    ['__proto__x', 'lower camel case'],
+  ])('is rejected under the name %s', (name, problem) => {
+    const capabilities = { otherFamilies: { [name]: {} } };
+    expect(() => documentV1(facts(capabilities))).toThrow(problem);
+    expect(() => documentV2(facts(capabilities), '2.0')).toThrow(problem);
+  });
+});
+
+describe('the parameters of authentication', () => {
+  const issuers = ['https://one.example', 'https://two.example'];
+  const oidc = { issuers, audience: 'svc', audiences: { 'https://two.example': 'svc-two' }, lifetime: 60 };
+
+  test('have the audience of each issuer when there are several', () => {
+    const { auth } = documentV1(facts({}, { authentication: { oidc } }));
+    expect(auth?.oidc).toEqual({
+      issuers,
+      audience: 'svc',
+      issuerAudiences: [
+        { issuer: 'https://one.example', audience: 'svc' },
+        { issuer: 'https://two.example', audience: 'svc-two' },
+      ],
+    });
+  });
+
+  test('have the profile of client certificates when the host demands or accepts them', () => {
+    const mtls = { required: true, subjectMapping: 'The organization of the subject is the tenant.' };
+    const { auth } = documentV1(facts({}, { authentication: { mtls } }));
+    expect(auth).toMatchObject({ profiles: ['svc-auth-mtls'], mtls: { supported: true, ...mtls } });
+  });
+});
+
+describe('contractProvenance', () => {
+  const contractProvenance = { suiteVersion: '2.35.0' };
+
+  test('is published in major 1 alone', () => {
+    expect(documentV1(facts({ contractProvenance }))).toMatchObject({ contractProvenance });
+    expect(documentV2(facts({ contractProvenance }), '2.0')).not.toHaveProperty('contractProvenance');
+  });
+
+  test.each(['2.35', 'v2.35.0', ''])('rejects the version %j', (suiteVersion) => {
+    expect(() => documentV1(facts({ contractProvenance: { suiteVersion } }))).toThrow('suiteVersion');
   });
 });

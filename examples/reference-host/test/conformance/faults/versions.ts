@@ -48,10 +48,19 @@ export const versionFaults: readonly Fault[] = [
     host: sendingHeader(/ \/v1\//, 'svc-version', undefined),
   },
   {
-    fault: 'rejects a minor version on /v1 paths',
+    fault: 'accepts a minor version on /v1 paths',
+    breaks: ['versions.v1-path-mismatch-400'],
+    host: asking(/ \/v1\//, (asked) =>
+      valuesOf(asked, 'svc-version')[0]?.startsWith('1.') === true
+        ? { ...asked, headers: { ...asked.headers, 'svc-version': '1' } }
+        : asked,
+    ),
+  },
+  {
+    fault: 'rejects SVC-Version 1 on /v1 paths',
     breaks: ['versions.v1-path-accepts-1'],
     host: (asked, pass) =>
-      asked.target.startsWith('/v1') && valuesOf(asked, 'svc-version')[0]?.includes('.') === true
+      asked.target.startsWith('/v1') && valuesOf(asked, 'svc-version')[0] === '1'
         ? Promise.resolve(refusal(400, { error: 'protocol_version_mismatch', message: 'No.' }, asked))
         : pass(asked),
   },
