@@ -3,6 +3,7 @@ import { refusalOf } from '../http/refusal.ts';
 import type { InterruptTokens } from '../interrupts/token.ts';
 import { byokRoutes } from '../mounts/byok.ts';
 import { deliveryRoutes } from '../mounts/deliveries.ts';
+import { eventTypeRoutes } from '../mounts/event-types.ts';
 import { hostRuns } from '../mounts/host-runs.ts';
 import { interruptTokenRoutes } from '../mounts/interrupt-tokens.ts';
 import type { Mount, MountServices } from '../mounts/mount.ts';
@@ -46,6 +47,7 @@ export function hostMounts(services: Services, parts: MountParts): readonly Moun
         ...deliveryRoutes({ ...operating, sendTest, operationalEvents, render: renderDelivery }),
       ],
     },
+    { name: 'event-types', path: '/event-types', routes: eventTypeRoutes(operationalEvents) },
     {
       name: 'status',
       path: '/status',
