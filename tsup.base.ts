@@ -9,7 +9,7 @@ import { defineConfig, type Options } from 'tsup';
  */
 export function packageBuild(directory: string): Options[] {
   const { exports, bin } = JSON.parse(readFileSync(join(directory, 'package.json'), 'utf8'));
-  const outputs = [...outputPaths(exports), ...outputPaths(bin)].map((path) => path.replace(/^\.\/dist\//, ''));
+  const outputs = [...outputPaths(exports), ...outputPaths(bin)].map((path) => path.replace(DIST, ''));
   const forNode = outputs.filter((path) => path.startsWith(NODE_FOLDER));
   const forAll = outputs.filter((path) => !path.startsWith(NODE_FOLDER));
   return [
@@ -20,6 +20,9 @@ export function packageBuild(directory: string): Options[] {
 }
 
 const NODE_FOLDER = 'for-node/';
+
+/** npm wants the paths of `exports` with `./`, and those of `bin` without. */
+const DIST = /^(?:\.\/)?dist\//;
 
 function build(outDir: string, conditions: string[], paths: readonly string[], clean: string[] | true): Options {
   return defineConfig({
@@ -34,6 +37,8 @@ function build(outDir: string, conditions: string[], paths: readonly string[], c
     noExternal: [/^#/],
     esbuildOptions: (options) => {
       options.conditions = conditions;
+      // The sources are in the package. A copy in each map would double them.
+      options.sourcesContent = false;
     },
     dts: false,
     splitting: true,
@@ -53,7 +58,7 @@ function withoutEnding(path: string): string {
 
 /** The JavaScript that a map names, each file once. */
 function outputPaths(map: unknown): string[] {
-  if (typeof map === 'string') return map.startsWith('./dist/') && map.endsWith('.js') ? [map] : [];
+  if (typeof map === 'string') return DIST.test(map) && map.endsWith('.js') ? [map] : [];
   if (typeof map !== 'object' || map === null) return [];
   return [...new Set(Object.values(map).flatMap(outputPaths))];
 }

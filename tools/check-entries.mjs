@@ -57,11 +57,11 @@ function differences(entries, exported) {
   ];
 }
 
-/** The entries of every package's `exports`, without package.json. */
+/** The entries of every package's `exports`, without JSON files. */
 export function exportedBy(root) {
   return readdirSync(join(root, 'packages')).flatMap((folder) => {
     const { name, exports } = JSON.parse(readFileSync(join(root, 'packages', folder, 'package.json'), 'utf8'));
-    const subpaths = Object.keys(exports).filter((subpath) => subpath !== './package.json');
+    const subpaths = Object.keys(exports).filter((subpath) => !subpath.endsWith('.json'));
     return subpaths.map((subpath) => name + subpath.slice(1));
   });
 }

@@ -12,7 +12,7 @@ import { packageFolders } from './bootstrap/workspaces.mjs';
 import { ENTRIES } from './entries.mjs';
 import { consumerProblems } from './package-consumer.mjs';
 import { skeletonProblems } from './package-skeleton.mjs';
-import { pack, tarballProblems } from './package-tarball.mjs';
+import { mapProblems, pack, tarballProblems } from './package-tarball.mjs';
 
 /**
  * @param {string} root a built checkout
@@ -44,7 +44,13 @@ async function checkPackage(root, folder, workspace) {
       '--no-color',
     ]),
   ]);
-  const problems = [...skeletonProblems(root, folder), ...tarballProblems(files, manifest), ...findings.flat()];
+  const maps = mapProblems(files, (path) => readFileSync(join(root, folder, path), 'utf8'));
+  const problems = [
+    ...skeletonProblems(root, folder),
+    ...tarballProblems(files, manifest),
+    ...maps.map((problem) => `the tarball of ${manifest.name}: ${problem}`),
+    ...findings.flat(),
+  ];
   return { name: manifest.name, tarball: path, problems };
 }
 

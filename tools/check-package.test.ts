@@ -6,10 +6,11 @@ interface Skeleton {
 }
 interface Tarball {
   tarballProblems(files: readonly string[], manifest: object): string[];
+  mapProblems(files: readonly string[], read: (path: string) => string): string[];
 }
 
 const { skeletonProblems }: Skeleton = await import(new URL('./package-skeleton.mjs', import.meta.url).href);
-const { tarballProblems }: Tarball = await import(new URL('./package-tarball.mjs', import.meta.url).href);
+const { mapProblems, tarballProblems }: Tarball = await import(new URL('./package-tarball.mjs', import.meta.url).href);
 
 const MANIFEST = {
   name: '@svc/a',
@@ -25,7 +26,9 @@ const MANIFEST = {
     './package.json': './package.json',
   },
   dependencies: { '@svc/b': '^2.0.0' },
-  publishConfig: { access: 'public', provenance: true },
+  keywords: ['one'],
+  bin: { a: 'dist/cli/main.js' },
+  publishConfig: { access: 'public' },
 };
 
 const TREE = {
@@ -62,16 +65,32 @@ describe('the skeleton of a package', () => {
     ['engines', { engines: {} }],
     ['files', { files: ['dist', 'src'] }],
     ['exports', { exports: { '.': root } }],
-    ['publishConfig', { publishConfig: { access: 'restricted', provenance: true } }],
+    ['publishConfig', { publishConfig: { access: 'restricted' } }],
+    ['publishConfig', { publishConfig: { access: 'public', provenance: true } }],
+    ['keywords', { keywords: [] }],
+    ['bin', { bin: { a: './dist/cli/main.js' } }],
     [
       'under other conditions',
       { exports: { ...MANIFEST.exports, './b': { default: './dist/b.js', types: './dist/b.d.ts' } } },
     ],
     ['@svc/b ^1.0.0', { dependencies: { '@svc/b': '^1.0.0' } }],
+    ['@svc/b ^2.0.0', { dependencies: { '@svc/b': '^2.0.0' } }, '2.0.0-rc.1'],
     ['as a peer', { dependencies: {}, peerDependencies: { '@svc/b': '^2.0.0' } }],
-  ])('names a wrong package.json: %s', (problem, change) => {
-    const changed = { ...TREE, 'packages/a/package.json': { ...MANIFEST, ...change } };
+  ])('names a wrong package.json: %s', (problem, change, siblingVersion = '2.0.0') => {
+    const sibling = { name: '@svc/b', version: siblingVersion };
+    const changed = {
+      ...TREE,
+      'packages/a/package.json': { ...MANIFEST, ...change },
+      'packages/b/package.json': sibling,
+    };
     expect(problemsOf(changed)).toEqual([expect.stringContaining(problem)]);
+  });
+
+  test('pins a sibling that is a release candidate', () => {
+    const manifest = { ...MANIFEST, dependencies: { '@svc/b': '2.0.0-rc.1' } };
+    const sibling = { name: '@svc/b', version: '2.0.0-rc.1' };
+    const tree = { ...TREE, 'packages/a/package.json': manifest, 'packages/b/package.json': sibling };
+    expect(problemsOf(tree)).toEqual([]);
   });
 
   test("has the project's licence", () => {
@@ -97,6 +116,19 @@ describe('a tarball', () => {
       expect(tarballProblems([...FILES, path], MANIFEST)).toEqual([`the tarball of @svc/a holds ${path}`]);
     },
   );
+
+  test.each([
+    ['passes', { sources: ['../src/index.ts'] }, []],
+    [
+      'that repeats its sources is named',
+      { sources: ['../src/index.ts'], sourcesContent: ['1'] },
+      ['repeats the text of its sources'],
+    ],
+    ['without its source is named', { sources: ['../src/gone.ts'] }, ['names ../src/gone.ts']],
+  ])('with a source map %s', (_, map, problems) => {
+    const found = mapProblems([...FILES, 'dist/index.js.map'], () => JSON.stringify(map));
+    expect(found).toEqual(problems.map((problem) => expect.stringContaining(`dist/index.js.map ${problem}`)));
+  });
 
   test('must not have a declaration whose source is gone', () => {
     expect(tarballProblems([...FILES, 'dist/old.d.ts'], MANIFEST)).toEqual([

@@ -43,7 +43,7 @@ describe('pages that are right', { timeout: 60_000 }, () => {
       block('ts', 'console.log(secret + secret); // → ss'),
       block('sh', 'npm install @svc/auth', 'echo kept > a.txt'),
       block('sh', 'cat a.txt  # → kept'),
-      block('sh', 'npx svc-webhook --help', '# → …svc-webhook COMMAND…'),
+      block('sh', 'npx -p @svc/webhook-verify svc-webhook --help', '# → …svc-webhook COMMAND…'),
       block('json', '{ "a": 1 }'),
       block('jsonc', '{ "a": "// no comment" } // a comment'),
       block('yaml', 'not: looked at'),

@@ -17,11 +17,16 @@ const STEPS = [
   { name: 'requirements', command: ['tools/check-requirements.mjs'] },
   { name: 'changesets', command: ['tools/check-changesets.mjs'] },
   { name: 'versions', command: ['tools/write-versions.mjs', '--check'] },
+  { name: 'manifests', command: ['tools/write-manifests.mjs', '--check'] },
+  { name: 'commands', command: ['tools/check-commands.mjs'] },
+  { name: 'node', command: ['tools/check-node-versions.mjs'] },
   { name: 'reference', command: ['docs/site/reference.mjs', '--check'] },
   { name: 'docstrings', command: ['docs/site/docstrings.mjs'] },
   { name: 'site', command: ['docs/site/build.mjs'] },
   { name: 'entries', command: ['tools/check-entries.mjs'], built: true },
   { name: 'packages', command: ['tools/check-package.mjs'], built: true },
+  { name: 'licences', command: ['tools/check-licences.mjs'], built: true },
+  { name: 'api', command: ['docs/site/api.mjs', '--check'], built: true },
   { name: 'snippets', command: ['tools/check-snippets.mjs'], built: true },
 ];
 

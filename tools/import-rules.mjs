@@ -23,7 +23,7 @@ export const FOR_TESTS = ['@svc/tools'];
 export const CONFIGURATION = ['tsup.base.ts'];
 
 /** The rooms below all others, in their order: each imports only rooms before it. */
-const GROUND = ['json.ts', 'errors.ts', 'lookup.ts', 'ports', 'group-commit.ts', 'periodic-task.ts'];
+const GROUND = ['json.ts', 'json-schema.ts', 'errors.ts', 'lookup.ts', 'ports', 'group-commit.ts', 'periodic-task.ts'];
 
 /** The domain, in its order: each room imports only the ground and rooms before it. It reaches a store through `ports` alone. */
 const DOMAIN = [

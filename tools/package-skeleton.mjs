@@ -1,5 +1,6 @@
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { siblingRange } from './release/release.mjs';
 
 const FILES = ['README.md', 'CHANGELOG.md', 'LICENSE', 'tsconfig.json', 'tsup.config.ts'];
 /** Each must contain a file, because Git does not store an empty folder. */
@@ -17,7 +18,11 @@ const FIELDS = {
   files: (value) =>
     Array.isArray(value) && ['dist', 'src', '!src/**/*.test.ts'].every((pattern) => value.includes(pattern)),
   exports: (value) => value?.['./package.json'] === './package.json',
-  publishConfig: (value) => value?.access === 'public' && value?.provenance === true,
+  // npm warns of `./`, and says that it removes the command.
+  bin: (value) => value === undefined || Object.values(value).every((path) => !path.startsWith('./')),
+  keywords: (value) => Array.isArray(value) && value.length > 0,
+  // The release asks for the provenance. A package that always asks cannot be published to a registry for tests.
+  publishConfig: (value) => value?.access === 'public' && value?.provenance === undefined,
 };
 
 /** In this order, because a resolver takes the first condition that it knows. `node` is optional. */
@@ -50,7 +55,7 @@ export function skeletonProblems(root, folder) {
 
 function conditionProblems(exports) {
   return Object.entries(exports)
-    .filter(([subpath]) => subpath !== './package.json')
+    .filter(([subpath, target]) => !subpath.endsWith('.json') || target !== subpath)
     .filter(
       ([, conditions]) =>
         Object.keys(conditions).join() !== CONDITIONS.filter((name) => name !== 'node' || name in conditions).join(),
@@ -71,7 +76,7 @@ function siblingProblems(root, { dependencies = {}, peerDependencies = {} }) {
       .filter((name) => versions.has(name))
       .map((name) => `has ${name} as a peer; it belongs in dependencies`),
     ...Object.entries(dependencies)
-      .filter(([name, range]) => versions.has(name) && range !== `^${versions.get(name)}`)
+      .filter(([name, range]) => versions.has(name) && range !== siblingRange(versions.get(name)))
       .map(([name, range]) => `depends on ${name} ${range}, but its version is ${versions.get(name)}`),
   ];
 }

@@ -1,4 +1,4 @@
-import { join } from 'node:path';
+import { join, posix } from 'node:path';
 import { run, withoutInstalledPrograms } from './bootstrap/children.mjs';
 
 /**
@@ -49,6 +49,28 @@ export function tarballProblems(files, manifest) {
     ...files.filter((path) => FORBIDDEN.some((pattern) => pattern.test(path))).map((path) => `holds ${path}`),
     ...orphans.map((path) => `holds ${path}, whose source is gone`),
   ].map((problem) => `the tarball of ${manifest.name} ${problem}`);
+}
+
+/**
+ * Checks the source maps of a tarball. Every source stands once in it: as a file, so that an editor goes to the
+ * definition and a debugger shows the line, and not in the maps too, which would double the size.
+ *
+ * @param {readonly string[]} files the paths in it
+ * @param {(path: string) => string} read returns the text of a file
+ * @returns {string[]} one sentence for each problem
+ */
+export function mapProblems(files, read) {
+  const present = new Set(files);
+  return files
+    .filter((path) => path.endsWith('.map'))
+    .flatMap((path) => {
+      const { sources, sourceRoot = '', sourcesContent } = JSON.parse(read(path));
+      const missing = sources.find((source) => !present.has(posix.join(posix.dirname(path), sourceRoot, source)));
+      return [
+        ...(sourcesContent === undefined ? [] : [`${path} repeats the text of its sources`]),
+        ...(missing === undefined ? [] : [`${path} names ${missing}, which the tarball does not hold`]),
+      ];
+    });
 }
 
 function sourceOf(declaration) {

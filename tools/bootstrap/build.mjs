@@ -30,6 +30,16 @@ export async function build(node) {
   if (failures.length > 0) throw new Error(failures.join('\n'));
 }
 
+/**
+ * Lists the parts of a package's build that are missing, or older than their sources.
+ *
+ * @param {string} folder of the package
+ * @returns {string[]} their names
+ */
+export function outdatedParts(folder) {
+  return [javaScriptOf(folder), declarationsAndExamples()].filter(isStale).map(({ name }) => name);
+}
+
 async function make(node, part) {
   removeStamp(part.stamp);
   const { code, output } = await run(node, part.command, { cwd: part.cwd });
@@ -82,7 +92,7 @@ function declarationsAndExamples() {
 /** Returns the files of dist that a package's `exports` and `bin` name. */
 function publishedFiles(folder, ending) {
   const { exports, bin } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
-  const paths = JSON.stringify([exports, bin]).match(/\.\/dist\/[^"]+/g) ?? [];
+  const paths = JSON.stringify([exports, bin]).match(/(?<=")(?:\.\/)?dist\/[^"]+/g) ?? [];
   return paths.filter((path) => path.endsWith(ending)).map((path) => join(folder, path));
 }
 

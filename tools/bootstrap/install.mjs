@@ -77,6 +77,8 @@ function isSameRecord(one, other) {
 export function isInstalled(lock, note) {
   if (note === undefined) return false;
   const isRight = Object.entries(note.packages).every(([path, { version, integrity, os, cpu }]) => {
+    // A workspace is a link, so a new version of it needs no installation.
+    if (!path.includes('node_modules/')) return true;
     const locked = lock.packages[path];
     const fits =
       (os ?? [process.platform]).includes(process.platform) && (cpu ?? [process.arch]).includes(process.arch);

@@ -26,6 +26,12 @@ describe('what npm has noted is taken for installed', () => {
     expect(isInstalled(lock, { packages: { ...zod, ...fitting } })).toBe(true);
   });
 
+  test('when only the version of a workspace differs, which is a link', () => {
+    const workspace = (version: string) => ({ 'packages/a': { version } });
+    const noted = { packages: { ...zod, ...workspace('2.0.0-rc.1') } };
+    expect(isInstalled({ packages: { '': {}, ...zod, ...workspace('2.0.0') } }, noted)).toBe(true);
+  });
+
   test.each([
     ['there is no note', undefined],
     ['a package is missing', { packages: { ...fitting } }],

@@ -3,8 +3,8 @@ import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { run, withoutInstalledPrograms } from './children.mjs';
 
-/** The lowest Node that everything runs on. */
-const LOWEST = [22, 19];
+/** The lowest Node that the packages run on. The set-up runs on an older one. */
+export const LOWEST = [22, 19];
 
 /**
  * Returns the path of the Node that the lockfile pins. Fetches it when npm did not run its install script. On a machine

@@ -1,15 +1,17 @@
-// Runs the npm scripts `start`, `test`, `suites`, `build`, `check`, `docs`, `bench`, `soak` and `load` with any Node of the
-// machine: it sets up what is missing, says so, and hands over to the Node that the lockfile pins. Nothing in this
+// Runs the npm scripts `start`, `test`, `suites`, `build`, `check`, `docs`, `bench`, `soak`, `load`, `cli` and those of a
+// release with any Node of the machine: it sets up what is missing, says so, and hands over to the Node that the lockfile pins. Nothing in this
 // folder needs more than Node 18.
+import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from './build.mjs';
 import { standIn } from './children.mjs';
 import { install, installBeside } from './install.mjs';
 import { withLock } from './lock.mjs';
 import { pinnedNode } from './pinned-node.mjs';
+import { commandsOfPackages } from './workspaces.mjs';
 
 /** Programs of `docs/site` besides the build of the site: `npm run docs -- reference`. */
-const DOCS = ['reference', 'docstrings'];
+const DOCS = ['reference', 'docstrings', 'api'];
 
 /** The commands of each task, run one after another once everything is set up. */
 const TASKS = {
@@ -24,15 +26,20 @@ const TASKS = {
   bench: (args) => [['bench/run.mjs', ...args]],
   soak: (args) => [['soak/main.ts', ...args]],
   load: (args) => [['load/main.ts', ...args]],
+  cli: ([name, ...args]) => [[resolve(commandNamed(name)), ...args]],
+  version: () => [['tools/release/version.mjs']],
+  pack: (args) => [['tools/release/pack.mjs', ...args]],
 };
 
 /** Folders with a lockfile of their own that one task needs. */
 const BESIDE = { test: ['tools/runtimes'], bench: ['bench'], check: ['docs/site'], docs: ['docs/site'] };
 
 /** The check builds by itself, to report a failed build among its findings; the documentation is made from sources. */
-const WITHOUT_BUILD = ['check', 'docs'];
+const WITHOUT_BUILD = ['check', 'docs', 'version'];
 
 const [task = '', ...args] = process.argv.slice(2);
+/** The reports of the public types are made from the built declarations. */
+const isBuilding = !WITHOUT_BUILD.includes(task) || args[0] === 'api';
 const commandsOf = TASKS[task];
 if (commandsOf === undefined) {
   console.error(`Unknown task "${task}". There are: ${Object.keys(TASKS).join(', ')}.`);
@@ -42,7 +49,10 @@ if (commandsOf === undefined) {
 process.chdir(fileURLToPath(new URL('../..', import.meta.url)));
 try {
   const node = await withLock('.cache/set-up.lock', setUp);
-  for (const command of commandsOf(args)) {
+  const commands = commandsOf(args);
+  // The paths that a user gives to a command of a package are relative to the user's folder.
+  if (task === 'cli') process.chdir(process.env.INIT_CWD ?? '.');
+  for (const command of commands) {
     const code = await standIn(node, command);
     if (code !== 0) process.exit(code);
   }
@@ -51,10 +61,18 @@ try {
   process.exit(1);
 }
 
+/** @throws {Error} when no package has a command of that name */
+function commandNamed(name) {
+  const commands = commandsOfPackages();
+  const path = commands.get(name);
+  if (path !== undefined) return path;
+  throw new Error(`There is no command "${name ?? ''}". There are: ${[...commands.keys()].join(', ')}.`);
+}
+
 async function setUp() {
   await install();
   for (const folder of BESIDE[task] ?? []) await installBeside(folder);
   const node = await pinnedNode();
-  if (!WITHOUT_BUILD.includes(task)) await build(node);
+  if (isBuilding) await build(node);
   return node;
 }

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /** Returns the folders of the published packages. */
@@ -9,6 +9,15 @@ export function packageFolders() {
 /** Returns the folders of the examples. */
 export function exampleFolders() {
   return workspacesIn('examples');
+}
+
+/** Returns the path of every command that the packages install, by its name. */
+export function commandsOfPackages() {
+  const found = packageFolders().flatMap((folder) => {
+    const { bin = {} } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
+    return Object.entries(bin).map(([name, file]) => [name, join(folder, file)]);
+  });
+  return new Map(found);
 }
 
 /** Returns the path of every workspace's package.json. */

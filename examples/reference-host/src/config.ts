@@ -34,6 +34,7 @@ export function configJsonSchema(): object {
   return z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' });
 }
 
+const PAGE_ORIGIN = 'must be an exact origin or *. Give scheme, host and port without a path or a slash at the end.';
 const ORIGIN_FORM = 'must be an origin. Give scheme, host and port without a path, such as https://svc.example.com.';
 
 const origin = z
@@ -105,6 +106,28 @@ const streams = z.strictObject({
     .default(30_000)
     .describe('Time after which a stream is closed whose reader takes no data, in ms.'),
 });
+
+const cors = z
+  .strictObject({
+    origins: z
+      .array(z.string().regex(/^(?:\*|[a-z][a-z0-9+.-]*:\/\/[^/?#\s@]+)$/, PAGE_ORIGIN))
+      .min(1)
+      .describe('Exact origins of the pages, such as https://console.example.com. ["*"]: every origin.'),
+    credentials: z
+      .boolean()
+      .default(false)
+      .describe('Lets pages send cookies and client certificates. Not needed for keys and tokens, refused with *.'),
+    maxAgeSeconds: z
+      .int()
+      .min(0)
+      .max(86_400)
+      .default(600)
+      .describe('Time for which a browser remembers a permission, in seconds.'),
+  })
+  .refine(({ origins, credentials }) => !(credentials && origins.includes('*')), {
+    path: ['credentials'],
+    error: 'is refused with the origin *. List the origins that may send credentials.',
+  });
 
 const egress = z.strictObject({
   allowLoopback: z
@@ -202,7 +225,7 @@ const schema = z
     store: z
       .string()
       .regex(
-        /^(?:memory:|sqlite:.+|postgres(?:ql)?:\/\/.+)$/,
+        /^(?:memory:|sqlite:(?!:memory:$|file:).+|postgres(?:ql)?:\/\/.+)$/,
         'must be the location of a store. Use memory:, sqlite:PATH or postgres://USER@HOST/DATABASE.',
       )
       .default('sqlite:./svc.db')
@@ -236,6 +259,7 @@ const schema = z
     webhooks,
     mounts: mounts.prefault({}).describe('Further protocols beside the interface.'),
     streams: streams.prefault({}).describe('Event streams, and polls that wait for events.'),
+    cors: cors.optional().describe('Web pages that may call the host from a browser. Default: none.'),
     egress: egress.prefault({}).describe('Addresses that the host may call for its callers.'),
     telemetry: z
       .strictObject({ incomingTraces })

@@ -5,6 +5,7 @@ export type { HealthReport } from './health/health.ts';
 export { createHost, type Host } from './host.ts';
 export type { Answer } from './http/answer.ts';
 export type { Coding } from './http/content-coding.ts';
+export type { CorsOptions } from './http/cors.ts';
 export type { Json, JsonObject } from './json.ts';
 export type { Mount, MountDefinition, MountServices } from './mounts/mount.ts';
 export type { AuditOptions, HostOptions, StreamOptions, WebhookOptions } from './options.ts';

@@ -7,6 +7,7 @@ import type { AdvertisedAuthentication } from './discovery/authentication.ts';
 import type { HostCapabilities } from './discovery/capabilities.ts';
 import { LIMIT_VALUES } from './discovery/limit-values.ts';
 import type { Coding } from './http/content-coding.ts';
+import type { CorsOptions } from './http/cors.ts';
 import type { MountDefinition } from './mounts/mount.ts';
 import type { Clock } from './ports/clock.ts';
 import type { WorkflowEngine } from './ports/engine.ts';
@@ -99,6 +100,8 @@ export interface HostOptions {
   readonly capabilities?: HostCapabilities;
   /** Limits the requests of each credential. Default: no limit. */
   readonly rateLimit?: RateLimiter;
+  /** The web pages that may call the host from a browser. Default: none, so no answer has a CORS header. */
+  readonly cors?: CorsOptions;
   /** Delivery of events. Each missing member takes the default of the interface. */
   readonly webhooks?: Partial<WebhookOptions>;
   /** Event streams and long polls. Each missing member takes its default. */

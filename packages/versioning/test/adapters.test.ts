@@ -124,15 +124,26 @@ describe.each(ADAPTERS)('$name', ({ open }) => {
       '1.1',
       { error: 'client_version_unsupported', details: { minClientVersion: '1.2' } },
     ],
-    ['/v1/runs', {}, 404, '1.1', { error: 'not_found' }],
-    ['/runs', { method: 'PUT', headers: { 'SVC-Version': '2' } }, 405, '2.0', { error: 'method_not_allowed' }],
+    [
+      '/v1/runs',
+      {},
+      405,
+      '1.1',
+      {
+        error: 'validation_error',
+        message: 'This path takes POST. Major 2 has the operation: send GET /runs with SVC-Version: 2.',
+        details: { fields: [{ field: 'method', problem: 'must be POST' }] },
+      },
+    ],
+    ['/v1/host/effect-seams', {}, 404, '1.1', { error: 'not_found' }],
+    ['/runs', { method: 'PUT', headers: { 'SVC-Version': '2' } }, 405, '2.0', { error: 'validation_error' }],
   ])('rejects %s %j without calling the application', async (path, init, status, version, body) => {
     const send = await open({ served: protocol });
     const answer = await send(path, init);
     expect([answer.status, answer.headers.get('svc-version')]).toEqual([status, version]);
     expect(await answer.json()).toMatchObject(body);
     expect(answer.headers.get('content-type')).toContain('application/json');
-    if (status === 405) expect(answer.headers.get('allow')).toBe('POST, GET, HEAD');
+    if (status === 405) expect(answer.headers.get('allow')).toBe(version === '1.1' ? 'POST' : 'POST, GET, HEAD');
   });
 
   test('announces the retirement only on responses of major 1', async () => {

@@ -22,10 +22,10 @@ import { workspaceFileRoutes } from '../routes/workspace-files.ts';
 import type { RunServices } from '../runs/change-run.ts';
 import { pages } from '../streams/pages.ts';
 import type { ReaderLimiter } from '../streams/reader-limits.ts';
-import { VERSION } from '../version.ts';
 import { operationalEventTypes } from '../webhooks/operational-event.ts';
 import { delivery } from '../wire/delivery-schema.ts';
 import type { DeliveryParts } from './delivery.ts';
+import { describedHost } from './described-host.ts';
 import { discoveryInput } from './discovery-input.ts';
 import type { ExecutionParts } from './execution.ts';
 import type { Services } from './services.ts';
@@ -46,7 +46,7 @@ export interface RouteParts {
  * @throws {TypeError} for an operation served under one advertised major alone
  */
 export function routeTable(services: Services, parts: RouteParts): readonly Route[] {
-  const { served, baseUrl, implementation, authentication } = services;
+  const { served } = services;
   const described = [
     discoveryRoute(discoveryDocuments(discoveryInput(services, parts.mounts), served)),
     ...workflowRoutes(services.engine),
@@ -54,17 +54,7 @@ export function routeTable(services: Services, parts: RouteParts): readonly Rout
     ...subscriptionRoutes(services, parts),
     ...storageRoutes(services),
   ];
-  const openApi = openApiRoute({
-    routes: described,
-    deliveries: { 2: delivery },
-    served,
-    baseUrl,
-    implementation,
-    version: VERSION,
-    authentication,
-    limitsRate: services.rateLimit !== undefined,
-    retires: services.retirement !== undefined,
-  });
+  const openApi = openApiRoute({ ...describedHost(services), routes: described, deliveries: { 2: delivery } });
   const routes = [...described, openApi];
   requirePairing(routes, served);
   return routes;

@@ -8,6 +8,7 @@ import { type Answer, answerOf, plainError, withoutBody } from './answer.ts';
 import { type BodyLimits, readJson, readOptionalJson, refuseDeclaredLength } from './body.ts';
 import { callerSteps } from './caller.ts';
 import type { ContentCodings } from './content-coding.ts';
+import type { Cors } from './cors.ts';
 import { type Arrival, Exchange } from './exchange.ts';
 import { failureAnswer } from './failure.ts';
 import { idempotencyKeyIn } from './idempotency.ts';
@@ -31,6 +32,8 @@ export interface PipelineOptions extends Pick<HostPorts, 'clock' | 'random' | 'l
   readonly authenticator: Authenticator;
   readonly roles: RoleAuthorizer | undefined;
   readonly limiter: RateLimiter | undefined;
+  /** The web pages that may call the host; undefined: none. */
+  readonly cors: Cors | undefined;
   readonly limits: BodyLimits;
   readonly codings: ContentCodings;
   /** Executes requests that have an idempotency key. */
@@ -73,12 +76,25 @@ export function pipeline(options: PipelineOptions): (request: Request, peer?: Pe
   ];
 
   return async (request, peer) => {
+    const { cors } = options;
+    if (cors === undefined) return routed(request, peer);
+    const preflight = cors.preflight(request);
+    if (preflight === undefined) return cors.granted(request, await routed(request, peer));
+    const negotiation = negotiate(
+      { method: request.method, target: targetOf(request.url), headers: NO_HEADERS },
+      served,
+    );
+    const stamps = negotiation.kind === 'foreign' ? NO_STAMPS : stampsOf(negotiation);
+    return { ...preflight, headers: { ...preflight.headers, ...stamps } };
+  };
+
+  async function routed(request: Request, peer: Peer | undefined): Promise<Answer> {
     const target = targetOf(request.url);
     const arrival = { request, peer, target, startedAt: clock.now() };
     const negotiation = negotiate({ method: request.method, target, headers: request.headers }, served);
     if (negotiation.kind === 'foreign') return outsideProtocol(arrival);
     return watch(request, askedOf(negotiation, target), () => protocol(arrival, negotiation));
-  };
+  }
 
   async function protocol(arrival: Arrival, negotiation: ProtocolNegotiation): Promise<Answer> {
     const params = negotiation.kind === 'operation' ? negotiation.params : NO_PARAMS;
@@ -170,6 +186,8 @@ function notAllowed(allow: readonly string[]): Answer {
 
 const NO_PARAMS: Readonly<Record<string, string>> = {};
 const NO_STAMPS: Answer['headers'] = {};
+/** The `OPTIONS` of a preflight has no header of the request that it announces. */
+const NO_HEADERS = {};
 const VERSION = VERSION_HEADER.toLowerCase();
 
 /** The headers of every response under a contract. They are made once for each contract. */

@@ -6,7 +6,7 @@ import type { Json } from '../json.ts';
 import type { Save } from '../ports/idempotency.ts';
 import type { Transaction } from '../ports/transaction.ts';
 import type { Access } from './access.ts';
-import type { ByMajor, Description } from './description.ts';
+import type { ByMajor, Description, MountDescription } from './description.ts';
 import type { Refusal } from './refusal.ts';
 
 /** A handler of an operation, for every major that defines the operation. */
@@ -154,6 +154,11 @@ export interface MountRoute {
   readonly scope?: string;
   /** True: a JSON body is read into `call.json`. */
   readonly takesBody: boolean;
+  /**
+   * Its entry in the API description of the mounts. `unlisted`: none, for a route that refuses every request. Default:
+   * an entry with its method, path and scope alone.
+   */
+  readonly describes?: MountDescription | 'unlisted';
   readonly serve: (call: MountCall) => Promise<Reply>;
   /** Makes the body of an error response, for a mount of another protocol. Default: the error envelope. */
   readonly refusalBody?: (refusal: Refusal) => Json;

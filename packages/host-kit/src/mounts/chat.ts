@@ -1,7 +1,9 @@
 import { mintId } from '@svc/versioning/ids';
 import { z } from 'zod';
+import { json } from '../http/description.ts';
 import { type MountCall, mountRoute, parse, type Reply } from '../http/route.ts';
 import { isJsonObject, type Json, type JsonObject } from '../json.ts';
+import { jsonValue } from '../json-schema.ts';
 import type { RunEvent } from '../ports/events.ts';
 import { isTerminal, type Run } from '../ports/runs.ts';
 import type { MountDefinition, MountServices } from './mount.ts';
@@ -38,6 +40,15 @@ export function chatMount(options: ChatMountOptions): MountDefinition {
         path: '/chat',
         scope: 'runs:create',
         takesBody: true,
+        describes: {
+          operationId: 'sendChatMessage',
+          summary: 'Send a message',
+          description:
+            'Starts a run with the message, and waits for its reply. A run that takes longer is read as any run.',
+          body: chatRequest,
+          example: { message: 'hello' },
+          answers: { 200: json('The reply, or the status of the run.', chatAnswer, { headers: ['Cache-Control'] }) },
+        },
         serve: (call) => serve(call, services, options),
       }),
     ],
@@ -53,6 +64,16 @@ const chatRequest: z.ZodType<{ message: string; conversationId?: string | undefi
     .regex(/^[A-Za-z0-9._~-]{1,128}$/, 'must be the conversationId of an earlier response')
     .optional(),
 });
+
+const chatAnswer = z
+  .object({
+    conversationId: z.string().describe('Sent with the next message of the conversation.'),
+    runId: z.string(),
+    status: z.string().describe('The status of the run.'),
+    reply: jsonValue.optional().describe('Present when the run has completed.'),
+    error: z.object({ code: z.string(), message: z.string() }).optional().describe('Present when the run has failed.'),
+  })
+  .meta({ id: 'ChatAnswer' });
 
 async function serve(
   call: MountCall,

@@ -1,6 +1,7 @@
 import { eventName } from '@svc/versioning/events';
 import { z } from 'zod';
 import { invalid } from '../errors.ts';
+import { json } from '../http/description.ts';
 import { type AuthorizedCall, type MountRoute, mountRoute, parse } from '../http/route.ts';
 import type { Subscription } from '../ports/subscriptions.ts';
 import { type DeliveryFilter, findDelivery, listDeliveries } from '../webhooks/find-deliveries.ts';
@@ -8,15 +9,29 @@ import { managed, missing } from '../webhooks/operator-actions.ts';
 import { type ResendOptions, resend } from '../webhooks/resend.ts';
 import type { SendTest } from '../webhooks/test-delivery.ts';
 import { payloadExample } from '../wire/event-example.ts';
+import { operatorAttempt } from '../wire/operator.ts';
 import {
   deliveryCursorText,
   deliveryDetail,
   deliveryView,
+  ownedDeliveryDetails,
+  ownedDeliveryPage,
   parseDeliveryCursor,
+  resent,
   testView,
 } from '../wire/owned-delivery.ts';
 import { knownEvent } from '../wire/webhook.ts';
-import { idIn, ok, pageLimit, timeIn } from './owned-webhook.ts';
+import {
+  ADDRESS_ERRORS,
+  ADDRESSED,
+  idIn,
+  LIMIT,
+  ok,
+  PRIVATE,
+  pageLimit,
+  STATE_ERRORS,
+  timeIn,
+} from './owned-webhook.ts';
 
 export interface DeliveryRoutesOptions extends ResendOptions {
   readonly sendTest: SendTest;
@@ -36,6 +51,16 @@ export function deliveryRoutes(options: DeliveryRoutesOptions): MountRoute[] {
       method: 'GET',
       path: '/webhooks/{webhookId}/deliveries',
       scope,
+      describes: {
+        operationId: 'listOwnedDeliveries',
+        summary: 'List deliveries',
+        description:
+          'First those that wait, then the dead letters, then those that have ended, as far as the last attempts tell.',
+        path: ADDRESSED,
+        query: FILTER,
+        answers: { 200: json('A page of deliveries.', ownedDeliveryPage, PRIVATE) },
+        errors: ADDRESS_ERRORS,
+      },
       async serve(call) {
         const subscription = await managed(store, call.principal, idIn(call));
         const { webhookId } = subscription;
@@ -51,6 +76,14 @@ export function deliveryRoutes(options: DeliveryRoutesOptions): MountRoute[] {
       method: 'GET',
       path: '/webhooks/{webhookId}/deliveries/{deliveryId}',
       scope,
+      describes: {
+        operationId: 'readOwnedDelivery',
+        summary: 'Read a delivery',
+        description: 'A delivery with its last attempts and their phases, without body, headers and secret.',
+        path: DELIVERY,
+        answers: { 200: json('The delivery.', ownedDeliveryDetails, PRIVATE) },
+        errors: ADDRESS_ERRORS,
+      },
       async serve(call) {
         const subscription = await managed(store, call.principal, idIn(call));
         const found = await findDelivery(store, subscription, idIn(call, 'deliveryId'));
@@ -62,6 +95,14 @@ export function deliveryRoutes(options: DeliveryRoutesOptions): MountRoute[] {
       method: 'POST',
       path: '/webhooks/{webhookId}/deliveries/{deliveryId}/resend',
       scope,
+      describes: {
+        operationId: 'resendDelivery',
+        summary: 'Send a delivery again',
+        description: 'Queues a delivery again, delivered or not. It keeps its id. Safe to repeat.',
+        path: DELIVERY,
+        answers: { 200: json('Whether the delivery was queued.', resent, PRIVATE) },
+        errors: STATE_ERRORS,
+      },
       // Safe without an idempotency key: a delivery that waits already stays as it is.
       async serve(call) {
         const queued = await resend(options, call.principal, idIn(call), idIn(call, 'deliveryId'));
@@ -73,6 +114,16 @@ export function deliveryRoutes(options: DeliveryRoutesOptions): MountRoute[] {
       path: '/webhooks/{webhookId}/test',
       scope,
       takesBody: true,
+      describes: {
+        operationId: 'testWebhook',
+        summary: 'Send a test delivery',
+        description: 'Sends an example of an event type at once, signed. It changes no state of the subscription.',
+        path: ADDRESSED,
+        body: testRequest,
+        example: { type: 'run.failed' },
+        answers: { 200: json('The outcome.', operatorAttempt, PRIVATE) },
+        errors: STATE_ERRORS,
+      },
       async serve(call) {
         const { type } = parse(testRequest, call.json);
         const { subscription, attempt } = await sendTest({
@@ -86,6 +137,20 @@ export function deliveryRoutes(options: DeliveryRoutesOptions): MountRoute[] {
     }),
   ];
 }
+
+const DELIVERY = {
+  ...ADDRESSED,
+  deliveryId: z.string().min(1).max(512).describe('The id of the delivery, in the form of either major.'),
+};
+
+const FILTER = {
+  limit: LIMIT,
+  cursor: z.string().max(2048).optional().describe('The `nextCursor` of the previous page.'),
+  state: z.enum(['waiting', 'dead-lettered', 'delivered', 'failed', 'skipped']).optional(),
+  type: z.string().optional().describe('The event type, in the major of the subscription.'),
+  since: z.iso.datetime({ offset: true }).optional().describe('The earliest time of the event.'),
+  until: z.iso.datetime({ offset: true }).optional().describe('The time before which the event happened.'),
+};
 
 const testRequest: z.ZodType<{ type?: string | undefined }> = z.strictObject({
   type: z.string().min(1).max(128).optional(),

@@ -1,4 +1,5 @@
 import { resolveId } from '@svc/versioning/ids';
+import { z } from 'zod';
 import { HostError, invalid } from '../errors.ts';
 import type { AuthorizedCall, MountRoute } from '../http/route.ts';
 
@@ -38,3 +39,12 @@ export function timeIn(query: URLSearchParams, name: string): number | undefined
   if (!Number.isNaN(time)) return time;
   throw invalid({ field: `query.${name}`, problem: 'must be a time such as 2026-01-31T12:00:00Z' });
 }
+
+/** Parts of the descriptions of the routes. */
+export const PRIVATE = { headers: ['Cache-Control'] } as const;
+export const ADDRESS_ERRORS = ['not_found', 'id_tenant_mismatch'] as const;
+export const STATE_ERRORS = [...ADDRESS_ERRORS, 'subscription_state_conflict'] as const;
+export const LIMIT: z.ZodType = z.int().min(1).max(200).default(50).describe('The most entries of a page.');
+export const ADDRESSED: Readonly<Record<'webhookId', z.ZodType>> = {
+  webhookId: z.string().min(1).max(512).describe('The id of the subscription, in the form of either major.'),
+};

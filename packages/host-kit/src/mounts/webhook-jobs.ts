@@ -1,12 +1,32 @@
+import { z } from 'zod';
 import { invalid } from '../errors.ts';
+import { json } from '../http/description.ts';
 import { type AuthorizedCall, type MountRoute, mountRoute, parse } from '../http/route.ts';
 import type { Subscription } from '../ports/subscriptions.ts';
 import { type AskedJob, type JobOptions, jobOf, moveJob, startJob } from '../webhooks/jobs.ts';
 import { managed } from '../webhooks/operator-actions.ts';
 import { countMatching, storedFilter } from '../webhooks/redrive-matching.ts';
 import { knownEvent } from '../wire/webhook.ts';
-import { jobView, redriveMatching, replayRequest, transferRequest } from '../wire/webhook-job.ts';
-import { bareId, idIn, ok, pageLimit } from './owned-webhook.ts';
+import {
+  countedLetters,
+  jobView,
+  redriveMatching,
+  replayRequest,
+  transferRequest,
+  webhookJob,
+  webhookJobs,
+} from '../wire/webhook-job.ts';
+import {
+  ADDRESS_ERRORS,
+  ADDRESSED,
+  bareId,
+  idIn,
+  LIMIT,
+  ok,
+  PRIVATE,
+  pageLimit,
+  STATE_ERRORS,
+} from './owned-webhook.ts';
 
 export interface WebhookJobRoutesOptions extends JobOptions {
   /** The types of the events about subscriptions. */
@@ -31,6 +51,19 @@ function startingRoutes(options: WebhookJobRoutesOptions): MountRoute[] {
       path: '/webhooks/{webhookId}/dead-letters/redrive-matching',
       scope,
       takesBody: true,
+      describes: {
+        operationId: 'redriveMatching',
+        summary: 'Redrive matching dead letters',
+        description: 'Starts a job that queues the dead letters that match. `dryRun` counts them instead.',
+        path: ADDRESSED,
+        body: redriveMatching,
+        example: { types: ['run.failed'], dryRun: true },
+        answers: {
+          200: json('The number of matching dead letters, for a dry run.', countedLetters, PRIVATE),
+          202: json('The job.', webhookJob, PRIVATE),
+        },
+        errors: STATE_ERRORS,
+      },
       async serve(call) {
         const { rate, dryRun, ...filter } = parse(redriveMatching, call.json);
         if (!dryRun) return await started(call, { kind: 'redrive', request: storedFilter(filter), rate });
@@ -43,6 +76,16 @@ function startingRoutes(options: WebhookJobRoutesOptions): MountRoute[] {
       path: '/webhooks/{webhookId}/replay',
       scope,
       takesBody: true,
+      describes: {
+        operationId: 'replayEvents',
+        summary: 'Replay events',
+        description: 'Starts a job that queues every event since a time that the subscription receives.',
+        path: ADDRESSED,
+        body: replayRequest,
+        example: { since: '2026-01-31T12:00:00Z' },
+        answers: { 202: json('The job.', webhookJob, PRIVATE) },
+        errors: STATE_ERRORS,
+      },
       async serve(call) {
         const { since, until, types, rate } = parse(replayRequest, call.json);
         const subscription = await managed(store, call.principal, idIn(call));
@@ -59,6 +102,16 @@ function startingRoutes(options: WebhookJobRoutesOptions): MountRoute[] {
       path: '/webhooks/{webhookId}/dead-letters/transfer',
       scope,
       takesBody: true,
+      describes: {
+        operationId: 'transferDeadLetters',
+        summary: 'Transfer dead letters',
+        description: 'Starts a job that moves the dead letters of a failed subscription to the one that replaces it.',
+        path: ADDRESSED,
+        body: transferRequest,
+        example: { to: 'whk_01kahx3zr8p6t5v4w3x2y1z0ab' },
+        answers: { 202: json('The job.', webhookJob, PRIVATE) },
+        errors: STATE_ERRORS,
+      },
       async serve(call) {
         const { to, rate } = parse(transferRequest, call.json);
         return await started(call, { kind: 'transfer', request: { to: bareId(to, call) }, rate });
@@ -86,6 +139,15 @@ function jobRoutes(options: WebhookJobRoutesOptions): MountRoute[] {
       method: 'GET',
       path: '/webhooks/{webhookId}/jobs',
       scope,
+      describes: {
+        operationId: 'listWebhookJobs',
+        summary: 'List jobs',
+        description: 'The jobs of a subscription, newest first. A job is deleted a week after its end.',
+        path: ADDRESSED,
+        query: { limit: LIMIT, after: z.string().optional().describe('The `nextAfter` of the previous page.') },
+        answers: { 200: json('A page of jobs.', webhookJobs, PRIVATE) },
+        errors: ADDRESS_ERRORS,
+      },
       async serve(call) {
         const subscription = await managed(store, call.principal, idIn(call));
         const limit = pageLimit(call.query);
@@ -100,6 +162,14 @@ function jobRoutes(options: WebhookJobRoutesOptions): MountRoute[] {
       method: 'GET',
       path: '/webhooks/{webhookId}/jobs/{jobId}',
       scope,
+      describes: {
+        operationId: 'readWebhookJob',
+        summary: 'Read a job',
+        description: 'A job with its progress.',
+        path: JOB,
+        answers: { 200: json('The job.', webhookJob, PRIVATE) },
+        errors: ADDRESS_ERRORS,
+      },
       async serve(call) {
         const { subscription, job } = await jobOf(store, call.principal, idIn(call), idIn(call, 'jobId'));
         return ok(jobView(subscription, job));
@@ -111,6 +181,14 @@ function jobRoutes(options: WebhookJobRoutesOptions): MountRoute[] {
         method: 'POST',
         path: `/webhooks/{webhookId}/jobs/{jobId}/${signal}`,
         scope,
+        describes: {
+          operationId: `${signal}WebhookJob`,
+          summary: SUMMARIES[signal],
+          description: 'Safe to repeat. A job that has ended is refused.',
+          path: JOB,
+          answers: { 200: json('The job.', webhookJob, PRIVATE) },
+          errors: STATE_ERRORS,
+        },
         async serve(call) {
           const moved = await moveJob(options, call.principal, idIn(call), idIn(call, 'jobId'), signal);
           return ok(jobView(moved.subscription, moved.job));
@@ -119,3 +197,10 @@ function jobRoutes(options: WebhookJobRoutesOptions): MountRoute[] {
     ),
   ];
 }
+
+const JOB = {
+  ...ADDRESSED,
+  jobId: z.string().min(1).max(512).describe('The id of the job, in the form of either major.'),
+};
+
+const SUMMARIES = { pause: 'Pause a job', resume: 'Resume a job', cancel: 'Cancel a job' } as const;

@@ -1,5 +1,6 @@
 import { EVENT_TYPES_V2 } from '@svc/webhook-verify/events';
 import { z } from 'zod';
+import { jsonSchemaOf } from '../json-schema.ts';
 import { eventMembers } from './event.ts';
 import { question } from './interrupt.ts';
 import { boundId, jsonObject, jsonValue, owner, runId, subject } from './schemas.ts';
@@ -109,11 +110,11 @@ export const delivery: z.ZodType = z.strictObject({
  * @example
  * import { Ajv2020 } from 'ajv/dist/2020.js';
  *
- * const isDelivery = new Ajv2020({ strict: false }).compile(DELIVERY_JSON_SCHEMA);
+ * const isDelivery = new Ajv2020().compile(DELIVERY_JSON_SCHEMA);
  * if (!isDelivery(JSON.parse(body))) console.error(isDelivery.errors);
  * @see Interface: Webhook delivery body; Releases and schemas, 2
  */
 export const DELIVERY_JSON_SCHEMA: object = {
   $id: 'https://svc.example/spec/v2/webhook-delivery.schema.json',
-  ...z.toJSONSchema(delivery, { io: 'input' }),
+  ...jsonSchemaOf(delivery),
 };

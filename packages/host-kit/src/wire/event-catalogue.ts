@@ -1,9 +1,26 @@
 import { eventName } from '@svc/versioning/events';
 import { EVENT_TYPES_V2 } from '@svc/webhook-verify/events';
+import { z } from 'zod';
 import { isJsonObject, type Json, type JsonObject } from '../json.ts';
 import { DELIVERY_JSON_SCHEMA } from './delivery-schema.ts';
 import { EVENT_DESCRIPTIONS } from './event-descriptions.ts';
 import { payloadExample } from './event-example.ts';
+import { jsonObject } from './schemas.ts';
+
+const ENTRY = z.object({
+  type: z.string().describe('The name in major 2.'),
+  typeInMajor1: z.string(),
+  description: z.string().optional(),
+});
+
+/** The schema of the list of event types. */
+export const eventTypes: z.ZodType = z.object({ eventTypes: z.array(ENTRY) }).meta({ id: 'EventTypes' });
+
+/** The schema of one event type. */
+export const eventType: z.ZodType = ENTRY.extend({
+  schema: jsonObject.describe('The JSON Schema of the payload in major 2. Empty: any JSON.'),
+  example: jsonObject,
+}).meta({ id: 'EventType' });
 
 /** The event types that subscriptions can name: each with its spelling in both majors, and a description. */
 export function eventCatalogue(operationalEvents: readonly string[]): readonly JsonObject[] {

@@ -1,11 +1,49 @@
 import type { Major } from '@svc/versioning';
 import { bindId } from '@svc/versioning/ids';
+import { z } from 'zod';
 import type { JsonObject } from '../json.ts';
 import type { AttemptRecord } from '../ports/attempts.ts';
 import type { Subscription } from '../ports/subscriptions.ts';
 import { eventTimeOf } from '../webhooks/delivery-id.ts';
 import type { DeliveryCursor, FoundDelivery } from '../webhooks/find-deliveries.ts';
-import { attemptView } from './operator.ts';
+import { attemptView, operatorAttempt } from './operator.ts';
+
+const TIME = z.iso.datetime();
+
+/** The schema of a delivery. */
+export const ownedDelivery: z.ZodObject = z
+  .object({
+    deliveryId: z.string(),
+    dedupKey: z.string().describe('Equal for every attempt to deliver one event to one subscription.'),
+    webhookId: z.string(),
+    runId: z.string(),
+    sequence: z.int().min(0),
+    eventType: z.string(),
+    state: z.enum(['waiting', 'dead-lettered', 'delivered', 'failed', 'skipped']),
+    attempts: z.int().min(0),
+    lastStatus: z.int().optional().describe('The last HTTP status of the receiver. Absent: it did not answer.'),
+    createdAt: TIME.optional().describe('The time of the event.'),
+    nextAttemptAt: TIME.optional(),
+    deadLetteredAt: TIME.optional(),
+    expiresAt: TIME.optional().describe('The time from which the dead letter is deleted.'),
+    endedAt: TIME.optional().describe('The end of the last attempt.'),
+  })
+  .meta({ id: 'OwnedDelivery' });
+
+/** The schema of a page of deliveries. */
+export const ownedDeliveryPage: z.ZodType = z
+  .object({ deliveries: z.array(ownedDelivery), nextCursor: z.string().optional() })
+  .meta({ id: 'OwnedDeliveryPage' });
+
+/** The schema of a delivery with its attempts. */
+export const ownedDeliveryDetails: z.ZodType = ownedDelivery
+  .extend({ lastAttempts: z.array(operatorAttempt).describe('Its last attempts, newest first.') })
+  .meta({ id: 'OwnedDeliveryDetails' });
+
+/** The schema of the response to a resend. */
+export const resent: z.ZodType = z
+  .object({ queued: z.boolean().describe('False: the delivery waits for an attempt already.') })
+  .meta({ id: 'Resent' });
 
 type Owned = Pick<Subscription, 'tenant' | 'major'>;
 

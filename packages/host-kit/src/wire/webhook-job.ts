@@ -4,6 +4,36 @@ import type { Subscription } from '../ports/subscriptions.ts';
 import type { WebhookJob } from '../ports/webhook-jobs.ts';
 import { idIn } from './owned-delivery.ts';
 
+/** The schema of a job. */
+export const webhookJob: z.ZodType = z
+  .object({
+    jobId: z.string(),
+    webhookId: z.string(),
+    kind: z.enum(['redrive', 'replay', 'transfer']),
+    state: z.enum(['running', 'paused', 'completed', 'cancelled', 'failed']),
+    request: z.record(z.string(), z.unknown()).describe('The selection of the job.'),
+    rate: z.int().min(1).describe('The most deliveries that it queues in a second.'),
+    lookedAt: z.int().min(0).describe('The dead letters or events that it has looked at.'),
+    queued: z.int().min(0).describe('The deliveries that it has queued.'),
+    createdAt: z.iso.datetime(),
+    updatedAt: z.iso.datetime(),
+  })
+  .meta({ id: 'WebhookJob' });
+
+/** The schema of a page of jobs. */
+export const webhookJobs: z.ZodType = z
+  .object({ jobs: z.array(webhookJob), nextAfter: z.string().optional() })
+  .meta({ id: 'WebhookJobs' });
+
+/** The schema of the answer to a dry run. */
+export const countedLetters: z.ZodType = z
+  .object({
+    matching: z.int().min(0),
+    lookedAt: z.int().min(0),
+    isComplete: z.boolean().describe('False: only the newest dead letters were counted.'),
+  })
+  .meta({ id: 'CountedDeadLetters' });
+
 /** A job for the owner of its subscription. */
 export function jobView(subscription: Pick<Subscription, 'tenant' | 'major'>, job: WebhookJob): JsonObject {
   const { jobId, webhookId, kind, state, request, rate, lookedAt, queued, createdAt, updatedAt } = job;

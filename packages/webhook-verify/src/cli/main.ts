@@ -1,22 +1,10 @@
 #!/usr/bin/env node
-import { svcWebhook } from './command.ts';
-
-const { env, stdin, stdout, stderr, argv } = process;
-const interruption = new AbortController();
-for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => interruption.abort());
-
-// A reader such as `head` closes the pipe early; that is not a failure.
-stdout.on('error', (error: NodeJS.ErrnoException) => {
-  if (error.code === 'EPIPE') process.exit(0);
-  throw error;
-});
-
-process.exitCode = await svcWebhook(argv.slice(2), {
-  env,
-  stdin,
-  stdout,
-  stderr,
-  colours: stdout.isTTY === true && !env.NO_COLOR,
-  now: Date.now,
-  interrupted: interruption.signal,
-});
+const { node } = process.versions;
+const [major = 0, minor = 0] = node.split('.').map(Number);
+if (major > 22 || (major === 22 && minor >= 19)) {
+  // Imported only here: an older Node fails to load the program, with a stack in place of a reason.
+  await import('./start.ts');
+} else {
+  process.stderr.write(`svc-webhook: needs Node 22.19 or later, and this is Node ${node}. Install a newer Node.\n`);
+  process.exitCode = 2;
+}

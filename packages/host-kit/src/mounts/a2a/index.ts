@@ -7,6 +7,7 @@ import type { Json, JsonObject } from '../../json.ts';
 import { INVALID_REQUEST, jsonRpcError, RPC_CODE, SERVER_ERROR } from '../json-rpc.ts';
 import type { MountDefinition, MountServices } from '../mount.ts';
 import { type AgentDescription, agentCard } from './agent-card.ts';
+import { A2A_DESCRIPTION } from './description.ts';
 import { answerJsonRpc, type JsonRpcResponse, METHODS, versionOf } from './json-rpc.ts';
 import { A2A_PUSH_FORMATS, pushConfigs } from './push-configs.ts';
 import { requestHandler } from './request-handler.ts';
@@ -63,6 +64,7 @@ export function a2aMount(options: A2aMountOptions): MountDefinition {
           method: 'POST',
           path: '/a2a',
           takesBody: true,
+          describes: A2A_DESCRIPTION,
           refusalBody: ({ code, message }) =>
             jsonRpcError(null, RPC_CODE[code] ?? SERVER_ERROR, message, { error: code }),
           serve: (call) => serve(call, services, { card, ...options }),
