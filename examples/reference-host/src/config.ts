@@ -3,7 +3,7 @@ import { authenticationConfig } from './config-authentication.ts';
 import { callers } from './config-callers.ts';
 import { expectation, problemsOf } from './config-problems.ts';
 import { checkReferences } from './config-references.ts';
-import { cidr, durationMs, durationSeconds, key32, publicKey, utcTime } from './config-values.ts';
+import { cidr, durationMs, durationSeconds, key32, mode, publicKey, utcTime } from './config-values.ts';
 import { webhooks } from './config-webhooks.ts';
 
 export type ParsedConfig =
@@ -80,10 +80,24 @@ const rateLimit = z.strictObject({
     .describe('Limit of refused requests for each client address. Default: limit and windowSeconds of rateLimit.'),
 });
 
+const publicChat = z.strictObject({
+  tenant: z.string().describe('Id of the tenant that the runs of visitors belong to. It must be one of tenants.'),
+  workspace: z.string().describe('Workspace of the tenant that they belong to.'),
+  mode: mode.default('live').describe('Mode of the runs.'),
+  sessionSeconds: z.int().min(1).max(86_400).default(3600).describe('Life of the session of a visitor, in seconds.'),
+  perClient: z
+    .strictObject(requestsInWindow)
+    .default({ limit: 60, windowSeconds: 60 })
+    .describe('Limit of each client address.'),
+});
+
 const mounts = z.strictObject({
   a2a: z.boolean().default(true).describe('Serves A2A at /host/<org>/a2a.'),
   mcp: z.boolean().default(false).describe('Serves MCP at /host/<org>/mcp.'),
   chat: z.boolean().default(true).describe('Serves chat at /host/<org>/chat.'),
+  publicChat: publicChat
+    .optional()
+    .describe('Serves chat to visitors without a credential, at /host/<org>/public-chat. Default: not served.'),
 });
 
 const streams = z.strictObject({

@@ -11,6 +11,7 @@ export type RecordAudit = (fact: AuditFact, transaction: Transaction) => Promise
 /** The audited actions of callers. */
 export type AuditAction =
   | 'request'
+  | 'request.refused'
   | 'run.create'
   | 'run.fork'
   | 'run.cancel'

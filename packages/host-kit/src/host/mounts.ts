@@ -74,9 +74,19 @@ function mountServices(services: Services, { deliveries, execution, runServices,
     pushes: pushes({ store, clock, random, egress, secrets, dispatcher: deliveries.dispatcher, recordAudit }),
     clock,
     random,
+    log,
+    secrets: {
+      seal: (text, boundTo) => Buffer.from(secrets.seal(text, sealedForMount(boundTo))).toString('base64url'),
+      open: (sealed, boundTo) => secrets.open(Buffer.from(sealed, 'base64url'), sealedForMount(boundTo)),
+    },
     implementation,
     baseUrl,
     org,
     refusalOf: (error) => refusalOf(error, { log, random }),
   };
+}
+
+/** Keeps the texts of mounts apart from every other secret of the host. */
+function sealedForMount(boundTo: string): string {
+  return JSON.stringify(['mount', boundTo]);
 }

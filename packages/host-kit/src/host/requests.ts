@@ -15,6 +15,7 @@ import { mountsDocument } from '../routes/openapi.ts';
 import { probeDocuments } from '../routes/probes.ts';
 import { describedHost } from './described-host.ts';
 import { resourceMetadata, tokenDocuments } from './protected-resource.ts';
+import { publicRefusals } from './record-public-refusals.ts';
 import { logRequest, requestFact } from './record-request.ts';
 import type { Services } from './services.ts';
 
@@ -34,6 +35,7 @@ export function requests(
   const table = mountTable(
     org,
     mounts.flatMap((mount) => mount.routes),
+    served.majors.has(1),
   );
   const retentionMs = services.idempotencyRetentionHours * HOUR_MS;
   return pipeline({
@@ -57,11 +59,13 @@ export function requests(
     cors: services.cors && cors(services.cors, termsOf(routes, mounts)),
     limits: { maxBytes: services.maxRequestBodyBytes, timeoutMs: BODY_TIMEOUT_MS },
     codings: contentCodings(services.contentEncodings),
+    clientOf: refusals?.clientOf,
     once: once({ store, secrets, clock, random, log, retentionMs }),
     clock,
     random,
     log,
     watch: observe.watch,
+    refusedPublicly: publicRefusals({ log, clock, recorder: services.audit?.recorder }),
     answered(answered) {
       logRequest(log, answered);
       return services.audit?.recorder.recordRequest(requestFact(answered));

@@ -89,11 +89,11 @@ function listed(mounts: readonly DescribedMount[]): readonly Listed[] {
 
 function describedRoute(
   tag: string,
-  { scope, takesBody, refusalBody }: MountRoute,
+  { scope, takesBody, verification, refusalBody }: MountRoute,
   { body = jsonValue, ...describes }: MountDescription,
 ): DescribedRoute {
   return {
-    access: scope === undefined ? 'any-credential' : { scope },
+    access: verification !== undefined ? 'public' : scope === undefined ? 'any-credential' : { scope },
     describes: { ...describes, tag, ...(refusalBody !== undefined && { errorBody: FOREIGN_ERROR }) },
     ...(takesBody && { schema: { 1: body, 2: body } }),
   };

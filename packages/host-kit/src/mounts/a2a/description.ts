@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { MountDescription } from '../../http/description.ts';
+import { empty, type MountDescription } from '../../http/description.ts';
 import { jsonRpcDescription } from '../json-rpc-description.ts';
 
 /** The entry of A2A in the API description of the mounts. */
@@ -10,5 +10,5 @@ export const A2A_DESCRIPTION: MountDescription = jsonRpcDescription({
   headers: {
     'A2A-Version': z.enum(['1.0', '0.3']).optional().describe('The version of A2A. Default: by the method.'),
   },
-  answers: {},
+  answers: { 204: empty('The request was a notification, which has no response.') },
 });

@@ -10,9 +10,10 @@ import { interrupts } from './migrations/0008-interrupts.ts';
 import { artifacts } from './migrations/0009-artifacts.ts';
 import { unowned } from './migrations/0010-unowned.ts';
 import { nextDue } from './migrations/0011-next-due.ts';
-import { outages } from './migrations/0012-outages.ts';
-import { attemptPhases } from './migrations/0013-attempt-phases.ts';
-import { webhookJobs } from './migrations/0014-webhook-jobs.ts';
+import { conversations } from './migrations/0012-conversations.ts';
+import { outages } from './migrations/0013-outages.ts';
+import { attemptPhases } from './migrations/0014-attempt-phases.ts';
+import { webhookJobs } from './migrations/0015-webhook-jobs.ts';
 
 /** In order. A released migration is never edited. */
 const MIGRATIONS: readonly string[] = [
@@ -27,6 +28,7 @@ const MIGRATIONS: readonly string[] = [
   artifacts,
   unowned,
   nextDue,
+  conversations,
   outages,
   attemptPhases,
   webhookJobs,
