@@ -146,7 +146,10 @@ const DELIVERY = {
 const FILTER = {
   limit: LIMIT,
   cursor: z.string().max(2048).optional().describe('The `nextCursor` of the previous page.'),
-  state: z.enum(['waiting', 'dead-lettered', 'delivered', 'failed', 'skipped']).optional(),
+  state: z
+    .enum(['waiting', 'dead-lettered', 'delivered', 'failed', 'skipped'])
+    .optional()
+    .describe('The state of the deliveries. Default: every state.'),
   type: z.string().optional().describe('The event type, in the major of the subscription.'),
   since: z.iso.datetime({ offset: true }).optional().describe('The earliest time of the event.'),
   until: z.iso.datetime({ offset: true }).optional().describe('The time before which the event happened.'),

@@ -207,7 +207,8 @@ function updating(
       const [row] = (await database.within(transaction, READ_LOCKED, [webhookId])).rows;
       if (row === undefined) return;
       const subscription = subscriptionOf(row);
-      const changed = { ...subscription, ...change(subscription) };
+      const { events, tags, description } = change(subscription);
+      const changed = { ...subscription, events, tags, description };
       await database.within(transaction, UPDATE_DOCUMENT, [documentOf(changed), webhookId]);
       await database.within(transaction, UNLISTEN, [webhookId]);
       await listen(database, changed, transaction);

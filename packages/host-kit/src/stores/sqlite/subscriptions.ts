@@ -216,7 +216,8 @@ function updating({
       const row = current.get(webhookId);
       if (row === undefined) return;
       const subscription = subscriptionOf(row);
-      const changed = { ...subscription, ...change(subscription) };
+      const { events, tags, description } = change(subscription);
+      const changed = { ...subscription, events, tags, description };
       updateDocument.run(documentOf(changed), webhookId);
       unlisten.run(webhookId);
       for (const listened of listensOf(changed)) listen.run(...listened);
