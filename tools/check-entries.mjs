@@ -61,6 +61,7 @@ function differences(entries, exported) {
 export function exportedBy(root) {
   return readdirSync(join(root, 'packages')).flatMap((folder) => {
     const { name, exports } = JSON.parse(readFileSync(join(root, 'packages', folder, 'package.json'), 'utf8'));
+    // Data is no entry: it has no code to bundle.
     const subpaths = Object.keys(exports).filter((subpath) => !subpath.endsWith('.json'));
     return subpaths.map((subpath) => name + subpath.slice(1));
   });

@@ -4,7 +4,7 @@ import { guardedTransport, repeat } from './receivers.mjs';
 import { runOf, SECRET_KEY, subscriptionOf } from './records.mjs';
 
 export const AT_ONCE = 64;
-const PAYLOAD = { nodeId: 'n', filler: 'x'.repeat(160) };
+const PAYLOAD = { nodeId: 'n', outputs: 'x'.repeat(160) };
 /** The workspace whose runs match every subscription. */
 const SHARED = 'shared';
 

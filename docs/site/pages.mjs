@@ -9,6 +9,7 @@ const PAGES = [
   'packages/*/vectors/README.md',
   'examples/*/README.md',
   'receivers/*/README.md',
+  'examples/*/*/README.md',
   'docs/**/*.md',
 ];
 

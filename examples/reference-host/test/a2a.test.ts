@@ -159,6 +159,8 @@ describe('a task of the official client, in A2A 1.0', () => {
   test('waits for input and resumes with the answer', async () => {
     const asked = await taskFor('approval', { title: 'Ship it?' });
     expect(asked.status?.state).toBe(TaskState.TASK_STATE_INPUT_REQUIRED);
+    // The agent's message has the question, although `approval.requested` follows `interrupt.requested` in the log.
+    expect(JSON.stringify(asked.status?.message?.parts)).toContain('Ship it?');
     const answered = await taskFor('', { action: 'accept' }, { taskId: asked.id, contextId: asked.contextId });
     expect(answered).toMatchObject({ id: asked.id, status: { state: TaskState.TASK_STATE_COMPLETED } });
   });

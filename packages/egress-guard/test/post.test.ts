@@ -53,11 +53,18 @@ describe(covers('webhooks.delivery.no-redirects', 'webhooks.delivery.pinned-addr
     });
     const post = guardedPost({ policy: open });
     const url = `http://127.0.0.1:${port}/hook?q=1`;
-    expect(await post({ url, headers: { 'x-a': 'b' }, body, timeoutMs: 20_000 })).toMatchObject({
-      kind: 'answered',
-      status: 204,
-    });
-    expect(seen).toEqual([['POST', '/hook?q=1', `127.0.0.1:${port}`, 'b', '{"a":1}']]);
+    for (const sent of [body, '{"a":1}', '{"a":"é"}']) {
+      expect(await post({ url, headers: { 'x-a': 'b' }, body: sent, timeoutMs: 20_000 })).toMatchObject({
+        kind: 'answered',
+        status: 204,
+      });
+    }
+    const arrived = ['POST', '/hook?q=1', `127.0.0.1:${port}`, 'b'];
+    expect(seen).toEqual([
+      [...arrived, '{"a":1}'],
+      [...arrived, '{"a":1}'],
+      [...arrived, '{"a":"é"}'],
+    ]);
     expect(await post({ url: `http://localhost:${port}/`, headers: {}, body, timeoutMs: 20_000 })).toMatchObject({
       status: 204,
     });

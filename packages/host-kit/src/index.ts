@@ -1,5 +1,6 @@
 export type { AdvertisedAuthentication } from './discovery/authentication.ts';
 export { HostError, type HostErrorCode } from './errors.ts';
+export { EVENT_TYPES, type EventPayloads, type EventType } from './events/event-types.ts';
 export type { HealthCheck, HealthReason, Phase } from './health/check.ts';
 export type { HealthReport } from './health/health.ts';
 export { createHost, type Host } from './host.ts';
@@ -16,6 +17,7 @@ export type { Artifact, NewArtifact } from './ports/artifacts.ts';
 export type { AuditStore } from './ports/audit.ts';
 export { type Clock, systemClock } from './ports/clock.ts';
 export {
+  type EngineEvent,
   type EngineRefusal,
   type Execution,
   type LeaveReason,
@@ -38,5 +40,5 @@ export type { ReaderLimits } from './streams/reader-limits.ts';
 export type { TelemetryOptions } from './telemetry/scope.ts';
 export { VERSION } from './version.ts';
 export type { RetryPolicy } from './webhooks/retry.ts';
-export { DELIVERY_JSON_SCHEMA } from './wire/delivery-schema.ts';
+export { DELIVERY_JSON_SCHEMA, DELIVERY_JSON_SCHEMAS } from './wire/delivery-schema.ts';
 export type { WorkspaceFileLimits } from './workspace/files.ts';

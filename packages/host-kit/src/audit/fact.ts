@@ -52,17 +52,14 @@ export function factAbout(
     /** When the action happened, in ms since the epoch. */
     readonly at: number;
     /** Further details, without secrets and content. */
-    readonly details?: AuditDetails;
+    readonly details?: AuditDetails & { readonly [name in BaseField]?: never };
   },
 ): AuditFact {
   const { tenancy, credentialId, lane, binding } = principal;
+  // The base fields come last: no detail of an action replaces what every fact says about its caller.
   const details = {
-    tenant: tenancy.tenant,
-    mode: tenancy.mode,
-    credential: credentialId,
-    lane,
-    binding,
     ...performed.details,
+    ...({ tenant: tenancy.tenant, mode: tenancy.mode, credential: credentialId, lane, binding } satisfies Base),
   };
   return {
     action: performed.action,
@@ -72,6 +69,10 @@ export function factAbout(
     details: Object.fromEntries(Object.entries(details).map(([name, value]) => [name, plain(value)])),
   };
 }
+
+/** The fields of every fact about a caller's action. */
+type Base = { readonly [name in BaseField]: string };
+type BaseField = 'tenant' | 'mode' | 'credential' | 'lane' | 'binding';
 
 function isTarget(target: string): boolean {
   const parts = target.split('/', 3);

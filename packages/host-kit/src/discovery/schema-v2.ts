@@ -74,7 +74,7 @@ export const DISCOVERY_V2 = z
       .strictObject({
         authScoped: z.strictObject({
           mode: z.enum(['same-endpoint', 'extension-endpoint']),
-          endpointPath: z.string().startsWith('/').optional(),
+          endpointPath: z.string().regex(/^\//).optional(),
         }),
       })
       .optional(),

@@ -1,3 +1,4 @@
+import { held } from '../events/gate.ts';
 import { isJsonObject } from '../json.ts';
 import type { Execution, LeaveReason, NewEvent, RunLeft, RunOutcome, WorkflowEngine } from '../ports/engine.ts';
 import type { HostPorts } from '../ports/host-ports.ts';
@@ -106,9 +107,10 @@ export class Turn {
   }
 
   #execution(): Execution {
-    const { store, clock, random } = this.#options;
+    const { engine, store, clock, random } = this.#options;
     const replay = replayOf(this.#fork);
-    return engineExecution({ driven: this.#driven, pauseAtRest: this.#pauseAtRest, replay, store, clock, random });
+    const parts = { driven: this.#driven, pauseAtRest: this.#pauseAtRest, replay };
+    return engineExecution({ ...parts, engine, store, clock, random });
   }
 
   /**
@@ -159,8 +161,12 @@ export class Turn {
 }
 
 /** Checks the outcome of an engine, which need not be written in TypeScript. */
-function checked({ workflowId }: Run, outcome: RunOutcome | undefined): RunOutcome {
-  if (outcome?.status === 'completed' || outcome?.status === 'failed') return outcome;
+function checked(run: Run, outcome: RunOutcome | undefined): RunOutcome {
+  const { workflowId } = run;
+  if (outcome?.status === 'completed' || outcome?.status === 'failed') {
+    held(endedEvent(run, outcome, 0));
+    return outcome;
+  }
   const wanted = "{ status: 'completed', outputs } or { status: 'failed', error }";
   throw new TypeError(`engine.execute: returned no outcome for ${workflowId}. Return ${wanted}.`);
 }

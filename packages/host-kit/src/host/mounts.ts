@@ -8,6 +8,7 @@ import { hostRuns } from '../mounts/host-runs.ts';
 import { interruptTokenRoutes } from '../mounts/interrupt-tokens.ts';
 import type { Mount, MountServices } from '../mounts/mount.ts';
 import { operatorRoutes } from '../mounts/operator.ts';
+import { schemaMount } from '../mounts/schemas.ts';
 import { statusRoutes } from '../mounts/status.ts';
 import { webhookJobRoutes } from '../mounts/webhook-jobs.ts';
 import type { RunServices } from '../runs/change-run.ts';
@@ -15,6 +16,7 @@ import type { ReaderLimiter } from '../streams/reader-limits.ts';
 import { tenantBacklog } from '../webhooks/backlog.ts';
 import { operationalEventTypes } from '../webhooks/operational-event.ts';
 import { pushes } from '../webhooks/push.ts';
+import { subscribableEvents } from '../webhooks/subscribable.ts';
 import { renderDelivery } from '../wire/delivery.ts';
 import type { DeliveryParts } from './delivery.ts';
 import type { ExecutionParts } from './execution.ts';
@@ -36,18 +38,19 @@ export function hostMounts(services: Services, parts: MountParts): readonly Moun
   const { dispatcher, sendTest } = parts.deliveries;
   const operating = { store, clock, dispatcher, recordAudit, stateChanged: observe.stateChanged };
   const operationalEvents = operationalEventTypes(services.org);
+  const subscribable = subscribableEvents(services.engine, services.roles !== undefined, operationalEvents);
   const given = mountServices(services, parts);
   return [
     {
       name: 'webhooks',
       path: '/webhooks',
       routes: [
-        ...operatorRoutes({ ...operating, operationalEvents }),
-        ...webhookJobRoutes({ ...operating, random: services.random, operationalEvents }),
-        ...deliveryRoutes({ ...operating, sendTest, operationalEvents, render: renderDelivery }),
+        ...operatorRoutes({ ...operating, subscribable }),
+        ...webhookJobRoutes({ ...operating, random: services.random, subscribable }),
+        ...deliveryRoutes({ ...operating, sendTest, subscribable, render: renderDelivery }),
       ],
     },
-    { name: 'event-types', path: '/event-types', routes: eventTypeRoutes(operationalEvents) },
+    { name: 'event-types', path: '/event-types', routes: eventTypeRoutes(operationalEvents, subscribable) },
     {
       name: 'status',
       path: '/status',
@@ -55,6 +58,7 @@ export function hostMounts(services: Services, parts: MountParts): readonly Moun
     },
     { name: 'interrupts', path: '/interrupts', routes: interruptTokenRoutes({ ...runServices, tokens, served }) },
     { name: 'byok', path: '/byok/secrets', routes: byokRoutes({ store, clock, secrets, recordAudit }) },
+    schemaMount(),
     ...(services.mounts ?? []).map((define) => define(given)),
   ];
 }

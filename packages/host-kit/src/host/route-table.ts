@@ -23,7 +23,8 @@ import type { RunServices } from '../runs/change-run.ts';
 import { pages } from '../streams/pages.ts';
 import type { ReaderLimiter } from '../streams/reader-limits.ts';
 import { operationalEventTypes } from '../webhooks/operational-event.ts';
-import { delivery } from '../wire/delivery-schema.ts';
+import { subscribableEvents } from '../webhooks/subscribable.ts';
+import { DELIVERY_JSON_SCHEMAS } from '../wire/delivery-schema.ts';
 import type { DeliveryParts } from './delivery.ts';
 import { describedHost } from './described-host.ts';
 import { discoveryInput } from './discovery-input.ts';
@@ -54,7 +55,7 @@ export function routeTable(services: Services, parts: RouteParts): readonly Rout
     ...subscriptionRoutes(services, parts),
     ...storageRoutes(services),
   ];
-  const openApi = openApiRoute({ ...describedHost(services), routes: described, deliveries: { 2: delivery } });
+  const openApi = openApiRoute({ ...describedHost(services), routes: described, deliveries: DELIVERY_JSON_SCHEMAS });
   const routes = [...described, openApi];
   requirePairing(routes, served);
   return routes;
@@ -63,7 +64,7 @@ export function routeTable(services: Services, parts: RouteParts): readonly Rout
 function runLifeRoutes(services: Services, { execution, runServices, readers, tokens }: RouteParts): readonly Route[] {
   const { store, engine, clock, random, log, recordAudit, singleTenant, served, refusals, streams, observe } = services;
   const { executor, followers } = execution;
-  const creating = { store, engine, clock, random, recordAudit, singleTenant, executor, served };
+  const creating = { store, engine, clock, random, log, recordAudit, singleTenant, executor, served };
   return [
     ...runRoutes(creating),
     ...forkRoutes({ ...creating, forks: engine.forks ?? [] }),
@@ -86,7 +87,7 @@ function runLifeRoutes(services: Services, { execution, runServices, readers, to
 }
 
 function subscriptionRoutes(services: Services, { deliveries }: RouteParts): readonly Route[] {
-  const { store, clock, random, egress, secrets, recordAudit, hasWorkspace, served, webhooks, org } = services;
+  const { store, clock, random, egress, secrets, recordAudit, hasWorkspace, served, webhooks, org, engine } = services;
   const { tenantIdOptional, signatureAlgorithms } = webhooks;
   const { overlapSeconds } = webhooks.secretRotation;
   const { dispatcher, endpoints, announce } = deliveries;
@@ -102,7 +103,7 @@ function subscriptionRoutes(services: Services, { deliveries }: RouteParts): rea
       recordAudit,
       endpoints,
       signatureAlgorithms,
-      operationalEvents: operationalEventTypes(org),
+      subscribable: subscribableEvents(engine, services.roles !== undefined, operationalEventTypes(org)),
       durable: { 1: webhooks.durable, 2: true },
       dispatcher,
     }),

@@ -21,6 +21,7 @@ import { type Clock, systemClock } from '../ports/clock.ts';
 import type { Log } from '../ports/log.ts';
 import { type Random, systemRandom } from '../ports/random.ts';
 import type { Store } from '../ports/store.ts';
+import { withCanonicalLogs } from '../runs/canonical-log.ts';
 import { type SecretBox, secretBox } from '../sealing/secret-box.ts';
 import { tracedLog } from '../telemetry/spans.ts';
 import { type Telemetry, telemetry } from '../telemetry/telemetry.ts';
@@ -71,7 +72,7 @@ export function servicesOf(options: HostOptions): Services {
   const { clock = systemClock, random = systemRandom, formerSecretKeys = [] } = options;
   const log = tracedLog(options.log ?? (() => {}));
   const observe = telemetry(options.telemetry ?? {}, { version: VERSION, clock });
-  const store = observe.timed(options.store);
+  const store = withCanonicalLogs(observe.timed(options.store));
   const audit = options.audit && auditLog(options.audit, { clock, random, log, observe, store });
   return {
     ...options,

@@ -7,6 +7,7 @@ import type { HostPorts } from '../ports/host-ports.ts';
 import { type Answer, answerOf, plainError, withoutBody } from './answer.ts';
 import { type BodyLimits, readJson, readOptionalJson, refuseDeclaredLength } from './body.ts';
 import { callerSteps } from './caller.ts';
+import { matchesEtag } from './conditional.ts';
 import type { ContentCodings } from './content-coding.ts';
 import type { Cors } from './cors.ts';
 import { type Arrival, Exchange } from './exchange.ts';
@@ -166,10 +167,10 @@ export function pipeline(options: PipelineOptions): (request: Request, peer?: Pe
     exchange.body = await read(exchange.arrival.request, limits);
   }
 
-  async function document({ method }: Request, read: () => Promise<Reply>): Promise<Answer> {
+  async function document({ method, headers }: Request, read: () => Promise<Reply>): Promise<Answer> {
     if (method !== 'GET' && method !== 'HEAD') return notAllowed(['GET', 'HEAD']);
     const envelope = errorEnvelope[served.preferredMajor];
-    const answered = await rendered(read).catch((error: unknown) => failureAnswer(error, options, envelope));
+    const answered = await rendered(read, headers).catch((error: unknown) => failureAnswer(error, options, envelope));
     return method === 'HEAD' ? withoutBody(answered) : answered;
   }
 }
@@ -188,8 +189,11 @@ function acrossOrigins(
 }
 
 /** An error of the document, or of its rendering, rejects. */
-async function rendered(read: () => Promise<Reply>): Promise<Answer> {
-  return answerOf(await read());
+async function rendered(read: () => Promise<Reply>, asked: Headers): Promise<Answer> {
+  const reply = await read();
+  const { status, headers } = reply;
+  const isKnown = headers?.etag !== undefined && matchesEtag(asked.get('if-none-match'), headers.etag);
+  return answerOf(isKnown && status === 200 ? { status: 304, headers } : reply);
 }
 
 function refuseVersion({ endpoint }: Exchange): void {

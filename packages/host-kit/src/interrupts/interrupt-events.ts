@@ -18,7 +18,7 @@ export function askedEvents(interrupt: Interrupt): readonly NewEvent[] {
   return [
     { type: 'node.suspended', nodeId, payload: { nodeId, interruptId, kind, key, reason: 'interrupt' } },
     { type: 'interrupt.requested', nodeId, payload },
-    ...(kind === 'approval' ? [{ type: 'approval.requested', nodeId, payload }] : []),
+    ...(kind === 'approval' || kind === 'clarification' ? [{ type: `${kind}.requested`, nodeId, payload }] : []),
   ];
 }
 
@@ -70,6 +70,7 @@ export function resolvedEvents(interrupt: Interrupt, resolution: Resolution): re
   };
   return [
     { type: 'interrupt.resolved', nodeId, payload },
+    ...(kind === 'clarification' ? [{ type: 'clarification.resolved', nodeId, payload }] : []),
     { type: 'node.resumed', nodeId, payload: { nodeId, interruptId, resumeValue } },
   ];
 }

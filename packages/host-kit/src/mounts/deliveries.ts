@@ -3,12 +3,14 @@ import { z } from 'zod';
 import { invalid } from '../errors.ts';
 import { json } from '../http/description.ts';
 import { type AuthorizedCall, type MountRoute, mountRoute, parse } from '../http/route.ts';
+import type { JsonObject } from '../json.ts';
 import type { Subscription } from '../ports/subscriptions.ts';
 import { type DeliveryFilter, findDelivery, listDeliveries } from '../webhooks/find-deliveries.ts';
 import { managed, missing } from '../webhooks/operator-actions.ts';
 import { type ResendOptions, resend } from '../webhooks/resend.ts';
+import type { SubscribableEvents } from '../webhooks/subscribable.ts';
 import type { SendTest } from '../webhooks/test-delivery.ts';
-import { payloadExample } from '../wire/event-example.ts';
+import { exampleOf } from '../wire/event-catalogue.ts';
 import { operatorAttempt } from '../wire/operator.ts';
 import {
   deliveryCursorText,
@@ -20,7 +22,6 @@ import {
   resent,
   testView,
 } from '../wire/owned-delivery.ts';
-import { knownEvent } from '../wire/webhook.ts';
 import {
   ADDRESS_ERRORS,
   ADDRESSED,
@@ -35,8 +36,8 @@ import {
 
 export interface DeliveryRoutesOptions extends ResendOptions {
   readonly sendTest: SendTest;
-  /** The types of the events about subscriptions. */
-  readonly operationalEvents: readonly string[];
+  /** The event types that can be subscribed to. */
+  readonly subscribable: SubscribableEvents;
 }
 
 /**
@@ -44,7 +45,7 @@ export interface DeliveryRoutesOptions extends ResendOptions {
  * its attempts, send one again, and send a test.
  */
 export function deliveryRoutes(options: DeliveryRoutesOptions): MountRoute[] {
-  const { store, sendTest, operationalEvents } = options;
+  const { store, sendTest, subscribable } = options;
   const scope = 'webhooks:manage';
   return [
     mountRoute({
@@ -129,7 +130,7 @@ export function deliveryRoutes(options: DeliveryRoutesOptions): MountRoute[] {
         const { subscription, attempt } = await sendTest({
           principal: call.principal,
           webhookId: idIn(call),
-          payloadFor: (subscription) => testPayload(subscription, type, operationalEvents),
+          payloadFor: (subscription) => testPayload(subscription, type, subscribable),
           signal: call.gone(),
         });
         return ok(testView(subscription, attempt));
@@ -163,14 +164,12 @@ const testRequest: z.ZodType<{ type?: string | undefined }> = z.strictObject({
 function testPayload(
   { major, events }: Subscription,
   asked: string | undefined,
-  operationalEvents: readonly string[],
-): { type: string; example: ReturnType<typeof payloadExample> } {
+  subscribable: SubscribableEvents,
+): { type: string; example: JsonObject } {
   const [first = 'run.completed'] = events;
-  const stored = asked === undefined ? first : knownEvent(major, asked, operationalEvents);
-  if (stored === undefined) {
-    throw invalid({ field: 'type', problem: `"${asked}" is not an event type of major ${major}` });
-  }
-  return { type: eventName(major, stored), example: payloadExample({ type: stored }) };
+  const named = asked === undefined ? { type: first } : subscribable.named(major, asked);
+  if ('problem' in named) throw invalid({ field: 'type', problem: named.problem });
+  return { type: eventName(major, named.type), example: exampleOf(major, named.type) };
 }
 
 const STATES = {

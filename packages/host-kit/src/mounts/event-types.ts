@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { HostError } from '../errors.ts';
 import { json } from '../http/description.ts';
 import { type MountRoute, mountRoute } from '../http/route.ts';
+import type { SubscribableEvents } from '../webhooks/subscribable.ts';
 import { eventCatalogue, eventType, eventTypeDetail, eventTypes } from '../wire/event-catalogue.ts';
 import { ok, PRIVATE } from './owned-webhook.ts';
 
@@ -9,9 +10,9 @@ import { ok, PRIVATE } from './owned-webhook.ts';
  * The routes under `/host/<org>/event-types`: the event types that a subscription can name, and one of them with its
  * schema and an example.
  */
-export function eventTypeRoutes(operationalEvents: readonly string[]): MountRoute[] {
+export function eventTypeRoutes(operationalEvents: readonly string[], subscribable: SubscribableEvents): MountRoute[] {
   const scope = 'webhooks:manage';
-  const list = { eventTypes: [...eventCatalogue(operationalEvents)] };
+  const list = { eventTypes: [...eventCatalogue(operationalEvents, subscribable)] };
   return [
     mountRoute({
       method: 'GET',

@@ -3,6 +3,7 @@ import { json } from '../http/description.ts';
 import { type MountRoute, mountRoute, parse } from '../http/route.ts';
 import { editSubscription } from '../webhooks/edit.ts';
 import { managed, moveSubscription, type OperatorActionOptions, redrive } from '../webhooks/operator-actions.ts';
+import type { SubscribableEvents } from '../webhooks/subscribable.ts';
 import {
   attemptView,
   operatorView,
@@ -26,8 +27,8 @@ import {
 } from './owned-webhook.ts';
 
 export interface OperatorRoutesOptions extends OperatorActionOptions {
-  /** The types of the events about subscriptions. */
-  readonly operationalEvents: readonly string[];
+  /** The event types that can be subscribed to. */
+  readonly subscribable: SubscribableEvents;
 }
 
 /**
@@ -93,7 +94,7 @@ export function operatorRoutes(options: OperatorRoutesOptions): MountRoute[] {
           'Changes the event types, the tags or the description. Deliveries that are queued already stay. The URL and the ' +
           'secret cannot be edited.',
         path: ADDRESSED,
-        body: editSchema(2, options.operationalEvents),
+        body: editSchema(2, options),
         example: { events: ['run.completed', 'run.failed'], description: 'The ledger' },
         answers: { 200: json('The subscription.', operatorWebhook, PRIVATE) },
         errors: STATE_ERRORS,
@@ -101,7 +102,7 @@ export function operatorRoutes(options: OperatorRoutesOptions): MountRoute[] {
       // Safe without an idempotency key: a repeated edit changes nothing.
       async serve(call) {
         const edited = await editSubscription(options, call.principal, idIn(call), ({ major }) => {
-          const { events, tags, description } = parse(editSchema(major, options.operationalEvents), call.json);
+          const { events, tags, description } = parse(editSchema(major, options), call.json);
           return {
             ...(events !== undefined && { events }),
             ...(tags !== undefined && { tags }),

@@ -6,7 +6,7 @@ import type { Subscription } from '../ports/subscriptions.ts';
 import { type AskedJob, type JobOptions, jobOf, moveJob, startJob } from '../webhooks/jobs.ts';
 import { managed } from '../webhooks/operator-actions.ts';
 import { countMatching, storedFilter } from '../webhooks/redrive-matching.ts';
-import { knownEvent } from '../wire/webhook.ts';
+import type { SubscribableEvents } from '../webhooks/subscribable.ts';
 import {
   countedLetters,
   jobView,
@@ -29,8 +29,8 @@ import {
 } from './owned-webhook.ts';
 
 export interface WebhookJobRoutesOptions extends JobOptions {
-  /** The types of the events about subscriptions. */
-  readonly operationalEvents: readonly string[];
+  /** The event types that can be subscribed to. */
+  readonly subscribable: SubscribableEvents;
 }
 
 /**
@@ -126,8 +126,8 @@ function startingRoutes(options: WebhookJobRoutesOptions): MountRoute[] {
 
   /** The stored name of an event type that the subscription receives. */
   function subscribed({ major, events }: Subscription, name: string): string {
-    const stored = knownEvent(major, name, options.operationalEvents);
-    if (stored !== undefined && events.includes(stored)) return stored;
+    const named = options.subscribable.named(major, name);
+    if ('type' in named && events.includes(named.type)) return named.type;
     throw invalid({ field: 'types', problem: `"${name}" is not an event type that the subscription receives` });
   }
 }

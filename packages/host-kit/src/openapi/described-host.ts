@@ -1,7 +1,7 @@
 import type { Major, Served } from '@svc/versioning';
-import type { z } from 'zod';
 import type { AdvertisedAuthentication } from '../discovery/authentication.ts';
 import type { Route } from '../http/route.ts';
+import type { JsonObject } from '../json.ts';
 
 /** The facts about a host from which its API descriptions are built. */
 export interface DescribedHost {
@@ -21,6 +21,6 @@ export interface DescribedHost {
 /** The same with the operations of the protocol. */
 export interface DescribedProtocol extends DescribedHost {
   readonly routes: readonly Route[];
-  /** Schema of the bodies that are posted to webhooks, for each major that has one. */
-  readonly deliveries: Readonly<Partial<Record<Major, z.ZodType>>>;
+  /** JSON Schema of the bodies that are posted to webhooks. */
+  readonly deliveries: Readonly<Record<Major, JsonObject>>;
 }

@@ -71,8 +71,7 @@ const PREFIX: Readonly<Record<Major, (path: string) => string>> = {
 
 /** Describes the request that subscribers receive. @see Interface: Webhook delivery body */
 function deliveryOf(major: Major, { deliveries, routes }: DescribedProtocol, collected: Schemas): JsonObject {
-  const body = deliveries[major];
-  if (body === undefined || !routes.some(({ operationId }) => operationId === 'registerWebhook')) return {};
+  if (!routes.some(({ operationId }) => operationId === 'registerWebhook')) return {};
   const post = {
     operationId: 'deliverEvent',
     summary: 'Receive an event of a run',
@@ -80,7 +79,10 @@ function deliveryOf(major: Major, { deliveries, routes }: DescribedProtocol, col
       'The host posts the event, signed, to the URL of each matching subscription. Answer with any 2xx to accept it.',
     tags: ['Webhooks'],
     security: [],
-    requestBody: { required: true, content: { 'application/json': { schema: collected.of(body) } } },
+    requestBody: {
+      required: true,
+      content: { 'application/json': { schema: collected.adopted('Delivery', deliveries[major]) } },
+    },
     responses: {
       '2XX': { description: 'The receiver accepted the event.' },
       '4XX': {

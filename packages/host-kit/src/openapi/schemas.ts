@@ -8,6 +8,11 @@ export interface Schemas {
    * Returns the JSON Schema of a zod schema's input. A schema with a name is collected, and a reference to it returned.
    */
   of(schema: z.ZodType): JsonObject;
+  /**
+   * Collects the definitions of a JSON Schema under `<name>.<definition>`, and returns the schema with references to
+   * them.
+   */
+  adopted(name: string, schema: JsonObject): JsonObject;
   /** Returns the collected schemas by name. */
   components(): JsonObject;
 }
@@ -36,13 +41,18 @@ export function schemas(): Schemas {
       for (const [name, definition] of Object.entries($defs)) keep(name, referring(definition));
       return referring(own);
     },
+    adopted(name, { $id: _id, $schema: _schema, $defs = {}, ...own }) {
+      const prefix = `${name}.`;
+      for (const [of, definition] of Object.entries($defs ?? {})) keep(prefix + of, referring(definition, prefix));
+      return referring(own, prefix);
+    },
     components: () => Object.fromEntries([...named].sort(([one], [other]) => (one < other ? -1 : 1))),
   };
 }
 
 /** Moves references from `$defs`, the place of definitions in JSON Schema, to that of OpenAPI. */
-function referring(schema: unknown): JsonObject {
+function referring(schema: unknown, prefix = ''): JsonObject {
   return JSON.parse(JSON.stringify(schema), (key, value) =>
-    key === '$ref' && typeof value === 'string' ? value.replace('#/$defs/', '#/components/schemas/') : value,
+    key === '$ref' && typeof value === 'string' ? value.replace('#/$defs/', `#/components/schemas/${prefix}`) : value,
   );
 }

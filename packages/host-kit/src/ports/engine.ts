@@ -1,3 +1,4 @@
+import type { PayloadOf } from '../events/event-types.ts';
 import type { Json, JsonObject } from '../json.ts';
 import type { Artifact, NewArtifact } from './artifacts.ts';
 import type { RunEvent } from './events.ts';
@@ -25,8 +26,20 @@ export interface WorkflowEngine {
   readonly otherVersions?: readonly number[];
   /** The modes in which the engine can fork a run. Default: none, and the host does not serve the operation. */
   readonly forks?: readonly ForkMode[];
-  /** The kinds of questions that the workflows ask, listed in the discovery document. Default: none. */
+  /**
+   * The kinds of questions that the workflows ask, listed in the discovery document. Only these can then be asked, and
+   * a subscription to the events of other kinds is refused. Default: none is listed, and every kind can be asked.
+   */
   readonly interrupts?: readonly InterruptKind[];
+  /**
+   * The types of the events that the engine appends, in the spelling of either major, and those of its vendor. Only
+   * these can then be appended, and a subscription to a type that the host never sends is refused. Vendors' types can be
+   * subscribed to only if they are listed here. Default: the engine may append every type.
+   *
+   * @example
+   * events: ['node.started', 'node.completed', 'acme.order-shipped']
+   */
+  readonly events?: readonly string[];
   /**
    * Judges a run before it is created.
    *
@@ -52,7 +65,8 @@ export interface WorkflowEngine {
    *   let isDone = false;
    *   for await (const { type } of history()) isDone ||= type === 'node.completed';
    *   if (!isDone) {
-   *     await append({ type: 'node.started', nodeId: 'greet', payload: { nodeId: 'greet' } });
+   *     const started = { nodeId: 'greet', typeId: 'acme.greet' };
+   *     await append({ type: 'node.started', nodeId: 'greet', payload: started });
    *     await append({ type: 'node.completed', nodeId: 'greet', payload: { nodeId: 'greet', outputs: {} } });
    *   }
    *   return { status: 'completed', outputs: { greeting: `Hello, ${run.inputs.name}` } };
@@ -111,16 +125,22 @@ export interface Execution {
    * are durable.
    *
    * Record `node.started` and a terminal event for each node: a requested pause waits until no started node is open.
-   * Events of runs and interrupts are recorded by the kit, except `run.resume-started`.
+   * Events of runs and of interrupts are recorded by the kit alone: no engine appends them.
+   *
+   * A type may be named in the spelling of either major; it is stored under its name of major 2. A vendor's type is
+   * `<org>.<name>`. TypeScript checks the payload of each type that is written as a literal.
    *
    * @returns the events as they were recorded
-   * @throws {TypeError} for an event that only the kit records
+   * @throws {TypeError} for an event that only the kit records, a type that is not in `WorkflowEngine.events`, a name
+   * that is no event type, and a payload that breaks a rule of its type. Nothing is then recorded
    * @throws {HostError} `run_state_conflict` when the run does not accept an event in its status
    * @throws {RunLeft} when the run is left and the events are not recorded
    * @example
-   * await append({ type: 'node.started', nodeId: 'draft', payload: { nodeId: 'draft' } });
+   * await append({ type: 'node.started', nodeId: 'draft', payload: { nodeId: 'draft', typeId: 'acme.draft' } });
    */
-  append(...events: readonly NewEvent[]): Promise<readonly RunEvent[]>;
+  append<const T extends readonly string[]>(
+    ...events: { readonly [I in keyof T]: EngineEvent<T[I]> }
+  ): Promise<readonly RunEvent[]>;
   /**
    * Present only in a replay. Copies the events that a node recorded in the source run, and returns its outcome. Call
    * it instead of executing the node. A node without an outcome in the source fails with `replay_source_missing`.
@@ -202,9 +222,23 @@ export class RunLeft extends Error {
   }
 }
 
+/** An event that an engine appends, with the payload of its type. */
+export interface EngineEvent<T extends string = string> extends Omit<NewEvent, 'type' | 'payload'> {
+  /** The type in the spelling of either major, for example `node.completed`, or a vendor's `<org>.<name>`. */
+  readonly type: T;
+  /** The content of the event, in the form of its type. `never` for the types that only the kit records. */
+  readonly payload: T extends RecordedByKit ? never : PayloadOf<T>;
+}
+
+/** The names of the events that only the kit records. */
+type RecordedByKit =
+  | `${'run' | 'interrupt' | 'approval' | 'clarification'}.${string}`
+  | 'node.suspended'
+  | 'node.resumed';
+
 /** An event to append. The log adds its id, sequence, time and versions. */
 export interface NewEvent {
-  /** The type in the stored vocabulary, which is that of major 2, for example `node.completed`. */
+  /** The type in the spelling of either major, for example `node.completed`. It is stored in the one of major 2. */
   readonly type: string;
   /** The content of the event, in the form of its type. */
   readonly payload: Json;

@@ -5,6 +5,7 @@ import { matchesEtag } from '../http/conditional.ts';
 import { empty, json } from '../http/description.ts';
 import { type Route, route, routeWithBody } from '../http/route.ts';
 import type { Save } from '../ports/idempotency.ts';
+import type { Log, LogRecord } from '../ports/log.ts';
 import type { Run } from '../ports/runs.ts';
 import { type CreateRunOptions, createRun, RunActive } from '../runs/create.ts';
 import { runIdOf } from '../wire/event.ts';
@@ -15,12 +16,13 @@ import { addressedRun } from './run-address.ts';
 /** The options of routes that create runs. */
 export interface RunRoutesOptions extends CreateRunOptions {
   readonly executor: Pick<Executor, 'execute'>;
-  readonly served: Pick<Served, 'overlap'>;
+  readonly served: Pick<Served, 'overlap' | 'majors'>;
+  readonly log: Log;
 }
 
 /** Defines the routes that create and read runs. */
 export function runRoutes(options: RunRoutesOptions): Route[] {
-  const { store, executor, served } = options;
+  const { store, executor, served, log } = options;
 
   return [
     routeWithBody({
@@ -30,7 +32,10 @@ export function runRoutes(options: RunRoutesOptions): Route[] {
       describes: {
         tag: 'Runs',
         summary: 'Create a run',
-        description: 'When the response arrives, the run is durable: it is executed even if the host restarts.',
+        description:
+          'When the response arrives, the run is durable: it is executed even if the host restarts. Without `tenantId` ' +
+          'it belongs to the first workspace of the credential; a credential for all workspaces then creates a run ' +
+          'of no workspace, whose events reach no subscription of major 1.',
         example: runRequestExample,
         headers: creationHeaders,
         answers: { 201: json('The run, with the URLs of its status and events.', createdRun) },
@@ -41,6 +46,7 @@ export function runRoutes(options: RunRoutesOptions): Route[] {
         const run = await createRun(options, principal, asked, save).catch((error: unknown) => {
           throw error instanceof RunActive ? alreadyActive(major, error.run) : error;
         });
+        if (run.workspace === undefined && served.majors.has(1)) log(withoutWorkspace(run));
         executor.execute(run, decided && { type: 'authorization.decided', payload: { ...decided } });
         return run;
       },
@@ -70,6 +76,11 @@ export function runRoutes(options: RunRoutesOptions): Route[] {
       },
     }),
   ];
+}
+
+/** Tells operators why no subscription of major 1 hears of a run. */
+function withoutWorkspace({ runId, tenant }: Run): LogRecord {
+  return { level: 'info', event: 'run.without-workspace', runId, tenant };
 }
 
 function alreadyActive(major: Major, run: Run): HostError {

@@ -26,7 +26,9 @@ export function webhookRoutes(options: WebhookRoutesOptions): Route[] {
       describes: {
         tag: 'Webhooks',
         summary: 'Register a webhook',
-        description: 'The secret that signs the deliveries is in this response only. Store it.',
+        description:
+          'The secret that signs the deliveries is in this response only. Store it. A type that this host never sends ' +
+          'is refused. In major 1 a subscription belongs to one workspace, and runs of no workspace are not delivered.',
         example: registrationExample,
         answers: { 201: json('The subscription.', registeredWebhook) },
         errors: { 1: ['webhook_url_rejected'], 2: ['webhook_url_rejected', 'webhook_endpoint_unverified'] },

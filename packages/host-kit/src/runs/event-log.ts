@@ -15,6 +15,7 @@ export interface EventLog {
    * durable, because they were written in one transaction.
    *
    * @param epoch the epoch of the execution that appends; absent: the event is not part of an execution
+   * @throws {TypeError} for an event that the vocabulary does not have, or whose payload breaks a rule of its type
    * @throws {HostError} `run_terminal` when the run has ended, `run_state_conflict` when its status does not accept the
    * event, `not_found` when the run does not exist
    * @throws {RunTakenOver} when another host executes the run

@@ -61,7 +61,7 @@ export async function forkRun(
     action: 'run.fork',
     target: `${tenant}/${run.runId}`,
     at: run.createdAt,
-    details: { source: sourceRunId, mode, fromSeq },
+    details: { source: sourceRunId, forkMode: mode, fromSeq },
   });
   await store.transaction(async (transaction) => {
     await store.runs.insert(run, transaction);

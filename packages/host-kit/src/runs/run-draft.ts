@@ -1,5 +1,6 @@
 import { mintId } from '@svc/versioning/ids';
 import { HostError } from '../errors.ts';
+import { held } from '../events/gate.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { NewEvent } from '../ports/engine.ts';
 import type { RunEvent } from '../ports/events.ts';
@@ -18,6 +19,7 @@ export interface RunDraft {
    * happened.
    *
    * @returns the appended events
+   * @throws {TypeError} for an event that the vocabulary does not have, or whose payload breaks a rule of its type
    * @throws {HostError} `run_terminal`, `run_state_conflict`
    */
   append(...events: readonly NewEvent[]): Promise<readonly RunEvent[]>;
@@ -121,7 +123,7 @@ class Draft implements OwnDraft {
       timestamp: this.#clock.now(),
       schemaVersion: EVENT_SCHEMA_VERSION,
       engineVersion: this.run.engineVersion,
-      ...event,
+      ...held(event),
     };
     const next = afterEvent(this.run, taken);
     if (next === undefined) throw refusal(this.run, event.type);

@@ -1,120 +1,120 @@
-import { EVENT_TYPES_V2 } from '@svc/webhook-verify/events';
-import { z } from 'zod';
-import { jsonSchemaOf } from '../json-schema.ts';
-import { eventMembers } from './event.ts';
-import { question } from './interrupt.ts';
-import { boundId, jsonObject, jsonValue, owner, runId, subject } from './schemas.ts';
-
-const durationMs = z.number().min(0).optional();
-const reason = z.string().optional();
-
-/** The payload of every event that reports an answer to an interrupt: major 2 has one form for all of them. */
-const answer = z.strictObject({
-  nodeId: z.string(),
-  interruptId: boundId,
-  kind: z.string().optional(),
-  resumeValue: jsonValue.optional(),
-  reason: z.string().min(1).max(64).optional(),
-  resolvedBy: subject.optional(),
-  decision: z.enum(['granted', 'rejected', 'overridden']).optional(),
-  action: z.string().optional(),
-});
-
-/** The payloads of the events that only the kit records. */
-const PAYLOADS = {
-  'run.started': z.strictObject({
-    workflowId: z.string(),
-    inputs: jsonObject.optional(),
-    transport: z.enum(['rest', 'mcp', 'a2a', 'ui']).optional(),
-    engineVersion: z.int().min(0).optional(),
-    owner: owner[2].optional(),
-    tags: z.array(z.string()).optional(),
-    metadata: jsonObject.optional(),
-  }),
-  'run.completed': z.strictObject({ outputs: jsonObject, durationMs }),
-  'run.failed': z.strictObject({
-    error: z.strictObject({
-      code: z.string(),
-      message: z.string(),
-      details: jsonObject.optional(),
-      retryable: z.boolean().optional(),
-    }),
-    failedNodeId: z.string().optional(),
-    durationMs,
-  }),
-  'run.cancelled': z.strictObject({
-    reason,
-    cancelledBy: z.string().optional(),
-    durationMs,
-    parentRunId: boundId.optional(),
-  }),
-  'run.paused': z.strictObject({
-    reason,
-    drainPolicy: z.enum(['drain-current-node', 'immediate']).optional(),
-    interruptedNodeId: z.string().optional(),
-    interruptedAttempt: z.int().min(0).optional(),
-  }),
-  'run.resumed': jsonObject,
-  'node.suspended': z.strictObject({
-    nodeId: z.string(),
-    interruptId: boundId,
-    kind: z.string().optional(),
-    key: z.string().optional(),
-    reason: z.string().min(1).max(64).optional(),
-  }),
-  'node.resumed': z.strictObject({
-    nodeId: z.string(),
-    interruptId: boundId.optional(),
-    resumeValue: jsonValue.optional(),
-  }),
-  'interrupt.requested': question[2],
-  'interrupt.resolved': answer,
-  'approval.requested': question[2],
-  'approval.received': answer,
-  'approval.granted': answer,
-  'approval.rejected': answer,
-} as const satisfies Readonly<Record<string, z.ZodType>>;
-
-/** The types of the events that engines record: each engine chooses its payloads. */
-const OTHERS = [...EVENT_TYPES_V2].filter((type) => !(type in PAYLOADS));
-
-/** The type of a vendor's event: two or three words, the organization first. */
-const VENDOR = new RegExp(
-  `^(?!(?:${[...new Set([...EVENT_TYPES_V2].map((type) => type.split('.', 1)[0]))].join('|')})\\.)` +
-    '[a-z][a-z0-9]*(?:-[a-z0-9]+)*(?:\\.[a-z][a-z0-9]*(?:-[a-z0-9]+)*){1,2}$',
-);
-
-const event = z.union([
-  ...Object.entries(PAYLOADS).map(([type, payload]) =>
-    z.strictObject({ ...eventMembers(2), type: z.literal(type), payload }),
-  ),
-  z.strictObject({ ...eventMembers(2), type: z.enum(OTHERS) }),
-  z.strictObject({ ...eventMembers(2), type: z.string().regex(VENDOR) }),
-]);
-
-/** The schema of a delivery to a subscriber in major 2. */
-export const delivery: z.ZodType = z.strictObject({
-  runId: runId[2],
-  workspaceId: z
-    .string()
-    .regex(/^[A-Za-z0-9._~-]{1,128}$/)
-    .optional()
-    .describe('Present exactly when the owner of the run names a workspace.'),
-  event,
-});
+import type { Major } from '@svc/versioning';
+import {
+  EVENT_TYPES,
+  type EventType,
+  PROTOCOL_FIRST,
+  payloadExample,
+  typeName,
+  VENDOR_PATTERN,
+} from '../events/event-types.ts';
+import { SUBJECT } from '../events/members.ts';
+import { isJsonObject, type Json, type JsonObject } from '../json.ts';
+import { DELIVERY, EVENT } from './delivery-members.ts';
 
 /**
- * The JSON Schema of a delivery in major 2, for validators in any language. It is closed, and it describes the payload
- * of every event that the kit records. The payload of an event that a workflow engine records may be any JSON.
+ * The JSON Schema of a delivery in each major, for validators in any language. It describes the payload of every event
+ * type whose members the interface names, and it is what the log holds an event to before it stores it. Major 2 is
+ * closed; major 1 allows further members. The identifier of a schema does not change.
+ *
+ * The same documents are files of the package, such as `@svc/host-kit/schemas/v2/webhook-delivery.schema.json`, and
+ * every host serves them under `/host/<org>/schemas/`.
  *
  * @example
+ * import addFormats from 'ajv-formats';
  * import { Ajv2020 } from 'ajv/dist/2020.js';
  *
- * const isDelivery = new Ajv2020().compile(DELIVERY_JSON_SCHEMA);
+ * const ajv = new Ajv2020({ strict: true });
+ * addFormats(ajv);
+ * const isDelivery = ajv.compile(DELIVERY_JSON_SCHEMAS[2]);
  * if (!isDelivery(JSON.parse(body))) console.error(isDelivery.errors);
  * @see Interface: Webhook delivery body; Releases and schemas, 2
  */
-export const DELIVERY_JSON_SCHEMA: object = {
-  $id: 'https://svc.example/spec/v2/webhook-delivery.schema.json',
-  ...jsonSchemaOf(delivery),
+export const DELIVERY_JSON_SCHEMAS: Readonly<Record<Major, JsonObject>> = {
+  1: deliverySchema(1),
+  2: deliverySchema(2),
 };
+
+/** The JSON Schema of a delivery in major 2. */
+export const DELIVERY_JSON_SCHEMA: JsonObject = DELIVERY_JSON_SCHEMAS[2];
+
+function deliverySchema(major: Major): JsonObject {
+  const body = DELIVERY[major].schema;
+  return {
+    $id: `https://svc.example/spec/v${major}/webhook-delivery.schema.json`,
+    $schema: 'https://json-schema.org/draft/2020-12/schema',
+    title: `Delivery of an event in major ${major}`,
+    ...body,
+    properties: { ...membersOf(body), event: { $ref: '#/$defs/event' } },
+    $defs: {
+      event: eventSchema(major),
+      eventType: eventTypeSchema(major),
+      ...payloadSchemas(major),
+      subject: SUBJECT.schema,
+    },
+  };
+}
+
+/** The payload of each type is a condition on `type`, so that a validator names the rule that is broken. */
+function eventSchema(major: Major): JsonObject {
+  const event = EVENT[major].schema;
+  const types = [...EVENT_TYPES.values()];
+  const described = types.filter(({ isDescribed }) => isDescribed);
+  const others = types.filter(({ isDescribed }) => !isDescribed).map((type) => typeName(major, type));
+  return {
+    ...event,
+    properties: { ...membersOf(event), type: { $ref: '#/$defs/eventType' }, payload: {} },
+    allOf: [
+      ...described.map((type) =>
+        payloadWhere({ const: typeName(major, type) }, { $ref: `#/$defs/payload.${typeName(major, type)}` }),
+      ),
+      payloadWhere({ enum: others }, { type: 'object' }),
+    ],
+  };
+}
+
+function payloadWhere(type: JsonObject, payload: JsonObject): JsonObject {
+  // biome-ignore lint/suspicious/noThenProperty: the keyword of JSON Schema; nothing awaits a schema.
+  return { if: { properties: { type }, required: ['type'] }, then: { properties: { payload } } };
+}
+
+/** A type of the vocabulary, or of a vendor. The first words of the vocabulary are no vendors. */
+function eventTypeSchema(major: Major): JsonObject {
+  const reserved = `^(?:${[...PROTOCOL_FIRST].sort().join('|')})[.]`;
+  return {
+    type: 'string',
+    anyOf: [
+      { enum: [...EVENT_TYPES.values()].map((type) => typeName(major, type)) },
+      { pattern: VENDOR_PATTERN, not: { pattern: reserved } },
+    ],
+  };
+}
+
+function payloadSchemas(major: Major): JsonObject {
+  const described = [...EVENT_TYPES.values()].filter(({ isDescribed }) => isDescribed);
+  return Object.fromEntries(
+    described.map((type) => {
+      const schema = { ...payloadSchema(type)[major], examples: [payloadExample(major, type)] };
+      return [`payload.${typeName(major, type)}`, schema];
+    }),
+  );
+}
+
+function payloadSchema({ payload, inMajor1 }: EventType): Readonly<Record<Major, JsonObject>> {
+  return { 1: inMajor1?.schema ?? opened(payload.schema), 2: payload.schema };
+}
+
+/** In major 1 every object may have further members. */
+function opened(schema: JsonObject): JsonObject {
+  const { additionalProperties: _, patternProperties: _extensions, ...kept } = schema;
+  const { properties } = kept;
+  if (!isJsonObject(properties)) return kept;
+  const members = Object.entries(properties).map(([name, member]): [string, Json | undefined] => [
+    name,
+    isJsonObject(member) ? opened(member) : member,
+  ]);
+  return { ...kept, properties: Object.fromEntries(members) };
+}
+
+function membersOf({ properties }: JsonObject): JsonObject {
+  return isJsonObject(properties) ? properties : {};
+}

@@ -1,10 +1,12 @@
+import type { Major } from '@svc/versioning';
 import { eventName } from '@svc/versioning/events';
-import { EVENT_TYPES_V2 } from '@svc/webhook-verify/events';
 import { z } from 'zod';
-import { isJsonObject, type Json, type JsonObject } from '../json.ts';
+import { EVENT_TYPES, payloadExample } from '../events/event-types.ts';
+import { isJsonObject, type JsonObject } from '../json.ts';
+import { isOperationalEvent } from '../webhooks/operational-event.ts';
+import type { SubscribableEvents } from '../webhooks/subscribable.ts';
 import { DELIVERY_JSON_SCHEMA } from './delivery-schema.ts';
 import { EVENT_DESCRIPTIONS } from './event-descriptions.ts';
-import { payloadExample } from './event-example.ts';
 import { jsonObject } from './schemas.ts';
 
 const ENTRY = z.object({
@@ -23,20 +25,37 @@ export const eventType: z.ZodType = ENTRY.extend({
 }).meta({ id: 'EventType' });
 
 /** The event types that subscriptions can name: each with its spelling in both majors, and a description. */
-export function eventCatalogue(operationalEvents: readonly string[]): readonly JsonObject[] {
-  return [...EVENT_TYPES_V2, ...operationalEvents].map(entryOf);
+export function eventCatalogue(
+  operationalEvents: readonly string[],
+  subscribable: SubscribableEvents,
+): readonly JsonObject[] {
+  const types = [...EVENT_TYPES.keys(), ...operationalEvents];
+  return types.filter((type) => 'type' in subscribable.named(2, type)).map(entryOf);
 }
 
 /**
  * One event type, in the spelling of either major, with the JSON Schema of its payload in major 2 and an example.
- * Undefined for an unknown type. The payload of a type that workflow engines record may be any JSON.
+ * Undefined for an unknown type.
  */
 export function eventTypeDetail(name: string, operationalEvents: readonly string[]): JsonObject | undefined {
-  const known = [...EVENT_TYPES_V2, ...operationalEvents];
+  const known = [...EVENT_TYPES.keys(), ...operationalEvents];
   const type = known.find((each) => each === name || eventName(1, each) === name);
   if (type === undefined) return undefined;
-  return { ...entryOf(type), schema: payloadSchema(type), example: payloadExample({ type }) };
+  return { ...entryOf(type), schema: payloadSchema(type), example: exampleOf(2, type) };
 }
+
+/** Returns an example of the payload of an event type, which is given in the stored vocabulary. */
+export function exampleOf(major: Major, type: string): JsonObject {
+  const known = EVENT_TYPES.get(type);
+  if (known !== undefined) return payloadExample(major, known);
+  return isOperationalEvent(type) ? OPERATIONAL_EXAMPLE[major] : {};
+}
+
+const OPERATIONAL = { url: 'https://hooks.example.org/svc', failingSince: '2026-01-31T12:00:00.000Z' };
+const OPERATIONAL_EXAMPLE: Readonly<Record<Major, JsonObject>> = {
+  1: { webhookId: 'whk_01kahx3zr8p6t5v4w3x2y1z0ab', ...OPERATIONAL },
+  2: { webhookId: 'acme/whk_01kahx3zr8p6t5v4w3x2y1z0ab', ...OPERATIONAL },
+};
 
 function entryOf(type: string): JsonObject {
   const [, ...words] = type.split('.');
@@ -45,15 +64,10 @@ function entryOf(type: string): JsonObject {
 }
 
 /** The payload schema of a type, as the schema of a delivery has it, with the definitions that it refers to. */
-function payloadSchema(type: string): Json {
-  const { $defs, properties } = asObject(DELIVERY_JSON_SCHEMA);
-  const { anyOf } = asObject(asObject(properties).event);
-  const branches = Array.isArray(anyOf) ? anyOf.map((branch) => asObject(asObject(branch).properties)) : [];
-  const payload = branches.find((branch) => asObject(branch.type).const === type)?.payload;
-  if (!isJsonObject(payload)) return {};
-  return JSON.stringify(payload).includes('"#/$defs/') && isJsonObject($defs) ? { ...payload, $defs } : payload;
-}
-
-function asObject(value: unknown): JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as JsonObject) : {};
+function payloadSchema(type: string): JsonObject {
+  const { $defs } = DELIVERY_JSON_SCHEMA;
+  const payload = isJsonObject($defs) ? $defs[`payload.${type}`] : undefined;
+  if (!isJsonObject(payload) || !isJsonObject($defs)) return {};
+  const { subject } = $defs;
+  return { ...payload, ...(subject !== undefined && { $defs: { subject } }) };
 }

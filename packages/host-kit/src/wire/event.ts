@@ -3,6 +3,7 @@ import { eventName } from '@svc/versioning/events';
 import { bindId } from '@svc/versioning/ids';
 import { projectOwner } from '@svc/versioning/projection';
 import { z } from 'zod';
+import { EVENT_TYPES } from '../events/event-types.ts';
 import { isJsonObject, type Json, type JsonObject } from '../json.ts';
 import type { RunEvent } from '../ports/events.ts';
 import type { Run } from '../ports/runs.ts';
@@ -22,7 +23,7 @@ export const runEvent: Readonly<Record<Major, z.ZodType>> = {
 };
 
 /** The schemas of the members of an event in a major. */
-export function eventMembers(major: Major) {
+function eventMembers(major: Major) {
   return {
     eventId: z.string().min(16).max(128),
     runId: runId[major],
@@ -65,6 +66,17 @@ export function ownerMember(major: Major, { owner }: Pick<Run, 'owner'>): { read
 
 /** `run.started` repeats the owner of the run, in the form of the major. @see Interface: Run owner (identity triple) */
 function payloadOf(major: Major, run: Run, event: RunEvent): Json {
-  if (event.type !== 'run.started') return interruptPayload(major, run, event);
+  if (event.type !== 'run.started') return withRunIds(major, run, event.type, interruptPayload(major, run, event));
   return isJsonObject(event.payload) ? { ...event.payload, ...ownerMember(major, run) } : event.payload;
+}
+
+/** Members with the id of another run are stored as in major 1. */
+function withRunIds(major: Major, { tenant }: Run, type: string, payload: Json): Json {
+  const members = EVENT_TYPES.get(type)?.runIds;
+  if (major === 1 || members === undefined || !isJsonObject(payload)) return payload;
+  const bound = members.flatMap((name) => {
+    const id = payload[name];
+    return typeof id === 'string' && !id.includes('/') ? [[name, bindId(tenant, id)] as const] : [];
+  });
+  return { ...payload, ...Object.fromEntries(bound) };
 }

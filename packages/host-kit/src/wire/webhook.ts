@@ -1,15 +1,12 @@
 import type { Major } from '@svc/versioning';
-import { storedEventName } from '@svc/versioning/events';
 import { bindId } from '@svc/versioning/ids';
-import { EVENT_TYPES_V1, EVENT_TYPES_V2 } from '@svc/webhook-verify/events';
 import { isStandardSecret } from '@svc/webhook-verify/standard-webhooks';
 import { z } from 'zod';
 import type { JsonObject } from '../json.ts';
 import type { SignatureAlgorithm, Subscription } from '../ports/subscriptions.ts';
 import type { Registered, Registration } from '../webhooks/register.ts';
 import type { Rotated } from '../webhooks/rotate.ts';
-
-const VOCABULARY: Readonly<Record<Major, ReadonlySet<string>>> = { 1: EVENT_TYPES_V1, 2: EVENT_TYPES_V2 };
+import type { SubscribableEvents } from '../webhooks/subscribable.ts';
 
 const URL_TEXT = z.string().min(1);
 const TAGS = z.array(z.string().min(1).max(256)).max(100).optional();
@@ -28,8 +25,8 @@ export interface RegistrationRules {
    * supply no secret.
    */
   readonly signatureAlgorithms: readonly SignatureAlgorithm[];
-  /** The types of the events about subscriptions, which are spelt alike in both majors. Default: none. */
-  readonly operationalEvents?: readonly string[];
+  /** The event types that can be subscribed to. */
+  readonly subscribable: SubscribableEvents;
 }
 
 /**
@@ -43,7 +40,7 @@ export function registrationSchema(rules: RegistrationRules): Readonly<Record<Ma
     1: z
       .strictObject({
         url: URL_TEXT,
-        events: eventsOf(1, rules.operationalEvents),
+        events: eventsOf(1, rules),
         tags: TAGS,
         tenantId: rules.tenantIdOptional ? workspace.optional() : workspace,
         signatureAlgorithms: algorithmsOf(['v1']),
@@ -59,7 +56,7 @@ export function registrationSchema(rules: RegistrationRules): Readonly<Record<Ma
     2: z
       .strictObject({
         url: URL_TEXT,
-        events: eventsOf(2, rules.operationalEvents),
+        events: eventsOf(2, rules),
         tags: TAGS,
         secret: SECRET.optional(),
         signatureAlgorithms: algorithmsOf(rules.signatureAlgorithms),
@@ -81,10 +78,10 @@ export function registrationSchema(rules: RegistrationRules): Readonly<Record<Ma
 }
 
 /** The body of an edit of a subscription in a major. An absent member stays; `null` removes the description. */
-export function editSchema(major: Major, operational: readonly string[]) {
+export function editSchema(major: Major, rules: Pick<RegistrationRules, 'subscribable'>) {
   return z
     .strictObject({
-      events: eventsOf(major, operational).optional(),
+      events: eventsOf(major, rules).optional(),
       tags: TAGS,
       description: z.string().min(1).max(512).nullable().optional(),
     })
@@ -106,24 +103,22 @@ function algorithmsOf(served: readonly SignatureAlgorithm[]): z.ZodType<readonly
     );
 }
 
-/** Event types that the major knows. Parses into their stored names, without duplicates. */
-function eventsOf(major: Major, operational: readonly string[] = []): z.ZodType<readonly string[]> {
-  const known = new Set([...VOCABULARY[major], ...operational]);
+/** Event types of the major that the host can send. Parses into their stored names, without duplicates. */
+function eventsOf(
+  major: Major,
+  { subscribable }: Pick<RegistrationRules, 'subscribable'>,
+): z.ZodType<readonly string[]> {
+  const name = z.string().transform((given, context) => {
+    const named = subscribable.named(major, given);
+    if ('type' in named) return named.type;
+    context.addIssue({ code: 'custom', message: named.problem, input: given });
+    return z.NEVER;
+  });
   return z
-    .array(z.string().refine((name) => known.has(name), { error: ({ input }) => unknownEvent(major, input) }))
+    .array(name)
     .min(1)
     .max(500)
-    .transform((names) => [...new Set(names.map((name) => storedEventName(major, name) ?? name))]);
-}
-
-/** Returns the stored name of an event type; undefined when the major does not know it. */
-export function knownEvent(major: Major, name: string, operational: readonly string[]): string | undefined {
-  if (operational.includes(name)) return name;
-  return VOCABULARY[major].has(name) ? storedEventName(major, name) : undefined;
-}
-
-function unknownEvent(major: Major, input: unknown): string {
-  return `"${String(input).slice(0, 128)}" is not an event type of major ${major}`;
+    .transform((types) => [...new Set(types)]);
 }
 
 /** The id of a subscription in the form of a major, for responses and for the id header of deliveries. */

@@ -83,7 +83,7 @@ const DONE: RunOutcome = { status: 'completed', outputs: {} };
 async function engineSteps({ history, append }: Execution): Promise<RunOutcome> {
   let isDone = false;
   for await (const { type } of history()) isDone ||= type === 'node.completed';
-  if (!isDone) await append({ type: 'node.completed', payload: {} });
+  if (!isDone) await append({ type: 'node.completed', payload: { nodeId: 'n' } });
   return DONE;
 }
 
@@ -113,7 +113,8 @@ test('completes a run whose log cannot be read for a while', async () => {
 test('rejects further steps of an engine that goes on after an unrecorded step', async () => {
   const { types } = await executed(['kept', 'away', 'kept'], async (execution) => {
     const done = await engineSteps(execution).catch(() => undefined);
-    if (done === undefined) await execution.append({ type: 'node.failed', payload: {} }).catch(() => {});
+    const failed = { nodeId: 'n', error: { code: 'acme.unrecorded', message: 'The step was not recorded.' } };
+    if (done === undefined) await execution.append({ type: 'node.failed', payload: failed }).catch(() => {});
     return DONE;
   });
   expect(types).toEqual(WHOLE);

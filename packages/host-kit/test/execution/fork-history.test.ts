@@ -19,7 +19,7 @@ const engine: WorkflowEngine = {
   async execute(_run, { append, artifact, replayed }) {
     if (replayed !== undefined) await replayed('draft');
     else {
-      await append({ type: 'node.started', nodeId: 'draft', payload: { nodeId: 'draft' } });
+      await append({ type: 'node.started', nodeId: 'draft', payload: { nodeId: 'draft', typeId: 'acme.draft' } });
       await artifact({ nodeId: 'draft', artifactType: 'text', content: 'a draft' });
       await append({ type: 'node.completed', nodeId: 'draft', payload: { nodeId: 'draft', outputs: {} } });
     }

@@ -30,7 +30,7 @@ const engine: WorkflowEngine = {
   async execute(_run, { append, artifact, replayed }) {
     if (replayed !== undefined) await replayed('n');
     else {
-      const node = { nodeId: 'n', payload: { nodeId: 'n' } };
+      const node = { nodeId: 'n', payload: { nodeId: 'n', typeId: 'acme.n' } };
       await append({ ...node, type: 'node.started' });
       const logged = { type: 'log.appended', nodeId: 'n', payload: { level: 'info', message: 'm' } };
       await Promise.all(Array.from({ length: 8 }, () => append(logged)));

@@ -142,10 +142,11 @@ function slow(world: VirtualClock): WorkflowEngine {
     async execute(_run, { append, history, signal }) {
       const done: string[] = [];
       for await (const { type } of history()) done.push(type);
-      const node = { nodeId: 'only', payload: { nodeId: 'only', nodeType: 'test', attempt: 0 } };
-      if (!done.includes('node.started')) await append({ type: 'node.started', ...node });
+      const node = { nodeId: 'only' };
+      const started = { ...node, typeId: 'test', attempt: 0 };
+      if (!done.includes('node.started')) await append({ type: 'node.started', ...node, payload: started });
       await new Promise<void>((resolve) => world.at(world.now() + NODE_MS, resolve));
-      if (!done.includes('node.completed')) await append({ type: 'node.completed', ...node });
+      if (!done.includes('node.completed')) await append({ type: 'node.completed', ...node, payload: node });
       return new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
     },
   };

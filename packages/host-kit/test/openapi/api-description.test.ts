@@ -127,11 +127,16 @@ describe(covers('operations.openapi.describes-what-is-served'), () => {
     expect(new Set(operations.map(({ operationId }) => operationId)).size).toBe(operations.length);
   });
 
-  test('describes the delivery of major 2 by its closed schema', async () => {
-    const { document } = await descriptionOf({}, '2');
+  test.each([
+    ['1', ['runId', 'workspaceId', 'event'], undefined, 'run.dead_lettered'],
+    ['2', ['runId', 'event'], false, 'run.dead-lettered'],
+  ])('describes the delivery of major %s by its schema', async (major, required, additional, type) => {
+    const { document } = await descriptionOf({}, major);
     const { schema } = document.webhooks.deliverEvent.post.requestBody.content['application/json'];
-    expect(schema).toMatchObject({ required: ['runId', 'event'], additionalProperties: false });
-    expect((await descriptionOf({}, '1')).document).not.toHaveProperty('webhooks');
+    expect(schema.required).toEqual(required);
+    expect(schema.additionalProperties).toBe(additional);
+    expect(schema.properties.event).toEqual({ $ref: '#/components/schemas/Delivery.event' });
+    expect(document.components.schemas).toHaveProperty([`Delivery.payload.${type}`]);
   });
 
   test('leaves out operations that are switched off', async () => {

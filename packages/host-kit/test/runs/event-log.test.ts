@@ -1,3 +1,4 @@
+import { covers } from '@svc/tools/covers';
 import { describe, expect, test } from 'vitest';
 import { systemClock } from '../../src/ports/clock.ts';
 import type { RunEvent } from '../../src/ports/events.ts';
@@ -46,7 +47,8 @@ async function opened(change: (inner: Store) => Store = (inner) => inner) {
   return { log, told, deliveries, sequences, inner, transactions: () => transactions };
 }
 
-const NODE = { type: 'node.completed', payload: {} };
+const NODE = { type: 'node.completed', payload: { nodeId: 'n' } };
+const COMPLETED = { type: 'run.completed', payload: { outputs: {} } };
 const appendTo = (log: EventLog, ...runIds: readonly string[]) =>
   Promise.allSettled(runIds.map((runId) => log.append(runId, NODE)));
 
@@ -110,21 +112,26 @@ describe('concurrent appends', () => {
 });
 
 test.each([
-  [
-    'paused',
-    { ...NODE, type: 'run.completed' },
-    'The run is paused; it does not accept run.completed. Resume it first.',
-  ],
-  ['pending', { ...NODE, type: 'run.completed' }, 'The run has not started; it does not accept run.completed.'],
-  ['waiting-input', { ...NODE, type: 'run.paused' }, /^The run waits for input; .* Answer its interrupt first\.$/],
-  ['cancelling', { ...NODE, type: 'run.completed' }, 'The run is being cancelled; it does not accept run.completed.'],
-  ['running', { ...NODE, type: 'run.resumed' }, 'The run is running; it does not accept run.resumed.'],
+  ['paused', COMPLETED, 'The run is paused; it does not accept run.completed. Resume it first.'],
+  ['pending', COMPLETED, 'The run has not started; it does not accept run.completed.'],
+  ['waiting-input', { type: 'run.paused', payload: {} }, /^The run waits for input; .* Answer its interrupt first\.$/],
+  ['cancelling', COMPLETED, 'The run is being cancelled; it does not accept run.completed.'],
+  ['running', { type: 'run.resumed', payload: {} }, 'The run is running; it does not accept run.resumed.'],
   ['completed', NODE, 'The run has ended; its log is closed.'],
 ] as const)('refuses an event that a %s run does not accept, and says why', async (status, event, message) => {
   const { log, inner } = await opened();
   const run = sampleRun({ runId: 'run_3', status });
   await inner.transaction((transaction) => inner.runs.insert(run, transaction));
   await expect(log.append('run_3', event)).rejects.toThrow(message);
+});
+
+test(`${covers('events.gate.payloads')} refuses an event that breaks a rule of its type, and stores nothing`, async () => {
+  const { log, sequences, deliveries } = await opened();
+  const broken = { type: 'node.completed', payload: {} };
+  await expect(log.append('run_1', broken)).rejects.toThrow('node.completed: payload.nodeId is missing.');
+  await expect(log.append('run_1', { ...NODE, type: 'node.compleated' })).rejects.toThrow('is no event type');
+  expect(await sequences('run_1')).toEqual([]);
+  expect(await deliveries()).toEqual([]);
 });
 
 test('undoes all changes of a step that rejects, and no others', async () => {

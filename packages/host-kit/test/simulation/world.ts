@@ -254,7 +254,7 @@ class World {
     return {
       dispatch,
       clock,
-      append: (run: Run) => events.append(run.runId, { type: 'node.completed', payload: {} }),
+      append: (run: Run) => events.append(run.runId, { type: 'node.completed', payload: { nodeId: 'n' } }),
       freeze: clock.freeze,
       kill: () => {
         alive = false;

@@ -103,7 +103,7 @@ describe(covers('events.stream.slow-reader'), () => {
     serving = await serve({ store, clock: manualClock() });
     const { host, url } = serving;
     const runId = await serving.newRun();
-    const payload = { text: 'x'.repeat(1_000_000) };
+    const payload = { level: 'info', message: 'x'.repeat(1_000_000) };
     for (let count = 0; count < 100; count += 1) await host.events.append(runId, { type: 'log.appended', payload });
     const before = buffered();
     const reader = await deafReader(url, runId);

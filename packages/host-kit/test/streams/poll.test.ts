@@ -137,7 +137,7 @@ describe.each([1, 2] as const)('in major %i', (major) => {
   });
 
   test('ends an answer after the event that exceeds 1 MiB of payloads', async () => {
-    const payload = { text: 'x'.repeat(400_000) };
+    const payload = { level: 'info', message: 'x'.repeat(400_000) };
     for (let count = 0; count < 5; count += 1)
       await serving.host.events.append(runId, { type: 'log.appended', payload });
     expect(sequences(await poll(major))).toEqual([0, 1, 2]);

@@ -1,11 +1,12 @@
 import { createServer, get, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { apiKeyLane, hashApiKey, memoryKeyStore } from '@svc/auth/api-key';
-import { createHost, type HostOptions, type LogRecord, type WorkflowEngine } from '@svc/host-kit';
+import { createHost, type HostOptions, type JsonObject, type LogRecord, type WorkflowEngine } from '@svc/host-kit';
 import { toNodeListener } from '@svc/host-kit/node';
 import { memoryStore } from '@svc/host-kit/stores/memory';
 import { asDescribed } from '@svc/tools/as-described';
 import { mintId } from '@svc/versioning/ids';
+import { EVENT_TYPES } from '../../src/events/event-types.ts';
 import { systemRandom } from '../../src/ports/random.ts';
 import { sampleRun } from '../../src/testing/store-contract/samples.ts';
 
@@ -74,7 +75,10 @@ export async function serve(options: Partial<HostOptions> = {}) {
     },
     /** Appends one event of each type. */
     async append(runId: string, ...types: readonly string[]): Promise<void> {
-      for (const type of types) await host.events.append(runId, { type, payload: PAYLOADS[type] ?? {} });
+      for (const type of types) {
+        const payload = PAYLOADS[type] ?? EVENT_TYPES.get(type)?.example ?? {};
+        await host.events.append(runId, { type, payload });
+      }
     },
     open: (path: string, headers: Record<string, string> = {}) => open(url + path, headers),
     async json(path: string, headers: Record<string, string> = {}) {
@@ -89,9 +93,17 @@ export async function serve(options: Partial<HostOptions> = {}) {
   };
 }
 
-const PAYLOADS: Readonly<Record<string, { readonly [name: string]: string }>> = {
+const QUESTION = { nodeId: 'n', interruptId: 'int_1', kind: 'approval', key: 'k', data: {}, requestedAt: 0 };
+
+/** Payloads as the kit stores them. The other types have their examples. */
+const PAYLOADS: Readonly<Record<string, JsonObject>> = {
   'run.started': { workflowId: 'any' },
   'output.chunk': { nodeId: 'n', chunk: 'text' },
+  'node.suspended': { nodeId: 'n', interruptId: 'int_1' },
+  'interrupt.requested': QUESTION,
+  'interrupt.resolved': { nodeId: 'n', interruptId: 'int_1' },
+  'node.resumed': { nodeId: 'n', interruptId: 'int_1' },
+  'approval.requested': QUESTION,
 };
 
 /** A message of an event stream. */

@@ -54,7 +54,7 @@ async function busyHost() {
   await call('/v1/runs', { body: { workflowId: 7, peony: 'gardenia' } });
   await call(`/host/example/webhooks/${webhookId}/pause`, { method: 'POST' });
   await call('/host/example/webhooks/magnolia');
-  const sorrel = watched.host.events.append(delivered, { type: 'sorrel', payload: 'peony' });
+  const sorrel = watched.host.events.append(delivered, { type: 'sorrel.bloomed', payload: 'peony' });
   await expect(sorrel).rejects.toThrow('The run has ended');
   const secret = `${watched.posts[0]?.headers['svc-signature'] ?? watched.posts[0]?.headers['SVC-Signature']}`;
   return { ...watched, secret };

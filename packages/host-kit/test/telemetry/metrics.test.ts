@@ -259,7 +259,7 @@ test('counts transactions by outcome', async () => {
   await store.transaction((transaction) =>
     store.runs.insert(sampleRun({ runId: 'run_open', status: 'waiting-external' }), transaction),
   );
-  const append = watched.host.events.append('run_open', { type: 'node.completed', payload: {} });
+  const append = watched.host.events.append('run_open', { type: 'node.completed', payload: { nodeId: 'n' } });
   await expect(append).rejects.toThrow('The disk is full');
   const series = await watched.series('svc.store.transaction.duration');
   const of = (outcome: string) => series.find(({ attributes }) => attributes['svc.store.outcome'] === outcome)?.value;

@@ -4,10 +4,12 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { parse } from '../../src/http/route.ts';
 import type { SignatureAlgorithm } from '../../src/ports/subscriptions.ts';
+import { subscribableEvents } from '../../src/webhooks/subscribable.ts';
 import { registrationSchema, rotation } from '../../src/wire/webhook.ts';
 
 const BOTH: readonly SignatureAlgorithm[] = ['v1', 'standard-webhooks-1'];
-const schema = registrationSchema({ tenantIdOptional: false, signatureAlgorithms: BOTH });
+const subscribable = subscribableEvents({});
+const schema = registrationSchema({ tenantIdOptional: false, signatureAlgorithms: BOTH, subscribable });
 const secretOf = (bytes: number) => `whsec_${randomBytes(bytes).toString('base64')}`;
 const base = { url: 'https://hooks.example/', events: ['run.completed'] };
 
@@ -59,7 +61,7 @@ describe(covers('webhooks.signature.standard-opt-in'), () => {
   );
 
   test('rejects the scheme when the host does not serve it', () => {
-    const rules = registrationSchema({ tenantIdOptional: false, signatureAlgorithms: ['v1'] });
+    const rules = registrationSchema({ tenantIdOptional: false, signatureAlgorithms: ['v1'], subscribable });
     expect(refused(2, { signatureAlgorithms: BOTH, secret: secretOf(32) }, rules)).toContain('signatureAlgorithms');
   });
 

@@ -1,4 +1,5 @@
 import { VERSION_HEADER } from '../headers.ts';
+import type { OptionNames } from '../known-options.ts';
 import type { Operation } from '../manifest.ts';
 import { type Negotiation, negotiate } from '../negotiate.ts';
 import { errorEnvelope } from '../projection/error-envelope.ts';
@@ -13,6 +14,9 @@ export interface VersioningOptions {
   /** Announced on every response of major 1 as `Deprecation`, `Sunset` and `Link`. Default: no announcement. */
   readonly retirement?: Retirement;
 }
+
+/** The names of {@link VersioningOptions}. */
+export const VERSIONING_OPTIONS: OptionNames<VersioningOptions> = { served: true, retirement: true };
 
 /** The operation that a request names, with its major and path parameters. */
 export type NegotiatedOperation = Extract<Negotiation, { kind: 'operation' }>;

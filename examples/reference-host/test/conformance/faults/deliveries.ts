@@ -144,7 +144,7 @@ export const deliveryFaults: readonly Fault[] = [
   },
   {
     fault: 'delivers another payload than the log has',
-    breaks: ['deliveries.event-verbatim'],
+    breaks: ['deliveries.event-verbatim', 'deliveries.published-schema'],
     receiver: resigned(set('event.payload', {})),
   },
   {
