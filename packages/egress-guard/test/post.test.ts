@@ -380,3 +380,38 @@ describe('bounds', () => {
     },
   );
 });
+
+describe('onPhase', () => {
+  const phasesOf = async (post: ReturnType<typeof guardedPost>, url: string) => {
+    const phases: string[] = [];
+    const verdict = await post({ url, headers: {}, body, timeoutMs: 2000, onPhase: (phase) => phases.push(phase) });
+    return { kind: verdict.kind, phases };
+  };
+
+  test('tells each phase as it begins; a kept connection is not opened again', async () => {
+    const port = await serve((_request, response) => response.writeHead(204).end());
+    const post = guardedPost({ policy: open });
+    closers.push(() => post.close());
+    const url = `http://127.0.0.1:${port}/`;
+    const first = await phasesOf(post, url);
+    expect(first).toEqual({ kind: 'answered', phases: ['resolve', 'connect', 'request', 'response'] });
+    expect((await phasesOf(post, url)).phases).toEqual(['resolve', 'request', 'response']);
+  });
+
+  test('ends with the phase in which the request failed', async () => {
+    const post = guardedPost({ policy: open, resolver: resolving('203.0.113.9') });
+    const denied = await phasesOf(post, 'https://internal.example/');
+    expect(denied).toEqual({ kind: 'denied', phases: ['resolve'] });
+    const port = await listen(createServer());
+    const server = createTcpServer((socket) => socket.destroy());
+    closers.push(() => server.close());
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const broken = await phasesOf(guardedPost({ policy: open }), `https://localhost:${port}/`);
+    expect(broken).toEqual({ kind: 'failed', phases: ['resolve', 'connect', 'tls'] });
+    const closed = await phasesOf(
+      guardedPost({ policy: open }),
+      `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
+    );
+    expect(closed).toEqual({ kind: 'failed', phases: ['resolve', 'connect', 'request'] });
+  });
+});

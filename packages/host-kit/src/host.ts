@@ -91,7 +91,11 @@ export function createHost(options: HostOptions): Host {
 
   const routes = routeTable(services, { ...parts, mounts });
   const answer = requests(services, { routes, mounts, health: parts.health });
-  const tasks = periodicTasks(services, { runServices: parts.runServices, hasPushes: formats.size > 0 });
+  const tasks = periodicTasks(services, {
+    runServices: parts.runServices,
+    dispatcher: deliveries.dispatcher,
+    hasPushes: formats.size > 0,
+  });
   const life = lifecycle(services, { ...parts, periodicTasks: tasks });
 
   return {

@@ -164,6 +164,11 @@ export interface WebhookOptions {
     /** In ms. Default seven days. */
     readonly failureWindowMs: number;
   };
+  /**
+   * The time without a success after which a durable subscription moves to `failed`, in hours: when an attempt fails,
+   * and every attempt has failed for this time. 0: never. Default 120.
+   */
+  readonly failAfterHours: number;
   /** The time for which a dead letter is stored, in days. Default 30. */
   readonly deadLetterRetentionDays: number;
   /** The signature algorithms that subscriptions of major 2 may ask for. Default `v1` and `standard-webhooks-1`. */
@@ -215,6 +220,7 @@ export const WEBHOOK_DEFAULTS: WebhookOptions = {
   retryPolicy: { maxAttempts: 3, backoff: 'fixed', delayMs: 250, maxDelayMs: 30_000 },
   attemptTimeoutMs: 5000,
   circuit: { failureThreshold: 4, cooldownMs: HOUR_MS, failureLimit: 100, failureWindowMs: 7 * 24 * HOUR_MS },
+  failAfterHours: 120,
   deadLetterRetentionDays: 30,
   signatureAlgorithms: ['v1', 'standard-webhooks-1'],
   secretRotation: { overlapSeconds: 86_400 },

@@ -32,6 +32,9 @@ export interface GuardOptions extends ConnectionsOptions {
   readonly network?: Network;
 }
 
+/** A phase of a request, in their order; a kept connection needs neither `connect` nor `tls`. */
+export type Phase = 'resolve' | 'connect' | 'tls' | 'request' | 'response';
+
 /** The names of the options that every guarded form takes. */
 export const DESTINATION_OPTIONS: OptionNames<Pick<GuardOptions, 'policy' | 'ca' | 'resolver' | 'network'>> = {
   policy: true,
@@ -78,6 +81,7 @@ export class Guard {
    * Sends one request, over a kept connection or a new one. When the kept connection turns out to be closed, the
    * request is sent again over a new one, if `repeated` permits it.
    *
+   * @param onPhase called when a phase begins
    * @throws {EgressError} when the destination is denied, or the exchange fails
    */
   async send(
@@ -85,8 +89,10 @@ export class Guard {
     request: ExchangeRequest,
     deadline: Deadline,
     repeated: Repeated,
+    onPhase?: (phase: Phase) => void,
   ): Promise<ExchangeResponse> {
     deadline.throwIfEnded();
+    onPhase?.('resolve');
     const addresses = await this.#addressesOf(url, deadline);
     const kept = repeated === 'never' ? undefined : this.#connections.take(url, addresses);
     if (kept !== undefined) {
@@ -98,7 +104,7 @@ export class Guard {
           throw new EgressError('protocol_error', 'stale', { cause: error });
       }
     }
-    const fresh = this.#connections.add(url, await this.#dial(url, addresses, deadline));
+    const fresh = this.#connections.add(url, await this.#dial(url, addresses, deadline, onPhase));
     return this.#exchangeOn(fresh, request, deadline).catch((error: unknown) => {
       throw error instanceof StaleConnection ? new EgressError('protocol_error', 'closed', { cause: error }) : error;
     });
@@ -137,8 +143,13 @@ export class Guard {
     }
   }
 
-  #dial({ protocol, hostname, port }: CheckedUrl, addresses: readonly Address[], deadline: Deadline): Promise<Dialled> {
-    return dial({ protocol, hostname, port, addresses, trust: this.#trust, network: this.#network, deadline });
+  #dial(
+    { protocol, hostname, port }: CheckedUrl,
+    addresses: readonly Address[],
+    deadline: Deadline,
+    onPhase?: (phase: Phase) => void,
+  ): Promise<Dialled> {
+    return dial({ protocol, hostname, port, addresses, trust: this.#trust, network: this.#network, deadline, onPhase });
   }
 
   /** Resolves the host of the URL for this call, and judges every address. */

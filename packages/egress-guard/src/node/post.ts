@@ -2,9 +2,10 @@ import { EgressError, type EgressErrorCode } from '../errors.ts';
 import { type OptionNames, requireKnown } from '../known-options.ts';
 import { type CheckedUrl, requestTarget } from '../url.ts';
 import { Deadline } from './deadline.ts';
-import { GUARD_OPTIONS, Guard, type GuardOptions, type Repeated } from './guard.ts';
+import { GUARD_OPTIONS, Guard, type GuardOptions, type Phase, type Repeated } from './guard.ts';
 import { checkRequestHeaders } from './request-headers.ts';
 
+export type { Phase } from './guard.ts';
 export type { Resolver } from './resolve.ts';
 
 /** The options of `guardedPost`. */
@@ -37,6 +38,8 @@ export interface PostRequest {
    * request is then sent again.
    */
   readonly once?: boolean | 'kept';
+  /** Called when a phase of the request begins. It must not throw. */
+  readonly onPhase?: ((phase: Phase) => void) | undefined;
 }
 
 const POST_REQUEST: OptionNames<PostRequest> = {
@@ -47,6 +50,7 @@ const POST_REQUEST: OptionNames<PostRequest> = {
   signal: true,
   keepBodyBytes: true,
   once: true,
+  onPhase: true,
 };
 
 /** The outcome of a POST. `durationMs` is its duration in milliseconds. */
@@ -110,13 +114,13 @@ export function guardedPost(options: GuardedPostOptions = {}): GuardedPost {
 
   async function post(request: PostRequest): Promise<PostVerdict> {
     requireKnown('guardedPost', request, POST_REQUEST);
-    const { url, headers, timeoutMs, signal, keepBodyBytes, once = false } = request;
+    const { url, headers, timeoutMs, signal, keepBodyBytes, once = false, onPhase } = request;
     checkRequestHeaders(headers);
     const started = performance.now();
     const deadline = new Deadline(timeoutMs, signal);
     try {
       const checked = guard.check(url);
-      const answer = await guard.send(checked, exchangeOf(checked, request), deadline, repeatedWhen(once));
+      const answer = await guard.send(checked, exchangeOf(checked, request), deadline, repeatedWhen(once), onPhase);
       const retryAfter = answer.headers['retry-after'];
       const isKept = keepBodyBytes !== undefined && answer.isComplete;
       return {
@@ -133,7 +137,7 @@ export function guardedPost(options: GuardedPostOptions = {}): GuardedPost {
     }
   }
 
-  function exchangeOf(url: CheckedUrl, { headers, body, keepBodyBytes }: PostRequest) {
+  function exchangeOf(url: CheckedUrl, { headers, body, keepBodyBytes, onPhase }: PostRequest) {
     return {
       method: 'POST',
       path: requestTarget(url),
@@ -142,6 +146,7 @@ export function guardedPost(options: GuardedPostOptions = {}): GuardedPost {
       maxResponseBytes: keepBodyBytes ?? maxResponseBytes,
       whenLonger: 'leave',
       keepsBody: keepBodyBytes !== undefined,
+      onPhase,
     } as const;
   }
 

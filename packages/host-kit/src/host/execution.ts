@@ -26,7 +26,7 @@ export function assembleExecution(
     store,
     clock,
     random,
-    outbox: outbox({ store, clock, random, render: renderDelivery, formats }),
+    outbox: outbox({ store, clock, render: renderDelivery, formats }),
     appended(event) {
       observe.appended(event);
       outsideTrace(dispatcher.wake);

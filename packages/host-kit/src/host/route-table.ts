@@ -22,6 +22,7 @@ import { workspaceFileRoutes } from '../routes/workspace-files.ts';
 import type { RunServices } from '../runs/change-run.ts';
 import { pages } from '../streams/pages.ts';
 import type { ReaderLimiter } from '../streams/reader-limits.ts';
+import { operationalEventTypes } from '../webhooks/operational-event.ts';
 import { subscribableEvents } from '../webhooks/subscribable.ts';
 import { DELIVERY_JSON_SCHEMAS } from '../wire/delivery-schema.ts';
 import type { DeliveryParts } from './delivery.ts';
@@ -86,9 +87,10 @@ function runLifeRoutes(services: Services, { execution, runServices, readers, to
 }
 
 function subscriptionRoutes(services: Services, { deliveries }: RouteParts): readonly Route[] {
-  const { store, clock, random, egress, secrets, recordAudit, hasWorkspace, served, webhooks, engine } = services;
-  const { tenantIdOptional, signatureAlgorithms, secretRotation } = webhooks;
-  const { dispatcher, endpoints } = deliveries;
+  const { store, clock, random, egress, secrets, recordAudit, hasWorkspace, served, webhooks, org, engine } = services;
+  const { tenantIdOptional, signatureAlgorithms } = webhooks;
+  const { overlapSeconds } = webhooks.secretRotation;
+  const { dispatcher, endpoints, announce } = deliveries;
   const addressed = { store, clock, served, hasWorkspace, tenantIdOptional };
   // Standard Webhooks needs a secret of the caller's, which only major 2 accepts.
   const servesStandard = served.majors.has(2) && signatureAlgorithms.includes('standard-webhooks-1');
@@ -101,12 +103,12 @@ function subscriptionRoutes(services: Services, { deliveries }: RouteParts): rea
       recordAudit,
       endpoints,
       signatureAlgorithms,
-      subscribable: subscribableEvents(engine, services.roles !== undefined),
+      subscribable: subscribableEvents(engine, services.roles !== undefined, operationalEventTypes(org)),
       durable: { 1: webhooks.durable, 2: true },
       dispatcher,
     }),
     ...(servesStandard
-      ? secretRotationRoutes({ ...addressed, secrets, recordAudit, overlapSeconds: secretRotation.overlapSeconds })
+      ? secretRotationRoutes({ ...addressed, secrets, recordAudit, overlapSeconds, announce, dispatcher })
       : []),
     ...deadLetterRoutes(addressed),
   ];

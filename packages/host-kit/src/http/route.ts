@@ -155,7 +155,7 @@ export function routeWithBody<Body, Result>(
 /** An operation of a mount, under `/host/<org>`: outside of the protocol and its majors. */
 export interface MountRoute {
   /** The HTTP method. */
-  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   /** The path after `/host/<org>`. `{name}` matches one segment. */
   readonly path: string;
   /** The required scope. Absent: any valid credential is accepted, and the handler checks scopes with `permit`. */

@@ -1,9 +1,9 @@
-import { resolveId } from '@svc/versioning/ids';
 import { z } from 'zod';
-import { HostError, invalid } from '../errors.ts';
 import { json } from '../http/description.ts';
-import { type AuthorizedCall, type MountRoute, mountRoute, parse } from '../http/route.ts';
+import { type MountRoute, mountRoute, parse } from '../http/route.ts';
+import { editSubscription } from '../webhooks/edit.ts';
 import { managed, moveSubscription, type OperatorActionOptions, redrive } from '../webhooks/operator-actions.ts';
+import type { SubscribableEvents } from '../webhooks/subscribable.ts';
 import {
   attemptView,
   operatorView,
@@ -13,13 +13,30 @@ import {
   redriven,
   redriveRequest,
 } from '../wire/operator.ts';
+import { editSchema } from '../wire/webhook.ts';
+import {
+  ADDRESS_ERRORS,
+  ADDRESSED,
+  bareId,
+  idIn,
+  LIMIT,
+  ok,
+  PRIVATE,
+  pageLimit,
+  STATE_ERRORS,
+} from './owned-webhook.ts';
+
+export interface OperatorRoutesOptions extends OperatorActionOptions {
+  /** The event types that can be subscribed to. */
+  readonly subscribable: SubscribableEvents;
+}
 
 /**
- * The routes of an operator under `/host/<org>/webhooks`: list subscriptions, read one with its last attempts, pause
- * and resume it, and redrive its dead letters. An operator is a caller with the scope `webhooks:manage` and sees its
+ * The routes of an operator under `/host/<org>/webhooks`: list subscriptions, read one with its last attempts, edit,
+ * pause and resume it, and redrive its dead letters. An operator is a caller with the scope `webhooks:manage` and sees its
  * own tenant.
  */
-export function operatorRoutes(options: OperatorActionOptions): MountRoute[] {
+export function operatorRoutes(options: OperatorRoutesOptions): MountRoute[] {
   const { store } = options;
   const scope = 'webhooks:manage';
   return [
@@ -32,7 +49,7 @@ export function operatorRoutes(options: OperatorActionOptions): MountRoute[] {
         summary: 'List subscriptions',
         description: 'The subscriptions of the tenant, in the order of their ids. No secret is shown.',
         query: {
-          limit: z.int().min(1).max(200).default(50).describe('The most subscriptions of a page.'),
+          limit: LIMIT,
           after: z.string().optional().describe('The `nextAfter` of the previous page.'),
         },
         answers: { 200: json('A page of subscriptions.', operatorWebhooks, PRIVATE) },
@@ -65,6 +82,36 @@ export function operatorRoutes(options: OperatorActionOptions): MountRoute[] {
         return ok({ ...operatorView(subscription), lastAttempts: attempts.map(attemptView) });
       },
     }),
+    mountRoute({
+      method: 'PATCH',
+      path: '/webhooks/{webhookId}',
+      scope,
+      takesBody: true,
+      describes: {
+        operationId: 'editOperatorWebhook',
+        summary: 'Edit a subscription',
+        description:
+          'Changes the event types, the tags or the description. Deliveries that are queued already stay. The URL and the ' +
+          'secret cannot be edited.',
+        path: ADDRESSED,
+        body: editSchema(2, options),
+        example: { events: ['run.completed', 'run.failed'], description: 'The ledger' },
+        answers: { 200: json('The subscription.', operatorWebhook, PRIVATE) },
+        errors: STATE_ERRORS,
+      },
+      // Safe without an idempotency key: a repeated edit changes nothing.
+      async serve(call) {
+        const edited = await editSubscription(options, call.principal, idIn(call), ({ major }) => {
+          const { events, tags, description } = parse(editSchema(major, options), call.json);
+          return {
+            ...(events !== undefined && { events }),
+            ...(tags !== undefined && { tags }),
+            ...(description !== undefined && { description: description ?? undefined }),
+          };
+        });
+        return ok(operatorView(edited));
+      },
+    }),
     // A mount ignores `Idempotency-Key`. A repeated pause or resume changes nothing.
     ...(['pause', 'resume'] as const).map((signal) =>
       mountRoute({
@@ -76,7 +123,7 @@ export function operatorRoutes(options: OperatorActionOptions): MountRoute[] {
           ...SIGNALS[signal],
           path: ADDRESSED,
           answers: { 200: json('The subscription.', operatorWebhook, PRIVATE) },
-          errors: [...ADDRESS_ERRORS, 'subscription_state_conflict'],
+          errors: STATE_ERRORS,
         },
         serve: async (call) => ok(operatorView(await moveSubscription(options, call.principal, idIn(call), signal))),
       }),
@@ -94,7 +141,7 @@ export function operatorRoutes(options: OperatorActionOptions): MountRoute[] {
         body: redriveRequest,
         example: {},
         answers: { 200: json('The deliveries are due again.', redriven, PRIVATE) },
-        errors: [...ADDRESS_ERRORS, 'subscription_state_conflict'],
+        errors: STATE_ERRORS,
       },
       // Safe without an idempotency key: a repeated redrive finds only deliveries that were dead-lettered again since.
       async serve(call) {
@@ -107,12 +154,6 @@ export function operatorRoutes(options: OperatorActionOptions): MountRoute[] {
 }
 
 const SHOWN_ATTEMPTS = 20;
-const PRIVATE = { headers: ['Cache-Control'] } as const;
-const ADDRESS_ERRORS = ['not_found', 'id_tenant_mismatch'] as const;
-
-const ADDRESSED = {
-  webhookId: z.string().min(1).max(512).describe('The id of the subscription, in the form of either major.'),
-};
 
 const SIGNALS = {
   pause: {
@@ -124,28 +165,3 @@ const SIGNALS = {
     description: 'Delivers again, beginning with the deliveries that were stored since the pause. Safe to repeat.',
   },
 } as const;
-
-function ok(body: NonNullable<Awaited<ReturnType<MountRoute['serve']>>['body']>) {
-  return { status: 200, headers: { 'cache-control': 'private, no-store' }, body };
-}
-
-/** Accepts the id of either major: an operator copies it from a log, a response or a delivery. */
-function idIn(call: AuthorizedCall): string {
-  return bareId(call.params.webhookId ?? '', call);
-}
-
-function bareId(text: string, { principal }: AuthorizedCall): string {
-  const resolved = resolveId(text, { tenant: principal.tenancy.tenant, major: 2, overlap: true });
-  if (resolved.ok) return resolved.id;
-  // Not a 400: ids of an older deployment may be shorter than major 2 allows.
-  if (resolved.error.code === 'validation_error') {
-    throw new HostError('not_found', 'There is no such subscription or delivery.', { details: undefined });
-  }
-  throw resolved.error;
-}
-
-function pageLimit(query: URLSearchParams): number {
-  const text = query.get('limit') ?? '50';
-  if (!/^[0-9]{1,9}$/.test(text)) throw invalid({ field: 'query.limit', problem: 'must be a whole number' });
-  return Math.min(Math.max(Number(text), 1), 200);
-}

@@ -11,6 +11,9 @@ import { artifacts } from './migrations/0009-artifacts.ts';
 import { unowned } from './migrations/0010-unowned.ts';
 import { nextDue } from './migrations/0011-next-due.ts';
 import { conversations } from './migrations/0012-conversations.ts';
+import { outages } from './migrations/0013-outages.ts';
+import { attemptPhases } from './migrations/0014-attempt-phases.ts';
+import { webhookJobs } from './migrations/0015-webhook-jobs.ts';
 
 /** In order. A released migration is never edited. */
 const MIGRATIONS: readonly string[] = [
@@ -26,6 +29,9 @@ const MIGRATIONS: readonly string[] = [
   unowned,
   nextDue,
   conversations,
+  outages,
+  attemptPhases,
+  webhookJobs,
 ];
 
 /**

@@ -14,6 +14,7 @@ import { migrate } from './migrate.ts';
 import { takeOwnership } from './owner.ts';
 import { runStore } from './runs.ts';
 import { subscriptionStore } from './subscriptions.ts';
+import { webhookJobStore } from './webhook-jobs.ts';
 import { workspaceStore } from './workspace.ts';
 import { writeAheadLog } from './write-ahead-log.ts';
 import { writer as openWriter } from './writer.ts';
@@ -77,6 +78,7 @@ function openStore(path: string, released: () => void): Store {
     subscriptions: subscriptionStore(reader, database, writer, belongings),
     deliveries,
     attempts,
+    webhookJobs: webhookJobStore(reader, database, writer),
     backlog: backlogStore(reader, deliveries.claimed),
     audit: auditStore(reader, database, writer),
     byok: byokStore(reader, database, writer),

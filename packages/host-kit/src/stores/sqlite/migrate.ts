@@ -11,6 +11,9 @@ import { workspaceFiles } from './migrations/0009-workspace-files.ts';
 import { interrupts } from './migrations/0010-interrupts.ts';
 import { artifacts } from './migrations/0011-artifacts.ts';
 import { conversations } from './migrations/0012-conversations.ts';
+import { outages } from './migrations/0013-outages.ts';
+import { deliveriesById } from './migrations/0014-deliveries-by-id.ts';
+import { webhookJobs } from './migrations/0015-webhook-jobs.ts';
 
 /** In order. A released migration is never edited. */
 const MIGRATIONS: readonly string[] = [
@@ -26,6 +29,9 @@ const MIGRATIONS: readonly string[] = [
   interrupts,
   artifacts,
   conversations,
+  outages,
+  deliveriesById,
+  webhookJobs,
 ];
 
 /**
