@@ -64,6 +64,7 @@ export const HOST_OPTION_NAMES = {
     deadLetterRetentionDays: true,
     signatureAlgorithms: true,
     secretRotation: { overlapSeconds: true },
+    failAfterHours: true,
     tenantIdOptional: true,
     concurrency: { total: true, perSubscription: true },
   },
