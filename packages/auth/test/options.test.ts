@@ -1,7 +1,7 @@
 import { anonymousActor, authenticator, guard, protectedResourceMetadata, roleAuthorizer } from '@svc/auth';
 import { apiKeyLane, memoryKeyStore, mintApiKey, rotateApiKey, trackLastUsed } from '@svc/auth/api-key';
 import { subjectHashes } from '@svc/auth/audit';
-import { bearerLane, localKeys, remoteKeys } from '@svc/auth/bearer';
+import { bearerLane, remoteKeys } from '@svc/auth/bearer';
 import { dpopVerifier, memoryReplayStore, statelessNonces } from '@svc/auth/dpop';
 import { expressGuard } from '@svc/auth/express';
 import { fastifyGuard } from '@svc/auth/fastify';
@@ -64,7 +64,7 @@ test('the lanes reject unknown options inside of their options', () => {
     issuer: 'https://idp.example',
     audience: 'a',
     profile: 'client',
-    keys: localKeys({ keys: [] }),
+    jwksUri: 'https://idp.example/keys',
     ...{ senderConstraint: true },
   } as const;
   expect(() => bearerLane({ issuers: [issuer], now: Date.now })).toThrow(

@@ -88,7 +88,7 @@ describe('verify', () => {
   });
 
   test.each([
-    ['headers', captured({ headers: { 'SVC-Timestamp': '1' } }), /✗ headers .*disagree.*SVC-Timestamp/],
+    ['headers', captured({ headers: { 'SVC-Timestamp': '1' } }), /✗ headers .*contradict.*SVC-Timestamp/],
     ['timestamp', captured({ headers: { 'SVC-Timestamp': '1e9', 'X-svc-Timestamp': '1e9' } }), /✗ timestamp/],
     [
       'algorithm',
