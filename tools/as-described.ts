@@ -114,6 +114,11 @@ interface Described {
   readonly content?: Readonly<Record<string, unknown>>;
 }
 
+/** The media type range of a media type: `application/*` for `application/json`. */
+function rangeOf(mediaType: string | undefined): string | undefined {
+  return mediaType?.replace(/\/.*$/, '/*');
+}
+
 function problemOfAnswer(
   described: Described,
   { headers, mediaType, body }: Seen,
@@ -129,11 +134,12 @@ function problemOfAnswer(
   if (unknown !== undefined) return `its header ${unknown} is not described`;
   const types = Object.keys(described.content ?? {});
   if (types.length === 0) return body === '' ? undefined : `it has a body, but none is described: ${body}`;
-  if (mediaType === undefined || !types.includes(mediaType)) {
+  const type = types.find((each) => each === mediaType) ?? types.find((each) => each === rangeOf(mediaType));
+  if (type === undefined) {
     return `its media type is ${mediaType}, but ${types.join(', ')} is described`;
   }
   if (withoutBody || body === undefined) return undefined;
-  const validate = validatorOf(mediaType);
+  const validate = validatorOf(type);
   if (validate(parsed(body))) return undefined;
   const problems = validate.errors?.map(({ instancePath, message, params }) => {
     return `${instancePath || 'the body'} ${message} ${JSON.stringify(params)}`;

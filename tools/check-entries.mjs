@@ -57,7 +57,7 @@ function differences(entries, exported) {
   ];
 }
 
-/** The entries of every package's `exports`, without package.json. */
+/** The entries of every package's `exports`, without JSON files. */
 export function exportedBy(root) {
   return readdirSync(join(root, 'packages')).flatMap((folder) => {
     const { name, exports } = JSON.parse(readFileSync(join(root, 'packages', folder, 'package.json'), 'utf8'));

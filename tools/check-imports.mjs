@@ -170,7 +170,8 @@ function filesBelow(root, folder) {
   return readdirSync(join(root, folder), { withFileTypes: true }).flatMap((entry) => {
     const path = `${folder}/${entry.name}`;
     if (!entry.isDirectory()) return [path];
-    return ['node_modules', 'dist'].includes(entry.name) ? [] : filesBelow(root, path);
+    // Templates are copies of projects that are no workspaces.
+    return ['node_modules', 'dist', 'templates'].includes(entry.name) ? [] : filesBelow(root, path);
   });
 }
 

@@ -110,6 +110,12 @@ describe('a tarball', () => {
     expect(tarballProblems(files, MANIFEST)).toContainEqual(expect.stringContaining(`does not hold ${path}`));
   });
 
+  test('needs a file of every folder that its package.json lists', () => {
+    const manifest = { ...MANIFEST, files: [...MANIFEST.files, 'templates'] };
+    expect(tarballProblems([...FILES, 'templates/express/README.md'], manifest)).toEqual([]);
+    expect(tarballProblems(FILES, manifest)).toEqual([expect.stringContaining('holds nothing of templates/')]);
+  });
+
   test.each(['src/a.test.ts', 'test/a.ts', 'dist/.tsbuildinfo', 'dist/.tsbuildinfo-node', 'dist/a.ts'])(
     'does not hold %s',
     (path) => {

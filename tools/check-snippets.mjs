@@ -30,8 +30,8 @@ import { Terminal } from './terminal.mjs';
 const RUN_LIMIT_MS = 30_000;
 const RUNNER = fileURLToPath(new URL('./run-snippet.mjs', import.meta.url));
 
-/** Folders of generated pages, installed packages and test data. */
-const LEFT_OUT = new Set(['node_modules', 'dist', 'reference', 'fixtures']);
+/** Folders of generated pages, installed packages, test data and copies of examples. */
+const LEFT_OUT = new Set(['node_modules', 'dist', 'reference', 'fixtures', 'templates']);
 
 /**
  * Checks the pages of a tree.

@@ -11,6 +11,9 @@ export const WORKSPACES = {
   'packages/host-kit': LEAVES,
   // It tests hosts from outside, so it knows nothing of ours.
   'packages/conformance': [],
+  'packages/create-host': [],
+  // Both create projects in the same way, from templates of their own.
+  'packages/create-receiver': ['@svc/create-host'],
   'examples/reference-host': ['@svc/host-kit', '@svc/conformance', ...LEAVES],
   'examples/subscriber': ['@svc/webhook-verify'],
   tools: [],
@@ -23,7 +26,10 @@ export const FOR_TESTS = ['@svc/tools'];
 export const CONFIGURATION = ['tsup.base.ts'];
 
 /** The rooms below all others, in their order: each imports only rooms before it. */
-const GROUND = ['json.ts', 'errors.ts', 'lookup.ts', 'events', 'ports', 'group-commit.ts', 'periodic-task.ts'];
+const GROUND = [
+  ...['json.ts', 'json-schema.ts', 'errors.ts', 'lookup.ts', 'known-options.ts'],
+  ...['events', 'ports', 'group-commit.ts', 'periodic-task.ts'],
+];
 
 /** The domain, in its order: each room imports only the ground and rooms before it. It reaches a store through `ports` alone. */
 const DOMAIN = [

@@ -34,9 +34,12 @@ async function install(name) {
   const tarball = readdirSync(tarballs).find((file) => file.replace(/-\d.*$/, '') === prefix);
   if (tarball === undefined) throw new Error(`npm i ${name}: the workspace has no such package.`);
   await unpack(join(tarballs, tarball), folder);
-  const { bin = {}, dependencies = {} } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
+  const manifest = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
+  const { bin = {}, dependencies = {}, peerDependencies = {}, peerDependenciesMeta = {} } = manifest;
   for (const [binary, file] of Object.entries(bin)) provide(binary, join(folder, file));
-  for (const dependency of Object.keys(dependencies)) await install(dependency);
+  // npm installs a peer along with the package, unless the peer is optional.
+  const peers = Object.keys(peerDependencies).filter((peer) => peerDependenciesMeta[peer]?.optional !== true);
+  for (const dependency of [...Object.keys(dependencies), ...peers]) await install(dependency);
 }
 
 function provide(binary, file) {

@@ -55,7 +55,7 @@ export function skeletonProblems(root, folder) {
 
 function conditionProblems(exports) {
   return Object.entries(exports)
-    .filter(([subpath]) => !subpath.endsWith('.json'))
+    .filter(([subpath, target]) => !subpath.endsWith('.json') || target !== subpath)
     .filter(
       ([, conditions]) =>
         Object.keys(conditions).join() !== CONDITIONS.filter((name) => name !== 'node' || name in conditions).join(),

@@ -43,6 +43,9 @@ export function tarballProblems(files, manifest) {
   );
   return [
     ...NEEDED.filter((path) => !present.has(path)).map((path) => `does not hold ${path}`),
+    ...(manifest.files ?? [])
+      .filter((entry) => /^[\w-]+$/.test(entry) && !files.some((path) => path.startsWith(`${entry}/`)))
+      .map((entry) => `holds nothing of ${entry}/, which its package.json lists`),
     ...new Set(
       named.filter((path) => !present.has(path)).map((path) => `does not hold ${path}, which its package.json names`),
     ),

@@ -29,6 +29,7 @@ export function furnished(workspace, installed) {
 const NPM = `case "$1" in
   i|install) shift ;;
   init|pkg) exit 0 ;;
+  create) command="create-\${2#@svc/}"; folder="$3"; shift 4; exec "$command" "$folder" "$@" ;;
   *) echo "npm $1 is not run from a page"; exit 1 ;;
 esac
 for name in "$@"; do

@@ -26,7 +26,6 @@ const asked = argv.slice(2);
 const unknown = asked.filter((name) => !SUITES.includes(name));
 if (unknown.length > 0) {
   console.error(`Unknown suite: ${unknown.join(', ')}. Choose from ${SUITES.join(', ')}.`);
-  console.error(`Unknown suite: ${unknown.join(', ')}. Choose from ${SUITES.join(', ')}.`);
   exit(2);
 }
 

@@ -19,6 +19,7 @@ export class Terminal {
   #child;
   #closed;
   #output = '';
+  #isOver = false;
 
   /**
    * @param {string} command
@@ -36,7 +37,10 @@ export class Terminal {
     this.#child.once('error', (error) => take(`${error.message}\n`));
     // Programs that the command leaves behind would keep its streams open.
     this.#child.once('exit', () => this.kill());
-    this.#closed = once(this.#child, 'close').finally(() => open.delete(this));
+    this.#closed = once(this.#child, 'close').finally(() => {
+      this.#isOver = true;
+      open.delete(this);
+    });
     // A command that cannot be started is reported by `end`, not as an unhandled rejection.
     this.#closed.catch(() => {});
   }
@@ -44,6 +48,11 @@ export class Terminal {
   /** Everything that it has printed so far, both streams in one. */
   get output() {
     return this.#output;
+  }
+
+  /** True when it has ended. */
+  get isOver() {
+    return this.#isOver;
   }
 
   /**
@@ -88,8 +97,17 @@ export class Terminal {
 
   /** Ends the command and everything that it started. */
   kill() {
+    this.signal('SIGKILL');
+  }
+
+  /**
+   * Sends a signal to the command and everything that it started, as a terminal does.
+   *
+   * @param {NodeJS.Signals} name
+   */
+  signal(name) {
     try {
-      if (this.#child.pid !== undefined) process.kill(-this.#child.pid, 'SIGKILL');
+      if (this.#child.pid !== undefined) process.kill(-this.#child.pid, name);
     } catch (error) {
       if (error.code !== 'ESRCH') throw error;
     }

@@ -2,7 +2,16 @@ import { globSync, readFileSync } from 'node:fs';
 import { matchesGlob } from 'node:path';
 
 /** The Markdown files that are pages of the site. */
-const PAGES = ['*.md', '*/README.md', 'packages/*/README.md', 'examples/*/README.md', 'docs/**/*.md'];
+const PAGES = [
+  '*.md',
+  '*/README.md',
+  'packages/*/README.md',
+  'packages/*/vectors/README.md',
+  'examples/*/README.md',
+  'receivers/*/README.md',
+  'examples/*/*/README.md',
+  'docs/**/*.md',
+];
 
 /**
  * Lists the pages of a checkout.

@@ -1,5 +1,6 @@
 import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
+import { exampleFiles, TEMPLATES } from '../write-templates.mjs';
 import { run } from './children.mjs';
 import { fingerprint, readStamp, removeStamp, writeStamp } from './stamp.mjs';
 import { exampleFolders, packageFolders, workspaceManifests } from './workspaces.mjs';
@@ -16,7 +17,7 @@ const AT_ONCE = 2;
  * @throws {Error} with the compilers' messages; a failed part has no stamp, so the next build repeats it
  */
 export async function build(node) {
-  const stale = [declarationsAndExamples(), ...packageFolders().map(javaScriptOf)].filter(isStale);
+  const stale = [declarationsAndExamples(), ...packageFolders().map(javaScriptOf), templates()].filter(isStale);
   if (stale.length === 0) return;
   console.log(`Building ${stale.map(({ name }) => name).join(', ')} …`);
   const failures = [];
@@ -37,7 +38,9 @@ export async function build(node) {
  * @returns {string[]} their names
  */
 export function outdatedParts(folder) {
-  return [javaScriptOf(folder), declarationsAndExamples()].filter(isStale).map(({ name }) => name);
+  const hasTemplates = TEMPLATES.some((kind) => dirname(kind.templates) === folder);
+  const parts = [javaScriptOf(folder), declarationsAndExamples(), ...(hasTemplates ? [templates()] : [])];
+  return parts.filter(isStale).map(({ name }) => name);
 }
 
 async function make(node, part) {
@@ -86,6 +89,18 @@ function declarationsAndExamples() {
     ]),
     outputs,
     afterwards: removeOrphans,
+  };
+}
+
+/** The examples that packages create projects from. */
+function templates() {
+  return {
+    name: 'templates',
+    command: [resolve('tools/write-templates.mjs')],
+    cwd: '.',
+    stamp: join(STAMPS, 'build-templates'),
+    wanted: fingerprint([...exampleFiles('.'), 'tools/write-templates.mjs']),
+    outputs: TEMPLATES.map((kind) => kind.templates),
   };
 }
 

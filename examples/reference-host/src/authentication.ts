@@ -207,7 +207,8 @@ function workloadIdentity(
       resolve,
       senderConstraint,
       ...(rules !== undefined && { delegation: rules }),
-      ...context,
+      dpop: context.dpop,
+      certificateOf: context.certificateOf,
       now: Date.now,
     }),
     facts: {

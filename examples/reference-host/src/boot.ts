@@ -132,6 +132,7 @@ async function assemble(config: Config, baseUrl: string, store: Store, log: Log)
     protocol: { versions, preferred: config.protocol.preferred ?? defaultPreference(versions), minClientVersion },
     ...(retirement !== undefined && { retirement: retirementOf(retirement) }),
     ...(config.rateLimit !== undefined && { rateLimit: credentialLimit(config.rateLimit) }),
+    ...(config.cors !== undefined && { cors: config.cors }),
     webhooks: { ...webhooks, deadLetterRetentionDays: deadLetter.retentionDays },
     mounts: mounts(config),
     streams: { ...streams, readerLimits },

@@ -8,11 +8,12 @@ type Referring = z.infer<z.ZodObject<typeof callers & typeof authenticationConfi
   readonly secretKey?: string | undefined;
   readonly formerSecretKeys: readonly string[];
   readonly pseudonymKey?: string | undefined;
+  readonly mounts: { readonly publicChat?: { readonly tenant: string; readonly workspace: string } | undefined };
 };
 
 /** Reports keys that are required because of other keys, and names that no other key defines. */
 export function checkReferences(config: Referring, context: z.RefinementCtx): void {
-  for (const check of [requiredKeys, roles, bindings, apiKeys]) {
+  for (const check of [requiredKeys, roles, bindings, apiKeys, publicChat]) {
     check(config, (path, message) => context.addIssue({ code: 'custom', path: [...path], message }));
   }
 }
@@ -69,5 +70,18 @@ function apiKeys(config: Referring, report: Report) {
     if (workspaces.includes('*') && workspaces.length > 1) {
       report(['apiKeys', index, 'workspaces'], 'must be either ["*"] or names. Remove "*", or the names.');
     }
+  }
+}
+
+function publicChat({ mounts, tenants }: Referring, report: Report) {
+  if (mounts.publicChat === undefined) return;
+  const { tenant, workspace } = mounts.publicChat;
+  const known = tenants.find(({ id }) => id === tenant);
+  if (known === undefined) report(['mounts', 'publicChat', 'tenant'], UNKNOWN_TENANT);
+  else if (!known.workspaces.includes(workspace)) {
+    report(
+      ['mounts', 'publicChat', 'workspace'],
+      'must be a workspace of that tenant. Add it to tenants, or correct its name.',
+    );
   }
 }

@@ -59,6 +59,11 @@ export const webhooks = z
       .default(5000)
       .describe('Time in which an attempt must be answered, from the resolution of the name to the last byte, in ms.'),
     circuit: circuit.prefault({}).describe('Circuit breaker of best-effort subscriptions.'),
+    failAfterHours: z
+      .number()
+      .min(0)
+      .default(120)
+      .describe('Time without a success after which a durable subscription moves to failed, in hours. 0: never.'),
     deadLetter: z
       .strictObject({
         retentionDays: z.number().positive().default(30).describe('Time for which a dead letter is stored, in days.'),

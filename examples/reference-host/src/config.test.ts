@@ -134,6 +134,16 @@ describe('a configuration', () => {
       'apiKeys[0].tenant: must be the id of one of tenants. Add the tenant there, or correct its id.',
     ],
     [
+      'a public chat of an unknown tenant',
+      { tenants, mounts: { publicChat: { tenant: 'other', workspace: 'acme-prod' } } },
+      'mounts.publicChat.tenant: must be the id of one of tenants. Add the tenant there, or correct its id.',
+    ],
+    [
+      'a public chat of an unknown workspace',
+      { tenants, mounts: { publicChat: { tenant: 'acme', workspace: 'other' } } },
+      'mounts.publicChat.workspace: must be a workspace of that tenant. Add it to tenants, or correct its name.',
+    ],
+    [
       'an API key of an unknown workspace',
       { tenants, apiKeys: [{ ...key, workspaces: ['other'] }] },
       'apiKeys[0].workspaces: must be workspaces of the tenant of the key. Add them there, or use ["*"] for all.',

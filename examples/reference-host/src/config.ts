@@ -3,7 +3,7 @@ import { authenticationConfig } from './config-authentication.ts';
 import { callers } from './config-callers.ts';
 import { expectation, problemsOf } from './config-problems.ts';
 import { checkReferences } from './config-references.ts';
-import { cidr, durationMs, durationSeconds, key32, publicKey, utcTime } from './config-values.ts';
+import { cidr, durationMs, durationSeconds, key32, mode, publicKey, utcTime } from './config-values.ts';
 import { webhooks } from './config-webhooks.ts';
 
 export type ParsedConfig =
@@ -34,6 +34,7 @@ export function configJsonSchema(): object {
   return z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' });
 }
 
+const PAGE_ORIGIN = 'must be an exact origin or *. Give scheme, host and port without a path or a slash at the end.';
 const ORIGIN_FORM = 'must be an origin. Give scheme, host and port without a path, such as https://svc.example.com.';
 
 const origin = z
@@ -79,10 +80,24 @@ const rateLimit = z.strictObject({
     .describe('Limit of refused requests for each client address. Default: limit and windowSeconds of rateLimit.'),
 });
 
+const publicChat = z.strictObject({
+  tenant: z.string().describe('Id of the tenant that the runs of visitors belong to. It must be one of tenants.'),
+  workspace: z.string().describe('Workspace of the tenant that they belong to.'),
+  mode: mode.default('live').describe('Mode of the runs.'),
+  sessionSeconds: z.int().min(1).max(86_400).default(3600).describe('Life of the session of a visitor, in seconds.'),
+  perClient: z
+    .strictObject(requestsInWindow)
+    .default({ limit: 60, windowSeconds: 60 })
+    .describe('Limit of each client address.'),
+});
+
 const mounts = z.strictObject({
   a2a: z.boolean().default(true).describe('Serves A2A at /host/<org>/a2a.'),
   mcp: z.boolean().default(false).describe('Serves MCP at /host/<org>/mcp.'),
   chat: z.boolean().default(true).describe('Serves chat at /host/<org>/chat.'),
+  publicChat: publicChat
+    .optional()
+    .describe('Serves chat to visitors without a credential, at /host/<org>/public-chat. Default: not served.'),
 });
 
 const streams = z.strictObject({
@@ -105,6 +120,28 @@ const streams = z.strictObject({
     .default(30_000)
     .describe('Time after which a stream is closed whose reader takes no data, in ms.'),
 });
+
+const cors = z
+  .strictObject({
+    origins: z
+      .array(z.string().regex(/^(?:\*|[a-z][a-z0-9+.-]*:\/\/[^/?#\s@]+)$/, PAGE_ORIGIN))
+      .min(1)
+      .describe('Exact origins of the pages, such as https://console.example.com. ["*"]: every origin.'),
+    credentials: z
+      .boolean()
+      .default(false)
+      .describe('Lets pages send cookies and client certificates. Not needed for keys and tokens, refused with *.'),
+    maxAgeSeconds: z
+      .int()
+      .min(0)
+      .max(86_400)
+      .default(600)
+      .describe('Time for which a browser remembers a permission, in seconds.'),
+  })
+  .refine(({ origins, credentials }) => !(credentials && origins.includes('*')), {
+    path: ['credentials'],
+    error: 'is refused with the origin *. List the origins that may send credentials.',
+  });
 
 const egress = z.strictObject({
   allowLoopback: z
@@ -214,7 +251,7 @@ const schema = z
     store: z
       .string()
       .regex(
-        /^(?:memory:|sqlite:.+|postgres(?:ql)?:\/\/.+)$/,
+        /^(?:memory:|sqlite:(?!:memory:$|file:).+|postgres(?:ql)?:\/\/.+)$/,
         'must be the location of a store. Use memory:, sqlite:PATH or postgres://USER@HOST/DATABASE.',
       )
       .default('sqlite:./svc.db')
@@ -248,6 +285,7 @@ const schema = z
     webhooks,
     mounts: mounts.prefault({}).describe('Further protocols beside the interface.'),
     streams: streams.prefault({}).describe('Event streams, and polls that wait for events.'),
+    cors: cors.optional().describe('Web pages that may call the host from a browser. Default: none.'),
     egress: egress.prefault({}).describe('Addresses that the host may call for its callers.'),
     telemetry: z
       .strictObject({ incomingTraces })

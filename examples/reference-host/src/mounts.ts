@@ -1,12 +1,21 @@
 import { type MountDefinition, VERSION } from '@svc/host-kit';
 import { a2aMount } from '@svc/host-kit/mounts/a2a';
-import { chatMount } from '@svc/host-kit/mounts/chat';
+import { type ChatMountOptions, chatMount, publicChatMount } from '@svc/host-kit/mounts/chat';
 import { mcpMount } from '@svc/host-kit/mounts/mcp';
 import type { Config } from './config.ts';
 
 /** Returns the mounts that the configuration switches on. */
-export function mounts({ mounts: { a2a, mcp, chat } }: Config): MountDefinition[] {
-  return [...(a2a ? [A2A] : []), ...(mcp ? [mcpMount()] : []), ...(chat ? [CHAT] : [])];
+export function mounts({ mounts: { a2a, mcp, chat, publicChat } }: Config): MountDefinition[] {
+  return [
+    ...(a2a ? [A2A] : []),
+    ...(mcp ? [mcpMount()] : []),
+    ...(chat ? [chatMount(ECHO)] : []),
+    ...(publicChat === undefined ? [] : [publicChatOf(publicChat)]),
+  ];
+}
+
+function publicChatOf({ perClient, ...surface }: NonNullable<Config['mounts']['publicChat']>): MountDefinition {
+  return publicChatMount({ ...ECHO, ...surface, limits: { perClient } });
 }
 
 const A2A = a2aMount({
@@ -24,4 +33,4 @@ const A2A = a2aMount({
 });
 
 /** Replies with the message itself, because no model is behind this host. */
-const CHAT = chatMount({ workflowId: 'echo', reply: ({ message }) => message });
+const ECHO: ChatMountOptions = { workflowId: 'echo', reply: ({ message }) => message };

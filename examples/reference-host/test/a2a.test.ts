@@ -30,13 +30,17 @@ const CARD = '/host/example/a2a/.well-known/agent-card.json';
 
 /** Makes the official client from the agent card. */
 async function clientOf(key: string): Promise<Client> {
-  const fetchImpl: typeof fetch = (input, init) => {
+  const fetchImpl = withKey(key);
+  const card = await (await fetch(host.url() + CARD)).json();
+  return new ClientFactory({ transports: [new JsonRpcTransportFactory({ fetchImpl })] }).createFromAgentCard(card);
+}
+
+function withKey(key: string): typeof fetch {
+  return (input, init) => {
     const headers = new Headers(init?.headers);
     headers.set('authorization', `Bearer ${key}`);
     return fetch(input, { ...init, headers });
   };
-  const card = await (await fetch(host.url() + CARD)).json();
-  return new ClientFactory({ transports: [new JsonRpcTransportFactory({ fetchImpl })] }).createFromAgentCard(card);
 }
 
 let messages = 0;
@@ -101,10 +105,45 @@ describe('a task of the official client, in A2A 1.0', () => {
     expect(statesOf(updates).at(-1)).toBe(TaskState.TASK_STATE_COMPLETED);
   });
 
+  test('is refused to a client with a wrong credential', async () => {
+    const wrong = await clientOf('a-key-that-this-host-never-issued-000000');
+    await expect(wrong.getTask({ tenant: '', id: 'x' })).rejects.toThrow(/unauthenticated|401|credential/i);
+    await expect(wrong.resubscribeTask({ tenant: '', id: 'x' }).next()).rejects.toThrow();
+  });
+
   test('has the error message of a failed run', async () => {
     const task = await taskFor('fail', { message: 'as asked' });
     expect(task.status?.state).toBe(TaskState.TASK_STATE_FAILED);
     expect(task.status?.message?.parts[0]?.content).toEqual({ $case: 'text', value: 'as asked' });
+  });
+
+  test('is not streamed to a client that subscribes when it is unknown, ended or cancelled', async () => {
+    const ended = await taskFor('echo', {});
+    const cancelled = await cancelledTask();
+    const subscribed = async (id: string) => {
+      for await (const _ of client.resubscribeTask({ tenant: '', id }));
+    };
+    await expect(subscribed('run_00000000000000000000000000')).rejects.toThrow('There is no such task.');
+    await expect(subscribed('no run id/at all')).rejects.toThrow('There is no such task.');
+    for (const { id } of [ended, cancelled]) await expect(subscribed(id)).rejects.toThrow('The task has ended');
+    const stranger = await clientOf(OTHER_TENANT);
+    const foreign = stranger.resubscribeTask({ tenant: '', id: ended.id });
+    await expect(foreign.next()).rejects.toThrow('There is no such task.');
+  });
+
+  test('that waits for an answer has the question as its message', async () => {
+    const asked = await taskFor('approval', { title: 'Ship it on Friday?' });
+    const question = { kind: 'approval', data: { title: 'Ship it on Friday?', actions: expect.any(Array) } };
+    const parts = [
+      { content: { $case: 'text', value: 'Ship it on Friday?' } },
+      { content: { $case: 'data', value: question } },
+    ];
+    expect(asked.status).toMatchObject({ state: TaskState.TASK_STATE_INPUT_REQUIRED, message: { parts } });
+    expect((await client.getTask({ tenant: '', id: asked.id })).status?.message).toMatchObject({ parts });
+    const updates: StreamResponse[] = [];
+    for await (const update of client.sendMessageStream(asking('approval', { title: 'Ship it on Friday?' })))
+      updates.push(update);
+    expect(updates.at(-1)?.payload).toMatchObject({ $case: 'statusUpdate', value: { status: { message: { parts } } } });
   });
 
   test('is cancelled by cancelTask', async () => {
@@ -147,6 +186,75 @@ const NOW = {
   historyLength: undefined,
   returnImmediately: true,
 };
+
+async function cancelledTask(): Promise<Task> {
+  const task = await client.sendMessage({ ...asking('delay', { ms: 60_000 }), configuration: { ...NOW } });
+  if (!('status' in task)) throw new Error('The response is not a task.');
+  await client.cancelTask({ tenant: '', id: task.id, metadata: undefined });
+  await eventually(async () => {
+    const now = await client.getTask({ tenant: '', id: task.id });
+    return now.status?.state === TaskState.TASK_STATE_CANCELED;
+  });
+  return task;
+}
+
+describe('the list of tasks', () => {
+  const ALL = { tenant: '', contextId: '', status: 0, pageToken: '', statusTimestampAfter: undefined };
+
+  test('has the tasks of a context in pages, newest first, without artifacts', async () => {
+    const ids: string[] = [];
+    for (const text of ['1', '2', '3']) ids.unshift((await taskFor('echo', { text }, { contextId: 'ctx-list' })).id);
+    await taskFor('echo', {}, { contextId: 'ctx-other' });
+    const first = await client.listTasks({ ...ALL, contextId: 'ctx-list', pageSize: 2 });
+    expect(first.tasks.map(({ id }) => id)).toEqual(ids.slice(0, 2));
+    expect(first).toMatchObject({ pageSize: 2, totalSize: 3 });
+    expect(first.tasks[0]?.artifacts).toEqual([]);
+    const second = await client.listTasks({
+      ...ALL,
+      ...{ contextId: 'ctx-list', pageSize: 2, pageToken: first.nextPageToken },
+      ...{ includeArtifacts: true, historyLength: 0 },
+    });
+    expect(second.tasks).toMatchObject([{ id: ids[2], artifacts: [{ artifactId: 'outputs' }], history: [] }]);
+    expect(second).toMatchObject({ nextPageToken: '', totalSize: 3 });
+  });
+
+  test('has the tasks of a state', async () => {
+    const failed = await taskFor('fail', {}, { contextId: 'ctx-failed' });
+    await taskFor('echo', {}, { contextId: 'ctx-failed' });
+    const query = { ...ALL, contextId: 'ctx-failed', status: TaskState.TASK_STATE_FAILED };
+    expect((await client.listTasks(query)).tasks.map(({ id }) => id)).toEqual([failed.id]);
+  });
+
+  test('has no task of another tenant', async () => {
+    await taskFor('echo', {});
+    const stranger = await clientOf(OTHER_TENANT);
+    expect(await stranger.listTasks({ ...ALL })).toMatchObject({ tasks: [], totalSize: 0, nextPageToken: '' });
+  });
+
+  test.each([
+    { pageSize: 0 },
+    { pageSize: 101 },
+    { pageToken: 'of another agent' },
+    { historyLength: -1 },
+    { statusTimestampAfter: 'yesterday' },
+  ])('is refused for %j', async (fields) => {
+    await taskFor('echo', {});
+    await expect(client.listTasks({ ...ALL, ...fields })).rejects.toThrow(Object.keys(fields)[0]);
+  });
+});
+
+describe('the agent card', () => {
+  test.each(['', '/host/example/a2a', '/host/example/a2a/', '/v1/host/example/a2a/'])(
+    'is found by a client that knows the URL <origin>%s',
+    async (path) => {
+      const fetchImpl = withKey(AGENT);
+      const factory = new ClientFactory({ transports: [new JsonRpcTransportFactory({ fetchImpl })] });
+      const found = await factory.createFromUrl(host.url() + path);
+      const task = await found.sendMessage(asking('echo', { text: path }));
+      expect(task).toMatchObject({ status: { state: TaskState.TASK_STATE_COMPLETED } });
+    },
+  );
+});
 
 describe('a push', () => {
   const config = (fields: object) =>
@@ -263,6 +371,51 @@ describe(covers('errors.transport.json-rpc'), () => {
     const answer = await rpc(body, { key });
     expect(answer).toMatchObject({ status, body: { jsonrpc: '2.0', error } });
     if (status === 401) expect(answer.headers.get('www-authenticate')).toMatch(/^Bearer/);
+  });
+
+  test.each([
+    ['SubscribeToTask', 'an unknown task', { id: 'nope' }, -32001],
+    ['tasks/resubscribe', 'an unknown task', { id: 'nope' }, -32001],
+    ['tasks/steal', 'no params', undefined, -32601],
+    ['toString', 'no params', undefined, -32601],
+  ])('answers %s of %s with its error', async (method, _, params, code) => {
+    const answer = await rpc({ jsonrpc: '2.0', id: 'a', method, ...(params !== undefined && { params }) });
+    expect(answer).toMatchObject({ status: 200, body: { jsonrpc: '2.0', id: 'a', error: { code } } });
+    expect(answer.headers.get('content-type')).toBe('application/json');
+  });
+
+  test.each(['SubscribeToTask', 'tasks/resubscribe'])('answers %s of an ended task with -32004', async (method) => {
+    const { id } = await taskFor('echo', {});
+    expect((await rpc(call(method, { id }))).body).toMatchObject({ id: 7, error: { code: -32004 } });
+  });
+
+  test.each([
+    ['CreateTaskPushNotificationConfig', (taskId: string) => ({ taskId, url: 'https://10.0.0.8/' })],
+    [
+      'tasks/pushNotificationConfig/set',
+      (taskId: string) => ({ taskId, pushNotificationConfig: { url: 'https://10.0.0.8/' } }),
+    ],
+  ])('answers %s of a refused URL with -32602 and the code of the refusal', async (method, paramsOf) => {
+    const { id } = await taskFor('echo', {});
+    const { body } = await rpc(call(method, paramsOf(id)));
+    expect(body.error).toMatchObject({ code: -32602, data: { error: 'webhook_url_rejected' } });
+  });
+
+  test.each([
+    ['a method with an effect', 'SendMessage', 'echo'],
+    ['a streaming method', 'SendStreamingMessage', 'echo'],
+    ['an unknown method', 'tasks/steal', 'echo'],
+    ['a method that fails', 'SendMessage', 'nothing-like-it'],
+  ])('answers a notification of %s with nothing', async (_, method, workflowId) => {
+    const params = {
+      message: { messageId: 'm-n', role: 'ROLE_USER', parts: [{ data: {} }], metadata: { workflowId } },
+    };
+    const response = await withKey(AGENT)(`${host.url()}/host/example/a2a`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'a2a-version': '1.0' },
+      body: JSON.stringify({ jsonrpc: '2.0', method, params }),
+    });
+    expect([response.status, await response.text()]).toEqual([204, '']);
   });
 
   test('answers an unsupported version with -32009', async () => {

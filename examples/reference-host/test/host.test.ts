@@ -585,6 +585,9 @@ describe('a bad configuration', () => {
     [{ tenants: [{ id: 'acme', workspaces: ['acme'] }] }, 'tenants[0].workspaces: must not contain'],
     [{ protocol: { versions: ['1.1', '2.0'], preferred: '2.0' } }, 'preferred: must be a 1.x version'],
     [{ egress: { denyCidrs: ['10.0.0.1/8'] } }, 'egress.denyCidrs[0]: must be a block'],
+    [{ cors: { origins: ['https://console.example.com/'] } }, 'cors.origins[0]: must be an exact origin or *'],
+    [{ cors: { origins: ['*'], credentials: true } }, 'cors.credentials: is refused with the origin *'],
+    [{ store: 'sqlite::memory:' }, 'store: must be the location of a store'],
     [{ workspaceFiles: { maxFileBytes: 0 } }, 'workspaceFiles.maxFileBytes: is too small'],
     [{ dpop: { required: 'yes' } }, 'dpop.required: has the wrong type'],
     [

@@ -2,6 +2,7 @@ import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/cli
 import { covers } from '@svc/tools/covers';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { type AcmeHost, KEY, OTHER_TENANT, READER, startAcme } from './acme-host.ts';
+import { eventually } from './booted-host.ts';
 
 let host: AcmeHost;
 const open: Client[] = [];
@@ -25,6 +26,11 @@ async function clientOf(key: string): Promise<Client> {
   return client;
 }
 
+interface Listed {
+  readonly tags?: readonly string[];
+  readonly status: string;
+}
+
 describe('an MCP client', () => {
   test('lists the operations on runs as tools', async () => {
     const { tools } = await (await clientOf(KEY)).listTools();
@@ -44,6 +50,75 @@ describe('an MCP client', () => {
     expect((await host.call(`/v1/runs/${runId}`)).body).toMatchObject({ runId, status: 'completed' });
   });
 
+  test('gets the question of a run that waits for an approval, and answers it', async () => {
+    const client = await clientOf(KEY);
+    const asked = await client.callTool({
+      name: 'create_run',
+      arguments: { workflowId: 'approval', inputs: { title: 'Ship it?' }, waitSeconds: 20 },
+    });
+    const question = { kind: 'approval', data: { title: 'Ship it?' } };
+    expect(asked.structuredContent).toMatchObject({ status: 'waiting-approval', question });
+    const runId = String(Reflect.get(asked.structuredContent ?? {}, 'runId'));
+    const read = await client.callTool({ name: 'read_run', arguments: { runId } });
+    expect(read.structuredContent).toMatchObject({ question });
+    const answered = await client.callTool({
+      name: 'answer_run',
+      arguments: { runId, answer: { action: 'accept' } },
+    });
+    expect(answered.structuredContent).not.toHaveProperty('question');
+    const again = await client.callTool({ name: 'answer_run', arguments: { runId, answer: { action: 'accept' } } });
+    expect(again).toMatchObject({ isError: true });
+  });
+
+  test('gets an error for a run that is unknown, ended or cancelled', async () => {
+    const client = await clientOf(KEY);
+    const unknown = { runId: 'run_00000000000000000000000000' };
+    for (const name of ['read_run', 'cancel_run'])
+      expect(await client.callTool({ name, arguments: unknown })).toMatchObject({
+        isError: true,
+        content: [{ text: expect.stringContaining('not_found') }],
+      });
+    const ended = await client.callTool({
+      name: 'create_run',
+      arguments: { workflowId: 'echo', waitSeconds: 20 },
+    });
+    const runId = String(Reflect.get(ended.structuredContent ?? {}, 'runId'));
+    expect(await client.callTool({ name: 'cancel_run', arguments: { runId } })).toMatchObject({
+      isError: true,
+      content: [{ text: expect.stringContaining('run_terminal') }],
+    });
+  });
+
+  test('is told of the progress of a call that waits', async () => {
+    const client = await clientOf(KEY);
+    const heard: { progress: number; message?: string | undefined }[] = [];
+    const { structuredContent } = await client.callTool(
+      { name: 'create_run', arguments: { workflowId: 'delay', inputs: { ms: 50 }, waitSeconds: 20 } },
+      { onprogress: (progress) => heard.push(progress) },
+    );
+    expect(structuredContent).toMatchObject({ status: 'completed' });
+    expect(heard[0]).toMatchObject({ progress: 1, message: 'run.started' });
+  });
+
+  test('of a call that it cancels leaves the run to go on', async () => {
+    const client = await clientOf(KEY);
+    const cancelling = new AbortController();
+    const call = client.callTool(
+      { name: 'create_run', arguments: { workflowId: 'delay', inputs: { ms: 300 }, tags: ['left'], waitSeconds: 20 } },
+      { signal: cancelling.signal, onprogress: () => cancelling.abort() },
+    );
+    await expect(call).rejects.toThrow();
+    await eventually(async () => {
+      const { runs } = (await host.call('/runs', { major: '2' })).body;
+      return runs.some(({ tags, status }: Listed) => tags?.[0] === 'left' && status === 'completed');
+    });
+  });
+
+  test('is told that the list of tools does not change', async () => {
+    const client = await clientOf(KEY);
+    expect(client.getServerCapabilities()).toMatchObject({ tools: { listChanged: false } });
+  });
+
   test('gets a refusal as a result with isError', async () => {
     const reader = await clientOf(READER);
     const refused = await reader.callTool({ name: 'create_run', arguments: { workflowId: 'echo' } });
@@ -59,6 +134,27 @@ describe('an MCP client', () => {
     const stranger = await clientOf(OTHER_TENANT);
     const read = await stranger.callTool({ name: 'read_run', arguments: { runId } });
     expect(read).toMatchObject({ isError: true, content: [{ text: expect.stringContaining('not_found') }] });
+  });
+
+  test('with a wrong credential cannot connect', async () => {
+    await expect(clientOf('a-key-that-this-host-never-issued-000000')).rejects.toThrow(
+      /unauthenticated|401|credential/i,
+    );
+  });
+
+  test('of an unknown revision is refused with a JSON-RPC error', async () => {
+    const response = await fetch(`${host.url()}/host/example/mcp`, {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${KEY}`,
+        'content-type': 'application/json',
+        accept: 'application/json, text/event-stream',
+        'mcp-protocol-version': '1999-01-01',
+      },
+      body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list', params: {} }),
+    });
+    expect(response.status).toBe(400);
+    expect(await response.json()).toMatchObject({ jsonrpc: '2.0', error: { code: expect.any(Number) } });
   });
 
   test('gets 401 without a credential', async () => {

@@ -95,6 +95,17 @@ describe.each(MAJORS)('in $name', (spoken) => {
       await act(dev, '/cancel', {}, { key: DEV });
     });
 
+    test(`${covers('versioning.ids.no-bare-id-in-v2')} a bulk cancel names runs as requested, in major 2 by bound ids`, async () => {
+      const held = await start('delay', LONG);
+      const requested = isV1
+        ? [held, 'run_01k0p3v5tq9d8m2x4c6b8n0r1s', 'short']
+        : [held.slice('acme/'.length), 'run_01k0p3v5tq9d8m2x4c6b8n0r1s', 'short', held.replace('/', '~2F')];
+      const { body } = await call('/runs:bulk-cancel', { body: { runIds: requested } });
+      expect(body.results.map(({ runId }: { runId: string }) => runId)).toEqual(
+        isV1 ? requested : [held, 'acme/run_01k0p3v5tq9d8m2x4c6b8n0r1s', 'acme/short', held],
+      );
+    });
+
     test.each([0, 101])('a bulk cancel of %s runs is rejected', async (length) => {
       const answer = await call('/runs:bulk-cancel', { body: { runIds: Array.from({ length }, () => 'run_x') } });
       expect(answer.status).toBe(400);
@@ -286,7 +297,7 @@ describe(`${covers('operations.runs.list')} The list of runs`, () => {
   });
 
   test('is no operation of major 1', async () => {
-    expect((await host.call('/v1/runs')).status).toBe(404);
+    expect((await host.call('/v1/runs')).status).toBe(405);
   });
 });
 

@@ -71,6 +71,50 @@ test(`${covers('events.stream.resume')} shows each event once across a kill -9 o
   expect([...first.ids, ...second.ids]).toEqual(sequences);
 });
 
+test.each([
+  ['1', '/v1/runs'],
+  ['2', '/runs'],
+])(
+  `${covers('events.stream.ended')} answers 204 to a reader that has the last event, major %s`,
+  async (major, runs) => {
+    const created = await host.call(runs, { major, body: { workflowId: 'echo', inputs: {} } });
+    const events = `${runs}/${encodeURIComponent(created.body.runId)}/events`;
+    const log = await host.call(`${events}/poll?timeout=20`, { major });
+    await eventually(
+      async () => (await host.call(events.replace('/events', ''), { major })).body.status === 'completed',
+    );
+    const last = (await host.call(`${events}/poll`, { major })).body.events.at(-1).sequence;
+    const resumed = async (after: number, query = '') => {
+      const headers = { 'last-event-id': String(after), accept: 'text/event-stream' };
+      const response = await fetch(`${host.url()}${events}${query}`, {
+        headers: { ...headers, authorization: `Bearer ${KEY}`, 'svc-version': major },
+      });
+      return [
+        response.status,
+        (await response.text()).match(/^event: .*/gm) ?? [],
+        response.headers.get('svc-version'),
+      ];
+    };
+    const version = expect.stringMatching(`^${major}\\.`);
+    expect(log.status).toBe(200);
+    for (const query of ['', '?streamMode=values', '?streamMode=debug', '?bufferMs=50', '?streamMode=messages']) {
+      expect(await resumed(last, query)).toEqual([204, [], version]);
+      expect(await resumed(last + 7, query)).toEqual([204, [], version]);
+    }
+    expect(await resumed(last - 1)).toEqual([200, ['event: run.completed'], version]);
+    // No later event is a message, so a reader of messages would reconnect for ever.
+    expect(await resumed(0, '?streamMode=messages')).toEqual([204, [], version]);
+  },
+);
+
+test('answers 200 to a reader that has every event of a run that goes on', async () => {
+  const events = await delayed(60_000);
+  const headers = { authorization: `Bearer ${KEY}`, 'last-event-id': '1000' };
+  const response = await fetch(host.url() + events, { headers });
+  expect(response.status).toBe(200);
+  await response.body?.cancel();
+});
+
 test('answers 429 to a reader beyond streams.places of the configuration', async () => {
   await host.reboot({}, { streams: { places: { perRun: 1 } } });
   const events = await delayed(60_000);

@@ -170,3 +170,37 @@ describe('the versions of a run', () => {
     });
   });
 });
+
+describe(covers('versioning.paths.method-of-other-major'), () => {
+  const ask = async (path: string, headers: Record<string, string>, method = 'GET') => {
+    const response = await send(`${host?.url}${path}`, { method, headers });
+    return { status: response.status, headers: response.headers, body: JSON.parse(await response.text()) };
+  };
+  const authorization = `Bearer ${KEY}`;
+
+  test.each(['/runs', '/v1/runs'])('GET %s of major 1 is answered 405 with the request of major 2', async (path) => {
+    host = await bootHost(folder.path('config.json'), configuration({}));
+    const { status, headers, body } = await ask(path, { authorization });
+    expect([status, headers.get('allow'), headers.get('svc-version')]).toEqual([405, 'POST', '1.1']);
+    expect(body).toEqual({
+      error: 'validation_error',
+      message: 'This path takes POST. Major 2 has the operation: send GET /runs with SVC-Version: 2.',
+      details: { fields: [{ field: 'method', problem: 'must be POST' }] },
+    });
+    expect((await ask(path, {})).status).toBe(401);
+    expect((await ask('/runs', { authorization, 'svc-version': '2' })).status).toBe(200);
+  });
+
+  test('a path that only the other major has is answered 404 with its request', async () => {
+    host = await bootHost(folder.path('config.json'), configuration({}));
+    const absent = await ask('/v1/host/effect-seams', { authorization });
+    expect(absent.status).toBe(404);
+    expect(absent.body.message).toBe('Major 2 has the operation: send GET /host/effect-seams with SVC-Version: 2.');
+  });
+
+  test('a host of major 1 alone names no request of major 2', async () => {
+    host = await bootHost(folder.path('config.json'), configuration({ versions: ['1.1'] }));
+    const { status, body } = await ask('/v1/runs', { authorization });
+    expect([status, body.message]).toEqual([405, 'This path takes POST.']);
+  });
+});

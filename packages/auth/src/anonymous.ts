@@ -1,4 +1,5 @@
 import { bytesToHex } from '@noble/hashes/utils.js';
+import { type OptionNames, requireKnown } from './known-options.ts';
 import { isOpaqueId } from './opaque-id.ts';
 import type { Principal } from './principal.ts';
 import type { Tenancy } from './tenancy.ts';
@@ -13,6 +14,8 @@ export interface AnonymousActorOptions {
   readonly randomBytes: (size: number) => Uint8Array;
 }
 
+const ANONYMOUS_ACTOR_OPTIONS: OptionNames<AnonymousActorOptions> = { tenancy: true, issuer: true, randomBytes: true };
+
 /**
  * Mints the actor of one session on a public surface. Its id is 128 random bits: no part comes from the caller, and the
  * id cannot be linked to a person, a workspace or another session. It holds no scope, and roles are not resolved for
@@ -23,7 +26,9 @@ export interface AnonymousActorOptions {
  * const actor = anonymousActor({ tenancy, issuer: 'https://svc.example.com', randomBytes });
  * @see Interface: Run owner (identity triple), Anonymous actor rules
  */
-export function anonymousActor({ tenancy, issuer, randomBytes }: AnonymousActorOptions): Principal {
+export function anonymousActor(options: AnonymousActorOptions): Principal {
+  requireKnown('anonymousActor', options, ANONYMOUS_ACTOR_OPTIONS);
+  const { tenancy, issuer, randomBytes } = options;
   const random = randomBytes(ID_BYTES);
   if (random.length !== ID_BYTES) throw new TypeError(`anonymousActor: randomBytes must return ${ID_BYTES} bytes.`);
   if (!isOpaqueId(tenancy.tenant)) throw new TypeError('anonymousActor: tenancy.tenant must be an opaque id.');

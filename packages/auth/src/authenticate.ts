@@ -1,5 +1,6 @@
 import { presentedCredential } from './credential.ts';
 import { AuthError } from './errors.ts';
+import { type OptionNames, requireKnown } from './known-options.ts';
 import type { Admission, AuthOutcome, Lane } from './lane.ts';
 import type { RateLimiter } from './rate-limit/limiter.ts';
 import { headerValues, type RequestHead } from './request-head.ts';
@@ -21,6 +22,12 @@ export interface AuthenticatorOptions {
   readonly resourceMetadata?: string;
 }
 
+const AUTHENTICATOR_OPTIONS: OptionNames<AuthenticatorOptions> = {
+  lanes: true,
+  refusals: true,
+  resourceMetadata: true,
+};
+
 /** A limit on the refused requests of one client. */
 export interface RefusalLimit {
   /** Counts the refusals of each client. */
@@ -28,6 +35,8 @@ export interface RefusalLimit {
   /** Returns the key by which a client is counted, as `clientAddress` does. Undefined: the client is not limited. */
   readonly clientOf: (request: RequestHead) => string | undefined;
 }
+
+const REFUSAL_LIMIT: OptionNames<RefusalLimit> = { limiter: true, clientOf: true };
 
 /**
  * Makes an authenticator. It asks the lanes in order; the first lane that recognises the credential decides, and its
@@ -45,7 +54,9 @@ export interface RefusalLimit {
  * @see Interface: Authentication
  */
 export function authenticator(options: AuthenticatorOptions): Authenticator {
+  requireKnown('authenticator', options, AUTHENTICATOR_OPTIONS);
   const { refusals, resourceMetadata } = options;
+  if (refusals !== undefined) requireKnown('authenticator: refusals', refusals, REFUSAL_LIMIT);
   const lanes = [...options.lanes];
   if (lanes.length === 0) throw new TypeError('authenticator: lanes must not be empty. Pass at least one lane.');
   if (new Set(lanes.map(({ name }) => name)).size < lanes.length) {

@@ -1,6 +1,7 @@
 import type { Authenticator } from './authenticate.ts';
 import { authorize, type ScopeRules } from './authorize.ts';
 import type { AuthError } from './errors.ts';
+import { type OptionNames, requireKnown } from './known-options.ts';
 import type { Principal } from './principal.ts';
 import { rateLimitHeaders } from './rate-limit/headers.ts';
 import type { RateLimiter } from './rate-limit/limiter.ts';
@@ -21,6 +22,15 @@ export interface GuardOptions extends ScopeRules {
   /** Writes a refusal in the host's own envelope. Default `refusal`. */
   readonly refuse?: (error: AuthError) => Refusal;
 }
+
+/** The names of {@link GuardOptions}. */
+export const GUARD_OPTIONS: OptionNames<GuardOptions> = {
+  authenticator: true,
+  limiter: true,
+  scope: true,
+  refuse: true,
+  implied: true,
+};
 
 /** The verdict of a guard on one request. */
 export type Admittance =
@@ -43,27 +53,40 @@ export type Admittance =
  * Makes a guard. It authenticates a request, counts it, and checks the scope, in that order. The handler still has to
  * look up the resource within `principal.tenancy`.
  *
- * @throws {TypeError} on a request, when `scope` is an empty list
+ * @throws {TypeError} when an option is unknown; on a request, when `scope` is an empty list
  * @example
  * const admitted = guard({ authenticator: auth, limiter, scope: 'runs:read' });
  * const verdict = await admitted(request);
  * @see Interface: Authorization rules, item 6
  */
 export function guard(options: GuardOptions): (request: RequestHead) => Promise<Admittance> {
+  requireKnown('guard', options, GUARD_OPTIONS);
+  return admittance(options);
+}
+
+/** Makes a guard whose options are checked for unknown names already, as an adapter may have more options than this. */
+export function admittance(options: GuardOptions): (request: RequestHead) => Promise<Admittance> {
   const { authenticator, limiter, scope, refuse = refusal } = options;
   return async (request) => {
     const outcome = await authenticator.authenticate(request);
-    if (outcome.kind === 'refused') return { admitted: false, refusal: refuse(outcome.error) };
+    if (outcome.kind === 'refused') return refusedWith(outcome.error);
     const { principal } = outcome;
     const rate = await limiter?.consume(principal.credentialId);
-    if (rate?.allowed === false) {
-      const refused = refuse(rate.error);
-      return { admitted: false, refusal: { ...refused, headers: { ...refused.headers, ...rateLimitHeaders(rate) } } };
-    }
+    const headers = { ...outcome.headers, ...(rate && rateLimitHeaders(rate)) };
+    if (rate?.allowed === false) return refusedWith(rate.error, headers);
     const decision = scope === undefined ? ANYONE : authorize(principal, scope, options);
-    if (!decision.allowed) return { admitted: false, refusal: refuse(decision.error) };
-    return { admitted: true, principal, headers: { ...outcome.headers, ...(rate && rateLimitHeaders(rate)) } };
+    return decision.allowed ? { admitted: true, principal, headers } : refusedWith(decision.error, headers);
   };
+
+  /** Sends the headers of the error and of the outcome even when the host writes the refusal in its own envelope. */
+  function refusedWith(error: AuthError, headers: Readonly<Record<string, string>> = {}): Admittance {
+    const written = refuse(error);
+    const own = Object.entries(written.headers).map(([name, value]) => [name.toLowerCase(), value]);
+    return {
+      admitted: false,
+      refusal: { ...written, headers: { ...error.headers, ...Object.fromEntries(own), ...headers } },
+    };
+  }
 }
 
 const ANYONE = { allowed: true } as const;

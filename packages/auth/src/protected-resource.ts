@@ -1,3 +1,4 @@
+import { type OptionNames, requireKnown } from './known-options.ts';
 /** The metadata document of a protected resource. @see RFC 9728, section 2 */
 export interface ProtectedResourceMetadata {
   /** URL of the host. */
@@ -35,6 +36,14 @@ export interface ProtectedResourceOptions {
   };
 }
 
+const PROTECTED_RESOURCE_OPTIONS: OptionNames<ProtectedResourceOptions> = {
+  resource: true,
+  issuers: true,
+  scopes: true,
+  dpopAlgorithms: true,
+  requires: true,
+};
+
 /**
  * Returns the URL of a resource's metadata: the well-known path stands between the origin and the resource's own path.
  *
@@ -61,6 +70,7 @@ export function protectedResourceUrl(resource: string): string {
  * @see RFC 9728, section 2
  */
 export function protectedResourceMetadata(options: ProtectedResourceOptions): ProtectedResourceMetadata {
+  requireKnown('protectedResourceMetadata', options, PROTECTED_RESOURCE_OPTIONS);
   const { resource, issuers, scopes, dpopAlgorithms, requires = {} } = options;
   return {
     resource,

@@ -1,5 +1,6 @@
 import { type Decision, lacking, type ScopeRules } from './authorize.ts';
 import { withinTime } from './deadline.ts';
+import { type OptionNames, requireKnown } from './known-options.ts';
 import { isOpaqueId, OPAQUE_ID_RULE } from './opaque-id.ts';
 import type { Principal } from './principal.ts';
 import { withImplied } from './scope-implications.ts';
@@ -38,6 +39,13 @@ export interface RoleAuthorizerOptions extends ScopeRules {
   readonly timeoutMs?: number;
 }
 
+const ROLE_AUTHORIZER_OPTIONS: OptionNames<RoleAuthorizerOptions> = {
+  implied: true,
+  catalog: true,
+  directory: true,
+  timeoutMs: true,
+};
+
 /** A decision by roles, with the workspaces in which it holds. */
 export type RoleDecision =
   | {
@@ -74,6 +82,7 @@ export interface RoleAuthorizer {
  * @see Interface: Role-based authorization
  */
 export function roleAuthorizer(options: RoleAuthorizerOptions): RoleAuthorizer {
+  requireKnown('roleAuthorizer', options, ROLE_AUTHORIZER_OPTIONS);
   const { directory, implied, timeoutMs = 1000 } = options;
   const catalog = options.catalog.map(checkedRole);
   const scopesOf = new Map(catalog.map(({ role, scopes }) => [role, implied ? withImplied(scopes, implied) : scopes]));

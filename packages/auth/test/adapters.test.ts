@@ -1,11 +1,13 @@
-import { createServer, type Server } from 'node:http';
+import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { serve } from '@hono/node-server';
-import { authenticator, type Principal } from '@svc/auth';
+import { authenticator } from '@svc/auth';
 import { apiKeyLane, hashApiKey, memoryKeyStore } from '@svc/auth/api-key';
-import { guarded as guardedFetch } from '@svc/auth/fetch';
-import { guarded as guardedHono } from '@svc/auth/hono';
-import { expressGuard, fastifyGuard, type NodeRequest, nodeGuard, peerOf } from '@svc/auth/node';
+import { expressGuard } from '@svc/auth/express';
+import { fastifyGuard } from '@svc/auth/fastify';
+import { guarded } from '@svc/auth/fetch';
+import { honoGuard } from '@svc/auth/hono';
+import { nodeGuard, peerOf } from '@svc/auth/node';
 import { clientAddress, memoryRateLimiter } from '@svc/auth/rate-limit';
 import { covers } from '@svc/tools/covers';
 import express from 'express';
@@ -48,25 +50,20 @@ const FRAMEWORKS: Record<string, () => Promise<{ url: string; stop(): Promise<un
     const app = express();
     const router = express.Router();
     router.get('/runs', expressGuard(options()), (request, response) => {
-      response.end((request as NodeRequest).principal?.id);
+      response.end(request.principal?.id);
     });
     app.use('/api', router);
     return listening(createServer(app));
   },
   async Fastify() {
     const app = fastify();
-    app.decorateRequest('principal', null);
-    app.get('/api/runs', { onRequest: fastifyGuard(options()) }, async (request) => {
-      const { principal } = request as typeof request & { principal?: Principal };
-      return principal?.id;
-    });
+    app.get('/api/runs', { onRequest: fastifyGuard(options()) }, async (request) => request.principal?.id);
     const url = await app.listen({ port: 0, host: '127.0.0.1' });
     return { url, stop: () => app.close() };
   },
   async Hono() {
-    const app = new Hono<{ Variables: { principal: Principal }; Bindings: { incoming: NodeRequest } }>();
-    const peer = ({ env }: { env?: { incoming?: NodeRequest } }) => env?.incoming && peerOf(env.incoming.socket);
-    app.get('/api/runs', guardedHono({ ...options(), peerOf: (c) => peer(c as never) }), (c) =>
+    const app = new Hono<{ Bindings: { incoming: IncomingMessage } }>();
+    app.get('/api/runs', honoGuard({ ...options(), peerOf: (c) => peerOf(c.env.incoming.socket) }), (c) =>
       c.text(c.get('principal').id),
     );
     const server = serve({ fetch: app.fetch, port: 0, hostname: '127.0.0.1' }) as Server;
@@ -74,8 +71,8 @@ const FRAMEWORKS: Record<string, () => Promise<{ url: string; stop(): Promise<un
     return { url: urlOf(server), stop: () => closed(server) };
   },
   async 'a Web handler'() {
-    const handler = guardedFetch(options(), (_request, principal) => new Response(principal.id));
-    const app = new Hono<{ Bindings: { incoming: NodeRequest } }>();
+    const handler = guarded(options(), (_request, principal) => new Response(principal.id));
+    const app = new Hono<{ Bindings: { incoming: IncomingMessage } }>();
     app.all('*', (c) => handler(c.req.raw, peerOf(c.env.incoming.socket)));
     const server = serve({ fetch: app.fetch, port: 0, hostname: '127.0.0.1' }) as Server;
     await new Promise((resolve) => (server.listening ? resolve(undefined) : server.once('listening', resolve)));

@@ -43,10 +43,10 @@ const MESSAGES: Readonly<Record<EgressErrorCode, string>> = {
  * an internal address.
  *
  * @example
- * import { EgressError, egressPolicy } from '@svc/egress-guard';
+ * import { EgressError } from '@svc/egress-guard';
  * import { guardedFetch } from '@svc/egress-guard/fetch';
  *
- * const safeFetch = guardedFetch({ policy: egressPolicy() });
+ * const safeFetch = guardedFetch();
  * try {
  *   await safeFetch('https://169.254.169.254/');
  * } catch (error) {

@@ -1,4 +1,5 @@
 import { type Cidr, parseCidr } from './cidr.ts';
+import { type OptionNames, requireKnown } from './known-options.ts';
 import { canonicalName, type DeniedNames } from './names.ts';
 
 /** The options of {@link egressPolicy}. */
@@ -59,11 +60,7 @@ export interface EgressPolicy extends DeniedNames {
  * const policy = egressPolicy({ denyCidrs: ['198.51.100.0/24'], allowPorts: [443, 8443] });
  */
 export function egressPolicy(options: EgressPolicyOptions = {}): EgressPolicy {
-  const unknown = Object.keys(options).find((name) => !OPTIONS.has(name));
-  // A misspelt option would otherwise be ignored, and the operator would believe that it applies.
-  if (unknown !== undefined) {
-    throw new TypeError(`${unknown}: is not an option of egressPolicy. Use ${[...OPTIONS].join(', ')}.`);
-  }
+  requireKnown('egressPolicy', options, EGRESS_POLICY_OPTIONS);
   const names = (options.denyNames ?? []).map(requiredName);
   return {
     loopbackPorts: loopbackPorts(options.allowLoopback ?? false),
@@ -82,14 +79,14 @@ export function opensLoopback({ loopbackPorts }: EgressPolicy, port: number): bo
   return loopbackPorts === 'any' || loopbackPorts.has(port);
 }
 
-const OPTIONS: ReadonlySet<string> = new Set<keyof EgressPolicyOptions>([
-  'allowLoopback',
-  'denyCidrs',
-  'allowCidrs',
-  'denyNames',
-  'allowPorts',
-  'translated',
-]);
+const EGRESS_POLICY_OPTIONS: OptionNames<EgressPolicyOptions> = {
+  allowLoopback: true,
+  denyCidrs: true,
+  allowCidrs: true,
+  denyNames: true,
+  allowPorts: true,
+  translated: true,
+};
 
 function loopbackPorts(option: boolean | readonly number[]): EgressPolicy['loopbackPorts'] {
   if (typeof option === 'boolean') return option ? 'any' : 'none';

@@ -351,7 +351,7 @@ describe('ports', () => {
 
 describe('egressPolicy throws for', () => {
   test.each([
-    [{ allowLoopbacks: true }, /^allowLoopbacks: is not an option of egressPolicy\. Use allowLoopback,/],
+    [{ allowLoopbacks: true }, /^egressPolicy: unknown option allowLoopbacks\. Did you mean allowLoopback\?/],
     [{ allowLoopback: [0] }, /0 is not a port/],
     [{ allowPorts: [70_000] }, /70000 is not a port/],
     [{ denyCidrs: ['10.0.0.1/8'] }, /"10.0.0.1\/8" is not a block/],

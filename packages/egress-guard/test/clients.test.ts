@@ -40,7 +40,7 @@ type Call = (
 function agents(over: Partial<GuardedAgentsOptions>) {
   const { policy, ca, resolver, network } = internet.options();
   return guardedAgents({
-    policy,
+    ...(policy && { policy }),
     ...(ca && { ca }),
     ...(resolver && { resolver }),
     ...(network && { network }),
@@ -51,7 +51,7 @@ function agents(over: Partial<GuardedAgentsOptions>) {
 function dispatcher(over: Partial<GuardedAgentsOptions>) {
   const { policy, ca, resolver, network } = internet.options();
   const made = guardedDispatcher({
-    policy,
+    ...(policy && { policy }),
     ...(ca && { ca }),
     ...(resolver && { resolver }),
     ...(network && { network }),

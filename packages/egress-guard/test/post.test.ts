@@ -53,11 +53,18 @@ describe(covers('webhooks.delivery.no-redirects', 'webhooks.delivery.pinned-addr
     });
     const post = guardedPost({ policy: open });
     const url = `http://127.0.0.1:${port}/hook?q=1`;
-    expect(await post({ url, headers: { 'x-a': 'b' }, body, timeoutMs: 20_000 })).toMatchObject({
-      kind: 'answered',
-      status: 204,
-    });
-    expect(seen).toEqual([['POST', '/hook?q=1', `127.0.0.1:${port}`, 'b', '{"a":1}']]);
+    for (const sent of [body, '{"a":1}', '{"a":"é"}']) {
+      expect(await post({ url, headers: { 'x-a': 'b' }, body: sent, timeoutMs: 20_000 })).toMatchObject({
+        kind: 'answered',
+        status: 204,
+      });
+    }
+    const arrived = ['POST', '/hook?q=1', `127.0.0.1:${port}`, 'b'];
+    expect(seen).toEqual([
+      [...arrived, '{"a":1}'],
+      [...arrived, '{"a":1}'],
+      [...arrived, '{"a":"é"}'],
+    ]);
     expect(await post({ url: `http://localhost:${port}/`, headers: {}, body, timeoutMs: 20_000 })).toMatchObject({
       status: 204,
     });
@@ -372,4 +379,39 @@ describe('bounds', () => {
       ).rejects.toThrow(TypeError);
     },
   );
+});
+
+describe('onPhase', () => {
+  const phasesOf = async (post: ReturnType<typeof guardedPost>, url: string) => {
+    const phases: string[] = [];
+    const verdict = await post({ url, headers: {}, body, timeoutMs: 2000, onPhase: (phase) => phases.push(phase) });
+    return { kind: verdict.kind, phases };
+  };
+
+  test('tells each phase as it begins; a kept connection is not opened again', async () => {
+    const port = await serve((_request, response) => response.writeHead(204).end());
+    const post = guardedPost({ policy: open });
+    closers.push(() => post.close());
+    const url = `http://127.0.0.1:${port}/`;
+    const first = await phasesOf(post, url);
+    expect(first).toEqual({ kind: 'answered', phases: ['resolve', 'connect', 'request', 'response'] });
+    expect((await phasesOf(post, url)).phases).toEqual(['resolve', 'request', 'response']);
+  });
+
+  test('ends with the phase in which the request failed', async () => {
+    const post = guardedPost({ policy: open, resolver: resolving('203.0.113.9') });
+    const denied = await phasesOf(post, 'https://internal.example/');
+    expect(denied).toEqual({ kind: 'denied', phases: ['resolve'] });
+    const port = await listen(createServer());
+    const server = createTcpServer((socket) => socket.destroy());
+    closers.push(() => server.close());
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const broken = await phasesOf(guardedPost({ policy: open }), `https://localhost:${port}/`);
+    expect(broken).toEqual({ kind: 'failed', phases: ['resolve', 'connect', 'tls'] });
+    const closed = await phasesOf(
+      guardedPost({ policy: open }),
+      `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
+    );
+    expect(closed).toEqual({ kind: 'failed', phases: ['resolve', 'connect', 'request'] });
+  });
 });

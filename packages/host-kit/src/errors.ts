@@ -6,7 +6,6 @@ interface DetailsByCode {
   forbidden: undefined;
   run_forbidden: undefined;
   not_found: undefined;
-  method_not_allowed: undefined;
   payload_too_large: { readonly maxRequestBodyBytes: number };
   unsupported_media_type: undefined;
   run_terminal: RunStatusDetails;
@@ -58,7 +57,6 @@ const STATUS = {
   forbidden: 403,
   run_forbidden: 403,
   not_found: 404,
-  method_not_allowed: 405,
   payload_too_large: 413,
   unsupported_media_type: 415,
   run_terminal: 409,
@@ -113,7 +111,7 @@ export class HostError<Code extends HostErrorCode = HostErrorCode> extends Error
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.name = 'HostError';
     this.code = code;
-    this.status = STATUS[code];
+    this.status = options.status ?? STATUS[code];
     this.details = options.details;
     this.headers = options.headers ?? {};
     Object.defineProperty(this, BRAND, { value: true });
@@ -127,6 +125,8 @@ export class HostError<Code extends HostErrorCode = HostErrorCode> extends Error
 
 export interface HostErrorOptions<Code extends HostErrorCode> {
   readonly details: DetailsByCode[Code];
+  /** The HTTP status. Default: that of the code. */
+  readonly status?: number;
   readonly headers?: Readonly<Record<string, string>>;
   readonly cause?: unknown;
 }

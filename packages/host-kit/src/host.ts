@@ -54,7 +54,7 @@ export interface Host {
 /**
  * Assembles a host from its parts.
  *
- * @throws {TypeError} when the options contradict the interface or each other: an operation that is served under one of two advertised
+ * @throws {TypeError} when an option is unknown, or the options contradict the interface or each other: an operation that is served under one of two advertised
  * majors, a preferred version that is not served, a secret key of the wrong length
  * @example
  * const host = createHost({ store: sqliteStore('svc.db'), authenticate: [lane], engine, secretKey, hasWorkspace });
@@ -91,7 +91,11 @@ export function createHost(options: HostOptions): Host {
 
   const routes = routeTable(services, { ...parts, mounts });
   const answer = requests(services, { routes, mounts, health: parts.health });
-  const tasks = periodicTasks(services, { runServices: parts.runServices, hasPushes: formats.size > 0 });
+  const tasks = periodicTasks(services, {
+    runServices: parts.runServices,
+    dispatcher: deliveries.dispatcher,
+    hasPushes: formats.size > 0,
+  });
   const life = lifecycle(services, { ...parts, periodicTasks: tasks });
 
   return {

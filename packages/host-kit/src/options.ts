@@ -8,6 +8,7 @@ import type { AdvertisedAuthentication } from './discovery/authentication.ts';
 import type { HostCapabilities } from './discovery/capabilities.ts';
 import { LIMIT_VALUES } from './discovery/limit-values.ts';
 import type { Coding } from './http/content-coding.ts';
+import type { CorsOptions } from './http/cors.ts';
 import type { MountDefinition } from './mounts/mount.ts';
 import type { Clock } from './ports/clock.ts';
 import type { WorkflowEngine } from './ports/engine.ts';
@@ -105,6 +106,8 @@ export interface HostOptions {
   readonly capabilities?: HostCapabilities;
   /** Limits the requests of each credential. Default: no limit. */
   readonly rateLimit?: RateLimiter;
+  /** The web pages that may call the host from a browser. Default: none, so no answer has a CORS header. */
+  readonly cors?: CorsOptions;
   /** Delivery of events. Each missing member takes the default of the interface. */
   readonly webhooks?: Partial<WebhookOptions>;
   /** Event streams and long polls. Each missing member takes its default. */
@@ -167,6 +170,11 @@ export interface WebhookOptions {
     /** In ms. Default seven days. */
     readonly failureWindowMs: number;
   };
+  /**
+   * The time without a success after which a durable subscription moves to `failed`, in hours: when an attempt fails,
+   * and every attempt has failed for this time. 0: never. Default 120.
+   */
+  readonly failAfterHours: number;
   /** The time for which a dead letter is stored, in days. Default 30. */
   readonly deadLetterRetentionDays: number;
   /** The signature algorithms that subscriptions of major 2 may ask for. Default `v1` and `standard-webhooks-1`. */
@@ -218,6 +226,7 @@ export const WEBHOOK_DEFAULTS: WebhookOptions = {
   retryPolicy: { maxAttempts: 3, backoff: 'fixed', delayMs: 250, maxDelayMs: 30_000 },
   attemptTimeoutMs: 5000,
   circuit: { failureThreshold: 4, cooldownMs: HOUR_MS, failureLimit: 100, failureWindowMs: 7 * 24 * HOUR_MS },
+  failAfterHours: 120,
   deadLetterRetentionDays: 30,
   signatureAlgorithms: ['v1', 'standard-webhooks-1'],
   secretRotation: { overlapSeconds: 86_400 },

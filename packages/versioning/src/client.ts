@@ -1,4 +1,5 @@
 import { CLIENT_VERSION_HEADER, VERSION_HEADER } from './headers.ts';
+import { type OptionNames, requireKnown } from './known-options.ts';
 import { compareVersions, type Major, majorOf, parseVersion, type Version } from './version.ts';
 
 /** The version fields of a discovery document of either major. Malformed values are ignored. */
@@ -108,6 +109,8 @@ export interface VersionedFetchOptions {
   readonly fetch?: (request: Request) => Promise<Response>;
 }
 
+const VERSIONED_FETCH_OPTIONS: OptionNames<VersionedFetchOptions> = { major: true, clientVersion: true, fetch: true };
+
 /**
  * Creates a `fetch` that requests one major and rejects responses of any other. A response that has no `SVC-Version`
  * and is neither JSON nor an event stream passes, for example the error page of a proxy: it cannot be mistaken for a
@@ -121,11 +124,11 @@ export interface VersionedFetchOptions {
  * const svc = versionedFetch({ major: 2, clientVersion: '1.4.0' });
  * const run = await (await svc('https://svc.example/runs/acme%2Frun_1')).json();
  */
-export function versionedFetch({
-  major,
-  clientVersion,
-  fetch = globalThis.fetch,
-}: VersionedFetchOptions): (input: string | URL | Request, init?: RequestInit) => Promise<Response> {
+export function versionedFetch(
+  options: VersionedFetchOptions,
+): (input: string | URL | Request, init?: RequestInit) => Promise<Response> {
+  requireKnown('versionedFetch', options, VERSIONED_FETCH_OPTIONS);
+  const { major, clientVersion, fetch = globalThis.fetch } = options;
   if (clientVersion !== undefined && !/^(?:0|[1-9][0-9]*)(?:\.(?:0|[1-9][0-9]*)){1,2}$/.test(clientVersion)) {
     throw new TypeError('clientVersion: must be <major>.<minor>[.<patch>]. Pass a version such as "1.4.0".');
   }

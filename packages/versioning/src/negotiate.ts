@@ -38,6 +38,8 @@ interface MethodNotAllowed extends OfMajor {
   readonly kind: 'method-not-allowed';
   /** The methods for the `Allow` header. */
   readonly allow: readonly string[];
+  /** The operation that the other major has at this path with this method. Absent: it has none. */
+  readonly elsewhere?: Operation;
 }
 
 /** The path is outside the protocol: a vendor path, a seam or a page. */
@@ -101,14 +103,15 @@ function within(major: Major, { operations, params }: NamedPath, request: Reques
   const operation = operations.find((candidate) => candidate.method === method);
   if (operation?.majors.includes(major)) return { kind: 'operation', major, contract, operation, params };
 
-  const [first, ...others] = operations.filter(({ majors }) => majors.includes(major));
-  const elsewhere = operation ?? (first === undefined ? operations[0] : undefined);
-  if (elsewhere !== undefined) return { kind: 'absent', major, contract, operation: elsewhere };
+  const ofMajor = operations.filter(({ majors }) => majors.includes(major));
+  const elsewhere = operation ?? operations[0];
+  if (ofMajor.length === 0 && elsewhere !== undefined) return { kind: 'absent', major, contract, operation: elsewhere };
   return {
     kind: 'method-not-allowed',
     major,
     contract,
-    allow: methodsOf(first === undefined ? [] : [first, ...others]),
+    allow: methodsOf(ofMajor),
+    ...(operation !== undefined && { elsewhere: operation }),
   };
 }
 

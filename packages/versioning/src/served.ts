@@ -1,3 +1,4 @@
+import { type OptionNames, requireKnown } from './known-options.ts';
 import { type Phase, PREFERRED_MAJOR, phaseOf } from './phases.ts';
 import { compareVersions, type Major, majorOf, parseVersion, type Version } from './version.ts';
 
@@ -36,6 +37,8 @@ export interface ServedOptions {
   readonly minClientVersion?: string | undefined;
 }
 
+const SERVED_OPTIONS: OptionNames<ServedOptions> = { versions: true, preferred: true, minClientVersion: true };
+
 /**
  * Checks the versions that a host is to serve.
  *
@@ -48,7 +51,9 @@ export interface ServedOptions {
  * const protocol = served({ versions: ['1.1', '2.0'], preferred: '1.1' });
  * @see Interface: Versioning, Advertisement
  */
-export function served({ versions, preferred, minClientVersion }: ServedOptions): Served {
+export function served(options: ServedOptions): Served {
+  requireKnown('served', options, SERVED_OPTIONS);
+  const { versions, preferred, minClientVersion } = options;
   const problems = problemsOf(versions, preferred, minClientVersion);
   if (problems.length > 0) throw new TypeError(problems.join(' '));
 

@@ -4,9 +4,11 @@ import express from 'express';
 import Fastify from 'fastify';
 import { Hono } from 'hono';
 import { afterEach, describe, expect, test } from 'vitest';
+import { expressVersioning } from '../src/adapters/express.ts';
+import { fastifyVersioning } from '../src/adapters/fastify.ts';
 import { withVersioning } from '../src/adapters/fetch.ts';
-import { versioning as honoVersioning } from '../src/adapters/hono.ts';
-import { type ExpressRequest, expressVersioning, fastifyVersioning, negotiateRequest } from '../src/adapters/node.ts';
+import { honoVersioning } from '../src/adapters/hono.ts';
+import { negotiateRequest } from '../src/adapters/node.ts';
 import type { NegotiatedOperation, VersioningOptions } from '../src/adapters/verdict.ts';
 import { served } from '../src/index.ts';
 
@@ -52,7 +54,7 @@ const ADAPTERS: { name: string; open: (options: VersioningOptions) => Promise<Se
   {
     name: 'Hono',
     open: async (options) => {
-      const app = new Hono<{ Variables: { svc?: NegotiatedOperation } }>();
+      const app = new Hono();
       app.use(honoVersioning(options));
       app.all('*', (context) => {
         const svc = context.get('svc');
@@ -73,7 +75,7 @@ const ADAPTERS: { name: string; open: (options: VersioningOptions) => Promise<Se
     name: 'Express',
     open: (options) => {
       const app = express().use(expressVersioning(options));
-      app.use((request: ExpressRequest, response) => {
+      app.use((request, response) => {
         response.end(request.svc === undefined ? 'foreign' : described(request.svc));
       });
       return overSocket(app);
@@ -84,10 +86,7 @@ const ADAPTERS: { name: string; open: (options: VersioningOptions) => Promise<Se
     open: async (options) => {
       const app = Fastify();
       await app.register(fastifyVersioning(options));
-      app.all('/*', async (request) => {
-        const { svc } = request as { svc?: NegotiatedOperation | null };
-        return svc === null || svc === undefined ? 'foreign' : described(svc);
-      });
+      app.all('/*', async ({ svc }) => (svc === undefined ? 'foreign' : described(svc)));
       await app.listen({ port: 0, host: '127.0.0.1' });
       closing.push(() => app.close());
       return (path, init) => fetch(`http://127.0.0.1:${(app.server.address() as AddressInfo).port}${path}`, init);
@@ -124,15 +123,26 @@ describe.each(ADAPTERS)('$name', ({ open }) => {
       '1.1',
       { error: 'client_version_unsupported', details: { minClientVersion: '1.2' } },
     ],
-    ['/v1/runs', {}, 404, '1.1', { error: 'not_found' }],
-    ['/runs', { method: 'PUT', headers: { 'SVC-Version': '2' } }, 405, '2.0', { error: 'method_not_allowed' }],
+    [
+      '/v1/runs',
+      {},
+      405,
+      '1.1',
+      {
+        error: 'validation_error',
+        message: 'This path takes POST. Major 2 has the operation: send GET /runs with SVC-Version: 2.',
+        details: { fields: [{ field: 'method', problem: 'must be POST' }] },
+      },
+    ],
+    ['/v1/host/effect-seams', {}, 404, '1.1', { error: 'not_found' }],
+    ['/runs', { method: 'PUT', headers: { 'SVC-Version': '2' } }, 405, '2.0', { error: 'validation_error' }],
   ])('rejects %s %j without calling the application', async (path, init, status, version, body) => {
     const send = await open({ served: protocol });
     const answer = await send(path, init);
     expect([answer.status, answer.headers.get('svc-version')]).toEqual([status, version]);
     expect(await answer.json()).toMatchObject(body);
     expect(answer.headers.get('content-type')).toContain('application/json');
-    if (status === 405) expect(answer.headers.get('allow')).toBe('POST, GET, HEAD');
+    if (status === 405) expect(answer.headers.get('allow')).toBe(version === '1.1' ? 'POST' : 'POST, GET, HEAD');
   });
 
   test('announces the retirement only on responses of major 1', async () => {

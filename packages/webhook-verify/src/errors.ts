@@ -4,7 +4,7 @@ interface DetailsByCode {
   missing_header: { readonly header: string };
   /** The name of the repeated header. */
   repeated_header: { readonly header: string };
-  /** The name of the `SVC-` header that differs from its `X-svc-` twin. */
+  /** The name of the header that contradicts a header of the other family. */
   header_mismatch: { readonly header: string };
   /** No details. */
   webhook_id_mismatch: undefined;
@@ -31,7 +31,10 @@ export type WebhookVerificationErrorCode = keyof DetailsByCode;
 const CODES: Readonly<Record<WebhookVerificationErrorCode, readonly [status: 400 | 401, message: string]>> = {
   missing_header: [400, 'A signature header is missing. Pass all headers of the request, unfiltered.'],
   repeated_header: [400, 'A signature header is repeated with different values. Look for a proxy that adds headers.'],
-  header_mismatch: [400, 'The SVC- and X-svc- headers disagree. Look for a proxy that rewrites one of the two.'],
+  header_mismatch: [
+    400,
+    'The headers of two families contradict each other. Look for a proxy that rewrites one family.',
+  ],
   webhook_id_mismatch: [401, 'The delivery is of another subscription. Compare its id with the option webhookId.'],
   malformed_timestamp: [400, 'The timestamp header is not Unix time in whole seconds. Check the sender.'],
   timestamp_out_of_range: [401, 'The signing time is too far from now. Check the clock of this machine (NTP).'],

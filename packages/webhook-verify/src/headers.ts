@@ -118,8 +118,8 @@ export function headerReader(names: readonly string[]): (source: HeaderSource) =
    */
   function put(values: (string | undefined)[], place: number, value: unknown): void {
     if (typeof value !== 'string') return;
-    if (value.includes(',')) for (const part of value.split(',')) putOne(values, place, part.trim());
-    else putOne(values, place, value.trim());
+    if (value.includes(',')) for (const part of value.split(',')) putOne(values, place, withoutSpace(part));
+    else putOne(values, place, withoutSpace(value));
   }
 
   function putOne(values: (string | undefined)[], place: number, value: string): void {
@@ -128,6 +128,24 @@ export function headerReader(names: readonly string[]): (source: HeaderSource) =
     if (present === undefined) values[place] = value;
     else if (present !== value) throw new WebhookVerificationError('repeated_header', { header: names[place] ?? '' });
   }
+}
+
+/**
+ * Removes the white space that HTTP allows around a value. `trim` would also remove a no-break space, which belongs to
+ * the value.
+ *
+ * @see RFC 9110, section 5.6.3
+ */
+export function withoutSpace(value: string): string {
+  let start = 0;
+  let end = value.length;
+  while (start < end && isSpace(value.charCodeAt(start))) start += 1;
+  while (end > start && isSpace(value.charCodeAt(end - 1))) end -= 1;
+  return start === 0 && end === value.length ? value : value.slice(start, end);
+}
+
+function isSpace(code: number): boolean {
+  return code === 0x20 || code === 0x09;
 }
 
 /** Excludes a `Map`, whose `get` depends on letter case. It is read as pairs instead. */

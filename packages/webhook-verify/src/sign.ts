@@ -1,6 +1,7 @@
 import { rawBody } from './body.ts';
 import { HEADER_NAMES, type HeaderFamily } from './headers.ts';
 import type { Hmac } from './hmac/hmac.ts';
+import { type OptionNames, requireKnown } from './known-options.ts';
 import { prepareSecret } from './secret.ts';
 import { SIGNATURE_ALGORITHM, SIGNATURE_PREFIX } from './signature.ts';
 
@@ -20,6 +21,15 @@ export interface SignDeliveryInput {
   readonly families: readonly HeaderFamily[];
 }
 
+const SIGN_INPUT: OptionNames<SignDeliveryInput> = {
+  body: true,
+  secret: true,
+  webhookId: true,
+  eventType: true,
+  timestamp: true,
+  families: true,
+};
+
 /**
  * Returns the signature headers of one delivery, with the same values in each of the families.
  *
@@ -36,6 +46,7 @@ export interface SignDeliveryInput {
  * @see Interface: Webhook delivery rules, Delivery headers
  */
 export function signDelivery(input: SignDeliveryInput): Record<string, string> {
+  requireKnown('signDelivery', input, SIGN_INPUT);
   return signWith(prepareSecret(input.secret), input);
 }
 

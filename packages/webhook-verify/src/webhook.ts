@@ -3,6 +3,7 @@ import { type Delivery, parseDelivery } from './delivery.ts';
 import { WebhookVerificationError } from './errors.ts';
 import type { HeaderSource } from './headers.ts';
 import type { Hmac } from './hmac/hmac.ts';
+import { type OptionNames, requireKnown } from './known-options.ts';
 import { prepareSecret, secretList } from './secret.ts';
 import { checkedTolerance } from './timestamp.ts';
 import { type VerifyRules, verifyDelivery, verifySignature } from './verify.ts';
@@ -23,6 +24,9 @@ export interface WebhookOptions {
    */
   readonly webhookId?: string | undefined;
 }
+
+/** The names of {@link WebhookOptions}. */
+export const WEBHOOK_OPTIONS: OptionNames<WebhookOptions> = { toleranceSeconds: true, now: true, webhookId: true };
 
 /** The result of `safeVerify`. */
 export type Verification =
@@ -47,8 +51,8 @@ export interface SignedDelivery {
  * @example
  * import { Webhook } from '@svc/webhook-verify';
  *
- * const webhook = new Webhook(process.env.WEBHOOK_SECRET ?? '');
  * export async function POST(request: Request): Promise<Response> {
+ *   const webhook = new Webhook(process.env.WEBHOOK_SECRET ?? '');
  *   const verification = webhook.safeVerify(await request.arrayBuffer(), request.headers);
  *   if (!verification.ok) return new Response(null, { status: verification.error.status });
  *   console.log(verification.delivery.eventType);
@@ -64,9 +68,11 @@ export class Webhook {
 
   /**
    * @param secret the secret of the subscription, as the registration returned it; several while a rotation overlaps
-   * @throws {TypeError} when a secret is invalid, the list is empty, or the tolerance is not a positive number
+   * @throws {TypeError} when a secret is invalid, the list is empty, the tolerance is not a positive number, or an
+   * option is unknown
    */
   constructor(secret: string | readonly string[], options: WebhookOptions = {}) {
+    requireKnown('Webhook', options, WEBHOOK_OPTIONS);
     this.#secrets = secretList(secret).map(prepareSecret);
     this.#toleranceSeconds = checkedTolerance(options.toleranceSeconds);
     this.#now = options.now ?? Date.now;

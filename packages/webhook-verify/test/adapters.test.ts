@@ -5,19 +5,20 @@ import express from 'express';
 import Fastify from 'fastify';
 import { Hono } from 'hono';
 import { afterEach, describe, expect, test } from 'vitest';
+import type { BodyLimits } from '../src/adapters/body-limits.ts';
 import { toExpressHandler } from '../src/adapters/express.ts';
 import { toFastifyPlugin } from '../src/adapters/fastify.ts';
-import { type FetchReceiverOptions, toFetchHandler } from '../src/adapters/fetch.ts';
+import { toFetchHandler } from '../src/adapters/fetch.ts';
 import { toHonoHandler } from '../src/adapters/hono.ts';
 import { type LambdaEvent, toLambdaHandler } from '../src/adapters/lambda.ts';
 import { toNodeHandler } from '../src/adapters/node.ts';
 import { memoryDedupStore } from '../src/dedup/memory.ts';
-import { receive } from '../src/receive.ts';
+import { type ReceiveOptions, receive } from '../src/receive.ts';
 import { invalidDeliveries, testDelivery } from '../src/testing/index.ts';
 
 const secret = 'a secret of the tests';
 
-type Options = Partial<FetchReceiverOptions>;
+type Options = Partial<ReceiveOptions & BodyLimits>;
 
 /** Sends a request, and returns the answer as the sender sees it. */
 type Send = (
@@ -42,7 +43,7 @@ async function seen(response: Response): ReturnType<Send> {
   return { status: response.status, text: await response.text(), headers: response.headers };
 }
 
-function complete(options: Options): FetchReceiverOptions {
+function complete(options: Options): ReceiveOptions & BodyLimits {
   return { secret, onDelivery: () => {}, ...options };
 }
 
@@ -166,7 +167,7 @@ describe.each(ADAPTERS)('$name', ({ name, open }) => {
     expect(answer.headers.get('content-type')).toContain('application/json');
   });
 
-  test.each([{ maxBodyBytes: 0 }, { maxBodyBytes: Number.NaN }, { secret: '' }])(
+  test.each([{ maxBodyBytes: 0 }, { maxBodyBytes: Number.NaN }, { secret: ' ' }])(
     'throws for the options %j',
     async (options) => {
       await expect((async () => open(options))()).rejects.toThrow(TypeError);

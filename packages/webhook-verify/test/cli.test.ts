@@ -8,7 +8,9 @@ import { join } from 'node:path';
 import { PassThrough, Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { parseRequest } from '../src/cli/capture.ts';
 import { svcWebhook } from '../src/cli/command.ts';
+import { wantsColours } from '../src/cli/terminal.ts';
 import { Webhook } from '../src/index.ts';
 import { signStandard, VERIFICATION_TYPE } from '../src/standard-webhooks/index.ts';
 import { testDelivery } from '../src/testing/index.ts';
@@ -86,7 +88,7 @@ describe('verify', () => {
   });
 
   test.each([
-    ['headers', captured({ headers: { 'SVC-Timestamp': '1' } }), /✗ headers .*disagree.*SVC-Timestamp/],
+    ['headers', captured({ headers: { 'SVC-Timestamp': '1' } }), /✗ headers .*contradict.*SVC-Timestamp/],
     ['timestamp', captured({ headers: { 'SVC-Timestamp': '1e9', 'X-svc-Timestamp': '1e9' } }), /✗ timestamp/],
     [
       'algorithm',
@@ -407,4 +409,40 @@ test('verify rejects a Standard Webhooks signature', async () => {
   const headers = signStandard({ body, secret: `whsec_${'A'.repeat(32)}`, id: 'm', timestamp: 1_700_000_000 });
   const { code, out } = await run(['verify', '--headers', file(JSON.stringify(headers)), '--body', file(body)]);
   expect([code, out]).toEqual([1, expect.stringMatching(/✗ headers .*SVC-Webhook-Id/)]);
+});
+
+describe('a captured request', () => {
+  test.each([
+    ['CRLF throughout', 'A: 1\r\nB: 2\r\n\r\n'],
+    ['LF throughout', 'A: 1\nB: 2\n\n'],
+    ['LF headers and a CRLF blank line', 'A: 1\nB: 2\n\r\n'],
+    ['CRLF headers and an LF blank line', 'A: 1\r\nB: 2\r\n\n'],
+    ['mixed headers', 'A: 1\r\nB: 2\n\r\n'],
+  ])('may have %s', (_title, head) => {
+    for (const body of ['{}\r\n\r\n', '\n\n{}', '', '\r\n']) {
+      const capture = parseRequest(Buffer.from(head + body));
+      expect(capture.headers).toEqual([
+        ['A', '1'],
+        ['B', '2'],
+      ]);
+      expect(Buffer.from(capture.body).toString()).toBe(body);
+    }
+  });
+
+  test('may have no body', () => {
+    expect(parseRequest(Buffer.from('A: 1\r\nB: 2')).body).toHaveLength(0);
+  });
+});
+
+test.each<[Record<string, string>, boolean, boolean]>([
+  [{}, true, true],
+  [{}, false, false],
+  [{ NO_COLOR: '1' }, true, false],
+  [{ NO_COLOR: '' }, true, true],
+  [{ FORCE_COLOR: '1' }, false, true],
+  [{ FORCE_COLOR: '' }, false, true],
+  [{ FORCE_COLOR: '0' }, true, false],
+  [{ FORCE_COLOR: '1', NO_COLOR: '1' }, false, true],
+])('colours with %j, on a terminal: %s, are %s', (env, isTerminal, expected) => {
+  expect(wantsColours(env, isTerminal)).toBe(expected);
 });

@@ -2,7 +2,7 @@ import { covers } from '@svc/tools/covers';
 import { describe, expect, test } from 'vitest';
 import type { DedupStore } from '../src/dedup/dedup.ts';
 import { memoryDedupStore } from '../src/dedup/memory.ts';
-import { type ReceiveOptions, receive } from '../src/receive.ts';
+import { type ReceiveOptions, receive, type Verifier } from '../src/receive.ts';
 import { testDelivery } from '../src/testing/index.ts';
 
 const secret = 'a secret of the tests';
@@ -110,6 +110,8 @@ test('receive repeats the challenge of a custom verifier', async () => {
   expect(await handle('', {})).toEqual({ status: 200, body: '{"challenge":"c\\"1"}' });
 });
 
+const ONREJECT = /^receive: unknown option onReject\. Did you mean onRejected\?$/;
+
 describe('receive throws for', () => {
   const onDelivery = () => {};
   test.each([
@@ -119,10 +121,13 @@ describe('receive throws for', () => {
       { onDelivery, secret, verifier: { safeVerify: () => ({ ok: true, challenge: '' }) as const } },
       /never beside it/,
     ],
-    ['an empty secret', { onDelivery, secret: '' }, /non-empty/],
+    ['a secret of another type', { onDelivery, secret: 1 as unknown as string }, /^secret: must be/],
+    ['a secret with white space', { onDelivery, secret: ' a' }, /white space/],
+    ['an unknown option', { onDelivery, secret, onReject: () => {} }, ONREJECT],
+    ['a verifier of another type', { onDelivery, verifier: {} as unknown as Verifier }, /^verifier: must have/],
     ['no handler', { secret } as unknown as ReceiveOptions, /onDelivery/],
     ['a tolerance of nothing', { onDelivery, secret, toleranceSeconds: -1 }, /toleranceSeconds/],
   ])('%s', (_title, options, problem) => {
-    expect(() => receive(options)).toThrow(problem);
+    expect(() => receive(options as ReceiveOptions)).toThrow(problem);
   });
 });

@@ -10,12 +10,13 @@ import { signDelivery, Webhook, WebhookVerificationError } from '../src/index.ts
 import {
   isStandardSecret,
   StandardWebhook,
+  type StandardWebhookOptions,
   signStandard,
   standardVerifier,
   VERIFICATION_TYPE,
 } from '../src/standard-webhooks/index.ts';
 import { testDelivery } from '../src/testing/index.ts';
-import vectors from '../vectors/standard-webhooks.json' with { type: 'json' };
+import { messageVectors, standardDeliveryVectors } from './vectors.ts';
 
 const key = Buffer.alloc(32, 7);
 const secret = `whsec_${key.toString('base64')}`;
@@ -32,10 +33,22 @@ function outcomeOf(run: () => unknown): string {
 }
 
 describe(covers('webhooks.signature.standard-form'), () => {
-  test.each(vectors.cases)('$why: $outcome', ({ secrets, now, headers, body, outcome }) => {
-    const webhook = new StandardWebhook(secrets, { now: () => now * 1000 });
-    expect(outcomeOf(() => webhook.verify(Buffer.from(body, 'base64'), headers))).toBe(outcome);
+  test.each(messageVectors)('$why: $outcome', ({ secrets, now, options, headers, body, outcome }) => {
+    const webhook = new StandardWebhook(secrets, { ...options, now: () => now * 1000 });
+    expect(outcomeOf(() => webhook.verify(body, headers))).toBe(outcome);
   });
+
+  test.each(standardDeliveryVectors)('of a delivery, $why: $outcome', (vector) => {
+    const { secrets, now, options, headers, body, outcome, answer } = vector;
+    const result = standardVerifier(secrets, { ...options, now: () => now * 1000 }).safeVerify(body, headers);
+    if (!result.ok) expect(result.error.code).toBe(outcome);
+    else if ('challenge' in result) expect(['challenge', JSON.stringify(result)]).toEqual([outcome, answered(answer)]);
+    else expect(outcome).toBe('accepted');
+  });
+
+  function answered(answer = ''): string {
+    return JSON.stringify({ ok: true, ...JSON.parse(answer) });
+  }
 
   const anything = fc.record({
     keyBytes: fc.uint8Array({ minLength: 24, maxLength: 64 }),
@@ -76,8 +89,8 @@ describe(covers('webhooks.signature.standard-form'), () => {
     }
   });
 
-  test.each(['', 'a.b', 'a b', 'a\nb', 'é', 'x'.repeat(257)])('throws for the id %j', (id) => {
-    expect(() => signStandard({ body: '', secret, id, timestamp: 1 })).toThrow(/visible ASCII without a dot/);
+  test.each(['', 'a.b', 'a,b', 'a b', 'a\nb', 'é', 'x'.repeat(257)])('throws for the id %j', (id) => {
+    expect(() => signStandard({ body: '', secret, id, timestamp: 1 })).toThrow(/visible ASCII without dot and comma/);
   });
 
   test.each([1.5, -1, Number.NaN])('throws for the timestamp %s', (timestamp) => {
@@ -113,6 +126,50 @@ describe(covers('webhooks.signature.standard-secret-form'), () => {
     }
     expect(message).toMatch(/whsec_ followed by the base64 of 24 to 64 bytes/);
     if (text.length > 8) expect(message).not.toContain(text);
+  });
+});
+
+describe('the options for senders of other conventions', () => {
+  const bare = key.toString('base64');
+
+  test.each([
+    ['an empty list', []],
+    ['an unknown family', ['svc']],
+    ['a text', 'svix'],
+  ])('throw for families that are %s', (_title, families) => {
+    const options = { families } as unknown as StandardWebhookOptions;
+    expect(() => new StandardWebhook(secret, options)).toThrow(/^families: must list 'webhook', 'svix' or both/);
+  });
+
+  test('accept a secret without whsec_ only where it is asked for', () => {
+    expect(() => new StandardWebhook(bare)).toThrow(/must be whsec_ followed by/);
+    expect(() => standardVerifier(bare)).toThrow(/must be whsec_ followed by/);
+    expect(() => standardVerifier(bare, { unprefixedSecret: true })).not.toThrow();
+  });
+
+  test.each([
+    ['of 23 bytes', Buffer.alloc(23, 7).toString('base64')],
+    ['of 65 bytes', Buffer.alloc(65, 7).toString('base64')],
+    ['without its padding', bare.replace(/=+$/, '')],
+    ['in base64url', Buffer.alloc(32, 0xff).toString('base64url')],
+    ['with the prefix twice', `whsec_${secret}`],
+  ])('throw for a secret %s, without repeating it', (_title, text) => {
+    const make = () => new StandardWebhook(text, { unprefixedSecret: true });
+    expect(make).toThrow(/the base64 of 24 to 64 bytes, after whsec_ or alone/);
+    expect(make).not.toThrow(text);
+  });
+
+  test('of svix accept the headers of svix', () => {
+    const body = '{"a":1}';
+    const at = new Date(seconds() * 1000);
+    const headers = {
+      'svix-id': 'msg_1',
+      'svix-timestamp': String(seconds()),
+      'svix-signature': new SvixWebhook(bare).sign('msg_1', at, body),
+    };
+    const webhook = new StandardWebhook(bare, { families: ['svix'], unprefixedSecret: true });
+    expect(webhook.verify(body, new Headers(headers))).toMatchObject({ id: 'msg_1', payload: { a: 1 } });
+    expect(outcomeOf(() => new StandardWebhook(secret).verify(body, headers))).toBe('missing_header');
   });
 });
 

@@ -147,8 +147,8 @@ describe('a release', { concurrency: 1 }, () => {
       const spec = `${name}@${distTagOf(version)}`;
       const installed = await run('npm', ['install', spec, ...peers], { cwd: project, env: person });
       assert.equal(installed.code, 0, installed.output);
-      const { exports } = readJson(join(project, 'node_modules', name), 'package.json');
-      const entries = Object.keys(exports).filter((subpath) => subpath !== './package.json');
+      const { exports = {} } = readJson(join(project, 'node_modules', name), 'package.json');
+      const entries = Object.keys(exports).filter((subpath) => !subpath.endsWith('.json'));
       const program = entries.map((subpath) => `await import('${name}${subpath.slice(1)}');`).join('\n');
       const imported = await run('node', ['--input-type=module', '--eval', program], { cwd: project, env: person });
       assert.equal(imported.code, 0, imported.output);
@@ -156,6 +156,11 @@ describe('a release', { concurrency: 1 }, () => {
         const help = await run(join(project, 'node_modules/.bin', command), ['--help'], { cwd: project, env: person });
         assert.equal(help.code, 0, help.output);
         assert.match(help.output, /usage/i);
+        const told = await run(join(project, 'node_modules/.bin', command), ['--version'], {
+          cwd: project,
+          env: person,
+        });
+        assert.equal(told.output.trim(), `${command} ${version}`);
       }
     });
 

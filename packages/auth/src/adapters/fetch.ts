@@ -1,4 +1,5 @@
-import { type GuardOptions, guard } from '../guard.ts';
+import { admittance, GUARD_OPTIONS, type GuardOptions } from '../guard.ts';
+import { requireKnown } from '../known-options.ts';
 import type { Principal } from '../principal.ts';
 import type { Peer, RequestHead } from '../request-head.ts';
 
@@ -18,9 +19,10 @@ export function guarded(
   options: GuardOptions,
   handler: (request: Request, principal: Principal) => Response | Promise<Response>,
 ): (request: Request, peer?: Peer) => Promise<Response> {
-  const admittance = guard(options);
+  requireKnown('guarded', options, GUARD_OPTIONS);
+  const admit = admittance(options);
   return async (request, peer) => {
-    const verdict = await admittance(headOf(request, peer));
+    const verdict = await admit(headOf(request, peer));
     if (!verdict.admitted) {
       const { status, headers, body } = verdict.refusal;
       return new Response(body, { status, headers });

@@ -1,43 +1,55 @@
-import { type GuardOptions, guard } from '../guard.ts';
+import type { Context, MiddlewareHandler } from 'hono';
+import { admittance, GUARD_OPTIONS, type GuardOptions } from '../guard.ts';
+import { type OptionNames, requireKnown } from '../known-options.ts';
 import type { Principal } from '../principal.ts';
 import type { Peer } from '../request-head.ts';
 import { headOf } from './fetch.ts';
+import { unguarded } from './guarded-request.ts';
 
 export type { GuardOptions } from '../guard.ts';
 
-/** The part of Hono's context that the guard uses. */
-export interface HonoContext {
-  /** The request, as Hono holds it. */
-  readonly req: {
-    /** The Web request. */
-    readonly raw: Request;
-  };
-  /** The response. The guard adds its headers. */
-  res: Response;
-  /** Stores the principal for the handlers. */
-  set(key: 'principal', value: Principal): void;
+declare module 'hono' {
+  interface ContextVariableMap {
+    /** The caller. Set by `honoGuard`; undefined on a route without it. */
+    principal?: Principal | undefined;
+  }
 }
 
-/** Options of `guarded`. */
+/** The variables that `honoGuard` sets, for `new Hono<{ Variables: GuardVariables }>()`. */
+export interface GuardVariables {
+  /** The caller. */
+  principal: Principal;
+}
+
+/** Options of {@link honoGuard}. */
 export interface HonoGuardOptions extends GuardOptions {
   /** Returns the other end of the connection, e.g. `(c) => peerOf(c.env.incoming.socket)` on Node. Default: unknown. */
-  readonly peerOf?: (context: HonoContext) => Peer | undefined;
+  readonly peerOf?: (context: Context) => Peer | undefined;
 }
 
+const HONO_GUARD_OPTIONS: OptionNames<HonoGuardOptions> = { ...GUARD_OPTIONS, peerOf: true };
+
 /**
- * Makes a Hono middleware from a guard: `context.get('principal')` is the caller.
+ * Makes a Hono middleware from a guard. `c.get('principal')` is the caller. In the handlers of the same route its type
+ * has no `undefined`; elsewhere use `principalOf(c)`, or declare {@link GuardVariables}.
  *
  * @example
- * app.get('/runs', guarded({ authenticator: auth, scope: 'runs:read' }), (c) =>
- *   c.json(runsOf(c.get('principal').tenancy)),
+ * import { authenticator } from '@svc/auth';
+ * import { apiKeyLane, memoryKeyStore } from '@svc/auth/api-key';
+ * import { honoGuard } from '@svc/auth/hono';
+ * import { Hono } from 'hono';
+ *
+ * const auth = authenticator({ lanes: [apiKeyLane({ keys: memoryKeyStore([]), now: Date.now })] });
+ * const app = new Hono();
+ * app.get('/runs', honoGuard({ authenticator: auth, scope: 'runs:read' }), (c) =>
+ *   c.json({ tenant: c.get('principal').tenancy.tenant }),
  * );
  */
-export function guarded(
-  options: HonoGuardOptions,
-): (context: HonoContext, next: () => Promise<void>) => Promise<Response | undefined> {
-  const admittance = guard(options);
+export function honoGuard(options: HonoGuardOptions): MiddlewareHandler<{ Variables: GuardVariables }> {
+  requireKnown('honoGuard', options, HONO_GUARD_OPTIONS);
+  const admit = admittance(options);
   return async (context, next) => {
-    const verdict = await admittance(headOf(context.req.raw, options.peerOf?.(context)));
+    const verdict = await admit(headOf(context.req.raw, options.peerOf?.(context)));
     if (!verdict.admitted) {
       const { status, headers, body } = verdict.refusal;
       return new Response(body, { status, headers });
@@ -47,4 +59,17 @@ export function guarded(
     for (const [name, value] of Object.entries(verdict.headers)) context.res.headers.set(name, value);
     return undefined;
   };
+}
+
+/**
+ * Returns the caller of a guarded request.
+ *
+ * @throws {TypeError} when no guard has run for the request, which is a mistake in the program
+ * @example
+ * app.use('/runs/*', honoGuard({ authenticator: auth }));
+ * app.get('/runs/list', (c) => c.json(runsOf(principalOf(c).tenancy)));
+ */
+export function principalOf(context: Context): Principal {
+  const principal: Principal | undefined = context.get('principal');
+  return principal ?? unguarded("c.get('principal')");
 }

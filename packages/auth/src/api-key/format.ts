@@ -1,5 +1,6 @@
 import { bytesToHex } from '@noble/hashes/utils.js';
 import { sha256 } from '#sha256';
+import { type OptionNames, requireKnown } from '../known-options.ts';
 
 /** A new API key. */
 export interface MintedKey {
@@ -24,6 +25,7 @@ export function mintApiKey(options: {
   /** A cryptographic source, e.g. `(size) => crypto.getRandomValues(new Uint8Array(size))`. */
   readonly randomBytes: (size: number) => Uint8Array;
 }): MintedKey {
+  requireKnown('mintApiKey', options, MINT_OPTIONS satisfies OptionNames<typeof options>);
   const { mode, randomBytes } = options;
   if (mode !== 'live' && mode !== 'test') throw new TypeError('mintApiKey: mode must be "live" or "test".');
   const random = randomBytes(RANDOM_BYTES);
@@ -102,3 +104,5 @@ const CRC_TABLE: Int32Array = /* @__PURE__ */ Int32Array.from({ length: 256 }, (
   for (let bit = 0; bit < 8; bit++) crc = crc & 1 ? (crc >>> 1) ^ 0xedb88320 : crc >>> 1;
   return crc;
 });
+
+const MINT_OPTIONS = { mode: true, randomBytes: true } as const;

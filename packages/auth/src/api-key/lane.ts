@@ -1,6 +1,7 @@
 import { sha256 } from '#sha256';
 import type { Credential } from '../credential.ts';
 import { AuthError } from '../errors.ts';
+import { type OptionNames, requireKnown } from '../known-options.ts';
 import type { AuthOutcome, Lane } from '../lane.ts';
 import type { Principal } from '../principal.ts';
 import { acceptsForeignKey } from './format.ts';
@@ -22,6 +23,8 @@ export interface ApiKeyLaneOptions {
   readonly onUsed?: (keyId: string, time: number) => void;
 }
 
+const API_KEY_LANE_OPTIONS: OptionNames<ApiKeyLaneOptions> = { keys: true, now: true, issuer: true, onUsed: true };
+
 /**
  * Makes the lane that authenticates `Authorization: Bearer <API key>`. It judges every bearer credential, so put token
  * lanes before it.
@@ -31,7 +34,9 @@ export interface ApiKeyLaneOptions {
  * const auth = authenticator({ lanes: [apiKeyLane({ keys: memoryKeyStore(records), now: Date.now })] });
  * @see Interface: API keys (machine callers)
  */
-export function apiKeyLane({ keys, now, issuer = 'urn:svc:api-key', onUsed }: ApiKeyLaneOptions): Lane {
+export function apiKeyLane(options: ApiKeyLaneOptions): Lane {
+  requireKnown('apiKeyLane', options, API_KEY_LANE_OPTIONS);
+  const { keys, now, issuer = 'urn:svc:api-key', onUsed } = options;
   if (typeof keys?.candidates !== 'function')
     throw new TypeError('apiKeyLane: keys must be a KeyStore, e.g. memoryKeyStore(records).');
   if (typeof now !== 'function') throw new TypeError('apiKeyLane: now must be a function, e.g. Date.now.');

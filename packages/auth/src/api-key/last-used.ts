@@ -1,3 +1,4 @@
+import { type OptionNames, requireKnown } from '../known-options.ts';
 /** Options of `trackLastUsed`. */
 export interface LastUsedOptions {
   /** Stores the last use of each key, in milliseconds since the epoch. A later call may contain the same key again. */
@@ -9,6 +10,13 @@ export interface LastUsedOptions {
   /** Called with the error of a failed write. The batch is written again at the next interval. Default: not called. */
   readonly onFailure?: (cause: unknown) => void;
 }
+
+const LAST_USED_OPTIONS: OptionNames<LastUsedOptions> = {
+  write: true,
+  intervalMs: true,
+  maxKeys: true,
+  onFailure: true,
+};
 
 /** Records the last use of keys. */
 export interface LastUsed {
@@ -29,6 +37,7 @@ export interface LastUsed {
  * const lane = apiKeyLane({ keys, now: Date.now, onUsed: lastUsed.note });
  */
 export function trackLastUsed(options: LastUsedOptions): LastUsed {
+  requireKnown('trackLastUsed', options, LAST_USED_OPTIONS);
   const { write, intervalMs = 60_000, maxKeys = 100_000, onFailure } = options;
   if (!(intervalMs >= 1) || !(maxKeys >= 1)) {
     throw new TypeError('trackLastUsed: intervalMs and maxKeys must be at least 1.');

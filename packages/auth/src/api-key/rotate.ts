@@ -1,3 +1,4 @@
+import { type OptionNames, requireKnown } from '../known-options.ts';
 import { type MintedKey, mintApiKey } from './format.ts';
 import { type ApiKeyRecord, checkedApiKeyRecord } from './key-store.ts';
 
@@ -14,6 +15,14 @@ export interface RotateApiKeyOptions {
   /** A cryptographic source, e.g. `(size) => crypto.getRandomValues(new Uint8Array(size))`. */
   readonly randomBytes: (size: number) => Uint8Array;
 }
+
+const ROTATE_API_KEY_OPTIONS: OptionNames<RotateApiKeyOptions> = {
+  id: true,
+  graceSeconds: true,
+  expiresAt: true,
+  now: true,
+  randomBytes: true,
+};
 
 /** A new key and the two records to store. */
 export interface RotatedApiKey {
@@ -36,6 +45,7 @@ export interface RotatedApiKey {
  * @see Interface: Audit logging (key rotation)
  */
 export function rotateApiKey(record: ApiKeyRecord, options: RotateApiKeyOptions): RotatedApiKey {
+  requireKnown('rotateApiKey', options, ROTATE_API_KEY_OPTIONS);
   const { id, graceSeconds, expiresAt, now, randomBytes } = options;
   if (!(graceSeconds >= 0 && Number.isFinite(graceSeconds))) {
     throw new TypeError('rotateApiKey: graceSeconds must be a finite number, 0 or more.');

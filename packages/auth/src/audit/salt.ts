@@ -1,6 +1,7 @@
 import { hmac } from '@noble/hashes/hmac.js';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
+import { type OptionNames, requireKnown } from '../known-options.ts';
 
 /** Stores the salts of tenants. Readers of the hashes must not reach it. */
 export interface SaltStore {
@@ -34,6 +35,8 @@ export interface SubjectHashesOptions {
   readonly randomBytes: (size: number) => Uint8Array;
 }
 
+const SUBJECT_HASHES_OPTIONS: OptionNames<SubjectHashesOptions> = { salts: true, randomBytes: true };
+
 /**
  * Makes hashes by which the facts about one subject can be found without naming it.
  *
@@ -43,7 +46,9 @@ export interface SubjectHashesOptions {
  * const details = { subject: await hashes.hash('acme', 'spiffe://acme.example/billing') };
  * @see Interface: Workload identity, Delegation rules, item 7
  */
-export function subjectHashes({ salts, randomBytes }: SubjectHashesOptions): SubjectHashes {
+export function subjectHashes(options: SubjectHashesOptions): SubjectHashes {
+  requireKnown('subjectHashes', options, SUBJECT_HASHES_OPTIONS);
+  const { salts, randomBytes } = options;
   const freshSalt = (): Uint8Array => {
     const salt = randomBytes(SALT_BYTES);
     if (salt.length !== SALT_BYTES) throw new TypeError(`subjectHashes: randomBytes must return ${SALT_BYTES} bytes.`);

@@ -1,6 +1,7 @@
 import { type Algorithm, DEFAULT_ALGORITHMS, isAlgorithm } from '../jwt/algorithms.ts';
 import type { KeySource } from '../jwt/key-set.ts';
 import { isKeyUrl, type KeyFetch, remoteKeys } from '../jwt/remote-keys.ts';
+import { type OptionNames, requireKnown } from '../known-options.ts';
 import type { ClaimMapping } from './mapping.ts';
 
 /** An issuer whose tokens a host accepts, with its rules. */
@@ -50,6 +51,25 @@ export interface TokenIssuer {
   readonly issuerClass?: string;
 }
 
+const TOKEN_ISSUER: OptionNames<TokenIssuer> = {
+  issuer: true,
+  audience: true,
+  profile: true,
+  algorithms: true,
+  keys: true,
+  jwksUri: true,
+  staleKeysSeconds: true,
+  clockSkewSeconds: true,
+  maxLifetimeSeconds: true,
+  plainJwt: true,
+  tenants: true,
+  claims: true,
+  principalOf: true,
+  senderConstrained: true,
+  isDisabled: true,
+  issuerClass: true,
+};
+
 /** An issuer with every default filled in. */
 export interface ResolvedIssuer extends TokenIssuer {
   readonly audiences: readonly string[];
@@ -71,6 +91,7 @@ export function resolvedIssuers(
 ): ReadonlyMap<string, readonly ResolvedIssuer[]> {
   const byIssuer = new Map<string, ResolvedIssuer[]>();
   for (const [index, entry] of issuers.entries()) {
+    requireKnown(`bearerLane: issuers[${index}]`, entry, TOKEN_ISSUER);
     const fail = (problem: string) => new TypeError(`bearerLane: issuers[${index}].${problem}.`);
     const alike = byIssuer.get(entry.issuer) ?? [];
     if (alike.some(({ profile }) => profile === entry.profile))

@@ -6,6 +6,7 @@ import { type Jwt, objectClaim, readJwt, textClaim } from '../jwt/jwt.ts';
 import type { KeyFetch } from '../jwt/remote-keys.ts';
 import { requireSignature, TokenFault, typeOf } from '../jwt/signature.ts';
 import type { JsonObject } from '../jwt/strict-json.ts';
+import { type OptionNames, requireKnown } from '../known-options.ts';
 import type { Admission, AuthOutcome, Lane } from '../lane.ts';
 import { isOpaqueId } from '../opaque-id.ts';
 import type { Principal } from '../principal.ts';
@@ -25,6 +26,14 @@ export interface BearerLaneOptions extends SenderConstraints {
   readonly fetch?: KeyFetch;
 }
 
+const BEARER_LANE_OPTIONS: OptionNames<BearerLaneOptions> = {
+  dpop: true,
+  certificateOf: true,
+  issuers: true,
+  now: true,
+  fetch: true,
+};
+
 /**
  * Makes the lane that authenticates signed tokens (JWTs) of given issuers, sent as `Bearer` or, bound to a key, as
  * `DPoP`. It leaves every other credential to the next lane.
@@ -40,6 +49,7 @@ export interface BearerLaneOptions extends SenderConstraints {
  * @see Interface: User-bearer tokens (human callers, optional); RFC 9068, section 4; RFC 8725
  */
 export function bearerLane(options: BearerLaneOptions): Lane {
+  requireKnown('bearerLane', options, BEARER_LANE_OPTIONS);
   const { now, fetch } = options;
   if (typeof now !== 'function') throw new TypeError('bearerLane: now must be a function, e.g. Date.now.');
   if (options.issuers.length === 0)

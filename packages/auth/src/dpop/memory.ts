@@ -1,3 +1,4 @@
+import { type OptionNames, requireKnown } from '../known-options.ts';
 import type { ReplayStore } from './replay-store.ts';
 
 /** Options of `memoryReplayStore`. */
@@ -8,6 +9,8 @@ export interface MemoryReplayStoreOptions {
   readonly maxEntries?: number;
 }
 
+const MEMORY_REPLAY_STORE_OPTIONS: OptionNames<MemoryReplayStoreOptions> = { now: true, maxEntries: true };
+
 /**
  * Makes a replay store in the memory of one process. It forgets a proof when the proof is too old to be accepted.
  *
@@ -15,7 +18,9 @@ export interface MemoryReplayStoreOptions {
  * @example
  * const replays = memoryReplayStore({ now: Date.now });
  */
-export function memoryReplayStore({ now, maxEntries = 100_000 }: MemoryReplayStoreOptions): ReplayStore {
+export function memoryReplayStore(options: MemoryReplayStoreOptions): ReplayStore {
+  requireKnown('memoryReplayStore', options, MEMORY_REPLAY_STORE_OPTIONS);
+  const { now, maxEntries = 100_000 } = options;
   if (!Number.isSafeInteger(maxEntries) || maxEntries < 1) {
     throw new TypeError('memoryReplayStore: maxEntries must be a whole number, at least 1.');
   }

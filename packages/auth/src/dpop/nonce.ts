@@ -3,6 +3,7 @@ import { sha256 } from '@noble/hashes/sha2.js';
 import { utf8ToBytes } from '@noble/hashes/utils.js';
 import { base64url } from 'jose';
 import { equalTexts } from '../equal-texts.ts';
+import { type OptionNames, requireKnown } from '../known-options.ts';
 
 /** Issues and recognises nonces of the host. */
 export interface Nonces {
@@ -22,6 +23,8 @@ export interface NoncesOptions {
   readonly lifetimeSeconds?: number;
 }
 
+const NONCES_OPTIONS: OptionNames<NoncesOptions> = { secret: true, now: true, lifetimeSeconds: true };
+
 /**
  * Makes nonces without storage: each is an HMAC of the period in which it is current.
  *
@@ -30,7 +33,9 @@ export interface NoncesOptions {
  * const nonces = statelessNonces({ secret, now: Date.now });
  * @see RFC 9449, section 9
  */
-export function statelessNonces({ secret, now, lifetimeSeconds = 300 }: NoncesOptions): Nonces {
+export function statelessNonces(options: NoncesOptions): Nonces {
+  requireKnown('statelessNonces', options, NONCES_OPTIONS);
+  const { secret, now, lifetimeSeconds = 300 } = options;
   if (!(secret instanceof Uint8Array) || secret.length < 32) {
     throw new TypeError('statelessNonces: secret must be a Uint8Array of at least 32 bytes.');
   }

@@ -7,6 +7,7 @@ import { type Jwt, objectClaim, readJwt, textClaim } from '../jwt/jwt.ts';
 import { importPublic } from '../jwt/key-set.ts';
 import type { JsonObject } from '../jwt/strict-json.ts';
 import { verifiesSignature } from '../jwt/verify-signature.ts';
+import { type OptionNames, requireKnown } from '../known-options.ts';
 import { headerValues, type RequestHead } from '../request-head.ts';
 import type { Nonces } from './nonce.ts';
 import type { ReplayStore } from './replay-store.ts';
@@ -28,6 +29,15 @@ export interface DpopOptions {
   /** Accepted difference between `iat` and the host's clock, either way, in seconds, at most 300. Default 60. */
   readonly windowSeconds?: number;
 }
+
+const DPOP_OPTIONS: OptionNames<DpopOptions> = {
+  origin: true,
+  replays: true,
+  now: true,
+  nonces: true,
+  algorithms: true,
+  windowSeconds: true,
+};
 
 /** Checks that the sender of a token holds the key to which the token is bound. */
 export interface DpopVerifier {
@@ -62,6 +72,7 @@ export interface DpopVerifier {
  * @see RFC 9449, sections 4.3, 7.1, 9 and 11.1
  */
 export function dpopVerifier(options: DpopOptions): DpopVerifier {
+  requireKnown('dpopVerifier', options, DPOP_OPTIONS);
   const verifier = new ProofVerifier(options);
   return { algorithms: verifier.algorithms, verify: (request, bound) => verifier.verify(request, bound) };
 }

@@ -1,4 +1,5 @@
 import type { CryptoKey } from 'jose';
+import { type OptionNames, requireKnown } from '../known-options.ts';
 import { type KeySource, usableKeys, type WantedKey } from './key-set.ts';
 import { isObject, type JsonObject, parseObject } from './strict-json.ts';
 
@@ -24,6 +25,17 @@ export interface RemoteKeysOptions {
   readonly timeoutMs?: number;
 }
 
+const REMOTE_KEYS_OPTIONS: OptionNames<RemoteKeysOptions> = {
+  issuer: true,
+  jwksUri: true,
+  fetch: true,
+  now: true,
+  random: true,
+  maxAgeSeconds: true,
+  staleSeconds: true,
+  timeoutMs: true,
+};
+
 /** The part of `fetch` that is used. */
 export type KeyFetch = (
   url: string,
@@ -48,6 +60,7 @@ export type KeyFetch = (
  * @see RFC 7517, section 5; RFC 8414, section 3; OpenID Connect Discovery 1.0, section 4
  */
 export function remoteKeys(options: RemoteKeysOptions): KeySource {
+  requireKnown('remoteKeys', options, REMOTE_KEYS_OPTIONS);
   const { issuer, jwksUri, maxAgeSeconds = 600, staleSeconds = 0 } = options;
   if (!isKeyUrl(issuer)) throw new TypeError(`remoteKeys: issuer must be ${KEY_URL_RULE}.`);
   if (jwksUri !== undefined && !isKeyUrl(jwksUri)) throw new TypeError(`remoteKeys: jwksUri must be ${KEY_URL_RULE}.`);

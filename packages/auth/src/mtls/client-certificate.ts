@@ -1,4 +1,5 @@
 import { sha256Base64url } from '#sha256';
+import { type OptionNames, requireKnown } from '../known-options.ts';
 import { headerValues, type RequestHead } from '../request-head.ts';
 import { type ForwardedFormat, forwardedCertificate } from './forwarded.ts';
 
@@ -22,6 +23,8 @@ export interface ClientCertificatesOptions {
   /** A proxy that ends TLS before the host and forwards the client certificate in a header. Default: none. */
   readonly terminator?: TrustedTerminator;
 }
+
+const CLIENT_CERTIFICATES_OPTIONS: OptionNames<ClientCertificatesOptions> = { terminator: true };
 
 /** A proxy that ends TLS for the host. */
 export interface TrustedTerminator {
@@ -48,7 +51,9 @@ export interface TrustedTerminator {
  * const certificateOf = clientCertificates({ terminator: { isTrustedPeer, header: 'x-forwarded-client-cert' } });
  * @see Interface: Workload identity, item 3; RFC 9440, section 3
  */
-export function clientCertificates({ terminator }: ClientCertificatesOptions = {}): CertificateOf {
+export function clientCertificates(options: ClientCertificatesOptions = {}): CertificateOf {
+  requireKnown('clientCertificates', options, CLIENT_CERTIFICATES_OPTIONS);
+  const { terminator } = options;
   if (terminator !== undefined && !/^[a-z0-9!#$%&'*+.^_`|~-]+$/.test(terminator.header)) {
     throw new TypeError('clientCertificates: terminator.header must be a header name in lower case, e.g. client-cert.');
   }

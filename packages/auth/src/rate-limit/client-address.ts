@@ -1,3 +1,4 @@
+import { type OptionNames, requireKnown } from '../known-options.ts';
 import { headerValues, type RequestHead } from '../request-head.ts';
 
 /** Options of `clientAddress`. */
@@ -7,6 +8,8 @@ export interface ClientAddressOptions {
    */
   readonly isTrustedPeer?: (address: string) => boolean;
 }
+
+const CLIENT_ADDRESS_OPTIONS: OptionNames<ClientAddressOptions> = { isTrustedPeer: true };
 
 /**
  * Makes the function that identifies clients without a valid credential: by the address of their connection or, behind
@@ -18,9 +21,9 @@ export interface ClientAddressOptions {
  * const auth = authenticator({ lanes, refusals: { limiter, clientOf: clientAddress() } });
  * @see Interface: Limits
  */
-export function clientAddress({
-  isTrustedPeer,
-}: ClientAddressOptions = {}): (request: RequestHead) => string | undefined {
+export function clientAddress(options: ClientAddressOptions = {}): (request: RequestHead) => string | undefined {
+  requireKnown('clientAddress', options, CLIENT_ADDRESS_OPTIONS);
+  const { isTrustedPeer } = options;
   return (request) => {
     const peer = request.peer?.address;
     if (peer === undefined) return undefined;

@@ -1,5 +1,6 @@
 import { withinTime } from '../deadline.ts';
 import { AuthError } from '../errors.ts';
+import { type OptionNames, requireKnown } from '../known-options.ts';
 import type { RateDecision, RateLimiter } from './limiter.ts';
 
 /**
@@ -35,6 +36,14 @@ export interface FlexibleRateLimiterOptions {
   readonly onFailure?: (cause: unknown) => void;
 }
 
+const FLEXIBLE_RATE_LIMITER_OPTIONS: OptionNames<FlexibleRateLimiterOptions> = {
+  limit: true,
+  windowSeconds: true,
+  fallback: true,
+  timeoutMs: true,
+  onFailure: true,
+};
+
 /**
  * Adapts a limiter of the library rate-limiter-flexible, with any of its stores. When the store fails the fallback
  * decides: the host keeps running, and keeps a limit.
@@ -46,6 +55,7 @@ export interface FlexibleRateLimiterOptions {
  * @see Interface: Errors, `rate_limited`
  */
 export function flexibleRateLimiter(limiter: FlexibleLimiter, options: FlexibleRateLimiterOptions): RateLimiter {
+  requireKnown('flexibleRateLimiter', options, FLEXIBLE_RATE_LIMITER_OPTIONS);
   const { limit, windowSeconds, fallback, timeoutMs = 250, onFailure } = options;
   if (!Number.isSafeInteger(limit) || limit < 1 || !(windowSeconds >= 1)) {
     throw new TypeError(

@@ -1,4 +1,5 @@
 import { AuthError } from '../errors.ts';
+import { type OptionNames, requireKnown } from '../known-options.ts';
 import type { RateDecision, RateLimiter } from './limiter.ts';
 
 /** Options of `memoryRateLimiter`. */
@@ -19,6 +20,13 @@ export interface MemoryRateLimiterOptions {
   readonly maxKeys?: number;
 }
 
+const MEMORY_RATE_LIMITER_OPTIONS: OptionNames<MemoryRateLimiterOptions> = {
+  limit: true,
+  windowSeconds: true,
+  now: true,
+  maxKeys: true,
+};
+
 /**
  * Makes a rate limiter in the memory of one process. The window of a key begins with its first request. The key has
  * `limit` requests until the window ends, and the next request begins a new window. The limiter stores two numbers per
@@ -31,6 +39,7 @@ export interface MemoryRateLimiterOptions {
  * @see Interface: Errors, `rate_limited`
  */
 export function memoryRateLimiter(options: MemoryRateLimiterOptions): RateLimiter {
+  requireKnown('memoryRateLimiter', options, MEMORY_RATE_LIMITER_OPTIONS);
   const { limit, windowSeconds, now = () => performance.now(), maxKeys = 100_000 } = options;
   requireWhole('limit', limit, 1);
   requireWhole('windowSeconds', windowSeconds, 1);

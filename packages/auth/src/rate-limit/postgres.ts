@@ -1,4 +1,5 @@
 import { RateLimiterPostgres } from 'rate-limiter-flexible';
+import { type OptionNames, requireKnown } from '../known-options.ts';
 import { flexibleRateLimiter } from './flexible.ts';
 import type { RateLimiter } from './limiter.ts';
 import { memoryRateLimiter } from './memory.ts';
@@ -21,6 +22,16 @@ export interface PostgresRateLimiterOptions {
   readonly onFailure?: (cause: unknown) => void;
 }
 
+const POSTGRES_RATE_LIMITER_OPTIONS: OptionNames<PostgresRateLimiterOptions> = {
+  limit: true,
+  windowSeconds: true,
+  pool: true,
+  now: true,
+  table: true,
+  timeoutMs: true,
+  onFailure: true,
+};
+
 /** The part of a `pg` pool that is used. */
 export interface QueryablePool {
   /** Runs a query. */
@@ -38,6 +49,7 @@ export interface QueryablePool {
  * const limiter = await postgresRateLimiter({ pool, limit: 600, windowSeconds: 60 });
  */
 export async function postgresRateLimiter(options: PostgresRateLimiterOptions): Promise<RateLimiter> {
+  requireKnown('postgresRateLimiter', options, POSTGRES_RATE_LIMITER_OPTIONS);
   const { limit, windowSeconds, pool, now, table = 'svc_rate_limits', timeoutMs, onFailure } = options;
   if (!/^[a-z_][a-z0-9_]{0,62}$/.test(table)) {
     throw new TypeError(

@@ -6,6 +6,7 @@ import { type Jwt, objectClaim, readJwt, textClaim } from '../jwt/jwt.ts';
 import type { KeySource } from '../jwt/key-set.ts';
 import { requireSignature, TokenFault } from '../jwt/signature.ts';
 import type { JsonObject } from '../jwt/strict-json.ts';
+import type { OptionNames } from '../known-options.ts';
 import { headerValues, type RequestHead } from '../request-head.ts';
 import { grants, isGrantableScope } from '../scopes.ts';
 import { DELEGATION_HEADER } from './delegation-header.ts';
@@ -29,6 +30,15 @@ export interface DelegationRules {
   /** Validity, in seconds from `iat`, of a proof without `exp`. Default: such a proof is refused. */
   readonly lifetimeWithoutExpirySeconds?: number;
 }
+
+/** The names of {@link DelegationRules}. */
+export const DELEGATION_RULES: OptionNames<DelegationRules> = {
+  maxChainDepth: true,
+  issuers: true,
+  audience: true,
+  algorithms: true,
+  lifetimeWithoutExpirySeconds: true,
+};
 
 /** A valid proof. It is provenance: it grants nothing by itself. */
 export interface VerifiedDelegation {

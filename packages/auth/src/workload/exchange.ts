@@ -1,6 +1,7 @@
 import { type CryptoKey, SignJWT } from 'jose';
 import { AuthError } from '../errors.ts';
 import type { Algorithm } from '../jwt/algorithms.ts';
+import { type OptionNames, requireKnown } from '../known-options.ts';
 import { isOpaqueId } from '../opaque-id.ts';
 import { requireWithin } from './delegation.ts';
 
@@ -59,6 +60,15 @@ export interface TokenExchangeOptions {
   readonly newId: () => string;
 }
 
+const TOKEN_EXCHANGE_OPTIONS: OptionNames<TokenExchangeOptions> = {
+  issuer: true,
+  key: true,
+  keyId: true,
+  algorithm: true,
+  now: true,
+  newId: true,
+};
+
 /** A minted token. */
 export interface ExchangedToken {
   /** The token in compact form. */
@@ -87,6 +97,7 @@ export interface ExchangedToken {
 export function tokenExchange(
   options: TokenExchangeOptions,
 ): (upstream: UpstreamGrant, request: ExchangeRequest) => Promise<ExchangedToken> {
+  requireKnown('tokenExchange', options, TOKEN_EXCHANGE_OPTIONS);
   const { issuer, key, keyId, algorithm, now, newId } = options;
   return async (upstream, request) => {
     const { audience, scopes, actor, keyThumbprint, lifetimeSeconds = 300 } = request;

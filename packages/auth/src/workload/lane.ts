@@ -4,11 +4,13 @@ import { withinTime } from '../deadline.ts';
 import { AuthError } from '../errors.ts';
 import { readJwt, textClaim } from '../jwt/jwt.ts';
 import { TokenFault } from '../jwt/signature.ts';
+import { type OptionNames, requireKnown } from '../known-options.ts';
 import type { Admission, AuthOutcome, Lane } from '../lane.ts';
 import { isOpaqueId } from '../opaque-id.ts';
 import type { Binding, Principal } from '../principal.ts';
 import type { RequestHead } from '../request-head.ts';
 import {
+  DELEGATION_RULES,
   type DelegationRules,
   type DelegationVerifier,
   delegationVerifier,
@@ -43,6 +45,18 @@ export interface WorkloadLaneOptions extends SenderConstraints {
   readonly now: () => number;
 }
 
+const WORKLOAD_LANE_OPTIONS: OptionNames<WorkloadLaneOptions> = {
+  dpop: true,
+  certificateOf: true,
+  schemes: true,
+  audience: true,
+  resolve: true,
+  senderConstraint: true,
+  delegation: true,
+  resolveTimeoutMs: true,
+  now: true,
+};
+
 /** A verified identity, for the policy of the host. */
 export interface PresentedIdentity {
   /** Undefined for a delegator: an issuer of delegations names it. */
@@ -69,6 +83,9 @@ export interface PresentedIdentity {
  * @see Interface: Workload identity
  */
 export function workloadLane(options: WorkloadLaneOptions): Lane {
+  requireKnown('workloadLane', options, WORKLOAD_LANE_OPTIONS);
+  const { delegation } = options;
+  if (delegation !== undefined) requireKnown('workloadLane: delegation', delegation, DELEGATION_RULES);
   const judge = new WorkloadJudge(options);
   return {
     name: WORKLOAD_LANE,

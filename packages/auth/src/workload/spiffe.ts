@@ -3,6 +3,7 @@ import { audiencesOf, requireLifetime } from '../jwt/claims.ts';
 import { textClaim } from '../jwt/jwt.ts';
 import type { KeySource } from '../jwt/key-set.ts';
 import { requireSignature, TokenFault } from '../jwt/signature.ts';
+import { type OptionNames, requireKnown } from '../known-options.ts';
 import type { WorkloadScheme } from './scheme.ts';
 
 /** A parsed SPIFFE ID of a workload. */
@@ -45,6 +46,12 @@ export interface JwtSvidOptions {
   readonly maxLifetimeSeconds?: number;
 }
 
+const JWT_SVID_OPTIONS: OptionNames<JwtSvidOptions> = {
+  trustDomains: true,
+  issuerClass: true,
+  maxLifetimeSeconds: true,
+};
+
 /**
  * Makes the scheme of JWT-SVIDs: tokens whose subject is a SPIFFE ID.
  *
@@ -53,11 +60,9 @@ export interface JwtSvidOptions {
  * const scheme = jwtSvid({ trustDomains: [{ name: 'acme.example', keys: localKeys(bundle) }] });
  * @see JWT-SVID, sections 2 to 4
  */
-export function jwtSvid({
-  trustDomains,
-  issuerClass = 'spiffe',
-  maxLifetimeSeconds = 3600,
-}: JwtSvidOptions): WorkloadScheme {
+export function jwtSvid(options: JwtSvidOptions): WorkloadScheme {
+  requireKnown('jwtSvid', options, JWT_SVID_OPTIONS);
+  const { trustDomains, issuerClass = 'spiffe', maxLifetimeSeconds = 3600 } = options;
   const keysOf = new Map(trustDomains.map(({ name, keys }) => [checkedTrustDomain(name), keys]));
   if (keysOf.size === 0) throw new TypeError('jwtSvid: trustDomains must not be empty. Pass at least one.');
   return {

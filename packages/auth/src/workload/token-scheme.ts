@@ -4,6 +4,7 @@ import { textClaim } from '../jwt/jwt.ts';
 import type { KeySource } from '../jwt/key-set.ts';
 import { isKeyUrl, type KeyFetch, remoteKeys } from '../jwt/remote-keys.ts';
 import { requireSignature } from '../jwt/signature.ts';
+import { type OptionNames, requireKnown } from '../known-options.ts';
 import type { WorkloadSchemeName } from './identity.ts';
 import type { WorkloadScheme } from './scheme.ts';
 
@@ -32,6 +33,16 @@ export interface TokenSchemeOptions {
   readonly clockSkewSeconds?: number;
 }
 
+const TOKEN_SCHEME_OPTIONS: OptionNames<TokenSchemeOptions> = {
+  issuers: true,
+  fetch: true,
+  now: true,
+  algorithms: true,
+  issuerClass: true,
+  maxLifetimeSeconds: true,
+  clockSkewSeconds: true,
+};
+
 /**
  * Makes the scheme of tokens in which a cloud or a CI system names the calling workload, e.g. GitHub Actions or a
  * Kubernetes cluster. The subject is `sub`.
@@ -43,6 +54,7 @@ export interface TokenSchemeOptions {
  * @see Interface: Workload identity object, scheme `cloud-subject`
  */
 export function cloudSubject(options: TokenSchemeOptions): WorkloadScheme {
+  requireKnown('cloudSubject', options, TOKEN_SCHEME_OPTIONS);
   return tokenScheme('cloud-subject', 'sub', ['jwt', undefined], options);
 }
 
@@ -56,6 +68,7 @@ export function cloudSubject(options: TokenSchemeOptions): WorkloadScheme {
  * @see Interface: Workload identity object, scheme `oauth-client`; RFC 9068
  */
 export function oauthClient(options: TokenSchemeOptions): WorkloadScheme {
+  requireKnown('oauthClient', options, TOKEN_SCHEME_OPTIONS);
   return tokenScheme('oauth-client', 'client_id', ['at+jwt'], options);
 }
 

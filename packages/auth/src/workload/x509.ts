@@ -1,4 +1,5 @@
 import { TokenFault } from '../jwt/signature.ts';
+import { type OptionNames, requireKnown } from '../known-options.ts';
 import { type ChainVerifier, chainVerifier } from '../mtls/chain.ts';
 import type { CertificateOf } from '../mtls/client-certificate.ts';
 import { type CertificateFacts, readCertificate } from '../mtls/x509.ts';
@@ -31,6 +32,8 @@ export interface X509SvidOptions {
   readonly issuerClass?: string;
 }
 
+const X509_SVID_OPTIONS: OptionNames<X509SvidOptions> = { certificateOf: true, trustDomains: true, issuerClass: true };
+
 /**
  * Makes the scheme of X.509-SVIDs: client certificates whose single URI is a SPIFFE ID, verified up to the authorities
  * of that ID's trust domain. A forwarded certificate comes without its chain, so name the intermediates behind a
@@ -41,7 +44,9 @@ export interface X509SvidOptions {
  * const scheme = x509Svid({ certificateOf, trustDomains: [{ name: 'acme.example', authorities: [pem] }] });
  * @see X509-SVID, sections 2 to 5
  */
-export function x509Svid({ certificateOf, trustDomains, issuerClass = 'spiffe' }: X509SvidOptions): WorkloadScheme {
+export function x509Svid(options: X509SvidOptions): WorkloadScheme {
+  requireKnown('x509Svid', options, X509_SVID_OPTIONS);
+  const { certificateOf, trustDomains, issuerClass = 'spiffe' } = options;
   const verifiers = new Map(
     trustDomains.map(({ name, authorities, intermediates }) => [
       checkedTrustDomain(name),
@@ -76,6 +81,14 @@ export interface MtlsSanOptions {
   readonly issuerClass?: string;
 }
 
+const MTLS_SAN_OPTIONS: OptionNames<MtlsSanOptions> = {
+  certificateOf: true,
+  authorities: true,
+  intermediates: true,
+  issuer: true,
+  issuerClass: true,
+};
+
 /**
  * Makes the scheme of client certificates that are identified by their single DNS name, verified up to given
  * authorities.
@@ -86,6 +99,7 @@ export interface MtlsSanOptions {
  * @see Interface: Workload identity object, scheme `mtls-san`
  */
 export function mtlsSan(options: MtlsSanOptions): WorkloadScheme {
+  requireKnown('mtlsSan', options, MTLS_SAN_OPTIONS);
   const { certificateOf, authorities, intermediates, issuer, issuerClass = 'mtls-san' } = options;
   const verifier = chainVerifier(authorities, intermediates);
   return certificateScheme('mtls-san', issuerClass, certificateOf, {

@@ -1,6 +1,6 @@
 import { type Api, DISCOVERY_PATH } from '../api.ts';
 import { area, type Check } from '../check.ts';
-import { body, header, holds, refused, same, shown, status } from '../expect.ts';
+import { anObject, body, header, holds, refused, same, shown, status } from '../expect.ts';
 import type { Answer } from '../http/answer.ts';
 import { Inapplicable } from '../mismatch.ts';
 import { fixture, overlap, retired, scopes, tenant } from '../needs.ts';
@@ -248,13 +248,17 @@ export const versions: readonly Check[] = area('versions', {}, [
     name: 'Responses of major 2 contain the tenant-bound id of a run, even when the request has the bare id.',
     rule: [OVERLAP, 'versioning.ids.no-bare-id-in-v2'],
     majors: [2],
-    needs: [overlap, scopes('runs:create', 'runs:read'), fixture(NOOP), tenant],
+    needs: [overlap, scopes('runs:create', 'runs:read', 'runs:cancel'), fixture(NOOP), tenant],
     async run(world) {
       const { runId } = await startRun(world, NOOP, {}, world.under(1));
-      const answer = await world.api.get(`/runs/${runId}`);
-      body(answer, 200, snapshot[2]);
-      const bare = answer.text.replaceAll(`${world.target.tenant}/${runId}`, '');
-      holds(!bare.includes(runId), 'the tenant-bound id wherever the body contains the id', answer.text, answer);
+      const read = await world.api.get(`/runs/${runId}`);
+      body(read, 200, snapshot[2]);
+      const cancelled = await world.api.post('/runs:bulk-cancel', { runIds: [runId] });
+      body(cancelled, 200, anObject);
+      for (const answer of [read, cancelled]) {
+        const bare = answer.text.replaceAll(`${world.target.tenant}/${runId}`, '');
+        holds(!bare.includes(runId), 'the tenant-bound id wherever the body contains the id', answer.text, answer);
+      }
     },
   },
   {

@@ -7,6 +7,7 @@ import type { Report } from '../report/report.ts';
 import { textReport } from '../report/text.ts';
 import { runConformance } from '../suite.ts';
 import { Unreachable } from '../target.ts';
+import { VERSION } from '../version.ts';
 import { type Arguments, readArguments } from './arguments.ts';
 import { HELP } from './help.ts';
 import type { Terminal } from './terminal.ts';
@@ -19,6 +20,7 @@ import type { Terminal } from './terminal.ts';
 export async function svcConformance(args: readonly string[], terminal: Terminal): Promise<number> {
   const { stdout, stderr } = terminal;
   if (args.includes('--help') || args.includes('-h')) return say(stdout, HELP);
+  if (args.includes('--version')) return say(stdout, `svc-conformance ${VERSION}\n`);
   if (args.includes('--list')) return say(stdout, args.includes('--markdown') ? markdownOf(CHECKS) : listOf(CHECKS));
   try {
     const asked = readArguments(args, terminal);

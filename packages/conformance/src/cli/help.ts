@@ -46,6 +46,7 @@ Selection and reports:
   --timeout MS              longest time for one request (default 10000)
   --patience MS             longest wait for an effect of a request, such as a delivery (default 10000)
   --concurrency N           number of checks that run at the same time (default 8)
+  --version                 print the version
   --config FILE             read options from a JSON object: { "url": "…", "key": "…", "major": 2, "only": ["runs"] }
 
 Exit code: 0 no check failed; 1 a check failed; 2 wrong options, an interruption, or no host responds at the URL.

@@ -1,4 +1,5 @@
 import { svcConformance } from './command.ts';
+import { wantsColours } from './terminal.ts';
 
 const { env, stdout, stderr, argv } = process;
 const interruption = new AbortController();
@@ -15,6 +16,6 @@ process.exitCode = await svcConformance(argv.slice(2), {
   env,
   stdout,
   stderr,
-  colours: stdout.isTTY === true && !env.NO_COLOR,
+  colours: wantsColours(env, stdout.isTTY === true),
   interrupted: interruption.signal,
 });

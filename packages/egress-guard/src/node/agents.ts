@@ -2,8 +2,9 @@ import { type ClientRequest, Agent as HttpAgent, type IncomingMessage } from 'no
 import { Agent as HttpsAgent } from 'node:https';
 import type { Duplex } from 'node:stream';
 import { EgressError } from '../errors.ts';
+import { type OptionNames, requireKnown } from '../known-options.ts';
 import { Deadline } from './deadline.ts';
-import { Guard, type GuardOptions } from './guard.ts';
+import { DESTINATION_OPTIONS, Guard, type GuardOptions } from './guard.ts';
 
 /** The options of {@link guardedAgents}. */
 export interface GuardedAgentsOptions extends Pick<GuardOptions, 'policy' | 'ca' | 'resolver' | 'network'> {
@@ -21,6 +22,12 @@ export interface GuardedAgents {
   readonly httpsAgent: HttpsAgent;
 }
 
+const GUARDED_AGENTS_OPTIONS: OptionNames<GuardedAgentsOptions> = {
+  ...DESTINATION_OPTIONS,
+  maxResponseBytes: true,
+  timeoutMs: true,
+};
+
 /**
  * Makes agents for `node:http`, `node:https` and clients on top of them, such as axios and got. Each request is judged,
  * resolved and dialled anew, and so is each redirect that the client follows. Connections are not kept. A compressed
@@ -30,13 +37,13 @@ export interface GuardedAgents {
  *
  * @example
  * import { get } from 'node:https';
- * import { egressPolicy } from '@svc/egress-guard';
  * import { guardedAgents } from '@svc/egress-guard/agents';
  *
- * const { httpsAgent } = guardedAgents({ policy: egressPolicy() });
+ * const { httpsAgent } = guardedAgents();
  * get('https://hooks.example/', { agent: httpsAgent }, (response) => console.log(response.statusCode));
  */
-export function guardedAgents(options: GuardedAgentsOptions): GuardedAgents {
+export function guardedAgents(options: GuardedAgentsOptions = {}): GuardedAgents {
+  requireKnown('guardedAgents', options, GUARDED_AGENTS_OPTIONS);
   const { maxResponseBytes = 10_485_760, timeoutMs = 30_000, ...guardOptions } = options;
   const guard = new Guard(guardOptions);
   const rules = { guard, timeoutMs, maxWireBytes: maxResponseBytes + OVERHEAD_BYTES };

@@ -21,6 +21,8 @@ export interface DialOptions {
   readonly network: Network;
   /** The deadline of the call. */
   readonly deadline: Deadline;
+  /** Called when the connection to an address begins, and when TLS begins. */
+  readonly onPhase?: ((phase: 'connect' | 'tls') => void) | undefined;
 }
 
 /** An open connection. */
@@ -44,6 +46,7 @@ export async function dial(options: DialOptions): Promise<Dialled> {
     const isLast = index === options.addresses.length - 1;
     let socket: Socket;
     try {
+      options.onPhase?.('connect');
       socket = await openTcp(address, options, isLast ? undefined : PATIENCE_MS);
     } catch (error) {
       if (options.deadline.ended !== undefined) throw options.deadline.ended;
@@ -72,7 +75,8 @@ async function openTcp(
   throw new Error('The peer is not the dialled address.');
 }
 
-async function secure(socket: Socket, { hostname, trust, deadline }: DialOptions): Promise<Socket> {
+async function secure(socket: Socket, { hostname, trust, deadline, onPhase }: DialOptions): Promise<Socket> {
+  onPhase?.('tls');
   // No session is offered: a resumed session would skip the check of the certificate.
   const secured = connectTls({
     socket,

@@ -1,4 +1,5 @@
 import type { Address } from '../address.ts';
+import type { OptionNames } from '../known-options.ts';
 import type { CheckedUrl } from '../url.ts';
 import type { Dialled } from './connect.ts';
 import { Connection, type ConnectionLimits } from './connection.ts';
@@ -17,6 +18,14 @@ export interface ConnectionsOptions {
   /** The largest number of idle connections in total; the oldest is closed first. Default 256. */
   readonly maxIdle?: number;
 }
+
+/** The names of {@link ConnectionsOptions}. */
+export const CONNECTIONS_OPTIONS: OptionNames<ConnectionsOptions> = {
+  maxIdleMs: true,
+  maxLifetimeMs: true,
+  maxRequests: true,
+  maxIdle: true,
+};
 
 /**
  * The connections that are kept alive between calls. A kept connection serves a call only when all of this holds:

@@ -2,10 +2,11 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { Client, Dispatcher } from 'undici';
 import { EgressError } from '../errors.ts';
+import { type OptionNames, requireKnown } from '../known-options.ts';
 import { requestTarget } from '../url.ts';
 import { ConnectionGone } from './connection.ts';
 import { Deadline } from './deadline.ts';
-import { Guard, type GuardOptions } from './guard.ts';
+import { DESTINATION_OPTIONS, Guard, type GuardOptions } from './guard.ts';
 
 /** The options of {@link guardedDispatcher}. */
 export interface GuardedDispatcherOptions extends Pick<GuardOptions, 'policy' | 'ca' | 'resolver' | 'network'> {
@@ -14,6 +15,12 @@ export interface GuardedDispatcherOptions extends Pick<GuardOptions, 'policy' | 
   /** The deadline in milliseconds for resolution, connection, TLS, headers and body together. Default 30 000. */
   readonly timeoutMs?: number;
 }
+
+const GUARDED_DISPATCHER_OPTIONS: OptionNames<GuardedDispatcherOptions> = {
+  ...DESTINATION_OPTIONS,
+  maxResponseBytes: true,
+  timeoutMs: true,
+};
 
 /**
  * Makes an undici dispatcher for URLs from strangers: `request(url, { dispatcher })` and `fetch(url, { dispatcher })`
@@ -24,15 +31,15 @@ export interface GuardedDispatcherOptions extends Pick<GuardOptions, 'policy' | 
  * Requests fail with an {@link EgressError}; `fetch` wraps it as the `cause` of its TypeError.
  *
  * @example
- * import { egressPolicy } from '@svc/egress-guard';
  * import { guardedDispatcher } from '@svc/egress-guard/dispatcher';
  * import { request } from 'undici';
  *
- * const dispatcher = guardedDispatcher({ policy: egressPolicy() });
+ * const dispatcher = guardedDispatcher();
  * const { statusCode, body } = await request('https://hooks.example/', { dispatcher });
  * console.log(statusCode, await body.text());
  */
-export function guardedDispatcher(options: GuardedDispatcherOptions): Dispatcher {
+export function guardedDispatcher(options: GuardedDispatcherOptions = {}): Dispatcher {
+  requireKnown('guardedDispatcher', options, GUARDED_DISPATCHER_OPTIONS);
   return new GuardedDispatcher(options);
 }
 

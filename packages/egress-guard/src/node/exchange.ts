@@ -20,6 +20,8 @@ export interface ExchangeRequest {
   readonly whenLonger: 'leave' | 'fail';
   /** Whether the body of the response is kept. */
   readonly keepsBody: boolean;
+  /** Called when the request begins, and when its response begins. */
+  readonly onPhase?: ((phase: 'request' | 'response') => void) | undefined;
 }
 
 /** The response of an exchange. */
@@ -69,6 +71,7 @@ export function exchange(
       connection.destroy();
     });
     if (deadline.ended === undefined) {
+      rules.onPhase?.('request');
       connection.dispatch({ method, path, headers, body: body ?? null }, reading);
     }
   });
@@ -77,9 +80,11 @@ export function exchange(
 /** More 1xx responses than any honest server sends. Without a limit, endless ones would last until the deadline. */
 const MAX_INFORMATIONAL = 16;
 
+type ReadingRules = Pick<ExchangeRequest, 'maxResponseBytes' | 'whenLonger' | 'keepsBody' | 'onPhase'>;
+
 /** Reads one response. */
 class Reading implements Dispatcher.DispatchHandler {
-  readonly #rules: Pick<ExchangeRequest, 'maxResponseBytes' | 'whenLonger' | 'keepsBody'>;
+  readonly #rules: ReadingRules;
   readonly #resolve: (response: ExchangeResponse) => void;
   readonly #reject: (error: unknown) => void;
   readonly #connection: Connection;
@@ -93,7 +98,7 @@ class Reading implements Dispatcher.DispatchHandler {
   #isSettled = false;
 
   constructor(
-    rules: Pick<ExchangeRequest, 'maxResponseBytes' | 'whenLonger' | 'keepsBody'>,
+    rules: ReadingRules,
     resolve: (response: ExchangeResponse) => void,
     reject: (error: unknown) => void,
     connection: Connection,
@@ -113,6 +118,7 @@ class Reading implements Dispatcher.DispatchHandler {
         controller.abort(new Error('The server sent too many informational responses.'));
       return;
     }
+    this.#rules.onPhase?.('response');
     this.#status = status;
     this.#headers = headers;
     if (Number(headers['content-length'] ?? 0) > this.#rules.maxResponseBytes) this.#overflow(controller);

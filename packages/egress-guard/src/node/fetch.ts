@@ -1,9 +1,10 @@
 import { EgressError, type EgressErrorCode } from '../errors.ts';
+import { type OptionNames, requireKnown } from '../known-options.ts';
 import { type CheckedUrl, requestTarget } from '../url.ts';
 import { Deadline } from './deadline.ts';
 import { decoded } from './decode.ts';
 import type { ExchangeResponse } from './exchange.ts';
-import { Guard, type GuardOptions } from './guard.ts';
+import { GUARD_OPTIONS, Guard, type GuardOptions } from './guard.ts';
 import { checkRequestHeaders } from './request-headers.ts';
 
 export { EgressError, type EgressErrorCode };
@@ -57,21 +58,28 @@ export interface GuardedFetch {
   close(): void;
 }
 
+const GUARDED_FETCH_OPTIONS: OptionNames<GuardedFetchOptions> = {
+  ...GUARD_OPTIONS,
+  maxResponseBytes: true,
+  timeoutMs: true,
+  maxRedirects: true,
+};
+
 /**
  * Makes a `fetch` for URLs from strangers. Each call is judged and resolved anew; a kept connection serves it only when
  * its peer is among the judged addresses.
  *
- * @throws {TypeError} when a limit on connections is not a whole number
+ * @throws {TypeError} when an option is unknown, or a limit on connections is not a whole number
  * @example
- * import { egressPolicy } from '@svc/egress-guard';
  * import { guardedFetch } from '@svc/egress-guard/fetch';
  *
- * const safeFetch = guardedFetch({ policy: egressPolicy() });
+ * const safeFetch = guardedFetch();
  * const response = await safeFetch('https://hooks.example/', { headers: { accept: 'application/json' } });
  * console.log(await response.json());
  * @see Interface: Limits, HTTP client
  */
-export function guardedFetch(options: GuardedFetchOptions): GuardedFetch {
+export function guardedFetch(options: GuardedFetchOptions = {}): GuardedFetch {
+  requireKnown('guardedFetch', options, GUARDED_FETCH_OPTIONS);
   const { maxResponseBytes = 10_485_760, timeoutMs = 30_000, maxRedirects = 5, ...guardOptions } = options;
   const guard = new Guard(guardOptions);
 

@@ -4,11 +4,12 @@ import { type Address, parseAddress } from '../address.ts';
 import { checkAnswers } from '../answers.ts';
 import { isLoopback } from '../classify.ts';
 import { EgressError } from '../errors.ts';
-import type { EgressPolicy } from '../policy.ts';
+import type { OptionNames } from '../known-options.ts';
+import { type EgressPolicy, egressPolicy } from '../policy.ts';
 import { type CheckedUrl, checkUrl } from '../url.ts';
 import { type Dialled, dial } from './connect.ts';
 import type { Connection } from './connection.ts';
-import { Connections, type ConnectionsOptions } from './connections.ts';
+import { CONNECTIONS_OPTIONS, Connections, type ConnectionsOptions } from './connections.ts';
 import type { Deadline } from './deadline.ts';
 import { type ExchangeRequest, type ExchangeResponse, exchange, StaleConnection } from './exchange.ts';
 import { type OwnAddresses, ownAddresses } from './interfaces.ts';
@@ -18,8 +19,11 @@ import { trust } from './trust.ts';
 
 /** The options that every guarded form takes. */
 export interface GuardOptions extends ConnectionsOptions {
-  /** The policy that decides which destinations are allowed, made by `egressPolicy`. */
-  readonly policy: EgressPolicy;
+  /**
+   * The policy that decides which destinations are allowed, made by `egressPolicy`. Default `egressPolicy()`: https to
+   * the public internet.
+   */
+  readonly policy?: EgressPolicy;
   /** PEM certificates of authorities that are trusted in addition to those of the runtime. Default: none. */
   readonly ca?: readonly string[];
   /** The resolver of names. Default: DNS, without hosts file and search domains. */
@@ -27,6 +31,20 @@ export interface GuardOptions extends ConnectionsOptions {
   /** The network that connects. Default: TCP. Tests replace it to simulate the public internet. */
   readonly network?: Network;
 }
+
+/** A phase of a request, in their order; a kept connection needs neither `connect` nor `tls`. */
+export type Phase = 'resolve' | 'connect' | 'tls' | 'request' | 'response';
+
+/** The names of the options that every guarded form takes. */
+export const DESTINATION_OPTIONS: OptionNames<Pick<GuardOptions, 'policy' | 'ca' | 'resolver' | 'network'>> = {
+  policy: true,
+  ca: true,
+  resolver: true,
+  network: true,
+};
+
+/** The names of {@link GuardOptions}. */
+export const GUARD_OPTIONS: OptionNames<GuardOptions> = { ...DESTINATION_OPTIONS, ...CONNECTIONS_OPTIONS };
 
 /** When a request may be sent again after a stale connection: always, only if no byte of it was sent, or never. */
 export type Repeated = 'always' | 'if-unsent' | 'never';
@@ -44,7 +62,7 @@ export class Guard {
   readonly #connections: Connections;
 
   /** @throws {TypeError} when a limit on connections is not a whole number */
-  constructor({ policy, ca = [], resolver = dnsResolver, network = tcp, ...limits }: GuardOptions) {
+  constructor({ policy = egressPolicy(), ca = [], resolver = dnsResolver, network = tcp, ...limits }: GuardOptions) {
     this.#network = network;
     this.#policy = policy;
     this.#trust = trust(ca);
@@ -63,6 +81,7 @@ export class Guard {
    * Sends one request, over a kept connection or a new one. When the kept connection turns out to be closed, the
    * request is sent again over a new one, if `repeated` permits it.
    *
+   * @param onPhase called when a phase begins
    * @throws {EgressError} when the destination is denied, or the exchange fails
    */
   async send(
@@ -70,8 +89,10 @@ export class Guard {
     request: ExchangeRequest,
     deadline: Deadline,
     repeated: Repeated,
+    onPhase?: (phase: Phase) => void,
   ): Promise<ExchangeResponse> {
     deadline.throwIfEnded();
+    onPhase?.('resolve');
     const addresses = await this.#addressesOf(url, deadline);
     const kept = repeated === 'never' ? undefined : this.#connections.take(url, addresses);
     if (kept !== undefined) {
@@ -83,7 +104,7 @@ export class Guard {
           throw new EgressError('protocol_error', 'stale', { cause: error });
       }
     }
-    const fresh = this.#connections.add(url, await this.#dial(url, addresses, deadline));
+    const fresh = this.#connections.add(url, await this.#dial(url, addresses, deadline, onPhase));
     return this.#exchangeOn(fresh, request, deadline).catch((error: unknown) => {
       throw error instanceof StaleConnection ? new EgressError('protocol_error', 'closed', { cause: error }) : error;
     });
@@ -122,8 +143,13 @@ export class Guard {
     }
   }
 
-  #dial({ protocol, hostname, port }: CheckedUrl, addresses: readonly Address[], deadline: Deadline): Promise<Dialled> {
-    return dial({ protocol, hostname, port, addresses, trust: this.#trust, network: this.#network, deadline });
+  #dial(
+    { protocol, hostname, port }: CheckedUrl,
+    addresses: readonly Address[],
+    deadline: Deadline,
+    onPhase?: (phase: Phase) => void,
+  ): Promise<Dialled> {
+    return dial({ protocol, hostname, port, addresses, trust: this.#trust, network: this.#network, deadline, onPhase });
   }
 
   /** Resolves the host of the URL for this call, and judges every address. */

@@ -1,9 +1,11 @@
 import { EgressError, type EgressErrorCode } from '../errors.ts';
+import { type OptionNames, requireKnown } from '../known-options.ts';
 import { type CheckedUrl, requestTarget } from '../url.ts';
 import { Deadline } from './deadline.ts';
-import { Guard, type GuardOptions, type Repeated } from './guard.ts';
+import { GUARD_OPTIONS, Guard, type GuardOptions, type Phase, type Repeated } from './guard.ts';
 import { checkRequestHeaders } from './request-headers.ts';
 
+export type { Phase } from './guard.ts';
 export type { Resolver } from './resolve.ts';
 
 /** The options of `guardedPost`. */
@@ -12,14 +14,16 @@ export interface GuardedPostOptions extends GuardOptions {
   readonly maxResponseBytes?: number;
 }
 
+const GUARDED_POST_OPTIONS: OptionNames<GuardedPostOptions> = { ...GUARD_OPTIONS, maxResponseBytes: true };
+
 /** One POST request. */
 export interface PostRequest {
   /** The URL, as a stranger gave it. */
   readonly url: string;
   /** The headers: the caller's own, never from a stranger, and without those that the guard sets, such as `host`. */
   readonly headers: Readonly<Record<string, string>>;
-  /** The body. */
-  readonly body: Uint8Array;
+  /** The body; a string is sent as UTF-8. */
+  readonly body: Uint8Array | string;
   /** The deadline in milliseconds for resolution, connection, TLS, headers and body together. */
   readonly timeoutMs: number;
   /** A signal that aborts the request. */
@@ -34,7 +38,20 @@ export interface PostRequest {
    * request is then sent again.
    */
   readonly once?: boolean | 'kept';
+  /** Called when a phase of the request begins. It must not throw. */
+  readonly onPhase?: ((phase: Phase) => void) | undefined;
 }
+
+const POST_REQUEST: OptionNames<PostRequest> = {
+  url: true,
+  headers: true,
+  body: true,
+  timeoutMs: true,
+  signal: true,
+  keepBodyBytes: true,
+  once: true,
+  onPhase: true,
+};
 
 /** The outcome of a POST. `durationMs` is its duration in milliseconds. */
 export type PostVerdict =
@@ -63,7 +80,7 @@ export interface GuardedPost {
   /**
    * Sends one request. It resolves for every behaviour of the destination.
    *
-   * @throws {TypeError} when a header is invalid, or is one that the guard sets
+   * @throws {TypeError} when a header is invalid or is one that the guard sets, or a field is unknown
    */
   (request: PostRequest): Promise<PostVerdict>;
   /** Closes the kept connections, and ends the running requests. */
@@ -80,29 +97,30 @@ export interface GuardedPost {
  * A request may arrive twice: when a kept connection closes before the first byte of a response, the request is sent
  * again over a new connection, within the same deadline. The option `once` prevents that.
  *
- * @throws {TypeError} when a limit on connections is not a whole number
+ * @throws {TypeError} when an option is unknown, or a limit on connections is not a whole number
  * @example
- * import { egressPolicy } from '@svc/egress-guard';
  * import { guardedPost } from '@svc/egress-guard/post';
  *
- * const post = guardedPost({ policy: egressPolicy() });
- * const body = new TextEncoder().encode('{}');
+ * const post = guardedPost();
  * const headers = { 'content-type': 'application/json' };
- * const verdict = await post({ url: 'https://hooks.example/', headers, body, timeoutMs: 5000 });
+ * const verdict = await post({ url: 'https://hooks.example/', headers, body: '{}', timeoutMs: 5000 });
  * console.log(verdict.kind); // answered, denied or failed
  * @see Interface: Webhook delivery rules, 1
  */
-export function guardedPost({ maxResponseBytes = 65_536, ...options }: GuardedPostOptions): GuardedPost {
-  const guard = new Guard(options);
+export function guardedPost(options: GuardedPostOptions = {}): GuardedPost {
+  requireKnown('guardedPost', options, GUARDED_POST_OPTIONS);
+  const { maxResponseBytes = 65_536, ...guardOptions } = options;
+  const guard = new Guard(guardOptions);
 
   async function post(request: PostRequest): Promise<PostVerdict> {
-    const { url, headers, timeoutMs, signal, keepBodyBytes, once = false } = request;
+    requireKnown('guardedPost', request, POST_REQUEST);
+    const { url, headers, timeoutMs, signal, keepBodyBytes, once = false, onPhase } = request;
     checkRequestHeaders(headers);
     const started = performance.now();
     const deadline = new Deadline(timeoutMs, signal);
     try {
       const checked = guard.check(url);
-      const answer = await guard.send(checked, exchangeOf(checked, request), deadline, repeatedWhen(once));
+      const answer = await guard.send(checked, exchangeOf(checked, request), deadline, repeatedWhen(once), onPhase);
       const retryAfter = answer.headers['retry-after'];
       const isKept = keepBodyBytes !== undefined && answer.isComplete;
       return {
@@ -119,15 +137,16 @@ export function guardedPost({ maxResponseBytes = 65_536, ...options }: GuardedPo
     }
   }
 
-  function exchangeOf(url: CheckedUrl, { headers, body, keepBodyBytes }: PostRequest) {
+  function exchangeOf(url: CheckedUrl, { headers, body, keepBodyBytes, onPhase }: PostRequest) {
     return {
       method: 'POST',
       path: requestTarget(url),
       headers,
-      body,
+      body: typeof body === 'string' ? new TextEncoder().encode(body) : body,
       maxResponseBytes: keepBodyBytes ?? maxResponseBytes,
       whenLonger: 'leave',
       keepsBody: keepBodyBytes !== undefined,
+      onPhase,
     } as const;
   }
 

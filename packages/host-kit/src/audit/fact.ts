@@ -12,6 +12,7 @@ export type RecordAudit = (fact: AuditFact, transaction: Transaction) => Promise
 /** The audited actions of callers. */
 export type AuditAction =
   | 'request'
+  | 'request.refused'
   | 'run.create'
   | 'run.fork'
   | 'run.cancel'
@@ -25,6 +26,15 @@ export type AuditAction =
   | 'webhook.resume'
   | 'webhook.redrive'
   | 'webhook.rotate-secret'
+  | 'webhook.edit'
+  | 'webhook.test'
+  | 'webhook.resend'
+  | 'webhook.redrive-job'
+  | 'webhook.replay-job'
+  | 'webhook.transfer-job'
+  | 'webhook.job-pause'
+  | 'webhook.job-resume'
+  | 'webhook.job-cancel'
   | 'workspace.put'
   | 'workspace.remove'
   | 'byok.put'

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
+import type { KitFamily } from './described-families.ts';
 import type { ENVELOPE_KINDS, EXTENSIONS, Facets, Family, LIMITS, METADATA } from './families.ts';
-import type { KitFamily } from './kit-families.ts';
 import type { Claim } from './schema-v2.ts';
 
 export type { Facets, Family } from './families.ts';

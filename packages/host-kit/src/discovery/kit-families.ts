@@ -1,20 +1,6 @@
 import { DEAD_LETTERS_PER_PAGE } from '../ports/deliveries.ts';
-import type { Facets, Family } from './families.ts';
+import type { Facets } from './families.ts';
 import type { DiscoveryInput } from './input.ts';
-
-/** The families that the kit serves. The documents describe them from the facts about the host, and from no claim. */
-export const KIT_FAMILIES = [
-  'authorization',
-  'eventLog',
-  'idempotency',
-  'restTransport',
-  'runList',
-  'webhooks',
-  'workspace',
-] as const satisfies readonly Family[];
-
-/** A family that the kit serves. */
-export type KitFamily = (typeof KIT_FAMILIES)[number];
 
 /** The transports over which the event log of a run is read, in both majors. */
 export const EVENT_LOG: NonNullable<Facets['eventLog']> = { transports: ['poll', 'sse'] };

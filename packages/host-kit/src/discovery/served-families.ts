@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { HostCapabilities } from './capabilities.ts';
+import { KIT_FAMILIES } from './described-families.ts';
 import { CLAIMED, FACETS, type Facets, METADATA, OTHER_FAMILY } from './families.ts';
-import { KIT_FAMILIES } from './kit-families.ts';
 import type { Claim } from './schema-v2.ts';
 import { valid } from './valid.ts';
 

@@ -3,11 +3,15 @@ import type { Served } from '@svc/versioning';
 import type { HeaderFamily } from '@svc/webhook-verify';
 import { untracedTransport } from '../telemetry/attempts.ts';
 import { VERSION } from '../version.ts';
+import { type Announce, announcing } from '../webhooks/announce.ts';
 import { attempt } from '../webhooks/attempt.ts';
 import { type Dispatcher, dispatcher } from '../webhooks/dispatcher.ts';
 import type { PushFormats } from '../webhooks/push-format.ts';
+import { sender } from '../webhooks/send.ts';
 import { attemptSigner } from '../webhooks/signing.ts';
+import { type SendTest, testDelivery } from '../webhooks/test-delivery.ts';
 import { type EndpointVerifier, endpointVerifier } from '../webhooks/verify-endpoint.ts';
+import { operationalRenderer } from '../wire/operational-event.ts';
 import { webhookIdOf } from '../wire/webhook.ts';
 import type { Services } from './services.ts';
 
@@ -15,13 +19,15 @@ import type { Services } from './services.ts';
 export interface DeliveryParts {
   readonly dispatcher: Dispatcher;
   readonly endpoints: EndpointVerifier;
+  readonly announce: Announce;
+  readonly sendTest: SendTest;
   /** Closes idle connections. Call it after the dispatcher has stopped. */
   close(): void;
 }
 
 /** @param formats the push formats by name; they may be added until the host starts */
 export function assembleDelivery(services: Services, formats: PushFormats): DeliveryParts {
-  const { store, clock, random, log, observe, secrets, served, webhooks } = services;
+  const { store, clock, random, log, observe, secrets, served, webhooks, org, engine, recordAudit } = services;
   const { attemptTimeoutMs, concurrency } = webhooks;
   const transport = services.transport ?? guardedPost({ policy: services.egress });
   const untraced = untracedTransport(transport);
@@ -36,12 +42,16 @@ export function assembleDelivery(services: Services, formats: PushFormats): Deli
     retryPolicy: webhooks.retryPolicy,
     circuit: webhooks.circuit,
     deadLetterRetentionMs: webhooks.deadLetterRetentionDays * DAY_MS,
+    failAfterMs: webhooks.failAfterHours * HOUR_MS,
   };
+  const render = operationalRenderer(engine.version);
+  const announce = announcing({ store, clock, random, org, render });
+  const send = sender({ ...ports, sign, attemptTimeoutMs });
   return {
     dispatcher: dispatcher({
       queue: store.deliveries,
       attempt: observe.observed(
-        attempt({ ...ports, store, sign, rules, stateChanged: observe.stateChanged, attemptTimeoutMs }),
+        attempt({ ...ports, store, sign, rules, stateChanged: observe.stateChanged, announce, attemptTimeoutMs }),
       ),
       clock,
       log,
@@ -49,11 +59,14 @@ export function assembleDelivery(services: Services, formats: PushFormats): Deli
       attemptTimeoutMs,
     }),
     endpoints: endpointVerifier(ports),
+    announce,
+    sendTest: testDelivery({ store, clock, random, log, recordAudit, org, send, render }),
     close: () => transport.close?.(),
   };
 }
 
-const DAY_MS = 86_400_000;
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
 const USER_AGENT = `svc-webhook-dispatcher/${VERSION}`;
 
 /** A host that serves major 1 sends both header families. A host of major 2 alone sends the `SVC-` headers. */

@@ -30,7 +30,7 @@ export function assembleExecution(
     clock,
     random,
     servesFiles: workspaceFiles !== undefined,
-    outbox: outbox({ store, clock, random, render: renderDelivery, formats }),
+    outbox: outbox({ store, clock, render: renderDelivery, formats }),
     appended(event) {
       observe.appended(event);
       outsideTrace(dispatcher.wake);

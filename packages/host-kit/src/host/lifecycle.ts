@@ -37,6 +37,7 @@ export function lifecycle(
     phase: () => phase,
     async start() {
       phase = 'starting';
+      reportUnmatchedApi(observe, log);
       stopShowing = observe.show({ backlog: (now) => hostBacklog(store, now), readers: readers.taken });
       audit?.recorder.start();
       if (store.shared === true) stopWatching = watchOthers({ clock, log, executor, dispatcher });
@@ -64,6 +65,15 @@ export function lifecycle(
       await store.close();
     },
   };
+}
+
+function reportUnmatchedApi({ unmatchedApi }: Services['observe'], log: Services['log']): void {
+  const found = unmatchedApi();
+  if (found === undefined) return;
+  const message =
+    'The OpenTelemetry SDK of this process uses another copy of @opentelemetry/api, so nothing of this host is ' +
+    'exported. Install one version of it: `npm ls @opentelemetry/api` shows the copies.';
+  log({ level: 'warn', event: 'telemetry.unmatched-api', found, message });
 }
 
 const DEFAULT_GRACE_MS = 10_000;

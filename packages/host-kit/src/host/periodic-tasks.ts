@@ -2,13 +2,17 @@ import { forgetExpiredReplies } from '../idempotency/forget-replies.ts';
 import { timeOutDue } from '../interrupts/time-out.ts';
 import { type PeriodicTask, periodicTask } from '../periodic-task.ts';
 import type { RunServices } from '../runs/change-run.ts';
+import type { Dispatcher } from '../webhooks/dispatcher.ts';
 import { forgetExpiredSecrets } from '../webhooks/forget-secrets.ts';
 import { forgetPushes } from '../webhooks/push.ts';
+import { forgetEndedJobs, stepJobs } from '../webhooks/step-jobs.ts';
+import { renderDelivery } from '../wire/delivery.ts';
 import { reseal } from './reseal.ts';
 import type { Services } from './services.ts';
 
 export interface PeriodicTaskParts {
   readonly runServices: RunServices;
+  readonly dispatcher: Pick<Dispatcher, 'wake'>;
   /** Whether a mount pushes, so that there may be subscriptions to single runs. */
   readonly hasPushes: boolean;
 }
@@ -16,7 +20,7 @@ export interface PeriodicTaskParts {
 /** The periodic tasks of a host, each with the pause between two rounds. */
 export function periodicTasks(
   services: Services,
-  { runServices, hasPushes }: PeriodicTaskParts,
+  { runServices, dispatcher, hasPushes }: PeriodicTaskParts,
 ): readonly PeriodicTask[] {
   const { store, clock, log, secrets, webhooks, formerSecretKeys } = services;
   const every = (everyMs: number, name: string, round: (signal: AbortSignal) => Promise<void>): PeriodicTask =>
@@ -24,6 +28,8 @@ export function periodicTasks(
   const keptMs = webhooks.deadLetterRetentionDays * DAY_MS;
   return [
     every(SECOND_MS, 'interrupts.time-out', timeOutDue(runServices)),
+    every(SECOND_MS, 'webhook-jobs.step', stepJobs({ store, clock, log, dispatcher, render: renderDelivery })),
+    every(HOUR_MS, 'webhook-jobs.forget', forgetEndedJobs({ store, clock })),
     every(MINUTE_MS, 'webhook-secrets.forget', forgetExpiredSecrets(store, clock)),
     every(MINUTE_MS, 'idempotency.forget', forgetExpiredReplies(store, clock)),
     ...(hasPushes ? [every(HOUR_MS, 'pushes.forget', forgetPushes(store, clock, keptMs))] : []),

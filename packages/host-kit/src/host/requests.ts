@@ -1,15 +1,21 @@
 import { authenticator, type Peer } from '@svc/auth';
+import { MANIFEST } from '@svc/versioning';
 import type { HealthReport } from '../health/health.ts';
 import type { Answer } from '../http/answer.ts';
 import { contentCodings } from '../http/content-coding.ts';
+import { type CorsTerms, cors } from '../http/cors.ts';
+import { inMajor } from '../http/description.ts';
 import { mountTable } from '../http/mount-table.ts';
 import { pipeline } from '../http/pipeline.ts';
 import type { Route } from '../http/route.ts';
 import { once } from '../idempotency/once.ts';
 import { type Mount, mountDocuments } from '../mounts/mount.ts';
 import { BODY_TIMEOUT_MS } from '../options.ts';
+import { mountsDocument } from '../routes/openapi.ts';
 import { probeDocuments } from '../routes/probes.ts';
+import { describedHost } from './described-host.ts';
 import { resourceMetadata, tokenDocuments } from './protected-resource.ts';
+import { publicRefusals } from './record-public-refusals.ts';
 import { logRequest, requestFact } from './record-request.ts';
 import type { Services } from './services.ts';
 
@@ -29,6 +35,7 @@ export function requests(
   const table = mountTable(
     org,
     mounts.flatMap((mount) => mount.routes),
+    served.majors.has(1),
   );
   const retentionMs = services.idempotencyRetentionHours * HOUR_MS;
   return pipeline({
@@ -39,6 +46,7 @@ export function requests(
     documents: new Map([
       ...tokenDocuments(services),
       ...mountDocuments(table.prefix, mounts),
+      ...mountsDocument(table.prefix, mounts, describedHost(services)),
       ...probeDocuments(table.prefix, health),
     ]),
     authenticator: authenticator({
@@ -48,18 +56,39 @@ export function requests(
     }),
     roles,
     limiter: services.rateLimit,
+    cors: services.cors && cors(services.cors, termsOf(routes, mounts)),
     limits: { maxBytes: services.maxRequestBodyBytes, timeoutMs: BODY_TIMEOUT_MS },
     codings: contentCodings(services.contentEncodings),
+    clientOf: refusals?.clientOf,
     once: once({ store, secrets, clock, random, log, retentionMs }),
     clock,
     random,
     log,
     watch: observe.watch,
+    refusedPublicly: publicRefusals({ log, clock, recorder: services.audit?.recorder }),
     answered(answered) {
       logRequest(log, answered);
       return services.audit?.recorder.recordRequest(requestFact(answered));
     },
   });
+}
+
+/** The methods and the request headers of every operation, so that a preflight permits all that the host serves. */
+function termsOf(routes: readonly Route[], mounts: readonly Mount[]): CorsTerms {
+  const served = new Set(routes.map(({ operationId }) => operationId));
+  const mounted = mounts.flatMap((mount) => mount.routes);
+  const described = mounted.flatMap(({ describes }) => (typeof describes === 'object' ? [describes] : []));
+  const declared = [
+    ...routes.flatMap(({ describes: { headers = {} } }) => [inMajor(headers, 1), inMajor(headers, 2)]),
+    ...described.map(({ headers = {} }) => headers),
+  ];
+  return {
+    methods: [
+      ...MANIFEST.filter(({ operationId }) => served.has(operationId)).map(({ method }) => method),
+      ...mounted.map(({ method }) => method),
+    ],
+    headers: declared.flatMap((headers) => Object.keys(headers)),
+  };
 }
 
 const HOUR_MS = 3_600_000;

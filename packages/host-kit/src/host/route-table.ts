@@ -22,10 +22,11 @@ import { workspaceFileRoutes } from '../routes/workspace-files.ts';
 import type { RunServices } from '../runs/change-run.ts';
 import { pages } from '../streams/pages.ts';
 import type { ReaderLimiter } from '../streams/reader-limits.ts';
-import { VERSION } from '../version.ts';
+import { operationalEventTypes } from '../webhooks/operational-event.ts';
 import { subscribableEvents } from '../webhooks/subscribable.ts';
 import { DELIVERY_JSON_SCHEMAS } from '../wire/delivery-schema.ts';
 import type { DeliveryParts } from './delivery.ts';
+import { describedHost } from './described-host.ts';
 import { discoveryInput } from './discovery-input.ts';
 import type { ExecutionParts } from './execution.ts';
 import type { Services } from './services.ts';
@@ -46,7 +47,7 @@ export interface RouteParts {
  * @throws {TypeError} for an operation served under one advertised major alone
  */
 export function routeTable(services: Services, parts: RouteParts): readonly Route[] {
-  const { served, baseUrl, implementation, authentication } = services;
+  const { served } = services;
   const described = [
     discoveryRoute(discoveryDocuments(discoveryInput(services, parts.mounts), served)),
     ...workflowRoutes(services.engine),
@@ -54,17 +55,7 @@ export function routeTable(services: Services, parts: RouteParts): readonly Rout
     ...subscriptionRoutes(services, parts),
     ...storageRoutes(services),
   ];
-  const openApi = openApiRoute({
-    routes: described,
-    deliveries: DELIVERY_JSON_SCHEMAS,
-    served,
-    baseUrl,
-    implementation,
-    version: VERSION,
-    authentication,
-    limitsRate: services.rateLimit !== undefined,
-    retires: services.retirement !== undefined,
-  });
+  const openApi = openApiRoute({ ...describedHost(services), routes: described, deliveries: DELIVERY_JSON_SCHEMAS });
   const routes = [...described, openApi];
   requirePairing(routes, served);
   return routes;
@@ -97,9 +88,10 @@ function runLifeRoutes(services: Services, { execution, runServices, readers, to
 }
 
 function subscriptionRoutes(services: Services, { deliveries }: RouteParts): readonly Route[] {
-  const { store, clock, random, egress, secrets, recordAudit, hasWorkspace, served, webhooks, engine } = services;
-  const { tenantIdOptional, signatureAlgorithms, secretRotation } = webhooks;
-  const { dispatcher, endpoints } = deliveries;
+  const { store, clock, random, egress, secrets, recordAudit, hasWorkspace, served, webhooks, org, engine } = services;
+  const { tenantIdOptional, signatureAlgorithms } = webhooks;
+  const { overlapSeconds } = webhooks.secretRotation;
+  const { dispatcher, endpoints, announce } = deliveries;
   const addressed = { store, clock, served, hasWorkspace, tenantIdOptional };
   // Standard Webhooks needs a secret of the caller's, which only major 2 accepts.
   const servesStandard = served.majors.has(2) && signatureAlgorithms.includes('standard-webhooks-1');
@@ -112,12 +104,12 @@ function subscriptionRoutes(services: Services, { deliveries }: RouteParts): rea
       recordAudit,
       endpoints,
       signatureAlgorithms,
-      subscribable: subscribableEvents(engine, services.roles !== undefined),
+      subscribable: subscribableEvents(engine, services.roles !== undefined, operationalEventTypes(org)),
       durable: { 1: webhooks.durable, 2: true },
       dispatcher,
     }),
     ...(servesStandard
-      ? secretRotationRoutes({ ...addressed, secrets, recordAudit, overlapSeconds: secretRotation.overlapSeconds })
+      ? secretRotationRoutes({ ...addressed, secrets, recordAudit, overlapSeconds, announce, dispatcher })
       : []),
     ...deadLetterRoutes(addressed),
   ];

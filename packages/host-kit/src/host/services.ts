@@ -8,6 +8,7 @@ import { LIMIT_VALUES } from '../discovery/limit-values.ts';
 import { runLimits } from '../discovery/limits.ts';
 import type { RunLimits } from '../execution/limits.ts';
 import { CODINGS, type Coding } from '../http/content-coding.ts';
+import { requireKnown } from '../known-options.ts';
 import {
   AUDIT_DEFAULTS,
   type AuditOptions,
@@ -31,6 +32,7 @@ import { tracedLog } from '../telemetry/spans.ts';
 import { type Telemetry, telemetry } from '../telemetry/telemetry.ts';
 import { VERSION } from '../version.ts';
 import type { WorkspaceFileLimits } from '../workspace/files.ts';
+import { HOST_OPTION_NAMES } from './option-names.ts';
 
 /** The options of a host with every default applied, and the services that are made of the options alone. */
 export interface Services extends Omit<HostOptions, 'workspaceFiles' | 'audit' | 'telemetry'> {
@@ -73,9 +75,10 @@ export interface AuditLog {
 /**
  * Applies the defaults.
  *
- * @throws {TypeError} for options that contradict the interface
+ * @throws {TypeError} for unknown options, and for options that contradict the interface
  */
 export function servicesOf(options: HostOptions): Services {
+  requireKnown('createHost', options, HOST_OPTION_NAMES);
   const { clock = systemClock, random = systemRandom, formerSecretKeys = [] } = options;
   const log = tracedLog(options.log ?? (() => {}));
   const observe = telemetry(options.telemetry ?? {}, { version: VERSION, clock });

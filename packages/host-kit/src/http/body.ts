@@ -29,9 +29,19 @@ export interface JsonBody {
  * @throws {HostError} `unsupported_media_type`, `payload_too_large`, `validation_error`
  */
 export async function readJson(request: Request, limits: BodyLimits): Promise<JsonBody> {
-  const type = request.headers.get('content-type') ?? '';
+  requireJson(request.headers);
+  return parseJson(await readBytes(request, limits));
+}
+
+/**
+ * Requires the media type of JSON, without a content coding.
+ *
+ * @throws {HostError} `unsupported_media_type`
+ */
+export function requireJson(headers: Headers): void {
+  const type = headers.get('content-type') ?? '';
   if (!/^application\/(?:json|[a-z0-9.+-]+\+json)\s*(?:;|$)/i.test(type)) throw unsupported();
-  const coding = request.headers.get('content-encoding') ?? 'identity';
+  const coding = headers.get('content-encoding') ?? 'identity';
   if (coding.toLowerCase() !== 'identity') {
     // The length of a compressed body does not bound the length of its content.
     throw new HostError(
@@ -43,7 +53,14 @@ export async function readJson(request: Request, limits: BodyLimits): Promise<Js
       },
     );
   }
-  const bytes = await readBytes(request, limits);
+}
+
+/**
+ * Parses a JSON body.
+ *
+ * @throws {HostError} `validation_error`
+ */
+export function parseJson(bytes: Uint8Array): JsonBody {
   // Before parsing: schemas, stores and engines recurse into a body, so its depth bounds their stack.
   if (isDeeperThan(MOST_LEVELS, bytes)) throw tooDeep();
   try {
@@ -72,7 +89,12 @@ function unsupported(): HostError {
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
-async function readBytes(request: Request, { maxBytes, timeoutMs }: BodyLimits): Promise<Uint8Array> {
+/**
+ * Reads a body as received, within its limits.
+ *
+ * @throws {HostError} `payload_too_large`, `validation_error`
+ */
+export async function readBytes(request: Request, { maxBytes, timeoutMs }: BodyLimits): Promise<Uint8Array> {
   if (request.body === null) return new Uint8Array();
   const reader = request.body.getReader();
   const chunks: Uint8Array[] = [];

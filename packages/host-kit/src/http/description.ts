@@ -22,7 +22,7 @@ export interface Description {
   /** A few words in the imperative. */
   readonly summary: string;
   /** Further sentences for callers, in CommonMark. */
-  readonly description?: string;
+  readonly description: string;
   /**
    * Query parameters by name, in the form that a caller writes. A schema that accepts `undefined` makes one optional.
    */
@@ -37,6 +37,40 @@ export interface Description {
   readonly answers: PerMajor<Answers>;
   /** Errors of this operation alone. */
   readonly errors?: PerMajor<readonly ErrorCode[]>;
+}
+
+/**
+ * The entry of a mount's route in the API description of the mounts. The route adds its method, path and scope.
+ *
+ * @example
+ * describes: {
+ *   operationId: 'readStatus',
+ *   summary: 'Read the status of the host',
+ *   description: 'The readiness of the host, and the backlog of deliveries for the tenant of the caller.',
+ *   answers: { 200: json('The status.', hostStatus) },
+ * }
+ */
+export interface MountDescription {
+  /** Unique among the operations of all mounts. Generators name the function of a client after it. */
+  readonly operationId: string;
+  /** A few words in the imperative. */
+  readonly summary: string;
+  /** Further sentences for callers, in CommonMark. */
+  readonly description: string;
+  /** Path parameters of this route alone. Those of the protocol (`runId`, `webhookId`, …) are described already. */
+  readonly path?: Parameters;
+  /** Query parameters by name, in the form that a caller writes. */
+  readonly query?: Parameters;
+  /** Request headers of this route alone. */
+  readonly headers?: Parameters;
+  /** The JSON body. Default: any JSON, if the route takes a body. */
+  readonly body?: z.ZodType;
+  /** A request body that is accepted. */
+  readonly example?: Json;
+  /** Every successful answer by its status. */
+  readonly answers: Answers;
+  /** Errors of this route alone. */
+  readonly errors?: readonly ErrorCode[];
 }
 
 /** The chapters of the API description. */

@@ -1,7 +1,7 @@
 /** One message of an event stream. @see WHATWG HTML, server-sent events */
 export interface Message {
-  /** Sent back as `Last-Event-ID` by a reader that resumes. */
-  readonly id: number;
+  /** Sent back as `Last-Event-ID` by a reader that resumes. Absent: the reader keeps the id before it. */
+  readonly id?: number;
   readonly event: string;
   /** JSON: without a line break. */
   readonly data: string;
@@ -19,7 +19,7 @@ export const KEEP_ALIVE: Uint8Array = new TextEncoder().encode(':keepalive\n\n')
 
 /** The text of a message. Line breaks in the event name become spaces. */
 export function messageText({ id, event, data }: Message): string {
-  return `id: ${id}\nevent: ${event.replace(/[\r\n]/g, ' ')}\ndata: ${data}\n\n`;
+  return `${id === undefined ? '' : `id: ${id}\n`}event: ${event.replace(/[\r\n]/g, ' ')}\ndata: ${data}\n\n`;
 }
 
 /**
@@ -28,10 +28,18 @@ export function messageText({ id, event, data }: Message): string {
  * @see RFC 9110, section 12.5.1
  */
 export function takesEventStream(accept: string | null): boolean {
-  if (accept === null) return true;
+  return accept === null || accepts(accept, ['text/event-stream', 'text/*', '*/*']);
+}
+
+/** Whether an `Accept` names an event stream, and not only a range that includes it. */
+export function asksForEventStream(accept: string | null): boolean {
+  return accept !== null && accepts(accept, ['text/event-stream']);
+}
+
+function accepts(accept: string, ranges: readonly string[]): boolean {
   return accept.split(',').some((range) => {
     const [type = '', ...parameters] = range.split(';').map((part) => part.trim().toLowerCase());
     const isRefused = parameters.some((parameter) => /^q=0(?:\.0{0,3})?$/.test(parameter));
-    return !isRefused && ['text/event-stream', 'text/*', '*/*'].includes(type);
+    return !isRefused && ranges.includes(type);
   });
 }

@@ -27,6 +27,8 @@ export interface Endpoint {
   readonly takesKey: boolean;
   /** Whether it takes a JSON body. `optional`: no body means `{}`. */
   readonly body: 'none' | 'optional' | 'required';
+  /** Whether the body that its own verification reads must be JSON. Absent: it has no verification of its own. */
+  readonly takesJson?: boolean;
   readonly serve: (exchange: Exchange) => Promise<Answer>;
   /** The body of a refusal. */
   readonly errorBody: (refusal: Refusal) => unknown;

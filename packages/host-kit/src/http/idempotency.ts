@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Principal } from '@svc/auth';
 import type { Major, Operation } from '@svc/versioning';
 import { HostError, invalid } from '../errors.ts';
-import type { Once } from '../idempotency/once.ts';
+import type { Once, Outcome } from '../idempotency/once.ts';
 import type { Access } from './access.ts';
 import { type Answer, answerOf } from './answer.ts';
 import type { ByMajor } from './description.ts';
@@ -49,10 +49,14 @@ export async function servedOnce(
       outcomeOf(await serve({ keyName, keep: (reply, transaction) => keep(outcomeOf(answerOf(reply)), transaction) })),
     refused: (error) => outcomeOf(refused(error)),
   });
-  return replayed ? { ...outcome, headers: { ...outcome.headers, 'svc-idempotent-replay': 'true' } } : outcome;
+  return replayed ? { ...outcome, headers: { ...outcome.headers, ...REPLAYED } } : outcome;
 }
 
-function outcomeOf({ status, headers, body }: Answer) {
+/** The headers of a reply to a repeated request. */
+export const REPLAYED: Readonly<Record<string, string>> = { 'svc-idempotent-replay': 'true' };
+
+/** An answer as it is stored. @throws {TypeError} for a stream */
+export function outcomeOf({ status, headers, body }: Answer): Outcome {
   if (body instanceof ReadableStream)
     throw new TypeError(
       'An operation that honours Idempotency-Key must not answer with a stream. Return the whole body.',

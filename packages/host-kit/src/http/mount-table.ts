@@ -4,6 +4,8 @@ import type { MountRoute } from './route.ts';
 export interface MountTable {
   /** `/host/<org>`. */
   readonly prefix: string;
+  /** The path of which `path` is the twin under `/v1`; undefined for any other path. */
+  twinOf(path: string): string | undefined;
   /** Undefined when no mount has the path. */
   find(method: string, path: string): MountMatch | undefined;
 }
@@ -12,11 +14,16 @@ export type MountMatch =
   | { readonly kind: 'route'; readonly route: MountRoute; readonly params: Readonly<Record<string, string>> }
   | { readonly kind: 'method-not-allowed'; readonly allow: readonly string[] };
 
-export function mountTable(org: string, routes: readonly MountRoute[]): MountTable {
+/**
+ * @param hasTwins whether each path is also served under `/v1`
+ * @see Interface: Versioning, Paths, 3
+ */
+export function mountTable(org: string, routes: readonly MountRoute[], hasTwins: boolean): MountTable {
   const prefix = `/host/${org}`;
   const patterns = routes.map((route) => ({ route, segments: route.path.split('/') }));
   return {
     prefix,
+    twinOf: (path) => (hasTwins && path.startsWith(`/v1${prefix}/`) ? path.slice('/v1'.length) : undefined),
     find(method, path) {
       if (!path.startsWith(`${prefix}/`)) return undefined;
       const given = path.slice(prefix.length).split('/');

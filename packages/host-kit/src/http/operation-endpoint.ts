@@ -1,5 +1,5 @@
 import type { RoleAuthorizer } from '@svc/auth';
-import type { Major, Negotiation, Operation, OperationId } from '@svc/versioning';
+import type { Major, Negotiation, Operation, OperationId, Served } from '@svc/versioning';
 import { errorEnvelope } from '@svc/versioning/projection';
 import { HostError } from '../errors.ts';
 import type { Once } from '../idempotency/once.ts';
@@ -16,6 +16,7 @@ import { queryOf } from './target.ts';
 
 export interface OperationEndpointOptions extends FailureOptions {
   readonly routes: readonly Route[];
+  readonly served: Pick<Served, 'majors'>;
   readonly gate: Gate;
   readonly roles: RoleAuthorizer | undefined;
   readonly codings: Pick<ContentCodings, 'plainTags'>;
@@ -35,10 +36,10 @@ export function operationEndpoints(options: OperationEndpointOptions): (negotiat
 
   return (negotiation) => {
     const { kind, major } = negotiation;
-    if (kind !== 'operation') return refusingEndpoint(options.gate, negotiation);
+    if (kind !== 'operation') return refusingEndpoint(options, negotiation);
     const { operation } = negotiation;
     const route = routes.get(operation.operationId);
-    if (route === undefined) return refusingEndpoint(options.gate, negotiation);
+    if (route === undefined) return refusingEndpoint(options, negotiation);
     const known = made[major].get(operation);
     if (known !== undefined) return known;
     const endpoint = operationEndpoint(options, route, operation, major);
@@ -101,7 +102,8 @@ async function serveOperation(
 }
 
 /** An endpoint that answers every caller with a refusal. */
-function refusingEndpoint(gate: Gate, negotiation: ProtocolNegotiation): Endpoint {
+function refusingEndpoint(options: OperationEndpointOptions, negotiation: ProtocolNegotiation): Endpoint {
+  const { gate } = options;
   const { kind, major } = negotiation;
   const operation = 'operation' in negotiation ? negotiation.operation : undefined;
   return {
@@ -110,7 +112,7 @@ function refusingEndpoint(gate: Gate, negotiation: ProtocolNegotiation): Endpoin
     errorBody: errorEnvelope[major],
     operation: operation?.operationId ?? kind,
     path: operation?.path,
-    ...(kind === 'refused' ? { versionError: negotiation.error } : { unserved: unserved(negotiation) }),
+    ...(kind === 'refused' ? { versionError: negotiation.error } : { unserved: unserved(negotiation, options) }),
   };
 }
 
@@ -130,25 +132,47 @@ function bodyOf({ schema, isBodyOptional = false }: Route): Endpoint['body'] {
   return isBodyOptional ? 'optional' : 'required';
 }
 
-/** The refusal of an operation of the protocol that this host does not serve. */
+type Unserved = Exclude<ProtocolNegotiation, { readonly kind: 'refused' }>;
+
+/** The refusal of an operation of the protocol that this host does not serve, or not under this path or major. */
+function unserved(negotiation: Unserved, options: ElsewhereOptions): HostError {
+  const { kind, major } = negotiation;
+  if (kind === 'method-not-allowed')
+    return methodNotAllowed(negotiation.allow, elsewhere(negotiation.elsewhere, options));
+  if (kind === 'absent') return absent(elsewhere(negotiation.operation, options));
+  return UNSERVED[major](negotiation.operation.operationId);
+}
+
 const UNSERVED: Readonly<Record<Major, (operation: OperationId) => HostError>> = {
   1: (operation) =>
     new HostError('capability_not_provided', 'This host does not provide the operation.', { details: { operation } }),
-  2: absent,
+  2: () => absent(undefined),
 };
 
-function absent(): HostError {
-  return new HostError('not_found', 'This host does not serve the operation.', { details: undefined });
+function absent(remedy: string | undefined): HostError {
+  const message = remedy ?? 'This host does not serve the operation.';
+  return new HostError('not_found', message, { details: undefined });
 }
 
-function unserved(negotiation: Exclude<ProtocolNegotiation, { readonly kind: 'refused' }>): HostError {
-  if (negotiation.kind === 'method-not-allowed') return methodNotAllowed(negotiation.allow);
-  return negotiation.kind === 'absent' ? absent() : UNSERVED[negotiation.major](negotiation.operation.operationId);
+function methodNotAllowed(allow: readonly string[], remedy: string | undefined): HostError {
+  const methods = allow.join(', ');
+  const message = `This path takes ${methods}.${remedy === undefined ? '' : ` ${remedy}`}`;
+  const fields = [{ field: 'method', problem: `must be ${allow.join(' or ')}` }];
+  return new HostError('validation_error', message, { status: 405, details: { fields }, headers: { allow: methods } });
 }
 
-function methodNotAllowed(allow: readonly string[]): HostError {
-  return new HostError('method_not_allowed', `This path takes ${allow.join(', ')}.`, {
-    details: undefined,
-    headers: { allow: allow.join(', ') },
-  });
+type ElsewhereOptions = Pick<OperationEndpointOptions, 'routes' | 'served'>;
+
+/** The request that reaches the operation in the other major; undefined where the host does not serve it. */
+function elsewhere(operation: Operation | undefined, { routes, served }: ElsewhereOptions): string | undefined {
+  const major = operation?.majors.find((each) => served.majors.has(each));
+  if (operation === undefined || major === undefined) return undefined;
+  const { operationId, method, path } = operation;
+  if (!routes.some((route) => route.operationId === operationId)) return undefined;
+  return `Major ${major} has the operation: send ${REQUEST[major](method, path)}.`;
 }
+
+const REQUEST: Readonly<Record<Major, (method: string, path: string) => string>> = {
+  1: (method, path) => `${method} /v1${path}`,
+  2: (method, path) => `${method} ${path} with SVC-Version: 2`,
+};

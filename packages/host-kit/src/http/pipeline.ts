@@ -1,4 +1,4 @@
-import type { Authenticator, Peer, RoleAuthorizer } from '@svc/auth';
+import type { Authenticator, Peer, RefusalLimit, RoleAuthorizer } from '@svc/auth';
 import type { RateLimiter } from '@svc/auth/rate-limit';
 import { negotiate, type Retirement, type Served, stampRetirement, VERSION_HEADER } from '@svc/versioning';
 import { errorEnvelope } from '@svc/versioning/projection';
@@ -9,12 +9,14 @@ import { type BodyLimits, readJson, readOptionalJson, refuseDeclaredLength } fro
 import { callerSteps } from './caller.ts';
 import { matchesEtag } from './conditional.ts';
 import type { ContentCodings } from './content-coding.ts';
+import type { Cors } from './cors.ts';
 import { type Arrival, Exchange } from './exchange.ts';
 import { failureAnswer } from './failure.ts';
 import { idempotencyKeyIn } from './idempotency.ts';
-import { mountEndpoint } from './mount-endpoint.ts';
+import { type MountEndpointOptions, mountEndpoint } from './mount-endpoint.ts';
 import type { MountTable } from './mount-table.ts';
 import { operationEndpoints, type ProtocolNegotiation } from './operation-endpoint.ts';
+import { type PublicRefusal, publicAdmission } from './public-endpoint.ts';
 import { type RequestRecord, recordOf } from './request-record.ts';
 import type { Reply, Route } from './route.ts';
 import { pathOf, targetOf } from './target.ts';
@@ -32,10 +34,16 @@ export interface PipelineOptions extends Pick<HostPorts, 'clock' | 'random' | 'l
   readonly authenticator: Authenticator;
   readonly roles: RoleAuthorizer | undefined;
   readonly limiter: RateLimiter | undefined;
+  /** The web pages that may call the host; undefined: none. */
+  readonly cors: Cors | undefined;
   readonly limits: BodyLimits;
   readonly codings: ContentCodings;
   /** Executes requests that have an idempotency key. */
   readonly once: Once;
+  /** Identifies the clients of public routes. Default: by the address of their connection. */
+  readonly clientOf: RefusalLimit['clientOf'] | undefined;
+  /** Called with each request that a public route refuses to verify. */
+  readonly refusedPublicly: (refusal: PublicRefusal) => void;
   readonly watch: RequestWatch;
   /**
    * Called with the record of every request whose caller is known, when its answer is. The answer waits for a returned
@@ -56,8 +64,12 @@ export function pipeline(options: PipelineOptions): (request: Request, peer?: Pe
   const { authenticate, limitRate, permit, judgeAgain } = callerSteps(options);
   const gate = { authenticator: options.authenticator };
   const operationEndpoint = operationEndpoints({ ...options, gate, judgeAgain });
-  const mountOptions = { gate, permit, judgeAgain, preferredMajor: served.preferredMajor };
-  const stampsOf = versionStamps(options.retirement);
+  const mountOptions: MountEndpointOptions = {
+    ...{ gate, permit, judgeAgain, once: options.once, now: clock.now, log: options.log, random: options.random },
+    admit: publicAdmission({ clock, clientOf: options.clientOf, refused: options.refusedPublicly }),
+  };
+  const retirementStamps = stampsOfRetirement(options.retirement);
+  const stampsOf = versionStamps(retirementStamps);
 
   /**
    * Limits, version, authentication, rate limit, existence, scope and role, idempotency key, body. The handler follows.
@@ -73,13 +85,22 @@ export function pipeline(options: PipelineOptions): (request: Request, peer?: Pe
     readBody,
   ];
 
-  return async (request, peer) => {
+  return options.cors === undefined ? routed : acrossOrigins(options.cors, routed, stampsOfPreflight);
+
+  function stampsOfPreflight({ url }: Request): Answer['headers'] {
+    const negotiation = negotiate({ method: 'OPTIONS', target: targetOf(url), headers: NO_HEADERS }, served);
+    return negotiation.kind === 'foreign' ? NO_STAMPS : stampsOf(negotiation);
+  }
+
+  async function routed(request: Request, peer?: Peer): Promise<Answer> {
     const target = targetOf(request.url);
     const arrival = { request, peer, target, startedAt: clock.now() };
     const negotiation = negotiate({ method: request.method, target, headers: request.headers }, served);
     if (negotiation.kind === 'foreign') return outsideProtocol(arrival);
+    const mismatch = versionErrorOfTwin(negotiation, mounts.twinOf(pathOf(target)));
+    if (mismatch !== undefined) return outsideProtocol(arrival, mismatch);
     return watch(request, askedOf(negotiation, target), () => protocol(arrival, negotiation));
-  };
+  }
 
   async function protocol(arrival: Arrival, negotiation: ProtocolNegotiation): Promise<Answer> {
     const params = negotiation.kind === 'operation' ? negotiation.params : NO_PARAMS;
@@ -90,17 +111,25 @@ export function pipeline(options: PipelineOptions): (request: Request, peer?: Pe
   }
 
   /** Mounts are watched; public documents are not, since they are the same for every caller. */
-  async function outsideProtocol(arrival: Arrival): Promise<Answer> {
+  async function outsideProtocol(arrival: Arrival, versionError?: Error): Promise<Answer> {
     const { request, target } = arrival;
     const path = pathOf(target);
-    const found = mounts.find(request.method, path);
-    const read = found === undefined ? documents.get(path) : undefined;
-    if (read !== undefined) return document(request, read);
-    const route = found?.kind === 'route' ? mounts.prefix + found.route.path : undefined;
+    const twinOf = mounts.twinOf(path);
+    const found = mounts.find(request.method, twinOf ?? path);
+    const read = found === undefined ? documents.get(twinOf ?? path) : undefined;
+    if (read !== undefined && versionError === undefined) return document(request, read);
+    const prefix = twinOf === undefined ? mounts.prefix : `/v1${mounts.prefix}`;
+    const route = found?.kind === 'route' ? prefix + found.route.path : undefined;
     return watch(request, { operation: undefined, route, major: undefined }, async () => {
+      if (found?.kind === 'route') {
+        const major = twinOf === undefined ? served.preferredMajor : 1;
+        const address = { major, path: prefix + found.route.path, versionError } as const;
+        const exchange = new Exchange(arrival, mountEndpoint(mountOptions, found.route, address), found.params);
+        return answer(exchange, twinOf === undefined ? NO_STAMPS : retirementStamps);
+      }
+      if (versionError !== undefined) return failureAnswer(versionError, options, errorEnvelope[1]);
       if (found === undefined) return plainError(404, 'not_found', 'There is nothing at this path.');
-      if (found.kind === 'method-not-allowed') return notAllowed(found.allow);
-      return answer(new Exchange(arrival, mountEndpoint(mountOptions, found.route), found.params), NO_STAMPS);
+      return notAllowed(found.allow);
     });
   }
 
@@ -146,6 +175,19 @@ export function pipeline(options: PipelineOptions): (request: Request, peer?: Pe
   }
 }
 
+/** Answers preflights, and grants every other answer to the configured origins. */
+function acrossOrigins(
+  cors: NonNullable<PipelineOptions['cors']>,
+  routed: (request: Request, peer?: Peer) => Promise<Answer>,
+  stampsOfPreflight: (request: Request) => Answer['headers'],
+): (request: Request, peer?: Peer) => Promise<Answer> {
+  return async (request, peer) => {
+    const preflight = cors.preflight(request);
+    if (preflight === undefined) return cors.granted(request, await routed(request, peer));
+    return { ...preflight, headers: { ...preflight.headers, ...stampsOfPreflight(request) } };
+  };
+}
+
 /** An error of the document, or of its rendering, rejects. */
 async function rendered(read: () => Promise<Reply>, asked: Headers): Promise<Answer> {
   const reply = await read();
@@ -174,20 +216,33 @@ function notAllowed(allow: readonly string[]): Answer {
 
 const NO_PARAMS: Readonly<Record<string, string>> = {};
 const NO_STAMPS: Answer['headers'] = {};
+/** The `OPTIONS` of a preflight has no header of the request that it announces. */
+const NO_HEADERS = {};
 const VERSION = VERSION_HEADER.toLowerCase();
 
-/** The headers of every response under a contract. They are made once for each contract. */
-function versionStamps(retirement: Retirement | undefined): (negotiation: ProtocolNegotiation) => Answer['headers'] {
+/** The headers that announce the retirement of major 1. */
+function stampsOfRetirement(retirement: Retirement | undefined): Answer['headers'] {
   const retiring = new Headers();
   if (retirement !== undefined) stampRetirement(retiring, retirement);
+  return Object.fromEntries(retiring);
+}
+
+/** The headers of every response under a contract. They are made once for each contract. */
+function versionStamps(retiring: Answer['headers']): (negotiation: ProtocolNegotiation) => Answer['headers'] {
   const made = new Map<string, Answer['headers']>();
   return ({ major, contract }) => {
     const known = made.get(contract);
     if (known !== undefined) return known;
-    const stamps = { ...(major === 1 && Object.fromEntries(retiring)), [VERSION]: contract };
+    const stamps = { ...(major === 1 && retiring), [VERSION]: contract };
     made.set(contract, stamps);
     return stamps;
   };
+}
+
+/** The refusal of the version of a request to the twin of a mount. The twin belongs to no contract, so it is not stamped. */
+function versionErrorOfTwin(negotiation: ProtocolNegotiation, twinOf: string | undefined): Error | undefined {
+  if (twinOf === undefined || negotiation.kind !== 'refused') return undefined;
+  return negotiation.error.code === 'protocol_version_mismatch' ? negotiation.error : undefined;
 }
 
 function askedOf(negotiation: ProtocolNegotiation, target: string): Asked {

@@ -6,8 +6,9 @@ import type { Json } from '../json.ts';
 import type { Save } from '../ports/idempotency.ts';
 import type { Transaction } from '../ports/transaction.ts';
 import type { Access } from './access.ts';
-import type { ByMajor, Description } from './description.ts';
+import type { ByMajor, Description, MountDescription } from './description.ts';
 import type { Refusal } from './refusal.ts';
+import type { Verification } from './verification.ts';
 
 /** A handler of an operation, for every major that defines the operation. */
 export interface Route {
@@ -23,12 +24,15 @@ export interface Route {
 
 /** A request as a route gets it. */
 export interface Call {
+  /** The major of the request. A route of a mount belongs to none, and has 2. */
   readonly major: Major;
   /** Path segments as received. */
   readonly params: Readonly<Record<string, string>>;
+  /** The query of the URL. */
   readonly query: URLSearchParams;
+  /** The request headers. */
   readonly headers: Headers;
-  /** Absent on a public route. */
+  /** The authenticated caller. Absent on a public route. */
   readonly principal: Principal | undefined;
   /** The decision of the role authorizer; absent when the host has none. */
   readonly decided: AuthorizationDecided | undefined;
@@ -57,12 +61,15 @@ export interface Call {
 
 /** A call of an authenticated caller. */
 export interface AuthorizedCall extends Call {
+  /** The authenticated caller. */
   readonly principal: Principal;
 }
 
 /** The result of a handler. */
 export interface Reply {
+  /** The HTTP status. */
   readonly status: number;
+  /** By lower-case names. Default: none but `content-type`. */
   readonly headers?: Readonly<Record<string, string>>;
   /** A JSON value, bytes, or a stream. Bytes and streams have the media type of `content-type`; the default is JSON. */
   readonly body?: Json | Uint8Array | ReadableStream<Uint8Array>;
@@ -147,13 +154,24 @@ export function routeWithBody<Body, Result>(
 
 /** An operation of a mount, under `/host/<org>`: outside of the protocol and its majors. */
 export interface MountRoute {
-  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
+  /** The HTTP method. */
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   /** The path after `/host/<org>`. `{name}` matches one segment. */
   readonly path: string;
   /** The required scope. Absent: any valid credential is accepted, and the handler checks scopes with `permit`. */
   readonly scope?: string;
   /** True: a JSON body is read into `call.json`. */
   readonly takesBody: boolean;
+  /**
+   * Its entry in the API description of the mounts. `unlisted`: none, for a route that refuses every request. Default:
+   * an entry with its method, path and scope alone.
+   */
+  readonly describes?: MountDescription | 'unlisted';
+  /** True: the route honours `Idempotency-Key`, and its handler executes its effect with `call.once`. Default: false. */
+  readonly takesKey?: boolean;
+  /** Admits callers without a credential of the host, as `publicMountRoute` defines it. Default: a credential. */
+  readonly verification?: Verification<MountCall, Reply>;
+  /** Serves a request. A rejection is answered with its refusal. */
   readonly serve: (call: MountCall) => Promise<Reply>;
   /** Makes the body of an error response, for a mount of another protocol. Default: the error envelope. */
   readonly refusalBody?: (refusal: Refusal) => Json;
@@ -169,9 +187,30 @@ export interface MountCall extends AuthorizedCall {
    * @throws {AuthError} `forbidden` when it holds the scope nowhere
    */
   permit(scope: string): Promise<Principal>;
+  /**
+   * Executes an effect once under the idempotency key of the request, and makes the reply of its result. A repeated
+   * request gets a reply of the stored result, with `SVC-Idempotent-Replay: true`. Without a key it only calls both.
+   *
+   * @param perform passes its result to `save` in the transaction of its effect
+   * @throws {HostError} `idempotency_key_mismatch`, `idempotency_in_flight`
+   */
+  once<Result extends Json>(
+    perform: (save: Save<Result>) => Promise<Result>,
+    reply: (result: Result) => Promise<Reply>,
+  ): Promise<Reply>;
 }
 
-/** Defines a route of a mount. */
+/**
+ * Defines a route of a mount.
+ *
+ * @example
+ * const route = mountRoute({
+ *   method: 'GET',
+ *   path: '/hello',
+ *   scope: 'runs:read',
+ *   serve: async ({ principal }) => ({ status: 200, body: { hello: principal.id } }),
+ * });
+ */
 export function mountRoute(definition: Omit<MountRoute, 'takesBody'> & { readonly takesBody?: boolean }): MountRoute {
   return { takesBody: false, ...definition };
 }

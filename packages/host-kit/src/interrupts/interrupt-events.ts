@@ -22,17 +22,6 @@ export function askedEvents(interrupt: Interrupt): readonly NewEvent[] {
   ];
 }
 
-/** Whether an event shows a question. The last event of a run that waits is one, and all of them have its payload. */
-export function showsQuestion(type: string): boolean {
-  return QUESTIONS.has(type);
-}
-
-const QUESTIONS: ReadonlySet<string> = new Set([
-  'interrupt.requested',
-  'approval.requested',
-  'clarification.requested',
-]);
-
 /** Makes the event of any answer to an approval. */
 export function receivedEvent(interrupt: Interrupt, answer: ApprovalAnswer, by: ResolverRecord): NewEvent {
   const { nodeId, interruptId, kind } = interrupt;

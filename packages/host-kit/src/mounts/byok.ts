@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { factAbout, type RecordAudit } from '../audit/fact.ts';
 import { HostError, invalid } from '../errors.ts';
 import { SHORTEST_SECRET } from '../execution/redactor.ts';
+import { empty, json } from '../http/description.ts';
 import { type AuthorizedCall, type MountRoute, mountRoute, parse, type Reply } from '../http/route.ts';
 import { type ByokPlace, type ByokSecret, sealedForSecret } from '../ports/byok.ts';
 import type { HostPorts } from '../ports/host-ports.ts';
@@ -26,6 +27,16 @@ export function byokRoutes({ store, clock, secrets, recordAudit }: ByokRoutesOpt
       method: 'GET',
       path: '/byok/secrets',
       scope: SCOPE,
+      describes: {
+        operationId: 'listByokSecrets',
+        summary: 'List the names of secrets',
+        description: 'The secrets of a workspace by name. No response has the value of a secret.',
+        query: {
+          ...WORKSPACE_QUERY,
+          after: z.string().optional().describe('The `nextAfter` of the previous page.'),
+        },
+        answers: { 200: json('A page of secrets.', secretPage, PRIVATE) },
+      },
       async serve({ principal, query }) {
         const place = placeOf(principal, query.get('workspace') ?? undefined);
         const found = await store.byok.list(place, { after: query.get('after') ?? '', limit: PAGE + 1 });
@@ -40,6 +51,18 @@ export function byokRoutes({ store, clock, secrets, recordAudit }: ByokRoutesOpt
       path: '/byok/secrets/{name}',
       scope: SCOPE,
       takesBody: true,
+      describes: {
+        operationId: 'storeByokSecret',
+        summary: 'Store a secret',
+        description: 'Stores or replaces a secret, encrypted. Only a workflow of the same workspace gets its value.',
+        path: NAME_PATH,
+        body: byokRequest,
+        example: { value: 'sk-of-the-tenant' },
+        answers: {
+          200: json('The secret is replaced.', secretView, PRIVATE),
+          201: json('The secret is stored.', secretView, PRIVATE),
+        },
+      },
       // Safe without an idempotency key: a repeated PUT stores the same value again.
       async serve(call) {
         const { principal } = call;
@@ -63,6 +86,15 @@ export function byokRoutes({ store, clock, secrets, recordAudit }: ByokRoutesOpt
       method: 'DELETE',
       path: '/byok/secrets/{name}',
       scope: SCOPE,
+      describes: {
+        operationId: 'removeByokSecret',
+        summary: 'Remove a secret',
+        description: 'Removes a secret. Workflows that begin afterwards do not get it.',
+        path: NAME_PATH,
+        query: WORKSPACE_QUERY,
+        answers: { 204: empty('The secret is removed.') },
+        errors: ['not_found'],
+      },
       async serve(call) {
         const { principal, query } = call;
         const place = placeOf(principal, query.get('workspace') ?? undefined);
@@ -98,6 +130,36 @@ const byokRequest: z.ZodType<{ value: string; workspace?: string | undefined }> 
     ),
   workspace: z.string().min(1).max(128).optional(),
 });
+
+const PRIVATE = { headers: ['Cache-Control'] } as const;
+
+const NAME_PATH = {
+  name: z
+    .string()
+    .regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/)
+    .meta({ description: 'The name of the secret.', examples: ['openai'] }),
+};
+
+const WORKSPACE_QUERY = {
+  workspace: z.string().optional().describe('The workspace. Default: the first one of the credential.'),
+};
+
+const secretView = z
+  .object({
+    name: z.string(),
+    mode: z.enum(['live', 'test']),
+    workspace: z.string().optional().describe('Absent: the secret belongs to the whole tenant.'),
+    createdAt: z.iso.datetime(),
+    updatedAt: z.iso.datetime(),
+  })
+  .meta({ id: 'ByokSecret' });
+
+const secretPage = z
+  .object({
+    secrets: z.array(secretView),
+    nextAfter: z.string().optional().describe('The `after` of the next page. Absent on the last one.'),
+  })
+  .meta({ id: 'ByokSecrets' });
 
 /**
  * The workspace of the request, by default the first of the credential. A credential for all workspaces defaults to the

@@ -1,8 +1,10 @@
-import { AuthError } from '@svc/auth';
+import { AuthError, type Principal } from '@svc/auth';
 import { HostError } from '../errors.ts';
 import type { Executor } from '../execution/executor.ts';
+import { openQuestion } from '../interrupts/open-question.ts';
 import { resolveInterrupt } from '../interrupts/resolve.ts';
 import { Unanswerable } from '../interrupts/unanswerable.ts';
+import { ABSENT } from '../lookup.ts';
 import type { RunEvent } from '../ports/events.ts';
 import type { Run } from '../ports/runs.ts';
 import type { Store } from '../ports/store.ts';
@@ -10,7 +12,9 @@ import { cancelRun } from '../runs/cancel.ts';
 import { conflict, type RunServices } from '../runs/change-run.ts';
 import { type CreateRunOptions, createRun } from '../runs/create.ts';
 import { foundRun } from '../runs/find-run.ts';
+import { listRuns, type RunQuery } from '../runs/list.ts';
 import { type PollParts, poll } from '../streams/poll.ts';
+import { interruptBody } from '../wire/interrupt.ts';
 import type { CallerRuns, MountCaller } from './caller-runs.ts';
 
 /** The ports and services of {@link hostRuns}. */
@@ -23,14 +27,26 @@ export interface HostRunsOptions extends CreateRunOptions, RunServices {
 export function hostRuns(options: HostRunsOptions): CallerRuns {
   const { store, executor } = options;
   return {
-    async create(caller, request) {
-      const run = await createRun(options, await caller.permit('runs:create'), request);
+    async create(caller, request, save) {
+      const principal = await caller.permit('runs:create');
+      requireOwners(options, principal);
+      const run = await createRun(options, principal, request, save);
       executor.execute(run);
       return run;
     },
     read: (caller, runId) => read(store, caller, runId),
+    async list(caller, query) {
+      const principal = await caller.permit('runs:read');
+      return listRuns(store.runs, principal.tenancy, { ...query, also: ownedBy(principal, query.also) });
+    },
+    async turns(caller, conversation, limit) {
+      const principal = await caller.permit('runs:read');
+      const found = await store.runs.turns(principal.tenancy, conversation, limit);
+      return found.filter((run) => isWithinReach(principal, run));
+    },
     async cancel(caller, runId) {
       const principal = await caller.permit('runs:cancel');
+      await readOwn(store, principal, runId);
       const { run, hadEnded } = await cancelRun(options, principal, runId, { reason: undefined });
       if (hadEnded) throw conflict(run, 'cancelled');
       return run;
@@ -45,8 +61,12 @@ export function hostRuns(options: HostRunsOptions): CallerRuns {
       const [event] = await store.events.list(run, { after: run.lastSequence - 1, limit: 1 });
       return event;
     },
+    async question(run) {
+      const interrupt = await openQuestion(store, run);
+      return interrupt && interruptBody(2, interrupt);
+    },
     follow: (caller, run, after, signal) => follow(options, caller, run, after, signal),
-    settled: (caller, run, waitMs, gone) => settled(options, caller, run, waitMs, gone),
+    settled: (caller, run, waitMs, gone, heard) => settled(options, caller, run, { waitMs, gone, heard }),
     async artifacts(caller, run) {
       const reader = await caller.permit('artifacts:read').catch((error: unknown) => {
         // A caller without the scope can still read the task of the run: it gets no artifacts instead of an error.
@@ -62,8 +82,36 @@ export function hostRuns(options: HostRunsOptions): CallerRuns {
 const MOST_ARTIFACTS = 100;
 
 async function read(store: Store, caller: MountCaller, runId: string): Promise<Run> {
-  const { tenancy } = await caller.permit('runs:read');
-  return foundRun(await store.runs.read(tenancy, runId));
+  return readOwn(store, await caller.permit('runs:read'), runId);
+}
+
+async function readOwn(store: Store, principal: Principal, runId: string): Promise<Run> {
+  const lookup = await store.runs.read(principal.tenancy, runId);
+  const isOutOfReach = lookup.kind !== 'found' || !isWithinReach(principal, lookup.value);
+  // To an anonymous caller every other run is absent, those of other workspaces included.
+  if (principal.kind === 'anonymous' && isOutOfReach) return foundRun(ABSENT);
+  return foundRun(lookup);
+}
+
+/**
+ * Whether a caller reaches a run of its tenancy. An anonymous one reaches the runs of its own session alone.
+ *
+ * @see Interface: Run owner (identity triple), Anonymous actor rules, 4
+ */
+function isWithinReach({ kind, id }: Principal, { owner }: Run): boolean {
+  return kind !== 'anonymous' || (owner?.principal === id && owner.principalKind === 'anonymous');
+}
+
+function ownedBy(principal: Principal, also: RunQuery['also']): RunQuery['also'] {
+  if (principal.kind !== 'anonymous') return also;
+  return (run) => isWithinReach(principal, run) && (also === undefined || also(run));
+}
+
+/** The owner of a run is what keeps anonymous sessions apart, so a run without one must not be created for them. */
+function requireOwners({ singleTenant = false }: HostRunsOptions, { kind }: Principal): void {
+  if (kind !== 'anonymous' || !singleTenant) return;
+  const message = 'A single-tenant host cannot serve anonymous callers. Use a credential.';
+  throw new HostError('forbidden', message, { details: undefined });
 }
 
 /**
@@ -102,16 +150,16 @@ async function settled(
   options: HostRunsOptions,
   caller: MountCaller,
   run: Run,
-  waitMs: number,
-  gone: AbortSignal,
+  { waitMs, gone, heard }: { waitMs: number; gone: AbortSignal; heard: ((event: RunEvent) => void) | undefined },
 ): Promise<Run> {
   const { store, clock } = options;
   const timeout = new AbortController();
   const cancel = clock.at(clock.now() + waitMs, () => timeout.abort());
   try {
     const signal = AbortSignal.any([timeout.signal, gone]);
-    for await (const { type } of follow(options, caller, run, run.lastSequence, signal)) {
-      if (type === 'interrupt.requested') break;
+    for await (const event of follow(options, caller, run, run.lastSequence, signal)) {
+      heard?.(event);
+      if (event.type === 'interrupt.requested') break;
     }
   } finally {
     cancel();

@@ -1,11 +1,12 @@
 import type { Served } from '@svc/versioning';
 import { resolveId } from '@svc/versioning/ids';
 import { HostError } from '../errors.ts';
+import { json } from '../http/description.ts';
 import { type MountRoute, mountRoute, parse } from '../http/route.ts';
 import { decodedSegment } from '../http/segment.ts';
 import { type MintTokenOptions, mintToken } from '../interrupts/mint-token.ts';
 import { Unanswerable } from '../interrupts/unanswerable.ts';
-import { tokenRequest } from '../wire/interrupt.ts';
+import { mintedToken, tokenRequest } from '../wire/interrupt.ts';
 
 /** The ports of {@link interruptTokenRoutes}. */
 export interface InterruptTokenRoutesOptions extends MintTokenOptions {
@@ -25,9 +26,20 @@ export function interruptTokenRoutes(options: InterruptTokenRoutesOptions): Moun
       path: '/interrupts/{runId}/{nodeId}/tokens',
       scope: 'approvals:respond',
       takesBody: true,
+      describes: {
+        operationId: 'mintInterruptToken',
+        summary: 'Mint a token for a question',
+        description:
+          'The token is the credential of a person without one, for the question of one node. No token is stored, so ' +
+          'a repeated request mints another one.',
+        body: tokenRequest,
+        example: { intent: 'resolve', lifetimeSeconds: 3600 },
+        answers: { 201: json('The token.', mintedToken, { headers: ['Cache-Control'] }) },
+        errors: ['not_found', 'run_forbidden', 'id_tenant_mismatch'],
+      },
       // Safe without an idempotency key: no token is stored, so a repeat only leaves an unused one behind.
-      async serve({ params, principal, json }) {
-        const { intent, lifetimeSeconds, form } = parse(tokenRequest, json);
+      async serve({ params, principal, json: body }) {
+        const { intent, lifetimeSeconds, form } = parse(tokenRequest, body);
         const { tenant } = principal.tenancy;
         const resolved = resolveId(params.runId ?? '', { tenant, major: 2, overlap: true });
         if (!resolved.ok) throw resolved.error;

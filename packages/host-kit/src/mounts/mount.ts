@@ -17,6 +17,11 @@ export interface Mount {
   readonly routes: readonly MountRoute[];
   /** Documents that need no credential, by their path after `/host/<org>`. Default: none. */
   readonly documents?: ReadonlyMap<string, Reply>;
+  /**
+   * Public documents at the origin, by their path, for clients that know the origin alone. A path that two mounts name
+   * is not served. Default: none.
+   */
+  readonly originDocuments?: ReadonlyMap<string, Reply>;
   /** The formats of its pushes, by the name that a push stores. Default: none. */
   readonly pushFormats?: PushFormats;
   /** The families that it adds to discovery. Default: none. */
@@ -27,7 +32,7 @@ export interface Mount {
 export type MountDefinition = (services: MountServices) => Mount;
 
 /** The services of a host for its mounts. */
-export interface MountServices extends Pick<HostPorts, 'clock' | 'random'> {
+export interface MountServices extends Pick<HostPorts, 'clock' | 'random' | 'log'> {
   /** The operations on runs. */
   readonly runs: CallerRuns;
   /** The pushes of runs to URLs. */
@@ -38,6 +43,13 @@ export interface MountServices extends Pick<HostPorts, 'clock' | 'random'> {
   readonly baseUrl: string | undefined;
   /** The segment `<org>` of `/host/<org>`. */
   readonly org: string;
+  /** Seals texts with the secret key of the host, for tokens of a mount. */
+  readonly secrets: {
+    /** Encrypts a text, and binds it to a name. Returns base64url. */
+    readonly seal: (text: string, boundTo: string) => string;
+    /** @throws {Error} when the text was changed, or sealed for another name or with another key */
+    readonly open: (sealed: string, boundTo: string) => string;
+  };
   /** The refusal that a caller receives for an error. Logs an unexpected error. */
   readonly refusalOf: (error: unknown) => Refusal;
 }
@@ -45,7 +57,12 @@ export interface MountServices extends Pick<HostPorts, 'clock' | 'random'> {
 /** Returns the public documents of all mounts, by their full path. */
 export function mountDocuments(prefix: string, mounts: readonly Mount[]): ReadonlyMap<string, () => Promise<Reply>> {
   const entries = mounts.flatMap(({ documents = [] }) => [...documents]);
-  return new Map(entries.map(([path, reply]) => [prefix + path, async () => reply]));
+  const atOrigin = mounts.flatMap(({ originDocuments = [] }) => [...originDocuments]);
+  const unambiguous = atOrigin.filter(([path]) => atOrigin.filter(([other]) => other === path).length === 1);
+  return new Map([
+    ...entries.map(([path, reply]) => [prefix + path, async () => reply] as const),
+    ...unambiguous.map(([path, reply]) => [path, async () => reply] as const),
+  ]);
 }
 
 /** Returns the families that the mounts add to discovery. */

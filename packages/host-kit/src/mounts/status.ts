@@ -1,9 +1,10 @@
 import type { Tenancy } from '@svc/auth';
 import type { HealthReport } from '../health/health.ts';
+import { json } from '../http/description.ts';
 import { type MountRoute, mountRoute } from '../http/route.ts';
 import type { Backlog } from '../ports/backlog.ts';
 import type { Clock } from '../ports/clock.ts';
-import { statusView } from '../wire/status.ts';
+import { hostStatus, statusView } from '../wire/status.ts';
 
 /** The ports of {@link statusRoutes}. */
 export interface StatusRoutesOptions {
@@ -20,6 +21,12 @@ export function statusRoutes({ clock, health, backlogOf }: StatusRoutesOptions):
       method: 'GET',
       path: '/status',
       scope: 'webhooks:manage',
+      describes: {
+        operationId: 'readHostStatus',
+        summary: 'Read the status of the host',
+        description: 'The readiness of the host with each check, and the backlog of deliveries for the caller.',
+        answers: { 200: json('The status.', hostStatus, { headers: ['Cache-Control'] }) },
+      },
       async serve({ principal }) {
         const now = clock.now();
         const report = await health();

@@ -3,9 +3,8 @@ import type { AdvertisedAuthentication } from '../discovery/authentication.ts';
 import type { Route } from '../http/route.ts';
 import type { JsonObject } from '../json.ts';
 
-/** The facts about a host from which its API description is built. */
+/** The facts about a host from which its API descriptions are built. */
 export interface DescribedHost {
-  readonly routes: readonly Route[];
   readonly served: Served;
   /** The URL at which clients reach the host. Undefined: the description names the origin that it is served from. */
   readonly baseUrl: string | undefined;
@@ -13,10 +12,15 @@ export interface DescribedHost {
   /** Version of this package. */
   readonly version: string;
   readonly authentication: AdvertisedAuthentication;
-  /** JSON Schema of the bodies that are posted to webhooks. */
-  readonly deliveries: Readonly<Record<Major, JsonObject>>;
   /** True: the host limits the rate of requests by credential. */
   readonly limitsRate: boolean;
   /** True: the host has announced the end of major 1. */
   readonly retires: boolean;
+}
+
+/** The same with the operations of the protocol. */
+export interface DescribedProtocol extends DescribedHost {
+  readonly routes: readonly Route[];
+  /** JSON Schema of the bodies that are posted to webhooks. */
+  readonly deliveries: Readonly<Record<Major, JsonObject>>;
 }

@@ -1,30 +1,30 @@
 import { DISCOVERY_PATH, MANIFEST, type Major, type Operation } from '@svc/versioning';
-import { inMajor } from '../http/description.ts';
-import { takesKey } from '../http/idempotency.ts';
 import type { Route } from '../http/route.ts';
 import type { JsonObject } from '../json.ts';
-import type { DescribedHost } from './described-host.ts';
-import { HEADERS, KEYED, RATE_LIMIT, RETIREMENT } from './headers.ts';
+import type { DescribedHost, DescribedProtocol } from './described-host.ts';
+import { headersOf } from './headers.ts';
 import { operationObject } from './operation.ts';
 import { type Schemas, schemas } from './schemas.ts';
+import { securitySchemes } from './security.ts';
 import { TAGS } from './tags.ts';
 
 /**
- * Builds the OpenAPI 3.1 description of the operations that a host serves under a major. In the description of a major
- * that the host does not prefer, the `SVC-Version` header is required, so a client that follows it reaches that major.
+ * Builds the OpenAPI 3.1 description of the operations that a host serves under a major.
  *
  * @throws {TypeError} when two different schemas have the same name
  * @see Interface: Version axes, 14
  */
-export function apiDescription(major: Major, host: DescribedHost): JsonObject {
+export function apiDescription(major: Major, host: DescribedProtocol): JsonObject {
   const { routes, implementation, version, baseUrl } = host;
   const collected = schemas();
   const byId = new Map(routes.map((route) => [route.operationId, route]));
   const operations = MANIFEST.flatMap((operation) => {
     const route = byId.get(operation.operationId);
     if (route === undefined || !operation.majors.includes(major)) return [];
-    return [{ operation, route, described: operationObject({ operation, route, major, host, collected }) }];
+    const named = { ...operation, isProtocol: true };
+    return [{ operation, route, described: operationObject({ operation: named, route, major, host, collected }) }];
   });
+  const paths = pathsOf(major, operations);
   const tags = new Set(operations.map(({ route }) => route.describes.tag));
   return {
     openapi: '3.1.1',
@@ -38,12 +38,12 @@ export function apiDescription(major: Major, host: DescribedHost): JsonObject {
     tags: Object.entries(TAGS)
       .filter(([name]) => [...tags].some((tag) => tag === name))
       .map(([name, description]) => ({ name, description })),
-    paths: pathsOf(major, operations),
+    paths,
     ...deliveryOf(major, host, collected),
     components: {
       securitySchemes: securitySchemes(host),
       parameters: { 'SVC-Version': versionParameter(major, host), ...clientVersion(host) },
-      headers: headersOf(major, host, operations),
+      headers: headersOf(paths),
       schemas: collected.components(),
     },
   };
@@ -70,7 +70,7 @@ const PREFIX: Readonly<Record<Major, (path: string) => string>> = {
 };
 
 /** Describes the request that subscribers receive. @see Interface: Webhook delivery body */
-function deliveryOf(major: Major, { deliveries, routes }: DescribedHost, collected: Schemas): JsonObject {
+function deliveryOf(major: Major, { deliveries, routes }: DescribedProtocol, collected: Schemas): JsonObject {
   if (!routes.some(({ operationId }) => operationId === 'registerWebhook')) return {};
   const post = {
     operationId: 'deliverEvent',
@@ -94,52 +94,37 @@ function deliveryOf(major: Major, { deliveries, routes }: DescribedHost, collect
   return { webhooks: { deliverEvent: { post } } };
 }
 
-/** Returns the headers that some operation refers to. Linters report unused components. */
-function headersOf(major: Major, host: DescribedHost, operations: readonly Described[]): JsonObject {
-  const answers = operations.flatMap(({ route }) => Object.values(inMajor(route.describes.answers, major)));
-  const used = new Set<string>([
-    ...['SVC-Version', 'Vary', 'Retry-After'],
-    ...(operations.some(({ route }) => route.schema !== undefined) ? ['Accept-Encoding'] : []),
-    ...answers.flatMap(({ headers }) => headers),
-    ...(operations.some(({ route }) => route.access !== 'public') ? ['WWW-Authenticate'] : []),
-    ...(operations.some(({ operation, route }) => takesKey(operation, route.access)) ? KEYED : []),
-    ...(host.limitsRate ? RATE_LIMIT : []),
-    ...(host.retires && major === 1 ? RETIREMENT : []),
-  ]);
-  return Object.fromEntries(Object.entries(HEADERS).filter(([name]) => used.has(name)));
-}
-
-function securitySchemes({ authentication: { dpop } }: DescribedHost): JsonObject {
-  return {
-    bearer: {
-      type: 'http',
-      scheme: 'bearer',
-      description:
-        'An API key, or an access token of an issuer in the discovery document. Operations list the scopes they need.',
-    },
-    ...(dpop !== undefined && {
-      dpop: {
-        type: 'http',
-        scheme: 'DPoP',
-        description: 'An access token that is bound to a key, with a proof of possession of that key (RFC 9449).',
-      },
-    }),
-  };
-}
-
+/**
+ * Describes the header that selects a major. It is optional even where a request of the major needs it: a client sends
+ * it as a header of every request, and generated clients demand a required parameter anew at each call.
+ */
 function versionParameter(major: Major, { served }: DescribedHost): JsonObject {
+  const contract = served.contractOf(major);
   return {
     name: 'SVC-Version',
     in: 'header',
-    description: SELECTS[major],
-    ...(major !== served.preferredMajor && { required: true }),
-    schema: { type: 'string', pattern: `^${major}(\\.(0|[1-9][0-9]*))?$`, examples: [String(major)] },
+    description: SELECTS[major] + (major === served.preferredMajor ? '' : NEEDED[major]),
+    schema: {
+      type: 'string',
+      enum: VALUES[major](contract),
+      ...(major === served.preferredMajor && { default: String(major) }),
+    },
   };
 }
 
+const VALUES: Readonly<Record<Major, (contract: string) => string[]>> = {
+  1: () => ['1'],
+  2: (contract) => ['2', contract],
+};
+
 const SELECTS: Readonly<Record<Major, string>> = {
-  1: 'Major 1 or a version of it, such as `1.1`. Paths under `/v1` do not need the header.',
-  2: 'Major 2 or a version of it, such as `2.0`. Without it, a host that serves both majors answers in major 1.',
+  1: 'Selects major 1. Paths under `/v1` do not need the header, and accept no other value than `1`.',
+  2: 'Selects major 2.',
+};
+
+const NEEDED: Readonly<Record<Major, string>> = {
+  1: '',
+  2: ' Send it with every request, as a default header of the client: without it this host answers in major 1.',
 };
 
 function clientVersion({ served }: DescribedHost): JsonObject {

@@ -1,12 +1,12 @@
 import { AUTH_ERROR_STATUS } from '@svc/auth';
-import { type Major, type Operation, VERSIONING_ERROR_STATUS } from '@svc/versioning';
+import { type Major, VERSIONING_ERROR_STATUS } from '@svc/versioning';
 import { z } from 'zod';
 import { HOST_ERROR_STATUS } from '../errors.ts';
 import { takesCredential } from '../http/access.ts';
 import { type ErrorCode, inMajor, type PerMajor } from '../http/description.ts';
 import { takesKey } from '../http/idempotency.ts';
-import type { Route } from '../http/route.ts';
 import { STREAM_MODES } from '../streams/mode.ts';
+import type { DescribedOperation, DescribedRoute } from './described-operation.ts';
 
 /** The HTTP status of each error code. */
 export const ERROR_STATUS: Readonly<Record<ErrorCode, number>> = {
@@ -19,23 +19,24 @@ export const ERROR_STATUS: Readonly<Record<ErrorCode, number>> = {
  * Returns every error code that an operation can answer with: its own codes, and those of the steps before its handler.
  */
 export function errorsOf(
-  route: Route,
-  { method }: Pick<Operation, 'method'>,
+  { access, schema, describes, takesKey: isKeyed = false }: DescribedRoute,
+  { method, isProtocol }: DescribedOperation['operation'],
   major: Major,
   { minClientVersion }: { readonly minClientVersion: string | undefined },
 ): readonly ErrorCode[] {
-  const own = route.describes.errors ?? [];
   return [
     ...new Set([
-      ...EVERY_OPERATION[major],
-      ...(minClientVersion === undefined ? [] : CLIENT_VERSION),
-      ...(takesCredential(route.access) ? AUTHENTICATED : []),
-      ...(route.schema === undefined ? [] : WITH_BODY),
-      ...(takesKey({ method }, route.access) ? WITH_KEY[major] : []),
-      ...inMajor(own, major),
+      ...(isProtocol ? EVERY_OPERATION[major] : EVERY_MOUNT),
+      ...(isProtocol && minClientVersion !== undefined ? CLIENT_VERSION : []),
+      ...(takesCredential(access) ? AUTHENTICATED : []),
+      ...(schema === undefined ? [] : WITH_BODY),
+      ...((isProtocol ? takesKey({ method }, access) : isKeyed) ? WITH_KEY[major] : []),
+      ...inMajor(describes.errors ?? [], major),
     ]),
   ];
 }
+
+const EVERY_MOUNT: readonly ErrorCode[] = ['validation_error', 'payload_too_large', 'internal_error'];
 
 const EVERY_OPERATION: Readonly<Record<Major, readonly ErrorCode[]>> = {
   1: [
@@ -114,7 +115,6 @@ const DETAILS: Readonly<Record<ErrorCode, PerMajor<z.ZodType | undefined>>> = {
   webhook_endpoint_unverified: undefined,
   webhook_url_rejected: z.strictObject({ reason: z.string() }),
   not_found: undefined,
-  method_not_allowed: undefined,
   payload_too_large: z.strictObject({ maxRequestBodyBytes: count }),
   unsupported_media_type: undefined,
   run_terminal: z.strictObject({ runStatus }),

@@ -32,6 +32,12 @@ export const KEYED = ['SVC-Idempotent-Replay'] as const;
 /** Headers of every response of major 1, if the host has announced its end. */
 export const RETIREMENT = ['Deprecation', 'Sunset', 'Link'] as const;
 
+/** Returns the headers that some operation refers to. Linters report unused components. */
+export function headersOf(paths: JsonObject): JsonObject {
+  const text = JSON.stringify(paths);
+  return Object.fromEntries(Object.entries(HEADERS).filter(([name]) => text.includes(`#/components/headers/${name}"`)));
+}
+
 function header(description: string, schema: JsonObject = {}, required = false): JsonObject {
   const { example, ...constraints } = schema;
   return {

@@ -1,23 +1,14 @@
-import type { Major, Operation } from '@svc/versioning';
+import type { Major } from '@svc/versioning';
 import { scopesOf, takesCredential } from '../http/access.ts';
 import { type AnswerDescription, type ByMajor, type ErrorCode, inMajor, type Parameters } from '../http/description.ts';
 import { takesKey } from '../http/idempotency.ts';
-import type { Route } from '../http/route.ts';
 import type { JsonObject } from '../json.ts';
 import type { DescribedHost } from './described-host.ts';
+import type { DescribedOperation, DescribedRoute } from './described-operation.ts';
 import { ERROR_STATUS, errorSchema, errorsOf } from './errors.ts';
 import { type HeaderName, KEYED, RATE_LIMIT, RETIREMENT } from './headers.ts';
 import { pathParameters } from './parameters.ts';
 import type { Schemas } from './schemas.ts';
-
-/** An operation under one major, and the collection for its schemas. */
-export interface DescribedOperation {
-  readonly operation: Operation;
-  readonly route: Route;
-  readonly major: Major;
-  readonly host: DescribedHost;
-  readonly collected: Schemas;
-}
 
 /** Builds the Operation Object of OpenAPI. */
 export function operationObject(described: DescribedOperation): JsonObject {
@@ -28,7 +19,7 @@ export function operationObject(described: DescribedOperation): JsonObject {
     operationId: operation.operationId,
     tags: [tag],
     summary,
-    ...(description !== undefined && { description }),
+    description,
     security: securityOf(route, host),
     parameters: parameters(described),
     ...requestBody(described),
@@ -39,25 +30,31 @@ export function operationObject(described: DescribedOperation): JsonObject {
   };
 }
 
-function securityOf({ access }: Route, { authentication: { dpop } }: DescribedHost): JsonObject[] {
+function securityOf({ access }: DescribedRoute, { authentication: { dpop } }: DescribedHost): JsonObject[] {
   if (!takesCredential(access)) return [];
   const scopes = scopesOf(access);
   return [{ bearer: scopes }, ...(dpop === undefined ? [] : [{ dpop: scopes }])];
 }
 
-function parameters({ operation, route, major, host, collected }: DescribedOperation): JsonObject[] {
-  const { query = {}, headers = {}, answers } = route.describes;
+function parameters(described: DescribedOperation): JsonObject[] {
+  const { operation, route, major, host, collected } = described;
+  const { path = {}, query = {}, headers = {}, answers } = route.describes;
   const inPath = [...operation.path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
-  const named = Object.entries(pathParameters(major)).filter(([name]) => inPath.includes(name));
+  const named = Object.entries({ ...pathParameters(major), ...path }).filter(([name]) => inPath.includes(name));
+  const names = operation.isProtocol && host.served.minClientVersion !== undefined;
   return [
-    { $ref: '#/components/parameters/SVC-Version' },
-    ...(host.served.minClientVersion === undefined ? [] : [{ $ref: '#/components/parameters/SVC-Client-Version' }]),
+    ...(operation.isProtocol ? [{ $ref: '#/components/parameters/SVC-Version' }] : []),
+    ...(names ? [{ $ref: '#/components/parameters/SVC-Client-Version' }] : []),
     ...parametersOf('path', Object.fromEntries(named), collected),
     ...parametersOf('query', inMajor(query, major), collected),
     ...parametersOf('header', inMajor(headers, major), collected),
     ...('304' in inMajor(answers, major) ? [IF_NONE_MATCH] : []),
-    ...(takesKey(operation, route.access) ? [idempotencyKey(major)] : []),
+    ...(isKeyed(described) ? [idempotencyKey(major)] : []),
   ];
+}
+
+function isKeyed({ operation, route }: DescribedOperation): boolean {
+  return operation.isProtocol ? takesKey(operation, route.access) : route.takesKey === true;
 }
 
 function parametersOf(place: 'path' | 'query' | 'header', schemas: Parameters, collected: Schemas): JsonObject[] {
@@ -116,6 +113,7 @@ function responseOf(
 /** Returns a response for each error status, with the schema of every code of that status. */
 function errorResponses(described: DescribedOperation): JsonObject {
   const { operation, route, major, host, collected } = described;
+  const { errorBody } = route.describes;
   const byStatus = new Map<number, ErrorCode[]>();
   for (const code of errorsOf(route, operation, major, host.served)) {
     const status = ERROR_STATUS[code];
@@ -129,7 +127,9 @@ function errorResponses(described: DescribedOperation): JsonObject {
       {
         description: codes.map((code) => `\`${code}\``).join(', '),
         headers: references([...everyHeader(described), ...(HEADERS_OF[status] ?? [])]),
-        content: { 'application/json': { schema: others.length === 0 ? first : { oneOf: found } } },
+        content: {
+          'application/json': { schema: errorBody ?? (others.length === 0 ? first : { oneOf: found }) },
+        },
       },
     ];
   });
@@ -145,13 +145,13 @@ const HEADERS_OF: Readonly<Record<number, readonly HeaderName[]>> = {
   503: ['Retry-After'],
 };
 
-function everyHeader({ operation, route, major, host }: DescribedOperation): readonly HeaderName[] {
+function everyHeader(described: DescribedOperation): readonly HeaderName[] {
+  const { operation, route, major, host } = described;
   return [
-    'SVC-Version',
-    'Vary',
+    ...(operation.isProtocol ? (['SVC-Version', 'Vary'] as const) : []),
     ...(host.limitsRate && route.access !== 'public' ? RATE_LIMIT : []),
-    ...(takesKey(operation, route.access) ? KEYED : []),
-    ...(host.retires && major === 1 ? RETIREMENT : []),
+    ...(isKeyed(described) ? KEYED : []),
+    ...(operation.isProtocol && host.retires && major === 1 ? RETIREMENT : []),
   ];
 }
 

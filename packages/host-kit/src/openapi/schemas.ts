@@ -1,5 +1,6 @@
-import { z } from 'zod';
+import type { z } from 'zod';
 import type { JsonObject } from '../json.ts';
+import { jsonSchemaOf } from '../json-schema.ts';
 
 /** The named schemas of one API description. */
 export interface Schemas {
@@ -36,7 +37,7 @@ export function schemas(): Schemas {
 
   return {
     of(schema) {
-      const { $schema: _, $defs = {}, ...own } = z.toJSONSchema(schema, { io: 'input' });
+      const { $schema: _, $defs = {}, ...own } = jsonSchemaOf(schema);
       for (const [name, definition] of Object.entries($defs)) keep(name, referring(definition));
       return referring(own);
     },

@@ -25,6 +25,21 @@ export interface AttemptRecord {
   readonly status: number | undefined;
   /** Reason code of an attempt without an answer, such as `timeout`. Undefined: there was an answer. */
   readonly reason: string | undefined;
+  /** Its phases, in their order. The last one is the phase in which it ended. Absent: the transport tells none. */
+  readonly phases?: readonly AttemptPhase[];
+}
+
+/**
+ * A phase of an attempt: the resolution of the name, the connection, TLS, the request until the response begins, and
+ * the response until its end. A kept connection needs neither `connect` nor `tls`.
+ */
+export type AttemptPhaseName = 'resolve' | 'connect' | 'tls' | 'request' | 'response';
+
+/** A phase of an attempt with its duration. */
+export interface AttemptPhase {
+  readonly phase: AttemptPhaseName;
+  /** In ms, to the microsecond. */
+  readonly durationMs: number;
 }
 
 /** The last `ATTEMPTS_KEPT` attempts of each subscription. */

@@ -84,6 +84,25 @@ export interface DeadLetter {
   readonly lastStatus: number | undefined;
 }
 
+/** A delivery in the outbox, without its body. Times are in ms since the epoch. */
+export type QueuedDelivery = Omit<Delivery, 'body' | 'dueAt'> & {
+  /** HTTP status of the last attempt. Undefined: there was none, or it got no answer. */
+  readonly lastStatus: number | undefined;
+} & (
+    | {
+        readonly state: 'waiting';
+        /** Earliest time of the next attempt, or the end of the claim. */
+        readonly dueAt: number;
+      }
+    | { readonly state: 'dead'; readonly deadLetteredAt: number; readonly expiresAt: number }
+  );
+
+/** A waiting delivery in a list. The next page begins after its `position`. */
+export type WaitingDelivery = Extract<QueuedDelivery, { readonly state: 'waiting' }> & { readonly position: number };
+
+/** The last waiting delivery of a page. */
+export type WaitingCursor = Pick<WaitingDelivery, 'dueAt' | 'position'>;
+
 /**
  * The outbox. `enqueue` writes a delivery in the transaction of its event; the dispatcher claims, attempts and settles
  * it. A delivery leaves the outbox by a settlement, by `sweep`, or with its subscription, and in no other way.
@@ -91,6 +110,23 @@ export interface DeadLetter {
 export interface DeliveryQueue {
   /** Adds deliveries, unclaimed. */
   enqueue(deliveries: readonly Delivery[], transaction: Transaction): Promise<void>;
+  /**
+   * Adds deliveries of events that may have been delivered before. One that is waiting stays as it is. A dead letter
+   * becomes due at its `dueAt`, with no attempts counted. Any other is added.
+   *
+   * @returns the number of deliveries that were added or revived
+   */
+  enqueueAgain(deliveries: readonly Delivery[], transaction: Transaction): Promise<number>;
+  /** Returns those of the deliveries that are in the outbox, in any order. */
+  queued(webhookId: string, deliveryIds: readonly string[]): Promise<readonly QueuedDelivery[]>;
+  /**
+   * Returns up to `limit` waiting deliveries of one subscription by their due times, after the cursor. A store may
+   * leave out those that are claimed.
+   */
+  waiting(
+    webhookId: string,
+    page: { readonly after?: WaitingCursor | undefined; readonly limit: number },
+  ): Promise<readonly WaitingDelivery[]>;
   /**
    * Claims due deliveries of subscriptions that are not paused, and returns them. Claims that have run out are taken
    * over. Subscriptions take turns, so that a long backlog of one does not delay another; within a subscription, the
@@ -132,6 +168,20 @@ export interface DeliveryQueue {
       readonly webhookId: string;
       /** Ids to redrive; others are ignored. Undefined: all. */
       readonly deliveryIds: readonly string[] | undefined;
+      readonly now: number;
+      readonly limit: number;
+    },
+    transaction: Transaction,
+  ): Promise<number>;
+  /**
+   * Moves up to `limit` dead letters of a subscription to another one, where they are due at `now` with no attempts
+   * counted, and returns how many. They keep their ids. Dead letters newer than `before` are left out.
+   */
+  transfer(
+    request: {
+      readonly from: string;
+      readonly to: string;
+      readonly before: number;
       readonly now: number;
       readonly limit: number;
     },

@@ -1,5 +1,11 @@
 export type { Artifact, ArtifactStore, NewArtifact } from './artifacts.ts';
-export { ATTEMPTS_KEPT, type AttemptLog, type AttemptRecord } from './attempts.ts';
+export {
+  ATTEMPTS_KEPT,
+  type AttemptLog,
+  type AttemptPhase,
+  type AttemptPhaseName,
+  type AttemptRecord,
+} from './attempts.ts';
 export type { AuditStore } from './audit.ts';
 export type { Backlog, BacklogStore } from './backlog.ts';
 export type { ByokPlace, ByokSecret, ByokStore } from './byok.ts';
@@ -15,8 +21,11 @@ export {
   type Delivery,
   type DeliveryQueue,
   type EndedClaim,
+  type QueuedDelivery,
   type RemainingCapacity,
   type Settlement,
+  type WaitingCursor,
+  type WaitingDelivery,
 } from './deliveries.ts';
 export type {
   EngineRefusal,
@@ -69,11 +78,14 @@ export type { Store } from './store.ts';
 export {
   type Circuit,
   coversScope,
+  type EventNumber,
+  type Outage,
   type PreviousSecret,
   type PushTarget,
   READING_GOOD_FOR_MS,
   type SignatureAlgorithm,
   type Subscription,
+  type SubscriptionDetails,
   type SubscriptionSecrets,
   type SubscriptionState,
   type SubscriptionStatus,
@@ -82,6 +94,7 @@ export {
 } from './subscriptions.ts';
 export type { Transaction } from './transaction.ts';
 export type { Transport, TransportRequest, TransportVerdict } from './transport.ts';
+export type { WebhookJob, WebhookJobStore } from './webhook-jobs.ts';
 export type {
   NewestVersion,
   WorkspaceFile,

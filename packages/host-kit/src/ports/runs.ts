@@ -58,6 +58,11 @@ export interface RunDefinition {
   readonly metadata?: JsonObject;
   /** The caller's own name for the run. */
   readonly scopeId?: string;
+  /**
+   * The conversation that the run is a turn of, as the mount that created the run names it. No response shows it, and
+   * no request on the wire can set it. Absent: none.
+   */
+  readonly conversation?: string;
   /** Absent: `rest`. */
   readonly transport?: RunTransport;
   /** The id of the delivery that caused the run. Absent: a caller requested it. */
@@ -161,6 +166,8 @@ export interface RunStore {
     tenancy: Tenancy,
     page: { readonly before: string | undefined; readonly limit: number },
   ): Promise<readonly Run[]>;
+  /** Lists up to `limit` runs of a conversation that `read` would find, newest first. */
+  turns(tenancy: Tenancy, conversation: string, limit: number): Promise<readonly Run[]>;
   /**
    * Reads and locks the existing ones of these runs in a transaction. For the event log only: the host appends, not a
    * caller.

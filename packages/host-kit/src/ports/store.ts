@@ -10,6 +10,7 @@ import type { InterruptStore } from './interrupts.ts';
 import type { RunStore } from './runs.ts';
 import type { SubscriptionStore } from './subscriptions.ts';
 import type { Transaction } from './transaction.ts';
+import type { WebhookJobStore } from './webhook-jobs.ts';
 import type { WorkspaceStore } from './workspace.ts';
 
 /**
@@ -24,7 +25,7 @@ import type { WorkspaceStore } from './workspace.ts';
  *    `runs`.
  * 4. **Isolation.** A method that takes a `transaction` sees the earlier writes of that transaction. When two
  *    transactions ask for the same run (`runs.readForChange`, `runs.forAppend`), scope (`runs.activeIn`), subscription
- *    (`subscriptions.updateState`, `updateSecrets`) or place (`byok.count`, `workspace.newest`), the second waits until
+ *    (`subscriptions.updateState`, `updateSecrets`), job (`webhookJobs.change`) or place (`byok.count`, `workspace.newest`), the second waits until
  *    the first has ended; so do two that call `audit.append`. A method without that parameter is atomic by itself; in a
  *    store that outlives its process it returns committed records only.
  * 5. **Exclusive claims.** At any time, one claimant at most holds a delivery or an idempotency key, and one host
@@ -71,6 +72,8 @@ export interface Store {
   readonly backlog: BacklogStore;
   /** The last delivery attempts of each subscription. */
   readonly attempts: AttemptLog;
+  /** Long operations on the deliveries of subscriptions. */
+  readonly webhookJobs: WebhookJobStore;
   /** The audit log: a hash chain of entries, and signed checkpoints over it. */
   readonly audit: AuditStore;
   /** Secrets that tenants bring (bring your own key), encrypted. */

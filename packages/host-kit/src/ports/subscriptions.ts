@@ -20,6 +20,8 @@ export interface Subscription {
   readonly events: readonly string[];
   /** Receives only events of runs that carry at least one of these tags. Empty: of all runs. */
   readonly tags: readonly string[];
+  /** The owner's note about it. Absent: none. */
+  readonly description?: string | undefined;
   /** True: failed deliveries are retried and end as dead letters. False: one attempt an event, behind a circuit. */
   readonly durable: boolean;
   readonly status: SubscriptionStatus;
@@ -27,6 +29,8 @@ export interface Subscription {
   readonly circuit: Circuit;
   /** Times of recent failures in ms since the epoch, oldest first; at most as many as the failure limit. */
   readonly failures: readonly number[];
+  /** Its current outage. Absent: no attempt has failed since the last success. */
+  readonly outage?: Outage | undefined;
   /** Signature algorithms that its deliveries carry: `v1`, and the others that its registration asked for. */
   readonly signatureAlgorithms: readonly SignatureAlgorithm[];
   /** The signing secret, encrypted (`sealing/secret-box.ts`). */
@@ -67,6 +71,16 @@ export type Circuit =
   /** One attempt is under way to probe the receiver. If its host dies, another probe may start at `until`. */
   | { readonly state: 'half-open'; readonly until: number };
 
+/** A time in which every attempt has failed. It ends with a success. */
+export interface Outage {
+  /** Time of the first failed attempt, or of a later resume, in ms since the epoch. */
+  readonly since: number;
+  /** Number of failed attempts, counted up to the failure threshold of the circuit. */
+  readonly failures: number;
+  /** The operational events that have been sent about this outage. */
+  readonly announced: readonly ('failing' | 'dead-lettering')[];
+}
+
 /** The target of a push subscription. */
 export interface PushTarget {
   /** The run whose events are pushed. */
@@ -89,8 +103,18 @@ export interface PreviousSecret {
 /** The fields of a subscription that a secret rotation changes. */
 export type SubscriptionSecrets = Pick<Subscription, 'sealedSecret' | 'secretFingerprint' | 'previousSecret'>;
 
+/** The fields of a subscription that its owner edits. */
+export type SubscriptionDetails = Pick<Subscription, 'events' | 'tags' | 'description'>;
+
 /** The fields of a subscription that the outcome of an attempt, or an operator, changes. */
-export type SubscriptionState = Pick<Subscription, 'status' | 'circuit' | 'failures'>;
+export type SubscriptionState = Pick<Subscription, 'status' | 'circuit' | 'failures' | 'outage'>;
+
+/** The place of an event about a subscription, which belongs to no run. */
+export interface EventNumber {
+  /** An id in the form of run ids. There is no such run. */
+  readonly runId: string;
+  readonly sequence: number;
+}
 
 /**
  * Maximum age in ms of the copy of a subscription with which a host begins an attempt. Where hosts share a store, a
@@ -131,7 +155,7 @@ export interface SubscriptionStore {
   /** Returns any tenant's subscription. For the dispatcher; never on behalf of a caller. */
   read(webhookId: string): Promise<Subscription | undefined>;
   /**
-   * Replaces status, circuit and failures by the result of `change`, which gets the subscription as it is in this
+   * Replaces status, circuit, failures and outage by the result of `change`, which gets the subscription as it is in this
    * transaction. `change` is called once, or not at all when the subscription does not exist.
    */
   updateState(
@@ -148,6 +172,23 @@ export interface SubscriptionStore {
     change: (subscription: Subscription) => SubscriptionSecrets,
     transaction: Transaction,
   ): Promise<void>;
+  /**
+   * Replaces event types, tags and description by the result of `change`, which gets the subscription as it is in this
+   * transaction. `change` is called once, or not at all when the subscription does not exist.
+   */
+  updateDetails(
+    webhookId: string,
+    change: (subscription: Subscription) => SubscriptionDetails,
+    transaction: Transaction,
+  ): Promise<void>;
+  /**
+   * Numbers an event about a subscription. All events about one subscription have the same run id, and their sequences
+   * rise by one from 0.
+   *
+   * @param runId the run id for the first of these events; later calls return that of the first
+   * @returns undefined when the subscription does not exist
+   */
+  numberEvent(webhookId: string, runId: string, transaction: Transaction): Promise<EventNumber | undefined>;
   /** Deletes up to `limit` previous secrets whose `expiresAt` is at or before `now`. Returns their number. */
   forgetExpiredSecrets(now: number, limit: number): Promise<number>;
   /**

@@ -1,3 +1,5 @@
+import type { AttemptPhaseName } from './attempts.ts';
+
 /**
  * Sends webhook requests: a POST to a URL that a caller of the host chose. The default is `guardedPost` of
  * `@svc/egress-guard/post`, which resolves, validates and pins the address for each request. Another transport must
@@ -35,6 +37,11 @@ export interface TransportRequest {
    * may get it twice.
    */
   readonly once?: boolean | 'kept';
+  /**
+   * Called when a phase of the request begins, for the record of the attempt. It must not be called after the verdict.
+   * A transport that cannot tell its phases ignores it.
+   */
+  readonly onPhase?: ((phase: AttemptPhaseName) => void) | undefined;
 }
 
 /** The outcome of a request. */

@@ -16,6 +16,7 @@ export function artifactRoutes(options: RunAddressOptions & Pick<RunServices, 's
       describes: {
         tag: 'Artifacts',
         summary: 'Read an artifact of a run',
+        description: 'The content as it was stored, with its media type. Its id is in the event `artifact.created`.',
         answers: ANSWERS,
         errors: ['not_found', 'run_forbidden', 'id_tenant_mismatch'],
       },

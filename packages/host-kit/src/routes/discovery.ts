@@ -13,6 +13,8 @@ export function discoveryRoute(documents: Readonly<Record<Major, object>>): Rout
     describes: {
       tag: 'Discovery',
       summary: 'Read the discovery document',
+      description:
+        'The document of the major that `SVC-Version` selects, otherwise of the preferred version. No credential is required.',
       answers: {
         200: json(
           'The versions, features and limits of this host.',

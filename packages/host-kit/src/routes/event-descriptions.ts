@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type Description, eventStream, json } from '../http/description.ts';
+import { type Description, empty, eventStream, json } from '../http/description.ts';
 import { polledPage } from '../wire/poll.ts';
 import { streamed } from '../wire/stream.ts';
 
@@ -7,9 +7,16 @@ const ERRORS = ['not_found', 'run_forbidden', 'id_tenant_mismatch'] as const;
 const HEADERS = ['Cache-Control', 'Vary'] as const;
 
 const stream = eventStream('The events of the run, as they happen.', streamed, { headers: HEADERS });
-const page = json('A page of events, for a caller that does not accept an event stream.', polledPage, {
+/**
+ * The page of events in JSON, for a caller that does not accept an event stream. It has a range as its media type,
+ * because generators of clients take an operation that also answers in `application/json` for no stream.
+ */
+const page = json('', polledPage, { mediaType: 'application/*' });
+const over = empty('The run has ended, and the caller has received its last event. An `EventSource` stops at this.', {
   headers: HEADERS,
 });
+
+const STREAM_OR_PAGE = `${stream.description} A caller that does not accept an event stream gets a page in JSON instead.`;
 
 /** Describes the event stream in the API description. */
 export const STREAM: Description = {
@@ -19,7 +26,8 @@ export const STREAM: Description = {
     'Sends the recorded events, then new ones until the run has ended. The `id` of a message is the sequence of its ' +
     'event, and `event` is its type; with several modes `event` is the mode. A silent stream sends a comment at ' +
     'least every 30 seconds. The host closes the stream of a reader that stops reading or whose credential is no ' +
-    'longer valid. Reconnect with `Last-Event-ID` to continue.',
+    'longer valid. Reconnect with `Last-Event-ID` to continue: the answer is 204 when the run has ended and nothing ' +
+    'follows.',
   query: {
     streamMode: z
       .string()
@@ -40,8 +48,14 @@ export const STREAM: Description = {
     'Last-Event-ID': z.int().min(0).optional().describe('The sequence of the last event that the caller received.'),
   },
   answers: {
-    1: { 200: { ...stream, content: { ...stream.content, ...page.content } } },
-    2: { 200: eventStream(stream.description, streamed, { headers: ['Cache-Control'] }) },
+    1: {
+      200: { ...stream, description: STREAM_OR_PAGE, content: { ...stream.content, ...page.content } },
+      204: over,
+    },
+    2: {
+      200: eventStream(stream.description, streamed, { headers: ['Cache-Control'] }),
+      204: { ...over, headers: ['Cache-Control'] },
+    },
   },
   errors: [...ERRORS, 'unsupported_stream_mode'],
 };

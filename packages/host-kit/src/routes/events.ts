@@ -3,11 +3,13 @@ import { HostError, invalid } from '../errors.ts';
 import { EVENT_STREAM_HEADERS, KEEP_ALIVE, messageText, takesEventStream } from '../http/event-stream.ts';
 import { wholeNumberIn } from '../http/query.ts';
 import { type AuthorizedCall, type Reply, type Route, route } from '../http/route.ts';
+import { yieldToLoop } from '../ports/clock.ts';
 import type { EventStore } from '../ports/events.ts';
-import type { Run } from '../ports/runs.ts';
+import { isTerminal, type Run } from '../ports/runs.ts';
 import { beforeFirstEvent } from '../runs/after-event.ts';
 import { runAt } from '../streams/fold.ts';
 import { type EventMode, parseStreamMode, STREAM_MODES } from '../streams/mode.ts';
+import type { View } from '../streams/pages.ts';
 import { poll } from '../streams/poll.ts';
 import { openStream, type StreamParts } from '../streams/stream.ts';
 import { CURSOR_PARAMETERS, pollBody } from '../wire/poll.ts';
@@ -70,6 +72,9 @@ async function streamed(options: EventRoutesOptions, call: AuthorizedCall, asked
   const { major, principal } = call;
   const { modes, bufferMs, after } = asked;
   const run = await addressedRun(options, call);
+  const view = viewOf(major, modes, bufferMs > 0);
+  if (after !== undefined && (await hasNothingAfter(options, run, { ...asked, view, after }, call.gone())))
+    return { status: 204, headers: { 'cache-control': 'no-store', ...VARY[major] } };
   // A proof of possession is valid for one request. It cannot be checked again, so the stream ends after a short time
   // instead.
   const isJudgedOnce = principal.binding === 'dpop';
@@ -77,7 +82,7 @@ async function streamed(options: EventRoutesOptions, call: AuthorizedCall, asked
     run,
     credentialId: principal.credentialId,
     after: after ?? -1,
-    view: viewOf(major, modes, bufferMs > 0),
+    view,
     async begin(isOver) {
       if (modes !== 'values' || after === undefined) return { run: beforeFirstEvent(run), bytes: NOTHING };
       const begun = await runAt(store, run, after, isOver);
@@ -94,6 +99,31 @@ async function streamed(options: EventRoutesOptions, call: AuthorizedCall, asked
     },
   });
   return { status: 200, headers: { ...EVENT_STREAM_HEADERS, ...VARY[major] }, body };
+}
+
+/**
+ * Whether a run has ended, and a stream from `after` would show none of its events. Answering 200 would make an
+ * `EventSource` reconnect for ever.
+ *
+ * @see WHATWG HTML, server-sent events: the status 204 tells a client to stop reconnecting
+ */
+async function hasNothingAfter(
+  { pages }: Pick<StreamParts, 'pages'>,
+  run: Run,
+  { modes, view, after }: Pick<Asked, 'modes'> & { readonly view: View; readonly after: number },
+  gone: AbortSignal,
+): Promise<boolean> {
+  if (!isTerminal(run.status)) return false;
+  // Mode `values` shows the last event of every run.
+  if (modes === 'values') return after >= run.lastSequence;
+  let last = after;
+  while (last < run.lastSequence && !gone.aborted) {
+    const page = await pages.read(beforeFirstEvent(run), view, last);
+    if (page === undefined || page.shown !== undefined) return false;
+    last = page.last;
+    await yieldToLoop();
+  }
+  return last >= run.lastSequence;
 }
 
 const NOTHING = new Uint8Array();

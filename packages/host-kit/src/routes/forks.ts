@@ -46,6 +46,7 @@ export function forkRoutes(options: ForkRoutesOptions): Route[] {
       describes: {
         tag: 'Runs',
         summary: 'Read how a replay treats effects',
+        description: 'A replay has no effects. The response lists each kind of effect and its substitute.',
         answers: {
           200: json('Every kind of effect, with its substitute in a replay.', effectSeams, {
             headers: ['Cache-Control'],

@@ -48,6 +48,7 @@ function resolveRoute(options: InterruptRoutesOptions): Route {
     describes: {
       tag: 'Interrupts',
       summary: 'Answer the question of a node',
+      description: 'The run continues with the answer. Each question is answered once.',
       example: resolveExample,
       answers: { 200: RESOLVED },
       errors: {
@@ -71,6 +72,7 @@ function inspectTokenRoute(options: InterruptRoutesOptions, access: PathCredenti
     describes: {
       tag: 'Interrupts',
       summary: 'Read a question by its token',
+      description: 'The token in the path is the credential. It is minted under `/host/<org>/interrupts`.',
       answers: { 200: json('The question.', question, { headers: ['Cache-Control'] }) },
       errors: TOKEN_ERRORS,
     },
@@ -99,6 +101,7 @@ function resolveTokenRoute(options: InterruptRoutesOptions, access: PathCredenti
     describes: {
       tag: 'Interrupts',
       summary: 'Answer a question by its token',
+      description: 'The token in the path is the credential. The run continues with the answer.',
       example: resolveExample,
       answers: { 200: RESOLVED },
       errors: TOKEN_ERRORS,

@@ -2,19 +2,23 @@ import type { Major } from '@svc/versioning';
 import { z } from 'zod';
 import { empty, json } from '../http/description.ts';
 import { documentReply, type Representation, representation } from '../http/representation.ts';
-import { publicRoute, type Route } from '../http/route.ts';
-import type { DescribedHost } from '../openapi/described-host.ts';
+import { publicRoute, type Reply, type Route } from '../http/route.ts';
+import type { DescribedHost, DescribedProtocol } from '../openapi/described-host.ts';
 import { apiDescription } from '../openapi/document.ts';
+import { type DescribedMount, mountsDescription, requireUniqueIds } from '../openapi/mounts.ts';
 
 /**
  * Defines the route of the API description of `host.routes` and of itself. It is made at the first request for a major.
  */
-export function openApiRoute(host: DescribedHost): Route {
+export function openApiRoute(host: DescribedProtocol): Route {
   const route = publicRoute({
     operationId: 'openapi',
     describes: {
       tag: 'Discovery',
       summary: 'Read the API description',
+      description:
+        'The operations of one major: under `/v1` of major 1, otherwise of the major that `SVC-Version` selects. ' +
+        '`/host/<org>/openapi.json` describes the operations beside the protocol.',
       answers: {
         200: json('This OpenAPI 3.1 document.', DOCUMENT, { headers: HEADERS }),
         304: empty('The document has not changed.', { headers: HEADERS }),
@@ -31,6 +35,25 @@ export function openApiRoute(host: DescribedHost): Route {
     made.set(major, known);
     return known;
   }
+}
+
+/**
+ * The API description of the mounts by its path, `/host/<org>/openapi.json`. It is made at the first request.
+ *
+ * @throws {TypeError} when two routes of the mounts have the same `operationId`
+ */
+export function mountsDocument(
+  prefix: string,
+  mounts: readonly DescribedMount[],
+  host: DescribedHost,
+): ReadonlyMap<string, () => Promise<Reply>> {
+  requireUniqueIds(mounts);
+  let made: Uint8Array | undefined;
+  const read = async () => {
+    made ??= representation(mountsDescription(prefix, mounts, host)).bytes;
+    return { status: 200, headers: { 'cache-control': 'public, max-age=300' }, body: made };
+  };
+  return new Map([[`${prefix}/openapi.json`, read]]);
 }
 
 const HEADERS = ['ETag', 'Cache-Control', 'Vary'] as const;

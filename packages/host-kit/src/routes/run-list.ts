@@ -22,8 +22,8 @@ export function runListRoutes({ store }: Pick<RunServices, 'store'>): Route[] {
         query: {
           limit: z.int().min(1).optional().describe(`At most ${RUN_LIST.maxPageSize}, which is also the default.`),
           cursor: z.string().min(1).max(2048).optional().describe('The `nextCursor` of the previous page.'),
-          workflowId: z.string().optional(),
-          status: runStatus.optional(),
+          workflowId: z.string().optional().describe('Lists runs of this workflow only.'),
+          status: runStatus.optional().describe('Lists runs with this status only.'),
         },
         answers: { 200: json('A page of runs.', runPage, { headers: ['Cache-Control'] }) },
       },

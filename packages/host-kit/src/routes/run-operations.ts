@@ -1,4 +1,5 @@
 import type { Major, Served } from '@svc/versioning';
+import { bindId, resolveId } from '@svc/versioning/ids';
 import { errorEnvelope } from '@svc/versioning/projection';
 import { HostError } from '../errors.ts';
 import { json } from '../http/description.ts';
@@ -118,6 +119,7 @@ function resumeRoute(options: RunOperationRoutesOptions): Route {
     describes: {
       tag: 'Runs',
       summary: 'Resume a paused run',
+      description: 'The run continues with the node after the last one that completed.',
       example: {},
       answers: { 202: json('The run continues.', resumedRun) },
       errors: [...ADDRESS_ERRORS, 'run_terminal', 'run_state_conflict'],
@@ -135,18 +137,29 @@ async function cancelOne(
   named: string,
   reason: string | undefined,
 ): Promise<JsonObject> {
+  const shown = NAMED[call.major](named, call.principal.tenancy.tenant);
   try {
     const runId = bareRunId(options.served, call, encodeURIComponent(named));
     const { keyName } = call;
     const { run, hadEnded } = await cancelRun(options, call.principal, runId, { reason, keyName });
     const isDone = !hadEnded || isCancelledUnder(keyName, run) || COUNTS_AS_CANCELLED[call.major](run);
     if (!isDone) throw conflict(run, 'cancelled');
-    return { runId: named, ok: true, status: run.status };
+    return { runId: shown, ok: true, status: run.status };
   } catch (error) {
     const envelope = errorEnvelope[call.major](refusalOf(error, options));
-    return { runId: named, ok: false, error: JSON.parse(JSON.stringify(envelope)) };
+    return { runId: shown, ok: false, error: JSON.parse(JSON.stringify(envelope)) };
   }
 }
+
+/** The id of a run in a result. No response of major 2 has a bare id, even when the request names one. */
+const NAMED: Readonly<Record<Major, (named: string, tenant: string) => string>> = {
+  1: (named) => named,
+  2(named, tenant) {
+    const resolved = resolveId(encodeURIComponent(named), { tenant, major: 2, overlap: true });
+    if (resolved.ok) return bindId(tenant, resolved.id);
+    return named.includes('/') ? named : bindId(tenant, named);
+  },
+};
 
 /** Cancelling a run that has ended: major 1 replies with its status, major 2 with a conflict. */
 const ENDED: Readonly<Record<Major, (run: Run) => JsonObject>> = {

@@ -58,6 +58,8 @@ export function runRoutes(options: RunRoutesOptions): Route[] {
       describes: {
         tag: 'Runs',
         summary: 'Read a run',
+        description:
+          'The snapshot of a run: its status, owner, tags and metadata. The outputs are in the event `run.completed`.',
         answers: {
           200: json('The current state of the run.', snapshot, { headers: ['ETag', 'Cache-Control'] }),
           304: empty('The run has not changed.', { headers: ['ETag', 'Cache-Control'] }),

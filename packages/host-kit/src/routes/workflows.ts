@@ -20,6 +20,7 @@ export function workflowRoutes({ describe }: Pick<WorkflowEngine, 'describe'>): 
       describes: {
         tag: 'Workflows',
         summary: 'Read a workflow',
+        description: 'The definition of a workflow, as the engine of this host gives it.',
         answers: {
           200: json('The definition that the engine gives.', workflowDefinition, { headers: HEADERS }),
           304: empty('The definition has not changed.', { headers: HEADERS }),

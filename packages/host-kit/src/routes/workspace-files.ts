@@ -38,6 +38,7 @@ function listRoute({ store }: WorkspaceServices): Route {
     describes: {
       tag: 'Workspace files',
       summary: 'List files',
+      description: 'The files of one workspace, or those whose path begins with `prefix`.',
       query: { prefix: z.string().max(256).optional().describe('Lists paths that begin with this text only.') },
       answers: {
         200: json('The files, by path, without their content.', workspaceFileList, { headers: ['Cache-Control'] }),
@@ -60,6 +61,7 @@ function readRoute({ store }: WorkspaceServices): Route {
     describes: {
       tag: 'Workspace files',
       summary: 'Read a file',
+      description: 'The current version of a file, or an earlier one by its number.',
       query: {
         version: z.int().min(1).optional().describe('An earlier version. The host keeps the most recent ones.'),
       },
@@ -87,6 +89,7 @@ function writeRoute(services: WorkspaceServices): Route {
     describes: {
       tag: 'Workspace files',
       summary: 'Create or replace a file',
+      description: 'Stores a new version. With a precondition, a file that another agent has changed is not replaced.',
       headers: {
         'If-Match': IF_MATCH,
         'If-None-Match': z.literal('*').optional().describe('Writes the file only if it does not exist.'),
@@ -108,6 +111,8 @@ function deleteRoute(services: WorkspaceServices): Route {
     describes: {
       tag: 'Workspace files',
       summary: 'Delete a file',
+      description:
+        'Deletes the current version. With `If-Match`, a file that another agent has changed is not deleted.',
       headers: { 'If-Match': IF_MATCH },
       answers: { 204: empty('The file is deleted. Its earlier versions stay readable by their numbers.') },
       errors: ['not_found', 'workspace_conflict'],

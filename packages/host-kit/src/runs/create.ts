@@ -24,6 +24,8 @@ export interface RunRequest {
   readonly transport?: RunTransport;
   /** The caller's own name for the run. */
   readonly scopeId?: string | undefined;
+  /** The conversation that the run is a turn of. Set by mounts; requests on the wire have no such member. */
+  readonly conversation?: string;
   /** True: rejected while another run of the same workspace and `scopeId` has not ended. Default: false. */
   readonly isOnlyOfScope?: boolean;
   /** The engine version to run with; test keys only. Default: the engine's current version. */
@@ -95,6 +97,7 @@ export async function createRun(
     ...(request.transport !== undefined && { transport: request.transport }),
     ...(causationId !== undefined && { causationId }),
     ...(request.scopeId !== undefined && { scopeId: request.scopeId }),
+    ...(request.conversation !== undefined && { conversation: request.conversation }),
     engineVersion: versionOf(engine, principal, request.engineVersion),
     eventLogSchemaVersion: EVENT_LOG_SCHEMA_VERSION,
     lastSequence: -1,

@@ -8,6 +8,8 @@ export interface RunQuery {
   readonly limit: number;
   readonly workflowId: string | undefined;
   readonly status: string | undefined;
+  /** A further condition. Default: none. */
+  readonly also?: ((run: Run) => boolean) | undefined;
 }
 
 /** A page of runs. */
@@ -24,10 +26,12 @@ export interface RunPage {
  * @see Interface: Authorization rules
  */
 export async function listRuns(runs: Pick<RunStore, 'list'>, tenancy: Tenancy, query: RunQuery): Promise<RunPage> {
-  const { limit, workflowId, status } = query;
+  const { limit, workflowId, status, also } = query;
   const passes = (run: Run) =>
-    (workflowId === undefined || run.workflowId === workflowId) && (status === undefined || run.status === status);
-  const isFiltered = workflowId !== undefined || status !== undefined;
+    (workflowId === undefined || run.workflowId === workflowId) &&
+    (status === undefined || run.status === status) &&
+    (also === undefined || also(run));
+  const isFiltered = workflowId !== undefined || status !== undefined || also !== undefined;
   const found: Run[] = [];
   let { before } = query;
   for (let looked = 0; looked < MOST_LOOKED_AT; looked += LOOK_AT) {

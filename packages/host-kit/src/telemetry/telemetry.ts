@@ -15,6 +15,7 @@ import { scopeOf, type TelemetryOptions } from './scope.ts';
 import { streamCounter } from './streams.ts';
 import { stateCounter } from './subscriptions.ts';
 import { timedStore } from './transactions.ts';
+import { unmatchedApi } from './unmatched-api.ts';
 
 /**
  * The metrics and traces of a host, recorded by the OpenTelemetry SDK that its process has loaded. Attributes are
@@ -37,6 +38,8 @@ export interface Telemetry {
   readonly timed: (store: Store) => Store;
   /** Counts a closed event stream. */
   readonly streamClosed: (outcome: StreamOutcome) => void;
+  /** The version of the OpenTelemetry API whose SDK is not seen; undefined when there is none. */
+  readonly unmatchedApi: () => string | undefined;
   /** Observes the gauges, until the returned function is called. */
   readonly show: (sources: GaugeSources) => () => void;
 }
@@ -58,6 +61,7 @@ export function telemetry(options: TelemetryOptions, { version, clock }: Telemet
     audit: auditCounter(scope),
     timed: (store) => timedStore(store, scope),
     streamClosed: streamCounter(scope),
+    unmatchedApi: () => unmatchedApi(options),
     show: (sources) => gauges(scope, clock, sources),
     appended(event) {
       count(event);

@@ -20,6 +20,7 @@ export function timedStore(store: Store, { meter }: Scope): Store {
     byok,
     idempotency,
     workspace,
+    webhookJobs,
   } = store;
 
   return {
@@ -36,6 +37,7 @@ export function timedStore(store: Store, { meter }: Scope): Store {
     byok,
     idempotency,
     workspace,
+    webhookJobs,
     close: () => store.close(),
     async transaction<T>(work: (transaction: Transaction) => Promise<T>): Promise<T> {
       const began = performance.now();

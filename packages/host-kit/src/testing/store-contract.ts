@@ -12,6 +12,7 @@ import { interruptsContract } from './store-contract/interrupts.ts';
 import { runsContract } from './store-contract/runs.ts';
 import { subscriptionsContract } from './store-contract/subscriptions.ts';
 import { transactionsContract } from './store-contract/transactions.ts';
+import { webhookJobsContract } from './store-contract/webhook-jobs.ts';
 import { workspaceContract } from './store-contract/workspace.ts';
 
 /** Options of `storeContract`: a test runner, and the store to test. */
@@ -61,6 +62,7 @@ const PARTS: readonly ((contract: StoreContract) => void)[] = [
   deliveriesContract,
   backlogContract,
   attemptsContract,
+  webhookJobsContract,
   auditContract,
   byokContract,
   idempotencyContract,

@@ -32,10 +32,10 @@ export function admission({ store, clock, stateChanged, attemptTimeoutMs }: Admi
     if (subscription.circuit.state === 'closed') return true;
     return changingState(store, stateChanged, async (_transaction, changeState) => {
       let isAdmitted = false;
-      await changeState(subscription.webhookId, ({ status, failures, circuit }) => {
+      await changeState(subscription.webhookId, ({ status, failures, circuit, outage }) => {
         const decision = admit(circuit, clock.now(), probeMs);
         isAdmitted = decision.admitted;
-        return { status, failures, circuit: decision.circuit };
+        return { status, failures, circuit: decision.circuit, outage };
       });
       return isAdmitted;
     });

@@ -1,4 +1,4 @@
-import type { AttemptRecord } from '../ports/attempts.ts';
+import type { AttemptPhase, AttemptRecord } from '../ports/attempts.ts';
 import type { Delivery, Settlement } from '../ports/deliveries.ts';
 import type { LogRecord } from '../ports/log.ts';
 import type { Subscription } from '../ports/subscriptions.ts';
@@ -23,7 +23,12 @@ export interface Skipped {
 }
 
 /** Makes the entry of the attempt log that an operator sees. */
-export function attemptRecord(delivery: Delivery, verdict: TransportVerdict | Skipped, at: number): AttemptRecord {
+export function attemptRecord(
+  delivery: Delivery,
+  verdict: TransportVerdict | Skipped,
+  at: number,
+  phases: readonly AttemptPhase[] = [],
+): AttemptRecord {
   const { deliveryId, webhookId, runId, sequence, eventType, attempts } = delivery;
   const isAnswer = verdict.kind === 'answered';
   return {
@@ -38,6 +43,7 @@ export function attemptRecord(delivery: Delivery, verdict: TransportVerdict | Sk
     outcome: isAnswer ? (succeeded(verdict) ? 'delivered' : 'failed') : verdict.kind,
     status: isAnswer ? verdict.status : undefined,
     reason: isAnswer ? undefined : verdict.reason,
+    ...(phases.length > 0 && { phases }),
   };
 }
 

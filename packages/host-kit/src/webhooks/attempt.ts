@@ -1,8 +1,10 @@
-import type { ClaimedDelivery } from '../ports/deliveries.ts';
+import type { ClaimedDelivery, Settlement } from '../ports/deliveries.ts';
 import type { HostPorts } from '../ports/host-ports.ts';
 import { READING_GOOD_FOR_MS, type Subscription } from '../ports/subscriptions.ts';
 import { admission } from './admission.ts';
+import type { Announce } from './announce.ts';
 import { type AttemptResult, attemptLogRecord, attemptRecord } from './attempt-result.ts';
+import { isOperationalEvent } from './operational-event.ts';
 import { changesState, type FinishedAttempt, type OutcomeRules, settlementAfter, stateAfter } from './outcome.ts';
 import { type SendOptions, sender, UNSIGNED } from './send.ts';
 import { type EndedDelivery, settling } from './settle.ts';
@@ -21,12 +23,13 @@ export type Attempt = (delivery: ClaimedDelivery, signal: AbortSignal) => Promis
 export interface AttemptOptions extends SendOptions, Pick<HostPorts, 'store' | 'random'> {
   /** Called with each change of a subscription's state, once it is durable. */
   readonly stateChanged: StateChanged;
+  readonly announce: Announce;
   readonly rules: OutcomeRules;
 }
 
 export function attempt(options: AttemptOptions): Attempt {
-  const { store, clock, random, log, stateChanged, rules } = options;
-  const settle = settling(store, stateChanged);
+  const { store, clock, random, log, rules } = options;
+  const settle = settling(options);
   const isAdmitted = admission(options);
   const { drop, deadLetter } = skipping({ settle, clock, log, rules });
   const send = sender(options);
@@ -48,7 +51,7 @@ export function attempt(options: AttemptOptions): Attempt {
     const current = await freshSubscription(options, subscription, readAt);
     if (current === undefined) return undefined;
     signal.throwIfAborted();
-    const verdict = await send(delivery, current, signal);
+    const { verdict, phases } = await send(delivery, current, signal);
     signal.throwIfAborted();
 
     const finished = { delivery, subscription, verdict, now: clock.now() };
@@ -56,8 +59,8 @@ export function attempt(options: AttemptOptions): Attempt {
     const claimHeld = await settle({
       delivery,
       settlement: subscription.durable ? settlement : undefined,
-      attempt: attemptRecord(delivery, verdict, finished.now),
-      nextState: nextStateAfter(finished, rules),
+      attempt: attemptRecord(delivery, verdict, finished.now, phases),
+      nextState: nextStateAfter(finished, settlement, rules),
       isSent: true,
     });
     log(attemptLogRecord(delivery, subscription, verdict, claimHeld ? settlement.kind : 'claim-lost'));
@@ -71,11 +74,14 @@ function droppedBeforeAttempt(delivery: ClaimedDelivery): EndedDelivery {
 
 /** A receiver is not blamed for a delivery that the host could not sign. */
 function nextStateAfter(
-  { subscription, verdict, now }: FinishedAttempt,
+  { delivery, subscription, verdict, now }: FinishedAttempt,
+  settlement: Settlement,
   rules: OutcomeRules,
 ): EndedDelivery['nextState'] {
-  if (verdict === UNSIGNED || !changesState(subscription, verdict)) return undefined;
-  return (current) => stateAfter(current, verdict, now, rules);
+  const isOperational = isOperationalEvent(delivery.eventType);
+  const ended = { verdict, now, isDeadLetter: settlement.kind === 'dead', isOperational };
+  if (verdict === UNSIGNED || !changesState(subscription, ended, rules)) return undefined;
+  return (current) => stateAfter(current, ended, rules);
 }
 
 /**

@@ -6,7 +6,7 @@ import type { Lookup } from '../lookup.ts';
 import type { Store } from '../ports/store.ts';
 import type { Subscription } from '../ports/subscriptions.ts';
 import type { Dispatcher } from './dispatcher.ts';
-import { type SubscriptionSignal, statusAfter } from './status.ts';
+import { isDelivering, type SubscriptionSignal, statusAfter } from './status.ts';
 import { changingState, type StateChanged } from './subscription-state.ts';
 
 export interface OperatorActionOptions extends ChangeServices {
@@ -41,12 +41,15 @@ export async function moveSubscription(
   const fact = factAbout(principal, { action, target: `${tenant}/${webhookId}`, at: clock.now() });
   await changingState(store, stateChanged, async (transaction, changeState) => {
     let isAllowed = false;
-    await changeState(webhookId, ({ status, circuit, failures }) => {
+    await changeState(webhookId, ({ status, circuit, failures, outage }) => {
       const next = statusAfter(status, signal);
       isAllowed = next !== undefined;
-      return { status: next ?? status, circuit, failures };
+      // The time without attempts is not part of an outage.
+      const isResumed = status === 'paused' && next === 'active';
+      const ongoing = isResumed && outage !== undefined ? { ...outage, since: clock.now() } : outage;
+      return { status: next ?? status, circuit, failures, outage: ongoing };
     });
-    if (!isAllowed) throw conflict();
+    if (!isAllowed) throw conflict(FAILED);
     await recordAudit(fact, transaction);
   });
   dispatcher.wake();
@@ -66,8 +69,9 @@ export async function redrive(
   webhookId: string,
   deliveryIds: readonly string[] | undefined,
 ): Promise<number> {
-  const { status, tenant } = await managed(store, principal, webhookId);
-  if (statusAfter(status, 'resume') === undefined) throw conflict();
+  const subscription = await managed(store, principal, webhookId);
+  requireDelivering(subscription);
+  const { tenant } = subscription;
   const now = clock.now();
   let redriven = 0;
   for (let step = REDRIVE_STEP; step === REDRIVE_STEP; redriven += step) {
@@ -102,7 +106,19 @@ function foundIn(lookup: Lookup<Subscription>): Subscription {
   });
 }
 
-function conflict(): HostError {
-  const message = 'The subscription has failed and receives no more deliveries. Register it again.';
+/** @throws {HostError} `subscription_state_conflict` when the subscription has failed */
+export function requireDelivering({ status }: Subscription): void {
+  if (!isDelivering(status)) throw conflict(FAILED);
+}
+
+const FAILED = 'The subscription has failed and receives no more deliveries. Register it again.';
+
+/** The refusal of a request that names a delivery or another part of a subscription that does not exist. */
+export function missing(): HostError {
+  return new HostError('not_found', 'There is no such subscription or delivery.', { details: undefined });
+}
+
+/** The refusal of a request that does not fit the state of the subscription. */
+export function conflict(message: string): HostError {
   return new HostError('subscription_state_conflict', message, { details: undefined });
 }

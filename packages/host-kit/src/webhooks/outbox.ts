@@ -1,4 +1,3 @@
-import { mintId } from '@svc/versioning/ids';
 import type { Delivery } from '../ports/deliveries.ts';
 import type { RunEvent } from '../ports/events.ts';
 import type { HostPorts } from '../ports/host-ports.ts';
@@ -6,10 +5,11 @@ import type { Run } from '../ports/runs.ts';
 import type { Subscription, Topic } from '../ports/subscriptions.ts';
 import type { Appended } from '../runs/run-draft.ts';
 import type { Outbox } from '../runs/write-drafts.ts';
+import { deliveryIdOf } from './delivery-id.ts';
 import { matches } from './match.ts';
 import type { PushFormats } from './push-format.ts';
 
-export interface OutboxOptions extends Pick<HostPorts, 'store' | 'clock' | 'random'> {
+export interface OutboxOptions extends Pick<HostPorts, 'store' | 'clock'> {
   /** Renders the body and the event-type name of a delivery, in the wire format of a subscription's major. */
   readonly render: (run: Run, event: RunEvent, major: Subscription['major']) => Rendered;
   /** The formats of pushes. Default: none. */
@@ -29,7 +29,7 @@ export interface Rendered {
  * Makes the outbox: it enqueues a delivery to each matching subscription, in the transaction that appends the events.
  */
 export function outbox(options: OutboxOptions): Outbox {
-  const { store, clock, random, render, formats = NO_FORMATS } = options;
+  const { store, clock, render, formats = NO_FORMATS } = options;
 
   return async (appended, transaction) => {
     const topics = new Map(appended.map((each) => [topicKey(each), topicOf(each)]));
@@ -65,7 +65,7 @@ export function outbox(options: OutboxOptions): Outbox {
 
   function deliveryTo(subscription: Subscription, event: RunEvent, { eventType, body }: Rendered): Delivery {
     return {
-      deliveryId: mintId('dlv', clock.now, random),
+      deliveryId: deliveryIdOf({ ...event, webhookId: subscription.webhookId }),
       webhookId: subscription.webhookId,
       runId: event.runId,
       eventId: event.eventId,

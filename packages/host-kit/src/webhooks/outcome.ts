@@ -3,6 +3,7 @@ import type { Random } from '../ports/random.ts';
 import type { Subscription, SubscriptionState } from '../ports/subscriptions.ts';
 import type { TransportVerdict } from '../ports/transport.ts';
 import { afterFailure, afterSuccess, type CircuitRule } from './circuit.ts';
+import { changesOutage, type FailedAttempt, isTooLong, type OutageRule, outageAfter } from './outage.ts';
 import { type RetryPolicy, retryAfterMs, retryDelay } from './retry.ts';
 import { isDelivering, statusAfter } from './status.ts';
 
@@ -17,6 +18,8 @@ export interface OutcomeRules {
   };
   /** How long a dead letter is stored, in ms. */
   readonly deadLetterRetentionMs: number;
+  /** The time without a success after which a durable subscription fails, in ms. 0: never. */
+  readonly failAfterMs: number;
 }
 
 /** Returns whether the receiver answered with a 2xx. Everything else, a redirect included, is a failure. */
@@ -56,33 +59,47 @@ export interface FinishedAttempt {
   readonly now: number;
 }
 
-/** Returns whether a verdict can change the state of a subscription. Most do not, and then no row is written. */
-export function changesState({ durable, circuit }: Subscription, verdict: TransportVerdict): boolean {
-  if (succeeded(verdict)) return circuit.state !== 'closed' || circuit.consecutiveFailures > 0;
-  return !durable || isGone(verdict);
+/** An attempt, as far as the state of its subscription depends on it. */
+export interface EndedAttempt extends FailedAttempt {
+  readonly verdict: TransportVerdict;
+}
+
+/** Returns whether an attempt can change the state of a subscription. Most do not, and then no row is written. */
+export function changesState(subscription: Subscription, attempt: EndedAttempt, rules: OutcomeRules): boolean {
+  const { durable, circuit, outage } = subscription;
+  if (succeeded(attempt.verdict)) {
+    return outage !== undefined || circuit.state !== 'closed' || circuit.consecutiveFailures > 0;
+  }
+  return !durable || isGone(attempt.verdict) || changesOutage(outage, attempt, outageRule(rules));
 }
 
 /**
  * Computes the subscription's state after an attempt. Only best effort has a circuit: no durable delivery is ever
- * dropped.
+ * dropped. A durable subscription fails when all of its attempts have failed for too long.
  */
-export function stateAfter(
-  subscription: Subscription,
-  verdict: TransportVerdict,
-  now: number,
-  { circuit: rule }: OutcomeRules,
-): SubscriptionState {
+export function stateAfter(subscription: Subscription, attempt: EndedAttempt, rules: OutcomeRules): SubscriptionState {
   const { circuit, failures, status } = subscription;
-  if (succeeded(verdict)) return { status, failures, circuit: afterSuccess() };
+  const { verdict, now } = attempt;
+  if (succeeded(verdict)) return { status, failures, circuit: afterSuccess(), outage: undefined };
   const failing = statusAfter(status, 'fail') ?? status;
   const gone = isGone(verdict);
-  if (subscription.durable) return { status: gone ? failing : status, failures, circuit };
+  const outage = outageAfter(subscription.outage, attempt, outageRule(rules));
+  if (subscription.durable) {
+    const failed = gone || isTooLong(outage, now, outageRule(rules));
+    return { status: failed ? failing : status, failures, circuit, outage };
+  }
+  const rule = rules.circuit;
   const recent = [...failures.filter((time) => time > now - rule.failureWindowMs), now].slice(-rule.failureLimit);
   const failed = gone || recent.length >= rule.failureLimit;
-  return { status: failed ? failing : status, failures: recent, circuit: afterFailure(circuit, now, rule) };
+  return { status: failed ? failing : status, failures: recent, circuit: afterFailure(circuit, now, rule), outage };
 }
 
-const GONE = 410;
+function outageRule({ circuit: { failureThreshold }, failAfterMs }: OutcomeRules): OutageRule {
+  return { failureThreshold, failAfterMs };
+}
+
+/** The status by which a receiver ends its subscription. */
+export const GONE = 410;
 
 function isGone(verdict: TransportVerdict): boolean {
   return verdict.kind === 'answered' && verdict.status === GONE;

@@ -7,12 +7,16 @@ import { HostError, invalid } from '../errors.ts';
 import { type Save, saveNothing } from '../ports/idempotency.ts';
 import type { Subscription, SubscriptionSecrets } from '../ports/subscriptions.ts';
 import type { SecretBox } from '../sealing/secret-box.ts';
+import type { Announce, Announcement } from './announce.ts';
+import type { Dispatcher } from './dispatcher.ts';
 import { managed } from './operator-actions.ts';
 
 export interface RotateOptions extends ChangeServices {
   readonly secrets: SecretBox;
   /** How long the replaced secret stays valid, in seconds. */
   readonly overlapSeconds: number;
+  readonly announce: Announce;
+  readonly dispatcher: Pick<Dispatcher, 'wake'>;
 }
 
 /** The times of a rotation, in ms since the epoch. */
@@ -31,7 +35,7 @@ export interface Rotated {
  * current secret outside of an overlap
  */
 export async function rotateSecret(
-  { store, clock, secrets, overlapSeconds, recordAudit }: RotateOptions,
+  { store, clock, secrets, overlapSeconds, recordAudit, announce, dispatcher }: RotateOptions,
   principal: Principal,
   webhookId: string,
   secret: string,
@@ -39,11 +43,13 @@ export async function rotateSecret(
 ): Promise<Rotated> {
   const { tenant, signatureAlgorithms } = await managed(store, principal, webhookId);
   if (!signatureAlgorithms.includes('standard-webhooks-1')) throw notRotatable();
-  return store.transaction(async (transaction) => {
+  const result = await store.transaction(async (transaction) => {
     const now = clock.now();
     let rotated: Rotated | undefined;
     let isRepeated = false;
+    let subject: Subscription | undefined;
     const change = (current: Subscription): SubscriptionSecrets => {
+      subject = current;
       isRepeated = isSame(secrets.open(current.sealedSecret, webhookId), secret);
       if (isRepeated) {
         rotated = rotationUnderWay(current, now);
@@ -64,8 +70,16 @@ export async function rotateSecret(
     const details = { overlapSeconds };
     const fact = factAbout(principal, { action: 'webhook.rotate-secret', target, at: now, details });
     if (!isRepeated) await recordAudit(fact, transaction);
+    if (!isRepeated && subject !== undefined) await announce([rotationOf(subject, rotated)], transaction);
     return rotated;
   });
+  dispatcher.wake();
+  return result;
+}
+
+function rotationOf(subject: Subscription, { previousSecretExpiresAt }: Rotated): Announcement {
+  const details = { previousSecretExpiresAt: new Date(previousSecretExpiresAt).toISOString() };
+  return { subject, name: 'subscription.secret-rotated', details };
 }
 
 function isSame(secret: string, other: string): boolean {

@@ -1,12 +1,24 @@
+import type { AttemptPhase } from '../ports/attempts.ts';
 import type { Delivery } from '../ports/deliveries.ts';
 import type { HostPorts } from '../ports/host-ports.ts';
 import { describeError } from '../ports/log.ts';
 import type { Subscription } from '../ports/subscriptions.ts';
 import type { Transport, TransportVerdict } from '../ports/transport.ts';
+import { phaseClock } from './phases.ts';
 import type { SignAttempt } from './signing.ts';
 
 /** Signs a delivery and posts it to its subscription. Rejects only when `signal` aborted it. */
-export type Send = (delivery: Delivery, subscription: Subscription, signal: AbortSignal) => Promise<TransportVerdict>;
+export type Send = (
+  delivery: Pick<Delivery, 'deliveryId' | 'eventType' | 'body'>,
+  subscription: Subscription,
+  signal: AbortSignal,
+) => Promise<Sent>;
+
+/** The outcome of a request, and its phases. */
+export interface Sent {
+  readonly verdict: TransportVerdict;
+  readonly phases: readonly AttemptPhase[];
+}
 
 export interface SendOptions extends Pick<HostPorts, 'clock' | 'log'> {
   readonly transport: Transport;
@@ -26,10 +38,11 @@ export const UNSIGNED: TransportVerdict = { kind: 'failed', reason: 'unsigned', 
 export function sender({ transport, sign, clock, log, attemptTimeoutMs, userAgent }: SendOptions): Send {
   return (delivery, subscription, signal) => {
     const signature = signed(delivery, subscription);
-    return signature === undefined ? Promise.resolve(UNSIGNED) : post(delivery, subscription, signature, signal);
+    if (signature === undefined) return Promise.resolve({ verdict: UNSIGNED, phases: [] });
+    return post(delivery, subscription, signature, signal);
   };
 
-  function signed(delivery: Delivery, subscription: Subscription): Record<string, string> | undefined {
+  function signed(delivery: Parameters<Send>[0], subscription: Subscription): Record<string, string> | undefined {
     try {
       return sign(delivery, subscription, clock.now());
     } catch (error) {
@@ -41,20 +54,23 @@ export function sender({ transport, sign, clock, log, attemptTimeoutMs, userAgen
 
   /** Counts a throwing transport as a failed attempt: it may have sent the request before it threw. */
   async function post(
-    { deliveryId, body }: Delivery,
+    { deliveryId, body }: Parameters<Send>[0],
     { url, durable }: Subscription,
     signature: Readonly<Record<string, string>>,
     signal: AbortSignal,
-  ): Promise<TransportVerdict> {
+  ): Promise<Sent> {
     const startedAt = clock.now();
+    const phases = phaseClock();
     const headers = { 'content-type': 'application/json', 'user-agent': userAgent, ...signature };
-    const request = { url, headers, body, timeoutMs: attemptTimeoutMs, signal };
+    const request = { url, headers, body, timeoutMs: attemptTimeoutMs, signal, onPhase: phases.begin };
     try {
-      return await transport(durable ? request : { ...request, once: 'kept' });
+      const verdict = await transport(durable ? request : { ...request, once: 'kept' });
+      return { verdict, phases: phases.end() };
     } catch (error) {
       signal.throwIfAborted();
       log({ level: 'error', event: 'delivery.transport-failed', deliveryId, ...describeError(error) });
-      return { kind: 'failed', reason: 'transport', durationMs: clock.now() - startedAt };
+      const verdict = { kind: 'failed', reason: 'transport', durationMs: clock.now() - startedAt } as const;
+      return { verdict, phases: phases.end() };
     }
   }
 }

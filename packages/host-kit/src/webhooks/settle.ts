@@ -3,6 +3,8 @@ import type { AttemptRecord } from '../ports/attempts.ts';
 import type { ClaimedDelivery, Settlement } from '../ports/deliveries.ts';
 import type { Store } from '../ports/store.ts';
 import type { Transaction } from '../ports/transaction.ts';
+import type { Announce, Announcement } from './announce.ts';
+import { announcementsOf } from './announcements.ts';
 import { collectChange, type NextState, type StateChange, type StateChanged } from './subscription-state.ts';
 
 /** The end of one claimed delivery, and everything that is written with it. */
@@ -25,11 +27,14 @@ export interface EndedDelivery {
  */
 export type Settle = (ended: EndedDelivery) => Promise<boolean>;
 
-/** @param stateChanged called with each change of a subscription's state, once it is durable */
-export function settling(
-  store: Pick<Store, 'transaction' | 'deliveries' | 'attempts' | 'subscriptions'>,
-  stateChanged: StateChanged,
-): Settle {
+export interface SettleOptions {
+  readonly store: Pick<Store, 'transaction' | 'deliveries' | 'attempts' | 'subscriptions'>;
+  /** Called with each change of a subscription's state, once it is durable. */
+  readonly stateChanged: StateChanged;
+  readonly announce: Announce;
+}
+
+export function settling({ store, stateChanged, announce }: SettleOptions): Settle {
   const settle = groupCommit<EndedDelivery, Settled>({
     transaction: store.transaction,
     work: settleAll,
@@ -53,12 +58,16 @@ export function settling(
     const written = settled.filter((each) => each.claimHeld || each.ended.isSent);
     const attempts = written.flatMap(({ ended: { attempt } }) => attempt ?? []);
     if (attempts.length > 0) await store.attempts.record(attempts, transaction);
+    const announcements: Announcement[] = [];
     // In one order everywhere: two transactions that change the same subscriptions would otherwise deadlock.
     for (const { ended, changes } of written.toSorted(bySubscription)) {
       const { delivery, nextState } = ended;
       if (nextState === undefined) continue;
       await store.subscriptions.updateState(delivery.webhookId, collectChange(nextState, changes), transaction);
+      const [last] = changes.slice(-1);
+      if (last !== undefined) announcements.push(...announcementsOf(last, ended.attempt));
     }
+    await announce(announcements, transaction);
     return settled.map((value) => ({ status: 'fulfilled', value }) as const);
   }
 }

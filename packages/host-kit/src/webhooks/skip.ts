@@ -50,6 +50,8 @@ export function skipping({ settle, clock, log, rules }: SkipOptions): Skip {
   }
 }
 
-function deadLettered({ status, circuit, failures }: Subscription): SubscriptionState {
-  return { status: statusAfter(status, 'dead-letter') ?? status, circuit, failures };
+function deadLettered({ status, circuit, failures, outage }: Subscription): SubscriptionState {
+  const told = outage === undefined || outage.announced.includes('dead-lettering');
+  const announced = told ? outage : { ...outage, announced: [...outage.announced, 'dead-lettering' as const] };
+  return { status: statusAfter(status, 'dead-letter') ?? status, circuit, failures, outage: announced };
 }

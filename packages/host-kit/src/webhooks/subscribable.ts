@@ -18,13 +18,19 @@ type Declared = Pick<WorkflowEngine, 'events' | 'interrupts'>;
  * engine may append. A subscription to any other type would wait for ever, so it is refused.
  *
  * @param hasRoles whether the host authorizes by roles, and records the decisions
+ * @param operational the types of the events about subscriptions, which are spelt alike in both majors
  * @throws {TypeError} when the engine declares a name that is no event type
  */
-export function subscribableEvents(engine: Declared, hasRoles = false): SubscribableEvents {
+export function subscribableEvents(
+  engine: Declared,
+  hasRoles = false,
+  operational: readonly string[] = [],
+): SubscribableEvents {
   const declared = engine.events && new Set(engine.events.map(declaredType));
   return {
     named(major, name) {
       const shown = `"${name.slice(0, 128)}"`;
+      if (operational.includes(name)) return { type: name };
       const type = VOCABULARY[major].has(name) ? canonicalEventName(major, name) : undefined;
       if (type === undefined) {
         if (declared?.has(name) === true && isVendorType(name)) return { type: name };

@@ -10,7 +10,7 @@ export type NextState = (subscription: Subscription) => SubscriptionState;
 
 /** One change of a subscription's state. */
 export interface StateChange {
-  readonly before: SubscriptionState;
+  readonly before: Subscription;
   readonly after: SubscriptionState;
 }
 

@@ -4,6 +4,7 @@ import { HostError } from '../errors.ts';
 import { sleepUntil } from '../ports/clock.ts';
 import type { HostPorts } from '../ports/host-ports.ts';
 import type { Transport, TransportVerdict } from '../ports/transport.ts';
+import { TenantSlots, unavailable } from './slots.ts';
 
 /** Asks an endpoint whether it wants the deliveries that a caller is about to subscribe it to. */
 export interface EndpointVerifier {
@@ -39,7 +40,7 @@ export interface EndpointVerifierOptions extends Pick<HostPorts, 'clock' | 'rand
 export function endpointVerifier(options: EndpointVerifierOptions): EndpointVerifier {
   const { transport, clock, random, log, userAgent } = options;
   const stopping = new AbortController();
-  const slots = new VerificationSlots();
+  const slots = new TenantSlots({ total: 64, perTenant: 4 }, 'Too many endpoints are being verified.');
 
   return {
     async verify(endpoint) {
@@ -82,33 +83,6 @@ const TIMEOUT_MS = 10_000;
 const MAX_ANSWER_BYTES = 4096;
 const SOONEST_REFUSAL_MS = 1000;
 
-/** Limits the verifications under way: each may hold a request for `TIMEOUT_MS`. */
-class VerificationSlots {
-  /** The number of verifications of each tenant that has any. */
-  readonly #countOf = new Map<string, number>();
-
-  /**
-   * @returns a function that gives the slot back
-   * @throws {HostError} `service_unavailable` when all slots, or those of the tenant, are taken
-   */
-  enter(tenant: string): () => void {
-    const own = this.#countOf.get(tenant) ?? 0;
-    const all = [...this.#countOf.values()].reduce((sum, count) => sum + count, 0);
-    if (own >= MAX_PER_TENANT || all >= MAX_UNDER_WAY) throw unavailable('Too many endpoints are being verified.');
-    this.#countOf.set(tenant, own + 1);
-    return () => this.#leave(tenant);
-  }
-
-  #leave(tenant: string): void {
-    const left = (this.#countOf.get(tenant) ?? 1) - 1;
-    if (left === 0) this.#countOf.delete(tenant);
-    else this.#countOf.set(tenant, left);
-  }
-}
-
-const MAX_UNDER_WAY = 64;
-const MAX_PER_TENANT = 4;
-
 function repeats(verdict: TransportVerdict, challenge: string): boolean {
   if (verdict.kind !== 'answered' || verdict.status < 200 || verdict.status > 299) return false;
   try {
@@ -132,9 +106,4 @@ function unverified(): HostError {
 
 function stopped(): HostError {
   return unavailable('The host is stopping.');
-}
-
-function unavailable(why: string): HostError {
-  const headers = { 'retry-after': '5' };
-  return new HostError('service_unavailable', `${why} Try again.`, { details: undefined, headers });
 }

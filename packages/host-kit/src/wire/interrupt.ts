@@ -72,10 +72,23 @@ const PLACE: Readonly<Record<Major, (interrupt: Interrupt) => JsonObject>> = {
 /** The schema of the body of a request for an interrupt token. */
 export const tokenRequest: z.ZodType<{ intent: TokenIntent; lifetimeSeconds?: number | undefined; form: Major }> =
   z.strictObject({
-    intent: z.enum(['resolve', 'inspect']).default('resolve'),
-    lifetimeSeconds: z.int().min(1).max(604_800).optional(),
+    intent: z
+      .enum(['resolve', 'inspect'])
+      .default('resolve')
+      .describe('Whether the token answers the question, or only reads it.'),
+    lifetimeSeconds: z.int().min(1).max(604_800).optional().describe('The lifetime of the token, in seconds.'),
     form: z
       .union([z.literal(1), z.literal(2)])
       .default(2)
       .describe('The major whose token format is used. Default 2.'),
   });
+
+/** The schema of the response to a request for an interrupt token. */
+export const mintedToken: z.ZodType = z
+  .object({
+    token: z.string().describe('The credential. Only this response has it.'),
+    intent: z.enum(['resolve', 'inspect']),
+    expiresAt: z.iso.datetime(),
+    path: z.string().nullable().describe('The path that accepts the token. Null: this host does not serve its major.'),
+  })
+  .meta({ id: 'InterruptToken' });

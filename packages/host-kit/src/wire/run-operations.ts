@@ -66,7 +66,7 @@ export const bulkCancelled: z.ZodType = z
     results: z
       .array(
         z.strictObject({
-          runId: z.string().describe('The id as the request names it.'),
+          runId: z.string().describe('The id as the request names it; in major 2 always bound to its tenant.'),
           ok: z.boolean(),
           status: CANCEL_STATUS.optional(),
           error: ERROR.optional().describe('The error envelope that a cancel of this run alone would return.'),

@@ -1,16 +1,7 @@
 import type { Major } from '@svc/versioning';
 import { z } from 'zod';
-import type { Json, JsonObject } from '../json.ts';
 
-/** The schema of any JSON value. */
-export const jsonValue: z.ZodType<Json> = z
-  .lazy(() =>
-    z.union([z.string(), z.number(), z.boolean(), z.null(), z.array(jsonValue), z.record(z.string(), jsonValue)]),
-  )
-  .meta({ id: 'Json', description: 'Any JSON value.' });
-
-/** The schema of any JSON object. */
-export const jsonObject: z.ZodType<JsonObject> = z.record(z.string(), jsonValue).meta({ id: 'JsonObject' });
+export { jsonObject, jsonValue } from '../json-schema.ts';
 
 /** The schema of an id that is bound to its tenant, as in `acme/run_01k0p3v5tq9d8m2x4c6b8n0r1s`. */
 export const boundId: z.ZodString = z.string().regex(/^(?:anon:)?[A-Za-z0-9._~-]{1,128}\/[A-Za-z0-9._~-]{16,128}$/);

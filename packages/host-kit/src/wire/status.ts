@@ -1,7 +1,33 @@
+import { z } from 'zod';
 import type { HealthReport } from '../health/health.ts';
 import type { JsonObject } from '../json.ts';
 import type { Backlog } from '../ports/backlog.ts';
 import { BACKLOG_COUNTED } from '../webhooks/backlog.ts';
+
+const COUNT = z.int().min(0);
+
+/** The schema of the status of a host. */
+export const hostStatus: z.ZodType = z
+  .object({
+    ready: z.boolean(),
+    checks: z.array(
+      z.object({
+        name: z.enum(['lifecycle', 'store', 'deliveries']),
+        ok: z.boolean(),
+        reason: z.string().optional().describe('The cause of a failed check.'),
+      }),
+    ),
+    deliveries: z
+      .object({
+        due: COUNT.describe('Deliveries that are due, counted up to `countedUpTo`.'),
+        countedUpTo: COUNT,
+        oldestDueAt: z.iso.datetime().optional(),
+        oldestDueForMs: COUNT.optional(),
+      })
+      .optional()
+      .describe('The backlog of the subscriptions of the caller. Absent when the store did not respond.'),
+  })
+  .meta({ id: 'HostStatus' });
 
 /**
  * The status of a host for an operator: its readiness checks, and the backlog of deliveries for the operator's tenant.

@@ -77,6 +77,17 @@ export function registrationSchema(rules: RegistrationRules): Readonly<Record<Ma
   };
 }
 
+/** The body of an edit of a subscription in a major. An absent member stays; `null` removes the description. */
+export function editSchema(major: Major, rules: Pick<RegistrationRules, 'subscribable'>) {
+  return z
+    .strictObject({
+      events: eventsOf(major, rules).optional(),
+      tags: TAGS,
+      description: z.string().min(1).max(512).nullable().optional(),
+    })
+    .refine((edit) => Object.keys(edit).length > 0, 'must have events, tags or description');
+}
+
 const STANDARD_FORM = 'must be whsec_ followed by the base64 of 24 to 64 bytes';
 
 /** The signature algorithms of a subscription: `v1`, and any other that the host serves in the major. */
@@ -93,7 +104,10 @@ function algorithmsOf(served: readonly SignatureAlgorithm[]): z.ZodType<readonly
 }
 
 /** Event types of the major that the host can send. Parses into their stored names, without duplicates. */
-function eventsOf(major: Major, { subscribable }: RegistrationRules): z.ZodType<readonly string[]> {
+function eventsOf(
+  major: Major,
+  { subscribable }: Pick<RegistrationRules, 'subscribable'>,
+): z.ZodType<readonly string[]> {
   const name = z.string().transform((given, context) => {
     const named = subscribable.named(major, given);
     if ('type' in named) return named.type;

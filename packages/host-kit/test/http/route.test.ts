@@ -5,7 +5,7 @@ import type { Save } from '../../src/ports/idempotency.ts';
 import { memoryStore } from '../../src/stores/memory/index.ts';
 
 const store = memoryStore();
-const describes = { tag: 'Runs', summary: 'Do it', answers: {} } as const;
+const describes = { tag: 'Runs', summary: 'Do it', description: 'Does it.', answers: {} } as const;
 const definition = { operationId: 'cancelRun', scope: 'runs:cancel', describes } as const;
 
 /** A call that lists the replies that are stored. */

@@ -6,6 +6,9 @@ import { fileURLToPath } from 'node:url';
 import { apiKeyLane, memoryKeyStore } from '@svc/auth/api-key';
 import { memoryRateLimiter } from '@svc/auth/rate-limit';
 import { createHost, type HostOptions } from '@svc/host-kit';
+import { a2aMount } from '@svc/host-kit/mounts/a2a';
+import { chatMount } from '@svc/host-kit/mounts/chat';
+import { mcpMount } from '@svc/host-kit/mounts/mcp';
 import { memoryStore } from '@svc/host-kit/stores/memory';
 import { covers } from '@svc/tools/covers';
 import { MANIFEST } from '@svc/versioning';
@@ -206,3 +209,108 @@ describe(covers('operations.openapi.served'), () => {
     expect([head.status, await head.text(), head.headers.get('etag')]).toEqual([200, '', etag]);
   });
 });
+
+describe('SVC-Version in the API description', () => {
+  test.each<[string, Partial<HostOptions>, string, object]>([
+    ['major 1', {}, '1', { enum: ['1'], default: '1' }],
+    ['major 2 of a host that prefers major 1', {}, '2', { enum: ['2', '2.0'] }],
+    ['a host of major 2 alone', HOSTS[3]?.[1] ?? {}, '2', { enum: ['2', '2.0'], default: '2' }],
+  ])('has the values and the default of %s, and is never required', async (_title, options, major, schema) => {
+    const { document } = await descriptionOf(options, major);
+    const parameter = document.components.parameters['SVC-Version'];
+    expect(parameter.schema).toEqual({ type: 'string', ...schema });
+    expect(parameter).not.toHaveProperty('required');
+  });
+});
+
+/** Reads the description of the mounts of a host with every mount. */
+async function mountsDescriptionOf(options: Partial<HostOptions> = {}) {
+  const agent = { name: 'a', description: 'An agent.', version: '1.0.0', skills: [] };
+  const mounts = [a2aMount({ agent }), mcpMount(), chatMount({ workflowId: 'echo' })];
+  const host = hostWith({ baseUrl: 'https://svc.test', org: 'acme', mounts, ...options });
+  const response = await host.fetch(new Request('http://host.test/host/acme/openapi.json'));
+  return { status: response.status, headers: response.headers, document: JSON.parse(await response.text()) };
+}
+
+describe(covers('operations.openapi.mounts'), () => {
+  test('GET /host/<org>/openapi.json answers without a credential and without a version', async () => {
+    const { status, headers } = await mountsDescriptionOf();
+    expect([status, headers.get('cache-control'), headers.get('svc-version')]).toEqual([
+      200,
+      'public, max-age=300',
+      null,
+    ]);
+  });
+
+  test('describes every route of every mount, with its scope', async () => {
+    const { document } = await mountsDescriptionOf({
+      mounts: [
+        () => ({
+          name: 'notes',
+          path: '/notes',
+          routes: [
+            { method: 'PUT', path: '/notes/{noteId}', scope: 'notes:write', takesBody: true, serve: async () => ok },
+          ],
+        }),
+      ],
+    });
+    expect(Object.keys(document.paths)).toEqual(
+      expect.arrayContaining(['/host/acme/webhooks/{webhookId}', '/host/acme/status', '/host/acme/notes/{noteId}']),
+    );
+    expect(document.paths['/host/acme/notes/{noteId}'].put).toMatchObject({
+      operationId: 'putNotesNoteId',
+      tags: ['notes'],
+      security: [{ bearer: ['notes:write'] }],
+      requestBody: { required: true },
+    });
+    expect(document.paths['/host/acme/status'].get).toMatchObject({
+      operationId: 'readHostStatus',
+      security: [{ bearer: ['webhooks:manage'] }],
+    });
+  });
+
+  test('is clean under the rules of the linter', async () => {
+    expect(lint((await mountsDescriptionOf()).document)).toBe('');
+  });
+
+  test('every mount of the kit describes its routes', async () => {
+    const { document } = await mountsDescriptionOf();
+    expect(JSON.stringify(document)).not.toContain('does not describe this operation');
+  });
+
+  test('two routes with the same operationId are refused', () => {
+    const twice = () => ({ name: 'twice', path: '/twice', routes: [route, route] });
+    const route = { method: 'GET' as const, path: '/twice', takesBody: false, serve: async () => ok };
+    expect(() => hostWith({ mounts: [twice] })).toThrow(/mounts: two routes have the operationId getTwice/);
+  });
+});
+
+const ok = { status: 200 };
+
+test.each<[string, () => Promise<{ document: Described }>]>([
+  ['major 1', () => descriptionOf(EVERYTHING, '1')],
+  ['major 2', () => descriptionOf(EVERYTHING, '2')],
+  ['the mounts', () => mountsDescriptionOf(EVERYTHING)],
+])(`${covers('operations.openapi.explains')} every operation and parameter of %s has a description`, async (...row) => {
+  const { document } = await row[1]();
+  const silent = Object.entries(document.paths).flatMap(([path, methods]) =>
+    Object.entries(methods).flatMap(([method, { description, parameters }]) => [
+      ...(description ? [] : [`${method} ${path}`]),
+      ...parameters
+        .filter((parameter) => !('$ref' in parameter) && !parameter.description)
+        .map(({ name }) => `${method} ${path} ${name}`),
+    ]),
+  );
+  expect(silent).toEqual([]);
+  expect(Object.values(document.components.parameters ?? {}).filter(({ description }) => !description)).toEqual([]);
+});
+
+interface Described {
+  readonly paths: Record<string, Record<string, { description?: string; parameters: readonly Parameter[] }>>;
+  readonly components: { readonly parameters?: Record<string, Parameter> };
+}
+
+interface Parameter {
+  readonly name?: string;
+  readonly description?: string;
+}

@@ -37,7 +37,7 @@ async function opened(change: (inner: Store) => Store = (inner) => inner) {
     store,
     clock: systemClock,
     random: systemRandom,
-    outbox: outbox({ store, clock: systemClock, random: systemRandom, render }),
+    outbox: outbox({ store, clock: systemClock, render }),
     appended: (event) => told.push(event),
   });
   const deliveries = () =>

@@ -227,7 +227,8 @@ class World {
         random,
         log,
         stateChanged: () => {},
-        rules: { retryPolicy: POLICY, circuit: CIRCUIT, deadLetterRetentionMs: 10 * ROUGH_MS },
+        announce: async () => {},
+        rules: { retryPolicy: POLICY, circuit: CIRCUIT, deadLetterRetentionMs: 10 * ROUGH_MS, failAfterMs: 0 },
         attemptTimeoutMs: ATTEMPT_TIMEOUT_MS,
         userAgent: 'simulation',
       }),
@@ -243,7 +244,6 @@ class World {
       outbox: outbox({
         store,
         clock,
-        random,
         render: (run, { type, sequence, eventId }) => ({
           eventType: type,
           body: new TextEncoder().encode(JSON.stringify({ runId: run.runId, tenant: run.tenant, sequence, eventId })),
@@ -315,8 +315,8 @@ class World {
     const principal = { tenancy: { tenant, workspaces: 'all', mode: 'live' } };
     const overlapSeconds = 1 + this.#luck.below(20);
     const options = { store: this.#store, clock: this.#clock, secrets: this.#secrets, overlapSeconds };
-    const recordAudit = async () => {};
-    const rotated = await rotateSecret({ ...options, recordAudit }, principal as never, webhookId, secret);
+    const silent = { recordAudit: async () => {}, announce: async () => {}, dispatcher: { wake() {} } };
+    const rotated = await rotateSecret({ ...options, ...silent }, principal as never, webhookId, secret);
     const [newest, ...older] = this.#signing.get(webhookId) ?? [];
     if (newest === undefined) return;
     this.#counts.rotations++;

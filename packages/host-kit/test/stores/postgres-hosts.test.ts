@@ -3,7 +3,9 @@ import { type AddressInfo, createServer } from 'node:net';
 import { frozenNetwork } from '@svc/tools/frozen-network';
 import { startPostgres } from '@svc/tools/postgres';
 import { afterAll, expect, test } from 'vitest';
+import { EVENT_TYPES, payloadExample } from '../../src/events/event-types.ts';
 import { systemClock } from '../../src/ports/clock.ts';
+import type { NewEvent } from '../../src/ports/engine.ts';
 import { systemRandom } from '../../src/ports/random.ts';
 import { eventLog, RunTakenOver } from '../../src/runs/event-log.ts';
 import { auditStore } from '../../src/stores/postgres/audit.ts';
@@ -42,8 +44,14 @@ function host(name: string) {
     runs,
     transaction: database.transaction,
     endLeases: () => database.query({ name: 'end-leases', text: 'UPDATE runs SET held_until = 0' }, []),
-    append: (runId: string, type: string, epoch?: number) => events.append(runId, { type, payload: {} }, epoch),
+    append: (runId: string, type: string, epoch?: number) => events.append(runId, exampleOf(type), epoch),
   };
+}
+
+function exampleOf(type: string): NewEvent {
+  const known = EVENT_TYPES.get(type);
+  if (known === undefined) throw new Error(`${type} is no event type.`);
+  return { type, payload: payloadExample(2, known) };
 }
 
 test('a host appends no steps of an epoch that it has lost, not even after it gets the run back', async () => {

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -28,6 +28,18 @@ async function seeded(path: string, waiting: Readonly<Record<string, number>>) {
   });
   return store;
 }
+
+test.each(['', '  ', ':memory:', 'file:svc.db?mode=memory', 'FILE::memory:'])(
+  'refuses the path "%s", which names no file, and leaves no file',
+  (path) => {
+    const before = readdirSync('.');
+    expect(() => sqliteStore(path)).toThrow(
+      /^path: .* names no file\. Pass the path of a file, or use memoryStore\(\)\.$/,
+    );
+    expect(() => sqliteStore(path)).toThrow(TypeError);
+    expect(readdirSync('.')).toEqual(before);
+  },
+);
 
 test('the next process claims deliveries at once that the former one had claimed', async () => {
   const path = join(folder, 'again.db');

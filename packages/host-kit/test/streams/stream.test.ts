@@ -328,8 +328,34 @@ describe(covers('events.stream.resume'), () => {
       ['2', 'running'],
       ['3', 'completed'],
     ]);
-    const atEnd = await whole(2, '?streamMode=values', { 'last-event-id': '99' });
-    expect(atEnd).toMatchObject([{ id: '99', event: 'state.snapshot', data: { status: 'completed' } }]);
+  });
+
+  test.each<[string, string]>([
+    ['', '3'],
+    ['', '99'],
+    ['?streamMode=values', '3'],
+    ['?streamMode=debug&bufferMs=50', '3'],
+    ['?streamMode=messages', '1'],
+  ])(
+    `${covers('events.stream.ended')} answers 204 to %s after %s, when an ended run has nothing to show after it`,
+    async (query, after) => {
+      await serving.append(runId, 'run.started', 'output.chunk', 'node.completed', 'run.completed');
+      for (const major of [1, 2] as const) {
+        const stream = await openEvents(major, query, { 'last-event-id': after });
+        expect([stream.status, await stream.ended, stream.text()]).toEqual([204, 'ended', '']);
+        expect((await openEvents(major, query, { 'last-event-id': '0' })).status).toBe(200);
+        expect((await openEvents(major, query)).status).toBe(200);
+      }
+    },
+  );
+
+  test('answers 204 to a reader of messages when many other events follow', async () => {
+    const others = Array<string>(600).fill('log.appended');
+    await serving.append(runId, 'run.started', 'output.chunk', ...others, 'output.chunk', ...others, 'run.completed');
+    const stream = await openEvents(2, '?streamMode=messages', { 'last-event-id': '1' });
+    await stream.ended;
+    expect([stream.status, ids(stream.messages)]).toEqual([200, [602]]);
+    expect((await openEvents(2, '?streamMode=messages', { 'last-event-id': '602' })).status).toBe(204);
   });
 
   test.each(['-1', '1.5', 'abc', '1 2', '1,2', '9'.repeat(16), '0x10'])('rejects %j', async (id) => {

@@ -60,7 +60,9 @@ async function claimant(durable: boolean, sealedWith = new Uint8Array(32)) {
       retryPolicy: { maxAttempts: 3, backoff: 'fixed', delayMs: 100, maxDelayMs: 100 },
       circuit: { failureThreshold: 4, cooldownMs: 1000, failureLimit: 100, failureWindowMs: 1000 },
       deadLetterRetentionMs: 1000,
+      failAfterMs: 0,
     },
+    announce: async () => {},
     attemptTimeoutMs: 100,
     userAgent: 'test',
   });

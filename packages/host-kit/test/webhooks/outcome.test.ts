@@ -10,7 +10,12 @@ import { retryAfterMs, retryDelay } from '../../src/webhooks/retry.ts';
 import { sampleDelivery, sampleSubscription } from './samples.ts';
 
 const RULE = WEBHOOK_DEFAULTS.circuit;
-const RULES = { retryPolicy: WEBHOOK_DEFAULTS.retryPolicy, circuit: RULE, deadLetterRetentionMs: 1000 };
+const RULES = {
+  retryPolicy: WEBHOOK_DEFAULTS.retryPolicy,
+  circuit: RULE,
+  deadLetterRetentionMs: 1000,
+  failAfterMs: 5000,
+};
 const middle = () => Uint8Array.of(128, 0, 0, 0);
 const answered = (status: number, retryAfter?: string): TransportVerdict => ({
   kind: 'answered',
@@ -19,6 +24,12 @@ const answered = (status: number, retryAfter?: string): TransportVerdict => ({
   durationMs: 1,
 });
 const failed: TransportVerdict = { kind: 'failed', reason: 'timeout', durationMs: 1 };
+const ended = (verdict: TransportVerdict, now: number) => ({
+  verdict,
+  now,
+  isDeadLetter: false,
+  isOperational: false,
+});
 
 describe(
   covers(
@@ -60,12 +71,13 @@ describe(
   covers(
     'webhooks.circuit.hundred-failures-fail',
     'webhooks.delivery.gone-fails-subscription',
+    'webhooks.durable.fail-after-hours',
     'webhooks.durable.no-circuit-drop',
   ),
   () => {
     const run = (subscription: Subscription, times: readonly number[]) =>
       times.reduce(
-        (current, now) => Object.assign({ ...subscription }, stateAfter(current, failed, now, RULES)),
+        (current, now) => Object.assign({ ...subscription }, stateAfter(current, ended(failed, now), RULES)),
         subscription,
       );
     const bestEffort = sampleSubscription({ durable: false });
@@ -82,7 +94,28 @@ describe(
       ).toBe('active');
     });
     test('410 fails the subscription at once', () =>
-      expect(stateAfter(sampleSubscription({}), answered(410), 0, RULES).status).toBe('failed'));
+      expect(stateAfter(sampleSubscription({}), ended(answered(410), 0), RULES).status).toBe('failed'));
+    test.each([
+      ['for failAfterHours', [0, 4999, 5000], 'failed'],
+      ['for less', [0, 4999], 'active'],
+    ])('a durable subscription whose every attempt has failed %s', (_, times, status) => {
+      const { status: found, outage } = run(sampleSubscription({}), times);
+      expect({ status: found, since: outage?.since }).toEqual({ status, since: 0 });
+    });
+    test('a success ends the outage, and the next failure begins another', () => {
+      const outage = { since: 0, failures: 3, announced: [] };
+      const after = stateAfter(sampleSubscription({ outage }), ended(answered(200), 4000), RULES);
+      expect(after.outage).toBeUndefined();
+      expect(run({ ...sampleSubscription({}), ...after }, [5000, 6000])).toMatchObject({
+        status: 'active',
+        outage: { since: 5000 },
+      });
+    });
+    test('0 as failAfterMs never fails a subscription', () => {
+      const outage = { since: 0, failures: 3, announced: [] };
+      const rules = { ...RULES, failAfterMs: 0 };
+      expect(stateAfter(sampleSubscription({ outage }), ended(failed, 9e12), rules).status).toBe('active');
+    });
     test('a durable subscription has no circuit', () =>
       expect(run(sampleSubscription({}), [1, 2, 3, 4, 5]).circuit).toEqual(CLOSED));
   },

@@ -14,6 +14,7 @@ import { secretBox } from '../../src/sealing/secret-box.ts';
 import { memoryStore } from '../../src/stores/memory/index.ts';
 import { postgresStore } from '../../src/stores/postgres/index.ts';
 import { sqliteStore } from '../../src/stores/sqlite/index.ts';
+import type { Announce } from '../../src/webhooks/announce.ts';
 import { forgetExpiredSecrets } from '../../src/webhooks/forget-secrets.ts';
 import { rotateSecret } from '../../src/webhooks/rotate.ts';
 import { virtualClock } from '../simulation/virtual-clock.ts';
@@ -53,10 +54,16 @@ async function registered(open: () => Store | Promise<Store>, fields: Partial<Su
   });
   await store.transaction((transaction) => store.subscriptions.insert(subscription, transaction));
   const recordAudit = async (fact: AuditFact) => void facts.push(fact);
-  const options = { store, clock, secrets: box, overlapSeconds: 3600, recordAudit };
+  const announced: string[] = [];
+  const announce: Announce = async (announcements) => {
+    announced.push(...announcements.map(({ name }) => name));
+  };
+  const silent = { announce, dispatcher: { wake() {} } };
+  const options = { store, clock, secrets: box, overlapSeconds: 3600, recordAudit, ...silent };
   return {
     ...options,
     facts,
+    announced,
     first,
     rotate: (secret: string, principal = caller, change: Partial<typeof options> = {}) =>
       rotateSecret({ ...options, ...change }, principal, 'whk_1', secret),
@@ -116,7 +123,7 @@ describe.each(STORES)(`in the $name store: ${covers('webhooks.signature.standard
   });
 
   test('a repeated rotation to the same secret gets the first answer and changes nothing', async () => {
-    const { rotate, secrets, first, facts, pass, store } = await registered(open);
+    const { rotate, secrets, first, facts, announced, pass, store } = await registered(open);
     const second = standardSecret();
     const [one, other] = await Promise.all([rotate(second), rotate(second)]);
     await pass(60_000);
@@ -124,6 +131,7 @@ describe.each(STORES)(`in the $name store: ${covers('webhooks.signature.standard
     expect(other).toEqual(one);
     expect(await secrets()).toMatchObject({ newest: second, previous: first });
     expect(facts.length).toBe(1);
+    expect(announced).toEqual(['subscription.secret-rotated']);
     await store.close();
   });
 

@@ -1,4 +1,5 @@
-import { type NegotiatedOperation, type VersioningOptions, verdictOn } from './verdict.ts';
+import { type OptionNames, requireKnown } from '../known-options.ts';
+import { type NegotiatedOperation, VERSIONING_OPTIONS, type VersioningOptions, verdictOn } from './verdict.ts';
 
 export type { NegotiatedOperation, VersioningOptions } from './verdict.ts';
 
@@ -9,6 +10,8 @@ export interface FetchVersioningOptions extends VersioningOptions {
   /** Handles every other request, for example vendor paths and pages. Default: 404 with an empty body. */
   readonly foreign?: (request: Request) => Response | Promise<Response>;
 }
+
+const FETCH_OPTIONS: OptionNames<FetchVersioningOptions> = { ...VERSIONING_OPTIONS, operation: true, foreign: true };
 
 /**
  * Puts version negotiation in front of a handler of Web requests. Requests that the versioning rules reject never reach
@@ -25,6 +28,7 @@ export interface FetchVersioningOptions extends VersioningOptions {
  * export default { fetch };
  */
 export function withVersioning(options: FetchVersioningOptions): (request: Request) => Promise<Response> {
+  requireKnown('withVersioning', options, FETCH_OPTIONS);
   const { operation, foreign = () => new Response(null, { status: 404 }) } = options;
   return async (request) => {
     const { pathname, search } = new URL(request.url);

@@ -1,32 +1,39 @@
-import { type NegotiatedOperation, type VersioningOptions, verdictOn } from './verdict.ts';
+import type { Context, MiddlewareHandler } from 'hono';
+import { requireKnown } from '../known-options.ts';
+import { withoutOperation } from './negotiated-request.ts';
+import { type NegotiatedOperation, VERSIONING_OPTIONS, type VersioningOptions, verdictOn } from './verdict.ts';
 
 export type { NegotiatedOperation, VersioningOptions } from './verdict.ts';
 
-/** The part of Hono's context that the middleware uses. */
-export interface HonoContext {
-  /** Hono's request, whose `raw` is the Web request. */
-  readonly req: { readonly raw: Request };
-  /** The response of the handler, to which the headers are added. */
-  res: Response;
-  /** Stores the negotiated operation for the handler. */
-  set(key: 'svc', value: NegotiatedOperation): void;
+declare module 'hono' {
+  interface ContextVariableMap {
+    /** The operation. Set by `honoVersioning`; undefined on a path outside the protocol. */
+    svc?: NegotiatedOperation | undefined;
+  }
+}
+
+/** The variables that `honoVersioning` sets, for `new Hono<{ Variables: VersioningVariables }>()`. */
+export interface VersioningVariables {
+  /** The operation; undefined on a path outside the protocol. */
+  svc: NegotiatedOperation | undefined;
 }
 
 /**
- * Creates a Hono middleware for version negotiation. `context.get('svc')` returns the operation; `SVC-Version` and the
- * retirement headers are added to its response. Requests that the versioning rules reject never reach the handler.
+ * Creates a Hono middleware for version negotiation. `c.get('svc')` is the operation; `operationOf(c)` is the same
+ * without `undefined` in its type. `SVC-Version` and the retirement headers are added to the response. Requests that
+ * the versioning rules reject never reach the handler.
  *
  * @example
  * import { served } from '@svc/versioning';
- * import { type NegotiatedOperation, versioning } from '@svc/versioning/hono';
+ * import { honoVersioning, operationOf } from '@svc/versioning/hono';
  * import { Hono } from 'hono';
  *
- * const app = new Hono<{ Variables: { svc: NegotiatedOperation } }>();
- * app.use(versioning({ served: served({ versions: ['1.1', '2.0'], preferred: '1.1' }) }));
+ * const app = new Hono();
+ * app.use(honoVersioning({ served: served({ versions: ['1.1', '2.0'], preferred: '1.1' }) }));
+ * app.get('/v1/runs/:id', (c) => c.json(operationOf(c).params));
  */
-export function versioning(
-  options: VersioningOptions,
-): (context: HonoContext, next: () => Promise<void>) => Promise<Response | undefined> {
+export function honoVersioning(options: VersioningOptions): MiddlewareHandler<{ Variables: VersioningVariables }> {
+  requireKnown('honoVersioning', options, VERSIONING_OPTIONS);
   return async (context, next) => {
     const { raw } = context.req;
     const { pathname, search } = new URL(raw.url);
@@ -40,4 +47,16 @@ export function versioning(
     if (verdict.kind === 'operation') for (const [name, value] of verdict.headers) context.res.headers.set(name, value);
     return undefined;
   };
+}
+
+/**
+ * Returns the operation that a request names.
+ *
+ * @throws {TypeError} on a path outside the protocol, and when no negotiation has run for the request
+ * @example
+ * app.get('/v1/runs/:id', (c) => c.json(operationOf(c).params));
+ */
+export function operationOf(context: Context): NegotiatedOperation {
+  const svc: NegotiatedOperation | undefined = context.get('svc');
+  return svc ?? withoutOperation("c.get('svc')");
 }

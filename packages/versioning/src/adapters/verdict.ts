@@ -1,4 +1,6 @@
 import { VERSION_HEADER } from '../headers.ts';
+import type { OptionNames } from '../known-options.ts';
+import type { Operation } from '../manifest.ts';
 import { type Negotiation, negotiate } from '../negotiate.ts';
 import { errorEnvelope } from '../projection/error-envelope.ts';
 import type { RequestHead } from '../request-head.ts';
@@ -12,6 +14,9 @@ export interface VersioningOptions {
   /** Announced on every response of major 1 as `Deprecation`, `Sunset` and `Link`. Default: no announcement. */
   readonly retirement?: Retirement;
 }
+
+/** The names of {@link VersioningOptions}. */
+export const VERSIONING_OPTIONS: OptionNames<VersioningOptions> = { served: true, retirement: true };
 
 /** The operation that a request names, with its major and path parameters. */
 export type NegotiatedOperation = Extract<Negotiation, { kind: 'operation' }>;
@@ -32,7 +37,7 @@ export function verdictOn(request: RequestHead, { served, retirement }: Versioni
   const headers = new Headers({ [VERSION_HEADER]: negotiation.contract });
   if (negotiation.major === 1 && retirement !== undefined) stampRetirement(headers, retirement);
   if (negotiation.kind === 'operation') return { kind: 'operation', negotiation, headers };
-  const { status, ...failure } = failureOf(negotiation);
+  const { status, ...failure } = failureOf(negotiation, served);
   headers.set('content-type', 'application/json');
   if (negotiation.kind === 'method-not-allowed') headers.set('allow', negotiation.allow.join(', '));
   const body = request.method === 'HEAD' ? '' : JSON.stringify(errorEnvelope[negotiation.major](failure));
@@ -46,13 +51,32 @@ interface AnsweredFailure {
   readonly details?: Readonly<Record<string, unknown>> | undefined;
 }
 
-function failureOf(negotiation: Exclude<Negotiation, { kind: 'operation' | 'foreign' }>): AnsweredFailure {
+function failureOf(
+  negotiation: Exclude<Negotiation, { kind: 'operation' | 'foreign' }>,
+  served: Pick<Served, 'majors'>,
+): AnsweredFailure {
   if (negotiation.kind === 'refused') {
     const { status, code, message, details } = negotiation.error;
     return { status, code, message, details };
   }
   if (negotiation.kind === 'absent') {
-    return { status: 404, code: 'not_found', message: 'The operation does not exist in this major.' };
+    const message = `The operation does not exist in this major.${remedy(negotiation.operation, served)}`;
+    return { status: 404, code: 'not_found', message };
   }
-  return { status: 405, code: 'method_not_allowed', message: `This path takes ${negotiation.allow.join(', ')}.` };
+  const { allow, elsewhere } = negotiation;
+  return {
+    status: 405,
+    code: 'validation_error',
+    message: `This path takes ${allow.join(', ')}.${remedy(elsewhere, served)}`,
+    details: { fields: [{ field: 'method', problem: `must be ${allow.join(' or ')}` }] },
+  };
+}
+
+/** Names the request that reaches an operation of the other major; empty where that major is not served. */
+function remedy(operation: Operation | undefined, served: Pick<Served, 'majors'>): string {
+  const major = operation?.majors.find((each) => served.majors.has(each));
+  if (operation === undefined || major === undefined) return '';
+  const { method, path } = operation;
+  const request = major === 1 ? `${method} /v1${path}` : `${method} ${path} with ${VERSION_HEADER}: 2`;
+  return ` Major ${major} has the operation: send ${request}.`;
 }

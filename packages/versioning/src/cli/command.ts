@@ -1,3 +1,4 @@
+import { VERSION } from '../package-version.ts';
 import { CHECK_HELP, checkCommand } from './check.ts';
 import { ENGINE_VERSION_HELP, engineVersionCommand } from './engine-version.ts';
 import { type Terminal, UsageError } from './terminal.ts';
@@ -8,7 +9,7 @@ Commands:
   engine-version   convert engineVersion, which major 1 stored as a string, to an integer, in a new file
   check            probe a running host for violations of the versioning rules
 
-svc-versioning COMMAND --help describes a command.
+svc-versioning COMMAND --help describes a command, svc-versioning --version prints the version.
 `;
 
 const COMMANDS: ReadonlyMap<
@@ -21,6 +22,10 @@ const COMMANDS: ReadonlyMap<
 
 /** Runs `svc-versioning` with its arguments and returns the exit code. */
 export async function svcVersioning([name = '', ...args]: readonly string[], terminal: Terminal): Promise<number> {
+  if (name === '--version') {
+    terminal.stdout.write(`svc-versioning ${VERSION}\n`);
+    return 0;
+  }
   const command = COMMANDS.get(name);
   if (command === undefined) {
     const isHelp = ['--help', '-h', 'help'].includes(name);

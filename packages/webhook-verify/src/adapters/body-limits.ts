@@ -1,3 +1,5 @@
+import type { OptionNames } from '../known-options.ts';
+
 /** The limits on reading a body, which applies before the sender is authenticated. */
 export interface BodyLimits {
   /** The largest body in bytes. A larger one is answered with 413, without being read to its end. Default 1 048 576. */
@@ -5,6 +7,9 @@ export interface BodyLimits {
   /** The time for reading a body in milliseconds. A slower body is answered with 408. Default 10 000. */
   readonly bodyTimeoutMs?: number;
 }
+
+/** The names of {@link BodyLimits}. */
+export const BODY_LIMITS: OptionNames<BodyLimits> = { maxBodyBytes: true, bodyTimeoutMs: true };
 
 /**
  * Fills in the defaults of the limits.

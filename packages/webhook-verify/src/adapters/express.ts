@@ -1,8 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { rawBody } from '../body.ts';
-import { receive } from '../receive.ts';
+import { requireKnown } from '../known-options.ts';
+import { receiver } from '../receiver.ts';
 import { bodyLimits } from './body-limits.ts';
-import type { NodeReceiverOptions } from './node.ts';
+import { NODE_OPTIONS, type NodeReceiverOptions } from './node.ts';
 import { type NodeAnswer, readNodeBody, writeNodeAnswer } from './node-body.ts';
 
 /** The part of Express's request that the handler reads. */
@@ -35,9 +36,10 @@ export type ExpressHandler = (
  * app.post('/webhooks', toExpressHandler({ secret, onDelivery: ({ eventType }) => console.log(eventType) }));
  * app.listen(8788);
  */
-export function toExpressHandler(options: NodeReceiverOptions): ExpressHandler {
+export function toExpressHandler(options: NodeReceiverOptions<ExpressRequest>): ExpressHandler {
+  requireKnown('toExpressHandler', options, NODE_OPTIONS);
   const limits = bodyLimits(options);
-  const handle = receive(options);
+  const handle = receiver(options);
 
   return (request, response, next) => {
     answer(request).then((answer) => writeNodeAnswer(request, response, answer), next);
@@ -48,6 +50,6 @@ export function toExpressHandler(options: NodeReceiverOptions): ExpressHandler {
     const read = request.body === undefined ? await readNodeBody(request, limits) : rawBody(request.body);
     if (typeof read === 'number') return { status: read };
     if (read.length > limits.maxBodyBytes) return { status: 413 };
-    return handle(read, request.headersDistinct);
+    return handle(read, request.headersDistinct, request);
   }
 }

@@ -1,15 +1,19 @@
 import type { IncomingMessage } from 'node:http';
 import type { HeaderSource } from '../index.ts';
-import { receive } from '../receive.ts';
+import { type OptionNames, requireKnown } from '../known-options.ts';
+import { receiver } from '../receiver.ts';
 import { bodyLimits } from './body-limits.ts';
-import type { NodeReceiverOptions } from './node.ts';
+import { NODE_OPTIONS, type NodeReceiverOptions } from './node.ts';
 import { type NodeAnswer, readNodeBody } from './node-body.ts';
 
 /** The options of {@link toFastifyPlugin}. */
-export interface FastifyReceiverOptions extends NodeReceiverOptions {
+export interface FastifyReceiverOptions extends NodeReceiverOptions<FastifyRequest> {
   /** The path of the route, below the prefix of the registration. Default `/`. */
   readonly path?: string;
 }
+
+/** The names of {@link FastifyReceiverOptions}. */
+const FASTIFY_OPTIONS: OptionNames<FastifyReceiverOptions> = { ...NODE_OPTIONS, path: true };
 
 /** The part of a Fastify instance that the plugin uses. */
 export interface FastifyScope {
@@ -58,16 +62,19 @@ export interface FastifyReply {
  * await app.listen({ port: 8788 });
  */
 export function toFastifyPlugin(options: FastifyReceiverOptions): (scope: FastifyScope) => Promise<void> {
+  requireKnown('toFastifyPlugin', options, FASTIFY_OPTIONS);
   const limits = bodyLimits(options);
-  const handle = receive(options);
+  const handle = receiver(options);
 
   return async (scope) => {
     scope.removeAllContentTypeParsers();
     // Does not read the stream, so that the handler can.
     scope.addContentTypeParser('*', (_request, _payload, done) => done(null));
-    scope.post(options.path ?? '/', async ({ raw }, reply) => {
+    scope.post(options.path ?? '/', async (request, reply) => {
+      const { raw } = request;
       const read = await readNodeBody(raw, limits);
-      const answer: NodeAnswer = typeof read === 'number' ? { status: read } : await handle(read, headersOf(raw));
+      const answer: NodeAnswer =
+        typeof read === 'number' ? { status: read } : await handle(read, headersOf(raw), request);
       // Closes after a body that was not read to its end: the rest of it would be parsed as the next request.
       if (!raw.complete) reply.header('connection', 'close');
       if (answer.body !== undefined) reply.header('content-type', 'application/json');

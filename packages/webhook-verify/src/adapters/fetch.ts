@@ -1,77 +1,38 @@
-import { type ReceiveOptions, receive } from '../receive.ts';
-import { type BodyLimits, type BodyRead, bodyLimits } from './body-limits.ts';
+import { requireKnown } from '../known-options.ts';
+import { fetchReceiver, WEB_OPTIONS, type WebReceiverOptions } from './fetch-receiver.ts';
 
-/** The options of {@link toFetchHandler} and `toHonoHandler`. */
-export interface FetchReceiverOptions extends ReceiveOptions, BodyLimits {}
+/**
+ * The options of {@link toFetchHandler}. A function for the secret gets the request, whose body it must not read, and
+ * the further arguments of the platform: in Workers, `env` and `ctx`.
+ */
+export interface FetchReceiverOptions<Env = unknown, Context = unknown>
+  extends WebReceiverOptions<[request: Request, env: Env, context: Context]> {}
 
 /**
  * Makes a receiver for platforms with Web `Request` and `Response`: Next.js, SvelteKit, Remix, Bun, Deno, Workers.
  *
  * @returns a handler; it rejects with a TypeError when the body of the request was already read
- * @throws {TypeError} when an option is invalid
+ * @throws {TypeError} when an option is invalid or unknown
  * @example
  * import { toFetchHandler } from '@svc/webhook-verify/fetch';
  *
  * const secret = process.env.WEBHOOK_SECRET;
  * export const POST = toFetchHandler({ secret, onDelivery: ({ eventType }) => console.log(eventType) });
+ * @example
+ * // Workers have the secret in `env` of the request.
+ * import { toFetchHandler } from '@svc/webhook-verify/fetch';
+ *
+ * const fetch = toFetchHandler({
+ *   secret: (_request, env: { WEBHOOK_SECRET: string }) => env.WEBHOOK_SECRET,
+ *   onDelivery: ({ eventType }) => console.log(eventType),
+ * });
+ * export default { fetch };
  */
-export function toFetchHandler(options: FetchReceiverOptions): (request: Request) => Promise<Response> {
-  const limits = bodyLimits(options);
-  const handle = receive(options);
-
-  return async (request) => {
-    if (request.method !== 'POST') return new Response(null, { status: 405, headers: { allow: 'POST' } });
-    if (request.bodyUsed) {
-      throw new TypeError(
-        'request: its body is already read, and the signature covers its bytes. Pass it before anything reads it.',
-      );
-    }
-    const read = await readBody(request, limits);
-    if (typeof read === 'number') return new Response(null, { status: read });
-    const { status, body } = await handle(read, request.headers);
-    if (body === undefined) return new Response(null, { status });
-    return new Response(body, { status, headers: { 'content-type': 'application/json' } });
-  };
-}
-
-async function readBody(request: Request, { maxBodyBytes, bodyTimeoutMs }: Required<BodyLimits>): Promise<BodyRead> {
-  if (Number(request.headers.get('content-length') ?? 0) > maxBodyBytes) return 413;
-  if (request.body === null) return new Uint8Array();
-  const reader = request.body.getReader();
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  let late = false;
-  const timer = setTimeout(() => {
-    late = true;
-    void reader.cancel().catch(() => {});
-  }, bodyTimeoutMs);
-  try {
-    for (;;) {
-      const { done, value } = await reader.read();
-      if (late) return 408;
-      if (done) return joined(chunks, size);
-      size += value.length;
-      if (size > maxBodyBytes) {
-        void reader.cancel().catch(() => {});
-        return 413;
-      }
-      chunks.push(value);
-    }
-  } catch {
-    return late ? 408 : 400;
-  } finally {
-    clearTimeout(timer);
-  }
-}
-
-function joined(chunks: readonly Uint8Array[], size: number): Uint8Array {
-  const [first] = chunks;
-  if (first !== undefined && chunks.length === 1) return first;
-  const bytes = new Uint8Array(size);
-  let offset = 0;
-  for (const chunk of chunks) {
-    bytes.set(chunk, offset);
-    offset += chunk.length;
-  }
-  return bytes;
+export function toFetchHandler<Env = unknown, Context = unknown>(
+  options: FetchReceiverOptions<Env, Context>,
+): (request: Request, env?: Env, context?: Context) => Promise<Response> {
+  requireKnown('toFetchHandler', options, WEB_OPTIONS);
+  const handle = fetchReceiver(options);
+  // Only the platform knows its arguments. They are optional, as platforms that pass none must fit the type too.
+  return (request, ...platform) => handle(request, request, ...(platform as [Env, Context]));
 }

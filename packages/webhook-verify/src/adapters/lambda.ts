@@ -1,5 +1,6 @@
 import type { HeaderSource } from '../index.ts';
-import { type ReceiveOptions, receive } from '../receive.ts';
+import { type OptionNames, requireKnown } from '../known-options.ts';
+import { RECEIVE_OPTIONS, type ReceiveOptions, receiver } from '../receiver.ts';
 import { type BodyLimits, bodyLimits } from './body-limits.ts';
 
 /** The part of an API Gateway event that the handler reads: of a v2 HTTP API, a function URL, or a v1 REST API. */
@@ -28,8 +29,14 @@ export interface LambdaAnswer {
   readonly body: string;
 }
 
-/** The options of {@link toLambdaHandler}. The gateway limits the time for reading a body. */
-export interface LambdaReceiverOptions extends ReceiveOptions, Pick<BodyLimits, 'maxBodyBytes'> {}
+/**
+ * The options of {@link toLambdaHandler}. The gateway limits the time for reading a body. A function for the secret gets
+ * the event.
+ */
+export interface LambdaReceiverOptions extends ReceiveOptions<[event: LambdaEvent]>, Pick<BodyLimits, 'maxBodyBytes'> {}
+
+/** The names of {@link LambdaReceiverOptions}. */
+const LAMBDA_OPTIONS: OptionNames<LambdaReceiverOptions> = { ...RECEIVE_OPTIONS, maxBodyBytes: true };
 
 /**
  * Makes a receiver for AWS Lambda behind API Gateway or a function URL. The gateway has already read the body.
@@ -43,8 +50,9 @@ export interface LambdaReceiverOptions extends ReceiveOptions, Pick<BodyLimits, 
  * export const handler = toLambdaHandler({ secret, onDelivery: ({ eventType }) => console.log(eventType) });
  */
 export function toLambdaHandler(options: LambdaReceiverOptions): (event: LambdaEvent) => Promise<LambdaAnswer> {
+  requireKnown('toLambdaHandler', options, LAMBDA_OPTIONS);
   const { maxBodyBytes } = bodyLimits(options);
-  const handle = receive(options);
+  const handle = receiver(options);
 
   return async (event) => {
     const method = event.requestContext?.http?.method ?? event.httpMethod;
@@ -56,7 +64,7 @@ export function toLambdaHandler(options: LambdaReceiverOptions): (event: LambdaE
     const read = event.isBase64Encoded ? base64Bytes(text) : utf8.encode(text);
     if (read === undefined) return empty(400);
     if (read.length > maxBodyBytes) return empty(413);
-    const { status, body } = await handle(read, headersOf(event));
+    const { status, body } = await handle(read, headersOf(event), event);
     if (body === undefined) return empty(status);
     return { statusCode: status, headers: { 'content-type': 'application/json' }, body };
   };

@@ -1,10 +1,19 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { type ReceiveOptions, receive } from '../receive.ts';
-import { type BodyLimits, bodyLimits } from './body-limits.ts';
+import { type OptionNames, requireKnown } from '../known-options.ts';
+import { RECEIVE_OPTIONS, type ReceiveOptions, receiver } from '../receiver.ts';
+import { BODY_LIMITS, type BodyLimits, bodyLimits } from './body-limits.ts';
 import { type NodeAnswer, readNodeBody, writeNodeAnswer } from './node-body.ts';
 
-/** The options of {@link toNodeHandler}, `toExpressHandler` and `toFastifyPlugin`. */
-export interface NodeReceiverOptions extends ReceiveOptions, BodyLimits {}
+/**
+ * The options of {@link toNodeHandler}, and with another request those of `toExpressHandler` and `toFastifyPlugin`. A
+ * function for the secret gets the request, whose body it must not read.
+ */
+export interface NodeReceiverOptions<Request = IncomingMessage>
+  extends ReceiveOptions<[request: Request]>,
+    BodyLimits {}
+
+/** The names of {@link NodeReceiverOptions}. */
+export const NODE_OPTIONS: OptionNames<NodeReceiverOptions> = { ...RECEIVE_OPTIONS, ...BODY_LIMITS };
 
 /**
  * Makes a receiver for `node:http` and frameworks on top of it. It reads the body itself, so no body parser may run
@@ -22,8 +31,9 @@ export interface NodeReceiverOptions extends ReceiveOptions, BodyLimits {}
 export function toNodeHandler(
   options: NodeReceiverOptions,
 ): (request: IncomingMessage, response: ServerResponse) => void {
+  requireKnown('toNodeHandler', options, NODE_OPTIONS);
   const limits = bodyLimits(options);
-  const handle = receive(options);
+  const handle = receiver(options);
 
   return (request, response) => {
     void answer(request).then(
@@ -36,6 +46,6 @@ export function toNodeHandler(
     if (request.method !== 'POST') return { status: 405 };
     const read = await readNodeBody(request, limits);
     // `headers` drops or joins repeats; `headersDistinct` keeps them, so that a contradiction is rejected.
-    return typeof read === 'number' ? { status: read } : handle(read, request.headersDistinct);
+    return typeof read === 'number' ? { status: read } : handle(read, request.headersDistinct, request);
   }
 }

@@ -54,13 +54,21 @@ export async function readInput(path: string, stdin: Readable): Promise<Uint8Arr
   return Buffer.concat(chunks);
 }
 
-/** Finds the end of the head, and the width in bytes of the empty line behind it. */
+/**
+ * Finds the end of the head, and the width in bytes of the empty line behind it. Each line may end with LF or CRLF:
+ * editors change the lines of a head, and leave or add a carriage return in the empty one.
+ */
 function headEnd(text: Buffer): readonly [end: number, width: number] {
-  const crlf = text.indexOf('\r\n\r\n');
-  const lf = text.indexOf('\n\n');
-  if (crlf !== -1 && (lf === -1 || crlf < lf)) return [crlf, 4];
-  return lf === -1 ? [text.length, 0] : [lf, 2];
+  for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n', at + 1)) {
+    const rest = text.toString('latin1', at + 1, at + 3);
+    const end = text[at - 1] === CARRIAGE_RETURN ? at - 1 : at;
+    if (rest.startsWith('\n')) return [end, at + 2 - end];
+    if (rest === '\r\n') return [end, at + 3 - end];
+  }
+  return [text.length, 0];
 }
+
+const CARRIAGE_RETURN = 0x0d;
 
 function parseHeaderLines(text: string): [string, string][] {
   const headers = text.split(/\r?\n/).flatMap((line): [string, string][] => {

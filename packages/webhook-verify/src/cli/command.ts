@@ -1,3 +1,4 @@
+import { VERSION } from '../version.ts';
 import { LISTEN_HELP, listenCommand } from './listen.ts';
 import { SIGN_HELP, signCommand } from './sign.ts';
 import { type Terminal, UsageError } from './terminal.ts';
@@ -10,7 +11,7 @@ Commands:
   sign     print the delivery headers for a body
   listen   listen on a port, verify and print each delivery
 
-Run svc-webhook COMMAND --help for its options.
+Run svc-webhook COMMAND --help for its options, svc-webhook --version for the version.
 `;
 
 const COMMANDS: ReadonlyMap<
@@ -28,6 +29,10 @@ const COMMANDS: ReadonlyMap<
  * @returns the exit code
  */
 export async function svcWebhook([name = '', ...args]: readonly string[], terminal: Terminal): Promise<number> {
+  if (name === '--version') {
+    terminal.stdout.write(`svc-webhook ${VERSION}\n`);
+    return 0;
+  }
   const command = COMMANDS.get(name);
   if (command === undefined) {
     const isHelp = ['--help', '-h', 'help'].includes(name);

@@ -1,4 +1,5 @@
 import { svcWebhook } from './command.ts';
+import { wantsColours } from './terminal.ts';
 
 const { env, stdin, stdout, stderr, argv } = process;
 const interruption = new AbortController();
@@ -15,7 +16,7 @@ process.exitCode = await svcWebhook(argv.slice(2), {
   stdin,
   stdout,
   stderr,
-  colours: stdout.isTTY === true && !env.NO_COLOR,
+  colours: wantsColours(env, stdout.isTTY === true),
   now: Date.now,
   interrupted: interruption.signal,
 });

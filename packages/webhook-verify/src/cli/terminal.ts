@@ -38,3 +38,12 @@ export function printable(text: string): string {
     return `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`;
   });
 }
+
+/** Whether to colour the output: `FORCE_COLOR` decides, else `NO_COLOR`, else whether it goes to a terminal. */
+export function wantsColours(
+  { FORCE_COLOR, NO_COLOR }: Readonly<Record<string, string | undefined>>,
+  isTerminal: boolean,
+): boolean {
+  if (FORCE_COLOR !== undefined) return !['0', 'false'].includes(FORCE_COLOR);
+  return isTerminal && !NO_COLOR;
+}

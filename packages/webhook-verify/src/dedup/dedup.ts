@@ -1,4 +1,5 @@
 import type { Delivery } from '../delivery.ts';
+import type { OptionNames } from '../known-options.ts';
 
 /**
  * A memory of handled deliveries. A delivery is claimed before its handler runs. The claim is confirmed when the
@@ -45,6 +46,9 @@ export interface DedupOptions {
   /** The clock, in milliseconds since the epoch. Default `Date.now`. */
   readonly now?: () => number;
 }
+
+/** The names of {@link DedupOptions}. */
+export const DEDUP_OPTIONS: OptionNames<DedupOptions> = { ttlSeconds: true, claimSeconds: true, now: true };
 
 /**
  * Returns the key of a delivery. Two deliveries of the same event to the same subscription have the same key.

@@ -1,10 +1,13 @@
-import { type DedupOptions, type DedupStore, dedupTimes } from './dedup.ts';
+import { type OptionNames, requireKnown } from '../known-options.ts';
+import { DEDUP_OPTIONS, type DedupOptions, type DedupStore, dedupTimes } from './dedup.ts';
 
 /** The options of {@link memoryDedupStore}. */
 export interface MemoryDedupOptions extends DedupOptions {
   /** The largest number of remembered deliveries; the oldest is forgotten first. Default 100 000. */
   readonly capacity?: number;
 }
+
+const MEMORY_OPTIONS: OptionNames<MemoryDedupOptions> = { ...DEDUP_OPTIONS, capacity: true };
 
 /**
  * Makes a dedup store in the memory of one process. Its content is lost when the process ends.
@@ -18,6 +21,7 @@ export interface MemoryDedupOptions extends DedupOptions {
  * const handle = receive({ secret, dedup: memoryDedupStore(), onDelivery: ({ runId }) => console.log(runId) });
  */
 export function memoryDedupStore(options: MemoryDedupOptions = {}): DedupStore {
+  requireKnown('memoryDedupStore', options, MEMORY_OPTIONS);
   const { capacity = 100_000 } = options;
   const { ttlMs, claimMs, now } = dedupTimes(options);
   if (!Number.isSafeInteger(capacity) || capacity < 1) {

@@ -1,4 +1,5 @@
-import { type DedupOptions, type DedupStore, dedupTimes } from './dedup.ts';
+import { type OptionNames, requireKnown } from '../known-options.ts';
+import { DEDUP_OPTIONS, type DedupOptions, type DedupStore, dedupTimes } from './dedup.ts';
 
 /**
  * The part of a PostgreSQL client that the store uses. A `Pool` of `pg` fits, and so does any other client with `$1`
@@ -21,6 +22,8 @@ export interface PostgresDedupStore extends DedupStore {
   migrate(): Promise<void>;
 }
 
+const POSTGRES_OPTIONS: OptionNames<PostgresDedupOptions> = { ...DEDUP_OPTIONS, table: true };
+
 /**
  * Makes a dedup store in PostgreSQL, which all receiving processes share. Confirmed deliveries survive a crash.
  *
@@ -33,6 +36,7 @@ export interface PostgresDedupStore extends DedupStore {
  * await dedup.migrate();
  */
 export function postgresDedupStore(client: PostgresQuery, options: PostgresDedupOptions = {}): PostgresDedupStore {
+  requireKnown('postgresDedupStore', options, POSTGRES_OPTIONS);
   const { ttlMs, claimMs, now } = dedupTimes(options);
   const { table = 'svc_webhook_dedup' } = options;
   // The name becomes part of the statements, so nothing but a plain name may pass.

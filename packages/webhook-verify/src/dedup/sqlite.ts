@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { DatabaseSync } from 'node:sqlite';
-import { type DedupOptions, type DedupStore, dedupTimes } from './dedup.ts';
+import { requireKnown } from '../known-options.ts';
+import { DEDUP_OPTIONS, type DedupOptions, type DedupStore, dedupTimes } from './dedup.ts';
 
 /** A dedup store in SQLite. */
 export interface SqliteDedupStore extends DedupStore {
@@ -21,6 +22,7 @@ export interface SqliteDedupStore extends DedupStore {
  * const dedup = sqliteDedupStore('deliveries.db', { ttlSeconds: 604_800 });
  */
 export function sqliteDedupStore(database: string | DatabaseSync, options: DedupOptions = {}): SqliteDedupStore {
+  requireKnown('sqliteDedupStore', options, DEDUP_OPTIONS);
   const { ttlMs, claimMs, now } = dedupTimes(options);
   const db = typeof database === 'string' ? opened(database) : database;
   db.exec(SCHEMA);

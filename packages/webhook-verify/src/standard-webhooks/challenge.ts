@@ -1,9 +1,8 @@
 import { deliveryOf, malformedBody, parseJson } from '../delivery.ts';
 import { HEADER_NAMES, type HeaderSource, headerReader } from '../headers.ts';
-import type { WebhookOptions } from '../index.ts';
 import { WebhookVerificationError } from '../index.ts';
 import type { Verifier } from '../receive.ts';
-import { StandardWebhook } from './verify.ts';
+import { StandardWebhook, type StandardWebhookOptions } from './verify.ts';
 
 /** The event type of the endpoint verification, the request that a host sends before it accepts a subscription. */
 export const VERIFICATION_TYPE = 'svc.webhook.verification';
@@ -12,7 +11,7 @@ export const VERIFICATION_TYPE = 'svc.webhook.verification';
  * Makes the `verifier` of a receiver for a subscription that is signed by `standard-webhooks-1`. It also answers the
  * endpoint verification, so the receiver must listen before the subscription is registered.
  *
- * @throws {TypeError} when a secret is not `whsec_` and the base64 of 24 to 64 bytes
+ * @throws {TypeError} when a secret is not `whsec_` and the base64 of 24 to 64 bytes, or an option is invalid
  * @example
  * import { toFetchHandler } from '@svc/webhook-verify/fetch';
  * import { standardVerifier } from '@svc/webhook-verify/standard-webhooks';
@@ -20,7 +19,7 @@ export const VERIFICATION_TYPE = 'svc.webhook.verification';
  * const verifier = standardVerifier(process.env.WEBHOOK_SECRET ?? '');
  * export const POST = toFetchHandler({ verifier, onDelivery: ({ eventType }) => console.log(eventType) });
  */
-export function standardVerifier(secret: string | readonly string[], options: WebhookOptions = {}): Verifier {
+export function standardVerifier(secret: string | readonly string[], options: StandardWebhookOptions = {}): Verifier {
   const webhook = new StandardWebhook(secret, options);
   return {
     safeVerify(body, headers) {

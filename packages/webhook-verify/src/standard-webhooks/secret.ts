@@ -5,15 +5,20 @@ import { checkedSecret } from '../secret.ts';
 /**
  * Prepares a Standard Webhooks secret: `whsec_` and the base64 of 24 to 64 bytes, which are the key.
  *
+ * @param isPrefixOptional whether `whsec_` may be absent
  * @throws {TypeError} when the secret has another form; the message does not repeat it
  */
-export function prepareStandardSecret(secret: string): Hmac {
-  const key = standardKey(checkedSecret(secret));
+export function prepareStandardSecret(secret: string, isPrefixOptional: boolean): Hmac {
+  const text = checkedSecret(secret);
+  const key = standardKey(isPrefixOptional && !text.startsWith(PREFIX) ? PREFIX + text : text);
   if (key === undefined) {
-    throw new TypeError('secret: must be whsec_ followed by the base64 of 24 to 64 bytes. Pass it exactly as issued.');
+    const form = isPrefixOptional ? 'the base64 of 24 to 64 bytes, after whsec_ or alone' : REQUIRED_FORM;
+    throw new TypeError(`secret: must be ${form}. Pass it exactly as issued.`);
   }
   return prepareHmac(key);
 }
+
+const REQUIRED_FORM = 'whsec_ followed by the base64 of 24 to 64 bytes';
 
 /**
  * Whether a text has the form of a Standard Webhooks secret: `whsec_` and the base64 of 24 to 64 bytes.
@@ -27,6 +32,7 @@ export function isStandardSecret(secret: string): boolean {
   return standardKey(secret) !== undefined;
 }
 
+const PREFIX = 'whsec_';
 const FORM = /^whsec_((?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?)$/;
 
 function standardKey(secret: string): Uint8Array | undefined {

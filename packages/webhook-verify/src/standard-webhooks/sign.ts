@@ -1,5 +1,6 @@
 import { rawBody } from '../body.ts';
 import type { Hmac } from '../hmac/hmac.ts';
+import { type OptionNames, requireKnown } from '../known-options.ts';
 import { secretList } from '../secret.ts';
 import { prepareStandardSecret } from './secret.ts';
 
@@ -16,7 +17,9 @@ export interface SignStandardInput {
   readonly body: Uint8Array | string;
   /** The secret, `whsec_…`; several while a rotation overlaps, and each of them signs. */
   readonly secret: string | readonly string[];
-  /** The id of the message, the same for each of its attempts: 1 to 256 visible ASCII characters without a dot. */
+  /**
+   * The id of the message, the same for each of its attempts: 1 to 256 visible ASCII characters without dot and comma.
+   */
   readonly id: string;
   /** The time of signing in whole Unix seconds. */
   readonly timestamp: number;
@@ -25,7 +28,7 @@ export interface SignStandardInput {
 /**
  * Returns the headers of one message by the Standard Webhooks specification.
  *
- * @throws {TypeError} when the id has a dot or is not visible ASCII, the timestamp is not whole seconds, or a secret
+ * @throws {TypeError} when the id has a dot or a comma or is not visible ASCII, the timestamp is not whole seconds, or a secret
  * has another form
  * @example
  * import { signStandard } from '@svc/webhook-verify/standard-webhooks';
@@ -35,17 +38,22 @@ export interface SignStandardInput {
  * @see https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md
  */
 export function signStandard(input: SignStandardInput): Record<string, string> {
-  return signStandardWith(secretList(input.secret).map(prepareStandardSecret), input);
+  requireKnown('signStandard', input, SIGN_NAMES);
+  const secrets = secretList(input.secret).map((secret) => prepareStandardSecret(secret, false));
+  return signStandardWith(secrets, input);
 }
+
+const SIGN_NAMES: OptionNames<SignStandardInput> = { body: true, secret: true, id: true, timestamp: true };
 
 /** As `signStandard`, with secrets that were prepared once for many messages. */
 export function signStandardWith(
   secrets: readonly Hmac[],
   { id, timestamp, body }: Omit<SignStandardInput, 'secret'>,
 ): Record<string, string> {
-  // A dot in the id would make the signed text ambiguous: the dot is the separator of id and timestamp.
-  if (!/^[!-\-/-~]{1,256}$/.test(id)) {
-    throw new TypeError('id: must be visible ASCII without a dot, 1 to 256 characters. Pass the id of the message.');
+  // A dot in the id would make the signed text ambiguous: the dot is the separator of id and timestamp. A comma would
+  // look like two headers that a platform has joined.
+  if (!/^[!-+\-/-~]{1,256}$/.test(id)) {
+    throw new TypeError('id: must be visible ASCII without dot and comma, 1 to 256 characters. Pass the message id.');
   }
   if (!Number.isSafeInteger(timestamp) || timestamp < 0) {
     throw new TypeError('timestamp: must be Unix time in whole seconds. Pass Math.floor(Date.now() / 1000).');

@@ -1,14 +1,30 @@
 import { type RawBody, rawBody } from '../body.ts';
 import { parseJson } from '../delivery.ts';
-import { type HeaderSource, headerReader } from '../headers.ts';
+import type { HeaderSource } from '../headers.ts';
 import type { Hmac } from '../hmac/hmac.ts';
 import type { WebhookOptions } from '../index.ts';
 import { WebhookVerificationError } from '../index.ts';
+import { type OptionNames, requireKnown } from '../known-options.ts';
 import { secretList } from '../secret.ts';
 import { sameDigest } from '../signature.ts';
 import { checkedTolerance, parseTimestamp, requireFresh } from '../timestamp.ts';
+import { type StandardHeaderFamily, type StandardHeaders, standardHeaderReader } from './headers.ts';
 import { prepareStandardSecret } from './secret.ts';
-import { STANDARD_HEADERS } from './sign.ts';
+
+/** The options of {@link StandardWebhook} and `standardVerifier`. */
+export interface StandardWebhookOptions extends WebhookOptions {
+  /**
+   * The accepted header families, at least one: `webhook` for the names of the specification, `svix` for `svix-id`,
+   * `svix-timestamp` and `svix-signature`. A request with headers of two accepted families is rejected with
+   * `header_mismatch`. Default `['webhook']`.
+   */
+  readonly families?: readonly StandardHeaderFamily[];
+  /**
+   * Whether a secret may lack `whsec_`. Default false: the hexadecimal secret of a `v1` subscription is base64 too, and
+   * would be taken for another key.
+   */
+  readonly unprefixedSecret?: boolean;
+}
 
 /** A verified message: authentic and fresh. */
 export interface StandardMessage {
@@ -37,13 +53,18 @@ export class StandardWebhook {
   readonly #secrets: readonly Hmac[];
   readonly #toleranceSeconds: number;
   readonly #now: () => number;
+  readonly #readHeaders: (source: HeaderSource) => StandardHeaders;
 
   /**
    * @param secret the secret, `whsec_…`; several while a rotation overlaps
-   * @throws {TypeError} when a secret has another form, the list is empty, or the tolerance is not a positive number
+   * @throws {TypeError} when a secret has another form, a list is empty, a family or an option is unknown, or the tolerance is
+   * not a positive number
    */
-  constructor(secret: string | readonly string[], options: WebhookOptions = {}) {
-    this.#secrets = secretList(secret).map(prepareStandardSecret);
+  constructor(secret: string | readonly string[], options: StandardWebhookOptions = {}) {
+    requireKnown('StandardWebhook', options, STANDARD_OPTIONS);
+    const { families = ['webhook'], unprefixedSecret = false } = options;
+    this.#secrets = secretList(secret).map((one) => prepareStandardSecret(one, unprefixedSecret));
+    this.#readHeaders = standardHeaderReader(families);
     this.#toleranceSeconds = checkedTolerance(options.toleranceSeconds);
     this.#now = options.now ?? Date.now;
   }
@@ -67,10 +88,7 @@ export class StandardWebhook {
    */
   verifySignature(body: RawBody, headers: HeaderSource): Omit<StandardMessage, 'payload'> {
     const raw = rawBody(body);
-    const [id, timestamp, signatures] = readStandardHeaders(headers);
-    if (id === undefined) throw missing(STANDARD_HEADERS.id);
-    if (timestamp === undefined) throw missing(STANDARD_HEADERS.timestamp);
-    if (signatures === undefined) throw missing(STANDARD_HEADERS.signature);
+    const { id, timestamp, signatures } = this.#readHeaders(headers);
     const seconds = parseTimestamp(timestamp);
     requireFresh(seconds, this.#now(), this.#toleranceSeconds);
     const claimed = parseSignatures(signatures);
@@ -84,23 +102,13 @@ export class StandardWebhook {
   }
 }
 
-const readId = headerReader([STANDARD_HEADERS.id, STANDARD_HEADERS.timestamp]);
-const SIGNATURE = STANDARD_HEADERS.signature;
-
-/** Reads the three headers. The grammar of the signature has commas, so it has a reader of its own. */
-function readStandardHeaders(source: HeaderSource): (string | undefined)[] {
-  return [...readId(source), readList(source)];
-}
-
-/** Joins the values of the signature header. During a rotation it has several signatures. */
-function readList(source: HeaderSource): string | undefined {
-  if ('get' in source && typeof source.get === 'function' && !(source instanceof Map)) {
-    return source.get(SIGNATURE) ?? undefined;
-  }
-  const pairs = Symbol.iterator in source ? source : Object.entries(source);
-  const values = [...pairs].flatMap(([name, value]) => (name.toLowerCase() === SIGNATURE ? (value ?? []) : []));
-  return values.length === 0 ? undefined : values.join(' ');
-}
+const STANDARD_OPTIONS: OptionNames<StandardWebhookOptions> = {
+  webhookId: true,
+  toleranceSeconds: true,
+  now: true,
+  families: true,
+  unprefixedSecret: true,
+};
 
 /** A rotation needs two or three signatures. Without a limit, one request could make us compare thousands. */
 const MAX_SIGNATURES = 20;
@@ -118,8 +126,4 @@ function parseSignatures(text: string): readonly string[] {
     throw new WebhookVerificationError('malformed_signature', undefined);
   }
   return digests;
-}
-
-function missing(header: string): WebhookVerificationError {
-  return new WebhookVerificationError('missing_header', { header });
 }

@@ -1,5 +1,6 @@
 import type { HeaderFamily } from '../index.ts';
 import { signDelivery } from '../index.ts';
+import { type OptionNames, requireKnown } from '../known-options.ts';
 
 /** The options of {@link testDelivery} and {@link invalidDeliveries}. */
 export interface TestDeliveryOptions {
@@ -23,6 +24,18 @@ export interface TestDeliveryOptions {
   readonly families?: readonly HeaderFamily[];
 }
 
+const TEST_DELIVERY_OPTIONS: OptionNames<TestDeliveryOptions> = {
+  secret: true,
+  type: true,
+  payload: true,
+  webhookId: true,
+  runId: true,
+  sequence: true,
+  workspaceId: true,
+  now: true,
+  families: true,
+};
+
 /** A delivery that `fetch` or `new Request` accepts as its init. */
 export interface TestDelivery {
   /** The method of the request. */
@@ -45,6 +58,7 @@ export interface TestDelivery {
  * const answer = await fetch('http://localhost:8788/', delivery);
  */
 export function testDelivery(options: TestDeliveryOptions): TestDelivery {
+  requireKnown('testDelivery', options, TEST_DELIVERY_OPTIONS);
   const {
     secret,
     type = 'run.completed',

@@ -2,6 +2,7 @@ import type { Fault } from '../fault.ts';
 import {
   answering,
   asking,
+  BULK,
   DISCOVERY,
   EVERYTHING,
   instead,
@@ -114,6 +115,12 @@ export const versionFaults: readonly Fault[] = [
     breaks: ['versions.v1-retired-at-once'],
     on: 'retired',
     host: asking(/ \/v1\/openapi\.json$/, (asked) => ({ ...asked, target: '/openapi.json' })),
+  },
+  {
+    fault: 'answers a bulk cancel with the ids of major 1',
+    majors: [2],
+    breaks: ['versions.no-bare-id'],
+    host: text(BULK, (before) => before.replaceAll('"runId":"acme/', '"runId":"')),
   },
   {
     fault: 'has bare run ids in major 2',

@@ -1,16 +1,16 @@
 import { AgentCard } from '@a2a-js/sdk';
 import { mintId } from '@svc/versioning/ids';
 import { REFERENCE_INTEROP } from '../../discovery/reference-interop.ts';
-import { EVENT_STREAM_HEADERS } from '../../http/event-stream.ts';
 import { type MountCall, mountRoute, type Reply } from '../../http/route.ts';
-import type { Json, JsonObject } from '../../json.ts';
+import { eventStreamReply } from '../event-stream.ts';
 import { INVALID_REQUEST, jsonRpcError, RPC_CODE, SERVER_ERROR } from '../json-rpc.ts';
 import type { MountDefinition, MountServices } from '../mount.ts';
 import { type AgentDescription, agentCard } from './agent-card.ts';
-import { answerJsonRpc, type JsonRpcResponse, METHODS, versionOf } from './json-rpc.ts';
+import { A2A_DESCRIPTION } from './description.ts';
+import { answerJsonRpc, type JsonRpcAnswer, type RpcRequest, scopeOf, versionOf } from './json-rpc.ts';
 import { A2A_PUSH_FORMATS, pushConfigs } from './push-configs.ts';
 import { requestHandler } from './request-handler.ts';
-import { serverSentEvents } from './server-sent-events.ts';
+import { errorResponse } from './rpc-error.ts';
 
 export type { AgentDescription } from './agent-card.ts';
 
@@ -29,7 +29,8 @@ export interface A2aMountOptions {
 
 /**
  * Serves runs as tasks of the A2A protocol, versions 1.0 and 0.3, over JSON-RPC at `/host/<org>/a2a`. The agent card at
- * `/host/<org>/a2a/.well-known/agent-card.json` is public.
+ * `/host/<org>/a2a/.well-known/agent-card.json` is public. It is also at `/host/<org>/.well-known/agent-card.json` and
+ * at `/.well-known/agent-card.json` of the origin, where clients look that know the URL or the origin alone.
  *
  * @throws {TypeError} from `createHost`, when it has no `baseUrl`: the card names it
  * @example
@@ -52,17 +53,24 @@ export function a2aMount(options: A2aMountOptions): MountDefinition {
     if (baseUrl === undefined)
       throw new TypeError('baseUrl: is required by a2aMount. Pass the public origin of the host to createHost.');
     const card = agentCard(`${baseUrl.replace(/\/$/, '')}/host/${org}/a2a`, options.agent);
+    const published = cardReply(AgentCard.toJSON(card));
     return {
       name: 'a2a',
       path: '/a2a',
       families: { a2a: REFERENCE_INTEROP.a2a },
       pushFormats: A2A_PUSH_FORMATS,
-      documents: new Map([['/a2a/.well-known/agent-card.json', cardReply(AgentCard.toJSON(card))]]),
+      documents: new Map([
+        [`/a2a${CARD_PATH}`, published],
+        // A client that resolves the path against the URL of the mount without a slash at its end looks here.
+        [CARD_PATH, published],
+      ]),
+      originDocuments: new Map([[CARD_PATH, published]]),
       routes: [
         mountRoute({
           method: 'POST',
           path: '/a2a',
           takesBody: true,
+          describes: A2A_DESCRIPTION,
           refusalBody: ({ code, message }) =>
             jsonRpcError(null, RPC_CODE[code] ?? SERVER_ERROR, message, { error: code }),
           serve: (call) => serve(call, services, { card, ...options }),
@@ -88,7 +96,7 @@ async function serve(
       jsonRpcError(json.id, VERSION_NOT_SUPPORTED, 'This A2A-Version is not supported. Send 1.0 or 0.3.'),
     );
   }
-  const scope = METHODS[version][json.method];
+  const scope = scopeOf(version, json.method);
   const principal = scope === undefined ? call.principal : await call.permit(scope);
   const gone = call.gone();
   const { runs, clock, random } = services;
@@ -102,12 +110,40 @@ async function serve(
     waitMs,
     gone,
   });
-  const answer = await answerJsonRpc(handler, version, json);
+  const answer = await answerJsonRpc(handler, version, json, services.refusalOf);
+  const failure = (error: unknown) => errorResponse(version, json.id, error, services.refusalOf);
+  if (!('id' in json)) return notified(answer, failure);
   if (!isStream(answer)) return rpcReply(answer);
-  return { status: 200, headers: EVENT_STREAM_HEADERS, body: serverSentEvents(answer, { clock, gone }) };
+  const failed = (error: unknown) => messageOf(failure(error));
+  const options = { clock, log: services.log, gone, failed };
+  return eventStreamReply(messagesOf(answer), options).catch((error: unknown) => rpcReply(failure(error)));
 }
 
 const WAIT_MS = 30_000;
+const CARD_PATH = '/.well-known/agent-card.json';
+
+/**
+ * Answers a notification, whose sender gets no response, not even an error. A stream is begun for its effect.
+ *
+ * @see JSON-RPC 2.0, section 4.1
+ */
+async function notified(answer: JsonRpcAnswer, failure: (error: unknown) => unknown): Promise<Reply> {
+  if (isStream(answer)) {
+    await answer.next().catch(failure);
+    await answer.return();
+  }
+  return { status: 204 };
+}
+
+async function* messagesOf(
+  responses: AsyncGenerator<object, void, undefined>,
+): AsyncGenerator<string, void, undefined> {
+  for await (const response of responses) yield messageOf(response);
+}
+
+function messageOf(response: object): string {
+  return `data: ${JSON.stringify(response)}\n\n`;
+}
 
 /** @see A2A, error code mappings */
 const VERSION_NOT_SUPPORTED = -32009;
@@ -117,15 +153,15 @@ function cardReply(card: unknown): Reply {
   return { status: 200, headers: { 'cache-control': 'public, max-age=300' }, body };
 }
 
-function rpcReply(answer: Json | JsonRpcResponse): Reply {
+function rpcReply(answer: object): Reply {
   const body = new TextEncoder().encode(JSON.stringify(answer));
   return { status: 200, headers: { 'cache-control': 'no-store' }, body };
 }
 
-function isRequest(json: unknown): json is JsonObject & { readonly method: string } {
+function isRequest(json: unknown): json is RpcRequest {
   return typeof json === 'object' && json !== null && 'method' in json && typeof json.method === 'string';
 }
 
-function isStream(answer: object): answer is AsyncGenerator<JsonRpcResponse, void, undefined> {
+function isStream(answer: JsonRpcAnswer): answer is AsyncGenerator<object, void, undefined> {
   return Symbol.asyncIterator in answer;
 }

@@ -1,7 +1,10 @@
 import { LegacyJsonRpcTransportHandler } from '@a2a-js/sdk/compat/v0_3/server';
 import { type A2ARequestHandler, JsonRpcTransportHandler, ServerCallContext } from '@a2a-js/sdk/server';
+import type { Refusal } from '../../http/refusal.ts';
 import type { JsonObject } from '../../json.ts';
+import { jsonRpcError, METHOD_NOT_FOUND } from '../json-rpc.ts';
 import { A2A_VERSIONS, type A2aVersion } from './agent-card.ts';
+import { errorResponse } from './rpc-error.ts';
 
 /** The methods of each version, with the scope that the caller must hold. */
 export const METHODS: Readonly<Record<A2aVersion, Readonly<Record<string, string>>>> = {
@@ -32,33 +35,71 @@ export const METHODS: Readonly<Record<A2aVersion, Readonly<Record<string, string
   },
 };
 
+/** Returns the scope of a method; undefined when the version has no such method. */
+export function scopeOf(version: A2aVersion, method: string): string | undefined {
+  return Object.hasOwn(METHODS[version], method) ? METHODS[version][method] : undefined;
+}
+
 /**
  * Returns the protocol version of a request, from its `A2A-Version` header. Without the header the name of the method
  * decides, because no name is in both versions.
  *
  * @returns undefined when the header names a version that is not served
  */
-export function versionOf(header: string | null, method: unknown): A2aVersion | undefined {
-  if (header === null || header === '') return typeof method === 'string' && method in METHODS['1.0'] ? '1.0' : '0.3';
+export function versionOf(header: string | null, method: string): A2aVersion | undefined {
+  if (header === null || header === '') return scopeOf('1.0', method) === undefined ? '0.3' : '1.0';
   return A2A_VERSIONS.find((version) => version === header);
 }
 
-export type JsonRpcAnswer = JsonRpcResponse | AsyncGenerator<JsonRpcResponse, void, undefined>;
-export interface JsonRpcResponse {
-  readonly jsonrpc: string;
-  readonly id?: string | number | null;
-  readonly result?: unknown;
-  readonly error?: unknown;
-}
+/** A JSON-RPC request or notification. A notification has no `id`. */
+export type RpcRequest = JsonObject & { readonly method: string };
 
-/** Passes a request to the SDK's handler of its version. Resolves with one response, or with a stream of them. */
+/** One JSON-RPC response, or a stream of them that has not begun. */
+export type JsonRpcAnswer = object | AsyncGenerator<object, void, undefined>;
+
+/** Passes a request to the SDK's handler of its version. Errors of `handler` become JSON-RPC errors. */
 export async function answerJsonRpc(
   handler: A2ARequestHandler,
   version: A2aVersion,
-  request: JsonObject,
+  request: RpcRequest,
+  refusalOf: (error: unknown) => Refusal,
 ): Promise<JsonRpcAnswer> {
+  const { id, method } = request;
+  if (scopeOf(version, method) === undefined)
+    return jsonRpcError(id, METHOD_NOT_FOUND, `A2A ${version} has no such method.`);
+  const noted = notingFailures(handler);
   const context = new ServerCallContext({ requestedVersion: version });
   const transport =
-    version === '1.0' ? new JsonRpcTransportHandler(handler) : new LegacyJsonRpcTransportHandler(handler);
-  return transport.handle({ ...request }, context);
+    version === '1.0' ? new JsonRpcTransportHandler(noted.handler) : new LegacyJsonRpcTransportHandler(noted.handler);
+  const answer = await transport.handle({ ...request }, context);
+  const failure = noted.failure();
+  return failure === undefined ? answer : errorResponse(version, id, failure.error, refusalOf);
+}
+
+/**
+ * Wraps a handler to note the error that a method rejects with: the SDK would send the message of any error to the
+ * caller, and log none.
+ */
+function notingFailures(handler: A2ARequestHandler) {
+  let failure: { readonly error: unknown } | undefined;
+  const noting =
+    <Args extends unknown[], Result>(method: (...args: Args) => Promise<Result>) =>
+    (...args: Args): Promise<Result> =>
+      method(...args).catch((error: unknown) => {
+        failure = { error };
+        throw error;
+      });
+  const noted: A2ARequestHandler = {
+    ...handler,
+    getAuthenticatedExtendedAgentCard: noting(handler.getAuthenticatedExtendedAgentCard),
+    sendMessage: noting(handler.sendMessage),
+    getTask: noting(handler.getTask),
+    listTasks: noting(handler.listTasks),
+    cancelTask: noting(handler.cancelTask),
+    createTaskPushNotificationConfig: noting(handler.createTaskPushNotificationConfig),
+    getTaskPushNotificationConfig: noting(handler.getTaskPushNotificationConfig),
+    listTaskPushNotificationConfigs: noting(handler.listTaskPushNotificationConfigs),
+    deleteTaskPushNotificationConfig: noting(handler.deleteTaskPushNotificationConfig),
+  };
+  return { handler: noted, failure: () => failure };
 }

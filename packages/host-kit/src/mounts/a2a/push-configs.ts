@@ -3,8 +3,11 @@ import { V03PushNotificationSerializer } from '@a2a-js/sdk/compat/v0_3/server';
 import { RequestMalformedError } from '@a2a-js/sdk/errors';
 import { type PushNotificationSerializer, V1PushNotificationSerializer } from '@a2a-js/sdk/server';
 import { z } from 'zod';
+import { isJsonObject, type JsonObject } from '../../json.ts';
+import type { RunEvent } from '../../ports/events.ts';
 import type { Run } from '../../ports/runs.ts';
 import type { PushFormat, PushFormats } from '../../webhooks/push-format.ts';
+import { questionBody } from '../../wire/interrupt-event.ts';
 import type { MountCaller } from '../caller-runs.ts';
 import type { MountServices } from '../mount.ts';
 import type { A2aVersion } from './agent-card.ts';
@@ -90,7 +93,7 @@ export const A2A_PUSH_FORMATS: PushFormats = new Map([
 function format(serializer: PushNotificationSerializer, contentType: string): PushFormat {
   return {
     render(run, event) {
-      const value = taskOf(run, { last: event, artifacts: outputsArtifact(event) });
+      const value = taskOf(run, { last: event, question: questionIn(event), artifacts: outputsArtifact(event) });
       return encoder.encode(serializer.serialize({ payload: { $case: 'task', value } }, value).body);
     },
     headers(secret) {
@@ -104,6 +107,11 @@ function format(serializer: PushNotificationSerializer, contentType: string): Pu
       };
     },
   };
+}
+
+/** A push is made in the transaction of its event, so the question is read from the event. */
+function questionIn({ type, payload }: RunEvent): JsonObject | undefined {
+  return type === 'interrupt.requested' && isJsonObject(payload) ? questionBody(2, payload) : undefined;
 }
 
 const encoder = new TextEncoder();

@@ -1,15 +1,15 @@
-import { ExtendedAgentCardNotConfiguredError, UnsupportedOperationError } from '@a2a-js/sdk/errors';
+import { ExtendedAgentCardNotConfiguredError } from '@a2a-js/sdk/errors';
 import type { A2ARequestHandler } from '@a2a-js/sdk/server';
 import type { A2aCall } from './call.ts';
 import { cancelTask } from './cancel.ts';
 import { getTask } from './get.ts';
+import { listTasks } from './list.ts';
 import { createPushConfig, deletePushConfig, getPushConfig, listPushConfigs } from './push.ts';
 import { sendMessage, sendMessageStream } from './send.ts';
 import { subscribeToTask } from './subscribe.ts';
 
 /**
- * The methods of A2A for one request. A task is a run, so it survives a restart of the host like every run. The SDK
- * turns the errors of its own classes into JSON-RPC errors.
+ * The methods of A2A for one request. A task is a run, so it survives a restart of the host like every run.
  */
 export function requestHandler(call: A2aCall): A2ARequestHandler {
   return {
@@ -19,10 +19,8 @@ export function requestHandler(call: A2aCall): A2ARequestHandler {
     },
     sendMessage: (params) => sendMessage(call, params),
     sendMessageStream: (params) => sendMessageStream(call, params),
-    getTask: ({ id }) => getTask(call, id),
-    async listTasks() {
-      throw new UnsupportedOperationError('ListTasks is not supported. Tasks are runs: list them with GET /runs.');
-    },
+    getTask: (params) => getTask(call, params),
+    listTasks: (params) => listTasks(call, params),
     cancelTask: ({ id }) => cancelTask(call, id),
     resubscribe: ({ id }) => subscribeToTask(call, id),
     createTaskPushNotificationConfig: (config) => createPushConfig(call, config),

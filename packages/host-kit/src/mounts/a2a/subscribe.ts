@@ -1,4 +1,4 @@
-import type { Artifact, StreamResponse } from '@a2a-js/sdk';
+import { type Artifact, type StreamResponse, TaskState } from '@a2a-js/sdk';
 import { UnsupportedOperationError } from '@a2a-js/sdk/errors';
 import { isJsonObject } from '../../json.ts';
 import type { RunEvent } from '../../ports/events.ts';
@@ -32,9 +32,9 @@ export async function* taskUpdates(call: A2aCall, run: Run): AsyncGenerator<Stre
     }
     if (!STATE_EVENTS.includes(event.type)) continue;
     const now = await call.runs.read(call.caller, run.runId);
-    const value = { ...ids, status: statusOf(now, event), metadata: undefined };
-    yield { payload: { $case: 'statusUpdate', value } };
-    if (event.type === 'interrupt.requested') return;
+    const status = statusOf(now, { last: event, question: await call.runs.question(now) });
+    yield { payload: { $case: 'statusUpdate', value: { ...ids, status, metadata: undefined } } };
+    if (status.state === TaskState.TASK_STATE_INPUT_REQUIRED) return;
   }
 }
 

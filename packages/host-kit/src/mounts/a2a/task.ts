@@ -1,23 +1,33 @@
 import { type Artifact, type Message, type Part, Role, type Task, TaskState, type TaskStatus } from '@a2a-js/sdk';
-import { showsQuestion } from '../../interrupts/interrupt-events.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../json.ts';
 import type { RunEvent } from '../../ports/events.ts';
 import type { Run, RunStatus } from '../../ports/runs.ts';
+import { questionText } from '../question-text.ts';
 
-/** Makes the task of a run from the run, its last event and its artifacts. The task itself is not stored. */
-export function taskOf(run: Run, facts: { readonly last: RunEvent | undefined; readonly artifacts: Artifact[] }): Task {
+/** The facts of a task beside its run. */
+export interface TaskFacts {
+  /** The last event of the run. */
+  readonly last: RunEvent | undefined;
+  /** The question that the run waits for, in the form of major 2. */
+  readonly question: JsonObject | undefined;
+  readonly artifacts: Artifact[];
+}
+
+/** Makes the task of a run. The task itself is not stored. */
+export function taskOf(run: Run, facts: TaskFacts): Task {
   const { contextId, message } = conversationOf(run);
   return {
     id: run.runId,
     contextId,
-    status: statusOf(run, facts.last),
+    status: statusOf(run, facts),
     artifacts: facts.artifacts,
     history: message === undefined ? [] : [message],
     metadata: { workflowId: run.workflowId },
   };
 }
 
-const STATE_OF: Readonly<Record<RunStatus, TaskState>> = {
+/** The state of a task by the status of its run. */
+export const STATE_OF: Readonly<Record<RunStatus, TaskState>> = {
   pending: TaskState.TASK_STATE_SUBMITTED,
   running: TaskState.TASK_STATE_WORKING,
   paused: TaskState.TASK_STATE_WORKING,
@@ -41,10 +51,10 @@ export const STATE_EVENTS: readonly string[] = [
 ];
 
 /** The status of a task after the last event of its run. */
-export function statusOf(run: Run, last: RunEvent | undefined): TaskStatus {
+export function statusOf(run: Run, { last, question }: Omit<TaskFacts, 'artifacts'>): TaskStatus {
   const state = STATE_OF[run.status];
   const at = last?.timestamp ?? run.createdAt;
-  const parts = MESSAGE_OF[run.status]?.(run, last);
+  const parts = MESSAGE_OF[run.status]?.(run, question);
   return {
     state,
     timestamp: new Date(at).toISOString(),
@@ -53,14 +63,19 @@ export function statusOf(run: Run, last: RunEvent | undefined): TaskStatus {
 }
 
 /** The message of the agent in a state: the error of a failed run, or the question of a waiting one. */
-const MESSAGE_OF: Readonly<Partial<Record<RunStatus, (run: Run, last: RunEvent | undefined) => Part[] | undefined>>> = {
+const MESSAGE_OF: Readonly<Partial<Record<RunStatus, (run: Run, question: Question) => Part[] | undefined>>> = {
   failed: ({ error }) => (error === undefined ? undefined : [textPart(error.message), dataPart({ ...error })]),
-  'waiting-approval': (_, last) => questionIn(last),
-  'waiting-input': (_, last) => questionIn(last),
+  'waiting-approval': (_, question) => questionParts(question),
+  'waiting-input': (_, question) => questionParts(question),
 };
 
-function questionIn(last: RunEvent | undefined): Part[] | undefined {
-  return last !== undefined && showsQuestion(last.type) ? [dataPart(last.payload)] : undefined;
+type Question = JsonObject | undefined;
+
+/** The question as a person reads it, and in full. */
+function questionParts(question: Question): Part[] | undefined {
+  if (question === undefined) return undefined;
+  const text = questionText(question);
+  return [...(text === undefined ? [] : [textPart(text)]), dataPart(question)];
 }
 
 /** The outputs of a run as an artifact of its task. Empty unless `last` completed the run with outputs. */

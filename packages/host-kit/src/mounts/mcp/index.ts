@@ -3,6 +3,7 @@ import { REFERENCE_INTEROP } from '../../discovery/reference-interop.ts';
 import { type MountCall, mountRoute, type Reply } from '../../http/route.ts';
 import { jsonRpcError, RPC_CODE, SERVER_ERROR } from '../json-rpc.ts';
 import type { MountDefinition, MountServices } from '../mount.ts';
+import { MCP_DESCRIPTION } from './description.ts';
 import { toolServer } from './tools.ts';
 
 /**
@@ -24,6 +25,8 @@ export function mcpMount(): MountDefinition {
         method,
         path: '/mcp',
         takesBody: method === 'POST',
+        // Without sessions the server refuses the other methods.
+        describes: method === 'POST' ? MCP_DESCRIPTION : 'unlisted',
         refusalBody: ({ code, message }) =>
           jsonRpcError(null, RPC_CODE[code] ?? SERVER_ERROR, message, { error: code }),
         serve: (call) => serve(call, services),

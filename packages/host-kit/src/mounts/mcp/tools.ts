@@ -1,13 +1,14 @@
-import { McpServer } from '@modelcontextprotocol/server';
+import { McpServer, type ServerContext } from '@modelcontextprotocol/server';
 import { z } from 'zod';
-import { showsQuestion } from '../../interrupts/interrupt-events.ts';
 import { isJsonObject, type JsonObject } from '../../json.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { RunEvent } from '../../ports/events.ts';
 import { isTerminal, type Run } from '../../ports/runs.ts';
 import { snapshotBody } from '../../wire/run.ts';
 import type { CallerRuns, MountCaller } from '../caller-runs.ts';
 import type { MountServices } from '../mount.ts';
 
-type ToolServices = Pick<MountServices, 'runs' | 'implementation' | 'refusalOf'>;
+type ToolServices = Pick<MountServices, 'runs' | 'clock' | 'implementation' | 'refusalOf'>;
 
 /** The caller of one request, with everything that a tool needs to serve it. */
 interface ToolCall extends ToolServices {
@@ -23,6 +24,8 @@ interface ToolCall extends ToolServices {
 export function toolServer(services: ToolServices, caller: MountCaller, gone: AbortSignal): McpServer {
   const call = { ...services, caller, gone };
   const server = new McpServer(services.implementation, {
+    // The tools never change, and a server without sessions could not tell its clients.
+    capabilities: { tools: { listChanged: false } },
     instructions:
       'Starts and reads runs of workflows. create_run starts a run; read_run returns its status and result.',
   });
@@ -33,9 +36,10 @@ export function toolServer(services: ToolServices, caller: MountCaller, gone: Ab
   return server;
 }
 
-function registerCreate(server: McpServer, { caller, gone, runs, refusalOf }: ToolCall): void {
+function registerCreate(server: McpServer, { caller, gone, runs, clock, refusalOf }: ToolCall): void {
   const description =
-    'Starts a run of a workflow. With waitSeconds the result waits until the run ends or asks a question.';
+    'Starts a run of a workflow. With waitSeconds the result waits until the run ends or asks a question. ' +
+    'The run continues when the call is cancelled: cancel_run cancels it.';
   const inputSchema = z.strictObject({
     workflowId: z.string().min(1).max(128).describe('The id of the workflow'),
     inputs: jsonObject.optional().describe('The inputs of the workflow. Default: {}'),
@@ -51,10 +55,11 @@ function registerCreate(server: McpServer, { caller, gone, runs, refusalOf }: To
   server.registerTool(
     'create_run',
     { title: 'Create a run', description, inputSchema, annotations },
-    ({ workflowId, inputs = {}, tags = [], waitSeconds = 0 }) =>
+    ({ workflowId, inputs = {}, tags = [], waitSeconds = 0 }, { mcpReq }) =>
       toolResult(refusalOf, async () => {
         const run = await runs.create(caller, { ...REST_ONLY, workflowId, inputs, tags, transport: 'mcp' });
-        const waited = waitSeconds === 0 ? run : await runs.settled(caller, run, waitSeconds * 1000, gone);
+        const heard = progressOf(mcpReq, clock);
+        const waited = waitSeconds === 0 ? run : await runs.settled(caller, run, waitSeconds * 1000, gone, heard);
         return snapshotWithResult(runs, waited);
       }),
   );
@@ -104,19 +109,42 @@ async function toolResult(refusalOf: MountServices['refusalOf'], work: () => Pro
   }
 }
 
-/** The snapshot of a run, with the outputs of a completed run or the question of a waiting one. */
+/** The snapshot of a run, with the outputs of a completed run or the open question of a waiting one. */
 async function snapshotWithResult(runs: CallerRuns, run: Run): Promise<JsonObject> {
-  const hasResult = isTerminal(run.status) || run.status.startsWith('waiting-');
-  const last = hasResult ? await runs.last(run) : undefined;
+  const last = isTerminal(run.status) ? await runs.last(run) : undefined;
   const payload = last?.payload;
   const outputs = last?.type === 'run.completed' && isJsonObject(payload) ? payload.outputs : undefined;
+  const question = await runs.question(run);
   return {
     ...snapshotBody(2, run),
     runId: run.runId,
     ...(outputs !== undefined && { outputs }),
-    ...(last !== undefined && showsQuestion(last.type) && { question: last.payload }),
+    ...(question !== undefined && { question }),
   };
 }
+
+/**
+ * Returns a listener that tells a caller with a progress token of the events of its run: the number of events so far,
+ * and the type of the newest. At most two notifications leave in a second, so that a run with many events does not
+ * flood its caller.
+ *
+ * @returns undefined for a caller without a token
+ * @see MCP, progress
+ */
+function progressOf({ _meta, notify }: ServerContext['mcpReq'], clock: Clock): ((event: RunEvent) => void) | undefined {
+  const progressToken = _meta?.progressToken;
+  if (progressToken === undefined) return undefined;
+  let nextAt = 0;
+  return ({ sequence, type }) => {
+    if (clock.now() < nextAt) return;
+    nextAt = clock.now() + PROGRESS_EVERY_MS;
+    const params = { progressToken, progress: sequence + 1, message: type };
+    // The result of the call tells everything that a lost notification would have told.
+    void notify({ method: 'notifications/progress', params }).catch(() => {});
+  };
+}
+
+const PROGRESS_EVERY_MS = 500;
 
 /** The members of a creation that only REST accepts. */
 const REST_ONLY = { scope: undefined, configurable: undefined, metadata: undefined };

@@ -5,7 +5,9 @@ import type {
   DeadLetter,
   Delivery,
   DeliveryQueue,
+  QueuedDelivery,
   Settlement,
+  WaitingCursor,
 } from '../../ports/deliveries.ts';
 import type { Transaction } from '../../ports/transaction.ts';
 import { type Journal, put } from './journal.ts';
@@ -49,6 +51,7 @@ export function deliveryQueue(journal: Journal, isPaused: (webhookId: string) =>
     ...claiming(outbox),
     ...settling(outbox),
     ...deadLetters(outbox),
+    ...again(outbox),
     async backlog({ webhookIds, now, limit }) {
       const isMeant = ({ webhookId }: Delivery) => (webhookIds?.includes(webhookId) ?? true) && !isPaused(webhookId);
       const due = [...entries.values()].filter(
@@ -64,6 +67,55 @@ export function deliveryQueue(journal: Journal, isPaused: (webhookId: string) =>
       }
     },
   };
+}
+
+function again({ journal, entries }: Outbox): Pick<DeliveryQueue, 'enqueueAgain' | 'queued' | 'waiting'> {
+  /** The place of each delivery in lists, given when it is listed first. */
+  const positions = new Map<string, number>();
+  let lastPosition = 0;
+
+  return {
+    async enqueueAgain(deliveries, transaction) {
+      const stays = ({ deliveryId }: Delivery) => ['waiting', 'claimed'].includes(entries.get(deliveryId)?.state ?? '');
+      const added = deliveries.filter((delivery) => !stays(delivery));
+      for (const delivery of added) {
+        const { dueAt } = delivery;
+        const revived = { ...(entries.get(delivery.deliveryId)?.delivery ?? delivery), attempts: 0, dueAt };
+        put(journal, transaction, entries, delivery.deliveryId, { state: 'waiting', delivery: revived, dueAt });
+      }
+      return added.length;
+    },
+    async queued(webhookId, deliveryIds) {
+      const found = [...new Set(deliveryIds)].flatMap((deliveryId) => entries.get(deliveryId) ?? []);
+      return found.filter(({ delivery }) => delivery.webhookId === webhookId).map(queuedOf);
+    },
+    async waiting(webhookId, { after = { dueAt: -1, position: 0 }, limit }) {
+      for (const deliveryId of positions.keys()) if (!entries.has(deliveryId)) positions.delete(deliveryId);
+      const own = [...entries].flatMap(([deliveryId, entry]) => {
+        const position = positions.get(deliveryId) ?? ++lastPosition;
+        positions.set(deliveryId, position);
+        const queued = queuedOf(entry);
+        const isOwn = entry.state === 'waiting' && entry.delivery.webhookId === webhookId;
+        return isOwn && queued.state === 'waiting' ? [{ ...queued, position }] : [];
+      });
+      const isAfter = ({ dueAt, position }: WaitingCursor) =>
+        dueAt > after.dueAt || (dueAt === after.dueAt && position > after.position);
+      return own
+        .sort((a, b) => a.dueAt - b.dueAt || a.position - b.position)
+        .filter(isAfter)
+        .slice(0, limit);
+    },
+  };
+}
+
+function queuedOf(entry: Entry): QueuedDelivery {
+  const { body: _, dueAt: _first, ...delivery } = entry.delivery;
+  if (entry.state === 'dead') {
+    const { deadLetteredAt, expiresAt, attempts, lastStatus } = entry.letter;
+    return { ...delivery, attempts, lastStatus, state: 'dead', deadLetteredAt, expiresAt };
+  }
+  const lastStatus = entry.state === 'waiting' ? entry.lastStatus : undefined;
+  return { ...delivery, lastStatus, state: 'waiting', dueAt: entry.dueAt };
 }
 
 function claiming({ journal, isPaused, entries }: Outbox): Pick<DeliveryQueue, 'claim' | 'nextDueAfter'> {
@@ -171,7 +223,10 @@ function entryAfter(delivery: Delivery, settlement: Settlement): Entry | undefin
   }
 }
 
-function deadLetters({ journal, entries }: Outbox): Pick<DeliveryQueue, 'deadLetters' | 'redrive' | 'sweep'> {
+function deadLetters({
+  journal,
+  entries,
+}: Outbox): Pick<DeliveryQueue, 'deadLetters' | 'redrive' | 'transfer' | 'sweep'> {
   return {
     async deadLetters(webhookId, { before, limit }) {
       const letters = [...entries.values()].flatMap((entry) => (entry.state === 'dead' ? [entry.letter] : []));
@@ -191,6 +246,17 @@ function deadLetters({ journal, entries }: Outbox): Pick<DeliveryQueue, 'deadLet
         put(journal, transaction, entries, deliveryId, { state: 'waiting', delivery: again, dueAt: now });
       }
       return chosen.length;
+    },
+    async transfer({ from, to, before, now, limit }, transaction) {
+      const chosen = [...entries].flatMap(([deliveryId, entry]) => {
+        const isOwn = entry.state === 'dead' && entry.delivery.webhookId === from;
+        return isOwn && entry.letter.deadLetteredAt <= before ? [{ deliveryId, delivery: entry.delivery }] : [];
+      });
+      for (const { deliveryId, delivery } of chosen.slice(0, limit)) {
+        const moved = { ...delivery, webhookId: to, attempts: 0, dueAt: now };
+        put(journal, transaction, entries, deliveryId, { state: 'waiting', delivery: moved, dueAt: now });
+      }
+      return Math.min(chosen.length, limit);
     },
     sweep(now, limit) {
       return journal.transaction(async (transaction) => {

@@ -10,6 +10,7 @@ import { interruptStore } from './interrupts.ts';
 import { journal as openJournal } from './journal.ts';
 import { runStore } from './runs.ts';
 import { subscriptionStore } from './subscriptions.ts';
+import { webhookJobStore } from './webhook-jobs.ts';
 import { workspaceStore } from './workspace.ts';
 
 /**
@@ -22,10 +23,12 @@ export function memoryStore(): Store {
   const journal = openJournal();
   const runs = runStore(journal);
   const deliveries = deliveryQueue(journal, (webhookId) => subscriptions.isPaused(webhookId));
+  const webhookJobs = webhookJobStore(journal, (webhookId) => subscriptions.isThere(webhookId));
   const attempts = attemptLog(journal, (webhookId) => subscriptions.isThere(webhookId));
   const subscriptions = subscriptionStore(journal, (webhookId, transaction) => {
     deliveries.drop(webhookId, transaction);
     attempts.drop(webhookId, transaction);
+    webhookJobs.drop(webhookId, transaction);
   });
   return {
     transaction: journal.transaction,
@@ -36,6 +39,7 @@ export function memoryStore(): Store {
     subscriptions,
     attempts,
     deliveries,
+    webhookJobs,
     backlog: { read: deliveries.backlog },
     audit: auditStore(journal),
     byok: byokStore(journal),

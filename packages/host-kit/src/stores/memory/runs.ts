@@ -43,6 +43,12 @@ export function runStore(journal: Journal): MemoryRuns {
       );
       return found.sort((a, b) => (a.runId < b.runId ? 1 : -1)).slice(0, limit);
     },
+    async turns(tenancy, conversation, limit) {
+      const found = stored().filter(
+        (run) => run.conversation === conversation && read(tenancy, run.runId).kind === 'found',
+      );
+      return found.sort((a, b) => (a.runId < b.runId ? 1 : -1)).slice(0, limit);
+    },
     async forAppend(runIds) {
       return runIds.flatMap((runId) => storedOf(runId) ?? []);
     },

@@ -1,5 +1,5 @@
 import { ABSENT, OTHER_WORKSPACE } from '../../lookup.ts';
-import { coversScope, type Subscription, type SubscriptionStore } from '../../ports/subscriptions.ts';
+import { coversScope, type EventNumber, type Subscription, type SubscriptionStore } from '../../ports/subscriptions.ts';
 import type { Transaction } from '../../ports/transaction.ts';
 import { type Journal, put } from './journal.ts';
 
@@ -9,6 +9,8 @@ export function subscriptionStore(
   drop: (webhookId: string, transaction: Transaction) => void,
 ): SubscriptionStore & { isPaused(webhookId: string): boolean; isThere(webhookId: string): boolean } {
   const subscriptions = new Map<string, Subscription>();
+  /** The number of the last operational event about each subscription. */
+  const numbers = new Map<string, EventNumber>();
 
   return {
     async insert(subscription, transaction) {
@@ -19,6 +21,7 @@ export function subscriptionStore(
       if (subscription?.tenant !== tenancy.tenant || subscription.mode !== tenancy.mode) return ABSENT;
       if (!coversScope(tenancy, subscription)) return OTHER_WORKSPACE;
       put(journal, transaction, subscriptions, webhookId, undefined);
+      put(journal, transaction, numbers, webhookId, undefined);
       drop(webhookId, transaction);
       return { kind: 'found', value: subscription };
     },
@@ -57,7 +60,23 @@ export function subscriptionStore(
     async updateState(webhookId, change, transaction) {
       const subscription = subscriptions.get(webhookId);
       if (subscription === undefined) return;
-      put(journal, transaction, subscriptions, webhookId, { ...subscription, ...change(subscription) });
+      const { outage: _, ...rest } = subscription;
+      put(journal, transaction, subscriptions, webhookId, { ...rest, ...change(subscription) });
+    },
+    async updateDetails(webhookId, change, transaction) {
+      const subscription = subscriptions.get(webhookId);
+      if (subscription === undefined) return;
+      const { description, ...rest } = change(subscription);
+      const { description: _, ...kept } = subscription;
+      const changed = { ...kept, ...rest, ...(description !== undefined && { description }) };
+      put(journal, transaction, subscriptions, webhookId, changed);
+    },
+    async numberEvent(webhookId, runId, transaction) {
+      if (!subscriptions.has(webhookId)) return undefined;
+      const last = numbers.get(webhookId) ?? { runId, sequence: -1 };
+      const next = { ...last, sequence: last.sequence + 1 };
+      put(journal, transaction, numbers, webhookId, next);
+      return next;
     },
     async updateSecrets(webhookId, change, transaction) {
       const subscription = subscriptions.get(webhookId);

@@ -1,17 +1,19 @@
 import { ATTEMPTS_KEPT, type AttemptLog } from '../../ports/attempts.ts';
 import type { Transaction } from '../../ports/transaction.ts';
-import { attemptOf } from '../sql/attempts.ts';
+import { attemptOf, phasesColumn } from '../sql/attempts.ts';
 import type { Database } from './database.ts';
 
 // A subscription may have been removed during its attempt. Its attempts are not stored: nothing would delete them.
 const INSERT = {
   name: 'attempts-insert',
   text: `INSERT INTO attempts
-    (webhook_id, delivery_id, run_id, sequence, event_type, attempt, at, duration_us, outcome, status, reason)
-    SELECT webhook_id, delivery_id, run_id, sequence, event_type, attempt, at, duration_us, outcome, status, reason
+    (webhook_id, delivery_id, run_id, sequence, event_type, attempt, at, duration_us, outcome, status, reason, phases)
+    SELECT webhook_id, delivery_id, run_id, sequence, event_type, attempt, at, duration_us, outcome, status, reason,
+      phases
     FROM unnest($1::text[], $2::text[], $3::text[], $4::bigint[], $5::text[], $6::integer[], $7::bigint[], $8::bigint[],
-      $9::text[], $10::integer[], $11::text[]) WITH ORDINALITY
-      AS a (webhook_id, delivery_id, run_id, sequence, event_type, attempt, at, duration_us, outcome, status, reason, n)
+      $9::text[], $10::integer[], $11::text[], $12::text[]) WITH ORDINALITY
+      AS a (webhook_id, delivery_id, run_id, sequence, event_type, attempt, at, duration_us, outcome, status, reason,
+        phases, n)
     WHERE EXISTS (SELECT 1 FROM subscriptions AS s WHERE s.webhook_id = a.webhook_id) ORDER BY n`,
 };
 const PRUNE = {
@@ -76,6 +78,7 @@ export function attemptLog(database: Database): SharedAttempts {
         attempts.map(({ outcome }) => outcome),
         attempts.map(({ status }) => status ?? null),
         attempts.map(({ reason }) => reason ?? null),
+        attempts.map(phasesColumn),
       ]);
       const full = [...new Set(attempts.map(({ webhookId }) => webhookId).filter(countInsert))];
       if (full.length > 0) await database.within(transaction, PRUNE, [full]);

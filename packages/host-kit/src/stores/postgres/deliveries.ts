@@ -7,9 +7,9 @@ import type {
   RemainingCapacity,
 } from '../../ports/deliveries.ts';
 import type { Transaction } from '../../ports/transaction.ts';
-import { deadLetterOf, deliveryOf } from '../sql/deliveries.ts';
+import { deadLetterOf, deliveryOf, LISTED, queuedOf, waitingOf } from '../sql/deliveries.ts';
 import { integer, optional, type Row, text } from '../sql/row.ts';
-import type { Database } from './database.ts';
+import type { Database, Statement } from './database.ts';
 
 const ENQUEUE = {
   name: 'deliveries-enqueue',
@@ -21,6 +21,22 @@ const ENQUEUE = {
       AS d (delivery_id, webhook_id, run_id, event_id, sequence, event_type, body_n, attempts, due_at, n)
     JOIN unnest($10::bytea[]) WITH ORDINALITY AS b (body, n) ON b.n = d.body_n
     ORDER BY d.n`,
+};
+const ENQUEUE_NEW = { name: 'deliveries-enqueue-new', text: `${ENQUEUE.text} ON CONFLICT (delivery_id) DO NOTHING` };
+const REVIVE = {
+  name: 'deliveries-revive',
+  text: `UPDATE deliveries SET state = 'waiting', due_at = d.due_at, dead_at = NULL, attempts = 0, last_status = NULL
+    FROM unnest($1::text[], $2::text[], $3::bigint[]) AS d (delivery_id, webhook_id, due_at)
+    WHERE deliveries.delivery_id = d.delivery_id AND deliveries.webhook_id = d.webhook_id AND state = 'dead'`,
+};
+const QUEUED = {
+  name: 'deliveries-queued',
+  text: `SELECT ${LISTED} FROM deliveries WHERE delivery_id = ANY ($2::text[]) AND webhook_id = $1`,
+};
+const WAITING = {
+  name: 'deliveries-list-waiting',
+  text: `SELECT ${LISTED} FROM deliveries WHERE state = 'waiting' AND webhook_id = $1 AND (due_at, position) > ($2, $3)
+    ORDER BY due_at, position LIMIT $4`,
 };
 const TAKE_BACK = {
   name: 'deliveries-take-back',
@@ -92,6 +108,13 @@ const REDRIVE = {
     WHERE position IN (SELECT position FROM deliveries WHERE state = 'dead' AND webhook_id = $2 AND dead_at <= $1
       AND ($3::text[] IS NULL OR delivery_id = ANY ($3::text[])) LIMIT $4 FOR UPDATE)`,
 };
+const TRANSFER = {
+  name: 'deliveries-transfer',
+  text: `UPDATE deliveries SET webhook_id = $2, state = 'waiting', due_at = $4, dead_at = NULL, attempts = 0,
+      last_status = NULL
+    WHERE position IN (SELECT position FROM deliveries WHERE state = 'dead' AND webhook_id = $1 AND dead_at <= $3
+      LIMIT $5 FOR UPDATE)`,
+};
 const SWEEP = {
   name: 'deliveries-sweep',
   text: `DELETE FROM deliveries WHERE position IN (
@@ -127,26 +150,47 @@ export interface SharedDeliveries extends DeliveryQueue {
 }
 
 export function deliveryQueue(database: Database): SharedDeliveries {
-  return { ...enqueueing(database), ...claiming(database), ...settling(database), ...deadLetters(database) };
+  return {
+    ...enqueueing(database),
+    ...claiming(database),
+    ...settling(database),
+    ...deadLetters(database),
+    ...listing(database),
+  };
 }
 
 /** Maximum number of rows in one statement, which bounds its size however many subscriptions receive an event. */
 const MAX_ROWS = 1000;
 
-function enqueueing(database: Database): Pick<DeliveryQueue, 'enqueue'> {
+function enqueueing(database: Database): Pick<DeliveryQueue, 'enqueue' | 'enqueueAgain'> {
   return {
     async enqueue(deliveries, transaction) {
       for (let from = 0; from < deliveries.length; from += MAX_ROWS) {
-        await insert(deliveries.slice(from, from + MAX_ROWS), transaction);
+        await insert(ENQUEUE, deliveries.slice(from, from + MAX_ROWS), transaction);
       }
+    },
+    async enqueueAgain(deliveries, transaction) {
+      let again = 0;
+      for (let from = 0; from < deliveries.length; from += MAX_ROWS) {
+        const part = deliveries.slice(from, from + MAX_ROWS);
+        const named = [part.map(({ deliveryId }) => deliveryId), part.map(({ webhookId }) => webhookId)];
+        const dueAt = part.map((delivery) => delivery.dueAt);
+        again += (await database.within(transaction, REVIVE, [...named, dueAt])).count;
+        again += await insert(ENQUEUE_NEW, part, transaction);
+      }
+      return again;
     },
   };
 
   /** Inserts deliveries. A body that several of them share is sent once. */
-  async function insert(deliveries: readonly Delivery[], transaction: Transaction): Promise<void> {
+  async function insert(
+    statement: Statement,
+    deliveries: readonly Delivery[],
+    transaction: Transaction,
+  ): Promise<number> {
     const bodies = [...new Set(deliveries.map(({ body }) => body))];
     const numbers = new Map(bodies.map((body, index) => [body, index + 1]));
-    await database.within(transaction, ENQUEUE, [
+    const { count } = await database.within(transaction, statement, [
       deliveries.map(({ deliveryId }) => deliveryId),
       deliveries.map(({ webhookId }) => webhookId),
       deliveries.map(({ runId }) => runId),
@@ -158,6 +202,7 @@ function enqueueing(database: Database): Pick<DeliveryQueue, 'enqueue'> {
       deliveries.map(({ dueAt }) => dueAt),
       bodies.map((body) => Buffer.from(body.buffer, body.byteOffset, body.byteLength)),
     ]);
+    return count;
   }
 }
 
@@ -250,7 +295,9 @@ function settling(database: Database): Pick<DeliveryQueue, 'settle'> {
   }
 }
 
-function deadLetters(database: Database): Pick<SharedDeliveries, 'deadLetters' | 'redrive' | 'sweep' | 'drop'> {
+function deadLetters(
+  database: Database,
+): Pick<SharedDeliveries, 'deadLetters' | 'redrive' | 'transfer' | 'sweep' | 'drop'> {
   return {
     async deadLetters(webhookId, { before, limit }) {
       const { deadLetteredAt = Number.MAX_SAFE_INTEGER, deliveryId = '' } = before ?? {};
@@ -259,6 +306,9 @@ function deadLetters(database: Database): Pick<SharedDeliveries, 'deadLetters' |
     async redrive({ webhookId, deliveryIds, now, limit }, transaction) {
       const ids = deliveryIds === undefined ? null : [...deliveryIds];
       return (await database.within(transaction, REDRIVE, [now, webhookId, ids, limit])).count;
+    },
+    async transfer({ from, to, before, now, limit }, transaction) {
+      return (await database.within(transaction, TRANSFER, [from, to, before, now, limit])).count;
     },
     async sweep(now, limit) {
       let swept = (await database.query(SWEEP, [now, limit])).count;
@@ -269,6 +319,17 @@ function deadLetters(database: Database): Pick<SharedDeliveries, 'deadLetters' |
     },
     async drop(webhookId, transaction) {
       await database.within(transaction, DROP, [webhookId, MAX_ROWS]);
+    },
+  };
+}
+
+function listing(database: Database): Pick<SharedDeliveries, 'queued' | 'waiting'> {
+  return {
+    async queued(webhookId, deliveryIds) {
+      return (await database.query(QUEUED, [webhookId, [...deliveryIds]])).rows.map(queuedOf);
+    },
+    async waiting(webhookId, { after = { dueAt: -1, position: 0 }, limit }) {
+      return (await database.query(WAITING, [webhookId, after.dueAt, after.position, limit])).rows.map(waitingOf);
     },
   };
 }

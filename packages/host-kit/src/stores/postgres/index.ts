@@ -14,6 +14,7 @@ import { interruptStore } from './interrupts.ts';
 import { migrate } from './migrate.ts';
 import { runStore } from './runs.ts';
 import { subscriptionStore } from './subscriptions.ts';
+import { webhookJobStore } from './webhook-jobs.ts';
 import { workspaceStore } from './workspace.ts';
 
 /** Options of `postgresStore`. */
@@ -81,6 +82,7 @@ export async function postgresStore(options: PostgresStoreOptions): Promise<Stor
       },
     },
     attempts,
+    webhookJobs: webhookJobStore(database),
     backlog: backlogStore(database),
     audit: auditStore(database),
     byok: byokStore(database),

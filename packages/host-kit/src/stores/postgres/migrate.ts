@@ -10,7 +10,11 @@ import { interrupts } from './migrations/0008-interrupts.ts';
 import { artifacts } from './migrations/0009-artifacts.ts';
 import { unowned } from './migrations/0010-unowned.ts';
 import { nextDue } from './migrations/0011-next-due.ts';
-import { runReach } from './migrations/0012-run-reach.ts';
+import { conversations } from './migrations/0012-conversations.ts';
+import { outages } from './migrations/0013-outages.ts';
+import { attemptPhases } from './migrations/0014-attempt-phases.ts';
+import { webhookJobs } from './migrations/0015-webhook-jobs.ts';
+import { runReach } from './migrations/0016-run-reach.ts';
 
 /** In order. A released migration is never edited. */
 const MIGRATIONS: readonly string[] = [
@@ -25,6 +29,10 @@ const MIGRATIONS: readonly string[] = [
   artifacts,
   unowned,
   nextDue,
+  conversations,
+  outages,
+  attemptPhases,
+  webhookJobs,
   runReach,
 ];
 

@@ -24,7 +24,7 @@ const STATE_TYPES: Readonly<Record<(typeof STATE_COLUMNS)[number], string>> = {
   usage: 'text',
   files_revision: 'bigint',
 };
-const COLUMNS = ['run_id', 'tenant', 'workspace', 'mode', 'scope_id', 'document', ...STATE_COLUMNS];
+const COLUMNS = ['run_id', 'tenant', 'workspace', 'mode', 'scope_id', 'conversation', 'document', ...STATE_COLUMNS];
 const INSERT = {
   name: 'runs-insert',
   text: `INSERT INTO runs (${COLUMNS.join(', ')}, holder, held_until)
@@ -34,6 +34,11 @@ const READ = { name: 'runs-read', text: 'SELECT * FROM runs WHERE run_id = $1 AN
 const FOR_CHANGE = { name: 'runs-for-change', text: `${READ.text} FOR UPDATE` };
 const LIST = { first: listing('runs-list', ''), next: listing('runs-list-next', 'AND run_id < $4') };
 const LIST_IN = { first: listingIn('runs-list-in', ''), next: listingIn('runs-list-in-next', 'AND run_id < $5') };
+const TURNS = {
+  name: 'runs-turns',
+  text: `SELECT * FROM runs WHERE tenant = $1 AND mode = $2 AND conversation = $3
+    AND ($5::text[] IS NULL OR workspace = ANY ($5)) ORDER BY run_id DESC LIMIT $4`,
+};
 const FOR_APPEND = {
   name: 'runs-for-append',
   // Locks in one order, so that two transactions that lock several runs do not deadlock.
@@ -98,8 +103,8 @@ export interface HeldRuns extends RunStore {
 export function runStore(database: Database, holder: string, leaseMs: number): HeldRuns {
   return {
     async insert(run, transaction) {
-      const { runId, tenant, workspace = null, mode, scopeId = null } = run;
-      const values = [runId, tenant, workspace, mode, scopeId, documentOf(run), ...stateOf(run)];
+      const { runId, tenant, workspace = null, mode, scopeId = null, conversation = null } = run;
+      const values = [runId, tenant, workspace, mode, scopeId, conversation, documentOf(run), ...stateOf(run)];
       await database.within(transaction, INSERT, [holder, leaseMs, ...values]);
     },
     async read(tenancy, runId) {
@@ -118,6 +123,11 @@ export function runStore(database: Database, holder: string, leaseMs: number): H
           ? database.query(LIST[page], [tenant, mode, limit, ...cursor])
           : database.query(LIST_IN[page], [tenant, mode, limit, workspaces, ...cursor]);
       return (await found).rows.map(heldRunOf);
+    },
+    async turns({ tenant, mode, workspaces }, conversation, limit) {
+      const reach = workspaces === 'all' ? null : [...workspaces];
+      const { rows } = await database.query(TURNS, [tenant, mode, conversation, limit, reach]);
+      return rows.map(heldRunOf);
     },
     async forAppend(runIds, transaction) {
       return (await database.within(transaction, FOR_APPEND, [[...runIds]])).rows.map(heldRunOf);

@@ -2,15 +2,15 @@ import { ABSENT, OTHER_WORKSPACE } from '../../lookup.ts';
 import { coversScope, type Subscription, type SubscriptionStore, type Topic } from '../../ports/subscriptions.ts';
 import type { Transaction } from '../../ports/transaction.ts';
 import { integer, text } from '../sql/row.ts';
-import { documentOf, listensTo, pushKey, secretColumns, subscriptionOf } from '../sql/subscriptions.ts';
+import { documentOf, listensTo, pushKey, secretColumns, stateColumns, subscriptionOf } from '../sql/subscriptions.ts';
 import type { Database } from './database.ts';
 import { gathered } from './gathered.ts';
 
 const INSERT = {
   name: 'subscriptions-insert',
-  text: `INSERT INTO subscriptions (webhook_id, tenant, mode, status, circuit, failures, sealed_secret, secret_fingerprint,
+  text: `INSERT INTO subscriptions (webhook_id, tenant, mode, status, circuit, failures, outage, sealed_secret, secret_fingerprint,
     previous_sealed_secret, previous_replaced_at, previous_expires_at, document)
-    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`,
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`,
 };
 const LISTEN = {
   name: 'subscriptions-listen',
@@ -52,7 +52,20 @@ const READ_LOCKED = {
 };
 const UPDATE_STATE = {
   name: 'subscriptions-update-health',
-  text: 'UPDATE subscriptions SET status = $1, circuit = $2, failures = $3 WHERE webhook_id = $4',
+  text: 'UPDATE subscriptions SET status = $1, circuit = $2, failures = $3, outage = $4 WHERE webhook_id = $5',
+};
+const UPDATE_DOCUMENT = {
+  name: 'subscriptions-update-document',
+  text: 'UPDATE subscriptions SET document = $1 WHERE webhook_id = $2',
+};
+const UNLISTEN = {
+  name: 'subscriptions-unlisten',
+  text: 'DELETE FROM subscription_events WHERE webhook_id = $1',
+};
+const NUMBER_EVENT = {
+  name: 'subscriptions-number-event',
+  text: `UPDATE subscriptions SET event_run_id = coalesce(event_run_id, $1),
+    event_sequence = coalesce(event_sequence, -1) + 1 WHERE webhook_id = $2 RETURNING event_run_id, event_sequence`,
 };
 const UPDATE_SECRETS = {
   name: 'subscriptions-update-secrets',
@@ -84,12 +97,11 @@ function registering(
 ): Pick<SubscriptionStore, 'insert' | 'remove'> {
   return {
     async insert(subscription, transaction) {
-      const { webhookId, tenant, mode, status, circuit, failures, events } = subscription;
-      const state = [status, JSON.stringify(circuit), JSON.stringify(failures)];
-      const values = [webhookId, tenant, mode, ...state, ...secretColumns(subscription), documentOf(subscription)];
+      const { webhookId, tenant, mode } = subscription;
+      const state = [...stateColumns(subscription), ...secretColumns(subscription)];
+      const values = [webhookId, tenant, mode, ...state, documentOf(subscription)];
       await database.within(transaction, INSERT, values);
-      const keys = [...listensTo(subscription)];
-      await database.within(transaction, LISTEN, [tenant, mode, [...events], keys, webhookId]);
+      await listen(database, subscription, transaction);
     },
     async remove(tenancy, webhookId, transaction) {
       const { rows } = await database.within(transaction, OWNED_LOCKED, [webhookId, tenancy.tenant, tenancy.mode]);
@@ -179,22 +191,41 @@ const PAGE = 200;
 
 function updating(
   database: Database,
-): Pick<SubscriptionStore, 'updateState' | 'updateSecrets' | 'forgetExpiredSecrets'> {
+): Pick<SubscriptionStore, 'updateState' | 'updateSecrets' | 'updateDetails' | 'numberEvent' | 'forgetExpiredSecrets'> {
   return {
     async updateState(webhookId, change, transaction) {
       const [row] = (await database.within(transaction, READ_LOCKED, [webhookId])).rows;
       if (row === undefined) return;
-      const { status, circuit, failures } = change(subscriptionOf(row));
-      const values = [status, JSON.stringify(circuit), JSON.stringify(failures), webhookId];
-      await database.within(transaction, UPDATE_STATE, values);
+      await database.within(transaction, UPDATE_STATE, [...stateColumns(change(subscriptionOf(row))), webhookId]);
     },
     async updateSecrets(webhookId, change, transaction) {
       const [row] = (await database.within(transaction, READ_LOCKED, [webhookId])).rows;
       if (row === undefined) return;
       await database.within(transaction, UPDATE_SECRETS, [...secretColumns(change(subscriptionOf(row))), webhookId]);
     },
+    async updateDetails(webhookId, change, transaction) {
+      const [row] = (await database.within(transaction, READ_LOCKED, [webhookId])).rows;
+      if (row === undefined) return;
+      const subscription = subscriptionOf(row);
+      const { events, tags, description } = change(subscription);
+      const changed = { ...subscription, events, tags, description };
+      await database.within(transaction, UPDATE_DOCUMENT, [documentOf(changed), webhookId]);
+      await database.within(transaction, UNLISTEN, [webhookId]);
+      await listen(database, changed, transaction);
+    },
+    async numberEvent(webhookId, runId, transaction) {
+      const [row] = (await database.within(transaction, NUMBER_EVENT, [runId, webhookId])).rows;
+      return row && { runId: text(row, 'event_run_id'), sequence: integer(row, 'event_sequence') };
+    },
     async forgetExpiredSecrets(now, limit) {
       return (await database.query(FORGET_EXPIRED, [now, limit])).count;
     },
   };
+}
+
+/** Writes the rows by which appends find a subscription. */
+async function listen(database: Database, subscription: Subscription, transaction: Transaction): Promise<void> {
+  const { tenant, mode, events, webhookId } = subscription;
+  const keys = [...listensTo(subscription)];
+  await database.within(transaction, LISTEN, [tenant, mode, [...events], keys, webhookId]);
 }

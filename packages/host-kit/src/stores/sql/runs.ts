@@ -2,7 +2,7 @@ import type { Run, RunDefinition, RunState } from '../../ports/runs.ts';
 import { runAsStored, type StoredRun } from '../stored-run.ts';
 import { integer, optional, type Row, text } from './row.ts';
 
-type Document = Omit<RunDefinition, 'runId' | 'tenant' | 'workspace' | 'mode' | 'scopeId'>;
+type Document = Omit<RunDefinition, 'runId' | 'tenant' | 'workspace' | 'mode' | 'scopeId' | 'conversation'>;
 
 /** Returns the `document` column of a run: its immutable fields as JSON. */
 export function documentOf(run: Run): string {
@@ -55,12 +55,14 @@ export function runOf(row: Row): Run {
   const document: Omit<StoredRun, Exclude<keyof Run, keyof Document>> = JSON.parse(text(row, 'document'));
   const workspace = optional(row, 'workspace', text);
   const scopeId = optional(row, 'scope_id', text);
+  const conversation = optional(row, 'conversation', text);
   return runAsStored({
     ...document,
     runId: text(row, 'run_id'),
     tenant: text(row, 'tenant'),
     ...(workspace !== undefined && { workspace }),
     ...(scopeId !== undefined && { scopeId }),
+    ...(conversation !== undefined && { conversation }),
     mode: text(row, 'mode') === 'test' ? 'test' : 'live',
     ...runStateOf(row),
   });

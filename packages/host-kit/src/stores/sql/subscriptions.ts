@@ -1,5 +1,10 @@
-import type { PreviousSecret, Subscription, SubscriptionSecrets } from '../../ports/subscriptions.ts';
-import { bytes, integer, type Row, text } from './row.ts';
+import type {
+  PreviousSecret,
+  Subscription,
+  SubscriptionSecrets,
+  SubscriptionState,
+} from '../../ports/subscriptions.ts';
+import { bytes, integer, optional, type Row, text } from './row.ts';
 
 type Document = Omit<
   Subscription,
@@ -9,6 +14,7 @@ type Document = Omit<
   | 'status'
   | 'circuit'
   | 'failures'
+  | 'outage'
   | 'sealedSecret'
   | 'secretFingerprint'
   | 'previousSecret'
@@ -17,10 +23,12 @@ type Document = Omit<
   // Documents from before there was a second algorithm do not have the field.
   Partial<Pick<Subscription, 'signatureAlgorithms'>>;
 
-/** Returns the `document` column of a subscription: its immutable fields as JSON. */
+/** Returns the `document` column of a subscription: the fields as JSON that no attempt changes. */
 export function documentOf(subscription: Subscription): string {
-  const { workspaces, major, url, events, tags, durable, signatureAlgorithms, push, createdAt } = subscription;
-  return JSON.stringify({ workspaces, major, url, events, tags, durable, signatureAlgorithms, push, createdAt });
+  const { workspaces, major, url, events, tags, description, durable, signatureAlgorithms, push } = subscription;
+  const { createdAt } = subscription;
+  const fields = { workspaces, major, url, events, tags, description, durable, signatureAlgorithms, push, createdAt };
+  return JSON.stringify(fields);
 }
 
 /**
@@ -45,8 +53,15 @@ export function secretColumns({ sealedSecret, secretFingerprint, previousSecret 
   return [Buffer.from(sealedSecret), secretFingerprint, sealed && Buffer.from(sealed), replacedAt, expiresAt] as const;
 }
 
+/** Returns the values of `status`, `circuit`, `failures` and `outage`. */
+export function stateColumns({ status, circuit, failures, outage }: SubscriptionState) {
+  const ongoing = outage === undefined ? null : JSON.stringify(outage);
+  return [status, JSON.stringify(circuit), JSON.stringify(failures), ongoing] as const;
+}
+
 export function subscriptionOf(row: Row): Subscription {
   const document: Document = JSON.parse(text(row, 'document'));
+  const outage = optional(row, 'outage', text);
   return {
     ...document,
     signatureAlgorithms: document.signatureAlgorithms ?? ['v1'],
@@ -56,6 +71,7 @@ export function subscriptionOf(row: Row): Subscription {
     status: statusOf(text(row, 'status')),
     circuit: JSON.parse(text(row, 'circuit')),
     failures: JSON.parse(text(row, 'failures')),
+    ...(outage !== undefined && { outage: JSON.parse(outage) }),
     sealedSecret: bytes(row, 'sealed_secret'),
     secretFingerprint: text(row, 'secret_fingerprint'),
     previousSecret: previousOf(row),

@@ -1,14 +1,15 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { ATTEMPTS_KEPT, type AttemptLog } from '../../ports/attempts.ts';
 import type { Transaction } from '../../ports/transaction.ts';
-import { attemptOf } from '../sql/attempts.ts';
+import { attemptOf, phasesColumn } from '../sql/attempts.ts';
 import { integer } from '../sql/row.ts';
 import type { Writer } from './writer.ts';
 
 // A subscription may have been removed during its attempt. Its attempts are not stored: nothing would delete them.
 const INSERT = `INSERT OR REPLACE INTO attempts
-  (webhook_id, slot, position, delivery_id, run_id, sequence, event_type, attempt, at, duration_us, outcome, status, reason)
-  SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13
+  (webhook_id, slot, position, delivery_id, run_id, sequence, event_type, attempt, at, duration_us, outcome, status, reason,
+   phases)
+  SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14
   WHERE EXISTS (SELECT 1 FROM subscriptions WHERE webhook_id = ?1)`;
 const LAST = 'SELECT coalesce(max(position), 0) AS position FROM attempts WHERE webhook_id = ?';
 const LIST = 'SELECT * FROM attempts WHERE webhook_id = ? ORDER BY position DESC LIMIT ?';
@@ -44,7 +45,7 @@ export function attemptLog(reader: DatabaseSync, database: DatabaseSync, writer:
         const slot = position % ATTEMPTS_KEPT;
         const micros = Math.round(durationMs * 1000);
         const who = [webhookId, slot, position, deliveryId, runId, sequence, eventType] as const;
-        insert.run(...who, attempt, at, micros, outcome, status, reason);
+        insert.run(...who, attempt, at, micros, outcome, status, reason, phasesColumn(record));
       }
     },
     async list(webhookId, limit) {

@@ -1,7 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
-import type { ClaimedDelivery, DeliveryQueue, Settlement } from '../../ports/deliveries.ts';
+import type { ClaimedDelivery, Delivery, DeliveryQueue, Settlement } from '../../ports/deliveries.ts';
 import type { Transaction } from '../../ports/transaction.ts';
-import { deadLetterOf, deliveryOf } from '../sql/deliveries.ts';
+import { deadLetterOf, deliveryOf, LISTED, queuedOf, waitingOf } from '../sql/deliveries.ts';
 import { integer, text } from '../sql/row.ts';
 import { type Claims, claims as noClaims } from './claims.ts';
 import { turns as noTurns, type Turns } from './turns.ts';
@@ -29,8 +29,16 @@ const DEAD = `SELECT * FROM deliveries INDEXED BY deliveries_dead
 const AGAIN = `SET state = 'waiting', due_at = ?, dead_at = NULL, attempts = 0, last_status = NULL`;
 const REDRIVE = `UPDATE deliveries ${AGAIN} WHERE position IN
   (SELECT position FROM deliveries WHERE state = 'dead' AND webhook_id = ? AND dead_at <= ? LIMIT ?)`;
-const REDRIVE_ONE = `UPDATE deliveries INDEXED BY deliveries_dead_ids ${AGAIN}
+const REDRIVE_ONE = `UPDATE deliveries INDEXED BY deliveries_ids ${AGAIN}
   WHERE state = 'dead' AND webhook_id = ? AND dead_at <= ? AND delivery_id = ?`;
+const TRANSFER = `UPDATE deliveries ${AGAIN}, webhook_id = ? WHERE position IN
+  (SELECT position FROM deliveries WHERE state = 'dead' AND webhook_id = ? AND dead_at <= ? LIMIT ?)`;
+const STATE = 'SELECT state FROM deliveries INDEXED BY deliveries_ids WHERE delivery_id = ? AND webhook_id = ?';
+const REVIVE = `UPDATE deliveries INDEXED BY deliveries_ids SET state = 'waiting', due_at = ?, dead_at = NULL,
+  attempts = 0, last_status = NULL WHERE state = 'dead' AND delivery_id = ? AND webhook_id = ?`;
+const QUEUED = `SELECT ${LISTED} FROM deliveries INDEXED BY deliveries_ids WHERE delivery_id = ? AND webhook_id = ?`;
+const WAITING = `SELECT ${LISTED} FROM deliveries INDEXED BY deliveries_waiting
+  WHERE state = 'waiting' AND webhook_id = ? AND (due_at, position) > (?, ?) ORDER BY due_at, position LIMIT ?`;
 const SWEEP = `DELETE FROM deliveries WHERE position IN
   (SELECT position FROM deliveries INDEXED BY deliveries_expiring WHERE state = 'dead' AND due_at <= ? LIMIT ?)`;
 const DROP = ['waiting', 'dead'].map(
@@ -74,6 +82,7 @@ export function deliveryQueue(reader: DatabaseSync, database: DatabaseSync, writ
     ...claiming(outbox),
     ...settling(outbox),
     ...deadLetters(outbox),
+    ...listing(outbox),
     ...removing(outbox),
     claimed: outbox.claims.positions,
     statusChanged: outbox.turns.resumed,
@@ -96,18 +105,52 @@ function takeStock({ reader, turns, leftBehind }: Outbox): void {
   }
 }
 
-function enqueueing({ database, writer, turns }: Outbox): Pick<DeliveryQueue, 'enqueue'> {
+function enqueueing({ database, writer, turns }: Outbox): Pick<DeliveryQueue, 'enqueue' | 'enqueueAgain'> {
   const enqueue = database.prepare(ENQUEUE);
+  const state = database.prepare(STATE);
+  const revive = database.prepare(REVIVE);
 
   return {
     async enqueue(deliveries, transaction) {
       writer.require(transaction);
-      for (const { deliveryId, webhookId, runId, eventId, sequence, eventType, body, attempts, dueAt } of deliveries) {
-        enqueue.run(deliveryId, webhookId, runId, eventId, sequence, eventType, body, attempts, dueAt);
-      }
-      writer.whenCommitted(transaction, () => {
-        for (const { webhookId, dueAt } of deliveries) turns.waits(webhookId, dueAt);
+      for (const delivery of deliveries) add(delivery);
+      wait(deliveries, transaction);
+    },
+    async enqueueAgain(deliveries, transaction) {
+      writer.require(transaction);
+      const again = deliveries.filter((delivery) => {
+        const { deliveryId, webhookId, dueAt } = delivery;
+        const row = state.get(deliveryId, webhookId);
+        if (row === undefined) add(delivery);
+        else if (row.state === 'dead') revive.run(dueAt, deliveryId, webhookId);
+        return row?.state !== 'waiting';
       });
+      wait(again, transaction);
+      return again.length;
+    },
+  };
+
+  function add({ deliveryId, webhookId, runId, eventId, sequence, eventType, body, attempts, dueAt }: Delivery): void {
+    enqueue.run(deliveryId, webhookId, runId, eventId, sequence, eventType, body, attempts, dueAt);
+  }
+
+  function wait(deliveries: readonly Delivery[], transaction: Transaction): void {
+    writer.whenCommitted(transaction, () => {
+      for (const { webhookId, dueAt } of deliveries) turns.waits(webhookId, dueAt);
+    });
+  }
+}
+
+function listing({ reader }: Outbox): Pick<DeliveryQueue, 'queued' | 'waiting'> {
+  const queued = reader.prepare(QUEUED);
+  const waiting = reader.prepare(WAITING);
+
+  return {
+    async queued(webhookId, deliveryIds) {
+      return [...new Set(deliveryIds)].flatMap((deliveryId) => queued.all(deliveryId, webhookId).map(queuedOf));
+    },
+    async waiting(webhookId, { after = { dueAt: -1, position: 0 }, limit }) {
+      return waiting.all(webhookId, after.dueAt, after.position, limit).map(waitingOf);
     },
   };
 }
@@ -207,10 +250,16 @@ function settling({ database, writer, claims, turns }: Outbox): Pick<DeliveryQue
   }
 }
 
-function deadLetters({ reader, database, writer, turns }: Outbox): Pick<DeliveryQueue, 'deadLetters' | 'redrive'> {
+function deadLetters({
+  reader,
+  database,
+  writer,
+  turns,
+}: Outbox): Pick<DeliveryQueue, 'deadLetters' | 'redrive' | 'transfer'> {
   const dead = reader.prepare(DEAD);
   const redrive = database.prepare(REDRIVE);
   const redriveOne = database.prepare(REDRIVE_ONE);
+  const transfer = database.prepare(TRANSFER);
 
   return {
     async deadLetters(webhookId, { before, limit }) {
@@ -224,6 +273,11 @@ function deadLetters({ reader, database, writer, turns }: Outbox): Pick<Delivery
       let count = 0;
       for (const deliveryId of deliveryIds) count += Number(redriveOne.run(now, webhookId, now, deliveryId).changes);
       return count;
+    },
+    async transfer({ from, to, before, now, limit }, transaction) {
+      writer.require(transaction);
+      writer.whenCommitted(transaction, () => turns.waits(to, now));
+      return Number(transfer.run(now, to, from, before, limit).changes);
     },
   };
 }

@@ -14,6 +14,7 @@ import { migrate } from './migrate.ts';
 import { takeOwnership } from './owner.ts';
 import { runStore } from './runs.ts';
 import { subscriptionStore } from './subscriptions.ts';
+import { webhookJobStore } from './webhook-jobs.ts';
 import { workspaceStore } from './workspace.ts';
 import { writeAheadLog } from './write-ahead-log.ts';
 import { writer as openWriter } from './writer.ts';
@@ -24,11 +25,13 @@ import { writer as openWriter } from './writer.ts';
  *
  * @param path the database file. It is created when missing, as are its companions `-wal`, `-shm` and `-owner` beside
  *   it.
+ * @throws {TypeError} when `path` names no file: SQLite takes `:memory:`, `` and `file:` for databases of other kinds
  * @throws {Error} when another process uses the file, or a newer version of the kit wrote it
  * @example
  * const host = createHost({ …, store: sqliteStore('/var/lib/svc/host.db') });
  */
 export function sqliteStore(path: string): Store {
+  requireFile(path);
   const owner = takeOwnership(path);
   try {
     return openStore(path, () => owner.release());
@@ -36,6 +39,13 @@ export function sqliteStore(path: string): Store {
     owner.release();
     throw error;
   }
+}
+
+/** A store has two connections, and a database in memory belongs to one of them. */
+function requireFile(path: string): void {
+  if (path.trim() !== '' && path !== ':memory:' && !/^file:/i.test(path)) return;
+  const shown = JSON.stringify(path.slice(0, 64));
+  throw new TypeError(`path: ${shown} names no file. Pass the path of a file, or use memoryStore().`);
 }
 
 function openStore(path: string, released: () => void): Store {
@@ -68,6 +78,7 @@ function openStore(path: string, released: () => void): Store {
     subscriptions: subscriptionStore(reader, database, writer, belongings),
     deliveries,
     attempts,
+    webhookJobs: webhookJobStore(reader, database, writer),
     backlog: backlogStore(reader, deliveries.claimed),
     audit: auditStore(reader, database, writer),
     byok: byokStore(reader, database, writer),

@@ -10,7 +10,11 @@ import { turns } from './migrations/0008-turns.ts';
 import { workspaceFiles } from './migrations/0009-workspace-files.ts';
 import { interrupts } from './migrations/0010-interrupts.ts';
 import { artifacts } from './migrations/0011-artifacts.ts';
-import { runReach } from './migrations/0012-run-reach.ts';
+import { conversations } from './migrations/0012-conversations.ts';
+import { outages } from './migrations/0013-outages.ts';
+import { deliveriesById } from './migrations/0014-deliveries-by-id.ts';
+import { webhookJobs } from './migrations/0015-webhook-jobs.ts';
+import { runReach } from './migrations/0016-run-reach.ts';
 
 /** In order. A released migration is never edited. */
 const MIGRATIONS: readonly string[] = [
@@ -25,6 +29,10 @@ const MIGRATIONS: readonly string[] = [
   workspaceFiles,
   interrupts,
   artifacts,
+  conversations,
+  outages,
+  deliveriesById,
+  webhookJobs,
   runReach,
 ];
 

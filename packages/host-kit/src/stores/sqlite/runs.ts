@@ -6,12 +6,14 @@ import { integer, optional, type Row, text } from '../sql/row.ts';
 import { documentOf, runOf, STATE_COLUMNS, stateOf } from '../sql/runs.ts';
 import type { Writer } from './writer.ts';
 
-const INSERT = `INSERT INTO runs (run_id, tenant, workspace, mode, scope_id, document, ${STATE_COLUMNS.join(', ')})
-  VALUES (?, ?, ?, ?, ?, ?, ${STATE_COLUMNS.map(() => '?').join(', ')})`;
+const INSERT = `INSERT INTO runs (run_id, tenant, workspace, mode, scope_id, conversation, document, ${STATE_COLUMNS.join(', ')})
+  VALUES (?, ?, ?, ?, ?, ?, ?, ${STATE_COLUMNS.map(() => '?').join(', ')})`;
 const READ = 'SELECT * FROM runs WHERE run_id = ? AND tenant = ? AND mode = ?';
 const LIST = 'SELECT * FROM runs WHERE tenant = ? AND mode = ? AND run_id < ? ORDER BY run_id DESC LIMIT ?';
 const LIST_IN = `SELECT * FROM runs WHERE tenant = ? AND mode = ? AND workspace = ? AND run_id < ?
   ORDER BY run_id DESC LIMIT ?`;
+const TURNS = `SELECT * FROM runs WHERE tenant = ? AND mode = ? AND conversation = ?
+  AND (? OR workspace IN (SELECT value FROM json_each(?))) ORDER BY run_id DESC LIMIT ?`;
 const FOR_APPEND = 'SELECT * FROM runs WHERE run_id = ?';
 const LAST_SEQUENCES = `SELECT run_id, last_sequence FROM runs WHERE run_id IN (SELECT value FROM json_each(?))`;
 const ACTIVE = `SELECT * FROM runs WHERE scope_id = ? AND tenant = ? AND mode = ? AND workspace IS ?
@@ -32,14 +34,15 @@ export function runStore(reader: DatabaseSync, database: DatabaseSync, writer: W
   const lastSequences = reader.prepare(LAST_SEQUENCES);
   const list = reader.prepare(LIST);
   const listIn = reader.prepare(LIST_IN);
+  const turns = reader.prepare(TURNS);
   const unfinished = reader.prepare(UNFINISHED);
   const disturbed = reader.prepare(DISTURBED);
 
   return {
     async insert(run, transaction) {
       writer.require(transaction);
-      const { runId, tenant, workspace = null, mode, scopeId = null } = run;
-      insert.run(runId, tenant, workspace, mode, scopeId, documentOf(run), ...stateOf(run));
+      const { runId, tenant, workspace = null, mode, scopeId = null, conversation = null } = run;
+      insert.run(runId, tenant, workspace, mode, scopeId, conversation, documentOf(run), ...stateOf(run));
     },
     async read(tenancy, runId) {
       return lookup(tenancy, read.get(runId, tenancy.tenant, tenancy.mode));
@@ -53,6 +56,10 @@ export function runStore(reader: DatabaseSync, database: DatabaseSync, writer: W
       // The index sorts the runs of one workspace, not of several: take the newest of each, and the newest of these.
       const found = workspaces.flatMap((workspace) => listIn.all(tenant, mode, workspace, before, limit).map(runOf));
       return found.sort((a, b) => (a.runId < b.runId ? 1 : -1)).slice(0, limit);
+    },
+    async turns({ tenant, mode, workspaces }, conversation, limit) {
+      const reach = workspaces === 'all' ? [1, '[]'] : [0, JSON.stringify(workspaces)];
+      return turns.all(tenant, mode, conversation, ...reach, limit).map(runOf);
     },
     async forAppend(runIds, transaction) {
       writer.require(transaction);

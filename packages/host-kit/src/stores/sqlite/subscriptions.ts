@@ -2,14 +2,14 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { ABSENT, OTHER_WORKSPACE } from '../../lookup.ts';
 import { coversScope, type Subscription, type SubscriptionStore, type Topic } from '../../ports/subscriptions.ts';
 import type { Transaction } from '../../ports/transaction.ts';
-import { text } from '../sql/row.ts';
-import { documentOf, listensTo, pushKey, secretColumns, subscriptionOf } from '../sql/subscriptions.ts';
+import { integer, text } from '../sql/row.ts';
+import { documentOf, listensTo, pushKey, secretColumns, stateColumns, subscriptionOf } from '../sql/subscriptions.ts';
 import { type ReadCache, readCache } from './read-cache.ts';
 import type { Writer } from './writer.ts';
 
-const INSERT = `INSERT INTO subscriptions (webhook_id, tenant, mode, status, circuit, failures, sealed_secret,
+const INSERT = `INSERT INTO subscriptions (webhook_id, tenant, mode, status, circuit, failures, outage, sealed_secret,
   secret_fingerprint, previous_sealed_secret, previous_replaced_at, previous_expires_at, document)
-  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
 const LISTEN = `INSERT OR IGNORE INTO subscription_listens (tenant, mode, event_type, workspace, webhook_id)
   VALUES (?, ?, ?, ?, ?)`;
 const OWNED = 'SELECT * FROM subscriptions WHERE webhook_id = ? AND tenant = ? AND mode = ?';
@@ -21,7 +21,11 @@ const PUSHES = `SELECT DISTINCT s.* FROM subscription_listens e JOIN subscriptio
   WHERE e.tenant = ? AND e.mode = ? AND e.workspace = ? ORDER BY s.webhook_id`;
 const LIST = 'SELECT * FROM subscriptions WHERE tenant = ? AND mode = ? AND webhook_id > ? ORDER BY webhook_id';
 const READ = 'SELECT * FROM subscriptions WHERE webhook_id = ?';
-const UPDATE_STATE = 'UPDATE subscriptions SET status = ?, circuit = ?, failures = ? WHERE webhook_id = ?';
+const UPDATE_STATE = 'UPDATE subscriptions SET status = ?, circuit = ?, failures = ?, outage = ? WHERE webhook_id = ?';
+const UPDATE_DOCUMENT = 'UPDATE subscriptions SET document = ? WHERE webhook_id = ?';
+const UNLISTEN = 'DELETE FROM subscription_listens WHERE webhook_id = ?';
+const NUMBER_EVENT = `UPDATE subscriptions SET event_run_id = coalesce(event_run_id, ?),
+  event_sequence = coalesce(event_sequence, -1) + 1 WHERE webhook_id = ? RETURNING event_run_id, event_sequence`;
 const UPDATE_SECRETS = `UPDATE subscriptions SET sealed_secret = ?, secret_fingerprint = ?, previous_sealed_secret = ?,
   previous_replaced_at = ?, previous_expires_at = ? WHERE webhook_id = ?`;
 const FORGET_EXPIRED = `UPDATE subscriptions SET previous_sealed_secret = NULL, previous_replaced_at = NULL,
@@ -78,22 +82,18 @@ function registering({
 
   return {
     async insert(subscription, transaction) {
-      const { webhookId, tenant, mode, status, circuit, failures } = subscription;
+      const { webhookId, tenant, mode } = subscription;
       subscriptions.changes(transaction, webhookId);
       listeners.changes(transaction);
       insert.run(
         webhookId,
         tenant,
         mode,
-        status,
-        JSON.stringify(circuit),
-        JSON.stringify(failures),
+        ...stateColumns(subscription),
         ...secretColumns(subscription),
         documentOf(subscription),
       );
-      for (const eventType of subscription.events) {
-        for (const key of listensTo(subscription)) listen.run(tenant, mode, eventType, key, webhookId);
-      }
+      for (const row of listensOf(subscription)) listen.run(...row);
     },
     async remove(tenancy, webhookId, transaction) {
       writer.require(transaction);
@@ -182,7 +182,15 @@ function updating({
   writer,
   belongings,
   subscriptions,
-}: Tables): Pick<SubscriptionStore, 'updateState' | 'updateSecrets' | 'forgetExpiredSecrets'> {
+  listeners,
+}: Tables): Pick<
+  SubscriptionStore,
+  'updateState' | 'updateSecrets' | 'updateDetails' | 'numberEvent' | 'forgetExpiredSecrets'
+> {
+  const numberEvent = database.prepare(NUMBER_EVENT);
+  const updateDocument = database.prepare(UPDATE_DOCUMENT);
+  const unlisten = database.prepare(UNLISTEN);
+  const listen = database.prepare(LISTEN);
   const current = database.prepare(READ);
   const updateState = database.prepare(UPDATE_STATE);
   const updateSecrets = database.prepare(UPDATE_SECRETS);
@@ -193,8 +201,7 @@ function updating({
       subscriptions.changes(transaction, webhookId);
       const row = current.get(webhookId);
       if (row === undefined) return;
-      const { status, circuit, failures } = change(subscriptionOf(row));
-      updateState.run(status, JSON.stringify(circuit), JSON.stringify(failures), webhookId);
+      updateState.run(...stateColumns(change(subscriptionOf(row))), webhookId);
       writer.whenCommitted(transaction, () => belongings.statusChanged(webhookId));
     },
     async updateSecrets(webhookId, change, transaction) {
@@ -203,12 +210,37 @@ function updating({
       if (row === undefined) return;
       updateSecrets.run(...secretColumns(change(subscriptionOf(row))), webhookId);
     },
+    async updateDetails(webhookId, change, transaction) {
+      subscriptions.changes(transaction, webhookId);
+      listeners.changes(transaction);
+      const row = current.get(webhookId);
+      if (row === undefined) return;
+      const subscription = subscriptionOf(row);
+      const { events, tags, description } = change(subscription);
+      const changed = { ...subscription, events, tags, description };
+      updateDocument.run(documentOf(changed), webhookId);
+      unlisten.run(webhookId);
+      for (const listened of listensOf(changed)) listen.run(...listened);
+    },
+    async numberEvent(webhookId, runId, transaction) {
+      writer.require(transaction);
+      const row = numberEvent.get(runId, webhookId);
+      if (row === undefined) return undefined;
+      return { runId: text(row, 'event_run_id'), sequence: integer(row, 'event_sequence') };
+    },
     forgetExpiredSecrets: (now, limit) =>
       writer.transaction(async (transaction) => {
         subscriptions.changes(transaction);
         return Number(forgetExpired.run(now, limit).changes);
       }),
   };
+}
+
+/** The rows of `subscription_listens`. */
+function listensOf(subscription: Subscription) {
+  const { tenant, mode, events, webhookId } = subscription;
+  const keys = listensTo(subscription);
+  return events.flatMap((eventType) => keys.map((key) => [tenant, mode, eventType, key, webhookId] as const));
 }
 
 function found(statement: StatementSync, webhookId: string): Subscription | undefined {

@@ -41,5 +41,11 @@ function attempt(at: number): AttemptRecord {
     outcome: 'failed',
     status: at % 2 === 0 ? 500 : undefined,
     reason: at % 2 === 0 ? undefined : 'timeout',
+    ...(at % 3 === 0 && {
+      phases: [
+        { phase: 'resolve', durationMs: 0.125 },
+        { phase: 'connect', durationMs: 1 },
+      ],
+    }),
   };
 }

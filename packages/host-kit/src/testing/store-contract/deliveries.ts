@@ -1,4 +1,5 @@
-import type { Claim, ClaimedDelivery, Delivery, Settlement } from '../../ports/deliveries.ts';
+import type { Claim, ClaimedDelivery, Delivery, Settlement, WaitingCursor } from '../../ports/deliveries.ts';
+import type { Store } from '../../ports/store.ts';
 import type { Subscription } from '../../ports/subscriptions.ts';
 import type { Transaction } from '../../ports/transaction.ts';
 import type { StoreContract } from './contract.ts';
@@ -10,6 +11,7 @@ export function deliveriesContract(contract: StoreContract): void {
   simultaneousClaims(contract);
   settlements(contract);
   deadLetters(contract);
+  again(contract);
 }
 
 function claims({ onStore, assert }: StoreContract): void {
@@ -299,4 +301,60 @@ const CLAIMED: Claim = { deliveryId: 'dlv_1', webhookId: 'whk_1', leaseUntil: CL
 
 function claimed(delivery: Delivery): ClaimedDelivery {
   return { ...delivery, leaseUntil: CLAIM.leaseUntil };
+}
+
+function again({ onStore, assert }: StoreContract): void {
+  const enqueueAgain = (store: Store, ...deliveries: readonly Delivery[]) =>
+    store.transaction((transaction) => store.deliveries.enqueueAgain(deliveries, transaction));
+  const enqueue = (store: Store, ...deliveries: readonly Delivery[]) =>
+    store.transaction((transaction) => store.deliveries.enqueue(deliveries, transaction));
+
+  onStore('enqueueAgain adds a delivery that is not queued, and leaves one that waits or is claimed', async (store) => {
+    await withSubscriptions(store, 'whk_1');
+    const [first, second] = [sampleDelivery({}), sampleDelivery({ deliveryId: 'dlv_2' })];
+    assert.deepEqual(await enqueueAgain(store, first, second), 2);
+    assert.deepEqual(await enqueueAgain(store, first), 0);
+    assert.deepEqual(await store.deliveries.claim(CLAIM), [claimed(first), claimed(second)]);
+    assert.deepEqual(await enqueueAgain(store, first), 0);
+    assert.deepEqual(await store.deliveries.claim({ ...CLAIM, now: 1001 }), []);
+  });
+
+  onStore('enqueueAgain revives a dead letter, with no attempts counted', async (store) => {
+    await withSubscriptions(store, 'whk_1');
+    await enqueue(store, sampleDelivery({}));
+    await store.deliveries.claim(CLAIM);
+    const settlement = { kind: 'dead', at: 1000, expiresAt: 9000, attempts: 3, lastStatus: 500 } as const;
+    await store.transaction((transaction) => store.deliveries.settle([{ claim: CLAIMED, settlement }], transaction));
+    const dead = { ...summary(sampleDelivery({ attempts: 3 })), lastStatus: 500 };
+    const expected = { ...dead, state: 'dead', deadLetteredAt: 1000, expiresAt: 9000 };
+    assert.deepEqual(await store.deliveries.queued('whk_1', ['dlv_1', 'dlv_9']), [expected]);
+    assert.deepEqual(await store.deliveries.queued('whk_2', ['dlv_1']), []);
+    assert.deepEqual(await enqueueAgain(store, sampleDelivery({ dueAt: 2000 })), 1);
+    assert.deepEqual(await store.deliveries.deadLetters('whk_1', { limit: 10 }), []);
+    const found = await store.deliveries.claim({ ...CLAIM, now: 2000 });
+    assert.deepEqual(found, [claimed(sampleDelivery({ dueAt: 2000 }))]);
+  });
+
+  onStore('waiting deliveries are listed by their due times, in pages', async (store) => {
+    await withSubscriptions(store, 'whk_1', 'whk_2');
+    const due = [3000, 1000, 2000, 1000].map((dueAt, index) => sampleDelivery({ deliveryId: `dlv_${index}`, dueAt }));
+    await enqueue(store, ...due, sampleDelivery({ deliveryId: 'dlv_other', webhookId: 'whk_2' }));
+    const ids: string[] = [];
+    let after: WaitingCursor | undefined;
+    for (let pages = 0; pages < 3; pages++) {
+      const page = await store.deliveries.waiting('whk_1', { after, limit: 2 });
+      ids.push(...page.map(({ deliveryId }) => deliveryId));
+      after = page.at(-1) ?? after;
+    }
+    assert.deepEqual(ids, ['dlv_1', 'dlv_3', 'dlv_2', 'dlv_0']);
+    const [first] = await store.deliveries.waiting('whk_1', { limit: 1 });
+    const { position: _, ...listed } = first ?? { position: 0 };
+    const expected = { ...summary(sampleDelivery({ deliveryId: 'dlv_1' })), lastStatus: undefined };
+    assert.deepEqual(listed, { ...expected, state: 'waiting', dueAt: 1000 });
+  });
+}
+
+/** A delivery without its body and due time. */
+function summary({ body: _, dueAt: _dueAt, ...delivery }: Delivery) {
+  return delivery;
 }

@@ -12,7 +12,7 @@ export function runsContract(contract: StoreContract): void {
 function storedRuns({ onStore, assert }: StoreContract): void {
   onStore('a run is read back unchanged', async (store) => {
     const run = sampleRun({
-      ...{ workspace: 'w1', tags: ['a'], metadata: { key: [1, null] } },
+      ...{ workspace: 'w1', tags: ['a'], metadata: { key: [1, null] }, conversation: 'c' },
       causationId: 'dlv_0',
       fork: { sourceRunId: 'run_0', fromSeq: 3, mode: 'branch' },
     });
@@ -124,6 +124,23 @@ function tenancy({ onStore, assert }: StoreContract): void {
     assert.deepEqual(await listed(['w1', 'w2'], undefined, 2), ['run_2', 'run_1']);
     assert.deepEqual(await listed(['w1', 'w2'], 'run_1', 2), ['run_0']);
     assert.deepEqual(await listed([], undefined, 2), []);
+  });
+
+  onStore('the turns of a conversation within reach of the caller are listed, newest first', async (store) => {
+    await store.transaction(async (transaction) => {
+      for (const [index, conversation] of ['a', 'b', 'a', undefined, 'a'].entries()) {
+        const fields = { runId: `run_${index}`, workspace: 'w1', ...(conversation !== undefined && { conversation }) };
+        await store.runs.insert(sampleRun(fields), transaction);
+      }
+      const others = [{ tenant: 'other' }, { mode: 'test' }, { workspace: 'w2' }] as const;
+      for (const [index, other] of others.entries()) {
+        await store.runs.insert(sampleRun({ runId: `run_5${index}`, conversation: 'a', ...other }), transaction);
+      }
+    });
+    const turns = async (limit: number) =>
+      (await store.runs.turns({ ...TENANCY, workspaces: ['w1'] }, 'a', limit)).map(({ runId }) => runId);
+    assert.deepEqual(await turns(9), ['run_4', 'run_2', 'run_0']);
+    assert.deepEqual(await turns(2), ['run_4', 'run_2']);
   });
 }
 

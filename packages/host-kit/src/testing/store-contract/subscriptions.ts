@@ -1,3 +1,4 @@
+import type { SubscriptionDetails } from '../../ports/subscriptions.ts';
 import type { StoreContract } from './contract.ts';
 import { CLAIM, sampleDelivery, sampleSubscription, TENANCY, withSubscriptions } from './samples.ts';
 
@@ -94,6 +95,63 @@ function changes({ onStore, assert }: StoreContract): void {
       );
     }
     assert.deepEqual((await store.subscriptions.read('whk_1'))?.failures, [1, 2]);
+  });
+
+  onStore('updateState stores an outage, and its end', async (store) => {
+    await withSubscriptions(store, 'whk_1');
+    const outage = { since: 5, failures: 4, announced: ['failing' as const] };
+    const move = (next: typeof outage | undefined) =>
+      store.transaction((transaction) =>
+        store.subscriptions.updateState(
+          'whk_1',
+          ({ status, circuit, failures }) => ({ status, circuit, failures, ...(next && { outage: next }) }),
+          transaction,
+        ),
+      );
+    await move(outage);
+    assert.deepEqual((await store.subscriptions.read('whk_1'))?.outage, outage);
+    await move(undefined);
+    assert.deepEqual((await store.subscriptions.read('whk_1'))?.outage, undefined);
+  });
+
+  onStore('updateDetails changes filter and description, and whose events are found', async (store) => {
+    await withSubscriptions(store, 'whk_1');
+    const edit = (details: SubscriptionDetails) =>
+      store.transaction((transaction) => store.subscriptions.updateDetails('whk_1', () => details, transaction));
+    const listeners = async (eventType: string) => {
+      const topics = [{ ...TOPIC, eventType }];
+      const found = await store.transaction((transaction) => store.subscriptions.listening(topics, transaction));
+      return found.flat().map(({ webhookId }) => webhookId);
+    };
+    assert.deepEqual(await listeners('run.completed'), ['whk_1']);
+    await edit({ events: ['run.started'], tags: ['nightly'], description: 'of the night' });
+    assert.deepEqual([await listeners('run.completed'), await listeners('run.started')], [[], ['whk_1']]);
+    const after = sampleSubscription({ events: ['run.started'], tags: ['nightly'], description: 'of the night' });
+    assert.deepEqual(await store.subscriptions.read('whk_1'), after);
+    await edit({ events: ['run.completed'], tags: [] });
+    const last = sampleSubscription({ events: ['run.completed'], tags: [] });
+    assert.deepEqual(await store.subscriptions.read('whk_1'), last);
+    await store.transaction((transaction) =>
+      store.subscriptions.updateDetails('whk_9', () => ({ events: [], tags: [] }), transaction),
+    );
+  });
+
+  onStore('numberEvent keeps the first run id and counts from 0', async (store) => {
+    await withSubscriptions(store, 'whk_1', 'whk_2');
+    const number = (webhookId: string, runId: string) =>
+      store.transaction((transaction) => store.subscriptions.numberEvent(webhookId, runId, transaction));
+    assert.deepEqual(await number('whk_1', 'run_a'), { runId: 'run_a', sequence: 0 });
+    assert.deepEqual(await number('whk_1', 'run_b'), { runId: 'run_a', sequence: 1 });
+    assert.deepEqual(await number('whk_2', 'run_c'), { runId: 'run_c', sequence: 0 });
+    assert.deepEqual(await number('whk_9', 'run_d'), undefined);
+  });
+
+  onStore('concurrent calls of numberEvent return different sequences', async (store) => {
+    await withSubscriptions(store, 'whk_1');
+    const number = () =>
+      store.transaction((transaction) => store.subscriptions.numberEvent('whk_1', 'run_a', transaction));
+    const numbers = await Promise.all([number(), number(), number()]);
+    assert.deepEqual(numbers.map((each) => each?.sequence).sort(), [0, 1, 2]);
   });
 
   onStore('concurrent calls of updateSecrets change the secrets one after the other', async (store) => {

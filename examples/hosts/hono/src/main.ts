@@ -1,0 +1,39 @@
+import { type HttpBindings, serve } from '@hono/node-server';
+import { honoGuard, principalOf } from '@svc/auth/hono';
+import { peerOf } from '@svc/auth/node';
+import { honoVersioning, operationOf } from '@svc/versioning/hono';
+import { Hono } from 'hono';
+import { workflows } from './engine.ts';
+import { auth, host, versions } from './host.ts';
+
+const { PORT = '8787', HOST = '127.0.0.1' } = process.env;
+
+const app = new Hono<{ Bindings: HttpBindings }>();
+
+// An operation of the protocol that the app serves itself, because the answer depends on the caller.
+for (const path of ['/workflows/:id', '/v1/workflows/:id']) {
+  app.use(path, honoVersioning({ served: versions }), honoGuard({ authenticator: auth, scope: 'manifest:read' }));
+  app.get(path, (c) => {
+    const { major, params } = operationOf(c);
+    const { tenancy } = principalOf(c);
+    const workflow = workflows.get(params.workflowId ?? '');
+    if (workflow === undefined) return c.json({ error: 'not_found', message: 'There is no such workflow.' }, 404);
+    return c.json({ workflowId: params.workflowId, name: workflow.name, tenant: tenancy.tenant, major });
+  });
+}
+
+// The host answers all other paths. It reads bodies itself, so no middleware may read them before.
+app.all('*', (c) => host.fetch(c.req.raw, peerOf(c.env.incoming.socket)));
+
+await host.start();
+const server = serve({ fetch: app.fetch, port: Number(PORT), hostname: HOST }, () =>
+  console.log(`the host is at http://${HOST}:${PORT}`),
+);
+
+for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, stop);
+
+async function stop(): Promise<void> {
+  host.closeStreams();
+  server.close();
+  await host.stop();
+}

@@ -1,0 +1,1 @@
+export { readWorkflow as GET } from '../../../src/read-workflow.ts';

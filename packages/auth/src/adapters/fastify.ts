@@ -1,0 +1,59 @@
+import type { FastifyRequest } from 'fastify';
+import { admittance, GUARD_OPTIONS, type GuardOptions } from '../guard.ts';
+import { requireKnown } from '../known-options.ts';
+import type { Principal } from '../principal.ts';
+import { headOf } from './node-request.ts';
+
+export type { GuardOptions } from '../guard.ts';
+export { type GuardedRequest, principalOf } from './guarded-request.ts';
+export { peerOf } from './node-request.ts';
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** The caller. Set by `fastifyGuard`; undefined on a route without it. */
+    principal?: Principal | undefined;
+  }
+}
+
+/** The part of Fastify's request that the guard uses. */
+export type GuardableRequest = Pick<FastifyRequest, 'raw' | 'principal'>;
+
+/** The part of Fastify's reply that the guard uses. */
+export interface FastifyReply {
+  /** Sets the status. */
+  code(status: number): FastifyReply;
+  /** Sets a header. */
+  header(name: string, value: string): FastifyReply;
+  /** Sends the body. */
+  send(body: string): unknown;
+}
+
+/**
+ * Makes a Fastify `onRequest` hook from a guard, for a route or a scope. `request.principal` is the caller;
+ * `principalOf(request)` is the same without `undefined` in its type.
+ *
+ * @example
+ * import { authenticator } from '@svc/auth';
+ * import { apiKeyLane, memoryKeyStore } from '@svc/auth/api-key';
+ * import { fastifyGuard, principalOf } from '@svc/auth/fastify';
+ * import fastify from 'fastify';
+ *
+ * const auth = authenticator({ lanes: [apiKeyLane({ keys: memoryKeyStore([]), now: Date.now })] });
+ * const app = fastify();
+ * const onRequest = fastifyGuard({ authenticator: auth, scope: 'runs:read' });
+ * app.get('/runs', { onRequest }, async (request) => ({ tenant: principalOf(request).tenancy.tenant }));
+ */
+export function fastifyGuard(
+  options: GuardOptions,
+): (request: GuardableRequest, reply: FastifyReply) => Promise<unknown> {
+  requireKnown('fastifyGuard', options, GUARD_OPTIONS);
+  const admit = admittance(options);
+  return async (request, reply) => {
+    const verdict = await admit(headOf(request.raw));
+    const { headers } = verdict.admitted ? verdict : verdict.refusal;
+    for (const [name, value] of Object.entries(headers)) reply.header(name, value);
+    if (!verdict.admitted) return reply.code(verdict.refusal.status).send(verdict.refusal.body);
+    request.principal = verdict.principal;
+    return undefined;
+  };
+}

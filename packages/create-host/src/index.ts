@@ -1,0 +1,1 @@
+export { type CreateOptions, createProject, type Terminal } from './create-project.ts';

@@ -1,0 +1,40 @@
+import { egressPolicy } from '@svc/egress-guard';
+import { guardedAgents } from '@svc/egress-guard/agents';
+import { guardedDispatcher } from '@svc/egress-guard/dispatcher';
+import { guardedFetch } from '@svc/egress-guard/fetch';
+import { guardedPost } from '@svc/egress-guard/post';
+import { describe, expect, test } from 'vitest';
+
+/** A mistyped option, as JavaScript lets it pass. */
+const typo = (name: string): object => ({ [name]: 1 });
+
+test.each([
+  ['egressPolicy', () => egressPolicy(typo('denyCidr')), 'denyCidrs'],
+  ['guardedFetch', () => guardedFetch(typo('timeout')), 'timeoutMs'],
+  ['guardedPost', () => guardedPost(typo('maxResponseByte')), 'maxResponseBytes'],
+  ['guardedDispatcher', () => guardedDispatcher(typo('polcy')), 'policy'],
+  ['guardedAgents', () => guardedAgents(typo('maxIdleMs')), undefined],
+])('%s rejects an unknown option', (owner, make, meant) => {
+  expect(make).toThrow(TypeError);
+  const advice = meant === undefined ? 'Its options are policy, ca,' : `Did you mean ${meant}\\?`;
+  expect(make).toThrow(new RegExp(`^${owner}: unknown option \\w+\\. ${advice}`));
+});
+
+test('a guarded POST rejects an unknown field', async () => {
+  const post = guardedPost();
+  const request = { url: 'https://127.0.0.1/', headers: {}, body: '', timeoutMs: 1000, onec: true };
+  await expect(post(request)).rejects.toThrow('guardedPost: unknown option onec. Did you mean once?');
+});
+
+describe('without options, the policy is the strictest', () => {
+  test('of guardedFetch', async () => {
+    const fetch = guardedFetch();
+    await expect(fetch('https://127.0.0.1/')).rejects.toMatchObject({ code: 'url_rejected' });
+    await expect(fetch('http://hooks.example/')).rejects.toMatchObject({ code: 'url_rejected' });
+  });
+
+  test('of guardedPost', async () => {
+    const request = { url: 'https://169.254.169.254/', headers: {}, body: '{}', timeoutMs: 1000 };
+    expect(await guardedPost()(request)).toMatchObject({ kind: 'denied' });
+  });
+});

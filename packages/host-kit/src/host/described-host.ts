@@ -1,0 +1,17 @@
+import type { mountsDocument } from '../routes/openapi.ts';
+import { VERSION } from '../version.ts';
+import type { Services } from './services.ts';
+
+/** The facts about a host that its API descriptions state. */
+export function describedHost(services: Services): Parameters<typeof mountsDocument>[2] {
+  const { served, baseUrl, implementation, authentication, rateLimit, retirement } = services;
+  return {
+    served,
+    baseUrl,
+    implementation,
+    version: VERSION,
+    authentication,
+    limitsRate: rateLimit !== undefined,
+    retires: retirement !== undefined,
+  };
+}

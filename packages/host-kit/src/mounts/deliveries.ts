@@ -1,0 +1,203 @@
+import { eventName } from '@svc/versioning/events';
+import { z } from 'zod';
+import { invalid } from '../errors.ts';
+import { json } from '../http/description.ts';
+import { type AuthorizedCall, type MountRoute, mountRoute, parse } from '../http/route.ts';
+import type { JsonObject } from '../json.ts';
+import type { Subscription } from '../ports/subscriptions.ts';
+import { type DeliveryFilter, findDelivery, listDeliveries } from '../webhooks/find-deliveries.ts';
+import { managed, missing } from '../webhooks/operator-actions.ts';
+import { type ResendOptions, resend } from '../webhooks/resend.ts';
+import type { SubscribableEvents } from '../webhooks/subscribable.ts';
+import type { SendTest } from '../webhooks/test-delivery.ts';
+import { exampleOf } from '../wire/event-catalogue.ts';
+import { operatorAttempt } from '../wire/operator.ts';
+import {
+  deliveryCursorText,
+  deliveryDetail,
+  deliveryView,
+  ownedDeliveryDetails,
+  ownedDeliveryPage,
+  parseDeliveryCursor,
+  resent,
+  testView,
+} from '../wire/owned-delivery.ts';
+import {
+  ADDRESS_ERRORS,
+  ADDRESSED,
+  idIn,
+  LIMIT,
+  ok,
+  PRIVATE,
+  pageLimit,
+  STATE_ERRORS,
+  timeIn,
+} from './owned-webhook.ts';
+
+export interface DeliveryRoutesOptions extends ResendOptions {
+  readonly sendTest: SendTest;
+  /** The event types that can be subscribed to. */
+  readonly subscribable: SubscribableEvents;
+}
+
+/**
+ * The routes under `/host/<org>/webhooks/{webhookId}` for the deliveries of a subscription: list them, read one with
+ * its attempts, send one again, and send a test.
+ */
+export function deliveryRoutes(options: DeliveryRoutesOptions): MountRoute[] {
+  const { store, sendTest, subscribable } = options;
+  const scope = 'webhooks:manage';
+  return [
+    mountRoute({
+      method: 'GET',
+      path: '/webhooks/{webhookId}/deliveries',
+      scope,
+      describes: {
+        operationId: 'listOwnedDeliveries',
+        summary: 'List deliveries',
+        description:
+          'First those that wait, then the dead letters, then those that have ended, as far as the last attempts tell.',
+        path: ADDRESSED,
+        query: FILTER,
+        answers: { 200: json('A page of deliveries.', ownedDeliveryPage, PRIVATE) },
+        errors: ADDRESS_ERRORS,
+      },
+      async serve(call) {
+        const subscription = await managed(store, call.principal, idIn(call));
+        const { webhookId } = subscription;
+        const page = { from: cursorIn(call, webhookId), limit: pageLimit(call.query) };
+        const { deliveries, next } = await listDeliveries(store, subscription, filterIn(call), page);
+        return ok({
+          deliveries: deliveries.map((delivery) => deliveryView(subscription, delivery)),
+          ...(next !== undefined && { nextCursor: deliveryCursorText(webhookId, next) }),
+        });
+      },
+    }),
+    mountRoute({
+      method: 'GET',
+      path: '/webhooks/{webhookId}/deliveries/{deliveryId}',
+      scope,
+      describes: {
+        operationId: 'readOwnedDelivery',
+        summary: 'Read a delivery',
+        description: 'A delivery with its last attempts and their phases, without body, headers and secret.',
+        path: DELIVERY,
+        answers: { 200: json('The delivery.', ownedDeliveryDetails, PRIVATE) },
+        errors: ADDRESS_ERRORS,
+      },
+      async serve(call) {
+        const subscription = await managed(store, call.principal, idIn(call));
+        const found = await findDelivery(store, subscription, idIn(call, 'deliveryId'));
+        if (found === undefined) throw missing();
+        return ok(deliveryDetail(subscription, found));
+      },
+    }),
+    mountRoute({
+      method: 'POST',
+      path: '/webhooks/{webhookId}/deliveries/{deliveryId}/resend',
+      scope,
+      describes: {
+        operationId: 'resendDelivery',
+        summary: 'Send a delivery again',
+        description: 'Queues a delivery again, delivered or not. It keeps its id. Safe to repeat.',
+        path: DELIVERY,
+        answers: { 200: json('Whether the delivery was queued.', resent, PRIVATE) },
+        errors: STATE_ERRORS,
+      },
+      // Safe without an idempotency key: a delivery that waits already stays as it is.
+      async serve(call) {
+        const queued = await resend(options, call.principal, idIn(call), idIn(call, 'deliveryId'));
+        return ok({ queued });
+      },
+    }),
+    mountRoute({
+      method: 'POST',
+      path: '/webhooks/{webhookId}/test',
+      scope,
+      takesBody: true,
+      describes: {
+        operationId: 'testWebhook',
+        summary: 'Send a test delivery',
+        description: 'Sends an example of an event type at once, signed. It changes no state of the subscription.',
+        path: ADDRESSED,
+        body: testRequest,
+        example: { type: 'run.failed' },
+        answers: { 200: json('The outcome.', operatorAttempt, PRIVATE) },
+        errors: STATE_ERRORS,
+      },
+      async serve(call) {
+        const { type } = parse(testRequest, call.json);
+        const { subscription, attempt } = await sendTest({
+          principal: call.principal,
+          webhookId: idIn(call),
+          payloadFor: (subscription) => testPayload(subscription, type, subscribable),
+          signal: call.gone(),
+        });
+        return ok(testView(subscription, attempt));
+      },
+    }),
+  ];
+}
+
+const DELIVERY = {
+  ...ADDRESSED,
+  deliveryId: z.string().min(1).max(512).describe('The id of the delivery, in the form of either major.'),
+};
+
+const FILTER = {
+  limit: LIMIT,
+  cursor: z.string().max(2048).optional().describe('The `nextCursor` of the previous page.'),
+  state: z
+    .enum(['waiting', 'dead-lettered', 'delivered', 'failed', 'skipped'])
+    .optional()
+    .describe('The state of the deliveries. Default: every state.'),
+  type: z.string().optional().describe('The event type, in the major of the subscription.'),
+  since: z.iso.datetime({ offset: true }).optional().describe('The earliest time of the event.'),
+  until: z.iso.datetime({ offset: true }).optional().describe('The time before which the event happened.'),
+};
+
+const testRequest: z.ZodType<{ type?: string | undefined }> = z.strictObject({
+  type: z.string().min(1).max(128).optional(),
+});
+
+/** The payload of a test: an event type in the spelling of the subscription's major, and an example of its payload. */
+function testPayload(
+  { major, events }: Subscription,
+  asked: string | undefined,
+  subscribable: SubscribableEvents,
+): { type: string; example: JsonObject } {
+  const [first = 'run.completed'] = events;
+  const named = asked === undefined ? { type: first } : subscribable.named(major, asked);
+  if ('problem' in named) throw invalid({ field: 'type', problem: named.problem });
+  return { type: eventName(major, named.type), example: exampleOf(major, named.type) };
+}
+
+const STATES = {
+  waiting: 'waiting',
+  'dead-lettered': 'dead',
+  delivered: 'delivered',
+  failed: 'failed',
+  skipped: 'skipped',
+} as const;
+
+function filterIn({ query }: AuthorizedCall): DeliveryFilter {
+  const text = query.get('state');
+  const state = Object.entries(STATES).find(([name]) => name === text)?.[1];
+  if (text !== null && state === undefined) {
+    throw invalid({ field: 'query.state', problem: `must be one of ${Object.keys(STATES).join(', ')}` });
+  }
+  return {
+    state,
+    type: query.get('type') ?? undefined,
+    since: timeIn(query, 'since'),
+    until: timeIn(query, 'until'),
+  };
+}
+
+function cursorIn({ query }: AuthorizedCall, webhookId: string) {
+  const text = query.get('cursor');
+  if (text === null) return undefined;
+  const cursor = parseDeliveryCursor(text, webhookId);
+  if (cursor !== undefined) return cursor;
+  throw invalid({ field: 'query.cursor', problem: 'must be the nextCursor of a page of this subscription' });
+}

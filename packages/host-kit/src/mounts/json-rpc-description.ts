@@ -1,0 +1,27 @@
+import { z } from 'zod';
+import { type AnswerDescription, eventStream, json, type MountDescription } from '../http/description.ts';
+
+const REQUEST = z
+  .looseObject({
+    jsonrpc: z.literal('2.0'),
+    id: z.union([z.string(), z.number()]).optional().describe('Absent in a notification.'),
+    method: z.string(),
+    params: z.looseObject({}).optional(),
+  })
+  .meta({ id: 'JsonRpcRequest' });
+
+const RESPONSE = z
+  .looseObject({ jsonrpc: z.literal('2.0'), id: z.union([z.string(), z.number()]).nullable() })
+  .meta({ id: 'JsonRpcResponse' });
+
+const ONE = json('The JSON-RPC response, or a stream of responses.', RESPONSE);
+
+/** A JSON-RPC response, or a stream of them. */
+const RESPONSES: AnswerDescription = { ...ONE, content: { ...ONE.content, ...eventStream('', RESPONSE).content } };
+
+/** Describes an endpoint of JSON-RPC 2.0 whose methods another protocol defines. */
+export function jsonRpcDescription(
+  entry: Pick<MountDescription, 'operationId' | 'summary' | 'description' | 'headers' | 'answers'>,
+): MountDescription {
+  return { ...entry, body: REQUEST, answers: { 200: RESPONSES, ...entry.answers } };
+}

@@ -1,0 +1,50 @@
+import { resolveId } from '@svc/versioning/ids';
+import { z } from 'zod';
+import { HostError, invalid } from '../errors.ts';
+import type { AuthorizedCall, MountRoute } from '../http/route.ts';
+
+/** The reply of a route to the owner of a subscription. */
+export function ok(body: NonNullable<Awaited<ReturnType<MountRoute['serve']>>['body']>, status = 200) {
+  return { status, headers: { 'cache-control': 'private, no-store' }, body };
+}
+
+/** Accepts the id of either major: an operator copies it from a log, a response or a delivery. */
+export function idIn(call: AuthorizedCall, name = 'webhookId'): string {
+  return bareId(call.params[name] ?? '', call);
+}
+
+/** Returns the bare form of an id of either major. */
+export function bareId(text: string, { principal }: AuthorizedCall): string {
+  const resolved = resolveId(text, { tenant: principal.tenancy.tenant, major: 2, overlap: true });
+  if (resolved.ok) return resolved.id;
+  // Not a 400: ids of an older deployment may be shorter than major 2 allows.
+  if (resolved.error.code === 'validation_error') {
+    throw new HostError('not_found', 'There is no such subscription or delivery.', { details: undefined });
+  }
+  throw resolved.error;
+}
+
+/** Reads the limit of a page, 50 by default. A value out of range is clamped. */
+export function pageLimit(query: URLSearchParams): number {
+  const text = query.get('limit') ?? '50';
+  if (!/^[0-9]{1,9}$/.test(text)) throw invalid({ field: 'query.limit', problem: 'must be a whole number' });
+  return Math.min(Math.max(Number(text), 1), 200);
+}
+
+/** Reads a time in the query, in ms since the epoch; undefined when it is absent. */
+export function timeIn(query: URLSearchParams, name: string): number | undefined {
+  const text = query.get(name);
+  if (text === null) return undefined;
+  const time = /^\d{4}-\d\d-\d\dT/.test(text) ? Date.parse(text) : Number.NaN;
+  if (!Number.isNaN(time)) return time;
+  throw invalid({ field: `query.${name}`, problem: 'must be a time such as 2026-01-31T12:00:00Z' });
+}
+
+/** Parts of the descriptions of the routes. */
+export const PRIVATE = { headers: ['Cache-Control'] } as const;
+export const ADDRESS_ERRORS = ['not_found', 'id_tenant_mismatch'] as const;
+export const STATE_ERRORS = [...ADDRESS_ERRORS, 'subscription_state_conflict'] as const;
+export const LIMIT: z.ZodType = z.int().min(1).max(200).default(50).describe('The most entries of a page.');
+export const ADDRESSED: Readonly<Record<'webhookId', z.ZodType>> = {
+  webhookId: z.string().min(1).max(512).describe('The id of the subscription, in the form of either major.'),
+};

@@ -1,0 +1,21 @@
+import type { JsonObject } from '../json.ts';
+import type { DescribedHost } from './described-host.ts';
+
+/** The Security Scheme Objects of a host: its credentials. */
+export function securitySchemes({ authentication: { dpop } }: DescribedHost): JsonObject {
+  return {
+    bearer: {
+      type: 'http',
+      scheme: 'bearer',
+      description:
+        'An API key, or an access token of an issuer in the discovery document. Operations list the scopes they need.',
+    },
+    ...(dpop !== undefined && {
+      dpop: {
+        type: 'http',
+        scheme: 'DPoP',
+        description: 'An access token that is bound to a key, with a proof of possession of that key (RFC 9449).',
+      },
+    }),
+  };
+}

@@ -1,0 +1,4 @@
+/** Attempts have phases. */
+export const attemptPhases = `
+ALTER TABLE attempts ADD COLUMN phases text;
+`;

@@ -1,0 +1,51 @@
+import type { Outage } from '../ports/subscriptions.ts';
+
+/** When an outage is announced, and when it ends the subscription. */
+export interface OutageRule {
+  /** The number of failed attempts in a row after which the owner is told. */
+  readonly failureThreshold: number;
+  /** The length of an outage, in ms, after which a durable subscription fails. 0: never. */
+  readonly failAfterMs: number;
+}
+
+/** A failed attempt, as far as an outage depends on it. */
+export interface FailedAttempt {
+  /** When it ended, in ms since the epoch. */
+  readonly now: number;
+  /** It was the last attempt: the delivery became a dead letter. */
+  readonly isDeadLetter: boolean;
+  /**
+   * It was to deliver an operational event. Such a failure is announced to no one: two subscriptions that watch each
+   * other would otherwise cause each other's events without end.
+   */
+  readonly isOperational: boolean;
+}
+
+/** Returns the outage after a failed attempt. */
+export function outageAfter(outage: Outage | undefined, attempt: FailedAttempt, rule: OutageRule): Outage {
+  const { since = attempt.now, failures: before = 0, announced = [] } = outage ?? {};
+  const failures = Math.min(before + 1, rule.failureThreshold);
+  if (attempt.isOperational) return { since, failures, announced };
+  const isFailing = failures >= rule.failureThreshold || announced.includes('failing');
+  const isDeadLettering = attempt.isDeadLetter || announced.includes('dead-lettering');
+  return {
+    since,
+    failures,
+    announced: [
+      ...(isFailing ? (['failing'] as const) : []),
+      ...(isDeadLettering ? (['dead-lettering'] as const) : []),
+    ],
+  };
+}
+
+/** Returns whether a failed attempt changes an outage, so that its row has to be written. */
+export function changesOutage(outage: Outage | undefined, attempt: FailedAttempt, rule: OutageRule): boolean {
+  if (outage === undefined || outage.failures < rule.failureThreshold || isTooLong(outage, attempt.now, rule))
+    return true;
+  return outageAfter(outage, attempt, rule).announced.length !== outage.announced.length;
+}
+
+/** Returns whether an outage has lasted so long that the subscription fails. */
+export function isTooLong(outage: Outage, now: number, { failAfterMs }: OutageRule): boolean {
+  return failAfterMs > 0 && now - outage.since >= failAfterMs;
+}

@@ -1,0 +1,37 @@
+import { expect, test } from 'vitest';
+import type { Outage } from '../../src/ports/subscriptions.ts';
+import { changesOutage, outageAfter } from '../../src/webhooks/outage.ts';
+
+const RULE = { failureThreshold: 4, failAfterMs: 10_000 };
+const attempt = (fields: object = {}) => ({ now: 1, isDeadLetter: false, isOperational: false, ...fields });
+const outage = (fields: Partial<Outage> = {}): Outage => ({ since: 0, failures: 1, announced: [], ...fields });
+
+test.each([
+  ['the first failed attempt', undefined, {}, outage({ since: 1 })],
+  ['the fourth in a row', outage({ failures: 3 }), {}, outage({ failures: 4, announced: ['failing'] })],
+  ['a later one', outage({ failures: 4, announced: ['failing'] }), {}, outage({ failures: 4, announced: ['failing'] })],
+  [
+    'one that leaves a dead letter',
+    outage(),
+    { isDeadLetter: true },
+    outage({ failures: 2, announced: ['dead-lettering'] }),
+  ],
+  [
+    'the fourth, to deliver an operational event',
+    outage({ failures: 3 }),
+    { isOperational: true, isDeadLetter: true },
+    outage({ failures: 4 }),
+  ],
+])('outageAfter: %s', (_, before, fields, after) => {
+  expect(outageAfter(before, attempt(fields), RULE)).toEqual(after);
+});
+
+test('a long outage writes its row no more, until it has lasted too long', () => {
+  const known = outage({ failures: 4, announced: ['failing', 'dead-lettering'] });
+  expect(changesOutage(known, attempt({ isDeadLetter: true }), RULE)).toBe(false);
+  expect(changesOutage(known, attempt({ now: 10_000 }), RULE)).toBe(true);
+  expect(changesOutage(outage({ failures: 4, announced: ['failing'] }), attempt({ isDeadLetter: true }), RULE)).toBe(
+    true,
+  );
+  expect(changesOutage(outage({ failures: 3 }), attempt(), RULE)).toBe(true);
+});

@@ -1,0 +1,29 @@
+import { expect, test } from 'vitest';
+import { expressVersioning } from '../src/adapters/express.ts';
+import { fastifyVersioning } from '../src/adapters/fastify.ts';
+import { type FetchVersioningOptions, withVersioning } from '../src/adapters/fetch.ts';
+import { honoVersioning } from '../src/adapters/hono.ts';
+import { versionedFetch } from '../src/client.ts';
+import { served } from '../src/index.ts';
+
+const protocol = served({ versions: ['2.0'], preferred: '2.0' });
+const options: FetchVersioningOptions = { served: protocol, operation: () => new Response() };
+
+/** Mistyped options, as JavaScript lets them pass. */
+const typo = { retirment: {} };
+
+test.each([
+  [
+    'served',
+    () => served({ versions: ['2.0'], preferred: '2.0', ...{ minClientVersions: '1.0' } }),
+    'minClientVersion',
+  ],
+  ['versionedFetch', () => versionedFetch({ major: 2, ...{ clientVerison: '1.0' } }), 'clientVersion'],
+  ['withVersioning', () => withVersioning({ ...options, ...typo }), 'retirement'],
+  ['honoVersioning', () => honoVersioning({ served: protocol, ...typo }), 'retirement'],
+  ['expressVersioning', () => expressVersioning({ served: protocol, ...typo }), 'retirement'],
+  ['fastifyVersioning', () => fastifyVersioning({ served: protocol, ...typo }), 'retirement'],
+])('%s rejects an unknown option, and names the one that was meant', (owner, make, meant) => {
+  expect(make).toThrow(TypeError);
+  expect(make).toThrow(new RegExp(`^${owner}: unknown option \\w+\\. Did you mean ${meant}\\?$`));
+});

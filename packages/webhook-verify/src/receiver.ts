@@ -1,0 +1,148 @@
+import { type DedupStore, dedupKey } from './dedup/dedup.ts';
+import type { Delivery, HeaderSource, WebhookOptions, WebhookVerificationError } from './index.ts';
+import type { OptionNames } from './known-options.ts';
+import { type Secret, type Verifier, verifierOf } from './verifier.ts';
+
+/**
+ * The options of `receive` and of every adapter. `Source` are the arguments that a function for the secret gets: none
+ * from `receive` by default, and the request from an adapter.
+ */
+export interface ReceiveOptions<Source extends readonly unknown[] = []> extends WebhookOptions {
+  /**
+   * The secret of the subscription; several while a rotation overlaps. Either `secret` or `verifier` is required.
+   *
+   * A function is called for each request, before its signature is checked, so its result may change at any time; let it
+   * keep the result of a slow look-up. While the secret is undefined or empty, or the function fails, deliveries are
+   * answered with 500, and `onFailed` gets the error.
+   */
+  readonly secret?: Secret | undefined | ((...source: Source) => Secret | undefined | Promise<Secret | undefined>);
+  /**
+   * The verifier that replaces `secret`: `standardVerifier(…)` for Standard Webhooks. A function is called for each
+   * request. When it fails, the request is answered with 500, and `onFailed` gets the error.
+   */
+  readonly verifier?: Verifier | ((...source: Source) => Verifier | Promise<Verifier>);
+  /**
+   * Handles a delivery. When it resolves, the sender gets 200; when it rejects, the sender gets 500 and tries again.
+   */
+  readonly onDelivery: (delivery: Delivery) => void | Promise<void>;
+  /** The memory of handled deliveries. Without one, a repeated delivery runs the handler again. */
+  readonly dedup?: DedupStore;
+  /** Observes rejected deliveries. Its own errors are ignored. The sender learns only the status. */
+  readonly onRejected?: (error: WebhookVerificationError) => void;
+  /**
+   * Observes errors of the handler and of the dedup store, with the delivery, and errors of the secret, without one. Its
+   * own errors are ignored. Default: an error of the secret is written to the console once, until there is a secret.
+   */
+  readonly onFailed?: (error: unknown, delivery: Delivery | undefined) => void;
+}
+
+/** The names of {@link ReceiveOptions}. */
+export const RECEIVE_OPTIONS: OptionNames<ReceiveOptions> = {
+  secret: true,
+  verifier: true,
+  onDelivery: true,
+  dedup: true,
+  onRejected: true,
+  onFailed: true,
+  toleranceSeconds: true,
+  now: true,
+  webhookId: true,
+};
+
+/** The answer to a request. */
+export interface ReceiveAnswer {
+  /** The status. A sender acts on it alone. */
+  readonly status: 200 | 400 | 401 | 409 | 500;
+  /** The body as JSON, for a challenge. Default: an empty body. */
+  readonly body?: string;
+}
+
+/** Handles one request and resolves to its answer. A parsed body is a TypeError. */
+export type Receive<Source extends readonly unknown[] = []> = (
+  body: Uint8Array | string,
+  headers: HeaderSource,
+  ...source: Source
+) => Promise<ReceiveAnswer>;
+
+/**
+ * Makes a receiver whose options are checked for unknown names already, as an adapter has more options than this.
+ *
+ * @throws {TypeError} when an option is invalid
+ */
+export function receiver<Source extends readonly unknown[]>(options: ReceiveOptions<Source>): Receive<Source> {
+  const verifierFor = verifierOf(options);
+  let isReported = false;
+  if (typeof options.onDelivery !== 'function')
+    throw new TypeError('onDelivery: must be a function. Pass the handler of a delivery.');
+
+  return async (body, headers, ...source) => {
+    let verifier: Verifier;
+    try {
+      verifier = await verifierFor(...source);
+      isReported = false;
+    } catch (error) {
+      reportSecret(error);
+      return { status: 500 };
+    }
+    const verification = verifier.safeVerify(body, headers);
+    if (!verification.ok) {
+      notify(() => options.onRejected?.(verification.error));
+      return { status: verification.error.status };
+    }
+    if ('challenge' in verification) {
+      return { status: 200, body: JSON.stringify({ challenge: verification.challenge }) };
+    }
+    return { status: await handle(verification.delivery) };
+  };
+
+  /** The console gets one line, not one for each request: a stranger can send many. */
+  function reportSecret(error: unknown): void {
+    if (options.onFailed !== undefined) notify(() => options.onFailed?.(error, undefined));
+    else if (!isReported)
+      console.error('@svc/webhook-verify: without a secret, deliveries are answered with 500.', error);
+    isReported = true;
+  }
+
+  async function handle(delivery: Delivery): Promise<200 | 409 | 500> {
+    const failed = (error: unknown) => notify(() => options.onFailed?.(error, delivery));
+    const { dedup } = options;
+    const key = dedupKey(delivery);
+    let token = '';
+    try {
+      const claim = await dedup?.claim(key);
+      if (claim?.state === 'handled') return 200;
+      if (claim?.state === 'in-flight') return 409;
+      token = claim?.token ?? '';
+    } catch (error) {
+      failed(error);
+      return 500;
+    }
+    try {
+      await options.onDelivery(delivery);
+    } catch (error) {
+      failed(error);
+      await settle(() => dedup?.release(key, token), failed);
+      return 500;
+    }
+    // The delivery is handled: a failure of the store must not make the sender try again.
+    await settle(() => dedup?.confirm(key, token), failed);
+    return 200;
+  }
+}
+
+async function settle(work: () => void | Promise<void>, failed: (error: unknown) => void): Promise<void> {
+  try {
+    await work();
+  } catch (error) {
+    failed(error);
+  }
+}
+
+/**
+ * Ignores the errors of an observer: they must not change the answer, and no sender may end the process through them.
+ */
+function notify(observer: () => void): void {
+  try {
+    observer();
+  } catch {}
+}
