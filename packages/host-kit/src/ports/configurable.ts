@@ -27,16 +27,22 @@ export interface RunConfigurable {
 
 /** The options of AI nodes that a caller chooses. */
 export interface AiOptions {
+  /** The provider of the model, in the engine's own words. */
   readonly provider?: string;
+  /** The name of the model. */
   readonly model?: string;
   /** From 0 to 2. */
   readonly temperature?: number;
+  /** The most tokens of one answer. */
   readonly maxTokens?: number;
   /** The name of a secret of the tenant, for `execution.secret`. */
   readonly credentialRef?: string;
+  /** Prompts that replace those of the workflow, in the engine's own form. */
   readonly promptOverrides?: JsonObject;
   /** The name of a simulated provider. Only runs in test mode have it. */
   readonly mockProvider?: string;
+  /** How much of the model's reasoning the run records. */
   readonly reasoningVerbosity?: 'none' | 'summary' | 'full';
+  /** The most refusals of a model before the run fails. */
   readonly maxRefusals?: number;
 }

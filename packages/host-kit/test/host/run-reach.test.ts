@@ -13,7 +13,7 @@ import { type RecordedHost, recordedHost } from './recorded-host.ts';
 
 const SECRET = 'sk-Live/9f"Q+x-of-the-tenant';
 const base64 = (text: string) => Buffer.from(text).toString('base64');
-/** What an engine may still have in its memory after a restart. */
+/** A secret that an engine may still have in its memory after a restart. */
 let remembered = '';
 
 type Work = (execution: Execution, inputs: JsonObject) => Promise<JsonObject>;
