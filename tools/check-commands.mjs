@@ -36,7 +36,7 @@ function problemOf(words, owners) {
     return word.startsWith('--package=') ? [word.slice('--package='.length)] : [];
   });
   const packages = named.map((name) => name.replace(/(?<=.)@[^/]*$/, ''));
-  const bare = words.find((word) => owners.has(word) || /^svc-[a-z]/.test(word));
+  const bare = words.find((word) => owners.has(word) || /^svc(?:-[a-z]+)+$/.test(word));
   if (bare !== undefined && packages.length === 0) {
     return `asks for a package ${bare}, which is not ours. Write \`npx -p ${owners.get(bare) ?? '@svc/…'} ${bare}\`.`;
   }
