@@ -62,7 +62,7 @@ export function engineExecution(parts: EngineExecutionParts): Execution {
     artifact: async (artifact) => makeArtifact(parts, redactor.redacted(artifact)),
     configurable: configurableOf(driven.run, engine.configurable ?? []),
     secret: (name) => secrets.open(name),
-    files: runFiles({ ...parts, limits: reach.workspaceFiles, redactor, isReplay }),
+    files: runFiles({ ...parts, ...reach, limits: reach.workspaceFiles, redactor, isReplay }),
     fetch: runFetch(driven, reach.fetch, isReplay),
     async until(time) {
       // A replay repeats the outcomes of its source, not the waiting.

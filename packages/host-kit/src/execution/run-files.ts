@@ -1,3 +1,4 @@
+import { factAboutRun, type RecordAudit } from '../audit/fact.ts';
 import { HostError } from '../errors.ts';
 import type { NewEvent } from '../ports/engine.ts';
 import type { HostPorts } from '../ports/host-ports.ts';
@@ -20,6 +21,7 @@ export interface RunFilesParts extends Pick<HostPorts, 'store' | 'clock' | 'rand
   /** Undefined: the host serves no workspace files. */
   readonly limits: WorkspaceFileLimits | undefined;
   readonly redactor: Redactor;
+  readonly recordAudit: RecordAudit;
   readonly isReplay: boolean;
 }
 
@@ -42,7 +44,7 @@ export function runFiles(parts: RunFilesParts): RunFiles {
       const limits = requireWritable(parts, 'put');
       const given = { contentType: 'text/markdown', ...redactor.redacted(file) };
       const precondition = conditionOf(given.path, condition);
-      return await change(parts, condition, async (transaction) => {
+      return await change(parts, 'workspace.put', condition, async (transaction) => {
         const { content: _, ...head } = await writeFile({ ...parts, limits }, place, given, precondition, transaction);
         return head;
       });
@@ -50,7 +52,7 @@ export function runFiles(parts: RunFilesParts): RunFiles {
     async remove(path, condition = {}) {
       const limits = requireWritable(parts, 'remove');
       const precondition = conditionOf(path, condition);
-      await change(parts, condition, (transaction) =>
+      await change(parts, 'workspace.remove', condition, (transaction) =>
         writeRemoval({ ...parts, limits }, place, path, precondition, transaction),
       );
     },
@@ -97,8 +99,9 @@ function conditionOf(path: string, { etag }: RunFileCondition): Precondition {
 }
 
 /** Changes a file and records it. A refusal is returned through the transaction, because it does not end the turn. */
-async function change<T extends Pick<WorkspaceFileHead, 'path' | 'version'>>(
-  { driven, redactor }: RunFilesParts,
+async function change<T extends Pick<WorkspaceFileHead, 'path' | 'version' | 'updatedAt'>>(
+  { driven, redactor, recordAudit }: RunFilesParts,
+  action: 'workspace.put' | 'workspace.remove',
   { nodeId }: RunFileCondition,
   write: (transaction: Transaction) => Promise<T>,
 ): Promise<T> {
@@ -110,6 +113,10 @@ async function change<T extends Pick<WorkspaceFileHead, 'path' | 'version'>>(
       const payload = { path: file.path, version: file.version };
       const updated: NewEvent = { type: 'workspace.updated', payload, ...(nodeId !== undefined && { nodeId }) };
       await open.append(redactor.redacted(updated));
+      const { workspace = null } = open.run;
+      const details = { version: file.version };
+      const fact = factAboutRun(open.run, { action, target: workspace, at: file.updatedAt, details });
+      await recordAudit(fact, open.transaction);
       return { file };
     } catch (error) {
       if (HostError.is(error) && REFUSALS.has(error.code)) return { refused: error };

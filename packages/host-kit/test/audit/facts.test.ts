@@ -57,6 +57,40 @@ describe(covers('auth.audit.base-fields'), () => {
   });
 });
 
+test('an entry says which run opened a secret or changed a file, for whom, and shows no content', async () => {
+  const { privateKey } = generateKeyPairSync('ed25519');
+  const signer = await ed25519Signer(privateKey.export({ type: 'pkcs8', format: 'pem' }));
+  const engine: WorkflowEngine = {
+    version: 1,
+    refuse: () => undefined,
+    async execute(_run, { secret, files }) {
+      await secret('openai');
+      await secret('openai');
+      await files.put({ path: 'a.md', content: 'x' });
+      await files.remove('a.md');
+      return { status: 'completed', outputs: {} };
+    },
+  };
+  const path = join(folder, 'reach.db');
+  const options = { store: sqliteStore(path), engine, audit: { signer }, workspaceFiles: {} };
+  const serving = await recordedHost(options);
+  await serving.call('/host/example/byok/secrets/openai', { value: 'sk-0123456789' }, { method: 'PUT' });
+  const run = await serving.start('any');
+  await serving.comesTo(run, 'completed');
+  await serving.stop();
+  const database = new DatabaseSync(path, { readOnly: true });
+  const rows = database.prepare('SELECT action, actor, target, details FROM audit_entries').all();
+  database.close();
+  const ofRun = rows.filter(({ action }) => /^(?:byok.open|workspace[.])/.test(String(action)));
+  const of = { run, tenant: 'acme', mode: 'live' };
+  expect(ofRun.map(({ details, ...entry }) => ({ ...entry, details: JSON.parse(String(details)) }))).toEqual([
+    { action: 'byok.open', actor: 'p_1', target: 'openai', details: { of: 'workspace', ...of } },
+    { action: 'workspace.put', actor: 'p_1', target: 'acme-prod', details: { version: 1, ...of } },
+    { action: 'workspace.remove', actor: 'p_1', target: 'acme-prod', details: { version: 2, ...of } },
+  ]);
+  expect(JSON.stringify(rows)).not.toMatch(/sk-0123|a\.md/);
+});
+
 test('a run of no workspace is created, delivered in major 2 alone, and logged', async () => {
   const engine: WorkflowEngine = {
     version: 1,
