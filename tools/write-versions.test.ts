@@ -18,12 +18,12 @@ test('finds an outdated version, and no other file', () => {
     'packages/a/src/version.ts': '/** Written by `tools/write-versions.mjs`. */\n',
     'packages/b/package.json': { version },
     'packages/b/src/version.ts': 'export const GRAMMAR = /^[0-9]+$/;\n',
+    'packages/b/src/package-version.ts': '/** Written by `tools/write-versions.mjs`. */\n',
     'packages/c/package.json': { version },
   });
-  const [found, ...others] = versionsBehind(temporaryTree(files('2.3.0-rc.1')));
-  expect([found?.path, others]).toEqual(['packages/a/src/version.ts', []]);
-  expect(found?.text).toContain(`VERSION: string = '2.3.0-rc.1';`);
-  expect(versionsBehind(temporaryTree({ ...files('2.3.0-rc.1'), 'packages/a/src/version.ts': found?.text }))).toEqual(
-    [],
-  );
+  const found = versionsBehind(temporaryTree(files('2.3.0-rc.1')));
+  expect(found.map(({ path }) => path)).toEqual(['packages/a/src/version.ts', 'packages/b/src/package-version.ts']);
+  for (const { text } of found) expect(text).toContain(`VERSION: string = '2.3.0-rc.1';`);
+  const written = Object.fromEntries(found.map(({ path, text }) => [path, text]));
+  expect(versionsBehind(temporaryTree({ ...files('2.3.0-rc.1'), ...written }))).toEqual([]);
 });

@@ -17,7 +17,7 @@ describe('requireKnown', () => {
     [{ cors: ['https://a.example'] }, 'createHost: unknown option cors.0. The options there are origins'],
     [{ audit: 'yes' }, 'createHost: audit must be an object.'],
     [null, 'createHost: its options must be an object.'],
-    [{ ['__proto__']: 1, constructor: 1 }, 'createHost: unknown option constructor.'],
+    [{ ['__proto__']: 1, constructor: 1 }, 'createHost: unknown option __proto__.'],
   ])('rejects %j', (options, message) => {
     const known = () => requireKnown('createHost', options, HOST_OPTION_NAMES);
     expect(known).toThrow(TypeError);
