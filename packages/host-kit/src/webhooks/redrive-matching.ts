@@ -93,8 +93,11 @@ function isSelected(
   return time !== undefined && time >= (since ?? 0) && time < (until ?? Number.POSITIVE_INFINITY);
 }
 
-/** Dead letters newer than the job are left out: it would otherwise meet those that have failed again since. */
-function justAfter(time: number): DeadLetterCursor {
+/**
+ * Returns the cursor by which a job leaves out the dead letters that are newer than it: it would otherwise meet those
+ * that have failed since, without end.
+ */
+export function justAfter(time: number): DeadLetterCursor {
   return { deadLetteredAt: time, deliveryId: '~' };
 }
 

@@ -1,3 +1,4 @@
+import { yieldToLoop } from '../ports/clock.ts';
 import type { Delivery } from '../ports/deliveries.ts';
 import type { RunEvent } from '../ports/events.ts';
 import type { HostPorts } from '../ports/host-ports.ts';
@@ -39,7 +40,10 @@ export async function replayStep(
   let place = placeOf(job.place);
   let lookedAt = 0;
   let isLast = false;
-  for (let runs = 0; runs < RUNS_PER_STEP && lookedAt < limit && !isLast; runs++) {
+  let bytes = 0;
+  for (let runs = 0; runs < RUNS_PER_STEP && lookedAt < limit && bytes < STEP_BYTES && !isLast; runs++) {
+    // Some stores read without a pause, and a step reads many runs: requests are served between them.
+    await yieldToLoop();
     const run = await nextRun(options, subscription, place, window);
     if (run.kind === 'end') isLast = true;
     else if (run.kind === 'skip') place = { before: run.before, runId: undefined, afterSequence: -1 };
@@ -47,7 +51,9 @@ export async function replayStep(
       const page = { after: place.afterSequence, limit: Math.min(PAGE, limit - lookedAt), maxBytes: PAGE_BYTES };
       const events = await store.events.list(run.run, page);
       lookedAt += events.length;
-      deliveries.push(...events.filter((event) => isReplayed(run.run, event, window)).map(deliveryFrom(run.run)));
+      const replayed = events.filter((event) => isReplayed(run.run, event, window)).map(deliveryFrom(run.run));
+      bytes += replayed.reduce((sum, { body }) => sum + body.length, 0);
+      deliveries.push(...replayed);
       const last = events.at(-1)?.sequence ?? run.run.lastSequence;
       const isRead = last >= run.run.lastSequence;
       place = isRead
@@ -77,6 +83,8 @@ export async function replayStep(
 const RUNS_PER_STEP = 200;
 const PAGE = 200;
 const PAGE_BYTES = 1_048_576;
+/** The bodies of one step are in memory together, and are written in one transaction. */
+const STEP_BYTES = 4 * PAGE_BYTES;
 
 /** The events that a job replays: their times in ms since the epoch, `until` excluded, and their types in the stored vocabulary. */
 interface Window {

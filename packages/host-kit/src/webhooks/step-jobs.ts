@@ -5,7 +5,7 @@ import type { WebhookJob } from '../ports/webhook-jobs.ts';
 import type { Dispatcher } from './dispatcher.ts';
 import type { JobStep } from './job-step.ts';
 import { isSuccessor } from './jobs.ts';
-import { redriveStep } from './redrive-matching.ts';
+import { justAfter, redriveStep } from './redrive-matching.ts';
 import { type ReplayOptions, replayStep } from './replay-events.ts';
 import { isDelivering } from './status.ts';
 
@@ -57,7 +57,7 @@ export function stepJobs(options: StepJobsOptions): (signal: AbortSignal) => Pro
   async function transferStep(job: WebhookJob, from: Subscription, limit: number): Promise<JobStep | undefined> {
     const to = await store.subscriptions.read(String(job.request.to));
     if (to === undefined || !isDelivering(to.status) || !isSuccessor(from, to)) return undefined;
-    const letters = await store.deliveries.deadLetters(from.webhookId, { limit });
+    const letters = await store.deliveries.deadLetters(from.webhookId, { before: justAfter(job.createdAt), limit });
     const request = { from: from.webhookId, to: to.webhookId, before: job.createdAt, now: clock.now(), limit };
     return {
       lookedAt: letters.length,

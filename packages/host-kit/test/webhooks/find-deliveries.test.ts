@@ -78,3 +78,32 @@ test.each([
   expect(await listed(filter, 50)).toEqual(expected);
   expect(await listed(filter, 2)).toEqual(expected);
 });
+
+test('a page of one delivery with a filter that selects nothing reads the store a few times alone', async () => {
+  const store = await stored();
+  let reads = 0;
+  const counted: Store = {
+    ...store,
+    attempts: {
+      ...store.attempts,
+      list(...request) {
+        reads++;
+        return store.attempts.list(...request);
+      },
+    },
+    deliveries: {
+      ...store.deliveries,
+      waiting(...request) {
+        reads++;
+        return store.deliveries.waiting(...request);
+      },
+      deadLetters(...request) {
+        reads++;
+        return store.deliveries.deadLetters(...request);
+      },
+    },
+  };
+  const page = { from: undefined, limit: 1 };
+  const found = await listDeliveries(counted, subscription, { ...ALL, type: 'run.cancelled' }, page);
+  expect([found, reads]).toEqual([{ deliveries: [], next: undefined }, 3]);
+});

@@ -10,8 +10,9 @@ import type { WebhookJob } from '../../src/ports/webhook-jobs.ts';
 import { memoryStore } from '../../src/stores/memory/index.ts';
 import { postgresStore } from '../../src/stores/postgres/index.ts';
 import { sqliteStore } from '../../src/stores/sqlite/index.ts';
-import { CLAIM } from '../../src/testing/store-contract/samples.ts';
+import { CLAIM, sampleEvent, sampleRun } from '../../src/testing/store-contract/samples.ts';
 import { stepJobs } from '../../src/webhooks/step-jobs.ts';
+import type { NextState } from '../../src/webhooks/subscription-state.ts';
 import { sampleDelivery, sampleSubscription } from './samples.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'svc-jobs-'));
@@ -49,8 +50,8 @@ async function dead(open: () => Store | Promise<Store>, job: Partial<WebhookJob>
   const entries: LogRecord[] = [];
   const clock = { now: () => time.now, at: () => () => {} };
   const dispatcher = { wake() {} };
-  const render = () => ({ eventType: 'run.completed', body: new Uint8Array() });
-  const host = (through: Store) => {
+  const host = (through: Store, body = new Uint8Array()) => {
+    const render = () => ({ eventType: 'run.completed', body });
     const log = (entry: LogRecord) => void entries.push(entry);
     const step = stepJobs({ store: through, clock, log, dispatcher, render });
     return () => step(new AbortController().signal);
@@ -121,4 +122,37 @@ describe.each(STORES)(`in the $name store: ${covers('webhooks.redrive-job.steps'
     expect(await read()).toMatchObject({ state: 'failed', queued: 0 });
     await store.close();
   });
+
+  test('a transfer ends when only dead letters are left that are newer than the job', async () => {
+    const { store, host, read } = await dead(open, { kind: 'transfer', request: { to: 'whk_2' }, createdAt: 1999 });
+    await store.transaction(async (transaction) => {
+      await store.subscriptions.insert(sampleSubscription({ webhookId: 'whk_2' }), transaction);
+      const failed: NextState = ({ circuit, failures }) => ({ status: 'failed', circuit, failures });
+      await store.subscriptions.updateState('whk_1', failed, transaction);
+    });
+    await host(store)();
+    expect(await read()).toMatchObject({ state: 'completed', queued: 0, version: 1 });
+    expect(await store.deliveries.deadLetters('whk_1', { limit: 1000 })).toHaveLength(LETTERS);
+    await store.close();
+  });
+
+  test('a step of a replay queues about 4 MiB at most, and the next one goes on after it', async () => {
+    const { store, time, host, read } = await dead(open, REPLAY);
+    await store.transaction(async (transaction) => {
+      for (let index = 0; index < 12; index++) {
+        const run = sampleRun({ runId: `run_0${index}`, completedAt: 4000, lastSequence: 0, status: 'completed' });
+        const event = { eventId: `evt_replay_${index}`, type: 'run.completed', sequence: 0, timestamp: 4000 };
+        await store.runs.insert(run, transaction);
+        await store.events.insert([{ ...sampleEvent(0), ...event, runId: run.runId }], transaction);
+      }
+    });
+    const step = host(store, new Uint8Array(1_048_576));
+    await step();
+    expect(await read()).toMatchObject({ state: 'running', queued: 4, lookedAt: 4 });
+    for (time.now = 7000; time.now <= 9000; time.now += 1000) await step();
+    expect(await read()).toMatchObject({ state: 'completed', queued: 12, lookedAt: 12 });
+    await store.close();
+  });
 });
+
+const REPLAY = { kind: 'replay', request: { since: 3000 }, rate: 500 } as const;
