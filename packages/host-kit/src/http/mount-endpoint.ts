@@ -47,8 +47,8 @@ export function mountEndpoint(
     scopes: route.scope === undefined ? [] : [route.scope],
     action: `host.${route.method.toLowerCase()}`,
     resource: firstSegment(route.path),
-    takesKey: route.takesKey === true,
-    // The body of a public route is read when the client has passed its limit.
+    // Key and body of a public route are read when the client has passed its limit.
+    takesKey: route.takesKey === true && verification === undefined,
     body: route.takesBody && verification === undefined ? 'required' : 'none',
     takesJson: route.takesBody,
     serve: (exchange) => serve(options, route, exchange),

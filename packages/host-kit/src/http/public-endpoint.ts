@@ -11,6 +11,7 @@ import { HostError } from '../errors.ts';
 import { type Clock, within } from '../ports/clock.ts';
 import { parseJson, readBytes, refuseDeclaredLength, requireJson } from './body.ts';
 import type { Exchange } from './exchange.ts';
+import { idempotencyKeyIn } from './idempotency.ts';
 import type { MountCall, MountRoute, Reply } from './route.ts';
 import { queryOf } from './target.ts';
 import type { OpenedRequest, Verification } from './verification.ts';
@@ -43,11 +44,12 @@ export type Admit = (exchange: Exchange, route: MountRoute, verification: Judge)
 /** Returns the function that admits requests to public routes. It counts the requests of each client and route. */
 export function publicAdmission({ clock, clientOf = clientAddress(), refused }: PublicEndpointOptions): Admit {
   const limiters = new Map<MountRoute, RateLimiter>();
+  const now = elapsed(clock);
 
   return async (exchange, route, verification) => {
     try {
       const limiter = limiterOf(route, verification);
-      return await admitted(exchange, verification, limiter);
+      return await admitted(exchange, route, verification, limiter);
     } catch (error) {
       const { method } = route;
       const { path = route.path } = exchange.endpoint;
@@ -60,19 +62,26 @@ export function publicAdmission({ clock, clientOf = clientAddress(), refused }: 
   function limiterOf(route: MountRoute, { limits }: Judge): RateLimiter {
     const known = limiters.get(route);
     if (known !== undefined) return known;
-    const made = memoryRateLimiter({ ...limits.perClient, now: clock.now });
+    const made = memoryRateLimiter({ ...limits.perClient, now });
     limiters.set(route, made);
     return made;
   }
 
   /** The rate first, so that a flood costs neither a read nor a signature. */
-  async function admitted(exchange: Exchange, verification: Judge, limiter: RateLimiter): Promise<Opened> {
-    const { request, peer } = exchange.arrival;
+  async function admitted(
+    exchange: Exchange,
+    { takesKey = false }: MountRoute,
+    verification: Judge,
+    limiter: RateLimiter,
+  ): Promise<Opened> {
+    const { endpoint, arrival } = exchange;
+    const { request, peer } = arrival;
     const { method, url, headers } = request;
     // Clients whose address is not known share one limit.
     const decision = await limiter.consume(clientOf({ method, url, headers, peer }) ?? 'unknown');
     exchange.headers = rateLimitHeaders(decision);
     if (!decision.allowed) throw decision.error;
+    if (takesKey) exchange.idempotencyKey = idempotencyKeyIn(headers, endpoint.major);
     const opened = await verified(exchange, verification);
     exchange.principal = opened.principal;
     exchange.permitted = opened.principal;
@@ -119,6 +128,18 @@ export function permitAnonymous(
   exchange.decided = authorizationDecided(principal, { action, resource }, decision);
   if (!decision.allowed) throw decision.error;
   return principal;
+}
+
+/** Returns a clock of the elapsed time in ms, on which a clock that is set back ends the windows of clients all the same. */
+function elapsed({ now }: Clock): () => number {
+  let before = now();
+  let sum = 0;
+  return () => {
+    const time = now();
+    sum += Math.max(0, time - before);
+    before = time;
+    return sum;
+  };
 }
 
 function publicPart(error: unknown): { readonly code: string; readonly status: number } {

@@ -132,6 +132,25 @@ describe('a public route', () => {
     expect(await post('x')).toMatchObject({ status: 200 });
   });
 
+  test('counts and records a request with an invalid idempotency key', async () => {
+    const limits = { perClient: { limit: 2, windowSeconds: 60 } };
+    const { post, logged } = await hostWith({ limits, takesKey: true });
+    const headers = { 'idempotency-key': '!' };
+    expect(await post('x', { headers })).toMatchObject({ status: 400, body: { error: 'validation_error' } });
+    expect(await post('x', { headers })).toMatchObject({ status: 400 });
+    expect(await post('x', { headers })).toMatchObject({ status: 429 });
+    expect(logged.filter(({ event }) => event === 'request.refused')).toHaveLength(3);
+  });
+
+  test('ends the window of a client on a clock that was set back', async () => {
+    const { post, clock } = await hostWith({ limits: { perClient: { limit: 1, windowSeconds: 60 } } });
+    expect(await post('x')).toMatchObject({ status: 200 });
+    clock.advance(-3_600_000);
+    expect(await post('x')).toMatchObject({ status: 429 });
+    clock.advance(60_000);
+    expect(await post('x')).toMatchObject({ status: 200 });
+  });
+
   test('records at most 60 refusals in a minute, and tells later how many were left out', async () => {
     const error = new AuthError('unauthenticated', 'No.', undefined);
     const limits = { perClient: { limit: 1000, windowSeconds: 1 } };
