@@ -129,6 +129,7 @@ async function* follow(
     const found = await poll(streams, {
       run: known,
       credentialId: judged.credentialId,
+      isAnonymous: judged.kind === 'anonymous',
       after: cursor,
       until: Math.min(clock.now() + JUDGE_EVERY_MS, judged.expiresAt ?? Number.POSITIVE_INFINITY),
       gone: () => signal,

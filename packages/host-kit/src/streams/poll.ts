@@ -17,6 +17,8 @@ export interface PollRequest {
   /** As the caller has just read it. */
   readonly run: Run;
   readonly credentialId: string;
+  /** True: the caller has no credential of the host. Default: false. */
+  readonly isAnonymous?: boolean;
   /** Events with a higher sequence are returned; -1 for all. */
   readonly after: number;
   /** When to answer at the latest, in ms since the epoch. */
@@ -119,8 +121,9 @@ class Polling {
   }
 
   #prepareToWait(): void {
-    const { credentialId, until } = this.#request;
-    this.#giveBack = this.#parts.readerLimiter.take({ runId: this.#run.runId, credentialId }, this.#giveUp);
+    const { credentialId, isAnonymous = false, until } = this.#request;
+    const reader = { runId: this.#run.runId, credentialId, isAnonymous };
+    this.#giveBack = this.#parts.readerLimiter.take(reader, this.#giveUp);
     this.#gone = this.#request.gone();
     if (this.#gone.aborted) this.#isOver = true;
     this.#gone.addEventListener('abort', this.#giveUp);

@@ -8,7 +8,7 @@ export interface ReaderLimits {
   readonly perRun: number;
   /** Readers with one credential, over all runs. */
   readonly perCredential: number;
-  /** Readers of the host. */
+  /** Readers of the host. Anonymous callers take half of these places at most. */
   readonly total: number;
 }
 
@@ -16,6 +16,8 @@ export interface ReaderLimits {
 export interface Reader {
   readonly runId: string;
   readonly credentialId: string;
+  /** True: the caller has no credential of the host. Default: false. */
+  readonly isAnonymous?: boolean;
 }
 
 export interface ReaderLimiter {
@@ -39,18 +41,23 @@ export interface ReaderLimiter {
 export function readerLimiter(limits: ReaderLimits, clock: Clock): ReaderLimiter {
   const leaving = new Set<() => void>();
   const taken = { perRun: new Map<string, number>(), perCredential: new Map<string, number>() };
+  let anonymous = 0;
   let isClosed = false;
   let emptied = (): void => {};
 
   return {
-    take({ runId, credentialId }, leave) {
+    take({ runId, credentialId, isAnonymous = false }, leave) {
       if (isClosed) throw stopping();
       require('perRun', runId, 'This run has reached its limit of readers.');
       require('perCredential', credentialId, 'This credential has reached its limit of streams and waiting polls.');
       if (leaving.size >= limits.total)
         throw full(limits.total, leaving.size, 'This host has reached its limit of readers.');
+      // Sessions cost nothing, so a limit of each would not keep their places from the callers with a credential.
+      if (isAnonymous && anonymous >= limits.total / 2)
+        throw full(Math.ceil(limits.total / 2), anonymous, 'This host has reached its limit of anonymous readers.');
       count('perRun', runId, 1);
       count('perCredential', credentialId, 1);
+      if (isAnonymous) anonymous++;
       // A new function for each reader: two that pass the same callback would share one entry of the set.
       const go = () => leave();
       leaving.add(go);
@@ -58,6 +65,7 @@ export function readerLimiter(limits: ReaderLimits, clock: Clock): ReaderLimiter
         if (!leaving.delete(go)) return;
         count('perRun', runId, -1);
         count('perCredential', credentialId, -1);
+        if (isAnonymous) anonymous--;
         if (leaving.size === 0) emptied();
       };
     },

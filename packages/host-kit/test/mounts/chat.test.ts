@@ -42,7 +42,7 @@ function shouting(seen: JsonObject[]): WorkflowEngine {
   };
 }
 
-async function chatting(options: Partial<ChatMountOptions> = {}, singleTenant = false) {
+async function chatting(options: Partial<ChatMountOptions> = {}, singleTenant = false, places = 2000) {
   const seen: JsonObject[] = [];
   const host = createHost({
     store: memoryStore(),
@@ -51,6 +51,7 @@ async function chatting(options: Partial<ChatMountOptions> = {}, singleTenant = 
     secretKey: new Uint8Array(32),
     hasWorkspace: () => true,
     singleTenant,
+    streams: { readerLimits: { perRun: 500, perCredential: 500, total: places } },
     mounts: [
       chatMount({ workflowId: 'any', ...options }),
       publicChatMount({ workflowId: 'any', tenant: 'acme', workspace: 'acme-prod', ...options }),
@@ -60,6 +61,7 @@ async function chatting(options: Partial<ChatMountOptions> = {}, singleTenant = 
   onTestFinished(() => host.stop(0));
   const send = sender(host);
   return {
+    host,
     seen,
     send,
     say: (body: object, headers: Record<string, string> = {}) => send('POST', '/host/example/chat', { body, headers }),
@@ -294,6 +296,24 @@ describe(covers('runs.anonymous.kind-on-run', 'runs.anonymous.default-deny', 'ru
     const { send, seen } = await chatting();
     const refused = await send('POST', '/host/example/public-chat', { body: { message: 'x' }, key });
     expect([refused.status, refused.body.error, seen.length]).toEqual([401, 'unauthenticated', 0]);
+  });
+
+  test('visitors take half of the places of readers at most, and leave the others to callers with a credential', async () => {
+    const chat = await chatting({ waitMs: 1 }, false, 2);
+    const session = await begun(chat);
+    const body = { message: 'ask' };
+    const { runId } = (await chat.send('POST', '/host/example/public-chat', { body, key: session })).body;
+    const headers = { ...EVENTS, authorization: `Bearer ${session}` };
+    const url = `http://host.test/host/example/public-chat/${runId}`;
+    const stream = await chat.host.fetch(new Request(url, { headers }));
+    const reader = stream.body?.pipeThrough(new TextDecoderStream()).getReader();
+    expect((await reader?.read())?.value).toContain('event: turn');
+    expect((await reader?.read())?.value).toContain('event: question');
+    // Waits for the next event, in the one place of visitors.
+    void reader?.read();
+    const other = await chat.send('POST', '/host/example/public-chat', { body, key: await begun(chat) });
+    expect([other.status, other.body.error]).toEqual([429, 'rate_limited']);
+    expect(await chat.say(body)).toMatchObject({ status: 200 });
   });
 
   test('a host without owners of runs creates none for a visitor', async () => {
