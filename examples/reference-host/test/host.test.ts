@@ -571,6 +571,29 @@ test.each([
   folder.remove();
 });
 
+test(`${covers('auth.tenancy.scoped-discovery-monotone')} a workspace reads its own view of discovery`, async () => {
+  const folder = scratch();
+  const views = [{ tenant: 'acme', workspace: 'acme-prod', families: ['webhooks', 'interrupts'] }];
+  const host = await bootHost(
+    folder.path('config.json'),
+    configuration(folder, { store: 'memory:', workspaceDiscovery: views }),
+  );
+  const { body: whole } = await call(host.url, '/.well-known/svc');
+  expect(whole.discovery.authScoped).toEqual({ mode: 'extension-endpoint', endpointPath: '/host/example/discovery' });
+  expect((await call(host.url, '/host/example/discovery')).status).toBe(401);
+  const v1 = await call(host.url, '/v1/host/example/discovery', { key: KEY });
+  expect([v1.status, v1.body.webhooks, v1.body.capabilities.webhooks]).toEqual([200, whole.webhooks, whole.webhooks]);
+  expect(v1.body.protocolVersions).toEqual(whole.protocolVersions);
+  expect(v1.body).not.toHaveProperty('eventLog');
+  expect(v1.body.capabilities).not.toHaveProperty('eventLog');
+  const v2 = await call(host.url, '/host/example/discovery', { key: KEY, major: '2' });
+  expect(Object.keys(v2.body)).toEqual(expect.arrayContaining(['interrupt', 'webhooks', 'protocolVersions']));
+  expect(v2.body).not.toHaveProperty('eventLog');
+  host.process.kill('SIGTERM');
+  expect(await host.ended).toBe(0);
+  folder.remove();
+});
+
 describe('a bad configuration', () => {
   const folder = scratch();
   afterAll(() => folder.remove());
