@@ -558,18 +558,21 @@ test.each([
   ['the defaults', {}, { suiteVersion: '2.35.0' }, 'urn:svc:api-key:example'],
   ['the configuration', { contractProvenance: { suiteVersion: '2.36.1' } }, { suiteVersion: '2.36.1' }, undefined],
   ['no provenance', { contractProvenance: null, apiKeyIssuer: 'urn:acme:keys' }, undefined, 'urn:acme:keys'],
-])('discovery has the suite version and the issuer of API keys of %s', async (_title, changes, provenance, issuer) => {
-  const folder = scratch();
-  const host = await bootHost(folder.path('config.json'), configuration(folder, { store: 'memory:', ...changes }));
-  const { body: v1 } = await call(host.url, '/.well-known/svc');
-  const { body: v2 } = await call(host.url, '/.well-known/svc', { major: '2' });
-  expect(v1.contractProvenance).toEqual(provenance);
-  expect(v2).not.toHaveProperty('contractProvenance');
-  expect(v2.auth.lanes[0].issuers).toEqual([issuer ?? 'urn:svc:api-key:example']);
-  host.process.kill('SIGTERM');
-  expect(await host.ended).toBe(0);
-  folder.remove();
-});
+])(
+  `${covers('discovery.document.contract-provenance')} discovery has the suite version and the issuer of API keys of %s`,
+  async (_title, changes, provenance, issuer) => {
+    const folder = scratch();
+    const host = await bootHost(folder.path('config.json'), configuration(folder, { store: 'memory:', ...changes }));
+    const { body: v1 } = await call(host.url, '/.well-known/svc');
+    const { body: v2 } = await call(host.url, '/.well-known/svc', { major: '2' });
+    expect(v1.contractProvenance).toEqual(provenance);
+    expect(v2).not.toHaveProperty('contractProvenance');
+    expect(v2.auth.lanes[0].issuers).toEqual([issuer ?? 'urn:svc:api-key:example']);
+    host.process.kill('SIGTERM');
+    expect(await host.ended).toBe(0);
+    folder.remove();
+  },
+);
 
 test(`${covers('auth.tenancy.scoped-discovery-monotone')} a workspace reads its own view of discovery`, async () => {
   const folder = scratch();
