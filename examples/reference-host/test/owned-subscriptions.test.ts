@@ -61,8 +61,9 @@ describe(covers('webhooks.owned-subscriptions.edited'), () => {
     await host.crash();
     expect((await host.call(path)).body).toMatchObject({ description: 'of the night' });
     expect((await edit({ description: null })).body.description).toBeUndefined();
-    await run('fail');
-    await eventually(() => host.receiver.deliveries.length === 2);
+    const { runId } = (await run('fail')).body;
+    // The crash may have repeated the first delivery.
+    await eventually(() => host.receiver.deliveries.some((delivery) => delivery.runId === runId));
   });
 
   test('an edit of the tags limits the runs', async () => {

@@ -142,7 +142,7 @@ const THRESHOLD = 4;
 /** Longer than the wait of hosts before a retry, in ms. */
 const RETRY_MS = 1600;
 /** Time for the host to record a failure after the response, in ms. */
-const RECORDED_MS = 150;
+const RECORDED_MS = 500;
 const SLACK_MS = 5000;
 
 function countOf({ inbox }: Subscribed): number {

@@ -47,7 +47,7 @@ describe(covers('operations.http.cors'), () => {
       expect([status, body]).toEqual([204, '']);
       expect(headers).toMatchObject({
         'access-control-allow-origin': PAGE,
-        'access-control-allow-methods': 'GET, HEAD, POST, DELETE, PUT',
+        'access-control-allow-methods': 'GET, HEAD, POST, DELETE, PUT, PATCH',
         'access-control-max-age': '60',
         vary: 'Origin',
       });
