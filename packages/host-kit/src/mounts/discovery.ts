@@ -28,7 +28,7 @@ export function discoveryRoutes({ documents, views, served }: DiscoveryRoutesOpt
         operationId: 'readWorkspaceDiscovery',
         summary: 'Read the discovery document of a workspace',
         description: 'The families of the discovery document that each workspace of the caller sees.',
-        headers: { 'SVC-Version': z.enum(['1', '2']).optional().describe('The major. Default: the preferred one.') },
+        headers: { 'SVC-Version': z.string().optional().describe('The major, such as `2` or `2.0`. Default: the preferred one.') },
         answers: { 200: json('The document.', z.looseObject({}), { headers: ['Cache-Control', 'Vary'] }) },
       },
       async serve({ principal, request, headers }) {
@@ -44,8 +44,9 @@ export function discoveryRoutes({ documents, views, served }: DiscoveryRoutesOpt
 
   function majorOf(url: string, version: string | null): Major {
     if (new URL(url).pathname.startsWith('/v1/')) return 1;
-    if (version === '1' && served.majors.has(1)) return 1;
-    if (version === '2' && served.majors.has(2)) return 2;
+    const [, named] = /^([12])(?:\.[0-9]+)?$/.exec(version ?? '') ?? [];
+    if (named === '1' && served.majors.has(1)) return 1;
+    if (named === '2' && served.majors.has(2)) return 2;
     return served.preferredMajor;
   }
 }
