@@ -91,12 +91,15 @@ async function append(
   await limits.prepare().catch((error: unknown) => driven.leaveUnread(error));
   const recorded = await driven.step(async (open) => {
     if (!isDriven(open.run)) return [];
+    // The store may have undone this step, and called it again.
+    limits.takeBack(open.run.lastSequence);
     const found = open.run.status === 'running' ? limits.breachIn(open.run, added) : undefined;
     const taken = await open.append(...added.slice(0, found?.at));
     if (found !== undefined) await endByBreach(open, found.breach, clock.now());
     limits.count(taken);
     return taken;
   });
+  limits.committed(recorded.at(-1)?.sequence ?? -1);
   if (recorded.length < added.length) throw driven.left;
   return recorded;
 }
