@@ -45,6 +45,16 @@ const WORKFLOWS: Readonly<Record<string, Work>> = {
     for (const name of names as string[]) found[name] = String((await secret(name))?.length ?? 'none');
     return found;
   },
+  async malformed({ secret, files }) {
+    const texts = ['', 'a\0b', '../a', 'x'.repeat(300)];
+    const found = [];
+    for (const text of texts) found.push((await secret(text)) ?? null, (await files.read(text)) ?? null);
+    const contentTypes = ['text/plain\r\nx: y', 'text', 'text/a\0'];
+    for (const contentType of contentTypes) {
+      found.push(await files.put({ path: 'a.md', content: '', contentType }).then(() => 'put', String));
+    }
+    return { found };
+  },
   async files({ files, interrupt }, { rounds }) {
     for (let round = 0; round < Number(rounds); round++) {
       await interrupt({ nodeId: 'ask', key: `k-${round}`, kind: 'custom', data: { customKind: 'ask' } });
@@ -150,6 +160,13 @@ describe.each(STORES)('on %s', (_, openStore) => {
     const log = await host.log(1, run.runId);
     return { run, log, types: log.map(({ type }: { type: string }) => type), last: log.at(-1).payload };
   }
+
+  test('names and paths that no secret and no file can have are absent, and fail no store', async () => {
+    const host = await start();
+    const { last } = await ended(host, 'malformed');
+    const refused = expect.stringMatching(/^TypeError: files.put: content must be text/);
+    expect(last.outputs).toEqual({ found: [...Array(8).fill(null), refused, refused, refused] });
+  });
 
   test('the value of a secret is in no record of its run, before and after a restart', async () => {
     let host = await start();
