@@ -1,8 +1,8 @@
 import { storedType } from '../events/event-types.ts';
 import { held } from '../events/gate.ts';
 import { nodeId } from '../events/members.ts';
-import type { Json } from '../json.ts';
 import type { NewEvent, WorkflowEngine } from '../ports/engine.ts';
+import { asJson } from './as-json.ts';
 
 /**
  * Makes the gate for the events of an engine.
@@ -18,29 +18,12 @@ export function engineGate({ events }: Pick<WorkflowEngine, 'events'>): (event: 
     if (event.nodeId !== undefined && nodeId.problem(event.nodeId) !== undefined) {
       throw new TypeError(`${event.type}: nodeId must be 1 to 128 characters of A-Z a-z 0-9 . _ ~ : -. Change it.`);
     }
-    const taken = held({ ...event, payload: asJson(event) });
+    const taken = held({ ...event, payload: asJson(`${event.type}: payload`, event.payload) });
     if (declared?.has(taken.type) === false) {
       throw new TypeError(`${event.type}: is not in events of the engine. Add it there.`);
     }
     return taken;
   };
-}
-
-/**
- * Returns a payload as JSON has it, because that is stored: without inherited members and functions, for example.
- *
- * @throws {TypeError} for a payload that JSON does not have
- */
-function asJson({ type, payload }: NewEvent): Json {
-  let text: string | undefined;
-  try {
-    text = JSON.stringify(payload);
-  } catch (cause) {
-    throw new TypeError(`${type}: payload is no JSON. Pass an object without cycles and without BigInt.`, { cause });
-  }
-  if (text === undefined) throw new TypeError(`${type}: payload is missing. Pass a JSON value.`);
-  const stored: Json = JSON.parse(text);
-  return stored;
 }
 
 /**

@@ -45,10 +45,24 @@ const WORKFLOWS: Readonly<Record<string, Work>> = {
     for (const name of names as string[]) found[name] = String((await secret(name))?.length ?? 'none');
     return found;
   },
+  async bigint({ append, artifact, interrupt }) {
+    const cycle: Record<string, unknown> = {};
+    cycle.self = cycle;
+    const data = { customKind: 'ask', self: cycle } as unknown as JsonObject;
+    const outputs = { big: 1n } as unknown as JsonObject;
+    const calls = [
+      append({ type: 'acme.sent', payload: data }),
+      artifact({ artifactType: 'text', content: outputs }),
+      interrupt({ nodeId: 'ask', key: 'k', kind: 'custom', data }),
+    ];
+    const results = await Promise.all(calls.map((call) => call.then(() => 'taken', String)));
+    await append({ type: 'acme.results', payload: { results } });
+    return outputs;
+  },
   async malformed({ secret, files }) {
     const texts = ['', 'a\0b', '../a', 'x'.repeat(300)];
     const found = [];
-    for (const text of texts) found.push((await secret(text)) ?? null, (await files.read(text)) ?? null);
+    for (const text of texts) found.push((await secret(text)) ?? null, (await files.read(text))?.content ?? null);
     const contentTypes = ['text/plain\r\nx: y', 'text', 'text/a\0'];
     for (const contentType of contentTypes) {
       found.push(await files.put({ path: 'a.md', content: '', contentType }).then(() => 'put', String));
@@ -160,6 +174,15 @@ describe.each(STORES)('on %s', (_, openStore) => {
     const log = await host.log(1, run.runId);
     return { run, log, types: log.map(({ type }: { type: string }) => type), last: log.at(-1).payload };
   }
+
+  test('a value that JSON does not have is refused to the engine, and fails no store', async () => {
+    const host = await start();
+    const { log, last } = await ended(host, 'bigint');
+    const refused = (what: string) => `TypeError: ${what} is no JSON. Pass a value without cycles and without BigInt.`;
+    const results = ['acme.sent: payload', 'artifact: value', 'interrupt: request'].map(refused);
+    expect(log.at(-2)).toMatchObject({ type: 'acme.results', payload: { results } });
+    expect(last.error.message).toBe('The workflow engine failed.');
+  });
 
   test('names and paths that no secret and no file can have are absent, and fail no store', async () => {
     const host = await start();

@@ -152,7 +152,8 @@ test('undoes all changes of a step that rejects, and no others', async () => {
 test('an event takes its id, run, sequence and time from the log, not from the given one', async () => {
   const { log, inner, sequences } = await opened();
   const first = await log.append('run_1', NODE);
-  const again = await log.append('run_1', { ...first, runId: 'run_2', timestamp: 0 });
+  const given: RunEvent = { ...first, runId: 'run_2', timestamp: 0 };
+  const again = await log.append('run_1', given);
   expect(again).toMatchObject({ runId: 'run_1', sequence: 1 });
   expect([again.eventId, again.timestamp]).not.toContain(first.eventId);
   expect(again.timestamp).toBeGreaterThan(0);
