@@ -111,6 +111,13 @@ async function assemble(config: Config, baseUrl: string, store: Store, log: Log)
       ...(config.contractProvenance !== null && { contractProvenance: config.contractProvenance }),
     },
     apiKeyIssuer: apiKeyIssuer(config),
+    ...(config.workspaceDiscovery !== undefined && {
+      workspaceDiscovery: {
+        workspacesOf: (tenant: string) => [...(workspaces.get(tenant) ?? [])],
+        familiesOf: (tenant: string, workspace: string) =>
+          config.workspaceDiscovery?.find((view) => view.tenant === tenant && view.workspace === workspace)?.families,
+      },
+    }),
     log,
     telemetry: config.telemetry,
     baseUrl,

@@ -271,6 +271,16 @@ const schema = z
       .describe('The first secretKey, from which pseudonyms are derived. Default: secretKey.'),
     protocol: protocol.prefault({}).describe('Versions of the protocol.'),
     contractProvenance,
+    workspaceDiscovery: z
+      .array(
+        z.strictObject({
+          tenant: z.string().describe('Id of a tenant.'),
+          workspace: z.string().describe('Name of one of its workspaces.'),
+          families: z.array(z.string()).describe('Families of the discovery document that the workspace sees.'),
+        }),
+      )
+      .optional()
+      .describe('Serves /host/<org>/discovery. A workspace that is not listed sees every family. Default: not served.'),
     apiKeyIssuer: z
       .string()
       .regex(/^[a-z][a-z0-9+.-]*:[^\s]{1,1000}$/, 'must be a URI or URN')

@@ -81,7 +81,7 @@ describe('a task of the official client, in A2A 1.0', () => {
     expect(run.body).toMatchObject({ runId: task.id, status: 'completed' });
   });
 
-  test('is unchanged after a crash and restart of the host', async () => {
+  test(`${covers('operations.host.a2a-durable')} is unchanged after a crash and restart of the host`, async () => {
     const before = await taskFor('echo', { text: 'kept' });
     await host.crash();
     client = await clientOf(AGENT);
@@ -321,7 +321,7 @@ const rpc = async (body: unknown, { key = AGENT, headers = {} }: { key?: string;
 };
 const call = (method: string, params: object) => ({ jsonrpc: '2.0', id: 7, method, params });
 
-describe('A2A 0.3 on the wire', () => {
+describe(`${covers('operations.host.a2a-methods')} A2A 0.3 on the wire`, () => {
   const message = (workflowId: string, data: object) => ({
     message: {
       kind: 'message',

@@ -558,14 +558,40 @@ test.each([
   ['the defaults', {}, { suiteVersion: '2.35.0' }, 'urn:svc:api-key:example'],
   ['the configuration', { contractProvenance: { suiteVersion: '2.36.1' } }, { suiteVersion: '2.36.1' }, undefined],
   ['no provenance', { contractProvenance: null, apiKeyIssuer: 'urn:acme:keys' }, undefined, 'urn:acme:keys'],
-])('discovery has the suite version and the issuer of API keys of %s', async (_title, changes, provenance, issuer) => {
+])(
+  `${covers('discovery.document.contract-provenance')} discovery has the suite version and the issuer of API keys of %s`,
+  async (_title, changes, provenance, issuer) => {
+    const folder = scratch();
+    const host = await bootHost(folder.path('config.json'), configuration(folder, { store: 'memory:', ...changes }));
+    const { body: v1 } = await call(host.url, '/.well-known/svc');
+    const { body: v2 } = await call(host.url, '/.well-known/svc', { major: '2' });
+    expect(v1.contractProvenance).toEqual(provenance);
+    expect(v2).not.toHaveProperty('contractProvenance');
+    expect(v2.auth.lanes[0].issuers).toEqual([issuer ?? 'urn:svc:api-key:example']);
+    host.process.kill('SIGTERM');
+    expect(await host.ended).toBe(0);
+    folder.remove();
+  },
+);
+
+test(`${covers('auth.tenancy.scoped-discovery-monotone')} a workspace reads its own view of discovery`, async () => {
   const folder = scratch();
-  const host = await bootHost(folder.path('config.json'), configuration(folder, { store: 'memory:', ...changes }));
-  const { body: v1 } = await call(host.url, '/.well-known/svc');
-  const { body: v2 } = await call(host.url, '/.well-known/svc', { major: '2' });
-  expect(v1.contractProvenance).toEqual(provenance);
-  expect(v2).not.toHaveProperty('contractProvenance');
-  expect(v2.auth.lanes[0].issuers).toEqual([issuer ?? 'urn:svc:api-key:example']);
+  const views = [{ tenant: 'acme', workspace: 'acme-prod', families: ['webhooks', 'interrupts'] }];
+  const host = await bootHost(
+    folder.path('config.json'),
+    configuration(folder, { store: 'memory:', workspaceDiscovery: views }),
+  );
+  const { body: whole } = await call(host.url, '/.well-known/svc');
+  expect(whole.discovery.authScoped).toEqual({ mode: 'extension-endpoint', endpointPath: '/host/example/discovery' });
+  expect((await call(host.url, '/host/example/discovery')).status).toBe(401);
+  const v1 = await call(host.url, '/v1/host/example/discovery', { key: KEY });
+  expect([v1.status, v1.body.webhooks, v1.body.capabilities.webhooks]).toEqual([200, whole.webhooks, whole.webhooks]);
+  expect(v1.body.protocolVersions).toEqual(whole.protocolVersions);
+  expect(v1.body).not.toHaveProperty('eventLog');
+  expect(v1.body.capabilities).not.toHaveProperty('eventLog');
+  const v2 = await call(host.url, '/host/example/discovery', { key: KEY, major: '2' });
+  expect(Object.keys(v2.body)).toEqual(expect.arrayContaining(['interrupt', 'webhooks', 'protocolVersions']));
+  expect(v2.body).not.toHaveProperty('eventLog');
   host.process.kill('SIGTERM');
   expect(await host.ended).toBe(0);
   folder.remove();

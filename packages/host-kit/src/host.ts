@@ -1,6 +1,8 @@
 import type { Peer } from '@svc/auth';
+import { discoveryDocuments } from './discovery/documents.ts';
 import { type HealthReport, health } from './health/health.ts';
 import { assembleDelivery } from './host/delivery.ts';
+import { discoveryInput } from './host/discovery-input.ts';
 import { assembleExecution } from './host/execution.ts';
 import { lifecycle } from './host/lifecycle.ts';
 import { hostMounts } from './host/mounts.ts';
@@ -72,6 +74,8 @@ export function createHost(options: HostOptions): Host {
   const { events, executor } = execution;
 
   const parts = {
+    // Made after the mounts, which they list.
+    documents: () => documents,
     deliveries,
     execution,
     runServices: { store, clock, events, executor, recordAudit },
@@ -89,7 +93,8 @@ export function createHost(options: HostOptions): Host {
   const mounts = hostMounts(services, parts);
   for (const { pushFormats = [] } of mounts) for (const [name, format] of pushFormats) formats.set(name, format);
 
-  const routes = routeTable(services, { ...parts, mounts });
+  const documents = discoveryDocuments(discoveryInput(services, mounts), services.served);
+  const routes = routeTable(services, parts);
   const answer = requests(services, { routes, mounts, health: parts.health });
   const tasks = periodicTasks(services, {
     runServices: parts.runServices,

@@ -1,4 +1,5 @@
 export type { AdvertisedAuthentication } from './discovery/authentication.ts';
+export type { WorkspaceDiscovery } from './discovery/workspace-view.ts';
 export { HostError, type HostErrorCode } from './errors.ts';
 export { EVENT_TYPES, type EventPayloads, type EventType } from './events/event-types.ts';
 export type { HealthCheck, HealthReason, Phase } from './health/check.ts';

@@ -7,6 +7,7 @@ import type { Retirement, ServedOptions } from '@svc/versioning';
 import type { AdvertisedAuthentication } from './discovery/authentication.ts';
 import type { HostCapabilities } from './discovery/capabilities.ts';
 import { LIMIT_VALUES } from './discovery/limit-values.ts';
+import type { WorkspaceDiscovery } from './discovery/workspace-view.ts';
 import type { Coding } from './http/content-coding.ts';
 import type { CorsOptions } from './http/cors.ts';
 import type { MountDefinition } from './mounts/mount.ts';
@@ -102,6 +103,11 @@ export interface HostOptions {
   readonly apiKeyIssuer?: string;
   /** Further protocols under `/host/<org>/`: `a2a`, `mcp` and `chat` of `@svc/host-kit/mounts/…`. Default: none. */
   readonly mounts?: readonly MountDefinition[];
+  /**
+   * Serves `/host/<org>/discovery`: the part of the discovery document that the workspaces of the caller see. Default:
+   * not served, and every caller sees the whole document.
+   */
+  readonly workspaceDiscovery?: WorkspaceDiscovery;
   /** Capabilities that the host serves beside those of the kit, for discovery. Default: none. */
   readonly capabilities?: HostCapabilities;
   /** Limits the requests of each credential. Default: no limit. */

@@ -1,5 +1,6 @@
 import { EVENT_LOG_SCHEMA_VERSION } from '../runs/create.ts';
 import { STREAM_MODES } from '../streams/mode.ts';
+import { authScoped } from './auth-scoped.ts';
 import type { TokenIssuers } from './authentication.ts';
 import { ENVELOPE_KINDS, type Facets, LISTED_AS_SUPPORTED } from './families.ts';
 import type { DiscoveryInput } from './input.ts';
@@ -62,6 +63,7 @@ export function documentV1(input: DiscoveryInput): DiscoveryV1 {
     limits: limitsOf(input),
     ...(signingKeys !== undefined && { signingKeys }),
     ...(fixtures !== undefined && { fixtures }),
+    ...(input.workspacePath !== undefined && { discovery: authScoped(input.workspacePath) }),
     ...(contractProvenance !== undefined && { contractProvenance }),
     ...(extensions !== undefined && { extensions }),
     ...(featureSurfaces !== undefined && { hostExtensions: { featureSurfaces } }),

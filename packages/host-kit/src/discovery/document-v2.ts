@@ -1,4 +1,5 @@
 import { EVENT_LOG_SCHEMA_VERSION } from '../runs/create.ts';
+import { authScoped } from './auth-scoped.ts';
 import { type Facets, LISTED_AS_SUPPORTED } from './families.ts';
 import type { DiscoveryInput } from './input.ts';
 import { durableDelivery, EVENT_LOG, RUN_LIST, restTransportOf } from './kit-families.ts';
@@ -51,6 +52,7 @@ export function documentV2(input: DiscoveryInput, contract: string): DiscoveryV2
     eventLogSchemaVersion: EVENT_LOG_SCHEMA_VERSION,
     ...(signingKeys !== undefined && { signingKeys }),
     ...(fixtures !== undefined && { fixtures }),
+    ...(input.workspacePath !== undefined && { discovery: authScoped(input.workspacePath) }),
     ...(extensions !== undefined && { extensions }),
     auth: {
       ...claim,

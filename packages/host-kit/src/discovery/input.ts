@@ -39,6 +39,8 @@ export interface DiscoveryInput {
   readonly roles: readonly { readonly role: string; readonly scopes: readonly string[] }[] | undefined;
   /** Undefined: the host has no audit log. */
   readonly audit: AdvertisedAudit | undefined;
+  /** The path of the document that a caller's workspaces see. Undefined: there is none. */
+  readonly workspacePath: string | undefined;
   /** Capabilities that the host declares itself. */
   readonly capabilities: HostCapabilities;
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { AUTH_SCOPED } from './auth-scoped.ts';
 import { AUTH_V1 } from './authentication-records.ts';
 import {
   ENVELOPE_KINDS,
@@ -51,6 +52,7 @@ export const DISCOVERY_V1 = z
       })
       .optional(),
     extensions: EXTENSIONS.optional(),
+    discovery: AUTH_SCOPED.optional(),
     ...records.shape,
     capabilities: records,
   })

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { AUTH_SCOPED } from './auth-scoped.ts';
 import { AUDIT_V2, AUTH_V2 } from './authentication-records.ts';
 import {
   calendarDate,
@@ -70,14 +71,7 @@ export const DISCOVERY_V2 = z
     limits: recordV2(LIMITS),
     supportedEnvelopes: recordV2(z.strictObject({ kinds: z.array(z.enum(ENVELOPE_KINDS)) })),
     schemaVersions: recordV2(z.strictObject({ kinds })),
-    discovery: z
-      .strictObject({
-        authScoped: z.strictObject({
-          mode: z.enum(['same-endpoint', 'extension-endpoint']),
-          endpointPath: z.string().regex(/^\//).optional(),
-        }),
-      })
-      .optional(),
+    discovery: AUTH_SCOPED.optional(),
   })
   // The interface lets any other key be a family of the host's own.
   .catchall(z.looseObject(CLAIM.shape))

@@ -35,6 +35,7 @@ export function discoveryInput(services: Services, mounts: readonly Mount[]): Di
       checkpointIntervalEntries: audit.intervalEntries,
       checkpointIntervalSeconds: audit.intervalSeconds,
     },
+    workspacePath: services.workspaceDiscovery && `/host/${org}/discovery`,
     capabilities: {
       ...capabilities,
       families: { ...claimable(capabilities, served), ...served },

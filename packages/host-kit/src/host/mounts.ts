@@ -1,8 +1,10 @@
+import type { Major } from '@svc/versioning';
 import type { HealthReport } from '../health/health.ts';
 import { refusalOf } from '../http/refusal.ts';
 import type { InterruptTokens } from '../interrupts/token.ts';
 import { byokRoutes } from '../mounts/byok.ts';
 import { deliveryRoutes } from '../mounts/deliveries.ts';
+import { discoveryRoutes } from '../mounts/discovery.ts';
 import { eventTypeRoutes } from '../mounts/event-types.ts';
 import { hostRuns } from '../mounts/host-runs.ts';
 import { interruptTokenRoutes } from '../mounts/interrupt-tokens.ts';
@@ -23,6 +25,8 @@ import type { ExecutionParts } from './execution.ts';
 import type { Services } from './services.ts';
 
 export interface MountParts {
+  /** The discovery documents, which are made after the mounts. */
+  readonly documents: () => Readonly<Record<Major, object>>;
   readonly deliveries: DeliveryParts;
   readonly execution: ExecutionParts;
   readonly runServices: RunServices;
@@ -59,8 +63,18 @@ export function hostMounts(services: Services, parts: MountParts): readonly Moun
     { name: 'interrupts', path: '/interrupts', routes: interruptTokenRoutes({ ...runServices, tokens, served }) },
     { name: 'byok', path: '/byok/secrets', routes: byokRoutes({ store, clock, secrets, recordAudit }) },
     schemaMount(),
+    ...workspaceDiscovery(services, parts),
     ...(services.mounts ?? []).map((define) => define(given)),
   ];
+}
+
+function workspaceDiscovery(
+  { workspaceDiscovery: views, served }: Services,
+  { documents }: MountParts,
+): readonly Mount[] {
+  if (views === undefined) return [];
+  const routes = discoveryRoutes({ documents, views, served });
+  return [{ name: 'discovery', path: '/discovery', routes }];
 }
 
 function mountServices(services: Services, { deliveries, execution, runServices, readers }: MountParts): MountServices {

@@ -42,6 +42,7 @@ export const HOST_OPTION_NAMES = {
   implementation: { name: true, version: true, vendor: true },
   apiKeyIssuer: true,
   mounts: true,
+  workspaceDiscovery: { workspacesOf: true, familiesOf: true },
   capabilities: {
     families: true,
     otherFamilies: true,

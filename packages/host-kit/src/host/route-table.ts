@@ -1,8 +1,7 @@
+import type { Major } from '@svc/versioning';
 import { pairingProblems, type Served } from '@svc/versioning';
-import { discoveryDocuments } from '../discovery/documents.ts';
 import type { Route } from '../http/route.ts';
 import type { InterruptTokens } from '../interrupts/token.ts';
-import type { Mount } from '../mounts/mount.ts';
 import { STREAM_PAGES_BYTES } from '../options.ts';
 import { artifactRoutes } from '../routes/artifacts.ts';
 import { auditRoutes } from '../routes/audit.ts';
@@ -27,7 +26,6 @@ import { subscribableEvents } from '../webhooks/subscribable.ts';
 import { DELIVERY_JSON_SCHEMAS } from '../wire/delivery-schema.ts';
 import type { DeliveryParts } from './delivery.ts';
 import { describedHost } from './described-host.ts';
-import { discoveryInput } from './discovery-input.ts';
 import type { ExecutionParts } from './execution.ts';
 import type { Services } from './services.ts';
 
@@ -37,8 +35,8 @@ export interface RouteParts {
   readonly runServices: RunServices;
   readonly readers: ReaderLimiter;
   readonly tokens: InterruptTokens;
-  /** Listed by discovery beside the operations. */
-  readonly mounts: readonly Mount[];
+  /** The discovery documents of both majors. */
+  readonly documents: () => Readonly<Record<Major, object>>;
 }
 
 /**
@@ -49,7 +47,7 @@ export interface RouteParts {
 export function routeTable(services: Services, parts: RouteParts): readonly Route[] {
   const { served } = services;
   const described = [
-    discoveryRoute(discoveryDocuments(discoveryInput(services, parts.mounts), served)),
+    discoveryRoute(parts.documents()),
     ...workflowRoutes(services.engine),
     ...runLifeRoutes(services, parts),
     ...subscriptionRoutes(services, parts),

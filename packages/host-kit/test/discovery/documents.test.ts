@@ -42,6 +42,7 @@ function facts(capabilities: HostCapabilities = {}, over: Partial<DiscoveryInput
     authentication: {},
     roles: undefined,
     audit: undefined,
+    workspacePath: undefined,
     capabilities,
     ...over,
   };
