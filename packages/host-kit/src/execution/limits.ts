@@ -150,16 +150,18 @@ export interface TimeLimit {
 
 /**
  * Returns the next time limit of a run: `runTimeoutMs` of its caller counts from its start, `maxRunDurationMs` of the
- * host leaves out waits and pauses. Undefined when it has none.
+ * host leaves out waits and pauses. Both count from the creation of a fork, whose log begins with the start of its
+ * source. Undefined when it has none.
  */
 export function timeLimitOf(run: Run, startedAt: number, { maxRunDurationMs }: RunLimits): TimeLimit | undefined {
   const section = isJsonObject(run.configurable?.run) ? run.configurable.run : {};
   const timeout = limitIn(section.runTimeoutMs);
+  const start = run.fork === undefined ? startedAt : Math.max(startedAt, run.createdAt);
   const limits = [
-    { name: 'runTimeoutMs', from: startedAt, ms: timeout },
+    { name: 'runTimeoutMs', from: start, ms: timeout },
     {
       name: 'maxRunDurationMs',
-      from: startedAt + (run.usage?.idleMs ?? 0),
+      from: start + (run.usage?.idleMs ?? 0),
       ms: maxRunDurationMs ?? Number.POSITIVE_INFINITY,
     },
   ];

@@ -332,6 +332,14 @@ describe.each(STORES)('on %s', (_, openStore) => {
     expect(log.at(-2).payload.observed).toBeGreaterThanOrEqual(1000);
   });
 
+  test('the duration of a fork begins with the fork, however old its source is', async () => {
+    const host = await start({ capabilities: { limits: { maxRunDurationMs: 1000 } } });
+    const { run } = await ended(host, 'sleep', { ms: 200 });
+    await new Promise((resolve) => setTimeout(resolve, 1100));
+    const fork = await host.call(`/v1/runs/${run.runId}:fork`, { mode: 'branch', fromSeq: 1 });
+    expect(await host.comesTo(fork.body.runId, 'completed', 'failed')).toMatchObject({ status: 'completed' });
+  });
+
   test('a node that asks for too many clarifications fails its run', async () => {
     const host = await start({ capabilities: { limits: { clarificationRounds: 2 } } });
     const runId = await host.start('clarify', { rounds: 3 });
