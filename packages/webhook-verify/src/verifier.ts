@@ -40,16 +40,22 @@ export function verifierOf<Source extends readonly unknown[]>(
   if (verifier === undefined ? !('secret' in options) : secret !== undefined) {
     throw new TypeError('secret: must be set unless verifier is, and never beside it. Set its environment variable.');
   }
-  if (typeof verifier === 'function') return verifier;
+  if (typeof verifier === 'function') return async (...source) => requireVerifier(await verifier(...source));
   if (verifier !== undefined) {
-    if (typeof verifier.safeVerify === 'function') return () => verifier;
-    throw new TypeError('verifier: must have a method safeVerify. Pass standardVerifier(secret), or a Webhook.');
+    requireVerifier(verifier);
+    return () => verifier;
   }
   checkedTolerance(options.toleranceSeconds);
   const rules = webhookOptions(options);
   if (typeof secret === 'function') return changing(secret, rules);
   const webhook = isMissing(secret) ? undefined : new Webhook(secret, rules);
   return () => webhook ?? missing();
+}
+
+/** @param verifier undefined, for example, when a look-up finds none for a request */
+function requireVerifier(verifier: Verifier | undefined): Verifier {
+  if (typeof verifier?.safeVerify === 'function') return verifier;
+  throw new TypeError('verifier: must have a method safeVerify. Pass standardVerifier(secret), or a Webhook.');
 }
 
 /** Keeps the verifier of the newest secrets, because preparing a secret costs more than a verification. */

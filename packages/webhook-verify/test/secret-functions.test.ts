@@ -8,7 +8,7 @@ import { toFetchHandler } from '../src/adapters/fetch.ts';
 import { toHonoHandler } from '../src/adapters/hono.ts';
 import { type LambdaEvent, toLambdaHandler } from '../src/adapters/lambda.ts';
 import { toNodeHandler } from '../src/adapters/node.ts';
-import { type ReceiveOptions, receive } from '../src/receive.ts';
+import { type ReceiveOptions, receive, type Verifier } from '../src/receive.ts';
 import { standardVerifier } from '../src/standard-webhooks/index.ts';
 import { testDelivery } from '../src/testing/index.ts';
 
@@ -58,6 +58,16 @@ describe('a secret that is a function', () => {
     expect((await handle(body, headers)).status).toBe(401);
     expect(() => receive({ secret: () => secret, toleranceSeconds: -1, onDelivery })).toThrow(/toleranceSeconds/);
   });
+});
+
+test('a function that finds no verifier is answered with 500', async () => {
+  const onFailed = vi.fn();
+  // A look-up in JavaScript, where no compiler asks for a result.
+  const verifier = (() => undefined) as unknown as () => Verifier;
+  const { body, headers } = testDelivery({ secret });
+  const handle = receive({ verifier, onDelivery, onFailed });
+  expect(await handle(body, headers)).toEqual({ status: 500 });
+  expect(onFailed).toHaveBeenCalledWith(expect.any(TypeError), undefined);
 });
 
 describe('a secret that is missing', () => {

@@ -14,6 +14,7 @@ import { artifactEvent, endedEvent } from '../runs/host-events.ts';
 import type { RunDraft } from '../runs/run-draft.ts';
 import type { SecretBox } from '../sealing/secret-box.ts';
 import type { WorkspaceFileLimits } from '../workspace/files.ts';
+import { asJson } from './as-json.ts';
 import { configurableOf } from './configurable.ts';
 import type { DrivenRun } from './driven-run.ts';
 import { engineGate } from './engine-events.ts';
@@ -58,8 +59,8 @@ export function engineExecution(parts: EngineExecutionParts): Execution {
     }),
     history: () => readable(driven, wholeLog(store, driven.run)),
     append: async (...added) => append(parts, limits, redactor.redacted(added).map(gate)),
-    interrupt: async (request) => interrupt(parts, redactor.redacted(request)),
-    artifact: async (artifact) => makeArtifact(parts, redactor.redacted(artifact)),
+    interrupt: async (request) => interrupt(parts, asJson('interrupt: request', redactor.redacted(request))),
+    artifact: async (artifact) => makeArtifact(parts, asJson('artifact: value', redactor.redacted(artifact))),
     configurable: configurableOf(driven.run, engine.configurable ?? []),
     secret: (name) => secrets.open(name),
     files: runFiles({ ...parts, ...reach, limits: reach.workspaceFiles, redactor, isReplay }),
@@ -91,12 +92,15 @@ async function append(
   await limits.prepare().catch((error: unknown) => driven.leaveUnread(error));
   const recorded = await driven.step(async (open) => {
     if (!isDriven(open.run)) return [];
+    // The store may have undone this step, and called it again.
+    limits.takeBack(open.run.lastSequence);
     const found = open.run.status === 'running' ? limits.breachIn(open.run, added) : undefined;
     const taken = await open.append(...added.slice(0, found?.at));
     if (found !== undefined) await endByBreach(open, found.breach, clock.now());
     limits.count(taken);
     return taken;
   });
+  limits.committed(recorded.at(-1)?.sequence ?? -1);
   if (recorded.length < added.length) throw driven.left;
   return recorded;
 }

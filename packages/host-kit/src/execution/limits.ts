@@ -30,6 +30,8 @@ export class NodeLimits {
   readonly #readLog: () => AsyncIterable<RunEvent>;
   /** The completed executions of each node. Undefined until a limit needs them. */
   #completed: Map<string, number> | undefined;
+  /** Counted executions that may not be committed yet, in the order of the log. */
+  #open: { readonly nodeId: string; readonly sequence: number }[] = [];
 
   constructor(store: Store, run: Run, limits: RunLimits) {
     const { recursionLimit, maxLoopIterations } = callersLimits(run);
@@ -46,9 +48,31 @@ export class NodeLimits {
     this.#completed ??= completed;
   }
 
-  /** Counts events that were recorded. */
+  /** Counts events that were recorded in a transaction. Other steps of the same transaction see the count. */
   count(recorded: readonly RunEvent[]): void {
-    if (this.#completed !== undefined) for (const event of recorded) countCompleted(this.#completed, event);
+    if (this.#completed === undefined) return;
+    for (const event of recorded) {
+      countCompleted(this.#completed, event);
+      const { type, nodeId, sequence } = event;
+      if (type === 'node.completed' && nodeId !== undefined) this.#open.push({ nodeId, sequence });
+    }
+  }
+
+  /**
+   * Takes back what was counted in a transaction that was undone. Call it first in a transaction.
+   *
+   * @param lastSequence of the log, as the transaction sees it
+   */
+  takeBack(lastSequence: number): void {
+    for (let last = this.#open.at(-1); last !== undefined && last.sequence > lastSequence; last = this.#open.at(-1)) {
+      this.#open.pop();
+      this.#completed?.set(last.nodeId, (this.#completed.get(last.nodeId) ?? 0) - 1);
+    }
+  }
+
+  /** Notes that the log is committed up to a sequence. */
+  committed(lastSequence: number): void {
+    this.#open = this.#open.filter(({ sequence }) => sequence > lastSequence);
   }
 
   /** Finds the first event that exceeds a limit. */
@@ -126,16 +150,18 @@ export interface TimeLimit {
 
 /**
  * Returns the next time limit of a run: `runTimeoutMs` of its caller counts from its start, `maxRunDurationMs` of the
- * host leaves out waits and pauses. Undefined when it has none.
+ * host leaves out waits and pauses. Both count from the creation of a fork, whose log begins with the start of its
+ * source. Undefined when it has none.
  */
 export function timeLimitOf(run: Run, startedAt: number, { maxRunDurationMs }: RunLimits): TimeLimit | undefined {
   const section = isJsonObject(run.configurable?.run) ? run.configurable.run : {};
   const timeout = limitIn(section.runTimeoutMs);
+  const start = run.fork === undefined ? startedAt : Math.max(startedAt, run.createdAt);
   const limits = [
-    { name: 'runTimeoutMs', from: startedAt, ms: timeout },
+    { name: 'runTimeoutMs', from: start, ms: timeout },
     {
       name: 'maxRunDurationMs',
-      from: startedAt + (run.usage?.idleMs ?? 0),
+      from: start + (run.usage?.idleMs ?? 0),
       ms: maxRunDurationMs ?? Number.POSITIVE_INFINITY,
     },
   ];

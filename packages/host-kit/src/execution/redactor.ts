@@ -1,10 +1,7 @@
 import type { Json } from '../json.ts';
 import { occurrences } from './occurrences.ts';
-import { type Base64Pattern, type SecretPatterns, secretPatterns } from './secret-patterns.ts';
+import { type Base64Pattern, type SecretPatterns, type SHORTEST_SECRET, secretPatterns } from './secret-patterns.ts';
 import { base64View, decodedView, hexView, lowerCaseView, plainView, type TextView } from './text-view.ts';
-
-/** The fewest characters of a secret that can be redacted: a shorter one would also be found in innocent texts. */
-export const SHORTEST_SECRET = 8;
 
 /**
  * Replaces the values of secrets in JSON by `[REDACTED:<name>]`: in strings, numbers and names of members, in usual
@@ -160,10 +157,14 @@ function rebuilt(json: Json, pieces: Iterator<Piece>): Json {
   if (Array.isArray(json)) return json.map((item) => rebuilt(item, pieces));
   if (typeof json !== 'object' || json === null) return json;
   const members = new Map<string, Json>();
+  const counts = new Map<string, number>();
   for (const [name, member = null] of Object.entries(json)) {
     const shown = redactedText(pieces.next().value, name);
     let free = shown;
-    for (let count = 2; members.has(free); count++) free = `${shown}#${count}`;
+    // Counted on from the last name, because thousands of names can be shown alike.
+    let count = counts.get(shown) ?? 1;
+    while (members.has(free)) free = `${shown}#${++count}`;
+    counts.set(shown, count);
     members.set(free, rebuilt(member, pieces));
   }
   return Object.fromEntries(members);

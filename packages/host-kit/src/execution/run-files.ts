@@ -2,11 +2,13 @@ import { factAboutRun, type RecordAudit } from '../audit/fact.ts';
 import { HostError } from '../errors.ts';
 import type { NewEvent } from '../ports/engine.ts';
 import type { HostPorts } from '../ports/host-ports.ts';
-import type { RunFileCondition, RunFiles } from '../ports/run-files.ts';
+import type { NewRunFile, RunFileCondition, RunFiles } from '../ports/run-files.ts';
 import type { Run } from '../ports/runs.ts';
 import type { Transaction } from '../ports/transaction.ts';
 import type { WorkspaceFileHead, WorkspacePlace } from '../ports/workspace.ts';
+import { fileRequest } from '../wire/workspace-file.ts';
 import {
+  type GivenFile,
   isFilePath,
   type Precondition,
   type WorkspaceFileLimits,
@@ -37,12 +39,14 @@ export function runFiles(parts: RunFilesParts): RunFiles {
     },
     async read(path) {
       requireServed(parts);
+      // A store may fail at such a path, which would look like a fault of the store.
+      if (typeof path !== 'string' || !isFilePath(path)) return undefined;
       const file = await read(driven, store.workspace.readAt(place, path, revisionOf(driven)));
       return file && { ...file, content: new TextDecoder().decode(file.content) };
     },
     async put(file, condition = {}) {
       const limits = requireWritable(parts, 'put');
-      const given = { contentType: 'text/markdown', ...redactor.redacted(file) };
+      const given = givenFile(redactor.redacted(file));
       const precondition = conditionOf(given.path, condition);
       return await change(parts, 'workspace.put', condition, async (transaction) => {
         const { content: _, ...head } = await writeFile({ ...parts, limits }, place, given, precondition, transaction);
@@ -86,6 +90,15 @@ async function read<T>(driven: DrivenRun, reading: Promise<T>): Promise<T> {
   const found = await reading.catch((error: unknown) => driven.leaveUnread(error));
   if (driven.left !== undefined) throw driven.left;
   return found;
+}
+
+/** Checks a file by the rules of a client, because clients read it, too. */
+function givenFile({ path, content, contentType }: NewRunFile): GivenFile {
+  const { success, data } = fileRequest.safeParse({ content, ...(contentType !== undefined && { contentType }) });
+  if (success) return { path, ...data };
+  throw new TypeError(
+    'files.put: content must be text, and contentType a media type such as text/markdown. Change them.',
+  );
 }
 
 function conditionOf(path: string, { etag }: RunFileCondition): Precondition {

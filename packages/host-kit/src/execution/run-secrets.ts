@@ -1,9 +1,10 @@
 import { factAboutRun, type RecordAudit } from '../audit/fact.ts';
-import { type ByokPlace, sealedForSecret } from '../ports/byok.ts';
+import { type ByokPlace, isSecretName, sealedForSecret } from '../ports/byok.ts';
 import type { HostPorts } from '../ports/host-ports.ts';
 import type { SecretBox } from '../sealing/secret-box.ts';
 import type { DrivenRun } from './driven-run.ts';
-import { Redactor, SHORTEST_SECRET } from './redactor.ts';
+import { Redactor } from './redactor.ts';
+import { SHORTEST_SECRET } from './secret-patterns.ts';
 
 export interface RunSecretsParts extends Pick<HostPorts, 'store' | 'clock'> {
   readonly driven: DrivenRun;
@@ -45,6 +46,9 @@ export class RunSecrets {
   }
 
   async #open(name: string): Promise<string | undefined> {
+    if (typeof name !== 'string') throw new TypeError('secret: name must be text. Pass the name of a secret.');
+    // A store may fail at such a name, which would look like a fault of the store.
+    if (!isSecretName(name)) return undefined;
     const { driven, clock, recordAudit } = this.#parts;
     for (const place of placesOf(driven.run)) {
       const value = await this.#valueOf(place, name);

@@ -1,3 +1,8 @@
+import { decodedView, lowerCase, plainView } from './text-view.ts';
+
+/** The fewest characters of a secret that can be redacted: a shorter one would also be found in innocent texts. */
+export const SHORTEST_SECRET = 8;
+
 /** A form in base64. The characters around it can have some bits of the secret. */
 export interface Base64Pattern {
   readonly text: string;
@@ -40,15 +45,22 @@ export function secretPatterns(secret: string): SecretPatterns {
   ].map((text) => Buffer.from(text));
   const sources = [...once, ...twice];
   return {
-    plain: distinct([secret, secret.replaceAll(' ', '+')].map(lowerCase)),
+    plain: distinct([secret, secret.replaceAll(' ', '+'), ...decodedForms(secret)].map(lowerCase)),
     base64: sources.flatMap(base64Patterns),
     hex: distinct(sources.map((bytes) => bytes.toString('hex'))),
   };
 }
 
-/** Lower-cases ASCII letters, which keeps the length of every text. */
-export function lowerCase(text: string): string {
-  return text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
+/**
+ * Decodes a secret that has escapes itself, for example a connection string with `%40`. A text is decoded as a whole, so
+ * this is the form of the secret in an escaped text. A form that would also be found in innocent texts is left out.
+ */
+function decodedForms(secret: string): string[] {
+  const forms: string[] = [];
+  for (let view = decodedView(plainView(secret)); view.text !== (forms.at(-1) ?? secret); view = decodedView(view)) {
+    forms.push(view.text);
+  }
+  return forms.filter(({ length }) => length >= SHORTEST_SECRET);
 }
 
 /**

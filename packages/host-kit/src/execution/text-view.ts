@@ -1,5 +1,3 @@
-import { lowerCase } from './secret-patterns.ts';
-
 /** A text made of another one, in which each character knows its place in the original. */
 export interface TextView {
   readonly text: string;
@@ -31,6 +29,11 @@ function decodedEscape(match: string): string {
   const isDecimal = /^&#[0-9]/.test(match);
   const digits = isDecimal ? match.replace(/[^0-9]/g, '') : match.replace(/^(?:%|\\[ux]\{?|&#x)|[};]$/gi, '');
   return String.fromCharCode(Number.parseInt(digits, isDecimal ? 10 : 16));
+}
+
+/** Lower-cases ASCII letters, which keeps the length of every text. */
+export function lowerCase(text: string): string {
+  return text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
 }
 
 /** Lower-cases the letters. */

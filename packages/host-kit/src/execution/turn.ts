@@ -6,6 +6,7 @@ import type { Run } from '../ports/runs.ts';
 import type { RunLog } from '../runs/event-log.ts';
 import { cancelledEvents, endedEvent, startedEvent } from '../runs/host-events.ts';
 import type { RunDraft } from '../runs/run-draft.ts';
+import { asJson } from './as-json.ts';
 import { DrivenRun } from './driven-run.ts';
 import { engineExecution, type RunReach } from './engine-execution.ts';
 import { type ForkParts, takeOverHistory } from './history.ts';
@@ -107,7 +108,9 @@ export class Turn {
     const cancelLimit = this.#limitTime();
     return engine
       .execute(run, execution)
-      .then((outcome) => checked(run, this.#secrets.redactor.redacted(outcome)))
+      .then((outcome) =>
+        checked(run, outcome && asJson('engine.execute: outcome', this.#secrets.redactor.redacted(outcome))),
+      )
       .catch((error: unknown) => this.#failed(error))
       .finally(cancelLimit);
   }

@@ -2,10 +2,10 @@ import { type Principal, reachesWorkspace } from '@svc/auth';
 import { z } from 'zod';
 import { factAbout, type RecordAudit } from '../audit/fact.ts';
 import { HostError, invalid } from '../errors.ts';
-import { SHORTEST_SECRET } from '../execution/redactor.ts';
+import { SHORTEST_SECRET } from '../execution/secret-patterns.ts';
 import { empty, json } from '../http/description.ts';
 import { type AuthorizedCall, type MountRoute, mountRoute, parse, type Reply } from '../http/route.ts';
-import { type ByokPlace, type ByokSecret, sealedForSecret } from '../ports/byok.ts';
+import { type ByokPlace, type ByokSecret, isSecretName, sealedForSecret } from '../ports/byok.ts';
 import type { HostPorts } from '../ports/host-ports.ts';
 import type { SecretBox } from '../sealing/secret-box.ts';
 
@@ -176,7 +176,7 @@ function placeOf({ tenancy }: Principal, asked: string | undefined): ByokPlace {
 
 function nameIn({ params }: AuthorizedCall): string {
   const name = params.name ?? '';
-  if (/^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/.test(name)) return name;
+  if (isSecretName(name)) return name;
   throw invalid({
     field: 'path.name',
     problem:

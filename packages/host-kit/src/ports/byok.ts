@@ -22,6 +22,11 @@ export interface ByokSecret extends ByokPlace {
   readonly updatedAt: number;
 }
 
+/** Returns whether a text has the form of a secret's name. */
+export function isSecretName(text: string): boolean {
+  return /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/.test(text);
+}
+
 /**
  * Returns the context that a secret's encryption is bound to. A ciphertext that is moved to another place or name does
  * not decrypt.

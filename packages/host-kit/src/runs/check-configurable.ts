@@ -1,5 +1,6 @@
 import { HostError, invalid } from '../errors.ts';
 import { isJsonObject } from '../json.ts';
+import { isSecretName } from '../ports/byok.ts';
 import type { WorkflowEngine } from '../ports/engine.ts';
 import type { Run } from '../ports/runs.ts';
 import type { Store } from '../ports/store.ts';
@@ -37,7 +38,7 @@ export async function checkConfigurable(
   if (credentialRef === undefined) return;
   const places = [...(workspace === undefined ? [] : [{ tenant, workspace, mode }]), { tenant, mode }];
   for (const place of places) {
-    if (typeof credentialRef !== 'string') break;
+    if (typeof credentialRef !== 'string' || !isSecretName(credentialRef)) break;
     if ((await store.byok.find(place, credentialRef)) !== undefined) return;
   }
   const message = 'credentialRef must be the name of a secret of this tenant. Store it under byok/secrets first.';

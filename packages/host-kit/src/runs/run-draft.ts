@@ -122,14 +122,19 @@ class Draft implements OwnDraft {
   }
 
   #take(event: NewEvent): RunEvent {
-    const taken = {
+    const { type, payload, nodeId, causationId } = held(event);
+    // Member by member: an event of an engine may have others, for example a copy of a recorded one.
+    const taken: RunEvent = {
       eventId: this.#mintEventId(),
       runId: this.run.runId,
       sequence: this.run.lastSequence + 1,
       timestamp: this.#clock.now(),
       schemaVersion: EVENT_SCHEMA_VERSION,
       engineVersion: this.run.engineVersion,
-      ...held(event),
+      type,
+      payload,
+      ...(nodeId !== undefined && { nodeId }),
+      ...(causationId !== undefined && { causationId }),
     };
     const next = afterEvent(this.run, taken);
     if (next === undefined) throw refusal(this.run, event.type);

@@ -11,7 +11,11 @@ export const fileRequest: z.ZodType<{ content: string; contentType: string }> = 
   contentType: z
     .string()
     .max(255)
-    .regex(/^[a-z0-9][a-z0-9!#$&^_.+-]*\/[a-z0-9][a-z0-9!#$&^_.+-]*(?: *; *[\x21-\x7e]+)*$/i, 'must be a media type')
+    // A parameter has no semicolon: if it had, a text could be split into parameters in exponentially many ways.
+    .regex(
+      /^[a-z0-9][a-z0-9!#$&^_.+-]*\/[a-z0-9][a-z0-9!#$&^_.+-]*(?: *; *[\x21-\x3a\x3c-\x7e]+)*$/i,
+      'must be a media type',
+    )
     .default('text/markdown'),
 });
 

@@ -91,6 +91,29 @@ describe('a secret is redacted', () => {
     });
   });
 
+  test.each<readonly [string, (secret: string) => string]>([
+    ['as it is', (secret) => secret],
+    ['decoded', decodeURIComponent],
+    ['in JSON that escapes &', (secret) => JSON.stringify({ secret }).replaceAll('&', '\\u0026')],
+    ['in JSON that escapes /', (secret) => JSON.stringify({ secret }).replaceAll('/', '\\/')],
+    ['as HTML', (secret) => secret.replaceAll('&', '&amp;')],
+    ['URL-encoded', encodeURIComponent],
+  ])('that has escapes itself, %s', (_, encode) => {
+    const redactor = redactorOf('postgres://user:p%40ss@db.example/app?a=1&b=2');
+    expect(redactor.redacted({ text: encode('postgres://user:p%40ss@db.example/app?a=1&b=2') }).text).toContain(
+      '[REDACTED:key-0]',
+    );
+  });
+
+  test('as thousands of names that are then alike, in linear time', () => {
+    const names = Array.from({ length: 2 ** 15 }, (_, bits) =>
+      [...'secret-of-the-tenant'].map((c, at) => ((bits >> at) & 1 ? c.toUpperCase() : c)).join(''),
+    );
+    const redacted = redactorOf(names[0] ?? '').redacted(Object.fromEntries(names.map((name) => [name, 1])));
+    // A search from the first number for each name compares 200 000 000 names, which exceeds the time limit of the test.
+    expect(Object.keys(redacted)).toEqual(Object.keys(redacted).filter((name) => name.startsWith('[REDACTED:key-0]')));
+  });
+
   test('wherever it stands in any JSON', () => {
     const redactor = redactorOf(SECRET);
     const encoding = fc.constantFrom(...ENCODINGS.map(([, encode]) => encode));

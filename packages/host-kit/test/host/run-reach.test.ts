@@ -45,6 +45,30 @@ const WORKFLOWS: Readonly<Record<string, Work>> = {
     for (const name of names as string[]) found[name] = String((await secret(name))?.length ?? 'none');
     return found;
   },
+  async bigint({ append, artifact, interrupt }) {
+    const cycle: Record<string, unknown> = {};
+    cycle.self = cycle;
+    const data = { customKind: 'ask', self: cycle } as unknown as JsonObject;
+    const outputs = { big: 1n } as unknown as JsonObject;
+    const calls = [
+      append({ type: 'acme.sent', payload: data }),
+      artifact({ artifactType: 'text', content: outputs }),
+      interrupt({ nodeId: 'ask', key: 'k', kind: 'custom', data }),
+    ];
+    const results = await Promise.all(calls.map((call) => call.then(() => 'taken', String)));
+    await append({ type: 'acme.results', payload: { results } });
+    return outputs;
+  },
+  async malformed({ secret, files }) {
+    const texts = ['', 'a\0b', '../a', 'x'.repeat(300)];
+    const found = [];
+    for (const text of texts) found.push((await secret(text)) ?? null, (await files.read(text))?.content ?? null);
+    const contentTypes = ['text/plain\r\nx: y', 'text', 'text/a\0'];
+    for (const contentType of contentTypes) {
+      found.push(await files.put({ path: 'a.md', content: '', contentType }).then(() => 'put', String));
+    }
+    return { found };
+  },
   async files({ files, interrupt }, { rounds }) {
     for (let round = 0; round < Number(rounds); round++) {
       await interrupt({ nodeId: 'ask', key: `k-${round}`, kind: 'custom', data: { customKind: 'ask' } });
@@ -150,6 +174,22 @@ describe.each(STORES)('on %s', (_, openStore) => {
     const log = await host.log(1, run.runId);
     return { run, log, types: log.map(({ type }: { type: string }) => type), last: log.at(-1).payload };
   }
+
+  test('a value that JSON does not have is refused to the engine, and fails no store', async () => {
+    const host = await start();
+    const { log, last } = await ended(host, 'bigint');
+    const refused = (what: string) => `TypeError: ${what} is no JSON. Pass a value without cycles and without BigInt.`;
+    const results = ['acme.sent: payload', 'artifact: value', 'interrupt: request'].map(refused);
+    expect(log.at(-2)).toMatchObject({ type: 'acme.results', payload: { results } });
+    expect(last.error.message).toBe('The workflow engine failed.');
+  });
+
+  test('names and paths that no secret and no file can have are absent, and fail no store', async () => {
+    const host = await start();
+    const { last } = await ended(host, 'malformed');
+    const refused = expect.stringMatching(/^TypeError: files.put: content must be text/);
+    expect(last.outputs).toEqual({ found: [...Array(8).fill(null), refused, refused, refused] });
+  });
 
   test('the value of a secret is in no record of its run, before and after a restart', async () => {
     let host = await start();
@@ -290,6 +330,14 @@ describe.each(STORES)('on %s', (_, openStore) => {
     expect(last.error.code).toBe('run_timeout');
     expect(log.at(-2).payload).toMatchObject({ kind: 'run-duration', limit: 1000 });
     expect(log.at(-2).payload.observed).toBeGreaterThanOrEqual(1000);
+  });
+
+  test('the duration of a fork begins with the fork, however old its source is', async () => {
+    const host = await start({ capabilities: { limits: { maxRunDurationMs: 1000 } } });
+    const { run } = await ended(host, 'sleep', { ms: 200 });
+    await new Promise((resolve) => setTimeout(resolve, 1100));
+    const fork = await host.call(`/v1/runs/${run.runId}:fork`, { mode: 'branch', fromSeq: 1 });
+    expect(await host.comesTo(fork.body.runId, 'completed', 'failed')).toMatchObject({ status: 'completed' });
   });
 
   test('a node that asks for too many clarifications fails its run', async () => {

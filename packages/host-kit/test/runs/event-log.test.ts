@@ -148,3 +148,15 @@ test('undoes all changes of a step that rejects, and no others', async () => {
   expect(await sequences('run_1')).toEqual([0, 1]);
   expect(await inner.runs.read(TENANCY, 'run_1')).toMatchObject({ value: { lastSequence: 1 } });
 });
+
+test('an event takes its id, run, sequence and time from the log, not from the given one', async () => {
+  const { log, inner, sequences } = await opened();
+  const first = await log.append('run_1', NODE);
+  const given: RunEvent = { ...first, runId: 'run_2', timestamp: 0 };
+  const again = await log.append('run_1', given);
+  expect(again).toMatchObject({ runId: 'run_1', sequence: 1 });
+  expect([again.eventId, again.timestamp]).not.toContain(first.eventId);
+  expect(again.timestamp).toBeGreaterThan(0);
+  expect([await sequences('run_1'), await sequences('run_2')]).toEqual([[0, 1], []]);
+  expect(await inner.events.list(sampleRun({ runId: 'run_1' }), { after: 0, limit: 1 })).toEqual([again]);
+});
