@@ -28,7 +28,9 @@ export function discoveryRoutes({ documents, views, served }: DiscoveryRoutesOpt
         operationId: 'readWorkspaceDiscovery',
         summary: 'Read the discovery document of a workspace',
         description: 'The families of the discovery document that each workspace of the caller sees.',
-        headers: { 'SVC-Version': z.string().optional().describe('The major, such as `2` or `2.0`. Default: the preferred one.') },
+        headers: {
+          'SVC-Version': z.string().optional().describe('The major, such as `2` or `2.0`. Default: the preferred one.'),
+        },
         answers: { 200: json('The document.', z.looseObject({}), { headers: ['Cache-Control', 'Vary'] }) },
       },
       async serve({ principal, request, headers }) {
