@@ -6,7 +6,7 @@ import type { NewRunFile, RunFileCondition, RunFiles } from '../ports/run-files.
 import type { Run } from '../ports/runs.ts';
 import type { Transaction } from '../ports/transaction.ts';
 import type { WorkspaceFileHead, WorkspacePlace } from '../ports/workspace.ts';
-import { fileRequest } from '../wire/workspace-file.ts';
+import { fileRequest } from '../workspace/file-request.ts';
 import {
   type GivenFile,
   isFilePath,

@@ -8,11 +8,11 @@ import { placeOf, type WorkspaceFile } from '../ports/workspace.ts';
 import {
   fileBody,
   fileHeadBody,
-  fileRequest,
   fileRequestExample,
   workspaceFile,
   workspaceFileList,
 } from '../wire/workspace-file.ts';
+import { fileRequest } from '../workspace/file-request.ts';
 import {
   isFilePath,
   noSuchFile,

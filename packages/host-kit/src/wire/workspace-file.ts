@@ -2,23 +2,6 @@ import { z } from 'zod';
 import type { JsonObject } from '../json.ts';
 import type { WorkspaceFile, WorkspaceFileHead } from '../ports/workspace.ts';
 
-/** The schema of the body of a PUT. Only major 1 has workspace files. */
-export const fileRequest: z.ZodType<{ content: string; contentType: string }> = z.strictObject({
-  content: z
-    .string()
-    .refine((content) => !/\p{Cs}/u.test(content), 'must be well-formed Unicode')
-    .describe('The text of the file.'),
-  contentType: z
-    .string()
-    .max(255)
-    // A parameter has no semicolon: if it had, a text could be split into parameters in exponentially many ways.
-    .regex(
-      /^[a-z0-9][a-z0-9!#$&^_.+-]*\/[a-z0-9][a-z0-9!#$&^_.+-]*(?: *; *[\x21-\x3a\x3c-\x7e]+)*$/i,
-      'must be a media type',
-    )
-    .default('text/markdown'),
-});
-
 export const fileRequestExample: JsonObject = { content: '# Notes\n', contentType: 'text/markdown' };
 
 const HEAD = {

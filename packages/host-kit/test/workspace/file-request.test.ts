@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { fileRequest } from '../../src/wire/workspace-file.ts';
+import { fileRequest } from '../../src/workspace/file-request.ts';
 
 const isTaken = (contentType: string) => fileRequest.safeParse({ content: '', contentType }).success;
 
