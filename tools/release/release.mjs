@@ -8,7 +8,7 @@ import { publishedPackages, readManifest } from './workspaces.mjs';
 /** The tags of releases and of their candidates. */
 const TAG = /^v(2\.(?:0|[1-9]\d*)\.(?:0|[1-9]\d*)(?:-rc\.(?:0|[1-9]\d*))?)$/;
 
-/** No address below this name exists (RFC 2606), so nobody else can own it. */
+/** No address below this name exists (RFC 2606), so no third party can own it. */
 const PLACEHOLDER = '.invalid';
 
 /**

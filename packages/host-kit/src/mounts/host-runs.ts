@@ -162,6 +162,9 @@ async function settled(
       heard?.(event);
       if (event.type === 'interrupt.requested') break;
     }
+  } catch (error) {
+    // Without a place to wait, the caller gets the run as it stands. An error would hide a run that it has just created.
+    if (!AuthError.is(error) || error.code !== 'rate_limited') throw error;
   } finally {
     cancel();
   }

@@ -12,7 +12,7 @@ export const PUBLISHED_SCHEMAS: ReadonlyMap<string, object> = new Map<string, ob
   ['v2/webhook-delivery.schema.json', DELIVERY_JSON_SCHEMAS[2]],
 ]);
 
-/** Makes the mount that serves the published schemas to everybody. @see Interface: Releases and schemas, 2 */
+/** Makes the mount that serves the published schemas to every caller. @see Interface: Releases and schemas, 2 */
 export function schemaMount(): Mount {
   const documents = [...PUBLISHED_SCHEMAS].map(([path, schema]): [string, Reply] => {
     const { bytes, etag } = representation(schema);

@@ -83,7 +83,7 @@ const NEVER_SENT: ReadonlySet<string> = new Set([
   'approval.overridden',
 ]);
 
-/** The other types that the kit records, whatever the engine declares. */
+/** The other types that the kit records for every engine. */
 const BY_KIT: ReadonlySet<string> = new Set([
   ...['run.started', 'run.completed', 'run.failed', 'run.cancelled', 'run.paused', 'run.resumed'],
   ...['node.cancelled', 'artifact.created', 'workspace.updated', 'cap.breached', 'log.appended'],

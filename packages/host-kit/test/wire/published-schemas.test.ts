@@ -36,7 +36,7 @@ describe.each([...PUBLISHED_SCHEMAS])(`${covers('events.schema.published')} the 
     });
   });
 
-  test('is served to everybody, with a validator for caches', async () => {
+  test('is served to every caller, with a validator for caches', async () => {
     const url = `http://host.test/host/example/schemas/${path}`;
     const response = await serving.host.fetch(new Request(url));
     expect(response.status).toBe(200);
