@@ -4,22 +4,33 @@ import { defineConfig, type Options } from 'tsup';
 
 /**
  * The build of every package. The package's own `exports` and `bin` are the only list of entries: `./dist/a/b.js` is built from
- * `src/a/b.ts`. Files in `dist/for-node` are built for Node, where the package's own `#…` imports take their `node` condition. All others
- * are built for every runtime. Declarations come from `tsc -b`.
+ * `src/a/b.ts`. Files in `dist/for-node`, `dist/for-bun` and `dist/for-workerd` are built for that runtime, where the
+ * package's own `#…` imports take its condition. All others are built for every runtime. Declarations come from `tsc -b`.
  */
 export function packageBuild(directory: string): Options[] {
   const { exports, bin } = JSON.parse(readFileSync(join(directory, 'package.json'), 'utf8'));
   const outputs = [...outputPaths(exports), ...outputPaths(bin)].map((path) => path.replace(DIST, ''));
-  const forNode = outputs.filter((path) => path.startsWith(NODE_FOLDER));
-  const forAll = outputs.filter((path) => !path.startsWith(NODE_FOLDER));
+  const forAll = outputs.filter((path) => !RUNTIMES.some(({ folder }) => path.startsWith(folder)));
   return [
-    // Everything in dist goes but the declarations of `tsc -b`, which stand in the same folder, and the other build.
-    build('dist', ['default'], forAll, ['!**/*.d.ts', '!**/*.d.ts.map', `!${NODE_FOLDER}**`]),
-    ...(forNode.length === 0 ? [] : [build(`dist/${NODE_FOLDER}`, ['node'], forNode.map(withoutNodeFolder), true)]),
+    // Everything in dist goes but the declarations of `tsc -b`, which stand in the same folder, and the other builds.
+    build('dist', ['default'], forAll, [
+      '!**/*.d.ts',
+      '!**/*.d.ts.map',
+      ...RUNTIMES.map(({ folder }) => `!${folder}**`),
+    ]),
+    ...RUNTIMES.flatMap(({ folder, condition }) => {
+      const paths = outputs.filter((path) => path.startsWith(folder)).map((path) => path.slice(folder.length));
+      return paths.length === 0 ? [] : [build(`dist/${folder}`, [condition], paths, true)];
+    }),
   ];
 }
 
-const NODE_FOLDER = 'for-node/';
+/** The folders of the builds for one runtime, each with the condition that its own imports take. */
+const RUNTIMES = [
+  { folder: 'for-node/', condition: 'node' },
+  { folder: 'for-bun/', condition: 'bun' },
+  { folder: 'for-workerd/', condition: 'workerd' },
+] as const;
 
 /** npm wants the paths of `exports` with `./`, and those of `bin` without. */
 const DIST = /^(?:\.\/)?dist\//;
@@ -46,10 +57,6 @@ function build(outDir: string, conditions: string[], paths: readonly string[], c
     clean,
     silent: true,
   }) as Options;
-}
-
-function withoutNodeFolder(path: string): string {
-  return path.slice(NODE_FOLDER.length);
 }
 
 function withoutEnding(path: string): string {

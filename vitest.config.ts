@@ -2,6 +2,8 @@ import { availableParallelism } from 'node:os';
 import { env } from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
+import { CI_ONLY_TESTS } from './tools/ci-only-tests.ts';
+import { LongestFirst } from './tools/longest-first.ts';
 
 // The workspace runs from source; the packed shape has tests of its own.
 const conditions = ['@svc/source', 'node'];
@@ -13,18 +15,40 @@ export default defineConfig({
   resolve: { conditions },
   ssr: { resolve: { conditions } },
   test: {
-    include: [
-      'packages/*/{src,test}/**/*.test.ts',
-      'examples/*/{src,test}/**/*.test.ts',
-      'tools/**/*.test.ts',
-      'soak/**/*.test.ts',
-      'load/**/*.test.ts',
+    projects: [
+      {
+        extends: true,
+        test: {
+          name: 'packages',
+          setupFiles: ['tools/property-seed.ts'],
+          include: ['packages/*/{src,test}/**/*.test.ts'],
+          exclude: ['**/node_modules/**', ...CI_ONLY_TESTS],
+          // These files leave no state behind. One process for several of them loads the packages once: a quarter of the time.
+          isolate: false,
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'programs',
+          include: ['{examples/*,tools,soak,load,faults,mutation}/**/*.test.ts'],
+          exclude: ['**/node_modules/**', ...CI_ONLY_TESTS],
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'ci-only',
+          include: [...CI_ONLY_TESTS],
+        },
+      },
     ],
-    // Most of the time is spent waiting: for hosts that boot, for deliveries, for what does not come.
-    maxWorkers: Math.max(4, availableParallelism()),
-    // A machine that has other things to do is slow, and a test that hangs ends all the same.
-    testTimeout: 30_000,
-    // Starting and ending a database takes its time on a machine that has other things to do.
-    hookTimeout: 60_000,
+    // Much of the time is spent waiting: for flushes, for deliveries, for events that must not come.
+    sequence: { sequencer: LongestFirst },
+    maxWorkers: Math.max(6, availableParallelism()),
+    // A machine that has other things to do is ten times slower, and a test that hangs ends all the same.
+    testTimeout: 120_000,
+    hookTimeout: 180_000,
+    expect: { poll: { timeout: 60_000 } },
   },
 });

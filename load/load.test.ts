@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { growthBetween } from './footprint.ts';
+import { excessOf, growthBetween } from './footprint.ts';
 import { load } from './load.ts';
 
 test('answers every request as it deserves and does not grow, under mixed load with failing receivers', {
@@ -14,9 +14,16 @@ test('answers every request as it deserves and does not grow, under mixed load w
 });
 
 describe('reports growth', () => {
-  const warm = { megabytes: 100, descriptors: 100 };
+  const warm = { megabytes: 100, heapMegabytes: 50, descriptors: 100 };
   test.each([
-    ['memory', { megabytes: 200, descriptors: 100 }],
-    ['descriptors', { megabytes: 100, descriptors: 300 }],
+    ['the heap', { ...warm, heapMegabytes: 90 }],
+    ['descriptors', { ...warm, descriptors: 300 }],
   ])('of %s', (_, last) => expect(growthBetween(warm, last, 100)).toHaveLength(1));
+});
+
+test('the resident memory grows without a finding up to its bound', () => {
+  const warm = { megabytes: 100, heapMegabytes: 50, descriptors: 100 };
+  expect(growthBetween(warm, { ...warm, megabytes: 270 }, 100)).toEqual([]);
+  expect(excessOf(270, 100)).toEqual([]);
+  expect(excessOf(300, 100)).toEqual(['The memory was 300 MiB, and its bound is 280 MiB.']);
 });

@@ -1,11 +1,12 @@
 import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { launch, sleep } from '../soak/child.ts';
+import { type Child, launch, sleep } from '../soak/child.ts';
 import { CLIENTS, KEY, startClients } from './clients.ts';
-import { type Footprint, footprintOf, growthBetween } from './footprint.ts';
+import { excessOf, type Footprint, growthBetween, HEAP, readProcess } from './footprint.ts';
 import { startReaders } from './readers.ts';
 import { startReceivers } from './receivers.ts';
 
@@ -27,8 +28,11 @@ export interface LoadOutcome {
     readonly requests: number;
     readonly events: number;
     readonly delivered: number;
-    readonly warmMb: number;
-    readonly lastMb: number;
+    /** The most resident memory, in MiB. */
+    readonly mostMb: number;
+    /** The objects of the heap after a collection of garbage, in MiB. */
+    readonly warmHeapMb: number;
+    readonly lastHeapMb: number;
     readonly warmDescriptors: number;
     readonly lastDescriptors: number;
   };
@@ -40,12 +44,13 @@ export async function load({ seconds, readers: readerCount, say }: LoadOptions):
   const receivers = await startReceivers();
   const config = join(folder, 'config.json');
   writeFileSync(config, JSON.stringify(configOf(join(folder, 'svc.db'), receivers.ports)));
-  const host = launch([MAIN, '--config', config], join(folder, 'host.log'));
+  const host = launch([...HEAP.options, '--import', HEAP_PROBE, MAIN, '--config', config], join(folder, 'host.log'));
   try {
     const { url } = JSON.parse(await host.firstLine);
     const pid = host.process.pid ?? 0;
     const clients = await startClients(url, receivers.urls);
     const readers = startReaders(url, readerCount, clients.recentRuns);
+    let mostMb = 0;
     const warm = await underLoad(seconds / 3, () => clients.requests() >= WARM_REQUESTS);
     const last = await underLoad((seconds * 2) / 3, () => true);
     await Promise.all([clients.stop(), readers.stop()]);
@@ -57,34 +62,37 @@ export async function load({ seconds, readers: readerCount, say }: LoadOptions):
         ...clients.findings,
         ...readers.findings,
         ...growthBetween(warm, last, readerCount + CLIENTS),
+        ...excessOf(mostMb, readerCount + CLIENTS + BESIDE_CALLERS),
       ],
       figures: {
         requests: clients.requests(),
         events: readers.events(),
         delivered: receivers.delivered(),
-        warmMb: warm.megabytes,
-        lastMb: last.megabytes,
+        mostMb,
+        warmHeapMb: warm.heapMegabytes,
+        lastHeapMb: last.heapMegabytes,
         warmDescriptors: warm.descriptors,
         lastDescriptors: last.descriptors,
       },
     };
 
-    /** Waits, then returns the least of the last five footprints: one sample may fall before a garbage collection. */
+    /** Waits, then returns the footprint. */
     async function underLoad(length: number, isEnough: () => boolean): Promise<Footprint> {
-      const seen: Footprint[] = [];
+      let samples = 0;
       const end = Date.now() + length * 1000;
       while (host.process.exitCode === null && (Date.now() < end || !isEnough())) {
         await sleep(Math.min(1000, length * 250));
-        const footprint = footprintOf(pid);
-        seen.push(footprint);
-        if (seen.length % 5 === 0) {
-          const { megabytes, descriptors } = footprint;
+        const { megabytes, descriptors } = readProcess(pid);
+        mostMb = Math.max(mostMb, megabytes);
+        samples++;
+        if (samples % 5 === 0) {
           say(
             `${clients.requests()} requests, ${readers.events()} events, ${megabytes} MB, ${descriptors} descriptors`,
           );
         }
       }
-      return seen.slice(-5).reduce((least, next) => (next.megabytes < least.megabytes ? next : least));
+      const heapMegabytes = await heapOf(host);
+      return { ...readProcess(pid), heapMegabytes };
     }
   } finally {
     host.kill('SIGKILL');
@@ -93,6 +101,18 @@ export async function load({ seconds, readers: readerCount, say }: LoadOptions):
     rmSync(folder, { recursive: true, force: true });
   }
 }
+
+/** Asks the host for the objects of its heap after a collection of garbage. */
+async function heapOf(host: Child): Promise<number> {
+  const answer = once(host.process, 'message');
+  host.process.send('measure the heap');
+  const [{ heapMegabytes }] = await Promise.race([answer, host.ended.then((how) => Promise.reject(new Error(how)))]);
+  return heapMegabytes;
+}
+
+/** Connections to the receivers. */
+const BESIDE_CALLERS = 64;
+const HEAP_PROBE = new URL('./heap.mjs', import.meta.url).href;
 
 /**
  * A host is warm after this many requests. A time alone would compare a cold host with a warm one on a slow machine.

@@ -13,7 +13,7 @@ const { findings, figures } = await load({ seconds: minutes * 60, readers: 200, 
 console.log(
   `${figures.requests} requests (${Math.round(figures.requests / (minutes * 60))}/s), ` +
     `${figures.events} events read in streams, ${figures.delivered} deliveries; ` +
-    `memory ${figures.warmMb} → ${figures.lastMb} MB, ` +
+    `memory at most ${figures.mostMb} MiB, objects of the heap ${figures.warmHeapMb} → ${figures.lastHeapMb} MiB, ` +
     `file descriptors ${figures.warmDescriptors} → ${figures.lastDescriptors}`,
 );
 for (const finding of findings) console.error(finding);

@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, type StdioOptions, spawn } from 'node:child_process';
 import { openSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 
@@ -17,9 +17,11 @@ export interface Child {
  * Starts a program on this Node.
  *
  * @param logFile receives the program's stderr
+ * @param env added to the environment of this process
  */
-export function launch(args: readonly string[], logFile: string): Child {
-  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', openSync(logFile, 'a'), 'ipc'] });
+export function launch(args: readonly string[], logFile: string, env: Readonly<Record<string, string>> = {}): Child {
+  const stdio: StdioOptions = ['ignore', 'pipe', openSync(logFile, 'a'), 'ipc'];
+  const child = spawn(process.execPath, args, { stdio, env: { ...process.env, ...env } });
   const ended = new Promise<string>((resolve) => {
     child.on('exit', (code, signal) => resolve(signal ?? `exit code ${code}`));
   });

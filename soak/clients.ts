@@ -121,9 +121,9 @@ function creationBy(chance: Chance): Creation {
   };
 }
 
-/** Returns true for the response of a disturbed host, or of one that still processes an earlier try. */
+/** Returns true for the response of a host whose store fails, or of one that still processes an earlier try. */
 function isExplained({ status, body }: Answer): boolean {
-  return status >= 500 || (status === 409 && body.error === 'idempotency_in_flight');
+  return status === 503 || (status === 409 && body.error === 'idempotency_in_flight');
 }
 
 const CLIENTS = 6;

@@ -9,9 +9,17 @@ export type Planned = { readonly at: number } & Act;
 export type Act =
   | { readonly kind: 'kill-host' | 'stop-host'; readonly host: number; readonly ms: number }
   | { readonly kind: 'stall-host'; readonly host: number; readonly ms: number }
+  /** The clock of a host is set by `stepMs`, and back. */
+  | { readonly kind: 'set-clock'; readonly host: number; readonly stepMs: number; readonly ms: number }
   | { readonly kind: 'kill-receiver'; readonly receiver: number; readonly ms: number }
   | { readonly kind: 'weather'; readonly receiver: number; readonly weather: Weather; readonly ms: number }
   | { readonly kind: 'crash-postgres'; readonly signal: 'SIGQUIT' | 'SIGKILL' }
+  /** No write to the database succeeds for `ms`, or none that makes a file longer. */
+  | { readonly kind: 'fill-disk'; readonly room: 'full' | 'growing'; readonly ms: number }
+  /** One flush of the database fails. `ms` is the time until its process starts again. */
+  | { readonly kind: 'fail-flush'; readonly ms: number }
+  /** The power fails at the start of the n-th flush of the database, and is back after `ms`. */
+  | { readonly kind: 'cut-power'; readonly flushes: number; readonly ms: number }
   /** A subscription is registered, and removed after `ms`. */
   | { readonly kind: 'passing'; readonly index: number; readonly ms: number }
   /** One subscription's receiver answers 410 from now on. */
@@ -22,6 +30,10 @@ export interface Deployment {
   /** The number of hosts. */
   readonly hosts: number;
   readonly hasPostgres: boolean;
+  /** Whether the clocks of the hosts can be set. */
+  readonly hasFakeTime: boolean;
+  /** Whether the disk of the database can be made faulty. */
+  readonly hasFaultyDisk: boolean;
 }
 
 /** Returns the whole schedule of a soak, which depends only on the seed. */
@@ -39,15 +51,34 @@ function longStall(chance: Chance, durationMs: number, { hosts }: Deployment): P
   return { at: chance.below(durationMs / 2), kind: 'stall-host', host: chance.below(hosts), ms: 18_000 };
 }
 
-function drawn(chance: Chance, { hosts, hasPostgres }: Deployment, index: number): Act {
+function drawn(chance: Chance, deployment: Deployment, index: number): Act {
+  const { hosts, hasPostgres, hasFakeTime, hasFaultyDisk } = deployment;
   const host = chance.below(hosts);
   const receiver = chance.below(RECEIVERS);
   const acts: readonly [weight: number, act: () => Act][] = [
     [5, () => ({ kind: 'kill-host', host, ms: chance.below(1500) })],
     [1, () => ({ kind: 'stop-host', host, ms: chance.below(500) })],
     [1, () => ({ kind: 'stall-host', host, ms: 200 + chance.below(2500) })],
+    [
+      hasFakeTime ? 2 : 0,
+      () => ({ kind: 'set-clock', host, stepMs: chance.pick(CLOCK_STEPS), ms: 500 + chance.below(3000) }),
+    ],
     [4, () => ({ kind: 'kill-receiver', receiver, ms: chance.below(1500) })],
     [5, () => ({ kind: 'weather', receiver, weather: chance.pick(WEATHERS), ms: 500 + chance.below(3000) })],
+    [
+      hasFaultyDisk ? 1 : 0,
+      () => ({
+        kind: 'fill-disk',
+        room: hasPostgres ? chance.pick(['full', 'growing']) : 'full',
+        ms: 500 + chance.below(2500),
+      }),
+    ],
+    [hasFaultyDisk ? 1 : 0, () => ({ kind: 'fail-flush', ms: chance.below(1500) })],
+    [
+      // PostgreSQL gets the crashes of its processes instead.
+      hasFaultyDisk && !hasPostgres ? 4 : 0,
+      () => ({ kind: 'cut-power', flushes: 1 + chance.below(60), ms: chance.below(1000) }),
+    ],
     [2, () => ({ kind: 'passing', index, ms: 200 + chance.below(4000) })],
     [hasPostgres ? 1.5 : 0, () => ({ kind: 'crash-postgres', signal: chance.pick(['SIGQUIT', 'SIGKILL']) })],
   ];
@@ -58,5 +89,8 @@ function drawn(chance: Chance, { hosts, hasPostgres }: Deployment, index: number
   }
   return { kind: 'kill-host', host, ms: 0 };
 }
+
+const HOUR_MS = 3_600_000;
+const CLOCK_STEPS = [-24 * HOUR_MS, -HOUR_MS, HOUR_MS, 24 * HOUR_MS] as const;
 
 const WEATHERS: readonly [Weather, ...Weather[]] = ['failing', 'hang', 'cut', 'mixed'];

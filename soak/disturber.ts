@@ -1,6 +1,7 @@
 import type { Chance } from '@svc/tools/chance';
 import type { PostgresServer } from '@svc/tools/postgres';
 import { sleep } from './child.ts';
+import type { DiskActs, Effects } from './disk-acts.ts';
 import type { Act, Planned } from './disturbances.ts';
 import type { Disturbance, KnownSubscription } from './evidence.ts';
 import type { Hosts } from './hosts.ts';
@@ -13,6 +14,8 @@ export interface DisturberOptions {
   readonly postgres: PostgresServer | undefined;
   readonly receivers: Receivers;
   readonly hosts: Hosts;
+  /** The disk of the database. Undefined: it cannot be made faulty. */
+  readonly disk: DiskActs | undefined;
   readonly chance: Chance;
   /** Returns the URL of a running host. */
   readonly url: () => string;
@@ -24,7 +27,9 @@ export interface DisturberOptions {
 export class Disturber {
   readonly #options: DisturberOptions;
   readonly #disturbances: Disturbance[] = [];
-  #isPostgresBusy = false;
+  #isDatabaseBusy = false;
+  /** The number of hosts whose clock is set, or was set while runs fell asleep that still sleep. */
+  #clocksSet = 0;
 
   constructor(options: DisturberOptions) {
     this.#options = options;
@@ -53,17 +58,23 @@ export class Disturber {
     const disturbance = { kind: act.kind, subject: work.subject, from, losesOutcomes: LOSING.has(act.kind) };
     const index = this.#disturbances.push({ ...disturbance, until: Number.POSITIVE_INFINITY }) - 1;
     await work.done;
-    this.#disturbances[index] = { ...disturbance, until: Date.now() };
+    const effects = await work.effects;
+    this.#disturbances[index] = { ...disturbance, until: Date.now(), ...(effects !== undefined && { effects }) };
   }
 
   /** Begins an act. Returns undefined when its subject is already being disturbed. */
-  #begin(act: Act): { readonly subject: string; readonly done: Promise<unknown> } | undefined {
+  #begin(
+    act: Act,
+  ): { readonly subject: string; readonly done: Promise<unknown>; readonly effects?: Promise<Effects> } | undefined {
     const { hosts, receivers, postgres } = this.#options;
     switch (act.kind) {
       case 'kill-host':
       case 'stop-host':
-      case 'stall-host': {
+      case 'stall-host':
+      case 'set-clock': {
         const host = hosts.idle().includes(act.host) ? act.host : hosts.idle()[0];
+        // See #clocksSet.
+        if (act.kind === 'set-clock' && this.#isDatabaseBusy) return undefined;
         return host === undefined ? undefined : { subject: `host ${host}`, done: this.#onHost(host, act) };
       }
       case 'kill-receiver':
@@ -75,8 +86,16 @@ export class Disturber {
           done: receivers.weather(act.receiver, act.weather, act.ms),
         };
       case 'crash-postgres':
-        if (this.#isPostgresBusy || postgres === undefined) return undefined;
-        return { subject: act.signal, done: this.#crash(postgres, act.signal) };
+        if (postgres === undefined || !this.#isDatabaseIdle()) return undefined;
+        return { subject: act.signal, done: this.#onDatabase(() => postgres.crash(act.signal)) };
+      case 'fill-disk':
+      case 'fail-flush':
+      case 'cut-power': {
+        const { disk } = this.#options;
+        if (disk === undefined || !disk.isIdle() || !this.#isDatabaseIdle()) return undefined;
+        const effects = this.#onDatabase(() => onDisk(disk, act));
+        return { subject: disk.subject, done: effects, effects };
+      }
       case 'passing':
         return { subject: `passing-${act.index}`, done: this.#pass(act.index, act.ms) };
       case 'leaving':
@@ -84,18 +103,30 @@ export class Disturber {
     }
   }
 
-  async #onHost(host: number, { kind, ms }: Extract<Act, { readonly host: number }>): Promise<void> {
+  async #onHost(host: number, act: Extract<Act, { readonly host: number }>): Promise<void> {
     const { hosts } = this.#options;
+    const { kind, ms } = act;
     if (kind === 'stall-host') return hosts.stall(host, ms);
+    if (kind === 'set-clock') {
+      this.#clocksSet += 1;
+      await hosts.setClock(host, act.stepMs, ms);
+      this.#clocksSet -= 1;
+      return;
+    }
     await hosts.end(host, kind === 'kill-host' ? 'SIGKILL' : 'SIGTERM');
     await sleep(ms);
     await hosts.boot(host);
   }
 
-  async #crash(server: PostgresServer, signal: 'SIGQUIT' | 'SIGKILL'): Promise<void> {
-    this.#isPostgresBusy = true;
-    await server.crash(signal);
-    this.#isPostgresBusy = false;
+  #isDatabaseIdle(): boolean {
+    return !this.#isDatabaseBusy && this.#clocksSet === 0;
+  }
+
+  async #onDatabase<T>(work: () => Promise<T>): Promise<T> {
+    this.#isDatabaseBusy = true;
+    const done = await work();
+    this.#isDatabaseBusy = false;
+    return done;
   }
 
   async #pass(index: number, ms: number): Promise<void> {
@@ -116,4 +147,21 @@ export class Disturber {
   }
 }
 
-const LOSING: ReadonlySet<Act['kind']> = new Set(['kill-host', 'stop-host', 'stall-host', 'crash-postgres']);
+async function onDisk(
+  disk: DiskActs,
+  act: Extract<Act, { readonly kind: 'fill-disk' | 'fail-flush' | 'cut-power' }>,
+): Promise<Effects> {
+  if (act.kind === 'fill-disk') return disk.fill(act.room, act.ms);
+  if (act.kind === 'fail-flush') return disk.failFlush(act.ms);
+  return disk.cutPower?.(act.flushes, act.ms) ?? {};
+}
+
+const LOSING: ReadonlySet<Act['kind']> = new Set([
+  'kill-host',
+  'stop-host',
+  'stall-host',
+  'crash-postgres',
+  'fill-disk',
+  'fail-flush',
+  'cut-power',
+]);

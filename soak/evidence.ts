@@ -15,6 +15,8 @@ export interface Evidence {
   readonly deadLetters: readonly DeadLetter[];
   readonly disturbances: readonly Disturbance[];
   readonly audits: readonly AuditVerdict[];
+  /** See `Hosts`. */
+  readonly bootMs: readonly number[];
   /** One sentence for each fault that no disturbance explains: a host that exited by itself, an unexpected response. */
   readonly unexplained: readonly string[];
 }
@@ -107,6 +109,8 @@ export interface Disturbance {
   readonly until: number;
   /** True when a host may have lost the outcome of a delivery attempt. */
   readonly losesOutcomes: boolean;
+  /** The counts of what it has done, by name. */
+  readonly effects?: Readonly<Record<string, number>>;
 }
 
 /** The response of `/v1/audit/verify`. */

@@ -92,6 +92,7 @@ const SOUND: Evidence = {
   deadLetters: [LETTER],
   disturbances: [{ kind: 'kill-host', subject: 'a', from: START + 20_000, until: START + 21_000, losesOutcomes: true }],
   audits: [{ realm: 'live', chainValid: true, checkpointsValid: true, checkpoints: 2 }],
+  bootMs: [],
   unexplained: [],
 };
 

@@ -31,9 +31,12 @@ export const WORKFLOWS: Readonly<
   // Long enough to be running when a host is killed.
   delay: {
     types: ['run.started', 'node.started', 'node.completed', 'run.completed'],
-    inputs: (chance) => ({ ms: chance.below(4000) }),
+    inputs: (chance) => ({ ms: chance.below(LONGEST_DELAY_MS) }),
   },
 };
+
+/** The longest sleep of a run. */
+export const LONGEST_DELAY_MS = 4000;
 
 export const TAGS = ['even', 'odd'] as const;
 

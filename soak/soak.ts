@@ -4,6 +4,9 @@ import { join } from 'node:path';
 import { chance } from '@svc/tools/chance';
 import { scheduled } from './disturbances.ts';
 import type { Evidence } from './evidence.ts';
+import { fakeTime } from './fake-time.ts';
+import { faultyDisks } from './faulty-disk.ts';
+import { counted, type Figures, figuresOf, NO_FIGURES } from './figures.ts';
 import { gather } from './gather.ts';
 import { type Finding, judge } from './judge.ts';
 import { recordsIn } from './records.ts';
@@ -28,17 +31,6 @@ export interface Outcome {
   readonly figures: Figures;
   /** The folder with logs, records, evidence and database; undefined when it was deleted. */
   readonly folder: string | undefined;
-}
-
-/** Counts of a soak. */
-export interface Figures {
-  readonly runs: number;
-  readonly events: number;
-  /** The requests that receivers got. */
-  readonly requests: number;
-  readonly deadLetters: number;
-  /** The number of disturbances of each kind. */
-  readonly disturbances: Readonly<Record<string, number>>;
 }
 
 /**
@@ -69,12 +61,16 @@ async function disturbed(
   folder: string,
   say: SoakOptions['say'],
 ): Promise<Evidence> {
+  const clocks = fakeTime();
+  const disks = faultyDisks(folder);
   const schedule = scheduled(chance(seed), seconds * 1000, {
     hosts: HOST_NAMES[store].length,
     hasPostgres: store === 'postgres',
+    hasFakeTime: clocks !== undefined,
+    hasFaultyDisk: disks !== undefined,
   });
   writeFileSync(join(folder, 'schedule.json'), JSON.stringify(schedule, undefined, 1));
-  const world = await startWorld(store, seed, folder);
+  const world = await startWorld(store, seed, folder, { clocks, disks });
   const records = recordsIn(world.receivers.files);
   const started = Date.now();
   const progress = setInterval(
@@ -107,22 +103,4 @@ function standing(world: World, requests: number): string {
   const done = Object.entries(counted(world.disturbances.map(({ kind }) => kind)));
   const acts = done.map(([kind, count]) => `${count} × ${kind}`).join(', ');
   return `${world.clients.acknowledged.length} creations acknowledged, ${requests} requests received; ${acts}`;
-}
-
-function counted(names: readonly string[]): Readonly<Record<string, number>> {
-  const counts: Record<string, number> = {};
-  for (const name of names) counts[name] = (counts[name] ?? 0) + 1;
-  return counts;
-}
-
-const NO_FIGURES: Figures = { runs: 0, events: 0, requests: 0, deadLetters: 0, disturbances: {} };
-
-function figuresOf({ runs, received, deadLetters, disturbances }: Evidence): Figures {
-  return {
-    runs: runs.length,
-    events: runs.reduce((sum, { log }) => sum + log.length, 0),
-    requests: received.length,
-    deadLetters: deadLetters.length,
-    disturbances: counted(disturbances.map(({ kind }) => kind)),
-  };
 }

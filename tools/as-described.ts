@@ -147,8 +147,9 @@ function problemOfAnswer(
   return `${problems?.slice(0, 8).join('; ')} in ${body.slice(0, 2000)}`;
 }
 
-/** Headers of HTTP itself, which descriptions omit. */
+/** Headers that descriptions omit: those of HTTP itself, and an instruction to proxies, which they remove. */
 const PLAIN: ReadonlySet<string> = new Set([
+  'x-accel-buffering',
   ...['connection', 'content-encoding', 'content-length', 'content-type', 'date', 'keep-alive', 'transfer-encoding'],
 ]);
 
@@ -193,10 +194,15 @@ function pointerText(steps: readonly string[]): string {
   return steps.map((step) => `/${encodeURIComponent(step.replace(/~/g, '~0').replace(/\//g, '~1'))}`).join('');
 }
 
-/** Closes every object schema: a description allows members of later versions, a test must not. */
+/**
+ * Closes every object schema: a description allows members of later versions, a test must not. An `anyOf` beside
+ * `properties` says only how members depend on each other, so it stays open.
+ */
 function closeObjects(value: unknown): void {
   if (typeof value !== 'object' || value === null) return;
-  for (const member of Object.values(value)) closeObjects(member);
+  for (const [name, member] of Object.entries(value)) {
+    if (name !== 'anyOf' || !('properties' in value)) closeObjects(member);
+  }
   if ('properties' in value && 'type' in value && value.type === 'object' && !('additionalProperties' in value)) {
     Object.assign(value, { additionalProperties: false });
   }

@@ -14,7 +14,7 @@ import { bundle } from './entry-bundle.mjs';
  * @param {readonly Entry[]} entries
  * @returns {Promise<{ problems: string[], measures: Measure[] }>}
  *
- * @typedef {{ name: string, runtime: 'neutral' | 'node', kB: number }} Entry
+ * @typedef {{ name: string, runtime: 'neutral' | 'node', kB: number, without?: readonly string[] }} Entry
  * @typedef {{ name: string, kB: number, importMs: number }} Measure
  */
 export async function checkEntries(root, entries) {

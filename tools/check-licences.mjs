@@ -10,7 +10,16 @@ import { productionDependencies } from './release/sbom.mjs';
 import { publishedPackages } from './release/workspaces.mjs';
 
 /** Licences that oblige a user of a dependency to nothing but keeping its notice, which npm installs with it. */
-const ALLOWED = ['0BSD', 'Apache-2.0', 'BSD-2-Clause', 'BSD-3-Clause', 'BlueOak-1.0.0', 'ISC', 'MIT'];
+const ALLOWED = [
+  '(MIT OR CC0-1.0)',
+  '0BSD',
+  'Apache-2.0',
+  'BSD-2-Clause',
+  'BSD-3-Clause',
+  'BlueOak-1.0.0',
+  'ISC',
+  'MIT',
+];
 
 /**
  * @param {string} root a checkout that is built
@@ -26,7 +35,22 @@ export function checkLicences(root) {
       ([file, source]) =>
         `${folder}/${file}: contains ${source}. Make it a dependency, so that its licence comes along.`,
     ),
+    ...pageProblems(root, lock, folder),
   ]);
+}
+
+/** A page for browsers contains its packages, so their licences must allow it, and be in the package. */
+function pageProblems(root, lock, folder) {
+  const list = join(root, folder, 'built/packages.json');
+  if (!existsSync(list)) return [];
+  const notices = readFileSync(join(root, folder, 'NOTICES.md'), 'utf8');
+  return JSON.parse(readFileSync(list, 'utf8')).flatMap((name) => {
+    const { license } = lock.packages[`node_modules/${name}`];
+    return [
+      ...(ALLOWED.includes(license) ? [] : [`${folder}: its page contains ${name}, whose licence is ${license}.`]),
+      ...(notices.includes(`## ${name}\n`) ? [] : [`${folder}/NOTICES.md: has no licence of ${name}.`]),
+    ];
+  });
 }
 
 /** Finds the code of others that the build put into a package, by the source maps. */

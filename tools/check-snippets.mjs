@@ -31,7 +31,7 @@ const RUN_LIMIT_MS = 30_000;
 const RUNNER = fileURLToPath(new URL('./run-snippet.mjs', import.meta.url));
 
 /** Folders of generated pages, installed packages, test data and copies of examples. */
-const LEFT_OUT = new Set(['node_modules', 'dist', 'reference', 'fixtures', 'templates']);
+const LEFT_OUT = new Set(['node_modules', 'dist', 'reference', 'fixtures', 'templates', 'manual']);
 
 /**
  * Checks the pages of a tree.

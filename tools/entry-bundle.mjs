@@ -21,12 +21,12 @@ const SETTINGS = {
  * Bundles an entry with everything that it imports.
  *
  * @param {string} root a built checkout
- * @param {{ name: string, runtime: 'neutral' | 'node' }} entry
+ * @param {{ name: string, runtime: 'neutral' | 'node', without?: readonly string[] }} entry
  * @returns {Promise<{ kB: number, builtins: { name: string, by: string }[] }>} `kB`: minified and gzipped, in
  *   thousands of bytes; `builtins`: Node's modules that are imported, and by which files
  * @throws {Error} when an import cannot be resolved
  */
-export async function bundle(root, { name, runtime }) {
+export async function bundle(root, { name, runtime, without = [] }) {
   const { outputFiles, metafile } = await build({
     ...SETTINGS[runtime],
     // All names, so that tree shaking removes nothing.
@@ -39,7 +39,7 @@ export async function bundle(root, { name, runtime }) {
     write: false,
     metafile: true,
     logLevel: 'silent',
-    external: [...BUILTINS, 'node:*'],
+    external: [...BUILTINS, 'node:*', ...without],
   });
   return { kB: sizeOf(outputFiles), builtins: builtinsOf(metafile) };
 }

@@ -12,8 +12,19 @@ export interface IdentityProvider {
   clientToken(options?: { resource?: string; scope?: string; dpop?: string }): Promise<Record<string, unknown>>;
   /** Signs a user in as a browser does. Returns the access token and the ID token. */
   userTokens(login: string, resource?: string): Promise<Record<string, unknown>>;
+  /** Tells the provider that a token must not be used any more. @see RFC 7009 */
+  revoke(token: string): Promise<void>;
   stop(): Promise<void>;
 }
+
+/** A resource whose access tokens are opaque texts. */
+export const OPAQUE_RESOURCE = 'https://opaque.svc.example.com';
+
+/** The clients that may introspect, by their way to authenticate. */
+export const READERS = { basic: 'reader: basic', key: 'reader-key' } as const;
+
+/** The secret of the readers that have one. A form encodes each of its special characters. */
+export const READER_SECRET = 'a secret: with % and + in it, of this test';
 
 /** The default resource of tokens. */
 export const RESOURCE = 'https://svc.example.com';
@@ -22,14 +33,19 @@ export const RESOURCE = 'https://svc.example.com';
  * Starts a provider.
  *
  * @param options.keys private JWKs to sign with
+ * @param options.readerKey the public JWK of the reader `key`
  * @param options.port the port of an earlier provider, to replace it. Default: a free port
  */
-export async function startIdentityProvider(options: { keys: object[]; port?: number }): Promise<IdentityProvider> {
+export async function startIdentityProvider(options: {
+  keys: object[];
+  port?: number;
+  readerKey?: object;
+}): Promise<IdentityProvider> {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(options.port ?? 0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
   const issuer = `http://127.0.0.1:${port}`;
-  server.on('request', new Provider(issuer, configurationOf(options.keys)).callback());
+  server.on('request', new Provider(issuer, configurationOf(options.keys, options.readerKey)).callback());
   return {
     issuer,
     port,
@@ -40,6 +56,14 @@ export async function startIdentityProvider(options: { keys: object[]; port?: nu
       return token(issuer, CLIENT, parameters, dpop === undefined ? {} : { dpop });
     },
     userTokens: (login, resource = RESOURCE) => userTokens(issuer, login, resource),
+    async revoke(text) {
+      const response = await fetch(`${issuer}/token/revocation`, {
+        method: 'POST',
+        headers: { authorization: `Basic ${Buffer.from(`${CLIENT}:${SECRET}`).toString('base64')}` },
+        body: new URLSearchParams({ token: text }),
+      });
+      if (response.status !== 200) throw new Error(`The provider returned ${response.status}.`);
+    },
     stop: () =>
       new Promise((resolve) => {
         server.close(() => resolve());
@@ -53,7 +77,9 @@ const APP = 'app';
 const SECRET = 'a-secret-of-the-machine-in-this-test';
 const REDIRECT_URI = 'https://app.example.com/callback';
 
-function configurationOf(keys: object[]): Configuration {
+const READER = { grant_types: [], redirect_uris: [], response_types: [] };
+
+function configurationOf(keys: object[], readerKey: object | undefined): Configuration {
   return {
     clients: [
       {
@@ -70,15 +96,34 @@ function configurationOf(keys: object[]): Configuration {
         redirect_uris: [REDIRECT_URI],
         response_types: ['code'],
       },
+      { ...READER, client_id: READERS.basic, client_secret: READER_SECRET },
+      ...(readerKey === undefined
+        ? []
+        : [
+            {
+              ...READER,
+              client_id: READERS.key,
+              token_endpoint_auth_method: 'private_key_jwt' as const,
+              token_endpoint_auth_signing_alg: 'ES256' as const,
+              jwks: { keys: [readerKey] },
+            },
+          ]),
     ],
     jwks: { keys } as NonNullable<Configuration['jwks']>,
     cookies: { keys: ['only for this test'] },
-    clientDefaults: { id_token_signed_response_alg: 'ES256' },
-    enabledJWA: { idTokenSigningAlgValues: ['ES256'], dPoPSigningAlgValues: ['ES256'] },
+    clientDefaults: { id_token_signed_response_alg: 'ES256', introspection_signed_response_alg: 'ES256' },
+    enabledJWA: {
+      idTokenSigningAlgValues: ['ES256'],
+      introspectionSigningAlgValues: ['ES256'],
+      dPoPSigningAlgValues: ['ES256'],
+    },
     ttl: { AccessToken: 3600, ClientCredentials: 3600, IdToken: 3600, Interaction: 60, Session: 60, Grant: 60 },
     features: {
       clientCredentials: { enabled: true },
       dPoP: { enabled: true },
+      introspection: { enabled: true, allowedPolicy: () => true },
+      jwtIntrospection: { enabled: true },
+      revocation: { enabled: true },
       devInteractions: { enabled: true },
       resourceIndicators: {
         enabled: true,
@@ -87,7 +132,7 @@ function configurationOf(keys: object[]): Configuration {
         getResourceServerInfo: (_context, resource) => ({
           scope: 'runs:read runs:create',
           audience: resource,
-          accessTokenFormat: 'jwt',
+          accessTokenFormat: resource === OPAQUE_RESOURCE ? 'opaque' : 'jwt',
           jwt: { sign: { alg: 'ES256' } },
         }),
       },

@@ -25,8 +25,10 @@ const FIELDS = {
   publishConfig: (value) => value?.access === 'public' && value?.provenance === undefined,
 };
 
-/** In this order, because a resolver takes the first condition that it knows. `node` is optional. */
-const CONDITIONS = ['@svc/source', 'types', 'node', 'default'];
+/** In this order, because a resolver takes the first condition that it knows: Workers and Bun know `node`, too. */
+const CONDITIONS = ['@svc/source', 'types', 'workerd', 'bun', 'node', 'default'];
+/** Those of a build for one runtime, which a package may lack. */
+const RUNTIMES = ['workerd', 'bun', 'node'];
 
 /**
  * Checks that a package has the files, folders and manifest fields that every package has.
@@ -58,7 +60,8 @@ function conditionProblems(exports) {
     .filter(([subpath, target]) => !subpath.endsWith('.json') || target !== subpath)
     .filter(
       ([, conditions]) =>
-        Object.keys(conditions).join() !== CONDITIONS.filter((name) => name !== 'node' || name in conditions).join(),
+        Object.keys(conditions).join() !==
+        CONDITIONS.filter((name) => !RUNTIMES.includes(name) || name in conditions).join(),
     )
     .map(([subpath]) => `exports ${subpath} under other conditions than ${CONDITIONS.join(', ')}`);
 }

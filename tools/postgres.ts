@@ -1,9 +1,20 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chownSync, cpSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import {
+  chownSync,
+  copyFileSync,
+  linkSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readlinkSync,
+  rmSync,
+  symlinkSync,
+} from 'node:fs';
 import { createServer } from 'node:net';
 import { arch, platform, tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 
 /** A PostgreSQL server on the loopback interface, with its data in a temporary folder. */
 export interface PostgresServer {
@@ -14,6 +25,14 @@ export interface PostgresServer {
    * @param signal `SIGQUIT` for PostgreSQL's "immediate" shutdown; `SIGKILL` to kill its first process
    */
   crash(signal: 'SIGQUIT' | 'SIGKILL'): Promise<void>;
+  /**
+   * Resolves when the server accepts connections. A server that ends by itself is started again at once; its first process
+   * survives most crashes of the others, and then starts them again without help. PostgreSQL 18 sometimes waits for ever
+   * when its recovery crashes repeatedly, on a full disk: such a server is ended and started again.
+   *
+   * @throws {Error} when it could not be started again
+   */
+  revive(): Promise<void>;
   /** Stops the server, and removes its temporary folder. */
   stop(): Promise<void>;
 }
@@ -25,6 +44,18 @@ export interface PostgresOptions {
    * folder.
    */
   readonly keepIn?: string;
+  /**
+   * Whether a commit waits until the disk has it. Without that, a commit survives the kill of every process, though not the
+   * end of the machine. Default: true with `keepIn`.
+   */
+  readonly flushes?: boolean;
+  /**
+   * Starts the server in a process group of its own, so that Ctrl-C in a terminal does not reach it. A watcher ends the server
+   * when this process is killed. Default: false.
+   */
+  readonly isApart?: boolean;
+  /** Added to the environment of the server. */
+  readonly env?: Readonly<Record<string, string>> | undefined;
 }
 
 /**
@@ -32,7 +63,12 @@ export interface PostgresOptions {
  *
  * @throws {Error} when it cannot be started; the message has its output
  */
-export async function startPostgres({ keepIn }: PostgresOptions = {}): Promise<PostgresServer> {
+export async function startPostgres({
+  keepIn,
+  flushes = keepIn !== undefined,
+  isApart = false,
+  env = {},
+}: PostgresOptions = {}): Promise<PostgresServer> {
   const folder = mkdtempSync(join(tmpdir(), 'svc-postgres-'));
   const remove = () => rmSync(folder, { recursive: true, force: true });
   try {
@@ -45,25 +81,30 @@ export async function startPostgres({ keepIn }: PostgresOptions = {}): Promise<P
     await run(bin.initdb, ['-D', data, '-U', 'svc', '--auth=trust', '--encoding=UTF8', '--no-sync'], account);
     const port = await freePort();
     const args = ['-D', data, '-p', String(port), '-h', '127.0.0.1', '-c', 'unix_socket_directories='];
+    if (!flushes) args.push('-c', 'fsync=off');
     const launch = async (): Promise<ChildProcess> => {
-      const started = spawn(bin.postgres, args, { ...account, stdio: ['ignore', 'ignore', 'pipe'] });
+      const started = spawn(bin.postgres, args, {
+        ...account,
+        detached: isApart,
+        env: { ...process.env, ...env },
+        stdio: ['ignore', 'ignore', 'pipe'],
+      });
       await ready(started);
       return started;
     };
-    let server = await launch();
+    const watcher = isApart ? watch(data, keepIn === undefined ? folder : '') : undefined;
+    const server = new Supervised(launch, await launch());
     return {
       url: `postgres://svc@127.0.0.1:${port}/postgres`,
       async crash(signal) {
-        await ended(server, signal);
-        server = await soon(launch);
+        await server.end(signal);
+        await server.start();
       },
+      revive: () => server.revived(),
       async stop() {
-        // A clean shutdown waits for clients to disconnect and writes a checkpoint, which a test does not need:
-        // acknowledged data are on disk already.
-        const escalation = setTimeout(() => server.kill('SIGQUIT'), PATIENCE_MS);
-        await ended(server, 'SIGTERM');
-        clearTimeout(escalation);
+        await server.end('SIGTERM', PATIENCE_MS);
         remove();
+        watcher?.kill('SIGKILL');
       },
     };
   } catch (error) {
@@ -72,20 +113,129 @@ export async function startPostgres({ keepIn }: PostgresOptions = {}): Promise<P
   }
 }
 
+/** Starts the process that ends the server, and removes its folder, when this process is killed. */
+function watch(data: string, folder: string): ChildProcess {
+  const program = fileURLToPath(new URL('./postgres-watcher.mjs', import.meta.url));
+  const started = spawn(process.execPath, [program, data, folder], {
+    detached: true,
+    stdio: ['pipe', 'ignore', 'ignore'],
+  });
+  // It must not keep this process alive, and its end is no fault of this process.
+  started.unref();
+  started.on('error', () => {});
+  started.stdin?.on('error', () => {});
+  return started;
+}
+
+/** A server that is started again when it ends by itself. */
+class Supervised {
+  readonly #launch: () => Promise<ChildProcess>;
+  #server: ChildProcess;
+  #revival: Promise<void> = Promise.resolve();
+  #isEnding = false;
+  #isAccepting = true;
+
+  constructor(launch: () => Promise<ChildProcess>, server: ChildProcess) {
+    this.#launch = launch;
+    this.#server = server;
+    this.#watch(server);
+  }
+
+  /** Resolves when the server accepts connections, after a revival that has begun. */
+  async revived(): Promise<void> {
+    await this.#revival;
+    for (const end = Date.now() + RECOVERY_MS; !this.#isAccepting && Date.now() < end; ) await pause();
+    // It may have ended meanwhile.
+    await this.#revival;
+    if (this.#isAccepting) return;
+    await this.end('SIGQUIT');
+    await this.start();
+  }
+
+  async start(): Promise<void> {
+    this.#isEnding = false;
+    this.#server = await soon(this.#launch);
+    this.#isAccepting = true;
+    this.#watch(this.#server);
+  }
+
+  /**
+   * Ends the server for good.
+   *
+   * @param patienceMs the time after which it ends without a clean shutdown; by default the signal alone ends it
+   */
+  async end(signal: NodeJS.Signals, patienceMs?: number): Promise<void> {
+    this.#isEnding = true;
+    await this.#revival.catch(() => {});
+    // A clean shutdown waits for clients to disconnect and writes a checkpoint, which a test does not need: acknowledged
+    // data are on disk already.
+    const escalation =
+      patienceMs === undefined ? undefined : setTimeout(() => this.#server.kill('SIGQUIT'), patienceMs);
+    await ended(this.#server, signal);
+    clearTimeout(escalation);
+  }
+
+  #watch(server: ChildProcess): void {
+    const onEnd = () => {
+      this.#isAccepting = false;
+      if (this.#isEnding) return;
+      this.#revival = this.start();
+      // The error is that of `revived`.
+      this.#revival.catch(() => {});
+    };
+    if (hasEnded(server)) onEnd();
+    else server.once('exit', onEnd);
+    let said = '';
+    server.stderr?.on('data', (chunk: string) => {
+      said = (said + chunk).slice(-LONGEST_LINE - chunk.length);
+      const [crashed, ready] = [said.lastIndexOf(CRASHED), said.lastIndexOf(READY)];
+      if (server === this.#server && crashed !== ready) this.#isAccepting = ready > crashed;
+    });
+  }
+}
+
+function hasEnded({ exitCode, signalCode }: ChildProcess): boolean {
+  return exitCode !== null || signalCode !== null;
+}
+
 const isRoot = process.getuid?.() === 0;
 /** PostgreSQL does not run as root. */
 const NOBODY = { uid: 65_534, gid: 65_534 };
 const DEADLINE_MS = 30_000;
 const PATIENCE_MS = 2000;
+/** The recovery of a small database takes less than a second. */
+const RECOVERY_MS = 15_000;
+const READY = 'ready to accept connections';
+const CRASHED = 'terminating any other active server processes';
+const LONGEST_LINE = 200;
 
-/** Copies the binaries when run by root, because the other account may not be able to read root's checkout. */
+/** Gives the binaries a second place when run by root, because the other account may not be able to read root's checkout. */
 async function readableBinaries(folder: string): Promise<{ readonly initdb: string; readonly postgres: string }> {
   const { initdb, postgres } = await binaries();
   if (!isRoot) return { initdb, postgres };
   const native = dirname(dirname(initdb));
-  const copy = join(folder, 'native');
-  cpSync(native, copy, { recursive: true, verbatimSymlinks: true });
-  return { initdb: join(copy, 'bin', basename(initdb)), postgres: join(copy, 'bin', basename(postgres)) };
+  const linked = join(folder, 'native');
+  linkFolder(native, linked);
+  return { initdb: join(linked, 'bin', basename(initdb)), postgres: join(linked, 'bin', basename(postgres)) };
+}
+
+/** Makes a folder with the same files. Between two disks, which have no links, each file is copied. */
+function linkFolder(from: string, to: string): void {
+  mkdirSync(to);
+  for (const entry of readdirSync(from, { withFileTypes: true })) {
+    const [source, target] = [join(from, entry.name), join(to, entry.name)];
+    if (entry.isDirectory()) linkFolder(source, target);
+    else if (entry.isSymbolicLink()) symlinkSync(readlinkSync(source), target);
+    else linkFile(source, target);
+  }
+}
+
+function linkFile(source: string, target: string): void {
+  try {
+    linkSync(source, target);
+  } catch {
+    copyFileSync(source, target);
+  }
 }
 
 async function binaries(): Promise<{ readonly initdb: string; readonly postgres: string }> {
@@ -111,7 +261,7 @@ async function ready(server: ChildProcess): Promise<void> {
   const ended = once(server, 'exit', { signal: deadline }).then(() => Promise.reject(new Error('The process ended.')));
   // Searched as it arrives: early connections can fill the collected part of the log with errors.
   const said = new Promise<void>((resolve) => {
-    server.stderr?.on('data', (chunk: string) => chunk.includes('ready to accept connections') && resolve());
+    server.stderr?.on('data', (chunk: string) => chunk.includes(READY) && resolve());
   });
   await Promise.race([ended, said]).catch((error: unknown) => {
     server.kill('SIGKILL');
@@ -129,7 +279,7 @@ function collect({ stderr }: ChildProcess): () => string {
 }
 
 async function ended(server: ChildProcess, signal: NodeJS.Signals): Promise<void> {
-  const exit = server.exitCode === null && server.signalCode === null ? once(server, 'exit') : undefined;
+  const exit = hasEnded(server) ? undefined : once(server, 'exit');
   server.kill(signal);
   await exit;
 }
@@ -144,9 +294,13 @@ async function soon<T>(launch: () => Promise<T>): Promise<T> {
       return await launch();
     } catch (error) {
       if (Date.now() > end) throw error;
-      await new Promise((resolve) => setTimeout(resolve, 100));
+      await pause();
     }
   }
+}
+
+function pause(): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, 100));
 }
 
 async function freePort(): Promise<number> {

@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -9,7 +9,7 @@ interface Tarball {
   pack(root: string, folder: string, into: string): Promise<unknown>;
 }
 interface Walk {
-  walkThrough(page: string, from: { checkout: string; tarballs: string }): Promise<void>;
+  walkThrough(page: string, from: { checkout: string; tarballs: string; section?: string }): Promise<void>;
 }
 
 const { pack }: Tarball = await import(new URL('./package-tarball.mjs', import.meta.url).href);
@@ -33,13 +33,30 @@ describe('a start page leads from a blank folder, with the packed packages, to w
   test.concurrent.each(readdirSync(pages))('%s', async (name) => {
     await walkThrough(join(pages, name), { checkout, tarballs });
   });
+
+  test.concurrent.each([
+    { page: 'packages/auth/README.md', section: 'Quick start', most: 6, files: 0 },
+    { page: 'docs/scale.md', section: 'Stage 0: one file', most: 8, files: 1 },
+  ])('$section of $page, in at most $most commands', async ({ page, section, most, files }) => {
+    const path = join(checkout, page);
+    await walkThrough(path, { checkout, tarballs, section });
+    const [, rest = ''] = readFileSync(path, 'utf8').split(`\n## ${section}\n`);
+    const [text = ''] = rest.split('\n## ');
+    expect(blocksOf('sh', text).flatMap((block) => block.trim().split('\n')).length).toBeLessThanOrEqual(most);
+    if (files > 0) expect(blocksOf('ts', text)).toHaveLength(files);
+  });
 });
+
+function blocksOf(language: string, text: string): readonly string[] {
+  return [...text.matchAll(new RegExp(`\`\`\`${language}\\n([^]*?)\`\`\``, 'g'))].map(([, block = '']) => block);
+}
 
 describe('a page that promises what does not happen fails', () => {
   const block = (language: string, text: string) => `\`\`\`${language}\n${text}\n\`\`\`\n`;
-  test.each([
+  test.each<[string, string, string, string?]>([
     ['a command that fails', block('sh', 'false'), 'exit code 1'],
     ['a line that is not printed', block('sh', 'echo a') + block('text', 'b'), 'is not what the terminals show'],
+    ['a section that is not there', '# Page', 'has no blocks', 'Absent'],
     ['a file without a name', block('ts', 'const a = 1;'), 'does not begin with the name of its file'],
     ['a program that does not compile', block('ts', '// a.ts\nconst = 1;') + block('sh', 'node a.ts'), 'exit code 1'],
     ['a package that is not there', block('sh', 'npm i @svc/nothing'), 'exit code 1'],
@@ -48,9 +65,9 @@ describe('a page that promises what does not happen fails', () => {
       `<!-- stays running -->\n${block('sh', 'exit 1')}${block('text', 'listening')}`,
       'is not what the terminals show',
     ],
-  ])('%s', async (_, text, problem) => {
+  ])('%s', async (_, text, problem, section) => {
     const tree = temporaryTree({ 'page.md': text });
-    const walk = walkThrough(join(tree, 'page.md'), { checkout, tarballs: tree });
+    const walk = walkThrough(join(tree, 'page.md'), { checkout, tarballs: tree, ...(section && { section }) });
     await expect(walk).rejects.toThrow(problem);
   });
 

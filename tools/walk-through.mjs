@@ -21,12 +21,15 @@ const INSTALLER = fileURLToPath(new URL('./install-packed.mjs', import.meta.url)
  * - a `text` block has lines that one of the terminals prints; `…` is any text.
  *
  * @param {string} page path of the page
- * @param {{ checkout: string, tarballs: string }} from the sources of `npm i`: a checkout with node_modules, and a
- * folder with the packed packages
+ * @param {{ checkout: string, tarballs: string, section?: string }} from the sources of `npm i`: a checkout with
+ * node_modules, and a folder with the packed packages. `section`: the title of the only section to follow (default: the
+ * whole page)
  * @throws {Error} naming the page, the line and the output
  */
-export async function walkThrough(page, { checkout, tarballs }) {
-  const { blocks } = readPage(await withFreePorts(readFileSync(page, 'utf8')));
+export async function walkThrough(page, { checkout, tarballs, section }) {
+  const text = readFileSync(page, 'utf8');
+  const { blocks } = readPage(await withFreePorts(section === undefined ? text : sectionOf(text, section)));
+  if (blocks.length === 0) throw new Error(`${page} has no blocks in the section ${section}`);
   const outside = mkdtempSync(join(tmpdir(), 'svc-start-'));
   const folder = join(outside, 'blank');
   mkdirSync(folder);
@@ -53,6 +56,16 @@ export async function walkThrough(page, { checkout, tarballs }) {
     const { NODE_OPTIONS, NODE_ENV, VITEST, ...rest } = env;
     return { ...rest, PATH: path, SVC_CHECKOUT: checkout, SVC_TARBALLS: tarballs, NO_COLOR: '1' };
   }
+}
+
+/** Returns the section below a heading of the second level. Its lines keep their numbers. */
+function sectionOf(text, title) {
+  const lines = text.split('\n');
+  const start = lines.indexOf(`## ${title}`);
+  const next = lines.findIndex((line, index) => index > start && line.startsWith('## '));
+  if (start === -1) return '';
+  const section = lines.slice(start, next === -1 ? undefined : next);
+  return [...Array.from({ length: start }, () => ''), ...section].join('\n');
 }
 
 /** Each returns a problem, or undefined. */

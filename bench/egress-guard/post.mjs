@@ -11,12 +11,13 @@ import { printTable, rate } from '../table.mjs';
 
 const ROUNDS = 7;
 const ROUND_MS = 1500;
+const WARM_UP_MS = 1500;
 const AT_ONCE = 8;
 const PUBLIC = '8.8.8.8';
 
 /**
- * Measures POSTs of 0.4 KB per second over TLS to one warm receiver in another process, eight at a time. The limit is
- * undici's own pool, which neither resolves nor classifies addresses. Ours resolves, classifies and pins for every
+ * Measures POSTs of 0.4 KB over TLS to one warm receiver in another process, eight at a time: their number per second, and
+ * the processor time of the sender for each, all threads counted. The limit is undici's own pool, which neither resolves nor classifies addresses. Ours resolves, classifies and pins for every
  * attempt; the name resolves, from memory, to a public address that the benchmark's network maps to loopback.
  */
 export default async function post() {
@@ -53,11 +54,11 @@ export default async function post() {
     'ours, kept connections': async () => (await kept({ url, headers, body, timeoutMs: 5000 })).status,
     'ours, a connection each': async () => (await fresh({ url, headers, body, timeoutMs: 5000 })).status,
   };
-  const rates = Object.fromEntries(Object.keys(candidates).map((name) => [name, []]));
+  const rounds = Object.fromEntries(Object.keys(candidates).map((name) => [name, []]));
   try {
-    for (const work of Object.values(candidates)) await perSecond(work, 500);
+    for (const work of Object.values(candidates)) await measure(work, WARM_UP_MS);
     for (let round = 0; round < ROUNDS; round += 1) {
-      for (const [name, work] of Object.entries(candidates)) rates[name].push(await perSecond(work, ROUND_MS));
+      for (const [name, work] of Object.entries(candidates)) rounds[name].push(await measure(work, ROUND_MS));
     }
   } finally {
     await pool.destroy();
@@ -65,21 +66,28 @@ export default async function post() {
     fresh.close();
     receiver.kill();
   }
-  const found = Object.fromEntries(Object.entries(rates).map(([name, values]) => [name, summary(values)]));
+  const found = Object.fromEntries(
+    Object.entries(rounds).map(([name, all]) => [
+      name,
+      { ...summary(all.map(({ perSecond }) => perSecond)), cpuMicros: median(all.map(({ cpuMicros }) => cpuMicros)) },
+    ]),
+  );
   printTable(
-    ['POSTs over TLS', 'per second', 'of the pool', 'spread'],
-    Object.entries(found).map(([name, { perSecond, spread }]) => [
+    ['POSTs over TLS', 'per second', 'of the pool', 'spread', 'CPU µs'],
+    Object.entries(found).map(([name, { perSecond, spread, cpuMicros }]) => [
       name,
       rate(perSecond),
       (perSecond / found['undici pool'].perSecond).toFixed(2),
       `±${(spread * 50).toFixed(0)}%`,
+      cpuMicros.toFixed(0),
     ]),
   );
   return { versions: versionsOf(['undici']), limit: 'undici pool', found };
 }
 
-async function perSecond(work, ms) {
+async function measure(work, ms) {
   const started = performance.now();
+  const before = process.cpuUsage();
   let done = 0;
   const lane = async () => {
     while (performance.now() - started < ms) {
@@ -89,5 +97,10 @@ async function perSecond(work, ms) {
     }
   };
   await Promise.all(Array.from({ length: AT_ONCE }, lane));
-  return (done / (performance.now() - started)) * 1000;
+  const { user, system } = process.cpuUsage(before);
+  return { perSecond: (done / (performance.now() - started)) * 1000, cpuMicros: (user + system) / done };
+}
+
+function median(values) {
+  return values.toSorted((a, b) => a - b)[values.length >> 1];
 }

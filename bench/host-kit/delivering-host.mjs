@@ -12,9 +12,10 @@ const SHARED = 'shared';
  * Seeds the store of a host: `subscriptions` subscriptions, each with a workspace and a run of its own, and as many
  * runs of a workspace that all subscriptions match.
  *
+ * @param tenantOf returns the tenant of the subscription and the runs with a number
  * @returns the ids of both kinds of runs
  */
-export async function seed(store, { subscriptions, port, path, prefix = '' }) {
+export async function seed(store, { subscriptions, port, path, prefix = '', tenantOf = () => 'acme' }) {
   const own = [];
   const shared = [];
   for (let from = 0; from < subscriptions; from += STEP) {
@@ -23,11 +24,14 @@ export async function seed(store, { subscriptions, port, path, prefix = '' }) {
         const workspace = `${prefix}w${index}`;
         own.push(`run_${prefix}own_${index}`);
         shared.push(`run_${prefix}shared_${index}`);
-        await store.runs.insert(runOf(own[index], workspace), transaction);
-        await store.runs.insert(runOf(shared[index], `${prefix}${SHARED}`), transaction);
+        await store.runs.insert(runOf(own[index], workspace, tenantOf(index)), transaction);
+        await store.runs.insert(runOf(shared[index], `${prefix}${SHARED}`, tenantOf(index)), transaction);
         const webhookId = `whk_${prefix}${index}`;
         const workspaces = [workspace, `${prefix}${SHARED}`];
-        await store.subscriptions.insert(subscriptionOf({ webhookId, workspaces, port, path }), transaction);
+        await store.subscriptions.insert(
+          subscriptionOf({ webhookId, workspaces, port, path, tenant: tenantOf(index) }),
+          transaction,
+        );
       }
     });
   }

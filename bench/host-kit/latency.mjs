@@ -2,10 +2,11 @@
  * Measures the times of events from `append` to their receipt in the other process, at an even rate.
  *
  * @param runs the id of a run for each subscription that matches it
+ * @param arrived waits until all events may have arrived. Default: 700 ms
  * @returns the times in ms, sorted
  * @throws {Error} when an event does not arrive
  */
-export async function latencies(host, receivers, runs, { perSecond, seconds }) {
+export async function latencies(host, receivers, runs, { perSecond, seconds, arrived = settled }) {
   const entries = Object.entries(runs);
   const begun = new Map(entries.map(([webhookId]) => [webhookId, []]));
   const appends = [];
@@ -20,7 +21,7 @@ export async function latencies(host, receivers, runs, { perSecond, seconds }) {
     await new Promise((resolve) => setTimeout(resolve, Math.max(0, next - performance.now())));
   }
   await Promise.all(appends);
-  await new Promise((resolve) => setTimeout(resolve, SETTLE_MS));
+  await arrived();
   const times = [];
   for (const [webhookId, at] of await receivers.times()) {
     const start = begun.get(webhookId)?.shift();
@@ -32,6 +33,7 @@ export async function latencies(host, receivers, runs, { perSecond, seconds }) {
 }
 
 const SETTLE_MS = 700;
+const settled = () => new Promise((resolve) => setTimeout(resolve, SETTLE_MS));
 
 /** Returns the value below which the given part of sorted values lies. */
 export function share(sorted, part) {

@@ -5,15 +5,15 @@ export const SECRET_KEY = new Uint8Array(32);
 const box = secretBox(SECRET_KEY, systemRandom);
 
 /** Returns a running run of a workspace. */
-export function runOf(runId, workspace) {
+export function runOf(runId, workspace, tenant = 'acme') {
   return {
     runId,
-    tenant: 'acme',
+    tenant,
     workspace,
     mode: 'live',
     workflowId: 'bench',
     status: 'running',
-    owner: { tenant: 'acme', workspace, principal: 'p_1' },
+    owner: { tenant, workspace, principal: 'p_1' },
     inputs: {},
     tags: [],
     engineVersion: 1,
@@ -24,10 +24,10 @@ export function runOf(runId, workspace) {
 }
 
 /** Returns a durable subscription to the runs of workspaces. */
-export function subscriptionOf({ webhookId, workspaces, port, path = 'hook', status = 'active' }) {
+export function subscriptionOf({ webhookId, workspaces, port, path = 'hook', status = 'active', tenant = 'acme' }) {
   return {
     webhookId,
-    tenant: 'acme',
+    tenant,
     workspaces,
     mode: 'live',
     major: 1,

@@ -10,7 +10,7 @@ const CONNECTIONS = 20;
 /** Prepares both durable stores: SQLite on the machine's own disk, and a real PostgreSQL. */
 export async function startStores() {
   const folder = mkdtempSync(join(tmpdir(), 'svc-bench-'));
-  const postgres = await startPostgres();
+  const postgres = await startPostgres({ flushes: true });
   return {
     /** Returns the place of a new store for a name. Any process can open it with `openStore`. */
     places: {

@@ -2,9 +2,11 @@ import { negotiate, served } from '@svc/versioning';
 import { alternate } from '../alternate.mjs';
 import { printTable, rate } from '../table.mjs';
 
+/** Negotiations a second on one core: of `POST /runs` with a version, and of each other request. */
+const GOALS = { 'POST /runs, SVC-Version: 2': 5_000_000 };
 const GOAL = 1_000_000;
 
-/** Measures negotiations per second on one core, of requests in the form of `node:http`. The goal is a million. */
+/** Measures negotiations per second on one core, of requests in the form of `node:http`. The goal is a million, and five for a new run. */
 export default function negotiation() {
   const protocol = served({ versions: ['1.1', '2.0'], preferred: '1.1', minClientVersion: '1.0' });
   const headers = {
@@ -37,7 +39,11 @@ export default function negotiation() {
   );
   printTable(
     ['negotiate', 'per second', 'of the goal'],
-    Object.entries(found).map(([name, { perSecond }]) => [name, rate(perSecond), (perSecond / GOAL).toFixed(2)]),
+    Object.entries(found).map(([name, { perSecond }]) => [
+      name,
+      rate(perSecond),
+      (perSecond / (GOALS[name] ?? GOAL)).toFixed(2),
+    ]),
   );
-  return { goal: GOAL, found, kept: kept !== undefined };
+  return { goal: GOAL, goals: GOALS, found, kept: kept !== undefined };
 }

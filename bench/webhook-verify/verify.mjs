@@ -44,6 +44,9 @@ function candidates(webhook, body) {
   const text = body.toString();
   const bytes = new Uint8Array(body);
   const headers = headersOf(body);
+  // One bit differs, so that the whole body is hashed before the forgery is found.
+  const forged = Buffer.from(body);
+  forged[forged.length - 1] ^= 1;
   const web = new Headers(Object.entries(headers).filter(([name]) => name !== 'connection'));
   return {
     [LIMIT]: () => createHmac('sha256', SECRET).update(`${headers['svc-timestamp']}.`).update(body).digest('hex'),
@@ -51,6 +54,8 @@ function candidates(webhook, body) {
     'ours, verifySignature of a Uint8Array': () => webhook.verifySignature(bytes, headers),
     'ours, verifySignature of a text': () => webhook.verifySignature(text, headers),
     'ours, verifySignature with Web Headers': () => webhook.verifySignature(body, web),
+    "ours, verify with payload: 'lazy'": () => webhook.verify(body, headers, { payload: 'lazy' }),
+    'ours, safeVerify of a forged body': () => webhook.safeVerify(forged, headers),
     'ours, verify: with the body read and checked': () => webhook.verify(body, headers),
     ...peers(body, text),
   };

@@ -51,11 +51,23 @@ function premature(
   goneAt: number | undefined,
   { policy }: Case,
 ): string[] {
-  if (goneAt !== undefined && at >= goneAt) return [];
+  if (goneAt !== undefined && at >= goneAt - CLOCKS_MS) return [];
   if (attempts !== policy.maxAttempts) return [`was dead-lettered after ${attempts} of ${policy.maxAttempts} attempts`];
-  const tookMs = passage === undefined ? Number.POSITIVE_INFINITY : at - passage.event.at;
+  const tookMs = passage === undefined ? Number.POSITIVE_INFINITY : withoutSteps(at - passage.event.at);
   return tookMs >= leastMs(policy) ? [] : [`was dead-lettered after ${tookMs} of ${leastMs(policy)} ms`];
 }
+
+/**
+ * Returns a duration without the hours by which clocks were set: an event has the time of its host, and a dead letter that
+ * of the store. The waits of the policy are shorter than an hour.
+ */
+function withoutSteps(ms: number): number {
+  return ((ms % HOUR_MS) + HOUR_MS) % HOUR_MS;
+}
+
+const HOUR_MS = 3_600_000;
+/** By so much the clock of the store, as a host knows it, may differ from that of the receivers. */
+const CLOCKS_MS = 1000;
 
 /** Returns the sum of the policy's waits at their shortest, in ms: jitter can shorten each by a tenth. */
 function leastMs({ maxAttempts, delayMs, maxDelayMs }: Case['policy']): number {

@@ -34,9 +34,17 @@ function isAfterOne(
   losing: readonly Disturbance[],
 ): boolean {
   const before = events[sequence - 1]?.at ?? 0;
-  return losing.some(({ from, until }) => from <= at && until >= before - MOMENT_MS);
+  return losing.some(
+    ({ from, until }) => from <= withoutSteps(at, from) && until >= withoutSteps(before, from) - MOMENT_MS,
+  );
 }
 
+/** Returns the time of an event without the whole hours by which the clock of its host was set. */
+function withoutSteps(at: number, near: number): number {
+  return at - Math.round((at - near) / HOUR_MS) * HOUR_MS;
+}
+
+const HOUR_MS = 3_600_000;
 const MOMENT_MS = 2000;
 
 function repeated(runs: readonly KnownRun[]): string[] {

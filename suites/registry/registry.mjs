@@ -101,7 +101,7 @@ async function distOf(data, tarball) {
 export function personWith(url, folder) {
   mkdirSync(folder, { recursive: true });
   const settings = join(folder, 'npmrc');
-  // Anybody may publish to this registry, but npm does not try without a token.
+  // This registry takes every token, but npm does not publish without one.
   writeFileSync(settings, `registry=${url}\n${url.replace('http:', '')}:_authToken=anybody\n`);
   const own = Object.entries(env).filter(([name]) => !/^npm_/i.test(name) && name !== 'GITHUB_ACTIONS');
   return {

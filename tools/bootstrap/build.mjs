@@ -1,5 +1,6 @@
 import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
+import { MANUAL, MANUAL_SOURCES } from '../write-manual.mjs';
 import { exampleFiles, TEMPLATES } from '../write-templates.mjs';
 import { run } from './children.mjs';
 import { fingerprint, readStamp, removeStamp, writeStamp } from './stamp.mjs';
@@ -8,16 +9,28 @@ import { exampleFolders, packageFolders, workspaceManifests } from './workspaces
 const STAMPS = 'node_modules/.cache/svc';
 const TSC = 'node_modules/typescript/bin/tsc';
 const TSUP = 'node_modules/tsup/dist/cli-default.js';
+const CONSOLE = 'packages/console';
 const AT_ONCE = 2;
 
 /**
- * Builds the outdated parts: the JavaScript of each package with tsup; all declarations, and the examples, with tsc.
+ * Builds the outdated parts: the JavaScript of each package, and of the examples that are bundled, with tsup; all
+ * declarations, and the other examples, with tsc.
  *
  * @param {string} node the Node to build with
  * @throws {Error} with the compilers' messages; a failed part has no stamp, so the next build repeats it
  */
 export async function build(node) {
-  const stale = [declarationsAndExamples(), ...packageFolders().map(javaScriptOf), templates()].filter(isStale);
+  // The bundle of the reference host contains the page, so the page is there before all others begin.
+  const [page] = [pageOfConsole()].filter(isStale);
+  const failure = page && (await make(node, page));
+  if (failure !== undefined) throw new Error(failure);
+  const stale = [
+    declarationsAndExamples(),
+    ...packageFolders().map(javaScriptOf),
+    ...bundledExamples().map(bundleOf),
+    templates(),
+    manual(),
+  ].filter(isStale);
   if (stale.length === 0) return;
   console.log(`Building ${stale.map(({ name }) => name).join(', ')} …`);
   const failures = [];
@@ -39,7 +52,13 @@ export async function build(node) {
  */
 export function outdatedParts(folder) {
   const hasTemplates = TEMPLATES.some((kind) => dirname(kind.templates) === folder);
-  const parts = [javaScriptOf(folder), declarationsAndExamples(), ...(hasTemplates ? [templates()] : [])];
+  const parts = [
+    javaScriptOf(folder),
+    declarationsAndExamples(),
+    ...(folder === CONSOLE ? [pageOfConsole()] : []),
+    ...(hasTemplates ? [templates()] : []),
+    ...(dirname(MANUAL) === folder ? [manual()] : []),
+  ];
   return parts.filter(isStale).map(({ name }) => name);
 }
 
@@ -70,11 +89,34 @@ function javaScriptOf(folder) {
   };
 }
 
+/** An example that is one bundle with all its dependencies. */
+function bundleOf(folder) {
+  return {
+    name: folder,
+    command: [resolve(TSUP)],
+    cwd: folder,
+    stamp: join(STAMPS, `build-${folder.replace(/[\\/]/g, '-')}`),
+    wanted: fingerprint([
+      ...[folder, ...packageFolders()].flatMap((part) => ['src', 'package.json'].map((name) => join(part, name))),
+      // The bundle contains the page, which is no module of `src`.
+      ...[join(folder, 'tsup.config.ts'), join(CONSOLE, 'page'), 'package-lock.json'],
+    ]),
+    outputs: [join(folder, 'dist/main.js')],
+  };
+}
+
+function bundledExamples() {
+  return exampleFolders().filter((folder) => existsSync(join(folder, 'tsup.config.ts')));
+}
+
 function declarationsAndExamples() {
   const folders = [...packageFolders(), ...exampleFolders()];
+  const bundled = bundledExamples();
   const outputs = [
     ...packageFolders().flatMap((folder) => publishedFiles(folder, '.d.ts')),
-    ...exampleFolders().map((folder) => join(folder, 'dist/main.js')),
+    ...exampleFolders()
+      .filter((folder) => !bundled.includes(folder))
+      .map((folder) => join(folder, 'dist/main.js')),
   ];
   return {
     name: 'declarations and examples',
@@ -92,6 +134,19 @@ function declarationsAndExamples() {
   };
 }
 
+/** The page of the console, which is a module of compressed files. */
+function pageOfConsole() {
+  const sources = ['page', 'package.json'].map((name) => join(CONSOLE, name));
+  return {
+    name: 'the page of the console',
+    command: [resolve(CONSOLE, 'page/build.mjs')],
+    cwd: '.',
+    stamp: join(STAMPS, 'build-page'),
+    wanted: fingerprint([...sources, 'package-lock.json']),
+    outputs: [join(CONSOLE, 'built/page.js')],
+  };
+}
+
 /** The examples that packages create projects from. */
 function templates() {
   return {
@@ -101,6 +156,18 @@ function templates() {
     stamp: join(STAMPS, 'build-templates'),
     wanted: fingerprint([...exampleFiles('.'), 'tools/write-templates.mjs']),
     outputs: TEMPLATES.map((kind) => kind.templates),
+  };
+}
+
+/** The pages and lists that the conformance suite brings along. */
+function manual() {
+  return {
+    name: 'the manual of the conformance suite',
+    command: [resolve('tools/write-manual.mjs')],
+    cwd: '.',
+    stamp: join(STAMPS, 'build-manual'),
+    wanted: fingerprint([...MANUAL_SOURCES, 'tools/write-manual.mjs', 'package.json']),
+    outputs: [MANUAL],
   };
 }
 

@@ -1,5 +1,5 @@
-// Runs the npm scripts `start`, `test`, `suites`, `build`, `check`, `docs`, `bench`, `soak`, `load`, `cli` and those of a
-// release with any Node of the machine: it sets up what is missing, says so, and hands over to the Node that the lockfile pins. Nothing in this
+// Runs the npm scripts `start`, `test`, `suites`, `build`, `check`, `docs`, `bench`, `faults`, `mutate`, `soak`, `load`, `cli` and
+// those of a release with any Node of the machine: it sets up what is missing, says so, and hands over to the Node that the lockfile pins. Nothing in this
 // folder needs more than Node 18.
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -17,25 +17,39 @@ const DOCS = ['reference', 'docstrings', 'api'];
 const TASKS = {
   build: () => [],
   start: (args) => [['examples/reference-host/dist/start.js', ...args]],
-  test: (args) => [['node_modules/vitest/vitest.mjs', 'run', ...args], ['tools/check-requirements.mjs']],
+  test: (args) => [
+    ['node_modules/vitest/vitest.mjs', 'run', ...withoutCiOnly(args), ...args],
+    ['tools/check-requirements.mjs'],
+  ],
   suites: (args) => [['tools/suites.mjs', ...args]],
   check: (args) => [['tools/check.mjs', ...args]],
   docs: (args) => [
     DOCS.includes(args[0]) ? [`docs/site/${args[0]}.mjs`, ...args.slice(1)] : ['docs/site/build.mjs', ...args],
   ],
   bench: (args) => [['bench/run.mjs', ...args]],
+  mutate: (args) => [['mutation/run.mjs', ...args]],
   soak: (args) => [['soak/main.ts', ...args]],
   load: (args) => [['load/main.ts', ...args]],
+  faults: (args) => [['faults/main.ts', ...args]],
   cli: ([name, ...args]) => [[resolve(commandNamed(name)), ...args]],
   version: () => [['tools/release/version.mjs']],
   pack: (args) => [['tools/release/pack.mjs', ...args]],
 };
 
 /** Folders with a lockfile of their own that one task needs. */
-const BESIDE = { test: ['tools/runtimes'], bench: ['bench'], check: ['docs/site'], docs: ['docs/site'] };
+const BESIDE = {
+  test: ['tools/runtimes'],
+  bench: ['bench'],
+  mutate: ['mutation'],
+  check: ['docs/site'],
+  docs: ['docs/site'],
+};
 
-/** The check builds by itself, to report a failed build among its findings; the documentation is made from sources. */
-const WITHOUT_BUILD = ['check', 'docs', 'version'];
+/**
+ * The check builds by itself, to report a failed build among its findings. The documentation and the mutants are made from
+ * sources.
+ */
+const WITHOUT_BUILD = ['check', 'docs', 'mutate', 'version'];
 
 const [task = '', ...args] = process.argv.slice(2);
 /** The reports of the public types are made from the built declarations. */
@@ -59,6 +73,11 @@ try {
 } catch (error) {
   console.error(error instanceof Error ? error.message : error);
   process.exit(1);
+}
+
+/** A run that names files, titles or projects has those. Any other leaves out the project `ci-only`. */
+function withoutCiOnly(args) {
+  return args.every((arg) => arg.startsWith('--reporter')) ? ['--project', '!ci-only'] : [];
 }
 
 /** @throws {Error} when no package has a command of that name */

@@ -8,8 +8,12 @@ interface Bundler {
 
 const { build }: Bundler = createRequire(createRequire(import.meta.url).resolve('tsup'))('esbuild');
 
-/** Bundles a suite into one module without imports, for a runtime without files. */
-export async function bundleSuite(suite: URL): Promise<string> {
+/**
+ * Bundles a suite into one module without imports, for a runtime without files.
+ *
+ * @param condition the condition of the runtime in the `exports` of packages
+ */
+export async function bundleSuite(suite: URL, condition: 'browser' | 'workerd'): Promise<string> {
   const { outputFiles } = await build({
     entryPoints: [fileURLToPath(suite)],
     bundle: true,
@@ -17,7 +21,7 @@ export async function bundleSuite(suite: URL): Promise<string> {
     format: 'esm',
     target: 'es2022',
     platform: 'neutral',
-    conditions: ['browser', 'module', 'import'],
+    conditions: [condition, 'browser', 'module', 'import'],
     mainFields: ['browser', 'module', 'main'],
     logLevel: 'silent',
   });

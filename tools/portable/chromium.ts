@@ -16,7 +16,7 @@ export function findChromium(): string | undefined {
 
 /** Runs a suite in a page of a real browser. */
 export async function runInChromium(program: string, suite: URL): Promise<SuiteReport> {
-  const text = await bundleSuite(suite);
+  const text = await bundleSuite(suite, 'browser');
   const server = createServer(({ url }, response) => {
     const isSuite = url === '/suite.js';
     response.setHeader('content-type', isSuite ? 'text/javascript' : 'text/html');

@@ -24,6 +24,11 @@ export function runtimes(): readonly Runtime[] {
     inProcess('Bun', installed('bun/bin/bun.exe'), 'run'),
     inProcess('Deno', installed('.bin/deno'), 'run', '--allow-read', '--allow-env', '--no-prompt'),
     { name: 'workerd', missing: undefined, run: (suite) => runInWorkerd(installed('.bin/workerd'), suite) },
+    {
+      name: 'workerd with Node compatibility',
+      missing: undefined,
+      run: (suite) => runInWorkerd(installed('.bin/workerd'), suite, ['nodejs_compat']),
+    },
     chromium(),
   ];
 }

@@ -12,10 +12,11 @@ const WORKER = `import suite from './suite.js';
 export default { test: async () => { console.log('REPORT ' + JSON.stringify(await suite())); } };
 `;
 
-const CONFIG = `using Workerd = import "/workerd/workerd.capnp";
+const config = (flags: readonly string[]) => `using Workerd = import "/workerd/workerd.capnp";
 const config :Workerd.Config = (services = [(name = "main", worker = .main)]);
 const main :Workerd.Worker = (
   compatibilityDate = "2026-01-01",
+  compatibilityFlags = ${JSON.stringify(flags)},
   modules = [
     (name = "worker.js", esModule = embed "worker.js"),
     (name = "suite.js", esModule = embed "suite.js")
@@ -23,13 +24,21 @@ const main :Workerd.Worker = (
 );
 `;
 
-/** Runs a suite in the runtime of Cloudflare Workers, without Node compatibility. */
-export async function runInWorkerd(program: string, suite: URL): Promise<SuiteReport> {
+/**
+ * Runs a suite in the runtime of Cloudflare Workers.
+ *
+ * @param flags the compatibility flags of the Worker; without `nodejs_compat` it has no module of Node
+ */
+export async function runInWorkerd(
+  program: string,
+  suite: URL,
+  flags: readonly 'nodejs_compat'[] = [],
+): Promise<SuiteReport> {
   const folder = mkdtempSync(join(tmpdir(), 'svc-workerd-'));
   try {
     writeFileSync(join(folder, 'worker.js'), WORKER);
-    writeFileSync(join(folder, 'suite.js'), await bundleSuite(suite));
-    writeFileSync(join(folder, 'config.capnp'), CONFIG);
+    writeFileSync(join(folder, 'suite.js'), await bundleSuite(suite, 'workerd'));
+    writeFileSync(join(folder, 'config.capnp'), config(flags));
     const child = spawn(program, ['test', 'config.capnp'], {
       cwd: folder,
       stdio: ['ignore', 'pipe', 'pipe'],

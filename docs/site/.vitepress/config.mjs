@@ -51,14 +51,18 @@ function renderForSearch(text, env, md) {
   return env.relativePath.startsWith('reference/') ? html.replace(/<(\/?)h[4-6]\b/g, '<$1p') : html;
 }
 
-/** Replaces each link between files of the repository by the link between their pages. */
+/** The attribute of each token that leads to another file. */
+const LEADING = { link_open: 'href', image: 'src' };
+
+/** Replaces each link between files of the repository by the link between their pages, and to the pictures on the site. */
 function leadLinks({ tokens, env }) {
   const from = pathOf.get(env.relativePath);
   if (from === undefined) return;
   for (const token of tokens.flatMap(({ children }) => children ?? [])) {
-    if (token.type !== 'link_open') continue;
-    const target = targetOf(ROOT, pages, from, token.attrGet('href'));
-    if (target.url !== undefined) token.attrSet('href', target.url);
+    const attribute = LEADING[token.type];
+    if (attribute === undefined) continue;
+    const target = targetOf(ROOT, pages, from, token.attrGet(attribute));
+    if (target.url !== undefined) token.attrSet(attribute, target.url);
   }
 }
 

@@ -1,7 +1,7 @@
-import { generateKeyPairSync, hkdfSync } from 'node:crypto';
 import { type CheckpointSigner, ed25519Signer } from '@svc/auth/audit';
 import type { Config } from './config.ts';
 import { configuredFile } from './configured-file.ts';
+import { derivedKey, newKey } from './ed25519-key.ts';
 import { keptFile } from './kept-file.ts';
 
 export interface AuditKeys {
@@ -15,9 +15,11 @@ export interface AuditKeys {
  *
  * - the one in `audit.signingKeyFile`, if that is set
  * - for a store in memory: a new one
- * - for SQLite: the one in a file beside the database, which is created
+ * - for SQLite: the one in a file beside the database, which is created with a new database
  * - for PostgreSQL: derived from `secretKey`, so that all hosts have the same one. The former public keys are derived
  *   from `formerSecretKeys`.
+ *
+ * @throws {TypeError} when the file is missing beside a database that is not empty
  */
 export async function auditKeys(
   { audit, store }: Pick<Config, 'audit' | 'store'>,
@@ -29,22 +31,20 @@ export async function auditKeys(
     return { signer: await ed25519Signer(configuredFile('audit.signingKeyFile', signingKeyFile)), formerPublicKeys };
   if (store === 'memory:') return { signer: await ed25519Signer(newKey()), formerPublicKeys };
   if (store.startsWith('sqlite:')) {
-    const path = `${store.slice('sqlite:'.length)}-audit-key.pem`;
-    return { signer: await ed25519Signer(keptFile(path, newKey)), formerPublicKeys };
+    const text = keptFile({
+      database: store.slice('sqlite:'.length),
+      suffix: '-audit-key.pem',
+      make: newKey,
+      remedy:
+        'Restore the file from the backup of the database, or set audit.signingKeyFile to a new key and add the public key of the lost one to audit.formerPublicKeys.',
+    });
+    return { signer: await ed25519Signer(text), formerPublicKeys };
   }
-  const former = await Promise.all(formerSecrets.map((one) => ed25519Signer(derivedKey(one))));
+  const former = await Promise.all(formerSecrets.map((one) => ed25519Signer(derivedKey(one, DERIVED_FOR))));
   return {
-    signer: await ed25519Signer(derivedKey(secret)),
+    signer: await ed25519Signer(derivedKey(secret, DERIVED_FOR)),
     formerPublicKeys: [...formerPublicKeys, ...former.map(({ publicKey }) => publicKey)],
   };
 }
 
-function newKey(): string {
-  return generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
-}
-
-/** Returns an Ed25519 private key in PKCS #8: a fixed head and the seed. @see RFC 8410, section 7 */
-function derivedKey(secret: Uint8Array): Uint8Array {
-  const seed = new Uint8Array(hkdfSync('sha256', secret, '', 'svc audit checkpoints', 32));
-  return new Uint8Array([...Buffer.from('302e020100300506032b657004220420', 'hex'), ...seed]);
-}
+const DERIVED_FOR = 'svc audit checkpoints';

@@ -1,21 +1,44 @@
-import { createServer, type RequestListener, type Server } from 'node:http';
-import { memoryRateLimiter } from '@svc/auth/rate-limit';
+import type { RequestListener, Server } from 'node:http';
+import { stepUp } from '@svc/auth';
+import { type CheckpointWitness, witness } from '@svc/auth/audit-tree';
 import { egressPolicy } from '@svc/egress-guard';
-import { guardedFetch } from '@svc/egress-guard/fetch';
+import { type GuardedFetchOptions, guardedFetch } from '@svc/egress-guard/fetch';
 import { guardedPost } from '@svc/egress-guard/post';
-import { createHost, type Host, type Log, type Store, VERSION } from '@svc/host-kit';
-import { toNodeListener } from '@svc/host-kit/node';
+import {
+  checkpointFile,
+  createHost,
+  type Host,
+  type Log,
+  type SignInRule,
+  type Store,
+  storedAccess,
+  storedKeys,
+  VERSION,
+  type WorkflowEngine,
+} from '@svc/host-kit';
+import { answerParserErrors, hostServer, orderlyStop, toNodeListener } from '@svc/host-kit/node';
 import { memoryStore } from '@svc/host-kit/stores/memory';
-import { postgresStore } from '@svc/host-kit/stores/postgres';
 import { sqliteStore } from '@svc/host-kit/stores/sqlite';
-import { auditKeys } from './audit-signer.ts';
+import { approverDirectory } from './approver-directory.ts';
+import { type AuditKeys, auditKeys } from './audit-signer.ts';
 import { apiKeyIssuer, authentication } from './authentication.ts';
+import { tellHeld } from './backup/held-deliveries.ts';
+import { bundleKeys } from './bundle-keys.ts';
+import { type CallerRecords, callerRecords } from './caller-records.ts';
 import type { Config } from './config.ts';
+import { configuredChanges } from './configured-changes.ts';
+import { configuredEmail } from './configured-email.ts';
+import { type ConfiguredEngine, configuredEngine } from './configured-engine.ts';
 import { configuredFile } from './configured-file.ts';
-import { sampleEngine } from './engine/engine.ts';
+import { configuredKeys } from './configured-keys.ts';
+import { configuredQueues } from './configured-queues.ts';
+import { configuredRoles } from './configured-roles.ts';
+import { configuredWorkloads } from './configured-workloads.ts';
 import { FIXTURES } from './engine/fixtures.ts';
+import { logouts } from './logouts.ts';
 import { mounts } from './mounts.ts';
 import { secretKey } from './secret-key.ts';
+import { portalOptions, withPages } from './with-pages.ts';
 
 /** A host that is listening. */
 export interface Running {
@@ -24,6 +47,8 @@ export interface Running {
   stop(): Promise<void>;
   /** The longest duration of `stop`, in ms. */
   readonly stopWithinMs: number;
+  /** Resolves with the cause when only a restart of the process can help. */
+  readonly lost: Promise<Error>;
 }
 
 /** Assembles the host that a configuration describes, and starts it. */
@@ -37,19 +62,44 @@ export async function boot(config: Config, log: Log): Promise<Running> {
     const message = 'rateLimit is not configured, so requests with a valid credential are not limited.';
     log({ level: 'warn', event: 'rate-limit.off', message });
   }
+  // Before the store is opened: a key file is made with a new database only.
+  const keys = await hostKeys(config);
   const store = await openStore(config.store, log);
   const notYet: RequestListener = (_request, response) => response.writeHead(503, { 'retry-after': '1' }).end();
   let listener = notYet;
-  const server = createServer({ requestTimeout: 30_000, headersTimeout: 10_000 }, (request, response) =>
-    listener(request, response),
-  );
+  const { maxConnections, keepAliveTimeoutMs } = config.listen;
+  const server = hostServer((request, response) => listener(request, response), {
+    ...(maxConnections !== undefined && { maxConnections }),
+    keepAliveTimeoutMs,
+    log,
+  });
   let host: Host | undefined;
+  let records: CallerRecords | undefined;
+  let engine: ConfiguredEngine | undefined;
+  const stop = orderlyStop(
+    server,
+    {
+      drain: () => host?.drain(),
+      closeStreams: () => host?.closeStreams(),
+      async stop(graceMs) {
+        await host?.stop(graceMs);
+        await records?.close();
+        await engine?.close();
+      },
+    },
+    { drainMs: config.shutdown.drainMs, graceMs: config.shutdown.graceMs },
+  );
   let url: string;
   try {
+    await tellHeld(config.store, log);
     // Listens before the host exists: with port 0 the URL is not known earlier, and tokens and proofs name it.
     url = await listen(server, config.listen);
-    host = await assemble(config, config.baseUrl?.replace(/\/$/, '') ?? url, store, log);
-    const serve = toNodeListener(host);
+    records = await callerRecords(config, log);
+    engine = await configuredEngine(config, log);
+    const parts = { store, engine: engine.engine, keys, records };
+    host = await assemble(config, config.baseUrl?.replace(/\/$/, '') ?? url, parts, log);
+    const serve = toNodeListener(await withPages(host, config));
+    answerParserErrors(server, host);
     // Answers probes during the start, which continues the work of an earlier process and can take long.
     listener = (request, response) => (PROBE.test(request.url ?? '') ? serve : notYet)(request, response);
     await host.start();
@@ -57,36 +107,48 @@ export async function boot(config: Config, log: Log): Promise<Running> {
   } catch (error) {
     server.close();
     await (host?.stop(0) ?? store.close());
+    await records?.close();
+    await engine?.close();
     throw error;
   }
-  const started = host;
-  return {
-    url,
-    stopWithinMs: config.shutdown.drainMs + STOP_MS,
-    async stop() {
-      started.drain();
-      // Time for a load balancer to see readyz fail, and to send requests elsewhere.
-      await new Promise((resolve) => setTimeout(resolve, config.shutdown.drainMs));
-      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-      // Streams do not end by themselves, so the server would never close.
-      started.closeStreams();
-      server.closeIdleConnections();
-      const force = setTimeout(() => server.closeAllConnections(), GRACE_MS);
-      await closed;
-      clearTimeout(force);
-      await started.stop(GRACE_MS);
-    },
-  };
+  const { drainMs, graceMs } = config.shutdown;
+  return { url, stopWithinMs: drainMs + 2 * graceMs + CLOSE_MS, lost: host.lost, stop };
 }
 
 const PROBE = /^\/host\/[^/]+\/(?:livez|readyz)(?:\?|$)/;
 
-/** The longest stop after `drainMs`. */
-const STOP_MS = 10_000;
-/** The time for requests to finish, and then again for attempts. */
-const GRACE_MS = 4_500;
+/** The time of a stop beside its waits: for the last audit facts and the end of the store, in ms. */
+const CLOSE_MS = 1000;
 
-async function assemble(config: Config, baseUrl: string, store: Store, log: Log): Promise<Host> {
+/** The private keys of a host. */
+export interface HostKeys {
+  readonly secret: Uint8Array;
+  readonly formerSecretKeys: readonly Uint8Array[];
+  readonly audit: AuditKeys;
+}
+
+/** Reads the keys of a configuration, and makes those that are kept beside a new database. */
+export async function hostKeys(config: Config): Promise<HostKeys> {
+  const secret = secretKey(config);
+  const formerSecretKeys = config.formerSecretKeys.map((text) => Buffer.from(text, 'base64'));
+  return { secret, formerSecretKeys, audit: await auditKeys(config, secret, formerSecretKeys) };
+}
+
+/** The parts of a host that are opened before it. */
+export interface OpenedParts {
+  readonly store: Store;
+  readonly engine: WorkflowEngine;
+  readonly keys: HostKeys;
+  readonly records: CallerRecords;
+}
+
+/** Assembles the host that a configuration describes, and starts nothing. */
+export async function assemble(
+  config: Config,
+  baseUrl: string,
+  { store, engine, keys, records }: OpenedParts,
+  log: Log,
+): Promise<Host> {
   const workspaces = new Map(config.tenants.map((tenant) => [tenant.id, new Set(tenant.workspaces)]));
   const { allowLoopback, denyCidrs, allowCidrs, caFile } = config.egress;
   const egress = egressPolicy({ allowLoopback, denyCidrs, allowCidrs });
@@ -94,15 +156,25 @@ async function assemble(config: Config, baseUrl: string, store: Store, log: Log)
   const { deadLetter, ...webhooks } = config.webhooks;
   const { places: readerLimits, ...streams } = config.streams;
   const { enabled, ...workspaceFiles } = config.workspaceFiles;
-  const { versions, minClientVersion, retirement } = config.protocol;
-  const secret = secretKey(config);
-  const formerSecretKeys = config.formerSecretKeys.map((text) => Buffer.from(text, 'base64'));
-  const { lanes, facts, refusals, roles } = authentication(config, baseUrl, secret);
-  const { checkpointIntervalEntries, checkpointIntervalSeconds } = config.audit;
+  const { versions, minClientVersion, retirement, mirror } = config.protocol;
+  const { secret, formerSecretKeys } = keys;
+  const apiKeys = storedKeys({ store, configured: configuredKeys(config) });
+  const configured = configuredRoles(config);
+  const workloads = configuredWorkloads(config);
+  const access = storedAccess({
+    store,
+    ...(configured !== undefined && { roles: configured }),
+    ...(workloads !== undefined && { workloads }),
+  });
+  const { directory, resolveWorkload } = access;
+  const parts = { baseUrl, secret, keys: apiKeys, directory, resolveWorkload, records, now: Date.now, log };
+  const { lanes, facts, refusals, roles } = authentication(config, parts);
+  const { checkpointIntervalEntries, checkpointIntervalSeconds, checkpointFile: copies, origin } = config.audit;
   const { maxRequestBodyBytes, ...limits } = config.limits;
+  const { idempotencyDays, runDays, auditDays, ...kept } = config.retention;
   return createHost({
     store,
-    engine: sampleEngine(),
+    engine,
     fetch: guardedFetch({ policy: egress, ...authorities, ...FETCH_LIMITS }),
     capabilities: {
       fixtures: Object.keys(FIXTURES),
@@ -110,6 +182,9 @@ async function assemble(config: Config, baseUrl: string, store: Store, log: Log)
       limits,
       ...(config.contractProvenance !== null && { contractProvenance: config.contractProvenance }),
     },
+    apiKeys,
+    access,
+    ...portalOptions(config, baseUrl),
     apiKeyIssuer: apiKeyIssuer(config),
     ...(config.workspaceDiscovery !== undefined && {
       workspaceDiscovery: {
@@ -126,31 +201,69 @@ async function assemble(config: Config, baseUrl: string, store: Store, log: Log)
     authentication: facts,
     refusals,
     ...(roles !== undefined && { roles }),
+    stepUp: signInRules(config),
+    approvers: approverDirectory(config),
     audit: {
-      ...(await auditKeys(config, secret, formerSecretKeys)),
+      ...keys.audit,
       checkpointIntervalEntries,
       checkpointIntervalSeconds,
+      ...(copies !== null && { checkpointSink: checkpointFile(copies) }),
+      ...(origin !== undefined && { origin }),
+      ...(config.audit.witness !== null && {
+        witness: cosigner(config.audit.witness, { policy: egress, ...authorities }),
+      }),
     },
+    debugBundles: await bundleKeys(config, secret, formerSecretKeys),
     secretKey: secret,
     formerSecretKeys,
     hasWorkspace: (tenant, workspace) => workspaces.get(tenant)?.has(workspace) ?? false,
     egress,
     transport: guardedPost({ policy: egress, ...authorities }),
     protocol: { versions, preferred: config.protocol.preferred ?? defaultPreference(versions), minClientVersion },
+    ...(mirror !== undefined && { mirrorReads: mirror }),
     ...(retirement !== undefined && { retirement: retirementOf(retirement) }),
-    ...(config.rateLimit !== undefined && { rateLimit: credentialLimit(config.rateLimit) }),
+    ...(records.rateLimit !== undefined && { rateLimit: records.rateLimit }),
     ...(config.cors !== undefined && { cors: config.cors }),
+    ...(config.triggers !== undefined && {
+      triggers: await configuredTriggers(config.triggers, log),
+    }),
     webhooks: { ...webhooks, deadLetterRetentionDays: deadLetter.retentionDays },
-    mounts: mounts(config),
+    mounts: [...(await mounts(config)), ...logouts(config, { access, records, now: Date.now, log })],
     streams: { ...streams, readerLimits },
     ...(enabled && { workspaceFiles }),
+    retention: { ...kept, ...(runDays !== undefined && { runDays }), ...(auditDays !== undefined && { auditDays }) },
+    idempotencyRetentionHours: idempotencyDays * 24,
     maxRequestBodyBytes,
     implementation: { name: 'svc-reference-host', version: VERSION, vendor: config.org },
   });
 }
 
-function credentialLimit({ limit, windowSeconds }: NonNullable<Config['rateLimit']>) {
-  return memoryRateLimiter({ limit, windowSeconds });
+async function configuredTriggers({ queues, changes, email, ...triggers }: NonNullable<Config['triggers']>, log: Log) {
+  return {
+    ...triggers,
+    ...{ queues: await configuredQueues(queues, log), changes: await configuredChanges(changes, log) },
+    ...(email !== undefined && { email: await configuredEmail(email) }),
+  };
+}
+
+/** The witness, reached through the guard: its URL cannot lead into the internal network. */
+function cosigner(
+  { url, key }: NonNullable<Config['audit']['witness']>,
+  guard: GuardedFetchOptions,
+): CheckpointWitness {
+  return witness({ url, key, fetch: guardedFetch({ ...guard, maxResponseBytes: 16_384, timeoutMs: 10_000 }) });
+}
+
+/** The sign-in that operations need. */
+function signInRules({ stepUp: rules }: Config): SignInRule[] {
+  return rules.map(({ operations, scopes, acrValues, methods, maxAgeSeconds }) => {
+    const required = {
+      ...(acrValues !== undefined && { acrValues }),
+      ...(methods !== undefined && { methods }),
+      ...(maxAgeSeconds !== undefined && { maxAgeSeconds }),
+    };
+    return { operations, scopes, stepUp: stepUp({ ...required, now: Date.now }) };
+  });
 }
 
 function retirementOf({ deprecatedAt, sunsetAt, link }: NonNullable<Config['protocol']['retirement']>) {
@@ -176,6 +289,7 @@ async function openStore(location: string, log: Log): Promise<Store> {
       error: cause instanceof Error ? cause.message : typeof cause,
     });
   };
+  const { postgresStore } = await import('@svc/host-kit/stores/postgres');
   return await postgresStore({ url: location, onError });
 }
 

@@ -1,4 +1,5 @@
 import { acceptsForeignKey } from '@svc/auth/api-key';
+import { addressBlockProblem } from '@svc/host-kit';
 import { z } from 'zod';
 import { mode, opaqueId, scope, tenantId, time, workspaceId } from './config-values.ts';
 
@@ -31,6 +32,7 @@ const apiKey = z
       )
       .optional()
       .describe('SHA-256 of the key, in lower-case hexadecimal. Give either key or hash.'),
+    name: z.string().min(1).max(128).optional().describe('Name of the key, for lists. Default: its id.'),
     tenant: z.string().describe('Id of the tenant that the key belongs to. It must be one of tenants.'),
     workspaces: z
       .array(z.string())
@@ -44,6 +46,35 @@ const apiKey = z
       .nullable()
       .optional()
       .describe('Time from which the key is rejected, with an offset. Default: never.'),
+    rateLimit: z
+      .strictObject({
+        limit: z.int().min(1).describe('Requests per window.'),
+        windowSeconds: z.int().min(1).max(86_400).describe('Length of the window in seconds.'),
+      })
+      .optional()
+      .describe('The most requests of the key on each host, beside rateLimit of the host. Default: none of its own.'),
+    quota: z
+      .strictObject({
+        limit: z.int().min(1).max(1_000_000_000_000).describe('Requests per period.'),
+        period: z.enum(['day', 'month']).describe('Period in UTC: a day begins at 00:00, a month on its first day.'),
+      })
+      .optional()
+      .describe('The most requests of the key in a period, on all hosts of the store together. Default: no quota.'),
+    allowedAddresses: z
+      .array(
+        z
+          .string()
+          .refine(
+            (block) => addressBlockProblem(block) === undefined,
+            'must be a block of addresses, of IPv6 with 64 bits at most. Use one such as 192.0.2.0/24 or 2001:db8::/32.',
+          ),
+      )
+      .min(1)
+      .max(64)
+      .optional()
+      .describe(
+        'Blocks of client addresses from which the key is accepted, as trustedProxies tells them. Default: all.',
+      ),
     revokedAt: time
       .nullable()
       .optional()
@@ -52,10 +83,21 @@ const apiKey = z
   .refine(
     ({ key, hash }) => (key === undefined) !== (hash === undefined),
     'must have either key or hash. Give one of them, not both.',
-  );
+  )
+  .refine(({ key = '', mode }) => !key.startsWith(mode === 'live' ? 'svc_test_' : 'svc_live_'), {
+    path: ['mode'],
+    error: 'contradicts the prefix of key. Set it to the mode of the key, or give another key.',
+  });
+
+const group = z.strictObject({
+  id: opaqueId.describe('Id of the group, which approvals name in approverGroupRefs.'),
+  tenant: z.string().describe('Id of the tenant that the group belongs to. It must be one of tenants.'),
+  members: z.array(opaqueId).describe('Principals of the group.'),
+});
 
 /** Tenants and their API keys. The other kinds of credentials are in `config-authentication.ts`. */
 export const callers = {
   tenants: z.array(tenant).default([]).describe('Tenants of the host, with their workspaces.'),
   apiKeys: z.array(apiKey).default([]).describe('API keys that the host accepts.'),
+  groups: z.array(group).default([]).describe('Groups of principals, whose members can answer approvals.'),
 };

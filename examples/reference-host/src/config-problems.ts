@@ -57,7 +57,8 @@ function isNumber(origin: string): boolean {
   return origin === 'number' || origin === 'int';
 }
 
-function pathOf(path: readonly PropertyKey[]): string {
+/** Writes a path as `apiKeys[0].scopes`. */
+export function pathOf(path: readonly PropertyKey[]): string {
   const text = path.map((step) => (typeof step === 'number' ? `[${step}]` : `.${String(step)}`)).join('');
   return text.replace(/^\./, '') || 'the file';
 }

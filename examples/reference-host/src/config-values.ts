@@ -2,13 +2,21 @@ import { isGrantableScope, isOpaqueId } from '@svc/auth';
 import { parseCidr } from '@svc/egress-guard';
 import { isTenantId, isWorkspaceId } from '@svc/versioning/ids';
 import { z } from 'zod';
+import { misspeltScope } from './known-scope.ts';
 
 /** The id of a principal, a role or an API key. */
 export const opaqueId = z
   .string()
   .refine(isOpaqueId, 'must be an opaque id. Use an id without @, white space or slash, such as p_7f3a.');
 
-export const scope = z.string().refine(isGrantableScope, 'must be a scope. Use one such as runs:read or runs:*.');
+export const scope = z
+  .string()
+  .refine(isGrantableScope, { error: 'must be a scope. Use one such as runs:read or runs:*.', abort: true })
+  .superRefine((text, context) => {
+    const meant = misspeltScope(text);
+    if (meant === undefined) return;
+    context.addIssue({ code: 'custom', message: `grants nothing on this host. Correct it, perhaps to ${meant}.` });
+  });
 
 const SEGMENT = 'Use 1 to 128 letters, digits, dots, underscores, tildes or hyphens.';
 

@@ -1,14 +1,13 @@
 import { type MountDefinition, VERSION } from '@svc/host-kit';
-import { a2aMount } from '@svc/host-kit/mounts/a2a';
+import type { A2aMountOptions } from '@svc/host-kit/mounts/a2a';
 import { type ChatMountOptions, chatMount, publicChatMount } from '@svc/host-kit/mounts/chat';
-import { mcpMount } from '@svc/host-kit/mounts/mcp';
 import type { Config } from './config.ts';
 
-/** Returns the mounts that the configuration switches on. */
-export function mounts({ mounts: { a2a, mcp, chat, publicChat } }: Config): MountDefinition[] {
+/** Returns the mounts that the configuration switches on. Loads the SDK of a protocol only for its mount. */
+export async function mounts({ mounts: { a2a, mcp, chat, publicChat } }: Config): Promise<MountDefinition[]> {
   return [
-    ...(a2a ? [A2A] : []),
-    ...(mcp ? [mcpMount()] : []),
+    ...(a2a ? [(await import('@svc/host-kit/mounts/a2a')).a2aMount(AGENT)] : []),
+    ...(mcp ? [(await import('@svc/host-kit/mounts/mcp')).mcpMount()] : []),
     ...(chat ? [chatMount(ECHO)] : []),
     ...(publicChat === undefined ? [] : [publicChatOf(publicChat)]),
   ];
@@ -18,7 +17,7 @@ function publicChatOf({ perClient, ...surface }: NonNullable<Config['mounts']['p
   return publicChatMount({ ...ECHO, ...surface, limits: { perClient } });
 }
 
-const A2A = a2aMount({
+const AGENT: A2aMountOptions = {
   agent: {
     name: 'svc reference host',
     description: 'Runs a workflow: the message names it in metadata.workflowId, and its data part is the inputs.',
@@ -30,7 +29,7 @@ const A2A = a2aMount({
       { id: 'artifact', name: 'Artifact', description: 'Makes an artifact of inputs.content.' },
     ],
   },
-});
+};
 
 /** Replies with the message itself, because no model is behind this host. */
 const ECHO: ChatMountOptions = { workflowId: 'echo', reply: ({ message }) => message };

@@ -6,9 +6,18 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { acceptsForeignKey, mintApiKey } from '@svc/auth/api-key';
+import { startPostgres } from '@svc/tools/postgres';
+import { chosenEngine } from './chosen-engine.ts';
+import { showSurvival } from './show-survival.ts';
+
+const engine = chosenEngine(process.argv.slice(2));
+if (engine === undefined) {
+  console.error('npm start: does not know these arguments. Write npm start, or npm start -- --engine dbos.');
+  process.exit(2);
+}
 
 // The configuration, the database, the keys and the log of the development host. Delete the folder to start afresh.
-const FOLDER = '.svc';
+const FOLDER = engine === 'dbos' ? join('.svc', 'dbos') : '.svc';
 const CONFIG = join(FOLDER, 'config.json');
 const DEVELOPMENT = join(FOLDER, 'development.json');
 
@@ -21,14 +30,24 @@ interface Development {
 }
 
 const children: ChildProcess[] = [];
+let host: ChildProcess | undefined;
+// DBOS needs a PostgreSQL. This one has its data in a temporary folder, which ends with it.
+let database = engine === 'dbos' ? await startPostgres({ isApart: true }) : undefined;
 let development = await prepare();
-const hostUrl = await startHost();
-if (development.secret === undefined) {
-  development = { ...development, secret: await register() };
-  save(DEVELOPMENT, development);
+let hostUrl: string;
+try {
+  hostUrl = await startHost();
+  if (development.secret === undefined) {
+    development = { ...development, secret: await register() };
+    save(DEVELOPMENT, development);
+  }
+  await startSubscriber();
+  if (engine === 'dbos') await showSurvival({ url: hostUrl, key: development.key, restart: restartHost });
+  introduce();
+} catch (error) {
+  console.error(error instanceof Error ? error.message : error);
+  stopAll(1);
 }
-await startSubscriber();
-introduce();
 
 /** Takes the key and the ports of the last start, or mints a key and finds two free ports. Writes the configuration. */
 async function prepare(): Promise<Development> {
@@ -39,13 +58,16 @@ async function prepare(): Promise<Development> {
   const { key } = kept !== undefined && acceptsForeignKey(kept.key) ? kept : mintApiKey({ mode: 'live', randomBytes });
   const hostPort = await freePort(kept?.hostPort ?? 8787);
   const subscriberPort = await freePort(kept?.subscriberPort ?? 8788);
-  // The registration names the subscriber's port. On another port the subscriber has to be registered again.
-  const secret = kept?.subscriberPort === subscriberPort ? kept.secret : undefined;
+  // The registration names the subscriber's port. On another port, and in a new database, the subscriber has to be
+  // registered again.
+  const secret = database === undefined && kept?.subscriberPort === subscriberPort ? kept.secret : undefined;
   const prepared = { key, hostPort, subscriberPort, ...(secret !== undefined && { secret }) };
   save(DEVELOPMENT, prepared);
   save(CONFIG, {
     listen: { host: '127.0.0.1', port: hostPort },
-    store: `sqlite:${join(FOLDER, 'svc.db')}`,
+    ...(database === undefined
+      ? { store: `sqlite:${join(FOLDER, 'svc.db')}` }
+      : { engine, store: database.url, secretKey: randomBytes(32).toString('base64') }),
     tenants: [{ id: 'acme', workspaces: ['acme-dev'] }],
     apiKeys: [
       {
@@ -55,12 +77,14 @@ async function prepare(): Promise<Development> {
         workspaces: ['acme-dev'],
         principal: 'p_developer',
         scopes: [
-          ...['manifest:read', 'runs:create', 'runs:read', 'runs:cancel', 'artifacts:read', 'approvals:respond'],
-          ...['webhooks:manage', 'audit:read'],
+          ...['manifest:read', 'runs:create', 'runs:read', 'runs:cancel', 'runs:annotate', 'artifacts:read'],
+          ...['approvals:respond', 'approvals:override'],
+          ...['webhooks:manage', 'audit:read', 'keys:manage'],
         ],
         mode: 'live',
       },
     ],
+    console: true,
     rateLimit: { limit: 600, windowSeconds: 60 },
     webhooks: { durable: true },
     egress: { allowLoopback: [subscriberPort] },
@@ -68,10 +92,17 @@ async function prepare(): Promise<Development> {
   return prepared;
 }
 
+/** Ends the host with SIGKILL, and starts another one on its database. */
+async function restartHost(): Promise<void> {
+  const killed = host;
+  killed?.removeAllListeners('exit').kill('SIGKILL');
+  await startHost();
+}
+
 async function startHost(): Promise<string> {
   const log = openSync(join(FOLDER, 'host.log'), 'a', 0o600);
   const main = fileURLToPath(new URL('./main.js', import.meta.url));
-  const host = run([main, '--config', CONFIG], ['ignore', 'pipe', log, 'ipc'], {});
+  host = run([main, '--config', CONFIG], ['ignore', 'pipe', log, 'ipc'], {});
   closeSync(log);
   for await (const line of createInterface({ input: host.stdout ?? process.stdin })) {
     const { ready, url } = JSON.parse(line);
@@ -117,10 +148,14 @@ function run(
   return child;
 }
 
-/** Ends all children, with the exit code of the first one that ended. */
+/** Ends all children, with the exit code of the first one that ended. The database ends after them. */
 function stopAll(code: number): void {
   process.exitCode ??= code;
-  for (const child of children) if (child.exitCode === null && child.signalCode === null) child.kill('SIGTERM');
+  const left = children.filter(({ exitCode, signalCode }) => exitCode === null && signalCode === null);
+  for (const child of left) child.kill('SIGTERM');
+  if (left.length > 0) return;
+  void database?.stop();
+  database = undefined;
 }
 
 process.on('SIGTERM', () => stopAll(0));
@@ -138,6 +173,10 @@ function introduce(): void {
 The reference host runs at ${hostUrl}. The example subscriber is registered.
 
 API key (development): ${development.key}
+
+Watch runs and deliveries in the console, with this key:
+
+${hostUrl}/console/#key=${development.key}
 
 Create a run in another terminal:
 

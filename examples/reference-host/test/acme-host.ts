@@ -14,6 +14,8 @@ export const DEV_FILES = 'operator_brought_key_for_files_of_another_ws';
 
 export const MANIFEST = 'operator_brought_key_that_reads_workflows_only';
 
+export const CHIEF = 'operator_brought_key_that_overrides_approvals';
+
 export interface CallOptions {
   readonly method?: string;
   readonly key?: string;
@@ -36,10 +38,13 @@ export async function startAcme(webhooks: object, others: object = {}) {
     tenant: 'acme',
     workspaces: ['acme-prod'],
     principal: `p_${id}`,
-    scopes: ['runs:create', 'runs:read', 'runs:cancel', 'artifacts:read', 'approvals:respond', 'webhooks:manage'],
+    scopes: [
+      ...['runs:create', 'runs:read', 'runs:cancel', 'runs:annotate', 'artifacts:read', 'approvals:respond'],
+      'webhooks:manage',
+    ],
     ...fields,
   });
-  let host: BootedHost = await bootHost(folder.path('config.json'), {
+  const config = {
     listen: { port: 0 },
     store: `sqlite:${folder.path('svc.db')}`,
     tenants: [
@@ -55,17 +60,35 @@ export async function startAcme(webhooks: object, others: object = {}) {
       key('key_7', FILES, { scopes: ['workspace:read', 'workspace:write'] }),
       key('key_8', DEV_FILES, { workspaces: ['acme-dev'], scopes: ['workspace:read', 'workspace:write'] }),
       key('key_9', MANIFEST, { scopes: ['manifest:read'] }),
+      key('key_10', CHIEF, { scopes: ['runs:read', 'approvals:override'] }),
       key('key_6', BYOK, { scopes: ['byok:manage'] }),
     ],
     webhooks,
     egress: { allowLoopback: [receiver.port] },
     ...others,
-  });
+  };
+  let host: BootedHost = await bootHost(folder.path('config.json'), config);
+  let isChanged = false;
+
+  async function unregisterAll(secret: string): Promise<void> {
+    const headers = { authorization: `Bearer ${secret}`, 'svc-version': '2' };
+    const listed = await fetch(`${host.url}/host/example/webhooks`, { headers });
+    const { webhooks: found } = await listed.json();
+    for (const { webhookId } of found) {
+      const removed = await fetch(`${host.url}/webhooks/${encodeURIComponent(webhookId)}`, {
+        method: 'DELETE',
+        headers,
+      });
+      if (removed.status !== 204) throw new Error(`${webhookId} was not removed: ${removed.status}`);
+    }
+  }
 
   return {
     receiver,
     stderr: (): readonly string[] => host.stderr,
     url: () => host.url,
+    /** Returns the text of its configuration. */
+    config: () => readFileSync(folder.path('config.json'), 'utf8'),
     /** Returns the path of a file of the host. */
     path: folder.path,
     /** Sends a JSON request. The default key is `KEY`. */
@@ -86,6 +109,7 @@ export async function startAcme(webhooks: object, others: object = {}) {
     },
     /** Sends the host a signal, and resolves with its exit code or the signal. */
     end(signal: NodeJS.Signals) {
+      isChanged = true;
       host.process.kill(signal);
       return host.ended;
     },
@@ -95,6 +119,7 @@ export async function startAcme(webhooks: object, others: object = {}) {
       host.process.kill('SIGTERM');
       await host.ended;
       const webhooks = { ...config.webhooks, ...changed };
+      isChanged = true;
       host = await bootHost(folder.path('config.json'), { ...config, webhooks, ...others });
     },
     /** Kills the host, and boots it with the same configuration. */
@@ -103,6 +128,20 @@ export async function startAcme(webhooks: object, others: object = {}) {
       host.process.kill('SIGKILL');
       await host.ended;
       host = await bootHost(folder.path('config.json'), config);
+    },
+    /**
+     * Prepares the host for the next test of a file: it has its first configuration, no subscription, and a receiver
+     * that got no request. Runs and files stay.
+     */
+    async clear() {
+      if (isChanged) {
+        host.process.kill('SIGKILL');
+        await host.ended;
+        host = await bootHost(folder.path('config.json'), config);
+        isChanged = false;
+      }
+      for (const secret of [WIDE, OTHER_TENANT]) await unregisterAll(secret);
+      receiver.clear();
     },
     /** Reads a file beside the database, by the end of its name. */
     kept: (suffix: string) => readFileSync(folder.path(`svc.db${suffix}`), 'utf8'),

@@ -37,8 +37,18 @@ describe('the examples of docs/api.md', () => {
 
   beforeAll(async () => {
     const endpoint = await listening(willing);
-    const key = { id: 'all', key: KEY, tenant: 'acme', workspaces: ['acme-prod'], principal: 'p_all', scopes: SCOPES };
-    host = await startAcme({ durable: true }, { apiKeys: [key], egress: { allowLoopback: [endpoint.port] } });
+    const key = {
+      id: 'all',
+      key: KEY,
+      tenant: 'acme',
+      workspaces: ['acme-prod'],
+      principal: 'p_all',
+      scopes: [...SCOPES, 'runs:annotate'],
+    };
+    host = await startAcme(
+      { durable: true },
+      { apiKeys: [key], portal: true, egress: { allowLoopback: [endpoint.port] } },
+    );
     const folder = mkdtempSync(join(tmpdir(), 'svc-examples-'));
     const notes = join(folder, 'notes');
     output = await bash(script, {
@@ -85,7 +95,15 @@ describe('the examples of docs/api.md', () => {
 });
 
 const SCOPES = [
-  ...['runs:create', 'runs:read', 'runs:cancel', 'artifacts:read', 'approvals:respond', 'manifest:read'],
+  ...[
+    'runs:create',
+    'runs:read',
+    'runs:cancel',
+    'artifacts:read',
+    'approvals:respond',
+    'approvals:override',
+    'manifest:read',
+  ],
   ...['webhooks:manage', 'audit:read', 'workspace:read', 'workspace:write', 'byok:manage'],
 ];
 

@@ -31,15 +31,33 @@ afterAll(() => provider.stop());
 let folder: ReturnType<typeof scratch>;
 let host: BootedHost | undefined;
 let receiver: Receiver | undefined;
-afterEach(async () => {
+/** The changes of the configuration of a host that later tests may use, too. */
+let shared: string | undefined;
+
+async function stop(): Promise<void> {
   host?.process.kill('SIGKILL');
   await host?.ended;
-  await receiver?.close();
-  [host, receiver] = [undefined, undefined];
-  folder.remove();
-});
+  [host, shared] = [undefined, undefined];
+  folder?.remove();
+}
 
-async function boot(changes: object = {}): Promise<string> {
+afterEach(async () => {
+  if (shared === undefined) await stop();
+  await receiver?.close();
+  receiver = undefined;
+});
+afterAll(stop);
+
+/** Boots a host, unless that of the last test has the same configuration and was shared, too. */
+async function shareHost(changes: object = {}): Promise<void> {
+  const wanted = JSON.stringify(changes);
+  if (shared === wanted) return;
+  await boot(changes);
+  shared = wanted;
+}
+
+async function boot(changes: object | (() => object) = {}): Promise<string> {
+  await stop();
   folder = scratch();
   const key = (id: string, secret: string, fields: object = {}) => ({
     id,
@@ -62,7 +80,7 @@ async function boot(changes: object = {}): Promise<string> {
       key('key_2', AUDITOR, { scopes: ['audit:read'] }),
       key('key_3', DEV, { workspaces: ['acme-prod', 'acme-dev'] }),
     ],
-    ...changes,
+    ...(typeof changes === 'function' ? changes() : changes),
   });
   return host.url;
 }
@@ -131,7 +149,7 @@ async function verifyAudit(query = 'fromSeq=0&toSeq=100000') {
 
 describe(covers('auth.challenge.metadata-served', 'auth.bearer.profile-advertised'), () => {
   test('a refusal names the metadata that says where to get a token', async () => {
-    await boot(tokens());
+    await shareHost(tokens());
     const refused = await call('/v1/runs/run_1');
     expect([refused.status, refused.headers.get('www-authenticate')]).toEqual([
       401,
@@ -165,7 +183,7 @@ describe(covers('auth.challenge.metadata-served', 'auth.bearer.profile-advertise
   });
 
   test('the metadata names the algorithms of DPoP proofs exactly when DPoP is configured', async () => {
-    await boot(tokens());
+    await shareHost(tokens());
     const without = (await call('/.well-known/oauth-protected-resource')).body;
     expect(Object.keys(without).filter((name) => name.startsWith('dpop_'))).toEqual([]);
     await boot({ ...tokens(), dpop: {} });
@@ -186,7 +204,7 @@ describe(covers('auth.challenge.metadata-served', 'auth.bearer.profile-advertise
 
 describe(covers('auth.bearer.no-isolation-bypass', 'auth.tenancy.scope-is-not-enough'), () => {
   test('a person of a real provider creates a run under an opaque id, and reaches no other workspace', async () => {
-    await boot(tokens());
+    await shareHost(tokens());
     const { access_token: token } = await provider.userTokens('ada@example.com');
     const created = await call('/v1/runs', { authorization: bearer(token), body: newRun });
     // The provider granted only runs:read.
@@ -198,11 +216,11 @@ describe(covers('auth.bearer.no-isolation-bypass', 'auth.tenancy.scope-is-not-en
     const elsewhere = await call('/v1/runs', { authorization: bearer(DEV), body: { ...newRun, tenantId: 'acme-dev' } });
     const read = await call(`/v1/runs/${elsewhere.body.runId}`, { authorization: bearer(token) });
     expect([read.status, read.body.error]).toEqual([403, 'run_forbidden']);
-    expect(host?.stderr.join('\n')).not.toContain('ada');
+    expect(host?.stderr.join('\n')).not.toMatch(/\bada\b/);
   });
 
   test('a machine of a real provider', async () => {
-    await boot(tokens());
+    await shareHost(tokens());
     const { access_token: token } = await provider.clientToken({ scope: 'runs:read runs:create' });
     const created = await call('/v1/runs', { authorization: bearer(token), body: newRun });
     expect(created.status).toBe(201);
@@ -249,17 +267,8 @@ describe(covers('auth.bearer.no-isolation-bypass', 'auth.tenancy.scope-is-not-en
 });
 
 describe(covers('auth.workload.advertised-shape', 'auth.workload.mapping-documented'), () => {
-  const withWorkloads = async (changes: object = {}) => {
-    folder = scratch();
-    const path = folder.path;
-    folder.remove();
-    await boot();
-    host?.process.kill('SIGKILL');
-    await host?.ended;
-    const config = JSON.parse(readFileSync(folder.path('config.json'), 'utf8'));
-    expect(path('x')).not.toBe(folder.path('x'));
-    host = await bootHost(folder.path('config.json'), { ...config, ...workloads(changes) });
-  };
+  // The key files are in the folder of the host, so the configuration is made after the folder.
+  const withWorkloads = (changes: object = {}) => boot(() => workloads(changes));
 
   test('a workload calls with its SVID, and for another principal with a delegation', async () => {
     await withWorkloads();
@@ -334,7 +343,7 @@ describe(
     };
 
     test('a caller needs a role beside the scope, and reaches only the workspaces of the role', async () => {
-      await boot({ authorization: roles });
+      await shareHost({ authorization: roles });
       const prod = await call('/v1/runs', { authorization: bearer(KEY), body: newRun });
       expect(prod.status).toBe(201);
       // The key reaches both workspaces. Its principal has a role in one of them.
@@ -348,7 +357,7 @@ describe(
     });
 
     test('both discovery documents contain the catalog of roles', async () => {
-      await boot({ authorization: roles });
+      await shareHost({ authorization: roles });
       for (const version of ['1', '2']) {
         const { body } = await call('/.well-known/svc', { headers: { 'svc-version': version } });
         expect(body.authorization).toMatchObject({ roles: roles.roles, failClosed: true });
@@ -401,29 +410,119 @@ describe(
   },
 );
 
-describe(covers('auth.rate-limit.anonymous-by-address', 'auth.rate-limit.valid-key-unaffected'), () => {
-  test('limits guesses from an address, and not a valid key from there', async () => {
-    await boot({ rateLimit: { limit: 5, windowSeconds: 60 } });
-    const guess = () => call('/v1/runs/run_1', { authorization: bearer('guess'.repeat(8)) });
+describe(
+  covers(
+    'auth.rate-limit.anonymous-by-address',
+    'auth.rate-limit.valid-key-unaffected',
+    'errors.rate-limited.v2-header-only',
+  ),
+  () => {
+    test('limits guesses from an address, and not a valid key from there', async () => {
+      await boot({ rateLimit: { limit: 5, windowSeconds: 60 } });
+      const guess = () => call('/v1/runs/run_1', { authorization: bearer('guess'.repeat(8)) });
+      const statuses = [];
+      for (let turn = 0; turn < 7; turn++) statuses.push((await guess()).status);
+      expect(statuses).toEqual([401, 401, 401, 401, 401, 429, 429]);
+      const { headers, body } = await guess();
+      expect(Number(headers.get('retry-after'))).toBeGreaterThan(0);
+      expect(body).toMatchObject({ error: 'rate_limited', details: { limit: 5, window: 60 } });
+      expect(body.details.retryAfterSeconds).toBeGreaterThan(0);
+      const inMajor2 = { authorization: bearer('guess'.repeat(8)), headers: { 'svc-version': '2' } };
+      const limited = await call('/runs/run_1', inMajor2);
+      expect(limited.headers.get('retry-after')).toMatch(/^[1-9]\d*$/);
+      expect([limited.status, limited.body.details]).toEqual([
+        429,
+        { limit: 5, window: 60, current: expect.any(Number) },
+      ]);
+      const served = await call('/v1/runs/run_1', { authorization: bearer(KEY) });
+      expect(served.status).toBe(404);
+      expect(served.headers.get('ratelimit')).toMatch(/^"default";r=4;t=\d+$/);
+    });
+
+    test('limits guesses by rateLimit.refusals when it is configured', async () => {
+      await boot({ rateLimit: { limit: 100, windowSeconds: 60, refusals: { limit: 2, windowSeconds: 30 } } });
+      const guess = () => call('/v1/runs/run_1', { authorization: bearer('guess'.repeat(8)) });
+      expect([await guess(), await guess()].map(({ status }) => status)).toEqual([401, 401]);
+      const { status, body } = await guess();
+      expect([status, body]).toMatchObject([429, { details: { limit: 2, window: 30, current: 2 } }]);
+      const served = await call('/v1/runs/run_1', { authorization: bearer(KEY) });
+      expect(served.headers.get('ratelimit')).toMatch(/^"default";r=99;t=\d+$/);
+    });
+  },
+);
+
+describe(covers('auth.rate-limit.anonymous-by-address'), () => {
+  const path = '/v1/runs/run_1';
+
+  test('requests without a credential are limited, and delay no token and no guess from their address', async () => {
+    await boot({ ...tokens(), rateLimit: { limit: 5, windowSeconds: 60 } });
+    const { access_token: token } = await provider.userTokens('ada@example.com');
     const statuses = [];
-    for (let turn = 0; turn < 7; turn++) statuses.push((await guess()).status);
-    expect(statuses).toEqual([401, 401, 401, 401, 401, 429, 429]);
-    const { headers, body } = await guess();
-    expect(Number(headers.get('retry-after'))).toBeGreaterThan(0);
-    expect(body).toMatchObject({ error: 'rate_limited', details: { limit: 5, window: 60 } });
-    const served = await call('/v1/runs/run_1', { authorization: bearer(KEY) });
-    expect(served.status).toBe(404);
-    expect(served.headers.get('ratelimit')).toMatch(/^"default";r=4;t=\d+$/);
+    for (let turn = 0; turn < 25; turn++) statuses.push((await call(path)).status);
+    expect(statuses).toEqual([...Array(5).fill(401), ...Array(20).fill(429)]);
+    expect((await call(path, { authorization: bearer(token) })).status).toBe(404);
+    expect((await call(path, { authorization: bearer('guess'.repeat(8)) })).status).toBe(401);
   });
 
-  test('limits guesses by rateLimit.refusals when it is configured', async () => {
-    await boot({ rateLimit: { limit: 100, windowSeconds: 60, refusals: { limit: 2, windowSeconds: 30 } } });
-    const guess = () => call('/v1/runs/run_1', { authorization: bearer('guess'.repeat(8)) });
-    expect([await guess(), await guess()].map(({ status }) => status)).toEqual([401, 401]);
-    const { status, body } = await guess();
-    expect([status, body]).toMatchObject([429, { details: { limit: 2, window: 30, current: 2 } }]);
-    const served = await call('/v1/runs/run_1', { authorization: bearer(KEY) });
-    expect(served.headers.get('ratelimit')).toMatch(/^"default";r=99;t=\d+$/);
+  test('a user is served while others guess from the same address', async () => {
+    await boot({ ...tokens(), rateLimit: { limit: 50, windowSeconds: 60, refusals: { limit: 2, windowSeconds: 60 } } });
+    const { access_token: token } = await provider.userTokens('ada@example.com');
+    const statuses = [];
+    for (let turn = 0; turn < 5; turn++) {
+      statuses.push((await call(path, { authorization: bearer(token) })).status);
+      statuses.push((await call(path, { authorization: bearer('guess'.repeat(8)) })).status);
+    }
+    expect(statuses).toEqual([404, 401, 404, 401, 404, 429, 404, 429, 404, 429]);
+  });
+
+  const limits = { rateLimit: { limit: 1, windowSeconds: 60 } };
+  const local = { cidrs: ['127.0.0.0/8', '::1/128'] };
+  const terminator = { mtls: { trustedTerminator: ['127.0.0.0/8'] } };
+
+  test.each<[string, object, header: string, values: string[], statuses: number[]]>([
+    [
+      'by the address that a trusted proxy reports, with and without its port',
+      { trustedProxies: local },
+      'x-forwarded-for',
+      ['203.0.113.9:4711', '203.0.113.9', '203.0.113.8', '[2001:db8::1]:4711', '2001:db8::2'],
+      [401, 429, 401, 401, 429],
+    ],
+    [
+      'by the header Forwarded, when it is configured',
+      { trustedProxies: { ...local, header: 'forwarded' } },
+      'forwarded',
+      ['for="203.0.113.9:4711"', 'for=203.0.113.9;proto=https', 'for="[2001:db8::1]:4711"', 'for="[2001:db8::2]"'],
+      [401, 429, 401, 429],
+    ],
+    [
+      'by the last address before as many proxies as are configured',
+      { trustedProxies: { ...local, hops: 1 } },
+      'x-forwarded-for',
+      ['203.0.113.9, 127.0.0.5', '203.0.113.8, 127.0.0.5', '127.0.0.6'],
+      [401, 429, 401],
+    ],
+    [
+      'by the header that is configured, and never by the other one',
+      { trustedProxies: local },
+      'forwarded',
+      ['for=203.0.113.9', 'for=203.0.113.8'],
+      [401, 429],
+    ],
+    [
+      'by the connection, when the proxy is trusted with certificates alone',
+      terminator,
+      'x-forwarded-for',
+      ['203.0.113.9', '203.0.113.8'],
+      [401, 429],
+    ],
+  ])('counts guesses %s', async (_title, config, header, values, expected) => {
+    await boot({ ...limits, ...config });
+    const statuses = [];
+    for (const value of values) {
+      const guess = { authorization: bearer('guess'.repeat(8)), headers: { [header]: value } };
+      statuses.push((await call(path, guess)).status);
+    }
+    expect(statuses).toEqual(expected);
   });
 });
 
@@ -488,8 +587,17 @@ describe(covers('operations.audit.verify', 'operations.audit.verify-gated', 'aut
     ['something else than numbers', 'fromSeq=a&toSeq=b', 400],
     ['negative numbers', 'fromSeq=-1&toSeq=4', 400],
     ['two starts', 'fromSeq=1&fromSeq=2&toSeq=4', 400],
+    ['an expected sequence alone', 'fromSeq=1&toSeq=4&expectedSeq=3', 400],
+    ['an expected sequence of 0', `fromSeq=1&toSeq=4&expectedSeq=0&expectedHash=${'a'.repeat(64)}`, 400],
+    ['an expected hash alone', `fromSeq=1&toSeq=4&expectedHash=${'a'.repeat(64)}`, 400],
+    ['an expected root that is none', 'fromSeq=1&toSeq=4&expectedSeq=3&expectedRoot=abc', 400],
+    [
+      'two expected hashes',
+      `fromSeq=1&toSeq=4&expectedSeq=3&expectedHash=${'a'.repeat(64)}&expectedHash=${'b'.repeat(64)}`,
+      400,
+    ],
   ])('%s is refused', async (_name, query, status) => {
-    await boot();
+    await shareHost();
     expect((await verifyAudit(query)).status).toBe(status);
     expect((await call(`/v1/audit/verify?${query}`, { authorization: bearer(KEY) })).status).toBe(403);
     expect((await call(`/v1/audit/verify?${query}`)).status).toBe(401);
@@ -512,11 +620,11 @@ describe(covers('operations.audit.verify', 'operations.audit.verify-gated', 'aut
     for (const id of ids) expect(targets).toContain(`acme/${id}`);
   });
 
-  test('the database refuses to change the log, and verification finds a forced change', async () => {
+  test(`${covers('auth.audit.hash-chain')} The database refuses a change, and verification finds a forced one`, async () => {
     await boot({ audit: { checkpointIntervalEntries: 5, checkpointIntervalSeconds: 1 } });
     for (let turn = 0; turn < 5; turn++) await call('/v1/runs', { authorization: bearer(KEY), body: newRun });
     await eventually(async () => (await verifyAudit()).body.checkpoints.length > 0);
-    const database = new DatabaseSync(folder.path('svc.db'));
+    const database = new DatabaseSync(folder.path('svc.db'), { timeout: 10_000 });
     expect(() => database.exec("UPDATE audit_entries SET actor = 'p_other'")).toThrow('append-only');
     expect(() => database.exec('DELETE FROM audit_entries')).toThrow('append-only');
     expect(() => database.exec('DELETE FROM audit_checkpoints')).toThrow('append-only');
@@ -527,10 +635,43 @@ describe(covers('operations.audit.verify', 'operations.audit.verify-gated', 'aut
     expect(body.chainValid).toBe(false);
     expect(body.anomalies).toContainEqual({ kind: 'hash-mismatch', atSeq: 2 });
   });
+
+  test('a log that was cut verifies in itself, and does not contain the checkpoint that a caller kept', async () => {
+    await boot({ audit: { checkpointIntervalEntries: 3, checkpointIntervalSeconds: 1 } });
+    for (let turn = 0; turn < 5; turn++) await call('/v1/runs', { authorization: bearer(KEY), body: newRun });
+    await eventually(async () => (await verifyAudit()).body.checkpoints.length > 1);
+    const kept = (await verifyAudit()).body.checkpoints.at(-1);
+    const expected = `expectedSeq=${kept.atSequence}&expectedRoot=${kept.merkleRoot}`;
+    expect((await verifyAudit(`fromSeq=0&toSeq=2&${expected}`)).body).toMatchObject({ chainValid: true });
+    const config = JSON.parse(readFileSync(folder.path('config.json'), 'utf8'));
+    host?.process.kill('SIGTERM');
+    await host?.ended;
+    const database = new DatabaseSync(folder.path('svc.db'), { timeout: 10_000 });
+    database.exec('DROP TRIGGER audit_entries_last; DROP TRIGGER audit_checkpoints_last;');
+    database.exec('DELETE FROM audit_entries; DELETE FROM audit_checkpoints');
+    database.close();
+    host = await bootHost(folder.path('config.json'), config);
+    expect((await verifyAudit('fromSeq=0&toSeq=2')).body).toMatchObject({ chainValid: true });
+    for (const path of ['/v1/audit/verify', '/audit/verify']) {
+      const headers = { 'svc-version': path.startsWith('/v1') ? '1' : '2' };
+      const { body } = await call(`${path}?fromSeq=0&toSeq=2&${expected}`, { authorization: bearer(AUDITOR), headers });
+      expect(body.chainValid).toBe(false);
+      expect(body.anomalies).toContainEqual({
+        kind: 'missing-entry',
+        atSeq: kept.atSequence,
+        detail: expect.stringContaining(`to ${kept.atSequence} are missing`),
+      });
+    }
+  });
 });
 
 describe(
-  covers('auth.audit.no-credential-in-log', 'auth.workload.no-raw-material', 'auth.audit.telemetry-content-free'),
+  covers(
+    'auth.audit.no-credential-in-log',
+    'auth.workload.no-raw-material',
+    'auth.audit.telemetry-content-free',
+    'auth.api-key.hashed-at-rest',
+  ),
   () => {
     test('no credential of any kind is in a log, an event or the database', async () => {
       receiver = await startReceiver();
@@ -613,6 +754,16 @@ describe('a configuration whose parts do not fit', () => {
         oidc: { issuers: ['a', 'b'].map((name) => ({ issuer: `https://${name}.example.com`, audience: 'svc' })) },
       },
     ],
+    [
+      'an issuer of opaque tokens that speaks for the tenants of another',
+      {
+        oidc: { issuers: [{ issuer: 'https://a.example.com', audience: 'svc' }] },
+        introspection: {
+          ...{ issuer: 'https://b.example.com', endpoint: 'https://b.example.com/introspect', audience: 'svc' },
+          ...{ clientId: 'svc', clientSecretFile: new URL(import.meta.url).pathname },
+        },
+      },
+    ],
   ])('%s stops the boot with a reason', async (_name, changes) => {
     folder = scratch();
     const started = launch(folder.path('config.json'), {
@@ -631,7 +782,7 @@ function logged(event: string): Record<string, unknown>[] {
 }
 
 function rows(): Record<string, unknown>[] {
-  const database = new DatabaseSync(folder.path('svc.db'), { readOnly: true });
+  const database = new DatabaseSync(folder.path('svc.db'), { timeout: 10_000, readOnly: true });
   try {
     return database.prepare('SELECT * FROM audit_entries ORDER BY at_sequence').all();
   } finally {

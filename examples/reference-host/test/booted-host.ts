@@ -14,7 +14,7 @@ import { vi } from 'vitest';
  * The time after which a test or a hook counts as hanging, in ms. On an overloaded machine a boot alone takes more than
  * ten seconds, so no test that boots a host has a shorter limit.
  */
-export const HANG_MS = 180_000;
+export const HANG_MS = 300_000;
 
 vi.setConfig({ testTimeout: HANG_MS, hookTimeout: HANG_MS });
 
@@ -80,6 +80,10 @@ export interface Receiver {
   answer: number | 'never' | undefined;
   /** Headers of the answers while `answer` is set. */
   answerHeaders: Readonly<Record<string, string>>;
+  /** Makes the body of the answers while `answer` is set, of the request. Undefined: there is none. */
+  answerBody: ((body: Buffer, headers: NodeJS.Dict<string | string[]>) => string) | undefined;
+  /** Forgets all requests and how to answer. Its address stays the same. */
+  clear(): void;
   close(): Promise<void>;
 }
 
@@ -99,7 +103,9 @@ export async function startReceiver(): Promise<Receiver> {
     if (receiver.answer === 'never') return;
     if (receiver.answer !== undefined) {
       statuses.push(receiver.answer);
-      response.writeHead(receiver.answer, { ...receiver.answerHeaders }).end();
+      response
+        .writeHead(receiver.answer, { ...receiver.answerHeaders })
+        .end(receiver.answerBody?.(body, request.headers));
       return;
     }
     const answer = await handle(body, request.headersDistinct);
@@ -118,6 +124,14 @@ export async function startReceiver(): Promise<Receiver> {
     bodies,
     answer: undefined,
     answerHeaders: {},
+    answerBody: undefined,
+    clear() {
+      for (const list of [deliveries, statuses, headers, bodies]) list.length = 0;
+      receiver.answer = undefined;
+      receiver.answerHeaders = {};
+      receiver.answerBody = undefined;
+      handle = receive({ secret: 'not yet known', onDelivery: () => {} });
+    },
     trust(secret) {
       handle = receive({ secret, onDelivery });
     },
@@ -135,12 +149,12 @@ export async function startReceiver(): Promise<Receiver> {
 /**
  * Waits until `condition` holds.
  *
- * @throws {Error} after a minute
+ * @throws {Error} after two minutes
  */
 export async function eventually(condition: () => boolean | Promise<boolean>): Promise<void> {
-  for (const end = Date.now() + 60_000; Date.now() < end; ) {
+  for (const end = Date.now() + 120_000; Date.now() < end; ) {
     if (await condition()) return;
     await new Promise((resolve) => setTimeout(resolve, 10));
   }
-  throw new Error(`The condition did not hold within 60 s: ${condition}`);
+  throw new Error(`The condition did not hold within 120 s: ${condition}`);
 }

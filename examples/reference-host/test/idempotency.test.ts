@@ -1,24 +1,31 @@
 import { randomUUID } from 'node:crypto';
 import { DatabaseSync } from 'node:sqlite';
 import { covers } from '@svc/tools/covers';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type AcmeHost, type CallOptions, DEV, KEY, OTHER_TENANT, startAcme } from './acme-host.ts';
 import { eventually } from './booted-host.ts';
 
 let host: AcmeHost;
-beforeEach(async () => {
+beforeAll(async () => {
   host = await startAcme({});
 });
-afterEach(() => host.stop());
+afterEach(() => host.clear());
+afterAll(() => host.stop());
 
 const newRun = { workflowId: 'echo', inputs: { hello: 'world' } };
 const hook = () => ({ url: host.receiver.url, events: ['run.completed'], tenantId: 'acme-prod' });
 const keyed = (key: string, options: CallOptions = {}) => ({ ...options, headers: { 'idempotency-key': key } });
 const isReplay = ({ headers }: { headers: Headers }) => headers.get('svc-idempotent-replay') === 'true';
 
+let earlierRuns = 0;
+beforeEach(() => {
+  earlierRuns = rowsOf('runs').length;
+});
+const newRuns = () => rowsOf('runs').length - earlierRuns;
+
 /** Reads the committed rows of a table. */
 function rowsOf(table: 'runs' | 'subscriptions' | 'idempotency_keys') {
-  const database = new DatabaseSync(host.path('svc.db'), { readOnly: true });
+  const database = new DatabaseSync(host.path('svc.db'), { timeout: 10_000, readOnly: true });
   try {
     return database.prepare(`SELECT * FROM ${table}`).all();
   } finally {
@@ -36,7 +43,7 @@ describe(covers('operations.idempotency.every-mutation', 'operations.idempotency
     const again = await host.call(path, keyed(key, { major, body: newRun }));
     expect([first.status, isReplay(first)]).toEqual([201, false]);
     expect([again.status, isReplay(again), again.body]).toEqual([201, true, first.body]);
-    expect(rowsOf('runs')).toHaveLength(1);
+    expect(newRuns()).toBe(1);
     const other = await host.call(path, keyed(randomUUID(), { major, body: newRun }));
     expect(other.body.runId).not.toBe(first.body.runId);
   });
@@ -86,6 +93,27 @@ test(covers('operations.idempotency.mismatch'), async () => {
     host.call(`/v1/webhooks/${webhookId}?tenantId=acme-prod`, keyed(key, { method: 'DELETE' }));
   expect((await remove(first)).status).toBe(204);
   expect(await remove(second)).toMatchObject({ status: 409, body: { error: 'idempotency_key_mismatch' } });
+});
+
+test('a request that is repeated with another spelling of its path is the same request', async () => {
+  const { runId } = (await host.call('/v1/runs', { body: newRun })).body;
+  const spellings = {
+    '1': [runId, runId.replace('r', '%72')],
+    '2': [`acme~2F${runId}`, `acme%2F${runId}`, `acme%2f${runId.replace('r', '%72')}`, runId],
+  };
+  for (const [major, [first, ...others]] of Object.entries(spellings)) {
+    const key = randomUUID();
+    const cancel = (id: string | undefined) =>
+      host.call(`${major === '1' ? '/v1' : ''}/runs/${id}/cancel`, keyed(key, { major, body: {} }));
+    const { status, body } = await cancel(first);
+    for (const other of others) {
+      const again = await cancel(other);
+      expect([other, again.status, isReplay(again), again.body]).toEqual([other, status, true, body]);
+    }
+    expect((await cancel(runId.replace(/.$/, (last: string) => (last === '0' ? '1' : '0')))).body.error).toBe(
+      'idempotency_key_mismatch',
+    );
+  }
 });
 
 test(covers('operations.idempotency.tenants-apart'), async () => {
@@ -159,7 +187,7 @@ test(`${covers('operations.idempotency.concurrent', 'operations.idempotency.once
   for (const { status, body, headers } of answers.filter((answer) => answer.status !== 201)) {
     expect([status, body.error, headers.get('retry-after')]).toEqual([409, 'idempotency_in_flight', '1']);
   }
-  expect(rowsOf('runs')).toHaveLength(1);
+  expect(newRuns()).toBe(1);
 });
 
 test(`${covers('operations.idempotency.survives-restart', 'operations.idempotency.take-over')} a host that is killed while it creates runs repeats no run`, async () => {
@@ -176,7 +204,7 @@ test(`${covers('operations.idempotency.survives-restart', 'operations.idempotenc
   for (const [index, before] of acknowledged.entries()) {
     if (before?.status === 201) expect(again[index]?.body).toEqual(before.body);
   }
-  expect(rowsOf('runs')).toHaveLength(keys.length);
+  expect(newRuns()).toBe(keys.length);
   const replay = await host.call('/v1/webhooks', keyed(registered, { body: hook() }));
   expect([isReplay(replay), replay.body]).toEqual([true, first.body]);
 });

@@ -139,7 +139,7 @@ describe.each(MAJORS)('in $name', (spoken) => {
     ['no resumeValue', {}],
     ['something beside it', { ...accept, by: 'me' }],
     ['an action that there is not', { resumeValue: { action: 'dance' } }],
-    ['a timeout, which nobody can say', { resumeValue: { action: 'timeout' } }],
+    ['a timeout, which no caller can send', { resumeValue: { action: 'timeout' } }],
     ['a decision that there is not', { resumeValue: { decision: 'maybe' } }],
     ['no refineFeedback for refine', { resumeValue: { action: 'refine' } }],
     ['no editedArtifactData for edit-accept', { resumeValue: { action: 'edit-accept' } }],

@@ -1,19 +1,20 @@
 import { covers } from '@svc/tools/covers';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { type AcmeHost, DEV, OTHER_TENANT, READER, startAcme } from './acme-host.ts';
 import { eventually, type Receiver } from './booted-host.ts';
 
 let host: AcmeHost;
 let receiver: Receiver;
 
-beforeEach(async () => {
+beforeAll(async () => {
   host = await startAcme({
     durable: true,
     retryPolicy: { maxAttempts: 2, backoff: 'fixed', delayMs: 20 },
   });
   receiver = host.receiver;
 });
-afterEach(() => host.stop());
+afterEach(() => host.clear());
+afterAll(() => host.stop());
 
 const call: AcmeHost['call'] = (path, options) => host.call(path, options);
 

@@ -1,16 +1,21 @@
+import { DatabaseSync } from 'node:sqlite';
 import { covers } from '@svc/tools/covers';
-import { afterEach, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { type AcmeHost, DEV, OTHER_TENANT, READER, startAcme, WIDE } from './acme-host.ts';
 import { eventually } from './booted-host.ts';
 
 let host: AcmeHost;
-afterEach(() => host.stop());
+beforeAll(async () => {
+  host = await startAcme({ durable: true, ...RETRIES });
+});
+afterEach(() => host.clear());
+afterAll(() => host.stop());
 
 const RETRIES = { retryPolicy: { maxAttempts: 2, backoff: 'fixed', delayMs: 10 } };
 
-/** Boots a host with one subscription of the workspace acme-prod. */
+/** Registers a subscription of the workspace acme-prod. */
 async function owned(webhooks: object = {}) {
-  host = await startAcme({ durable: true, ...RETRIES, ...webhooks });
+  if (Object.keys(webhooks).length > 0) await host.reboot(webhooks);
   const body = { url: host.receiver.url, events: ['run.completed'], tenantId: 'acme-prod' };
   const registered = await host.call('/v1/webhooks', { body });
   host.receiver.trust(registered.body.secret);
@@ -47,18 +52,6 @@ describe(covers('webhooks.deliveries.listed'), () => {
     for (const secret of ['outputs', 'sha256=', 'signature']) expect(JSON.stringify(body)).not.toContain(secret);
   });
 
-  test('an unavailable receiver shows no phases, which would map the network', async () => {
-    const { path } = await owned();
-    await host.receiver.close();
-    await run();
-    await eventually(async () => (await deliveriesOf(path, '?state=dead-lettered')).length === 1);
-    const [dead] = await deliveriesOf(path);
-    const { body } = await host.call(`${path}/deliveries/${dead?.deliveryId}`);
-    expect(body).toMatchObject({ state: 'dead-lettered', attempts: 2, deadLetteredAt: expect.stringMatching(/Z$/) });
-    expect(body.lastAttempts).toMatchObject([{ reason: 'unavailable' }, { reason: 'unavailable' }]);
-    expect(body.lastAttempts[0].phases).toBeUndefined();
-  });
-
   test('the list has filters and pages, and a cursor is valid for its own subscription only', async () => {
     const { path } = await owned();
     for (let turn = 0; turn < 5; turn++) await run();
@@ -76,6 +69,24 @@ describe(covers('webhooks.deliveries.listed'), () => {
     expect(await deliveriesOf(path, `?since=${new Date(Date.now() + 60_000).toISOString()}`)).toEqual([]);
     expect(await deliveriesOf(path, `?until=${new Date(Date.now() + 60_000).toISOString()}`)).toHaveLength(5);
     for (const wrong of ['state=gone', 'since=yesterday', 'limit=x', 'cursor=x']) {
+      expect((await host.call(`${path}/deliveries?${wrong}`)).body.error).toBe('validation_error');
+    }
+  });
+
+  test('a list of dead letters begins at any time', async () => {
+    const { path } = await owned();
+    host.receiver.answer = 500;
+    for (let turn = 1; turn <= 3; turn++) {
+      await run();
+      await eventually(async () => (await deliveriesOf(path, '?state=dead-lettered')).length === turn);
+    }
+    const [newest, ...older] = await deliveriesOf(path, '?state=dead-lettered');
+    const before = `?state=dead-lettered&deadLetteredBefore=${newest?.deadLetteredAt}`;
+    expect(await deliveriesOf(path, before)).toEqual(older);
+    const { body } = await host.call(`${path}/deliveries${before}&limit=1`);
+    expect(body.deliveries).toEqual(older.slice(0, 1));
+    expect(await deliveriesOf(path, `?state=dead-lettered&limit=1&cursor=${body.nextCursor}`)).toEqual(older.slice(1));
+    for (const wrong of ['deadLetteredBefore=2026-01-31T12:00:00Z', 'state=dead-lettered&deadLetteredBefore=x']) {
       expect((await host.call(`${path}/deliveries?${wrong}`)).body.error).toBe('validation_error');
     }
   });
@@ -136,6 +147,24 @@ describe(covers('webhooks.deliveries.resend'), () => {
     await eventually(async () => (await host.call(path)).body.state === 'failed');
     expect((await resend()).body.error).toBe('subscription_state_conflict');
   });
+
+  test('a dead letter that a clock ahead has stamped is sent again', async () => {
+    const { path, webhookId } = await owned();
+    host.receiver.answer = 500;
+    await run();
+    await eventually(async () => (await deliveriesOf(path, '?state=dead-lettered')).length === 1);
+    const [dead] = await deliveriesOf(path);
+    const database = new DatabaseSync(host.path('svc.db'), { timeout: 10_000 });
+    const ahead = database.prepare(
+      `UPDATE deliveries SET dead_at = dead_at + ? WHERE state = 'dead' AND webhook_id = ?`,
+    );
+    expect(ahead.run(86_400_000, webhookId).changes).toBe(1);
+    database.close();
+    host.receiver.answer = undefined;
+    const again = await host.call(`${path}/deliveries/${dead?.deliveryId}/resend`, { method: 'POST' });
+    expect(again.body).toEqual({ queued: true });
+    await eventually(() => host.receiver.deliveries.length === 1);
+  });
 });
 
 describe(covers('webhooks.test-delivery.sent'), () => {
@@ -188,4 +217,17 @@ describe(covers('webhooks.test-delivery.sent'), () => {
     expect((await send(path, {}, DEV)).status).toBe(403);
     expect((await send(path, {}, OTHER_TENANT)).status).toBe(404);
   });
+});
+
+// The last test, because it closes the receiver.
+test(`${covers('webhooks.deliveries.listed')} an unavailable receiver shows no phases, which would map the network`, async () => {
+  const { path } = await owned();
+  await host.receiver.close();
+  await run();
+  await eventually(async () => (await deliveriesOf(path, '?state=dead-lettered')).length === 1);
+  const [dead] = await deliveriesOf(path);
+  const { body } = await host.call(`${path}/deliveries/${dead?.deliveryId}`);
+  expect(body).toMatchObject({ state: 'dead-lettered', attempts: 2, deadLetteredAt: expect.stringMatching(/Z$/) });
+  expect(body.lastAttempts).toMatchObject([{ reason: 'unavailable' }, { reason: 'unavailable' }]);
+  expect(body.lastAttempts[0].phases).toBeUndefined();
 });

@@ -1,19 +1,22 @@
 import { covers } from '@svc/tools/covers';
 import { validator } from '@svc/tools/json-schema';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type AcmeHost, DEV, OTHER_TENANT, READER, startAcme, WIDE } from './acme-host.ts';
 import { eventually } from './booted-host.ts';
 
 let host: AcmeHost;
 let path: string;
-beforeEach(async () => {
+beforeAll(async () => {
   host = await startAcme({ durable: true });
+});
+beforeEach(async () => {
   const body = { url: host.receiver.url, events: ['run.completed'], tenantId: 'acme-prod' };
   const registered = await host.call('/v1/webhooks', { body });
   host.receiver.trust(registered.body.secret);
   path = `/host/example/webhooks/${registered.body.webhookId}`;
 });
-afterEach(() => host.stop());
+afterEach(() => host.clear());
+afterAll(() => host.stop());
 
 const edit = (body: object, key?: string) => host.call(path, { method: 'PATCH', body, ...(key && { key }) });
 const run = (workflowId: string, tags: readonly string[] = []) =>

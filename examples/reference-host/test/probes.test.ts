@@ -59,7 +59,7 @@ test('a stopping host is not ready, serves for shutdown.drainMs, and then ends',
   expect(performance.now() - from).toBeGreaterThan(DRAIN_MS);
 });
 
-test('a host whose database is gone stays alive, is not ready, and shows the reason to an operator', async () => {
+test('a host whose database is gone stays alive, is not ready, accepts no key, and logs the reason', async () => {
   const postgres = await startPostgres();
   await boot({ store: postgres.url, secretKey: Buffer.alloc(32, 7).toString('base64') });
   expect([await probe('livez'), await probe('readyz')]).toEqual([200, 200]);
@@ -67,11 +67,12 @@ test('a host whose database is gone stays alive, is not ready, and shows the rea
   await eventually(async () => (await probe('readyz')) === 503);
   expect(await probe('livez')).toBe(200);
   expect(await (await fetch(`${host.url}/host/acme-corp/readyz`)).text()).toBe('not ok\n');
-  const { ready, checks, ...others } = await status();
-  expect(ready).toBe(false);
-  expect(checks).toContainEqual({ name: 'store', ok: false, reason: 'failed' });
-  // The store does not answer, so the backlog is unknown.
-  expect(others).toEqual({});
+  // No key is accepted that another host may have revoked meanwhile. The log says why.
+  const headers = { authorization: `Bearer ${KEY}` };
+  const answer = await fetch(`${host.url}/host/acme-corp/status`, { headers });
+  expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, expect.stringMatching(/^\d+$/)]);
+  expect(await answer.json()).toMatchObject({ error: 'service_unavailable' });
+  await eventually(() => host.stderr.some((line) => /"event":"store\.|"event":"authentication\.failed"/.test(line)));
   host.process.kill('SIGTERM');
   expect(await host.ended).toBe(0);
 });

@@ -1,17 +1,18 @@
 import { createHash } from 'node:crypto';
 import { covers } from '@svc/tools/covers';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { type AcmeHost, DEV, KEY, OTHER_TENANT, startAcme, WIDE } from './acme-host.ts';
 import { eventually, type Receiver } from './booted-host.ts';
 
 let host: AcmeHost;
 let receiver: Receiver;
 
-beforeEach(async () => {
+beforeAll(async () => {
   host = await startAcme({ retryPolicy: { maxAttempts: 3, backoff: 'fixed', delayMs: 30 } });
   receiver = host.receiver;
 });
-afterEach(() => host.stop());
+afterEach(() => host.clear());
+afterAll(() => host.stop());
 
 const call: AcmeHost['call'] = (path, options) => host.call(path, options);
 

@@ -64,8 +64,23 @@ describe.each(MAJORS)('in $name', (spoken) => {
 
   test(covers('operations.runs.callback-refused'), async () => {
     const answer = await create({ callbackUrl: 'https://hooks.example.com/answer' });
-    expect(answer).toMatchObject({ status: 400, body: { error: 'validation_error' } });
-    expect(answer.body.message).toContain('callbackUrl is not supported');
+    expect(answer).toMatchObject({
+      status: 400,
+      body: {
+        error: 'validation_error',
+        message: 'callbackUrl: is not supported. Register a webhook for interrupt.requested instead',
+        details: { field: 'callbackUrl', fields: [{ field: 'callbackUrl' }] },
+      },
+    });
+  });
+
+  test(covers('operations.runs.eval-refused'), async () => {
+    const answer = await create({ mode: 'eval', evalSuiteRef: 'suite', agentId: 'agent' });
+    expect([answer.status, answer.body.error]).toEqual(
+      isV1 ? [501, 'capability_not_provided'] : [400, 'validation_error'],
+    );
+    expect(answer.body.message).toMatch(/^mode: /);
+    expect(await create({ mode: 'live' })).toMatchObject({ status: 400, body: { error: 'validation_error' } });
   });
 });
 

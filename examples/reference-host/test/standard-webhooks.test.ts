@@ -4,21 +4,22 @@ import { covers } from '@svc/tools/covers';
 import { Webhook } from '@svc/webhook-verify';
 import { StandardWebhook } from '@svc/webhook-verify/standard-webhooks';
 import { Webhook as PublicWebhook } from 'standardwebhooks';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { type AcmeHost, DEV, KEY, OTHER_TENANT, startAcme, WIDE } from './acme-host.ts';
 import { eventually, type Receiver } from './booted-host.ts';
 
 let host: AcmeHost;
 let receiver: Receiver;
 
-beforeEach(async () => {
+beforeAll(async () => {
   host = await startAcme({
     retryPolicy: { maxAttempts: 4, backoff: 'fixed', delayMs: 30 },
     secretRotation: { overlapSeconds: 3600 },
   });
   receiver = host.receiver;
 });
-afterEach(() => host.stop());
+afterEach(() => host.clear());
+afterAll(() => host.stop());
 
 const call: AcmeHost['call'] = (path, options) => host.call(path, options);
 const newSecret = () => `whsec_${randomBytes(32).toString('base64')}`;

@@ -1,7 +1,8 @@
-import { connect } from 'node:net';
+import { readFileSync } from 'node:fs';
+import { type AddressInfo, connect, createServer } from 'node:net';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type AcmeHost, KEY, startAcme } from './acme-host.ts';
-import { eventually } from './booted-host.ts';
+import { eventually, launch } from './booted-host.ts';
 
 let host: AcmeHost;
 
@@ -29,6 +30,26 @@ test('a host stops in time although a request, a run and a receiver never end', 
   receiver.answer = undefined;
   await host.reboot({});
   await eventually(() => receiver.deliveries.some(({ eventType }) => eventType === 'run.started'));
+});
+
+test('a signal during the start ends the process, also where it is process 1 of a container', async () => {
+  let connections = 0;
+  const silent = createServer((socket) => {
+    connections++;
+    socket.on('error', () => {});
+  });
+  await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
+  const { port } = silent.address() as AddressInfo;
+  const config = JSON.parse(readFileSync(host.path('config.json'), 'utf8'));
+  const secretKey = Buffer.alloc(32, 7).toString('base64');
+  const listen = { host: '127.0.0.1', port: 0 };
+  const store = `postgres://svc@127.0.0.1:${port}/svc`;
+  const starting = launch(host.path('starting.json'), { ...config, listen, store, secretKey });
+  await eventually(() => connections > 0);
+  starting.process.kill('SIGTERM');
+  // Without a listener of its own it would end by the signal, which process 1 ignores.
+  expect(await starting.ended).toBe(143);
+  silent.close();
 });
 
 /** Opens a request whose body is announced and never sent. */

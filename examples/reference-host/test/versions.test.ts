@@ -128,12 +128,33 @@ describe('discovery', () => {
     },
   );
 
+  test(covers('versioning.client.minimum-told'), async () => {
+    const url = await boot();
+    for (const version of ['1', '2']) {
+      const { body } = await get(`${url}/.well-known/svc`, { 'svc-version': version, 'svc-client-version': '0.0' });
+      expect(body.minClientVersion).toBe('0.0');
+    }
+  });
+
+  test(covers('versioning.client.discovery-not-exempt'), async () => {
+    const url = await boot({ minClientVersion: '1.2' });
+    for (const version of ['1', '2']) {
+      const ask = (client: string) =>
+        get(`${url}/.well-known/svc`, { 'svc-version': version, 'svc-client-version': client });
+      expect((await ask('1.2')).status).toBe(200);
+      const below = await ask('1.1');
+      expect([below.status, below.body.error]).toEqual([426, 'client_version_unsupported']);
+      expect(below.body.details).toMatchObject({ minClientVersion: '1.2' });
+    }
+  });
+
   test(covers('discovery.document.advertise-only-served'), async () => {
     const url = await boot();
     const v1 = await get(`${url}/.well-known/svc`);
     // Major 1 lists the served families, and declares that authorization is not supported.
     const families = [
-      ...['a2a', 'eventLog', 'httpClient', 'idempotency', 'observability', 'replay', 'restTransport', 'webhooks'],
+      ...['a2a', 'compensation', 'eventLog', 'feedback', 'httpClient', 'idempotency', 'observability', 'replay'],
+      ...['restTransport', 'webhooks'],
     ];
     const ofMajor1 = [...families, 'auth', 'authorization', 'interrupts', 'workspace'];
     expect(Object.keys(v1.body.capabilities).sort()).toEqual(ofMajor1.sort());

@@ -1,14 +1,14 @@
 import { covers } from '@svc/tools/covers';
-import { afterEach, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { type AcmeHost, DEV, OTHER_TENANT, READER, startAcme } from './acme-host.ts';
 import { eventually } from './booted-host.ts';
 
 let host: AcmeHost;
-afterEach(() => host.stop());
-
-async function booted() {
+beforeAll(async () => {
   host = await startAcme({ durable: true, retryPolicy: { maxAttempts: 1, backoff: 'none' } });
-}
+});
+afterEach(() => host.clear());
+afterAll(() => host.stop());
 
 /** Registers a subscription of the workspace acme-prod, and verifies its deliveries from now on. */
 async function subscribe(events: readonly string[] = ['run.completed', 'run.failed']) {
@@ -34,7 +34,6 @@ async function ended(path: string, jobId: string) {
 
 /** Makes dead letters of five runs that completed and two that failed. */
 async function withDeadLetters() {
-  await booted();
   const { path, webhookId } = await subscribe();
   host.receiver.answer = 500;
   for (let count = 0; count < 5; count++) await run();
@@ -110,7 +109,6 @@ describe(covers('webhooks.redrive-job.steps'), () => {
 
 describe(covers('webhooks.replay-job.queued'), () => {
   test('a replay sends the events since a time again, with the ids and bytes of their first delivery', async () => {
-    await booted();
     const { path } = await subscribe(['run.completed']);
     const early = await run();
     await eventually(() => host.receiver.deliveries.length === 1);
@@ -139,7 +137,6 @@ describe(covers('webhooks.replay-job.queued'), () => {
   });
 
   test('a new subscription replays events from before its registration; wrong requests are rejected', async () => {
-    await booted();
     const since = new Date().toISOString();
     const runs = [await run(), await run(), await run()];
     await eventually(async () => (await host.call(`/v1/runs/${runs[2]}`)).body.status === 'completed');
@@ -156,7 +153,6 @@ describe(covers('webhooks.replay-job.queued'), () => {
 
 describe(covers('webhooks.transfer-job.moved'), () => {
   test('the dead letters of a failed subscription move to the one that replaces it, with their ids', async () => {
-    await booted();
     const failed = await subscribe(['run.completed']);
     host.receiver.answer = 410;
     const first = await run();
@@ -185,7 +181,6 @@ describe(covers('webhooks.transfer-job.moved'), () => {
   });
 
   test('a subscription of another workspace or major does not take them over', async () => {
-    await booted();
     const failed = await subscribe(['run.completed']);
     host.receiver.answer = 410;
     await run();

@@ -125,7 +125,7 @@ describe('errors while judging are refusals', () => {
   ])('a lane that answers %s', async (json) => {
     for (const answer of [JSON.parse(json), Promise.resolve(JSON.parse(json))]) {
       const outcome = await authenticator({ lanes: [lane('a', () => answer)] }).authenticate(request);
-      expect(outcome).toMatchObject({ kind: 'refused', error: { code: 'unauthenticated', rejected: false } });
+      expect(outcome).toMatchObject({ kind: 'refused', error: { code: 'service_unavailable', fault: 'host' } });
     }
   });
 

@@ -1,15 +1,37 @@
 import { presentedCredential } from './credential.ts';
+import { type DenyList, requireStanding } from './deny-list.ts';
 import { AuthError } from './errors.ts';
 import { type OptionNames, requireKnown } from './known-options.ts';
 import type { Admission, AuthOutcome, Lane } from './lane.ts';
-import type { RateLimiter } from './rate-limit/limiter.ts';
+import { outage } from './outage.ts';
+import { clientIn, type Decided, type OnOutcome, report } from './outcome-report.ts';
+import {
+  REFUSAL_LIMIT,
+  type RefusalLimit,
+  type RequestBudgets,
+  refusalBudgets,
+  VERIFICATION_LIMIT,
+} from './refusal-budgets.ts';
 import { headerValues, type RequestHead } from './request-head.ts';
 import { DELEGATION_HEADER } from './workload/delegation-header.ts';
 
 /** Authenticates requests. Made by `authenticator`. */
 export interface Authenticator {
-  /** Returns the principal of a request, or a refusal. It never rejects: an error while judging is a refusal. */
-  authenticate(request: RequestHead): Promise<AuthOutcome>;
+  /**
+   * Returns the principal of a request, or a refusal. It never rejects: an error while judging is a refusal.
+   *
+   * @param beforeUse called before a DPoP proof is used up, e.g. with the rate limit of the caller. The request is refused
+   *   with the `AuthError` that it throws, and its proof stays unused. Default: not called.
+   */
+  authenticate(request: RequestHead, beforeUse?: Admission['beforeUse']): Promise<AuthOutcome>;
+  /**
+   * Returns an authenticator that asks some of the lanes, in the same order, for a route that takes these credentials
+   * alone. Refusals are counted together with those of the whole.
+   *
+   * @param names the names of the lanes, e.g. `['api-key']`
+   * @throws {TypeError} when the list is empty, or has a name that is not one of a lane
+   */
+  only(names: readonly string[]): Authenticator;
 }
 
 /** Options of `authenticator`. */
@@ -18,33 +40,43 @@ export interface AuthenticatorOptions {
   readonly lanes: readonly Lane[];
   /** Limits the refused requests of each client address. Default: no limit. */
   readonly refusals?: RefusalLimit;
+  /**
+   * Knows credentials that were withdrawn before their end. It is asked about each caller that a lane accepts. Default:
+   * none is withdrawn.
+   */
+  readonly denyList?: DenyList;
   /** URL of the RFC 9728 metadata, sent with every 401. For a host that accepts tokens. Default: not sent. */
   readonly resourceMetadata?: string;
+  /**
+   * Called once for each decision, after it is made, with facts of closed sets: never with a part of a credential. Its
+   * errors are ignored. Default: not called.
+   */
+  readonly onOutcome?: OnOutcome;
 }
 
 const AUTHENTICATOR_OPTIONS: OptionNames<AuthenticatorOptions> = {
   lanes: true,
   refusals: true,
+  denyList: true,
   resourceMetadata: true,
+  onOutcome: true,
 };
-
-/** A limit on the refused requests of one client. */
-export interface RefusalLimit {
-  /** Counts the refusals of each client. */
-  readonly limiter: RateLimiter;
-  /** Returns the key by which a client is counted, as `clientAddress` does. Undefined: the client is not limited. */
-  readonly clientOf: (request: RequestHead) => string | undefined;
-}
-
-const REFUSAL_LIMIT: OptionNames<RefusalLimit> = { limiter: true, clientOf: true };
 
 /**
  * Makes an authenticator. It asks the lanes in order; the first lane that recognises the credential decides, and its
  * refusal is final. A malformed `Authorization` header is refused before any lane is asked.
  *
- * With `refusals`, each refused request counts against the address of its client. A client over the limit gets 429
- * instead of 401, and the host verifies no signature for it. An API key costs next to nothing to judge, so the limit
- * never refuses a valid key: other clients at the same address cannot lock it out.
+ * With `refusals`, each refused credential counts against the address of its client. A client over the limit gets 429
+ * instead of 401, and the host verifies no signature for it. Other callers at the same address are protected:
+ *
+ * - A request without a credential draws on a second budget of the same size, which delays no presented credential.
+ * - A credential that was accepted from the address before has its own budget. Once any was accepted from there, a new
+ *   one has a further budget: that of its caller, if the address is known to have this caller, or that of all others.
+ * - An API key costs next to nothing to judge, so the limit never refuses a valid key.
+ *
+ * A caller of `denyList` is refused with `key_revoked`, also when a lane accepts it.
+ *
+ * When a lane or the deny list fails, e.g. because its store is down, the refusal is `service_unavailable` and is not counted.
  *
  * @throws {TypeError} when `lanes` is empty or has a name twice, or when `resourceMetadata` is not a URL
  * @example
@@ -55,8 +87,18 @@ const REFUSAL_LIMIT: OptionNames<RefusalLimit> = { limiter: true, clientOf: true
  */
 export function authenticator(options: AuthenticatorOptions): Authenticator {
   requireKnown('authenticator', options, AUTHENTICATOR_OPTIONS);
-  const { refusals, resourceMetadata } = options;
+  const { refusals, denyList, resourceMetadata, onOutcome } = options;
   if (refusals !== undefined) requireKnown('authenticator: refusals', refusals, REFUSAL_LIMIT);
+  const perSecond = refusals?.verifications?.perSecond ?? 1;
+  if (refusals?.verifications !== undefined)
+    requireKnown('authenticator: refusals.verifications', refusals.verifications, VERIFICATION_LIMIT);
+  if (!(Number.isSafeInteger(perSecond) && perSecond >= 1)) {
+    throw new TypeError('authenticator: refusals.verifications.perSecond must be a whole number, at least 1.');
+  }
+  if (onOutcome !== undefined && typeof onOutcome !== 'function')
+    throw new TypeError('authenticator: onOutcome must be a function. Omit it, or pass one that takes a report.');
+  if (denyList !== undefined && typeof denyList?.isDenied !== 'function')
+    throw new TypeError('authenticator: denyList must be a DenyList. Omit it, or pass one with isDenied.');
   const lanes = [...options.lanes];
   if (lanes.length === 0) throw new TypeError('authenticator: lanes must not be empty. Pass at least one lane.');
   if (new Set(lanes.map(({ name }) => name)).size < lanes.length) {
@@ -65,43 +107,49 @@ export function authenticator(options: AuthenticatorOptions): Authenticator {
   if (resourceMetadata !== undefined && !METADATA_URL.test(resourceMetadata)) {
     throw new TypeError('authenticator: resourceMetadata must be a URL. Pass protectedResourceUrl(resource).');
   }
+  const budgetsOf = refusals === undefined ? () => UNLIMITED : refusalBudgets(refusals);
 
-  return {
-    async authenticate(request) {
-      let outcome: AuthOutcome;
-      try {
-        outcome = await firstAnswer(lanes, request, admissionOf(request));
-      } catch (error) {
-        outcome = { kind: 'refused', error: AuthError.is(error) ? error : unjudged(error) };
-      }
-      if (outcome.kind === 'authenticated') return outcome;
-      const error = named(await counted(outcome.error, request));
-      return error === outcome.error ? outcome : { kind: 'refused', error };
-    },
-  };
+  return asking(lanes);
 
-  function admissionOf(request: RequestHead): Admission {
-    if (refusals === undefined) return FREE;
+  function asking(asked: readonly Lane[]): Authenticator {
     return {
-      require() {
-        const client = refusals.clientOf(request);
-        if (client === undefined) return undefined;
-        const standing = refusals.limiter.peek(client);
-        return isPromiseLike(standing) ? standing.then(requireAllowed) : requireAllowed(standing);
-      },
+      authenticate: (request, beforeUse) => authenticate(asked, request, beforeUse),
+      only: (names) => asking(selected(asked, names)),
     };
   }
 
-  /** Counts a refusal. A limiter that fails leaves the refusal unchanged: the caller is refused either way. */
-  async function counted(error: AuthError, request: RequestHead): Promise<AuthError> {
-    if (refusals === undefined || error.status !== 401) return error;
+  async function authenticate(
+    asked: readonly Lane[],
+    request: RequestHead,
+    beforeUse: Admission['beforeUse'],
+  ): Promise<AuthOutcome> {
+    const budgets = budgetsOf(request);
+    const admission = beforeUse === undefined ? budgets : { require: budgets.require, beforeUse };
+    const deciding: Deciding = onOutcome === undefined ? NOT_REPORTED : { lane: undefined };
+    let answer: AuthOutcome | undefined;
     try {
-      const client = refusals.clientOf(request);
-      const decision = client === undefined ? undefined : await refusals.limiter.consume(client);
-      return decision?.allowed === false ? decision.error : error;
-    } catch {
-      return error;
+      answer = await firstAnswer(asked, request, admission, deciding);
+      if (denyList !== undefined && answer?.kind === 'authenticated') {
+        const judged = requireStanding(denyList, answer.principal);
+        if (judged !== undefined) await judged;
+      }
+    } catch (error) {
+      answer = { kind: 'refused', error: AuthError.is(error) ? error : outage(UNJUDGED, error) };
     }
+    if (answer?.kind === 'authenticated') {
+      budgets.accepted();
+      tell(request, deciding, answer);
+      return answer;
+    }
+    const error = named(await budgets.counted(answer?.error ?? missing(), answer === undefined));
+    const refused = answer?.error === error ? answer : ({ kind: 'refused', error } as const);
+    tell(request, deciding, refused);
+    return refused;
+  }
+
+  function tell(request: RequestHead, { lane }: Deciding, outcome: Decided['outcome']): void {
+    if (onOutcome === undefined) return;
+    report(onOutcome, { lane, client: clientIn(request, refusals?.clientOf), outcome });
   }
 
   function named(error: AuthError): AuthError {
@@ -112,22 +160,46 @@ export function authenticator(options: AuthenticatorOptions): Authenticator {
 /** Excludes the quotation mark and the backslash, which would end the quoted string of a challenge. */
 const METADATA_URL = /^https?:\/\/[\x21\x23-\x5b\x5d-\x7e]+$/;
 
-const FREE: Admission = { require: () => undefined };
-
-function requireAllowed(standing: Awaited<ReturnType<RateLimiter['peek']>>): void {
-  if (!standing.allowed) throw standing.error;
+function selected(lanes: readonly Lane[], names: readonly string[]): readonly Lane[] {
+  if (!Array.isArray(names) || names.length === 0)
+    throw new TypeError('authenticator: only must name at least one lane. Pass a list such as ["api-key"].');
+  const unknown = names.find((name) => !lanes.some((lane) => lane.name === name));
+  if (unknown === undefined) return lanes.filter(({ name }) => names.includes(name));
+  const known = lanes.map(({ name }) => name).join(', ');
+  throw new TypeError(`authenticator: only names ${unknown}, which is no lane of it. Its lanes are ${known}.`);
 }
 
-async function firstAnswer(lanes: readonly Lane[], request: RequestHead, admission: Admission): Promise<AuthOutcome> {
+const UNLIMITED: RequestBudgets = { require: () => undefined, accepted: () => undefined, counted: (error) => error };
+
+const UNJUDGED =
+  'The credential could not be verified. Try again in a few seconds, and tell the operator if it persists.';
+
+/** The name of the lane that decides on a request; undefined while none does. */
+interface Deciding {
+  lane: string | undefined;
+}
+
+/** Written and never read where no decision is reported, so that a request costs no object. */
+const NOT_REPORTED: Deciding = { lane: undefined };
+
+/** Returns undefined for a request without a credential. */
+async function firstAnswer(
+  lanes: readonly Lane[],
+  request: RequestHead,
+  admission: Admission,
+  deciding: Deciding,
+): Promise<AuthOutcome | undefined> {
   const presented = presentedCredential(request);
   if (presented.kind === 'malformed') return { kind: 'refused', error: presented.error };
   const credential = presented.kind === 'one' ? presented.credential : undefined;
   for (const lane of lanes) {
+    deciding.lane = lane.name;
     const answer = lane.authenticate(request, credential, admission);
     const outcome = isPromiseLike(answer) ? await answer : answer;
     if (outcome !== undefined) return withoutAssertion(trusted(outcome, lane), request);
   }
-  return { kind: 'refused', error: credential === undefined ? missing() : unknownCredential() };
+  deciding.lane = undefined;
+  return credential === undefined ? undefined : { kind: 'refused', error: unknownCredential() };
 }
 
 /**
@@ -156,7 +228,7 @@ function isPromiseLike<T>(value: T | PromiseLike<T>): value is PromiseLike<T> {
 
 function missing(): AuthError {
   const message = 'This operation needs a credential. Send it as "Authorization: Bearer <credential>".';
-  return new AuthError('unauthenticated', message, undefined, { rejected: false });
+  return new AuthError('unauthenticated', message, undefined, { rejected: false, reason: 'absent' });
 }
 
 function unknownCredential(): AuthError {
@@ -164,20 +236,17 @@ function unknownCredential(): AuthError {
   return new AuthError('unauthenticated', message, undefined, { rejected: false });
 }
 
-/** The credential may be valid, so `rejected` is false: the challenge must not make the caller discard it. */
-function unjudged(cause: unknown): AuthError {
-  const message = 'The credential could not be verified. Try again, and tell the operator of the host if it persists.';
-  return new AuthError('unauthenticated', message, undefined, { rejected: false, cause });
-}
-
 function naming(resourceMetadata: string, error: AuthError): AuthError {
   if (error.status !== 401) return error;
-  const { code, message, details, rejected, scopes, dpop, cause } = error;
+  const { code, message, details, rejected, scopes, dpop, stepUp, cause, fault, reason } = error;
   return new AuthError(code, message, details, {
     cause,
     rejected,
     scopes,
+    fault,
+    reason,
     ...(dpop !== undefined && { dpop }),
+    stepUp,
     resourceMetadata,
   });
 }

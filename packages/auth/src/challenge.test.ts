@@ -53,3 +53,51 @@ describe(covers('errors.code.rate-limited'), () => {
     expect(error.headers).toEqual({ 'retry-after': '6' });
   });
 });
+
+describe('a challenge', () => {
+  const refused = { status: 401, rejected: true, scopes: [] };
+  const dpop = { error: 'invalid_dpop_proof', algorithms: ['ES256', 'EdDSA'] } as const;
+
+  test('names the metadata of the resource', () => {
+    const resourceMetadata = 'https://svc.example.com/.well-known/oauth-protected-resource';
+    expect(challenge({ ...refused, resourceMetadata })).toEqual({
+      'www-authenticate': `Bearer resource_metadata="${resourceMetadata}", error="invalid_token"`,
+    });
+    expect(challenge({ ...refused, rejected: false, resourceMetadata })).toEqual({
+      'www-authenticate': `Bearer resource_metadata="${resourceMetadata}"`,
+    });
+  });
+
+  test('of a proof names its error and algorithms, and does not call the token invalid', () => {
+    expect(challenge({ ...refused, dpop })).toEqual({
+      'www-authenticate': 'Bearer, DPoP error="invalid_dpop_proof", algs="ES256 EdDSA"',
+    });
+  });
+
+  test('brings the nonce for the next proof', () => {
+    expect(challenge({ ...refused, dpop: { ...dpop, error: 'use_dpop_nonce', nonce: 'n1' } })).toEqual({
+      'www-authenticate': 'Bearer, DPoP error="use_dpop_nonce", algs="ES256 EdDSA"',
+      'dpop-nonce': 'n1',
+    });
+  });
+
+  test('of a sign-in has the scheme of the token and the parameters alone', () => {
+    const stepUp = { scheme: 'DPoP', parameters: ['error="insufficient_user_authentication"', 'max_age="5"'] } as const;
+    expect(challenge({ ...refused, dpop, stepUp, resourceMetadata: 'https://svc.example.com/r' })).toEqual({
+      'www-authenticate':
+        'DPoP resource_metadata="https://svc.example.com/r", error="insufficient_user_authentication", max_age="5"',
+    });
+  });
+
+  test('omits all scopes when one of them has other characters', () => {
+    expect(challenge({ status: 403, rejected: false, scopes: ['runs:read', 'a"b'] })).toEqual({
+      'www-authenticate': 'Bearer error="insufficient_scope"',
+    });
+  });
+
+  test('is not sent with another status', () => {
+    expect(challenge({ status: 503, rejected: false, scopes: [], retryAfterSeconds: 0 })).toEqual({
+      'retry-after': '0',
+    });
+  });
+});

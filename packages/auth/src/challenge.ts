@@ -8,6 +8,14 @@ export interface DpopChallenge {
   readonly nonce?: string | undefined;
 }
 
+/** The challenge of a sign-in that does not suffice. @see RFC 9470, section 3 */
+export interface StepUpChallenge {
+  /** The scheme of the token that the caller sent. */
+  readonly scheme: 'Bearer' | 'DPoP';
+  /** The parameters as they stand in the header, such as `max_age="300"`. */
+  readonly parameters: readonly string[];
+}
+
 /** The fields of an `AuthError` from which its headers are made. */
 export interface ChallengedError {
   /** HTTP status. */
@@ -18,6 +26,8 @@ export interface ChallengedError {
   readonly scopes: readonly string[];
   /** The DPoP challenge, if any. */
   readonly dpop?: DpopChallenge | undefined;
+  /** The authentication that is missing, if any. */
+  readonly stepUp?: StepUpChallenge | undefined;
   /** URL of the RFC 9728 metadata, if any. */
   readonly resourceMetadata?: string | undefined;
   /** Whole seconds to wait, when waiting helps. */
@@ -30,7 +40,7 @@ export interface ChallengedError {
  *
  * @example
  * challenge(error); // { 'www-authenticate': 'Bearer error="insufficient_scope", scope="runs:read"' }
- * @see RFC 6750, section 3; RFC 9449, section 7.1; RFC 9728, section 5.1; RFC 9110, section 10.2.3
+ * @see RFC 6750, section 3; RFC 9449, section 7.1; RFC 9470, section 3; RFC 9728, section 5.1; RFC 9110, section 10.2.3
  */
 export function challenge(error: ChallengedError): Readonly<Record<string, string>> {
   const { status, scopes, dpop, retryAfterSeconds } = error;
@@ -42,12 +52,11 @@ export function challenge(error: ChallengedError): Readonly<Record<string, strin
   return headers;
 }
 
-function unauthorized({ rejected, dpop, resourceMetadata }: ChallengedError): string {
-  const parameters = [
-    ...(resourceMetadata === undefined ? [] : [`resource_metadata="${resourceMetadata}"`]),
-    // A rejected proof does not make the token invalid.
-    ...(rejected && dpop === undefined ? ['error="invalid_token"'] : []),
-  ];
+function unauthorized({ rejected, dpop, resourceMetadata, stepUp }: ChallengedError): string {
+  const metadata = resourceMetadata === undefined ? [] : [`resource_metadata="${resourceMetadata}"`];
+  if (stepUp !== undefined) return `${stepUp.scheme} ${[...metadata, ...stepUp.parameters].join(', ')}`;
+  // A rejected proof does not make the token invalid.
+  const parameters = [...metadata, ...(rejected && dpop === undefined ? ['error="invalid_token"'] : [])];
   const bearer = parameters.length === 0 ? 'Bearer' : `Bearer ${parameters.join(', ')}`;
   return dpop === undefined ? bearer : `${bearer}, DPoP error="${dpop.error}", algs="${dpop.algorithms.join(' ')}"`;
 }

@@ -15,8 +15,8 @@ export type PresentedCredential =
   | { readonly kind: 'malformed'; readonly error: AuthError<'unauthenticated'> };
 
 /**
- * Reads the one credential of a request. A header that is repeated, joined by a comma, over 8192 characters, or not
- * exactly `<scheme> <token>` is malformed. It is never repaired.
+ * Reads the one credential of a request. A header that is repeated, joined by a comma, or not exactly
+ * `<scheme> <token>` is malformed, and so is a token of over 8192 characters. It is never repaired.
  *
  * @see RFC 6750, section 2.1; RFC 9110, section 11.4
  */
@@ -25,8 +25,9 @@ export function presentedCredential(request: RequestHead): PresentedCredential {
   const [value] = values;
   if (value === undefined) return NONE;
   if (values.length > 1) return malformed('Send the Authorization header once.');
-  const [, scheme, token] = (value.length <= MAX_LENGTH && CREDENTIALS.exec(value)) || [];
-  if (scheme === undefined || token === undefined) return malformed(EXPECTED);
+  const found = value.length <= MAX_SCHEME + 1 + MAX_TOKEN ? CREDENTIALS.exec(value) : undefined;
+  const [, scheme = '', token = ''] = found ?? [];
+  if (token === '' || token.length > MAX_TOKEN) return malformed(EXPECTED);
   return { kind: 'one', credential: { scheme: scheme.toLowerCase(), token } };
 }
 
@@ -37,7 +38,10 @@ export function presentedCredential(request: RequestHead): PresentedCredential {
 const CREDENTIALS = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+) ([A-Za-z0-9._~+/-]+=*)$/;
 
 /** The longest signed tokens fit. Node limits all headers together to twice that. */
-const MAX_LENGTH = 8192;
+const MAX_TOKEN = 8192;
+
+/** Longer than any registered scheme. */
+const MAX_SCHEME = 64;
 
 const NONE: PresentedCredential = { kind: 'none' };
 
@@ -46,5 +50,5 @@ const EXPECTED =
 
 function malformed(expected: string): PresentedCredential {
   const message = `The Authorization header is malformed. ${expected}`;
-  return { kind: 'malformed', error: new AuthError('unauthenticated', message, undefined) };
+  return { kind: 'malformed', error: new AuthError('unauthenticated', message, undefined, { reason: 'malformed' }) };
 }

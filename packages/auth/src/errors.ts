@@ -1,4 +1,5 @@
-import { challenge, type DpopChallenge } from './challenge.ts';
+import { challenge, type DpopChallenge, type StepUpChallenge } from './challenge.ts';
+import type { RefusalReason } from './refusal-reason.ts';
 
 interface DetailsByCode {
   unauthenticated: undefined;
@@ -53,6 +54,26 @@ const STATUS = {
   service_unavailable: 503,
 } as const satisfies Record<AuthErrorCode, number>;
 
+/** The class of the cause of an error that names none. */
+const USUAL_REASON: Readonly<Record<AuthErrorCode, RefusalReason>> = {
+  unauthenticated: 'unknown',
+  key_expired: 'expired',
+  key_revoked: 'revoked',
+  audience_mismatch: 'audience',
+  credential_lifetime_exceeded: 'lifetime',
+  identity_unverified: 'identity',
+  identity_unresolvable: 'unbound',
+  sender_constraint_missing: 'sender',
+  delegation_expired: 'delegation',
+  delegation_chain_too_long: 'delegation',
+  delegation_chain_cyclic: 'delegation',
+  delegation_scope_amplified: 'delegation',
+  forbidden: 'scope',
+  run_forbidden: 'scope',
+  rate_limited: 'rate-limit',
+  service_unavailable: 'internal',
+};
+
 /** Every code of this package with its HTTP status. @see Interface: Errors */
 export const AUTH_ERROR_STATUS: Readonly<Record<AuthErrorCode, number>> = STATUS;
 
@@ -66,10 +87,16 @@ export interface AuthErrorOptions {
   readonly scopes?: readonly string[];
   /** The DPoP part of the challenge. Default: none. */
   readonly dpop?: DpopChallenge;
+  /** The authentication that the operation needs and the caller lacks. Default: none. */
+  readonly stepUp?: StepUpChallenge | undefined;
   /** URL of the RFC 9728 metadata, which tells a client where to get a token. Default: none. */
   readonly resourceMetadata?: string | undefined;
   /** Whole seconds to wait, when waiting helps. Default: `details.retryAfterSeconds`. */
   readonly retryAfterSeconds?: number;
+  /** See `AuthError.fault`. Default: `host` for the code `service_unavailable`, else `caller`. */
+  readonly fault?: 'caller' | 'host';
+  /** The class of the cause, for logs and metrics. Default: by the code. */
+  readonly reason?: RefusalReason;
 }
 
 /**
@@ -93,10 +120,19 @@ export class AuthError<Code extends AuthErrorCode = AuthErrorCode> extends Error
   readonly scopes: readonly string[];
   /** The DPoP part of the challenge, if any. */
   readonly dpop: DpopChallenge | undefined;
+  /** The authentication that the operation needs and the caller lacks, if any. */
+  readonly stepUp: StepUpChallenge | undefined;
   /** URL of the RFC 9728 metadata, if any. */
   readonly resourceMetadata: string | undefined;
   /** Whole seconds to wait, when waiting helps. */
   readonly retryAfterSeconds: number | undefined;
+  /**
+   * `host` when the host could not judge the credential: a store, a resolver or an issuer failed, or a stored record is
+   * malformed. `cause` tells the operator more, and the refusal counts against no limit.
+   */
+  readonly fault: 'caller' | 'host';
+  /** The class of the cause, for logs and metrics. It is not sent to the caller. */
+  readonly reason: RefusalReason;
 
   /**
    * Makes a refusal.
@@ -113,8 +149,11 @@ export class AuthError<Code extends AuthErrorCode = AuthErrorCode> extends Error
     this.rejected = options.rejected ?? true;
     this.scopes = options.scopes ?? scopesOf(details);
     this.dpop = options.dpop;
+    this.stepUp = options.stepUp;
     this.resourceMetadata = options.resourceMetadata;
     this.retryAfterSeconds = options.retryAfterSeconds ?? retryAfterOf(details);
+    this.fault = options.fault ?? (code === 'service_unavailable' ? 'host' : 'caller');
+    this.reason = options.reason ?? USUAL_REASON[code];
     Object.defineProperty(this, BRAND, { value: true });
   }
 

@@ -5,6 +5,7 @@ import { type GuardOptions, guard } from './guard.ts';
 import type { AuthOutcome, Lane } from './lane.ts';
 import type { Principal } from './principal.ts';
 import { memoryRateLimiter } from './rate-limit/memory.ts';
+import type { RequestHead } from './request-head.ts';
 
 const principal: Principal = {
   id: 'p_1',
@@ -71,4 +72,168 @@ describe('a guard sends the headers of the outcome', () => {
       },
     });
   });
+});
+
+const absent: RequestHead = { headers: {} };
+const bearer: RequestHead = { headers: { authorization: 'Bearer 0123456789' } };
+/** Knows every bearer credential as the principal. */
+const knowing: Lane = { name: 'test', authenticate: (_, credential) => (credential === undefined ? undefined : fresh) };
+const refusing: Lane = {
+  name: 'refusing',
+  authenticate: (_, credential) =>
+    credential && { kind: 'refused', error: new AuthError('unauthenticated', 'No.', undefined) },
+};
+
+describe('a guard with optional', () => {
+  const optional = {
+    authenticator: authenticator({ lanes: [knowing] }),
+    scope: 'runs:create',
+    optional: true,
+  } as const;
+
+  test('admits a request without a credential, without a caller and without its scope', async () => {
+    expect(await guard(optional)(absent)).toEqual({ admitted: true, principal: undefined, headers: {} });
+  });
+
+  test.each([
+    ['a credential without the scope', bearer, 403],
+    ['a malformed header', { headers: { authorization: 'Bearer' } }, 401],
+    ['a credential of an unknown scheme', { headers: { authorization: 'Basic YTpi' } }, 401],
+    ['a proof of possession without its token', { headers: { dpop: 'a.b.c' } }, 401],
+    ['a delegation without its identity', { headers: { 'svc-delegation': 'a.b.c' } }, 401],
+  ])('refuses %s', async (_, request, status) => {
+    const lanes = status === 403 ? [knowing] : [refusing];
+    const verdict = await guard({ ...optional, authenticator: authenticator({ lanes }) })(request);
+    expect(verdict).toMatchObject({ admitted: false, refusal: { status } });
+  });
+
+  test('refuses a client above its budget for requests without a credential', async () => {
+    const refusals = { limiter: limiterOf(2), clientOf: () => '192.0.2.1' };
+    const admitted = guard({ ...optional, authenticator: authenticator({ lanes: [knowing], refusals }) });
+    const kinds = [];
+    for (let turn = 0; turn < 4; turn++) kinds.push((await admitted(absent)).admitted);
+    expect(kinds).toEqual([true, true, false, false]);
+  });
+
+  test('is true or false, and nothing else', () => {
+    const options = { ...optional, optional: 'no' };
+    // @ts-expect-error: a text is no option
+    expect(() => guard(options)).toThrow(/optional must be true or false/);
+  });
+});
+
+describe('a guard with lanes', () => {
+  const both = authenticator({ lanes: [refusing, knowing] });
+
+  test('asks these alone', async () => {
+    expect(await guard({ authenticator: both })(bearer)).toMatchObject({ admitted: false });
+    expect(await guard({ authenticator: both, lanes: ['test'] })(bearer)).toMatchObject({ admitted: true });
+    expect(await guard({ authenticator: both, lanes: ['refusing'] })(bearer)).toMatchObject({ admitted: false });
+  });
+
+  test.each([
+    [['tset'], 'authenticator: only names tset, which is no lane of it. Its lanes are refusing, test.'],
+    [[], 'authenticator: only must name at least one lane. Pass a list such as ["api-key"].'],
+  ])('%j is refused when the guard is made', (lanes, message) => {
+    expect(() => guard({ authenticator: both, lanes })).toThrow(message);
+  });
+
+  test('never widens: a part of the lanes has no lane of the whole', () => {
+    expect(() => both.only(['test']).only(['refusing'])).toThrow(TypeError);
+  });
+
+  test('counts refusals with the whole', async () => {
+    const refusals = { limiter: limiterOf(2), clientOf: () => '192.0.2.1' };
+    const whole = authenticator({ lanes: [refusing, knowing], refusals });
+    const statuses = [];
+    for (const lanes of [['refusing'], ['test', 'refusing'], ['refusing']]) {
+      const outcome = await whole.only(lanes).authenticate(bearer);
+      statuses.push(outcome.kind === 'refused' && outcome.error.status);
+    }
+    expect(statuses).toEqual([401, 401, 429]);
+  });
+});
+
+describe('onError of a guard', () => {
+  const options = { authenticator: authenticator({ lanes: [knowing] }), scope: 'runs:create' };
+
+  test('sees each refusal and its request, and is awaited', async () => {
+    const seen: unknown[] = [];
+    const onError = async ({ code }: AuthError, request: RequestHead) => {
+      await Promise.resolve();
+      seen.push([code, request]);
+    };
+    const admitted = guard({ ...options, onError });
+    await admitted(absent);
+    await admitted(bearer);
+    await guard({ ...options, scope: 'runs:read', onError })(bearer);
+    expect(seen).toEqual([
+      ['unauthenticated', absent],
+      ['forbidden', bearer],
+    ]);
+  });
+
+  test('hands a refusal on when it throws', async () => {
+    const onError = (error: AuthError) => {
+      throw error;
+    };
+    await expect(guard({ ...options, onError })(bearer)).rejects.toMatchObject({ code: 'forbidden', status: 403 });
+  });
+});
+
+describe('the limit of a credential itself', () => {
+  const limited: AuthOutcome = {
+    kind: 'authenticated',
+    principal: { ...principal, rateLimit: { limit: 2, windowSeconds: 86_400 } },
+  };
+  const lane: Lane = { name: 'test', authenticate: () => limited };
+
+  test('is counted for all guards of an authenticator together, and announced', async () => {
+    const auth = authenticator({ lanes: [lane] });
+    const guards = [
+      guard({ authenticator: auth }),
+      guard({ authenticator: auth, lanes: ['test'] }),
+      guard({ authenticator: auth }),
+    ];
+    const verdicts = [];
+    for (const admitted of guards) verdicts.push(await admitted(absent));
+    expect(verdicts).toMatchObject([
+      { admitted: true, headers: { 'ratelimit-policy': '"default";q=2;w=86400' } },
+      { admitted: true },
+      { admitted: false, refusal: { status: 429, headers: { 'retry-after': '86400' } } },
+    ]);
+    expect(await guard({ authenticator: authenticator({ lanes: [lane] }) })(absent)).toMatchObject({ admitted: true });
+  });
+
+  test('keeps its refusals out of the limit of the guard', async () => {
+    const limiter = limiterOf(5);
+    const admitted = guard({ authenticator: authenticator({ lanes: [lane] }), limiter });
+    for (let turn = 0; turn < 4; turn++) await admitted(absent);
+    expect(await limiter.peek('c_1')).toMatchObject({ allowed: true, remaining: 3 });
+  });
+
+  test('is judged before a proof is used up', async () => {
+    let used = 0;
+    const proving: Lane = {
+      name: 'test',
+      async authenticate(_, __, admission) {
+        if (limited.kind === 'authenticated')
+          await admission.beforeUse?.({ principal: limited.principal, headers: {} });
+        used++;
+        return limited;
+      },
+    };
+    const admitted = guard({ authenticator: authenticator({ lanes: [proving] }) });
+    for (let turn = 0; turn < 5; turn++) await admitted(absent);
+    expect(used).toBe(2);
+  });
+});
+
+test('a limiter that fails refuses with 503', async () => {
+  const fail = () => {
+    throw new Error('The database is down.');
+  };
+  const verdict = await guardOf(fresh, { limiter: { consume: fail, peek: fail } })(absent);
+  expect(verdict).toMatchObject({ admitted: false, refusal: { status: 503 } });
+  expect(JSON.stringify(verdict)).not.toContain('database');
 });

@@ -1,3 +1,4 @@
+import type { ClaimedCaller } from './claimed-caller.ts';
 import type { Credential } from './credential.ts';
 import type { AuthError } from './errors.ts';
 import type { Principal } from './principal.ts';
@@ -47,7 +48,23 @@ export interface Admission {
   /**
    * Returns when the work is admitted.
    *
+   * @param claimed the caller that the credential names. Default: a caller that is not known
    * @throws {AuthError} `rate_limited` when too many recent requests of the client were refused
    */
-  require(): void | Promise<void>;
+  require(claimed?: ClaimedCaller): void | Promise<void>;
+  /**
+   * To be awaited before the lane uses up a proof that is valid once. A refusal leaves the proof unused. Default: every
+   * caller is admitted.
+   *
+   * @throws {AuthError} e.g. `rate_limited`
+   */
+  beforeUse?(caller: VerifiedCaller): void | Promise<void>;
+}
+
+/** A caller whose credential is valid. */
+export interface VerifiedCaller {
+  /** The caller. */
+  readonly principal: Principal;
+  /** To be set on the response. */
+  readonly headers: Readonly<Record<string, string>>;
 }

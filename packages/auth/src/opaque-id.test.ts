@@ -3,6 +3,27 @@ import { describe, expect, test } from 'vitest';
 import { isOpaqueId } from './opaque-id.ts';
 
 describe('isOpaqueId', () => {
+  test.each([
+    ['the beginning of a token behind another character', 'xeyJhbGciOiJFUzI1NiJ9'],
+    ['the first letters of a token', 'eyJhbGciOiJFU'.slice(0, 12)],
+    ['the beginning of a certificate behind another character', `xMIIC${'A'.repeat(100)}`],
+    ['the first letters of a certificate', `MIIC${'A'.repeat(58)}`],
+    ['the beginning of a key behind another character', 'my_svc_live_0'],
+    ['the prefix of another mode', 'svc_prod_0'],
+  ])('%s is opaque', (_case, id) => {
+    expect(isOpaqueId(id)).toBe(true);
+  });
+
+  test.each([
+    ['the beginning of a token', 'eyJhbGciOiJFUz'],
+    ['the beginning of a certificate', `MIIC${'A'.repeat(59)}`],
+    ['a certificate of another length', `MIJC${'+'.repeat(59)}`],
+    ['a PEM block behind another character', 'x-----BEGIN'],
+    ['a key for tests', 'svc_test_0'],
+  ])('rejects %s', (_case, id) => {
+    expect(isOpaqueId(id)).toBe(false);
+  });
+
   test.each(['p_7f3a', 'key.1', '0192f3c4-8d1e-7b6a', 'anon:9f', 'ключ', 'a', 'a'.repeat(256)])(
     '%s is opaque',
     (id) => {

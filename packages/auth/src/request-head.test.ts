@@ -11,6 +11,7 @@ describe('headerValues', () => {
     ['a record with a list', { headers: { authorization: ['a', 'b'] } }, ['a', 'b']],
     ['a record with an undefined value', { headers: { authorization: undefined } }, []],
     ['a record with a header named get', { headers: { get: 'x', authorization: 'a' } }, ['a']],
+    ['a record with names of the same length', { headers: { authorizations: 'a', authorisation: 'b' } }, []],
     ['an empty value', { headers: { authorization: '' } }, ['']],
     ['a name that is inherited', { headers: Object.create({ authorization: 'a' }) }, []],
     [
@@ -19,6 +20,14 @@ describe('headerValues', () => {
       ['a', 'b'],
     ],
     ['nothing in the distinct view', { headers: { authorization: 'a' }, headersDistinct: {} }, []],
+    [
+      'what Node dropped, from its raw view',
+      { headers: { authorization: 'a' }, rawHeaders: ['Authorization', 'a', 'X', 'b', 'AUTHORIZATION', 'c'] },
+      ['a', 'c'],
+    ],
+    ['a raw view where the name is a value', { headers: {}, rawHeaders: ['x', 'authorization', 'y', 'z'] }, []],
+    ['a raw view that ends with a name', { headers: {}, rawHeaders: ['x', 'y', 'authorization'] }, []],
+    ['nothing in the raw view', { headers: { authorization: 'a' }, rawHeaders: [] }, []],
   ];
 
   test.each(heads)('reads %s', (_case, head, values) => {

@@ -21,6 +21,8 @@ export interface RequestHead {
     | Readonly<Record<string, string | readonly string[] | undefined>>;
   /** Node's record of headers with repeats. Preferred to `headers`, which has dropped or joined them. */
   readonly headersDistinct?: Readonly<Record<string, readonly string[] | undefined>> | undefined;
+  /** Node's list of names and values as sent. Read where there is no `headersDistinct`: Node's HTTP/2 has none. */
+  readonly rawHeaders?: readonly string[] | undefined;
   /** The other end of the connection. Undefined when the platform does not give it. */
   readonly peer?: Peer | undefined;
 }
@@ -48,13 +50,19 @@ export interface PeerCertificate {
  *
  * @param name in lower case; a plain record may spell its names in any case
  */
-export function headerValues({ headers, headersDistinct }: RequestHead, name: string): readonly string[] {
+export function headerValues({ headers, headersDistinct, rawHeaders }: RequestHead, name: string): readonly string[] {
   if (headersDistinct !== undefined) return headersDistinct[name] ?? NONE;
+  if (rawHeaders !== undefined) return rawValues(rawHeaders, name);
   if (hasGet(headers)) {
     const value = headers.get(name);
     return value === null ? NONE : [value];
   }
   return recordValues(headers, name);
+}
+
+/** Reads alternating names and values. In `headers` of HTTP/2, Node has dropped the repeats of a header. */
+function rawValues(raw: readonly string[], name: string): readonly string[] {
+  return raw.filter((_, index) => index % 2 === 1 && raw[index - 1]?.toLowerCase() === name);
 }
 
 /**

@@ -79,7 +79,47 @@ describe(covers('auth.roles.fail-closed', 'auth.roles.deny-forbidden'), () => {
     'names a role that is not in the catalog': () => [{ workspace: 'prod', role: 'root' }],
     'names __proto__': () => [{ workspace: 'prod', role: '__proto__' }],
     'names no workspace': () => [{ workspace: '', role: 'operator' }],
+    'has an assignment that is null': () => [null] as never,
+    'has an assignment that is a text': () => ['operator'] as never,
+    'has a workspace that is a number': () => [{ workspace: 7, role: 'operator' }] as never,
+    'has a role that is a list': () => [{ workspace: 'prod', role: ['operator'] }] as never,
+    'has a role that is a list, with own scopes': () =>
+      [{ workspace: 'prod', role: ['operator'], scopes: ['runs:read'] }] as never,
   };
+
+  test.each([
+    ['its scopes', { scopes: ['audit:read'] }, 'audit:read', true],
+    ['no scope beyond its own', { scopes: ['audit:read'] }, 'runs:read', false],
+    ['the scopes of the catalog, without own ones', { scopes: undefined }, 'runs:read', true],
+    ['nothing, with a malformed scope', { scopes: ['audit:read', 'runs read'] }, 'audit:read', false],
+    ['nothing, with a scope that is no text', { scopes: ['audit:read', 7] }, 'audit:read', false],
+    ['nothing, with a text as its scopes', { scopes: 'audit:read' }, 'audit:read', false],
+  ])('an assignment with own scopes gives %s', async (_name, own, scope, isAllowed) => {
+    const rolesOf = () => [{ workspace: 'prod', role: 'operator', ...own }] as never;
+    expect((await roles({ rolesOf }).authorize(principal('p_1'), scope)).allowed).toBe(isAllowed);
+  });
+
+  test('the own scopes of an assignment imply others, as those of the catalog', async () => {
+    const implied = impliedScopes({ 'deploy:write': ['deploy:read'] });
+    const rolesOf = () => [{ workspace: 'prod', role: 'deployer', scopes: ['deploy:write'] }];
+    const authorizer = roleAuthorizer({ catalog: CATALOG, directory: { rolesOf }, implied });
+    expect((await authorizer.authorize(principal('p_1'), 'deploy:read')).allowed).toBe(true);
+    expect((await roles({ rolesOf }).authorize(principal('p_1'), 'deploy:read')).allowed).toBe(false);
+  });
+
+  test('ignores a malformed assignment beside a valid one', async () => {
+    const rolesOf = () => [null, 'operator', { role: 'operator' }, { workspace: 'prod', role: 'operator' }] as never;
+    const valid = await roles({ rolesOf: () => [{ workspace: 'prod', role: 'operator' }] }).authorize(
+      principal('p_1'),
+      'runs:read',
+    );
+    expect(await roles({ rolesOf }).authorize(principal('p_1'), 'runs:read')).toEqual(valid);
+    expect(valid.allowed).toBe(true);
+  });
+
+  test('throws for an empty list of required scopes, which every role would have', async () => {
+    await expect(roles().authorize(principal('p_1'), [])).rejects.toThrow(TypeError);
+  });
 
   test.each(Object.entries(broken))('denies when the directory %s', async (_name, rolesOf) => {
     const decision = await roles({ rolesOf }).authorize(principal('p_1'), 'runs:read');

@@ -4,7 +4,7 @@ import { type OptionNames, requireKnown } from './known-options.ts';
 import { isOpaqueId, OPAQUE_ID_RULE } from './opaque-id.ts';
 import type { Principal } from './principal.ts';
 import { withImplied } from './scope-implications.ts';
-import { grants, isGrantableScope } from './scopes.ts';
+import { areGrantable, grants, isGrantableScope } from './scopes.ts';
 import type { Tenancy } from './tenancy.ts';
 
 /** A role as discovery advertises it. It has exactly its own scopes: roles do not inherit. */
@@ -19,8 +19,10 @@ export interface Role {
 export interface RoleAssignment {
   /** Id of the workspace. */
   readonly workspace: string;
-  /** Name of the role. A name that is not in the catalog grants nothing. */
+  /** Name of the role. A name that is not in the catalog grants nothing, unless the directory gives its scopes. */
   readonly role: string;
+  /** The scopes of a role that the directory stores. They are used instead of those of the catalog. Default: those. */
+  readonly scopes?: readonly string[] | undefined;
 }
 
 /** Stores role assignments. */
@@ -110,18 +112,30 @@ export function roleAuthorizer(options: RoleAuthorizerOptions): RoleAuthorizer {
       if (!isOpaqueId(workspace) || (reach !== 'all' && !reach.includes(workspace))) return false;
       const held = assignments.filter((assignment) => assignment.workspace === workspace);
       // One role must have every required scope: scopes of several roles are not combined.
-      return held.some(({ role }) => scopes.every((scope) => grants(scopesOf.get(role) ?? [], scope)));
+      return held.some((assignment) => scopes.every((scope) => grants(scopesOfRole(assignment), scope)));
     });
+  }
+
+  function scopesOfRole({ role, scopes }: RoleAssignment): readonly string[] {
+    if (scopes === undefined) return scopesOf.get(role) ?? [];
+    return implied ? withImplied(scopes, implied) : scopes;
   }
 
   async function assignmentsOf(principal: string, tenant: string): Promise<readonly RoleAssignment[]> {
     try {
       const found = await withinTime('The directory', timeoutMs, directory.rolesOf(principal, tenant));
-      return Array.isArray(found) ? found : [];
+      return Array.isArray(found) ? found.filter(isAssignment) : [];
     } catch {
       return [];
     }
   }
+}
+
+/** A malformed assignment gives nothing, and the others stay. */
+function isAssignment(found: unknown): found is RoleAssignment {
+  if (typeof found !== 'object' || found === null || !('workspace' in found && 'role' in found)) return false;
+  if (typeof found.workspace !== 'string' || typeof found.role !== 'string') return false;
+  return !('scopes' in found) || found.scopes === undefined || areGrantable(found.scopes);
 }
 
 /**

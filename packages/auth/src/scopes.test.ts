@@ -1,7 +1,7 @@
 import { covers } from '@svc/tools/covers';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { grants, isGrantableScope, isScope, SCOPES, scopeVocabulary } from './scopes.ts';
+import { areGrantable, grants, isGrantableScope, isScope, SCOPES, scopeVocabulary } from './scopes.ts';
 
 describe(covers('auth.scopes.vocabulary'), () => {
   test('contains the thirteen scopes of the interface', () => {
@@ -28,15 +28,21 @@ describe(covers('auth.scopes.vocabulary'), () => {
 });
 
 describe('the grammar', () => {
-  test.each(['runs:read', 'content.read', 'deploy:eu-1:start', 'a', 'A_b:9'])('accepts %s as a scope', (text) => {
-    expect(isScope(text)).toBe(true);
-    expect(isGrantableScope(text)).toBe(true);
-  });
+  test.each(['runs:read', 'content.read', 'deploy:eu-1:start', 'a', 'A_b:9', 'a'.repeat(128)])(
+    'accepts %s as a scope',
+    (text) => {
+      expect(isScope(text)).toBe(true);
+      expect(isGrantableScope(text)).toBe(true);
+    },
+  );
 
-  test.each(['*', 'runs:*', '*:read', 'deploy:*:start'])('accepts %s as a grant and not as a scope', (text) => {
-    expect(isScope(text)).toBe(false);
-    expect(isGrantableScope(text)).toBe(true);
-  });
+  test.each(['*', 'runs:*', '*:read', 'deploy:*:start', `${'a'.repeat(126)}:*`])(
+    'accepts %s as a grant and not as a scope',
+    (text) => {
+      expect(isScope(text)).toBe(false);
+      expect(isGrantableScope(text)).toBe(true);
+    },
+  );
 
   test.each([
     '',
@@ -51,6 +57,7 @@ describe('the grammar', () => {
     'rüns:read',
     'a"b',
     'a'.repeat(129),
+    `${'a'.repeat(127)}:*`,
   ])('rejects %j as a scope and as a grant', (text) => {
     expect(isScope(text)).toBe(false);
     expect(isGrantableScope(text)).toBe(false);
@@ -141,4 +148,18 @@ describe(covers('auth.scopes.no-shadowing'), () => {
   ])('rejects %s', (_case, additional) => {
     expect(() => scopeVocabulary(additional)).toThrow(TypeError);
   });
+});
+
+describe('a list of scopes', () => {
+  test.each([
+    ['no scope', [], true],
+    ['a scope', ['runs:read'], true],
+    ['a scope and a wildcard', ['runs:read', 'webhooks:*'], true],
+    ['a scope and a malformed one', ['runs:read', 'runs:re*'], false],
+    ['a scope and a number', ['runs:read', 7], false],
+    ['a scope in a list', [['runs:read']], false],
+    ['a text', 'runs:read', false],
+    ['a list-like object', { every: () => true }, false],
+    ['undefined', undefined, false],
+  ])('of %s can be granted: %s', (_name, value, expected) => expect(areGrantable(value)).toBe(expected));
 });

@@ -45,6 +45,11 @@ export function isGrantableScope(text: string): boolean {
   return text.length <= MAX_LENGTH && GRANTABLE.test(text);
 }
 
+/** Returns whether a value is a list of scopes that can be granted. */
+export function areGrantable(value: unknown): value is readonly string[] {
+  return Array.isArray(value) && value.every((scope) => typeof scope === 'string' && isGrantableScope(scope));
+}
+
 const MAX_LENGTH = 128;
 const SCOPE = /^[A-Za-z0-9._-]+(?::[A-Za-z0-9._-]+)*$/;
 const GRANTABLE = /^(?:[A-Za-z0-9._-]+|\*)(?::(?:[A-Za-z0-9._-]+|\*))*$/;

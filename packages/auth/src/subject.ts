@@ -86,6 +86,7 @@ function checkedChain(subject: Subject, path: string, depth: number): Subject {
       'run_forbidden',
       'The actor chain of the credential has more than four actors. Use a shorter chain.',
       undefined,
+      { reason: 'grants' },
     );
   }
   if (typeof subject !== 'object' || subject === null) throw new TypeError(`${path} must be a Subject record.`);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { reachesWorkspace } from './tenancy.ts';
+import { isReach, reachesWorkspace } from './tenancy.ts';
 
 describe('reachesWorkspace', () => {
   test.each([
@@ -14,5 +14,39 @@ describe('reachesWorkspace', () => {
     ['a workspace of another case', ['acme-prod'], 'Acme-Prod', false],
   ] as const)('%s', (_case, workspaces, workspace, reached) => {
     expect(reachesWorkspace({ workspaces }, workspace)).toBe(reached);
+  });
+});
+
+describe('isReach', () => {
+  test.each([['all'], [['acme-prod']], [['acme-prod', 'acme-dev']], [['all']], [['a'.repeat(256)]]])(
+    '%j is a reach',
+    (value) => {
+      expect(isReach(value)).toBe(true);
+    },
+  );
+
+  test.each([
+    [undefined],
+    [null],
+    [true],
+    [''],
+    ['*'],
+    ['acme-prod'],
+    ['ALL'],
+    [{}],
+    [{ length: 1, 0: 'acme-prod' }],
+    [new Set(['acme-prod'])],
+    [[]],
+    [['*']],
+    [['acme-prod', '*']],
+    [['*', 'acme-prod']],
+    [['acme-prod', '']],
+    [['acme-prod', 7]],
+    [[7]],
+    [['acme/prod']],
+    [['acme prod']],
+    [[['acme-prod']]],
+  ])('%j is none', (value) => {
+    expect(isReach(value)).toBe(false);
   });
 });

@@ -1,3 +1,5 @@
+import { isOpaqueId } from './opaque-id.ts';
+
 /**
  * The data that a caller may reach. Every read of a store takes it: isolation is part of the query, not a later check.
  *
@@ -21,4 +23,14 @@ export interface Tenancy {
  */
 export function reachesWorkspace({ workspaces }: Pick<Tenancy, 'workspaces'>, workspace: string | undefined): boolean {
   return workspaces === 'all' || workspaces.some((reached) => reached === workspace);
+}
+
+/**
+ * Returns whether a value says which workspaces a credential reaches. `*` is refused: it would name one workspace where
+ * the operator meant all of them.
+ */
+export function isReach(value: unknown): value is Tenancy['workspaces'] {
+  if (value === 'all') return true;
+  const isName = (name: unknown) => isOpaqueId(name) && name !== '*';
+  return Array.isArray(value) && value.length > 0 && value.every(isName);
 }

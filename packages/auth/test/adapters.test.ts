@@ -29,19 +29,23 @@ function options() {
     lanes: [apiKeyLane({ keys, now })],
     refusals: { limiter: memoryRateLimiter({ limit: 4, windowSeconds: 60, now }), clientOf: clientAddress() },
   });
-  return {
-    authenticator: auth,
-    limiter: memoryRateLimiter({ limit: 3, windowSeconds: 60, now }),
-    scope: 'runs:read',
-  };
+  const limiter = memoryRateLimiter({ limit: 3, windowSeconds: 60, now });
+  const forRuns = { authenticator: auth, limiter, scope: 'runs:read' };
+  return { forRuns, forPage: { authenticator: auth, optional: true } as const };
 }
 
-/** Each framework with one guarded route, `/api/runs`, that answers the id of the caller. */
+/** Each framework with `/api/runs`, which answers the id of the caller, and `/api/page`, which needs no credential. */
 const FRAMEWORKS: Record<string, () => Promise<{ url: string; stop(): Promise<unknown> }>> = {
   async 'node:http'() {
-    const admitted = nodeGuard(options());
+    const { forRuns, forPage } = options();
+    const [mayRead, maySee] = [nodeGuard(forRuns), nodeGuard(forPage)];
     const server = createServer(async (request, response) => {
-      const principal = await admitted(request, response);
+      if (request.url === '/api/page') {
+        const caller = await maySee(request, response);
+        if (caller !== undefined) response.end(caller.principal?.id ?? 'nobody');
+        return;
+      }
+      const principal = await mayRead(request, response);
       if (principal !== undefined) response.end(principal.id);
     });
     return listening(server);
@@ -49,30 +53,41 @@ const FRAMEWORKS: Record<string, () => Promise<{ url: string; stop(): Promise<un
   async Express() {
     const app = express();
     const router = express.Router();
-    router.get('/runs', expressGuard(options()), (request, response) => {
+    const { forRuns, forPage } = options();
+    router.get('/runs', expressGuard(forRuns), (request, response) => {
       response.end(request.principal?.id);
+    });
+    router.get('/page', expressGuard(forPage), (request, response) => {
+      response.end(request.principal?.id ?? 'nobody');
     });
     app.use('/api', router);
     return listening(createServer(app));
   },
   async Fastify() {
     const app = fastify();
-    app.get('/api/runs', { onRequest: fastifyGuard(options()) }, async (request) => request.principal?.id);
+    const { forRuns, forPage } = options();
+    app.get('/api/runs', { onRequest: fastifyGuard(forRuns) }, async (request) => request.principal?.id);
+    app.get('/api/page', { onRequest: fastifyGuard(forPage) }, async (request) => request.principal?.id ?? 'nobody');
     const url = await app.listen({ port: 0, host: '127.0.0.1' });
     return { url, stop: () => app.close() };
   },
   async Hono() {
     const app = new Hono<{ Bindings: { incoming: IncomingMessage } }>();
-    app.get('/api/runs', honoGuard({ ...options(), peerOf: (c) => peerOf(c.env.incoming.socket) }), (c) =>
+    const { forRuns, forPage } = options();
+    app.get('/api/runs', honoGuard({ ...forRuns, peerOf: (c) => peerOf(c.env.incoming.socket) }), (c) =>
       c.text(c.get('principal').id),
     );
+    app.get('/api/page', honoGuard(forPage), (c) => c.text(c.get('principal')?.id ?? 'nobody'));
     const server = serve({ fetch: app.fetch, port: 0, hostname: '127.0.0.1' }) as Server;
     await new Promise((resolve) => (server.listening ? resolve(undefined) : server.once('listening', resolve)));
     return { url: urlOf(server), stop: () => closed(server) };
   },
   async 'a Web handler'() {
-    const handler = guarded(options(), (_request, principal) => new Response(principal.id));
+    const { forRuns, forPage } = options();
+    const handler = guarded(forRuns, (_request, principal) => new Response(principal.id));
+    const page = guarded(forPage, (_request, principal) => new Response(principal?.id ?? 'nobody'));
     const app = new Hono<{ Bindings: { incoming: IncomingMessage } }>();
+    app.all('/api/page', (c) => page(c.req.raw));
     app.all('*', (c) => handler(c.req.raw, peerOf(c.env.incoming.socket)));
     const server = serve({ fetch: app.fetch, port: 0, hostname: '127.0.0.1' }) as Server;
     await new Promise((resolve) => (server.listening ? resolve(undefined) : server.once('listening', resolve)));
@@ -87,11 +102,8 @@ describe.each(Object.entries(FRAMEWORKS))('%s', (_name, start) => {
   });
   afterAll(() => running.stop());
 
-  async function get(authorization?: string) {
-    const response = await fetch(
-      `${running.url}/api/runs`,
-      authorization === undefined ? {} : { headers: { authorization } },
-    );
+  async function get(authorization?: string, path = '/api/runs') {
+    const response = await fetch(running.url + path, authorization === undefined ? {} : { headers: { authorization } });
     return { status: response.status, headers: response.headers, body: await response.text() };
   }
 
@@ -118,6 +130,12 @@ describe.each(Object.entries(FRAMEWORKS))('%s', (_name, start) => {
     expect(headers.get('retry-after')).toMatch(/^\d+$/);
     expect(headers.get('ratelimit')).toMatch(/^"default";r=0;t=\d+$/);
     expect(JSON.parse(body)).toMatchObject({ error: 'rate_limited', details: { limit: 3, window: 60 } });
+  });
+
+  test('serves a route whose credential is optional, and refuses a wrong one there', async () => {
+    expect(await get(undefined, '/api/page')).toMatchObject({ status: 200, body: 'nobody' });
+    expect(await get(`Bearer ${WRITER}`, '/api/page')).toMatchObject({ status: 200, body: 'p_w' });
+    expect(await get(`Bearer ${'wrong'.repeat(8)}`, '/api/page')).toMatchObject({ status: 401 });
   });
 
   test('refuses two Authorization headers', async () => {

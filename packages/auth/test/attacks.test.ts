@@ -2,7 +2,7 @@ import { createHmac, createPublicKey } from 'node:crypto';
 import { authenticator, type RequestHead, refusal } from '@svc/auth';
 import { apiKeyLane, hashApiKey, memoryKeyStore } from '@svc/auth/api-key';
 import { bearerLane, localKeys } from '@svc/auth/bearer';
-import { dpopVerifier, memoryReplayStore, statelessNonces } from '@svc/auth/dpop';
+import { type DpopOptions, dpopVerifier, memoryReplayStore, statelessNonces } from '@svc/auth/dpop';
 import { covers } from '@svc/tools/covers';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { type ProofMaker, proofMaker } from './proofs.ts';
@@ -76,7 +76,7 @@ const TAKEN: readonly [string, Token][] = [
   ['issued as far in the future as the skew allows', () => es.sign({ ...claims, iat: SECONDS + 60 })],
   ['nbf as far in the future as the skew allows', () => es.sign({ ...claims, nbf: SECONDS + 60 })],
   ['a lifetime of a day', () => es.sign({ ...claims, iat: SECONDS, exp: SECONDS + 86_400 })],
-  ['claims that nobody asked for', () => es.sign({ ...claims, acr: '1', nested: { iss: 'x' }, admin: true })],
+  ['claims that no rule reads', () => es.sign({ ...claims, acr: '1', nested: { iss: 'x' }, admin: true })],
 ];
 
 test.each(TAKEN)('accepts a token: %s', async (_name, token) => {
@@ -388,6 +388,11 @@ const REFUSED: readonly [string, Token, string?][] = [
     'sender_constraint_missing',
   ],
   [
+    'bound to a certificate and to a key that is no text',
+    () => es.sign({ ...claims, cnf: { jkt: null, 'x5t#S256': 'x' } }),
+    'sender_constraint_missing',
+  ],
+  [
     'bound to a key that is no text',
     () => es.sign({ ...claims, cnf: { jkt: [client.thumbprint] } }),
     'sender_constraint_missing',
@@ -442,6 +447,7 @@ describe('the Authorization header', () => {
     ['a key with one more character', { authorization: `Bearer ${KEY}0` }],
     ['a key with one less', { authorization: `Bearer ${KEY.slice(0, -1)}` }],
     ['9000 characters', { authorization: `Bearer ${'k'.repeat(9000)}` }],
+    ['a scheme of 70 characters', { authorization: `${'B'.repeat(70)} ${KEY}` }],
     ['the hash of the key', { authorization: `Bearer ${hashApiKey(KEY)}` }],
     ['the key as DPoP', { authorization: `DPoP ${KEY}` }],
     ['the key in another header', { 'x-api-key': KEY }],
@@ -484,6 +490,10 @@ describe('DPoP', () => {
     ['for an Express request behind a mount path', () => sent({}, { url: '/run_1', originalUrl: '/v1/runs/run_1' })],
     ['at the edge of the window', () => sent({ iat: SECONDS - 60 })],
     ['at the other edge', () => sent({ iat: SECONDS + 60 })],
+    ['with a member in cnf that is not understood', () => sent({}, {}, client, { jkt: client.thumbprint, kid: 'x' })],
+    ['that expires in a second', () => sent({ claims: { exp: SECONDS + 1 } })],
+    ['with a fraction of a second', () => sent({ claims: { exp: SECONDS + 0.5, nbf: SECONDS - 0.5 } })],
+    ['that becomes valid within the window', () => sent({ claims: { nbf: SECONDS + 60 } })],
   ];
 
   test.each(TAKEN_PROOFS)('accepts a proof: %s', async (_name, request) => {
@@ -494,6 +504,25 @@ describe('DPoP', () => {
   });
 
   const header = (change: object) => sent({ header: change });
+  /** Signs a proof whose header contradicts the algorithm or its rules. */
+  async function odd(change: object) {
+    const request = await sent({});
+    const [, payload = ''] = request.headers.dpop.split('.');
+    const head = { alg: 'ES256', typ: 'dpop+jwt', jwk: client.publicJwk, ...change };
+    const dpop = await client.signed(head, JSON.parse(Buffer.from(payload, 'base64url').toString()));
+    return { ...request, headers: { ...request.headers, dpop } };
+  }
+  /** Sends a proof with another signature. */
+  async function resigned(change: (signature: string) => string) {
+    const request = await sent({});
+    const dpop = changed(request.headers.dpop, 2, change);
+    return { ...request, headers: { ...request.headers, dpop } };
+  }
+  const flipped = (signature: string) => {
+    const bytes = Buffer.from(signature, 'base64url');
+    bytes[0] = (bytes[0] ?? 0) ^ 1;
+    return bytes.toString('base64url');
+  };
   const claim = (change: object) => sent({ claims: change });
 
   const REFUSED_PROOFS: readonly [string, () => Promise<RequestHead>][] = [
@@ -531,6 +560,15 @@ describe('DPoP', () => {
     ['a private member in jwk', () => header({ jwk: { ...client.publicJwk, d: 'AAAA' } })],
     ['a symmetric jwk', () => header({ jwk: { kty: 'oct', k: 'AAAA' } })],
     ['no jwk', () => header({ jwk: undefined })],
+    ['a jwk without a type', () => header({ jwk: { ...client.publicJwk, kty: undefined } })],
+    ...['toString', 'constructor', 'hasOwnProperty', '__lookupGetter__'].map(
+      (kty): [string, () => Promise<RequestHead>] => [
+        `a jwk of the type ${kty}`,
+        () => header({ jwk: { ...client.publicJwk, kty } }),
+      ],
+    ),
+    ['an EC jwk with the modulus of an RSA key', () => header({ jwk: { ...client.publicJwk, n: 'AQAB' } })],
+    ['an EC jwk with the exponent of an RSA key', () => header({ jwk: { ...client.publicJwk, e: 'AQAB' } })],
     ['typ JWT', () => header({ typ: 'JWT' })],
     ['typ in capitals', () => header({ typ: 'DPOP+JWT' })],
     ['no typ', () => header({ typ: undefined })],
@@ -564,6 +602,37 @@ describe('DPoP', () => {
     ['an empty jti', () => claim({ jti: '' })],
     ['a jti of 300 characters', () => claim({ jti: 'x'.repeat(300) })],
     ['a jti that is an object', () => claim({ jti: {} })],
+    ['expired by its exp', () => claim({ exp: SECONDS })],
+    ['exp an hour past', () => claim({ exp: SECONDS - 3600 })],
+    ['exp a text', () => claim({ exp: String(SECONDS + 60) })],
+    ['exp null', () => claim({ exp: null })],
+    ['nbf an hour ahead', () => claim({ nbf: SECONDS + 3600 })],
+    ['nbf after the window', () => claim({ nbf: SECONDS + 61 })],
+    ['nbf a text', () => claim({ nbf: String(SECONDS) })],
+    [
+      'signed by another key than its jwk',
+      async () => sent({ header: { jwk: client.publicJwk } }, {}, await proofMaker()),
+    ],
+    ['a signature of zeros', () => resigned(() => Buffer.alloc(64).toString('base64url'))],
+    ['an empty signature', () => resigned(() => '')],
+    ['a signature with a changed bit', () => resigned((signature) => flipped(signature))],
+    [
+      'the signature of another proof',
+      async () => {
+        const [, , other = ''] = (await sent({})).headers.dpop.split('.');
+        return resigned(() => other);
+      },
+    ],
+    ['an algorithm that is not allowed', () => odd({ alg: 'ES384' })],
+    ['an algorithm for another key', () => odd({ alg: 'RS256' })],
+    ['alg none', () => odd({ alg: 'none' })],
+    ['alg HS256', () => odd({ alg: 'HS256' })],
+    ['crit', () => odd({ crit: ['exp'] })],
+    ['b64', () => odd({ b64: true })],
+    ['cty', () => odd({ cty: 'JWT' })],
+    ['x5u', () => odd({ x5u: 'https://evil.example' })],
+    ['x5c', () => odd({ x5c: ['AAAA'] })],
+    ['enc', () => odd({ enc: 'A128GCM' })],
   ];
 
   test.each(REFUSED_PROOFS)('refuses a proof: %s', async (_name, request) => {
@@ -585,6 +654,39 @@ describe('DPoP', () => {
     });
   });
 
+  test('accepts the odd proof without a contradiction', async () => {
+    expect(await auth().authenticate(await odd({}))).toMatchObject({ kind: 'authenticated' });
+  });
+
+  test('accepts two proofs of one client, and tells two clients apart', async () => {
+    const host = auth();
+    const other = await proofMaker();
+    const own = { jkt: other.thumbprint };
+    expect(await host.authenticate(await sent({}))).toMatchObject({ kind: 'authenticated' });
+    expect(await host.authenticate(await sent({}))).toMatchObject({ kind: 'authenticated' });
+    expect(await host.authenticate(await sent({}, {}, other, own))).toMatchObject({ kind: 'authenticated' });
+    // Signed by the key of one client, and sent as the other after both were seen.
+    const forged = await sent({ header: { jwk: client.publicJwk } }, {}, other);
+    expect(await host.authenticate(forged)).toMatchObject({ kind: 'refused' });
+  });
+
+  const INVALID: readonly [string, Partial<DpopOptions>][] = [
+    ['an origin with a path', { origin: `${ORIGIN}/v1` }],
+    ['an origin that is no URL', { origin: 'svc.example.com' }],
+    ['no algorithm', { algorithms: [] }],
+    ['an unknown algorithm', { algorithms: ['HS256' as never] }],
+    ['a window of 0 s', { windowSeconds: 0 }],
+    ['a window of -1 s', { windowSeconds: -1 }],
+    ['a window of 301 s', { windowSeconds: 301 }],
+    ['a window of NaN', { windowSeconds: Number.NaN }],
+    ['a window of Infinity', { windowSeconds: Number.POSITIVE_INFINITY }],
+  ];
+  test.each(INVALID)('is not configured with %s', (_name, changes) => {
+    const now = () => NOW;
+    const options = { origin: ORIGIN, replays: memoryReplayStore({ now }), now, ...changes };
+    expect(() => dpopVerifier(options)).toThrow(TypeError);
+  });
+
   test('requests its own nonce for a proof without it, and accepts the proof with it', async () => {
     const now = () => NOW;
     const nonces = statelessNonces({ secret: new Uint8Array(32), now });
@@ -595,6 +697,8 @@ describe('DPoP', () => {
     expect(asked).toMatchObject({
       kind: 'refused',
       error: {
+        // A client without the nonce has made no mistake yet.
+        rejected: false,
         headers: {
           'www-authenticate': expect.stringMatching(/DPoP error="use_dpop_nonce"/),
           'dpop-nonce': nonces.current(),

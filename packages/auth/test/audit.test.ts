@@ -261,6 +261,150 @@ describe(covers('auth.audit.hash-chain', 'auth.audit.checkpoints'), () => {
     );
   });
 
+  describe('with an expected head', () => {
+    const heads = async () => {
+      const log = await logOf(20, 5);
+      const all: StoredEntry[] = [];
+      for await (const entry of log.entries(1, 20)) all.push(entry);
+      const [checkpoint] = (await log.checkpoints(0, 20)).slice(-1);
+      const [head] = all.slice(-1);
+      if (head === undefined || checkpoint === undefined) throw new Error('The log is empty.');
+      return {
+        head: { atSequence: head.atSequence, hash: head.hash },
+        checkpoint,
+        hashAt: (n: number) => all[n - 1]?.hash,
+      };
+    };
+    /** Restores the log as it was after an entry. */
+    const restored =
+      (length: number): Change =>
+      (entries, checkpoints) => {
+        entries.splice(length);
+        checkpoints.splice(Math.floor(length / 5));
+      };
+    const CUTS: readonly [string, Change, string][] = [
+      [
+        'cut behind the last checkpoint but one',
+        restored(15),
+        'Entries 16 to 20 are missing: the log ends at entry 15, before the expected head.',
+      ],
+      [
+        'without its last entry',
+        restored(19),
+        'Entry 20 is missing: the log ends at entry 19, before the expected head.',
+      ],
+      ['that was emptied', restored(0), 'Entries 1 to 20 are missing: the log is empty, before the expected head.'],
+      [
+        'restored to an earlier state',
+        restored(7),
+        'Entries 8 to 20 are missing: the log ends at entry 7, before the expected head.',
+      ],
+    ];
+
+    test.each(CUTS)('verifies no log %s, for any range', async (_name, change, detail) => {
+      const { head, checkpoint } = await heads();
+      const reader = await tampered(change);
+      for (const [fromSeq, toSeq] of [
+        [1, 20],
+        [0, 5],
+        [20, 20],
+        [30, 40],
+      ] as const) {
+        for (const expected of [head, checkpoint]) {
+          const { chainValid, anomalies } = await verifyAudit(reader, { fromSeq, toSeq, publicKeys, expected });
+          expect(chainValid).toBe(false);
+          expect(anomalies).toContainEqual({ kind: 'missing-entry', atSeq: 20, detail });
+        }
+      }
+      // The chain alone does not tell.
+      expect(await verify(reader)).toMatchObject({ chainValid: true });
+    });
+
+    test('verifies a log that has grown since, in any range', async () => {
+      const { head, checkpoint } = await heads();
+      const log = await logOf(33, 5);
+      for (const [fromSeq, toSeq] of [
+        [1, 33],
+        [0, 99],
+        [3, 8],
+        [25, 31],
+      ] as const) {
+        for (const expected of [head, checkpoint, { ...checkpoint, ...head }]) {
+          const result = await verifyAudit(log, { fromSeq, toSeq, publicKeys, expected });
+          expect(result).toMatchObject({ fromSeq, toSeq, chainValid: true, anomalies: [] });
+          expect(result.checkpoints.every(({ atSequence }) => atSequence >= fromSeq && atSequence <= toSeq)).toBe(true);
+        }
+      }
+    });
+
+    test('verifies no log that was restored and went on otherwise', async () => {
+      const { head, checkpoint } = await heads();
+      const forked = memoryAuditLog();
+      for (let n = 1; n <= 25; n++) {
+        forked.append(fact(n <= 12 ? n : n + 1000));
+        if (n % 5 === 0) await forked.seal(signer, () => `cp_${n}`);
+      }
+      expect(await verify(forked, 1, 25)).toMatchObject({ chainValid: true });
+      const range = { fromSeq: 1, toSeq: 25, publicKeys };
+      expect((await verifyAudit(forked, { ...range, expected: head })).anomalies).toEqual([
+        { kind: 'hash-mismatch', atSeq: 20, detail: expect.stringContaining('not the expected head') },
+      ]);
+      expect((await verifyAudit(forked, { ...range, expected: checkpoint })).anomalies).toEqual([
+        {
+          kind: 'merkle-mismatch',
+          atSeq: 20,
+          checkpoint: checkpoint.checkpoint,
+          detail: 'The checkpoint at entry 20 has another root than the expected checkpoint.',
+        },
+      ]);
+    });
+
+    test('names an expected checkpoint that was removed, while its entries were not', async () => {
+      const { checkpoint } = await heads();
+      const reader = await tampered((_entries, checkpoints) => void checkpoints.pop());
+      const { anomalies } = await verifyAudit(reader, { fromSeq: 1, toSeq: 20, publicKeys, expected: checkpoint });
+      const detail = 'The expected checkpoint at entry 20 is missing.';
+      expect(anomalies).toEqual([{ kind: 'merkle-mismatch', atSeq: 20, checkpoint: checkpoint.checkpoint, detail }]);
+    });
+
+    test('detects a replaced entry between the range and the expected head', async () => {
+      const { hashAt } = await heads();
+      const reader = await tampered((entries, checkpoints) => {
+        checkpoints.splice(0);
+        edited(entries, 16, { actor: 'p_other' });
+        rehash(entries, 16);
+      });
+      const range = { fromSeq: 1, toSeq: 10, publicKeys };
+      const verified = async (atSequence: number) =>
+        (await verifyAudit(reader, { ...range, expected: { atSequence, hash: hashAt(atSequence) ?? '' } })).chainValid;
+      expect(await verified(16)).toBe(true);
+      expect(await verified(18)).toBe(false);
+    });
+
+    test('names the missing entries of a log that was cut by more than the listed anomalies', async () => {
+      const { anomalies } = await verifyAudit(await logOf(3, 9), {
+        fromSeq: 0,
+        toSeq: 9,
+        publicKeys,
+        expected: { atSequence: 5_000_000, hash: 'a'.repeat(64) },
+      });
+      const detail = 'Entries 4 to 5000000 are missing: the log ends at entry 3, before the expected head.';
+      expect(anomalies).toEqual([{ kind: 'missing-entry', atSeq: 5_000_000, detail }]);
+    });
+
+    test.each([
+      [{ atSequence: 0, hash: 'a'.repeat(64) }],
+      [{ atSequence: 1.5, hash: 'a'.repeat(64) }],
+      [{ atSequence: 3 }],
+      [{ atSequence: 3, hash: 'A'.repeat(64) }],
+      [{ atSequence: 3, hash: '' }],
+      [{ atSequence: 3, hash: 'a'.repeat(64), merkleRoot: 'x' }],
+    ])('rejects the expected head %j', async (expected) => {
+      const verifying = verifyAudit(memoryAuditLog(), { fromSeq: 0, toSeq: 1, publicKeys, expected });
+      await expect(verifying).rejects.toThrow(RangeError);
+    });
+  });
+
   test('verifies checkpoints of a replaced key', async () => {
     const log = await logOf(10, 5);
     const keys = [stranger.publicKey, signer.publicKey];

@@ -14,9 +14,9 @@ test.each<[string, NonNullable<TokenIssuer['isDisabled']>, string]>([
   ['an account that is open is let in', () => false, 'authenticated'],
   ['the answer may take its time', async () => false, 'authenticated'],
   ['an account that has been closed is refused while its tokens still run', () => true, 'key_revoked'],
-  ['an answer that is neither yes nor no lets nobody in', () => JSON.parse('null'), 'key_revoked'],
-  ['a directory that throws lets nobody in', () => Promise.reject(new Error('down')), 'service_unavailable'],
-  ['a directory that never answers lets nobody in', neverAnswers, 'service_unavailable'],
+  ['an answer that is neither yes nor no refuses the caller', () => JSON.parse('null'), 'key_revoked'],
+  ['a directory that throws refuses the caller', () => Promise.reject(new Error('down')), 'service_unavailable'],
+  ['a directory that never answers refuses the caller', neverAnswers, 'service_unavailable'],
 ])('%s', async (_title, isDisabled, expected) => {
   const key = await signer('ES256');
   const iat = NOW / 1000 - 10;

@@ -16,6 +16,7 @@ const upstream: UpstreamGrant = {
   workspaces: ['prod', 'dev'],
   audiences: ['svc', FILES],
   scopes: ['runs:read', 'artifacts:*'],
+  mode: 'live',
   expiresAt: NOW + 120_000,
 };
 const exchange = tokenExchange({
@@ -47,6 +48,17 @@ describe(covers('auth.delegation.exchange-not-wider'), () => {
       expiresAt: NOW + 120_000,
       subject: { actor: { subjectId: 'worker' } },
     });
+  });
+
+  test('keeps test and live data apart', async () => {
+    const request = { audience: FILES, scopes: ['runs:read'], actor };
+    for (const mode of ['test', 'live'] as const) {
+      const { token } = await exchange({ ...upstream, mode }, request);
+      expect(await principalOf(token)).toMatchObject({ tenancy: { mode } });
+    }
+    for (const mode of [undefined, 'admin'] as never[]) {
+      await expect(exchange({ ...upstream, mode }, request)).rejects.toThrow(TypeError);
+    }
   });
 
   test.each([

@@ -66,7 +66,7 @@ describe(`${covers('auth.bearer.validated-first')}, by a real OpenID provider`, 
       kind: 'authenticated',
       principal: { id: expect.stringMatching(/^p_[0-9a-f]{40}$/), kind: 'user', lane: 'oidc', scopes: ['runs:read'] },
     });
-    expect(JSON.stringify(outcome)).not.toContain('ada');
+    expect(JSON.stringify(outcome)).not.toMatch(/\bada\b/);
   });
 
   test('refuses an ID token whose audience is the application', async () => {

@@ -4,18 +4,30 @@ import type { AddressInfo } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import { authenticator, type Peer, type RequestHead } from '@svc/auth';
 import { bearerLane, localKeys } from '@svc/auth/bearer';
+import { dpopVerifier, memoryReplayStore } from '@svc/auth/dpop';
 import { clientCertificates } from '@svc/auth/mtls';
 import { peerOf } from '@svc/auth/node';
 import { type WorkloadBinding, workloadLane } from '@svc/auth/workload';
 import { mtlsSan, x509Svid } from '@svc/auth/workload/x509';
+import {
+  type CertificateRequest,
+  ExtendedKeyUsageExtension,
+  type Issued,
+  issue,
+  KeyUsageFlags,
+} from '@svc/tools/certificates';
 import { covers } from '@svc/tools/covers';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { readCertificate } from '../src/mtls/x509.ts';
-import { type CertificateRequest, type Issued, issue, KeyUsageFlags } from './certificates.ts';
+import { proofMaker } from './proofs.ts';
 import { keySetOf, type Signer, signer } from './tokens.ts';
 
 const AGENT = 'spiffe://acme.example/agent';
+const SERVER = '1.3.6.1.5.5.7.3.1';
+const CLIENT = '1.3.6.1.5.5.7.3.2';
+const CODE = '1.3.6.1.5.5.7.3.3';
+const ANY = '2.5.29.37.0';
 const now = Date.now;
 
 const root = await issue('root', { isAuthority: true });
@@ -24,6 +36,8 @@ const otherRoot = await issue('other root', { isAuthority: true });
 const agent = await issue('agent', { uris: [AGENT] }, intermediate);
 const machine = await issue('machine', { dnsNames: ['Billing.acme.example'] }, root);
 const serverCertificate = await issue('localhost', { dnsNames: ['localhost'] }, root);
+
+const EMPTY_BLOCK = '-----BEGIN CERTIFICATE-----\n-----END CERTIFICATE-----';
 
 const BINDING: WorkloadBinding = {
   principal: 'p_agent',
@@ -108,6 +122,14 @@ describe(covers('auth.workload.cryptographic-verification'), () => {
     ['two DNS names', { dnsNames: ['billing.acme.example', 'admin.acme.example'] }],
     ['a wildcard', { dnsNames: ['*.acme.example'] }],
     ['a DNS name of another authority', { dnsNames: ['billing.acme.example'] }, otherRoot],
+    ['an ID, for servers alone', { uris: [AGENT], extensions: [purposes(SERVER)] }],
+    ['an ID, for signing code', { uris: [AGENT], extensions: [purposes(CODE)] }],
+    ['a DNS name, for servers alone', { dnsNames: ['billing.acme.example'], extensions: [purposes(SERVER)] }],
+    ['a DNS name, for no purpose at all', { dnsNames: ['billing.acme.example'], extensions: [purposes()] }],
+    [
+      'a DNS name, for encryption alone',
+      { dnsNames: ['billing.acme.example'], keyUsage: KeyUsageFlags.keyEncipherment },
+    ],
   ];
 
   test.each(wrong)('refuses a certificate: %s', async (_name, request, issuer = root) => {
@@ -130,6 +152,30 @@ describe(covers('auth.workload.cryptographic-verification'), () => {
     expect(await auth().authenticate(over(from(await leaf(), issuers)))).toMatchObject({
       error: { code: 'identity_unverified' },
     });
+  });
+
+  test.each<[string, CertificateRequest]>([
+    ['clients', { extensions: [purposes(SERVER, CLIENT)] }],
+    ['any purpose', { extensions: [purposes(ANY)] }],
+    ['key agreement', { keyUsage: KeyUsageFlags.keyAgreement }],
+  ])('accepts a certificate for %s', async (_name, request) => {
+    const leaf = await issue('leaf', { dnsNames: ['billing.acme.example'], ...request }, root);
+    expect(await auth().authenticate(over(from(leaf)))).toMatchObject({ kind: 'authenticated' });
+  });
+
+  test.each([
+    [0, 1, 'authenticated'],
+    [0, 2, 'refused'],
+    [1, 2, 'authenticated'],
+    [1, 3, 'refused'],
+  ])('a path length of %i with %i authorities below the root is %s', async (pathLength, authorities, kind) => {
+    const chain: Issued[] = [];
+    for (let level = 0; level < authorities; level++) {
+      const limit = level === 0 ? { pathLength } : {};
+      chain.unshift(await issue(`level ${level}`, { isAuthority: true, ...limit }, chain[0] ?? root));
+    }
+    const leaf = await issue('leaf', { uris: [AGENT] }, chain[0]);
+    expect((await auth().authenticate(over(from(leaf, chain)))).kind).toBe(kind);
   });
 
   test('does not trust a presented leaf as an authority', async () => {
@@ -175,7 +221,7 @@ describe(covers('auth.workload.trusted-terminator'), () => {
     expect(await auth(via).authenticate(over(peer, headers))).toMatchObject({ error: { code: 'unauthenticated' } });
   });
 
-  test("the terminator's own certificate is nobody's identity", async () => {
+  test("the terminator's own certificate is no caller's identity", async () => {
     expect(await auth(via).authenticate(over({ ...from(agent, [intermediate]), address: '10.0.0.1' }))).toMatchObject({
       error: { code: 'unauthenticated' },
     });
@@ -191,6 +237,7 @@ describe(covers('auth.workload.trusted-terminator'), () => {
     ['broken percent-encoding', () => 'Cert="%E0%A4%A"'],
     ['two PEM blocks', (leaf) => `Cert="${encodeURIComponent(leaf.pem + leaf.pem)}"`],
     ['no PEM', () => 'Cert="MIIB"'],
+    ['a PEM block without bytes', () => `Cert="${encodeURIComponent(EMPTY_BLOCK)}"`],
     ['a quotation mark too many', (leaf) => `${xfcc(leaf)}"`],
     ['nothing', () => ''],
     ['20 000 characters', () => `Cert="${'A'.repeat(20_000)}"`],
@@ -243,6 +290,26 @@ describe('a token that is bound to a certificate (RFC 8705)', () => {
     expect(await bound(thumbprintOf(agent), { address: '10.9.9.9' }, headers)).toMatchObject({
       error: { code: 'sender_constraint_missing' },
     });
+  });
+
+  test('that is also bound to a key must prove both', async () => {
+    const client = await proofMaker();
+    const seconds = Math.floor(now() / 1000);
+    const cnf = { jkt: client.thumbprint, 'x5t#S256': thumbprintOf(agent) };
+    const claims = { iss: 'https://idp.example.com', aud: 'svc', sub: 'u_1', iat: seconds, exp: seconds + 60 };
+    const token = await idp.sign({ ...claims, svc_tenant: 'acme', svc_workspaces: ['*'], cnf });
+    const issuers = [{ issuer: claims.iss, audience: 'svc', profile: 'user', keys: localKeys(keySetOf(idp)) } as const];
+    const dpop = dpopVerifier({ origin: 'https://svc.example.com', replays: memoryReplayStore({ now }), now });
+    const lanes = [bearerLane({ issuers, certificateOf: clientCertificates(), dpop, now })];
+    const send = async (peer: Peer, scheme: string, htm = 'GET') => {
+      const proof = await client.proof({ htm, htu: 'https://svc.example.com/x', token });
+      const headers = { authorization: `${scheme} ${token}`, dpop: proof };
+      return authenticator({ lanes }).authenticate({ ...over(peer, headers), method: 'GET', url: '/x' });
+    };
+    expect(await send(from(agent), 'DPoP')).toMatchObject({ kind: 'authenticated', principal: { binding: 'dpop' } });
+    expect(await send(from(machine), 'DPoP')).toMatchObject({ error: { code: 'sender_constraint_missing' } });
+    expect(await send(from(agent), 'DPoP', 'POST')).toMatchObject({ error: { code: 'unauthenticated' } });
+    expect(await send(from(agent), 'Bearer')).toMatchObject({ error: { code: 'sender_constraint_missing' } });
   });
 
   test('is refused over any other connection', async () => {
@@ -326,6 +393,11 @@ describe('reading a certificate', () => {
     expect(readCertificate(root.der)).toMatchObject({ isAuthority: true, keyUsage: { signsCertificates: true } });
   });
 });
+
+/** The extended key usage, which may be empty. */
+function purposes(...usages: string[]): ExtendedKeyUsageExtension {
+  return new ExtendedKeyUsageExtension(usages);
+}
 
 function thumbprintOf({ der }: Issued): string {
   return Buffer.from(hashOf({ der }), 'hex').toString('base64url');

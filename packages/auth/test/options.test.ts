@@ -1,4 +1,4 @@
-import { anonymousActor, authenticator, guard, protectedResourceMetadata, roleAuthorizer } from '@svc/auth';
+import { anonymousActor, authenticator, guard, protectedResourceMetadata, roleAuthorizer, stepUp } from '@svc/auth';
 import { apiKeyLane, memoryKeyStore, mintApiKey, rotateApiKey, trackLastUsed } from '@svc/auth/api-key';
 import { subjectHashes } from '@svc/auth/audit';
 import { bearerLane, remoteKeys } from '@svc/auth/bearer';
@@ -7,6 +7,8 @@ import { expressGuard } from '@svc/auth/express';
 import { fastifyGuard } from '@svc/auth/fastify';
 import { guarded } from '@svc/auth/fetch';
 import { honoGuard } from '@svc/auth/hono';
+import { clientSecretBasic, introspectionLane, privateKeyJwt } from '@svc/auth/introspection';
+import { logoutReceiver } from '@svc/auth/logout';
 import { clientCertificates } from '@svc/auth/mtls';
 import { nodeGuard } from '@svc/auth/node';
 import { clientAddress, flexibleRateLimiter, memoryRateLimiter } from '@svc/auth/rate-limit';
@@ -23,12 +25,16 @@ const functions: Readonly<Record<string, (options: never) => unknown>> = {
   bearerLane,
   clientAddress,
   clientCertificates,
+  clientSecretBasic,
+  privateKeyJwt,
   cloudSubject,
   dpopVerifier,
   expressGuard,
   fastifyGuard,
   flexibleRateLimiter: (options) => flexibleRateLimiter({} as never, options),
   guard,
+  introspectionLane,
+  logoutReceiver,
   guarded: (options) => guarded(options, () => new Response()),
   honoGuard,
   jwtSvid,
@@ -45,6 +51,7 @@ const functions: Readonly<Record<string, (options: never) => unknown>> = {
   rotateApiKey: (options) => rotateApiKey({} as never, options),
   statelessNonces,
   subjectHashes,
+  stepUp,
   tokenExchange,
   trackLastUsed,
   workloadLane,
@@ -84,10 +91,20 @@ test('the lanes reject unknown options inside of their options', () => {
   expect(() => authenticator({ lanes: [lane], refusals })).toThrow(
     'authenticator: refusals: unknown option clientsOf. Did you mean clientOf?',
   );
+  const limited = (verifications: { perSecond: number }) => () =>
+    authenticator({
+      lanes: [lane],
+      refusals: { limiter: refusals.limiter, clientOf: refusals.clientOf, verifications },
+    });
+  expect(limited({ perSecond: 1, ...{ persecond: 2 } })).toThrow(
+    'authenticator: refusals.verifications: unknown option persecond. Did you mean perSecond?',
+  );
+  for (const perSecond of [0, -1, 1.5, Number.NaN])
+    expect(limited({ perSecond })).toThrow('refusals.verifications.perSecond must be a whole number, at least 1');
 });
 
 test('a guard names the option that was meant', () => {
-  const auth = { authenticate: () => Promise.reject(new Error('not called')) };
+  const auth = { authenticate: () => Promise.reject(new Error('not called')), only: () => auth };
   expect(() => guard({ authenticator: auth, ...{ scopes: ['runs:read'] } })).toThrow(
     'guard: unknown option scopes. Did you mean scope?',
   );

@@ -7,6 +7,7 @@ import { dpopVerifier, memoryReplayStore, statelessNonces } from '@svc/auth/dpop
 import { guarded } from '@svc/auth/fetch';
 import { clientCertificates } from '@svc/auth/mtls';
 import { memoryRateLimiter } from '@svc/auth/rate-limit';
+import { statusLists } from '@svc/auth/status-list';
 import { jwtSvid, workloadLane } from '@svc/auth/workload';
 
 /** @returns {Promise<import('@svc/tools/portable').SuiteReport>} */
@@ -107,6 +108,24 @@ export default async function suite() {
     codeOf(await bearing(await issuer.sign({ ...claims, sub: 'spiffe://evil.example/x' }))),
     'identity_unverified',
   );
+
+  // A list of the specification: the token 0 is revoked, the token 1 is valid.
+  const uri = `${claims.iss}/lists/1`;
+  const list = (lst) =>
+    issuer.sign({ sub: uri, iat: seconds, status_list: { bits: 1, lst } }, { typ: 'statuslist+jwt' });
+  const judged = async (lst, idx) => {
+    const lists = statusLists({ uris: [uri], fetch: async () => new Response(await list(lst)) });
+    const entry = { issuer: claims.iss, audience: 'svc', profile: 'user', keys: published, statusLists: lists };
+    const lane = bearerLane({ issuers: [entry], now });
+    const token = await issuer.sign({ ...claims, ...grants, status: { status_list: { idx, uri } } });
+    return codeOf(
+      await authenticator({ lanes: [lane] }).authenticate({ headers: { authorization: `Bearer ${token}` } }),
+    );
+  };
+  check('a valid status', await judged('eNrbuRgAAhcBXQ', 1), 'u_1');
+  check('a revoked status', await judged('eNrbuRgAAhcBXQ', 0), 'unauthenticated');
+  check('an index behind the end', await judged('eNrbuRgAAhcBXQ', 16), 'service_unavailable');
+  check('a list that is cut off', await judged('eNrbuRgAAh', 1), 'service_unavailable');
 
   const limiter = memoryRateLimiter({ limit: 2, windowSeconds: 60, now });
   const handle = guarded({ authenticator: auth, limiter, scope: 'runs:read' }, (_request, { id }) => new Response(id));

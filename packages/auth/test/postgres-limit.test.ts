@@ -13,7 +13,7 @@ beforeAll(async () => {
   postgres = await startPostgres();
   pool = new pg.Pool({ connectionString: postgres.url });
   pool.on('error', () => {});
-}, 60_000);
+});
 afterAll(async () => {
   await pool.end();
   await postgres.stop();
@@ -50,6 +50,7 @@ describe(`${covers('auth.rate-limit.per-key')}, over hosts that share a PostgreS
       limit: 2,
       windowSeconds: 3600,
       now,
+      restMs: 0,
       onFailure: (cause) => failures.push(cause),
     });
     await own.end();
@@ -57,6 +58,106 @@ describe(`${covers('auth.rate-limit.per-key')}, over hosts that share a PostgreS
     expect(decisions.map(({ allowed }) => allowed)).toEqual([true, true, false]);
     expect(await limiter.peek('k')).toMatchObject({ allowed: false });
     expect(failures).toHaveLength(4);
+  });
+
+  test('asks the database no more for a key that is used up', async () => {
+    let statements = 0;
+    const counting = {
+      query: (text: string, values: unknown[]) => {
+        statements += 1;
+        return pool.query(text, values);
+      },
+    };
+    const options = { pool: counting, limit: 3, windowSeconds: 3600, now, timeoutMs: 60_000, table: 'limits_of_one' };
+    const limiter = await postgresRateLimiter(options);
+    for (let turn = 0; turn < 4; turn++) await limiter.consume('k');
+    statements = 0;
+    for (let turn = 0; turn < 50; turn++) expect(await limiter.consume('k')).toMatchObject({ allowed: false });
+    expect(await limiter.peek('k')).toMatchObject({ allowed: false, error: { details: { limit: 3, current: 3 } } });
+    expect(statements).toBe(0);
+    // A batch is under way when the second of these arrives, and the others share the next one.
+    await Promise.all(Array.from({ length: 100 }, (_, turn) => limiter.consume(`key ${turn % 20}`)));
+    expect(statements).toBeLessThan(10);
+  });
+
+  test('begins a new window when the last one has ended by the clock of the database', async () => {
+    const table = 'limits_of_windows';
+    const options = { pool, limit: 2, windowSeconds: 3600, timeoutMs: 60_000, table };
+    const [one, other] = [await postgresRateLimiter(options), await postgresRateLimiter(options)];
+    for (let turn = 0; turn < 2; turn++) await one.consume('k');
+    expect(await one.consume('k')).toMatchObject({ allowed: false });
+    await pool.query(`UPDATE ${table} SET expire = 1`);
+    expect(await other.consume('k')).toMatchObject({ allowed: true, remaining: 1 });
+    await pool.query(`UPDATE ${table} SET expire = 1`);
+    for (let turn = 0; turn < 60; turn++) await other.consume(`another ${turn}`);
+    const ended = async () =>
+      (await pool.query(`SELECT count(*)::int AS count FROM ${table} WHERE expire = 1`)).rows[0].count;
+    // Removed beside the requests.
+    for (let turn = 0; turn < 200 && (await ended()) > 0; turn++) await pool.query('SELECT pg_sleep(0.05)');
+    expect(await ended()).toBe(0);
+  });
+
+  test('counts keys of any text, each apart', async () => {
+    const limiter = await postgresRateLimiter({ pool, limit: 1, windowSeconds: 3600, now, timeoutMs: 60_000 });
+    const texts = [
+      '',
+      '\0',
+      'k\0',
+      '☃',
+      '\ud800',
+      'x'.repeat(300),
+      'x'.repeat(301),
+      "'; DROP TABLE svc_rate_limits; --",
+    ];
+    const keys = texts.map((text) => `text ${text}`);
+    for (const key of keys) expect(await limiter.consume(key)).toMatchObject({ allowed: true });
+    for (const key of keys) expect(await limiter.consume(key)).toMatchObject({ allowed: false });
+  });
+
+  test('counts on with the table of an earlier version', async () => {
+    await pool.query(
+      'CREATE TABLE limits_before (key varchar(255) PRIMARY KEY, points integer NOT NULL DEFAULT 0, expire bigint)',
+    );
+    await pool.query("INSERT INTO limits_before VALUES ('k', 2, (extract(epoch FROM now()) * 1000)::bigint + 3600000)");
+    const options = { pool, limit: 3, windowSeconds: 3600, now, timeoutMs: 60_000, table: 'limits_before' };
+    const limiter = await postgresRateLimiter(options);
+    expect(await limiter.consume('k')).toMatchObject({ allowed: true, remaining: 0 });
+    expect(await limiter.consume('k')).toMatchObject({ allowed: false });
+  });
+
+  test('one request at a time waits for a database that is silent, and the others do not', async () => {
+    const clock = { now: 0 };
+    let asked = 0;
+    let isSilent = false;
+    const silent = {
+      query: (text: string, values: unknown[]) => {
+        asked += 1;
+        return isSilent ? new Promise<never>(() => {}) : pool.query(text, values);
+      },
+    };
+    const failures: unknown[] = [];
+    const limiter = await postgresRateLimiter({
+      pool: silent,
+      limit: 1000,
+      windowSeconds: 3600,
+      now: () => clock.now,
+      timeoutMs: 1500,
+      table: 'limits_of_silence',
+      onFailure: (cause) => failures.push(cause),
+    });
+    expect(await limiter.consume('k')).toMatchObject({ remaining: 999 });
+    isSilent = true;
+    // The first requests share one wait and one error.
+    const first = await Promise.all(Array.from({ length: 10 }, () => limiter.consume('k')));
+    expect(first.map(({ allowed }) => allowed)).toEqual(Array.from({ length: 10 }, () => true));
+    expect(failures).toHaveLength(1);
+    asked = 0;
+    for (let turn = 0; turn < 100; turn++) await limiter.consume('k');
+    expect(asked, 'the database rests').toBe(0);
+    clock.now += 2000;
+    isSilent = false;
+    expect(await limiter.consume('k')).toMatchObject({ remaining: 998 });
+    expect(failures).toHaveLength(1);
   });
 
   test('rejects a table name with other characters', async () => {

@@ -15,6 +15,8 @@ export interface ProofMaker {
     claims?: object;
     header?: object;
   }): Promise<string>;
+  /** Signs a header and claims by ES256 as they are, also when they contradict the algorithm. */
+  signed(header: object, claims: object): Promise<string>;
 }
 
 export async function proofMaker(): Promise<ProofMaker> {
@@ -29,6 +31,12 @@ export async function proofMaker(): Promise<ProofMaker> {
       return new SignJWT(payload)
         .setProtectedHeader({ alg: 'ES256', typ: 'dpop+jwt', jwk: publicJwk, ...header })
         .sign(privateKey);
+    },
+    async signed(header, claims) {
+      const input = [header, claims].map((part) => Buffer.from(JSON.stringify(part)).toString('base64url')).join('.');
+      const parameters = { name: 'ECDSA', hash: 'SHA-256' };
+      const signature = await crypto.subtle.sign(parameters, privateKey, Buffer.from(input));
+      return `${input}.${Buffer.from(signature).toString('base64url')}`;
     },
   };
 }

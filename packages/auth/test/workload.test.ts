@@ -4,6 +4,7 @@ import { apiKeyLane, hashApiKey, memoryKeyStore } from '@svc/auth/api-key';
 import { localKeys } from '@svc/auth/bearer';
 import { dpopVerifier, memoryReplayStore } from '@svc/auth/dpop';
 import {
+  bundleKeys,
   cloudSubject,
   jwtSvid,
   oauthClient,
@@ -133,6 +134,21 @@ describe(covers('auth.workload.cryptographic-verification', 'auth.workload.resol
     });
   });
 
+  test('takes the keys of a bundle as SPIRE writes it, and of no other use', async () => {
+    const svidKey = { ...spire.publicJwk, use: 'jwt-svid', alg: undefined };
+    const authority = { ...spire.publicJwk, alg: undefined, use: 'x509-svid', x5c: ['AAAA'] };
+    const bundle = { keys: [authority, svidKey], spiffe_sequence: 1, spiffe_refresh_hint: 300 };
+    const schemes = [jwtSvid({ trustDomains: [{ name: 'acme.example', keys: bundleKeys(bundle) }] })];
+    const token = await svid({ iat: undefined }, { typ: 'JWT' });
+    expect(await auth({ schemes }).authenticate(bearing(token))).toMatchObject({ kind: 'authenticated' });
+    expect(() => bundleKeys({ keys: [authority] })).toThrow(TypeError);
+    for (const use of [undefined, 'sig', 'enc', 'JWT-SVID', ['jwt-svid'], null]) {
+      expect(() => bundleKeys({ keys: [{ ...svidKey, use }, authority] }), String(use)).toThrow(/use is jwt-svid/);
+    }
+    // Keys of an issuer of access tokens are not those of a trust domain.
+    expect(() => localKeys({ keys: [svidKey] })).toThrow(TypeError);
+  });
+
   test('passes the verified identity to the resolver', async () => {
     const asked: PresentedIdentity[] = [];
     const resolve = (identity: PresentedIdentity) => {
@@ -219,6 +235,15 @@ describe(covers('auth.workload.unresolvable', 'auth.workload.infrastructure-erro
     'never answers': () => new Promise(() => {}),
     'returns personal data': () => binding('ada@example.com'),
     'returns a malformed binding': () => 'p_agent' as never,
+    'returns no scopes': () => ({ ...binding('p_agent'), scopes: undefined }) as never,
+    'returns scopes as one text': () => ({ ...binding('p_agent'), scopes: 'runs:read' }) as never,
+    'returns a malformed scope': () => ({ ...binding('p_agent'), scopes: ['runs read'] }),
+    'returns no workspaces': () => ({ ...binding('p_agent'), workspaces: [] }),
+    'returns workspaces as a text': () => ({ ...binding('p_agent'), workspaces: 'acme-prod' }) as never,
+    'returns a wildcard among workspaces': () => ({ ...binding('p_agent'), workspaces: ['*'] }),
+    'returns no mode': () => ({ ...binding('p_agent'), mode: undefined }) as never,
+    'returns another mode': () => ({ ...binding('p_agent'), mode: 'admin' }) as never,
+    'returns the kind anonymous': () => ({ ...binding('p_agent'), principalKind: 'anonymous' }) as never,
   };
   test.each(Object.entries(failing))('refuses when the resolver %s', async (_name, resolve) => {
     const answer = await refusedWith('identity_unresolvable', bearing(await svid()), { resolve, resolveTimeoutMs: 20 });
@@ -492,6 +517,46 @@ describe(covers('auth.delegation.expired'), () => {
     ['a date', '2030-02-30T00:00:00Z'],
   ])('refuses an exp that is %s', async (_name, exp) => {
     await refusedWith('delegation_expired', await delegated(proofOf('user-1', [{ to: AGENT, changes: { exp } }])));
+  });
+});
+
+describe('the times of a delegation', () => {
+  const inner = (changes: object) => delegated(proofOf('user-1', [{ to: SECOND, changes }, { to: AGENT }]));
+  const last = (changes: object) => delegated(proofOf('user-1', [{ to: AGENT, changes }]));
+
+  test.each([
+    ['nbf an hour ahead', { nbf: SECONDS + 3600 }],
+    ['nbf after the skew', { nbf: SECONDS + 61 }],
+    ['nbf a text', { nbf: String(SECONDS) }],
+    ['iat an hour ahead', { iat: SECONDS + 3600 }],
+    ['iat a fraction', { iat: SECONDS - 0.5 }],
+    ['a lifetime of ten years', { exp: SECONDS + 315_360_000 }],
+    ['a lifetime of a day and a second', { iat: SECONDS, exp: SECONDS + 86_401 }],
+    ['a lifetime of more than a day from now', { iat: undefined, exp: SECONDS + 86_401 }],
+  ])('%s is refused in the last and in an earlier hop', async (_name, changes) => {
+    await refusedWith('identity_unverified', await last(changes));
+    await refusedWith('identity_unverified', await inner(changes));
+  });
+
+  test.each([
+    ['nbf within the skew', { nbf: SECONDS + 60 }],
+    ['iat within the skew', { iat: SECONDS + 60 }],
+    ['no iat', { iat: undefined }],
+    ['a lifetime of a day', { iat: SECONDS, exp: SECONDS + 86_400 }],
+  ])('%s is accepted', async (_name, changes) => {
+    for (const request of [await last(changes), await inner(changes)]) {
+      expect(await auth().authenticate(request)).toMatchObject({ kind: 'authenticated' });
+    }
+  });
+
+  test.each([
+    { maxLifetimeSeconds: 0 },
+    { maxLifetimeSeconds: Number.POSITIVE_INFINITY },
+    { clockSkewSeconds: -1 },
+    { clockSkewSeconds: 301 },
+  ])('%j is no rule', (changes) => {
+    const issuers = [{ issuer: STS, keys: localKeys(keySetOf(sts)) }];
+    expect(() => auth({ delegation: { maxChainDepth: 1, issuers, audience: HOST, ...changes } })).toThrow(TypeError);
   });
 });
 

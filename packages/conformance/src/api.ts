@@ -7,6 +7,7 @@ import { KEY_VARIABLES } from './keys.ts';
 import { Mismatch } from './mismatch.ts';
 import type { Major } from './rule.ts';
 import { sleep } from './sleep.ts';
+import type { Witness } from './witness.ts';
 
 /**
  * HTTP client for one major with one caller. Paths have no `/v1`: the client adds it for major 1, and `SVC-Version` for
@@ -61,6 +62,7 @@ export interface ApiOptions {
   readonly timeoutMs: number;
   /** Ends all requests that are in progress. */
   readonly signal: AbortSignal;
+  readonly witness: Pick<Witness, 'saw'>;
 }
 
 export const DISCOVERY_PATH = '/.well-known/svc';
@@ -83,7 +85,11 @@ export function apiOf(options: ApiOptions): Api {
       const request = requestOf(major, 'GET', path, { ...more, headers: accepting, extraMs });
       const { message, head, whole } = await open(options, request);
       const isStream = message.headers['content-type']?.startsWith('text/event-stream') === true;
-      return message.statusCode === 200 && isStream ? eventStream(message, head()) : whole();
+      if (message.statusCode !== 200 || !isStream) return whole();
+      const answer = head();
+      options.witness.saw(answer);
+      // Each message counts as an answer of its own: its text is the event.
+      return eventStream(message, answer, ({ data }) => options.witness.saw({ ...answer, text: data }));
     },
   };
 }
@@ -136,7 +142,7 @@ interface Opened {
 
 /** @throws {Mismatch} when the host does not respond in time */
 async function open(options: ApiOptions, request: ExactRequest): Promise<Opened> {
-  const { origin, major, caller, key, connections, timeoutMs, signal } = options;
+  const { origin, major, caller, key, connections, timeoutMs, signal, witness } = options;
   const { method = 'GET', target, headers: given = {}, body, extraMs = 0 } = request;
   const hasKey = given.Authorization === undefined && caller !== 'nobody' && key !== undefined;
   const url = origin + target;
@@ -174,6 +180,10 @@ async function open(options: ApiOptions, request: ExactRequest): Promise<Opened>
   return {
     message,
     head: () => answerOf(message, ''),
-    whole: async () => answerOf(message, await textOf(message).catch(failed)),
+    whole: async () => {
+      const answer = answerOf(message, await textOf(message).catch(failed));
+      witness.saw(answer);
+      return answer;
+    },
   };
 }

@@ -1,5 +1,8 @@
 import { BOTH, type Major, type Rule } from './rule.ts';
+import { RULE_SOURCES } from './rule-sources.ts';
+import type { SkipCause } from './skip-cause.ts';
 import type { Target } from './target.ts';
+import type { Look } from './witness.ts';
 import type { World } from './world.ts';
 
 /** One rule of the protocol, with the function that tests it against a host. */
@@ -23,14 +26,31 @@ export interface Check {
    * @throws {Inapplicable} when the check finds that it cannot be run; it is then skipped
    */
   readonly run: (world: World) => Promise<void>;
+  /** Makes the function that looks at every answer of one run. The check then runs after those without it. */
+  readonly watch?: () => Look;
 }
 
-/** A precondition of a check under one major. Returns the reason to skip the check, or undefined when it is met. */
-export type Need = (target: Target, major: Major) => string | undefined;
+/**
+ * A precondition of a check under one major. Returns undefined when it is met, otherwise why the check is skipped. A text
+ * alone has the cause `host`.
+ */
+export type Need = (target: Target, major: Major) => Unmet | string | undefined;
 
-/** A check as it is written in `checks/`. Default: a MUST of both majors without preconditions of its own. */
-export interface CheckDefinition extends Pick<Check, 'id' | 'name' | 'run'> {
-  readonly rule: string | readonly [section: string, requirement: string];
+/** An unmet precondition. */
+export interface Unmet {
+  readonly cause: SkipCause;
+  /** The reason, as one sentence without a full stop. */
+  readonly reason: string;
+}
+
+/**
+ * A check as it is written in `checks/`. Default: a MUST of both majors without preconditions of its own, which `watch`
+ * judges.
+ */
+export interface CheckDefinition extends Pick<Check, 'id' | 'name' | 'watch'> {
+  readonly run?: Check['run'];
+  /** A rule that `docs/requirements.json` does not list names its source itself. */
+  readonly rule: readonly [section: string, requirement: keyof typeof RULE_SOURCES] | Pick<Rule, 'section' | 'source'>;
   readonly level?: Check['level'];
   readonly majors?: readonly Major[];
   readonly needs?: readonly Need[];
@@ -42,15 +62,17 @@ export function area(
   { needs = [] }: { readonly needs?: readonly Need[] },
   definitions: readonly CheckDefinition[],
 ): readonly Check[] {
-  return definitions.map(({ id, rule, level = 'MUST', majors = BOTH, needs: own = [], ...check }) => {
-    const [section, requirement] = typeof rule === 'string' ? [rule] : rule;
+  return definitions.map((definition) => {
+    const { id: rest, rule, level = 'MUST', majors = BOTH, needs: own = [], ...check } = definition;
+    const id = `${name}.${rest}`;
     return {
+      run: async ({ witnessed }) => witnessed(id),
       ...check,
-      id: `${name}.${id}`,
+      id,
       level,
       majors,
       needs: [...needs, ...own],
-      rule: { section, ...(requirement !== undefined && { requirement }) },
+      rule: 'source' in rule ? rule : { section: rule[0], requirement: rule[1], source: RULE_SOURCES[rule[1]] },
     };
   });
 }

@@ -24,7 +24,8 @@ export interface StreamSeen {
   readonly ended: boolean;
 }
 
-export function eventStream(message: IncomingMessage, answer: Answer): EventStream {
+/** Reads the events of a response. `saw` is called with each message. */
+export function eventStream(message: IncomingMessage, answer: Answer, saw: (frame: Frame) => void): EventStream {
   const source = framesOf(message);
   const frames: Frame[] = [];
   const seen = { frames, comments: 0, ended: false };
@@ -37,7 +38,10 @@ export function eventStream(message: IncomingMessage, answer: Answer): EventStre
         });
         if (next.done === true) seen.ended = true;
         else if ('comment' in next.value) seen.comments += 1;
-        else frames.push(next.value);
+        else {
+          frames.push(next.value);
+          saw(next.value);
+        }
       }
       return seen;
     },

@@ -1,18 +1,21 @@
 import { type Api, DISCOVERY_PATH } from './api.ts';
+import { NOOP, workflowId } from './fixtures.ts';
 import { type Answer, jsonOf } from './http/answer.ts';
-import type { Caller } from './keys.ts';
+import { type Caller, KEY_VARIABLES } from './keys.ts';
 import { Mismatch } from './mismatch.ts';
-import type { ConformanceOptions } from './options.ts';
+import { type ConformanceOptions, UsageError } from './options.ts';
 import type { Receiver } from './receiver/receiver.ts';
 import type { Major } from './rule.ts';
 import { bareId, segment, unknownId } from './shapes/id.ts';
-import { NOOP } from './steps/runs.ts';
 import { besides } from './steps/webhooks.ts';
-import { type Document, fixturesOf, isRecord, type Target, Unreachable } from './target.ts';
+import { type Document, hasFixture, isRecord, type Target, Unreachable } from './target.ts';
 
 /** Options of `explore`. */
 export interface ExploreOptions
-  extends Pick<ConformanceOptions, 'url' | 'keys' | 'workspace' | 'artifactWorkflow' | 'durations' | 'patienceMs'> {
+  extends Pick<
+    ConformanceOptions,
+    'url' | 'keys' | 'workspace' | 'workflows' | 'artifactWorkflow' | 'durations' | 'patienceMs'
+  > {
   readonly origin: string;
   readonly receiver: Receiver | undefined;
   readonly apiOf: (major: Major, caller: Caller) => Api;
@@ -46,6 +49,9 @@ export async function explore(options: ExploreOptions): Promise<Target> {
     protocolVersions,
     preferredVersion: typeof plain.preferredVersion === 'string' ? plain.preferredVersion : undefined,
     documents,
+    descriptions: Object.fromEntries(
+      await Promise.all(majors.map(async (major) => [major, await descriptionOf(apiOf(major, 'nobody'))])),
+    ),
     keys,
     tenant: undefined,
     workspace: options.workspace,
@@ -53,6 +59,7 @@ export async function explore(options: ExploreOptions): Promise<Target> {
     receiver,
     undeliverable: undefined,
     receivesOnLoopback: receiver !== undefined && isLoopback(receiver.inbox().url),
+    workflows: options.workflows ?? {},
     artifactWorkflow: options.artifactWorkflow,
     durations: options.durations ?? {},
     patienceMs: options.patienceMs ?? PATIENCE_MS,
@@ -63,6 +70,10 @@ export async function explore(options: ExploreOptions): Promise<Target> {
   const api = apiOf(major, 'main');
   const owned = { ...known, ...(await ownerOf(api, known)) };
   const lacking = await scopesLacking(api, owned);
+  if (lacking === 'rejected')
+    throw new UsageError(
+      `keys.main (--key, ${KEY_VARIABLES.main}): the host rejects the key with 401 in every probe. Pass a key of this host.`,
+    );
   return { ...owned, lacking, undeliverable: await whyUndeliverable(api, { ...owned, lacking }) };
 }
 
@@ -78,11 +89,15 @@ async function discover(origin: string, api: Api, headers: Record<string, string
   return isRecord(json) ? json : undefined;
 }
 
+/** Returns undefined when the host serves no description. An interruption is noticed by the checks. */
+async function descriptionOf(api: Api): Promise<Document | undefined> {
+  return recordIn(await api.get('/openapi.json').catch(() => undefined));
+}
+
 /** Creates a run and reads its owner. Returns nothing when the host has no no-op fixture. */
 async function ownerOf(api: Api, target: Target): Promise<Partial<Pick<Target, 'tenant' | 'workspace'>>> {
-  const workflowId = fixturesOf(target).includes(NOOP) ? NOOP : undefined;
-  if (workflowId === undefined) return {};
-  const created = recordIn(await quietly(api.post('/runs', { workflowId })));
+  if (!hasFixture(target, NOOP)) return {};
+  const created = recordIn(await quietly(api.post('/runs', { workflowId: workflowId(target, NOOP) })));
   if (typeof created?.runId !== 'string') return {};
   const run = recordIn(await quietly(api.get(`/runs/${segment(created.runId)}`)));
   const owner = isRecord(run?.owner) ? run.owner : {};
@@ -92,13 +107,17 @@ async function ownerOf(api: Api, target: Target): Promise<Partial<Pick<Target, '
   return { tenant, workspace };
 }
 
-/** Sends one request for each scope. A scope is lacking only when the response is a 403 that names it. */
-async function scopesLacking(api: Api, { tenant, workspace }: Target): Promise<ReadonlySet<string>> {
+/**
+ * Sends one request for each scope. A scope is lacking only when the response is a 403 that names it. The key is rejected
+ * when every response is a 401.
+ */
+async function scopesLacking(api: Api, { tenant, workspace }: Target): Promise<ReadonlySet<string> | 'rejected'> {
   const nothing = segment(unknownId(api.major, tenant));
   const asked: readonly (readonly [scope: string, answer: Promise<Answer>])[] = [
     ['runs:create', api.post('/runs', {})],
     ['runs:read', api.get(`/runs/${nothing}`)],
     ['runs:cancel', api.post(`/runs/${nothing}/cancel`, {})],
+    ['runs:annotate', api.post(`/runs/${nothing}/annotations`, {})],
     ['artifacts:read', api.get(`/runs/${nothing}/artifacts/none`)],
     ['approvals:respond', api.post(`/runs/${nothing}/interrupts/none`, { resumeValue: null })],
     ['manifest:read', api.get('/workflows/none')],
@@ -112,14 +131,16 @@ async function scopesLacking(api: Api, { tenant, workspace }: Target): Promise<R
       : []),
   ];
   const lacking = new Set<string>();
+  let isRejected = true;
   for (const [scope, answer] of asked) {
     const given = await quietly(answer);
+    isRejected &&= given?.status === 401;
     const envelope = recordIn(given);
     const details = isRecord(envelope?.details) ? envelope.details : {};
     const named = envelope?.scopeRequired ?? details.scopeRequired;
     if (given?.status === 403 && named === scope) lacking.add(scope);
   }
-  return lacking;
+  return isRejected ? 'rejected' : lacking;
 }
 
 /**

@@ -1,10 +1,31 @@
-export type { Check, Need } from './check.ts';
+export {
+  type BundleSignature,
+  type BundleSigner,
+  type CertificationBundle,
+  certificationBundle,
+} from './certification/bundle.ts';
+export {
+  type BundleKey,
+  type CertificationFault,
+  type CertificationVerdict,
+  verifyCertificationBundle,
+} from './certification/verify.ts';
+export type { Check, Need, Unmet } from './check.ts';
 export { CHECKS } from './checks/index.ts';
+export { FIXTURES, type Fixture, type FixtureName, type OwnWorkflow, type OwnWorkflows } from './fixtures.ts';
 export type { Caller, KeyName } from './keys.ts';
 export { type ConformanceOptions, type Durations, type ReceiverOptions, UsageError } from './options.ts';
+export type { ProfileName } from './profile-name.ts';
+export { PROFILES, type Profile } from './profiles.ts';
+export { annotationsReport } from './report/annotations.ts';
+export { badgeReport } from './report/badge.ts';
+export type { Coverage, Share, SourceShare } from './report/coverage.ts';
+export { htmlReport } from './report/html.ts';
 export { junitReport } from './report/junit.ts';
-export type { Failure, Report, Result } from './report/report.ts';
+export type { Missing, Report, ReportOptions } from './report/report.ts';
+export type { Failure, Result } from './report/result.ts';
 export { type TextOptions, textReport } from './report/text.ts';
-export type { Major, Rule } from './rule.ts';
+export type { Major, Rule, RuleSource } from './rule.ts';
+export type { SkipCause } from './skip-cause.ts';
 export { runConformance } from './suite.ts';
 export { Unreachable } from './target.ts';

@@ -18,5 +18,5 @@ export class Mismatch extends Error {
   }
 }
 
-/** Thrown when a check finds that it cannot be run. It is skipped, with the message as the reason. */
+/** Thrown when a check finds that it cannot be run. It is skipped, with the message as the reason and the cause `host`. */
 export class Inapplicable extends Error {}

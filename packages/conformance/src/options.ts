@@ -1,5 +1,7 @@
+import type { OwnWorkflows } from './fixtures.ts';
 import type { KeyName } from './keys.ts';
-import type { Result } from './report/report.ts';
+import type { ProfileName } from './profile-name.ts';
+import type { Result } from './report/result.ts';
 import type { Major } from './rule.ts';
 
 /** Options of `runConformance`. */
@@ -17,8 +19,20 @@ export interface ConformanceOptions {
   readonly majors?: readonly Major[];
   /** Ids of checks, or names of areas, to run. Default: all checks. An unknown name is a `UsageError`. */
   readonly only?: readonly string[];
+  /**
+   * Profiles that the run is required to look at: `missing` of the report names their checks that were skipped for want of a
+   * key, a fixture or an option. Default: `['core']`, or none when `only` is given.
+   */
+  readonly profiles?: readonly ProfileName[];
+  /** Runs the checks of `profiles` alone. Default: false; a check outside of them is run too, and can fail. */
+  readonly profilesOnly?: boolean;
   /** Server of the suite that receives deliveries; `false` starts none. Default: a free port of 127.0.0.1. */
   readonly receiver?: ReceiverOptions | false;
+  /**
+   * Workflows of the host that stand in for fixtures, by the name of the fixture. Default: none; the host lists the fixtures in
+   * `fixtures[]` of its discovery document.
+   */
+  readonly workflows?: OwnWorkflows;
   /** Id of a workflow that makes an artifact of its input `content`. Most artifact checks are skipped without it. */
   readonly artifactWorkflow?: string;
   /** Settings of the host that the suite must know to wait long enough. Default: none. */

@@ -3,11 +3,14 @@ import { areaOf, type Check } from './check.ts';
 import { curlOf } from './http/curl.ts';
 import type { Caller } from './keys.ts';
 import { Inapplicable, Mismatch } from './mismatch.ts';
+import { unmetNeed } from './needs.ts';
 import type { Redactor } from './redact.ts';
-import type { Failure, Result } from './report/report.ts';
+import type { Failure, Result } from './report/result.ts';
 import type { Major } from './rule.ts';
+import type { SkipCause } from './skip-cause.ts';
 import { sleep } from './sleep.ts';
 import type { Target } from './target.ts';
+import type { Witness } from './witness.ts';
 import type { World } from './world.ts';
 
 export interface RunCheckOptions {
@@ -15,6 +18,7 @@ export interface RunCheckOptions {
   readonly target: Target;
   readonly apiFor: (until: AbortSignal) => (major: Major, caller: Caller) => Api;
   readonly redact: Redactor;
+  readonly witness: Witness;
   /** Interrupts the whole run. */
   readonly signal: AbortSignal;
 }
@@ -23,7 +27,7 @@ export interface RunCheckOptions {
 export async function runCheck(check: Check, options: RunCheckOptions): Promise<Result> {
   const { major, target, signal } = options;
   const startedAt = performance.now();
-  const result = (outcome: Result['outcome'], more: Pick<Result, 'reason' | 'failure'> = {}): Result => ({
+  const result = (outcome: Result['outcome'], more: Pick<Result, 'reason' | 'cause' | 'failure'> = {}): Result => ({
     id: check.id,
     area: areaOf(check),
     name: check.name,
@@ -35,9 +39,10 @@ export async function runCheck(check: Check, options: RunCheckOptions): Promise<
     durationMs: Math.round(performance.now() - startedAt),
   });
 
-  const reason = check.needs.map((need) => need(target, major)).find((why) => why !== undefined);
-  if (reason !== undefined) return result('skipped', { reason });
-  if (signal.aborted) return result('skipped', { reason: 'the run was interrupted' });
+  const skipped = (cause: SkipCause, reason: string) => result('skipped', { reason, cause });
+  const unmet = unmetNeed(check.needs, target, major);
+  if (unmet !== undefined) return skipped(unmet.cause, unmet.reason);
+  if (signal.aborted) return skipped('set-up', INTERRUPTED);
 
   const tag = `conformance-${crypto.randomUUID()}`;
   const cleaners: ((world: World) => Promise<unknown>)[] = [];
@@ -47,15 +52,18 @@ export async function runCheck(check: Check, options: RunCheckOptions): Promise<
     await check.run(worldOf({ ...options, tag }, until, cleaners));
     return result('passed');
   } catch (error) {
-    if (error instanceof Inapplicable) return result('skipped', { reason: error.message });
-    if (signal.aborted) return result('skipped', { reason: 'the run was interrupted' });
+    if (error instanceof Inapplicable) return skipped('host', error.message);
+    if (signal.aborted) return skipped('set-up', INTERRUPTED);
     const failure = failureOf(deadline.aborted ? tooSlow() : error, options.redact);
-    return result(check.level === 'MUST' ? 'failed' : 'warned', { failure });
+    // A host of another project breaks no rule of the interface when it does without a promise of this one.
+    const isRequired = check.level === 'MUST' && check.rule.source !== 'own';
+    return result(isRequired ? 'failed' : 'warned', { failure });
   } finally {
     await cleanUp({ ...options, tag }, cleaners);
   }
 }
 
+const INTERRUPTED = 'the run was interrupted';
 const DEADLINE_MS = 60_000;
 const CLEANING_MS = 10_000;
 const POLL_MS = 80;
@@ -77,7 +85,7 @@ interface WorldOptions extends RunCheckOptions {
 }
 
 function worldOf(
-  { major, target, apiFor, redact, tag }: WorldOptions,
+  { major, target, apiFor, redact, witness, tag }: WorldOptions,
   signal: AbortSignal,
   cleaners: ((world: World) => Promise<unknown>)[],
 ): World {
@@ -96,6 +104,7 @@ function worldOf(
     },
     afterwards: (clean) => void cleaners.push(clean),
     conceal: redact.conceal,
+    witnessed: (id) => witness.verdictOf(id, major),
     sleep: (ms) => sleep(ms, signal),
     async eventually(expected, look, withinMs = target.patienceMs) {
       const end = performance.now() + withinMs;

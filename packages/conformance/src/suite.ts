@@ -6,12 +6,18 @@ import { connections } from './http/send.ts';
 import type { Caller } from './keys.ts';
 import { KEY_NAMES } from './keys.ts';
 import { type ConformanceOptions, UsageError } from './options.ts';
+import type { ProfileName } from './profile-name.ts';
+import { inProfiles, missingFrom, PROFILES } from './profiles.ts';
 import { startReceiver } from './receiver/receiver.ts';
 import { redactor } from './redact.ts';
-import type { Report, Result } from './report/report.ts';
+import { coverageOf } from './report/coverage.ts';
+import type { Report, ReportOptions } from './report/report.ts';
+import type { Result } from './report/result.ts';
 import type { Major } from './rule.ts';
 import { runCheck } from './run-check.ts';
 import { isRecord, type Target } from './target.ts';
+import { VERSION } from './version.ts';
+import { Witness } from './witness.ts';
 
 /**
  * Tests a host against the protocol, over HTTP alone. It creates runs and subscriptions in the workspace of the keys,
@@ -35,34 +41,58 @@ import { isRecord, type Target } from './target.ts';
  */
 export async function runConformance(options: ConformanceOptions): Promise<Report> {
   const origin = originOf(options.url);
-  const checks = selected(options.only);
+  const profiles = profilesOf(options);
+  const isWanted = options.profilesOnly === true ? inProfiles(profiles) : () => true;
+  const checks = selected(options.only).filter(isWanted);
   const keys = Object.fromEntries(
     Object.entries(options.keys ?? {}).filter(([, key]) => key !== undefined && key !== ''),
   );
   const redact = redactor();
   for (const name of KEY_NAMES) redact.conceal(keys[name] ?? '');
-  const startedAt = Date.now();
+  const startedAt = new Date();
+  const began = performance.now();
   const { signal = new AbortController().signal, requestTimeoutMs = REQUEST_TIMEOUT_MS } = options;
   const open = connections();
+  const witness = new Witness(checks);
   const receiver = options.receiver === false ? undefined : await startReceiver(options.receiver);
   try {
     const apiFor = (until: AbortSignal) => (major: Major, caller: Caller) => {
       const key = caller === 'nobody' ? undefined : keys[caller];
-      return apiOf({ origin, major, caller, key, connections: open, timeoutMs: requestTimeoutMs, signal: until });
+      return apiOf({
+        origin,
+        major,
+        caller,
+        key,
+        connections: open,
+        timeoutMs: requestTimeoutMs,
+        signal: until,
+        witness,
+      });
     };
     const target = await explore({ ...options, origin, keys, receiver, apiOf: apiFor(signal) });
+    witness.begin(target);
     const jobs = checks.flatMap((check) => majorsOf(check, target, options.majors).map((major) => ({ check, major })));
-    const results = await inParallel(jobs, options.concurrency ?? CONCURRENCY, async ({ check, major }) => {
-      const result = await runCheck(check, { major, target, apiFor, redact, signal });
-      options.onResult?.(result);
-      return result;
-    });
+    const run = (some: typeof jobs) =>
+      inParallel(some, options.concurrency ?? CONCURRENCY, async ({ check, major }) => {
+        const result = await runCheck(check, { major, target, apiFor, redact, witness, signal });
+        options.onResult?.(result);
+        return result;
+      });
+    const asking = await run(jobs.filter(({ check }) => check.watch === undefined));
+    // The others speak of all answers, so they come last, in the list of checks as well.
+    const results = [...asking, ...(await run(jobs.filter(({ check }) => check.watch !== undefined)))];
     return {
+      reportVersion: 1,
+      suiteVersion: VERSION,
       url: origin,
-      startedAt: new Date(startedAt).toISOString(),
-      durationMs: Date.now() - startedAt,
+      startedAt: startedAt.toISOString(),
+      durationMs: Math.round(performance.now() - began),
       host: { ...implementationOf(target), protocolVersions: target.protocolVersions },
       summary: summaryOf(results),
+      profiles,
+      missing: missingFrom(results, target, { profiles, majors: options.majors }),
+      options: optionsOf(options, keys),
+      coverage: coverageOf(results, CHECKS, target.majors),
       results,
     };
   } finally {
@@ -73,6 +103,38 @@ export async function runConformance(options: ConformanceOptions): Promise<Repor
 
 const REQUEST_TIMEOUT_MS = 10_000;
 const CONCURRENCY = 8;
+
+/** Returns the options that decide what the run looks at, without any key. */
+function optionsOf(options: ConformanceOptions, keys: ConformanceOptions['keys']): ReportOptions {
+  const {
+    majors,
+    only = [],
+    profilesOnly = false,
+    workflows = {},
+    artifactWorkflow,
+    receiver,
+    durations = {},
+  } = options;
+  return {
+    keys: KEY_NAMES.filter((name) => keys?.[name] !== undefined),
+    ...(majors !== undefined && { majors }),
+    ...(only.length > 0 && { only }),
+    profilesOnly,
+    workflows,
+    artifactWorkflow: artifactWorkflow !== undefined,
+    receiver: receiver !== false,
+    durations,
+  };
+}
+
+function profilesOf({ profiles, only = [] }: ConformanceOptions): readonly ProfileName[] {
+  const asked = profiles ?? (only.length === 0 ? (['core'] as const) : []);
+  const unknown = asked.filter((name) => !Object.hasOwn(PROFILES, name));
+  if (unknown.length === 0) return asked;
+  throw new UsageError(
+    `profiles: there is no profile ${unknown.join(', ')}. Choose from ${Object.keys(PROFILES).join(', ')}.`,
+  );
+}
 
 /** Returns the majors to run a check under: all of its own when the host advertises none. */
 function majorsOf(check: Check, target: Target, wanted: readonly Major[] | undefined): readonly Major[] {

@@ -1,3 +1,4 @@
+import type { FixtureName, OwnWorkflows } from './fixtures.ts';
 import type { KeyName } from './keys.ts';
 import type { Durations } from './options.ts';
 import type { Receiver } from './receiver/receiver.ts';
@@ -12,6 +13,8 @@ export interface Target {
   readonly preferredVersion: string | undefined;
   /** Discovery document in the representation of each major. */
   readonly documents: Readonly<Partial<Record<Major, Document>>>;
+  /** API description of each major that serves one. */
+  readonly descriptions: Readonly<Partial<Record<Major, Document>>>;
   readonly keys: Readonly<Partial<Record<KeyName, string>>>;
   /** Tenant of the main key, when the host names it. */
   readonly tenant: string | undefined;
@@ -24,6 +27,8 @@ export interface Target {
   readonly undeliverable: string | undefined;
   /** True when the receiver has a loopback address: the host must then be configured to allow it. */
   readonly receivesOnLoopback: boolean;
+  /** Workflows of the host that stand in for fixtures. */
+  readonly workflows: OwnWorkflows;
   readonly artifactWorkflow: string | undefined;
   readonly durations: Durations;
   /** Longest wait for an effect of a request, in ms. */
@@ -44,6 +49,14 @@ export function isRecord(value: unknown): value is Document {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
+/** Returns the path of a mount that `extensions` of discovery names as `<org>.<name>`, without `/v1`. */
+export function mountPath({ documents }: Target, major: Major, name: string): string | undefined {
+  const extensions = documents[major]?.extensions;
+  if (!isRecord(extensions)) return undefined;
+  const found = Object.entries(extensions).find(([each]) => each.endsWith(`.${name}`))?.[1];
+  return isRecord(found) && typeof found.path === 'string' ? found.path : undefined;
+}
+
 /** Returns whether deliveries to subscriptions of a major are durable. In major 2 they always are. */
 export function isDurable(target: Target, major: Major): boolean {
   return major === 2 || advertised(target, 1, 'webhooks')?.durable === true;
@@ -60,10 +73,11 @@ export function maxAttemptsOf(target: Target): number | undefined {
   return typeof found === 'number' ? found : undefined;
 }
 
-/** Returns the ids of the host's fixture workflows. */
-export function fixturesOf({ documents }: Target): readonly string[] {
+/** Tells whether the host has a fixture workflow: by its discovery document, or by a workflow that stands in for it. */
+export function hasFixture({ documents, workflows }: Target, name: FixtureName): boolean {
+  if (workflows[name] !== undefined) return true;
   const named = [documents[1]?.fixtures, documents[2]?.fixtures].flatMap((list) => (Array.isArray(list) ? list : []));
-  return named.filter((name): name is string => typeof name === 'string');
+  return named.includes(name);
 }
 
 /**

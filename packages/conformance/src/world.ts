@@ -23,6 +23,12 @@ export interface World {
   afterwards(clean: (world: World) => Promise<unknown>): void;
   /** Keeps a secret out of the report. */
   conceal(secret: string): void;
+  /**
+   * Tells the verdict of a check that looks at every answer.
+   *
+   * @throws {Mismatch} when an answer broke its rule
+   */
+  witnessed(id: string): void;
   /** Waits for `ms` milliseconds. */
   sleep(ms: number): Promise<void>;
   /**

@@ -25,6 +25,16 @@ describe('the checks', () => {
     expect(named.filter((id) => !known.has(id))).toEqual([]);
   });
 
+  test('take the source of their rule from docs/requirements.json', async () => {
+    const { requirements } = JSON.parse(read('docs/requirements.json'));
+    const sources = new Map(requirements.map(({ id, source }: { id: string; source: string }) => [id, source]));
+    const named = [...new Set(CHECKS.flatMap(({ rule }) => rule.requirement ?? []))].sort();
+    const head = read('packages/conformance/src/rule-sources.ts').split('= {', 1)[0];
+    const lines = named.map((id) => `  '${id}': '${sources.get(id)}',\n`).join('');
+    const text = `${head}= {\n${lines}} as const satisfies Readonly<Record<string, RuleSource>>;\n`;
+    await expect(text).toMatchFileSnapshot('../src/rule-sources.ts');
+  });
+
   test('are listed in docs/conformance.md as `svc-conformance --list --markdown` prints them', () => {
     expect(read('docs/conformance.md')).toContain(`<!-- checks -->\n\n${markdownOf(CHECKS)}\n<!-- /checks -->`);
   });

@@ -1,3 +1,4 @@
+import { generateKeyPairSync } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -6,8 +7,11 @@ import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { svcConformance } from '../src/cli/command.ts';
+import { CHECKS, FIXTURES } from '../src/index.ts';
 
 const KEY = 'a-key-that-no-report-may-show';
+
+const DISCOVERY_CHECKS = CHECKS.filter(({ id, majors }) => id.startsWith('discovery.') && majors.includes(1)).length;
 
 let folder: string;
 beforeAll(() => {
@@ -183,9 +187,86 @@ describe('the reports', () => {
     expect([code, out]).toEqual([0, expect.stringMatching(/\d+ passed, 0 failed, 0 warned, \d+ skipped/)]);
   });
 
-  test('--fail-on-skipped exits with 1 when a check was skipped', async () => {
-    const args = [await startHost(), '--only', 'authentication.expired-401', '--no-receiver'];
-    expect([(await run(args)).code, (await run([...args, '--fail-on-skipped'])).code]).toEqual([0, 1]);
+  test('--fail-on-skipped exits with 1 when a check was skipped that is not expected', async () => {
+    const args = [await startHost(), '--only', 'discovery.public,authentication.expired-401', '--no-receiver'];
+    const expected = join(folder, 'expected-skips.json');
+    writeFileSync(expected, JSON.stringify(['authentication.expired-401', 'runs.fails']));
+    const strict = await run([...args, '--fail-on-skipped']);
+    const permitted = await run([...args, '--fail-on-skipped', '--expected-skips', expected]);
+    expect([(await run(args)).code, strict.code, permitted.code]).toEqual([0, 1, 0]);
+    expect(strict.err).toContain(
+      'authentication.expired-401@1 was skipped: --expired-key or SVC_EXPIRED_KEY is not set.',
+    );
+    expect(permitted.err).toContain('runs.fails is listed as expected, and no longer occurs.');
+  });
+
+  test.each([
+    ['no check ran', ['--only', 'authentication.expired-401'], /Looked at less than required:\n {2}no check ran\n/],
+    ['the host lacks the major', ['--only', 'discovery', '--major', '2'], /the host does not advertise major 2/],
+    [
+      'the host lacks a capability',
+      ['--only', 'discovery', '--profile', 'webhooks'],
+      /profile webhooks, the host does not advertise webhooks\n/,
+    ],
+    [
+      'the host serves one major',
+      ['--only', 'discovery', '--profile', 'versions'],
+      /the host advertises one major alone/,
+    ],
+  ])('exits with 3 when %s', async (_why, args, shown) => {
+    const { code, out } = await run([await startHost(), '--no-receiver', ...args]);
+    expect([code, out]).toEqual([3, expect.stringMatching(shown)]);
+  });
+
+  test('without a key, the profile core is not looked at; --profile none requires nothing', async () => {
+    const url = await startHost();
+    const args = [url, '--no-receiver', '--only', 'discovery.public,runs.completes,runs.fails'];
+    expect(await run([...args, '--profile', 'core'])).toMatchObject({
+      code: 3,
+      out: expect.stringMatching(/profile core, --key or SVC_KEY is not set: 2 checks\n/),
+    });
+    expect((await run([...args, '--profile', 'none'])).code).toBe(0);
+    expect(await run([...args, '--profile', 'cores'])).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('--profile: there is no profile cores. Choose from core, runs, versions,'),
+    });
+  });
+
+  test('a key that the host rejects ends with one sentence and 2', async () => {
+    const { code, out, err } = await run([await startHost(), '--no-receiver'], { env: { SVC_KEY: KEY } });
+    expect([code, out, err]).toEqual([2, '', expect.stringMatching(/SVC_KEY\): the host rejects the key with 401/)]);
+    expect(err).not.toContain(KEY);
+  });
+
+  test('--baseline leaves out known failures, and names those that are mended', async () => {
+    const broken = await startHost((_request, response) => void response.writeHead(500).end('oops'));
+    const json = join(folder, 'baseline.json');
+    const only = ['--only', 'authentication.challenge,discovery.public', '--no-receiver'];
+    expect((await run([broken, ...only, '--json', json])).code).toBe(1);
+    const again = await run([broken, ...only, '--baseline', json]);
+    expect([again.code, again.err]).toEqual([0, expect.stringContaining('1 failures are in the baseline')]);
+    const report = JSON.parse(readFileSync(json, 'utf8'));
+    report.results[0].outcome = 'failed';
+    writeFileSync(json, JSON.stringify(report));
+    expect((await run([broken, ...only, '--baseline', json])).err).toContain(
+      'discovery.public@1 is listed as expected, and no longer occurs.',
+    );
+    writeFileSync(json, '{}');
+    expect(await run([broken, ...only, '--baseline', json])).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('is no report of this suite'),
+    });
+  });
+
+  test('--failures-only leaves out what passed, and --github prints annotations', async () => {
+    const url = await startHost((_request, response) => void response.writeHead(500).end('a,b:c%\n'));
+    const args = [url, '--only', 'discovery.public,authentication.challenge', '--no-receiver'];
+    const { out, err } = await run([...args, '--failures-only', '--github']);
+    expect(out).not.toContain('discovery.public');
+    expect(out).toMatch(/ {2}✗ authentication\.challenge \(major 1\), ruling\n$/);
+    expect(err).toMatch(
+      /^::error title=authentication\.challenge \(major 1\)::expected status 401%0Aseen 500 · a,b:c%25%0A\n$/,
+    );
   });
 
   test('exits with 1 when a check failed, and prints what was expected, what was seen and a curl command', async () => {
@@ -196,6 +277,13 @@ describe('the reports', () => {
     expect(out).toContain('expected status 401');
     expect(out).toContain('seen     500 · oops');
     expect(out).toContain(`curl -sS -i '${url}/v1/runs/none'`);
+  });
+
+  test('a failure names the section, the source and the requirement of its rule, and the report its coverage', async () => {
+    const url = await startHost((_request, response) => void response.writeHead(500).end('oops'));
+    const { out } = await run([url, '--only', 'authentication.challenge', '--no-receiver']);
+    expect(out).toContain('rule     Authentication (ruling), auth.challenge.every-401');
+    expect(out).toMatch(/^Looked at 1 of \d+ checks and 1 of \d+ requirements: interface 0 of \d+, ruling 1 of \d+,/m);
   });
 
   test('exits with 0 when only a SHOULD is broken, and prints it as a warning', async () => {
@@ -244,6 +332,103 @@ describe('the reports', () => {
     expect(JSON.parse(printed.out).results).toHaveLength(3);
   });
 
+  test('--html writes one page that escapes text of the host, and loads and runs nothing', async () => {
+    const html = join(folder, 'report.html');
+    const hostile = `</pre><script>alert(1)</script><img src="x" onerror='y'>\u0007\u202e&`;
+    const url = await startHost((_request, response) => void response.writeHead(500).end(hostile));
+    await run([url, '--only', 'discovery.public,authentication.challenge', '--no-receiver', '--html', html]);
+    const page = readFileSync(html, 'utf8');
+    expect(page).toContain('&lt;/pre&gt;&lt;script&gt;alert(1)&lt;/script&gt;&lt;img src=&quot;x&quot;');
+    expect(page).toContain('onerror=&#39;y&#39;&gt;\\u{7}\\u{202e}&amp;');
+    expect(page).toContain(`content="default-src 'none'; style-src 'unsafe-inline'"`);
+    expect(page.match(/<(script|img|link|iframe|object)\b|\b(href|src|on[a-z]+)="/g)).toBeNull();
+    expect(page).toContain('<h3 class="failed">authentication.challenge, major 1</h3>');
+  });
+
+  test('--json shows the options and the coverage, and names the keys', async () => {
+    const args = [await startHost(), '--only', 'discovery', '--no-receiver', '--json', '-', '--major', '1'];
+    const { out } = await run([...args, '--workflow', 'conformance-noop=mine#here', '--keep-alive-ms', '1000']);
+    const { options, coverage } = JSON.parse(out);
+    expect(options).toEqual({
+      keys: [],
+      majors: [1],
+      only: ['discovery'],
+      profilesOnly: false,
+      workflows: { 'conformance-noop': { id: 'mine', node: 'here' } },
+      artifactWorkflow: false,
+      receiver: false,
+      durations: { keepAliveMs: 1000 },
+    });
+    const { discovery, runs } = coverage.areas;
+    expect([runs.ran, discovery.of]).toEqual([0, DISCOVERY_CHECKS]);
+    expect(coverage.checks.ran).toBe(discovery.ran);
+    expect(coverage.sources.interface.of + coverage.sources.ruling.of + coverage.sources.fact.of).toBeLessThanOrEqual(
+      coverage.checks.of,
+    );
+  });
+
+  test('--bundle writes a signed report that --verify accepts, and --badge a badge', async () => {
+    const [key, bundle, badge] = ['key.pem', 'bundle.json', 'badge.svg'].map((name) => join(folder, name)) as [
+      string,
+      string,
+      string,
+    ];
+    writeFileSync(key, generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'pem' }));
+    const args = [
+      await startHost(),
+      '--only',
+      'discovery.public',
+      '--no-receiver',
+      '--profile',
+      'core',
+      '--badge',
+      badge,
+    ];
+    const made = await run([...args, '--bundle', bundle, '--signing-key', key, '--key-id', 'ours']);
+    const [, publicKey = ''] = /whose public key is ([\w-]{43})\./.exec(made.err) ?? [];
+    const verify = ['--verify', bundle, '--public-key', `ours=${publicKey}`];
+    expect(await run(verify)).toMatchObject({
+      // One check of the profile was run, so the bundle is genuine and shows no conforming host.
+      code: 1,
+      out: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+ does not conform\n[\s\S]*signed with ours\n$/),
+    });
+    expect([made.code, readFileSync(badge, 'utf8')]).toEqual([
+      3,
+      expect.stringContaining('svc conformance: incomplete'),
+    ]);
+    writeFileSync(bundle, readFileSync(bundle, 'utf8').replace('"name": "small"', '"name": "large"'));
+    expect(await run(verify)).toMatchObject({
+      code: 1,
+      out: '',
+      err: expect.stringContaining('does not fit its content'),
+    });
+    for (const [wrong, message] of [
+      [['--verify', bundle], /needs a key that you trust/],
+      [['--verify', bundle, '--public-key', 'ours'], /must be ID=KEY/],
+      [['--verify', join(folder, 'none'), '--public-key', `ours=${publicKey}`], /cannot be read/],
+      [[...verify, 'http://127.0.0.1:1'], /takes a file and --public-key/],
+      [[...args, '--bundle', bundle], /needs a key\. Pass --signing-key FILE and --key-id ID/],
+      [[...args, '--bundle', bundle, '--signing-key', badge, '--key-id', 'ours'], /must be an Ed25519 private key/],
+    ] as const) {
+      expect(await run(wrong)).toMatchObject({ code: 2, err: expect.stringMatching(message) });
+    }
+  });
+
+  test('--fixtures prints a description of each fixture workflow', async () => {
+    const { code, out } = await run(['--fixtures']);
+    expect([code, JSON.parse(out)]).toEqual([0, FIXTURES]);
+  });
+
+  test.each([
+    ['without an id', 'conformance-noop', /is not NAME=ID/],
+    ['with an empty id', 'conformance-noop=', /is not NAME=ID/],
+    ['of an unknown fixture', 'noop=mine', /there is no fixture noop\. Choose from conformance-noop, /],
+    ['of an inherited name', 'toString=mine', /there is no fixture toString/],
+  ])('--workflow %s exits with 2', async (_why, workflow, message) => {
+    const { code, err } = await run(['http://127.0.0.1:1', '--workflow', workflow]);
+    expect([code, err]).toEqual([2, expect.stringMatching(message)]);
+  });
+
   test('no report contains a key, even when the host repeats it', async () => {
     const url = await startHost((request, response) => {
       const head = { 'content-type': 'application/json', 'svc-version': '1.1' };
@@ -254,11 +439,16 @@ describe('the reports', () => {
       };
       response.writeHead(500, head).end(JSON.stringify(body));
     });
-    const [json, junit] = [join(folder, 'keys.json'), join(folder, 'keys.xml')];
-    const { out, err, code } = await run([url, '--no-receiver', '--key', KEY, '--json', json, '--junit', junit]);
+    const [json, junit, html] = ['keys.json', 'keys.xml', 'keys.html'].map((name) => join(folder, name)) as [
+      string,
+      string,
+      string,
+    ];
+    const files = ['--json', json, '--junit', junit, '--html', html];
+    const { out, err, code } = await run([url, '--no-receiver', '--key', KEY, ...files]);
     expect(code).toBe(1);
     expect(err).toMatch(/--key: other users of this machine can read arguments/);
-    const everything = [out, err, readFileSync(json, 'utf8'), readFileSync(junit, 'utf8')].join('\n');
+    const everything = [out, err, ...[json, junit, html].map((path) => readFileSync(path, 'utf8'))].join('\n');
     expect(everything).not.toContain(KEY);
     expect(everything).not.toContain('of-a-subscription');
     expect(everything).toContain('$SVC_KEY');

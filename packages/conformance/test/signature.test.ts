@@ -32,7 +32,7 @@ function arrivalOf({ now, headers, body }: Vector): Arrival {
     method: 'POST',
     headers: received,
     body: Buffer.from(body, 'base64'),
-    abandonedAt: undefined,
+    abandonedAfterMs: undefined,
   };
 }
 

@@ -60,11 +60,14 @@ function byFirstByte(length: 4 | 16, rows: readonly RegistryRow[]): Range[][] {
     .map(([text, name, reachability]) => ({ cidr: requiredCidr(text), name, isDenied: reachability !== 'reachable' }))
     .filter(({ cidr }) => cidr.base.length === length)
     .sort((a, b) => b.cidr.bits - a.cidr.bits);
-  return Array.from({ length: 256 }, (_, byte) =>
-    ranges.filter(({ cidr: { base, bits } }) =>
-      inCidr(Uint8Array.of(byte), { base: base.subarray(0, 1), bits: Math.min(bits, 8) }),
-    ),
-  );
+  const lists = Array.from({ length: 256 }, (): Range[] => []);
+  for (const range of ranges) {
+    const { base, bits } = range.cidr;
+    const [first = 0] = base;
+    const last = bits < 8 ? first + 2 ** (8 - bits) - 1 : first;
+    for (let byte = first; byte <= last; byte++) lists[byte]?.push(range);
+  }
+  return lists;
 }
 
 function requiredCidr(text: string): Cidr {

@@ -40,7 +40,14 @@ export type UrlCheck =
 export function checkUrl(text: string, policy: EgressPolicy): UrlCheck {
   if (text.length > MAX_URL_LENGTH) return refuse('url_too_long');
   const url = parseUrl(text);
-  if (url === undefined) return refuse('malformed_url');
+  return url === undefined ? refuse('malformed_url') : judgeUrl(url, policy);
+}
+
+/** The parts of a parsed URL that are judged. */
+export type UrlParts = Pick<URL, 'href' | 'protocol' | 'username' | 'password' | 'port' | 'hostname'>;
+
+/** Judges a URL that was parsed before, as {@link checkUrl}. */
+export function judgeUrl(url: UrlParts, policy: EgressPolicy): UrlCheck {
   const { protocol } = url;
   if (protocol !== 'https:' && protocol !== 'http:') return refuse('scheme_not_https');
   if (url.username !== '' || url.password !== '') return refuse('credentials_in_url');
@@ -77,11 +84,17 @@ export function requestTarget({ href }: CheckedUrl): string {
   return fragment === -1 ? href.slice(start) : href.slice(start, fragment);
 }
 
+/** Returns host and port of a checked URL for the header `host`. The port is absent when it is the default. */
+export function requestHost({ href }: CheckedUrl): string {
+  const start = href.indexOf('//') + 2;
+  return href.slice(start, href.indexOf('/', start));
+}
+
 const MAX_URL_LENGTH = 2048;
 const DEFAULT_PORT = { 'http:': 80, 'https:': 443 } as const;
 
 /** Parses a URL; undefined when it is malformed. `URL.canParse` would parse it a second time. */
-function parseUrl(text: string): URL | undefined {
+export function parseUrl(text: string): URL | undefined {
   try {
     return new URL(text);
   } catch {
@@ -105,7 +118,7 @@ function isNoName(text: string): boolean {
 }
 
 function accept(
-  { href }: URL,
+  { href }: UrlParts,
   protocol: CheckedUrl['protocol'],
   port: number,
   hostname: string,

@@ -3,6 +3,7 @@ import { guardedAgents } from '@svc/egress-guard/agents';
 import { guardedDispatcher } from '@svc/egress-guard/dispatcher';
 import { guardedFetch } from '@svc/egress-guard/fetch';
 import { guardedPost } from '@svc/egress-guard/post';
+import { guardedStream } from '@svc/egress-guard/stream';
 import { describe, expect, test } from 'vitest';
 
 /** A mistyped option, as JavaScript lets it pass. */
@@ -14,6 +15,7 @@ test.each([
   ['guardedPost', () => guardedPost(typo('maxResponseByte')), 'maxResponseBytes'],
   ['guardedDispatcher', () => guardedDispatcher(typo('polcy')), 'policy'],
   ['guardedAgents', () => guardedAgents(typo('maxIdleMs')), undefined],
+  ['guardedStream', () => guardedStream(typo('idelMs')), 'idleMs'],
 ])('%s rejects an unknown option', (owner, make, meant) => {
   expect(make).toThrow(TypeError);
   const advice = meant === undefined ? 'Its options are policy, ca,' : `Did you mean ${meant}\\?`;

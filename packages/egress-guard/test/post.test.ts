@@ -191,9 +191,9 @@ describe('TLS', () => {
     await internet.secure((_request, response) => response.end(), 'other', { address: '127.0.0.3', port });
     const post = guardedPost(internet.options());
     const url = `https://hooks.example:${port}/`;
-    internet.names.set('hooks.example', ['9.9.9.1', '9.9.9.2']);
+    internet.names.set('hooks.example', ['9.9.9.9', '9.9.9.2']);
     expect(await post({ url, headers: {}, body, timeoutMs: 20_000 })).toMatchObject({ status: 200 });
-    expect(internet.dialled).toEqual(['9.9.9.1', '9.9.9.2']);
+    expect(internet.dialled).toEqual(['9.9.9.9', '9.9.9.2']);
     post.close();
     internet.names.set('hooks.example', ['9.9.9.3', '9.9.9.2']);
     const again = guardedPost(internet.options());
@@ -328,6 +328,34 @@ describe('bounds', () => {
       if (verdict.kind !== 'answered') throw new Error(verdict.reason);
       expect(verdict.status).toBe(200);
       expect(verdict.body && new TextDecoder().decode(verdict.body)).toBe(kept);
+    }
+  });
+
+  test.each<[string, number, string, object | undefined]>([
+    ['a short answer', 500, 'oops', { body: 'oops', isCut: false }],
+    ['an answer of exactly keepFailureBytes', 404, 'x'.repeat(8), { body: 'x'.repeat(8), isCut: false }],
+    ['a longer answer', 404, 'x'.repeat(9), { body: 'x'.repeat(8), isCut: true }],
+    ['an answer beyond maxResponseBytes', 503, 'x'.repeat(1_000_000), { body: 'x'.repeat(8), isCut: true }],
+    ['a redirect', 302, 'moved', { body: 'moved', isCut: false }],
+    ['a success', 201, 'fine', undefined],
+  ])('keepFailureBytes keeps the beginning of a failure: %s', async (_title, status, text, kept) => {
+    for (const chunked of [true, false]) {
+      const port = await serve((_, response) => {
+        response.statusCode = status;
+        response.setHeader('X-Request-Id', 'one');
+        if (!chunked) response.setHeader('content-length', text.length);
+        else response.flushHeaders();
+        response.end(text);
+      });
+      const post = guardedPost({ policy: open, maxResponseBytes: 1000 });
+      const url = `http://127.0.0.1:${port}/`;
+      const verdict = await post({ url, headers: {}, body, timeoutMs: 20_000, keepFailureBytes: 8 });
+      if (verdict.kind !== 'answered') throw new Error(verdict.reason);
+      expect(verdict.status).toBe(status);
+      const { failure } = verdict;
+      expect(failure && { body: new TextDecoder().decode(failure.body), isCut: failure.isCut }).toEqual(kept);
+      expect(failure?.headers['x-request-id']).toBe(kept && 'one');
+      expect(verdict.body).toBeUndefined();
     }
   });
 

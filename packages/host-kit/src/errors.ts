@@ -1,5 +1,5 @@
 interface DetailsByCode {
-  validation_error: { readonly fields: readonly FieldProblem[]; readonly maxRunIds?: number };
+  validation_error: { readonly fields: readonly FieldProblem[]; readonly field?: string; readonly maxRunIds?: number };
   webhook_url_rejected: { readonly reason: string };
   unsupported_stream_mode: { readonly supported: readonly string[] };
   webhook_endpoint_unverified: undefined;
@@ -136,5 +136,17 @@ export function invalid(...problems: readonly [FieldProblem, ...FieldProblem[]])
   const message = problems.map(({ field, problem }) => `${field}: ${problem}`).join('; ');
   return new HostError('validation_error', message, { details: { fields: problems } });
 }
+
+/** The refusal of a request whose record cannot be stored or read. */
+export function storeUnavailable(): HostError<'service_unavailable'> {
+  const headers = { 'retry-after': String(RETRY_AFTER_SECONDS) };
+  return new HostError('service_unavailable', 'The host cannot store anything at the moment. Try again.', {
+    details: undefined,
+    headers,
+  });
+}
+
+/** An estimate: the host cannot know when its storage works again. */
+const RETRY_AFTER_SECONDS = 5;
 
 const BRAND = Symbol.for('@svc/host-kit.error');

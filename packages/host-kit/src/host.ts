@@ -10,7 +10,11 @@ import { periodicTasks } from './host/periodic-tasks.ts';
 import { requests } from './host/requests.ts';
 import { routeTable } from './host/route-table.ts';
 import { servicesOf } from './host/services.ts';
+import { storeWatch } from './host/store-watch.ts';
+import { assembleTriggers } from './host/triggers.ts';
+import { callerWatch } from './host/watch-callers.ts';
 import { type Answer, responseOf } from './http/answer.ts';
+import type { RequestFault } from './http/request-fault.ts';
 import { interruptTokens } from './interrupts/token.ts';
 import type { HostOptions } from './options.ts';
 import type { EventLog } from './runs/event-log.ts';
@@ -25,16 +29,32 @@ export interface Host {
    * @param peer the address and the certificate of the client; limits by address and mutual TLS need it
    */
   readonly fetch: (request: Request, peer?: Peer) => Promise<Response>;
-  /** Answers one request with plain data, for adapters that need no `Response`. */
-  readonly answer: (request: Request, peer?: Peer) => Promise<Answer>;
+  /**
+   * Answers one request with plain data, for adapters that need no `Response`.
+   *
+   * @param fault a fault of the framing of the request, for which it is refused
+   */
+  readonly answer: (request: Request, peer?: Peer, fault?: RequestFault) => Promise<Answer>;
   /** Appends events to the logs of runs. */
   readonly events: EventLog;
-  /** Takes up the runs that an earlier process left unfinished, and starts to deliver. */
+  /**
+   * Takes up the runs that an earlier process left unfinished, and starts to deliver.
+   *
+   * @throws {TypeError} when the store holds records sealed with a key that is neither `secretKey` nor one of
+   * `formerSecretKeys`
+   * @throws {Error} when the files of the store are damaged
+   */
   start(): Promise<void>;
   /**
    * Reports whether the host is ready for requests, with each check. Cheap: the store is asked at most once a second.
    */
   health(): Promise<HealthReport>;
+  /**
+   * Resolves with the cause when the store can write nothing more until the process is started again: its database file
+   * was deleted, replaced or found damaged, or the disk failed to flush a commit. From then on `livez` and `readyz`
+   * answer 503. End the process with an exit code other than 0, so that its supervisor starts it again. Never rejects.
+   */
+  readonly lost: Promise<Error>;
   /** Announces the stop: from now on `readyz` answers 503. Everything else continues. */
   drain(): void;
   /** The number of open event streams and waiting polls. */
@@ -72,19 +92,25 @@ export function createHost(options: HostOptions): Host {
   const deliveries = assembleDelivery(services, formats);
   const execution = assembleExecution(services, deliveries.dispatcher, formats);
   const { events, executor } = execution;
+  const triggers = assembleTriggers(services, execution);
 
+  const callers = callerWatch(services);
+  const watch = storeWatch(options.store, services.log);
   const parts = {
     // Made after the mounts, which they list.
     documents: () => documents,
     deliveries,
     execution,
-    runServices: { store, clock, events, executor, recordAudit },
+    triggers,
+    onOutcome: callers.onOutcome,
+    runServices: { store, clock, events, executor, recordAudit, standingOf: services.standingOf },
     readers: readerLimiter(streams.readerLimits, clock),
     tokens: interruptTokens([options.secretKey, ...formerSecretKeys]),
     health: health({
       phase: () => life.phase(),
       // The store of the options: a health check must not count as a measured transaction.
       store: options.store,
+      isLost: watch.isLost,
       dispatcher: deliveries.dispatcher,
       attemptTimeoutMs: webhooks.attemptTimeoutMs,
       clock,
@@ -95,13 +121,21 @@ export function createHost(options: HostOptions): Host {
 
   const documents = discoveryDocuments(discoveryInput(services, mounts), services.served);
   const routes = routeTable(services, parts);
-  const answer = requests(services, { routes, mounts, health: parts.health });
+  const answer = requests(services, {
+    routes,
+    mounts,
+    health: parts.health,
+    isLost: watch.isLost,
+    onOutcome: callers.onOutcome,
+  });
   const tasks = periodicTasks(services, {
     runServices: parts.runServices,
     dispatcher: deliveries.dispatcher,
     hasPushes: formats.size > 0,
+    triggers,
+    families: execution.families,
   });
-  const life = lifecycle(services, { ...parts, periodicTasks: tasks });
+  const life = lifecycle(services, { ...parts, periodicTasks: tasks, storeWatch: watch, callers });
 
   return {
     fetch: async (request, peer) => responseOf(await answer(request, peer)),
@@ -109,6 +143,7 @@ export function createHost(options: HostOptions): Host {
     events,
     start: life.start,
     health: parts.health,
+    lost: watch.lost,
     drain: life.drain,
     readers: parts.readers.taken,
     closeStreams: parts.readers.close,

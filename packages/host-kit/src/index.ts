@@ -1,3 +1,15 @@
+export type {
+  AccessParts,
+  ConfiguredAssignment,
+  ConfiguredRoles,
+  ConfiguredWorkload,
+  ConfiguredWorkloads,
+  IssuerGrant,
+  StoredAccess,
+} from './access/access-model.ts';
+export { type StoredAccessOptions, storedAccess } from './access/stored-access.ts';
+export { type AnchorOptions, AuditLogError, compareWithSink } from './audit/anchor.ts';
+export { checkpointFile } from './audit/checkpoint-file.ts';
 export type { AdvertisedAuthentication } from './discovery/authentication.ts';
 export type { WorkspaceDiscovery } from './discovery/workspace-view.ts';
 export { HostError, type HostErrorCode } from './errors.ts';
@@ -9,13 +21,42 @@ export type { Answer } from './http/answer.ts';
 export type { Coding } from './http/content-coding.ts';
 export type { CorsOptions } from './http/cors.ts';
 export { type PublicMountRoute, publicMountRoute } from './http/public-route.ts';
+export type { RequestFault } from './http/request-fault.ts';
 export { type MountCall, type MountRoute, mountRoute, type Reply } from './http/route.ts';
+export type { SignInRule } from './http/sign-in-rules.ts';
 export type { PublicRouteLimits, UnverifiedRequest, Verified } from './http/verification.ts';
 export type { Json, JsonObject } from './json.ts';
+export type { ConfiguredKey } from './keys/import.ts';
+export type { KeyParts } from './keys/key-parts.ts';
+export { addressBlockProblem } from './keys/restrictions.ts';
+export { type StoredKeys, type StoredKeysOptions, storedKeys } from './keys/stored-keys.ts';
+export {
+  type BackChannelLogoutOptions,
+  backChannelLogoutMount,
+  type LogoutAnswer,
+} from './mounts/back-channel-logout.ts';
 export type { Mount, MountDefinition, MountServices } from './mounts/mount.ts';
-export type { AuditOptions, HostOptions, StreamOptions, WebhookOptions } from './options.ts';
+export type { AuditOptions } from './options/audit-options.ts';
+export type { CaptureOptions } from './options/capture-options.ts';
+export type { DebugBundleKeys } from './options/debug-bundle-keys.ts';
+export type { PortalOptions } from './options/portal-options.ts';
+export type { RetentionOptions } from './options/retention-options.ts';
+export type { StreamOptions } from './options/stream-options.ts';
+export type { EmailOptions, TriggerOptions } from './options/trigger-options.ts';
+export type { WebhookOptions } from './options/webhook-options.ts';
+export type { HostOptions } from './options.ts';
+export type { ApproverDirectory, ApproverPlace } from './ports/approvers.ts';
 export type { Artifact, NewArtifact } from './ports/artifacts.ts';
-export type { AuditStore } from './ports/audit.ts';
+export type {
+  AuditPage,
+  AuditPosting,
+  AuditQuery,
+  AuditStore,
+  PostingKey,
+  SealableEntry,
+  TreeGrowth,
+} from './ports/audit.ts';
+export type { CheckpointSink } from './ports/checkpoint-sink.ts';
 export { type Clock, systemClock } from './ports/clock.ts';
 export type { AiOptions, ConfigurableSection, RunConfigurable } from './ports/configurable.ts';
 export {
@@ -30,15 +71,32 @@ export {
   type WorkflowEngine,
 } from './ports/engine.ts';
 export type { RunEvent } from './ports/events.ts';
-export type { InterruptAnswer, InterruptKind, InterruptRequest } from './ports/interrupts.ts';
+export type {
+  ApproverRefs,
+  EscalationStep,
+  InterruptAnswer,
+  InterruptKind,
+  InterruptRequest,
+} from './ports/interrupts.ts';
 export type { Log, LogRecord } from './ports/log.ts';
 export { type Random, systemRandom } from './ports/random.ts';
+export {
+  type EffectAttempt,
+  EffectNotMade,
+  type EffectRequest,
+  EffectUnsettled,
+  type RunEffect,
+} from './ports/run-effects.ts';
 export type { NewRunFile, RunFile, RunFileCondition, RunFiles } from './ports/run-files.ts';
 export type { ForkMode, Run, RunFailure, RunStatus } from './ports/runs.ts';
+export { SchemaVersionError } from './ports/schema-version.ts';
+export type { SealedRecord } from './ports/sealed-record.ts';
 export type { Store } from './ports/store.ts';
 export type { SignatureAlgorithm } from './ports/subscriptions.ts';
-export type { Transport, TransportRequest, TransportVerdict } from './ports/transport.ts';
+export type { ReceivedFailure, Transport, TransportRequest, TransportVerdict } from './ports/transport.ts';
+export { type WrappedMembers, wrapEngine } from './ports/wrap-engine.ts';
 export type { EventLog } from './runs/event-log.ts';
+export { type KeyCoverage, keyCoverage, keyCoverageOf } from './sealing/key-coverage.ts';
 export type { ReaderLimits } from './streams/reader-limits.ts';
 export type { TelemetryOptions } from './telemetry/scope.ts';
 export { VERSION } from './version.ts';

@@ -1,27 +1,33 @@
 import type { Lane, RefusalLimit, RoleAuthorizer } from '@svc/auth';
-import type { CheckpointSigner } from '@svc/auth/audit';
 import type { RateLimiter } from '@svc/auth/rate-limit';
 import type { EgressPolicy } from '@svc/egress-guard';
 import type { GuardedFetch } from '@svc/egress-guard/fetch';
 import type { Retirement, ServedOptions } from '@svc/versioning';
+import type { StoredAccess } from './access/access-model.ts';
 import type { AdvertisedAuthentication } from './discovery/authentication.ts';
 import type { HostCapabilities } from './discovery/capabilities.ts';
-import { LIMIT_VALUES } from './discovery/limit-values.ts';
 import type { WorkspaceDiscovery } from './discovery/workspace-view.ts';
 import type { Coding } from './http/content-coding.ts';
 import type { CorsOptions } from './http/cors.ts';
+import type { SignInRule } from './http/sign-in-rules.ts';
+import type { StoredKeys } from './keys/stored-keys.ts';
 import type { MountDefinition } from './mounts/mount.ts';
+import type { AuditOptions } from './options/audit-options.ts';
+import type { DebugBundleKeys } from './options/debug-bundle-keys.ts';
+import type { MirrorOptions } from './options/mirror-options.ts';
+import type { PortalOptions } from './options/portal-options.ts';
+import type { RetentionOptions } from './options/retention-options.ts';
+import type { StreamOptions } from './options/stream-options.ts';
+import type { TriggerOptions } from './options/trigger-options.ts';
+import type { WebhookOptions } from './options/webhook-options.ts';
+import type { ApproverDirectory } from './ports/approvers.ts';
 import type { Clock } from './ports/clock.ts';
 import type { WorkflowEngine } from './ports/engine.ts';
 import type { Log } from './ports/log.ts';
 import type { Random } from './ports/random.ts';
 import type { Store } from './ports/store.ts';
-import type { SignatureAlgorithm } from './ports/subscriptions.ts';
 import type { Transport } from './ports/transport.ts';
-import type { ReaderLimits } from './streams/reader-limits.ts';
-import type { StreamLimits } from './streams/stream.ts';
 import type { TelemetryOptions } from './telemetry/scope.ts';
-import type { RetryPolicy } from './webhooks/retry.ts';
 import type { WorkspaceFileLimits } from './workspace/files.ts';
 
 /**
@@ -46,12 +52,24 @@ export interface HostOptions {
    * Default: API keys alone.
    */
   readonly authentication?: AdvertisedAuthentication;
-  /** Limits refused requests by client address. Default: no limit. */
+  /** Limits refused credentials, and requests without one, by client address. Default: no limit. */
   readonly refusals?: RefusalLimit;
   /** Requires a role in the workspace beside the scope of the credential. Default: scopes decide alone. */
   readonly roles?: RoleAuthorizer;
+  /**
+   * Operations and scopes that need a strong or a recent sign-in. A caller without it gets 401 with the challenge of RFC
+   * 9470; one whose credential tells of no sign-in, such as an API key, always does. Default: none.
+   */
+  readonly stepUp?: readonly SignInRule[];
+  /** Resolves the groups and roles that approvals name. Default: approvals can name principals alone. */
+  readonly approvers?: ApproverDirectory;
   /** Keeps an audit log. Default: no audit log. */
   readonly audit?: AuditOptions;
+  /**
+   * Serves `/host/<org>/runs/{runId}/debug-bundle`, and names the keys in `signingKeys` of discovery. Default: debug
+   * bundles are not served.
+   */
+  readonly debugBundles?: DebugBundleKeys;
   /** The segment of `/host/<org>/`, the path of every mount. Lower kebab case. Default `example`. */
   readonly org?: string;
   /** The public origin of the host, e.g. `https://svc.example.com`. Required of a host that accepts tokens. */
@@ -84,6 +102,11 @@ export interface HostOptions {
   readonly fetch?: GuardedFetch;
   /** Sends deliveries. Default: the guarded POST of `@svc/egress-guard/post` under `egress`. */
   readonly transport?: Transport;
+  /**
+   * Answers a share of the reads again in the other major, and compares both answers: `/host/<org>/versions/mirror` reports
+   * the differences. Needs both majors. Default: no read is compared. `{}` takes every default.
+   */
+  readonly mirrorReads?: Partial<MirrorOptions>;
   /** The protocol versions that are served. Default: 1.1 and 2.0, preferring 1.1. */
   readonly protocol?: ServedOptions;
   /**
@@ -99,6 +122,19 @@ export interface HostOptions {
     /** The organization that makes it. */
     readonly vendor: string;
   };
+  /**
+   * Serves `/host/<org>/keys`: callers with the scope `keys:manage` create, list, change, rotate and revoke keys. Pass the
+   * same `storedKeys` to `apiKeyLane`. Default: not served.
+   */
+  readonly apiKeys?: StoredKeys;
+  /**
+   * Serves `/host/<org>/withdrawals`: callers with the scope `withdrawals:manage` withdraw people, tokens and sessions.
+   * With `roles` of `storedAccess` also `/host/<org>/roles` and `/host/<org>/assignments`: callers with the scope
+   * `roles:manage` give others what they hold. With `workloads` of `storedAccess` also `/host/<org>/workload-bindings`, where
+   * these callers bind workloads. Pass its `directory` to `roleAuthorizer`, and its `resolveWorkload` to `workloadLane`.
+   * Default: not served.
+   */
+  readonly access?: StoredAccess;
   /** The issuer in the Subjects of API keys. Must equal the `issuer` of the API-key lane. Default `urn:svc:api-key`. */
   readonly apiKeyIssuer?: string;
   /** Further protocols under `/host/<org>/`: `a2a`, `mcp` and `chat` of `@svc/host-kit/mounts/…`. Default: none. */
@@ -118,8 +154,23 @@ export interface HostOptions {
   readonly webhooks?: Partial<WebhookOptions>;
   /** Event streams and long polls. Each missing member takes its default. */
   readonly streams?: Partial<StreamOptions>;
+  /**
+   * Serves trigger subscriptions: messages of other systems that start runs. Needs `baseUrl`. Default: not served. `{}` takes
+   * every default.
+   */
+  readonly triggers?: Partial<TriggerOptions>;
+  /**
+   * Serves `/host/<org>/portal-sessions`, where callers with the scope `webhooks:manage` create sessions for their customers,
+   * and `/host/<org>/portal`, the operations of a session. Default: not served.
+   */
+  readonly portal?: PortalOptions;
   /** The time for which a reply is stored under its idempotency key, in hours. At least 24. Default 24. */
   readonly idempotencyRetentionHours?: number;
+  /**
+   * The times after which records are removed. Default: runs and the entries of the audit log are kept for ever, effects
+   * for 30 days, counts of deliveries for 7, callers of each major for 90. Dead letters have `webhooks.deadLetterRetentionDays`, stored replies `idempotencyRetentionHours`.
+   */
+  readonly retention?: Partial<RetentionOptions>;
   /**
    * The limits of workspace files. Default: workspace files are not served. `{}` serves them with the default limits.
    */
@@ -137,116 +188,3 @@ export interface HostOptions {
   /** The source of ids, secrets and jitter. Default: the generator of the operating system. */
   readonly random?: Random;
 }
-
-/** The audit log of a host. @see Interface: Audit logging */
-export interface AuditOptions {
-  /** Signs checkpoints. Use its key for nothing else. */
-  readonly signer: CheckpointSigner;
-  /** Public keys of former signers, for checkpoints that are still stored. Default: none. */
-  readonly formerPublicKeys?: readonly string[];
-  /** The most entries between two checkpoints. Default 1000. */
-  readonly checkpointIntervalEntries?: number;
-  /** The most seconds between an entry and the checkpoint that covers it. Default 300. */
-  readonly checkpointIntervalSeconds?: number;
-}
-
-/**
- * The delivery of events. The defaults are in `WEBHOOK_DEFAULTS`.
- *
- * @see Interface: Events, Webhook delivery of events
- */
-export interface WebhookOptions {
-  /** Whether subscriptions of major 1 retry and dead-letter. Those of major 2 always do. Default false. */
-  readonly durable: boolean;
-  /** The retries of durable subscriptions. Default: three attempts, 250 ms apart. */
-  readonly retryPolicy: RetryPolicy;
-  /**
-   * The time in which an attempt must be answered, from the resolution of the name to the last byte, in ms. Default
-   * 5000.
-   */
-  readonly attemptTimeoutMs: number;
-  /** The circuit of best-effort subscriptions. */
-  readonly circuit: {
-    /** Consecutive failures that open the circuit. Default 4. */
-    readonly failureThreshold: number;
-    /** The time for which an open circuit admits no attempt, in ms. Default one hour. */
-    readonly cooldownMs: number;
-    /** Failures within `failureWindowMs` that mark the subscription `failed`. Default 100. */
-    readonly failureLimit: number;
-    /** In ms. Default seven days. */
-    readonly failureWindowMs: number;
-  };
-  /**
-   * The time without a success after which a durable subscription moves to `failed`, in hours: when an attempt fails,
-   * and every attempt has failed for this time. 0: never. Default 120.
-   */
-  readonly failAfterHours: number;
-  /** The time for which a dead letter is stored, in days. Default 30. */
-  readonly deadLetterRetentionDays: number;
-  /** The signature algorithms that subscriptions of major 2 may ask for. Default `v1` and `standard-webhooks-1`. */
-  readonly signatureAlgorithms: readonly SignatureAlgorithm[];
-  /** The rotation of secrets of `standard-webhooks-1`. */
-  readonly secretRotation: {
-    /** The time for which a replaced secret still signs, in seconds, from 60 to 604 800. Default 86 400. */
-    readonly overlapSeconds: number;
-  };
-  /** Accepts requests of major 1 without `tenantId`, for clients of older documents. Default false. */
-  readonly tenantIdOptional: boolean;
-  /** The most attempts at a time. */
-  readonly concurrency: {
-    /** The most attempts of the host. Default 64. */
-    readonly total: number;
-    /** The most attempts of one subscription. Default 4. */
-    readonly perSubscription: number;
-  };
-}
-
-/** Event streams, and polls that wait for events. The defaults are in `STREAM_DEFAULTS`. */
-export interface StreamOptions extends StreamLimits {
-  /** The most readers at a time. Further ones are answered 429. Default: 500 a run, 500 a credential, 2000 in all. */
-  readonly readerLimits: ReaderLimits;
-}
-
-/** The defaults of `HostOptions.streams`. */
-export const STREAM_DEFAULTS: StreamOptions = {
-  readerLimits: { perRun: 500, perCredential: 500, total: 2000 },
-  keepAliveMs: 15_000,
-  judgeEveryMs: 30_000,
-  stallMs: 30_000,
-};
-
-/** The most bytes of rendered pages in memory, for readers of the same run. */
-export const STREAM_PAGES_BYTES = 8_388_608;
-
-/** The longest permitted `streams.keepAliveMs`. */
-export const LONGEST_SILENCE_MS = 30_000;
-
-/** The default checkpoint intervals. @see The profile `svc-audit-log-integrity` */
-export const AUDIT_DEFAULTS: { readonly entries: number; readonly seconds: number } = { entries: 1000, seconds: 300 };
-
-const HOUR_MS = 3_600_000;
-
-/** The defaults of `HostOptions.webhooks`: the values of the interface. @see Interface: Limits */
-export const WEBHOOK_DEFAULTS: WebhookOptions = {
-  durable: false,
-  retryPolicy: { maxAttempts: 3, backoff: 'fixed', delayMs: 250, maxDelayMs: 30_000 },
-  attemptTimeoutMs: 5000,
-  circuit: { failureThreshold: 4, cooldownMs: HOUR_MS, failureLimit: 100, failureWindowMs: 7 * 24 * HOUR_MS },
-  failAfterHours: 120,
-  deadLetterRetentionDays: 30,
-  signatureAlgorithms: ['v1', 'standard-webhooks-1'],
-  secretRotation: { overlapSeconds: 86_400 },
-  tenantIdOptional: false,
-  concurrency: { total: 64, perSubscription: 4 },
-};
-
-export const DEFAULT_PROTOCOL: ServedOptions = { versions: ['1.1', '2.0'], preferred: '1.1' };
-export const DEFAULT_MAX_REQUEST_BODY_BYTES: number = LIMIT_VALUES['limits.maxRequestBodyBytes'];
-export const BODY_TIMEOUT_MS = 10_000;
-
-/** The default limits of workspace files. @see Interface: Limits */
-export const WORKSPACE_FILE_DEFAULTS: WorkspaceFileLimits = {
-  maxFileBytes: LIMIT_VALUES['workspace.maxFileBytes'],
-  maxFiles: 256,
-  maxVersions: 10,
-};

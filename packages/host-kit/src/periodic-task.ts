@@ -38,7 +38,7 @@ export function periodicTask({ clock, log, name, everyMs, round }: PeriodicTaskO
     underWay = round(stopping.signal)
       .catch((error: unknown) => log({ level: 'error', event: `${name}.failed`, ...describeError(error) }))
       .then(() => {
-        if (!stopping.signal.aborted) cancelNext = clock.at(clock.now() + everyMs, begin);
+        if (!stopping.signal.aborted) cancelNext = clock.after(everyMs, begin);
       });
   }
 }

@@ -99,6 +99,34 @@ export function assertNoDowngrade(
   if (majorOf(parseVersion(received)?.major) !== expected) throw new DowngradeError(expected, received.slice(0, 32));
 }
 
+/**
+ * A page was served with a status of success where a response of the protocol was expected: a proxy, a sign-in or a captive portal
+ * answered in place of the host.
+ *
+ * @example
+ * import { UnexpectedPageError, versionedFetch } from '@svc/versioning/client';
+ *
+ * await versionedFetch({ major: 2 })('https://svc.example/runs').catch((error: unknown) => {
+ *   if (error instanceof UnexpectedPageError) console.error(`A page with status ${error.status} came instead of the host.`);
+ * });
+ */
+export class UnexpectedPageError extends Error {
+  /** The status of the page. */
+  readonly status: number;
+  /** True when the request was redirected to the page. */
+  readonly redirected: boolean;
+
+  constructor(status: number, redirected: boolean) {
+    const way = redirected ? ' after a redirect' : '';
+    super(
+      `A page of HTML with status ${status} was received${way} in place of a response of the host. Check the URL, and the proxies before the host.`,
+    );
+    this.name = 'UnexpectedPageError';
+    this.status = status;
+    this.redirected = redirected;
+  }
+}
+
 /** Options of {@link versionedFetch}. */
 export interface VersionedFetchOptions {
   /** The major that every request asks for. */
@@ -112,11 +140,12 @@ export interface VersionedFetchOptions {
 const VERSIONED_FETCH_OPTIONS: OptionNames<VersionedFetchOptions> = { major: true, clientVersion: true, fetch: true };
 
 /**
- * Creates a `fetch` that requests one major and rejects responses of any other. A response that has no `SVC-Version`
- * and is neither JSON nor an event stream passes, for example the error page of a proxy: it cannot be mistaken for a
- * protocol response.
+ * Creates a `fetch` that requests one major and rejects responses of any other. A page that is served with a status of
+ * success is rejected too, such as the sign-in page of a proxy. Any other response that has no `SVC-Version` and is neither JSON nor an
+ * event stream passes, for example the error page of a proxy with 502: its status says that it is none of the host.
  *
- * @returns a function that rejects with a {@link DowngradeError} for a response of another major
+ * @returns a function that rejects with a {@link DowngradeError} for a response of another major, and with an
+ * {@link UnexpectedPageError} for a page
  * @throws {TypeError} when `clientVersion` is malformed
  * @example
  * import { versionedFetch } from '@svc/versioning/client';
@@ -137,12 +166,26 @@ export function versionedFetch(
     request.headers.set(VERSION_HEADER, String(major));
     if (clientVersion !== undefined) request.headers.set(CLIENT_VERSION_HEADER, clientVersion);
     const response = await fetch(request);
+    if (isPage(response)) throw await unexpectedPage(response);
     if (isProtocolResponse(response)) assertNoDowngrade(response, major);
     return response;
   };
 }
 
 const PROTOCOL_TYPES = /^(?:application\/(?:[\w.+-]+\+)?json|text\/event-stream)\s*(?:;|$)/i;
+
+/** Returns true for a page that passes for a success. A host that serves a page on purpose, such as an artifact, names its version. */
+function isPage({ headers, status }: Response): boolean {
+  return status < 400 && !headers.has(VERSION_HEADER) && PAGE_TYPES.test(headers.get('content-type') ?? '');
+}
+
+const PAGE_TYPES = /^(?:text\/html|application\/xhtml\+xml)\s*(?:;|$)/i;
+
+async function unexpectedPage(response: Response): Promise<UnexpectedPageError> {
+  // Otherwise the connection would stay in use until the page is collected.
+  await response.body?.cancel();
+  return new UnexpectedPageError(response.status, response.redirected);
+}
 
 /** Returns true for a response that names a version, or that a client could mistake for a protocol response. */
 function isProtocolResponse({ headers, status }: Response): boolean {

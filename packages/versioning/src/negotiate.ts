@@ -1,8 +1,9 @@
 import { refuseClient } from './client-version.ts';
-import { VersioningError } from './errors.ts';
+import type { VersioningError } from './errors.ts';
 import { CLIENT_VERSION_HEADER, VERSION_HEADER } from './headers.ts';
 import { DISCOVERY_PATH, type Operation } from './manifest.ts';
-import { type NamedPath, namedPath, pathOfTarget } from './path.ts';
+import { fixedTarget, type NamedPath, namedPath, pathOfTarget } from './path.ts';
+import { malformedTargetError, mismatchError, unsupportedError } from './refusals.ts';
 import { headerValue, type RequestHead } from './request-head.ts';
 import type { Served } from './served.ts';
 import { type Major, majorOf, parseSelector } from './version.ts';
@@ -68,24 +69,49 @@ interface Refused extends OfMajor {
 export function negotiate(request: RequestHead, served: Served): Negotiation {
   const header = headerValue(request, VERSION);
   const selected = header === null ? undefined : majorOf(parseSelector(header));
+  const fixed = fixedTarget(request.target);
+  if (fixed !== undefined) {
+    if (!fixed.isUnderV1) return unversioned(fixed, header, selected, request, served);
+    return served.majors.has(1) ? versioned(fixed, header, request, served) : FOREIGN;
+  }
   const path = pathOfTarget(request.target);
   if (path === undefined) return malformedTarget(selected, served);
 
   if (path === '/v1' || path.startsWith('/v1/')) {
     if (!served.majors.has(1)) return FOREIGN;
     // Before the path is looked up: the rule holds for every path under `/v1`.
-    // The value 1 alone passes, without a minor.
-    if (header !== null && header !== '1') return refused(1, served, mismatch());
+    if (isOfAnotherMajor(header)) return refused(1, served, mismatchError());
     const named = path.endsWith(DISCOVERY_PATH) ? undefined : namedPath(path, '/v1'.length);
     return named === undefined ? unnamed(path, '/v1'.length, 1, served) : within(1, named, request, served);
   }
   const named = namedPath(path);
   if (named === undefined) return unnamed(path, 0, selected, served);
+  return unversioned(named, header, selected, request, served);
+}
+
+/** The request names an operation without `/v1`. */
+function unversioned(
+  named: NamedPath,
+  header: string | null,
+  selected: Major | undefined,
+  request: RequestHead,
+  served: Served,
+): Negotiation {
   if (header === null) return within(served.preferredMajor, named, request, served);
   if (selected === undefined || !served.majors.has(selected)) {
-    return refused(served.preferredMajor, served, unsupported(served));
+    return refused(served.preferredMajor, served, unsupportedError(served));
   }
   return within(selected, named, request, served);
+}
+
+/** The request names an operation under `/v1`. */
+function versioned(named: NamedPath, header: string | null, request: RequestHead, served: Served): Negotiation {
+  return isOfAnotherMajor(header) ? refused(1, served, mismatchError()) : within(1, named, request, served);
+}
+
+/** Under `/v1` the value 1 alone passes, without a minor. */
+function isOfAnotherMajor(header: string | null): boolean {
+  return header !== null && header !== '1';
 }
 
 /** In lower case, as `headerValue` requires. */
@@ -100,7 +126,7 @@ function within(major: Major, { operations, params }: NamedPath, request: Reques
     if (tooOld !== undefined) return { kind: 'refused', major, contract, error: tooOld };
   }
   const method = request.method === 'HEAD' ? 'GET' : request.method;
-  const operation = operations.find((candidate) => candidate.method === method);
+  const operation = withMethod(operations, method);
   if (operation?.majors.includes(major)) return { kind: 'operation', major, contract, operation, params };
 
   const ofMajor = operations.filter(({ majors }) => majors.includes(major));
@@ -113,6 +139,12 @@ function within(major: Major, { operations, params }: NamedPath, request: Reques
     allow: methodsOf(ofMajor),
     ...(operation !== undefined && { elsewhere: operation }),
   };
+}
+
+/** A loop without a function, which would be made for each request. */
+function withMethod(operations: readonly Operation[], method: string): Operation | undefined {
+  for (const operation of operations) if (operation.method === method) return operation;
+  return undefined;
 }
 
 function methodsOf(operations: readonly Operation[]): string[] {
@@ -132,22 +164,8 @@ function refused(major: Major, served: Served, error: VersioningError): Negotiat
   return { kind: 'refused', major, contract: served.contractOf(major), error };
 }
 
-function unsupported({ versions }: Served): VersioningError {
-  const served = versions.join(' and ');
-  const message = `${VERSION_HEADER} does not name a version that this host serves. It serves ${served}.`;
-  return new VersioningError('protocol_version_unsupported', message, { protocolVersions: versions });
-}
-
-function mismatch(): VersioningError {
-  const message = `Paths under /v1 belong to major 1. Send ${VERSION_HEADER}: 1, or use the path without /v1.`;
-  return new VersioningError('protocol_version_mismatch', message, undefined);
-}
-
 /** A malformed path cannot select the major of the error envelope, so the header does, when it names a served major. */
 function malformedTarget(selected: Major | undefined, served: Served): Negotiation {
   const major = selected !== undefined && served.majors.has(selected) ? selected : served.preferredMajor;
-  const problem =
-    'must be an absolute path, percent-encoded as RFC 3986 requires, without empty or dot segments or a trailing slash';
-  const fields = [{ field: 'target', problem }];
-  return refused(major, served, new VersioningError('validation_error', `The request target ${problem}.`, { fields }));
+  return refused(major, served, malformedTargetError());
 }

@@ -1,4 +1,4 @@
-import { MANIFEST, type Operation } from './manifest.ts';
+import { DISCOVERY_PATH, MANIFEST, type Operation } from './manifest.ts';
 
 /** A path of the manifest, with the values of its parameters, still percent-encoded. */
 export interface NamedPath {
@@ -18,6 +18,19 @@ export function pathOfTarget(target: string): string | undefined {
   const path = query < 0 ? target : target.slice(0, query);
   if (!PATH.test(path) || (query >= 0 && !QUERY.test(target.slice(query + 1)))) return undefined;
   return DOT_SEGMENT.test(path) ? undefined : path;
+}
+
+/** A request target that is a path of the manifest without parameters, with or without `/v1`. */
+export interface FixedTarget extends NamedPath {
+  readonly isUnderV1: boolean;
+}
+
+/**
+ * Finds a request target that is a path of the manifest without parameters. Undefined for every other one, which
+ * {@link pathOfTarget} judges.
+ */
+export function fixedTarget(target: string): FixedTarget | undefined {
+  return target.length > LONGEST_FIXED ? undefined : FIXED.get(target);
 }
 
 /** Finds the operations at an unversioned path, one for each method. The path begins at index `start` of the text. */
@@ -91,6 +104,22 @@ function parameterIn(
 const VERB = /^:[a-z-]*$/;
 const NONE: Readonly<Record<string, string>> = {};
 const ROOT = tree();
+
+/** The targets that need neither the patterns nor the tree. */
+const FIXED: ReadonlyMap<string, FixedTarget> = fixedTargets();
+const LONGEST_FIXED = Math.max(...[...FIXED.keys()].map(({ length }) => length));
+
+function fixedTargets(): Map<string, FixedTarget> {
+  const targets = new Map<string, FixedTarget>();
+  for (const { path } of MANIFEST) {
+    const named = path.includes('{') ? undefined : namedPath(path);
+    if (named === undefined) continue;
+    targets.set(path, { ...named, isUnderV1: false });
+    // Discovery has one path for both majors.
+    if (path !== DISCOVERY_PATH) targets.set(`/v1${path}`, { ...named, isUnderV1: true });
+  }
+  return targets;
+}
 
 function tree(): Place {
   const root = emptyPlace();

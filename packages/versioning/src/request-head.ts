@@ -28,7 +28,7 @@ export interface RequestHead {
  */
 export function headerValue({ headers, headersDistinct }: RequestHead, name: string): string | null {
   if (headersDistinct !== undefined) return joined(headersDistinct[name]);
-  return hasGet(headers) ? headers.get(name) : joined(valuesIn(headers, name));
+  return hasGet(headers) ? headers.get(name) : valueIn(headers, name);
 }
 
 function hasGet(headers: RequestHead['headers']): headers is { get(name: string): string | null } {
@@ -36,15 +36,19 @@ function hasGet(headers: RequestHead['headers']): headers is { get(name: string)
 }
 
 /** Compares names without case, because not every platform lower-cases them; two spellings of one name are a repeat. */
-function valuesIn(headers: Readonly<Record<string, string | readonly string[] | undefined>>, name: string): string[] {
-  const values: string[] = [];
-  for (const key of Object.keys(headers)) {
-    if (key.length !== name.length || key.toLowerCase() !== name) continue;
-    const value = headers[key];
-    if (typeof value === 'string') values.push(value);
-    else if (value !== undefined) values.push(...value);
+function valueIn(
+  headers: Readonly<Record<string, string | readonly string[] | undefined>>,
+  name: string,
+): string | null {
+  let found: string | null = null;
+  // Without a list of the names: it would be made for each request.
+  for (const key in headers) {
+    if (key.length !== name.length || (key !== name && key.toLowerCase() !== name)) continue;
+    const value = Object.hasOwn(headers, key) ? headers[key] : undefined;
+    const text = typeof value === 'string' ? value : joined(value);
+    if (text !== null) found = found === null ? text : `${found}, ${text}`;
   }
-  return values;
+  return found;
 }
 
 function joined(values: readonly string[] | undefined): string | null {

@@ -1,6 +1,13 @@
 import { covers } from '@svc/tools/covers';
 import { describe, expect, test } from 'vitest';
-import { assertNoDowngrade, DowngradeError, defaultVersion, selectMajor, versionedFetch } from '../src/client.ts';
+import {
+  assertNoDowngrade,
+  DowngradeError,
+  defaultVersion,
+  selectMajor,
+  UnexpectedPageError,
+  versionedFetch,
+} from '../src/client.ts';
 
 describe(covers('versioning.client.highest-common'), () => {
   test.each([
@@ -95,6 +102,28 @@ describe(covers('versioning.response.downgrade-detected'), () => {
     ['a page of another major', { headers: { 'content-type': 'text/html', 'SVC-Version': '1.1' } }],
   ])('versionedFetch rejects %s', async (_title, init) => {
     await expect(answering(init)('https://svc.example/')).rejects.toThrow(DowngradeError);
+  });
+
+  test.each([
+    ['text/html', 200],
+    ['TEXT/HTML; charset=utf-8', 201],
+    ['application/xhtml+xml', 203],
+  ])('versionedFetch rejects a page of %s with %i, and does not read it', async (type, status) => {
+    const read: string[] = [];
+    const body = new ReadableStream({ cancel: () => void read.push('cancelled') }, { highWaterMark: 0 });
+    const svc = versionedFetch({
+      major: 1,
+      fetch: async () => new Response(body, { status, headers: { 'content-type': type } }),
+    });
+    const error = await svc('https://svc.example/v1/runs').catch((one: unknown) => one);
+    expect(error).toBeInstanceOf(UnexpectedPageError);
+    expect(error).toMatchObject({ name: 'UnexpectedPageError', status, redirected: false });
+    expect(read).toEqual(['cancelled']);
+  });
+
+  test('versionedFetch passes a page that the host itself serves', async () => {
+    const headers = { 'content-type': 'text/html', 'SVC-Version': '2.0' };
+    expect((await answering({ headers })('https://svc.example/runs/x/artifacts/y')).status).toBe(200);
   });
 
   test('versionedFetch passes the error page of a proxy', async () => {

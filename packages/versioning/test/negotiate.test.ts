@@ -252,3 +252,61 @@ describe('the path of a workspace file', () => {
     '/v1/host/workspace/files/a/%2e%2e/b',
   ])('rejects %s', (target) => expect(outcome(target, undefined, { method: 'GET' })).toBe('400 validation_error'));
 });
+
+describe('a target without parameters', () => {
+  const fixed = MANIFEST.filter(({ path }) => !path.includes('{')).flatMap(({ path }) => [path, `/v1${path}`]);
+
+  test('is negotiated like the same target with a query, which no table has', () => {
+    const anyRequest = fc.record({
+      target: fc.constantFrom(...fixed),
+      method: fc.constantFrom('GET', 'HEAD', 'POST', 'PUT', 'DELETE'),
+      version: fc.option(fc.constantFrom('1', '2', '1.1', '2.0', '2.9', '3', '01', 'x', ''), { nil: undefined }),
+      client: fc.option(fc.constantFrom('1.2', '1.1', 'x'), { nil: undefined }),
+      under: fc.constantFrom(both, onlyV2),
+    });
+    const property = fc.property(anyRequest, ({ target, method, version, client, under }) => {
+      const headers = { 'svc-version': version, 'svc-client-version': client };
+      const found = negotiate({ method, target, headers }, under);
+      expect(found).toEqual(negotiate({ method, target: `${target}?`, headers }, under));
+    });
+    fc.assert(property, { numRuns: 500 });
+  });
+});
+
+describe('the error of a refusal', () => {
+  const refusedBy = (target: string, version: string, under = both) => {
+    const found = negotiate({ method: 'GET', target, headers: { 'svc-version': version } }, under);
+    if (found.kind !== 'refused') throw new Error(`${target} was not refused.`);
+    return found.error;
+  };
+
+  test.each([
+    ['/runs/r', '3'],
+    ['/v1/runs/r', '2'],
+    ['/runs/../r', '2'],
+  ])('of %s under %s has no stack, and cannot be changed for the next request', (target, version) => {
+    const error = refusedBy(target, version);
+    expect(error.stack?.split('\n')).toHaveLength(1);
+    for (const part of [error, error.details ?? error]) expect(Object.isFrozen(part)).toBe(true);
+    expect(() => Object.assign(error, { message: 'another' })).toThrow(TypeError);
+    expect(refusedBy(target, version)).toBe(error);
+  });
+
+  test('names the versions of the host that refuses', () => {
+    expect(refusedBy('/runs/r', '3').details).toEqual({ protocolVersions: ['1.1', '2.0'] });
+    expect(refusedBy('/runs/r', '3', onlyV2).details).toEqual({ protocolVersions: ['2.0', '2.3'] });
+  });
+});
+
+test.each<[string, Record<string, string | readonly string[] | undefined>, string]>([
+  ['any case', { 'SVC-Version': '2' }, 'operation 2'],
+  ['a list', { 'svc-version': ['2'] }, 'operation 2'],
+  ['an empty list', { 'svc-version': [] }, 'operation 1'],
+  ['undefined', { 'svc-version': undefined }, 'operation 1'],
+  ['two spellings', { 'SVC-Version': '2', 'svc-version': '2' }, 'refused 1'],
+  ['a repeated value', { 'svc-version': ['2', '2'] }, 'refused 1'],
+  ['a prototype, which is not read', Object.create({ 'svc-version': '2' }), 'operation 1'],
+])('a plain record of headers with %s', (_name, headers, expected) => {
+  const found = negotiate({ method: 'GET', target: '/runs/r', headers }, both);
+  expect(`${found.kind} ${'major' in found ? found.major : ''}`).toBe(expected);
+});

@@ -21,8 +21,8 @@ describe(covers('runs.owner.shape'), () => {
     ],
     [{ tenant: 't', principalKind: 'anonymous' }, { tenant: 't', principalKind: 'anonymous' }, { tenant: 't' }],
   ] as [OwnerRecord, object, object][])('projects %j', (owner, inMajor1, inMajor2) => {
-    expect(projectOwner[1](owner)).toEqual(inMajor1);
-    expect(projectOwner[2](owner)).toEqual(inMajor2);
+    expect(projectOwner[1](owner)).toStrictEqual(inMajor1);
+    expect(projectOwner[2](owner)).toStrictEqual(inMajor2);
   });
 
   test('does not show the lane that the host attests', () => {

@@ -19,7 +19,7 @@ export interface Delivery {
   /** The id of the run. */
   readonly runId: string;
   /** The workspace of the run, when it has one. */
-  readonly workspaceId?: string;
+  readonly workspaceId?: string | undefined;
   /** The event of the run, as the host has stored it. */
   readonly event: WebhookEvent;
 }

@@ -8,4 +8,4 @@ export { type SignDeliveryInput, signDelivery, signWith } from './sign.ts';
 export { SIGNATURE_ALGORITHM } from './signature.ts';
 export { TOLERANCE_SECONDS } from './timestamp.ts';
 export { type SignedBody, type VerifyRules, verifyDelivery, verifySignature } from './verify.ts';
-export { type SignedDelivery, type Verification, Webhook, type WebhookOptions } from './webhook.ts';
+export { type SignedDelivery, type Verification, type VerifyOptions, Webhook, type WebhookOptions } from './webhook.ts';

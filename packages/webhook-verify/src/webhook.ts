@@ -4,9 +4,10 @@ import { WebhookVerificationError } from './errors.ts';
 import type { HeaderSource } from './headers.ts';
 import type { Hmac } from './hmac/hmac.ts';
 import { type OptionNames, requireKnown } from './known-options.ts';
+import { lazyDelivery } from './lazy-delivery.ts';
 import { prepareSecret, secretList } from './secret.ts';
 import { checkedTolerance } from './timestamp.ts';
-import { type VerifyRules, verifyDelivery, verifySignature } from './verify.ts';
+import { type VerifyRules, verifySignature } from './verify.ts';
 
 /** The options of {@link Webhook}. */
 export interface WebhookOptions {
@@ -27,6 +28,23 @@ export interface WebhookOptions {
 
 /** The names of {@link WebhookOptions}. */
 export const WEBHOOK_OPTIONS: OptionNames<WebhookOptions> = { toleranceSeconds: true, now: true, webhookId: true };
+
+/** The options of one call of `verify`. */
+export interface VerifyOptions {
+  /**
+   * When the body is parsed: `eager` during the verification, `lazy` at the first access to `event`, `eventType`, `runId`
+   * or `workspaceId`. A lazy delivery is for receivers that mostly forward or store the bytes: the verification costs
+   * its signature alone. The bytes must not change until the body is parsed. Default `eager`.
+   */
+  readonly payload?: 'eager' | 'lazy';
+}
+
+const VERIFY_OPTIONS: OptionNames<VerifyOptions> = { payload: true };
+
+function isLazy(options: VerifyOptions): boolean {
+  requireKnown('verify', options, VERIFY_OPTIONS);
+  return options.payload === 'lazy';
+}
 
 /** The result of `safeVerify`. */
 export type Verification =
@@ -82,11 +100,18 @@ export class Webhook {
   /**
    * Verifies a delivery.
    *
+   * With `payload: 'lazy'`, the body is parsed at the first access to a field that comes from it. Such an access throws
+   * `malformed_body` or `event_type_mismatch` when the sender signed a body that is no delivery.
+   *
    * @param body the bytes or text as received; a parsed object is a TypeError
-   * @throws {WebhookVerificationError} when the delivery is not authentic, fresh and well-formed
+   * @throws {WebhookVerificationError} when the delivery is not authentic and fresh, or, unless it is lazy, not
+   * well-formed
+   * @throws {TypeError} when an option is unknown
    */
-  verify(body: RawBody, headers: HeaderSource): Delivery {
-    return verifyDelivery(body, headers, this.#rules());
+  verify(body: RawBody, headers: HeaderSource, options: VerifyOptions = {}): Delivery {
+    const read = isLazy(options) ? lazyDelivery : parseDelivery;
+    const signed = verifySignature(body, headers, this.#rules());
+    return read(signed.body, signed.headers, signed.timestamp);
   }
 
   /**

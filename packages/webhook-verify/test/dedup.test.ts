@@ -23,7 +23,7 @@ beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'svc-dedup-'));
   postgres = await startPostgres();
   pool = new pg.Pool({ connectionString: postgres.url, max: 8 });
-}, 60_000);
+});
 
 afterAll(async () => {
   await pool.end();
@@ -160,7 +160,7 @@ describe.each(STORES)(`${covers('webhooks.verify.dedup')} ($name)`, ({ open }) =
       }),
       { numRuns: 30 },
     );
-  }, 30_000);
+  });
 
   test.each([{ ttlSeconds: 0 }, { claimSeconds: -1 }, { ttlSeconds: Number.NaN }])(
     'throws for the options %j',
@@ -221,12 +221,28 @@ describe('in SQLite', () => {
       }),
     );
     expect(counts.reduce((sum, count) => sum + count, 0)).toBe(300);
-  }, 30_000);
+  });
+
+  test('a claim holds against a process that read the clock before it, and waited for the lock', () => {
+    const path = join(folder, 'waited.db');
+    const at = (now: number) => sqliteDedupStore(path, { claimSeconds: 1, now: () => now });
+    const time = 1_700_000_000_000;
+    expect(at(time + 5000).claim('a')).toMatchObject({ state: 'claimed' });
+    expect(at(time).claim('a')).toEqual({ state: 'in-flight' });
+  });
+
+  test('a claim ends when the clock is set back by minutes', () => {
+    const path = join(folder, 'set-back.db');
+    const at = (now: number) => sqliteDedupStore(path, { claimSeconds: 1, now: () => now });
+    const time = 1_700_000_000_000;
+    expect(at(time).claim('a')).toMatchObject({ state: 'claimed' });
+    expect(at(time - 120_000).claim('a')).toMatchObject({ state: 'claimed' });
+  });
 
   test('leaves a database of the application open', () => {
     const db = new DatabaseSync(':memory:');
     const store = sqliteDedupStore(db);
-    store.claim('a');
+    void store.claim('a');
     store.close();
     expect(db.prepare('SELECT count(*) AS count FROM svc_webhook_dedup').get()).toEqual({ count: 1 });
     db.close();
@@ -238,7 +254,7 @@ describe('in SQLite', () => {
     const store = sqliteDedupStore(db, { claimSeconds: 1, now: () => now });
     for (let key = 0; key < 1000; key++) {
       now += 100;
-      store.claim(String(key));
+      void store.claim(String(key));
     }
     const { count } = db.prepare('SELECT count(*) AS count FROM svc_webhook_dedup').get() ?? {};
     expect(Number(count)).toBeLessThan(200);

@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { prepareHmac as nodeHmac, sha256Hex as nodeSha256Hex } from '../src/hmac/node.ts';
 import { prepareHmac as portableHmac, sha256Hex as portableSha256Hex } from '../src/hmac/portable.ts';
+import { prepareHmac as workerdHmac } from '../src/hmac/workerd.ts';
 import { HEADER_NAMES, type HeaderSource, signDelivery, Webhook, WebhookVerificationError } from '../src/index.ts';
 
 const NOW = 1_700_000_000;
@@ -159,6 +160,7 @@ describe('both builds of the HMAC agree with OpenSSL', () => {
   const builds = [
     ['node', nodeHmac],
     ['portable', portableHmac],
+    ['workerd', workerdHmac],
   ] as const;
 
   test.each(builds)('%s, for any key, text and bytes', (_name, prepare) => {

@@ -1,5 +1,6 @@
 import { covers } from '@svc/tools/covers';
 import { describe, expect, test, vi } from 'vitest';
+import { type DeliveryClaims, parseDelivery } from '../src/delivery.ts';
 import {
   HEADER_NAMES,
   type HeaderFamily,
@@ -151,6 +152,90 @@ describe('a well-signed body that is not a delivery', () => {
     expect(outcomeOf(() => signedDelivery.read())).toBe('malformed_body');
     expect(webhook.verifySignature(body, signed()).read()).toEqual(webhook.verify(body, signed()));
   });
+});
+
+describe('parseDelivery', () => {
+  const event = { type: 'run.completed', runId: 'run_1', timestamp: '2026-06-01T00:00:00Z', sequence: 1, payload: {} };
+  const claims = { webhookId: 'whk_1', eventType: 'run.completed' };
+  const parse = (content: object, claimed: DeliveryClaims = claims) =>
+    parseDelivery(JSON.stringify(content), claimed, NOW);
+
+  test('accepts a claim without a type, and a workspace', () => {
+    const { eventType } = parse({ runId: 'run_1', event }, { webhookId: 'whk_1', eventType: undefined });
+    expect(eventType).toBe('run.completed');
+    expect(parse({ runId: 'run_1', workspaceId: 'w', event })).toMatchObject({ runId: 'run_1', workspaceId: 'w' });
+  });
+
+  test.each([
+    ['no run in either place', { event: { ...event, runId: undefined } }, 'runId'],
+    ['an empty run in both places', { runId: '', event: { ...event, runId: '' } }, 'runId'],
+    ['a run that is a number in both places', { runId: 1, event: { ...event, runId: 1 } }, 'runId'],
+    ['an empty type', { runId: 'run_1', event: { ...event, type: '' } }, 'event.type'],
+    ['an empty time', { runId: 'run_1', event: { ...event, timestamp: '' } }, 'event.timestamp'],
+    ['an empty workspace', { runId: 'run_1', workspaceId: '', event }, 'workspaceId'],
+  ])('rejects %s, and names the field', (_title, content, field) => {
+    for (const claimed of [claims, { ...claims, eventType: '' }, { ...claims, eventType: undefined }]) {
+      expect(() => parse(content, claimed)).toThrow(
+        expect.objectContaining({ code: 'malformed_body', details: { problem: `${field} is not a non-empty string` } }),
+      );
+    }
+  });
+
+  test.each([
+    ['the body is not UTF-8', Uint8Array.of(0xff)],
+    ['the body is not JSON', '{'],
+    ['the body is not a JSON object', '[]'],
+    ['event is not an object', '{"runId":"run_1","event":[]}'],
+  ])('says that %s', (problem, content) => {
+    expect(() => parseDelivery(content, claims, NOW)).toThrow(expect.objectContaining({ details: { problem } }));
+  });
+});
+
+describe('headers in every form', () => {
+  const given = Object.entries(signed());
+  const changed = (change: (value: string) => string) => given.map(([name, value]) => [name, change(value)] as const);
+  const lowered = new Map(given.map(([name, value]) => [name.toLowerCase(), value]));
+
+  test.each<[string, HeaderSource]>([
+    ['joined headers that agree', Object.fromEntries(changed((value) => `${value}, ${value}`))],
+    ['joined headers without a space', Object.fromEntries(changed((value) => `${value},${value}`))],
+    ['joined headers, one of them empty', Object.fromEntries(changed((value) => `${value}, `))],
+    ['an object with get alone', { get: (name: string) => lowered.get(name.toLowerCase()) }],
+    ['an object whose get needs lower case', { get: (name: string) => lowered.get(name) ?? null }],
+    ['a Map with the names as sent', new Map(given)],
+    ['a Map with the names in lower case', lowered],
+    ['a list of pairs', given],
+    ['a record of lists', Object.fromEntries(given.map(([name, value]) => [name, [value, value]]))],
+  ])('accepts %s', (_title, headers) => {
+    expect(outcomeOf(() => webhook.verify(body, headers))).toBe('accepted');
+  });
+
+  test.each<[string, string, HeaderSource, object | undefined]>([
+    [
+      'repeated_header',
+      'joined headers that differ',
+      { ...signed(), 'SVC-Timestamp': `${NOW}, ${NOW + 1}` },
+      timestamp(),
+    ],
+    ['header_mismatch', 'families that differ', { ...signed(), 'X-svc-Timestamp': `${NOW + 1}` }, timestamp()],
+    ['missing_header', 'no timestamp', { ...signed(['SVC']), 'SVC-Timestamp': '' }, timestamp()],
+    ['malformed_signature', 'a text before the prefix', { ...signed(['SVC']), 'SVC-Signature': prefixed() }, undefined],
+  ])('answers %s for %s, with the details', (code, _title, headers, details) => {
+    expect(() => webhook.verify(body, headers)).toThrow(expect.objectContaining({ code, details }));
+  });
+
+  test('names the tolerance that a delivery exceeds', () => {
+    const late = new Webhook(secret, { now: () => (NOW + 61) * 1000, toleranceSeconds: 60 });
+    expect(() => late.verify(body, signed())).toThrow(expect.objectContaining({ details: { toleranceSeconds: 60 } }));
+  });
+
+  function timestamp() {
+    return { header: HEADER_NAMES.SVC.timestamp };
+  }
+
+  function prefixed() {
+    return `x${signed(['SVC'])['SVC-Signature']}`;
+  }
 });
 
 describe('the delivery', () => {

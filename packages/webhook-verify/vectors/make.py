@@ -418,6 +418,11 @@ def messages():
     yield message("a signature with two paddings", "malformed_signature", listed=ONE + "=")
     yield message("a signature with a line break", "malformed_signature", listed=ONE + "\n")
     yield message("more signatures than a rotation has", "malformed_signature", listed=" ".join([ONE] * 21))
+    yield message("an id with a dot", "malformed_signature", message_id="msg.1")
+    old = str(NOW - 86_400)
+    moved = {"webhook-id": f"msg_1.{old}", "webhook-timestamp": str(NOW)}
+    replayed = "an old message whose body begins with a time, replayed with its old time in the id"
+    yield message(replayed, "malformed_signature", timestamp=old, text=f"{NOW}.7", sent="7", change=moved)
     yield message("a body that is no JSON", "malformed_body", text="{")
     yield message("an empty body", "malformed_body", text="")
     yield message("a body that is NaN", "malformed_body", text="NaN")

@@ -255,6 +255,10 @@ func (w *StandardWebhook) VerifySignature(body []byte, header http.Header) (stri
 	if err != nil {
 		return "", 0, err
 	}
+	// The signed text of an old message could be split at another dot: its old time in the id, and a number of its body as time.
+	if strings.Contains(id, ".") {
+		return "", 0, rejected(MalformedSignature)
+	}
 	claimed, err := standardSignatures(signatures)
 	if err != nil {
 		return "", 0, err

@@ -189,6 +189,19 @@ export async function callHost({ url, key }: Target): Promise<Statuses> {
   note('inspectInterruptToken', await runs.GET('/v1/interrupts/{token}', { params: { path: { token } } }));
   const body = { resumeValue: { action: 'accept' } };
   note('resolveInterruptToken', await runs.POST('/v1/interrupts/{token}', { params: { path: { token } }, body }));
+  const gated = await runs.POST('/v1/runs', {
+    body: { workflowId: 'approval', inputs: { overrideBypassesQuorum: true } },
+  });
+  const gatedId = sent(gated.data, 'run').runId;
+  await untilStatus('waiting-approval', async () => {
+    const { data } = await runs.GET('/v1/runs/{runId}', { params: { path: { runId: gatedId } } });
+    return data?.status;
+  });
+  const overridden = await api.POST('/host/example/interrupts/{runId}/{nodeId}/override', {
+    params: { path: { runId: gatedId, nodeId: 'approval' } },
+    body: { reason: 'The release fixes an outage.' },
+  });
+  note('overrideApproval', overridden);
   const chat = await api.POST('/host/example/chat', { body: { message: 'hello' } });
   note('sendChatMessage', chat);
   if (chat.data?.reply !== 'hello') throw new Error('The chat sent another reply.');

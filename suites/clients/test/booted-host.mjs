@@ -48,7 +48,7 @@ function configuration(folder) {
         principal: 'p_1',
         scopes: [
           ...['runs:create', 'runs:read', 'runs:cancel', 'artifacts:read', 'approvals:respond', 'webhooks:manage'],
-          ...['byok:manage', 'manifest:read', 'workspace:read', 'workspace:write', 'audit:read'],
+          ...['byok:manage', 'manifest:read', 'workspace:read', 'workspace:write', 'audit:read', 'approvals:override'],
         ],
       },
     ],

@@ -1,5 +1,5 @@
 import { expressGuard, principalOf } from '@svc/auth/express';
-import { toNodeListener } from '@svc/host-kit/node';
+import { answerParserErrors, hostServer, orderlyStop, refuseMalformed, toNodeListener } from '@svc/host-kit/node';
 import { expressVersioning, operationOf } from '@svc/versioning/express';
 import express from 'express';
 import { workflows } from './engine.ts';
@@ -26,12 +26,15 @@ app.get(['/workflows/:id', '/v1/workflows/:id'], negotiate, mayReadWorkflows, (r
 app.use(toNodeListener(host));
 
 await host.start();
-const server = app.listen(Number(PORT), HOST, () => console.log(`the host is at http://${HOST}:${PORT}`));
+const server = hostServer(refuseMalformed(host, app));
+answerParserErrors(server, host);
+const stop = orderlyStop(server, host);
+server.listen(Number(PORT), HOST, () => console.log(`the host is at http://${HOST}:${PORT}`));
 
 for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, stop);
 
-async function stop(): Promise<void> {
-  host.closeStreams();
-  server.close();
-  await host.stop();
-}
+// The database file was deleted, replaced or damaged, so only a new process can go on.
+void host.lost.then(({ message }) => {
+  console.error(message);
+  process.exit(1);
+});

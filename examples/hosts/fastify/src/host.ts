@@ -26,8 +26,9 @@ const protocol = { versions: ['1.1', '2.0'], preferred: '1.1' };
 
 /** The host. It answers every path of the protocol, and delivers webhooks once it is started. */
 export const host = createHost({
+  // Before the store, which makes the database: the key is made with a new database only.
+  secretKey: secretKey(DATABASE),
   store: sqliteStore(DATABASE),
-  secretKey: secretKey(`${DATABASE}-secret-key`),
   authenticate,
   engine,
   protocol,

@@ -1,5 +1,5 @@
 import { fastifyGuard, principalOf } from '@svc/auth/fastify';
-import { toNodeListener } from '@svc/host-kit/node';
+import { answerParserErrors, hostServer, orderlyStop, refuseMalformed, toNodeListener } from '@svc/host-kit/node';
 import { fastifyVersioning, operationOf } from '@svc/versioning/fastify';
 import Fastify, { type FastifyPluginAsync, type FastifyRequest } from 'fastify';
 import { workflows } from './engine.ts';
@@ -24,20 +24,28 @@ function describe(request: FastifyRequest): object | undefined {
   return workflow && { workflowId: params.workflowId, name: workflow.name, tenant: tenancy.tenant, major };
 }
 
-/** The host answers all other paths. It reads bodies itself, so its scope has no body parser. */
+/** The host answers all other paths, with any method. It reads bodies itself, so it gets a request before Fastify parses it. */
 const hostRoutes: FastifyPluginAsync = async (scope) => {
   const listen = toNodeListener(host);
-  scope.removeAllContentTypeParsers();
-  scope.addContentTypeParser('*', (_request, _payload, done) => done(null));
-  scope.all('/*', (request, reply) => {
+  scope.addHook('onRequest', async (request, reply) => {
     reply.hijack();
     listen(request.raw, reply.raw);
   });
+  scope.setNotFoundHandler(() => {});
 };
 
-const app = Fastify();
+const app = Fastify({ serverFactory: (handler) => hostServer(refuseMalformed(host, handler)) });
 await app.register(ownRoutes);
 await app.register(hostRoutes);
+answerParserErrors(app.server, host);
+
+const stop = orderlyStop(app.server, {
+  ...host,
+  async stop(graceMs) {
+    await app.close();
+    await host.stop(graceMs);
+  },
+});
 
 await host.start();
 await app.listen({ port: Number(PORT), host: HOST });
@@ -45,8 +53,8 @@ console.log(`the host is at http://${HOST}:${PORT}`);
 
 for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, stop);
 
-async function stop(): Promise<void> {
-  host.closeStreams();
-  await app.close();
-  await host.stop();
-}
+// The database file was deleted, replaced or damaged, so only a new process can go on.
+void host.lost.then(({ message }) => {
+  console.error(message);
+  process.exit(1);
+});

@@ -1,6 +1,7 @@
-import { type HttpBindings, serve } from '@hono/node-server';
+import { getRequestListener, type HttpBindings } from '@hono/node-server';
 import { honoGuard, principalOf } from '@svc/auth/hono';
 import { peerOf } from '@svc/auth/node';
+import { answerParserErrors, hostServer, orderlyStop, refuseMalformed } from '@svc/host-kit/node';
 import { honoVersioning, operationOf } from '@svc/versioning/hono';
 import { Hono } from 'hono';
 import { workflows } from './engine.ts';
@@ -26,14 +27,15 @@ for (const path of ['/workflows/:id', '/v1/workflows/:id']) {
 app.all('*', (c) => host.fetch(c.req.raw, peerOf(c.env.incoming.socket)));
 
 await host.start();
-const server = serve({ fetch: app.fetch, port: Number(PORT), hostname: HOST }, () =>
-  console.log(`the host is at http://${HOST}:${PORT}`),
-);
+const server = hostServer(refuseMalformed(host, getRequestListener(app.fetch)));
+answerParserErrors(server, host);
+const stop = orderlyStop(server, host);
+server.listen(Number(PORT), HOST, () => console.log(`the host is at http://${HOST}:${PORT}`));
 
 for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, stop);
 
-async function stop(): Promise<void> {
-  host.closeStreams();
-  server.close();
-  await host.stop();
-}
+// The database file was deleted, replaced or damaged, so only a new process can go on.
+void host.lost.then(({ message }) => {
+  console.error(message);
+  process.exit(1);
+});

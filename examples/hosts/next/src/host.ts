@@ -41,8 +41,9 @@ function make(): Running {
   ]);
   const authenticate = [apiKeyLane({ keys, now: Date.now })];
   const host = createHost({
+    // Before the store, which makes the database: the key is made with a new database only.
+    secretKey: secretKey(DATABASE),
     store: sqliteStore(DATABASE),
-    secretKey: secretKey(`${DATABASE}-secret-key`),
     authenticate,
     engine,
     protocol,

@@ -7,6 +7,11 @@ import { running } from './host.ts';
 export async function start(): Promise<void> {
   const { host } = running();
   await host.start();
+  // The database file was deleted, replaced or damaged, so only a new process can go on.
+  void host.lost.then(({ message }) => {
+    console.error(message);
+    process.exit(1);
+  });
   for (const signal of ['SIGINT', 'SIGTERM']) {
     process.once(signal, () => {
       host.closeStreams();

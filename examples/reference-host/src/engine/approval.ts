@@ -1,4 +1,6 @@
-import type { InterruptAnswer, JsonObject } from '@svc/host-kit';
+import type { EngineRefusal, InterruptAnswer, JsonObject } from '@svc/host-kit';
+import { timeoutRefusal } from './timeout.ts';
+import { isWhole } from './whole.ts';
 import { NodeFailure, type Workflow } from './workflow.ts';
 
 /**
@@ -11,25 +13,11 @@ export const approval: Workflow = approvalAt('approval');
  * Returns the approval workflow with another node id.
  *
  * @param nodeId the node that asks
+ * @param defaults inputs for those that a run does not give
  */
-export function approvalAt(nodeId: string): Workflow {
+export function approvalAt(nodeId: string, defaults: JsonObject = {}): Workflow {
   return {
-    refuse({ title, approvers, requiredApprovals, timeoutMs }) {
-      if (title !== undefined && (typeof title !== 'string' || title === '')) {
-        return { field: 'inputs.title', problem: 'must be a non-empty string' };
-      }
-      if (approvers !== undefined && !isListOfIds(approvers)) {
-        return { field: 'inputs.approvers', problem: 'must be a list of 1 to 100 principals' };
-      }
-      const most = isListOfIds(approvers) ? approvers.length : 100;
-      if (requiredApprovals !== undefined && !isWhole(requiredApprovals, 1, most)) {
-        return { field: 'inputs.requiredApprovals', problem: `must be a whole number from 1 to ${most}` };
-      }
-      if (timeoutMs !== undefined && !isWhole(timeoutMs, 0, LONGEST_MS)) {
-        return { field: 'inputs.timeoutMs', problem: `must be a whole number of milliseconds from 0 to ${LONGEST_MS}` };
-      }
-      return undefined;
-    },
+    refuse: refusalOf,
     run: (inputs, { node }) =>
       node(
         nodeId,
@@ -37,8 +25,10 @@ export function approvalAt(nodeId: string): Workflow {
         async ({ ask }) => {
           // An answer such as `refine` is neither a grant nor a rejection: the next round asks again.
           for (let round = 1; round <= MOST_ROUNDS; round++) {
-            const answer = await ask({ key: `round-${round}`, kind: 'approval', ...questionOf(inputs, round) });
-            if (answer.decision === 'granted') return { answer: answer.resumeValue };
+            const question = questionOf({ ...defaults, ...inputs }, round);
+            const answer = await ask({ key: `round-${round}`, kind: 'approval', ...question });
+            const overridden = answer.isOverride ? { isOverride: true } : {};
+            if (answer.decision === 'granted') return { answer: answer.resumeValue, ...overridden };
             if (answer.decision === 'rejected') throw rejected(answer);
           }
           throw rejected(undefined);
@@ -48,10 +38,56 @@ export function approvalAt(nodeId: string): Workflow {
   };
 }
 
-const LONGEST_MS = 7 * 24 * 60 * 60 * 1000;
 const MOST_ROUNDS = 5;
 
-function questionOf({ title = 'Is it good?', approvers, requiredApprovals, timeoutMs }: JsonObject, round: number) {
+function refusalOf(inputs: JsonObject): EngineRefusal | undefined {
+  const { title, approvers, requiredApprovals, timeoutMs } = inputs;
+  if (title !== undefined && (typeof title !== 'string' || title === '')) {
+    return { field: 'inputs.title', problem: 'must be a non-empty string' };
+  }
+  for (const name of APPROVERS) {
+    if (inputs[name] !== undefined && !isListOfIds(inputs[name])) {
+      return { field: `inputs.${name}`, problem: 'must be a list of 1 to 100 ids' };
+    }
+  }
+  const listed =
+    isListOfIds(approvers) && APPROVERS.every((name) => name === 'approvers' || inputs[name] === undefined);
+  const most = listed ? new Set(approvers).size : 100;
+  if (requiredApprovals !== undefined && !isWhole(requiredApprovals, 1, most)) {
+    return { field: 'inputs.requiredApprovals', problem: `must be a whole number from 1 to ${most}` };
+  }
+  return policyRefusal(inputs) ?? timeoutRefusal(timeoutMs);
+}
+
+function policyRefusal({
+  rejectionPolicy,
+  overrideBypassesQuorum,
+  escalateAfterMs,
+  escalateTo,
+  timeoutMs,
+}: JsonObject) {
+  if (rejectionPolicy !== undefined && rejectionPolicy !== 'single-veto' && rejectionPolicy !== 'majority') {
+    return { field: 'inputs.rejectionPolicy', problem: 'must be single-veto or majority' };
+  }
+  if (overrideBypassesQuorum !== undefined && typeof overrideBypassesQuorum !== 'boolean') {
+    return { field: 'inputs.overrideBypassesQuorum', problem: 'must be true or false' };
+  }
+  if (escalateAfterMs === undefined && escalateTo === undefined) return undefined;
+  if (!isListOfIds(escalateTo)) {
+    return { field: 'inputs.escalateTo', problem: 'must be a list of 1 to 100 ids, beside escalateAfterMs' };
+  }
+  if (typeof timeoutMs !== 'number' || !isWhole(escalateAfterMs, 1, timeoutMs - 1)) {
+    return { field: 'inputs.escalateAfterMs', problem: 'must be a whole number of milliseconds below timeoutMs' };
+  }
+  return undefined;
+}
+
+const APPROVERS = ['approvers', 'approverGroups', 'approverRoles'] as const;
+
+function questionOf(inputs: JsonObject, round: number) {
+  const { title = 'Is it good?', approvers, approverGroups, approverRoles, timeoutMs } = inputs;
+  const { requiredApprovals, rejectionPolicy, overrideBypassesQuorum, escalateAfterMs, escalateTo } = inputs;
+  const isEscalated = escalateAfterMs !== undefined && isListOfIds(escalateTo);
   return {
     data: {
       artifactId: `draft-${round}`,
@@ -59,9 +95,15 @@ function questionOf({ title = 'Is it good?', approvers, requiredApprovals, timeo
       title,
       actions: ['accept', 'reject', 'refine', 'edit-accept', 'ask'],
       ...(approvers !== undefined && { approversList: approvers }),
+      ...(approverGroups !== undefined && { approverGroupRefs: approverGroups }),
+      ...(approverRoles !== undefined && { approverRoleRefs: approverRoles }),
       ...(requiredApprovals !== undefined && { requiredApprovals }),
+      ...(rejectionPolicy !== undefined && { rejectionPolicy }),
+      ...(overrideBypassesQuorum !== undefined && { overrideBypassesQuorum }),
+      ...(isEscalated && { onTimeout: 'escalate' }),
     },
     ...(timeoutMs !== undefined && { timeoutMs: Number(timeoutMs) }),
+    ...(isEscalated && { escalation: [{ afterMs: Number(escalateAfterMs), approversList: escalateTo }] }),
   };
 }
 
@@ -77,8 +119,4 @@ function isListOfIds(value: unknown): value is string[] {
     value.length <= 100 &&
     value.every((id) => typeof id === 'string' && id !== '')
   );
-}
-
-function isWhole(value: unknown, min: number, max: number): value is number {
-  return typeof value === 'number' && Number.isInteger(value) && value >= min && value <= max;
 }

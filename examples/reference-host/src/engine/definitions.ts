@@ -15,6 +15,29 @@ export const DEFINITIONS: Readonly<Record<string, JsonObject>> = {
       required: ['ms'],
     },
   },
+  clarification: {
+    title: 'Asks a person, and completes with the answers',
+    inputSchema: {
+      type: 'object',
+      properties: {
+        question: { type: 'string', minLength: 1 },
+        choices: { type: 'array', items: { type: 'string' }, minItems: 1, maxItems: 100 },
+        rounds: { type: 'integer', minimum: 1, maximum: 100 },
+        timeoutMs: { type: 'integer', minimum: 0 },
+      },
+    },
+  },
+  'external-event': {
+    title: 'Waits for an event of another system, and completes with it',
+    inputSchema: {
+      type: 'object',
+      properties: {
+        eventType: { type: 'string', minLength: 1 },
+        correlation: { type: 'object' },
+        timeoutMs: { type: 'integer', minimum: 0 },
+      },
+    },
+  },
   burst: {
     title: 'Writes many events to its log',
     inputSchema: {
@@ -37,6 +60,18 @@ export const DEFINITIONS: Readonly<Record<string, JsonObject>> = {
       type: 'object',
       properties: { path: { type: 'string' }, line: { type: 'string' } },
       required: ['path', 'line'],
+    },
+  },
+  pay: {
+    title: 'Posts an order once',
+    inputSchema: {
+      type: 'object',
+      properties: {
+        url: { type: 'string', format: 'uri' },
+        order: { type: 'string', pattern: '^[A-Za-z0-9._-]{1,64}$' },
+        isRepeatable: { type: 'boolean' },
+      },
+      required: ['url', 'order'],
     },
   },
   count: {

@@ -5,9 +5,11 @@ import { NodeFailure, type NodeWork, type Steps } from './workflow.ts';
 /**
  * Makes the steps of one turn. A node that the journal records as ended returns its recorded outcome and does not run
  * again.
+ *
+ * @param now the time of the day, in ms since the epoch
  */
-export function stepsOf(execution: Execution, journal: Journal): Steps {
-  const { append, artifact, interrupt, replayed, until, signal, secret, files, fetch } = execution;
+export function stepsOf(execution: Execution, journal: Journal, now: () => number = Date.now): Steps {
+  const { append, artifact, interrupt, replayed, until, signal, secret, files, fetch, effect } = execution;
 
   return {
     async node(nodeId, typeId, work, options) {
@@ -18,7 +20,8 @@ export function stepsOf(execution: Execution, journal: Journal): Steps {
       const attempt = goesOn ? record.starts - 1 : record.starts;
       const start = { type: 'node.started', nodeId, payload: { nodeId, typeId, attempt } };
       const [started] = goesOn ? [] : await append(start);
-      const startedAt = record.startedAt ?? started?.timestamp ?? 0;
+      // A host whose clock was ahead may have recorded a start that is still to come. It must not prolong the wait.
+      const startedAt = Math.min(record.startedAt ?? started?.timestamp ?? 0, now());
       const rest = (ms: number) => until(startedAt + ms + journal.pausedSince(startedAt));
       const write = async (lines: readonly string[]) => {
         await append(...lines.map((message) => logged(nodeId, message)));
@@ -26,8 +29,10 @@ export function stepsOf(execution: Execution, journal: Journal): Steps {
       try {
         const ask: NodeWork['ask'] = (question) => interrupt({ nodeId, ...question });
         const make: NodeWork['make'] = async (made) => (await artifact({ nodeId, ...made })).artifactId;
+        const once: NodeWork['effect'] = (request, perform) => effect({ nodeId, ...request }, perform);
         const { lines, artifacts } = record;
-        const outputs = await work({ rest, ask, make, write, lines, artifacts, signal, secret, files, fetch });
+        const reach = { signal, secret, files, fetch, effect: once };
+        const outputs = await work({ rest, ask, make, write, lines, artifacts, ...reach });
         await append({ type: 'node.completed', nodeId, payload: { nodeId, outputs } });
         return outputs;
       } catch (error) {

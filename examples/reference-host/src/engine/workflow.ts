@@ -1,4 +1,6 @@
 import type {
+  EffectAttempt,
+  EffectRequest,
   EngineRefusal,
   Execution,
   InterruptAnswer,
@@ -59,6 +61,11 @@ export interface NodeWork {
   readonly files: Execution['files'];
   /** Calls a URL through the egress guard. */
   readonly fetch: Execution['fetch'];
+  /** Makes an effect once, and returns the stored result of an effect that was made. */
+  effect(
+    request: Omit<EffectRequest, 'nodeId'>,
+    perform: (attempt: EffectAttempt) => Promise<JsonObject>,
+  ): Promise<JsonObject>;
   /** Aborted when this turn has to end, for example because the run is cancelled or the host stops. */
   readonly signal: AbortSignal;
 }

@@ -8,6 +8,8 @@ export interface Fault {
   readonly fault: string;
   /** Ids of checks. Each must fail under every major that it has. */
   readonly breaks: readonly string[];
+  /** Ids of checks that run too, because their requests show the fault. They may pass. */
+  readonly with?: readonly string[];
   /** Majors to check. Default: both. */
   readonly majors?: ConformanceOptions['majors'];
   /** Proxy in front of the host. */

@@ -1,6 +1,6 @@
 import type { KeyName } from '@svc/conformance';
+import { KEYS } from './conforming-config.ts';
 import { type Answered, type Asked, type Meddler, textIn } from './faulty-proxy.ts';
-import { KEYS } from './hosts.ts';
 
 /** Requests of one operation, by `<METHOD> <target>`. */
 export const DISCOVERY = /^GET \/\.well-known\/svc$/;
@@ -11,6 +11,9 @@ export const RUN = /^GET (\/v1)?\/runs\/[^/:?]+$/;
 export const POLL = /^GET (\/v1)?\/runs\/[^/?]+\/events\/poll/;
 export const STREAM = /^GET (\/v1)?\/runs\/[^/?]+\/events(\?|$)/;
 export const ARTIFACT = /^GET (\/v1)?\/runs\/[^/?]+\/artifacts\//;
+export const ANNOTATE = /^POST (\/v1)?\/runs\/[^/?]+\/annotations$/;
+export const ANNOTATIONS = /^GET (\/v1)?\/runs\/[^/?]+\/annotations$/;
+export const EFFECTS = /^GET \/runs\/[^/?]+\/effects$/;
 export const CANCEL = /^POST (\/v1)?\/runs\/[^/?]+\/cancel$/;
 export const BULK = /^POST (\/v1)?\/runs:bulk-cancel$/;
 export const PAUSE = /^POST (\/v1)?\/runs\/[^/?]+:pause$/;

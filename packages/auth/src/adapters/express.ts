@@ -1,11 +1,11 @@
 import type { ServerResponse } from 'node:http';
-import { GUARD_OPTIONS, type GuardOptions } from '../guard.ts';
+import { admittance, GUARD_OPTIONS, type GuardOptions, type OptionalGuardOptions } from '../guard.ts';
 import { requireKnown } from '../known-options.ts';
 import type { Principal } from '../principal.ts';
-import { nodeGuard } from './node.ts';
-import type { NodeRequest } from './node-request.ts';
+import { headOf, type NodeRequest } from './node-request.ts';
+import { settled } from './settled.ts';
 
-export type { GuardOptions } from '../guard.ts';
+export type { GuardOptions, OptionalGuardOptions } from '../guard.ts';
 export { type GuardedRequest, principalOf } from './guarded-request.ts';
 export { type NodeRequest, peerOf } from './node-request.ts';
 
@@ -27,7 +27,7 @@ export interface ExpressRequest extends NodeRequest {
 
 /**
  * Makes an Express middleware from a guard. `request.principal` is the caller; `principalOf(request)` is the same
- * without `undefined` in its type. NestJS on Express uses it with `app.use(…)` or `consumer.apply(…)`.
+ * without `undefined` in its type. With `optional`, `request.principal` is undefined for a request without a credential.
  *
  * @example
  * import { authenticator } from '@svc/auth';
@@ -42,14 +42,14 @@ export interface ExpressRequest extends NodeRequest {
  * });
  */
 export function expressGuard(
-  options: GuardOptions,
+  options: GuardOptions | OptionalGuardOptions,
 ): (request: ExpressRequest, response: ServerResponse, next: (error?: unknown) => void) => void {
   requireKnown('expressGuard', options, GUARD_OPTIONS);
-  const admitted = nodeGuard(options);
+  const admit = admittance(options);
   return (request, response, next) => {
-    admitted(request, response).then((principal) => {
-      if (principal === undefined) return;
-      request.principal = principal;
+    admit(headOf(request)).then((verdict) => {
+      if (!settled(verdict, response)) return;
+      request.principal = verdict.principal;
       next();
     }, next);
   };

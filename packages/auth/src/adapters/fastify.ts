@@ -1,10 +1,10 @@
 import type { FastifyRequest } from 'fastify';
-import { admittance, GUARD_OPTIONS, type GuardOptions } from '../guard.ts';
+import { admittance, GUARD_OPTIONS, type GuardOptions, type OptionalGuardOptions } from '../guard.ts';
 import { requireKnown } from '../known-options.ts';
 import type { Principal } from '../principal.ts';
 import { headOf } from './node-request.ts';
 
-export type { GuardOptions } from '../guard.ts';
+export type { GuardOptions, OptionalGuardOptions } from '../guard.ts';
 export { type GuardedRequest, principalOf } from './guarded-request.ts';
 export { peerOf } from './node-request.ts';
 
@@ -30,7 +30,8 @@ export interface FastifyReply {
 
 /**
  * Makes a Fastify `onRequest` hook from a guard, for a route or a scope. `request.principal` is the caller;
- * `principalOf(request)` is the same without `undefined` in its type.
+ * `principalOf(request)` is the same without `undefined` in its type. With `optional`, `request.principal` is undefined for
+ * a request without a credential.
  *
  * @example
  * import { authenticator } from '@svc/auth';
@@ -44,7 +45,7 @@ export interface FastifyReply {
  * app.get('/runs', { onRequest }, async (request) => ({ tenant: principalOf(request).tenancy.tenant }));
  */
 export function fastifyGuard(
-  options: GuardOptions,
+  options: GuardOptions | OptionalGuardOptions,
 ): (request: GuardableRequest, reply: FastifyReply) => Promise<unknown> {
   requireKnown('fastifyGuard', options, GUARD_OPTIONS);
   const admit = admittance(options);

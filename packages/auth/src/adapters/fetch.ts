@@ -1,12 +1,17 @@
-import { admittance, GUARD_OPTIONS, type GuardOptions } from '../guard.ts';
+import { admittance, GUARD_OPTIONS, type Guard, type GuardOptions, type OptionalGuardOptions } from '../guard.ts';
 import { requireKnown } from '../known-options.ts';
 import type { Principal } from '../principal.ts';
+import type { Refusal } from '../refusal.ts';
 import type { Peer, RequestHead } from '../request-head.ts';
 
-export type { GuardOptions } from '../guard.ts';
+export type { GuardOptions, OptionalGuardOptions } from '../guard.ts';
+
+/** A Web handler behind a guard. */
+export type GuardedHandler<Caller> = (request: Request, principal: Caller) => Response | Promise<Response>;
 
 /**
- * Puts a guard before a Web handler. The handler is called for admitted callers only, with their principal.
+ * Puts a guard before a Web handler. The handler is called for admitted callers only, with their principal; with
+ * `optional`, also with `undefined`. For Next.js use `@svc/auth/next`, whose handlers get the second argument of Next.js.
  *
  * @returns a handler whose second argument is the peer. Client certificates and client addresses need it; pass it where
  * the platform gives it.
@@ -17,16 +22,32 @@ export type { GuardOptions } from '../guard.ts';
  */
 export function guarded(
   options: GuardOptions,
-  handler: (request: Request, principal: Principal) => Response | Promise<Response>,
+  handler: GuardedHandler<Principal>,
+): (request: Request, peer?: Peer) => Promise<Response>;
+export function guarded(
+  options: OptionalGuardOptions,
+  handler: GuardedHandler<Principal | undefined>,
+): (request: Request, peer?: Peer) => Promise<Response>;
+export function guarded(...pair: Guarded): (request: Request, peer?: Peer) => Promise<Response> {
+  requireKnown('guarded', pair[0], GUARD_OPTIONS);
+  return isOptional(pair) ? behind(admittance(pair[0]), pair[1]) : behind(admittance(pair[0]), pair[1]);
+}
+
+/** The arguments of both signatures of {@link guarded}. */
+type Guarded = [GuardOptions, GuardedHandler<Principal>] | OptionallyGuarded;
+type OptionallyGuarded = [OptionalGuardOptions, GuardedHandler<Principal | undefined>];
+
+function isOptional(pair: Guarded): pair is OptionallyGuarded {
+  return pair[0].optional === true;
+}
+
+function behind<Caller>(
+  admit: Guard<Caller>,
+  handler: GuardedHandler<Caller>,
 ): (request: Request, peer?: Peer) => Promise<Response> {
-  requireKnown('guarded', options, GUARD_OPTIONS);
-  const admit = admittance(options);
   return async (request, peer) => {
     const verdict = await admit(headOf(request, peer));
-    if (!verdict.admitted) {
-      const { status, headers, body } = verdict.refusal;
-      return new Response(body, { status, headers });
-    }
+    if (!verdict.admitted) return refusedResponse(verdict.refusal);
     const response = await handler(request, verdict.principal);
     return withHeaders(response, verdict.headers);
   };
@@ -42,8 +63,23 @@ export function headOf({ method, url, headers }: Request, peer: Peer | undefined
   return { method, url, headers, peer };
 }
 
-/** Copies the response: the headers of a response from `fetch` are immutable. */
-function withHeaders(response: Response, headers: Readonly<Record<string, string>>): Response {
+/**
+ * Makes the Web response of a refusal.
+ *
+ * @example
+ * if (outcome.kind === 'refused') return refusedResponse(refusal(outcome.error));
+ */
+export function refusedResponse({ status, headers, body }: Refusal): Response {
+  return new Response(body, { status, headers });
+}
+
+/**
+ * Copies a response with further headers: those of a response from `fetch` are immutable.
+ *
+ * @example
+ * return withHeaders(await serve(request), verdict.headers);
+ */
+export function withHeaders(response: Response, headers: Readonly<Record<string, string>>): Response {
   const named = Object.entries(headers);
   if (named.length === 0) return response;
   const merged = new Headers(response.headers);

@@ -1,12 +1,12 @@
 import type { Context, MiddlewareHandler } from 'hono';
-import { admittance, GUARD_OPTIONS, type GuardOptions } from '../guard.ts';
+import { admittance, GUARD_OPTIONS, type GuardOptions, type OptionalGuardOptions } from '../guard.ts';
 import { type OptionNames, requireKnown } from '../known-options.ts';
 import type { Principal } from '../principal.ts';
 import type { Peer } from '../request-head.ts';
 import { headOf } from './fetch.ts';
 import { unguarded } from './guarded-request.ts';
 
-export type { GuardOptions } from '../guard.ts';
+export type { GuardOptions, OptionalGuardOptions } from '../guard.ts';
 
 declare module 'hono' {
   interface ContextVariableMap {
@@ -27,6 +27,15 @@ export interface HonoGuardOptions extends GuardOptions {
   readonly peerOf?: (context: Context) => Peer | undefined;
 }
 
+/** Options of {@link honoGuard} that also admit requests without a credential. */
+export interface HonoOptionalGuardOptions extends OptionalGuardOptions, Pick<HonoGuardOptions, 'peerOf'> {}
+
+/** The variables that {@link honoGuard} sets with `optional`. */
+export interface OptionalGuardVariables {
+  /** The caller. Undefined for a request without a credential. */
+  principal: Principal | undefined;
+}
+
 const HONO_GUARD_OPTIONS: OptionNames<HonoGuardOptions> = { ...GUARD_OPTIONS, peerOf: true };
 
 /**
@@ -45,10 +54,14 @@ const HONO_GUARD_OPTIONS: OptionNames<HonoGuardOptions> = { ...GUARD_OPTIONS, pe
  *   c.json({ tenant: c.get('principal').tenancy.tenant }),
  * );
  */
-export function honoGuard(options: HonoGuardOptions): MiddlewareHandler<{ Variables: GuardVariables }> {
+export function honoGuard(options: HonoGuardOptions): MiddlewareHandler<{ Variables: GuardVariables }>;
+export function honoGuard(options: HonoOptionalGuardOptions): MiddlewareHandler<{ Variables: OptionalGuardVariables }>;
+export function honoGuard(
+  options: HonoGuardOptions | HonoOptionalGuardOptions,
+): MiddlewareHandler<{ Variables: GuardVariables }> | MiddlewareHandler<{ Variables: OptionalGuardVariables }> {
   requireKnown('honoGuard', options, HONO_GUARD_OPTIONS);
   const admit = admittance(options);
-  return async (context, next) => {
+  const handler: MiddlewareHandler<{ Variables: OptionalGuardVariables }> = async (context, next) => {
     const verdict = await admit(headOf(context.req.raw, options.peerOf?.(context)));
     if (!verdict.admitted) {
       const { status, headers, body } = verdict.refusal;
@@ -59,6 +72,7 @@ export function honoGuard(options: HonoGuardOptions): MiddlewareHandler<{ Variab
     for (const [name, value] of Object.entries(verdict.headers)) context.res.headers.set(name, value);
     return undefined;
   };
+  return handler;
 }
 
 /**

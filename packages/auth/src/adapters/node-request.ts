@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import type { Http2ServerRequest } from 'node:http2';
 import type { Socket } from 'node:net';
 import type { Peer, PeerCertificate, RequestHead } from '../request-head.ts';
 
@@ -9,13 +10,15 @@ export interface NodeRequest extends IncomingMessage {
 }
 
 /**
- * Makes a request head from a request of Node. Requests of Fastify's `inject()` have no `headersDistinct` and may have
- * no socket.
+ * Makes a request head from a request of Node. Requests of HTTP/2 and of Fastify's `inject()` have no
+ * `headersDistinct`, and the latter may have no socket.
  */
-export function headOf(request: NodeRequest): RequestHead {
-  const { method, url, originalUrl, headers, headersDistinct } = request;
+export function headOf(request: NodeRequest | Http2ServerRequest): RequestHead {
+  const { method, url, headers, rawHeaders } = request;
+  const originalUrl = 'originalUrl' in request ? request.originalUrl : undefined;
+  const headersDistinct = 'headersDistinct' in request ? request.headersDistinct : undefined;
   const socket: Socket | undefined = request.socket;
-  return { method, url, originalUrl, headers, headersDistinct, peer: socket && peerOf(socket) };
+  return { method, url, originalUrl, headers, headersDistinct, rawHeaders, peer: socket && peerOf(socket) };
 }
 
 /**

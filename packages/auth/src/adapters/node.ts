@@ -1,16 +1,26 @@
 import type { ServerResponse } from 'node:http';
-import { type Admittance, admittance, GUARD_OPTIONS, type GuardOptions } from '../guard.ts';
+import type { Http2ServerRequest, Http2ServerResponse } from 'node:http2';
+import { admittance, GUARD_OPTIONS, type GuardOptions, type OptionalGuardOptions } from '../guard.ts';
 import { requireKnown } from '../known-options.ts';
 import type { Principal } from '../principal.ts';
 import { headOf, type NodeRequest } from './node-request.ts';
+import { settled } from './settled.ts';
 
-export type { GuardOptions } from '../guard.ts';
+export type { GuardOptions, OptionalGuardOptions } from '../guard.ts';
 export { type NodeRequest, peerOf } from './node-request.ts';
 
+/** The caller of an admitted request, where a credential is optional. */
+export interface OptionalCaller {
+  /** The caller. Undefined for a request without a credential. */
+  readonly principal: Principal | undefined;
+}
+
 /**
- * Makes a guard for `node:http`. It answers a refused request itself.
+ * Makes a guard for `node:http` and `node:http2`. It answers a refused request itself.
  *
- * @returns the caller, or undefined when the request has been answered
+ * @returns the caller, or undefined when the request has been answered. With `optional`, an object with the caller, who
+ * may be undefined there.
+ * @throws {Error} on a request, the error that `onError` or `refuse` throws
  * @example
  * const admitted = nodeGuard({ authenticator: auth, scope: 'runs:read' });
  * createServer(async (request, response) => {
@@ -18,18 +28,20 @@ export { type NodeRequest, peerOf } from './node-request.ts';
  *   if (principal !== undefined) handle(request, response, principal);
  * });
  */
-export function nodeGuard(
-  options: GuardOptions,
-): (request: NodeRequest, response: ServerResponse) => Promise<Principal | undefined> {
+export function nodeGuard(options: GuardOptions): NodeGuard<Principal>;
+export function nodeGuard(options: OptionalGuardOptions): NodeGuard<OptionalCaller>;
+export function nodeGuard(options: GuardOptions | OptionalGuardOptions): NodeGuard<Principal | OptionalCaller> {
   requireKnown('nodeGuard', options, GUARD_OPTIONS);
   const admit = admittance(options);
-  return async (request, response) => settle(await admit(headOf(request)), response);
+  return async (request, response) => {
+    const verdict = await admit(headOf(request));
+    if (!settled(verdict, response)) return undefined;
+    return options.optional === true ? { principal: verdict.principal } : verdict.principal;
+  };
 }
 
-function settle(verdict: Admittance, response: ServerResponse): Principal | undefined {
-  const { headers } = verdict.admitted ? verdict : verdict.refusal;
-  for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
-  if (verdict.admitted) return verdict.principal;
-  response.writeHead(verdict.refusal.status).end(verdict.refusal.body);
-  return undefined;
-}
+/** A guard of `nodeGuard`: returns undefined when it has answered the request. */
+export type NodeGuard<Caller> = (
+  request: NodeRequest | Http2ServerRequest,
+  response: ServerResponse | Http2ServerResponse,
+) => Promise<Caller | undefined>;

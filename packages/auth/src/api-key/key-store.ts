@@ -1,5 +1,7 @@
 import { isOpaqueId, OPAQUE_ID_RULE } from '../opaque-id.ts';
-import { isGrantableScope } from '../scopes.ts';
+import { areGrantable } from '../scopes.ts';
+import { isReach } from '../tenancy.ts';
+import { isKeyQuota, type KeyQuota } from './quota.ts';
 
 /** A stored API key: everything but the key itself. */
 export interface ApiKeyRecord {
@@ -26,6 +28,26 @@ export interface ApiKeyRecord {
    * replaced key. Default: never.
    */
   readonly revokedAt?: number | undefined;
+  /** The most requests of this key in a window. Default: the limit of the host alone. */
+  readonly rateLimit?: KeyRateLimit | undefined;
+  /**
+   * The most requests of this key in a calendar period, over all hosts. A guard needs `quotas` to count them. Default: no
+   * quota.
+   */
+  readonly quota?: KeyQuota | undefined;
+  /**
+   * The blocks of client addresses from which the key is accepted, such as `192.0.2.0/24`: 1 to 64. A block of IPv6 has
+   * a prefix of 64 bits at most. `apiKeyLane` needs `isWithin` to judge them. Default: every address.
+   */
+  readonly allowedAddresses?: readonly string[] | undefined;
+}
+
+/** The most requests of a key in a window. */
+export interface KeyRateLimit {
+  /** Requests per window: a whole number, at least 1. */
+  readonly limit: number;
+  /** Length of the window in seconds: a whole number from 1 to 86 400. */
+  readonly windowSeconds: number;
 }
 
 /** A query for a key. */
@@ -54,6 +76,7 @@ export interface KeyStore {
 export function checkedApiKeyRecord(record: ApiKeyRecord): ApiKeyRecord {
   if (CHECKED.has(record)) return record;
   const { id, hash, tenant, workspaces, principal, principalKind, scopes, mode, expiresAt, revokedAt } = record;
+  const { rateLimit, quota, allowedAddresses } = record;
   const named = typeof id === 'string' && KEY_ID.test(id);
   const need = (met: boolean, field: string, expected: string) => {
     if (!met) throw new TypeError(`API key ${named ? id : 'record'}: ${field} must be ${expected}.`);
@@ -68,10 +91,17 @@ export function checkedApiKeyRecord(record: ApiKeyRecord): ApiKeyRecord {
   need(isReach(workspaces), 'workspaces', `"all", or a list of at least one workspace, each ${OPAQUE_ID_RULE}`);
   need(isOpaqueId(principal), 'principal', OPAQUE_ID_RULE);
   need(principalKind === undefined || KINDS.has(principalKind), 'principalKind', 'user or agent, or left out');
-  need(isGrant(scopes), 'scopes', 'a list of scopes such as runs:read or runs:*');
+  need(areGrantable(scopes), 'scopes', 'a list of scopes such as runs:read or runs:*');
   need(mode === 'live' || mode === 'test', 'mode', 'live or test');
   need(isInstant(expiresAt), 'expiresAt', 'a time in milliseconds since the epoch, or left out');
   need(isInstant(revokedAt), 'revokedAt', 'a time in milliseconds since the epoch, or left out');
+  need(isKeyRateLimit(rateLimit), 'rateLimit', 'a limit and windowSeconds, whole numbers of at least 1, or left out');
+  need(
+    quota === undefined || isKeyQuota(quota, (account) => KEY_ID.test(account)),
+    'quota',
+    'a limit, a whole number of at least 1, and a period, day or month, or left out',
+  );
+  need(areBlocks(allowedAddresses), 'allowedAddresses', 'a list of 1 to 64 blocks such as 192.0.2.0/24, or left out');
   const checked: ApiKeyRecord = Object.freeze({
     id,
     hash,
@@ -83,6 +113,9 @@ export function checkedApiKeyRecord(record: ApiKeyRecord): ApiKeyRecord {
     mode,
     expiresAt,
     revokedAt,
+    ...(rateLimit !== undefined && { rateLimit: Object.freeze({ ...rateLimit }) }),
+    ...(quota !== undefined && { quota: Object.freeze({ ...quota }) }),
+    ...(allowedAddresses !== undefined && { allowedAddresses: Object.freeze([...allowedAddresses]) }),
   });
   CHECKED.add(checked);
   return checked;
@@ -95,17 +128,24 @@ const KEY_ID = /^[A-Za-z0-9._~-]{1,128}$/;
 const HASH = /^[0-9a-f]{64}$/;
 const KINDS: ReadonlySet<string> = new Set(['user', 'agent']);
 
-/** `*` is refused: it would name one workspace where the operator meant all of them. */
-function isReach(workspaces: ApiKeyRecord['workspaces']): boolean {
-  if (workspaces === 'all') return true;
-  const named = (workspace: string) => isOpaqueId(workspace) && workspace !== '*';
-  return Array.isArray(workspaces) && workspaces.length > 0 && workspaces.every(named);
-}
-
-function isGrant(scopes: readonly string[]): boolean {
-  return Array.isArray(scopes) && scopes.every((scope) => typeof scope === 'string' && isGrantableScope(scope));
-}
-
 function isInstant(time: number | undefined): boolean {
   return time === undefined || Number.isFinite(time);
 }
+
+function isKeyRateLimit(value: KeyRateLimit | undefined): boolean {
+  if (value === undefined) return true;
+  const { limit, windowSeconds } = Object(value);
+  const isCount = (count: unknown) => Number.isSafeInteger(count) && Number(count) >= 1;
+  return isCount(limit) && isCount(windowSeconds) && windowSeconds <= LONGEST_WINDOW_SECONDS;
+}
+
+const LONGEST_WINDOW_SECONDS = 86_400;
+
+/** Judges the form alone: `isWithin` of the lane parses the blocks, and must refuse each block that it cannot parse. */
+function areBlocks(value: readonly string[] | undefined): boolean {
+  if (value === undefined) return true;
+  if (!Array.isArray(value) || value.length === 0 || value.length > MOST_BLOCKS) return false;
+  return value.every((block) => typeof block === 'string' && /^[0-9A-Fa-f:.]{2,45}\/\d{1,3}$/.test(block));
+}
+
+const MOST_BLOCKS = 64;

@@ -1,11 +1,11 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { covers } from '@svc/tools/covers';
 import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, test, vi } from 'vitest';
 import { authenticator } from '../authenticate.ts';
 import type { AuthOutcome } from '../lane.ts';
 import type { RequestHead } from '../request-head.ts';
-import { mintApiKey } from './format.ts';
+import { hashApiKey, mintApiKey } from './format.ts';
 import type { ApiKeyRecord, KeyStore } from './key-store.ts';
 import { apiKeyLane } from './lane.ts';
 import { memoryKeyStore } from './memory.ts';
@@ -94,7 +94,7 @@ describe(covers('runs.owner.principal-kind-explicit'), () => {
 
 describe(covers('auth.api-key.unknown-401'), () => {
   test.each([
-    ['a key that nobody has', 'k'.repeat(40)],
+    ['a key that has no record', 'k'.repeat(40)],
     ['a minted key of another host', mintApiKey({ mode: 'live', randomBytes: (size) => new Uint8Array(size) }).key],
     ['a key that is too short', 'k'.repeat(31)],
     ['a key that is too long', 'k'.repeat(513)],
@@ -143,6 +143,36 @@ describe(covers('auth.api-key.prefix-not-prescribed'), () => {
   );
 });
 
+describe('a minted key for tests', () => {
+  const randomBytes = (size: number) => new Uint8Array(size).fill(7);
+  test.each([
+    ['svc_test_', 'test', 'authenticated'],
+    ['svc_test_', 'live', 'refused'],
+    ['svc_live_', 'live', 'authenticated'],
+    ['svc_live_', 'test', 'authenticated'],
+  ] as const)('%s with a record of mode %s is %s', async (prefix, mode, kind) => {
+    const minted = mintApiKey({ mode: prefix === 'svc_test_' ? 'test' : 'live', randomBytes });
+    expect(minted.key.startsWith(prefix)).toBe(true);
+    const outcome = await authenticate(withRecord({ hash: minted.hash, mode }), bearing(minted.key));
+    expect(outcome.kind).toBe(kind);
+    if (outcome.kind === 'refused') expect(outcome.error.code).toBe('unauthenticated');
+  });
+});
+
+describe('the end of a principal', () => {
+  test.each([
+    [undefined, undefined, undefined],
+    [NOW + 5, undefined, NOW + 5],
+    [undefined, NOW + 7, NOW + 7],
+    [NOW + 5, NOW + 7, NOW + 5],
+    [NOW + 9, NOW + 7, NOW + 7],
+  ])('expiresAt %s and revokedAt %s: %s', async (expiresAt, revokedAt, end) => {
+    const outcome = await authenticate(withRecord({ expiresAt, revokedAt }), bearing(key));
+    expect(outcome).toMatchObject({ kind: 'authenticated' });
+    expect(outcome.kind === 'authenticated' && outcome.principal.expiresAt).toBe(end);
+  });
+});
+
 describe(covers('auth.api-key.expired-401'), () => {
   test.each([
     ['one millisecond before', NOW + 1, undefined],
@@ -188,25 +218,73 @@ describe(covers('auth.api-key.revoked-401'), () => {
 });
 
 describe('a store that fails', () => {
-  const corruptStores: readonly (readonly [string, KeyStore['candidates']])[] = [
+  const other = 'another-key-of-the-operator-0123456789';
+  const failingStores: readonly (readonly [string, KeyStore['candidates']])[] = [
     ['throws', () => fail('db at 10.0.0.7')],
     ['rejects', () => Promise.reject(new Error('db at 10.0.0.7'))],
     ['answers no list', () => JSON.parse('{"id":"key_1"}')],
     ['answers nothing', () => JSON.parse('null')],
-    ['answers a list of nothing', () => JSON.parse('[null]')],
-    ['answers a match without scopes', () => [{ ...record, scopes: JSON.parse('null') }]],
-    ['answers a match without a tenant', () => [{ ...record, tenant: JSON.parse('null') }]],
-    ['answers a match with a time that is none', () => [{ ...record, expiresAt: Number.NaN }]],
+    ['answers nothing later', async () => JSON.parse('null')],
+    [
+      'never answers',
+      () => {
+        vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+        setImmediate(() => vi.advanceTimersByTime(5000));
+        return new Promise(() => {});
+      },
+    ],
   ];
 
-  test.each(corruptStores)('%s: refuses the caller without giving the cause', async (_case, candidates) => {
+  afterEach(() => {
+    vi.useRealTimers();
+  });
+
+  test.each(failingStores)('%s: refuses with 503, without giving the cause', async (_case, candidates) => {
     const outcome = await authenticate({ candidates }, bearing(key));
-    expect(outcome).toMatchObject({ kind: 'refused', error: { code: 'unauthenticated', rejected: false } });
+    expect(outcome).toMatchObject({
+      kind: 'refused',
+      error: { code: 'service_unavailable', status: 503, fault: 'host', headers: { 'retry-after': '5' } },
+    });
     if (outcome.kind === 'refused') {
       expect(outcome.error.cause).toBeInstanceOf(Error);
       expect(outcome.error.message).not.toContain('10.0.0.7');
     }
   });
+
+  const nothing = () => JSON.parse('null');
+  const malformed: readonly (readonly [string, Partial<ApiKeyRecord> | null, RegExp])[] = [
+    ['no record', null, /not a record/],
+    ['a record without scopes', { scopes: nothing() }, /^API key key_1: scopes must/],
+    ['a record without a tenant', { tenant: nothing() }, /^API key key_1: tenant must/],
+    ['a record with a time that is none', { expiresAt: Number.NaN }, /^API key key_1: expiresAt must/],
+    ['a record with a time that is NULL', { expiresAt: nothing() }, /^API key key_1: expiresAt must/],
+    ['a record with a time that is a Date', { revokedAt: JSON.parse('{}') }, /^API key key_1: revokedAt must/],
+  ];
+
+  test.each(malformed)(
+    'refuses the key of %s alone, and names the field to the operator',
+    async (_case, change, why) => {
+      const rows = [
+        change === null ? nothing() : { ...record, ...change },
+        { ...record, id: 'key_2', hash: hashApiKey(other) },
+      ];
+      for (const candidates of [() => rows, async () => rows, () => rows.toReversed()]) {
+        const outcome = await authenticate({ candidates }, bearing(key));
+        expect(outcome).toMatchObject({
+          kind: 'refused',
+          error: {
+            code: 'unauthenticated',
+            rejected: false,
+            fault: 'host',
+            cause: { message: expect.stringMatching(why) },
+          },
+        });
+        expect(await authenticate({ candidates }, bearing(other))).toMatchObject({
+          principal: { credentialId: 'key_2' },
+        });
+      }
+    },
+  );
 
   test('refuses a corrupt stored hash as an unknown key', async () => {
     const outcome = await authenticate({ candidates: () => [{ ...record, hash: JSON.parse('null') }] }, bearing(key));

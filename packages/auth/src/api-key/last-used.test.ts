@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { describe, expect, test, vi } from 'vitest';
 import { authenticator } from '../authenticate.ts';
 import { hashApiKey } from './format.ts';
@@ -82,5 +83,73 @@ describe('trackLastUsed', () => {
     tracked.note('d', 1);
     await tracked.flush();
     expect(writes.map((times) => [...times.keys()])).toEqual([['a', 'b']]);
+  });
+
+  test('goes on when onFailure throws', async () => {
+    const writes: ReadonlyMap<string, number>[] = [];
+    let fail = true;
+    const tracked = trackLastUsed({
+      async write(times) {
+        if (fail) throw new Error('down');
+        writes.push(times);
+      },
+      onFailure() {
+        throw new Error('an observer');
+      },
+    });
+    tracked.note('key_1', 1);
+    await tracked.flush();
+    fail = false;
+    await tracked.close();
+    expect(writes).toEqual([new Map([['key_1', 1]])]);
+  });
+
+  test('over any history of failing writes, has no more than maxKeys keys and the latest time of each', async () => {
+    const step = fc.oneof(
+      { weight: 6, arbitrary: fc.record({ kind: fc.constant('note' as const), key: fc.nat(5) }) },
+      { weight: 2, arbitrary: fc.record({ kind: fc.constant('flush' as const), isFailing: fc.boolean() }) },
+      { weight: 2, arbitrary: fc.record({ kind: fc.constant('end' as const) }) },
+    );
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { maxLength: 40 }), fc.integer({ min: 1, max: 6 }), async (steps, maxKeys) => {
+        const sizes: number[] = [];
+        const replaced: string[] = [];
+        const stored = new Map<string, number>();
+        const last = new Map<string, number>();
+        const pending: (() => void)[] = [];
+        let isFailing = false;
+        let isHolding = true;
+        const tracked = trackLastUsed({
+          maxKeys,
+          async write(times) {
+            sizes.push(times.size);
+            const fails = isFailing;
+            if (isHolding) await new Promise<void>((resolve) => pending.push(resolve));
+            if (fails) throw new Error('down');
+            for (const [key, time] of times) {
+              if (time < (stored.get(key) ?? 0)) replaced.push(key);
+              stored.set(key, time);
+            }
+          },
+        });
+        for (const [time, each] of steps.entries()) {
+          if (each.kind === 'note') {
+            tracked.note(String(each.key), time + 1);
+            last.set(String(each.key), time + 1);
+          } else if (each.kind === 'flush') {
+            isFailing = each.isFailing;
+            void tracked.flush();
+          } else pending.shift()?.();
+          await Promise.resolve();
+        }
+        [isHolding, isFailing] = [false, false];
+        for (const end of pending) end();
+        await tracked.close();
+        expect(Math.max(0, ...sizes)).toBeLessThanOrEqual(maxKeys);
+        expect(replaced, 'no older time replaces a newer one').toEqual([]);
+        for (const [key, time] of stored) expect(time).toBeLessThanOrEqual(last.get(key) ?? 0);
+        if (maxKeys === 6) expect(stored).toEqual(last);
+      }),
+    );
   });
 });

@@ -1,4 +1,6 @@
 import { type OptionNames, requireKnown } from '../known-options.ts';
+import { tell } from '../tell.ts';
+
 /** Options of `trackLastUsed`. */
 export interface LastUsedOptions {
   /** Stores the last use of each key, in milliseconds since the epoch. A later call may contain the same key again. */
@@ -7,7 +9,10 @@ export interface LastUsedOptions {
   readonly intervalMs?: number;
   /** Most keys between two writes, at least 1. Uses of further keys are dropped. Default 100 000. */
   readonly maxKeys?: number;
-  /** Called with the error of a failed write. The batch is written again at the next interval. Default: not called. */
+  /**
+   * Called with the error of a failed write. The batch is written again at the next interval. Its own errors are ignored.
+   * Default: not called.
+   */
   readonly onFailure?: (cause: unknown) => void;
 }
 
@@ -74,10 +79,10 @@ export function trackLastUsed(options: LastUsedOptions): LastUsed {
     try {
       await write(batch);
     } catch (cause) {
-      onFailure?.(cause);
       // Uses since the failed write are newer, so they replace those of the batch.
-      noted = new Map([...batch, ...noted]);
+      noted = new Map([...new Map([...batch, ...noted])].slice(0, maxKeys));
       if (!closed) timer ??= setTimeout(() => void flush(), intervalMs);
+      tell(onFailure, cause);
     }
   }
 }

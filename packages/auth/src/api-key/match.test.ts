@@ -53,6 +53,11 @@ describe('onlyMatch', () => {
     expect(onlyMatch(hash, candidates)?.id).toBe('key_2');
   });
 
+  test.each([null, undefined])('a candidate that is %s hides no other record', (nothing) => {
+    const candidates = JSON.parse(JSON.stringify([nothing, record('key_2', hash)]));
+    expect(onlyMatch(hash, candidates)?.id).toBe('key_2');
+  });
+
   test('returns undefined when two candidates match', () => {
     expect(onlyMatch(hash, [record('key_1', hash), record('key_2', hash)])).toBeUndefined();
   });

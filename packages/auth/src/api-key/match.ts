@@ -11,7 +11,8 @@ export function onlyMatch(hash: string, candidates: readonly ApiKeyRecord[]): Ap
   let match: ApiKeyRecord | undefined;
   let matches = 0;
   for (const record of candidates) {
-    if (!equalHashes(hash, record.hash)) continue;
+    // A store may be faulty: a value that is not a record must not hide the other candidates.
+    if (!equalHashes(hash, record?.hash)) continue;
     match = record;
     matches++;
   }

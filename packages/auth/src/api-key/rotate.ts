@@ -55,10 +55,12 @@ export function rotateApiKey(record: ApiKeyRecord, options: RotateApiKeyOptions)
   if (ends.some((end) => !(now < end)))
     throw new TypeError(`rotateApiKey: key ${record.id} is revoked or expired. Mint a new key.`);
   const { key, hash } = mintApiKey({ mode: record.mode, randomBytes });
+  // A rotation renews no quota: both keys draw on one count.
+  const quota = record.quota && { ...record.quota, account: record.quota.account ?? record.id };
   const revokedAt = Math.min(now + graceSeconds * 1000, record.revokedAt ?? Number.POSITIVE_INFINITY);
   return {
     key,
-    replacement: checkedApiKeyRecord({ ...record, id, hash, expiresAt, revokedAt: undefined }),
+    replacement: checkedApiKeyRecord({ ...record, id, hash, expiresAt, revokedAt: undefined, quota }),
     retired: checkedApiKeyRecord({ ...record, revokedAt }),
   };
 }

@@ -12,6 +12,14 @@ export interface Checkpoint {
   readonly signature: string;
 }
 
+/** A checkpoint as it is stored outside of the log, with the hash that tells whether the log still contains its entry. */
+export interface CheckpointRecord extends Checkpoint {
+  /** Hash of the entry `atSequence`. */
+  readonly hash: string;
+  /** The signed note of the tree of all entries up to this one. Absent in copies of earlier versions. */
+  readonly note?: string | undefined;
+}
+
 /** Signs checkpoints with an Ed25519 key. */
 export interface CheckpointSigner {
   /** The public key in base64, 44 bytes of DER (SubjectPublicKeyInfo), as discovery publishes it. */

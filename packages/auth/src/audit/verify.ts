@@ -10,6 +10,11 @@ export interface AuditReader {
   entries(fromSeq: number, toSeq: number): AsyncIterable<StoredEntry>;
   /** Returns the checkpoints that cover any entry from `fromSeq` to `toSeq`, and the last one before them. */
   checkpoints(fromSeq: number, toSeq: number): Promise<readonly Checkpoint[]>;
+  /**
+   * Returns the checkpoint with which the chain starts, because earlier entries were removed; undefined when the chain
+   * starts with its first entry. The entry `atSequence` of the checkpoint is still there. Default: undefined.
+   */
+  start?(): Promise<Checkpoint | undefined>;
 }
 
 /** A fault of a chain. */
@@ -24,11 +29,28 @@ export interface AuditAnomaly {
   readonly actualPrevHash?: string | null;
   /** Of a `merkle-mismatch` or `signature-invalid`: the id of the checkpoint. */
   readonly checkpoint?: string;
+  /** Of an anomaly of the expected head: what is missing or differs, in words. */
+  readonly detail?: string;
+}
+
+/**
+ * The end of a chain as it was known earlier, from a place that the store cannot change: a `ChainHead`, a `Checkpoint`,
+ * or a `CheckpointRecord` of a sink. At least one of `hash` and `merkleRoot` is required.
+ */
+export interface ExpectedHead {
+  /** Sequence number of the entry, at least 1. */
+  readonly atSequence: number;
+  /** The hash of that entry. It vouches for every entry up to it. */
+  readonly hash?: string;
+  /** The Merkle root of a stored checkpoint that ends at that entry. */
+  readonly merkleRoot?: string;
+  /** The id of that checkpoint. */
+  readonly checkpoint?: string;
 }
 
 /** The result of verifying a part of a chain. @see Interface: GET /v1/audit/verify */
 export interface AuditVerification {
-  /** First sequence number of the range. */
+  /** First sequence number of the range, or the one after `start` when the range begins before. */
   readonly fromSeq: number;
   /** Last sequence number of the range. */
   readonly toSeq: number;
@@ -36,8 +58,10 @@ export interface AuditVerification {
   readonly chainValid: boolean;
   /** True when every checkpoint has the right root and a valid signature. */
   readonly checkpointsValid: boolean;
-  /** The checkpoints that end within the range. */
+  /** The checkpoints that end within the range, after `start` when the range begins at or before it. */
   readonly checkpoints: readonly Checkpoint[];
+  /** The checkpoint with which the chain starts. Absent: it starts with its first entry. */
+  readonly start?: Checkpoint;
   /** The first anomalies, at most 1000. */
   readonly anomalies: readonly AuditAnomaly[];
 }
@@ -46,9 +70,17 @@ export interface AuditVerification {
  * Verifies a part of a chain while reading it: every hash, every link, and every checkpoint that covers any of it, with
  * all entries that the checkpoint covers. Memory is one entry and the levels of a tree, for any length.
  *
+ * A chain cannot tell by itself that its end is missing. With `expected`, a chain that was cut, emptied or restored to
+ * an earlier state has anomalies. The entries between the range and the expected head are verified as well.
+ *
+ * When earlier entries were removed, the range begins after the checkpoint with which the chain starts, and `start` is
+ * that checkpoint. A range or an expected head that lies before it cannot be verified, and has an anomaly.
+ *
  * @throws {RangeError} when `fromSeq` or `toSeq` is not a whole number, is negative, or `fromSeq` is above `toSeq`
+ * @throws {RangeError} when `expected` is not a sequence number from 1 with a hash or a root of 64 hexadecimal digits
  * @example
- * const { chainValid, anomalies } = await verifyAudit(reader, { fromSeq: 1, toSeq: 1_000_000, publicKeys });
+ * const expected = { atSequence: 4000, hash: noted };
+ * const { chainValid, anomalies } = await verifyAudit(reader, { fromSeq: 1, toSeq: 1_000_000, publicKeys, expected });
  */
 export async function verifyAudit(
   reader: AuditReader,
@@ -59,40 +91,66 @@ export async function verifyAudit(
     readonly toSeq: number;
     /** Public keys of the signer, in base64 (SPKI), with former keys while their checkpoints are stored. */
     readonly publicKeys: readonly string[];
+    /** The head of the chain, or a checkpoint, as it was stored elsewhere. Default: the end of the chain is not known. */
+    readonly expected?: ExpectedHead | undefined;
   },
 ): Promise<AuditVerification> {
-  const { fromSeq, toSeq, publicKeys } = range;
+  const { fromSeq, toSeq, publicKeys, expected } = range;
   if (!Number.isSafeInteger(fromSeq) || !Number.isSafeInteger(toSeq) || fromSeq < 0 || toSeq < fromSeq) {
     throw new RangeError('verifyAudit: fromSeq and toSeq must be whole numbers with 0 <= fromSeq <= toSeq.');
   }
-  const covering = await reader.checkpoints(fromSeq, toSeq);
-  const asked = covering.filter(({ atSequence }) => atSequence >= fromSeq);
-  const before = covering.filter(({ atSequence }) => atSequence < fromSeq).at(-1)?.atSequence ?? 0;
+  if (expected !== undefined) requireExpected(expected);
+  const start = await reader.start?.();
+  const removed = start?.atSequence ?? 0;
+  // Without the entries between them, the expected head says nothing about the range.
+  const from = Math.max(Math.min(fromSeq, expected?.atSequence ?? fromSeq), start === undefined ? 0 : removed + 1);
+  const to = Math.max(toSeq, expected?.atSequence ?? toSeq);
+  const covering = await reader.checkpoints(from, to);
+  const asked = covering.filter(({ atSequence }) => atSequence >= from);
+  const before = covering.filter(({ atSequence }) => atSequence < from).at(-1)?.atSequence ?? 0;
   const head = await reader.head();
   // The entries of a checkpoint must exist, even if the head is before them.
-  const end = Math.max(Math.min(toSeq, head?.atSequence ?? 0), asked.at(-1)?.atSequence ?? 0);
-  const walk = new ChainWalk(asked, before);
+  const end = Math.max(Math.min(to, head?.atSequence ?? 0), asked.at(-1)?.atSequence ?? 0);
+  const walk = new ChainWalk(asked, before, expected);
+  if (start !== undefined) walk.startsAt(start, toSeq);
+  if (expected !== undefined) walk.compare(expected, head?.atSequence ?? 0, start);
 
-  const first = Math.max(1, Math.min(before + 1, fromSeq));
+  const first = Math.max(1, Math.min(before + 1, from));
   const known = first > 1 ? await firstOf(reader.entries(first - 1, first - 1)) : undefined;
   walk.start(first, known);
   for await (const entry of reader.entries(first, end)) walk.step(entry);
   walk.end(end);
 
   const isSigned = checkpointVerifier(publicKeys);
-  for (const checkpoint of asked) if (!(await isSigned(checkpoint))) walk.report(unsigned(checkpoint));
+  const signed = start === undefined ? asked : [start, ...asked];
+  for (const checkpoint of signed) if (!(await isSigned(checkpoint))) walk.report(unsigned(checkpoint));
   const { anomalies } = walk;
+  const isCut = start !== undefined && fromSeq <= removed && toSeq > removed;
   return {
-    fromSeq,
+    fromSeq: isCut ? removed + 1 : fromSeq,
     toSeq,
     chainValid: anomalies.length === 0,
     checkpointsValid: !anomalies.some(({ kind }) => kind === 'merkle-mismatch' || kind === 'signature-invalid'),
-    checkpoints: asked.filter(({ atSequence }) => atSequence <= toSeq),
+    checkpoints: [
+      ...(isCut ? [start] : []),
+      ...asked.filter(({ atSequence }) => atSequence >= fromSeq && atSequence <= toSeq),
+    ],
+    ...(start !== undefined && { start }),
     anomalies,
   };
 }
 
 const MAX_ANOMALIES = 1000;
+
+function requireExpected({ atSequence, hash, merkleRoot }: ExpectedHead): void {
+  const digests = [hash, merkleRoot].filter((digest) => digest !== undefined);
+  if (!Number.isSafeInteger(atSequence) || atSequence < 1)
+    throw new RangeError('verifyAudit: expected.atSequence must be a whole number of at least 1.');
+  if (digests.length === 0 || !digests.every((digest) => /^[0-9a-f]{64}$/.test(digest)))
+    throw new RangeError(
+      'verifyAudit: expected must have a hash or a merkleRoot, of 64 lower-case hexadecimal digits. Pass a head or a checkpoint.',
+    );
+}
 
 /** A walk along a chain: the expected next entry, and the anomalies so far. */
 class ChainWalk {
@@ -107,10 +165,12 @@ class ChainWalk {
   #next = 1;
   /** The expected `prevHash`; undefined after a gap, where it is unknown. */
   #previous: string | null | undefined;
+  readonly #expected: ExpectedHead | undefined;
 
-  constructor(checkpoints: readonly Checkpoint[], before: number) {
+  constructor(checkpoints: readonly Checkpoint[], before: number, expected: ExpectedHead | undefined) {
     this.#open = [...checkpoints];
     this.#covered = before;
+    this.#expected = expected;
   }
 
   get anomalies(): readonly AuditAnomaly[] {
@@ -121,12 +181,37 @@ class ChainWalk {
     if (this.#anomalies.length < MAX_ANOMALIES) this.#anomalies.push(anomaly);
   }
 
+  /** Reports an expected head behind which the chain ends, and an expected checkpoint that is not stored. */
+  compare({ atSequence, merkleRoot, checkpoint }: ExpectedHead, end: number, start: Checkpoint | undefined): void {
+    if (end < atSequence) this.report({ kind: 'missing-entry', atSeq: atSequence, detail: missing(end, atSequence) });
+    if (merkleRoot === undefined) return;
+    const stored = [start, ...this.#open].find((one) => one?.atSequence === atSequence);
+    if (stored?.merkleRoot === merkleRoot) return;
+    const detail =
+      stored === undefined
+        ? `The expected checkpoint at entry ${atSequence} is missing.`
+        : `The checkpoint at entry ${atSequence} has another root than the expected checkpoint.`;
+    const id = checkpoint ?? stored?.checkpoint ?? `at ${atSequence}`;
+    this.report({ kind: 'merkle-mismatch', atSeq: atSequence, checkpoint: id, detail });
+  }
+
+  /** Reports a range and an expected head whose entries were removed, because nothing vouches for them any more. */
+  startsAt({ atSequence, checkpoint }: Checkpoint, toSeq: number): void {
+    const begin = `The log starts with checkpoint ${checkpoint} at entry ${atSequence}`;
+    if (toSeq <= atSequence)
+      this.report({ kind: 'missing-entry', atSeq: toSeq, detail: `${begin}: the entries of the range were removed.` });
+    const expected = this.#expected?.atSequence ?? atSequence;
+    if (expected < atSequence)
+      this.report({ kind: 'missing-entry', atSeq: expected, detail: `${begin}: the expected head was removed.` });
+  }
+
   /** @param known the entry before the first */
   start(first: number, known: StoredEntry | undefined): void {
     this.#next = first;
     // Without the entry before the first, its hash is unknown and the first link cannot be checked.
     this.#previous = first === 1 ? null : known && entryHash(known);
     if (first > 1 && known === undefined) this.report({ kind: 'missing-entry', atSeq: first - 1 });
+    if (known !== undefined) this.#compareHash(known.atSequence, entryHash(known));
   }
 
   step(entry: StoredEntry): void {
@@ -134,6 +219,7 @@ class ChainWalk {
     const hash = entryHash(entry);
     this.#skipTo(atSequence);
     if (entry.hash !== hash) this.report({ kind: 'hash-mismatch', atSeq: atSequence });
+    this.#compareHash(atSequence, hash);
     const expectedPrevHash = this.#previous;
     if (expectedPrevHash !== undefined && prevHash !== expectedPrevHash) {
       this.report({ kind: 'chain-break', atSeq: atSequence, expectedPrevHash, actualPrevHash: prevHash });
@@ -142,6 +228,11 @@ class ChainWalk {
     this.#next = atSequence + 1;
     this.#tree.add(hash);
     this.#closeAt(atSequence);
+  }
+
+  #compareHash(atSequence: number, hash: string): void {
+    if (this.#expected?.atSequence === atSequence && (this.#expected.hash ?? hash) !== hash)
+      this.report({ kind: 'hash-mismatch', atSeq: atSequence, detail: OTHER_HEAD });
   }
 
   end(last: number): void {
@@ -178,6 +269,14 @@ class ChainWalk {
     const [next] = this.#open;
     return next !== undefined && next.atSequence <= sequence ? this.#open.shift() : undefined;
   }
+}
+
+const OTHER_HEAD =
+  'The entry is not the expected head. It, or an entry before it, was replaced since the head was recorded.';
+
+function missing(end: number, expected: number): string {
+  const entries = end + 1 === expected ? `Entry ${expected} is` : `Entries ${end + 1} to ${expected} are`;
+  return `${entries} missing: ${end === 0 ? 'the log is empty' : `the log ends at entry ${end}`}, before the expected head.`;
 }
 
 function unsigned({ checkpoint, atSequence }: Checkpoint): AuditAnomaly {

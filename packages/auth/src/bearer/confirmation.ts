@@ -1,9 +1,10 @@
 import type { Credential } from '../credential.ts';
-import type { DpopVerifier } from '../dpop/proof.ts';
+import type { DpopVerifier, VerifiedProof } from '../dpop/proof.ts';
 import { equalTexts } from '../equal-texts.ts';
 import { AuthError } from '../errors.ts';
 import { type Jwt, objectClaim, textClaim } from '../jwt/jwt.ts';
-import type { Binding } from '../principal.ts';
+import type { Admission } from '../lane.ts';
+import type { Binding, Principal } from '../principal.ts';
 import type { RequestHead } from '../request-head.ts';
 
 /** The sender constraints that a host can check. */
@@ -29,37 +30,49 @@ export interface Confirmed {
   readonly headers: Readonly<Record<string, string>>;
   /** The proved thumbprint in base64url. */
   readonly thumbprint?: string;
+  /** The proof of a key, which is to be used up last. Undefined: the binding has no proof. */
+  readonly proof?: VerifiedProof;
 }
 
 /**
  * Checks that the sender of a verified token holds the key or certificate to which the token is bound (`cnf`). A token
- * without `cnf` is a bearer token. A binding that this host cannot check is refused.
+ * without `cnf` is a bearer token. Of two bindings both must hold, and a binding that this host cannot check is refused.
+ * The proof is not used up: call `useProof` after every other check.
  *
  * @throws {AuthError} `sender_constraint_missing`, or the error of the DPoP verifier
  * @see RFC 7800, section 3.1; RFC 8705, section 3; RFC 9449, sections 7.1 and 7.2
  */
 export async function confirmedSender(
-  jwt: Jwt,
+  jwt: Pick<Jwt, 'claims'>,
   request: RequestHead,
   credential: Credential,
   constraints: SenderConstraints,
 ): Promise<Confirmed> {
-  const confirmation = objectClaim(jwt.claims, 'cnf');
-  if (Object.hasOwn(jwt.claims, 'cnf') && (confirmation === undefined || Object.keys(confirmation).length !== 1)) {
-    throw missing('The claim cnf of the token must have exactly one member, jkt or x5t#S256.');
-  }
-  if (confirmation === undefined) {
+  if (!Object.hasOwn(jwt.claims, 'cnf')) {
     if (credential.scheme === 'dpop')
       throw missing('The token is not bound to a key. Send it as "Authorization: Bearer <token>".');
     return BEARER;
   }
+  const confirmation = objectClaim(jwt.claims, 'cnf') ?? {};
   const key = textClaim(confirmation, 'jkt');
-  if (key !== undefined) return boundToKey(key, request, credential, constraints.dpop);
   const certificate = textClaim(confirmation, 'x5t#S256');
-  if (certificate !== undefined) return boundToCertificate(certificate, request, credential, constraints.certificateOf);
-  throw missing('The claim cnf of the token must have exactly one member, jkt or x5t#S256.');
+  const understood = UNDERSTOOD.filter((name) => Object.hasOwn(confirmation, name));
+  if (understood.length === 0 || understood.length !== [key, certificate].filter((text) => text !== undefined).length) {
+    throw missing('The claim cnf of the token must have the member jkt or x5t#S256, a thumbprint.');
+  }
+  // Both must hold.
+  const byCertificate =
+    certificate === undefined
+      ? undefined
+      : boundToCertificate(certificate, request, key === undefined ? credential : undefined, constraints.certificateOf);
+  if (key !== undefined) return boundToKey(key, request, credential, constraints.dpop);
+  return byCertificate ?? BEARER;
 }
 
+/** Other members are ignored. @see RFC 7800, section 3.1 */
+const UNDERSTOOD = ['jkt', 'x5t#S256'];
+
+/** The sender of a token that is bound to nothing. */
 const BEARER: Confirmed = { binding: 'bearer', headers: {} };
 
 async function boundToKey(
@@ -76,17 +89,33 @@ async function boundToKey(
       dpop: { error: 'invalid_token', algorithms: dpop.algorithms },
     });
   }
-  const headers = await dpop.verify(request, { token: credential.token, thumbprint });
-  return { binding: 'dpop', headers, thumbprint };
+  const proof = await dpop.examine(request, { token: credential.token, thumbprint });
+  return { binding: 'dpop', headers: proof.headers, thumbprint, proof };
 }
 
+/**
+ * Uses the proof of a sender up, if it has one. `Admission.beforeUse` may refuse the caller before that.
+ *
+ * @throws {AuthError} the refusal of `beforeUse`, or of the proof
+ */
+export async function useProof(
+  { proof, headers }: Confirmed,
+  principal: Principal,
+  admission: Admission,
+): Promise<void> {
+  if (proof === undefined) return;
+  await admission.beforeUse?.({ principal, headers });
+  await proof.use(principal.credentialId);
+}
+
+/** @param alone the credential of a token that is bound to the certificate alone: its scheme must be Bearer */
 function boundToCertificate(
   thumbprint: string,
   request: RequestHead,
-  credential: Credential,
+  alone: Credential | undefined,
   certificateOf: SenderConstraints['certificateOf'],
 ): Confirmed {
-  const certificate = credential.scheme === 'bearer' ? certificateOf?.(request) : undefined;
+  const certificate = alone === undefined || alone.scheme === 'bearer' ? certificateOf?.(request) : undefined;
   if (certificate === undefined || !equalTexts(certificate.thumbprint, thumbprint)) {
     throw missing('The token is bound to a client certificate. Send it over a connection made with that certificate.');
   }

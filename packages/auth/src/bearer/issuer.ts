@@ -2,6 +2,7 @@ import { type Algorithm, DEFAULT_ALGORITHMS, isAlgorithm } from '../jwt/algorith
 import type { KeySource } from '../jwt/key-set.ts';
 import { isKeyUrl, type KeyFetch, remoteKeys } from '../jwt/remote-keys.ts';
 import { type OptionNames, requireKnown } from '../known-options.ts';
+import type { StatusJudge, StatusLists } from '../status-list/status-lists.ts';
 import type { ClaimMapping } from './mapping.ts';
 
 /** An issuer whose tokens a host accepts, with its rules. */
@@ -47,6 +48,11 @@ export interface TokenIssuer {
    * request with `service_unavailable`. Default: not checked.
    */
   readonly isDisabled?: (subject: string) => boolean | Promise<boolean>;
+  /**
+   * The status lists of the issuer, made by `statusLists` of `@svc/auth/status-list`: the status of a token decides at each
+   * request. Default: the claim `status` is ignored.
+   */
+  readonly statusLists?: StatusLists;
   /** The name of the issuer in decision records; never a URL. Default: the profile. */
   readonly issuerClass?: string;
 }
@@ -67,6 +73,7 @@ const TOKEN_ISSUER: OptionNames<TokenIssuer> = {
   principalOf: true,
   senderConstrained: true,
   isDisabled: true,
+  statusLists: true,
   issuerClass: true,
 };
 
@@ -78,6 +85,8 @@ export interface ResolvedIssuer extends TokenIssuer {
   readonly types: readonly (string | undefined)[];
   readonly clockSkewSeconds: number;
   readonly maxLifetimeSeconds: number;
+  /** Undefined: the issuer has no status lists. */
+  readonly statuses: StatusJudge | undefined;
 }
 
 /**
@@ -122,8 +131,19 @@ function resolved(
   if (!(maxLifetimeSeconds > 0)) throw fail('maxLifetimeSeconds must be more than 0');
   const keys = entry.keys ?? known ?? published(entry, fetch, now);
   if (keys === undefined) throw fail('keys must be set when the lane has no fetch');
+  const { statusLists } = entry;
+  if (statusLists !== undefined && typeof statusLists?.judgeOf !== 'function')
+    throw fail('statusLists must be made by statusLists of @svc/auth/status-list');
+  const statuses = statusLists?.judgeOf({ issuer, keys, algorithms: [...algorithms], clockSkewSeconds, now });
   const types = profile === 'client' && entry.plainJwt !== true ? ['at+jwt'] : ['at+jwt', 'jwt', undefined];
-  return { ...entry, audiences, algorithms, clockSkewSeconds, maxLifetimeSeconds, keys, types };
+  return {
+    ...entry,
+    // Copies: a verdict that is remembered must not outlive a change of the lists that it was made by.
+    ...(entry.tenants !== undefined && { tenants: [...entry.tenants] }),
+    ...(entry.claims !== undefined && { claims: structuredClone(entry.claims) }),
+    algorithms: [...algorithms],
+    ...{ audiences, clockSkewSeconds, maxLifetimeSeconds, keys, types, statuses },
+  };
 }
 
 const DAY = 86_400;

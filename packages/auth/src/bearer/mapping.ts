@@ -12,7 +12,7 @@ export interface ClaimMapping {
   readonly workspaces?: ClaimSource;
   /** A list of scopes, or a text of scopes separated by spaces. Default `scope`. */
   readonly scopes?: ClaimSource;
-  /** `live` or `test`. Default: always live. */
+  /** `live` or `test`. Default `svc_mode`, and live for a token without that claim. */
   readonly mode?: ClaimSource;
 }
 
@@ -43,7 +43,7 @@ export function grantsOf(
   } = mapping;
   const tenant = read(claims, tenantFrom);
   const workspaces = listOf(read(claims, workspacesFrom));
-  const mode = mapping.mode === undefined ? 'live' : read(claims, mapping.mode);
+  const mode = mapping.mode === undefined ? (read(claims, 'svc_mode') ?? 'live') : read(claims, mapping.mode);
   // One refusal for all cases: it must not tell whether a tenant exists.
   if (!isOpaqueId(tenant) || (tenants !== undefined && !tenants.includes(tenant))) throw nowhere();
   if (mode !== 'live' && mode !== 'test') throw nowhere();
@@ -57,7 +57,8 @@ export function grantsOf(
 }
 
 function nowhere(): AuthError {
-  return new AuthError('forbidden', 'The token gives access to no tenant or workspace of this host.', undefined);
+  const message = 'The token gives access to no tenant or workspace of this host.';
+  return new AuthError('forbidden', message, undefined, { reason: 'grants' });
 }
 
 function read(claims: JsonObject, source: ClaimSource): unknown {

@@ -18,8 +18,17 @@ export function pseudonyms(secret: Uint8Array): (issuer: string, subject: string
     throw new TypeError('pseudonyms: secret must be a Uint8Array of at least 32 bytes.');
   }
   const key = secret.slice();
-  return (issuer, subject) => {
+  const pseudonymOf = (issuer: string, subject: string) => {
     const text = JSON.stringify(['svc principal', issuer, subject]);
     return `p_${bytesToHex(hmac(sha256, key, utf8ToBytes(text))).slice(0, 40)}`;
   };
+  MADE.add(pseudonymOf);
+  return pseudonymOf;
 }
+
+/** Returns whether a function was made by `pseudonyms`, which always gives the same subject the same id. */
+export function isPseudonym(principalOf: (issuer: string, subject: string) => string): boolean {
+  return MADE.has(principalOf);
+}
+
+const MADE = new WeakSet<(issuer: string, subject: string) => string>();

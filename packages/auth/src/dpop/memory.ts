@@ -1,44 +1,64 @@
-import { type OptionNames, requireKnown } from '../known-options.ts';
-import type { ReplayStore } from './replay-store.ts';
-
-/** Options of `memoryReplayStore`. */
-export interface MemoryReplayStoreOptions {
-  /** Milliseconds since the epoch, e.g. `Date.now`. */
-  readonly now: () => number;
-  /** Most proofs in memory. A full store accepts no new proof. Default 100 000. */
-  readonly maxEntries?: number;
-}
-
-const MEMORY_REPLAY_STORE_OPTIONS: OptionNames<MemoryReplayStoreOptions> = { now: true, maxEntries: true };
+import { requireKnown } from '../known-options.ts';
+import { REPLAY_STORE_OPTIONS, ReplayCapacity } from './capacity.ts';
+import type { ReplayStore, ReplayStoreOptions } from './replay-store.ts';
 
 /**
- * Makes a replay store in the memory of one process. It forgets a proof when the proof is too old to be accepted.
+ * Makes a replay store in the memory of one process. It forgets a proof when the proof is too old to be accepted, and
+ * all proofs when the process ends.
  *
- * @throws {TypeError} when `maxEntries` is not a whole number, at least 1
+ * @throws {TypeError} when a clock is not a function, or `maxEntries` is not a whole number of at least 1
  * @example
  * const replays = memoryReplayStore({ now: Date.now });
  */
-export function memoryReplayStore(options: MemoryReplayStoreOptions): ReplayStore {
-  requireKnown('memoryReplayStore', options, MEMORY_REPLAY_STORE_OPTIONS);
-  const { now, maxEntries = 100_000 } = options;
-  if (!Number.isSafeInteger(maxEntries) || maxEntries < 1) {
-    throw new TypeError('memoryReplayStore: maxEntries must be a whole number, at least 1.');
-  }
+export function memoryReplayStore(options: ReplayStoreOptions): ReplayStore {
+  requireKnown('memoryReplayStore', options, REPLAY_STORE_OPTIONS);
+  const capacity = new ReplayCapacity('memoryReplayStore', options, options.maxEntries ?? 100_000);
   const expiries = new Map<string, number>();
+  /** The ids that expire in a second. */
+  const bySecond = new Map<number, string[]>();
+  const expired: string[][] = [];
+  let sweptAt = Number.NEGATIVE_INFINITY;
+
   return {
     claim(id, expiresAt) {
-      const time = now();
+      const horizon = capacity.horizon();
+      forget(horizon);
       const known = expiries.get(id);
-      if (known !== undefined && !(known < time)) return false;
-      // Insertion order is nearly the order of expiry, so the sweep stops at the first live entry.
-      for (const [old, expiry] of expiries) {
-        if (!(expiry < time)) break;
-        expiries.delete(old);
+      if (known !== undefined && !(known < horizon)) return 'seen';
+      if (capacity.room(horizon) === 0) {
+        capacity.tellFull();
+        return 'full';
       }
-      if (expiries.size >= maxEntries) return false;
-      expiries.delete(id);
+      capacity.add(expiresAt);
       expiries.set(id, expiresAt);
-      return true;
+      const second = Math.floor(expiresAt / 1000);
+      const ids = bySecond.get(second);
+      if (ids === undefined) bySecond.set(second, [id]);
+      else ids.push(id);
+      return 'fresh';
     },
   };
+
+  /** Removes a few expired proofs at each claim, and always more than one claim adds. */
+  function forget(horizon: number): void {
+    const second = Math.floor(horizon / 1000);
+    if (second !== sweptAt) {
+      sweptAt = second;
+      for (const [expiry, ids] of bySecond) {
+        if (!(expiry < second)) continue;
+        bySecond.delete(expiry);
+        expired.push(ids);
+      }
+    }
+    for (let left = FORGOTTEN_AT_ONCE; left > 0; left--) {
+      const ids = expired.at(-1);
+      if (ids === undefined) return;
+      const id = ids.pop();
+      if (id === undefined) expired.pop();
+      // An id may have been claimed again meanwhile.
+      else if ((expiries.get(id) ?? Number.POSITIVE_INFINITY) < horizon) expiries.delete(id);
+    }
+  }
 }
+
+const FORGOTTEN_AT_ONCE = 32;

@@ -9,7 +9,7 @@ export function comparableUri(text: string): string | undefined {
   const [, scheme = '', host = '', port = '', path = ''] = URI.exec(text) ?? [];
   if (scheme === '' || host === '') return undefined;
   const lower = scheme.toLowerCase();
-  const shownPort = port === '' || port === DEFAULT_PORTS[lower] ? '' : `:${Number(port)}`;
+  const shownPort = port === '' || Number(port) === DEFAULT_PORTS[lower] ? '' : `:${Number(port)}`;
   return `${lower}://${host.toLowerCase()}${shownPort}${comparablePath(path)}`;
 }
 
@@ -39,7 +39,7 @@ const URI = new RegExp(
   'i',
 );
 const ORIGIN_FORM = new RegExp(String.raw`^/(?!/)(?:${PCHAR}|/)*(?:\?(?:${PCHAR}|[/?])*)?$`);
-const DEFAULT_PORTS: Readonly<Record<string, string>> = { http: '80', https: '443' };
+const DEFAULT_PORTS: Readonly<Record<string, number>> = { http: 80, https: 443 };
 
 function comparablePath(path: string): string {
   const plain = path.replace(/%([0-9A-Fa-f]{2})/g, (_, hex: string) => {

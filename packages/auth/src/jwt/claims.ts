@@ -28,8 +28,9 @@ export function requireLifetime(claims: JsonObject, rules: LifetimeRules): numbe
   // Negated, so that a clock that returns NaN refuses.
   if (!(seconds < expiresAt + clockSkewSeconds)) throw new TokenFault('expired', 'It has expired.');
   if (!(issuedAt <= seconds + clockSkewSeconds))
-    throw new TokenFault('unverified', 'Its issue time (iat) is in the future.');
-  if (!(notBefore <= seconds + clockSkewSeconds)) throw new TokenFault('unverified', 'It is not valid yet (nbf).');
+    throw new TokenFault('unverified', 'Its issue time (iat) is in the future.', { reason: 'time' });
+  if (!(notBefore <= seconds + clockSkewSeconds))
+    throw new TokenFault('unverified', 'It is not valid yet (nbf).', { reason: 'time' });
   if (expiresAt <= issuedAt && claims.iat !== undefined)
     throw new TokenFault('unverified', 'Its expiry (exp) must be after its issue time (iat).');
   if (expiresAt - issuedAt > maxLifetimeSeconds) {

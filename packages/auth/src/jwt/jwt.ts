@@ -15,10 +15,11 @@ export interface Jwt {
  * Parses a signed token in compact form. Returns undefined for any other text. Every token has one encoding: base64url
  * that is not canonical, or JSON that is not strict, is not a token.
  *
+ * @param maxLength the most characters of the token. Default 8192, the length limit of `Authorization`
  * @see RFC 7515, section 3.1; RFC 8725, section 3
  */
-export function readJwt(token: string): Jwt | undefined {
-  const [first, second, third, ...more] = token.length <= MAX_LENGTH ? token.split('.', 4) : [];
+export function readJwt(token: string, maxLength: number = MAX_LENGTH): Jwt | undefined {
+  const [first, second, third, ...more] = token.length <= maxLength ? token.split('.', 4) : [];
   if (first === undefined || second === undefined || third === undefined || more.length > 0) return undefined;
   if (!OBJECT.test(first) || !isBase64url(first) || !isBase64url(second) || !isBase64url(third)) return undefined;
   const header = parseObject(decodeBase64url(first));
@@ -26,7 +27,6 @@ export function readJwt(token: string): Jwt | undefined {
   return header === undefined || claims === undefined ? undefined : { token, header, claims };
 }
 
-/** The length limit of `Authorization`. */
 const MAX_LENGTH = 8192;
 
 /** The base64url encoding of a brace followed by a quotation mark or white space begins so. */

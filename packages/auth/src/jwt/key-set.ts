@@ -44,10 +44,14 @@ export function localKeys(keySet: JsonWebKeySet): KeySource {
 /**
  * Returns the keys of a set that can verify. Undefined for a value that is not a set, has no such key, or has over 100
  * keys.
+ *
+ * @param isUse recognises the `use` of a key; default: `sig`, and a key without `use`
  */
-export function usableKeys(keySet: unknown): KeySource | undefined {
+export function usableKeys(keySet: unknown, isUse: (use: unknown) => boolean = isForSignatures): KeySource | undefined {
   const listed = isObject(keySet) && Array.isArray(keySet.keys) ? keySet.keys.filter(isObject) : [];
-  const usable = listed.filter(verifies).map((jwk) => ({ jwk, imported: new Map<Algorithm, Importing>() }));
+  const usable = listed
+    .filter((jwk) => verifies(jwk, isUse))
+    .map((jwk) => ({ jwk, imported: new Map<Algorithm, Importing>() }));
   if (usable.length === 0 || listed.length > MAX_KEYS) return undefined;
   return {
     find({ algorithm, keyId }) {
@@ -76,10 +80,14 @@ interface Importing {
 
 const MAX_KEYS = 100;
 
+function isForSignatures(use: unknown): boolean {
+  return use === undefined || use === 'sig';
+}
+
 /** Returns false for keys that are secret, or that only sign or encrypt. */
-function verifies({ use, key_ops: operations, d, k }: JsonObject): boolean {
+function verifies({ use, key_ops: operations, d, k }: JsonObject, isUse: (use: unknown) => boolean): boolean {
   if (d !== undefined || k !== undefined) return false;
-  if (use !== undefined && use !== 'sig') return false;
+  if (!isUse(use)) return false;
   return operations === undefined || (Array.isArray(operations) && operations.includes('verify'));
 }
 

@@ -1,5 +1,6 @@
 import type { CryptoKey } from 'jose';
 import { type OptionNames, requireKnown } from '../known-options.ts';
+import { boundedBytes } from './bounded-bytes.ts';
 import { type KeySource, usableKeys, type WantedKey } from './key-set.ts';
 import { isObject, type JsonObject, parseObject } from './strict-json.ts';
 
@@ -87,8 +88,14 @@ class RemoteKeys {
     this.#staleMs = staleMs;
   }
 
-  async find(wanted: WantedKey): Promise<CryptoKey | undefined> {
+  /** Answers at once with a known key that is not to be fetched again yet. */
+  find(wanted: WantedKey): ReturnType<KeySource['find']> {
     const age = this.#age();
+    const known = age > this.#maxAgeMs * 0.8 ? undefined : this.#findKnown(wanted);
+    return known === undefined || known instanceof Promise ? this.#findLater(wanted, age) : known;
+  }
+
+  async #findLater(wanted: WantedKey, age: number): Promise<CryptoKey | undefined> {
     if (age > this.#maxAgeMs) await this.#refreshOrStale(age);
     else if (age > this.#maxAgeMs * 0.8) this.#refreshInBackground();
     return (await this.#findKnown(wanted)) ?? (await this.#findNew(wanted));
@@ -138,11 +145,14 @@ class RemoteKeys {
   }
 
   async #fetchKeys(): Promise<void> {
-    const { now, random = Math.random } = this.#options;
+    const { issuer, now, random = Math.random } = this.#options;
     try {
       this.#known = { keys: await publishedKeys(this.#options), at: now() };
       this.#failure = undefined;
-    } catch (cause) {
+    } catch (error) {
+      const problem = error instanceof Error ? error.message : typeof error;
+      // For the log of the operator, who may have several issuers.
+      const cause = new Error(`The keys of ${issuer} cannot be fetched. ${problem}`, { cause: error });
       this.#failure = { cause, until: now() + FAILURE_COOL_DOWN_MS * (0.8 + 0.4 * random()) };
       throw cause;
     }
@@ -206,28 +216,7 @@ async function getJson(url: string, fetch: KeyFetch, signal: AbortSignal): Promi
     const message = `The issuer answered with status ${response.status}.`;
     throw response.status === 404 ? new NotThere(message) : new Error(message);
   }
-  const object = parseObject(await boundedBytes(response));
+  const object = parseObject(await boundedBytes(response, MAX_BYTES));
   if (!isObject(object)) throw new Error('The answer of the issuer is not a JSON object.');
   return object;
-}
-
-async function boundedBytes(response: Response): Promise<Uint8Array> {
-  const chunks: Uint8Array[] = [];
-  let length = 0;
-  const reader = response.body?.getReader();
-  for (let read = await reader?.read(); read?.value !== undefined; read = await reader?.read()) {
-    length += read.value.length;
-    if (length > MAX_BYTES) {
-      await reader?.cancel();
-      throw new Error(`The answer of the issuer is larger than ${MAX_BYTES} bytes.`);
-    }
-    chunks.push(read.value);
-  }
-  const bytes = new Uint8Array(length);
-  let offset = 0;
-  for (const chunk of chunks) {
-    bytes.set(chunk, offset);
-    offset += chunk.length;
-  }
-  return bytes;
 }

@@ -9,7 +9,7 @@ export interface ChainVerifier {
 
 /**
  * Makes a verifier of chains up to the given authorities and no others. It checks signatures, names, validity periods,
- * and that every issuer may issue. Name and policy constraints are left to the TLS layer, which has verified the same
+ * that every issuer may issue, and the length of the path. Name and policy constraints are left to the TLS layer, which has verified the same
  * chain.
  *
  * @param authorities certificates as PEM text or DER bytes
@@ -31,10 +31,7 @@ export function chainVerifier(
     verifies(leaf, issuers, now) {
       const sent = issuers.slice(0, MAX_DEPTH).map(parsed);
       const start = parsed(leaf);
-      return (
-        start !== undefined &&
-        reaches(start, [...known, ...sent.filter((found) => found !== undefined)], now, MAX_DEPTH)
-      );
+      return start !== undefined && reaches(start, [...known, ...sent.filter((found) => found !== undefined)], now, 0);
     },
   };
 
@@ -42,18 +39,19 @@ export function chainVerifier(
     certificate: X509Certificate,
     among: readonly X509Certificate[],
     now: number,
-    left: number,
+    intermediates: number,
   ): boolean {
     if (!isCurrent(certificate, now)) return false;
-    if (roots.some((root) => isCurrent(root, now) && issued(root, certificate))) return true;
-    if (left === 0) return false;
+    const mayIssue = (issuer: X509Certificate) => allows(issuer, intermediates) && issued(issuer, certificate);
+    if (roots.some((root) => isCurrent(root, now) && mayIssue(root))) return true;
+    if (intermediates === MAX_DEPTH) return false;
     return among.some((issuer) => {
-      if (!issuer.ca || !issued(issuer, certificate)) return false;
+      if (!issuer.ca || !mayIssue(issuer)) return false;
       return reaches(
         issuer,
         among.filter((other) => other !== issuer),
         now,
-        left - 1,
+        intermediates + 1,
       );
     });
   }
@@ -78,6 +76,12 @@ function parsed(given: string | Uint8Array): X509Certificate | undefined {
 
 function issued(issuer: X509Certificate, certificate: X509Certificate): boolean {
   return certificate.checkIssued(issuer) && certificate.verify(issuer.publicKey);
+}
+
+/** Returns whether an authority may stand above so many intermediates. @see RFC 5280, section 4.2.1.9 */
+function allows(issuer: X509Certificate, intermediates: number): boolean {
+  const facts = readCertificate(issuer.raw);
+  return facts !== undefined && (facts.pathLength === undefined || intermediates <= facts.pathLength);
 }
 
 function isCurrent(certificate: X509Certificate, now: number): boolean {

@@ -24,10 +24,7 @@ export function forwardedCertificate(value: string, format: ForwardedFormat): Fo
 const MAX_LENGTH = 16_384;
 
 const READERS: Readonly<Record<ForwardedFormat, (value: string) => ForwardedCertificate | undefined>> = {
-  rfc9440: (value) => {
-    const [, base64] = /^:([A-Za-z0-9+/]+={0,2}):$/.exec(value) ?? [];
-    return certificate(base64);
-  },
+  rfc9440: (value) => certificate(/^:([A-Za-z0-9+/]+={0,2}):$/.exec(value)?.[1]),
   pem: (value) => pem(percentDecoded(value)),
   xfcc: (value) => {
     const fields = xfccFields(value);
@@ -49,10 +46,9 @@ function xfccFields(value: string): ReadonlyMap<string, string> | undefined {
   let rest = value;
   while (rest !== '') {
     const [pair, key = '', quoted, plain = ''] = PAIR.exec(rest) ?? [];
-    if (pair === undefined || fields.has(key.toLowerCase())) {
-      // Repeated URI and DNS fields are usual; they are not read.
-      if (pair === undefined || !REPEATABLE.has(key.toLowerCase())) return undefined;
-    }
+    if (pair === undefined) return undefined;
+    // Repeated URI and DNS fields are usual; they are not read.
+    if (fields.has(key.toLowerCase()) && !REPEATABLE.has(key.toLowerCase())) return undefined;
     fields.set(key.toLowerCase(), quoted === undefined ? plain : quoted.replace(/\\(.)/g, '$1'));
     rest = rest.slice(pair.length);
     if (rest.startsWith(';')) rest = rest.slice(1);
@@ -64,10 +60,8 @@ function xfccFields(value: string): ReadonlyMap<string, string> | undefined {
 const PAIR = /^([A-Za-z]+)=(?:"((?:[^"\\]|\\.)*)"|([^",;]*))/;
 const REPEATABLE: ReadonlySet<string> = new Set(['uri', 'dns']);
 
-function hexThumbprint(hash: string | undefined): string | undefined {
-  return hash !== undefined && /^[0-9a-fA-F]{64}$/.test(hash)
-    ? base64url.encode(hexToBytes(hash.toLowerCase()))
-    : undefined;
+function hexThumbprint(hash = ''): string | undefined {
+  return /^[0-9a-fA-F]{64}$/.test(hash) ? base64url.encode(hexToBytes(hash)) : undefined;
 }
 
 function percentDecoded(text: string): string | undefined {
@@ -78,17 +72,18 @@ function percentDecoded(text: string): string | undefined {
   }
 }
 
-function pem(text: string | undefined): ForwardedCertificate | undefined {
-  const [, base64] = (text !== undefined && PEM.exec(text)) || [];
-  return certificate(base64?.replace(/[\r\n\t ]/g, ''));
+function pem(text = ''): ForwardedCertificate | undefined {
+  return certificate(PEM.exec(text)?.[1]?.replace(/[\r\n\t ]/g, ''));
 }
 
 /** Matches exactly one block. Some proxies turn its line ends into spaces or tabs. */
 const PEM = /^\s*-----BEGIN CERTIFICATE-----([A-Za-z0-9+/=\s]+)-----END CERTIFICATE-----\s*$/;
 
-function certificate(base64: string | undefined): ForwardedCertificate | undefined {
-  if (base64 === undefined || !/^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/.test(base64))
-    return undefined;
+/** Without bytes there is no certificate, only a thumbprint that every empty block has. */
+function certificate(base64 = ''): ForwardedCertificate | undefined {
+  if (base64 === '' || !BASE64.test(base64)) return undefined;
   const der = Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
   return { der, thumbprint: sha256Base64url(der) };
 }
+
+const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;

@@ -3,8 +3,14 @@ export interface CertificateFacts {
   readonly uris: readonly string[];
   readonly dnsNames: readonly string[];
   readonly isAuthority: boolean;
+  /** Most authorities below this one on a path. Undefined: no limit. */
+  readonly pathLength: number | undefined;
   /** Undefined when the certificate does not restrict the use of its key. */
-  readonly keyUsage: { readonly digitalSignature: boolean; readonly signsCertificates: boolean } | undefined;
+  readonly keyUsage:
+    | { readonly digitalSignature: boolean; readonly keyAgreement: boolean; readonly signsCertificates: boolean }
+    | undefined;
+  /** Whether the certificate may identify a client: it names that purpose, any purpose, or none. */
+  readonly isForClients: boolean;
   /** Milliseconds since the epoch. */
   readonly notBefore: number;
   /** Milliseconds since the epoch. */
@@ -46,17 +52,22 @@ function factsOf(der: Uint8Array): CertificateFacts {
   return {
     uris: names.filter(({ tag }) => tag === 0x86).map(ascii),
     dnsNames: names.filter(({ tag }) => tag === 0x82).map(ascii),
-    isAuthority: isAuthority(extensions.get(BASIC_CONSTRAINTS)),
+    ...basicConstraints(extensions.get(BASIC_CONSTRAINTS)),
     keyUsage: keyUsage(extensions.get(KEY_USAGE)),
+    isForClients: isForClients(extensions.get(EXTENDED_KEY_USAGE)),
     notBefore: time(notBefore),
     notAfter: time(notAfter),
   };
 }
 
-/** Object identifiers 2.5.29.15, .17 and .19 in DER. */
+/** Object identifiers 2.5.29.15, .17, .19 and .37 in DER. */
 const KEY_USAGE = '551d0f';
 const SUBJECT_ALT_NAME = '551d11';
 const BASIC_CONSTRAINTS = '551d13';
+const EXTENDED_KEY_USAGE = '551d25';
+
+/** `id-kp-clientAuth` and `anyExtendedKeyUsage`. @see RFC 5280, section 4.2.1.12 */
+const CLIENT_PURPOSES = ['2b06010505070302', '551d2500'];
 
 function extensionsOf(wrapper: Element | undefined): ReadonlyMap<string, Uint8Array> {
   const extensions = new Map<string, Uint8Array>();
@@ -66,7 +77,7 @@ function extensionsOf(wrapper: Element | undefined): ReadonlyMap<string, Uint8Ar
     const parts = elements(sequence(extension));
     const [id, value] = [parts[0], parts.at(-1)];
     if (id?.tag !== 0x06 || value?.tag !== 0x04) throw new Malformed();
-    const name = Array.from(id.content, (byte) => byte.toString(16).padStart(2, '0')).join('');
+    const name = hex(id.content);
     // RFC 5280 forbids a repeated extension: readers would differ on which one counts.
     if (extensions.has(name)) throw new Malformed();
     extensions.set(name, value.content);
@@ -80,11 +91,27 @@ function alternativeNames(extension: Uint8Array | undefined): readonly Element[]
   return elements(sequence(list));
 }
 
-function isAuthority(extension: Uint8Array | undefined): boolean {
-  if (extension === undefined) return false;
+function basicConstraints(extension: Uint8Array | undefined): Pick<CertificateFacts, 'isAuthority' | 'pathLength'> {
+  if (extension === undefined) return { isAuthority: false, pathLength: undefined };
   const [list] = elements(extension);
-  const [flag] = elements(sequence(list));
-  return flag?.tag === 0x01 && flag.content[0] !== 0;
+  const [flag, length] = elements(sequence(list));
+  const isAuthority = flag?.tag === 0x01 && flag.content[0] !== 0;
+  if (length === undefined) return { isAuthority, pathLength: undefined };
+  // A longer or negative number is no path length.
+  const [value = 0x80, ...more] = length.content;
+  if (length.tag !== 0x02 || more.length > 0 || value > 0x7f) throw new Malformed();
+  return { isAuthority, pathLength: value };
+}
+
+/** A certificate that lists purposes is valid for these alone. */
+function isForClients(extension: Uint8Array | undefined): boolean {
+  if (extension === undefined) return true;
+  const [list] = elements(extension);
+  return elements(sequence(list)).some(({ tag, content }) => tag === 0x06 && CLIENT_PURPOSES.includes(hex(content)));
+}
+
+function hex(bytes: Uint8Array): string {
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
 }
 
 function keyUsage(extension: Uint8Array | undefined): CertificateFacts['keyUsage'] {
@@ -92,7 +119,11 @@ function keyUsage(extension: Uint8Array | undefined): CertificateFacts['keyUsage
   const [bits] = elements(extension);
   if (bits?.tag !== 0x03) throw new Malformed();
   const first = bits.content[1] ?? 0;
-  return { digitalSignature: (first & 0x80) !== 0, signsCertificates: (first & 0x06) !== 0 };
+  return {
+    digitalSignature: (first & 0x80) !== 0,
+    keyAgreement: (first & 0x08) !== 0,
+    signsCertificates: (first & 0x06) !== 0,
+  };
 }
 
 function sequence(element: Element | undefined): Uint8Array {

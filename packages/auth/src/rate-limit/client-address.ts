@@ -1,82 +1,78 @@
 import { type OptionNames, requireKnown } from '../known-options.ts';
-import { headerValues, type RequestHead } from '../request-head.ts';
+import type { RequestHead } from '../request-head.ts';
+import { dottedForm, groupsOf } from './address-groups.ts';
+import { type ForwardedHeader, forwardedHops } from './forwarded-hops.ts';
 
 /** Options of `clientAddress`. */
 export interface ClientAddressOptions {
   /**
-   * Returns whether an address is a proxy of the host that appends its client to `x-forwarded-for`. Default: none is.
+   * Returns whether an IP address is a proxy of the host, which appends the address of its client to `header`. The
+   * address has no port; an IPv4 address is dotted. Default: none is.
    */
   readonly isTrustedPeer?: (address: string) => boolean;
+  /** The one header that is read, in lower case. Choose what the proxies write. Default `x-forwarded-for`. */
+  readonly header?: ForwardedHeader;
+  /**
+   * Most proxies in a row that are trusted, the peer included: a whole number, at least 1. The address before them is
+   * the client, even if `isTrustedPeer` trusts it. Default: no limit.
+   */
+  readonly hops?: number;
 }
 
-const CLIENT_ADDRESS_OPTIONS: OptionNames<ClientAddressOptions> = { isTrustedPeer: true };
+const CLIENT_ADDRESS_OPTIONS: OptionNames<ClientAddressOptions> = { isTrustedPeer: true, header: true, hops: true };
 
 /**
  * Makes the function that identifies clients without a valid credential: by the address of their connection or, behind
- * trusted proxies, by the last address in `x-forwarded-for` that is not a trusted proxy. An IPv6 client counts by its
- * /64: one customer has all of its addresses.
+ * trusted proxies, by the last address in the header that is not a trusted proxy. Addresses may have a port; those of
+ * IPv6 may be in brackets. An IPv6 client counts by its /64: one customer has all of its addresses.
+ *
+ * The client itself may send the header, so entries to the left of the first untrusted address are ignored. Where a
+ * proxy wrote no address, the peer counts as the client.
  *
  * @returns a function that returns undefined when the platform does not give the peer
+ * @throws {TypeError} when `header` or `hops` is invalid
  * @example
- * const auth = authenticator({ lanes, refusals: { limiter, clientOf: clientAddress() } });
- * @see Interface: Limits
+ * const clientOf = clientAddress({ isTrustedPeer: (address) => address === '10.0.0.1', hops: 1 });
+ * const auth = authenticator({ lanes, refusals: { limiter, clientOf } });
+ * @see Interface: Limits; RFC 7239, section 5.2
  */
 export function clientAddress(options: ClientAddressOptions = {}): (request: RequestHead) => string | undefined {
   requireKnown('clientAddress', options, CLIENT_ADDRESS_OPTIONS);
-  const { isTrustedPeer } = options;
+  const { isTrustedPeer, header = 'x-forwarded-for', hops = Number.POSITIVE_INFINITY } = options;
+  if (header !== 'x-forwarded-for' && header !== 'forwarded') {
+    throw new TypeError('clientAddress: header must be "x-forwarded-for" or "forwarded".');
+  }
+  if (hops !== Number.POSITIVE_INFINITY && !(Number.isSafeInteger(hops) && hops >= 1)) {
+    throw new TypeError('clientAddress: hops must be a whole number, at least 1.');
+  }
   return (request) => {
     const peer = request.peer?.address;
     if (peer === undefined) return undefined;
-    return networkOf(isTrustedPeer?.(peer) === true ? forwardedFor(request, peer, isTrustedPeer) : peer);
+    return networkOf(isTrusted(peer) ? clientBehind(peer, request) : peer);
   };
-}
 
-/** Entries to the left of the first untrusted address were written by that client, so they are ignored. */
-function forwardedFor(request: RequestHead, peer: string, isTrustedPeer: (address: string) => boolean): string {
-  const hops = headerValues(request, 'x-forwarded-for')
-    .join(',')
-    .split(',')
-    .map((hop) => hop.trim());
-  const client = hops.findLast((hop) => hop !== '' && !isTrustedPeer(hop));
-  return client !== undefined && groupsOf(client) !== undefined ? client : peer;
+  function clientBehind(peer: string, request: RequestHead): string {
+    let trusted = 1;
+    for (const hop of forwardedHops(request, header).toReversed()) {
+      if (hop === undefined) return peer;
+      if (trusted >= hops || !isTrusted(hop)) return hop;
+      trusted += 1;
+    }
+    return peer;
+  }
+
+  /** A socket for both families gives an IPv4 address in its mapped form, which no list of IPv4 ranges has. */
+  function isTrusted(address: string): boolean {
+    if (isTrustedPeer === undefined) return false;
+    const groups = groupsOf(address);
+    return isTrustedPeer((groups && dottedForm(groups)) ?? address.replace(/%.*$/, ''));
+  }
 }
 
 /** Returns the network by which an address is counted. A text that is not an address is returned unchanged. */
 function networkOf(address: string): string {
   const groups = groupsOf(address);
   if (groups === undefined) return address;
-  const [a = 0, b = 0, c = 0, d = 0] = groups.slice(-2).flatMap((group) => [group >> 8, group & 255]);
-  const isMapped = groups.slice(0, 5).every((group) => group === 0) && groups[5] === 0xffff;
-  return isMapped
-    ? `${a}.${b}.${c}.${d}`
-    : `${groups
-        .slice(0, 4)
-        .map((group) => group.toString(16))
-        .join(':')}::/64`;
-}
-
-/** Parses the eight groups of an address. An IPv4 address has those of its mapped IPv6 address. */
-function groupsOf(address: string): readonly number[] | undefined {
-  const text = address.replace(/%.*$/, '');
-  if (text.length > 45) return undefined;
-  const dotted = /^(.*?)((?:\d{1,3}\.){3}\d{1,3})$/.exec(text);
-  const bytes = dotted?.[2]?.split('.').map(Number);
-  if (bytes?.some((byte) => byte > 255)) return undefined;
-  const [a = 0, b = 0, c = 0, d = 0] = bytes ?? [];
-  const tail = bytes === undefined ? [] : [(a << 8) | b, (c << 8) | d];
-  const front = dotted === null ? text : (dotted[1] ?? '');
-  if (dotted !== null && front === '') return [0, 0, 0, 0, 0, 0xffff, ...tail];
-  return expanded(dotted === null ? front : front.replace(/:$/, front.endsWith('::') ? ':' : ''), tail);
-}
-
-function expanded(text: string, tail: readonly number[]): readonly number[] | undefined {
-  const halves = text.split('::');
-  if (halves.length > 2) return undefined;
-  const [left = [], right] = halves.map((half) => (half === '' ? [] : half.split(':')));
-  const groups = [...left, ...(right ?? [])];
-  if (!groups.every((group) => /^[0-9a-fA-F]{1,4}$/.test(group))) return undefined;
-  const missing = 8 - tail.length - groups.length;
-  if (right === undefined ? missing !== 0 : missing < 1) return undefined;
-  const numbers = (list: readonly string[]) => list.map((group) => Number.parseInt(group, 16));
-  return [...numbers(left), ...Array.from({ length: missing }, () => 0), ...numbers(right ?? []), ...tail];
+  const network = groups.slice(0, 4).map((group) => group.toString(16));
+  return dottedForm(groups) ?? `${network.join(':')}::/64`;
 }

@@ -1,6 +1,7 @@
 import { withinTime } from '../deadline.ts';
 import { AuthError } from '../errors.ts';
 import { type OptionNames, requireKnown } from '../known-options.ts';
+import { tell } from '../tell.ts';
 import type { RateDecision, RateLimiter } from './limiter.ts';
 
 /**
@@ -71,7 +72,7 @@ export function flexibleRateLimiter(limiter: FlexibleLimiter, options: FlexibleR
         return decisionOn(await withinTime(STORE, timeoutMs, limiter.consume(key)), limit);
       } catch (cause) {
         if (isResult(cause)) return exceeded(cause);
-        onFailure?.(cause);
+        tell(onFailure, cause);
         return fallback.consume(key);
       }
     },
@@ -82,7 +83,7 @@ export function flexibleRateLimiter(limiter: FlexibleLimiter, options: FlexibleR
           ? decisionOn({ consumedPoints: 0, msBeforeNext: 0 }, limit)
           : decisionOn(result, limit - 1);
       } catch (cause) {
-        onFailure?.(cause);
+        tell(onFailure, cause);
         return fallback.peek(key);
       }
     },

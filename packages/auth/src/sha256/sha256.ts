@@ -10,3 +10,10 @@ export type Sha256 = (data: string | Uint8Array) => string;
  * @see RFC 7638; RFC 8705, section 3.1; RFC 9449, section 4.2
  */
 export type Sha256Base64url = (data: string | Uint8Array) => string;
+
+/**
+ * Hashes bytes that are given in hexadecimal, to lower-case hexadecimal.
+ *
+ * @throws for a text with other characters
+ */
+export type Sha256OfHex = (hex: string) => string;

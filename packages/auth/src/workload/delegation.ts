@@ -6,7 +6,9 @@ import { type Jwt, objectClaim, readJwt, textClaim } from '../jwt/jwt.ts';
 import type { KeySource } from '../jwt/key-set.ts';
 import { requireSignature, TokenFault } from '../jwt/signature.ts';
 import type { JsonObject } from '../jwt/strict-json.ts';
+import { tokenFacts } from '../jwt/token-facts.ts';
 import type { OptionNames } from '../known-options.ts';
+import type { TokenFacts } from '../principal.ts';
 import { headerValues, type RequestHead } from '../request-head.ts';
 import { grants, isGrantableScope } from '../scopes.ts';
 import { DELEGATION_HEADER } from './delegation-header.ts';
@@ -29,6 +31,10 @@ export interface DelegationRules {
   readonly algorithms?: readonly Algorithm[];
   /** Validity, in seconds from `iat`, of a proof without `exp`. Default: such a proof is refused. */
   readonly lifetimeWithoutExpirySeconds?: number;
+  /** Longest lifetime of a hop in seconds, from `iat`, or from now without `iat`, to `exp`. Default 86400. */
+  readonly maxLifetimeSeconds?: number;
+  /** Accepted clock difference for `iat` and `nbf` in seconds. Default 60. */
+  readonly clockSkewSeconds?: number;
 }
 
 /** The names of {@link DelegationRules}. */
@@ -38,6 +44,8 @@ export const DELEGATION_RULES: OptionNames<DelegationRules> = {
   audience: true,
   algorithms: true,
   lifetimeWithoutExpirySeconds: true,
+  maxLifetimeSeconds: true,
+  clockSkewSeconds: true,
 };
 
 /** A valid proof. It is provenance: it grants nothing by itself. */
@@ -54,6 +62,8 @@ export interface VerifiedDelegation {
   readonly expiresAt: number;
   /** Tenants that the chain asserts. They are compared with the caller's tenant and grant nothing. */
   readonly tenants: readonly string[];
+  /** The facts of each hop, by which a deny list knows it. */
+  readonly tokens: readonly TokenFacts[];
   /** `sha256:` and the SHA-256 of the proof. */
   readonly proofRef: string;
 }
@@ -82,13 +92,14 @@ export function presentedProof(request: RequestHead): string | undefined {
 /**
  * Makes a verifier of delegation proofs: nested signed tokens of the type `delegation+jwt`. In each, a trusted issuer
  * states that the delegate `act.sub` may act for `sub` towards `aud`, within `scope`, until `exp`. The claim `prf` is
- * the proof of the previous hop, whose `act` must equal the nested `act` of this one.
+ * the proof of the previous hop, whose `act` must equal the nested `act` of this one. The times of every hop count.
  *
- * @throws {TypeError} when `maxChainDepth`, `issuers` or `audience` is invalid
+ * @throws {TypeError} when `maxChainDepth`, `issuers`, `audience` or a number of seconds is invalid
  * @see Interface: Workload identity, Delegation rules; RFC 8693, section 4.1
  */
 export function delegationVerifier(rules: DelegationRules): DelegationVerifier {
-  const { maxChainDepth, algorithms = DEFAULT_ALGORITHMS, lifetimeWithoutExpirySeconds } = rules;
+  const { maxChainDepth, algorithms = DEFAULT_ALGORITHMS } = rules;
+  const times = timeRules(rules);
   if (!Number.isSafeInteger(maxChainDepth) || maxChainDepth < 1) {
     throw new TypeError('workloadLane: delegation.maxChainDepth must be a whole number, at least 1.');
   }
@@ -110,7 +121,7 @@ export function delegationVerifier(rules: DelegationRules): DelegationVerifier {
     requireAcyclic([delegator.subject, ...hops.map(({ subject }) => subject)]);
     requireNarrowing(hops.map(({ scopes }) => scopes));
     const audience = links.map((link) => audienceOf(link, ours)).at(-1) ?? '';
-    const expiresAt = Math.min(...links.map((link) => expiryOf(link.claims, lifetimeWithoutExpirySeconds)));
+    const expiresAt = Math.min(...links.map((link) => expiryOf(link.claims, times, now)));
     if (!(now < expiresAt)) throw new AuthError('delegation_expired', 'The delegation proof has expired.', undefined);
     return {
       delegator,
@@ -119,6 +130,7 @@ export function delegationVerifier(rules: DelegationRules): DelegationVerifier {
       audience,
       expiresAt,
       tenants: tenantsOf(links),
+      tokens: links.map((link) => tokenFacts(link.claims, textClaim(link.claims, 'iss') ?? '')),
       proofRef: `sha256:${sha256(proof)}`,
     };
   }
@@ -140,7 +152,7 @@ function unwrapped(proof: string, maxChainDepth: number): readonly [Jwt, ...Jwt[
       const message = `The delegation chain is longer than the ${maxChainDepth} hops that this host accepts.`;
       throw new AuthError('delegation_chain_too_long', message, undefined);
     }
-    const link = readJwt(next);
+    const link = readJwt(next, MAX_PROOF);
     if (link === undefined) throw unverified('The delegation proof must be a signed JWT.');
     if (Object.hasOwn(link.claims, 'prf') && textClaim(link.claims, 'prf') === undefined) {
       throw unverified('The proof of the previous hop (prf) must be a signed JWT.');
@@ -152,6 +164,12 @@ function unwrapped(proof: string, maxChainDepth: number): readonly [Jwt, ...Jwt[
   if (first === undefined) throw unverified('The delegation proof is empty.');
   return [first, ...others];
 }
+
+/**
+ * The most characters of a proof: those that Node admits in all headers of a request. Each hop makes the proof longer by
+ * a third and its own claims, so that six hops exceed the limit of other tokens.
+ */
+const MAX_PROOF = 16_384;
 
 /** Checks that every hop has the same delegator and repeats the actors of the previous hop. */
 function requireConsistent(links: readonly Jwt[]): void {
@@ -206,13 +224,62 @@ function audienceOf({ claims }: Jwt, ours: readonly string[]): string {
   throw new TokenFault('audience', 'The audience (aud) of each hop of the delegation proof must be this host.');
 }
 
-/** Returns the expiry in milliseconds since the epoch. */
-function expiryOf({ exp, iat }: JsonObject, secondsWithoutExpiry: number | undefined): number {
-  if (typeof exp === 'number' && Number.isSafeInteger(exp)) return exp * 1000;
-  const bounded = exp === undefined && typeof iat === 'number' && Number.isSafeInteger(iat);
-  if (bounded && secondsWithoutExpiry !== undefined) return (iat + secondsWithoutExpiry) * 1000;
-  const message = 'Each hop of the delegation proof must have an expiry (exp).';
-  throw new AuthError('delegation_expired', message, undefined);
+/** The rules for the times of a hop, in seconds. */
+interface TimeRules {
+  readonly withoutExpiry: number | undefined;
+  readonly maxLifetime: number;
+  readonly clockSkew: number;
+}
+
+function timeRules(rules: DelegationRules): TimeRules {
+  const { lifetimeWithoutExpirySeconds: withoutExpiry, maxLifetimeSeconds = 86_400, clockSkewSeconds = 60 } = rules;
+  if (!(maxLifetimeSeconds > 0 && Number.isFinite(maxLifetimeSeconds))) {
+    throw new TypeError('workloadLane: delegation.maxLifetimeSeconds must be a number more than 0.');
+  }
+  if (!(clockSkewSeconds >= 0 && clockSkewSeconds <= 300)) {
+    throw new TypeError('workloadLane: delegation.clockSkewSeconds must be a number from 0 to 300.');
+  }
+  return { withoutExpiry, maxLifetime: maxLifetimeSeconds, clockSkew: clockSkewSeconds };
+}
+
+/**
+ * Checks the times of a hop. Returns its expiry in milliseconds since the epoch, which may be past.
+ *
+ * @see RFC 7519, sections 4.1.4 to 4.1.6
+ */
+function expiryOf(claims: JsonObject, { withoutExpiry, maxLifetime, clockSkew }: TimeRules, now: number): number {
+  const seconds = now / 1000;
+  const issuedAt = optionalTime(claims, 'iat');
+  const notBefore = optionalTime(claims, 'nbf');
+  const derived = issuedAt !== undefined && withoutExpiry !== undefined ? issuedAt + withoutExpiry : undefined;
+  const expiresAt = claims.exp === undefined ? derived : wholeSeconds(claims.exp);
+  if (expiresAt === undefined) {
+    const message = 'Each hop of the delegation proof must have an expiry (exp).';
+    throw new AuthError('delegation_expired', message, undefined);
+  }
+  for (const time of [issuedAt, notBefore]) {
+    // Negated, so that a clock that returns NaN refuses.
+    if (time !== undefined && !(time <= seconds + clockSkew)) {
+      throw unverified('A hop of the delegation proof is not valid yet (iat, nbf).');
+    }
+  }
+  if (!(expiresAt - (issuedAt ?? seconds) <= maxLifetime)) {
+    throw unverified(
+      `Each hop of the delegation proof must expire (exp) at most ${maxLifetime} s after its issue (iat).`,
+    );
+  }
+  return expiresAt * 1000;
+}
+
+function optionalTime(claims: JsonObject, name: string): number | undefined {
+  if (!Object.hasOwn(claims, name)) return undefined;
+  const time = wholeSeconds(claims[name]);
+  if (time !== undefined) return time;
+  throw unverified(`The ${name} of each hop of the delegation proof must be a time in whole seconds.`);
+}
+
+function wholeSeconds(value: unknown): number | undefined {
+  return typeof value === 'number' && Number.isSafeInteger(value) ? value : undefined;
 }
 
 function tenantsOf(links: readonly Jwt[]): readonly string[] {
@@ -231,5 +298,5 @@ export function requireWithin(scopes: readonly string[], limit: readonly string[
 }
 
 function unverified(message: string): AuthError {
-  return new AuthError('identity_unverified', message, undefined);
+  return new AuthError('identity_unverified', message, undefined, { reason: 'delegation' });
 }

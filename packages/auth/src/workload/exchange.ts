@@ -19,6 +19,8 @@ export interface UpstreamGrant {
   readonly audiences: readonly string[];
   /** Held scopes. A segment may be `*`. */
   readonly scopes: readonly string[];
+  /** The data that the credential reaches. The new token has the same. */
+  readonly mode: 'live' | 'test';
   /** Expiry in milliseconds since the epoch. */
   readonly expiresAt: number;
 }
@@ -81,11 +83,11 @@ export interface ExchangedToken {
 
 /**
  * Makes a function that mints access tokens for downstream services from the grant of a caller. A token has the same
- * tenant, and at most the audience, scopes, workspaces and lifetime of its source. A request for more is refused; a
+ * tenant and mode, and at most the audience, scopes, workspaces and lifetime of its source. A request for more is refused; a
  * lifetime is cut.
  *
  * The function throws {AuthError} `delegation_scope_amplified`, `audience_mismatch`, `delegation_expired`, or
- * `forbidden` for a workspace, and {TypeError} when `lifetimeSeconds` or the tenant is invalid.
+ * `forbidden` for a workspace, and {TypeError} when `lifetimeSeconds`, the tenant or the mode is invalid.
  *
  * @example
  * const newId = () => crypto.randomUUID();
@@ -117,6 +119,9 @@ export function tokenExchange(
     requireWithin(scopes, upstream.scopes);
     const workspaces = requireWorkspaces(request.workspaces, upstream.workspaces);
     if (!isOpaqueId(upstream.tenant)) throw new TypeError('tokenExchange: upstream.tenant must be an opaque id.');
+    if (upstream.mode !== 'live' && upstream.mode !== 'test') {
+      throw new TypeError('tokenExchange: upstream.mode must be "live" or "test", as tenancy.mode of the principal.');
+    }
     const claims = {
       iss: issuer,
       sub: upstream.subject,
@@ -128,6 +133,7 @@ export function tokenExchange(
       scope: scopes.join(' '),
       svc_tenant: upstream.tenant,
       svc_workspaces: workspaces === 'all' ? ['*'] : workspaces,
+      svc_mode: upstream.mode,
       act: { sub: actor.subject, ...(actor.issuer !== undefined && { iss: actor.issuer }) },
       ...(keyThumbprint !== undefined && { cnf: { jkt: keyThumbprint } }),
     };

@@ -8,6 +8,6 @@ export type { PresentedIdentity, WorkloadBinding, WorkloadLaneOptions } from './
 export { workloadLane } from './lane.ts';
 export type { Presented, Unverified, VerifiedIdentity, WorkloadScheme } from './scheme.ts';
 export type { JwtSvidOptions, SpiffeId } from './spiffe.ts';
-export { jwtSvid, parseSpiffeId } from './spiffe.ts';
+export { bundleKeys, jwtSvid, parseSpiffeId, trustDomainKeys } from './spiffe.ts';
 export type { TokenSchemeOptions } from './token-scheme.ts';
 export { cloudSubject, oauthClient } from './token-scheme.ts';

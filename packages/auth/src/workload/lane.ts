@@ -1,14 +1,16 @@
-import { type Confirmed, confirmedSender, type SenderConstraints } from '../bearer/confirmation.ts';
+import { type Confirmed, confirmedSender, type SenderConstraints, useProof } from '../bearer/confirmation.ts';
+import { type ClaimedCaller, claimedIn } from '../claimed-caller.ts';
 import type { Credential } from '../credential.ts';
 import { withinTime } from '../deadline.ts';
 import { AuthError } from '../errors.ts';
+import { audiencesOf, requireLifetime } from '../jwt/claims.ts';
 import { readJwt, textClaim } from '../jwt/jwt.ts';
 import { TokenFault } from '../jwt/signature.ts';
 import { type OptionNames, requireKnown } from '../known-options.ts';
 import type { Admission, AuthOutcome, Lane } from '../lane.ts';
-import { isOpaqueId } from '../opaque-id.ts';
 import type { Binding, Principal } from '../principal.ts';
 import type { RequestHead } from '../request-head.ts';
+import { checkedBinding, type WorkloadBinding } from './binding.ts';
 import {
   DELEGATION_RULES,
   type DelegationRules,
@@ -19,10 +21,11 @@ import {
   type VerifiedDelegation,
 } from './delegation.ts';
 import type { WorkloadSchemeName } from './identity.ts';
-import { type Caller, delegatedPrincipal, directPrincipal, WORKLOAD_LANE, type WorkloadBinding } from './principal.ts';
+import { type Caller, delegatedPrincipal, directPrincipal, WORKLOAD_LANE } from './principal.ts';
+import { faultOfDelegation, refusalOf, UNRESOLVABLE, unjudged, unresolvable, unverifiedError } from './refusals.ts';
 import type { Presented, Unverified, VerifiedIdentity, WorkloadScheme } from './scheme.ts';
 
-export type { WorkloadBinding } from './principal.ts';
+export type { WorkloadBinding } from './binding.ts';
 
 /** Options of `workloadLane`. */
 export interface WorkloadLaneOptions extends SenderConstraints {
@@ -70,7 +73,8 @@ export interface PresentedIdentity {
 /**
  * Makes the lane that authenticates workloads, by a token or by the certificate of their connection. The checks run in
  * the interface's order: scheme, proof, binding to the sender, audience, resolution. The first that fails, also by an
- * error, refuses the request.
+ * error, refuses the request. Between the last two, the status of a token is judged, where its issuer has `statusLists`. A
+ * DPoP proof is used up after all of them.
  *
  * With a delegation proof in the header `SVC-Delegation` the principal is the delegator, limited to the delegated
  * scopes; the caller is its actor.
@@ -130,19 +134,34 @@ class WorkloadJudge {
     presented: Presented,
     admission: Admission,
   ): Promise<AuthOutcome> {
-    await admission.require();
+    await admission.require(this.#claimed(unverified, presented));
     try {
       const identity = await unverified.verify(this.#options.now());
       const sender = await this.#requireSender(identity, presented);
       this.#requireAudience(identity);
+      // After the sender is confirmed: a thief of a bound token makes the host fetch nothing.
+      await identity.requireStatus?.();
       const { scheme, issuer, subject } = identity;
       const binding = await this.#resolve({ scheme, issuer, subject });
       const principal = await this.#principalOf({ identity, binding, sender, issuerClass }, presented.request);
+      await useProof(sender, principal, admission);
       return { kind: 'authenticated', principal, headers: sender.headers };
     } catch (error) {
       if (error instanceof TokenFault) throw refusalOf(error);
-      throw AuthError.is(error) ? error : unverifiedError('The identity could not be verified.', error);
+      throw AuthError.is(error)
+        ? error
+        : unjudged('identity_unverified', 'The identity could not be verified.', error, 'internal');
     }
+  }
+
+  #claimed({ certificate }: Unverified, { jwt }: Presented): ClaimedCaller | undefined {
+    if (jwt === undefined) {
+      return certificate && { credential: () => certificate.thumbprint, caller: () => certificate.name };
+    }
+    return claimedIn(jwt, () => {
+      this.#requireAudience({ audiences: audiencesOf(jwt.claims) });
+      requireLifetime(jwt.claims, { ...LOOSE_TIMES, now: this.#options.now() });
+    });
   }
 
   async #requireSender(identity: VerifiedIdentity, { request, credential, jwt }: Presented): Promise<Confirmed> {
@@ -156,7 +175,7 @@ class WorkloadJudge {
     throw new AuthError('sender_constraint_missing', message, undefined);
   }
 
-  #requireAudience({ audiences }: VerifiedIdentity): void {
+  #requireAudience({ audiences }: Pick<VerifiedIdentity, 'audiences'>): void {
     if (audiences === undefined || audiences.some((audience) => this.#audiences.includes(audience))) return;
     throw new TokenFault('audience', 'Its audience (aud) must name this host.');
   }
@@ -165,11 +184,12 @@ class WorkloadJudge {
     const { resolve, resolveTimeoutMs = 2000 } = this.#options;
     let binding: WorkloadBinding | undefined;
     try {
-      binding = await withinTime('The resolver', resolveTimeoutMs, resolve(identity));
+      const found = await withinTime('The resolver', resolveTimeoutMs, resolve(identity));
+      binding = found && checkedBinding(found);
     } catch (cause) {
-      throw unresolvable(cause);
+      throw unjudged('identity_unresolvable', UNRESOLVABLE, cause, 'directory');
     }
-    if (binding === undefined || !isOpaqueId(binding.principal) || !isOpaqueId(binding.tenant)) throw unresolvable();
+    if (binding === undefined) throw unresolvable();
     return binding;
   }
 
@@ -184,14 +204,17 @@ class WorkloadJudge {
 
   async #requireDelegation({ identity }: Caller, proof: string): Promise<VerifiedDelegation> {
     if (this.#delegations === undefined) {
-      throw unverifiedError('This host does not accept delegations. Omit the header SVC-Delegation.');
+      throw unverifiedError(NO_DELEGATIONS, undefined, 'delegation');
     }
-    const delegation = await this.#delegations.verify(proof, this.#options.now());
+    const delegation = await this.#delegations.verify(proof, this.#options.now()).catch(faultOfDelegation);
     const last = delegation.hops.at(-1);
     if (last?.subject === identity.subject && last.issuer === identity.issuer) return delegation;
-    throw unverifiedError('The last delegate (act) of the delegation proof must be the calling workload.');
+    throw unverifiedError(NOT_THE_DELEGATE, undefined, 'delegation');
   }
 }
+
+/** Each scheme checks the times by its own rules when it verifies. */
+const LOOSE_TIMES = { clockSkewSeconds: 3600, maxLifetimeSeconds: Number.POSITIVE_INFINITY, issuedAtOptional: true };
 
 function requireSchemes(schemes: readonly WorkloadScheme[]): void {
   if (schemes.length === 0) {
@@ -236,20 +259,5 @@ function requireAgreement(caller: WorkloadBinding, delegator: WorkloadBinding, d
   for (const { scopes } of delegation.hops) requireWithin(scopes, delegator.scopes);
 }
 
-/**
- * Maps a fault to a refusal. An unreachable trust root has the code of a bad signature: the code must not tell them
- * apart.
- */
-function refusalOf({ kind, message, cause }: TokenFault): AuthError {
-  if (kind === 'audience') return new AuthError('audience_mismatch', `The identity is refused. ${message}`, undefined);
-  return unverifiedError(`The identity is refused. ${message}`, cause);
-}
-
-function unverifiedError(message: string, cause?: unknown): AuthError {
-  return new AuthError('identity_unverified', message, undefined, { cause });
-}
-
-function unresolvable(cause?: unknown): AuthError {
-  const message = 'The identity is bound to no principal of this host. Ask the operator of the host to bind it.';
-  return new AuthError('identity_unresolvable', message, undefined, { cause });
-}
+const NO_DELEGATIONS = 'This host does not accept delegations. Omit the header SVC-Delegation.';
+const NOT_THE_DELEGATE = 'The last delegate (act) of the delegation proof must be the calling workload.';

@@ -3,29 +3,13 @@ import { sha256 } from '#sha256';
 import type { Confirmed } from '../bearer/confirmation.ts';
 import type { ActingParty, Principal } from '../principal.ts';
 import { checkedSubject, type Subject } from '../subject.ts';
-import type { Tenancy } from '../tenancy.ts';
+import type { WorkloadBinding } from './binding.ts';
 import type { VerifiedDelegation } from './delegation.ts';
 import { type WorkloadIdentity, workloadIdentitySchema } from './identity.ts';
 import type { VerifiedIdentity } from './scheme.ts';
 
 /** The name of the lane in principals and Subject records. */
 export const WORKLOAD_LANE = 'workload';
-
-/** The principal of an identity, with its grants. */
-export interface WorkloadBinding {
-  /** Opaque id of the principal, never personal data. */
-  readonly principal: string;
-  /** The stated kind. Default: a workload. */
-  readonly principalKind?: 'user' | 'agent' | undefined;
-  /** Opaque id of the tenant. */
-  readonly tenant: string;
-  /** Reachable workspaces of the tenant. */
-  readonly workspaces: Tenancy['workspaces'];
-  /** Scopes. A segment may be `*`. */
-  readonly scopes: readonly string[];
-  /** The data that the principal reaches. */
-  readonly mode: Tenancy['mode'];
-}
 
 /** A workload whose identity, sender and principal are known. */
 export interface Caller {
@@ -43,6 +27,7 @@ export function directPrincipal(caller: Caller): Principal {
     binding: sender.binding,
     scopes: binding.scopes,
     expiresAt: identity.expiresAt,
+    ...(identity.token !== undefined && { tokens: [identity.token] }),
     workload: {
       actor: partyOf(binding),
       onBehalfOf: undefined,
@@ -70,6 +55,7 @@ export function delegatedPrincipal(
     binding: sender.binding,
     scopes: delegation.scopes,
     expiresAt: Math.min(identity.expiresAt, delegation.expiresAt),
+    tokens: [...(identity.token === undefined ? [] : [identity.token]), ...delegation.tokens],
     workload: {
       actor: partyOf(binding),
       onBehalfOf: partyOf(delegator),

@@ -1,5 +1,6 @@
 import type { Credential } from '../credential.ts';
 import type { Jwt } from '../jwt/jwt.ts';
+import type { TokenFacts } from '../principal.ts';
 import type { RequestHead } from '../request-head.ts';
 import type { WorkloadSchemeName } from './identity.ts';
 
@@ -27,6 +28,13 @@ export interface Presented {
 
 /** An asserted identity, not yet verified against the trust root of its scheme. */
 export interface Unverified {
+  /** The certificate that asserts the identity. Undefined: a token asserts it. */
+  readonly certificate?: {
+    /** SHA-256 of the certificate in base64url. */
+    readonly thumbprint: string;
+    /** The names in the certificate, which renewed ones have too. Undefined: TLS did not verify it. */
+    readonly name: string | undefined;
+  };
   /**
    * Verifies the identity at `now`, in milliseconds since the epoch.
    *
@@ -47,6 +55,14 @@ export interface VerifiedIdentity {
   readonly audiences: readonly string[] | undefined;
   /** Expiry in milliseconds since the epoch. */
   readonly expiresAt: number;
+  /** The facts by which a deny list knows the token. Undefined for a certificate. */
+  readonly token?: TokenFacts | undefined;
   /** Set when the identity is the certificate of the connection: its SHA-256 in base64url. */
   readonly certificateThumbprint?: string | undefined;
+  /**
+   * Judges the status of the token in the status list of its issuer, after the audience. Default: it has none.
+   *
+   * @throws {TokenFault} when the issuer withdrew the token, or no list is to be had
+   */
+  readonly requireStatus?: (() => Promise<void>) | undefined;
 }

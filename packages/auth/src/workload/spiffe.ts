@@ -1,10 +1,13 @@
 import type { Algorithm } from '../jwt/algorithms.ts';
 import { audiencesOf, requireLifetime } from '../jwt/claims.ts';
 import { textClaim } from '../jwt/jwt.ts';
-import type { KeySource } from '../jwt/key-set.ts';
+import { type JsonWebKeySet, type KeySource, localKeys, usableKeys } from '../jwt/key-set.ts';
 import { requireSignature, TokenFault } from '../jwt/signature.ts';
+import { tokenFacts } from '../jwt/token-facts.ts';
 import { type OptionNames, requireKnown } from '../known-options.ts';
+import type { StatusJudge, StatusLists } from '../status-list/status-lists.ts';
 import type { WorkloadScheme } from './scheme.ts';
+import { statusJudge, statusOf } from './token-status.ts';
 
 /** A parsed SPIFFE ID of a workload. */
 export interface SpiffeId {
@@ -31,6 +34,43 @@ export function parseSpiffeId(text: string): SpiffeId | undefined {
 
 const SPIFFE_ID = /^spiffe:\/\/([a-z0-9._-]+)((?:\/[A-Za-z0-9._-]+)+)$/;
 
+/**
+ * Makes the key source of a trust domain, of a SPIFFE bundle by {@link bundleKeys}, and of a plain key set, as the Workload
+ * API gives it, by `localKeys`.
+ *
+ * @throws {TypeError} when it is neither, or a bundle has no key for JWT-SVIDs
+ * @example
+ * const keySet = JSON.parse(readFileSync('keys.json', 'utf8'));
+ * const scheme = jwtSvid({ trustDomains: [{ name: 'acme.example', keys: trustDomainKeys(keySet) }] });
+ */
+export function trustDomainKeys(keySet: JsonWebKeySet): KeySource {
+  const isBundle = 'spiffe_sequence' in keySet || 'spiffe_refresh_hint' in keySet || keySet.keys.some(isOfBundle);
+  return isBundle ? bundleKeys(keySet) : localKeys(keySet);
+}
+
+function isOfBundle(jwk: object): boolean {
+  return 'use' in jwk && typeof jwk.use === 'string' && jwk.use.endsWith('-svid');
+}
+
+/**
+ * Makes a key source of the JWT keys of a SPIFFE bundle, as SPIRE and a bundle endpoint give it. Keys of another use, and
+ * keys without `use`, are skipped. The JWT bundles of the Workload API are plain key sets without `use`: pass those to
+ * `localKeys`.
+ *
+ * @throws {TypeError} when `bundle` is not a key set, has over 100 keys, or has no key for JWT-SVIDs
+ * @example
+ * const bundle = JSON.parse(readFileSync('bundle.json', 'utf8'));
+ * const scheme = jwtSvid({ trustDomains: [{ name: 'acme.example', keys: bundleKeys(bundle) }] });
+ * @see SPIFFE Trust Domain and Bundle, section 4.2
+ */
+export function bundleKeys(bundle: JsonWebKeySet): KeySource {
+  const usable = usableKeys(bundle, (use) => use === 'jwt-svid');
+  if (usable !== undefined) return usable;
+  throw new TypeError(
+    'bundleKeys: bundle.keys must be 1 to 100 JWKs, at least one of them a public key whose use is jwt-svid. Pass a plain key set to localKeys.',
+  );
+}
+
 /** Options of `jwtSvid`. */
 export interface JwtSvidOptions {
   /** Each trust domain with the keys of its bundle. The keys are valid for that trust domain only. */
@@ -39,7 +79,14 @@ export interface JwtSvidOptions {
     readonly name: string;
     /** Keys of its bundle. */
     readonly keys: KeySource;
+    /**
+     * Its status lists, made by `statusLists` of `@svc/auth/status-list` and signed with a key of the bundle: the status of
+     * a token decides at each request. Default: the claim `status` is ignored.
+     */
+    readonly statusLists?: StatusLists;
   }[];
+  /** Milliseconds since the epoch, e.g. `Date.now`. Required when a trust domain has `statusLists`. */
+  readonly now?: () => number;
   /** Name of the trust roots in decision records. Default `spiffe`. */
   readonly issuerClass?: string;
   /** Longest lifetime of a token in seconds, from `iat`, or from now without `iat`. Default 3600. */
@@ -48,6 +95,7 @@ export interface JwtSvidOptions {
 
 const JWT_SVID_OPTIONS: OptionNames<JwtSvidOptions> = {
   trustDomains: true,
+  now: true,
   issuerClass: true,
   maxLifetimeSeconds: true,
 };
@@ -55,16 +103,16 @@ const JWT_SVID_OPTIONS: OptionNames<JwtSvidOptions> = {
 /**
  * Makes the scheme of JWT-SVIDs: tokens whose subject is a SPIFFE ID.
  *
- * @throws {TypeError} when `trustDomains` is empty or has an invalid name
+ * @throws {TypeError} when `trustDomains` is empty or has an invalid name, or has `statusLists` without `now`
  * @example
- * const scheme = jwtSvid({ trustDomains: [{ name: 'acme.example', keys: localKeys(bundle) }] });
+ * const scheme = jwtSvid({ trustDomains: [{ name: 'acme.example', keys: bundleKeys(bundle) }] });
  * @see JWT-SVID, sections 2 to 4
  */
 export function jwtSvid(options: JwtSvidOptions): WorkloadScheme {
   requireKnown('jwtSvid', options, JWT_SVID_OPTIONS);
-  const { trustDomains, issuerClass = 'spiffe', maxLifetimeSeconds = 3600 } = options;
-  const keysOf = new Map(trustDomains.map(({ name, keys }) => [checkedTrustDomain(name), keys]));
-  if (keysOf.size === 0) throw new TypeError('jwtSvid: trustDomains must not be empty. Pass at least one.');
+  const { issuerClass = 'spiffe', maxLifetimeSeconds = 3600 } = options;
+  const trusted = trustedDomains(options);
+  if (trusted.size === 0) throw new TypeError('jwtSvid: trustDomains must not be empty. Pass at least one.');
   return {
     scheme: 'spiffe',
     issuerClass,
@@ -75,20 +123,50 @@ export function jwtSvid(options: JwtSvidOptions): WorkloadScheme {
       return {
         async verify(now) {
           const trustDomain = parseSpiffeId(subject)?.trustDomain;
-          const keys = trustDomain === undefined ? undefined : keysOf.get(trustDomain);
-          if (trustDomain === undefined || keys === undefined) {
-            throw new TokenFault('unverified', 'This host does not trust its trust domain.');
+          const found = trustDomain === undefined ? undefined : trusted.get(trustDomain);
+          if (trustDomain === undefined || found === undefined) {
+            throw new TokenFault('unverified', 'This host does not trust its trust domain.', { reason: 'identity' });
           }
-          await requireSignature(jwt, keys, { algorithms: SVID_ALGORITHMS, types: ['jwt', 'jose', undefined] });
-          const times = { now, clockSkewSeconds: 60, maxLifetimeSeconds, issuedAtOptional: true };
+          await requireSignature(jwt, found.keys, { algorithms: SVID_ALGORITHMS, types: ['jwt', 'jose', undefined] });
+          const times = { now, clockSkewSeconds: SKEW_SECONDS, maxLifetimeSeconds, issuedAtOptional: true };
           const expiresAt = requireLifetime(jwt.claims, times);
           const issuer = `spiffe://${trustDomain}`;
-          return { scheme: 'spiffe', subject, issuer, audiences: audiencesOf(jwt.claims), expiresAt };
+          return {
+            scheme: 'spiffe',
+            subject,
+            issuer,
+            audiences: audiencesOf(jwt.claims),
+            expiresAt,
+            token: tokenFacts(jwt.claims, issuer),
+            ...statusOf(found.statuses, jwt.claims),
+          };
         },
       };
     },
   };
 }
+
+interface TrustedDomain {
+  readonly keys: KeySource;
+  /** Undefined: the trust domain has no status lists. */
+  readonly statuses: StatusJudge | undefined;
+}
+
+function trustedDomains({ trustDomains, now }: JwtSvidOptions): ReadonlyMap<string, TrustedDomain> {
+  const trusted = new Map<string, TrustedDomain>();
+  for (const { name, keys, statusLists } of trustDomains) {
+    const issuer = `spiffe://${checkedTrustDomain(name)}`;
+    trusted.set(name, { keys, statuses: undefined });
+    if (statusLists === undefined) continue;
+    if (typeof now !== 'function')
+      throw new TypeError('jwtSvid: now must be a function when a trust domain has statusLists, e.g. Date.now.');
+    const parts = { issuer, keys, algorithms: SVID_ALGORITHMS, clockSkewSeconds: SKEW_SECONDS, now };
+    trusted.set(name, { keys, statuses: statusJudge('jwtSvid: trustDomains[].statusLists', statusLists, parts) });
+  }
+  return trusted;
+}
+
+const SKEW_SECONDS = 60;
 
 /** @see JWT-SVID, section 2.1 */
 const SVID_ALGORITHMS: readonly Algorithm[] = [

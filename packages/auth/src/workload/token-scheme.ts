@@ -4,9 +4,12 @@ import { textClaim } from '../jwt/jwt.ts';
 import type { KeySource } from '../jwt/key-set.ts';
 import { isKeyUrl, type KeyFetch, remoteKeys } from '../jwt/remote-keys.ts';
 import { requireSignature } from '../jwt/signature.ts';
+import { tokenFacts } from '../jwt/token-facts.ts';
 import { type OptionNames, requireKnown } from '../known-options.ts';
+import type { StatusJudge, StatusLists } from '../status-list/status-lists.ts';
 import type { WorkloadSchemeName } from './identity.ts';
 import type { WorkloadScheme } from './scheme.ts';
+import { statusJudge, statusOf } from './token-status.ts';
 
 /** Options of `cloudSubject` and `oauthClient`. */
 export interface TokenSchemeOptions {
@@ -18,6 +21,11 @@ export interface TokenSchemeOptions {
     readonly keys?: KeySource;
     /** URL of its keys. Default: `jwks_uri` of its metadata. */
     readonly jwksUri?: string;
+    /**
+     * Its status lists, made by `statusLists` of `@svc/auth/status-list`: the status of a token decides at each request.
+     * Default: the claim `status` is ignored.
+     */
+    readonly statusLists?: StatusLists;
   }[];
   /** Fetches metadata and keys. Required unless every issuer has `keys`. */
   readonly fetch?: KeyFetch;
@@ -80,22 +88,37 @@ function tokenScheme(
 ): WorkloadScheme {
   const { algorithms = DEFAULT_ALGORITHMS, issuerClass = scheme, maxLifetimeSeconds = 3600 } = options;
   const { fetch, now, clockSkewSeconds = 60 } = options;
-  const keysOf = new Map(options.issuers.map((entry) => [entry.issuer, keysFor(scheme, entry, fetch, now)]));
-  if (keysOf.size === 0) throw new TypeError(`${scheme}: issuers must not be empty. Pass at least one.`);
+  const trusted = new Map<string, { readonly keys: KeySource; readonly statuses: StatusJudge | undefined }>();
+  for (const entry of options.issuers) {
+    const { issuer, statusLists } = entry;
+    const keys = keysFor(scheme, entry, fetch, now);
+    const parts = { issuer, keys, algorithms, clockSkewSeconds, now };
+    trusted.set(issuer, { keys, statuses: statusJudge(`${scheme}: issuers[].statusLists`, statusLists, parts) });
+  }
+  if (trusted.size === 0) throw new TypeError(`${scheme}: issuers must not be empty. Pass at least one.`);
   return {
     scheme,
     issuerClass,
-    issuers: [...keysOf.keys()],
+    issuers: [...trusted.keys()],
     recognize({ jwt }) {
       const issuer = jwt && textClaim(jwt.claims, 'iss');
-      const keys = issuer === undefined ? undefined : keysOf.get(issuer);
-      if (jwt === undefined || issuer === undefined || keys === undefined) return undefined;
+      const found = issuer === undefined ? undefined : trusted.get(issuer);
+      if (jwt === undefined || issuer === undefined || found === undefined) return undefined;
+      const { keys, statuses } = found;
       return {
         async verify(time) {
           await requireSignature(jwt, keys, { algorithms, types });
           const expiresAt = requireLifetime(jwt.claims, { now: time, clockSkewSeconds, maxLifetimeSeconds });
           const subject = requireText(jwt.claims, subjectClaim);
-          return { scheme, subject, issuer, audiences: audiencesOf(jwt.claims), expiresAt };
+          return {
+            scheme,
+            subject,
+            issuer,
+            audiences: audiencesOf(jwt.claims),
+            expiresAt,
+            token: tokenFacts(jwt.claims, issuer),
+            ...statusOf(statuses, jwt.claims),
+          };
         },
       };
     },

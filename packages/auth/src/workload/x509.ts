@@ -122,6 +122,11 @@ interface Found {
   readonly verifier: ChainVerifier;
 }
 
+/** A key that may only encrypt, or a certificate for servers or code alone, identifies no client. */
+function identifiesClient({ keyUsage, isForClients }: CertificateFacts): boolean {
+  return isForClients && (keyUsage === undefined || keyUsage.digitalSignature || keyUsage.keyAgreement);
+}
+
 /** A certificate is the identity only in a request without a credential. Beside a token it is the key of the token. */
 function certificateScheme(
   scheme: 'spiffe' | 'mtls-san',
@@ -142,13 +147,19 @@ function certificateScheme(
       const facts = der && readCertificate(der);
       if (certificate === undefined || der === undefined || facts === undefined || !rules.isMine(facts))
         return undefined;
+      const { uris, dnsNames } = facts;
       return {
+        certificate: {
+          thumbprint: certificate.thumbprint,
+          name: certificate.trusted ? JSON.stringify([uris, dnsNames]) : undefined,
+        },
         verify(now) {
-          const found = certificate.trusted ? rules.identityIn(facts) : undefined;
+          const found = certificate.trusted && identifiesClient(facts) ? rules.identityIn(facts) : undefined;
           if (found === undefined || !found.verifier.verifies(der, certificate.issuers, now)) {
             throw new TokenFault(
               'unverified',
-              'Its certificate does not chain to an authority that this host trusts for it.',
+              'Its certificate is not for clients, or does not chain to an authority that this host trusts for it.',
+              { reason: 'identity' },
             );
           }
           const { subject, issuer } = found;

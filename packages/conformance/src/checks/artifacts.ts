@@ -1,8 +1,9 @@
 import { area, type Check } from '../check.ts';
 import { anObject, body, fits, holds, refused } from '../expect.ts';
+import { NOOP } from '../fixtures.ts';
 import { artifacts as anArtifact, fixture, key, scopes } from '../needs.ts';
 import { segment } from '../shapes/id.ts';
-import { endedRun, eventOf, logOf, NOOP, startRun } from '../steps/runs.ts';
+import { endedRun, eventOf, logOf, startRun } from '../steps/runs.ts';
 import type { World } from '../world.ts';
 
 const RULE = 'Authentication: scope artifacts:read';
@@ -25,7 +26,7 @@ export const artifacts: readonly Check[] = area(
     {
       id: 'read',
       name: 'An artifact is served as a JSON object.',
-      rule: RULE,
+      rule: [RULE, 'operations.artifacts.read'],
       needs: [anArtifact],
       async run(world) {
         const { runId, artifactId } = await made(world);
@@ -35,7 +36,7 @@ export const artifacts: readonly Check[] = area(
     {
       id: 'unknown-404',
       name: 'An artifact that does not exist is answered 404.',
-      rule: RULE,
+      rule: [RULE, 'operations.artifacts.read'],
       needs: [fixture(NOOP)],
       async run(world) {
         const { runId } = await startRun(world, NOOP);
@@ -45,7 +46,7 @@ export const artifacts: readonly Check[] = area(
     {
       id: 'of-its-run',
       name: 'An artifact is served under its own run, and answered 404 under another run.',
-      rule: RULE,
+      rule: [RULE, 'operations.artifacts.read'],
       needs: [anArtifact, fixture(NOOP)],
       async run(world) {
         const { artifactId } = await made(world);

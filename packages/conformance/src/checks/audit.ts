@@ -2,11 +2,12 @@ import { createPublicKey, verify } from 'node:crypto';
 import { z } from 'zod';
 import { area, type Check } from '../check.ts';
 import { body, fits, holds, refused, same } from '../expect.ts';
+import { NOOP } from '../fixtures.ts';
 import { described } from '../http/answer.ts';
 import { Inapplicable } from '../mismatch.ts';
 import { fixture, key, scopes } from '../needs.ts';
 import type { Major } from '../rule.ts';
-import { endedRun, NOOP } from '../steps/runs.ts';
+import { endedRun } from '../steps/runs.ts';
 import { isRecord, type Target } from '../target.ts';
 
 const VERIFY = 'Endpoints: GET /v1/audit/verify';

@@ -1,10 +1,11 @@
 import { DISCOVERY_PATH } from '../api.ts';
 import { area, type Check } from '../check.ts';
 import { anObject, body, header, holds, refused, status } from '../expect.ts';
+import { NOOP } from '../fixtures.ts';
 import { described } from '../http/answer.ts';
 import { fixture, key, scopes } from '../needs.ts';
 import { segment } from '../shapes/id.ts';
-import { NOOP, startRun } from '../steps/runs.ts';
+import { startRun } from '../steps/runs.ts';
 import { isRecord, type Target } from '../target.ts';
 import { scoped } from './operations.ts';
 

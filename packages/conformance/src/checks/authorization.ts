@@ -1,11 +1,12 @@
 import { area, type Check } from '../check.ts';
 import { body, fits, header, holds, refused, same, status } from '../expect.ts';
+import { CANCELLABLE, NOOP } from '../fixtures.ts';
 import { described } from '../http/answer.ts';
 import { Inapplicable } from '../mismatch.ts';
 import { fixture, key, overlap, scopes, tenant, workspace } from '../needs.ts';
 import { bareId, segment, unknownId } from '../shapes/id.ts';
 import { OWNER, snapshot } from '../shapes/run.ts';
-import { CANCELLABLE, endedRun, logOf, NOOP, readRun, startRun } from '../steps/runs.ts';
+import { endedRun, logOf, readRun, startRun } from '../steps/runs.ts';
 import { COMPLETED, placeOf, register, SILENT_URL } from '../steps/webhooks.ts';
 import type { World } from '../world.ts';
 import { scoped } from './operations.ts';
@@ -275,10 +276,11 @@ export const authorization: readonly Check[] = area('authorization', {}, [
 /**
  * Sends requests with the spare key until one is answered 429.
  *
- * @throws {Inapplicable} when none is within 1000 requests
+ * @throws {Inapplicable} when none is within 1000 requests or 20 s
  */
 async function overLimit({ as }: World) {
   const spare = as('spare');
+  const end = performance.now() + PROBING_MS;
   for (let round = 0; round < MOST_ROUNDS; round += 1) {
     const answers = await Promise.all(
       Array.from({ length: AT_ONCE }, () => spare.get('/runs/none', { returns429: true })),
@@ -287,9 +289,13 @@ async function overLimit({ as }: World) {
     if (limited !== undefined) return limited;
     const unexpected = answers.find((answer) => answer.status >= 500);
     if (unexpected !== undefined) return unexpected;
+    // A host without this limit may be slow. That is no failure of the limit.
+    if (performance.now() > end)
+      throw new Inapplicable(`the spare key was not rate-limited within ${PROBING_MS / 1000} s`);
   }
   throw new Inapplicable(`the spare key was not rate-limited within ${MOST_ROUNDS * AT_ONCE} requests`);
 }
 
 const AT_ONCE = 20;
 const MOST_ROUNDS = 50;
+const PROBING_MS = 20_000;

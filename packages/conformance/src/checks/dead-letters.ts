@@ -1,10 +1,11 @@
 import { area, type Check } from '../check.ts';
 import { body, holds, refused, same, status } from '../expect.ts';
+import { NOOP } from '../fixtures.ts';
 import { type Answer, described } from '../http/answer.ts';
 import { deliveries, durable, exhaustible, fixture, key, scopes, workspace } from '../needs.ts';
 import { unknownId } from '../shapes/id.ts';
 import { deadLetters as page } from '../shapes/webhook.ts';
-import { endedRun, NOOP } from '../steps/runs.ts';
+import { endedRun } from '../steps/runs.ts';
 import {
   arrivalOf,
   arrived,

@@ -274,7 +274,7 @@ export const discovery: readonly Check[] = area('discovery', {}, [
   {
     id: 'encodings-served',
     name: 'An advertised content encoding is used only for clients that accept it; `Vary` lists `Accept-Encoding`.',
-    rule: SECTION,
+    rule: [SECTION, 'operations.encodings.negotiated'],
     needs: [capability('restTransport', 'contentEncodings')],
     async run({ as, target, major }) {
       const record = advertised(target, major, 'restTransport');

@@ -1,9 +1,10 @@
 import { area, type Check } from '../check.ts';
 import { holds, same } from '../expect.ts';
+import { NOOP } from '../fixtures.ts';
 import { deliveries, exhaustible, fixture, durable as isDurable, scopes, workspace } from '../needs.ts';
 import type { Arrival } from '../receiver/receiver.ts';
 import { carries, familyOf, verify } from '../receiver/signature.ts';
-import { endedRun, NOOP } from '../steps/runs.ts';
+import { endedRun } from '../steps/runs.ts';
 import { arrivalOf, arrived, type Subscribed, settled, subscribe } from '../steps/webhooks.ts';
 import { maxAttemptsOf } from '../target.ts';
 import type { World } from '../world.ts';

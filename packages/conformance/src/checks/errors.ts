@@ -1,10 +1,10 @@
 import { area, type Check } from '../check.ts';
 import { holds, refused, status } from '../expect.ts';
+import { NOOP, workflowId } from '../fixtures.ts';
 import { described } from '../http/answer.ts';
 import { Inapplicable } from '../mismatch.ts';
-import { fixture, key, scopes, unadvertised } from '../needs.ts';
+import { key, scopes, unadvertised } from '../needs.ts';
 import { segment, unknownId } from '../shapes/id.ts';
-import { NOOP, startRun } from '../steps/runs.ts';
 import { isRecord } from '../target.ts';
 
 const ENVELOPE = 'Error envelope';
@@ -84,11 +84,10 @@ export const errors: readonly Check[] = area('errors', { needs: [key('main')] },
     id: 'gate-off',
     name: 'An unadvertised operation is answered 404 `not_found`; in major 1, 501 `capability_not_provided`.',
     rule: [ERRORS, 'discovery.document.advertise-only-served'],
-    needs: [scopes('runs:create', 'runs:read'), fixture(NOOP), unadvertised('feedback')],
-    async run(world) {
-      const { runId } = await startRun(world, NOOP);
-      const answer = await world.api.get(`/runs/${segment(runId)}/annotations`);
-      if (world.major === 2) refused(answer, 404, 'not_found');
+    needs: [scopes('runs:read'), unadvertised('triggerBridge')],
+    async run({ api, major }) {
+      const answer = await api.post('/trigger-subscriptions', {});
+      if (major === 2) refused(answer, 404, 'not_found');
       else refused(answer, 501, 'capability_not_provided');
     },
   },
@@ -122,8 +121,9 @@ export const errors: readonly Check[] = area('errors', { needs: [key('main')] },
     rule: [ENVELOPE, 'errors.envelope.fields'],
     level: 'SHOULD',
     needs: [scopes('runs:create')],
-    async run({ api }) {
-      const answer = status(await api.post('/runs', { workflowId: NOOP, conformanceUnknownMember: true }), 400);
+    async run({ api, target }) {
+      const asked = { workflowId: workflowId(target, NOOP), conformanceUnknownMember: true };
+      const answer = status(await api.post('/runs', asked), 400);
       holds(
         answer.text.includes('conformanceUnknownMember'),
         'the name of the unknown member in the body',

@@ -1,10 +1,11 @@
 import { area, type Check } from '../check.ts';
 import { body, header, holds, refused, same, status } from '../expect.ts';
+import { IDEMPOTENT, workflowId } from '../fixtures.ts';
 import { described } from '../http/answer.ts';
 import { capability, fixture, key, scopes } from '../needs.ts';
 import { segment } from '../shapes/id.ts';
 import { createdRun } from '../shapes/run.ts';
-import { endedRun, IDEMPOTENT } from '../steps/runs.ts';
+import { endedRun } from '../steps/runs.ts';
 import type { World } from '../world.ts';
 
 const RULE = 'Endpoints: Idempotency-Key';
@@ -18,7 +19,7 @@ export const idempotency: readonly Check[] = area(
     {
       id: 'replayed',
       name: 'A repeated creation is answered with the same run and `SVC-Idempotent-Replay: true`.',
-      rule: RULE,
+      rule: [RULE, 'operations.idempotency.once'],
       async run(world) {
         const headers = { 'Idempotency-Key': newKey() };
         const first = await create(world, headers);
@@ -37,7 +38,7 @@ export const idempotency: readonly Check[] = area(
     {
       id: 'mismatch-409',
       name: 'The same key with another body is answered 409 `idempotency_key_mismatch`.',
-      rule: RULE,
+      rule: [RULE, 'operations.idempotency.mismatch'],
       async run(world) {
         const headers = { 'Idempotency-Key': newKey() };
         status(await create(world, headers), 201);
@@ -47,7 +48,7 @@ export const idempotency: readonly Check[] = area(
     {
       id: 'concurrent',
       name: 'Of equal requests at the same time, one creates a run; the others get it or 409 `idempotency_in_flight`.',
-      rule: RULE,
+      rule: [RULE, 'operations.idempotency.concurrent'],
       async run(world) {
         const headers = { 'Idempotency-Key': newKey() };
         const answers = await Promise.all(Array.from({ length: 5 }, () => create(world, headers)));
@@ -64,7 +65,7 @@ export const idempotency: readonly Check[] = area(
     {
       id: 'refusal-not-kept',
       name: 'A key of a request that was answered 400 can be used again with a valid body.',
-      rule: RULE,
+      rule: [RULE, 'operations.idempotency.not-kept'],
       async run(world) {
         const headers = { 'Idempotency-Key': newKey() };
         refused(await world.api.post('/runs', { workflowId: '' }, { headers }), 400, 'validation_error');
@@ -74,7 +75,7 @@ export const idempotency: readonly Check[] = area(
     {
       id: 'key-form-400',
       name: 'A key outside the grammar of major 2 is answered 400 `idempotency_key_invalid`.',
-      rule: RULE,
+      rule: [RULE, 'operations.idempotency.key-v2'],
       majors: [2],
       async run(world) {
         for (const bad of ['short', 'x'.repeat(129), 'has spaces in it, and commas', `${'a'.repeat(30)}/`]) {
@@ -85,7 +86,7 @@ export const idempotency: readonly Check[] = area(
     {
       id: 'per-operation',
       name: 'A key of one operation can be used for another operation.',
-      rule: RULE,
+      rule: [RULE, 'operations.idempotency.mismatch'],
       needs: [scopes('runs:cancel')],
       async run(world) {
         const headers = { 'Idempotency-Key': newKey() };
@@ -99,12 +100,12 @@ export const idempotency: readonly Check[] = area(
     {
       id: 'per-tenant',
       name: 'A key of one tenant can be used by another tenant, which gets a run of its own.',
-      rule: RULE,
+      rule: [RULE, 'operations.idempotency.tenants-apart'],
       needs: [key('otherTenant')],
       async run(world) {
         const headers = { 'Idempotency-Key': newKey() };
         const { runId } = body(await create(world, headers), 201, createdRun[world.major]);
-        const asked = { workflowId: IDEMPOTENT, inputs: { nonce: 'one' }, tags: [world.tag] };
+        const asked = { workflowId: workflowId(world.target, IDEMPOTENT), inputs: { nonce: 'one' }, tags: [world.tag] };
         const answer = await world.as('otherTenant').post('/runs', asked, { headers });
         const other = body(answer, 201, createdRun[world.major]);
         holds(
@@ -123,6 +124,7 @@ function newKey(): string {
   return `${crypto.randomUUID()}${crypto.randomUUID()}`.replaceAll('-', '');
 }
 
-function create({ api, tag }: World, headers: Readonly<Record<string, string>>, nonce = 'one') {
-  return api.post('/runs', { workflowId: IDEMPOTENT, inputs: { nonce }, tags: [tag] }, { headers });
+function create({ api, tag, target }: World, headers: Readonly<Record<string, string>>, nonce = 'one') {
+  const asked = { workflowId: workflowId(target, IDEMPOTENT), inputs: { nonce }, tags: [tag] };
+  return api.post('/runs', asked, { headers });
 }

@@ -1,9 +1,10 @@
 import { z } from 'zod';
 import { area, type Check } from '../check.ts';
 import { anObject, body, fits, holds, refused, same } from '../expect.ts';
+import { APPROVAL, type FixtureName, nodeOf, QUORUM } from '../fixtures.ts';
 import { fixture, key, scopes } from '../needs.ts';
 import { resourceId, segment } from '../shapes/id.ts';
-import { APPROVAL, eventOf, GATE, logOf, readRun, startRun, untilStatus } from '../steps/runs.ts';
+import { eventOf, logOf, readRun, startRun, untilStatus } from '../steps/runs.ts';
 import type { World } from '../world.ts';
 
 const RULE = 'Endpoints: approvals';
@@ -16,7 +17,7 @@ export const interrupts: readonly Check[] = area(
     {
       id: 'requested',
       name: '`interrupt.requested` has the kind, the key, the title and the actions of the approval.',
-      rule: RULE,
+      rule: [RULE, 'interrupts.approval.events'],
       async run(world) {
         const runId = await waiting(world);
         const { payload } = eventOf(await logOf(world, runId), 'interrupt.requested');
@@ -31,32 +32,32 @@ export const interrupts: readonly Check[] = area(
     {
       id: 'suspended',
       name: 'A run that waits for an approval has a `node.suspended` event with its node and its interrupt.',
-      rule: RULE,
+      rule: [RULE, 'interrupts.approval.events'],
       async run(world) {
         const runId = await waiting(world);
         const { payload } = eventOf(await logOf(world, runId), 'node.suspended');
         const { nodeId } = fits(payload, z.looseObject({ nodeId: z.string(), interruptId: z.string().min(1) }));
-        same(nodeId, GATE, 'nodeId in node.suspended');
+        same(nodeId, nodeOf(world.target, APPROVAL), 'nodeId in node.suspended');
       },
     },
     {
       id: 'accepted',
       name: 'Accepting an approval is answered 200 with run, node and status, and the run completes.',
-      rule: RULE,
+      rule: [RULE, 'interrupts.approval.events'],
       async run(world) {
         const runId = await waiting(world);
         const answer = await resolve(world, runId, 'accept');
         const resolved = body(answer, 200, RESOLVED[world.major]);
-        same([resolved.runId, resolved.nodeId], [runId, GATE], 'runId and nodeId', answer);
+        same([resolved.runId, resolved.nodeId], [runId, nodeOf(world.target, APPROVAL)], 'runId and nodeId', answer);
         await untilStatus(world, runId, ['completed']);
         const { payload } = eventOf(await logOf(world, runId), 'interrupt.resolved');
-        same(fits(payload, anObject).nodeId, GATE, 'nodeId in interrupt.resolved');
+        same(fits(payload, anObject).nodeId, nodeOf(world.target, APPROVAL), 'nodeId in interrupt.resolved');
       },
     },
     {
       id: 'rejected',
       name: 'Rejecting an approval fails the run when the workflow has no other path.',
-      rule: RULE,
+      rule: [RULE, 'interrupts.approval.events'],
       async run(world) {
         const runId = await waiting(world);
         body(await resolve(world, runId, 'reject'), 200, RESOLVED[world.major]);
@@ -67,7 +68,7 @@ export const interrupts: readonly Check[] = area(
     {
       id: 'resolved-once-409',
       name: 'A second decision on an approval is answered 409 `interrupt_already_resolved`.',
-      rule: RULE,
+      rule: [RULE, 'interrupts.approval.once'],
       async run(world) {
         const runId = await waiting(world);
         body(await resolve(world, runId, 'accept'), 200, RESOLVED[world.major]);
@@ -78,7 +79,7 @@ export const interrupts: readonly Check[] = area(
     {
       id: 'race-one-wins',
       name: 'Of several decisions at the same time, one is answered 200 and the others are answered 409.',
-      rule: RULE,
+      rule: [RULE, 'interrupts.approval.once'],
       async run(world) {
         const runId = await waiting(world);
         const answers = await Promise.all(
@@ -93,10 +94,10 @@ export const interrupts: readonly Check[] = area(
     {
       id: 'bad-answer-400',
       name: 'A decision without `resumeValue` or with an unoffered action is answered 400, and the run keeps waiting.',
-      rule: RULE,
+      rule: [RULE, 'interrupts.approval.bad-answer'],
       async run(world) {
         const runId = await waiting(world);
-        const place = `/runs/${segment(runId)}/interrupts/${GATE}`;
+        const place = placeOf(world, runId);
         const decided = { decidedAt: new Date().toISOString() };
         for (const asked of [
           {},
@@ -112,7 +113,7 @@ export const interrupts: readonly Check[] = area(
     {
       id: 'unknown-node-404',
       name: 'A decision for a node that does not wait is answered 404.',
-      rule: RULE,
+      rule: [RULE, 'interrupts.approval.bad-answer'],
       async run(world) {
         const runId = await waiting(world);
         const answer = await world.api.post(`/runs/${segment(runId)}/interrupts/conformance-none`, accepting());
@@ -122,7 +123,7 @@ export const interrupts: readonly Check[] = area(
     {
       id: 'cancelled-run',
       name: 'A decision on a cancelled run is answered 422 `interrupt_cancelled` in major 1 and 409 in major 2.',
-      rule: RULE,
+      rule: [RULE, 'interrupts.approval.waits'],
       needs: [scopes('runs:cancel')],
       async run(world) {
         const runId = await waiting(world);
@@ -134,13 +135,37 @@ export const interrupts: readonly Check[] = area(
       },
     },
     {
+      id: 'quorum-waits',
+      name: 'An approval that requires two principals keeps waiting after one of them has accepted, also repeatedly.',
+      rule: ['Endpoints', 'interrupts.approval.votes'],
+      needs: [fixture(QUORUM)],
+      async run(world) {
+        const runId = await waiting(world, QUORUM);
+        for (const _turn of ['first', 'again']) {
+          const { status } = body(await resolve(world, runId, 'accept', QUORUM), 200, RESOLVED[world.major]);
+          same(status, 'waiting-approval', 'the status');
+        }
+      },
+    },
+    {
+      id: 'quorum-veto',
+      name: 'One rejection fails an approval that requires two principals, unless its policy is `majority`.',
+      rule: ['Endpoints', 'interrupts.approval.quorum'],
+      needs: [fixture(QUORUM)],
+      async run(world) {
+        const runId = await waiting(world, QUORUM);
+        body(await resolve(world, runId, 'reject', QUORUM), 200, RESOLVED[world.major]);
+        await untilStatus(world, runId, ['failed']);
+      },
+    },
+    {
       id: 'workspace-apart',
       name: 'A decision by a key of another workspace is answered 403 `run_forbidden`, and the run keeps waiting.',
       rule: ['Authorization rules', 'auth.tenancy.workspace-apart'],
       needs: [key('otherWorkspace')],
       async run(world) {
         const runId = await waiting(world);
-        const place = `/runs/${segment(runId)}/interrupts/${GATE}`;
+        const place = placeOf(world, runId);
         refused(await world.as('otherWorkspace').post(place, accepting()), 403, 'run_forbidden');
         same((await readRun(world.api, runId)).status, 'waiting-approval', 'the status');
       },
@@ -148,7 +173,7 @@ export const interrupts: readonly Check[] = area(
     {
       id: 'token-invalid-401',
       name: 'An interrupt token that the host did not issue is answered 401, for reading and for deciding.',
-      rule: RULE,
+      rule: [RULE, 'interrupts.token.forms'],
       async run({ as, major }) {
         const codes = major === 1 ? ['unauthenticated'] : ['interrupt_token_invalid'];
         for (const token of ['conformance', 'Y29uZm9ybWFuY2U.Y29uZm9ybWFuY2U']) {
@@ -161,8 +186,8 @@ export const interrupts: readonly Check[] = area(
 );
 
 /** Creates a run and waits until it waits for its approval. */
-async function waiting(world: World): Promise<string> {
-  const { runId } = await startRun(world, APPROVAL);
+async function waiting(world: World, fixtureId: FixtureName = APPROVAL): Promise<string> {
+  const { runId } = await startRun(world, fixtureId);
   await untilStatus(world, runId, ['waiting-approval']);
   return runId;
 }
@@ -171,8 +196,13 @@ function accepting(action = 'accept') {
   return { resumeValue: { action, decidedAt: new Date().toISOString() } };
 }
 
-function resolve({ api }: World, runId: string, action: string) {
-  return api.post(`/runs/${segment(runId)}/interrupts/${GATE}`, accepting(action));
+function resolve(world: World, runId: string, action: string, fixtureId: FixtureName = APPROVAL) {
+  return world.api.post(placeOf(world, runId, fixtureId), accepting(action));
+}
+
+/** Returns the path at which the node of a run is answered. */
+function placeOf({ target }: World, runId: string, fixtureId: FixtureName = APPROVAL): string {
+  return `/runs/${segment(runId)}/interrupts/${segment(nodeOf(target, fixtureId))}`;
 }
 
 const REQUESTED = z.looseObject({

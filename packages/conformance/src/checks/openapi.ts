@@ -13,7 +13,7 @@ export const openapi: readonly Check[] = area('openapi', {}, [
   {
     id: 'public',
     name: 'The API description is OpenAPI 3.1, is served without a credential, and has `SVC-Version` of its major.',
-    rule: RULE,
+    rule: [RULE, 'operations.openapi.served'],
     async run(world) {
       const { answer, document } = await read(world);
       holds(/^3\.1\.[0-9]+$/.test(String(document.openapi)), 'openapi to be 3.1.x', String(document.openapi), answer);
@@ -37,7 +37,7 @@ export const openapi: readonly Check[] = area('openapi', {}, [
   {
     id: 'describes-what-is-served',
     name: 'The API description contains the operations that every host serves, under the paths of its major.',
-    rule: RULE,
+    rule: [RULE, 'operations.openapi.served'],
     async run(world) {
       const { answer, document } = await read(world);
       const described = new Set(
@@ -53,7 +53,7 @@ export const openapi: readonly Check[] = area('openapi', {}, [
   {
     id: 'one-major',
     name: 'The API description contains paths of its own major only: under `/v1` for major 1, elsewhere for major 2.',
-    rule: RULE,
+    rule: [RULE, 'operations.openapi.served'],
     async run(world) {
       const { answer, document } = await read(world);
       const others = operationsIn(document)
@@ -65,7 +65,7 @@ export const openapi: readonly Check[] = area('openapi', {}, [
   {
     id: 'well-formed',
     name: 'Every operation has a unique `operationId` and at least one response, and every `$ref` resolves.',
-    rule: RULE,
+    rule: [RULE, 'operations.openapi.served'],
     async run(world) {
       const { answer, document } = await read(world);
       const operations = operationsIn(document);

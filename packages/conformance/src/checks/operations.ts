@@ -17,7 +17,7 @@ export function answeredWhenServed(runId: string, workflowId: string): readonly 
   const run = `/runs/${segment(runId)}`;
   return [
     { name: 'API description', method: 'GET', path: '/openapi.json' },
-    { name: 'read workflow', method: 'GET', path: `/workflows/${workflowId}` },
+    { name: 'read workflow', method: 'GET', path: `/workflows/${segment(workflowId)}` },
     { name: 'create run', method: 'POST', path: '/runs', body: {} },
     { name: 'read run', method: 'GET', path: run },
     { name: 'event stream', method: 'GET', path: `${run}/events?streamMode=conformance-no-such-mode` },

@@ -1,12 +1,13 @@
 import { type Api, DISCOVERY_PATH } from '../api.ts';
 import { area, type Check } from '../check.ts';
 import { anObject, body, header, holds, refused, same, shown, status } from '../expect.ts';
+import { NOOP, workflowId } from '../fixtures.ts';
 import type { Answer } from '../http/answer.ts';
 import { Inapplicable } from '../mismatch.ts';
 import { fixture, overlap, retired, scopes, tenant } from '../needs.ts';
 import { bareId, projected, segment, unknownId } from '../shapes/id.ts';
 import { snapshot } from '../shapes/run.ts';
-import { endedRun, NOOP, startRun } from '../steps/runs.ts';
+import { endedRun, startRun } from '../steps/runs.ts';
 import type { World } from '../world.ts';
 import { answeredWhenServed, type Probe } from './operations.ts';
 
@@ -178,7 +179,7 @@ export const versions: readonly Check[] = area('versions', {}, [
     async run(world) {
       const { runId } = await endedRun(world, NOOP, {}, world.under(1));
       const unpaired: string[] = [];
-      for (const probe of answeredWhenServed(runId, NOOP)) {
+      for (const probe of answeredWhenServed(runId, workflowId(world.target, NOOP))) {
         const [under1, under2] = await Promise.all([isServed(world.under(1), probe), isServed(world.under(2), probe)]);
         if (under1 !== under2) unpaired.push(`${probe.name} under major ${under1 ? 1 : 2} alone`);
       }

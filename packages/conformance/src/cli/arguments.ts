@@ -1,17 +1,31 @@
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { z } from 'zod';
+import { FIXTURES, isFixture, type OwnWorkflows } from '../fixtures.ts';
 import { KEY_NAMES, KEY_VARIABLES, type KeyName, keyOption } from '../keys.ts';
 import { type ConformanceOptions, UsageError } from '../options.ts';
+import type { ProfileName } from '../profile-name.ts';
+import { PROFILES } from '../profiles.ts';
 import type { Major } from '../rule.ts';
+import type { BundleArguments } from './certify.ts';
+import { readBaseline, readExpectedSkips } from './known-results.ts';
 import type { Terminal } from './terminal.ts';
+import type { VerdictRules } from './verdict.ts';
 
 /** The parsed command line. */
 export interface Arguments {
   readonly options: ConformanceOptions;
   readonly junit: string | undefined;
   readonly json: string | undefined;
-  readonly failOnSkipped: boolean;
+  readonly html: string | undefined;
+  readonly badge: string | undefined;
+  /** The file of the signed report, and its key. */
+  readonly bundle: (BundleArguments & { readonly file: string }) | undefined;
+  readonly rules: VerdictRules;
+  /** Whether the text report leaves out the checks that passed or were skipped. */
+  readonly failuresOnly: boolean;
+  /** Whether failures are also printed as annotations of GitHub Actions. */
+  readonly github: boolean;
   /** Names of key options that were passed as arguments, which other users of the machine can read. */
   readonly exposed: readonly string[];
 }
@@ -25,21 +39,32 @@ const TEXTS = [
   'receiver-url',
   'junit',
   'json',
+  'html',
+  'badge',
+  'bundle',
+  'signing-key',
+  'key-id',
   'timeout',
   'patience',
   'concurrency',
   'attempt-timeout-ms',
   'circuit-cooldown-ms',
   'keep-alive-ms',
+  'expected-skips',
+  'baseline',
 ] as const;
+
+const FLAGS = ['profile-only', 'fail-on-skipped', 'failures-only', 'github'] as const;
 
 const SPECIFICATION = {
   ...Object.fromEntries(TEXTS.map((name) => [name, { type: 'string' as const }])),
   ...Object.fromEntries(KEY_NAMES.map((name) => [keyOption(name), { type: 'string' as const }])),
   config: { type: 'string' as const },
   only: { type: 'string' as const, multiple: true as const },
+  profile: { type: 'string' as const, multiple: true as const },
+  workflow: { type: 'string' as const, multiple: true as const },
   'no-receiver': { type: 'boolean' as const },
-  'fail-on-skipped': { type: 'boolean' as const },
+  ...Object.fromEntries(FLAGS.map((name) => [name, { type: 'boolean' as const }])),
 };
 
 /**
@@ -65,7 +90,12 @@ export function readArguments(args: readonly string[], { env }: Pick<Terminal, '
     }),
   );
   const number = (name: string, least = 1): number | undefined => wholeNumber(name, text(name), least);
-  const only = values.only ?? config.only;
+  const list = (name: 'only' | 'profile' | 'workflow'): readonly string[] | undefined => {
+    const given = values[name] ?? config[name];
+    return Array.isArray(given) ? given.flatMap((one) => String(one).split(',')) : undefined;
+  };
+  const flag = (name: (typeof FLAGS)[number]): boolean => values[name] === true || config[name] === true;
+  const [expectedSkips, baseline] = [text('expected-skips'), text('baseline')];
   return {
     options: {
       url,
@@ -73,8 +103,11 @@ export function readArguments(args: readonly string[], { env }: Pick<Terminal, '
       ...defined({
         workspace: text('workspace'),
         artifactWorkflow: text('artifact-workflow'),
+        workflows: workflowsIn(list('workflow')),
         majors: majorsIn(text('major')),
-        only: Array.isArray(only) ? only.flatMap((one) => String(one).split(',')) : undefined,
+        only: list('only'),
+        profiles: profilesIn(list('profile')),
+        profilesOnly: flag('profile-only') ? true : undefined,
         concurrency: number('concurrency'),
         requestTimeoutMs: number('timeout'),
         patienceMs: number('patience'),
@@ -95,7 +128,16 @@ export function readArguments(args: readonly string[], { env }: Pick<Terminal, '
     },
     junit: text('junit'),
     json: text('json'),
-    failOnSkipped: values['fail-on-skipped'] === true || config['fail-on-skipped'] === true,
+    html: text('html'),
+    badge: text('badge'),
+    bundle: bundleIn(text),
+    rules: {
+      failOnSkipped: flag('fail-on-skipped'),
+      expectedSkips: expectedSkips === undefined ? [] : readExpectedSkips(expectedSkips),
+      knownFailures: baseline === undefined ? new Set() : readBaseline(baseline),
+    },
+    failuresOnly: flag('failures-only'),
+    github: flag('github'),
     exposed: KEY_NAMES.map(keyOption).filter((name) => values[name] !== undefined),
   };
 }
@@ -124,9 +166,8 @@ const CONFIG = z.strictObject(
       name,
       z.union([z.string(), z.number()]).optional(),
     ]),
-    ['only', z.array(z.string()).optional()],
-    ['no-receiver', z.boolean().optional()],
-    ['fail-on-skipped', z.boolean().optional()],
+    ...['only', 'profile', 'workflow'].map((name) => [name, z.array(z.string()).optional()]),
+    ...['no-receiver', ...FLAGS].map((name) => [name, z.boolean().optional()]),
   ]),
 );
 
@@ -161,6 +202,45 @@ function majorsIn(text: string | undefined): readonly Major[] | undefined {
   if (text === '1') return [1];
   if (text === '2') return [2];
   throw new UsageError('--major: must be 1 or 2. Leave it out to check both.');
+}
+
+function bundleIn(text: (name: string) => string | undefined): Arguments['bundle'] {
+  const [file, signingKey, keyId] = [text('bundle'), text('signing-key'), text('key-id')];
+  if (file === undefined) return undefined;
+  if (signingKey === undefined || keyId === undefined)
+    throw new UsageError('--bundle: needs a key. Pass --signing-key FILE and --key-id ID.');
+  return { file, signingKey, keyId };
+}
+
+/** Reads `NAME=ID` and `NAME=ID#NODE`. */
+function workflowsIn(texts: readonly string[] | undefined): OwnWorkflows | undefined {
+  if (texts === undefined) return undefined;
+  return Object.fromEntries(
+    texts.map((text) => {
+      const [, name = '', id = '', node] = /^([^=]+)=([^#]+)(?:#(.+))?$/.exec(text) ?? [];
+      if (id === '')
+        throw new UsageError(`--workflow: ${text} is not NAME=ID. Pass for example conformance-noop=my-noop.`);
+      if (!isFixture(name)) {
+        const choice = Object.keys(FIXTURES).join(', ');
+        throw new UsageError(`--workflow: there is no fixture ${name}. Choose from ${choice}.`);
+      }
+      return [name, { id, ...(node !== undefined && { node }) }];
+    }),
+  );
+}
+
+/** `none` requires nothing. */
+function profilesIn(names: readonly string[] | undefined): readonly ProfileName[] | undefined {
+  if (names === undefined) return undefined;
+  const wanted = names.filter((name) => name !== 'none');
+  const unknown = wanted.filter((name) => !isProfile(name));
+  if (unknown.length === 0) return wanted.filter(isProfile);
+  const choice = [...Object.keys(PROFILES), 'none'].join(', ');
+  throw new UsageError(`--profile: there is no profile ${unknown.join(', ')}. Choose from ${choice}.`);
+}
+
+function isProfile(name: string): name is ProfileName {
+  return Object.hasOwn(PROFILES, name);
 }
 
 function wholeNumber(name: string, text: string | undefined, least: number): number | undefined {

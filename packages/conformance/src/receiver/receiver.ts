@@ -39,8 +39,8 @@ export interface Arrival {
   readonly method: string;
   readonly headers: ReadonlyMap<string, readonly string[]>;
   readonly body: Buffer;
-  /** Time when the host closed the connection before a response, in ms since the epoch. */
-  abandonedAt: number | undefined;
+  /** Time until the host closed the connection before a response, in ms. */
+  abandonedAfterMs: number | undefined;
 }
 
 /** @throws {UsageError} when the address cannot be listened on */
@@ -94,9 +94,9 @@ function heldInbox(url: string, first: readonly Scripted[]): Held {
       return (answers.length > 1 ? answers.shift() : answers[0]) ?? 200;
     },
     async until(holds, withinMs, signal) {
-      const end = Date.now() + withinMs;
+      const end = performance.now() + withinMs;
       while (!holds(arrivals)) {
-        if (Date.now() >= end) return false;
+        if (performance.now() >= end) return false;
         await sleep(LOOK_MS, signal);
       }
       return true;
@@ -117,15 +117,16 @@ async function receive(request: IncomingMessage, response: ServerResponse, inbox
     chunks.push(chunk);
   }
   if (inbox === undefined) return void response.writeHead(404).end();
+  const began = performance.now();
   const arrival: Arrival = {
     at: Date.now(),
     method: request.method ?? '',
     headers: new Map(Object.entries(request.headersDistinct).map(([name, values]) => [name, values ?? []])),
     body: Buffer.concat(chunks),
-    abandonedAt: undefined,
+    abandonedAfterMs: undefined,
   };
   response.once('close', () => {
-    if (!response.writableFinished) arrival.abandonedAt = Date.now();
+    if (!response.writableFinished) arrival.abandonedAfterMs = Math.round(performance.now() - began);
   });
   const scripted = inbox.take(arrival);
   if (scripted === 'hang') return;

@@ -15,8 +15,8 @@ export function markdownOf(checks: readonly Check[]): string {
       return [
         `### ${area}`,
         '',
-        '| Check | Major | Behaviour of a conforming host | Section of the interface |',
-        '|---|---|---|---|',
+        '| Check | Major | Behaviour of a conforming host | Section of the interface | Source |',
+        '|---|---|---|---|---|',
         ...rows,
         '',
       ].join('\n');
@@ -26,7 +26,7 @@ export function markdownOf(checks: readonly Check[]): string {
 
 function rowOf({ id, majors, name, level, rule }: Check): string {
   const must = level === 'SHOULD' ? ' *(SHOULD)*' : '';
-  return `| \`${id}\` | ${majors.join(', ')} | ${cell(name)}${must} | ${cell(rule.section)} |`;
+  return `| \`${id}\` | ${majors.join(', ')} | ${cell(name)}${must} | ${cell(rule.section)} | ${rule.source} |`;
 }
 
 function majorsText(majors: readonly number[]): string {

@@ -1,44 +1,17 @@
-import type { Major, Rule } from '../rule.ts';
-
-/** Result of one check under one major. */
-export interface Result {
-  /** Id of the check, `<area>.<rule>`. */
-  readonly id: string;
-  /** Area of the check: the part of the id before the dot. */
-  readonly area: string;
-  /** One sentence that says what a conforming host does. */
-  readonly name: string;
-  /** Level of the rule, as in RFC 2119. */
-  readonly level: 'MUST' | 'SHOULD';
-  /** The place where the rule is written. */
-  readonly rule: Rule;
-  /** Major under which the check ran. */
-  readonly major: Major;
-  /** `warned` is the outcome of a `SHOULD` that the host does not follow; for a `MUST` it is `failed`. */
-  readonly outcome: 'passed' | 'failed' | 'warned' | 'skipped';
-  /** Reason of a skip. Present exactly when `outcome` is `skipped`. */
-  readonly reason?: string;
-  /** Present exactly when `outcome` is `failed` or `warned`. */
-  readonly failure?: Failure;
-  /** Time that the check took, in ms. */
-  readonly durationMs: number;
-}
-
-/** Difference between the rule and the behaviour of the host. Keys and secrets are replaced by `[redacted]`. */
-export interface Failure {
-  /** Behaviour that the rule requires, as the end of a sentence that begins with "expected". */
-  readonly expected: string;
-  /** Behaviour of the host, as the end of a sentence that begins with "seen". */
-  readonly seen: string;
-  /**
-   * Shell command that repeats the request. It reads keys from the environment variables of the suite. Absent when no
-   * single request shows the failure.
-   */
-  readonly curl?: string;
-}
+import type { OwnWorkflows } from '../fixtures.ts';
+import type { KeyName } from '../keys.ts';
+import type { Durations } from '../options.ts';
+import type { ProfileName } from '../profile-name.ts';
+import type { Major } from '../rule.ts';
+import type { Coverage } from './coverage.ts';
+import type { Result } from './result.ts';
 
 /** Results of one run of the suite. It contains no key and no secret of a subscription. */
 export interface Report {
+  /** Version of the form of this report. It grows when a member changes its meaning or goes away. */
+  readonly reportVersion: 1;
+  /** Version of the suite. */
+  readonly suiteVersion: string;
   /** Origin of the host. */
   readonly url: string;
   /** Start of the run, as an RFC 3339 timestamp in UTC. */
@@ -56,6 +29,46 @@ export interface Report {
   };
   /** Number of results by outcome. */
   readonly summary: Readonly<Record<Result['outcome'], number>>;
+  /** Profiles that the run was required to look at. */
+  readonly profiles: readonly ProfileName[];
+  /** The requirements of the run that were not met. A host is shown to conform only when it is empty. */
+  readonly missing: readonly Missing[];
+  /** Options that decide what was looked at. Keys are named, and never shown. */
+  readonly options: ReportOptions;
+  /** The part of the suite that the run looked at. */
+  readonly coverage: Coverage;
   /** Results in the order of `CHECKS`; a check that ran under both majors has two. */
   readonly results: readonly Result[];
+}
+
+/** Options of a run, as far as they decide what it looks at. */
+export interface ReportOptions {
+  /** Names of the keys that were passed. */
+  readonly keys: readonly KeyName[];
+  /** The majors that were asked for. Absent: all that the host advertises. */
+  readonly majors?: readonly Major[];
+  /** The checks and areas that were asked for. Absent: all. */
+  readonly only?: readonly string[];
+  /** Whether the checks of the profiles alone were run. */
+  readonly profilesOnly: boolean;
+  /** Workflows that stand in for fixtures. */
+  readonly workflows: OwnWorkflows;
+  /** Whether a workflow was named that makes artifacts. */
+  readonly artifactWorkflow: boolean;
+  /** Whether the suite received deliveries. */
+  readonly receiver: boolean;
+  /** Settings of the host that were passed. */
+  readonly durations: Durations;
+}
+
+/** A requirement of a run that it did not meet. */
+export interface Missing {
+  /** Profile that requires it. Absent when every run does. */
+  readonly profile?: ProfileName;
+  /** Check that was skipped. Absent when the host lacks the major, or the capability of the profile. */
+  readonly id?: string;
+  /** Major that was not looked at. Absent when no check ran at all. */
+  readonly major?: Major;
+  /** The reason, as one sentence without a full stop. */
+  readonly reason: string;
 }

@@ -1,9 +1,13 @@
-import type { Report, Result } from './report.ts';
+import type { RuleSource } from '../rule.ts';
+import type { Report } from './report.ts';
+import type { Result } from './result.ts';
 
 /** Options of `textReport`. */
 export interface TextOptions {
   /** Adds ANSI colours, for a terminal. */
   readonly colours: boolean;
+  /** Leaves out the checks that passed or were skipped. Default: false. */
+  readonly failuresOnly?: boolean;
 }
 
 type Colour = 'green' | 'red' | 'yellow' | 'dim' | 'bold';
@@ -35,7 +39,8 @@ const SIGNS: Readonly<Record<Result['outcome'], readonly [sign: string, colour: 
  */
 export function textReport(report: Report, options: TextOptions): string {
   const paint = painter(options);
-  const { host, results, summary, durationMs } = report;
+  const { host, summary, durationMs } = report;
+  const results = options.failuresOnly === true ? report.results.filter(isFailure) : report.results;
   const name = [host.name, host.version].filter((part) => part !== undefined).join(' ');
   const versions = `versions ${host.protocolVersions.join(' and ') || 'unknown'}`;
   const head = [report.url, name, versions].filter((part) => part !== '').join(', ');
@@ -48,7 +53,46 @@ export function textReport(report: Report, options: TextOptions): string {
   const { passed, failed, warned, skipped } = summary;
   const seconds = (durationMs / 1000).toFixed(1);
   const verdict = `${passed} passed, ${failed} failed, ${warned} warned, ${skipped} skipped, in ${seconds} s`;
-  return [...lines, paint(failed > 0 ? 'red' : 'green', verdict), ''].join('\n');
+  lines.push(...missingIn(report, paint), paint('dim', coverageIn(report)));
+  lines.push(paint(failed > 0 ? 'red' : 'green', verdict));
+  // At the end of 300 lines, the names of the failed checks are what a reader looks for.
+  for (const { id, major, rule } of report.results.filter(({ outcome }) => outcome === 'failed'))
+    lines.push(paint('red', `  ✗ ${id} (major ${major}), ${SOURCES[rule.source]}`));
+  return [...lines, ''].join('\n');
+}
+
+/** The words for the source of a rule. */
+const SOURCES: Readonly<Record<RuleSource, string>> = {
+  interface: 'interface',
+  ruling: 'ruling',
+  fact: 'fact of other hosts',
+  own: 'promise of this project',
+};
+
+/** Says in one line which part of the suite ran. */
+function coverageIn({ coverage: { checks, requirements, sources } }: Report): string {
+  const bySource = Object.entries(sources).map(([source, { ran, of }]) => `${source} ${ran} of ${of}`);
+  return `Looked at ${checks.ran} of ${checks.of} checks and ${requirements.ran} of ${requirements.of} requirements: ${bySource.join(', ')}.`;
+}
+
+function isFailure({ outcome }: Result): boolean {
+  return outcome === 'failed' || outcome === 'warned';
+}
+
+/** Returns the requirements that were not met, one line for each reason. */
+function missingIn({ missing }: Report, paint: Painter): readonly string[] {
+  if (missing.length === 0) return [];
+  const lines = [...grouped(missing, ({ profile = '', reason }) => `${profile} ${reason}`).values()].flatMap(
+    (group) => {
+      const [first] = group;
+      if (first === undefined) return [];
+      const names = [...new Set(group.flatMap(({ id }) => (id === undefined ? [] : [id])))];
+      const checks = names.length === 0 ? '' : `: ${names.length} ${names.length === 1 ? 'check' : 'checks'}`;
+      const profile = first.profile === undefined ? '' : `profile ${first.profile}, `;
+      return [paint('yellow', printable(`  ${profile}${first.reason}${checks}`))];
+    },
+  );
+  return [paint('yellow', 'Looked at less than required:'), ...lines, ''];
 }
 
 type Painter = (colour: Colour, text: string) => string;
@@ -86,11 +130,18 @@ function notesOf(results: readonly Result[], paint: Painter): readonly string[] 
   return notes.flatMap(({ major, lines }) => indented(lines, `major ${major}: `, paint));
 }
 
-function noteOf({ reason, failure }: Result): readonly string[] {
+function noteOf({ reason, failure, rule }: Result): readonly string[] {
   if (reason !== undefined) return [`skipped: ${reason}`];
   if (failure === undefined) return [];
   const { expected, seen, curl } = failure;
-  return [`expected ${expected}`, `seen     ${seen}`, ...(curl === undefined ? [] : [`         ${curl}`])];
+  const { section, source, requirement } = rule;
+  const from = [`${section} (${SOURCES[source]})`, ...(requirement === undefined ? [] : [requirement])].join(', ');
+  return [
+    `expected ${expected}`,
+    `seen     ${seen}`,
+    `rule     ${from}`,
+    ...(curl === undefined ? [] : [`         ${curl}`]),
+  ];
 }
 
 function indented(lines: readonly string[], label: string, paint: Painter): readonly string[] {

@@ -1,21 +1,11 @@
 import type { Api } from '../api.ts';
 import { body, holds } from '../expect.ts';
+import { APPROVAL, CANCELLABLE, CLARIFICATION, DELAY, EXTERNAL_EVENT, NOOP, QUORUM, workflowId } from '../fixtures.ts';
 import type { Answer } from '../http/answer.ts';
 import { CURSOR, polled, type RunEvent } from '../shapes/event.ts';
 import { segment } from '../shapes/id.ts';
 import { createdRun, type Snapshot, snapshot, TERMINAL } from '../shapes/run.ts';
 import type { World } from '../world.ts';
-
-/** Ids of the fixture workflows. */
-export const NOOP = 'conformance-noop';
-export const DELAY = 'conformance-delay';
-export const CANCELLABLE = 'conformance-cancellable';
-export const FAILURE = 'conformance-failure';
-export const APPROVAL = 'conformance-approval';
-export const IDEMPOTENT = 'conformance-idempotent';
-
-/** Node of `conformance-approval` that waits for a decision. */
-export const GATE = 'gate';
 
 /** A run that was created. */
 export interface Started {
@@ -33,19 +23,20 @@ export interface RunFields {
 /** Creates a run with the tag of the check. A run that takes long is cancelled when the check has ended. */
 export async function startRun(
   world: World,
-  workflowId: string,
+  fixture: string,
   { tags = [], ...fields }: RunFields = {},
   api: Api = world.api,
 ): Promise<Started> {
-  const answer = await api.post('/runs', { workflowId, ...fields, tags: [world.tag, ...tags] });
+  const asked = { workflowId: workflowId(world.target, fixture), ...fields, tags: [world.tag, ...tags] };
+  const answer = await api.post('/runs', asked);
   const { runId } = body(answer, 201, createdRun[api.major]);
-  if (LASTING.includes(workflowId)) {
+  if (LASTING.includes(fixture)) {
     world.afterwards((after) => after.under(api.major, api.caller).post(`/runs/${segment(runId)}/cancel`, {}));
   }
   return { runId, answer };
 }
 
-const LASTING: readonly string[] = [DELAY, CANCELLABLE, APPROVAL];
+const LASTING: readonly string[] = [DELAY, CANCELLABLE, APPROVAL, QUORUM, CLARIFICATION, EXTERNAL_EVENT];
 
 /** Reads a run. */
 export async function readRun(api: Api, runId: string): Promise<Snapshot> {
@@ -75,11 +66,11 @@ export async function untilStatus(
 /** Creates a run and waits for its end. */
 export async function endedRun(
   world: World,
-  workflowId: string = NOOP,
+  fixture: string = NOOP,
   fields: RunFields = {},
   api: Api = world.api,
 ): Promise<Snapshot> {
-  const { runId } = await startRun(world, workflowId, fields, api);
+  const { runId } = await startRun(world, fixture, fields, api);
   return untilStatus(world, runId, TERMINAL, api);
 }
 

@@ -4,13 +4,12 @@ import { z } from 'zod';
 import type { Need } from '../check.ts';
 import { body } from '../expect.ts';
 import { Mismatch } from '../mismatch.ts';
-import type { Major } from '../rule.ts';
-import { isRecord, type Target } from '../target.ts';
+import { mountPath } from '../target.ts';
 import type { World } from '../world.ts';
 
 /** Requires a host that publishes its schemas: `extensions` of discovery has `<org>.schemas` with a path. */
 export const publishedSchemas: Need = (target, major) =>
-  schemasPath(target, major) === undefined ? 'extensions of the host do not name <org>.schemas' : undefined;
+  mountPath(target, major, 'schemas') === undefined ? 'extensions of the host do not name <org>.schemas' : undefined;
 
 /**
  * Reads the delivery schema of the check's major from the host, and compiles it with strict settings.
@@ -20,7 +19,7 @@ export const publishedSchemas: Need = (target, major) =>
  */
 export async function deliverySchema(world: World): Promise<(delivery: unknown) => readonly string[]> {
   const { major, target } = world;
-  const path = `${schemasPath(target, major)}/v${major}/webhook-delivery.schema.json`;
+  const path = `${mountPath(target, major, 'schemas')}/v${major}/webhook-delivery.schema.json`;
   const answer = await world.as('nobody').exactly({ target: path });
   const schema = body(answer, 200, z.looseObject({ $id: z.string().includes(`/spec/v${major}/`) }));
   const ajv = new Ajv2020({ strict: true, allErrors: true });
@@ -31,11 +30,4 @@ export async function deliverySchema(world: World): Promise<(delivery: unknown) 
   } catch (error) {
     throw new Mismatch('a schema that a strict validator compiles', String(error), answer);
   }
-}
-
-function schemasPath({ documents }: Target, major: Major): string | undefined {
-  const extensions = documents[major]?.extensions;
-  if (!isRecord(extensions)) return undefined;
-  const found = Object.entries(extensions).find(([name]) => name.endsWith('.schemas'))?.[1];
-  return isRecord(found) && typeof found.path === 'string' ? found.path : undefined;
 }

@@ -13,7 +13,7 @@ export interface DialOptions {
   readonly hostname: string;
   /** The port of the URL. */
   readonly port: number;
-  /** The judged addresses, in the order in which they are tried. */
+  /** The judged addresses, in the order of the answers. */
   readonly addresses: readonly Address[];
   /** The trusted authorities. */
   readonly trust: SecureContext;
@@ -34,45 +34,127 @@ export interface Dialled {
 }
 
 /**
- * Connects to the first judged address that accepts. A TLS failure is final, because the next address may be another
- * machine.
+ * Connects to the judged addresses until one accepts, as RFC 8305 does: the families take turns, and the next address is
+ * tried after 250 ms or at once after a failure, while at most three earlier attempts continue. A TLS failure is final,
+ * because the next address may be another machine.
  *
  * @throws {EgressError} `destination_unavailable`, `tls_failed`, `timeout`, `aborted`
  */
 export async function dial(options: DialOptions): Promise<Dialled> {
-  let failure: unknown;
-  for (const [index, address] of options.addresses.entries()) {
-    options.deadline.throwIfEnded();
-    const isLast = index === options.addresses.length - 1;
-    let socket: Socket;
-    try {
-      options.onPhase?.('connect');
-      socket = await openTcp(address, options, isLast ? undefined : PATIENCE_MS);
-    } catch (error) {
-      if (options.deadline.ended !== undefined) throw options.deadline.ended;
-      failure = error;
-      continue;
-    }
-    return { socket: options.protocol === 'https:' ? await secure(socket, options) : socket, peer: address };
-  }
-  throw new EgressError('destination_unavailable', 'connect', { cause: failure });
+  options.deadline.throwIfEnded();
+  const { socket, peer } = await new Race(options).winner;
+  return { socket: options.protocol === 'https:' ? await secure(socket, options) : socket, peer };
 }
 
-/** The time in milliseconds after which the next address is tried. The last address has the rest of the deadline. */
-const PATIENCE_MS = 1000;
+/** The time in milliseconds after which the next address is tried as well. */
+const NEXT_AFTER_MS = 250;
+/** The most attempts at one time. The oldest ends for the next, so an address has at least a second. */
+const MAX_AT_ONCE = 4;
 
-/** Dials an address, so that no name is resolved again, and checks the address of the peer. */
-async function openTcp(
-  address: Address,
-  { port, network, deadline }: DialOptions,
-  patienceMs?: number,
-): Promise<Socket> {
-  const socket = network.connect(formatAddress(address), port);
-  await ready(socket, 'connect', deadline, patienceMs);
-  const peer = parseAddress(network.peerOf(socket) ?? '');
-  if (peer !== undefined && sameAddress(peer, address)) return socket;
-  socket.destroy();
-  throw new Error('The peer is not the dialled address.');
+/** Attempts to connect, of which the first that succeeds ends the others. */
+class Race {
+  /** The connection to the first address that accepted. */
+  readonly winner: Promise<Dialled>;
+  readonly #options: DialOptions;
+  readonly #addresses: Address[];
+  readonly #running = new Set<Socket>();
+  #resolve: (dialled: Dialled) => void = () => {};
+  #reject: (error: unknown) => void = () => {};
+  #next: NodeJS.Timeout | undefined;
+  #failure: unknown;
+  #isOver = false;
+
+  constructor(options: DialOptions) {
+    this.winner = new Promise((resolve, reject) => {
+      this.#resolve = resolve;
+      this.#reject = reject;
+    });
+    this.#options = options;
+    this.#addresses = byTurns(options.addresses);
+    this.#begin();
+  }
+
+  /** Tries the next address. */
+  #begin(): void {
+    clearTimeout(this.#next);
+    this.#next = undefined;
+    if (this.#isOver) return;
+    const address = this.#addresses.shift();
+    if (address === undefined) {
+      if (this.#running.size === 0) {
+        this.#end(new EgressError('destination_unavailable', 'connect', { cause: this.#failure }));
+      }
+      return;
+    }
+    if (this.#running.size >= MAX_AT_ONCE) this.#endOldest();
+    if (this.#addresses.length > 0) this.#beginLater();
+    this.#options.onPhase?.('connect');
+    void this.#attempt(address);
+  }
+
+  #beginLater(): void {
+    const timer = setTimeout(() => {
+      // After a turn that took long, a connection that was accepted in time is found before the next one begins.
+      setImmediate(() => {
+        if (this.#next === timer) this.#begin();
+      });
+    }, NEXT_AFTER_MS);
+    this.#next = timer;
+  }
+
+  #endOldest(): void {
+    const [oldest] = this.#running;
+    if (oldest === undefined) return;
+    this.#running.delete(oldest);
+    oldest.destroy();
+  }
+
+  async #attempt(address: Address): Promise<void> {
+    const { port, network, deadline } = this.#options;
+    let socket: Socket | undefined;
+    try {
+      // The address is a literal, so that no name is resolved again.
+      socket = network.connect(formatAddress(address), port);
+      this.#running.add(socket);
+      await ready(socket, 'connect', deadline);
+      const peer = parseAddress(network.peerOf(socket) ?? '');
+      if (peer === undefined || !sameAddress(peer, address)) throw new Error('The peer is not the dialled address.');
+      this.#running.delete(socket);
+      this.#win({ socket, peer: address });
+    } catch (error) {
+      socket?.destroy();
+      this.#failure ??= error;
+      if (deadline.ended !== undefined) this.#end(deadline.ended);
+      // An attempt that ended for the next one has been replaced already.
+      else if (socket === undefined || this.#running.delete(socket)) this.#begin();
+    }
+  }
+
+  #win(dialled: Dialled): void {
+    if (this.#isOver) dialled.socket.destroy();
+    else {
+      this.#resolve(dialled);
+      this.#end(undefined);
+    }
+  }
+
+  #end(error: unknown): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    clearTimeout(this.#next);
+    for (const socket of this.#running) socket.destroy();
+    if (error !== undefined) this.#reject(error);
+  }
+}
+
+/** Orders addresses so that their families take turns. The family of the first answer begins. */
+function byTurns(addresses: readonly Address[]): Address[] {
+  const first = addresses.filter(({ length }) => length === addresses[0]?.length);
+  const second = addresses.filter(({ length }) => length !== addresses[0]?.length);
+  return Array.from({ length: Math.max(first.length, second.length) }, (_, index) => [
+    ...first.slice(index, index + 1),
+    ...second.slice(index, index + 1),
+  ]).flat();
 }
 
 async function secure(socket: Socket, { hostname, trust, deadline, onPhase }: DialOptions): Promise<Socket> {
@@ -95,19 +177,9 @@ async function secure(socket: Socket, { hostname, trust, deadline, onPhase }: Di
   }
 }
 
-function ready(
-  socket: Socket,
-  event: 'connect' | 'secureConnect',
-  deadline: Deadline,
-  patienceMs?: number,
-): Promise<void> {
+function ready(socket: Socket, event: 'connect' | 'secureConnect', deadline: Deadline): Promise<void> {
   return new Promise((resolve, reject) => {
-    const timer =
-      patienceMs === undefined
-        ? undefined
-        : setTimeout(() => settle(new Error(`The address did not answer within ${patienceMs} ms.`)), patienceMs);
     const settle = (error?: unknown) => {
-      clearTimeout(timer);
       socket.off(event, succeed).off('error', settle).off('close', close);
       forget();
       if (error === undefined) return resolve();

@@ -1,5 +1,4 @@
 import type { Socket } from 'node:net';
-import { Client, type Dispatcher } from 'undici';
 import { type Address, sameAddress } from '../address.ts';
 import type { Dialled } from './connect.ts';
 
@@ -13,7 +12,15 @@ export interface ConnectionLimits {
   readonly maxRequests: number;
 }
 
-const MAX_HEADER_BYTES = 16_384;
+/** The reader of the response to one request. */
+export interface ConnectionReader {
+  /** Bytes have arrived. */
+  onBytes(chunk: Buffer): void;
+  /** The server has sent its last byte. */
+  onEnd(): void;
+  /** The connection was closed. @param error the error that closed it; undefined for an orderly close */
+  onClose(error: Error | undefined): void;
+}
 
 /**
  * One connection to a judged address, for one scheme, host name and port, with a certificate that is valid for that
@@ -23,41 +30,41 @@ export class Connection {
   /** The scheme, host name and port that it serves, such as `https://hooks.example:443`. */
   readonly key: string;
   readonly #socket: Socket;
-  readonly #client: Client;
   readonly #peer: Address;
   readonly #openedAt: number;
-  #idleSince: number;
+  readonly #now: () => number;
+  #reader: ConnectionReader | undefined;
+  #error: Error | undefined;
+  #idleSince = 0;
+  #idleMs = 0;
+  /** Closes the idle connection. It is set again when it fires early, so that a request need not clear it. */
+  #idleTimer: NodeJS.Timeout | undefined;
   #requests = 0;
   /** The bytes read when the last response was complete. A byte more is unsolicited. */
   #bytesRead = 0;
   #dead = false;
 
-  constructor(key: string, origin: string, { socket, peer }: Dialled, limits: ConnectionLimits, now: number) {
+  constructor(key: string, { socket, peer }: Dialled, now: () => number) {
     this.key = key;
     this.#socket = socket;
     this.#peer = peer;
-    this.#openedAt = now;
-    this.#idleSince = now;
-    let isTaken = false;
-    this.#client = new Client(origin, {
-      // Undici may use this socket only: a second connection would go to an address that was not judged.
-      connect: (_options, callback) => {
-        const first = !isTaken && !this.#dead;
-        isTaken = true;
-        // Undici expects the callback after this function has returned.
-        queueMicrotask(() => (first ? callback(null, socket) : callback(new ConnectionGone(), null)));
-      },
-      allowH2: false,
-      pipelining: 1,
-      maxHeaderSize: MAX_HEADER_BYTES,
-      keepAliveTimeout: limits.maxIdleMs,
-      keepAliveMaxTimeout: limits.maxIdleMs,
-      // The deadline already limits the time; these would add idle timers.
-      headersTimeout: 0,
-      bodyTimeout: 0,
+    this.#now = now;
+    this.#openedAt = now();
+    socket.on('data', (chunk: Buffer) => {
+      if (this.#reader === undefined) this.destroy();
+      else this.#reader.onBytes(chunk);
     });
-    socket.on('error', () => {});
-    socket.once('close', () => this.destroy());
+    socket.on('end', () => {
+      this.#reader?.onEnd();
+      this.destroy();
+    });
+    socket.on('error', (error) => {
+      this.#error ??= error;
+    });
+    socket.once('close', () => {
+      this.destroy();
+      this.#reader?.onClose(this.#error);
+    });
   }
 
   /** Whether it has served a request before the current one. */
@@ -65,16 +72,45 @@ export class Connection {
     return this.#requests > 1;
   }
 
-  /** Hands a request to the connection. */
-  dispatch(options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): void {
+  /**
+   * Sends a request. Its reader is called until it is released.
+   *
+   * @returns false when the connection is closed, so that no byte was sent
+   */
+  send(bytes: Uint8Array, reader: ConnectionReader): boolean {
+    if (this.isDead || !this.#socket.writable) return false;
+    if (this.#requests > 0) this.#socket.ref();
     this.#requests += 1;
-    this.#client.dispatch(options, handler);
+    this.#reader = reader;
+    this.#socket.write(bytes);
+    return true;
   }
 
-  /** Marks the connection as idle, after a complete response. */
-  rest(now: number): void {
-    this.#idleSince = now;
+  /** Whether every byte of the request has been handed to the operating system. */
+  get isSent(): boolean {
+    return this.#socket.writableLength === 0;
+  }
+
+  /** Removes the reader, whose response is complete or has failed. A byte that arrives later closes the connection. */
+  release(): void {
+    this.#reader = undefined;
+  }
+
+  /**
+   * Marks the connection as idle, after a complete response. An idle connection does not keep the process running.
+   *
+   * @param idleMs the time in milliseconds after which it closes
+   */
+  rest(idleMs: number): void {
+    if (idleMs < this.#idleMs) {
+      clearTimeout(this.#idleTimer);
+      this.#idleTimer = undefined;
+    }
+    this.#idleSince = this.#now();
+    this.#idleMs = idleMs;
     this.#bytesRead = this.#socket.bytesRead;
+    this.#socket.unref();
+    this.#idleTimer ??= this.#after(idleMs);
   }
 
   /** Whether it may serve a request whose host name has just resolved to these addresses. */
@@ -82,13 +118,14 @@ export class Connection {
     if (this.#dead || this.#socket.destroyed || !this.#socket.writable) return false;
     if (this.#socket.bytesRead !== this.#bytesRead) return false;
     if (this.#requests >= limits.maxRequests) return false;
-    if (now - this.#openedAt >= limits.maxLifetimeMs || now - this.#idleSince >= limits.maxIdleMs) return false;
+    if (now - this.#openedAt >= limits.maxLifetimeMs || now - this.#idleSince >= this.#idleMs) return false;
     return this.hasPeerIn(addresses);
   }
 
   /** Whether its peer is one of the addresses. */
   hasPeerIn(addresses: readonly Address[]): boolean {
-    return addresses.some((address) => sameAddress(address, this.#peer));
+    for (const address of addresses) if (sameAddress(address, this.#peer)) return true;
+    return false;
   }
 
   /** Whether it can serve no further request. */
@@ -100,15 +137,16 @@ export class Connection {
   destroy(): void {
     if (this.#dead) return;
     this.#dead = true;
-    void this.#client.destroy().catch(() => {});
+    clearTimeout(this.#idleTimer);
     this.#socket.destroy();
   }
-}
 
-/** The connection was closed before the request was written to it: no byte of the request was sent. */
-export class ConnectionGone extends Error {
-  constructor() {
-    super('The connection was closed before the request was sent.');
-    this.name = 'ConnectionGone';
+  #after(ms: number): NodeJS.Timeout {
+    const timer = setTimeout(() => {
+      const left = this.#idleSince + this.#idleMs - this.#now();
+      if (this.#reader === undefined && left <= 0) this.destroy();
+      else this.#idleTimer = this.#after(this.#reader === undefined ? left : this.#idleMs);
+    }, ms);
+    return timer.unref();
   }
 }

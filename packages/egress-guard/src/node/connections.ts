@@ -63,50 +63,52 @@ export class Connections {
     if (idle === undefined) return undefined;
     const now = this.#now();
     let found: Connection | undefined;
-    const kept = idle.filter((connection) => {
-      if (!connection.mayServe(addresses, this.#limits, now)) {
-        connection.destroy();
-        return false;
-      }
-      found = connection;
-      return true;
-    });
-    if (found !== undefined) kept.pop();
-    this.#idleCount += kept.length - idle.length;
-    if (kept.length === 0) this.#idle.delete(key);
-    else this.#idle.set(key, kept);
-    if (found !== undefined) this.#busy.add(found);
+    let kept = 0;
+    // Every connection is judged, so that none to an address that is gone stays open.
+    for (const connection of idle) {
+      if (connection.mayServe(addresses, this.#limits, now)) {
+        idle[kept] = connection;
+        kept += 1;
+        found = connection;
+      } else connection.destroy();
+    }
+    if (found !== undefined) {
+      kept -= 1;
+      this.#busy.add(found);
+    }
+    this.#idleCount += kept - idle.length;
+    idle.length = kept;
+    if (kept === 0) this.#idle.delete(key);
     return found;
   }
 
   /** Adds a connection that was just opened for a URL, as busy. */
   add(url: CheckedUrl, dialled: Dialled): Connection {
-    const key = keyOf(url);
-    const origin = new URL(url.href).origin;
-    const connection = new Connection(
-      key,
-      origin,
-      dialled,
-      { ...this.#limits, maxIdleMs: this.#limits.maxIdleMs || 1 },
-      this.#now(),
-    );
+    const connection = new Connection(keyOf(url), dialled, this.#now);
     this.#busy.add(connection);
     if (this.#isClosed) connection.destroy();
     return connection;
   }
 
-  /** Releases a connection after a complete response: it is kept, unless a limit is reached. */
-  release(connection: Connection): void {
+  /**
+   * Releases a connection after a complete response: it is kept, unless a limit is reached.
+   *
+   * @param serverIdleMs the time in milliseconds for which the server keeps it; undefined when the server did not say
+   */
+  release(connection: Connection, serverIdleMs?: number): void {
     this.#busy.delete(connection);
-    if (this.#isClosed || this.#maxIdle === 0 || connection.isDead) {
+    const { maxIdleMs } = this.#limits;
+    const idleMs = serverIdleMs === undefined ? maxIdleMs : Math.min(maxIdleMs, serverIdleMs - MARGIN_MS);
+    if (this.#isClosed || this.#maxIdle === 0 || idleMs <= 0 || connection.isDead) {
       connection.destroy();
       return;
     }
-    connection.rest(this.#now());
-    const idle = this.#idle.get(connection.key);
+    connection.rest(idleMs);
+    const idle = this.#idle.get(connection.key) ?? [];
+    idle.push(connection);
     // Moves the whole list to the end: the map iterates from the list whose last release is oldest.
     this.#idle.delete(connection.key);
-    this.#idle.set(connection.key, idle === undefined ? [connection] : [...idle, connection]);
+    this.#idle.set(connection.key, idle);
     this.#idleCount += 1;
     if (this.#idleCount > this.#maxIdle) this.#dropOldest();
   }
@@ -141,6 +143,9 @@ export class Connections {
     }
   }
 }
+
+/** The time in milliseconds before the server's own limit at which an idle connection is given up. */
+const MARGIN_MS = 2000;
 
 function keyOf({ protocol, hostname, port }: CheckedUrl): string {
   return `${protocol}//${hostname}:${port}`;

@@ -2,13 +2,12 @@ import { EgressError } from '../errors.ts';
 
 /**
  * The deadline of a call, for resolution, connection, TLS, headers and body together, combined with the caller's
- * signal. It is cheap for a call in time: the `AbortSignal` is made on first use.
+ * signal.
  */
 export class Deadline {
   readonly #timer: NodeJS.Timeout;
   readonly #outer: AbortSignal | undefined;
   readonly #listeners = new Set<(error: EgressError) => void>();
-  #controller: AbortController | undefined;
   #ended: EgressError | undefined;
 
   /** @param outer the signal of the caller */
@@ -24,13 +23,6 @@ export class Deadline {
     return this.#ended;
   }
 
-  /** A signal that aborts at the end. */
-  get signal(): AbortSignal {
-    this.#controller ??= new AbortController();
-    if (this.#ended !== undefined) this.#controller.abort(this.#ended);
-    return this.#controller.signal;
-  }
-
   /** Throws the error that ended the call, if it has ended. @throws {EgressError} `timeout`, `aborted` */
   throwIfEnded(): void {
     if (this.#ended !== undefined) throw this.#ended;
@@ -41,14 +33,6 @@ export class Deadline {
     if (this.#ended !== undefined) listener(this.#ended);
     else this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
-  }
-
-  /** Settles as the promise does, or rejects when the call ends first. */
-  race<T>(promise: Promise<T>): Promise<T> {
-    return new Promise((resolve, reject) => {
-      const forget = this.onEnd(reject);
-      promise.then(resolve, reject).finally(forget);
-    });
   }
 
   /** Stops listening to the caller's signal: from here on the caller ends its own socket. */
@@ -73,7 +57,6 @@ export class Deadline {
   #end(error: EgressError): void {
     if (this.#ended !== undefined) return;
     this.#ended = error;
-    this.#controller?.abort(error);
     for (const listener of this.#listeners) listener(error);
     this.#listeners.clear();
   }

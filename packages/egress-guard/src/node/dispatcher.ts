@@ -4,7 +4,6 @@ import { Client, Dispatcher } from 'undici';
 import { EgressError } from '../errors.ts';
 import { type OptionNames, requireKnown } from '../known-options.ts';
 import { requestTarget } from '../url.ts';
-import { ConnectionGone } from './connection.ts';
 import { Deadline } from './deadline.ts';
 import { DESTINATION_OPTIONS, Guard, type GuardOptions } from './guard.ts';
 
@@ -114,7 +113,7 @@ class GuardedDispatcher extends Dispatcher {
       connect: (_options, callback) => {
         const first = !isTaken;
         isTaken = true;
-        queueMicrotask(() => (first ? callback(null, socket) : callback(new ConnectionGone(), null)));
+        queueMicrotask(() => (first ? callback(null, socket) : callback(new ConnectionTaken(), null)));
       },
       allowH2: false,
       pipelining: 1,
@@ -133,6 +132,14 @@ class GuardedDispatcher extends Dispatcher {
       { ...options, path: requestTarget(url), headers: [...headers, 'accept-encoding', 'identity'], reset: true },
       handler,
     );
+  }
+}
+
+/** Undici asked for a second connection, which would go to an address that was not judged. */
+class ConnectionTaken extends Error {
+  constructor() {
+    super('The connection was closed before the request was sent.');
+    this.name = 'ConnectionTaken';
   }
 }
 

@@ -1,25 +1,27 @@
-import type { IncomingHttpHeaders } from 'node:http';
-import type { Dispatcher } from 'undici';
 import { EgressError } from '../errors.ts';
-import { type Connection, ConnectionGone } from './connection.ts';
+import type { Connection, ConnectionReader } from './connection.ts';
 import type { Deadline } from './deadline.ts';
+import { requestBytes } from './request-bytes.ts';
+import { type ResponseEvents, type ResponseHeaders, ResponseParser } from './response-parser.ts';
 
 /** A request over an open connection. */
 export interface ExchangeRequest {
   /** The method. */
-  readonly method: Dispatcher.HttpMethod;
+  readonly method: string;
+  /** The host and port of a checked URL, for the header `host`. */
+  readonly host: string;
   /** The path and query of a checked URL. */
   readonly path: string;
   /** The headers, already checked. */
   readonly headers: Readonly<Record<string, string>>;
-  /** The body; undefined for none. */
-  readonly body: Uint8Array | undefined;
+  /** The body, text as UTF-8; undefined for none. */
+  readonly body: Uint8Array | string | undefined;
   /** The largest response body in bytes, before decoding. */
   readonly maxResponseBytes: number;
   /** The treatment of a longer response: `leave` drops its body, `fail` makes it an error. */
   readonly whenLonger: 'leave' | 'fail';
-  /** Whether the body of the response is kept. */
-  readonly keepsBody: boolean;
+  /** Returns how many bytes of the body of a response with a status are kept. */
+  readonly keptBytes: (status: number) => number;
   /** Called when the request begins, and when its response begins. */
   readonly onPhase?: ((phase: 'request' | 'response') => void) | undefined;
 }
@@ -29,11 +31,17 @@ export interface ExchangeResponse {
   /** The status. */
   readonly status: number;
   /** The headers. */
-  readonly headers: IncomingHttpHeaders;
-  /** The chunks of the body; empty when it was not kept. */
+  readonly headers: ResponseHeaders;
+  /** The chunks of the body, as far as it was kept. */
   readonly body: readonly Uint8Array[];
-  /** Whether the response was read to its end, so that the connection may serve again. */
+  /** The bytes of the body that were read. */
+  readonly size: number;
+  /** Whether the response was read to its end. */
   readonly isComplete: boolean;
+  /** Whether the connection may serve again: both messages are complete, and the server does not ask to close. */
+  readonly mayPersist: boolean;
+  /** The time in milliseconds for which the server keeps the idle connection; undefined when it did not say. */
+  readonly keepAliveMs: number | undefined;
 }
 
 /**
@@ -44,7 +52,7 @@ export class StaleConnection extends Error {
   /** Whether no byte of the request was sent. */
   readonly isUnsent: boolean;
 
-  constructor(cause: unknown, isUnsent: boolean) {
+  constructor(isUnsent: boolean, cause?: unknown) {
     super('The connection was closed before the response began.', { cause });
     this.name = 'StaleConnection';
     this.isUnsent = isUnsent;
@@ -52,93 +60,103 @@ export class StaleConnection extends Error {
 }
 
 /**
- * Sends one request and reads its response. It follows no redirect and decodes no body. The caller releases the
- * connection after a complete response, and discards it otherwise.
+ * Sends one request and reads its response. It follows no redirect and decodes no body. The caller keeps the connection
+ * when the response permits it, and discards it otherwise.
  *
  * @throws {EgressError} `timeout`, `aborted`, `response_too_large`, `protocol_error`
- * @throws {StaleConnection} on a connection that was reused
+ * @throws {StaleConnection} on a connection that was closed
  */
 export function exchange(
   connection: Connection,
-  { method, path, headers, body, ...rules }: ExchangeRequest,
+  request: ExchangeRequest,
   deadline: Deadline,
 ): Promise<ExchangeResponse> {
   return new Promise((resolve, reject) => {
-    const reading = new Reading(rules, resolve, reject, connection);
+    const reading = new Reading(connection, request, resolve, reject);
     reading.forget = deadline.onEnd((error) => {
       reading.fail(error);
-      // Undici cannot end a request in every state by a signal; destroying the connection can.
       connection.destroy();
     });
-    if (deadline.ended === undefined) {
-      rules.onPhase?.('request');
-      connection.dispatch({ method, path, headers, body: body ?? null }, reading);
-    }
+    if (deadline.ended !== undefined) return;
+    request.onPhase?.('request');
+    if (!connection.send(requestBytes(request), reading)) reading.fail(new StaleConnection(true));
   });
 }
 
-/** More 1xx responses than any honest server sends. Without a limit, endless ones would last until the deadline. */
-const MAX_INFORMATIONAL = 16;
-
-type ReadingRules = Pick<ExchangeRequest, 'maxResponseBytes' | 'whenLonger' | 'keepsBody' | 'onPhase'>;
-
 /** Reads one response. */
-class Reading implements Dispatcher.DispatchHandler {
-  readonly #rules: ReadingRules;
+class Reading implements ConnectionReader, ResponseEvents {
+  readonly #connection: Connection;
+  readonly #rules: ExchangeRequest;
   readonly #resolve: (response: ExchangeResponse) => void;
   readonly #reject: (error: unknown) => void;
-  readonly #connection: Connection;
+  readonly #parser: ResponseParser;
   /** Removes the listener from the deadline. */
   forget: () => void = () => {};
+  #began = false;
   #status = 0;
-  #headers: IncomingHttpHeaders = {};
-  #body: Uint8Array[] = [];
+  #headers: ResponseHeaders = {};
+  readonly #body: Uint8Array[] = [];
   #size = 0;
-  #informational = 0;
+  #keptBytes = 0;
   #isSettled = false;
 
   constructor(
-    rules: ReadingRules,
+    connection: Connection,
+    rules: ExchangeRequest,
     resolve: (response: ExchangeResponse) => void,
     reject: (error: unknown) => void,
-    connection: Connection,
   ) {
+    this.#connection = connection;
     this.#rules = rules;
     this.#resolve = resolve;
     this.#reject = reject;
-    this.#connection = connection;
+    this.#parser = new ResponseParser(rules.method, this);
   }
 
-  onRequestStart(): void {}
-
-  onResponseStart(controller: Dispatcher.DispatchController, status: number, headers: IncomingHttpHeaders): void {
-    if (status < 200) {
-      this.#informational += 1;
-      if (this.#informational > MAX_INFORMATIONAL)
-        controller.abort(new Error('The server sent too many informational responses.'));
-      return;
+  onBytes(chunk: Buffer): void {
+    this.#began = true;
+    try {
+      this.#parser.read(chunk);
+    } catch (error) {
+      this.fail(new EgressError('protocol_error', 'protocol', { cause: error }));
     }
+    if (this.#parser.isComplete) this.#succeed(true);
+  }
+
+  onEnd(): void {
+    // A reused connection without a byte of a response is stale, which its close reports.
+    if (!this.#began) return;
+    try {
+      this.#parser.end();
+      this.#succeed(true);
+    } catch (error) {
+      this.fail(new EgressError('protocol_error', 'protocol', { cause: error }));
+    }
+  }
+
+  onClose(error: Error | undefined): void {
+    if (!this.#began && this.#connection.isReused) this.fail(new StaleConnection(false, error));
+    else this.fail(new EgressError('protocol_error', 'protocol', { cause: error }));
+  }
+
+  onHead(status: number, headers: ResponseHeaders): void {
+    if (this.#isSettled) return;
     this.#rules.onPhase?.('response');
     this.#status = status;
     this.#headers = headers;
-    if (Number(headers['content-length'] ?? 0) > this.#rules.maxResponseBytes) this.#overflow(controller);
+    this.#keptBytes = this.#rules.keptBytes(status);
+    const { whenLonger, maxResponseBytes } = this.#rules;
+    // The beginning of a response that is too long may be kept, when it does not fail.
+    const isAwaited = whenLonger === 'leave' && this.#keptBytes > 0 && this.#keptBytes < maxResponseBytes;
+    if (this.#parser.bytesLeft > maxResponseBytes && !isAwaited) this.#overflow();
   }
 
-  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
-    this.#size += chunk.length;
-    if (this.#size > this.#rules.maxResponseBytes) this.#overflow(controller);
-    else if (this.#rules.keepsBody) this.#body.push(chunk);
-  }
-
-  onResponseEnd(): void {
-    this.#succeed(true);
-  }
-
-  onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
-    const began = this.#status !== 0 || this.#informational > 0;
-    if (error instanceof ConnectionGone) this.fail(new StaleConnection(error, true));
-    else if (!began && this.#connection.isReused && isClosed(error)) this.fail(new StaleConnection(error, false));
-    else this.fail(new EgressError('protocol_error', 'protocol', { cause: error }));
+  onBody(bytes: Uint8Array): void {
+    if (this.#isSettled) return;
+    const left = this.#keptBytes - this.#size;
+    this.#size += bytes.length;
+    if (left > 0) this.#body.push(bytes.length > left ? bytes.subarray(0, left) : bytes);
+    if (this.#size > this.#rules.maxResponseBytes) this.#overflow();
   }
 
   /** Fails the exchange, unless it has ended. */
@@ -148,31 +166,28 @@ class Reading implements Dispatcher.DispatchHandler {
 
   #succeed(isComplete: boolean): void {
     if (!this.#settle()) return;
-    this.#resolve({ status: this.#status, headers: this.#headers, body: this.#body, isComplete });
+    this.#resolve({
+      status: this.#status,
+      headers: this.#headers,
+      body: this.#body,
+      size: this.#size,
+      isComplete,
+      // A server may answer before it has read the request: the rest of the request would precede the next one.
+      mayPersist: isComplete && this.#parser.mayPersist && this.#connection.isSent,
+      keepAliveMs: this.#parser.keepAliveMs,
+    });
   }
 
-  #overflow(controller: Dispatcher.DispatchController): void {
+  #overflow(): void {
     if (this.#rules.whenLonger === 'leave') this.#succeed(false);
     else this.fail(new EgressError('response_too_large', 'response-bytes'));
-    controller.abort(new Error('The response exceeds the size limit.'));
   }
 
   #settle(): boolean {
     if (this.#isSettled) return false;
     this.#isSettled = true;
     this.forget();
+    this.#connection.release();
     return true;
   }
-}
-
-const CLOSED: ReadonlySet<unknown> = new Set([
-  'UND_ERR_SOCKET',
-  'UND_ERR_CLOSED',
-  'UND_ERR_DESTROYED',
-  'ECONNRESET',
-  'EPIPE',
-]);
-
-function isClosed(error: Error): boolean {
-  return 'code' in error && CLOSED.has(error.code);
 }

@@ -1,10 +1,11 @@
 import { EgressError, type EgressErrorCode } from '../errors.ts';
 import { type OptionNames, requireKnown } from '../known-options.ts';
-import { type CheckedUrl, requestTarget } from '../url.ts';
+import { type CheckedUrl, requestHost, requestTarget } from '../url.ts';
 import { Deadline } from './deadline.ts';
 import { decoded } from './decode.ts';
 import type { ExchangeResponse } from './exchange.ts';
 import { GUARD_OPTIONS, Guard, type GuardOptions } from './guard.ts';
+import { isSameOrigin, redirectTarget } from './redirect.ts';
 import { checkRequestHeaders } from './request-headers.ts';
 
 export { EgressError, type EgressErrorCode };
@@ -109,13 +110,14 @@ export function guardedFetch(options: GuardedFetchOptions = {}): GuardedFetch {
   function send(url: CheckedUrl, { method, headers, body }: Step, decompress: boolean, deadline: Deadline) {
     const request = {
       method,
+      host: requestHost(url),
       path: requestTarget(url),
       headers: { 'accept-encoding': decompress ? 'gzip, deflate, br' : 'identity', ...headers },
       body,
       // The content-length of a response to HEAD describes a body that is not sent.
       maxResponseBytes: method === 'HEAD' ? Number.POSITIVE_INFINITY : maxResponseBytes,
       whenLonger: 'fail',
-      keepsBody: true,
+      keptBytes: () => Number.POSITIVE_INFINITY,
     } as const;
     return guard.send(url, request, deadline, IDEMPOTENT.has(method) ? 'always' : 'if-unsent');
   }
@@ -145,24 +147,15 @@ function firstStep(url: string, { method = 'GET', headers = {}, body }: FetchIni
   return { url, method, headers, body: typeof body === 'string' ? new TextEncoder().encode(body) : body };
 }
 
-const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
-
-/** Returns the target of a redirect, resolved against the called URL; undefined for other responses. */
-function redirectTarget({ status, headers }: ExchangeResponse, { href }: CheckedUrl): string | undefined {
-  const { location } = headers;
-  if (!REDIRECTS.has(status) || location === undefined) return undefined;
-  return URL.canParse(location, href) ? new URL(location, href).href : location;
-}
-
 /**
  * Makes the request that a redirect asks for (RFC 9110, 15.4). As in a browser, credentials do not follow to another
  * origin.
  */
 function nextStep({ method, headers, body }: Step, from: CheckedUrl, url: string, status: number): Step {
   const becomesGet = status === 303 ? method !== 'HEAD' : (status === 301 || status === 302) && method === 'POST';
-  const isSameOrigin = URL.canParse(url) && new URL(url).origin === new URL(from.href).origin;
+  const isOwn = isSameOrigin(url, from.href);
   const kept = Object.entries(headers).filter(([name]) => {
-    if (!isSameOrigin && /^(?:authorization|cookie)$/i.test(name)) return false;
+    if (!isOwn && /^(?:authorization|cookie)$/i.test(name)) return false;
     return !(becomesGet && /^content-/i.test(name));
   });
   return {

@@ -1,3 +1,5 @@
+// The declarations of this file name types of Node. Without this line, a consumer would need to list `node` in `types`.
+/// <reference types="node" preserve="true" />
 import type { Socket } from 'node:net';
 import type { SecureContext } from 'node:tls';
 import { type Address, parseAddress } from '../address.ts';
@@ -6,7 +8,7 @@ import { isLoopback } from '../classify.ts';
 import { EgressError } from '../errors.ts';
 import type { OptionNames } from '../known-options.ts';
 import { type EgressPolicy, egressPolicy } from '../policy.ts';
-import { type CheckedUrl, checkUrl } from '../url.ts';
+import type { CheckedUrl } from '../url.ts';
 import { type Dialled, dial } from './connect.ts';
 import type { Connection } from './connection.ts';
 import { CONNECTIONS_OPTIONS, Connections, type ConnectionsOptions } from './connections.ts';
@@ -14,6 +16,8 @@ import type { Deadline } from './deadline.ts';
 import { type ExchangeRequest, type ExchangeResponse, exchange, StaleConnection } from './exchange.ts';
 import { type OwnAddresses, ownAddresses } from './interfaces.ts';
 import { type Network, tcp } from './network.ts';
+import { ParsedUrls } from './parsed-urls.ts';
+import { Resolutions } from './resolutions.ts';
 import { dnsResolver, type Resolver } from './resolve.ts';
 import { trust } from './trust.ts';
 
@@ -55,8 +59,9 @@ export type Repeated = 'always' | 'if-unsent' | 'never';
  */
 export class Guard {
   readonly #policy: EgressPolicy;
+  readonly #urls = new ParsedUrls();
   readonly #trust: SecureContext;
-  readonly #resolver: Resolver;
+  readonly #resolutions: Resolutions;
   readonly #network: Network;
   readonly #isOwn: OwnAddresses = ownAddresses();
   readonly #connections: Connections;
@@ -66,13 +71,13 @@ export class Guard {
     this.#network = network;
     this.#policy = policy;
     this.#trust = trust(ca);
-    this.#resolver = resolver;
+    this.#resolutions = new Resolutions(resolver);
     this.#connections = new Connections(limits);
   }
 
   /** Checks a URL against the policy. @throws {EgressError} `url_rejected` */
   check(text: string): CheckedUrl {
-    const checked = checkUrl(text, this.#policy);
+    const checked = this.#urls.check(text, this.#policy);
     if (checked.ok) return checked.url;
     throw new EgressError('url_rejected', checked.reason, { rejection: checked.reason });
   }
@@ -134,7 +139,7 @@ export class Guard {
   async #exchangeOn(connection: Connection, request: ExchangeRequest, deadline: Deadline): Promise<ExchangeResponse> {
     try {
       const response = await exchange(connection, request, deadline);
-      if (response.isComplete) this.#connections.release(connection);
+      if (response.mayPersist) this.#connections.release(connection, response.keepAliveMs);
       else this.#connections.discard(connection);
       return response;
     } catch (error) {
@@ -170,7 +175,7 @@ export class Guard {
 
   async #resolve(hostname: string, deadline: Deadline): Promise<readonly string[]> {
     try {
-      return await deadline.race(this.#resolver.resolve(hostname, { signal: deadline.signal }));
+      return await this.#resolutions.resolve(hostname, deadline);
     } catch (error) {
       throw deadline.ended ?? unavailable('dns', error);
     }

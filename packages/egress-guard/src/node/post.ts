@@ -1,7 +1,8 @@
 import { EgressError, type EgressErrorCode } from '../errors.ts';
 import { type OptionNames, requireKnown } from '../known-options.ts';
-import { type CheckedUrl, requestTarget } from '../url.ts';
+import { type CheckedUrl, requestHost, requestTarget } from '../url.ts';
 import { Deadline } from './deadline.ts';
+import type { ExchangeResponse } from './exchange.ts';
 import { GUARD_OPTIONS, Guard, type GuardOptions, type Phase, type Repeated } from './guard.ts';
 import { checkRequestHeaders } from './request-headers.ts';
 
@@ -33,6 +34,11 @@ export interface PostRequest {
    */
   readonly keepBodyBytes?: number;
   /**
+   * The most bytes of the body that the verdict contains in `failure` when the status is not 2xx. Not with
+   * `keepBodyBytes`. Default: the verdict has no `failure`.
+   */
+  readonly keepFailureBytes?: number;
+  /**
    * Whether the request is sent at most once. `true` opens a new connection for it. `'kept'` may reuse a kept
    * connection, and fails when that turns out to be closed, because the request may have arrived. Default false: the
    * request is then sent again.
@@ -49,6 +55,7 @@ const POST_REQUEST: OptionNames<PostRequest> = {
   timeoutMs: true,
   signal: true,
   keepBodyBytes: true,
+  keepFailureBytes: true,
   once: true,
   onPhase: true,
 };
@@ -64,6 +71,8 @@ export type PostVerdict =
       readonly retryAfter: string | undefined;
       /** The whole body, not decoded; only with `keepBodyBytes`, and only when it is not longer. */
       readonly body?: Uint8Array;
+      /** The response; only with `keepFailureBytes`, and only when the status is not 2xx. */
+      readonly failure?: FailureResponse;
       /** The duration in milliseconds. */
       readonly durationMs: number;
     }
@@ -71,6 +80,16 @@ export type PostVerdict =
   | { readonly kind: 'denied'; readonly reason: string; readonly durationMs: number }
   /** The request failed on its way. */
   | { readonly kind: 'failed'; readonly reason: PostFailure; readonly durationMs: number };
+
+/** A response whose status is not 2xx. */
+export interface FailureResponse {
+  /** The headers by their names in lower case. A repeated header has its values separated by commas. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** The beginning of the body, not decoded. */
+  readonly body: Uint8Array;
+  /** Whether the body was longer, or was not read to its end. */
+  readonly isCut: boolean;
+}
 
 /** The stage or cause of a failed POST. */
 export type PostFailure = 'timeout' | 'aborted' | 'dns' | 'connect' | 'tls' | 'protocol';
@@ -114,20 +133,22 @@ export function guardedPost(options: GuardedPostOptions = {}): GuardedPost {
 
   async function post(request: PostRequest): Promise<PostVerdict> {
     requireKnown('guardedPost', request, POST_REQUEST);
-    const { url, headers, timeoutMs, signal, keepBodyBytes, once = false, onPhase } = request;
+    const { url, headers, timeoutMs, signal, keepBodyBytes, keepFailureBytes, once = false, onPhase } = request;
     checkRequestHeaders(headers);
     const started = performance.now();
     const deadline = new Deadline(timeoutMs, signal);
     try {
       const checked = guard.check(url);
       const answer = await guard.send(checked, exchangeOf(checked, request), deadline, repeatedWhen(once), onPhase);
-      const retryAfter = answer.headers['retry-after'];
+      const retryAfter = [answer.headers['retry-after']].flat()[0];
       const isKept = keepBodyBytes !== undefined && answer.isComplete;
+      const isFailure = keepBodyBytes === undefined && keepFailureBytes !== undefined && !isSuccess(answer.status);
       return {
         kind: 'answered',
         status: answer.status,
         retryAfter,
         ...(isKept && { body: joined(answer.body) }),
+        ...(isFailure && { failure: failureOf(answer) }),
         durationMs: performance.now() - started,
       };
     } catch (error) {
@@ -137,15 +158,19 @@ export function guardedPost(options: GuardedPostOptions = {}): GuardedPost {
     }
   }
 
-  function exchangeOf(url: CheckedUrl, { headers, body, keepBodyBytes, onPhase }: PostRequest) {
+  function exchangeOf(url: CheckedUrl, { headers, body, keepBodyBytes, keepFailureBytes = 0, onPhase }: PostRequest) {
     return {
       method: 'POST',
+      host: requestHost(url),
       path: requestTarget(url),
       headers,
-      body: typeof body === 'string' ? new TextEncoder().encode(body) : body,
+      body,
       maxResponseBytes: keepBodyBytes ?? maxResponseBytes,
       whenLonger: 'leave',
-      keepsBody: keepBodyBytes !== undefined,
+      keptBytes: (status: number) => {
+        if (keepBodyBytes !== undefined) return keepBodyBytes;
+        return isSuccess(status) ? 0 : keepFailureBytes;
+      },
       onPhase,
     } as const;
   }
@@ -158,6 +183,18 @@ export function guardedPost(options: GuardedPostOptions = {}): GuardedPost {
 function repeatedWhen(once: boolean | 'kept'): Repeated {
   if (once === 'kept') return 'if-unsent';
   return once ? 'never' : 'always';
+}
+
+function isSuccess(status: number): boolean {
+  return status >= 200 && status <= 299;
+}
+
+function failureOf({ headers, body, size, isComplete }: ExchangeResponse): FailureResponse {
+  const kept = joined(body);
+  const entries = Object.entries(headers).flatMap(([name, value]) =>
+    value === undefined ? [] : [[name, [value].flat().join(', ')]],
+  );
+  return { headers: Object.fromEntries(entries), body: kept, isCut: !isComplete || size > kept.length };
 }
 
 function joined(chunks: readonly Uint8Array[]): Uint8Array {

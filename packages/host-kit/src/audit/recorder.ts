@@ -1,20 +1,35 @@
-import { type AuditFact, type Checkpoint, type CheckpointSigner, merkleTree, sealed } from '@svc/auth/audit';
-import { mintId } from '@svc/versioning/ids';
-import type { HostPorts } from '../ports/host-ports.ts';
+import type { AuditFact } from '@svc/auth/audit';
+import { storeUnavailable } from '../errors.ts';
 import { describeError } from '../ports/log.ts';
 import type { Transaction } from '../ports/transaction.ts';
+import { Sealer, type SealerOptions } from './sealer.ts';
 
 /** Writes facts into the audit log, and seals the log with checkpoints. */
 export interface AuditRecorder {
   /** Writes a fact in the transaction of the change that it records. */
   record(fact: AuditFact, transaction: Transaction): Promise<void>;
   /**
-   * Queues a fact about a request that changed nothing. It is written within 50 ms, together with others.
+   * Returns undefined while another request may be recorded. While 5000 facts wait, returns a promise that resolves when
+   * some of them are written.
    *
-   * @returns undefined; or, while 5000 facts wait, a promise that resolves when they are written
+   * @throws {HostError} `service_unavailable` when 5000 facts wait and the store takes none
+   */
+  admit(): Promise<void> | undefined;
+  /** Returns whether 5000 facts wait. */
+  isFull(): boolean;
+  /**
+   * Queues a fact about a request that changed nothing. It is written within 50 ms, together with others. Call `admit`
+   * before the request is executed.
+   *
+   * @returns undefined; or, while 5000 facts wait and the store takes them, a promise that resolves when they are written
    */
   recordRequest(fact: AuditFact): Promise<void> | undefined;
-  start(): void;
+  /**
+   * Compares the log with its sink and its witness, and begins to seal it.
+   *
+   * @throws {AuditLogError} when the log does not contain the last entry that one of them has recorded
+   */
+  start(): Promise<void>;
   /** Writes the queued facts and seals them. */
   stop(): Promise<void>;
 }
@@ -22,14 +37,6 @@ export interface AuditRecorder {
 export interface AuditRecorderOptions extends SealerOptions {
   /** A checkpoint is written this many seconds after the previous one, even when fewer entries wait for it. */
   readonly intervalSeconds: number;
-}
-
-/** Observes the work that the recorder does on its own. Its methods must not throw. */
-export interface AuditObserver {
-  /** A checkpoint was written. */
-  sealed(): void;
-  /** A step failed. It will be retried. */
-  failed(step: 'write' | 'seal'): void;
 }
 
 export function auditRecorder(options: AuditRecorderOptions): AuditRecorder {
@@ -47,6 +54,8 @@ class BatchingRecorder implements AuditRecorder {
   #cancelWrite: (() => void) | undefined;
   /** Cancels the timer of the next checkpoint. */
   #cancelSeal: (() => void) | undefined;
+  /** The last write failed. The next one is due by the timer. */
+  #isFailing = false;
   /** Set by `stop`: no timer is set any more. */
   #isStopped = false;
 
@@ -60,15 +69,25 @@ class BatchingRecorder implements AuditRecorder {
     this.#sealer.count(1);
   }
 
+  admit(): Promise<void> | undefined {
+    return this.isFull() ? this.#makeRoom() : undefined;
+  }
+
+  isFull(): boolean {
+    return this.#waiting.length >= MAX_WAITING;
+  }
+
   recordRequest(fact: AuditFact): Promise<void> | undefined {
     this.#waiting.push(fact);
-    if (this.#waiting.length >= MAX_WAITING) return this.#write();
+    if (this.#isFailing) return undefined;
+    if (this.isFull()) return this.#write();
     if (this.#waiting.length >= BATCH) void this.#write();
     else this.#writeAfter(WRITE_AFTER_MS);
     return undefined;
   }
 
-  start(): void {
+  async start(): Promise<void> {
+    await this.#sealer.compare();
     this.#sealAfterInterval();
   }
 
@@ -76,12 +95,18 @@ class BatchingRecorder implements AuditRecorder {
     this.#isStopped = true;
     this.#cancelSeal?.();
     await this.#write();
-    await this.#sealer.seal();
+    await this.#sealer.stop();
+  }
+
+  async #makeRoom(): Promise<void> {
+    // While the store fails, only the timer tries: each refused request would otherwise cost a transaction.
+    if (!this.#isFailing) await this.#write();
+    if (this.isFull()) throw storeUnavailable();
   }
 
   #writeAfter(ms: number): void {
     const { clock } = this.#options;
-    this.#cancelWrite ??= clock.at(clock.now() + ms, () => void this.#write());
+    this.#cancelWrite ??= clock.after(ms, () => void this.#write());
   }
 
   /**
@@ -102,10 +127,12 @@ class BatchingRecorder implements AuditRecorder {
     while (this.#waiting.length > 0) {
       const batch = this.#waiting.slice(0, BATCH);
       try {
-        await store.transaction((transaction) => store.audit.append(batch, transaction));
+        await store.transaction((transaction) => store.audit.append(batch, transaction, 'last'));
         this.#waiting = this.#waiting.slice(batch.length);
+        this.#isFailing = false;
         this.#sealer.count(batch.length);
       } catch (error) {
+        this.#isFailing = true;
         observer.failed('write');
         log({ level: 'error', event: 'audit.write-failed', waiting: this.#waiting.length, ...describeError(error) });
         if (!this.#isStopped) this.#writeAfter(RETRY_AFTER_MS);
@@ -117,67 +144,9 @@ class BatchingRecorder implements AuditRecorder {
   #sealAfterInterval(): void {
     if (this.#isStopped) return;
     const { clock, intervalSeconds } = this.#options;
-    this.#cancelSeal = clock.at(clock.now() + intervalSeconds * 1000, () => {
+    this.#cancelSeal = clock.after(intervalSeconds * 1000, () => {
       void this.#sealer.seal().then(() => this.#sealAfterInterval());
     });
-  }
-}
-
-interface SealerOptions extends HostPorts {
-  readonly signer: CheckpointSigner;
-  /** The number of entries after which a checkpoint is written, and the most that one covers. */
-  readonly intervalEntries: number;
-  readonly observer: AuditObserver;
-}
-
-class Sealer {
-  readonly #options: SealerOptions;
-  /** The number of entries written since the last seal began. */
-  #unsealed = 0;
-  /** The last seal. Seals run one after another. */
-  #last: Promise<void> = Promise.resolve();
-
-  constructor(options: SealerOptions) {
-    this.#options = options;
-  }
-
-  /** Counts written entries, and seals them when a checkpoint is full. */
-  count(entries: number): void {
-    this.#unsealed += entries;
-    if (this.#unsealed >= this.#options.intervalEntries) void this.seal();
-  }
-
-  /** Seals every unsealed entry. Never rejects. */
-  seal(): Promise<void> {
-    this.#unsealed = 0;
-    this.#last = this.#last.then(() => this.#sealAll());
-    return this.#last;
-  }
-
-  /** Writes one checkpoint for each interval of entries, so a long backlog becomes several. */
-  async #sealAll(): Promise<void> {
-    const { store, intervalEntries, observer, log } = this.#options;
-    try {
-      for (;;) {
-        const entries = await store.audit.unsealed(intervalEntries);
-        const [first, last] = [entries[0], entries.at(-1)];
-        if (first === undefined || last === undefined) return;
-        const checkpoint = await this.#checkpoint(entries, last.atSequence);
-        await store.transaction((transaction) => store.audit.seal(checkpoint, first.atSequence - 1, transaction));
-        observer.sealed();
-        if (entries.length < intervalEntries) return;
-      }
-    } catch (error) {
-      observer.failed('seal');
-      log({ level: 'error', event: 'audit.seal-failed', ...describeError(error) });
-    }
-  }
-
-  #checkpoint(entries: readonly { readonly hash: string }[], atSequence: number): Promise<Checkpoint> {
-    const { clock, random, signer } = this.#options;
-    const tree = merkleTree();
-    for (const { hash } of entries) tree.add(hash);
-    return sealed({ checkpoint: mintId('ckp', clock.now, random), atSequence, merkleRoot: tree.root() }, signer);
   }
 }
 

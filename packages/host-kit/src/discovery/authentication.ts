@@ -8,6 +8,17 @@ export interface AdvertisedAuthentication {
     readonly algorithms: readonly string[];
     readonly lifetime: TokenLifetime;
   };
+  /** Opaque tokens, which their issuer is asked about (RFC 7662). */
+  readonly introspection?: {
+    /** URL of the issuer. */
+    readonly issuer: string;
+    /** The `aud` that an answer must contain. */
+    readonly audience: string;
+    /** Whether people, machines or both have such tokens. Default: both. */
+    readonly profiles?: readonly ('user' | 'client')[];
+    /** The longest use of an answer, in seconds: a revoked token is accepted for as long. */
+    readonly maxAgeSeconds: number;
+  };
   /** Identities of workloads. */
   readonly workloadIdentity?: {
     readonly schemes: readonly ('spiffe' | 'mtls-san' | 'cloud-subject' | 'oauth-client')[];
@@ -48,6 +59,7 @@ export interface TokenIssuers {
 type TokenLifetime = number;
 
 /** Returns every issuer of which a client can get a token, each once. */
-export function tokenIssuers({ oidc, oauth2 }: AdvertisedAuthentication): readonly string[] {
-  return [...new Set([...(oidc?.issuers ?? []), ...(oauth2?.issuers ?? [])])];
+export function tokenIssuers({ oidc, oauth2, introspection }: AdvertisedAuthentication): readonly string[] {
+  const opaque = introspection === undefined ? [] : [introspection.issuer];
+  return [...new Set([...(oidc?.issuers ?? []), ...(oauth2?.issuers ?? []), ...opaque])];
 }

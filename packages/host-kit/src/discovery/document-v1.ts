@@ -48,7 +48,7 @@ export function documentV1(input: DiscoveryInput): DiscoveryV1 {
     protocolVersion: input.preferred,
     protocolVersions: input.versions,
     preferredVersion: input.preferred,
-    ...(input.minClientVersion !== undefined && { minClientVersion: input.minClientVersion }),
+    minClientVersion: input.minClientVersion,
     implementation: input.implementation,
     engineVersion: input.engineVersion,
     eventLogSchemaVersion: EVENT_LOG_SCHEMA_VERSION,

@@ -46,7 +46,7 @@ export function documentV2(input: DiscoveryInput, contract: string): DiscoveryV2
     ...(isOverlap(input.versions) && { protocolVersion: input.preferred }),
     protocolVersions: input.versions,
     preferredVersion: input.preferred,
-    ...(input.minClientVersion !== undefined && { minClientVersion: input.minClientVersion }),
+    minClientVersion: input.minClientVersion,
     implementation: input.implementation,
     engineVersion: input.engineVersion,
     eventLogSchemaVersion: EVENT_LOG_SCHEMA_VERSION,
@@ -104,11 +104,11 @@ function inMajor2(name: string, facets: object): object {
 }
 
 /**
- * Returns the authentication lanes. The host verifies tokens without asking their issuer, so a token is valid until it
- * expires.
+ * Returns the authentication lanes. The host verifies signed tokens without asking their issuer, so such a token is valid
+ * until it expires. It asks about opaque tokens again and again.
  */
 function lanesOf({ apiKeyIssuer, authentication }: DiscoveryInput): readonly object[] {
-  const { oidc, oauth2, workloadIdentity, dpop } = authentication;
+  const { oidc, oauth2, introspection, workloadIdentity, dpop } = authentication;
   const minimumAssurance = dpop?.required === true ? 'sender-constrained' : 'bearer';
   const ofTokens = (lane: string, { issuers, lifetime }: { issuers: readonly string[]; lifetime: number }) => ({
     lane,
@@ -121,9 +121,27 @@ function lanesOf({ apiKeyIssuer, authentication }: DiscoveryInput): readonly obj
     { lane: 'api-key', issuers: [apiKeyIssuer], revocation: 'next-request', minimumAssurance: 'bearer' },
     ...(oidc === undefined ? [] : [ofTokens('oidc', oidc)]),
     ...(oauth2 === undefined ? [] : [ofTokens('oauth2', oauth2)]),
+    ...(introspection === undefined ? [] : opaqueLanes(introspection, minimumAssurance)),
     ...(workloadIdentity === undefined ? [] : [workloadLane(workloadIdentity)]),
   ];
 }
+
+/** The lanes of opaque tokens: those of their callers, beside the lanes of signed tokens. */
+function opaqueLanes(
+  { issuer, profiles = ['user', 'client'], maxAgeSeconds }: Opaque,
+  minimumAssurance: string,
+): readonly object[] {
+  return profiles.map((profile) => ({
+    lane: profile === 'user' ? 'oidc' : 'oauth2',
+    issuers: [issuer],
+    revocation: 'exp-and-recheck',
+    // Whole seconds, at least one.
+    revocationWindowSeconds: Math.max(1, Math.ceil(maxAgeSeconds)),
+    minimumAssurance,
+  }));
+}
+
+type Opaque = NonNullable<DiscoveryInput['authentication']['introspection']>;
 
 function workloadLane(facts: NonNullable<DiscoveryInput['authentication']['workloadIdentity']>): object {
   const { issuers, senderConstraint, delegation } = facts;

@@ -9,7 +9,9 @@ const list = <T extends z.ZodType>(item: T) =>
     .refine(
       (items) => new Set(items.map((one) => JSON.stringify(one))).size === items.length,
       'must not repeat an entry',
-    );
+    )
+    // A published JSON Schema says by keywords of its own what a refinement checks.
+    .meta({ uniqueItems: true });
 const text = z.string().min(1).max(256);
 const locale = z.string().regex(/^[a-z]{2,3}(?:-[A-Za-z0-9]{2,8})*$/, 'must be a language tag such as en or pt-BR');
 const lowerKebab = z.string().regex(/^[a-z][a-z0-9]*(?:-[a-z0-9]+)*$/, 'must be lower-case words joined by hyphens');
@@ -44,12 +46,16 @@ const runFacets = (bound: Bound) => ({
       ]),
     ).min(1),
     tokenAlgs: list(z.literal('hs256')).min(1).optional(),
+    refKinds: list(z.enum(['principal', 'group', 'role']))
+      .min(1)
+      .optional(),
   }),
   observability: z.strictObject({ otel: z.strictObject({ namespace: z.literal('svc') }).optional() }),
   replay: z.strictObject({
     modes: list(z.enum(['replay', 'branch'])).min(1),
     fork: z.literal(true).optional(),
     sideEffectSuppression: z.enum(['none', 'recorded-outcome']).optional(),
+    retention: z.strictObject({ days: count }).optional(),
     effectSeamsManifest: z.literal('/host/effect-seams').optional(),
   }),
   restTransport: z.strictObject({
@@ -81,7 +87,8 @@ const runFacets = (bound: Bound) => ({
     signed: z.literal(true).optional(),
     signatureAlgorithms: list(z.enum(['v1', 'standard-webhooks-1']))
       .min(1)
-      .refine((algorithms) => algorithms.includes('v1'), 'must contain v1'),
+      .refine((algorithms) => algorithms.includes('v1'), 'must contain v1')
+      .meta({ contains: { const: 'v1' } }),
     durable: z.boolean().optional(),
     retryPolicy: retryPolicy.optional(),
     deadLetter: z

@@ -9,8 +9,8 @@ export interface DiscoveryInput {
   readonly versions: readonly string[];
   /** The preferred one of `versions`. */
   readonly preferred: string;
-  /** Clients of a lower version are rejected. Undefined: none is. */
-  readonly minClientVersion: string | undefined;
+  /** Clients of a lower version are rejected. `0.0`: none is. */
+  readonly minClientVersion: string;
   readonly implementation: { readonly name: string; readonly version: string; readonly vendor: string };
   readonly engineVersion: number;
   readonly maxRequestBodyBytes: number;

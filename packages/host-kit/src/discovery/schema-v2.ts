@@ -28,6 +28,16 @@ export type Claim = z.infer<typeof CLAIM>;
 type NameIn2<Name extends Family> = Name extends keyof typeof NAMED_IN_MAJOR_2 ? (typeof NAMED_IN_MAJOR_2)[Name] : Name;
 type RecordsV2 = { readonly [Name in Family as NameIn2<Name>]: z.ZodType<unknown> };
 
+/** The rule about `until`, for the published JSON Schema. */
+const UNTIL = [
+  { type: 'object', properties: { status: { const: 'stable' }, until: false } },
+  {
+    type: 'object',
+    properties: { status: { enum: ['experimental', 'deprecated'] }, until: {} },
+    required: ['until'],
+  },
+];
+
 /** Returns the schema of a record: facets and claim. */
 function recordV2(facets: z.ZodObject): z.ZodType {
   return facets
@@ -36,6 +46,7 @@ function recordV2(facets: z.ZodObject): z.ZodType {
       ({ status, until }) => (status === 'stable') === (until === undefined),
       'until must be present for status experimental or deprecated, and absent for stable',
     )
+    .meta({ anyOf: UNTIL })
     .optional();
 }
 
@@ -53,8 +64,11 @@ function renamed(name: string, facets: z.ZodObject): z.ZodObject {
   return z.strictObject({ ...others, [listed]: supported });
 }
 
+/** In major 2 every delivery is durable, so the facet is gone. */
+const FACETS_V2 = { ...FACETS, webhooks: FACETS.webhooks.omit({ durable: true }) };
+
 const families = Object.fromEntries(
-  Object.entries(FACETS).map(([name, facets]) => [nameInMajor2(name), recordV2(renamed(name, facets))]),
+  Object.entries(FACETS_V2).map(([name, facets]) => [nameInMajor2(name), recordV2(renamed(name, facets))]),
 ) as RecordsV2;
 const kinds = z.partialRecord(z.enum(ENVELOPE_KINDS), z.literal(1));
 

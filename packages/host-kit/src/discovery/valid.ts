@@ -7,7 +7,8 @@ import type { z } from 'zod';
  * @throws {TypeError} that names each member in error, and the fault
  */
 export function valid<T extends z.ZodType>(schema: T, document: unknown, title: string): z.output<T> {
-  const result = schema.safeParse(document);
+  // A schema of a document is used once or twice, which does not pay for compiling it.
+  const result = schema.safeParse(document, { jitless: true });
   if (result.success) return result.data;
   const problems = result.error.issues.map((issue) => {
     // The issue of a key hides the fault of the key.

@@ -24,20 +24,20 @@ export function configurableOf({ configurable = {} }: Run, sections: readonly Co
 
 const AI_KEYS_OF_MAJOR_1 = ['model', 'temperature', 'maxTokens', 'promptOverrides'] as const;
 
-type Form = Readonly<Record<string, (value: Json) => boolean>>;
+type Form = Readonly<Record<string, (value: Json | undefined) => boolean>>;
 
-const isText = (value: Json) => typeof value === 'string' && value !== '';
-const isCount = (value: Json) => typeof value === 'number' && Number.isInteger(value) && value >= 0;
-const isNumber = (value: Json) => typeof value === 'number';
+const isText = (value: Json | undefined) => typeof value === 'string' && value !== '';
+const isCount = (value: Json | undefined) => Number.isInteger(value) && Number(value) >= 0;
+const isNumber = (value: Json | undefined) => typeof value === 'number';
 
-const LIMITS: Form & Record<keyof NonNullable<RunConfigurable['run']>, (value: Json) => boolean> = {
+const LIMITS: Form & Record<keyof NonNullable<RunConfigurable['run']>, (value: Json | undefined) => boolean> = {
   recursionLimit: isCount,
   runTimeoutMs: isCount,
   maxLoopIterations: isCount,
   escalationThreshold: isNumber,
 };
 
-const AI: Form & Record<keyof AiOptions, (value: Json) => boolean> = {
+const AI: Form & Record<keyof AiOptions, (value: Json | undefined) => boolean> = {
   provider: isText,
   model: isText,
   temperature: (value) => typeof value === 'number' && value >= 0 && value <= 2,
@@ -49,8 +49,11 @@ const AI: Form & Record<keyof AiOptions, (value: Json) => boolean> = {
   maxRefusals: isCount,
 };
 
+/** The caller of major 1 chooses the names, so only the form's own ones count. */
 function formed(members: JsonObject, form: Form): JsonObject {
-  const kept = Object.entries(members).filter(([name, value]) => value !== undefined && form[name]?.(value) === true);
+  const kept = Object.entries(members).filter(
+    ([name, value]) => Object.hasOwn(form, name) && form[name]?.(value) === true,
+  );
   return Object.fromEntries(kept);
 }
 

@@ -3,6 +3,7 @@ import { type LeaveReason, RunLeft } from '../ports/engine.ts';
 import type { Run, RunStatus } from '../ports/runs.ts';
 import { epochOf, type OpenRun, type RunLog, RunTakenOver } from '../runs/event-log.ts';
 import type { RunDraft } from '../runs/run-draft.ts';
+import type { DrivenTime } from './driven-time.ts';
 
 /**
  * A run during one turn of driving it. Every step is taken under the epoch in which the turn found the run, and every
@@ -12,6 +13,8 @@ export class DrivenRun {
   /** The run as it stood when the turn began. */
   readonly run: Run;
   readonly #events: RunLog;
+  /** The time for which the run was driven. */
+  readonly time: DrivenTime;
   /** Aborts with `#left`. */
   readonly #leaving = new AbortController();
   /** Why the run is left; undefined as long as it is driven. */
@@ -25,8 +28,9 @@ export class DrivenRun {
   #refusedAt: number | undefined;
 
   /** @param now in ms since the epoch; counts as the start of a run that has not started */
-  constructor(run: Run, events: RunLog, now: number) {
+  constructor(run: Run, events: RunLog, time: DrivenTime, now: number) {
     this.run = run;
+    this.time = time;
     this.#events = events;
     this.#lastSequence = run.lastSequence;
     this.#startedAt = run.startedAt ?? now;
@@ -97,7 +101,7 @@ export class DrivenRun {
     const { run } = this;
     const step = this.#events.step(run.runId, epochOf(run), async (draft) => {
       // Read after the commit: the start of a run completes the draft when it is written.
-      return withRun(draft, await work(draft));
+      return withRun(draft, await this.#timed(draft, work));
     });
     return this.#outcomeOf(step);
   }
@@ -106,8 +110,23 @@ export class DrivenRun {
   change<T>(work: (open: OpenRun) => Promise<T>): Promise<T> {
     const { run } = this;
     const found = this.#events.hosted(run.runId, epochOf(run));
-    const change = this.#events.change(found, async (open) => withRun(open, await work(open)));
+    const change = this.#events.change(found, async (open) => withRun(open, await this.#timed(open, work)));
     return this.#outcomeOf(change);
+  }
+
+  /** Stores the time for which the run was driven, although no event is appended. */
+  async storeTime(): Promise<void> {
+    const { run, time } = this;
+    await this.#events.step(run.runId, epochOf(run), async (draft) => draft.set(time.counted(draft.run)));
+  }
+
+  /** Stores the time for which the run was driven with every change of the run. */
+  async #timed<D extends Pick<RunDraft, 'run' | 'set'>, T>(draft: D, work: (draft: D) => Promise<T>): Promise<T> {
+    const { run } = draft;
+    this.time.begin(run);
+    const result = await work(draft);
+    if (draft.run !== run) draft.set(this.time.counted(draft.run));
+    return result;
   }
 
   async #outcomeOf<T>(step: Promise<{ readonly result: T; readonly run: Run }>): Promise<T> {

@@ -3,6 +3,7 @@ import type { RecordAudit } from '../audit/fact.ts';
 import { held } from '../events/gate.ts';
 import { ask } from '../interrupts/ask.ts';
 import { checkedRequest } from '../interrupts/request.ts';
+import type { ApproverDirectory } from '../ports/approvers.ts';
 import type { Artifact, NewArtifact } from '../ports/artifacts.ts';
 import type { Execution, NewEvent, WorkflowEngine } from '../ports/engine.ts';
 import type { RunEvent } from '../ports/events.ts';
@@ -15,12 +16,14 @@ import type { RunDraft } from '../runs/run-draft.ts';
 import type { SecretBox } from '../sealing/secret-box.ts';
 import type { WorkspaceFileLimits } from '../workspace/files.ts';
 import { asJson } from './as-json.ts';
+import { type ChildRunsParts, childRuns } from './child-runs.ts';
 import { configurableOf } from './configurable.ts';
 import type { DrivenRun } from './driven-run.ts';
 import { engineGate } from './engine-events.ts';
 import { type Breach, clarificationsOf, NodeLimits, type RunLimits, tooManyClarifications } from './limits.ts';
 import type { PauseAtRest } from './pause-at-rest.ts';
 import type { Replay } from './replay.ts';
+import { runEffects } from './run-effects.ts';
 import { type GuardedCall, runFetch } from './run-fetch.ts';
 import { runFiles } from './run-files.ts';
 import type { RunSecrets } from './run-secrets.ts';
@@ -34,16 +37,24 @@ export interface RunReach {
   /** Undefined: the host serves no workspace files. */
   readonly workspaceFiles: WorkspaceFileLimits | undefined;
   readonly fetch: GuardedCall;
+  /** Resolves groups and roles of approvers. Undefined: the host has no directory of them. */
+  readonly approvers?: ApproverDirectory | undefined;
 }
 
 export interface EngineExecutionParts extends Pick<HostPorts, 'store' | 'clock' | 'random'> {
   readonly reach: RunReach;
   readonly secrets: RunSecrets;
-  readonly engine: Pick<WorkflowEngine, 'configurable' | 'events' | 'interrupts'>;
+  readonly engine: Pick<
+    WorkflowEngine,
+    'configurable' | 'events' | 'interrupts' | 'version' | 'refuse' | 'compensation'
+  >;
   readonly driven: DrivenRun;
   readonly pauseAtRest: PauseAtRest;
   /** Undefined for a run that is no replay. */
   readonly replay: Replay | undefined;
+  readonly families: ChildRunsParts['families'];
+  /** Drives a new child of the run. */
+  readonly drive: (child: Run) => void;
 }
 
 /** Makes the `Execution` that the engine is handed for one turn. Engines destructure it, so no method uses `this`. */
@@ -65,6 +76,8 @@ export function engineExecution(parts: EngineExecutionParts): Execution {
     secret: (name) => secrets.open(name),
     files: runFiles({ ...parts, ...reach, limits: reach.workspaceFiles, redactor, isReplay }),
     fetch: runFetch(driven, reach.fetch, isReplay),
+    effect: runEffects({ ...parts, redactor, isReplay }),
+    ...childRuns({ ...parts, redactor, isReplay, recordAudit: reach.recordAudit }),
     async until(time) {
       // A replay repeats the outcomes of its source, not the waiting.
       if (replay === undefined) await pauseAtRest.until(time);
@@ -113,7 +126,7 @@ async function endByBreach(open: Pick<RunDraft, 'run' | 'append'>, { breached, o
 async function interrupt(parts: EngineExecutionParts, request: InterruptRequest): Promise<InterruptAnswer> {
   const { engine, driven, replay, store, clock, random, reach } = parts;
   const limit = reach.limits.clarificationRounds;
-  const asked = checkedRequest(request);
+  const asked = checkedRequest(request, reach.approvers);
   requireDeclared(engine, asked);
   if (driven.left !== undefined) throw driven.left;
   const rounds = await clarifications(parts, asked);

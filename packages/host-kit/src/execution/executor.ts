@@ -9,6 +9,7 @@ import { cancelledEvents } from '../runs/host-events.ts';
 import { isTerminalEvent } from '../runs/transitions.ts';
 import type { RunReach } from './engine-execution.ts';
 import { Refusals } from './refusals.ts';
+import type { RunFamilies } from './run-families.ts';
 import { Turn } from './turn.ts';
 
 /** Drives every run that can go on: from its creation, and again after a restart, a resume or an answer. */
@@ -42,6 +43,7 @@ export interface ExecutorOptions extends HostPorts {
   readonly engine: WorkflowEngine;
   readonly events: RunLog;
   readonly reach: RunReach;
+  readonly families: RunFamilies;
 }
 
 export function executor(options: ExecutorOptions): Executor {
@@ -79,13 +81,20 @@ class RunExecutor implements Executor {
     const earlier = this.#turns.get(runId);
     if (this.#isStopping || !isExecutable(run.status) || (earlier !== undefined && earlier.left === undefined)) return;
     const after = earlier && within(this.#options.clock, LATE_TURN_MS, earlier.settled);
-    const turn = new Turn(this.#options, { run, decided, after, isDoomed: this.#refusals.areTooMany(run) });
+    if (run.parent !== undefined) this.#options.families.note(runId);
+    const drive = (child: Run) => this.execute(child);
+    const turn = new Turn(
+      { ...this.#options, drive },
+      { run, decided, after, isDoomed: this.#refusals.areTooMany(run) },
+    );
     this.#turns.set(runId, turn);
     void turn.settled.then(() => this.#settled(runId, turn));
   }
 
   notice(run: Run): void {
     const turn = this.#turns.get(run.runId);
+    // Its children are cancelled with it.
+    if (run.cancelRequest !== undefined) void this.#options.families.check(run.runId);
     if (run.status === 'cancelling') {
       this.#expectEnd(run);
       turn?.leave('cancelled');
@@ -130,7 +139,7 @@ class RunExecutor implements Executor {
   #expectEnd({ runId, cancelRequest }: Run): void {
     if (this.#deadlines.has(runId) || this.#isStopping) return;
     const { clock, log } = this.#options;
-    const cancel = clock.at((cancelRequest?.at ?? clock.now()) + CANCEL_WITHIN_MS, () => {
+    const cancel = clock.after(leftToCancel(cancelRequest, clock.now()), () => {
       this.#deadlines.delete(runId);
       this.#turns.get(runId)?.leave('cancelled');
       this.#endCancelled(runId).catch((error: unknown) => {
@@ -153,7 +162,7 @@ class RunExecutor implements Executor {
   #retryLater(): void {
     if (this.#isStopping) return;
     const { clock, log } = this.#options;
-    this.#cancelRetry ??= clock.at(clock.now() + RETRY_AFTER_MS, () => {
+    this.#cancelRetry ??= clock.after(RETRY_AFTER_MS, () => {
       this.#cancelRetry = undefined;
       this.resume().catch((error: unknown) => {
         log({ level: 'error', event: 'run.take-up-failed', ...describeError(error) });
@@ -161,6 +170,12 @@ class RunExecutor implements Executor {
       });
     });
   }
+}
+
+/** Returns the time in ms until a cancelled run is ended. The host that took the request may have another clock. */
+function leftToCancel(request: Run['cancelRequest'], now: number): number {
+  const left = (request?.at ?? now) + CANCEL_WITHIN_MS - now;
+  return Math.min(Math.max(left, 0), CANCEL_WITHIN_MS);
 }
 
 const PAGE = 500;

@@ -141,37 +141,46 @@ function limitIn(value: Json | undefined): number {
   return typeof value === 'number' && Number.isInteger(value) && value > 0 ? value : Number.POSITIVE_INFINITY;
 }
 
-/** A time at which a run fails, and the breach then. */
+/** A time after which a run fails, and the breach then. */
 export interface TimeLimit {
-  /** In ms since the epoch. */
-  readonly at: number;
-  breach(now: number): Breach;
+  /** The time that is left, in ms. */
+  readonly leftMs: number;
+  /** @param ms the time since the limit was made */
+  breachAfter(ms: number): Breach;
+}
+
+/** The times of a run, when a turn begins. */
+export interface RunTimes {
+  readonly limits: Pick<RunLimits, 'maxRunDurationMs'>;
+  /** When the run started, in ms since the epoch. */
+  readonly startedAt: number;
+  /** The time for which hosts have driven the run, in ms. */
+  readonly drivenMs: number;
+  /** The time of the day, in ms since the epoch. */
+  readonly now: number;
 }
 
 /**
- * Returns the next time limit of a run: `runTimeoutMs` of its caller counts from its start, `maxRunDurationMs` of the
- * host leaves out waits and pauses. Both count from the creation of a fork, whose log begins with the start of its
- * source. Undefined when it has none.
+ * Returns the next time limit of a run. `runTimeoutMs` of its caller counts from its start by the time of the day, and
+ * at least the time for which it was driven. `maxRunDurationMs` of the host counts the time for which it was driven, so
+ * neither waits and pauses nor a clock that is set count. Both count from the creation of a fork, whose log begins with
+ * the start of its source. Undefined when it has none.
  */
-export function timeLimitOf(run: Run, startedAt: number, { maxRunDurationMs }: RunLimits): TimeLimit | undefined {
+export function timeLimitOf(run: Run, { limits, startedAt, drivenMs, now }: RunTimes): TimeLimit | undefined {
   const section = isJsonObject(run.configurable?.run) ? run.configurable.run : {};
-  const timeout = limitIn(section.runTimeoutMs);
   const start = run.fork === undefined ? startedAt : Math.max(startedAt, run.createdAt);
-  const limits = [
-    { name: 'runTimeoutMs', from: start, ms: timeout },
-    {
-      name: 'maxRunDurationMs',
-      from: start + (run.usage?.idleMs ?? 0),
-      ms: maxRunDurationMs ?? Number.POSITIVE_INFINITY,
-    },
+  const candidates = [
+    // The clock may have been set back since the start of the run.
+    { name: 'runTimeoutMs', ms: limitIn(section.runTimeoutMs), passed: Math.max(now - start, drivenMs) },
+    { name: 'maxRunDurationMs', ms: limits.maxRunDurationMs ?? Number.POSITIVE_INFINITY, passed: drivenMs },
   ];
-  const [next] = limits.filter(({ ms }) => Number.isFinite(ms)).sort((a, b) => a.from + a.ms - (b.from + b.ms));
+  const [next] = candidates.filter(({ ms }) => Number.isFinite(ms)).sort((a, b) => a.ms - a.passed - (b.ms - b.passed));
   if (next === undefined) return undefined;
-  const { name, from, ms } = next;
+  const { name, ms, passed } = next;
   return {
-    at: from + ms,
-    breach: (now) =>
-      breachOf('run-duration', ms, now - from, {
+    leftMs: ms - passed,
+    breachAfter: (later) =>
+      breachOf('run-duration', ms, Math.round(passed + later), {
         code: 'run_timeout',
         message: `The run took longer than ${name} allows.`,
       }),

@@ -8,17 +8,22 @@ import { cancelledEvents, endedEvent, startedEvent } from '../runs/host-events.t
 import type { RunDraft } from '../runs/run-draft.ts';
 import { asJson } from './as-json.ts';
 import { DrivenRun } from './driven-run.ts';
+import { DrivenTime } from './driven-time.ts';
 import { engineExecution, type RunReach } from './engine-execution.ts';
 import { type ForkParts, takeOverHistory } from './history.ts';
 import { timeLimitOf } from './limits.ts';
 import { PauseAtRest } from './pause-at-rest.ts';
 import { replayOf } from './replay.ts';
+import type { RunFamilies } from './run-families.ts';
 import { RunSecrets } from './run-secrets.ts';
 
 export interface TurnOptions extends HostPorts {
   readonly engine: WorkflowEngine;
   readonly events: RunLog;
   readonly reach: RunReach;
+  readonly families: RunFamilies;
+  /** Drives a new child of the run. */
+  readonly drive: (child: Run) => void;
 }
 
 export interface NewTurn {
@@ -48,10 +53,11 @@ export class Turn {
     const { run } = assigned;
     this.#options = options;
     this.#assigned = assigned;
-    this.#driven = new DrivenRun(run, events, clock.now());
+    const { secrets, recordAudit, limits } = options.reach;
+    const time = new DrivenTime(clock, limits.maxRunDurationMs !== undefined);
+    this.#driven = new DrivenRun(run, events, time, clock.now());
     this.#pauseAtRest = new PauseAtRest(this.#driven, clock);
     this.#fork = { store, run, change: (work) => this.#driven.change(work) };
-    const { secrets, recordAudit } = options.reach;
     this.#secrets = new RunSecrets({ store, clock, driven: this.#driven, secrets, recordAudit });
     this.settled = this.#drive().catch((error: unknown) => this.#broken(error));
   }
@@ -79,6 +85,7 @@ export class Turn {
   async #drive(): Promise<void> {
     const { run, after } = this.#assigned;
     const driven = this.#driven;
+    const { limits } = this.#options.reach;
     await after;
     while (run.fork !== undefined && !driven.mustLeave() && !(await takeOverHistory(this.#fork, driven.lastSequence)));
     if (!driven.mayRecord()) return;
@@ -87,6 +94,8 @@ export class Turn {
     await this.#secrets.know();
     const outcome = await this.#execute();
     if (driven.mayRecord()) await driven.step((open) => this.#end(open, outcome));
+    // Restarts of the host at short intervals would otherwise let a run without steps go on for ever.
+    if (driven.left?.why === 'stopping' && limits.maxRunDurationMs !== undefined) await driven.storeTime();
     if (driven.left?.why === 'broken') throw driven.left;
   }
 
@@ -116,10 +125,10 @@ export class Turn {
   }
 
   #execution(): Execution {
-    const { engine, store, clock, random, reach } = this.#options;
+    const { engine, store, clock, random, reach, families, drive } = this.#options;
     const replay = replayOf(this.#fork);
     const parts = { driven: this.#driven, pauseAtRest: this.#pauseAtRest, replay, reach, secrets: this.#secrets };
-    return engineExecution({ ...parts, engine, store, clock, random });
+    return engineExecution({ ...parts, engine, store, clock, random, families, drive });
   }
 
   /**
@@ -129,13 +138,14 @@ export class Turn {
    */
   #limitTime(): () => void {
     const { clock, reach } = this.#options;
-    const { startedAt, latest } = this.#driven;
-    const limit = timeLimitOf(latest, startedAt, reach.limits);
+    const { startedAt, latest, time } = this.#driven;
+    const limit = timeLimitOf(latest, { limits: reach.limits, startedAt, drivenMs: time.ms(), now: clock.now() });
     if (limit === undefined) return () => {};
-    return clock.at(limit.at, () => {
+    const since = clock.monotonic();
+    return clock.after(limit.leftMs, () => {
       const failed = this.#driven.step(async (open) => {
         if (open.run.status !== 'running') return;
-        const { breached, outcome } = limit.breach(clock.now());
+        const { breached, outcome } = limit.breachAfter(clock.monotonic() - since);
         await open.append(breached, endedEvent(open.run, outcome, clock.now()));
       });
       // A failed step has already made the turn leave the run; without this the rejection would be unhandled.

@@ -15,9 +15,13 @@ export interface HealthCheck {
 export type HealthReason =
   /** `lifecycle`: the phase of the host. */
   | Exclude<Phase, 'running'>
-  /** `store`: a transaction failed, or did not end within 2 s. */
+  /**
+   * `store`: a write failed, or did not end within 2 s; or the store can write nothing more until the process is started
+   * again.
+   */
   | 'failed'
   | 'no-answer'
+  | 'lost'
   /** `deliveries`: a round of the dispatcher, or an attempt, has lasted longer than it can. */
   | 'stalled'
   /** `deliveries`: the rounds of the dispatcher have failed for more than 10 s. */

@@ -15,7 +15,9 @@ export interface HealthReport {
 
 export interface HealthOptions {
   readonly phase: () => Phase;
-  readonly store: Pick<Store, 'transaction'>;
+  readonly store: Pick<Store, 'probe'>;
+  /** Whether the store can write nothing more until the process is started again. */
+  readonly isLost: () => boolean;
   readonly dispatcher: Pick<Dispatcher, 'progress'>;
   readonly attemptTimeoutMs: number;
   readonly clock: Clock;
@@ -28,6 +30,7 @@ export interface HealthOptions {
 export function health({
   phase,
   store,
+  isLost,
   dispatcher,
   attemptTimeoutMs,
   clock,
@@ -40,8 +43,13 @@ export function health({
       now === 'running' ? { name: 'lifecycle', ok: true } : { name: 'lifecycle', ok: false, reason: now },
     ];
     if (now === 'running' || now === 'draining') {
-      checks.push(deliveryCheck(dispatcher.progress(), attemptTimeoutMs, clock.now()), await checkStore());
+      checks.push(
+        deliveryCheck(dispatcher.progress(), attemptTimeoutMs, clock.monotonic()),
+        isLost() ? STORE_LOST : await checkStore(),
+      );
     }
     return { ready: checks.every(({ ok }) => ok), checks };
   };
 }
+
+const STORE_LOST: HealthCheck = { name: 'store', ok: false, reason: 'lost' };

@@ -3,17 +3,18 @@ import type { Store } from '../ports/store.ts';
 import type { HealthCheck } from './check.ts';
 
 /**
- * Checks the store by an empty transaction: it shows that the writer, or a connection of the pool, is available. It
- * takes no locks, so other transactions wait for it no longer than for its turn.
+ * Checks the store by a write of its own: it shows that the writer, or a connection of the pool, is available, and that
+ * the disk takes a write.
  */
-export function storeCheck(store: Pick<Store, 'transaction'>, clock: Clock): () => Promise<HealthCheck> {
+export function storeCheck(store: Pick<Store, 'probe'>, clock: Clock): () => Promise<HealthCheck> {
+  /** The last answer, and its time by the monotonic clock, in ms. */
   let answer: { readonly check: HealthCheck; readonly at: number } | undefined;
   let asking: Promise<HealthCheck> | undefined;
   /** The store has not answered the last question, although its callers may have had `no-answer` long ago. */
   let isOut = false;
 
   return async () => {
-    if (answer !== undefined && clock.now() - answer.at < FRESH_MS) return answer.check;
+    if (answer !== undefined && clock.monotonic() - answer.at < FRESH_MS) return answer.check;
     if (asking !== undefined) return asking;
     if (isOut) return NO_ANSWER;
     asking = ask().finally(() => {
@@ -26,7 +27,7 @@ export function storeCheck(store: Pick<Store, 'transaction'>, clock: Clock): () 
     isOut = true;
     const answered = question().then((check) => {
       isOut = false;
-      answer = { check, at: clock.now() };
+      answer = { check, at: clock.monotonic() };
       return check;
     });
     return inTime(answered);
@@ -34,7 +35,8 @@ export function storeCheck(store: Pick<Store, 'transaction'>, clock: Clock): () 
 
   async function question(): Promise<HealthCheck> {
     try {
-      return await store.transaction(async () => OK);
+      await store.probe();
+      return OK;
     } catch {
       return FAILED;
     }
@@ -42,7 +44,7 @@ export function storeCheck(store: Pick<Store, 'transaction'>, clock: Clock): () 
 
   function inTime(answered: Promise<HealthCheck>): Promise<HealthCheck> {
     return new Promise((resolve) => {
-      const cancel = clock.at(clock.now() + DEADLINE_MS, () => resolve(NO_ANSWER));
+      const cancel = clock.after(DEADLINE_MS, () => resolve(NO_ANSWER));
       void answered.then((check) => {
         cancel();
         resolve(check);

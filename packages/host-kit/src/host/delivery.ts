@@ -5,9 +5,12 @@ import { untracedTransport } from '../telemetry/attempts.ts';
 import { VERSION } from '../version.ts';
 import { type Announce, announcing } from '../webhooks/announce.ts';
 import { attempt } from '../webhooks/attempt.ts';
+import { BYTES_BEYOND_CUT, captured } from '../webhooks/capture.ts';
+import { concurrencyOf } from '../webhooks/concurrency.ts';
 import { type Dispatcher, dispatcher } from '../webhooks/dispatcher.ts';
+import { heldSubscriptions } from '../webhooks/held.ts';
 import type { PushFormats } from '../webhooks/push-format.ts';
-import { sender } from '../webhooks/send.ts';
+import { sending } from '../webhooks/send.ts';
 import { attemptSigner } from '../webhooks/signing.ts';
 import { type SendTest, testDelivery } from '../webhooks/test-delivery.ts';
 import { type EndpointVerifier, endpointVerifier } from '../webhooks/verify-endpoint.ts';
@@ -27,8 +30,11 @@ export interface DeliveryParts {
 
 /** @param formats the push formats by name; they may be added until the host starts */
 export function assembleDelivery(services: Services, formats: PushFormats): DeliveryParts {
-  const { store, clock, random, log, observe, secrets, served, webhooks, org, engine, recordAudit } = services;
-  const { attemptTimeoutMs, concurrency } = webhooks;
+  const { store, clock, storeClock, random, log, observe, secrets, served, webhooks, org, engine, recordAudit } =
+    services;
+  const { attemptTimeoutMs } = webhooks;
+  const { captureRules: capturing } = services;
+  const concurrency = concurrencyOf(webhooks.concurrency);
   const transport = services.transport ?? guardedPost({ policy: services.egress });
   const untraced = untracedTransport(transport);
   const ports = { transport: untraced, clock, random, log, userAgent: USER_AGENT };
@@ -45,18 +51,35 @@ export function assembleDelivery(services: Services, formats: PushFormats): Deli
     failAfterMs: webhooks.failAfterHours * HOUR_MS,
   };
   const render = operationalRenderer(engine.version);
-  const announce = announcing({ store, clock, random, org, render });
-  const send = sender({ ...ports, sign, attemptTimeoutMs });
+  const announce = announcing({ store, clock, storeClock, random, org, render });
+  const send = sending({ ...ports, sign, attemptTimeoutMs });
+  const held = heldSubscriptions();
   return {
     dispatcher: dispatcher({
       queue: store.deliveries,
       attempt: observe.observed(
-        attempt({ ...ports, store, sign, rules, stateChanged: observe.stateChanged, announce, attemptTimeoutMs }),
+        attempt({
+          ...ports,
+          store,
+          storeClock,
+          sign,
+          rules,
+          stateChanged: observe.stateChanged,
+          announce,
+          attemptTimeoutMs,
+          keepFailureBytes: capturing && capturing.maxBytes + BYTES_BEYOND_CUT,
+          capture: capturing && ((answer) => captured(secrets, capturing, answer, storeClock.now())),
+          held,
+        }),
       ),
       clock,
+      storeClock,
       log,
+      maxDelayMs: webhooks.retryPolicy.maxDelayMs,
       concurrency,
+      laneChanged: observe.laneChanged,
       attemptTimeoutMs,
+      held,
     }),
     endpoints: endpointVerifier(ports),
     announce,

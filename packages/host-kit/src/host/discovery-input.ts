@@ -3,23 +3,28 @@ import type { HostCapabilities } from '../discovery/capabilities.ts';
 import { engineFamilies } from '../discovery/engine-families.ts';
 import type { Facets, Family } from '../discovery/families.ts';
 import type { DiscoveryInput } from '../discovery/input.ts';
+import { FEEDBACK, triggerBridgeOf } from '../discovery/kit-families.ts';
 import { type Mount, mountExtensions, mountFamilies } from '../mounts/mount.ts';
+import type { Retention } from './retention.ts';
 import type { Services } from './services.ts';
 
 /** Gathers the options and services that the discovery documents describe. */
 export function discoveryInput(services: Services, mounts: readonly Mount[]): DiscoveryInput {
-  const { engine, audit, capabilities, org } = services;
+  const { engine, audit, capabilities, org, debugBundles } = services;
+  const signingKeys = [...(debugBundles?.signingKeys ?? []), ...(capabilities?.signingKeys ?? [])];
   const { implementation, maxRequestBodyBytes, webhooks, workspaceFiles } = services;
   const { idempotencyRetentionHours, contentEncodings, authentication } = services;
   const served: Facets = {
     observability: { otel: { namespace: 'svc' } },
-    ...engineFamilies(engine),
+    feedback: FEEDBACK,
+    ...engineFamilies(engine, services.approvers, services.retention.runDays),
     ...mountFamilies(mounts),
+    ...(services.triggers !== undefined && { triggerBridge: triggerBridgeOf(services.triggers) }),
   };
   return {
     versions: services.served.versions,
     preferred: services.served.preferred,
-    minClientVersion: services.served.minClientVersion,
+    minClientVersion: services.served.minClientVersion ?? NO_FLOOR,
     implementation,
     engineVersion: engine.version,
     maxRequestBodyBytes,
@@ -38,15 +43,20 @@ export function discoveryInput(services: Services, mounts: readonly Mount[]): Di
     workspacePath: services.workspaceDiscovery && `/host/${org}/discovery`,
     capabilities: {
       ...capabilities,
+      ...(signingKeys.length > 0 && { signingKeys }),
       families: { ...claimable(capabilities, served), ...served },
       extensions: {
         ...mountExtensions(org, mounts),
+        ...retentionExtension(org, services.retention),
         ...authenticationExtension(org, authentication),
         ...capabilities?.extensions,
       },
     },
   };
 }
+
+/** Rejects no client. */
+const NO_FLOOR = '0.0';
 
 /**
  * Returns the families that the host declares itself.
@@ -72,24 +82,41 @@ function claimable({ families = {} }: HostCapabilities = {}, served: Facets): Ho
 const NOT_SERVED = {
   interrupts: 'the engine names no kind of interrupt.',
   replay: 'the engine supports no fork.',
-  compensation: 'the kit does not serve the compensation of a run.',
-  feedback: 'the kit does not serve annotations.',
+  compensation: 'the engine does not compensate.',
 } satisfies { readonly [Name in Family]?: string };
 
+/** Returns the times of retention for which the documents have no member, if runs or audit entries are removed. */
+function retentionExtension(
+  org: string,
+  { runDays, auditDays, effectDays, deliverySeriesDays, versionUseDays }: Retention,
+): HostCapabilities['extensions'] {
+  if (runDays === undefined && auditDays === undefined) return {};
+  return {
+    [`${org}.retention`]: {
+      ...(runDays !== undefined && { runDays }),
+      ...(auditDays !== undefined && { auditDays }),
+      effectDays,
+      deliverySeriesDays,
+      versionUseDays,
+    },
+  };
+}
+
 /**
- * Returns the parameters of authentication for which a lane of major 2 has no member: audiences, accepted proofs of
- * possession, and the mapping of workloads to principals.
+ * Returns the parameters of authentication for which a lane of major 2 has no member: audiences, opaque tokens, accepted
+ * proofs of possession, and the mapping of workloads to principals.
  *
  * @see Interface: Authentication, workload identity: the mapping is documented in discovery
  */
 function authenticationExtension(org: string, facts: AdvertisedAuthentication): HostCapabilities['extensions'] {
-  const { oidc, oauth2, workloadIdentity, dpop, mtls } = facts;
+  const { oidc, oauth2, introspection, workloadIdentity, dpop, mtls } = facts;
   const issuers = [oidc, oauth2].flatMap((lane) => {
     if (lane === undefined) return [];
     return lane.issuers.map((issuer) => ({ issuer, audience: lane.audiences?.[issuer] ?? lane.audience }));
   });
   const parameters = {
     ...(issuers.length > 0 && { issuers }),
+    ...(introspection !== undefined && { introspection: { profiles: ['user', 'client'], ...introspection } }),
     ...(dpop !== undefined && { dpop }),
     ...(mtls !== undefined && { mtls }),
     ...(workloadIdentity !== undefined && { workloadIdentity }),

@@ -1,4 +1,5 @@
 import { type Executor, executor } from '../execution/executor.ts';
+import { type RunFamilies, runFamilies } from '../execution/run-families.ts';
 import { eventLog, type RunLog } from '../runs/event-log.ts';
 import { type Followers, followers } from '../streams/follow.ts';
 import { outsideTrace } from '../telemetry/spans.ts';
@@ -12,6 +13,7 @@ import type { Services } from './services.ts';
 export interface ExecutionParts {
   readonly events: RunLog;
   readonly executor: Executor;
+  readonly families: RunFamilies;
   readonly followers: Followers;
 }
 
@@ -21,23 +23,25 @@ export function assembleExecution(
   dispatcher: Pick<Dispatcher, 'wake'>,
   formats: PushFormats,
 ): ExecutionParts {
-  const { store, clock, random, log, engine, observe, workspaceFiles } = services;
-  const { secrets, recordAudit, runLimits: limits, runFetch: fetch } = services;
-  const reach = { limits, secrets, recordAudit, workspaceFiles, fetch };
+  const { store, clock, storeClock, random, log, engine, observe, workspaceFiles } = services;
+  const { secrets, recordAudit, runLimits: limits, runFetch: fetch, approvers } = services;
+  const reach = { limits, secrets, recordAudit, workspaceFiles, fetch, approvers };
   const following = followers({ store, clock, log });
   const events = eventLog({
     store,
     clock,
     random,
     servesFiles: workspaceFiles !== undefined,
-    outbox: outbox({ store, clock, render: renderDelivery, formats }),
+    outbox: outbox({ store, storeClock, render: renderDelivery, formats }),
     appended(event) {
       observe.appended(event);
       outsideTrace(dispatcher.wake);
       following.appended(event);
       execute.heard(event);
+      families.heard(event);
     },
   });
-  const execute = executor({ engine, store, clock, random, events, log, reach });
-  return { events, executor: execute, followers: following };
+  const families = runFamilies({ log, services: () => ({ store, clock, events, executor: execute }) });
+  const execute = executor({ engine, store, clock, random, events, log, reach, families });
+  return { events, executor: execute, families, followers: following };
 }

@@ -4,7 +4,10 @@ import type { ReaderLimiter } from '../streams/reader-limits.ts';
 import { hostBacklog } from '../webhooks/backlog.ts';
 import type { DeliveryParts } from './delivery.ts';
 import type { ExecutionParts } from './execution.ts';
+import { requireKeys } from './require-keys.ts';
 import type { Services } from './services.ts';
+import type { StoreWatch } from './store-watch.ts';
+import type { CallerWatch } from './watch-callers.ts';
 import { watchOthers } from './watch-others.ts';
 
 /** The start, the drain and the stop of a host. */
@@ -20,15 +23,33 @@ export interface LifecycleParts {
   readonly execution: ExecutionParts;
   readonly readers: ReaderLimiter;
   readonly periodicTasks: readonly PeriodicTask[];
+  readonly storeWatch: StoreWatch;
+  readonly callers: Pick<CallerWatch, 'end'>;
 }
 
 /** Starts the parts of a host, and stops them in an order that loses no event. */
 export function lifecycle(
-  { store, clock, log, observe, audit, runFetch }: Services,
-  { deliveries, execution, readers, periodicTasks }: LifecycleParts,
+  {
+    store,
+    clock,
+    storeClock,
+    log,
+    observe,
+    audit,
+    runFetch,
+    secrets,
+    floodGuard,
+    apiKeys,
+    access,
+    recordAudit,
+    versionUses,
+    triggers,
+    mirror,
+  }: Services,
+  { deliveries, execution, readers, periodicTasks, storeWatch, callers }: LifecycleParts,
 ): Lifecycle {
   const { dispatcher, endpoints } = deliveries;
-  const { executor } = execution;
+  const { executor, families } = execution;
   let phase: Phase = 'made';
   let stopShowing = (): void => {};
   let stopWatching = (): void => {};
@@ -37,14 +58,12 @@ export function lifecycle(
     phase: () => phase,
     async start() {
       phase = 'starting';
-      reportUnmatchedApi(observe, log);
-      stopShowing = observe.show({ backlog: (now) => hostBacklog(store, now), readers: readers.taken });
-      audit?.recorder.start();
-      if (store.shared === true) stopWatching = watchOthers({ clock, log, executor, dispatcher });
-      dispatcher.start();
-      for (const { start } of periodicTasks) start();
-      await executor.resume();
-      if (phase === 'starting') phase = 'running';
+      try {
+        await begin();
+      } catch (error) {
+        // The stop has closed the store below the start.
+        if (!isStopped()) throw error;
+      }
     },
     drain() {
       if (phase !== 'stopped') phase = 'draining';
@@ -58,13 +77,60 @@ export function lifecycle(
       // All at once, so that they share one grace period. Deliveries of events that are appended now wait in the
       // outbox.
       const tasksStop = periodicTasks.map(({ stop }) => stop());
-      await Promise.all([executor.stop(graceMs), dispatcher.stop(graceMs), readers.empty(graceMs), ...tasksStop]);
+      await Promise.all([
+        executor.stop(graceMs),
+        families.stop(),
+        dispatcher.stop(graceMs),
+        readers.empty(graceMs),
+        ...tasksStop,
+      ]);
+      callers.end();
+      await mirror?.reads.end();
+      await versionUses.end();
+      await apiKeys?.end();
+      await access?.end();
       await audit?.recorder.stop();
       deliveries.close();
       runFetch.close();
+      storeWatch.end();
       await store.close();
+      floodGuard.end();
     },
   };
+
+  function isStopped(): boolean {
+    return phase === 'stopped';
+  }
+
+  /** Begins nothing more when the host is stopped meanwhile: it would work on a closed store without end. */
+  async function begin(): Promise<void> {
+    await storeWatch.begin();
+    if (isStopped()) return;
+    await requireKeys({ store, secrets, log });
+    if (isStopped()) return;
+    // Before any other work: nothing is added to an audit log that was cut.
+    await audit?.recorder.start();
+    apiKeys?.whenChanged((keyId) => readers.judge(keyId));
+    await apiKeys?.begin({ store, clock, storeClock, log, recordAudit });
+    access?.whenChanged((tenant) => readers.judgeTenant(tenant));
+    await access?.begin({ store, clock, log, recordAudit });
+    // A store that does not answer now is asked again by the dispatcher.
+    await storeClock.read().catch(() => {});
+    if (isStopped()) return;
+    reportUnmatchedApi(observe, log);
+    stopShowing = observe.show({
+      backlog: (now) => hostBacklog(store, now),
+      triggers: triggers && (() => store.triggers.backlog(MOST_COUNTED)),
+      readers: readers.taken,
+      logBytes: store.files?.logBytes,
+      oldestSnapshotMs: store.oldestSnapshotMs,
+    });
+    if (store.shared === true) stopWatching = watchOthers({ clock, log, executor, dispatcher });
+    dispatcher.start();
+    for (const { start } of periodicTasks) start();
+    await executor.resume();
+    if (phase === 'starting') phase = 'running';
+  }
 }
 
 function reportUnmatchedApi({ unmatchedApi }: Services['observe'], log: Services['log']): void {
@@ -77,3 +143,4 @@ function reportUnmatchedApi({ unmatchedApi }: Services['observe'], log: Services
 }
 
 const DEFAULT_GRACE_MS = 10_000;
+const MOST_COUNTED = 10_000;

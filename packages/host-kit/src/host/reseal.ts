@@ -1,10 +1,12 @@
 import { type ByokSecret, sealedForSecret } from '../ports/byok.ts';
+import { sealedForAnswer } from '../ports/captured-answers.ts';
 import { yieldToLoop } from '../ports/clock.ts';
 import type { HostPorts } from '../ports/host-ports.ts';
 import { type KeptReply, sealedForReply as sealedForKey } from '../ports/idempotency.ts';
 import type { Store } from '../ports/store.ts';
 import type { Subscription } from '../ports/subscriptions.ts';
 import type { Transaction } from '../ports/transaction.ts';
+import type { Trigger } from '../ports/triggers.ts';
 import type { SecretBox } from '../sealing/secret-box.ts';
 
 export interface ResealOptions extends Pick<HostPorts, 'store' | 'log'> {
@@ -20,7 +22,7 @@ export function reseal(options: ResealOptions): (signal: AbortSignal) => Promise
   return async (signal) => {
     let resealed = 0;
     let unopenable = 0;
-    for (const walk of [webhookSecrets, byokSecrets, keptReplies]) {
+    for (const walk of [webhookSecrets, triggerSecrets, byokSecrets, keptReplies, answers]) {
       for await (const step of walk(options)) {
         resealed += step.resealed;
         unopenable += step.unopenable;
@@ -29,6 +31,7 @@ export function reseal(options: ResealOptions): (signal: AbortSignal) => Promise
         await yieldToLoop();
       }
     }
+    if (resealed === 0 && unopenable === 0) await options.store.sealingKeys.remove(options.secrets.keyIds.slice(1));
     const message =
       unopenable === 0
         ? 'Every stored secret is sealed with secretKey.'
@@ -73,6 +76,21 @@ async function* webhookSecrets({ store, secrets }: ResealOptions): AsyncGenerato
   }
 }
 
+async function* triggerSecrets({ store, secrets }: ResealOptions): AsyncGenerator<Step> {
+  for (let after = ''; ; ) {
+    const page = await store.triggers.page({ after, limit: STEP });
+    const stale = page.filter(({ sealedSecrets }) => !secrets.isCurrent(sealedSecrets));
+    yield await resealed(stale, store, secrets, async ({ triggerId }, again, transaction) => {
+      // Read inside of the transaction: the secret may have been rotated since it was found.
+      const change = (trigger: Trigger) => ({ ...trigger, sealedSecrets: again(trigger.sealedSecrets, triggerId) });
+      await store.triggers.change(triggerId, change, transaction);
+    });
+    const last = page.at(-1);
+    if (last === undefined || page.length < STEP) return;
+    after = last.triggerId;
+  }
+}
+
 async function* byokSecrets({ store, secrets }: ResealOptions): AsyncGenerator<Step> {
   for (let after: ByokSecret | undefined; ; ) {
     const page = await store.byok.page({ after, limit: STEP });
@@ -94,6 +112,19 @@ async function* keptReplies({ store, secrets }: ResealOptions): AsyncGenerator<S
     );
     after = page.at(-1);
     if (page.length < STEP) return;
+  }
+}
+
+async function* answers({ store, secrets }: ResealOptions): AsyncGenerator<Step> {
+  for (let after = 0; ; ) {
+    const page = await store.capturedAnswers.page({ after, limit: STEP });
+    const stale = page.filter(({ sealed }) => !secrets.isCurrent(sealed));
+    yield await resealed(stale, store, secrets, (answer, again, transaction) =>
+      store.capturedAnswers.reseal(answer, again(answer.sealed, sealedForAnswer(answer)), transaction),
+    );
+    const last = page.at(-1);
+    if (last === undefined || page.length < STEP) return;
+    after = last.position;
   }
 }
 

@@ -1,12 +1,15 @@
+import type { OnOutcome } from '@svc/auth';
 import type { Major } from '@svc/versioning';
 import { pairingProblems, type Served } from '@svc/versioning';
 import type { Route } from '../http/route.ts';
 import type { InterruptTokens } from '../interrupts/token.ts';
-import { STREAM_PAGES_BYTES } from '../options.ts';
+import { annotationRoutes } from '../routes/annotations.ts';
 import { artifactRoutes } from '../routes/artifacts.ts';
 import { auditRoutes } from '../routes/audit.ts';
+import { compensationRoutes } from '../routes/compensation.ts';
 import { deadLetterRoutes } from '../routes/dead-letters.ts';
 import { discoveryRoute } from '../routes/discovery.ts';
+import { effectRoutes } from '../routes/effects.ts';
 import { eventRoutes } from '../routes/events.ts';
 import { forkRoutes } from '../routes/forks.ts';
 import { interruptRoutes } from '../routes/interrupts.ts';
@@ -21,6 +24,7 @@ import { workspaceFileRoutes } from '../routes/workspace-files.ts';
 import type { RunServices } from '../runs/change-run.ts';
 import { pages } from '../streams/pages.ts';
 import type { ReaderLimiter } from '../streams/reader-limits.ts';
+import { snapshots } from '../streams/snapshots.ts';
 import { operationalEventTypes } from '../webhooks/operational-event.ts';
 import { subscribableEvents } from '../webhooks/subscribable.ts';
 import { DELIVERY_JSON_SCHEMAS } from '../wire/delivery-schema.ts';
@@ -28,6 +32,7 @@ import type { DeliveryParts } from './delivery.ts';
 import { describedHost } from './described-host.ts';
 import type { ExecutionParts } from './execution.ts';
 import type { Services } from './services.ts';
+import type { TriggerParts } from './triggers.ts';
 
 export interface RouteParts {
   readonly deliveries: DeliveryParts;
@@ -35,6 +40,9 @@ export interface RouteParts {
   readonly runServices: RunServices;
   readonly readers: ReaderLimiter;
   readonly tokens: InterruptTokens;
+  readonly triggers: Pick<TriggerParts, 'routes'>;
+  /** Called with each decision about a token. */
+  readonly onOutcome: OnOutcome;
   /** The discovery documents of both majors. */
   readonly documents: () => Readonly<Record<Major, object>>;
 }
@@ -51,6 +59,7 @@ export function routeTable(services: Services, parts: RouteParts): readonly Rout
     ...workflowRoutes(services.engine),
     ...runLifeRoutes(services, parts),
     ...subscriptionRoutes(services, parts),
+    ...parts.triggers.routes,
     ...storageRoutes(services),
   ];
   const openApi = openApiRoute({ ...describedHost(services), routes: described, deliveries: DELIVERY_JSON_SCHEMAS });
@@ -59,18 +68,35 @@ export function routeTable(services: Services, parts: RouteParts): readonly Rout
   return routes;
 }
 
-function runLifeRoutes(services: Services, { execution, runServices, readers, tokens }: RouteParts): readonly Route[] {
+function runLifeRoutes(services: Services, parts: RouteParts): readonly Route[] {
   const { store, engine, clock, random, log, recordAudit, singleTenant, served, refusals, streams, observe } = services;
+  const { execution, runServices, readers, tokens, onOutcome } = parts;
   const { executor, followers } = execution;
   const { maxRunDurationMs } = services.runLimits;
-  const creating = { store, engine, clock, random, log, recordAudit, singleTenant, executor, served, maxRunDurationMs };
+  const read = snapshots(store, SNAPSHOTS_KEPT);
+  const creating = {
+    store,
+    engine,
+    clock,
+    random,
+    log,
+    recordAudit,
+    singleTenant,
+    executor,
+    served,
+    maxRunDurationMs,
+    snapshots: read,
+  };
   return [
     ...runRoutes(creating),
     ...forkRoutes({ ...creating, forks: engine.forks ?? [] }),
     ...runListRoutes({ store }),
     ...runOperationRoutes({ ...runServices, random, log, served }),
+    ...annotationRoutes({ store, clock, random, recordAudit, served }),
     ...artifactRoutes({ store, served }),
-    ...interruptRoutes({ ...runServices, served, tokens, refusals }),
+    ...effectRoutes({ store, served }),
+    ...compensationRoutes({ store, served, engine }),
+    ...interruptRoutes({ ...runServices, served, tokens, refusals, onOutcome }),
     ...eventRoutes({
       store,
       served,
@@ -84,6 +110,9 @@ function runLifeRoutes(services: Services, { execution, runServices, readers, to
     }),
   ];
 }
+
+/** One has up to 150 KB. */
+const SNAPSHOTS_KEPT = 64;
 
 function subscriptionRoutes(services: Services, { deliveries }: RouteParts): readonly Route[] {
   const { store, clock, random, egress, secrets, recordAudit, hasWorkspace, served, webhooks, org, engine } = services;
@@ -109,7 +138,7 @@ function subscriptionRoutes(services: Services, { deliveries }: RouteParts): rea
     ...(servesStandard
       ? secretRotationRoutes({ ...addressed, secrets, recordAudit, overlapSeconds, announce, dispatcher })
       : []),
-    ...deadLetterRoutes(addressed),
+    ...deadLetterRoutes({ ...addressed, storeClock: services.storeClock }),
   ];
 }
 
@@ -128,3 +157,6 @@ function requirePairing(routes: readonly Route[], served: Served): void {
   const problems = pairingProblems((operationId) => operations.has(operationId), served);
   if (problems.length > 0) throw new TypeError(problems.join(' '));
 }
+
+/** The most bytes of rendered pages in memory, for readers of the same run. */
+const STREAM_PAGES_BYTES = 8_388_608;

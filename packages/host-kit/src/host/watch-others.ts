@@ -27,7 +27,7 @@ export function watchOthers({ clock, log, executor, dispatcher }: OthersWatchOpt
   function again(everyMs: number, look: () => void): () => void {
     let cancel = (): void => {};
     const arm = (): void => {
-      cancel = clock.at(clock.now() + everyMs, () => {
+      cancel = clock.after(everyMs, () => {
         look();
         arm();
       });

@@ -1,4 +1,5 @@
 import { HostError, invalid } from '../errors.ts';
+import type { Json } from '../json.ts';
 import { isDeeperThan } from './json-depth.ts';
 
 export interface BodyLimits {
@@ -19,7 +20,7 @@ export function refuseDeclaredLength(headers: Headers, { maxBytes }: BodyLimits)
 
 /** A JSON body, parsed and as received. */
 export interface JsonBody {
-  readonly json: unknown;
+  readonly json: Json;
   readonly bytes: Uint8Array;
 }
 

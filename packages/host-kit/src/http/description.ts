@@ -82,6 +82,7 @@ export type Tag =
   | 'Interrupts'
   | 'Artifacts'
   | 'Webhooks'
+  | 'Triggers'
   | 'Audit'
   | 'Workspace files';
 

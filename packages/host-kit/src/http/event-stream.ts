@@ -1,7 +1,7 @@
 /** One message of an event stream. @see WHATWG HTML, server-sent events */
 export interface Message {
   /** Sent back as `Last-Event-ID` by a reader that resumes. Absent: the reader keeps the id before it. */
-  readonly id?: number;
+  readonly id?: number | string;
   readonly event: string;
   /** JSON: without a line break. */
   readonly data: string;
@@ -16,6 +16,12 @@ export const EVENT_STREAM_HEADERS: Readonly<Record<string, string>> = {
 
 /** A comment. Readers ignore it, and proxies see that the connection is in use. */
 export const KEEP_ALIVE: Uint8Array = new TextEncoder().encode(':keepalive\n\n');
+
+/**
+ * Tells a reader whose stream ends before its run when to come back, in ms: another host, or the next process, is there by
+ * then. It is no message.
+ */
+export const COME_BACK: Uint8Array = new TextEncoder().encode('retry: 1000\n\n');
 
 /** The text of a message. Line breaks in the event name become spaces. */
 export function messageText({ id, event, data }: Message): string {

@@ -34,6 +34,8 @@ export interface Endpoint {
   readonly errorBody: (refusal: Refusal) => unknown;
   /** The name under which requests are recorded. */
   readonly operation: string;
+  /** Its name in an API description. Undefined: it has none. */
+  readonly operationId?: string | undefined;
   /** The template of the path, for records. */
   readonly path: string | undefined;
 }
@@ -51,8 +53,12 @@ export interface Arrival {
   readonly peer: Peer | undefined;
   /** Path and query of the URL. */
   readonly target: string;
+  /** The refusal of a request with a fault of its framing. */
+  readonly fault?: Error | undefined;
   /** Milliseconds since the epoch. */
   readonly startedAt: number;
+  /** Its time by the monotonic clock, in ms. */
+  readonly since: number;
 }
 
 /**

@@ -5,6 +5,7 @@ import { HostError, invalid } from '../errors.ts';
 import type { Once, Outcome } from '../idempotency/once.ts';
 import type { Access } from './access.ts';
 import { type Answer, answerOf } from './answer.ts';
+import { canonicalParams } from './canonical-params.ts';
 import type { ByMajor } from './description.ts';
 import type { Call } from './route.ts';
 
@@ -41,7 +42,8 @@ export async function servedOnce(
   serve: (keyed: Keyed) => Promise<Answer>,
   refused: (error: unknown) => Answer,
 ): Promise<Answer> {
-  const parts = [String(major), JSON.stringify(params), query.toString(), body ?? ''];
+  const spelled = canonicalParams(params, principal.tenancy.tenant, major);
+  const parts = [String(major), JSON.stringify(spelled), query.toString(), body ?? ''];
   const request = { tenancy: principal.tenancy, key, operation: operation.operationId, parts };
   const keyName = createHash('sha256').update(`${operation.operationId} ${key}`).digest('base64url');
   const { outcome, replayed } = await once(request, {

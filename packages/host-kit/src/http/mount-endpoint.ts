@@ -39,11 +39,12 @@ export function mountEndpoint(
   route: MountRoute,
   { major, path, versionError }: MountAddress,
 ): Endpoint {
-  const { verification } = route;
+  const { verification, authenticator } = route;
+  const gate = authenticator === undefined ? options.gate : { authenticator };
   return {
     major,
     versionError,
-    gate: verification === undefined ? options.gate : undefined,
+    gate: verification === undefined ? gate : undefined,
     scopes: route.scope === undefined ? [] : [route.scope],
     action: `host.${route.method.toLowerCase()}`,
     resource: firstSegment(route.path),
@@ -54,6 +55,7 @@ export function mountEndpoint(
     serve: (exchange) => serve(options, route, exchange),
     errorBody: route.refusalBody ?? errorEnvelope[major],
     operation: 'host',
+    operationId: typeof route.describes === 'object' ? route.describes.operationId : undefined,
     path,
   };
 }
@@ -62,6 +64,7 @@ async function serve(options: MountEndpointOptions, route: MountRoute, exchange:
   const { verification } = route;
   if (verification === undefined) return answerOf(await route.serve(mountCall(options, route, exchange)));
   const opened = await options.admit(exchange, route, verification);
+  if (opened.principal === undefined) return answerOf(opened.reply);
   const { principal } = opened;
   const call = mountCall(options, route, exchange);
   return answerOf(

@@ -12,6 +12,7 @@ import { failureAnswer } from './failure.ts';
 import { type Keyed, servedOnce, takesKey, UNKEYED } from './idempotency.ts';
 import type { FailureOptions } from './refusal.ts';
 import type { Route } from './route.ts';
+import type { OnServedRead } from './served-read.ts';
 import { queryOf } from './target.ts';
 
 export interface OperationEndpointOptions extends FailureOptions {
@@ -23,6 +24,7 @@ export interface OperationEndpointOptions extends FailureOptions {
   /** Executes requests that have an idempotency key. */
   readonly once: Once;
   readonly judgeAgain: CallerSteps['judgeAgain'];
+  readonly onServedRead: OnServedRead | undefined;
 }
 
 /** A negotiation that led to the protocol. */
@@ -66,6 +68,7 @@ function operationEndpoint(
     serve: (exchange) => serveOperation(options, route, operation, exchange),
     errorBody: errorEnvelope[major],
     operation: operationId,
+    operationId,
     path,
   };
 }
@@ -96,7 +99,14 @@ async function serveOperation(
         keep,
       }),
     );
-  if (key === undefined || principal === undefined) return serve(UNKEYED);
+  if (key === undefined || principal === undefined) {
+    const answer = await serve(UNKEYED);
+    const { status, body: content } = answer;
+    const isRead = operation.method === 'GET' && status === 200 && principal !== undefined;
+    if (isRead && content !== undefined && !(content instanceof ReadableStream))
+      options.onServedRead?.({ route, major, params, query, principal, decided: exchange.decided, body: content });
+    return answer;
+  }
   const mutation = { operation, major, params, query, principal, body: body?.bytes };
   return servedOnce(options.once, key, mutation, serve, (error) => failureAnswer(error, options, errorEnvelope[major]));
 }
@@ -143,9 +153,16 @@ function unserved(negotiation: Unserved, options: ElsewhereOptions): HostError {
   return UNSERVED[major](negotiation.operation.operationId);
 }
 
+/** Operations that are optional in major 1. Others belong to a capability there. */
+const NOT_FOUND_IN_MAJOR_1: ReadonlySet<OperationId> = new Set<OperationId>(['diffRun', 'readAncestry']);
+
 const UNSERVED: Readonly<Record<Major, (operation: OperationId) => HostError>> = {
   1: (operation) =>
-    new HostError('capability_not_provided', 'This host does not provide the operation.', { details: { operation } }),
+    NOT_FOUND_IN_MAJOR_1.has(operation)
+      ? absent(undefined)
+      : new HostError('capability_not_provided', 'This host does not provide the operation.', {
+          details: { operation },
+        }),
   2: () => absent(undefined),
 };
 

@@ -1,4 +1,4 @@
-import type { Authenticator, Peer, RefusalLimit, RoleAuthorizer } from '@svc/auth';
+import type { Authenticator, Peer, QuotaCounter, RefusalLimit, RoleAuthorizer } from '@svc/auth';
 import type { RateLimiter } from '@svc/auth/rate-limit';
 import { negotiate, type Retirement, type Served, stampRetirement, VERSION_HEADER } from '@svc/versioning';
 import { errorEnvelope } from '@svc/versioning/projection';
@@ -17,8 +17,12 @@ import { type MountEndpointOptions, mountEndpoint } from './mount-endpoint.ts';
 import type { MountTable } from './mount-table.ts';
 import { operationEndpoints, type ProtocolNegotiation } from './operation-endpoint.ts';
 import { type PublicRefusal, publicAdmission } from './public-endpoint.ts';
+import type { FailureOptions } from './refusal.ts';
+import { faultError, type RequestFault } from './request-fault.ts';
 import { type RequestRecord, recordOf } from './request-record.ts';
 import type { Reply, Route } from './route.ts';
+import type { OnServedRead } from './served-read.ts';
+import type { SignInRules } from './sign-in-rules.ts';
 import { pathOf, targetOf } from './target.ts';
 import type { Asked, RequestWatch } from './watch.ts';
 
@@ -34,10 +38,16 @@ export interface PipelineOptions extends Pick<HostPorts, 'clock' | 'random' | 'l
   readonly authenticator: Authenticator;
   readonly roles: RoleAuthorizer | undefined;
   readonly limiter: RateLimiter | undefined;
+  /** The sign-in that operations and scopes need. */
+  readonly signIn: SignInRules;
+  /** Counts the quotas of credentials. Undefined: a credential with a quota is refused. */
+  readonly quotas: QuotaCounter | undefined;
   /** The web pages that may call the host; undefined: none. */
   readonly cors: Cors | undefined;
   readonly limits: BodyLimits;
   readonly codings: ContentCodings;
+  /** Called with each read of the protocol that is answered with 200. Undefined: with none. */
+  readonly onServedRead: OnServedRead | undefined;
   /** Executes requests that have an idempotency key. */
   readonly once: Once;
   /** Identifies the clients of public routes. Default: by the address of their connection. */
@@ -45,6 +55,12 @@ export interface PipelineOptions extends Pick<HostPorts, 'clock' | 'random' | 'l
   /** Called with each request that a public route refuses to verify. */
   readonly refusedPublicly: (refusal: PublicRefusal) => void;
   readonly watch: RequestWatch;
+  readonly isUnavailable: FailureOptions['isUnavailable'];
+  /**
+   * Called before a request is authenticated. It rejects while the record of the request could not be written, and
+   * otherwise the request waits for a returned promise.
+   */
+  readonly admitted: () => Promise<void> | undefined;
   /**
    * Called with the record of every request whose caller is known, when its answer is. The answer waits for a returned
    * promise.
@@ -55,28 +71,35 @@ export interface PipelineOptions extends Pick<HostPorts, 'clock' | 'random' | 'l
 /** One step of the pipeline. It throws to refuse the request. */
 type Step = (exchange: Exchange) => Promise<void> | undefined | void;
 
+/** Answers one request. A request with a fault of its framing is refused before any other step. */
+export type PipelineAnswer = (request: Request, peer?: Peer, fault?: RequestFault) => Promise<Answer>;
+
 /**
  * Takes a request through the same steps in the same order, whether an operation of the protocol or a mount is
  * addressed. A refusal at one step tells the caller nothing about the later ones.
  */
-export function pipeline(options: PipelineOptions): (request: Request, peer?: Peer) => Promise<Answer> {
+export function pipeline(options: PipelineOptions): PipelineAnswer {
   const { served, clock, documents, limits, mounts, watch, codings } = options;
-  const { authenticate, limitRate, permit, judgeAgain } = callerSteps(options);
+  const { authenticate, limitRate, permit, permitScopes, judgeAgain } = callerSteps(options);
   const gate = { authenticator: options.authenticator };
   const operationEndpoint = operationEndpoints({ ...options, gate, judgeAgain });
   const mountOptions: MountEndpointOptions = {
     ...{ gate, permit, judgeAgain, once: options.once, now: clock.now, log: options.log, random: options.random },
+    isUnavailable: options.isUnavailable,
     admit: publicAdmission({ clock, clientOf: options.clientOf, refused: options.refusedPublicly }),
   };
   const retirementStamps = stampsOfRetirement(options.retirement);
   const stampsOf = versionStamps(retirementStamps);
 
   /**
-   * Limits, version, authentication, rate limit, existence, scope and role, idempotency key, body. The handler follows.
+   * Framing, limits, version, room for a record, authentication, rate limit, existence, scope and role, sign-in, idempotency
+   * key, body. The handler follows.
    */
   const steps: readonly Step[] = [
+    refuseFault,
     ({ arrival }) => refuseDeclaredLength(arrival.request.headers, limits),
     refuseVersion,
+    ({ endpoint }) => (endpoint.gate === undefined ? undefined : options.admitted()),
     authenticate,
     limitRate,
     refuseUnserved,
@@ -92,13 +115,14 @@ export function pipeline(options: PipelineOptions): (request: Request, peer?: Pe
     return negotiation.kind === 'foreign' ? NO_STAMPS : stampsOf(negotiation);
   }
 
-  async function routed(request: Request, peer?: Peer): Promise<Answer> {
+  async function routed(request: Request, peer?: Peer, found?: RequestFault): Promise<Answer> {
     const target = targetOf(request.url);
-    const arrival = { request, peer, target, startedAt: clock.now() };
+    const fault = found && faultError(found);
+    const arrival = { request, peer, target, fault, startedAt: clock.now(), since: clock.monotonic() };
     const negotiation = negotiate({ method: request.method, target, headers: request.headers }, served);
-    if (negotiation.kind === 'foreign') return outsideProtocol(arrival);
+    if (negotiation.kind === 'foreign') return outsideProtocol(arrival, fault);
     const mismatch = versionErrorOfTwin(negotiation, mounts.twinOf(pathOf(target)));
-    if (mismatch !== undefined) return outsideProtocol(arrival, mismatch);
+    if (mismatch !== undefined) return outsideProtocol(arrival, fault ?? mismatch);
     return watch(request, askedOf(negotiation, target), () => protocol(arrival, negotiation));
   }
 
@@ -111,23 +135,23 @@ export function pipeline(options: PipelineOptions): (request: Request, peer?: Pe
   }
 
   /** Mounts are watched; public documents are not, since they are the same for every caller. */
-  async function outsideProtocol(arrival: Arrival, versionError?: Error): Promise<Answer> {
+  async function outsideProtocol(arrival: Arrival, refusal?: Error): Promise<Answer> {
     const { request, target } = arrival;
     const path = pathOf(target);
     const twinOf = mounts.twinOf(path);
     const found = mounts.find(request.method, twinOf ?? path);
     const read = found === undefined ? documents.get(twinOf ?? path) : undefined;
-    if (read !== undefined && versionError === undefined) return document(request, read);
+    if (read !== undefined && refusal === undefined) return document(request, read);
     const prefix = twinOf === undefined ? mounts.prefix : `/v1${mounts.prefix}`;
     const route = found?.kind === 'route' ? prefix + found.route.path : undefined;
     return watch(request, { operation: undefined, route, major: undefined }, async () => {
       if (found?.kind === 'route') {
         const major = twinOf === undefined ? served.preferredMajor : 1;
-        const address = { major, path: prefix + found.route.path, versionError } as const;
+        const address = { major, path: prefix + found.route.path, versionError: refusal } as const;
         const exchange = new Exchange(arrival, mountEndpoint(mountOptions, found.route, address), found.params);
         return answer(exchange, twinOf === undefined ? NO_STAMPS : retirementStamps);
       }
-      if (versionError !== undefined) return failureAnswer(versionError, options, errorEnvelope[1]);
+      if (refusal !== undefined) return failureAnswer(refusal, options, errorEnvelope[1]);
       if (found === undefined) return plainError(404, 'not_found', 'There is nothing at this path.');
       return notAllowed(found.allow);
     });
@@ -138,7 +162,7 @@ export function pipeline(options: PipelineOptions): (request: Request, peer?: Pe
     const { status, headers, body } = await serve(exchange).catch((error: unknown) =>
       failureAnswer(error, options, exchange.endpoint.errorBody),
     );
-    const record = recordOf(exchange, status, clock.now());
+    const record = recordOf(exchange, status, clock.monotonic());
     if (record !== undefined) await options.answered(record);
     return { status, headers: { ...headers, ...exchange.headers, ...stamps }, body };
   }
@@ -149,13 +173,6 @@ export function pipeline(options: PipelineOptions): (request: Request, peer?: Pe
       if (taken !== undefined) await taken;
     }
     return exchange.endpoint.serve(exchange);
-  }
-
-  async function permitScopes(exchange: Exchange): Promise<void> {
-    exchange.permitted = exchange.principal;
-    for (const scope of exchange.endpoint.scopes) {
-      exchange.permitted = await permit(exchange, exchange.permitted ?? exchange.caller, scope);
-    }
   }
 
   function readBody(exchange: Exchange): Promise<void> | undefined {
@@ -178,12 +195,12 @@ export function pipeline(options: PipelineOptions): (request: Request, peer?: Pe
 /** Answers preflights, and grants every other answer to the configured origins. */
 function acrossOrigins(
   cors: NonNullable<PipelineOptions['cors']>,
-  routed: (request: Request, peer?: Peer) => Promise<Answer>,
+  routed: PipelineAnswer,
   stampsOfPreflight: (request: Request) => Answer['headers'],
-): (request: Request, peer?: Peer) => Promise<Answer> {
-  return async (request, peer) => {
-    const preflight = cors.preflight(request);
-    if (preflight === undefined) return cors.granted(request, await routed(request, peer));
+): PipelineAnswer {
+  return async (request, peer, fault) => {
+    const preflight = fault === undefined ? cors.preflight(request) : undefined;
+    if (preflight === undefined) return cors.granted(request, await routed(request, peer, fault));
     return { ...preflight, headers: { ...preflight.headers, ...stampsOfPreflight(request) } };
   };
 }
@@ -194,6 +211,10 @@ async function rendered(read: () => Promise<Reply>, asked: Headers): Promise<Ans
   const { status, headers } = reply;
   const isKnown = headers?.etag !== undefined && matchesEtag(asked.get('if-none-match'), headers.etag);
   return answerOf(isKnown && status === 200 ? { status: 304, headers } : reply);
+}
+
+function refuseFault({ arrival }: Exchange): void {
+  if (arrival.fault !== undefined) throw arrival.fault;
 }
 
 function refuseVersion({ endpoint }: Exchange): void {

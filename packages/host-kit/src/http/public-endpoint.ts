@@ -12,6 +12,7 @@ import { type Clock, within } from '../ports/clock.ts';
 import { parseJson, readBytes, refuseDeclaredLength, requireJson } from './body.ts';
 import type { Exchange } from './exchange.ts';
 import { idempotencyKeyIn } from './idempotency.ts';
+import { resourceIn } from './resource.ts';
 import type { MountCall, MountRoute, Reply } from './route.ts';
 import { queryOf } from './target.ts';
 import type { OpenedRequest, Verification } from './verification.ts';
@@ -21,6 +22,8 @@ export interface PublicRefusal {
   readonly method: string;
   /** The template of the path. */
   readonly path: string;
+  /** The id of ours that the path names. Undefined: it names none. */
+  readonly resource?: string;
   readonly code: string;
   readonly status: number;
   /** Milliseconds since the epoch. */
@@ -44,7 +47,6 @@ export type Admit = (exchange: Exchange, route: MountRoute, verification: Judge)
 /** Returns the function that admits requests to public routes. It counts the requests of each client and route. */
 export function publicAdmission({ clock, clientOf = clientAddress(), refused }: PublicEndpointOptions): Admit {
   const limiters = new Map<MountRoute, RateLimiter>();
-  const now = elapsed(clock);
 
   return async (exchange, route, verification) => {
     try {
@@ -54,7 +56,9 @@ export function publicAdmission({ clock, clientOf = clientAddress(), refused }: 
       const { method } = route;
       const { path = route.path } = exchange.endpoint;
       const { code, status } = publicPart(error);
-      refused({ method, path, code, status, startedAt: exchange.arrival.startedAt });
+      const resource = resourceIn(exchange.params);
+      const { startedAt } = exchange.arrival;
+      refused({ method, path, code, status, startedAt, ...(resource !== undefined && { resource }) });
       throw error;
     }
   };
@@ -62,7 +66,7 @@ export function publicAdmission({ clock, clientOf = clientAddress(), refused }: 
   function limiterOf(route: MountRoute, { limits }: Judge): RateLimiter {
     const known = limiters.get(route);
     if (known !== undefined) return known;
-    const made = memoryRateLimiter({ ...limits.perClient, now });
+    const made = memoryRateLimiter({ ...limits.perClient, now: () => clock.monotonic() });
     limiters.set(route, made);
     return made;
   }
@@ -92,7 +96,7 @@ export function publicAdmission({ clock, clientOf = clientAddress(), refused }: 
     const { arrival, endpoint, params } = exchange;
     const { request, target } = arrival;
     const { method, headers } = request;
-    const deadline = clock.now() + limits.deadlineMs;
+    const deadline = clock.monotonic() + limits.deadlineMs;
     const bodyLimits = { maxBytes: limits.maxBodyBytes, timeoutMs: limits.deadlineMs };
     refuseDeclaredLength(headers, bodyLimits);
     if (endpoint.takesJson === true) requireJson(headers);
@@ -100,7 +104,7 @@ export function publicAdmission({ clock, clientOf = clientAddress(), refused }: 
     const late = new AbortController();
     const signal = AbortSignal.any([late.signal, request.signal]);
     const opening = open({ method, params, query: queryOf(target), headers, body, signal });
-    if (!(await within(clock, deadline - clock.now(), opening))) {
+    if (!(await within(clock, deadline - clock.monotonic(), opening))) {
       late.abort();
       throw tooSlow();
     }
@@ -128,18 +132,6 @@ export function permitAnonymous(
   exchange.decided = authorizationDecided(principal, { action, resource }, decision);
   if (!decision.allowed) throw decision.error;
   return principal;
-}
-
-/** Returns a clock of the elapsed time in ms, on which a clock that is set back ends the windows of clients all the same. */
-function elapsed({ now }: Clock): () => number {
-  let before = now();
-  let sum = 0;
-  return () => {
-    const time = now();
-    sum += Math.max(0, time - before);
-    before = time;
-    return sum;
-  };
 }
 
 function publicPart(error: unknown): { readonly code: string; readonly status: number } {

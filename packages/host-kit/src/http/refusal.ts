@@ -1,10 +1,14 @@
 import { AuthError, challenge } from '@svc/auth';
 import { VersioningError } from '@svc/versioning';
-import { HostError } from '../errors.ts';
+import { HostError, storeUnavailable } from '../errors.ts';
 import type { HostPorts } from '../ports/host-ports.ts';
-import { describeError } from '../ports/log.ts';
+import { describeError, type LogRecord } from '../ports/log.ts';
+import type { Store } from '../ports/store.ts';
 
-export interface FailureOptions extends Pick<HostPorts, 'random' | 'log'> {}
+export interface FailureOptions extends Pick<HostPorts, 'random' | 'log'> {
+  /** See `Store`. */
+  readonly isUnavailable?: Store['isUnavailable'];
+}
 
 /** The part of an error that is sent to the caller. */
 export interface Refusal {
@@ -15,15 +19,31 @@ export interface Refusal {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** The refusal of an error of any kind. An unexpected error is logged, and its caller gets a correlation id alone. */
-export function refusalOf(error: unknown, { log, random }: FailureOptions): Refusal {
-  if (AuthError.is(error)) return { ...fieldsOf(error), headers: challenge(error) };
+/**
+ * The refusal of an error of any kind. An unexpected error is logged, and its caller gets a correlation id alone. An error
+ * of a storage that fails is logged, too, and its caller is asked to try again. A credential that the host could not judge
+ * is logged with its cause.
+ */
+export function refusalOf(error: unknown, { log, random, isUnavailable }: FailureOptions): Refusal {
+  if (AuthError.is(error)) {
+    // The caller did nothing wrong, and only the operator can help.
+    if (error.fault === 'host') log(unjudged(error));
+    return { ...fieldsOf(error), headers: challenge(error) };
+  }
   if (VersioningError.is(error)) return { ...fieldsOf(error), headers: {} };
   if (HostError.is(error)) return { ...fieldsOf(error), headers: error.headers };
+  if (isUnavailable?.(error)) {
+    log({ level: 'error', event: 'store.unavailable', ...describeError(error) });
+    return refusalOf(storeUnavailable(), { log, random });
+  }
   const correlationId = Buffer.from(random(12)).toString('hex');
   log({ level: 'error', event: 'request.failed', correlationId, ...describeError(error) });
   const message = 'The host failed to answer. Report the correlation id to its operator.';
   return refusalOf(new HostError('internal_error', message, { details: { correlationId } }), { log, random });
+}
+
+function unjudged({ code, cause }: AuthError): LogRecord {
+  return { level: 'error', event: 'authentication.failed', code, ...describeError(cause) };
 }
 
 function fieldsOf(error: AuthError | VersioningError | HostError): Omit<Refusal, 'headers'> {

@@ -20,11 +20,15 @@ export interface RequestRecord {
   readonly traceId: string | undefined;
 }
 
-/** The record of an exchange that was answered; undefined when its caller is not known. */
+/**
+ * The record of an exchange that was answered; undefined when its caller is not known.
+ *
+ * @param now in ms of the monotonic clock
+ */
 export function recordOf(exchange: Exchange, status: number, now: number): RequestRecord | undefined {
   const { arrival, endpoint, principal, scope, decided } = exchange;
   if (principal === undefined) return undefined;
-  const { request, startedAt } = arrival;
+  const { request, startedAt, since } = arrival;
   const { operation, path, major } = endpoint;
   return {
     principal,
@@ -35,7 +39,7 @@ export function recordOf(exchange: Exchange, status: number, now: number): Reque
     major,
     status,
     startedAt,
-    latencyMs: now - startedAt,
+    latencyMs: now - since,
     decided,
     traceId: traceIdOf(request),
   };

@@ -1,12 +1,13 @@
-import type { AuthorizationDecided, Principal } from '@svc/auth';
+import type { Authenticator, AuthorizationDecided, Principal } from '@svc/auth';
 import type { Major, OperationId } from '@svc/versioning';
 import type { z } from 'zod';
-import { type FieldProblem, invalid } from '../errors.ts';
+import { type FieldProblem, type HostError, invalid } from '../errors.ts';
 import type { Json } from '../json.ts';
 import type { Save } from '../ports/idempotency.ts';
 import type { Transaction } from '../ports/transaction.ts';
 import type { Access } from './access.ts';
 import type { ByMajor, Description, MountDescription } from './description.ts';
+import { problemIn } from './problem-in.ts';
 import type { Refusal } from './refusal.ts';
 import type { Verification } from './verification.ts';
 
@@ -138,17 +139,23 @@ export function routeWithBody<Body, Result>(
     readonly operationId: OperationId;
     readonly schema: ByMajor<z.ZodType<Body>>;
     readonly isBodyOptional?: boolean;
+    /** Finds a reason to refuse a body, before its schema is applied: a member that has an answer of its own. */
+    readonly refusal?: (json: unknown, major: Major) => HostError | undefined;
     readonly describes: Description;
   } & Serving<[call: AuthorizedCall, body: Body], Result>,
 ): Route {
-  const { operationId, schema, isBodyOptional = false, describes } = definition;
+  const { operationId, schema, isBodyOptional = false, refusal, describes } = definition;
   return {
     operationId,
     access: accessOf(definition),
     describes,
     schema,
     isBodyOptional,
-    serve: async (call) => replyOf(definition, authorized(call), [parse(schema[call.major], call.json)]),
+    serve: async (call) => {
+      const refused = refusal?.(call.json, call.major);
+      if (refused !== undefined) throw refused;
+      return replyOf(definition, authorized(call), [parse(schema[call.major], call.json)]);
+    },
   };
 }
 
@@ -171,6 +178,10 @@ export interface MountRoute {
   readonly takesKey?: boolean;
   /** Admits callers without a credential of the host, as `publicMountRoute` defines it. Default: a credential. */
   readonly verification?: Verification<MountCall, Reply>;
+  /**
+   * Authenticates its callers, for a route whose credentials no other operation accepts. Default: the lanes of the host.
+   */
+  readonly authenticator?: Authenticator;
   /** Serves a request. A rejection is answered with its refusal. */
   readonly serve: (call: MountCall) => Promise<Reply>;
   /** Makes the body of an error response, for a mount of another protocol. Default: the error envelope. */
@@ -235,7 +246,7 @@ export function parse<Body>(schema: z.ZodType<Body>, json: unknown): Body {
     : invalid(first, ...others.slice(0, 9));
 }
 
-function problemOf({ path, message }: z.core.$ZodIssue): FieldProblem {
-  const field = path.map((step) => (typeof step === 'number' ? `[${step}]` : `.${String(step)}`)).join('');
-  return { field: field.replace(/^\./, '') || 'body', problem: message };
+function problemOf(issue: z.core.$ZodIssue): FieldProblem {
+  const field = issue.path.map((step) => (typeof step === 'number' ? `[${step}]` : `.${String(step)}`)).join('');
+  return { field: field.replace(/^\./, '') || 'body', problem: problemIn(issue) };
 }

@@ -52,10 +52,17 @@ export interface Verification<Call, Reply> {
   readonly open: (request: UnverifiedRequest) => Promise<OpenedRequest<Call, Reply>>;
 }
 
-/** A verified request. */
-export interface OpenedRequest<Call, Reply> {
-  /** The caller as which it is served. */
-  readonly principal: Principal;
-  /** Serves it. */
-  readonly serve: (call: Call) => Promise<Reply>;
-}
+/** A verified request of a caller, or the reply to one of no caller. */
+export type OpenedRequest<Call, Reply> =
+  | {
+      /** The caller as which it is served. */
+      readonly principal: Principal;
+      /** Serves it. */
+      readonly serve: (call: Call) => Promise<Reply>;
+    }
+  | {
+      /** The request is of no tenant, such as that of an issuer: it is not recorded as a request. */
+      readonly principal: undefined;
+      /** The reply to it. */
+      readonly reply: Reply;
+    };

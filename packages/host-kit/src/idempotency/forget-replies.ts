@@ -1,10 +1,10 @@
-import type { Clock } from '../ports/clock.ts';
 import type { Store } from '../ports/store.ts';
+import type { StoreClock } from '../ports/store-clock.ts';
 
 /** Returns a periodic task that deletes expired idempotency keys with their replies. */
 export function forgetExpiredReplies(
   store: Pick<Store, 'idempotency'>,
-  clock: Clock,
+  clock: Pick<StoreClock, 'now'>,
 ): (signal: AbortSignal) => Promise<void> {
   return async (signal) => {
     for (let forgotten = STEP; forgotten === STEP && !signal.aborted; ) {

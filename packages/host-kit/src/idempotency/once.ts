@@ -7,6 +7,7 @@ import { type IdempotencyClaim, sealedForReply } from '../ports/idempotency.ts';
 import { describeError } from '../ports/log.ts';
 import type { Random } from '../ports/random.ts';
 import type { Store } from '../ports/store.ts';
+import type { StoreClock } from '../ports/store-clock.ts';
 import type { Transaction } from '../ports/transaction.ts';
 import type { SecretBox } from '../sealing/secret-box.ts';
 
@@ -52,6 +53,8 @@ export type Once = (
 ) => Promise<{ readonly outcome: Outcome; readonly replayed: boolean }>;
 
 export interface OnceOptions extends Pick<HostPorts, 'clock' | 'random' | 'log'> {
+  /** Leases on keys and the retention of replies go by it. */
+  readonly storeClock: StoreClock;
   readonly store: Pick<Store, 'idempotency' | 'transaction'>;
   readonly secrets: SecretBox;
   /** How long a stored reply is replayed, in ms. At least a day. */
@@ -85,13 +88,13 @@ class Executions {
     const { clock, random } = this.#options;
     const claim = claimOf(request, random);
     const id = sealedForReply(claim);
-    const deadline = clock.now() + WAIT_MS;
+    const deadline = clock.monotonic() + WAIT_MS;
     // No await between the last look and `set`: of concurrent requests one executes.
     for (let other = this.#holder(id); other !== undefined; other = this.#holder(id)) {
-      if (!(await within(clock, deadline - clock.now(), other.ended))) throw inFlight(1);
+      if (!(await within(clock, deadline - clock.monotonic(), other.ended))) throw inFlight(1);
     }
-    const leaseUntil = clock.now() + LEASE_MS;
-    const execution = this.#execute(claim, digestOf(request), leaseUntil, work);
+    const leaseUntil = clock.monotonic() + LEASE_MS;
+    const execution = this.#execute(claim, digestOf(request), work);
     const ended = execution.then(
       () => {},
       () => {},
@@ -107,12 +110,13 @@ class Executions {
 
   #holder(id: string): UnderWay | undefined {
     const holder = this.#underWay.get(id);
-    return holder === undefined || holder.leaseUntil <= this.#options.clock.now() ? undefined : holder;
+    return holder === undefined || holder.leaseUntil <= this.#options.clock.monotonic() ? undefined : holder;
   }
 
-  async #execute(claim: IdempotencyClaim, digest: string, leaseUntil: number, work: Work): ReturnType<Once> {
-    const { store, secrets, clock, retentionMs } = this.#options;
-    const now = clock.now();
+  async #execute(claim: IdempotencyClaim, digest: string, work: Work): ReturnType<Once> {
+    const { store, secrets, storeClock, retentionMs } = this.#options;
+    const now = await storeClock.read();
+    const leaseUntil = now + LEASE_MS;
     const begun = await store.idempotency.begin(claim, { digest, now, leaseUntil, expiresAt: now + retentionMs });
     switch (begun.kind) {
       case 'claimed':
@@ -149,9 +153,9 @@ class Executions {
   }
 
   async #store(claim: IdempotencyClaim, outcome: Outcome, transaction: Transaction): Promise<void> {
-    const { store, secrets, clock, retentionMs } = this.#options;
+    const { store, secrets, storeClock, retentionMs } = this.#options;
     const sealed = secrets.seal(JSON.stringify(outcome), sealedForReply(claim));
-    const reply = { sealed, expiresAt: clock.now() + retentionMs };
+    const reply = { sealed, expiresAt: storeClock.now() + retentionMs };
     if (!(await store.idempotency.complete(claim, reply, transaction))) throw inFlight(1);
   }
 
@@ -167,7 +171,7 @@ class Executions {
 interface UnderWay {
   /** Resolves when the execution has ended; never rejects. */
   readonly ended: Promise<void>;
-  /** From this time on, in ms, another request may execute. */
+  /** From this time on, in ms of the monotonic clock, another request may execute. */
   readonly leaseUntil: number;
 }
 

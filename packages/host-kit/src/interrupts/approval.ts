@@ -11,17 +11,15 @@ export interface Quorum {
 
 /**
  * Counts the votes on an approval. `requiredApprovals` votes grant it. By default one rejection rejects it. With the
- * policy `majority` it is rejected when too few approvers are left to grant it or, without a list of approvers, when as
- * many reject as could have granted.
+ * policy `majority` it is rejected by more rejections than half of `requiredApprovals`.
  */
 export function quorumOf(
-  { requiredApprovals: required = 1, rejectionPolicy, approversList }: ApprovalData,
+  { requiredApprovals: required = 1, rejectionPolicy }: ApprovalData,
   votes: readonly Vote[],
 ): Quorum {
   const rejections = votes.filter(({ action }) => action === 'reject').length;
   const approvals = votes.length - rejections;
-  const tolerated =
-    rejectionPolicy !== 'majority' ? 0 : approversList === undefined ? required - 1 : approversList.length - required;
+  const tolerated = rejectionPolicy === 'majority' ? required / 2 : 0;
   const decision = rejections > tolerated ? 'rejected' : approvals >= required ? 'granted' : 'open';
   return { approvals, rejections, required, decision };
 }

@@ -3,6 +3,7 @@ import type { HostPorts } from '../ports/host-ports.ts';
 import type { Interrupt, InterruptAnswer, InterruptRequest, InterruptStore } from '../ports/interrupts.ts';
 import type { OpenRun } from '../runs/event-log.ts';
 import { interruptAnswerOf } from './answer.ts';
+import { nextTimer } from './approvers.ts';
 import { askedEvents } from './interrupt-events.ts';
 
 export interface AskOptions extends Pick<HostPorts, 'clock' | 'random'> {
@@ -35,14 +36,7 @@ function newInterrupt(
   { clock, random }: Omit<AskOptions, 'interrupts'>,
 ): Interrupt {
   const requestedAt = clock.now();
-  const { timeoutMs = 0 } = request;
-  return {
-    ...request,
-    runId,
-    interruptId: mintId('int', clock.now, random),
-    status: 'pending',
-    requestedAt,
-    ...(timeoutMs > 0 && { dueAt: requestedAt + timeoutMs }),
-    votes: [],
-  };
+  const asked = { ...request, runId, interruptId: mintId('int', clock.now, random), requestedAt };
+  const dueAt = nextTimer(asked, requestedAt);
+  return { ...asked, status: 'pending', ...(dueAt !== undefined && { dueAt }), votes: [] };
 }

@@ -1,11 +1,14 @@
 import type { Principal } from '@svc/auth';
 import type { ChangeServices } from '../audit/change-services.ts';
 import { factAbout } from '../audit/fact.ts';
+import type { RunServices } from '../runs/change-run.ts';
 import { runForChange } from '../runs/find-run.ts';
-import { type InterruptAddress, pendingInterrupt, requireApprover } from './resolve.ts';
+import { deadlineOf, requireApprover } from './approvers.ts';
+import { type InterruptAddress, pendingInterrupt } from './resolve.ts';
+import { standingFor } from './standing.ts';
 import type { InterruptTokens, TokenClaims, TokenIntent } from './token.ts';
 
-export interface MintTokenOptions extends ChangeServices {
+export interface MintTokenOptions extends ChangeServices, Pick<RunServices, 'standingOf'> {
   readonly tokens: InterruptTokens;
 }
 
@@ -27,23 +30,25 @@ export async function mintToken(
 ): Promise<TokenClaims> {
   const { store, clock, recordAudit } = options;
   const { tenancy } = principal;
+  const standing = await standingFor(options, principal, address.runId);
   return await store.transaction(async (transaction) => {
     const run = await runForChange(store.runs, tenancy, address.runId)(transaction);
     const interrupt = await pendingInterrupt(options, { run, transaction }, address);
-    if (intent === 'resolve') requireApprover(interrupt, principal);
+    if (intent === 'resolve') requireApprover(interrupt, principal, standing);
     const now = clock.now();
     const { interruptId, nodeId } = interrupt;
     const fact = factAbout(principal, {
       action: 'interrupt.token',
       target: `${run.tenant}/${run.runId}`,
       at: now,
+      workspace: run.workspace,
       details: { node: nodeId, interrupt: interruptId, intent },
     });
     await recordAudit(fact, transaction);
     return {
       ...{ tenant: run.tenant, mode: run.mode, runId: run.runId, nodeId, interruptId, intent },
       // The token expires with the question.
-      expiresAt: Math.min(now + lifetimeMs, interrupt.dueAt ?? Number.MAX_SAFE_INTEGER),
+      expiresAt: Math.min(now + lifetimeMs, deadlineOf(interrupt) ?? Number.MAX_SAFE_INTEGER),
       approver: { principal: principal.id, subject: principal.subject },
     };
   });

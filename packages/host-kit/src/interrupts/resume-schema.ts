@@ -11,21 +11,27 @@ export function schemaOf(schema: JsonObject): z.ZodType {
   try {
     return z.fromJSONSchema(JSON.parse(JSON.stringify(schema)));
   } catch (cause) {
-    throw new TypeError('resumeSchema: must be a JSON Schema that can validate answers. See `cause`.', { cause });
+    throw new TypeError(
+      'interrupt: a schema of its answers must be a JSON Schema that can validate answers. See `cause`.',
+      { cause },
+    );
   }
 }
 
-/** @throws {HostError} `validation_error` naming up to 10 members that do not match the schema */
-export function requireFitting(schema: JsonObject, resumeValue: Json): void {
-  const result = schemaOf(schema).safeParse(resumeValue);
+/**
+ * Holds an answer, or a member of one, to a schema.
+ *
+ * @param field the path of the value in the request
+ * @throws {HostError} `validation_error` naming up to 10 members that do not match the schema
+ */
+export function requireFitting(schema: JsonObject, value: Json | undefined, field = 'resumeValue'): void {
+  const result = schemaOf(schema).safeParse(value);
   if (result.success) return;
-  const [first = NO_FIT, ...others] = result.error.issues.slice(0, 10).map(
+  const [first = { field, problem: 'must match its schema' }, ...others] = result.error.issues.slice(0, 10).map(
     ({ path, message }): FieldProblem => ({
-      field: ['resumeValue', ...path.map(String)].join('.'),
+      field: [field, ...path.map(String)].join('.'),
       problem: message,
     }),
   );
   throw invalid(first, ...others);
 }
-
-const NO_FIT: FieldProblem = { field: 'resumeValue', problem: 'must match the resumeSchema' };

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { type FieldProblem, invalid } from '../errors.ts';
 import { isJsonObject, type Json, type JsonObject } from '../json.ts';
 import type { Interrupt } from '../ports/interrupts.ts';
-import { APPROVAL_ACTIONS, type ApprovalData } from './request.ts';
+import { APPROVAL_ACTIONS, type ApprovalData, questionsOf } from './request.ts';
 import { requireFitting } from './resume-schema.ts';
 
 /** A complete answer to an approval, in the vocabulary of major 2. */
@@ -16,13 +16,30 @@ export interface ApprovalAnswer extends JsonObject {
 }
 
 /**
- * Validates an answer to a question other than an approval, and returns it.
+ * Validates an answer to a question other than an approval, and returns it. A question of a clarification that has a
+ * schema must be answered: by the member of its id in `resumeValue.answers` or, without this member, in `resumeValue`.
  *
  * @throws {HostError} `validation_error`
  */
-export function checkedAnswer({ resumeSchema }: Interrupt, resumeValue: Json): Json {
+export function checkedAnswer(interrupt: Interrupt, resumeValue: Json): Json {
+  const { resumeSchema } = interrupt;
   if (resumeSchema !== undefined) requireFitting(resumeSchema, resumeValue);
+  const questions = questionsOf(interrupt);
+  const place = placeOfAnswers(questions, resumeValue);
+  for (const { id, schema } of questions) {
+    const answer = Object.hasOwn(place.answers, id) ? place.answers[id] : undefined;
+    if (schema !== undefined) requireFitting(schema, answer, `${place.field}.${id}`);
+  }
   return resumeValue;
+}
+
+function placeOfAnswers(questions: readonly { readonly id: string }[], resumeValue: Json) {
+  const members = isJsonObject(resumeValue) ? resumeValue : {};
+  const { answers } = members;
+  if (!isJsonObject(answers) || questions.some(({ id }) => id === 'answers')) {
+    return { field: 'resumeValue', answers: members };
+  }
+  return { field: 'resumeValue.answers', answers };
 }
 
 /**

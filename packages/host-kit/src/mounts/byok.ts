@@ -75,7 +75,7 @@ export function byokRoutes({ store, clock, secrets, recordAudit }: ByokRoutesOpt
         const isNew = await store.transaction(async (transaction) => {
           const added = await store.byok.put(secret, transaction);
           if (added && (await store.byok.count(place, transaction)) > MAX_SECRETS) throw full();
-          await recordAudit(factAbout(principal, { action: 'byok.put', target: name, at: now }), transaction);
+          await recordAudit(factAbout(principal, { ...place, action: 'byok.put', target: name, at: now }), transaction);
           return added;
         });
         const stored = await store.byok.find(place, name);
@@ -102,7 +102,7 @@ export function byokRoutes({ store, clock, secrets, recordAudit }: ByokRoutesOpt
         await store.transaction(async (transaction) => {
           if (!(await store.byok.remove(place, name, transaction))) throw absent();
           await recordAudit(
-            factAbout(principal, { action: 'byok.remove', target: name, at: clock.now() }),
+            factAbout(principal, { ...place, action: 'byok.remove', target: name, at: clock.now() }),
             transaction,
           );
         });

@@ -2,6 +2,7 @@ import type { MountCall } from '../http/route.ts';
 import type { Json, JsonObject } from '../json.ts';
 import type { RunEvent } from '../ports/events.ts';
 import type { Save } from '../ports/idempotency.ts';
+import type { Interrupt } from '../ports/interrupts.ts';
 import type { Run } from '../ports/runs.ts';
 import type { RunRequest } from '../runs/create.ts';
 import type { RunPage, RunQuery } from '../runs/list.ts';
@@ -35,8 +36,18 @@ export interface CallerRuns {
   turns(caller: MountCaller, conversation: string, limit: number): Promise<readonly Run[]>;
   /** Cancels a run. Rejects with `run_terminal` when it has ended. Scope `runs:cancel`. */
   cancel(caller: MountCaller, runId: string): Promise<Run>;
-  /** Resolves the interrupt that a run waits for. Scopes `runs:read` and `approvals:respond`. */
-  respond(caller: MountCaller, runId: string, resumeValue: Json): Promise<Run>;
+  /**
+   * Resolves the interrupt that a run waits for. Scopes `runs:read` and `approvals:respond`.
+   *
+   * @param question the question that the answer is for. Rejects with `interrupt_already_resolved` when it is not
+   * pending. Default: the newest of the current node
+   */
+  respond(
+    caller: MountCaller,
+    runId: string,
+    resumeValue: Json,
+    question?: Pick<Interrupt, 'nodeId' | 'key'>,
+  ): Promise<Run>;
   /** The last event of a run, if it has any. No scope is checked: the caller has read the run. */
   last(run: Run): Promise<RunEvent | undefined>;
   /**

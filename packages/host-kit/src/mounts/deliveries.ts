@@ -4,8 +4,11 @@ import { invalid } from '../errors.ts';
 import { json } from '../http/description.ts';
 import { type AuthorizedCall, type MountRoute, mountRoute, parse } from '../http/route.ts';
 import type { JsonObject } from '../json.ts';
+import type { CapturedAnswer } from '../ports/captured-answers.ts';
 import type { Subscription } from '../ports/subscriptions.ts';
-import { type DeliveryFilter, findDelivery, listDeliveries } from '../webhooks/find-deliveries.ts';
+import type { SecretBox } from '../sealing/secret-box.ts';
+import { openedAnswer } from '../webhooks/capture.ts';
+import { type DeliveryCursor, type DeliveryFilter, findDelivery, listDeliveries } from '../webhooks/find-deliveries.ts';
 import { managed, missing } from '../webhooks/operator-actions.ts';
 import { type ResendOptions, resend } from '../webhooks/resend.ts';
 import type { SubscribableEvents } from '../webhooks/subscribable.ts';
@@ -13,6 +16,7 @@ import type { SendTest } from '../webhooks/test-delivery.ts';
 import { exampleOf } from '../wire/event-catalogue.ts';
 import { operatorAttempt } from '../wire/operator.ts';
 import {
+  type AnswerTo,
   deliveryCursorText,
   deliveryDetail,
   deliveryView,
@@ -36,8 +40,12 @@ import {
 
 export interface DeliveryRoutesOptions extends ResendOptions {
   readonly sendTest: SendTest;
+  /** Opens captured answers. */
+  readonly secrets: Pick<SecretBox, 'open'>;
   /** The event types that can be subscribed to. */
   readonly subscribable: SubscribableEvents;
+  /** Returns whether the caller reaches events of this name. Default: every event. */
+  readonly reachesEvent?: (name: string) => boolean;
 }
 
 /**
@@ -45,7 +53,7 @@ export interface DeliveryRoutesOptions extends ResendOptions {
  * its attempts, send one again, and send a test.
  */
 export function deliveryRoutes(options: DeliveryRoutesOptions): MountRoute[] {
-  const { store, sendTest, subscribable } = options;
+  const { store, sendTest, subscribable, secrets, reachesEvent } = options;
   const scope = 'webhooks:manage';
   return [
     mountRoute({
@@ -65,8 +73,9 @@ export function deliveryRoutes(options: DeliveryRoutesOptions): MountRoute[] {
       async serve(call) {
         const subscription = await managed(store, call.principal, idIn(call));
         const { webhookId } = subscription;
-        const page = { from: cursorIn(call, webhookId), limit: pageLimit(call.query) };
-        const { deliveries, next } = await listDeliveries(store, subscription, filterIn(call), page);
+        const filter = { ...filterIn(call), isReached: reachesEvent };
+        const page = { from: cursorIn(call, webhookId) ?? startIn(call, filter), limit: pageLimit(call.query) };
+        const { deliveries, next } = await listDeliveries(store, subscription, filter, page);
         return ok({
           deliveries: deliveries.map((delivery) => deliveryView(subscription, delivery)),
           ...(next !== undefined && { nextCursor: deliveryCursorText(webhookId, next) }),
@@ -80,7 +89,9 @@ export function deliveryRoutes(options: DeliveryRoutesOptions): MountRoute[] {
       describes: {
         operationId: 'readOwnedDelivery',
         summary: 'Read a delivery',
-        description: 'A delivery with its last attempts and their phases, without body, headers and secret.',
+        description:
+          'A delivery with its last attempts and their phases, without body, headers and secret. On a host that captures ' +
+          'answers, a failed attempt has the answer of its receiver.',
         path: DELIVERY,
         answers: { 200: json('The delivery.', ownedDeliveryDetails, PRIVATE) },
         errors: ADDRESS_ERRORS,
@@ -89,7 +100,9 @@ export function deliveryRoutes(options: DeliveryRoutesOptions): MountRoute[] {
         const subscription = await managed(store, call.principal, idIn(call));
         const found = await findDelivery(store, subscription, idIn(call, 'deliveryId'));
         if (found === undefined) throw missing();
-        return ok(deliveryDetail(subscription, found));
+        const { webhookId, deliveryId } = found.delivery;
+        const answers = shownAnswers(secrets, await store.capturedAnswers.list(webhookId, deliveryId));
+        return ok(deliveryDetail(subscription, found, answers));
       },
     }),
     mountRoute({
@@ -139,6 +152,17 @@ export function deliveryRoutes(options: DeliveryRoutesOptions): MountRoute[] {
   ];
 }
 
+/** Answers that no key of this host opens any more are left out. */
+function shownAnswers(secrets: Pick<SecretBox, 'open'>, answers: readonly CapturedAnswer[]): readonly AnswerTo[] {
+  return answers.flatMap((answer) => {
+    try {
+      return [{ attempt: answer.attempt, at: answer.at, shown: openedAnswer(secrets, answer) }];
+    } catch {
+      return [];
+    }
+  });
+}
+
 const DELIVERY = {
   ...ADDRESSED,
   deliveryId: z.string().min(1).max(512).describe('The id of the delivery, in the form of either major.'),
@@ -151,6 +175,12 @@ const FILTER = {
     .enum(['waiting', 'dead-lettered', 'delivered', 'failed', 'skipped'])
     .optional()
     .describe('The state of the deliveries. Default: every state.'),
+  deadLetteredBefore: z.iso
+    .datetime({ offset: true })
+    .optional()
+    .describe(
+      'Begins the list with the dead letters from before this time. With `state=dead-lettered`, without `cursor`.',
+    ),
   type: z.string().optional().describe('The event type, in the major of the subscription.'),
   since: z.iso.datetime({ offset: true }).optional().describe('The earliest time of the event.'),
   until: z.iso.datetime({ offset: true }).optional().describe('The time before which the event happened.'),
@@ -200,4 +230,13 @@ function cursorIn({ query }: AuthorizedCall, webhookId: string) {
   const cursor = parseDeliveryCursor(text, webhookId);
   if (cursor !== undefined) return cursor;
   throw invalid({ field: 'query.cursor', problem: 'must be the nextCursor of a page of this subscription' });
+}
+
+/** The place of the first delivery of a list that begins at a time. */
+function startIn({ query }: AuthorizedCall, { state }: DeliveryFilter): DeliveryCursor | undefined {
+  const deadLetteredAt = timeIn(query, 'deadLetteredBefore');
+  if (deadLetteredAt === undefined) return undefined;
+  if (state !== 'dead') throw invalid({ field: 'query.deadLetteredBefore', problem: 'needs state=dead-lettered' });
+  // Below every id of that time.
+  return { section: 'dead', after: { deadLetteredAt, deliveryId: '' } };
 }

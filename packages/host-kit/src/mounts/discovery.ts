@@ -1,15 +1,16 @@
-import type { Major, Served } from '@svc/versioning';
+import type { Major } from '@svc/versioning';
 import { z } from 'zod';
 import { type WorkspaceDiscovery, workspaceView } from '../discovery/workspace-view.ts';
 import { json } from '../http/description.ts';
 import { type MountRoute, mountRoute } from '../http/route.ts';
+import { addressedMajor, type ServedMajors, VERSION_HEADER } from './addressed-major.ts';
 
 /** The parts of {@link discoveryRoutes}. */
 export interface DiscoveryRoutesOptions {
   /** The documents of both majors. They are made after the mounts, which they list. */
   readonly documents: () => Readonly<Record<Major, object>>;
   readonly views: WorkspaceDiscovery;
-  readonly served: Pick<Served, 'majors' | 'preferredMajor'>;
+  readonly served: ServedMajors;
 }
 
 /**
@@ -28,13 +29,11 @@ export function discoveryRoutes({ documents, views, served }: DiscoveryRoutesOpt
         operationId: 'readWorkspaceDiscovery',
         summary: 'Read the discovery document of a workspace',
         description: 'The families of the discovery document that each workspace of the caller sees.',
-        headers: {
-          'SVC-Version': z.string().optional().describe('The major, such as `2` or `2.0`. Default: the preferred one.'),
-        },
+        headers: VERSION_HEADER,
         answers: { 200: json('The document.', z.looseObject({}), { headers: ['Cache-Control', 'Vary'] }) },
       },
       async serve({ principal, request, headers }) {
-        const document = documents()[majorOf(request.url, headers.get('svc-version'))];
+        const document = documents()[addressedMajor(request.url, headers, served)];
         return {
           status: 200,
           headers: { 'cache-control': 'private, max-age=60', vary: 'Authorization, SVC-Version' },
@@ -43,12 +42,4 @@ export function discoveryRoutes({ documents, views, served }: DiscoveryRoutesOpt
       },
     }),
   ];
-
-  function majorOf(url: string, version: string | null): Major {
-    if (new URL(url).pathname.startsWith('/v1/')) return 1;
-    const [, named] = /^([12])(?:\.[0-9]+)?$/.exec(version ?? '') ?? [];
-    if (named === '1' && served.majors.has(1)) return 1;
-    if (named === '2' && served.majors.has(2)) return 2;
-    return served.preferredMajor;
-  }
 }

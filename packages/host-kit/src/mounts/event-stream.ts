@@ -92,7 +92,7 @@ class MessageStream {
 
   #cutWhenStalled(controller: ReadableStreamDefaultController<Uint8Array>): void {
     const { clock, log } = this.#options;
-    this.#cancelStall = clock.at(clock.now() + STALL_MS, () => {
+    this.#cancelStall = clock.after(STALL_MS, () => {
       log({ level: 'info', event: 'mount.stream-stalled' });
       controller.error(new Error('The stream was cut off: its reader took nothing for too long.'));
       this.#leave();

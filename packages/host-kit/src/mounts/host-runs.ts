@@ -2,16 +2,17 @@ import { AuthError, type Principal } from '@svc/auth';
 import { HostError } from '../errors.ts';
 import type { Executor } from '../execution/executor.ts';
 import { openQuestion } from '../interrupts/open-question.ts';
-import { resolveInterrupt } from '../interrupts/resolve.ts';
+import { type InterruptAddress, resolveInterrupt } from '../interrupts/resolve.ts';
 import { Unanswerable } from '../interrupts/unanswerable.ts';
 import { ABSENT } from '../lookup.ts';
 import type { RunEvent } from '../ports/events.ts';
+import type { Interrupt } from '../ports/interrupts.ts';
 import type { Run } from '../ports/runs.ts';
 import type { Store } from '../ports/store.ts';
 import { cancelRun } from '../runs/cancel.ts';
 import { conflict, type RunServices } from '../runs/change-run.ts';
 import { type CreateRunOptions, createRun } from '../runs/create.ts';
-import { foundRun } from '../runs/find-run.ts';
+import { foundRun, isWithinReach } from '../runs/find-run.ts';
 import { listRuns, type RunQuery } from '../runs/list.ts';
 import { type PollParts, poll } from '../streams/poll.ts';
 import { interruptBody } from '../wire/interrupt.ts';
@@ -51,10 +52,11 @@ export function hostRuns(options: HostRunsOptions): CallerRuns {
       if (hadEnded) throw conflict(run, 'cancelled');
       return run;
     },
-    async respond(caller, runId, resumeValue) {
-      const { currentNodeId: nodeId = '' } = await read(store, caller, runId);
+    async respond(caller, runId, resumeValue, question) {
+      const { currentNodeId = '' } = await read(store, caller, runId);
       const principal = await caller.permit('approvals:respond');
-      const { run } = await resolveInterrupt(options, principal, { runId, nodeId }, resumeValue).catch(asHostError);
+      const address = question ? await addressOf(store, runId, question) : { runId, nodeId: currentNodeId };
+      const { run } = await resolveInterrupt(options, principal, address, resumeValue).catch(asHostError);
       return run;
     },
     async last(run) {
@@ -93,15 +95,6 @@ async function readOwn(store: Store, principal: Principal, runId: string): Promi
   return foundRun(lookup);
 }
 
-/**
- * Whether a caller reaches a run of its tenancy. An anonymous one reaches the runs of its own session alone.
- *
- * @see Interface: Run owner (identity triple), Anonymous actor rules, 4
- */
-function isWithinReach({ kind, id }: Principal, { owner }: Run): boolean {
-  return kind !== 'anonymous' || (owner?.principal === id && owner.principalKind === 'anonymous');
-}
-
 function ownedBy(principal: Principal, also: RunQuery['also']): RunQuery['also'] {
   if (principal.kind !== 'anonymous') return also;
   return (run) => isWithinReach(principal, run) && (also === undefined || also(run));
@@ -131,7 +124,7 @@ async function* follow(
       credentialId: judged.credentialId,
       isAnonymous: judged.kind === 'anonymous',
       after: cursor,
-      until: Math.min(clock.now() + JUDGE_EVERY_MS, judged.expiresAt ?? Number.POSITIVE_INFINITY),
+      waitMs: Math.min(JUDGE_EVERY_MS, (judged.expiresAt ?? Number.POSITIVE_INFINITY) - clock.now()),
       gone: () => signal,
       current: () => read(store, caller, run.runId),
     });
@@ -155,7 +148,7 @@ async function settled(
 ): Promise<Run> {
   const { store, clock } = options;
   const timeout = new AbortController();
-  const cancel = clock.at(clock.now() + waitMs, () => timeout.abort());
+  const cancel = clock.after(waitMs, () => timeout.abort());
   try {
     const signal = AbortSignal.any([timeout.signal, gone]);
     for await (const event of follow(options, caller, run, run.lastSequence, signal)) {
@@ -169,6 +162,17 @@ async function settled(
     cancel();
   }
   return read(store, caller, run.runId);
+}
+
+/** @throws {HostError} `interrupt_already_resolved` when the node never asked the question */
+async function addressOf(
+  { interrupts, transaction }: Store,
+  runId: string,
+  { nodeId, key }: Pick<Interrupt, 'nodeId' | 'key'>,
+): Promise<InterruptAddress> {
+  const found = await transaction((open) => interrupts.byKey(runId, nodeId, key, open));
+  if (found === undefined) return asHostError(new Unanswerable('not-found'));
+  return { runId, nodeId, interruptId: found.interruptId };
 }
 
 function asHostError(error: unknown): never {

@@ -15,13 +15,25 @@ export interface Mount {
   readonly path: string;
   /** Its routes, with paths after `/host/<org>`. */
   readonly routes: readonly MountRoute[];
-  /** Documents that need no credential, by their path after `/host/<org>`. Default: none. */
-  readonly documents?: ReadonlyMap<string, Reply>;
+  /**
+   * The API description of its routes alone, for a mount whose callers have credentials of their own. Default: that of all
+   * mounts, at `/openapi.json`, describes them.
+   */
+  readonly describedApart?: {
+    /** Its path after `/host/<org>`. */
+    readonly path: string;
+    /** The title of the description. */
+    readonly title: string;
+    /** The credential of its callers, in a sentence. */
+    readonly credential: string;
+  };
+  /** Documents that need no credential, by their path after `/host/<org>`. Made on demand. Default: none. */
+  readonly documents?: ReadonlyMap<string, () => Reply>;
   /**
    * Public documents at the origin, by their path, for clients that know the origin alone. A path that two mounts name
    * is not served. Default: none.
    */
-  readonly originDocuments?: ReadonlyMap<string, Reply>;
+  readonly originDocuments?: ReadonlyMap<string, () => Reply>;
   /** The formats of its pushes, by the name that a push stores. Default: none. */
   readonly pushFormats?: PushFormats;
   /** The families that it adds to discovery. Default: none. */
@@ -43,6 +55,8 @@ export interface MountServices extends Pick<HostPorts, 'clock' | 'random' | 'log
   readonly baseUrl: string | undefined;
   /** The segment `<org>` of `/host/<org>`. */
   readonly org: string;
+  /** The time after its end for which a run is kept, in days. Undefined: for ever. */
+  readonly runDays: number | undefined;
   /** Seals texts with the secret key of the host, for tokens of a mount. */
   readonly secrets: {
     /** Encrypts a text, and binds it to a name. Returns base64url. */
@@ -60,8 +74,8 @@ export function mountDocuments(prefix: string, mounts: readonly Mount[]): Readon
   const atOrigin = mounts.flatMap(({ originDocuments = [] }) => [...originDocuments]);
   const unambiguous = atOrigin.filter(([path]) => atOrigin.filter(([other]) => other === path).length === 1);
   return new Map([
-    ...entries.map(([path, reply]) => [prefix + path, async () => reply] as const),
-    ...unambiguous.map(([path, reply]) => [path, async () => reply] as const),
+    ...entries.map(([path, reply]) => [prefix + path, async () => reply()] as const),
+    ...unambiguous.map(([path, reply]) => [path, async () => reply()] as const),
   ]);
 }
 

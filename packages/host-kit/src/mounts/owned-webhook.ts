@@ -40,11 +40,24 @@ export function timeIn(query: URLSearchParams, name: string): number | undefined
   throw invalid({ field: `query.${name}`, problem: 'must be a time such as 2026-01-31T12:00:00Z' });
 }
 
+/** Reads the length of a step in the query, in ms; undefined when it is absent. */
+export function stepIn(query: URLSearchParams): number | undefined {
+  const text = query.get('step');
+  if (text === null) return undefined;
+  const seconds = /^[0-9]{2,5}$/.test(text) ? Number(text) : 0;
+  if (seconds > 0 && seconds <= LONGEST_STEP && seconds % 60 === 0) return seconds * 1000;
+  throw invalid({ field: 'query.step', problem: `must be a multiple of 60 seconds, at most ${LONGEST_STEP}` });
+}
+
+/** A day, in seconds. */
+const LONGEST_STEP = 86_400;
+
 /** Parts of the descriptions of the routes. */
 export const PRIVATE = { headers: ['Cache-Control'] } as const;
 export const ADDRESS_ERRORS = ['not_found', 'id_tenant_mismatch'] as const;
 export const STATE_ERRORS = [...ADDRESS_ERRORS, 'subscription_state_conflict'] as const;
 export const LIMIT: z.ZodType = z.int().min(1).max(200).default(50).describe('The most entries of a page.');
+export const STEP: z.ZodInt = z.int().min(60).max(LONGEST_STEP);
 export const ADDRESSED: Readonly<Record<'webhookId', z.ZodType>> = {
   webhookId: z.string().min(1).max(512).describe('The id of the subscription, in the form of either major.'),
 };

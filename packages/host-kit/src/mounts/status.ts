@@ -3,19 +3,19 @@ import type { HealthReport } from '../health/health.ts';
 import { json } from '../http/description.ts';
 import { type MountRoute, mountRoute } from '../http/route.ts';
 import type { Backlog } from '../ports/backlog.ts';
-import type { Clock } from '../ports/clock.ts';
+import type { StoreClock } from '../ports/store-clock.ts';
 import { hostStatus, statusView } from '../wire/status.ts';
 
 /** The ports of {@link statusRoutes}. */
 export interface StatusRoutesOptions {
-  readonly clock: Clock;
+  readonly storeClock: Pick<StoreClock, 'now' | 'aheadMs'>;
   readonly health: () => Promise<HealthReport>;
   /** Counts the due deliveries of the subscriptions in a tenancy. */
   readonly backlogOf: (tenancy: Tenancy, now: number) => Promise<Backlog>;
 }
 
 /** The route `/host/<org>/status`: the readiness of the host and the backlog of the caller's subscriptions. */
-export function statusRoutes({ clock, health, backlogOf }: StatusRoutesOptions): MountRoute[] {
+export function statusRoutes({ storeClock, health, backlogOf }: StatusRoutesOptions): MountRoute[] {
   return [
     mountRoute({
       method: 'GET',
@@ -28,13 +28,13 @@ export function statusRoutes({ clock, health, backlogOf }: StatusRoutesOptions):
         answers: { 200: json('The status.', hostStatus, { headers: ['Cache-Control'] }) },
       },
       async serve({ principal }) {
-        const now = clock.now();
+        const now = storeClock.now();
         const report = await health();
         // Operators read the status when something is wrong. It must not hang on a store that does not respond.
         const isAnswering = report.checks.some(({ name, ok }) => name === 'store' && ok);
         const backlog = isAnswering ? await backlogOf(principal.tenancy, now).catch(() => undefined) : undefined;
         const headers = { 'cache-control': 'private, no-store' };
-        return { status: 200, headers, body: statusView(report, backlog, now) };
+        return { status: 200, headers, body: statusView(report, { backlog, now, clockAheadMs: storeClock.aheadMs() }) };
       },
     }),
   ];

@@ -110,7 +110,7 @@ const DETAILS: Readonly<Record<ErrorCode, PerMajor<z.ZodType | undefined>>> = {
   protocol_version_mismatch: undefined,
   client_version_unsupported: z.strictObject({ minClientVersion: z.string() }),
   id_tenant_mismatch: undefined,
-  validation_error: z.strictObject({ fields, maxRunIds: count.optional() }),
+  validation_error: z.strictObject({ fields, field: z.string().optional(), maxRunIds: count.optional() }),
   unsupported_stream_mode: z.strictObject({ supported: z.array(z.enum(STREAM_MODES)) }),
   webhook_endpoint_unverified: undefined,
   webhook_url_rejected: z.strictObject({ reason: z.string() }),

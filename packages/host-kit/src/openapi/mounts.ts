@@ -13,6 +13,16 @@ import { securitySchemes } from './security.ts';
 export interface DescribedMount {
   readonly name: string;
   readonly routes: readonly MountRoute[];
+  readonly describedApart?: ApartDescription;
+}
+
+/** The description of the routes of one mount alone. */
+export interface ApartDescription {
+  /** Its path after `/host/<org>`. */
+  readonly path: string;
+  readonly title: string;
+  /** The credential of the callers, in a sentence. */
+  readonly credential: string;
 }
 
 /**
@@ -20,9 +30,15 @@ export interface DescribedMount {
  * them for clients of both.
  *
  * @param prefix `/host/<org>`
+ * @param apart the title and the credential of a mount that is described alone
  * @throws {TypeError} when two different schemas have the same name
  */
-export function mountsDescription(prefix: string, mounts: readonly DescribedMount[], host: DescribedHost): JsonObject {
+export function mountsDescription(
+  prefix: string,
+  mounts: readonly DescribedMount[],
+  host: DescribedHost,
+  apart?: ApartDescription,
+): JsonObject {
   const { implementation, version, baseUrl, served } = host;
   const collected = schemas();
   const paths: Record<string, Record<string, JsonObject>> = {};
@@ -41,7 +57,7 @@ export function mountsDescription(prefix: string, mounts: readonly DescribedMoun
   return {
     openapi: '3.1.1',
     info: {
-      title: `${implementation.name}, operations of the host`,
+      title: apart?.title ?? `${implementation.name}, operations of the host`,
       version,
       description: 'The operations beside the protocol. They are the same under both majors of it.',
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
@@ -50,7 +66,7 @@ export function mountsDescription(prefix: string, mounts: readonly DescribedMoun
     tags: mounts.map(({ name }) => ({ name, description: `The mount \`${name}\` of this host.` })),
     paths,
     components: {
-      securitySchemes: securitySchemes(host),
+      securitySchemes: securitySchemes(host, apart?.credential),
       headers: headersOf(paths),
       schemas: collected.components(),
     },

@@ -1,14 +1,17 @@
 import type { JsonObject } from '../json.ts';
 import type { DescribedHost } from './described-host.ts';
 
-/** The Security Scheme Objects of a host: its credentials. */
-export function securitySchemes({ authentication: { dpop } }: DescribedHost): JsonObject {
+/**
+ * The Security Scheme Objects of a host: its credentials.
+ *
+ * @param credential the bearer credential, in a sentence
+ */
+export function securitySchemes({ authentication: { dpop } }: DescribedHost, credential: string = OF_HOST): JsonObject {
   return {
     bearer: {
       type: 'http',
       scheme: 'bearer',
-      description:
-        'An API key, or an access token of an issuer in the discovery document. Operations list the scopes they need.',
+      description: credential,
     },
     ...(dpop !== undefined && {
       dpop: {
@@ -19,3 +22,6 @@ export function securitySchemes({ authentication: { dpop } }: DescribedHost): Js
     }),
   };
 }
+
+const OF_HOST =
+  'An API key, or an access token of an issuer in the discovery document. Operations list the scopes they need.';

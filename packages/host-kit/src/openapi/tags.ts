@@ -9,6 +9,7 @@ export const TAGS: Readonly<Record<Tag, string>> = {
   Interrupts: 'Questions that a run asks, and their answers.',
   Artifacts: 'Results that runs produce.',
   Webhooks: 'Subscriptions to events of runs, and failed deliveries.',
+  Triggers: 'Subscriptions to messages that start runs.',
   Audit: 'The verification of the audit log.',
   'Workspace files': 'The files that the agents of a workspace share.',
 };

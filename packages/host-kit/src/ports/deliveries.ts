@@ -23,6 +23,8 @@ export interface Delivery {
 
 /** A delivery that its claimant alone may attempt until `leaseUntil`. */
 export interface ClaimedDelivery extends Delivery {
+  /** The tenant of the subscription. Tenants take turns. */
+  readonly tenant: string;
   /** End of the claim, in ms since the epoch. Also identifies the claim: a takeover always has a later `leaseUntil`. */
   readonly leaseUntil: number;
 }
@@ -84,6 +86,50 @@ export interface DeadLetter {
   readonly lastStatus: number | undefined;
 }
 
+/** Selects dead letters. A member that is undefined selects all of them. */
+export interface DeadLetterSelection {
+  /** Names of events in the major of the subscription. */
+  readonly eventTypes: readonly string[] | undefined;
+  /** Last HTTP statuses. 0: there was no answer. */
+  readonly statuses: readonly number[] | undefined;
+  /** The lowest id of a selected delivery. Ids compare by their bytes. */
+  readonly fromId: string | undefined;
+  /** The id that every id of a selected delivery is below. */
+  readonly belowId: string | undefined;
+}
+
+/** Arguments of `DeliveryQueue.countDeadLetters`. */
+export interface DeadLetterCounting {
+  readonly before: DeadLetterCursor | undefined;
+  /** The most dead letters that are looked at. */
+  readonly limit: number;
+  /** The dead letters that are counted among them. */
+  readonly selection: DeadLetterSelection;
+  /** Length of a step of time, in ms. Steps count from the epoch. */
+  readonly stepMs: number;
+}
+
+/** The dead letters of one event type, status and step of time. */
+export interface DeadLetterCount {
+  readonly eventType: string;
+  /** The last HTTP status. 0: there was no answer. */
+  readonly status: number;
+  /** Start of the step of their `deadLetteredAt`, in ms since the epoch. */
+  readonly at: number;
+  /** At least 1. */
+  readonly count: number;
+}
+
+/** The result of `DeliveryQueue.countDeadLetters`. */
+export interface CountedDeadLetters {
+  /** In any order. */
+  readonly counts: readonly DeadLetterCount[];
+  /** The number of dead letters that were looked at. */
+  readonly lookedAt: number;
+  /** The last one that was looked at. Undefined: there are no more. */
+  readonly last: DeadLetterCursor | undefined;
+}
+
 /** A delivery in the outbox, without its body. Times are in ms since the epoch. */
 export type QueuedDelivery = Omit<Delivery, 'body' | 'dueAt'> & {
   /** HTTP status of the last attempt. Undefined: there was none, or it got no answer. */
@@ -129,8 +175,9 @@ export interface DeliveryQueue {
   ): Promise<readonly WaitingDelivery[]>;
   /**
    * Claims due deliveries of subscriptions that are not paused, and returns them. Claims that have run out are taken
-   * over. Subscriptions take turns, so that a long backlog of one does not delay another; within a subscription, the
-   * earliest due comes first.
+   * over. Tenants take turns, one delivery each; within a tenant, subscriptions take turns; within a subscription, the
+   * earliest due comes first. The next claim goes on with the tenant after the last one, and with its next subscription.
+   * So neither a long backlog nor a large number of subscriptions of one tenant delays another tenant.
    */
   claim(request: ClaimRequest): Promise<readonly ClaimedDelivery[]>;
   /**
@@ -151,6 +198,14 @@ export interface DeliveryQueue {
    */
   nextDueAfter(now: number): Promise<number | undefined>;
   /**
+   * Brings forward times that lie further ahead than any wait: a clock that was ahead stored them. Waiting deliveries
+   * with a later `dueAt` become due at `dueBy`. Claims that end more than ten minutes after `leaseUntil` end at
+   * `leaseUntil`; the margin keeps the claims of hosts with longer attempts. Dead letters stay as they are.
+   *
+   * A store may leave a delivery to a later call while an earlier due one of the same subscription waits.
+   */
+  limitWaits(limits: WaitLimits): Promise<void>;
+  /**
    * Returns up to `limit` dead letters of one subscription, newest first, after the cursor `before`. Equal times sort
    * by id, descending.
    */
@@ -159,15 +214,21 @@ export interface DeliveryQueue {
     page: { readonly before?: DeadLetterCursor | undefined; readonly limit: number },
   ): Promise<readonly DeadLetter[]>;
   /**
+   * Counts the next `limit` dead letters of one subscription, newest first, after the cursor `before`. Trusts its caller to
+   * have found the subscription through `subscriptions`.
+   */
+  countDeadLetters(webhookId: string, counting: DeadLetterCounting): Promise<CountedDeadLetters>;
+  /**
    * Makes up to `limit` dead letters of a subscription due at `now`, with no attempts counted, and returns how many.
-   * Dead letters newer than `now` are left out: a caller that redrives in steps would otherwise meet those that have
-   * failed again since its first step.
+   * Dead letters from after `before` up to `now` are left out: a caller that redrives in steps would otherwise meet those
+   * that have failed again since its first step. Those from after `now` are redriven: a clock that was ahead stored them.
    */
   redrive(
     request: {
       readonly webhookId: string;
       /** Ids to redrive; others are ignored. Undefined: all. */
       readonly deliveryIds: readonly string[] | undefined;
+      readonly before: number;
       readonly now: number;
       readonly limit: number;
     },
@@ -175,7 +236,7 @@ export interface DeliveryQueue {
   ): Promise<number>;
   /**
    * Moves up to `limit` dead letters of a subscription to another one, where they are due at `now` with no attempts
-   * counted, and returns how many. They keep their ids. Dead letters newer than `before` are left out.
+   * counted, and returns how many. They keep their ids. Dead letters are left out as by `redrive`.
    */
   transfer(
     request: {
@@ -194,17 +255,41 @@ export interface DeliveryQueue {
   sweep(now: number, limit: number): Promise<number>;
 }
 
+/** Arguments of `DeliveryQueue.limitWaits`, in ms since the epoch. */
+export interface WaitLimits {
+  /** No delivery waits longer. */
+  readonly dueBy: number;
+  /** The end of a claim that is made now. */
+  readonly leaseUntil: number;
+}
+
+/** A claim that ends by so many ms later than one that is made now was stamped by another clock. */
+export const LEASE_EXCESS_MS = 600_000;
+
 /** Arguments of `DeliveryQueue.claim`. Times are in ms since the epoch. */
 export interface ClaimRequest {
   /** Deliveries with a `dueAt` at or before this time are due. */
   readonly now: number;
   /** End of the claims. A delivery that is neither settled nor released by then can be claimed again. */
   readonly leaseUntil: number;
-  /** Maximum number of deliveries over all subscriptions. */
+  /** Maximum number of deliveries over all tenants. */
   readonly limit: number;
-  /** Maximum for each subscription. */
-  readonly capacityOf: RemainingCapacity;
+  /** The room of each tenant and subscription. */
+  readonly room: ClaimRoom;
 }
 
-/** Returns how many more deliveries of a subscription may be claimed now; 0 or less for none. */
-export type RemainingCapacity = (webhookId: string) => number;
+/** A subscription, with the tenant that it takes turns for. */
+export type ClaimedFor = Pick<ClaimedDelivery, 'tenant' | 'webhookId'>;
+
+/**
+ * The room for the deliveries of one claim. A store asks for it before each delivery, and counts the delivery with
+ * `take`.
+ */
+export interface ClaimRoom {
+  /** Returns whether another delivery of the tenant may be claimed. */
+  hasRoomFor(tenant: string): boolean;
+  /** Returns how many more deliveries of the subscription may be claimed; 0 or less for none. */
+  capacityOf(subscription: ClaimedFor): number;
+  /** Counts a delivery that is claimed. */
+  take(subscription: ClaimedFor): void;
+}

@@ -2,9 +2,11 @@ import type { FetchInit } from '@svc/egress-guard/fetch';
 import type { PayloadOf } from '../events/event-types.ts';
 import type { Json, JsonObject } from '../json.ts';
 import type { Artifact, NewArtifact } from './artifacts.ts';
+import type { ChildOutcome, ChildRequest, ChildRun } from './child-runs.ts';
 import type { ConfigurableSection, RunConfigurable } from './configurable.ts';
 import type { RunEvent } from './events.ts';
 import type { InterruptAnswer, InterruptKind, InterruptRequest } from './interrupts.ts';
+import type { RunEffect } from './run-effects.ts';
 import type { RunFiles } from './run-files.ts';
 import type { ForkMode, Run, RunFailure } from './runs.ts';
 
@@ -34,6 +36,15 @@ export interface WorkflowEngine {
    * a subscription to the events of other kinds is refused. Default: none is listed, and every kind can be asked.
    */
   readonly interrupts?: readonly InterruptKind[];
+  /**
+   * Says that the engine compensates: when a run fails, it undoes the completed nodes that can be undone, the last one
+   * first. Such a node ends with `x-compensable: true` in the payload of `node.completed`. The engine then records
+   * `compensation.requested` with the ids of the `nodes` in its payload, and for each of them `compensation.started`, and
+   * `compensation.completed` or `compensation.failed`, before it returns the failure. The host serves the status, and
+   * records `compensation.manual-intervention-required` when a run fails or is cancelled with a node that was not
+   * compensated. Default: it does not compensate.
+   */
+  readonly compensation?: 'reverse-completion';
   /**
    * The sections of `configurable` of major 2 that the engine understands besides `run` and `extensions`. The others are
    * rejected with 400. Default: none.
@@ -166,7 +177,8 @@ export interface Execution {
    * @throws {TypeError} for a question that does not have the form of its kind
    * @throws {RunLeft} `waiting` when the run waits from now on
    * @example
-   * const data = { title: 'Publish the post?' };
+   * const post = { artifactId: 'post', artifactType: 'text', title: 'Publish the post?' };
+   * const data = { ...post, actions: ['accept', 'reject'] };
    * const { decision } = await interrupt({ nodeId: 'gate', key: 'publish', kind: 'approval', data });
    */
   interrupt(request: InterruptRequest): Promise<InterruptAnswer>;
@@ -207,6 +219,53 @@ export interface Execution {
    * const response = await fetch('https://api.example/items', { headers: { authorization: `Bearer ${key}` } });
    */
   fetch(url: string | URL, init?: FetchInit): Promise<Response>;
+  /**
+   * Makes an effect outside of the host once, such as a payment, and stores its result. A later call for the same effect
+   * gets that result, also in another attempt of the node and after a restart, and does not call `perform`. The result is
+   * returned as JSON, with secrets redacted. It is stored for `retention.effectDays` after the effect, and has at most 65 536
+   * characters of JSON: a longer one makes the call reject, and leaves the outcome of the attempt unknown.
+   *
+   * The host claims the effect before it calls `perform`. When `perform` throws {@link EffectNotMade}, a later call tries
+   * again. After another error, or when the host died meanwhile, the outcome is unknown: a later call rejects, unless
+   * the request has `isRepeatable`. Clients read the ledger of a run at `GET /runs/{runId}/effects`.
+   *
+   * @throws {EffectUnsettled} when another run is making the effect, or the outcome of an earlier attempt is unknown
+   * @throws {TypeError} in a replay, for a malformed request, for a result that is no JSON or too long, and after
+   * 10 000 effects of the run
+   * @throws {RunLeft} when the run is left
+   * @example
+   * const order = { nodeId: 'charge', provider: 'acme-pay:charge', identity: { key: orderId }, isRepeatable: true };
+   * const { chargeId } = await effect(order, async ({ effectId }) => {
+   *   const headers = { 'idempotency-key': effectId };
+   *   return (await fetch('https://pay.example/charges', { method: 'POST', headers })).json();
+   * });
+   */
+  readonly effect: RunEffect;
+  /**
+   * Starts a run of another workflow as the child of this run and of a node, once: a later call for the node returns the
+   * same child, also after a restart. The child has the tenant, workspace, mode, owner, `configurable` and, unless the
+   * request has others, the tags of this run. Its limits are its own. It is cancelled when this run is cancelled or ends
+   * first.
+   *
+   * @throws {ChildRefused} when the engine refuses the child, and below 8 runs
+   * @throws {TypeError} in a replay, for a malformed request, and for an engine whose `interrupts` lack `external-event`
+   * @throws {RunLeft} when the run is left
+   * @example
+   * const { runId } = await startChild({ nodeId: 'resize', workflowId: 'resize-image', inputs: { image } });
+   */
+  startChild(request: ChildRequest): Promise<ChildRun>;
+  /**
+   * Returns the outcome of the child of a node. While the child has not ended the run waits, with the status
+   * `waiting-external`, and the call rejects: this execution is over. After the end of the child the kit calls `execute`
+   * again.
+   *
+   * @throws {TypeError} in a replay, and for a node without a child
+   * @throws {RunLeft} `waiting` when the run waits from now on
+   * @example
+   * const ended = await awaitChild('resize');
+   * if (ended.status !== 'completed') return { status: 'completed', outputs: { image: null } };
+   */
+  awaitChild(nodeId: string): Promise<ChildOutcome>;
   /**
    * Resolves at `time`, in ms since the epoch. A requested pause does not wait for it: the pause is recorded at once,
    * and the call rejects. In a replay it resolves at once.

@@ -47,6 +47,16 @@ export interface BeginOptions {
 }
 
 /**
+ * Returns whether a lease still keeps other executions out. One that ends a minute later than a lease that begins now was
+ * stamped by a clock that was ahead: it keeps none out, since its key would be blocked for as long as the clocks differ.
+ */
+export function isLeased(leaseUntil: number, asked: Pick<BeginOptions, 'now' | 'leaseUntil'>): boolean {
+  return leaseUntil > asked.now && leaseUntil <= asked.leaseUntil + LEASE_EXCESS_MS;
+}
+
+const LEASE_EXCESS_MS = 60_000;
+
+/**
  * The state of a key after `begin`:
  *
  * | before | with the same digest | with another digest |

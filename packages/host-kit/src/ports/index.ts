@@ -1,3 +1,28 @@
+export type {
+  AccessKind,
+  AccessPage,
+  AccessRecord,
+  AccessRecordBase,
+  AccessStore,
+  StoredAssignment,
+  StoredBinding,
+  StoredRole,
+  StoredWithdrawal,
+} from './access.ts';
+export { ACCESS_CHANGE, lookupOf } from './access-lookup.ts';
+export type { Annotation, AnnotationSignal, AnnotationStore } from './annotations.ts';
+export type {
+  ApiKeyChange,
+  ApiKeyFeed,
+  ApiKeyPage,
+  ApiKeyState,
+  ApiKeyStore,
+  FollowedFeed,
+  FollowOptions,
+  QuotaHorizon,
+  StoredApiKey,
+} from './api-keys.ts';
+export type { ApproverDirectory, ApproverPlace } from './approvers.ts';
 export type { Artifact, ArtifactStore, NewArtifact } from './artifacts.ts';
 export {
   ATTEMPTS_KEPT,
@@ -6,27 +31,69 @@ export {
   type AttemptPhaseName,
   type AttemptRecord,
 } from './attempts.ts';
-export type { AuditStore } from './audit.ts';
+export type {
+  AuditPage,
+  AuditPosting,
+  AuditQuery,
+  AuditStore,
+  PostingKey,
+  SealableEntry,
+  TreeGrowth,
+} from './audit.ts';
 export type { Backlog, BacklogStore } from './backlog.ts';
 export type { ByokPlace, ByokSecret, ByokStore } from './byok.ts';
+export {
+  ANSWERS_KEPT,
+  type CapturedAnswer,
+  type CapturedAnswers,
+  type PagedAnswer,
+} from './captured-answers.ts';
+export type { ChangedRow, ChangeGrant, ChangeSource, ChangeTable, ReadChangesOptions } from './changes.ts';
+export type { CheckpointSink } from './checkpoint-sink.ts';
+export { type ChildOutcome, ChildRefused, type ChildRequest, type ChildRun } from './child-runs.ts';
 export type { Clock } from './clock.ts';
 export type { AiOptions, ConfigurableSection, RunConfigurable } from './configurable.ts';
 export {
   type Claim,
   type ClaimedDelivery,
+  type ClaimedFor,
   type ClaimRequest,
+  type ClaimRoom,
+  type CountedDeadLetters,
   DEAD_LETTERS_PER_PAGE,
   type DeadLetter,
+  type DeadLetterCount,
+  type DeadLetterCounting,
   type DeadLetterCursor,
+  type DeadLetterSelection,
   type Delivery,
   type DeliveryQueue,
   type EndedClaim,
   type QueuedDelivery,
-  type RemainingCapacity,
   type Settlement,
   type WaitingCursor,
   type WaitingDelivery,
 } from './deliveries.ts';
+export {
+  type DeliveryCounts,
+  type DeliveryMinute,
+  type DeliverySeries,
+  LATENCY_BOUNDS_MS,
+  type SeriesPoint,
+  type SeriesRange,
+  sumOfCounts,
+} from './delivery-series.ts';
+export type { Effect, EffectKeying, EffectState, EffectStore, EffectUse, ListedEffect } from './effects.ts';
+export type {
+  AlignedSignature,
+  AuthenticateEmailOptions,
+  EmailAttachment,
+  EmailAuthentication,
+  EmailMailbox,
+  EmailReader,
+  ParsedEmail,
+  SmtpFacts,
+} from './email.ts';
 export type {
   EngineRefusal,
   Execution,
@@ -36,7 +103,16 @@ export type {
   RunOutcome,
   WorkflowEngine,
 } from './engine.ts';
-export type { EventPage, EventStore, RunEvent } from './events.ts';
+export {
+  type AllEvents,
+  type AllEventsPage,
+  BEFORE_ALL_EVENTS,
+  type EventPage,
+  type EventPosition,
+  type EventStore,
+  type PositionedEvent,
+  type RunEvent,
+} from './events.ts';
 export type {
   BeginOptions,
   Begun,
@@ -46,6 +122,9 @@ export type {
   KeptReply,
 } from './idempotency.ts';
 export type {
+  ApproverRefs,
+  DueCursor,
+  EscalationStep,
   Interrupt,
   InterruptAnswer,
   InterruptKind,
@@ -56,16 +135,44 @@ export type {
   Vote,
 } from './interrupts.ts';
 export type { Log, LogRecord } from './log.ts';
+export {
+  PORTAL_ACCENTS,
+  PORTAL_ACTIONS,
+  PORTAL_CORNERS,
+  PORTAL_SCHEMES,
+  type PortalAction,
+  type PortalSession,
+  type PortalSessionStore,
+  type PortalTheme,
+} from './portal-sessions.ts';
+export type {
+  ConsumeOptions,
+  QueueConnection,
+  QueueConsumer,
+  QueueGrant,
+  QueueMessage,
+  QueueVerdict,
+} from './queues.ts';
 export type { Random } from './random.ts';
+export {
+  type EffectAttempt,
+  EffectNotMade,
+  type EffectRequest,
+  EffectUnsettled,
+  type RunEffect,
+} from './run-effects.ts';
 export type { NewRunFile, RunFile, RunFileCondition, RunFiles } from './run-files.ts';
 export type {
   CancelRequest,
+  ChildPage,
   DrainPolicy,
   Fork,
   ForkMode,
   OpenNode,
+  ParentRun,
   PauseRequest,
   Run,
+  RunCompensation,
   RunDefinition,
   RunFailure,
   RunState,
@@ -74,7 +181,17 @@ export type {
   RunTransport,
   RunUsage,
 } from './runs.ts';
+export type { SealingKeyStore } from './sealing-keys.ts';
+export {
+  firstReading,
+  LEASE_EXCESS_MS,
+  type PlaceClaim,
+  type SourcePlace,
+  type SourcePlaceStore,
+  type SourceReading,
+} from './source-places.ts';
 export type { Store } from './store.ts';
+export type { StoreFiles, StoreObserver } from './store-files.ts';
 export {
   type Circuit,
   coversScope,
@@ -93,7 +210,50 @@ export {
   type Topic,
 } from './subscriptions.ts';
 export type { Transaction } from './transaction.ts';
-export type { Transport, TransportRequest, TransportVerdict } from './transport.ts';
+export type { ReceivedFailure, Transport, TransportRequest, TransportVerdict } from './transport.ts';
+export {
+  type ChangeRules,
+  type EmailSource,
+  type FormSource,
+  type HmacSignature,
+  LONGEST_MESSAGE_WAIT_MS,
+  type MappedValue,
+  type MessageOutcome,
+  type MessagePage,
+  type MissedPolicy,
+  type Occurrence,
+  type QueueSource,
+  type ReadSource,
+  type Registrar,
+  type RegistrarIdentity,
+  reachesTrigger,
+  type ScheduleSource,
+  type StreamCredential,
+  type StreamSource,
+  type Trigger,
+  type TriggerBacklog,
+  type TriggerMapping,
+  type TriggerMessage,
+  type TriggerOf,
+  type TriggerRecord,
+  type TriggerRetryPolicy,
+  type TriggerRules,
+  type TriggerState,
+  type TriggerStore,
+  type WebhookPreset,
+  type WebhookSource,
+} from './triggers.ts';
+export {
+  type CallerName,
+  type CallerPage,
+  type CallerUse,
+  compareCallers,
+  compareUses,
+  type MajorUse,
+  type VersionDay,
+  type VersionUse,
+  type VersionUses,
+} from './version-uses.ts';
 export type { WebhookJob, WebhookJobStore } from './webhook-jobs.ts';
 export type {
   NewestVersion,

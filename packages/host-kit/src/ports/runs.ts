@@ -69,6 +69,8 @@ export interface RunDefinition {
   readonly causationId?: string;
   /** Present for a fork. */
   readonly fork?: Fork;
+  /** Present for a child: the run that started it. */
+  readonly parent?: ParentRun;
   readonly engineVersion: number;
   readonly eventLogSchemaVersion: number;
   /** Milliseconds since the epoch. */
@@ -97,20 +99,42 @@ export interface RunState {
   readonly cancelRequest?: CancelRequest;
   /** The consumption that the limits of the run count. Absent: nothing yet. */
   readonly usage?: RunUsage;
+  /** Present for a run of an engine that compensates. */
+  readonly compensation?: RunCompensation;
   /** The revision of the workspace's files that the run reads. Present from its start to its end, if files are served. */
   readonly filesRevision?: number;
+}
+
+/** The compensation of a run, as its log records it. */
+export interface RunCompensation {
+  /** The completed nodes that can be compensated: the payload of their end has `x-compensable: true`. */
+  readonly compensable: number;
+  /** The nodes that are to be compensated. Absent: compensation was not requested. */
+  readonly requested?: number;
+  /** Whether a compensation has started. Absent: no. */
+  readonly isStarted?: boolean;
+  /** The compensations that succeeded, and those that failed; absent: 0. */
+  readonly completed?: number;
+  readonly failed?: number;
 }
 
 /** The consumption of a run, as its limits count it, and the names of the secrets that it knows. */
 export interface RunUsage {
   /** The executions of nodes that the engine started, retries included; absent: 0. */
   readonly nodeExecutions?: number;
+  /**
+   * The time in ms for which hosts have driven the run, by their monotonic clocks, up to its last step. Absent: the host
+   * limits no duration, or an earlier version drove the run.
+   */
+  readonly drivenMs?: number;
   /** The time in ms for which the run has waited or was paused, up to its last continuation; absent: 0. */
   readonly idleMs?: number;
   /** The begin of the present wait or pause, in ms since the epoch. Absent: the run does not wait. */
   readonly idleSince?: number;
   /** The names of the secrets that the run opened, whose values are redacted from its records. */
   readonly secrets?: readonly string[];
+  /** The number of effects that the run has asked for; absent: 0. */
+  readonly effects?: number;
 }
 
 /** A run as it is stored: independent of majors, with its bare id. `wire/run.ts` projects it for callers. */
@@ -125,6 +149,15 @@ export interface Fork {
   /** Events of the source's log before this sequence are fixed history. */
   readonly fromSeq: number;
   readonly mode: ForkMode;
+}
+
+/** The run that started a child. A node of a run has one child at most. */
+export interface ParentRun {
+  readonly runId: string;
+  /** The node that started the child. */
+  readonly nodeId: string;
+  /** The number of runs above the child: 1 for a child of a run that has no parent. */
+  readonly depth: number;
 }
 
 /** A node that has started and not ended. */
@@ -152,6 +185,17 @@ export interface CancelRequest {
   readonly at: number;
   /** A digest of the request's idempotency key, which identifies a repetition of the request. */
   readonly keyName?: string;
+  /** Present for a child that is cancelled because this parent of it was, or has ended. */
+  readonly parentRunId?: string;
+}
+
+/** A page of children. */
+export interface ChildPage {
+  /** Lists those after this id. Default: from the first. */
+  readonly after?: string | undefined;
+  readonly limit: number;
+  /** Lists the children of this run, and this run itself if it is a child. Default: those of all runs. */
+  readonly of?: string | undefined;
 }
 
 /** Stored runs. A caller reaches a run only through its tenancy. */
@@ -193,4 +237,27 @@ export interface RunStore {
    * Returns those of these runs whose execution must stop: they left `pending` and `running`, or a pause is requested.
    */
   disturbed(runIds: readonly string[]): Promise<readonly Run[]>;
+  /** Finds the child of a node, in a transaction of its parent. The next transaction of the parent sees its insertion. */
+  childOf(parent: Pick<ParentRun, 'runId' | 'nodeId'>, transaction: Transaction): Promise<Run | undefined>;
+  /**
+   * Lists up to `limit` children, by id, that have not ended and are not being cancelled although their parent has ended
+   * or is being cancelled. For the host itself, not for a caller.
+   */
+  orphans(page: ChildPage): Promise<readonly Run[]>;
+  /**
+   * Lists up to `limit` children, by id, that have ended and for whose node their parent waits. For the host itself, not
+   * for a caller.
+   */
+  awaited(page: ChildPage): Promise<readonly Run[]>;
+  /**
+   * Removes up to `limit` runs that ended before `endedBefore`, those that ended first, and returns their number. No
+   * method finds a removed run any more. Its events, interrupts, artifacts, annotations and uses of effects stay stored
+   * until `sweep`; its deliveries stay in the outbox. A run is not removed while a fork of it has not ended, because the
+   * fork reads its log, nor while its parent has not, because the parent reads its outcome.
+   *
+   * @param request.endedBefore in ms since the epoch
+   */
+  removeEnded(request: { readonly endedBefore: number; readonly limit: number }): Promise<number>;
+  /** Deletes up to `limit` stored records of removed runs. Returns their number; 0 when there is none. */
+  sweep(limit: number): Promise<number>;
 }

@@ -1,15 +1,26 @@
+import type { AccessStore } from './access.ts';
+import type { AnnotationStore } from './annotations.ts';
+import type { ApiKeyStore } from './api-keys.ts';
 import type { ArtifactStore } from './artifacts.ts';
 import type { AttemptLog } from './attempts.ts';
 import type { AuditStore } from './audit.ts';
 import type { BacklogStore } from './backlog.ts';
 import type { ByokStore } from './byok.ts';
+import type { CapturedAnswers } from './captured-answers.ts';
 import type { DeliveryQueue } from './deliveries.ts';
+import type { DeliverySeries } from './delivery-series.ts';
+import type { EffectStore } from './effects.ts';
 import type { EventStore } from './events.ts';
 import type { IdempotencyStore } from './idempotency.ts';
 import type { InterruptStore } from './interrupts.ts';
+import type { PortalSessionStore } from './portal-sessions.ts';
 import type { RunStore } from './runs.ts';
+import type { SealingKeyStore } from './sealing-keys.ts';
+import type { StoreFiles } from './store-files.ts';
 import type { SubscriptionStore } from './subscriptions.ts';
 import type { Transaction } from './transaction.ts';
+import type { TriggerStore } from './triggers.ts';
+import type { VersionUses } from './version-uses.ts';
 import type { WebhookJobStore } from './webhook-jobs.ts';
 import type { WorkspaceStore } from './workspace.ts';
 
@@ -25,13 +36,15 @@ import type { WorkspaceStore } from './workspace.ts';
  *    `runs`.
  * 4. **Isolation.** A method that takes a `transaction` sees the earlier writes of that transaction. When two
  *    transactions ask for the same run (`runs.readForChange`, `runs.forAppend`), scope (`runs.activeIn`), subscription
- *    (`subscriptions.updateState`, `updateSecrets`), job (`webhookJobs.change`) or place (`byok.count`, `workspace.newest`), the second waits until
+ *    (`subscriptions.updateState`, `updateSecrets`), job (`webhookJobs.change`), trigger (`triggers.change`), effect (`effects.readForChange`), API key (`apiKeys.readForChange`), tenant (`access.hold`, `portalSessions.countOpen`) or place (`byok.count`, `triggers.count`, `workspace.newest`), the second waits until
  *    the first has ended; so do two that call `audit.append`. A method without that parameter is atomic by itself; in a
  *    store that outlives its process it returns committed records only.
  * 5. **Exclusive claims.** At any time, one claimant at most holds a delivery or an idempotency key, and one host
  *    drives a run. A claim that has run out can be taken over; its former holder then changes nothing any more.
- * 6. **Order.** Events of one run are listed by `sequence`, audit entries by `atSequence`; neither is ever changed.
- *    Pages resume after their last record, and skip or repeat no record that existed throughout.
+ * 6. **Order.** Events of one run are listed by `sequence`, audit entries by `atSequence`; neither is ever changed. Both
+ *    leave the store by `runs.removeEnded` and `audit.startAt` alone.
+ *    Pages resume after their last record, and skip or repeat no record that existed throughout. Pages of
+ *    `events.listAll` also skip no event that commits later, in whichever order transactions commit.
  *
  * Every method rejects when the storage fails. A method that writes in a `transaction` rejects when that transaction
  * has ended or belongs to another store. Times are in milliseconds since the epoch.
@@ -56,14 +69,40 @@ export interface Store {
    * hosts besides waiting for its own. Default false.
    */
   readonly shared?: boolean;
+  /**
+   * Returns the time of the store's own clock, in ms since the epoch. Hosts that share a store stamp leases and due times
+   * with it, because their own clocks may differ. Absent: the store has no clock, and is used by one process.
+   */
+  readonly time?: () => Promise<number>;
+  /**
+   * Returns for how long the oldest open transaction of the database has prevented the clean-up of deleted and changed
+   * rows, in ms; 0 when none does. Absent: a store whose speed does not depend on that.
+   */
+  readonly oldestSnapshotMs?: () => Promise<number>;
+  /**
+   * Writes a record of the store's own, and resolves when it is durable. The host asks it for the readiness probe, so a
+   * store that can only be read is not ready.
+   */
+  probe(): Promise<void>;
+  /**
+   * Returns whether an error of a method says that the storage fails, rather than that the program is wrong. The host
+   * answers such a request with 503 and `Retry-After` instead of 500. Default: no error does.
+   */
+  isUnavailable?(error: unknown): boolean;
+  /** The files of the store. Absent: it has none on this machine. */
+  readonly files?: StoreFiles;
   /** Runs: their definition and current state. */
   readonly runs: RunStore;
   /** The event log of each run. */
   readonly events: EventStore;
   /** Questions that runs ask, and their answers. */
   readonly interrupts: InterruptStore;
+  /** Judgements of runs. */
+  readonly annotations: AnnotationStore;
   /** Artifacts that runs produce. */
   readonly artifacts: ArtifactStore;
+  /** The ledger of effects that runs had outside of the host. */
+  readonly effects: EffectStore;
   /** Registered webhooks. */
   readonly subscriptions: SubscriptionStore;
   /** Deliveries that wait for an attempt, and dead letters. */
@@ -72,14 +111,30 @@ export interface Store {
   readonly backlog: BacklogStore;
   /** The last delivery attempts of each subscription. */
   readonly attempts: AttemptLog;
+  /** The attempts and ended deliveries of each subscription, counted by minute. */
+  readonly deliverySeries: DeliverySeries;
+  /** Answers of failing receivers, encrypted. */
+  readonly capturedAnswers: CapturedAnswers;
   /** Long operations on the deliveries of subscriptions. */
   readonly webhookJobs: WebhookJobStore;
+  /** Trigger subscriptions and their messages. */
+  readonly triggers: TriggerStore;
   /** The audit log: a hash chain of entries, and signed checkpoints over it. */
   readonly audit: AuditStore;
+  /** API keys of callers, as hashes. */
+  readonly apiKeys: ApiKeyStore;
+  /** Roles, their assignments, and withdrawn credentials. */
+  readonly access: AccessStore;
+  /** Sessions of the portal, with digests of their codes and tokens. */
+  readonly portalSessions: PortalSessionStore;
   /** Secrets that tenants bring (bring your own key), encrypted. */
   readonly byok: ByokStore;
   /** Idempotency keys and the replies that are replayed for them, encrypted. */
   readonly idempotency: IdempotencyStore;
+  /** The ids of the keys that have sealed records of this store. */
+  readonly sealingKeys: SealingKeyStore;
+  /** The uses of each major of the protocol, by credential and day. */
+  readonly versionUses: VersionUses;
   /** Files of workspaces, in versions. */
   readonly workspace: WorkspaceStore;
   /**

@@ -32,6 +32,11 @@ export interface TransportRequest {
    */
   readonly keepBodyBytes?: number;
   /**
+   * Asks for the answer in `failure`, with at most this many bytes of its body, when the status is not 2xx. Default: it is
+   * discarded. With a transport that ignores the option, no answer is captured.
+   */
+  readonly keepFailureBytes?: number;
+  /**
    * `true`: send the request at most once, over a connection of its own. `'kept'`: send it at most once, over a
    * kept-alive connection if there is one. Default: when a kept-alive connection breaks, send it again, so a receiver
    * may get it twice.
@@ -55,6 +60,8 @@ export type TransportVerdict =
       readonly retryAfter: string | undefined;
       /** The answer's body, complete. Present only if `keepBodyBytes` asked for it and it was not longer. */
       readonly body?: Uint8Array;
+      /** The answer. Present only if `keepFailureBytes` asked for it and the status is not 2xx. */
+      readonly failure?: ReceivedFailure;
       /** Duration of the request in ms. */
       readonly durationMs: number;
     }
@@ -66,3 +73,13 @@ export type TransportVerdict =
       /** Duration of the request in ms. */
       readonly durationMs: number;
     };
+
+/** An answer whose status is not 2xx. The receiver chose its content: not trusted. */
+export interface ReceivedFailure {
+  /** The headers by their names in lower case. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** The beginning of the body. */
+  readonly body: Uint8Array;
+  /** Whether the body was longer, or was not read to its end. */
+  readonly isCut: boolean;
+}

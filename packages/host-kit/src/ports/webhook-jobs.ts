@@ -48,7 +48,10 @@ export interface WebhookJobStore {
   ): Promise<readonly WebhookJob[]>;
   /** Counts the jobs of a subscription that run or are paused. */
   countOpen(webhookId: string, transaction: Transaction): Promise<number>;
-  /** Returns up to `limit` running jobs of all subscriptions whose next step is due at `now`, the earliest first. */
+  /**
+   * Returns up to `limit` running jobs of all subscriptions whose next step is due at `now`, the earliest first. A step
+   * that would wait for more than `LONGEST_STEP_WAIT_MS` was planned by a clock that was ahead. It is due, too.
+   */
   due(now: number, limit: number): Promise<readonly WebhookJob[]>;
   /**
    * Replaces a job by the result of `change`, which gets the job as it is in this transaction. `change` is called once,
@@ -64,3 +67,6 @@ export interface WebhookJobStore {
   /** Deletes up to `limit` jobs that ended before `before`, in ms since the epoch. Returns their number. */
   sweep(before: number, limit: number): Promise<number>;
 }
+
+/** Longer than any job waits for its next step, in ms. */
+export const LONGEST_STEP_WAIT_MS = 60_000;

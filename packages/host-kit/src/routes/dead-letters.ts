@@ -4,13 +4,20 @@ import { invalid } from '../errors.ts';
 import { json } from '../http/description.ts';
 import { type Route, route } from '../http/route.ts';
 import { DEAD_LETTERS_PER_PAGE } from '../ports/deliveries.ts';
+import type { StoreClock } from '../ports/store-clock.ts';
 import { managed } from '../webhooks/operator-actions.ts';
 import { cursorText, deadLetterBody, deadLetterPage, parseCursor } from '../wire/dead-letter.ts';
 import { ADDRESS_ERRORS, type AddressedOptions, addressedSubscription, addressQuery } from './subscription-address.ts';
 
+/** The ports of {@link deadLetterRoutes}. */
+export interface DeadLetterRoutesOptions extends AddressedOptions, Pick<ChangeServices, 'store'> {
+  /** Dead letters expire by it. */
+  readonly storeClock: Pick<StoreClock, 'now'>;
+}
+
 /** Defines the route that lists dead letters. @see Interface: Events, Webhook delivery of events, 3 */
-export function deadLetterRoutes(options: AddressedOptions & Pick<ChangeServices, 'store' | 'clock'>): Route[] {
-  const { store, clock } = options;
+export function deadLetterRoutes(options: DeadLetterRoutesOptions): Route[] {
+  const { store, storeClock } = options;
   return [
     route({
       operationId: 'listDeadLetters',
@@ -32,7 +39,7 @@ export function deadLetterRoutes(options: AddressedOptions & Pick<ChangeServices
         const letters = await store.deliveries.deadLetters(webhookId, { before, limit: limit + 1 });
         const page = letters.slice(0, limit);
         // Expired letters are hidden until the next sweep deletes them.
-        const now = clock.now();
+        const now = storeClock.now();
         const kept = page.filter(({ expiresAt }) => expiresAt > now);
         const last = page.at(-1);
         return {

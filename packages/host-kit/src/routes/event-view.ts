@@ -1,8 +1,7 @@
 import type { Major } from '@svc/versioning';
 import { messageText } from '../http/event-stream.ts';
 import type { RunEvent } from '../ports/events.ts';
-import type { Run } from '../ports/runs.ts';
-import { runAfter } from '../runs/after-event.ts';
+import { type FoldedRun, runAfter } from '../runs/after-event.ts';
 import type { Batch } from '../streams/batch.ts';
 import type { EventMode } from '../streams/mode.ts';
 import type { View } from '../streams/pages.ts';
@@ -17,6 +16,7 @@ export function viewOf(major: Major, modes: 'values' | readonly EventMode[], isB
   const write = isBatched ? dataOf : messagesOf;
   return {
     name: `${major} ${modes} ${isBatched ? 'batched' : 'single'}`,
+    pageEvents: modes === 'values' ? PAGE_SNAPSHOTS : PAGE_EVENTS,
     render(run, events) {
       const shown = modes === 'values' ? snapshots(major, run, events) : changes(major, modes, run, events);
       return { bytes: encoder.encode(write(shown.frames)), shown: shown.frames.at(-1)?.id, run: shown.run };
@@ -24,11 +24,11 @@ export function viewOf(major: Major, modes: 'values' | readonly EventMode[], isB
   };
 }
 
-function changes(major: Major, modes: readonly EventMode[], run: Run, events: readonly RunEvent[]): Shown {
+function changes(major: Major, modes: readonly EventMode[], run: FoldedRun, events: readonly RunEvent[]): Shown {
   return { frames: events.flatMap((event) => eventFrame(major, modes, run, event) ?? []), run };
 }
 
-function snapshots(major: Major, run: Run, events: readonly RunEvent[]): Shown {
+function snapshots(major: Major, run: FoldedRun, events: readonly RunEvent[]): Shown {
   const frames: StreamFrame[] = [];
   let moved = run;
   for (const event of events) {
@@ -40,7 +40,7 @@ function snapshots(major: Major, run: Run, events: readonly RunEvent[]): Shown {
 
 interface Shown {
   readonly frames: readonly StreamFrame[];
-  readonly run: Run;
+  readonly run: FoldedRun;
 }
 
 /**
@@ -58,6 +58,9 @@ export function batchOf(ms: number): Batch {
   };
 }
 
+const PAGE_EVENTS = 256;
+/** A snapshot may have 150 KB. */
+const PAGE_SNAPSHOTS = 16;
 const encoder = new TextEncoder();
 const COMMA = encoder.encode(',');
 const END = encoder.encode(']\n\n');

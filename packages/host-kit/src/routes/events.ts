@@ -1,17 +1,20 @@
 import type { Major } from '@svc/versioning';
 import { HostError, invalid } from '../errors.ts';
-import { EVENT_STREAM_HEADERS, KEEP_ALIVE, messageText, takesEventStream } from '../http/event-stream.ts';
+import { COME_BACK, EVENT_STREAM_HEADERS, KEEP_ALIVE, messageText, takesEventStream } from '../http/event-stream.ts';
 import { wholeNumberIn } from '../http/query.ts';
 import { type AuthorizedCall, type Reply, type Route, route } from '../http/route.ts';
 import { yieldToLoop } from '../ports/clock.ts';
 import type { EventStore } from '../ports/events.ts';
 import { isTerminal, type Run } from '../ports/runs.ts';
 import { beforeFirstEvent } from '../runs/after-event.ts';
+import { cursor } from '../streams/cursor.ts';
 import { runAt } from '../streams/fold.ts';
+import type { Followers } from '../streams/follow.ts';
 import { type EventMode, parseStreamMode, STREAM_MODES } from '../streams/mode.ts';
-import type { View } from '../streams/pages.ts';
+import type { Pages, View } from '../streams/pages.ts';
 import { poll } from '../streams/poll.ts';
 import { openStream, type StreamParts } from '../streams/stream.ts';
+import { isJudgedOnce, streamExpiry } from '../streams/stream-expiry.ts';
 import { CURSOR_PARAMETERS, pollBody } from '../wire/poll.ts';
 import { snapshotFrame } from '../wire/stream.ts';
 import { POLL, STREAM } from './event-descriptions.ts';
@@ -20,6 +23,8 @@ import { addressedRun, type RunAddressOptions } from './run-address.ts';
 
 export interface EventRoutesOptions extends StreamParts, RunAddressOptions {
   readonly store: RunAddressOptions['store'] & { readonly events: EventStore };
+  readonly pages: Pages;
+  readonly followers: Followers;
 }
 
 /** Defines the routes that stream and poll the log of a run. @see Interface: Events */
@@ -36,7 +41,7 @@ export function eventRoutes(options: EventRoutesOptions): Route[] {
           after: lastEventIdIn(call.headers),
         };
         if (ANSWERS_IN_JSON[call.major] && !takesEventStream(call.headers.get('accept'))) {
-          const page = await polled(options, call, asked.after ?? cursorIn(call), options.clock.now());
+          const page = await polled(options, call, asked.after ?? cursorIn(call), 0);
           return { ...page, headers: { ...page.headers, ...VARY[call.major] } };
         }
         return streamed(options, call, asked);
@@ -49,7 +54,7 @@ export function eventRoutes(options: EventRoutesOptions): Route[] {
       async serve(call) {
         const after = cursorIn(call);
         const seconds = wholeNumberIn(call.query, 'timeout', { min: 1, max: 60 }) ?? DEFAULT_WAIT_SECONDS;
-        return polled(options, call, after, options.clock.now() + 1000 * seconds);
+        return polled(options, call, after, 1000 * seconds);
       },
     }),
   ];
@@ -75,25 +80,29 @@ async function streamed(options: EventRoutesOptions, call: AuthorizedCall, asked
   const view = viewOf(major, modes, bufferMs > 0);
   if (after !== undefined && (await hasNothingAfter(options, run, { ...asked, view, after }, call.gone())))
     return { status: 204, headers: { 'cache-control': 'no-store', ...VARY[major] } };
-  // A proof of possession is valid for one request. It cannot be checked again, so the stream ends after a short time
-  // instead.
-  const isJudgedOnce = principal.binding === 'dpop';
   const body = openStream(options, {
-    run,
-    credentialId: principal.credentialId,
-    after: after ?? -1,
-    view,
-    async begin(isOver) {
-      if (modes !== 'values' || after === undefined) return { run: beforeFirstEvent(run), bytes: NOTHING };
-      const begun = await runAt(store, run, after, isOver);
-      return { run: begun, bytes: Buffer.from(messageText({ ...snapshotFrame(major, begun), id: after })) };
-    },
-    keepAlive: KEEP_ALIVE,
+    reader: { runId: run.runId, credentialId: principal.credentialId, tenant: run.tenant },
+    tenant: run.tenant,
+    cursor: (grown) =>
+      cursor({
+        ...options,
+        view,
+        run,
+        after: after ?? -1,
+        async begin(isOver) {
+          if (modes !== 'values' || after === undefined) return { run: beforeFirstEvent(run), bytes: NOTHING };
+          const begun = await runAt(store, run, after, isOver);
+          return { run: begun, bytes: Buffer.from(messageText({ ...snapshotFrame(major, begun), id: after })) };
+        },
+        grown,
+        current: () => readable(store, principal.tenancy, run.runId),
+      }),
+    keepAlive: () => KEEP_ALIVE,
+    comeBack: COME_BACK,
     batch: bufferMs > 0 ? batchOf(bufferMs) : undefined,
-    expiresAt: Math.min(principal.expiresAt ?? Infinity, isJudgedOnce ? clock.now() + JUDGED_ONCE_MS : Infinity),
-    current: () => readable(store, principal.tenancy, run.runId),
+    expiresAt: streamExpiry(principal, clock.now()),
     async judgeAgain() {
-      if (isJudgedOnce) return true;
+      if (isJudgedOnce(principal)) return true;
       const judged = await call.judgeAgain();
       return judged !== undefined && (await readable(store, judged.tenancy, run.runId)) !== undefined;
     },
@@ -108,7 +117,7 @@ async function streamed(options: EventRoutesOptions, call: AuthorizedCall, asked
  * @see WHATWG HTML, server-sent events: the status 204 tells a client to stop reconnecting
  */
 async function hasNothingAfter(
-  { pages }: Pick<StreamParts, 'pages'>,
+  { pages }: Pick<EventRoutesOptions, 'pages'>,
   run: Run,
   { modes, view, after }: Pick<Asked, 'modes'> & { readonly view: View; readonly after: number },
   gone: AbortSignal,
@@ -127,16 +136,20 @@ async function hasNothingAfter(
 }
 
 const NOTHING = new Uint8Array();
-const JUDGED_ONCE_MS = 300_000;
 
-async function polled(options: EventRoutesOptions, call: AuthorizedCall, after: number, until: number): Promise<Reply> {
+async function polled(
+  options: EventRoutesOptions,
+  call: AuthorizedCall,
+  after: number,
+  waitMs: number,
+): Promise<Reply> {
   const { credentialId, expiresAt = Number.POSITIVE_INFINITY } = call.principal;
   const run = await addressedRun(options, call);
   const found = await poll(options, {
     run,
     credentialId,
     after,
-    until: Math.min(until, expiresAt),
+    waitMs: Math.min(waitMs, expiresAt - options.clock.now()),
     gone: call.gone,
     current: () => addressedRun(options, call),
   });

@@ -1,4 +1,4 @@
-import { type AuthError, authenticator, type RefusalLimit } from '@svc/auth';
+import { type AuthError, authenticator, type OnOutcome, type RefusalLimit } from '@svc/auth';
 import type { Major, Served } from '@svc/versioning';
 import { HostError } from '../errors.ts';
 import type { PathCredential } from '../http/access.ts';
@@ -28,13 +28,19 @@ export interface InterruptRoutesOptions extends RunServices {
   readonly tokens: InterruptTokens;
   /** Limits refused tokens by client address. Undefined: no limit. */
   readonly refusals: RefusalLimit | undefined;
+  /** Called with each decision about a token. */
+  readonly onOutcome: OnOutcome;
 }
 
 /** Defines the routes that answer questions of runs, for callers with a credential and for bearers of a token. */
 export function interruptRoutes(options: InterruptRoutesOptions): Route[] {
-  const { tokens, refusals } = options;
+  const { tokens, refusals, onOutcome } = options;
   const access: PathCredential = {
-    authenticator: authenticator({ lanes: [tokenLane(tokens)], ...(refusals !== undefined && { refusals }) }),
+    authenticator: authenticator({
+      lanes: [tokenLane(tokens)],
+      onOutcome,
+      ...(refusals !== undefined && { refusals }),
+    }),
     refused: TOKEN_REFUSED,
   };
   return [resolveRoute(options), inspectTokenRoute(options, access), resolveTokenRoute(options, access)];

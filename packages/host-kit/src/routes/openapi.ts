@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { empty, json } from '../http/description.ts';
 import { documentReply, type Representation, representation } from '../http/representation.ts';
 import { publicRoute, type Reply, type Route } from '../http/route.ts';
+import type { JsonObject } from '../json.ts';
 import type { DescribedHost, DescribedProtocol } from '../openapi/described-host.ts';
 import { apiDescription } from '../openapi/document.ts';
 import { type DescribedMount, mountsDescription, requireUniqueIds } from '../openapi/mounts.ts';
@@ -38,7 +39,8 @@ export function openApiRoute(host: DescribedProtocol): Route {
 }
 
 /**
- * The API description of the mounts by its path, `/host/<org>/openapi.json`. It is made at the first request.
+ * The API descriptions of the mounts by their paths: `/host/<org>/openapi.json`, and that of each mount that is described
+ * apart. Each is made at its first request.
  *
  * @throws {TypeError} when two routes of the mounts have the same `operationId`
  */
@@ -47,13 +49,25 @@ export function mountsDocument(
   mounts: readonly DescribedMount[],
   host: DescribedHost,
 ): ReadonlyMap<string, () => Promise<Reply>> {
-  requireUniqueIds(mounts);
+  const together = mounts.filter(({ describedApart }) => describedApart === undefined);
+  requireUniqueIds(together);
+  return new Map([
+    [`${prefix}/openapi.json`, madeOnce(() => mountsDescription(prefix, together, host))],
+    ...mounts.flatMap(({ describedApart: apart, ...mount }) => {
+      if (apart === undefined) return [];
+      // A token of another credential than those of the host is bound to no key.
+      const own = { ...host, authentication: {} };
+      return [[prefix + apart.path, madeOnce(() => mountsDescription(prefix, [mount], own, apart))] as const];
+    }),
+  ]);
+}
+
+function madeOnce(describe: () => JsonObject): () => Promise<Reply> {
   let made: Uint8Array | undefined;
-  const read = async () => {
-    made ??= representation(mountsDescription(prefix, mounts, host)).bytes;
+  return async () => {
+    made ??= representation(describe()).bytes;
     return { status: 200, headers: { 'cache-control': 'public, max-age=300' }, body: made };
   };
-  return new Map([[`${prefix}/openapi.json`, read]]);
 }
 
 const HEADERS = ['ETag', 'Cache-Control', 'Vary'] as const;

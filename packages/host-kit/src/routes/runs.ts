@@ -8,9 +8,11 @@ import type { Save } from '../ports/idempotency.ts';
 import type { Log, LogRecord } from '../ports/log.ts';
 import type { Run } from '../ports/runs.ts';
 import { type CreateRunOptions, createRun, RunActive } from '../runs/create.ts';
+import type { Snapshots } from '../streams/snapshots.ts';
 import { runIdOf } from '../wire/event.ts';
 import { createdBody, createdRun, runRequest, runRequestExample, snapshot, snapshotBody } from '../wire/run.ts';
 import { creationHeaders, creationIn } from '../wire/run-headers.ts';
+import { unservedMember } from '../wire/unserved-member.ts';
 import { addressedRun } from './run-address.ts';
 
 /** The options of routes that create runs. */
@@ -18,17 +20,19 @@ export interface RunRoutesOptions extends CreateRunOptions {
   readonly executor: Pick<Executor, 'execute'>;
   readonly served: Pick<Served, 'overlap' | 'majors'>;
   readonly log: Log;
+  readonly snapshots: Snapshots;
 }
 
 /** Defines the routes that create and read runs. */
 export function runRoutes(options: RunRoutesOptions): Route[] {
-  const { store, executor, served, log } = options;
+  const { store, executor, served, log, snapshots } = options;
 
   return [
     routeWithBody({
       operationId: 'createRun',
       scope: 'runs:create',
       schema: runRequest(options.engine.configurable ?? []),
+      refusal: unservedMember,
       describes: {
         tag: 'Runs',
         summary: 'Create a run',
@@ -39,7 +43,10 @@ export function runRoutes(options: RunRoutesOptions): Route[] {
         example: runRequestExample,
         headers: creationHeaders,
         answers: { 201: json('The run, with the URLs of its status and events.', createdRun) },
-        errors: ['run_already_active', 'force_engine_version_forbidden', ...aiErrors(options)],
+        errors: {
+          1: ['run_already_active', 'force_engine_version_forbidden', 'capability_not_provided', ...aiErrors(options)],
+          2: ['run_already_active', 'force_engine_version_forbidden', ...aiErrors(options)],
+        },
       },
       async serve({ major, principal, headers, decided }, request, save: Save<Run>) {
         const asked = { ...request, ...creationIn(headers, major, request.scopeId) };
@@ -59,7 +66,8 @@ export function runRoutes(options: RunRoutesOptions): Route[] {
         tag: 'Runs',
         summary: 'Read a run',
         description:
-          'The snapshot of a run: its status, owner, tags and metadata. The outputs are in the event `run.completed`.',
+          'The snapshot of a run: its status, owner, tags, metadata and values. The outputs of the run are in the event ' +
+          '`run.completed`.',
         answers: {
           200: json('The current state of the run.', snapshot, { headers: ['ETag', 'Cache-Control'] }),
           304: empty('The run has not changed.', { headers: ['ETag', 'Cache-Control'] }),
@@ -72,7 +80,8 @@ export function runRoutes(options: RunRoutesOptions): Route[] {
         // An observable change has an event, except for the request to cancel, which changes only the status.
         const etag = `"${run.runId}.${run.lastSequence}.${run.status}.${major}"`;
         if (matchesEtag(headers.get('if-none-match'), etag)) return { status: 304, headers: { etag, ...PRIVATE } };
-        return { status: 200, headers: { etag, ...PRIVATE }, body: snapshotBody(major, run) };
+        const { values } = await snapshots.read(run);
+        return { status: 200, headers: { etag, ...PRIVATE }, body: snapshotBody(major, run, values) };
       },
     }),
   ];

@@ -8,6 +8,8 @@ import {
   type RunState,
   type RunUsage,
 } from '../ports/runs.ts';
+import { compensationAfter } from './compensation.ts';
+import { type RunValues, valuesAfter, valuesBefore } from './run-values.ts';
 import { type RunSignal, statusAfter } from './transitions.ts';
 
 /** The parts of an event that move its run. */
@@ -19,19 +21,26 @@ interface MovingEvent {
   readonly timestamp: number;
 }
 
+/** A run at a place in its log, with its values there. */
+export interface FoldedRun extends Run {
+  readonly values: RunValues;
+}
+
 /** Returns a run as it was created. `runAfter` replays its events onto it. */
-export function beforeFirstEvent(run: Run): Run {
+export function beforeFirstEvent(run: Run): FoldedRun {
   const { startedAt: _1, completedAt: _2, error: _3, openNodes: _4, currentNodeId: _5, pausedAt: _6, ...others } = run;
-  const { usage: _7, filesRevision: _8, ...kept } = others;
-  return { ...kept, status: 'pending', lastSequence: -1 };
+  const { usage: _7, filesRevision: _8, compensation, ...kept } = others;
+  const fresh = compensation === undefined ? {} : { compensation: { compensable: 0 } };
+  return { ...kept, ...fresh, status: 'pending', lastSequence: -1, values: valuesBefore(run) };
 }
 
 /**
  * Replays one stored event onto a run. An event that the transition table would refuse is accepted: it is already
  * recorded.
  */
-export function runAfter(run: Run, event: MovingEvent): Run {
-  return afterEvent(run, event) ?? { ...run, lastSequence: event.sequence };
+export function runAfter(run: FoldedRun, event: MovingEvent): FoldedRun {
+  const after = afterEvent(run, event) ?? { ...run, lastSequence: event.sequence };
+  return { ...after, values: valuesAfter(run.values, event) };
 }
 
 /**
@@ -45,6 +54,7 @@ export function afterEvent(run: Run, event: MovingEvent): Run | undefined {
   if (status === undefined) return undefined;
   const { error: _1, openNodes: _2, currentNodeId: _3, pausedAt: _4, pauseRequest, filesRevision, ...kept } = run;
   const usage = usageAfter(run, status, event);
+  const compensation = compensationAfter(run.compensation, event);
   const openNodes = isTerminal(status) ? [] : nodesAfter(run.openNodes ?? [], event);
   const currentNodeId = currentNodeAfter(run, status, event);
   const error = event.type === 'run.failed' ? failureIn(event.payload) : run.error;
@@ -62,19 +72,22 @@ export function afterEvent(run: Run, event: MovingEvent): Run | undefined {
     ...(isPauseRequested && { pauseRequest }),
     ...(status === 'paused' && { pausedAt: run.pausedAt ?? event.timestamp }),
     ...(usage !== undefined && { usage }),
+    ...(compensation !== undefined && { compensation }),
     ...(filesRevision !== undefined && !isTerminal(status) && { filesRevision }),
   };
 }
 
-/** Returns the run after an event that was copied as history: only its open nodes and times change. */
+/** Returns the run after an event that was copied as history: only its open nodes, compensation and times change. */
 export function afterHistory(run: Run, event: MovingEvent): Run {
   const { openNodes: _, ...kept } = run;
   const openNodes = nodesAfter(run.openNodes ?? [], event);
+  const compensation = compensationAfter(run.compensation, event);
   return {
     ...kept,
     lastSequence: event.sequence,
     ...(event.type === 'run.started' && { startedAt: event.timestamp }),
     ...(openNodes.length > 0 && { openNodes }),
+    ...(compensation !== undefined && { compensation }),
   };
 }
 

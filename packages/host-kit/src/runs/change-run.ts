@@ -2,6 +2,7 @@ import type { Principal } from '@svc/auth';
 import type { ChangeServices } from '../audit/change-services.ts';
 import { type AuditAction, factAbout } from '../audit/fact.ts';
 import { HostError } from '../errors.ts';
+import type { StandingOf } from '../ports/approvers.ts';
 import type { Save } from '../ports/idempotency.ts';
 import { isTerminal, type Run } from '../ports/runs.ts';
 import type { OpenRun, RunLog } from './event-log.ts';
@@ -12,6 +13,8 @@ export interface RunServices extends ChangeServices {
   readonly events: RunLog;
   /** `notice` is called with the run after the commit. */
   readonly executor: { notice(run: Run): void };
+  /** Looks up groups and roles of approvers. Undefined: the host has no directory of them. */
+  readonly standingOf?: StandingOf | undefined;
 }
 
 /** Changes a run. Returns `done` when the change is to be recorded in the audit log. */
@@ -37,7 +40,7 @@ export async function changeRun(
   const run = await events.change(found, async (open) => {
     const outcome = await work(open);
     const target = `${open.run.tenant}/${runId}`;
-    const fact = factAbout(principal, { action, target, at: clock.now() });
+    const fact = factAbout(principal, { action, target, at: clock.now(), workspace: open.run.workspace });
     await save(open.run, open.transaction);
     if (outcome === 'done') await recordAudit(fact, open.transaction);
     return open.run;

@@ -10,6 +10,7 @@ import { type Save, saveNothing } from '../ports/idempotency.ts';
 import type { Random } from '../ports/random.ts';
 import type { Run, RunTransport } from '../ports/runs.ts';
 import { checkConfigurable } from './check-configurable.ts';
+import { newCompensation } from './compensation.ts';
 
 /** A request for a run, the same for both majors. */
 export interface RunRequest {
@@ -50,7 +51,7 @@ export class RunActive extends Error {
 }
 
 export interface CreateRunOptions extends ChangeServices {
-  readonly engine: Pick<WorkflowEngine, 'version' | 'otherVersions' | 'refuse' | 'configurable'>;
+  readonly engine: Pick<WorkflowEngine, 'version' | 'otherVersions' | 'refuse' | 'configurable' | 'compensation'>;
   /** The longest duration of a run, in ms. Absent: no limit. */
   readonly maxRunDurationMs?: number | undefined;
   readonly random: Random;
@@ -101,6 +102,7 @@ export async function createRun(
     engineVersion: versionOf(engine, principal, request.engineVersion),
     eventLogSchemaVersion: EVENT_LOG_SCHEMA_VERSION,
     lastSequence: -1,
+    ...newCompensation(engine),
     createdAt: clock.now(),
   };
   await checkConfigurable(options, run);
@@ -109,14 +111,16 @@ export async function createRun(
     action: 'run.create',
     target,
     at: run.createdAt,
+    workspace: run.workspace,
     details: { workflow: run.workflowId },
   });
   await store.transaction(async (transaction) => {
     const active = request.isOnlyOfScope === true ? await store.runs.activeIn(run, transaction) : undefined;
     if (active !== undefined) throw new RunActive(active);
     await store.runs.insert(run, transaction);
-    await recordAudit(fact, transaction);
     await save(run, transaction);
+    // Locks the end of the audit chain, so it comes last.
+    await recordAudit(fact, transaction);
   });
   return run;
 }

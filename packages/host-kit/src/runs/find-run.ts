@@ -1,4 +1,4 @@
-import type { Tenancy } from '@svc/auth';
+import type { Principal, Tenancy } from '@svc/auth';
 import { HostError } from '../errors.ts';
 import type { Lookup } from '../lookup.ts';
 import type { Run, RunStore } from '../ports/runs.ts';
@@ -25,4 +25,13 @@ export function runForChange(
   runId: string,
 ): (transaction: Transaction) => Promise<Run> {
   return async (transaction) => foundRun(await runs.readForChange(tenancy, runId, transaction));
+}
+
+/**
+ * Whether a caller reaches a run of its tenancy. An anonymous one reaches the runs of its own session alone.
+ *
+ * @see Interface: Run owner (identity triple), Anonymous actor rules, 4
+ */
+export function isWithinReach({ kind, id }: Principal, { owner }: Run): boolean {
+  return kind !== 'anonymous' || (owner?.principal === id && owner.principalKind === 'anonymous');
 }

@@ -6,6 +6,7 @@ import type { JsonObject } from '../json.ts';
 import { type Save, saveNothing } from '../ports/idempotency.ts';
 import type { ForkMode, Run, RunDefinition } from '../ports/runs.ts';
 import { checkConfigurable } from './check-configurable.ts';
+import { newCompensation } from './compensation.ts';
 import { type CreateRunOptions, EVENT_LOG_SCHEMA_VERSION } from './create.ts';
 import { foundRun } from './find-run.ts';
 
@@ -57,15 +58,19 @@ export async function forkRun(
     createdAt: clock.now(),
     status: 'pending',
     lastSequence: -1,
+    ...newCompensation(engine),
   };
   await checkConfigurable(options, run);
   const fact = factAbout(principal, {
     action: 'run.fork',
     target: `${tenant}/${run.runId}`,
     at: run.createdAt,
+    workspace: run.workspace,
     details: { source: sourceRunId, forkMode: mode, fromSeq },
   });
   await store.transaction(async (transaction) => {
+    // Locks the source: it may have been removed since it was read, and is not removed from now on.
+    foundRun(await store.runs.readForChange(principal.tenancy, sourceRunId, transaction));
     await store.runs.insert(run, transaction);
     await recordAudit(fact, transaction);
     await save(run, transaction);

@@ -38,7 +38,7 @@ export function pausedEvent({ pauseRequest, openNodes }: Run): NewEvent {
 
 /** Makes `node.cancelled` for each open node, then `run.cancelled`. */
 export function cancelledEvents(run: Run, now: number): readonly NewEvent[] {
-  const { openNodes = [], cancelRequest: { reason, by } = {} } = run;
+  const { openNodes = [], cancelRequest: { reason, by, parentRunId } = {} } = run;
   return [
     ...openNodes.map(({ nodeId }) => ({
       type: 'node.cancelled',
@@ -50,6 +50,7 @@ export function cancelledEvents(run: Run, now: number): readonly NewEvent[] {
       payload: {
         ...(reason !== undefined && { reason }),
         ...(by !== undefined && { cancelledBy: by }),
+        ...(parentRunId !== undefined && { parentRunId }),
         ...lasted(run, now),
       },
     },

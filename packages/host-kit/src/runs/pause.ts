@@ -35,7 +35,7 @@ export async function pauseRun(
 
 /** Polls the store, because the host that executes the run may be another one. */
 async function pausedSoon({ store, clock }: RunServices, principal: Principal, asked: Run): Promise<Run> {
-  for (const end = clock.now() + LONGEST_WAIT_MS; clock.now() < end; ) {
+  for (const end = clock.monotonic() + LONGEST_WAIT_MS; clock.monotonic() < end; ) {
     await sleep(clock, LOOK_EVERY_MS);
     const lookup = await store.runs.read(principal.tenancy, asked.runId);
     if (lookup.kind !== 'found' || lookup.value.pauseRequest === undefined) {

@@ -7,6 +7,7 @@ import type { RunEvent } from '../ports/events.ts';
 import type { Random } from '../ports/random.ts';
 import { isTerminal, type Run, type RunStatus } from '../ports/runs.ts';
 import { afterEvent, afterHistory } from './after-event.ts';
+import { interventionBefore } from './compensation.ts';
 import { pausedEvent } from './host-events.ts';
 import { type RunSignal, statusAfter } from './transitions.ts';
 
@@ -30,6 +31,8 @@ export interface RunDraft {
    * @throws {HostError} `run_terminal`, `run_state_conflict`
    */
   signal(signal: RunSignal, stored: Partial<Run>): void;
+  /** Replaces the stored run. */
+  set(run: Run): void;
 }
 
 /** An appended event, and its run after it. */
@@ -51,8 +54,6 @@ export interface OwnDraft extends RunDraft {
   readonly isAnswerless: boolean;
   /** Copies an event of another run's log as history: the status stays, and no subscription receives it. */
   copy(event: RunEvent): void;
-  /** Replaces the stored run. */
-  set(run: Run): void;
   /** Returns a function that undoes all later changes. */
   savepoint(): () => void;
 }
@@ -89,6 +90,8 @@ class Draft implements OwnDraft {
   async append(...added: readonly NewEvent[]): Promise<readonly RunEvent[]> {
     const taken: RunEvent[] = [];
     for (const event of added) {
+      const intervention = interventionBefore(event.type, this.run);
+      if (intervention !== undefined) this.#take(intervention);
       taken.push(this.#take(event));
       if (!isDrained(this.run)) continue;
       this.#take(pausedEvent(this.run));

@@ -3,6 +3,8 @@ import type { Random } from '../ports/random.ts';
 
 /** Encrypts secrets at rest. Each is bound to the id of its owner, and opens only with the same id. */
 export interface SecretBox {
+  /** The ids of the keys of this host, in hexadecimal; that of the current key first. */
+  readonly keyIds: readonly [string, ...string[]];
   /** Encrypts a secret with the current key. */
   seal(secret: string, boundTo: string): Uint8Array;
   /**
@@ -11,6 +13,11 @@ export interface SecretBox {
   open(sealed: Uint8Array, boundTo: string): string;
   /** Returns whether the bytes have the current key and format. Otherwise they are to be sealed again. */
   isCurrent(sealed: Uint8Array): boolean;
+}
+
+/** Returns the id of the key that sealed a record, in hexadecimal; undefined when the record is too old to name it. */
+export function keyIdOf(sealed: Uint8Array): string | undefined {
+  return sealed[0] === VERSION_WITHOUT_KEY_ID ? undefined : Buffer.from(idIn(sealed)).toString('hex');
 }
 
 /**
@@ -26,6 +33,7 @@ export function secretBox(key: Uint8Array, random: Random, formerKeys: readonly 
   const keys = [current, ...formerKeys.map((former, index) => identified(former, `formerSecretKeys[${index}]`))];
 
   return {
+    keyIds: [hex(current), ...keys.slice(1).map(hex)],
     seal(secret, boundTo) {
       const head = Buffer.concat([Uint8Array.of(VERSION), current.id]);
       const nonce = random(NONCE_BYTES);
@@ -84,6 +92,10 @@ function identified(key: Uint8Array, name: string): IdentifiedKey {
     throw new TypeError(`${name}: must be ${KEY_BYTES} bytes, not ${key.length}. Pass random bytes.`);
   const id = createHmac('sha256', key).update('svc secret key id').digest().subarray(0, ID_BYTES);
   return { id, key: createSecretKey(key) };
+}
+
+function hex({ id }: IdentifiedKey): string {
+  return id.toString('hex');
 }
 
 function idIn(sealed: Uint8Array): Uint8Array {

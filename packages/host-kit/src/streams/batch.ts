@@ -1,4 +1,4 @@
-import type { Page } from './pages.ts';
+import type { StreamPage } from './cursor.ts';
 
 /** Joins events into fewer, larger pieces, for readers that ask for that. */
 export interface Batch {
@@ -38,7 +38,7 @@ export class HeldBatch {
     return isLast || this.#isUrgent || this.#bytes >= LARGEST_BATCH_BYTES || now >= this.dueAt;
   }
 
-  add({ bytes, shown, isUrgent }: Page, now: number): void {
+  add({ bytes, shown, isUrgent }: StreamPage, now: number): void {
     if (this.#parts.length === 0) this.#since = now;
     this.#parts.push(bytes);
     this.#bytes += bytes.length;

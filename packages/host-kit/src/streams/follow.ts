@@ -1,4 +1,4 @@
-import type { RunEvent } from '../ports/events.ts';
+import type { EventPosition, RunEvent } from '../ports/events.ts';
 import type { HostPorts } from '../ports/host-ports.ts';
 import { describeError } from '../ports/log.ts';
 import type { Store } from '../ports/store.ts';
@@ -12,6 +12,11 @@ export interface Followers {
    * @param newest the sequence up to which the caller knows the log
    */
   follow(runId: string, newest: number, grown: () => void): Following;
+  /**
+   * Calls `grown` when an event of any run may have become readable, at most every 10 ms. In a shared store that is up
+   * to 250 ms later for an event that another host appended, or that was held back by an open transaction.
+   */
+  followAll(grown: () => void): Pick<Following, 'end'>;
   /** Call it for every event that this process appends, after its commit. */
   appended(event: Pick<RunEvent, 'runId' | 'sequence'>): void;
 }
@@ -23,21 +28,29 @@ export interface Following {
 }
 
 export interface FollowersOptions extends Pick<HostPorts, 'clock' | 'log'> {
-  readonly store: Pick<Store, 'runs' | 'shared'>;
+  readonly store: Pick<Store, 'runs' | 'events' | 'shared'>;
 }
 
 /**
  * Learns of the events of this process at once. Events that other hosts append to a shared store are found by one query
- * every 250 ms for all followed runs together, as long as there are any. (A notification by the database would
- * serialize the commits of all appends.)
+ * every 250 ms for all followed runs together, as long as there are any, and by one for the readers of all runs. (A
+ * notification by the database would serialize the commits of all appends.)
  */
 export function followers({ store, clock, log }: FollowersOptions): Followers {
   const followed = new Map<string, Followed>();
+  const allRuns: Notified = { readers: new Set(), notifiedAt: 0, isPlanned: false };
+  /** The newest position that was found for the readers of all runs. */
+  let position: EventPosition | undefined;
   let isAsking = false;
 
   return {
     follow(runId, newest, grown) {
-      const entry = followed.get(runId) ?? { newest, readers: new Set(), notifiedAt: 0, isPlanned: false };
+      const entry = followed.get(runId) ?? {
+        newest,
+        readers: new Set(),
+        notifiedAt: Number.NEGATIVE_INFINITY,
+        isPlanned: false,
+      };
       entry.newest = Math.max(entry.newest, newest);
       entry.readers.add(grown);
       followed.set(runId, entry);
@@ -50,31 +63,49 @@ export function followers({ store, clock, log }: FollowersOptions): Followers {
         },
       };
     },
-    appended: ({ runId, sequence }) => noticed(runId, sequence),
+    followAll(grown) {
+      // A new function for each reader: two that pass the same callback would share one entry of the set.
+      const reader = () => grown();
+      allRuns.readers.add(reader);
+      if (store.shared === true && !isAsking) askSoon(ASK_EVERY_MS);
+      return {
+        end() {
+          allRuns.readers.delete(reader);
+        },
+      };
+    },
+    appended({ runId, sequence }) {
+      noticed(runId, sequence);
+      if (allRuns.readers.size > 0) plan(allRuns);
+    },
   };
 
   function noticed(runId: string, sequence: number): void {
     const entry = followed.get(runId);
     if (entry === undefined || sequence <= entry.newest) return;
     entry.newest = sequence;
+    plan(entry);
+  }
+
+  function plan(entry: Notified): void {
     if (entry.isPlanned) return;
     entry.isPlanned = true;
-    const now = clock.now();
+    const now = clock.monotonic();
     const due = entry.notifiedAt + NOTIFY_EVERY_MS;
     // One call covers all events that are appended in this turn of the event loop.
     if (now >= due) setImmediate(() => notify(entry));
-    else clock.at(due, () => notify(entry));
+    else clock.after(due - now, () => notify(entry));
   }
 
-  function notify(entry: Followed): void {
+  function notify(entry: Notified): void {
     entry.isPlanned = false;
-    entry.notifiedAt = clock.now();
+    entry.notifiedAt = clock.monotonic();
     for (const grown of entry.readers) grown();
   }
 
   function askSoon(afterMs: number): void {
     isAsking = true;
-    clock.at(clock.now() + afterMs, () => void ask());
+    clock.after(afterMs, () => void ask());
   }
 
   async function ask(): Promise<void> {
@@ -82,20 +113,32 @@ export function followers({ store, clock, log }: FollowersOptions): Followers {
     try {
       const newest = followed.size === 0 ? [] : await store.runs.lastSequences([...followed.keys()]);
       for (const [runId, sequence] of newest) noticed(runId, sequence);
+      await askForAllRuns();
     } catch (error) {
       log({ level: 'error', event: 'stream.store-failed', ...describeError(error) });
       again = RETRY_AFTER_MS;
     }
     isAsking = false;
-    if (followed.size > 0) askSoon(again);
+    if (followed.size > 0 || allRuns.readers.size > 0) askSoon(again);
+  }
+
+  async function askForAllRuns(): Promise<void> {
+    if (allRuns.readers.size === 0) return;
+    const newest = await store.events.newest();
+    const isKnown = newest.order === position?.order && newest.index === position.index;
+    position = newest;
+    if (!isKnown) plan(allRuns);
   }
 }
 
-interface Followed {
+interface Followed extends Notified {
   newest: number;
+}
+
+interface Notified {
   /** The callbacks of the readers. */
   readonly readers: Set<() => void>;
-  /** When they were last called, in ms since the epoch; 0 for never. */
+  /** When they were last called, in ms of the monotonic clock; negative infinity for never. */
   notifiedAt: number;
   /** A call is planned. */
   isPlanned: boolean;

@@ -1,14 +1,16 @@
 import type { RunEvent } from '../ports/events.ts';
-import type { Run } from '../ports/runs.ts';
 import type { Store } from '../ports/store.ts';
+import type { FoldedRun } from '../runs/after-event.ts';
 import { isTerminalEvent } from '../runs/transitions.ts';
 
 /** Renders a log for a kind of reader. */
 export interface View {
   /** Readers of one run whose views have the same name share rendered pages. */
   readonly name: string;
+  /** The most events of a page, a divisor of 256. Fewer where each is shown at length. */
+  readonly pageEvents: number;
   /** Renders events; `run` is the run as it stood before the first of them. */
-  render(run: Run, events: readonly RunEvent[]): Rendered;
+  render(run: FoldedRun, events: readonly RunEvent[]): Rendered;
 }
 
 export interface Rendered {
@@ -17,7 +19,7 @@ export interface Rendered {
   /** The sequence of the last event that is shown; undefined when none is. */
   readonly shown: number | undefined;
   /** The run as it stands after them. */
-  readonly run: Run;
+  readonly run: FoldedRun;
 }
 
 /** A rendered part of a log. */
@@ -37,7 +39,7 @@ export interface Pages {
    *
    * @param run as it stood after the event `after`
    */
-  read(run: Run, view: View, after: number): Promise<Page | undefined>;
+  read(run: FoldedRun, view: View, after: number): Promise<Page | undefined>;
 }
 
 export interface PagesOptions {
@@ -76,9 +78,9 @@ export function pages({ store, keepBytes }: PagesOptions): Pages {
     },
   };
 
-  async function load(run: Run, view: View, after: number): Promise<Page | undefined> {
+  async function load(run: FoldedRun, view: View, after: number): Promise<Page | undefined> {
     // A page ends at a multiple of its size, so that readers with different starts share all pages but the first.
-    const limit = PAGE_EVENTS - ((after + 1) % PAGE_EVENTS);
+    const limit = view.pageEvents - ((after + 1) % view.pageEvents);
     const events = await store.events.list(run, { after, limit, maxBytes: PAGE_BYTES });
     const last = events.at(-1);
     if (last === undefined) return undefined;
@@ -98,8 +100,7 @@ export function pages({ store, keepBytes }: PagesOptions): Pages {
   }
 }
 
-/** Limits of a page: events, and bytes of payloads after which it takes no further event. */
-const PAGE_EVENTS = 256;
+/** The bytes of payloads after which a page takes no further event. */
 const PAGE_BYTES = 65_536;
 /** The memory of an entry besides its bytes. It also limits the number of small entries. */
 const ENTRY_BYTES = 1024;

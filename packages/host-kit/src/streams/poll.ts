@@ -4,7 +4,7 @@ import { isTerminal, type Run } from '../ports/runs.ts';
 import type { Store } from '../ports/store.ts';
 import type { Followers, Following } from './follow.ts';
 import type { ReaderLimiter } from './reader-limits.ts';
-import { newTimer, type Timer } from './timer.ts';
+import { ReaderWait } from './reader-wait.ts';
 
 export interface PollParts {
   readonly store: Pick<Store, 'events'>;
@@ -21,8 +21,8 @@ export interface PollRequest {
   readonly isAnonymous?: boolean;
   /** Events with a higher sequence are returned; -1 for all. */
   readonly after: number;
-  /** When to answer at the latest, in ms since the epoch. */
-  readonly until: number;
+  /** The longest wait, in ms. 0 or less: the answer is given at once. */
+  readonly waitMs: number;
   /** Aborts when the caller has disconnected. Called only if the poll waits. */
   readonly gone: () => AbortSignal;
   /** Reads the run as it stands now. */
@@ -58,49 +58,38 @@ export async function poll(parts: PollParts, request: PollRequest): Promise<Poll
 class Polling {
   readonly #parts: PollParts;
   readonly #request: PollRequest;
-  readonly #timer: Timer;
+  readonly #wait: ReaderWait;
   readonly #following: Following;
   /** As last read. */
   #run: Run;
-  /** The log has grown since the last look began. */
-  #hasGrown = false;
-  /** The time is up, the caller has disconnected or the host stops. */
-  #isOver = false;
-  /** Gives the reader's place back to the limiter. Undefined as long as the poll need not wait. */
-  #giveBack: (() => void) | undefined;
-  /** Aborts when the caller has disconnected. Undefined as long as the poll need not wait. */
-  #gone: AbortSignal | undefined;
-  /** Resolves the wait for news. */
-  #wake = (): void => {};
 
   constructor(parts: PollParts, request: PollRequest) {
-    const { run } = request;
+    const { run, credentialId, isAnonymous = false } = request;
     this.#parts = parts;
     this.#request = request;
     this.#run = run;
-    this.#timer = newTimer(parts.clock, this.#giveUp);
-    this.#following = parts.followers.follow(run.runId, run.lastSequence, () => {
-      this.#hasGrown = true;
-      this.#wake();
+    this.#wait = new ReaderWait({
+      ...parts,
+      ...request,
+      reader: { runId: run.runId, credentialId, tenant: run.tenant, isAnonymous },
     });
+    this.#following = parts.followers.follow(run.runId, run.lastSequence, this.#wait.notice);
   }
 
   async result(): Promise<Polled> {
     for (;;) {
-      this.#hasGrown = false;
+      this.#wait.look();
       const found = await this.#look();
-      if (found.events.length > 0 || isTerminal(found.run.status) || this.#isTimeUp()) return found;
+      if (found.events.length > 0 || isTerminal(found.run.status) || this.#wait.isTimeUp()) return found;
       // An event that was appended before the wait was prepared is found by one more look.
-      if (this.#giveBack === undefined) this.#prepareToWait();
-      else if (!this.#hasGrown && !this.#isOver) await this.#news();
+      if (this.#wait.hasPlace()) await this.#wait.news();
+      else this.#wait.takePlace();
     }
   }
 
   close(): void {
     this.#following.end();
-    this.#timer.cancel();
-    this.#gone?.removeEventListener('abort', this.#giveUp);
-    this.#giveBack?.();
+    this.#wait.close();
   }
 
   async #look(): Promise<Polled> {
@@ -110,36 +99,11 @@ class Polling {
     const cursor = events.at(-1)?.sequence ?? after;
     // Read after the events, so that it is no older than they are: the answer must not have the run's last event and
     // call it running.
-    const isStale = this.#hasGrown || this.#giveBack !== undefined || cursor > this.#run.lastSequence;
+    const isStale = this.#wait.hasNews() || this.#wait.hasPlace() || cursor > this.#run.lastSequence;
     if (isStale) this.#run = await current();
     const run = this.#run;
     return { run, events, cursor, isComplete: isTerminal(run.status) && cursor >= run.lastSequence };
   }
-
-  #isTimeUp(): boolean {
-    return this.#isOver || this.#parts.clock.now() >= this.#request.until;
-  }
-
-  #prepareToWait(): void {
-    const { credentialId, isAnonymous = false, until } = this.#request;
-    const reader = { runId: this.#run.runId, credentialId, isAnonymous };
-    this.#giveBack = this.#parts.readerLimiter.take(reader, this.#giveUp);
-    this.#gone = this.#request.gone();
-    if (this.#gone.aborted) this.#isOver = true;
-    this.#gone.addEventListener('abort', this.#giveUp);
-    this.#timer.ringBy(until);
-  }
-
-  #news(): Promise<void> {
-    return new Promise((resolve) => {
-      this.#wake = resolve;
-    });
-  }
-
-  readonly #giveUp = (): void => {
-    this.#isOver = true;
-    this.#wake();
-  };
 }
 
 /** Limits of one answer. The caller polls again after the last event. */

@@ -1,19 +1,14 @@
 import { yieldToLoop } from '../ports/clock.ts';
 import type { HostPorts } from '../ports/host-ports.ts';
 import { describeError } from '../ports/log.ts';
-import type { Run } from '../ports/runs.ts';
 import { type Batch, HeldBatch } from './batch.ts';
-import { type Cursor, cursor } from './cursor.ts';
-import type { Followers } from './follow.ts';
-import type { Pages, View } from './pages.ts';
-import type { ReaderLimiter } from './reader-limits.ts';
+import type { Cursor } from './cursor.ts';
+import type { Reader, ReaderLimiter } from './reader-limits.ts';
 import { OPENED, type StreamOutcome, type StreamState, streamStateAfter } from './stream-state.ts';
 import { newTimer, type Timer } from './timer.ts';
 
 /** The parts that all streams of a host share. */
 export interface StreamParts extends Pick<HostPorts, 'clock' | 'log'> {
-  readonly pages: Pages;
-  readonly followers: Followers;
   readonly readerLimiter: ReaderLimiter;
   readonly limits: StreamLimits;
   /** Called once at the end of every stream. */
@@ -32,37 +27,25 @@ export interface StreamLimits {
 
 /** The request of one reader. */
 export interface StreamRequest {
-  /** As the caller has just read it. */
-  readonly run: Run;
-  readonly credentialId: string;
-  /** Events with a higher sequence are sent; -1 for all. */
-  readonly after: number;
-  readonly view: View;
-  /** Called once, before the first event is read. `isOver` tells whether the stream has ended meanwhile. */
-  readonly begin: (isOver: () => boolean) => Promise<Beginning>;
-  /** Sent first, and whenever the stream has sent nothing for `keepAliveMs`. */
-  readonly keepAlive: Uint8Array;
+  readonly reader: Reader;
+  readonly tenant: string;
+  /** Makes the cursor from which the stream reads. The cursor calls `grown` when there may be a page. */
+  readonly cursor: (grown: () => void) => Cursor;
+  /** Makes the bytes that are sent first, and whenever the stream has sent nothing for `keepAliveMs`. */
+  readonly keepAlive: () => Uint8Array;
+  /** Sent last when the host stops before the cursor has ended. */
+  readonly comeBack: Uint8Array;
   /** Undefined: every page is sent at once. */
   readonly batch: Batch | undefined;
   /** When the credential expires, in ms since the epoch; infinity for never. */
   readonly expiresAt: number;
-  /** Reads the run as it stands now; undefined when it cannot be read any more. */
-  readonly current: () => Promise<Run | undefined>;
   /** Authenticates and authorizes the caller again; false ends the stream. */
   readonly judgeAgain: () => Promise<boolean>;
 }
 
-/** The start of a stream. */
-export interface Beginning {
-  /** The run as it stood at the cursor, as far as the view needs it. */
-  readonly run: Run;
-  /** The piece that shows this run; empty for none. */
-  readonly bytes: Uint8Array;
-}
-
 /**
- * Opens the log of a run as a stream: the stored events, then each new one, until the run has ended. Pages are read as
- * the reader takes them, so that a slow reader takes no more memory than a fast one. The stream ends early when its
+ * Opens a stream of events: the stored ones, then each new one, until the cursor has ended. Pages are read as the
+ * reader takes them, so that a slow reader takes no more memory than a fast one. The stream ends early when its
  * reader takes nothing for `stallMs`, when the credential no longer permits it and when the host stops.
  *
  * @throws {AuthError} `rate_limited` when a limit of readers is reached
@@ -86,9 +69,10 @@ class EventStream {
   readonly #held: HeldBatch | undefined;
   #controller: ReadableStreamDefaultController<Uint8Array> | undefined;
   #state: StreamState = OPENED;
-  /** When the last piece was handed out, in ms since the epoch. */
+  #hasSaidFarewell = false;
+  /** When the last piece was handed out, in ms of the monotonic clock, as all times of a stream but `expiresAt`. */
   #sentAt: number;
-  /** When the credential is judged next, in ms since the epoch. */
+  /** When the credential is judged next. */
   #judgeAt: number;
   /** When a piece was handed out that the reader has not taken yet; undefined while the reader waits for one. */
   #untakenSince: number | undefined;
@@ -97,15 +81,19 @@ class EventStream {
 
   constructor(parts: StreamParts, request: StreamRequest) {
     const { clock, limits, readerLimiter } = parts;
-    const { run, credentialId, batch } = request;
+    const { reader, batch } = request;
     this.#parts = parts;
     this.#request = request;
-    this.#sentAt = clock.now();
+    this.#sentAt = clock.monotonic();
     this.#judgeAt = this.#sentAt + limits.judgeEveryMs;
     this.#untakenSince = this.#sentAt;
     this.#held = batch && new HeldBatch(batch);
-    this.#giveBack = readerLimiter.take({ runId: run.runId, credentialId }, () => this.#leave());
-    this.#cursor = cursor({ ...parts, ...request, grown: () => this.#wake() });
+    this.#giveBack = readerLimiter.take(
+      reader,
+      () => this.#leave(),
+      () => this.#judgeNow(),
+    );
+    this.#cursor = request.cursor(() => this.#wake());
     this.#timer = newTimer(clock, () => this.#ring());
     this.#timer.ringBy(this.#untakenSince + limits.stallMs);
     this.body = new ReadableStream<Uint8Array>(
@@ -129,7 +117,7 @@ class EventStream {
       this.#end(this.#state.isLeaving ? 'host-stopping' : 'ended');
       return;
     }
-    this.#sentAt = clock.now();
+    this.#sentAt = clock.monotonic();
     this.#untakenSince = this.#sentAt;
     this.#timer.ringBy(this.#untakenSince + limits.stallMs);
     this.#controller?.enqueue(piece);
@@ -139,10 +127,9 @@ class EventStream {
   async #next(): Promise<Uint8Array | undefined> {
     const part = this.#state.kind === 'open' ? this.#state.part : undefined;
     if (part !== 'events') this.#state = streamStateAfter(this.#state, 'part-sent');
-    if (part === 'greeting') return this.#request.keepAlive;
+    if (part === 'greeting') return this.#request.keepAlive();
     if (part === 'beginning') {
-      const { run, bytes } = await this.#request.begin(() => this.#state.kind === 'over');
-      this.#cursor.start(run);
+      const bytes = await this.#cursor.start(() => this.#state.kind === 'over');
       if (bytes.length > 0) return bytes;
     }
     return await this.#nextEvents();
@@ -151,10 +138,10 @@ class EventStream {
   async #nextEvents(): Promise<Uint8Array | undefined> {
     const { clock, limits } = this.#parts;
     while (await this.#isWelcome()) {
-      const now = clock.now();
+      const now = clock.monotonic();
       const isLast = this.#cursor.hasEnded() || this.#isLeaving();
       if (this.#held?.isDue(now, isLast)) return this.#held.take();
-      if (isLast) return undefined;
+      if (isLast) return this.#farewell();
       const isQuiet = now - this.#sentAt >= limits.keepAliveMs;
       if (!isQuiet && !this.#cursor.hasNews()) {
         await this.#news();
@@ -163,21 +150,28 @@ class EventStream {
       const page = await this.#cursor.next();
       if (page !== undefined && page.bytes.length > 0) {
         if (this.#held === undefined) return page.bytes;
-        this.#held.add(page, clock.now());
+        this.#held.add(page, clock.monotonic());
       }
-      if (isQuiet) return this.#request.keepAlive;
+      if (isQuiet) return this.#request.keepAlive();
       // Without this a long log of which nothing is shown would block all other requests of the host.
       await yieldToLoop();
     }
     return undefined;
   }
 
+  /** Sent once. A stream that ended with its run has none: its reader must not come back. */
+  #farewell(): Uint8Array | undefined {
+    if (this.#cursor.hasEnded() || this.#hasSaidFarewell) return undefined;
+    this.#hasSaidFarewell = true;
+    return this.#request.comeBack;
+  }
+
   /** Whether the stream is open and its credential still permits it. Otherwise the stream is over. */
   async #isWelcome(): Promise<boolean> {
     if (this.#state.kind === 'over') return false;
     const { clock, limits } = this.#parts;
-    const now = clock.now();
-    if (now < this.#request.expiresAt) {
+    const now = clock.monotonic();
+    if (clock.now() < this.#request.expiresAt) {
       if (now < this.#judgeAt) return true;
       this.#judgeAt = now + limits.judgeEveryMs;
       if (await this.#request.judgeAgain()) return true;
@@ -192,10 +186,11 @@ class EventStream {
 
   /** Resolves when there may be something to do. */
   #news(): Promise<void> {
-    const { expiresAt } = this.#request;
+    const { clock, limits } = this.#parts;
     const batchDue = this.#held?.dueAt ?? Number.POSITIVE_INFINITY;
-    const keepAliveDue = this.#sentAt + this.#parts.limits.keepAliveMs;
-    this.#timer.ringBy(Math.min(expiresAt, this.#judgeAt, batchDue, keepAliveDue));
+    const keepAliveDue = this.#sentAt + limits.keepAliveMs;
+    const expiryDue = clock.monotonic() + this.#request.expiresAt - clock.now();
+    this.#timer.ringBy(Math.min(expiryDue, this.#judgeAt, batchDue, keepAliveDue));
     return new Promise((resolve) => {
       this.#wake = resolve;
     });
@@ -205,7 +200,7 @@ class EventStream {
     const { clock, limits } = this.#parts;
     if (this.#untakenSince === undefined) this.#wake();
     // The timer may have been set for an earlier piece, which the reader has taken.
-    else if (clock.now() >= this.#untakenSince + limits.stallMs) this.#end('stalled');
+    else if (clock.monotonic() >= this.#untakenSince + limits.stallMs) this.#end('stalled');
     else this.#timer.ringBy(this.#untakenSince + limits.stallMs);
   }
 
@@ -219,6 +214,13 @@ class EventStream {
     else this.#end('host-stopping');
   }
 
+  /** The credential was changed. A reader that has not taken its last piece is judged at once, too. */
+  #judgeNow(): void {
+    this.#judgeAt = Number.NEGATIVE_INFINITY;
+    if (this.#untakenSince === undefined) this.#wake();
+    else void this.#isWelcome().catch((error: unknown) => this.#failed(error));
+  }
+
   #failed(error: unknown): undefined {
     // The end of a stream may cut off a read of the store; its rejection is not worth a line in the log.
     if (this.#state.kind === 'open') {
@@ -230,14 +232,14 @@ class EventStream {
   #end(outcome: StreamOutcome): void {
     if (this.#state.kind === 'over') return;
     const { log, closed } = this.#parts;
-    const { credentialId, run } = this.#request;
+    const { reader, tenant } = this.#request;
     this.#state = streamStateAfter(this.#state, { outcome });
     this.#timer.cancel();
     this.#cursor.close();
     this.#giveBack();
     this.#wake();
     closed(outcome);
-    log({ level: 'info', event: 'stream.closed', keyId: credentialId, tenant: run.tenant, outcome });
+    log({ level: 'info', event: 'stream.closed', keyId: reader.credentialId, tenant, outcome });
     if (outcome === 'stalled' || outcome === 'failed') this.#controller?.error(new Error(CUT[outcome]));
     else if (outcome !== 'left') this.#controller?.close();
   }

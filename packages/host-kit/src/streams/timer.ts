@@ -3,7 +3,7 @@ import type { Clock } from '../ports/clock.ts';
 /** One timer for the earliest of several deadlines. */
 export interface Timer {
   /**
-   * Makes the timer ring at `time`, in ms since the epoch, or earlier: a timer that is set for an earlier time stays as
+   * Makes the timer ring at `time`, in ms of the monotonic clock, or earlier: a timer that is set for an earlier time stays as
    * it is.
    */
   ringBy(time: number): void;
@@ -19,7 +19,7 @@ export function newTimer(clock: Clock, ring: () => void): Timer {
       if (time >= setFor) return;
       cancel();
       setFor = time;
-      cancel = clock.at(time, () => {
+      cancel = clock.after(time - clock.monotonic(), () => {
         setFor = Number.POSITIVE_INFINITY;
         ring();
       });

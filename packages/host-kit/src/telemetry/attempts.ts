@@ -1,17 +1,18 @@
 import { type Attributes, type Link, ROOT_CONTEXT, type Span, SpanKind, SpanStatusCode } from '@opentelemetry/api';
-import type { Clock } from '../ports/clock.ts';
 import type { Delivery } from '../ports/deliveries.ts';
+import type { StoreClock } from '../ports/store-clock.ts';
 import type { Transport, TransportVerdict } from '../ports/transport.ts';
 import type { Attempt } from '../webhooks/attempt.ts';
 import type { AttemptResult } from '../webhooks/attempt-result.ts';
 import { succeeded } from '../webhooks/outcome.ts';
 import { isDelivering } from '../webhooks/status.ts';
-import { counterOf, histogramOf, METRICS, upDownCounterOf } from './metrics.ts';
+import { counterOf, histogramOf, upDownCounterOf } from './instruments.ts';
+import { METRICS } from './metrics.ts';
 import type { Scope } from './scope.ts';
 import { inSpan, withTracingSuppressed } from './spans.ts';
 
 export interface ObservedAttemptOptions {
-  readonly clock: Clock;
+  readonly storeClock: Pick<StoreClock, 'now'>;
   /** Returns a link to the span that appended an event; undefined when it is no longer known. */
   readonly appendedIn: (eventId: string) => Link | undefined;
 }
@@ -20,23 +21,24 @@ export interface ObservedAttemptOptions {
 export function observedAttempt(
   attempt: Attempt,
   scope: Scope,
-  { clock, appendedIn }: ObservedAttemptOptions,
+  { storeClock, appendedIn }: ObservedAttemptOptions,
 ): Attempt {
   const { meter, tracer } = scope;
   const active = upDownCounterOf(meter, METRICS.activeAttempts);
   const lag = histogramOf(meter, METRICS.queueLag);
   const countResult = resultCounter(scope);
 
-  return async (delivery, signal) => {
+  return async (delivery, signal, place) => {
+    const lane = { 'svc.webhook.lane': place.lane };
     // A released delivery has `dueAt = 0`: its original due time is lost, so no lag is recorded.
-    if (delivery.dueAt > 0) lag.record(Math.max(0, clock.now() - delivery.dueAt) / 1000);
-    active.add(1);
+    if (delivery.dueAt > 0) lag.record(Math.max(0, storeClock.now() - delivery.dueAt) / 1000, lane);
+    active.add(1, lane);
     const link = appendedIn(delivery.eventId);
     const attributes = attributesOf(delivery);
     const options = { kind: SpanKind.CLIENT, attributes, ...(link !== undefined && { links: [link] }) };
     const span = tracer.startSpan('svc.webhook.attempt', options, ROOT_CONTEXT);
     try {
-      const result = await inSpan(span, ROOT_CONTEXT, () => attempt(delivery, signal));
+      const result = await inSpan(span, ROOT_CONTEXT, () => attempt(delivery, signal, place));
       if (result !== undefined) {
         countResult(result);
         describeResult(span, result);
@@ -47,7 +49,7 @@ export function observedAttempt(
       span.setAttribute('error.type', signal.aborted ? 'aborted' : 'not-settled');
       throw error;
     } finally {
-      active.add(-1);
+      active.add(-1, lane);
       span.end();
     }
   };
@@ -64,8 +66,10 @@ function resultCounter({ meter }: Scope): (result: AttemptResult) => void {
   const retries = counterOf(meter, METRICS.retries);
   const deadLetters = counterOf(meter, METRICS.deadLetters);
   const skipped = counterOf(meter, METRICS.skipped);
+  const held = counterOf(meter, METRICS.held);
 
-  return ({ subscription, verdict, settlement }) => {
+  return ({ subscription, verdict, settlement, isHeld }) => {
+    if (isHeld) held.add(1);
     if (verdict !== undefined) {
       const mode = subscription.durable ? 'durable' : 'best-effort';
       duration.record(verdict.durationMs / 1000, { 'svc.webhook.mode': mode, ...outcomeOf(verdict) });
@@ -92,9 +96,9 @@ function attributesOf({ deliveryId, webhookId, runId, eventId, eventType, attemp
   };
 }
 
-function describeResult(span: Span, { subscription, verdict, settlement }: AttemptResult): void {
+function describeResult(span: Span, { subscription, verdict, settlement, isHeld }: AttemptResult): void {
   span.setAttribute('svc.webhook.mode', subscription.durable ? 'durable' : 'best-effort');
-  span.setAttribute('svc.webhook.settlement', settlement?.kind ?? 'claim-lost');
+  span.setAttribute('svc.webhook.settlement', isHeld ? 'held' : (settlement?.kind ?? 'claim-lost'));
   if (verdict === undefined) return;
   const outcome = outcomeOf(verdict);
   span.setAttributes(outcome);

@@ -1,5 +1,6 @@
-import type { AuditObserver } from '../audit/recorder.ts';
-import { counterOf, METRICS } from './metrics.ts';
+import type { AuditObserver } from '../audit/sealer.ts';
+import { counterOf } from './instruments.ts';
+import { METRICS } from './metrics.ts';
 import type { Scope } from './scope.ts';
 
 /** Counts the checkpoints of the audit log, and its failures. */

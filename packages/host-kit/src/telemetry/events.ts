@@ -1,7 +1,8 @@
 import { isSpanContextValid, type Link, type SpanContext, trace } from '@opentelemetry/api';
 import { isEventTypeV2 } from '@svc/webhook-verify/events';
 import type { RunEvent } from '../ports/events.ts';
-import { counterOf, METRICS } from './metrics.ts';
+import { counterOf } from './instruments.ts';
+import { METRICS } from './metrics.ts';
 import type { Scope } from './scope.ts';
 
 /** Counts events, and the runs that they start and end. */

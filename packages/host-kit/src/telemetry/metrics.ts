@@ -1,5 +1,3 @@
-import type { Counter, Histogram, Meter, MetricOptions, ObservableGauge, UpDownCounter } from '@opentelemetry/api';
-
 /** The definition of one metric. */
 export interface Metric {
   readonly name: string;
@@ -49,6 +47,48 @@ export const METRICS = {
     description: 'Requests without a response yet.',
     attributes: ['http.request.method', 'url.scheme'],
   },
+  authentications: {
+    name: 'svc.auth.decisions',
+    kind: 'counter',
+    unit: '{decision}',
+    description: 'Decisions about the credentials of callers.',
+    attributes: ['svc.auth.lane', 'svc.auth.outcome', 'svc.auth.reason', 'svc.auth.address'],
+  },
+  authenticationIncidents: {
+    name: 'svc.auth.incidents',
+    kind: 'counter',
+    unit: '{incident}',
+    description: 'Troubles of authentication that began. The log tells when each ends.',
+    attributes: ['svc.auth.incident'],
+  },
+  versionRequests: {
+    name: 'svc.version.requests',
+    kind: 'counter',
+    unit: '{request}',
+    description: 'Requests of known callers under each major of the protocol.',
+    attributes: ['svc.major', 'svc.auth.lane'],
+  },
+  mirrorCompared: {
+    name: 'svc.mirror.compared',
+    kind: 'counter',
+    unit: '{read}',
+    description: 'Reads that were answered in the other major again, and compared.',
+    attributes: ['svc.operation', 'svc.major'],
+  },
+  mirrorDifferent: {
+    name: 'svc.mirror.different',
+    kind: 'counter',
+    unit: '{read}',
+    description: 'Compared reads whose answers differ between the majors.',
+    attributes: ['svc.operation', 'svc.major'],
+  },
+  mirrorSkipped: {
+    name: 'svc.mirror.skipped',
+    kind: 'counter',
+    unit: '{read}',
+    description: 'Reads that were chosen and not compared.',
+    attributes: ['svc.mirror.reason'],
+  },
   attemptDuration: {
     name: 'svc.webhook.attempt.duration',
     kind: 'histogram',
@@ -61,15 +101,15 @@ export const METRICS = {
     name: 'svc.webhook.active_attempts',
     kind: 'up-down counter',
     unit: '{attempt}',
-    description: 'Attempts under way.',
-    attributes: [],
+    description: 'Attempts under way, by the lane of the subscription: regular, or slow after a time-out.',
+    attributes: ['svc.webhook.lane'],
   },
   queueLag: {
     name: 'svc.webhook.queue.lag',
     kind: 'histogram',
     unit: 's',
     description: 'Delay between the due time of a delivery and the start of its attempt.',
-    attributes: [],
+    attributes: ['svc.webhook.lane'],
     buckets: LAG_S,
   },
   queueDue: {
@@ -108,11 +148,25 @@ export const METRICS = {
     description: 'Best-effort deliveries dropped without an attempt.',
     attributes: ['svc.webhook.cause'],
   },
+  held: {
+    name: 'svc.webhook.held',
+    kind: 'counter',
+    unit: '{delivery}',
+    description: 'Deliveries that wait because the host cannot open the secret to sign them. No attempt is counted.',
+    attributes: [],
+  },
   circuitTransitions: {
     name: 'svc.webhook.circuit.transitions',
     kind: 'counter',
     unit: '{transition}',
     description: 'State changes of the circuits of best-effort subscriptions.',
+    attributes: ['svc.state.from', 'svc.state.to'],
+  },
+  laneTransitions: {
+    name: 'svc.webhook.lane.transitions',
+    kind: 'counter',
+    unit: '{transition}',
+    description: 'Subscriptions that moved to the slow lane after a time-out, and back.',
     attributes: ['svc.state.from', 'svc.state.to'],
   },
   subscriptionTransitions: {
@@ -165,6 +219,56 @@ export const METRICS = {
     attributes: ['svc.store.outcome'],
     buckets: COMMIT_S,
   },
+  clockSkew: {
+    name: 'svc.host.clock_skew',
+    kind: 'gauge',
+    unit: 's',
+    description:
+      'Time by which the clock of the host is ahead of that of the database; negative when it is behind. PostgreSQL alone.',
+    attributes: [],
+  },
+  storeLog: {
+    name: 'svc.store.log.size',
+    kind: 'gauge',
+    unit: 'By',
+    description: 'Length of the write-ahead log of an SQLite database.',
+    attributes: [],
+  },
+  storeSnapshot: {
+    name: 'svc.store.oldest_snapshot_age',
+    kind: 'gauge',
+    unit: 's',
+    description: 'Age of the oldest transaction that prevents the clean-up of rows; 0 without one. PostgreSQL alone.',
+    attributes: [],
+  },
+  triggerMessages: {
+    name: 'svc.trigger.messages',
+    kind: 'counter',
+    unit: '{message}',
+    description: 'Outcomes of authentic messages and occurrences of triggers. A message that is retried has several.',
+    attributes: ['svc.trigger.source', 'svc.trigger.outcome'],
+  },
+  triggersWaiting: {
+    name: 'svc.trigger.waiting',
+    kind: 'gauge',
+    unit: '{message}',
+    description: 'Messages of triggers that wait for an attempt or for a resume; counted up to 10000.',
+    attributes: [],
+  },
+  triggerLetters: {
+    name: 'svc.trigger.dead_letters',
+    kind: 'gauge',
+    unit: '{message}',
+    description: 'Stored messages of triggers that started no run; counted up to 10000.',
+    attributes: [],
+  },
+  removed: {
+    name: 'svc.retention.removed',
+    kind: 'counter',
+    unit: '{record}',
+    description: 'Records that were removed because their retention time had passed.',
+    attributes: ['svc.retention.kind'],
+  },
   checkpoints: {
     name: 'svc.audit.checkpoints',
     kind: 'counter',
@@ -180,23 +284,3 @@ export const METRICS = {
     attributes: ['svc.audit.step'],
   },
 } as const satisfies Readonly<Record<string, Metric>>;
-
-export function histogramOf(meter: Meter, metric: Metric): Histogram {
-  return meter.createHistogram(metric.name, optionsOf(metric));
-}
-
-export function counterOf(meter: Meter, metric: Metric): Counter {
-  return meter.createCounter(metric.name, optionsOf(metric));
-}
-
-export function upDownCounterOf(meter: Meter, metric: Metric): UpDownCounter {
-  return meter.createUpDownCounter(metric.name, optionsOf(metric));
-}
-
-export function gaugeOf(meter: Meter, metric: Metric): ObservableGauge {
-  return meter.createObservableGauge(metric.name, optionsOf(metric));
-}
-
-function optionsOf({ unit, description, buckets }: Metric): MetricOptions {
-  return { unit, description, ...(buckets !== undefined && { advice: { explicitBucketBoundaries: [...buckets] } }) };
-}

@@ -10,7 +10,8 @@ import {
   trace,
 } from '@opentelemetry/api';
 import type { Asked, RequestWatch } from '../http/watch.ts';
-import { histogramOf, METRICS, upDownCounterOf } from './metrics.ts';
+import { histogramOf, upDownCounterOf } from './instruments.ts';
+import { METRICS } from './metrics.ts';
 import type { Scope } from './scope.ts';
 import { inSpan } from './spans.ts';
 

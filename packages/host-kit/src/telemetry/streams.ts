@@ -1,5 +1,6 @@
 import type { StreamOutcome } from '../streams/stream-state.ts';
-import { counterOf, METRICS } from './metrics.ts';
+import { counterOf } from './instruments.ts';
+import { METRICS } from './metrics.ts';
 import type { Scope } from './scope.ts';
 
 /** Counts closed event streams by their outcome. */

@@ -1,5 +1,7 @@
+import type { LaneChanged } from '../webhooks/lanes.ts';
 import type { StateChanged } from '../webhooks/subscription-state.ts';
-import { counterOf, METRICS } from './metrics.ts';
+import { counterOf } from './instruments.ts';
+import { METRICS } from './metrics.ts';
 import type { Scope } from './scope.ts';
 
 /** Counts the state changes of subscriptions and of their circuits. */
@@ -15,4 +17,10 @@ export function stateCounter({ meter }: Scope): StateChanged {
       subscriptions.add(1, { 'svc.state.from': before.status, 'svc.state.to': after.status });
     }
   };
+}
+
+/** Counts the subscriptions that change their lane. */
+export function laneCounter({ meter }: Scope): LaneChanged {
+  const lanes = counterOf(meter, METRICS.laneTransitions);
+  return (from, to) => lanes.add(1, { 'svc.state.from': from, 'svc.state.to': to });
 }

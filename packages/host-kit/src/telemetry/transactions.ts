@@ -1,6 +1,7 @@
 import type { Store } from '../ports/store.ts';
 import type { Transaction } from '../ports/transaction.ts';
-import { histogramOf, METRICS } from './metrics.ts';
+import { histogramOf } from './instruments.ts';
+import { METRICS } from './metrics.ts';
 import type { Scope } from './scope.ts';
 
 /** Wraps a store so that its transactions are timed. */
@@ -8,36 +9,63 @@ export function timedStore(store: Store, { meter }: Scope): Store {
   const duration = histogramOf(meter, METRICS.transactionDuration);
   const {
     shared,
+    time,
+    oldestSnapshotMs,
     runs,
     events,
     interrupts,
+    annotations,
     artifacts,
+    effects,
     subscriptions,
     deliveries,
     backlog,
     attempts,
+    deliverySeries,
+    capturedAnswers,
     audit,
     byok,
+    apiKeys,
+    access,
     idempotency,
+    sealingKeys,
     workspace,
     webhookJobs,
+    triggers,
+    versionUses,
+    portalSessions,
   } = store;
 
   return {
     ...(shared !== undefined && { shared }),
+    ...(time !== undefined && { time }),
+    ...(oldestSnapshotMs !== undefined && { oldestSnapshotMs }),
+    ...(store.files !== undefined && { files: store.files }),
+    probe: () => store.probe(),
+    isUnavailable: (error) => store.isUnavailable?.(error) ?? false,
     runs,
     events,
     interrupts,
+    annotations,
     artifacts,
+    effects,
     subscriptions,
     deliveries,
     backlog,
     attempts,
+    deliverySeries,
+    capturedAnswers,
     audit,
     byok,
+    apiKeys,
+    access,
     idempotency,
+    sealingKeys,
     workspace,
     webhookJobs,
+    triggers,
+    versionUses,
+    portalSessions,
     close: () => store.close(),
     async transaction<T>(work: (transaction: Transaction) => Promise<T>): Promise<T> {
       const began = performance.now();

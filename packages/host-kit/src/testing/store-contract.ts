@@ -1,17 +1,31 @@
 import type { Store } from '../ports/store.ts';
+import { accessContract } from './store-contract/access.ts';
+import { annotationsContract } from './store-contract/annotations.ts';
+import { apiKeysContract } from './store-contract/api-keys.ts';
 import { artifactsContract } from './store-contract/artifacts.ts';
 import { attemptsContract } from './store-contract/attempts.ts';
 import { auditContract } from './store-contract/audit.ts';
+import { auditRemovalContract } from './store-contract/audit-removal.ts';
 import { backlogContract } from './store-contract/backlog.ts';
 import { byokContract } from './store-contract/byok.ts';
+import { capturedAnswersContract } from './store-contract/captured-answers.ts';
 import type { StoreAssertions, StoreContract } from './store-contract/contract.ts';
+import { deadLetterCountsContract } from './store-contract/dead-letter-counts.ts';
 import { deliveriesContract } from './store-contract/deliveries.ts';
+import { deliverySeriesContract } from './store-contract/delivery-series.ts';
+import { effectsContract } from './store-contract/effects.ts';
 import { eventsContract } from './store-contract/events.ts';
 import { idempotencyContract } from './store-contract/idempotency.ts';
 import { interruptsContract } from './store-contract/interrupts.ts';
+import { portalSessionsContract } from './store-contract/portal-sessions.ts';
+import { retentionContract } from './store-contract/retention.ts';
 import { runsContract } from './store-contract/runs.ts';
+import { sealingKeysContract } from './store-contract/sealing-keys.ts';
+import { sourcePlacesContract } from './store-contract/source-places.ts';
 import { subscriptionsContract } from './store-contract/subscriptions.ts';
 import { transactionsContract } from './store-contract/transactions.ts';
+import { triggersContract } from './store-contract/triggers.ts';
+import { versionUsesContract } from './store-contract/version-uses.ts';
 import { webhookJobsContract } from './store-contract/webhook-jobs.ts';
 import { workspaceContract } from './store-contract/workspace.ts';
 
@@ -57,14 +71,28 @@ const PARTS: readonly ((contract: StoreContract) => void)[] = [
   runsContract,
   eventsContract,
   interruptsContract,
+  annotationsContract,
   artifactsContract,
+  effectsContract,
   subscriptionsContract,
   deliveriesContract,
+  deadLetterCountsContract,
   backlogContract,
   attemptsContract,
+  deliverySeriesContract,
+  capturedAnswersContract,
   webhookJobsContract,
+  triggersContract,
+  sourcePlacesContract,
   auditContract,
+  auditRemovalContract,
+  portalSessionsContract,
   byokContract,
+  apiKeysContract,
+  accessContract,
   idempotencyContract,
+  sealingKeysContract,
   workspaceContract,
+  versionUsesContract,
+  retentionContract,
 ];

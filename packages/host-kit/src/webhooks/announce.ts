@@ -2,6 +2,7 @@ import { mintId } from '@svc/versioning/ids';
 import type { JsonObject } from '../json.ts';
 import type { Delivery } from '../ports/deliveries.ts';
 import type { HostPorts } from '../ports/host-ports.ts';
+import type { StoreClock } from '../ports/store-clock.ts';
 import { coversScope, type Subscription, type Topic } from '../ports/subscriptions.ts';
 import type { Transaction } from '../ports/transaction.ts';
 import { deliveryIdOf } from './delivery-id.ts';
@@ -22,6 +23,7 @@ export type Announce = (announcements: readonly Announcement[], transaction: Tra
 
 export interface AnnounceOptions extends Pick<HostPorts, 'store' | 'clock' | 'random'> {
   /** The organization, in front of the names. */
+  readonly storeClock: Pick<StoreClock, 'now'>;
   readonly org: string;
   /** Renders the body and the event-type name of a delivery, in the wire format of a major. */
   readonly render: (event: OperationalEvent, major: Subscription['major']) => Rendered;
@@ -34,7 +36,7 @@ export interface AnnounceOptions extends Pick<HostPorts, 'store' | 'clock' | 'ra
  * A subscription hears of itself only what a working receiver can hear: that it has recovered, or that its secret was
  * replaced.
  */
-export function announcing({ store, clock, random, org, render }: AnnounceOptions): Announce {
+export function announcing({ store, clock, storeClock, random, org, render }: AnnounceOptions): Announce {
   return async (announcements, transaction) => {
     if (announcements.length === 0) return;
     const topics = announcements.map(topicOf);
@@ -65,7 +67,16 @@ export function announcing({ store, clock, random, org, render }: AnnounceOption
   function deliveryTo({ webhookId, major }: Subscription, event: OperationalEvent): Delivery {
     const { runId, sequence, eventId, timestamp } = event;
     const deliveryId = deliveryIdOf({ webhookId, runId, sequence, timestamp });
-    return { deliveryId, webhookId, runId, eventId, sequence, ...render(event, major), attempts: 0, dueAt: timestamp };
+    return {
+      deliveryId,
+      webhookId,
+      runId,
+      eventId,
+      sequence,
+      ...render(event, major),
+      attempts: 0,
+      dueAt: storeClock.now(),
+    };
   }
 
   /** A listener to all workspaces of the subject is found by any one of them. */

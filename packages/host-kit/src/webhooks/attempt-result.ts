@@ -13,6 +13,8 @@ export interface AttemptResult {
   readonly verdict: TransportVerdict | undefined;
   /** Undefined when the claim was lost during the attempt: its new holder settles the delivery. */
   readonly settlement: Settlement | undefined;
+  /** The host could not sign the delivery, which waits without a counted attempt. */
+  readonly isHeld?: true;
 }
 
 /** The verdict on a delivery that ended without an attempt. */

@@ -8,20 +8,30 @@ export interface CircuitRule {
   readonly cooldownMs: number;
 }
 
+/** How long a circuit that is not closed keeps attempts out, in ms. */
+export interface AdmissionRule extends Pick<CircuitRule, 'cooldownMs'> {
+  /** How long a probe keeps other attempts out when the host dies during it. */
+  readonly probeMs: number;
+}
+
+/** By so much two hosts may read the clock of their store differently. */
+const INACCURACY_MS = 2000;
+
 export const CLOSED: Circuit = { state: 'closed', consecutiveFailures: 0 };
 
 /**
  * Decides whether an attempt may begin at `now`, and returns the circuit after that decision.
  *
- * @param probeMs how long a probe keeps other attempts out, in ms, when the host dies during it
+ * A circuit whose end lies further ahead than any rule sets it was stored by another clock, and admits a probe.
  */
 export function admit(
   circuit: Circuit,
   now: number,
-  probeMs: number,
+  { probeMs, cooldownMs }: AdmissionRule,
 ): { readonly admitted: boolean; readonly circuit: Circuit } {
   if (circuit.state === 'closed') return { admitted: true, circuit };
-  if (now < circuit.until) return { admitted: false, circuit };
+  const longest = circuit.state === 'open' ? cooldownMs : probeMs;
+  if (now < circuit.until && circuit.until <= now + longest + INACCURACY_MS) return { admitted: false, circuit };
   return { admitted: true, circuit: { state: 'half-open', until: now + probeMs } };
 }
 

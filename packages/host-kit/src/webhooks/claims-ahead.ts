@@ -1,15 +1,11 @@
-import type { ClaimedDelivery, ClaimRequest } from '../ports/deliveries.ts';
-import type { AttemptsUnderWay, Concurrency } from './attempts-under-way.ts';
-
-/** A claimed delivery whose attempt has not begun. */
-export interface ReadyClaim {
-  readonly delivery: ClaimedDelivery;
-  /**
-   * The latest time at which the attempt may begin, in ms since the epoch. A claim that waited longer could expire
-   * during the attempt, and another host would send the same delivery.
-   */
-  readonly beginBy: number;
-}
+import type { ClaimedFor, ClaimRequest, ClaimRoom } from '../ports/deliveries.ts';
+import type { AttemptsUnderWay } from './attempts-under-way.ts';
+import type { Concurrency } from './concurrency.ts';
+import type { HeldSubscriptions } from './held.ts';
+import type { Lanes } from './lanes.ts';
+import { slowLane } from './places.ts';
+import { SharedPlaces } from './shared-places.ts';
+import type { TurnOrder } from './turn-order.ts';
 
 /** A request for more claims, with the `beginBy` of each. */
 export interface PlannedClaim {
@@ -17,47 +13,91 @@ export interface PlannedClaim {
   readonly beginBy: number;
 }
 
+/** The claims that the host holds, and their limits. */
 export interface ClaimState {
   readonly underWay: AttemptsUnderWay;
-  readonly ready: readonly ReadyClaim[];
+  readonly ready: TurnOrder;
+  readonly lanes: Lanes;
   readonly concurrency: Concurrency;
   readonly attemptTimeoutMs: number;
+  readonly held?: Pick<HeldSubscriptions, 'isHeld'> | undefined;
 }
 
 /**
- * Plans the next claim. It asks for twice as many deliveries as may be under way, in all and for each subscription,
- * less those already claimed, so that one query serves many attempts.
+ * Plans the next claim. It asks for twice as many deliveries as may be under way, in all and for each tenant and
+ * subscription, less those already claimed, so that one query serves many attempts. Of slow subscriptions it asks for no
+ * more than can begin.
  *
  * @returns undefined when enough is claimed already
  */
-export function planClaim(
-  { underWay, ready, concurrency, attemptTimeoutMs }: ClaimState,
-  now: number,
-): PlannedClaim | undefined {
-  const limit = CLAIMS_AHEAD * concurrency.total - underWay.size - ready.length;
+export function planClaim(state: ClaimState, now: number): PlannedClaim | undefined {
+  const { underWay, ready, concurrency, attemptTimeoutMs } = state;
+  const limit = CLAIMS_AHEAD * concurrency.total - underWay.size - ready.size;
   if (limit <= 0) return undefined;
-  const held = underWay.countBySubscription();
-  for (const { delivery } of ready) held.set(delivery.webhookId, (held.get(delivery.webhookId) ?? 0) + 1);
-  const capacityOf = (webhookId: string) => CLAIMS_AHEAD * concurrency.perSubscription - (held.get(webhookId) ?? 0);
   const beginBy = now + MOST_AHEAD_MS;
-  const leaseUntil = beginBy + attemptTimeoutMs + LEASE_MARGIN_MS;
-  return { request: { now, leaseUntil, limit, capacityOf }, beginBy };
+  const leaseUntil = now + leaseMs(attemptTimeoutMs);
+  return { request: { now, leaseUntil, limit, room: new RoomForClaims(state, now) }, beginBy };
 }
 
 /**
- * Decides the next step of a claim: its attempt begins, or it waits for a slot, or it is released because it waited too
- * long. A claim that waits holds up no claim of another subscription.
+ * Returns whether it is time to claim more, after an attempt of a tenant has ended: half of all claims are used up, or
+ * half of those that the tenant may have now, or a quarter of the places was freed since the last claim.
  */
-export function nextStep(
-  { delivery, beginBy }: ReadyClaim,
-  underWay: AttemptsUnderWay,
-  now: number,
-): 'begin' | 'wait' | 'release' {
-  if (now > beginBy) return 'release';
-  return underWay.hasRoomFor(delivery.webhookId) ? 'begin' : 'wait';
+export function isClaimDue(
+  { underWay, ready, concurrency: { total, perTenant } }: ClaimState,
+  tenant: string,
+  endedSinceClaim: number,
+): boolean {
+  const held = underWay.size + ready.size;
+  const own = underWay.countOf(tenant) + ready.countOf(tenant);
+  const roomOfTenant = (perTenant * (CLAIMS_AHEAD * total - held) - own * (total - perTenant)) / total;
+  return held <= total || own <= roomOfTenant || endedSinceClaim >= total / 4;
 }
 
-/** Claims per slot: one under way, and one ready to follow it. */
+/** Returns the length of a claim, in ms: it outlives the wait for a place and the attempt. */
+export function leaseMs(attemptTimeoutMs: number): number {
+  return MOST_AHEAD_MS + attemptTimeoutMs + LEASE_MARGIN_MS;
+}
+
+/** The room that the claims of a host leave. */
+class RoomForClaims implements ClaimRoom {
+  readonly #lanes: Lanes;
+  readonly #perSubscription: number;
+  readonly #all: SharedPlaces;
+  readonly #slow: SharedPlaces;
+  readonly #claimsOf = new Map<string, number>();
+  readonly #isHeld: (webhookId: string) => boolean;
+
+  constructor({ underWay, ready, lanes, concurrency, held }: ClaimState, now: number) {
+    const { total, perTenant, perSubscription } = concurrency;
+    this.#lanes = lanes;
+    this.#isHeld = (webhookId) => held?.isHeld(webhookId, now) === true;
+    this.#perSubscription = CLAIMS_AHEAD * perSubscription;
+    this.#all = new SharedPlaces({ total: CLAIMS_AHEAD * total, perTenant: CLAIMS_AHEAD * perTenant });
+    this.#slow = new SharedPlaces(slowLane(concurrency));
+    for (const attempt of underWay) this.take(attempt);
+    for (const { delivery } of ready.all()) this.take(delivery);
+  }
+
+  hasRoomFor(tenant: string): boolean {
+    return this.#all.hasRoomFor(tenant);
+  }
+
+  capacityOf({ tenant, webhookId }: ClaimedFor): number {
+    if (this.#isHeld(webhookId)) return 0;
+    const own = this.#claimsOf.get(webhookId) ?? 0;
+    if (this.#lanes.of(webhookId) === 'regular') return this.#perSubscription - own;
+    return this.#slow.hasRoomFor(tenant) ? 1 - own : 0;
+  }
+
+  take({ tenant, webhookId }: ClaimedFor): void {
+    this.#all.take(tenant);
+    if (this.#lanes.of(webhookId) === 'slow') this.#slow.take(tenant);
+    this.#claimsOf.set(webhookId, (this.#claimsOf.get(webhookId) ?? 0) + 1);
+  }
+}
+
+/** Claims per place: one under way, and one ready to follow it. */
 const CLAIMS_AHEAD = 2;
 const MOST_AHEAD_MS = 5000;
 const LEASE_MARGIN_MS = 10_000;

@@ -2,12 +2,19 @@ import { sleep, within } from '../ports/clock.ts';
 import type { Claim, ClaimedDelivery, DeliveryQueue } from '../ports/deliveries.ts';
 import type { HostPorts } from '../ports/host-ports.ts';
 import { describeError } from '../ports/log.ts';
-import { AttemptsUnderWay, type AttemptUnderWay, type Concurrency } from './attempts-under-way.ts';
-import { nextStep, planClaim, type ReadyClaim } from './claims-ahead.ts';
+import type { StoreClock } from '../ports/store-clock.ts';
+import type { AttemptResult } from './attempt-result.ts';
+import { AttemptsUnderWay, type AttemptUnderWay } from './attempts-under-way.ts';
+import { type ClaimState, isClaimDue, leaseMs, planClaim } from './claims-ahead.ts';
+import type { Concurrency } from './concurrency.ts';
+import type { HeldSubscriptions } from './held.ts';
+import { type LaneChanged, Lanes } from './lanes.ts';
+import { type Place, Places } from './places.ts';
+import { TurnOrder } from './turn-order.ts';
 
 /**
- * Attempts the deliveries of the outbox, each when it is due: as many at a time as allowed, in turn across
- * subscriptions.
+ * Attempts the deliveries of the outbox, each when it is due: as many at a time as allowed, in turn over tenants, and
+ * over the subscriptions of each.
  */
 export interface Dispatcher {
   start(): void;
@@ -21,7 +28,7 @@ export interface Dispatcher {
   stop(graceMs: number): Promise<void>;
 }
 
-/** Start times in ms since the epoch; undefined when there is nothing of the kind. */
+/** Start times in ms of the monotonic clock; undefined when there is nothing of the kind. */
 export interface DispatcherProgress {
   /** When the current round began. */
   readonly roundSince: number | undefined;
@@ -32,15 +39,27 @@ export interface DispatcherProgress {
 }
 
 export interface DispatcherOptions extends Pick<HostPorts, 'clock' | 'log'> {
+  /** Deliveries are due by it, and claims end by it. */
+  readonly storeClock: StoreClock;
   readonly queue: DeliveryQueue;
   /**
    * Attempts and settles one delivery. Ends by itself, or by the signal. A rejection releases the claim, after a pause
-   * of 5 s.
+   * of 5 s. The verdict decides the lane of the subscription.
    */
-  readonly attempt: (delivery: ClaimedDelivery, signal: AbortSignal) => Promise<unknown>;
+  readonly attempt: (
+    delivery: ClaimedDelivery,
+    signal: AbortSignal,
+    place: Place,
+  ) => Promise<Pick<AttemptResult, 'verdict'> | undefined>;
   readonly concurrency: Concurrency;
+  /** The longest delay of a retry, in ms. A delivery that would wait longer was stored by another clock. */
+  readonly maxDelayMs: number;
+  /** Default: nothing. */
+  readonly laneChanged?: LaneChanged;
   /** The longest time that an attempt can take, in ms. A claim outlives it. */
   readonly attemptTimeoutMs: number;
+  /** The subscriptions of which nothing is claimed for now. */
+  readonly held?: Pick<HeldSubscriptions, 'isHeld' | 'nextEnd'>;
 }
 
 export function dispatcher(options: DispatcherOptions): Dispatcher {
@@ -54,9 +73,13 @@ export function dispatcher(options: DispatcherOptions): Dispatcher {
 class OutboxDispatcher implements Dispatcher {
   readonly #options: DispatcherOptions;
   /** Attempts that have begun and not ended. */
-  readonly #underWay: AttemptsUnderWay;
-  /** Claims whose attempts have not begun, in the order in which they were claimed. */
-  #ready: readonly ReadyClaim[] = [];
+  readonly #underWay = new AttemptsUnderWay();
+  /** Claims whose attempts have not begun. */
+  readonly #ready = new TurnOrder();
+  readonly #lanes: Lanes;
+  readonly #places: Places;
+  /** The number of attempts that have ended since the last claim. */
+  #endedSinceClaim = 0;
   /** `idle` before `start`. A stopped dispatcher begins nothing. */
   #state: 'idle' | 'running' | 'stopped' = 'idle';
   /** Aborted by `stop`: ends the pauses before claims are released. */
@@ -67,8 +90,10 @@ class OutboxDispatcher implements Dispatcher {
   #isRoundDue = false;
   /** Cancels the timer of the next round. */
   #cancelTimer = (): void => {};
-  /** When the last sweep deleted every expired dead letter, in ms since the epoch. */
-  #sweptAt = 0;
+  /** When the last sweep deleted every expired dead letter, in ms of the monotonic clock. */
+  #sweptAt = Number.NEGATIVE_INFINITY;
+  /** When waits were last limited, in ms of the monotonic clock. */
+  #limitedAt = Number.NEGATIVE_INFINITY;
   /** See `DispatcherProgress`. */
   #roundSince: number | undefined;
   /** See `DispatcherProgress`. */
@@ -76,7 +101,8 @@ class OutboxDispatcher implements Dispatcher {
 
   constructor(options: DispatcherOptions) {
     this.#options = options;
-    this.#underWay = new AttemptsUnderWay(options.concurrency);
+    this.#lanes = new Lanes(options.laneChanged);
+    this.#places = new Places(options.concurrency, this.#lanes);
   }
 
   start(): void {
@@ -95,7 +121,8 @@ class OutboxDispatcher implements Dispatcher {
   };
 
   forget(webhookId: string): void {
-    this.#ready = this.#ready.filter(({ delivery }) => delivery.webhookId !== webhookId);
+    this.#ready.remove(({ delivery }) => delivery.webhookId === webhookId);
+    this.#lanes.forget(webhookId);
     this.#underWay.abortOf(webhookId);
   }
 
@@ -112,9 +139,8 @@ class OutboxDispatcher implements Dispatcher {
     this.#cancelTimer();
     this.#stopping.abort();
     await this.#rounds;
-    const unbegun = this.#ready.map(({ delivery }) => delivery);
-    this.#ready = [];
-    if (unbegun.length > 0) await this.#release(unbegun);
+    const unbegun = this.#ready.remove(() => true);
+    if (unbegun.length > 0) await this.#release(unbegun.map(({ delivery }) => delivery));
     await within(this.#options.clock, graceMs, this.#underWay.ended());
     this.#underWay.abortAll();
     await this.#underWay.ended();
@@ -125,77 +151,109 @@ class OutboxDispatcher implements Dispatcher {
     while (this.#isRoundDue && this.#state === 'running') {
       this.#isRoundDue = false;
       this.#cancelTimer();
-      this.#roundSince = clock.now();
+      this.#roundSince = clock.monotonic();
       try {
         await this.#sweep();
+        await this.#limitWaits();
         await this.#claimDue();
         this.#failingSince = undefined;
       } catch (error) {
-        this.#failingSince ??= clock.now();
+        this.#failingSince ??= clock.monotonic();
         log({ level: 'error', event: 'dispatcher.store-failed', ...describeError(error) });
-        this.#wakeAt(clock.now() + STORE_RETRY_MS);
+        this.#wakeAfter(STORE_RETRY_MS);
       }
     }
   }
 
   /** Deletes one batch of expired dead letters, once a minute. A full batch leaves the rest to the next round. */
   async #sweep(): Promise<void> {
-    const now = this.#options.clock.now();
-    if (now - this.#sweptAt < SWEEP_INTERVAL_MS) return;
-    const swept = await this.#options.queue.sweep(now, SWEEP_BATCH);
-    if (swept < SWEEP_BATCH) this.#sweptAt = now;
+    const { queue, clock, storeClock } = this.#options;
+    const since = clock.monotonic();
+    if (since - this.#sweptAt < SWEEP_INTERVAL_MS) return;
+    const swept = await queue.sweep(await storeClock.read(), SWEEP_BATCH);
+    if (swept < SWEEP_BATCH) this.#sweptAt = since;
+  }
+
+  /**
+   * Brings forward, once a minute, what waits longer than any wait may be. A clock that was ahead stored it: without
+   * this a host that starts again with a clock a day earlier would deliver a day late.
+   */
+  async #limitWaits(): Promise<void> {
+    const { queue, clock, storeClock, maxDelayMs, attemptTimeoutMs } = this.#options;
+    const since = clock.monotonic();
+    if (since - this.#limitedAt < SWEEP_INTERVAL_MS) return;
+    const now = await storeClock.read();
+    await queue.limitWaits({ dueBy: now + maxDelayMs, leaseUntil: now + leaseMs(attemptTimeoutMs) });
+    this.#limitedAt = since;
   }
 
   async #claimDue(): Promise<void> {
-    const { queue, clock, concurrency, attemptTimeoutMs } = this.#options;
-    const now = clock.now();
-    const ahead = { underWay: this.#underWay, ready: this.#ready, concurrency, attemptTimeoutMs };
-    const planned = planClaim(ahead, now);
+    const { queue, storeClock, held } = this.#options;
+    const now = await storeClock.read();
+    const planned = planClaim(this.#claimState(), now);
     // No timer is needed: the end of an attempt wakes the dispatcher.
     if (planned === undefined) return;
     const { request, beginBy } = planned;
+    this.#endedSinceClaim = 0;
     const claimed = await queue.claim(request);
-    this.#ready = [...this.#ready, ...claimed.map((delivery) => ({ delivery, beginBy }))];
+    for (const delivery of claimed) this.#ready.add({ delivery, beginBy });
     this.#beginReady();
     if (claimed.length === request.limit) return;
-    const next = await queue.nextDueAfter(now);
-    if (next !== undefined) this.#wakeAt(Math.max(next, clock.now() + 1));
+    const nextDue = await queue.nextDueAfter(now);
+    const times = [nextDue, held?.nextEnd(now)].filter((time) => time !== undefined);
+    if (times.length > 0) this.#wakeAfter(Math.max(Math.min(...times) - storeClock.now(), 1));
   }
 
+  #claimState(): ClaimState {
+    const { concurrency, attemptTimeoutMs, held } = this.#options;
+    return { underWay: this.#underWay, ready: this.#ready, lanes: this.#lanes, concurrency, attemptTimeoutMs, held };
+  }
+
+  /** Begins the attempts that have room, in the order of the turns. Releases the claims that have waited too long. */
   #beginReady(): void {
-    if (this.#ready.length === 0 || this.#state === 'stopped') return;
-    const now = this.#options.clock.now();
-    const waiting: ReadyClaim[] = [];
-    const late: ClaimedDelivery[] = [];
-    for (const claim of this.#ready) {
-      const step = nextStep(claim, this.#underWay, now);
-      if (step === 'begin') this.#begin(claim.delivery);
-      else if (step === 'wait') waiting.push(claim);
-      else late.push(claim.delivery);
+    if (this.#ready.size === 0 || this.#state === 'stopped') return;
+    const now = this.#options.storeClock.now();
+    const late = this.#ready.removeLate(now);
+    const hasRoomFor = this.#places.hasRoomFor.bind(this.#places);
+    for (let next = this.#ready.next(hasRoomFor); next !== undefined; next = this.#ready.next(hasRoomFor)) {
+      this.#begin(next.delivery);
     }
-    this.#ready = waiting;
-    if (late.length > 0) void this.#release(late);
+    if (late.length > 0) void this.#release(late.map(({ delivery }) => delivery));
   }
 
   #begin(delivery: ClaimedDelivery): void {
     const { attempt, clock } = this.#options;
+    const { tenant, webhookId } = delivery;
     const abort = new AbortController();
-    const done: Promise<unknown> = attempt(delivery, abort.signal)
-      .catch((error: unknown) => this.#releaseUnsettled(delivery, error, abort.signal))
-      .finally(() => this.#ended(begun));
-    const begun: AttemptUnderWay = { webhookId: delivery.webhookId, abort, done, since: clock.now() };
+    const { lane, giveBack } = this.#places.take(delivery);
+    const giveBackEarly = () => {
+      giveBack();
+      this.#beginReady();
+    };
+    const perform = async (): Promise<void> => {
+      try {
+        const result = await attempt(delivery, abort.signal, { lane, giveBack: giveBackEarly });
+        this.#lanes.ended(webhookId, result?.verdict);
+      } catch (error) {
+        await this.#releaseUnsettled(delivery, error, abort.signal);
+      } finally {
+        giveBack();
+        this.#ended(begun);
+      }
+    };
+    const begun: AttemptUnderWay = { tenant, webhookId, abort, done: perform(), since: clock.monotonic() };
     this.#underWay.add(begun);
   }
 
   #ended(attempt: AttemptUnderWay): void {
     this.#underWay.delete(attempt);
+    this.#endedSinceClaim += 1;
     this.#beginReady();
-    // Half of the claims are used up: time to claim more, before the slots run dry.
-    if (this.#underWay.size + this.#ready.length <= this.#options.concurrency.total) this.wake();
+    if (isClaimDue(this.#claimState(), attempt.tenant, this.#endedSinceClaim)) this.wake();
   }
 
   /**
-   * Keeps the slot for 5 s before it releases the claim of an attempt whose outcome was not stored. Without the pause a
+   * Keeps the place for 5 s before it releases the claim of an attempt whose outcome was not stored. Without the pause a
    * store that rejects every write would make the host send the same delivery in a tight loop.
    */
   async #releaseUnsettled(delivery: ClaimedDelivery, error: unknown, signal: AbortSignal): Promise<void> {
@@ -220,9 +278,9 @@ class OutboxDispatcher implements Dispatcher {
     }
   }
 
-  #wakeAt(time: number): void {
+  #wakeAfter(ms: number): void {
     this.#cancelTimer();
-    this.#cancelTimer = this.#options.clock.at(time, this.wake);
+    this.#cancelTimer = this.#options.clock.after(ms, this.wake);
   }
 }
 

@@ -27,6 +27,8 @@ export interface DeliveryFilter {
   readonly type: string | undefined;
   readonly since: number | undefined;
   readonly until: number | undefined;
+  /** Returns whether the caller reaches events of this name. Default: every event. */
+  readonly isReached?: ((eventType: string) => boolean) | undefined;
 }
 
 /** The last delivery of a page. */
@@ -166,7 +168,8 @@ function endedOf(attempts: readonly AttemptRecord[], { durable }: Subscription):
   return { state, deliveryId, webhookId, runId, sequence, eventType, attempts: made, lastStatus: status, endedAt: at };
 }
 
-function isWanted(delivery: FoundDelivery, { state, type, since, until }: DeliveryFilter): boolean {
+function isWanted(delivery: FoundDelivery, { state, type, since, until, isReached }: DeliveryFilter): boolean {
+  if (isReached?.(delivery.eventType) === false) return false;
   if (state !== undefined && delivery.state !== state) return false;
   if (type !== undefined && delivery.eventType !== type) return false;
   if (since === undefined && until === undefined) return true;

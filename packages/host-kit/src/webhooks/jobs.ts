@@ -5,12 +5,14 @@ import { type AuditAction, factAbout } from '../audit/fact.ts';
 import type { JsonObject } from '../json.ts';
 import type { Random } from '../ports/random.ts';
 import type { Store } from '../ports/store.ts';
+import type { StoreClock } from '../ports/store-clock.ts';
 import type { Subscription } from '../ports/subscriptions.ts';
 import type { WebhookJob } from '../ports/webhook-jobs.ts';
 import { conflict, managed, missing, requireDelivering } from './operator-actions.ts';
 import { isDelivering } from './status.ts';
 
 export interface JobOptions extends ChangeServices {
+  readonly storeClock: Pick<StoreClock, 'now'>;
   readonly random: Random;
 }
 
@@ -29,7 +31,7 @@ export interface AskedJob {
  * job needs, or has 5 open jobs already
  */
 export async function startJob(
-  { store, clock, random, recordAudit }: JobOptions,
+  { store, clock, storeClock, random, recordAudit }: JobOptions,
   principal: Principal,
   webhookId: string,
   { kind, request, rate }: AskedJob,
@@ -49,8 +51,8 @@ export async function startJob(
     version: 0,
     lookedAt: 0,
     queued: 0,
-    nextStepAt: now,
-    createdAt: now,
+    nextStepAt: storeClock.now(),
+    createdAt: storeClock.now(),
     updatedAt: now,
   };
   const action: AuditAction = `webhook.${kind}-job`;
@@ -73,7 +75,7 @@ export type JobSignal = 'pause' | 'resume' | 'cancel';
  * @throws {HostError} as `managed`; `not_found` for an unknown job; `subscription_state_conflict` when it has ended
  */
 export async function moveJob(
-  { store, clock, recordAudit }: ChangeServices,
+  { store, clock, storeClock, recordAudit }: ChangeServices & Pick<JobOptions, 'storeClock'>,
   principal: Principal,
   webhookId: string,
   jobId: string,
@@ -91,7 +93,7 @@ export async function moveJob(
       (job) => {
         if (job.state === state) return undefined;
         if (job.state !== 'running' && job.state !== 'paused') throw conflict(ENDED);
-        return { ...job, state, version: job.version + 1, updatedAt: now, nextStepAt: now };
+        return { ...job, state, version: job.version + 1, updatedAt: now, nextStepAt: storeClock.now() };
       },
       transaction,
     );

@@ -41,6 +41,8 @@ export function operationalEventTypes(org: string): readonly string[] {
 
 /** Returns whether deliveries of an event type are about a subscription. */
 export function isOperationalEvent(eventType: string): boolean {
-  const [, ...name] = eventType.split('.');
-  return (OPERATIONAL_EVENTS as readonly string[]).includes(name.join('.'));
+  const dot = eventType.indexOf('.');
+  return dot !== -1 && NAMES.has(eventType.slice(dot + 1));
 }
+
+const NAMES: ReadonlySet<string> = new Set(OPERATIONAL_EVENTS);

@@ -4,12 +4,14 @@ import { factAbout } from '../audit/fact.ts';
 import { HostError } from '../errors.ts';
 import type { Lookup } from '../lookup.ts';
 import type { Store } from '../ports/store.ts';
+import type { StoreClock } from '../ports/store-clock.ts';
 import type { Subscription } from '../ports/subscriptions.ts';
 import type { Dispatcher } from './dispatcher.ts';
 import { isDelivering, type SubscriptionSignal, statusAfter } from './status.ts';
 import { changingState, type StateChanged } from './subscription-state.ts';
 
 export interface OperatorActionOptions extends ChangeServices {
+  readonly storeClock: Pick<StoreClock, 'now'>;
   readonly dispatcher: Pick<Dispatcher, 'wake'>;
   /** Called for each change of a subscription's state, after its commit. */
   readonly stateChanged: StateChanged;
@@ -31,7 +33,7 @@ export async function managed(store: Store, { tenancy }: Principal, webhookId: s
  * @throws {HostError} as `managed`; `subscription_state_conflict` when the subscription has failed
  */
 export async function moveSubscription(
-  { store, clock, dispatcher, recordAudit, stateChanged }: OperatorActionOptions,
+  { store, clock, storeClock, dispatcher, recordAudit, stateChanged }: OperatorActionOptions,
   principal: Principal,
   webhookId: string,
   signal: Extract<SubscriptionSignal, 'pause' | 'resume'>,
@@ -46,7 +48,7 @@ export async function moveSubscription(
       isAllowed = next !== undefined;
       // The time without attempts is not part of an outage.
       const isResumed = status === 'paused' && next === 'active';
-      const ongoing = isResumed && outage !== undefined ? { ...outage, since: clock.now() } : outage;
+      const ongoing = isResumed && outage !== undefined ? { ...outage, since: storeClock.now() } : outage;
       return { status: next ?? status, circuit, failures, outage: ongoing };
     });
     if (!isAllowed) throw conflict(FAILED);
@@ -64,7 +66,7 @@ export async function moveSubscription(
  * @throws {HostError} as `managed`; `subscription_state_conflict` when the subscription has failed
  */
 export async function redrive(
-  { store, clock, dispatcher, recordAudit }: OperatorActionOptions,
+  { store, clock, storeClock, dispatcher, recordAudit }: OperatorActionOptions,
   principal: Principal,
   webhookId: string,
   deliveryIds: readonly string[] | undefined,
@@ -72,17 +74,17 @@ export async function redrive(
   const subscription = await managed(store, principal, webhookId);
   requireDelivering(subscription);
   const { tenant } = subscription;
-  const now = clock.now();
+  const before = storeClock.now();
   let redriven = 0;
   for (let step = REDRIVE_STEP; step === REDRIVE_STEP; redriven += step) {
     step = await store.transaction(async (transaction) => {
-      const request = { webhookId, deliveryIds, now, limit: REDRIVE_STEP };
+      const request = { webhookId, deliveryIds, before, now: storeClock.now(), limit: REDRIVE_STEP };
       const count = await store.deliveries.redrive(request, transaction);
       const details = { deliveries: count };
       const fact = factAbout(principal, {
         action: 'webhook.redrive',
         target: `${tenant}/${webhookId}`,
-        at: now,
+        at: clock.now(),
         details,
       });
       if (count > 0) await recordAudit(fact, transaction);

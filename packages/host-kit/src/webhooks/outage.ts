@@ -23,7 +23,9 @@ export interface FailedAttempt {
 
 /** Returns the outage after a failed attempt. */
 export function outageAfter(outage: Outage | undefined, attempt: FailedAttempt, rule: OutageRule): Outage {
-  const { since = attempt.now, failures: before = 0, announced = [] } = outage ?? {};
+  const { failures: before = 0, announced = [] } = outage ?? {};
+  // A beginning later than now was recorded by another clock. It counts from now on.
+  const since = Math.min(outage?.since ?? attempt.now, attempt.now);
   const failures = Math.min(before + 1, rule.failureThreshold);
   if (attempt.isOperational) return { since, failures, announced };
   const isFailing = failures >= rule.failureThreshold || announced.includes('failing');
@@ -42,8 +44,12 @@ export function outageAfter(outage: Outage | undefined, attempt: FailedAttempt, 
 export function changesOutage(outage: Outage | undefined, attempt: FailedAttempt, rule: OutageRule): boolean {
   if (outage === undefined || outage.failures < rule.failureThreshold || isTooLong(outage, attempt.now, rule))
     return true;
+  if (outage.since > attempt.now + INACCURACY_MS) return true;
   return outageAfter(outage, attempt, rule).announced.length !== outage.announced.length;
 }
+
+/** By so much two hosts may read the clock of their store differently. */
+const INACCURACY_MS = 2000;
 
 /** Returns whether an outage has lasted so long that the subscription fails. */
 export function isTooLong(outage: Outage, now: number, { failAfterMs }: OutageRule): boolean {

@@ -2,6 +2,7 @@ import type { Delivery } from '../ports/deliveries.ts';
 import type { RunEvent } from '../ports/events.ts';
 import type { HostPorts } from '../ports/host-ports.ts';
 import type { Run } from '../ports/runs.ts';
+import type { StoreClock } from '../ports/store-clock.ts';
 import type { Subscription, Topic } from '../ports/subscriptions.ts';
 import type { Appended } from '../runs/run-draft.ts';
 import type { Outbox } from '../runs/write-drafts.ts';
@@ -9,7 +10,8 @@ import { deliveryIdOf } from './delivery-id.ts';
 import { matches } from './match.ts';
 import type { PushFormats } from './push-format.ts';
 
-export interface OutboxOptions extends Pick<HostPorts, 'store' | 'clock'> {
+export interface OutboxOptions extends Pick<HostPorts, 'store'> {
+  readonly storeClock: Pick<StoreClock, 'now'>;
   /** Renders the body and the event-type name of a delivery, in the wire format of a subscription's major. */
   readonly render: (run: Run, event: RunEvent, major: Subscription['major']) => Rendered;
   /** The formats of pushes. Default: none. */
@@ -29,13 +31,21 @@ export interface Rendered {
  * Makes the outbox: it enqueues a delivery to each matching subscription, in the transaction that appends the events.
  */
 export function outbox(options: OutboxOptions): Outbox {
-  const { store, clock, render, formats = NO_FORMATS } = options;
+  const { store, storeClock, render, formats = NO_FORMATS } = options;
 
   return async (appended, transaction) => {
-    const topics = new Map(appended.map((each) => [topicKey(each), topicOf(each)]));
-    const found = await store.subscriptions.listening([...topics.values()], transaction);
-    const listening = new Map([...topics.keys()].map((key, index) => [key, found[index] ?? []]));
-    const deliveries = appended.flatMap((each) => deliveriesOf(each, listening.get(topicKey(each)) ?? []));
+    const topics: Topic[] = [];
+    /** The indices of the topics. The events of one run often have the same one. */
+    const indices = new Map<string, number>();
+    const topicOfEach = appended.map((each) => {
+      const key = topicKey(each);
+      const known = indices.get(key);
+      if (known !== undefined) return known;
+      indices.set(key, topics.length);
+      return topics.push(topicOf(each)) - 1;
+    });
+    const found = await store.subscriptions.listening(topics, transaction);
+    const deliveries = appended.flatMap((each, index) => deliveriesOf(each, found[topicOfEach[index] ?? -1] ?? []));
     if (deliveries.length > 0) await store.deliveries.enqueue(deliveries, transaction);
     return deliveries.length;
   };
@@ -73,7 +83,7 @@ export function outbox(options: OutboxOptions): Outbox {
       eventType,
       body,
       attempts: 0,
-      dueAt: clock.now(),
+      dueAt: storeClock.now(),
     };
   }
 }
@@ -84,5 +94,5 @@ function topicOf({ run, event }: Appended): Topic {
 }
 
 function topicKey({ run, event }: Appended): string {
-  return JSON.stringify([run.runId, event.type]);
+  return `${run.runId.length} ${run.runId} ${event.type}`;
 }

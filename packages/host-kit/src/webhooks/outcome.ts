@@ -34,7 +34,7 @@ export function succeeded(verdict: TransportVerdict): boolean {
  * @see Interface: Events, Webhook delivery of events
  */
 export function settlementAfter(
-  { delivery, subscription, verdict, now }: FinishedAttempt,
+  { delivery, subscription, verdict, now, date }: FinishedAttempt,
   rules: OutcomeRules,
   random: Random,
 ): Settlement {
@@ -45,7 +45,7 @@ export function settlementAfter(
   if (attempts >= rules.retryPolicy.maxAttempts || !isDelivering(subscription.status) || lastStatus === GONE) {
     return { kind: 'dead', at: now, expiresAt: now + rules.deadLetterRetentionMs, attempts, lastStatus };
   }
-  const delay = retryDelay(rules.retryPolicy, attempts, askedDelay(verdict, now), random);
+  const delay = retryDelay(rules.retryPolicy, attempts, askedDelay(verdict, date), random);
   return { kind: 'retry', dueAt: now + delay, attempts, lastStatus };
 }
 
@@ -55,8 +55,10 @@ export interface FinishedAttempt {
   /** The subscription as it was when the attempt began. */
   readonly subscription: Subscription;
   readonly verdict: TransportVerdict;
-  /** When the attempt ended, in ms since the epoch. */
+  /** When the attempt ended, in ms of the clock of the store. */
   readonly now: number;
+  /** The time of the day then, in ms since the epoch. */
+  readonly date: number;
 }
 
 /** An attempt, as far as the state of its subscription depends on it. */
@@ -89,7 +91,9 @@ export function stateAfter(subscription: Subscription, attempt: EndedAttempt, ru
     return { status: failed ? failing : status, failures, circuit, outage };
   }
   const rule = rules.circuit;
-  const recent = [...failures.filter((time) => time > now - rule.failureWindowMs), now].slice(-rule.failureLimit);
+  // A failure of later than now was recorded by another clock.
+  const earlier = failures.map((time) => Math.min(time, now));
+  const recent = [...earlier.filter((time) => time > now - rule.failureWindowMs), now].slice(-rule.failureLimit);
   const failed = gone || recent.length >= rule.failureLimit;
   return { status: failed ? failing : status, failures: recent, circuit: afterFailure(circuit, now, rule), outage };
 }
@@ -110,7 +114,7 @@ function isGone(verdict: TransportVerdict): boolean {
  *
  * @see RFC 9110, section 10.2.3; RFC 6585, section 4
  */
-function askedDelay(verdict: TransportVerdict, now: number): number | undefined {
+function askedDelay(verdict: TransportVerdict, date: number): number | undefined {
   if (verdict.kind !== 'answered' || (verdict.status !== 429 && verdict.status !== 503)) return undefined;
-  return retryAfterMs(verdict.retryAfter, now);
+  return retryAfterMs(verdict.retryAfter, date);
 }

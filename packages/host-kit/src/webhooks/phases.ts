@@ -9,7 +9,7 @@ export interface PhaseClock {
 }
 
 /** @param now a monotonic time in ms */
-export function phaseClock(now: () => number = () => performance.now()): PhaseClock {
+export function phaseClock(now: () => number): PhaseClock {
   const ended: AttemptPhase[] = [];
   let current: { readonly phase: AttemptPhaseName; readonly since: number } | undefined;
 

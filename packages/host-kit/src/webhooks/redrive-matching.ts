@@ -1,7 +1,7 @@
 import type { JsonObject } from '../json.ts';
 import type { DeadLetter, DeadLetterCursor } from '../ports/deliveries.ts';
-import type { HostPorts } from '../ports/host-ports.ts';
 import type { Store } from '../ports/store.ts';
+import type { StoreClock } from '../ports/store-clock.ts';
 import type { WebhookJob } from '../ports/webhook-jobs.ts';
 import { eventTimeOf } from './delivery-id.ts';
 import type { JobStep } from './job-step.ts';
@@ -17,25 +17,31 @@ export interface LetterFilter {
   readonly statuses?: readonly number[] | undefined;
 }
 
-/** Looks at the next dead letters of a job, the newest first. */
+/**
+ * Looks at the next dead letters of a job, the newest first. Those that have failed since the job was asked for are passed
+ * over: it would otherwise meet them without end.
+ */
 export async function redriveStep(
-  { store, clock }: Pick<HostPorts, 'store' | 'clock'>,
+  { store, storeClock }: { readonly store: Store; readonly storeClock: Pick<StoreClock, 'now'> },
   job: WebhookJob,
   limit: number,
 ): Promise<JobStep> {
   const { webhookId } = job;
-  const before = cursorOf(job.place) ?? justAfter(job.createdAt);
-  const letters = await store.deliveries.deadLetters(webhookId, { before, limit });
+  const now = storeClock.now();
+  const isOfJob = ({ deadLetteredAt }: DeadLetterCursor) => deadLetteredAt <= job.createdAt || deadLetteredAt > now;
+  const letters = await store.deliveries.deadLetters(webhookId, { before: cursorOf(job.place), limit });
+  const own = letters.filter(isOfJob);
   const filter = filterOf(job.request);
-  const deliveryIds = letters.filter((letter) => isSelected(letter, filter)).map(({ deliveryId }) => deliveryId);
-  const last = letters.at(-1) ?? before;
+  const deliveryIds = own.filter((letter) => isSelected(letter, filter)).map(({ deliveryId }) => deliveryId);
+  const end = letters.at(-1) ?? justAfter(job.createdAt);
+  const last = isOfJob(end) ? end : justAfter(job.createdAt);
   return {
-    lookedAt: letters.length,
+    lookedAt: own.length,
     place: { deadLetteredAt: last.deadLetteredAt, deliveryId: last.deliveryId },
     isLast: letters.length < limit,
     async queue(transaction) {
       if (deliveryIds.length === 0) return 0;
-      const request = { webhookId, deliveryIds, now: clock.now(), limit: deliveryIds.length };
+      const request = { webhookId, deliveryIds, before: job.createdAt, now, limit: deliveryIds.length };
       return store.deliveries.redrive(request, transaction);
     },
   };
@@ -93,10 +99,7 @@ function isSelected(
   return time !== undefined && time >= (since ?? 0) && time < (until ?? Number.POSITIVE_INFINITY);
 }
 
-/**
- * Returns the cursor by which a job leaves out the dead letters that are newer than it: it would otherwise meet those
- * that have failed since, without end.
- */
+/** Returns the cursor by which a job leaves out the dead letters that are newer than it. */
 export function justAfter(time: number): DeadLetterCursor {
   return { deadLetteredAt: time, deliveryId: '~' };
 }

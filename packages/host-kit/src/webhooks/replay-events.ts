@@ -3,6 +3,7 @@ import type { Delivery } from '../ports/deliveries.ts';
 import type { RunEvent } from '../ports/events.ts';
 import type { HostPorts } from '../ports/host-ports.ts';
 import type { Run } from '../ports/runs.ts';
+import type { StoreClock } from '../ports/store-clock.ts';
 import type { Subscription } from '../ports/subscriptions.ts';
 import type { WebhookJob } from '../ports/webhook-jobs.ts';
 import { deliveryIdOf } from './delivery-id.ts';
@@ -10,7 +11,8 @@ import type { JobStep } from './job-step.ts';
 import { matches } from './match.ts';
 import type { Rendered } from './outbox.ts';
 
-export interface ReplayOptions extends Pick<HostPorts, 'store' | 'clock'> {
+export interface ReplayOptions extends Pick<HostPorts, 'store'> {
+  readonly storeClock: Pick<StoreClock, 'now'>;
   /** Renders the body of a delivery, in the wire format of a major. */
   readonly render: (run: Run, event: RunEvent, major: Subscription['major']) => Rendered;
 }
@@ -74,7 +76,7 @@ export async function replayStep(
       const { runId, eventId, sequence } = event;
       const { eventType, body } = options.render(run, event, major);
       const deliveryId = deliveryIdOf({ ...event, webhookId });
-      const dueAt = options.clock.now();
+      const dueAt = options.storeClock.now();
       return { deliveryId, webhookId, runId, eventId, sequence, eventType, body, attempts: 0, dueAt };
     };
   }

@@ -4,6 +4,7 @@ import { factAbout } from '../audit/fact.ts';
 import type { Delivery } from '../ports/deliveries.ts';
 import type { RunEvent } from '../ports/events.ts';
 import type { Run } from '../ports/runs.ts';
+import type { StoreClock } from '../ports/store-clock.ts';
 import type { Subscription } from '../ports/subscriptions.ts';
 import type { Dispatcher } from './dispatcher.ts';
 import { findDelivery } from './find-deliveries.ts';
@@ -11,6 +12,7 @@ import { conflict, managed, missing, requireDelivering } from './operator-action
 import type { Rendered } from './outbox.ts';
 
 export interface ResendOptions extends ChangeServices {
+  readonly storeClock: Pick<StoreClock, 'now'>;
   readonly dispatcher: Pick<Dispatcher, 'wake'>;
   /** Renders the body of a delivery, in the wire format of a major. */
   readonly render: (run: Run, event: RunEvent, major: Subscription['major']) => Rendered;
@@ -25,7 +27,7 @@ export interface ResendOptions extends ChangeServices {
  * subscription has failed, or the event is no longer stored
  */
 export async function resend(
-  { store, clock, dispatcher, recordAudit, render }: ResendOptions,
+  { store, clock, storeClock, dispatcher, recordAudit, render }: ResendOptions,
   principal: Principal,
   webhookId: string,
   deliveryId: string,
@@ -41,8 +43,8 @@ export async function resend(
   const target = `${subscription.tenant}/${webhookId}`;
   const fact = factAbout(principal, { action: 'webhook.resend', target, at: clock.now(), details: { deliveryId } });
   const count = await store.transaction(async (transaction) => {
-    const now = clock.now();
-    const request = { webhookId, deliveryIds: [deliveryId], now, limit: 1 };
+    const now = storeClock.now();
+    const request = { webhookId, deliveryIds: [deliveryId], before: now, now, limit: 1 };
     const queued =
       again === undefined
         ? await store.deliveries.redrive(request, transaction)
@@ -63,6 +65,6 @@ export async function resend(
     }
     const { eventId } = event;
     const rendered = render(run.value, event, major);
-    return { deliveryId, webhookId, runId, eventId, sequence, ...rendered, attempts: 0, dueAt: clock.now() };
+    return { deliveryId, webhookId, runId, eventId, sequence, ...rendered, attempts: 0, dueAt: storeClock.now() };
   }
 }

@@ -8,11 +8,21 @@ import { phaseClock } from './phases.ts';
 import type { SignAttempt } from './signing.ts';
 
 /** Signs a delivery and posts it to its subscription. Rejects only when `signal` aborted it. */
-export type Send = (
-  delivery: Pick<Delivery, 'deliveryId' | 'eventType' | 'body'>,
-  subscription: Subscription,
-  signal: AbortSignal,
-) => Promise<Sent>;
+export type Send = (delivery: Sendable, subscription: Subscription, signal: AbortSignal) => Promise<Sent>;
+
+/** The part of a delivery that is sent. */
+export type Sendable = Pick<Delivery, 'deliveryId' | 'eventType' | 'body'>;
+
+/** The two steps of `Send`. */
+export interface Sender {
+  /** Returns the headers of an attempt; undefined when the host cannot open the secret, which is logged. */
+  sign(delivery: Sendable, subscription: Subscription): Signature | undefined;
+  /** Posts a delivery. Rejects only when `signal` aborted it. */
+  post(delivery: Sendable, subscription: Subscription, signature: Signature, signal: AbortSignal): Promise<Sent>;
+}
+
+/** The headers that sign or authenticate one attempt. */
+export type Signature = Readonly<Record<string, string>>;
 
 /** The outcome of a request, and its phases. */
 export interface Sent {
@@ -27,22 +37,27 @@ export interface SendOptions extends Pick<HostPorts, 'clock' | 'log'> {
   readonly attemptTimeoutMs: number;
   /** The `User-Agent` header. */
   readonly userAgent: string;
+  /** The most bytes of a failing receiver's answer that the verdict contains. Default: none. */
+  readonly keepFailureBytes?: number | undefined;
 }
 
-/**
- * The verdict on a delivery that was not sent, because the host could not open a secret. It is retried and
- * dead-lettered like any other failure.
- */
-export const UNSIGNED: TransportVerdict = { kind: 'failed', reason: 'unsigned', durationMs: 0 };
-
-export function sender({ transport, sign, clock, log, attemptTimeoutMs, userAgent }: SendOptions): Send {
-  return (delivery, subscription, signal) => {
-    const signature = signed(delivery, subscription);
-    if (signature === undefined) return Promise.resolve({ verdict: UNSIGNED, phases: [] });
-    return post(delivery, subscription, signature, signal);
+/** Sends without a queue. A delivery that cannot be signed gets the verdict `unsigned`. */
+export function sending(options: SendOptions): Send {
+  const { sign, post } = sender(options);
+  return async (delivery, subscription, signal) => {
+    const signature = sign(delivery, subscription);
+    return signature === undefined ? UNSIGNED : post(delivery, subscription, signature, signal);
   };
+}
 
-  function signed(delivery: Parameters<Send>[0], subscription: Subscription): Record<string, string> | undefined {
+/** The outcome of a delivery that was not sent, because the host could not open a secret. */
+export const UNSIGNED: Sent = { verdict: { kind: 'failed', reason: 'unsigned', durationMs: 0 }, phases: [] };
+
+export function sender(options: SendOptions): Sender {
+  const { transport, sign, clock, log, attemptTimeoutMs, userAgent, keepFailureBytes } = options;
+  return { sign: signed, post };
+
+  function signed(delivery: Sendable, subscription: Subscription): Signature | undefined {
     try {
       return sign(delivery, subscription, clock.now());
     } catch (error) {
@@ -54,22 +69,23 @@ export function sender({ transport, sign, clock, log, attemptTimeoutMs, userAgen
 
   /** Counts a throwing transport as a failed attempt: it may have sent the request before it threw. */
   async function post(
-    { deliveryId, body }: Parameters<Send>[0],
+    { deliveryId, body }: Sendable,
     { url, durable }: Subscription,
-    signature: Readonly<Record<string, string>>,
+    signature: Signature,
     signal: AbortSignal,
   ): Promise<Sent> {
-    const startedAt = clock.now();
-    const phases = phaseClock();
+    const startedAt = clock.monotonic();
+    const phases = phaseClock(() => clock.monotonic());
     const headers = { 'content-type': 'application/json', 'user-agent': userAgent, ...signature };
-    const request = { url, headers, body, timeoutMs: attemptTimeoutMs, signal, onPhase: phases.begin };
+    const kept = keepFailureBytes === undefined ? {} : { keepFailureBytes };
+    const request = { url, headers, body, timeoutMs: attemptTimeoutMs, signal, onPhase: phases.begin, ...kept };
     try {
       const verdict = await transport(durable ? request : { ...request, once: 'kept' });
       return { verdict, phases: phases.end() };
     } catch (error) {
       signal.throwIfAborted();
       log({ level: 'error', event: 'delivery.transport-failed', deliveryId, ...describeError(error) });
-      const verdict = { kind: 'failed', reason: 'transport', durationMs: clock.now() - startedAt } as const;
+      const verdict = { kind: 'failed', reason: 'transport', durationMs: clock.monotonic() - startedAt } as const;
       return { verdict, phases: phases.end() };
     }
   }

@@ -1,10 +1,12 @@
 import { groupCommit } from '../group-commit.ts';
 import type { AttemptRecord } from '../ports/attempts.ts';
+import type { CapturedAnswer } from '../ports/captured-answers.ts';
 import type { ClaimedDelivery, Settlement } from '../ports/deliveries.ts';
 import type { Store } from '../ports/store.ts';
 import type { Transaction } from '../ports/transaction.ts';
 import type { Announce, Announcement } from './announce.ts';
 import { announcementsOf } from './announcements.ts';
+import { type CountedEnd, deliveryMinutes } from './delivery-minutes.ts';
 import { collectChange, type NextState, type StateChange, type StateChanged } from './subscription-state.ts';
 
 /** The end of one claimed delivery, and everything that is written with it. */
@@ -14,6 +16,8 @@ export interface EndedDelivery {
   readonly settlement: Settlement | undefined;
   /** The entry of the attempt log. Undefined before an attempt. */
   readonly attempt: AttemptRecord | undefined;
+  /** The answer of a failing receiver. Undefined: there is none, or none is captured. */
+  readonly answer?: CapturedAnswer | undefined;
   /** Computes the subscription's next state from the stored one. Undefined when the state stays. */
   readonly nextState: NextState | undefined;
   /** A request was sent. The entry and the state are then written even if the claim was lost meanwhile. */
@@ -28,7 +32,10 @@ export interface EndedDelivery {
 export type Settle = (ended: EndedDelivery) => Promise<boolean>;
 
 export interface SettleOptions {
-  readonly store: Pick<Store, 'transaction' | 'deliveries' | 'attempts' | 'subscriptions'>;
+  readonly store: Pick<
+    Store,
+    'transaction' | 'deliveries' | 'attempts' | 'deliverySeries' | 'capturedAnswers' | 'subscriptions'
+  >;
   /** Called with each change of a subscription's state, once it is durable. */
   readonly stateChanged: StateChanged;
   readonly announce: Announce;
@@ -57,10 +64,16 @@ export function settling({ store, stateChanged, announce }: SettleOptions): Sett
     }));
     const written = settled.filter((each) => each.claimHeld || each.ended.isSent);
     const attempts = written.flatMap(({ ended: { attempt } }) => attempt ?? []);
-    if (attempts.length > 0) await store.attempts.record(attempts, transaction);
+    if (attempts.length > 0) {
+      await store.attempts.record(attempts, transaction);
+      await store.deliverySeries.add(deliveryMinutes(written.flatMap(countedEnd)), transaction);
+    }
+    const answers = written.flatMap(({ ended: { answer } }) => answer ?? []);
+    if (answers.length > 0) await store.capturedAnswers.add(answers, transaction);
     const announcements: Announcement[] = [];
     // In one order everywhere: two transactions that change the same subscriptions would otherwise deadlock.
-    for (const { ended, changes } of written.toSorted(bySubscription)) {
+    const changing = written.filter(({ ended }) => ended.nextState !== undefined);
+    for (const { ended, changes } of changing.toSorted(bySubscription)) {
       const { delivery, nextState } = ended;
       if (nextState === undefined) continue;
       await store.subscriptions.updateState(delivery.webhookId, collectChange(nextState, changes), transaction);
@@ -75,6 +88,17 @@ export function settling({ store, stateChanged, announce }: SettleOptions): Sett
 interface Settled {
   readonly claimHeld: boolean;
   readonly changes: readonly StateChange[];
+}
+
+/** A claim that was lost is settled by its new holder, so only the attempt counts. */
+function countedEnd({
+  ended: { attempt, settlement },
+  claimHeld,
+}: {
+  readonly ended: EndedDelivery;
+  readonly claimHeld: boolean;
+}): readonly CountedEnd[] {
+  return attempt === undefined ? [] : [{ attempt, settlement: claimHeld ? settlement : undefined }];
 }
 
 /** The sort is stable, so the changes of one subscription keep their order. */

@@ -1,8 +1,9 @@
-import { type HeaderFamily, signDelivery } from '@svc/webhook-verify';
-import { signStandard } from '@svc/webhook-verify/standard-webhooks';
+import { type HeaderFamily, signWith } from '@svc/webhook-verify';
+import { signStandardWith } from '@svc/webhook-verify/standard-webhooks';
 import type { Delivery } from '../ports/deliveries.ts';
 import type { PushTarget, Subscription } from '../ports/subscriptions.ts';
 import type { SecretBox } from '../sealing/secret-box.ts';
+import { PreparedKeys } from './prepared-keys.ts';
 import type { PushFormats } from './push-format.ts';
 
 /**
@@ -35,18 +36,20 @@ export interface SigningOptions {
  * @see Interface: Webhook delivery rules, Delivery headers
  */
 export function attemptSigner({ secrets, webhookIdOf, families, formats }: SigningOptions): SignAttempt {
+  const keys = new PreparedKeys(secrets);
   return ({ deliveryId, eventType, body }, subscription, now) => {
     if (subscription.push !== undefined) return pushHeaders(subscription, subscription.push);
     const timestamp = Math.floor(now / 1000);
     const { sealedSecret, previousSecret, webhookId, signatureAlgorithms } = subscription;
-    const newest = secrets.open(sealedSecret, webhookId);
+    const newest = keys.of(sealedSecret, webhookId, now);
     const overlapping = previousSecret !== undefined && now < previousSecret.expiresAt;
-    const oldest = overlapping ? secrets.open(previousSecret.sealed, webhookId) : newest;
-    const v1 = { body, secret: oldest, webhookId: webhookIdOf(subscription), eventType, timestamp, families };
-    if (!signatureAlgorithms.includes('standard-webhooks-1')) return signDelivery(v1);
-    const secret = overlapping ? [newest, oldest] : newest;
+    const oldest = overlapping ? keys.of(previousSecret.sealed, webhookId, now) : newest;
+    const v1 = { body, webhookId: webhookIdOf(subscription), eventType, timestamp, families };
+    const headers = signWith(oldest.v1(), v1);
+    if (!signatureAlgorithms.includes('standard-webhooks-1')) return headers;
+    const both = overlapping ? [newest.standard(), oldest.standard()] : [newest.standard()];
     // The delivery id is the message id: all attempts share it, so a receiver can recognise a repeated delivery.
-    return { ...signDelivery(v1), ...signStandard({ body, secret, id: deliveryId, timestamp }) };
+    return { ...headers, ...signStandardWith(both, { body, id: deliveryId, timestamp }) };
   };
 
   function pushHeaders({ sealedSecret, webhookId }: Subscription, { format }: PushTarget): Record<string, string> {

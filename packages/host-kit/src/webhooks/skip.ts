@@ -1,5 +1,6 @@
 import type { ClaimedDelivery, Settlement } from '../ports/deliveries.ts';
 import type { HostPorts } from '../ports/host-ports.ts';
+import type { StoreClock } from '../ports/store-clock.ts';
 import type { Subscription, SubscriptionState } from '../ports/subscriptions.ts';
 import { type AttemptResult, attemptLogRecord, attemptRecord, type Skipped } from './attempt-result.ts';
 import type { OutcomeRules } from './outcome.ts';
@@ -17,16 +18,18 @@ export interface Skip {
 }
 
 export interface SkipOptions extends Pick<HostPorts, 'clock' | 'log'> {
+  /** Dead letters are ordered by it, and expire by it. */
+  readonly storeClock: Pick<StoreClock, 'now'>;
   readonly settle: Settle;
   readonly rules: Pick<OutcomeRules, 'deadLetterRetentionMs'>;
 }
 
-export function skipping({ settle, clock, log, rules }: SkipOptions): Skip {
+export function skipping({ settle, clock, storeClock, log, rules }: SkipOptions): Skip {
   return {
     drop: (delivery, subscription) => settleUnsent(delivery, subscription, { kind: 'dropped' }, 'skipped'),
     async deadLetter(delivery, subscription) {
-      const now = clock.now();
       const { attempts } = delivery;
+      const now = storeClock.now();
       const expiresAt = now + rules.deadLetterRetentionMs;
       const settlement = { kind: 'dead', at: now, expiresAt, attempts, lastStatus: undefined } as const;
       const nextState = subscription.status === 'failed' ? deadLettered : undefined;

@@ -9,7 +9,7 @@ import { justAfter, redriveStep } from './redrive-matching.ts';
 import { type ReplayOptions, replayStep } from './replay-events.ts';
 import { isDelivering } from './status.ts';
 
-export interface StepJobsOptions extends Pick<HostPorts, 'store' | 'clock' | 'log'>, ReplayOptions {
+export interface StepJobsOptions extends Pick<HostPorts, 'clock' | 'log'>, ReplayOptions {
   readonly dispatcher: Pick<Dispatcher, 'wake'>;
 }
 
@@ -18,11 +18,11 @@ export interface StepJobsOptions extends Pick<HostPorts, 'store' | 'clock' | 'lo
  * job. So a step counts once, when a host dies and another one goes on, too.
  */
 export function stepJobs(options: StepJobsOptions): (signal: AbortSignal) => Promise<void> {
-  const { store, clock, log, dispatcher } = options;
+  const { store, clock, storeClock, log, dispatcher } = options;
 
   return async (signal) => {
     for (let steps = 0; steps < MOST_STEPS && !signal.aborted; ) {
-      const due = await store.webhookJobs.due(clock.now(), JOBS_AT_ONCE);
+      const due = await store.webhookJobs.due(storeClock.now(), JOBS_AT_ONCE);
       if (due.length === 0) break;
       for (const job of due) {
         await step(job);
@@ -41,7 +41,7 @@ export function stepJobs(options: StepJobsOptions): (signal: AbortSignal) => Pro
     } catch (error) {
       log({ level: 'error', event: 'webhook-job.step-failed', jobId: job.jobId, ...describeError(error) });
       // A job that cannot make its step must not keep the others from theirs.
-      await settle(job, (current) => ({ ...current, nextStepAt: clock.now() + RETRY_MS }));
+      await settle(job, (current) => ({ ...current, nextStepAt: storeClock.now() + RETRY_MS }));
     }
   }
 
@@ -57,19 +57,24 @@ export function stepJobs(options: StepJobsOptions): (signal: AbortSignal) => Pro
   async function transferStep(job: WebhookJob, from: Subscription, limit: number): Promise<JobStep | undefined> {
     const to = await store.subscriptions.read(String(job.request.to));
     if (to === undefined || !isDelivering(to.status) || !isSuccessor(from, to)) return undefined;
-    const letters = await store.deliveries.deadLetters(from.webhookId, { before: justAfter(job.createdAt), limit });
-    const request = { from: from.webhookId, to: to.webhookId, before: job.createdAt, now: clock.now(), limit };
+    const now = storeClock.now();
+    const { webhookId } = from;
+    const former = await store.deliveries.deadLetters(webhookId, { before: justAfter(job.createdAt), limit });
+    const newest = await store.deliveries.deadLetters(webhookId, { limit });
+    // A clock that was ahead stored these. They precede all others.
+    const ahead = newest.filter(({ deadLetteredAt }) => deadLetteredAt > now);
+    const found = former.length + ahead.length;
+    const request = { from: webhookId, to: to.webhookId, before: job.createdAt, now, limit };
     return {
-      lookedAt: letters.length,
+      lookedAt: Math.min(found, limit),
       place: {},
-      isLast: letters.length < limit,
+      isLast: found < limit,
       queue: (transaction) => store.deliveries.transfer(request, transaction),
     };
   }
 
   function perform(job: WebhookJob, work: JobStep): Promise<unknown> {
     return store.transaction(async (transaction) => {
-      const now = clock.now();
       const held = await store.webhookJobs.change(
         job.jobId,
         (current) => (isSame(current, job) ? { ...current, version: current.version + 1 } : undefined),
@@ -82,8 +87,8 @@ export function stepJobs(options: StepJobsOptions): (signal: AbortSignal) => Pro
         place: work.place,
         lookedAt: job.lookedAt + work.lookedAt,
         queued: job.queued + queued,
-        updatedAt: now,
-        nextStepAt: now + (1000 * queued) / job.rate,
+        updatedAt: clock.now(),
+        nextStepAt: storeClock.now() + (1000 * queued) / job.rate,
         ...(work.isLast && { state: 'completed' as const }),
       };
       await store.webhookJobs.change(job.jobId, () => progress, transaction);

@@ -69,8 +69,8 @@ const KINDS: ReadonlyMap<string, 'any' | readonly InterruptKind[]> = new Map<str
   ...['node.suspended', 'node.resumed', 'interrupt.requested', 'interrupt.resolved'].map(
     (type) => [type, 'any'] as const,
   ),
-  ...['approval.requested', 'approval.received', 'approval.granted', 'approval.rejected'].map(
-    (type) => [type, ['approval']] as const,
+  ...['requested', 'received', 'granted', 'rejected', 'overridden'].map(
+    (name) => [`approval.${name}`, ['approval']] as const,
   ),
   ...['clarification.requested', 'clarification.resolved'].map((type) => [type, ['clarification']] as const),
 ]);
@@ -80,7 +80,6 @@ const NEVER_SENT: ReadonlySet<string> = new Set([
   'run.resume-started',
   'run.restored-from-snapshot',
   'run.dead-lettered',
-  'approval.overridden',
 ]);
 
 /** The other types that the kit records for every engine. */

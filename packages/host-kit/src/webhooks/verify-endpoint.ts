@@ -1,7 +1,7 @@
 import { mintId } from '@svc/versioning/ids';
 import { signStandard, VERIFICATION_TYPE } from '@svc/webhook-verify/standard-webhooks';
 import { HostError } from '../errors.ts';
-import { sleepUntil } from '../ports/clock.ts';
+import { sleep } from '../ports/clock.ts';
 import type { HostPorts } from '../ports/host-ports.ts';
 import type { Transport, TransportVerdict } from '../ports/transport.ts';
 import { TenantSlots, unavailable } from './slots.ts';
@@ -47,9 +47,9 @@ export function endpointVerifier(options: EndpointVerifierOptions): EndpointVeri
       if (stopping.signal.aborted) throw stopped();
       const leave = slots.enter(endpoint.tenant);
       try {
-        const startedAt = clock.now();
+        const startedAt = clock.monotonic();
         if (await challenge(endpoint)) return;
-        await sleepUntil(clock, startedAt + SOONEST_REFUSAL_MS, stopping.signal).catch(() => {});
+        await sleep(clock, startedAt + SOONEST_REFUSAL_MS - clock.monotonic(), stopping.signal).catch(() => {});
         throw stopping.signal.aborted ? stopped() : unverified();
       } finally {
         leave();

@@ -25,6 +25,7 @@ export const auditVerification: z.ZodType = z
         expectedPrevHash: hash,
         actualPrevHash: hash,
         checkpoint: z.string().optional(),
+        detail: z.string().optional().describe('What is missing or differs from the expected head.'),
       }),
     ),
   })

@@ -50,7 +50,7 @@ export function configurableV2(sections: readonly ConfigurableSection[]): z.ZodT
 /** Tells a section that this host does not serve from one that does not exist. */
 function notServed({ code, keys }: { readonly code?: string; readonly keys?: unknown }): string | undefined {
   if (code !== 'unrecognized_keys' || !Array.isArray(keys)) return undefined;
-  const sections = keys.filter((key) => key in SECTIONS);
+  const sections = keys.filter((key) => Object.hasOwn(SECTIONS, key));
   if (sections.length === 0) return undefined;
   return `the engine of this host does not understand ${sections.join(', ')}. Leave it out`;
 }

@@ -29,6 +29,7 @@ export const effectSeamsBody: JsonObject = {
       replay: 'recorded-outcome',
       description: 'An interrupt gets the answer that the source run recorded. No person is asked again.',
     },
+    { seam: 'effect', replay: 'suppressed', description: 'A replay makes no effect of the ledger, and calls no URL.' },
     { seam: 'timer', replay: 'suppressed', description: 'A wait of the source run ends at once.' },
     { seam: 'webhook', replay: 'suppressed', description: 'Events of a replay are not delivered to subscriptions.' },
   ],

@@ -92,6 +92,17 @@ const voted = (decision: 'granted' | 'rejected'): Projection => ({
   2: (recorded, { tenant }) => answerBody({ ...recorded, decision }, tenant),
 });
 
+/** Major 1 has the reason as the caller gave it. Major 2 has it in the answer, because its reasons are short. */
+const overridden: Projection = {
+  1: ({ nodeId, resolvedBy, quorumProgress, resumeValue }) =>
+    defined({
+      ...{ gateId: nodeId, principal: principalIn(resolvedBy) },
+      reason: isJsonObject(resumeValue) ? resumeValue.feedback : undefined,
+      quorumProgress,
+    }),
+  2: (recorded, { tenant }) => answerBody({ ...recorded, decision: 'overridden' }, tenant),
+};
+
 /** Major 2 has one form for every event that reports an answer. */
 function answerBody(recorded: Recorded, tenant: string): JsonObject {
   const { nodeId, interruptId, kind, resumeValue, reason, resolvedBy, decision, action } = recorded;
@@ -113,7 +124,11 @@ const PROJECTIONS: ReadonlyMap<string, Projection> = new Map([
   ['approval.received', received],
   ['approval.granted', voted('granted')],
   ['approval.rejected', voted('rejected')],
+  ['approval.overridden', overridden],
 ]);
+
+/** The types of the events whose payload has a form of its own in each major. */
+export const EVENTS_BY_MAJOR: ReadonlySet<string> = new Set(PROJECTIONS.keys());
 
 function principalIn(resolvedBy: Json | undefined): Json | undefined {
   return isJsonObject(resolvedBy) ? resolvedBy.principal : undefined;

@@ -1,5 +1,6 @@
 import type { Major } from '@svc/versioning';
 import { z } from 'zod';
+import { presentData } from '../interrupts/approvers.ts';
 import type { TokenIntent } from '../interrupts/token.ts';
 import type { Json, JsonObject } from '../json.ts';
 import type { Interrupt } from '../ports/interrupts.ts';
@@ -56,7 +57,8 @@ export const question: Readonly<Record<Major, z.ZodType>> = {
 
 /** An open interrupt in the form of a major. */
 export function interruptBody(major: Major, interrupt: Interrupt): JsonObject {
-  const { kind, key, data, resumeSchema, timeoutMs } = interrupt;
+  const { kind, key, resumeSchema, timeoutMs } = interrupt;
+  const data = presentData(interrupt);
   return { ...questionBody(major, { kind, key, data, resumeSchema, timeoutMs }), ...PLACE[major](interrupt) };
 }
 
@@ -68,6 +70,11 @@ const PLACE: Readonly<Record<Major, (interrupt: Interrupt) => JsonObject>> = {
   }),
   2: () => ({}),
 };
+
+/** The schema of the body that overrides an approval. */
+export const overrideRequest: z.ZodType<{ reason: string }> = z.strictObject({
+  reason: z.string().trim().min(1).max(1000).describe('The reason of the override, for the log of the run.'),
+});
 
 /** The schema of the body of a request for an interrupt token. */
 export const tokenRequest: z.ZodType<{ intent: TokenIntent; lifetimeSeconds?: number | undefined; form: Major }> =

@@ -4,6 +4,7 @@ import { z } from 'zod';
 import type { JsonObject } from '../json.ts';
 import type { AttemptRecord } from '../ports/attempts.ts';
 import type { Subscription } from '../ports/subscriptions.ts';
+import type { ShownAnswer } from '../webhooks/capture.ts';
 import { eventTimeOf } from '../webhooks/delivery-id.ts';
 import type { DeliveryCursor, FoundDelivery } from '../webhooks/find-deliveries.ts';
 import { attemptView, operatorAttempt } from './operator.ts';
@@ -35,9 +36,22 @@ export const ownedDeliveryPage: z.ZodType = z
   .object({ deliveries: z.array(ownedDelivery), nextCursor: z.string().optional() })
   .meta({ id: 'OwnedDeliveryPage' });
 
+const answeredAttempt = operatorAttempt
+  .extend({
+    answer: z
+      .object({
+        headers: z.record(z.string(), z.string()),
+        body: z.string().describe('The beginning of the body as text, without known secrets. The receiver chose it.'),
+        isCut: z.boolean().describe('Whether the body was longer.'),
+      })
+      .optional()
+      .describe('The answer of the failing receiver. Absent unless the host captures answers.'),
+  })
+  .meta({ id: 'AnsweredAttempt' });
+
 /** The schema of a delivery with its attempts. */
 export const ownedDeliveryDetails: z.ZodType = ownedDelivery
-  .extend({ lastAttempts: z.array(operatorAttempt).describe('Its last attempts, newest first.') })
+  .extend({ lastAttempts: z.array(answeredAttempt).describe('Its last attempts, newest first.') })
   .meta({ id: 'OwnedDeliveryDetails' });
 
 /** The schema of the response to a resend. */
@@ -81,9 +95,24 @@ export function deliveryView(subscription: Owned, delivery: FoundDelivery): Json
 export function deliveryDetail(
   subscription: Owned,
   { delivery, attempts }: { readonly delivery: FoundDelivery; readonly attempts: readonly AttemptRecord[] },
+  answers: readonly AnswerTo[] = [],
 ): JsonObject {
-  const views = attempts.map((attempt) => ({ ...attemptView(attempt), ...spelledIds(subscription, attempt) }));
+  const views = attempts.map((attempt) => {
+    const found = answers.find((each) => each.attempt === attempt.attempt && each.at === attempt.at);
+    const view = { ...attemptView(attempt), ...spelledIds(subscription, attempt) };
+    // Only of an attempt with a status: the reason of any other one would tell about the network.
+    return found === undefined || attempt.status === undefined ? view : { ...view, answer: answerView(found.shown) };
+  });
   return { ...deliveryView(subscription, delivery), lastAttempts: views };
+}
+
+function answerView({ headers, body, isCut }: ShownAnswer): JsonObject {
+  return { headers: { ...headers }, body, isCut };
+}
+
+/** The answer to one attempt of a delivery. */
+export interface AnswerTo extends Pick<AttemptRecord, 'attempt' | 'at'> {
+  readonly shown: ShownAnswer;
 }
 
 /** The outcome of a test delivery. */

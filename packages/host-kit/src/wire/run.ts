@@ -4,9 +4,13 @@ import { z } from 'zod';
 import type { JsonObject } from '../json.ts';
 import type { ConfigurableSection } from '../ports/configurable.ts';
 import type { Run } from '../ports/runs.ts';
+import { compensationStatus } from '../runs/compensation.ts';
 import type { RunRequest } from '../runs/create.ts';
+import type { RunValues } from '../runs/run-values.ts';
+import { compensationState } from './compensation-status.ts';
 import { configurableV2 } from './configurable.ts';
 import { ownerMember, runIdOf } from './event.ts';
+import { valueMembers, valuesBody } from './run-values.ts';
 import { jsonObject, owner, runId } from './schemas.ts';
 
 const COMMON = {
@@ -20,15 +24,9 @@ const COMMON = {
 
 function schemas(sections: readonly ConfigurableSection[]) {
   return {
-    1: z.strictObject({ ...COMMON, configurable: jsonObject.optional() }, { error: noCallback }),
-    2: z.strictObject({ ...COMMON, configurable: configurableV2(sections).optional() }, { error: noCallback }),
+    1: z.strictObject({ ...COMMON, configurable: jsonObject.optional() }),
+    2: z.strictObject({ ...COMMON, configurable: configurableV2(sections).optional() }),
   } as const;
-}
-
-/** Names the replacement of `callbackUrl`: a client that sends it would wait for a callback that never comes. */
-function noCallback({ code, keys }: { readonly code?: string; readonly keys?: unknown }): string | undefined {
-  if (code !== 'unrecognized_keys' || !Array.isArray(keys) || !keys.includes('callbackUrl')) return undefined;
-  return 'callbackUrl is not supported. Register a webhook for interrupt.requested instead';
 }
 
 const OPTIONS = { configurable: true, tags: true, metadata: true } as const;
@@ -100,9 +98,22 @@ function created(major: Major): z.ZodType {
 /** The schema of the snapshot of a run: open in major 1, closed in major 2. */
 export const snapshot: Readonly<Record<Major, z.ZodType>> = {
   1: z
-    .object({ ...snapshotOf(1), startedAt: z.iso.datetime().optional(), completedAt: z.iso.datetime().optional() })
+    .object({
+      ...snapshotOf(1),
+      ...valueMembers[1],
+      startedAt: z.iso.datetime().optional(),
+      completedAt: z.iso.datetime().optional(),
+    })
     .meta({ id: 'RunSnapshot' }),
-  2: z.strictObject(snapshotOf(2)).meta({ id: 'RunSnapshot' }),
+  2: z
+    .strictObject({
+      ...snapshotOf(2),
+      ...valueMembers[2],
+      compensationStatus: compensationState
+        .optional()
+        .describe('Absent for a run of an engine that does not compensate.'),
+    })
+    .meta({ id: 'RunSnapshot' }),
 };
 
 function snapshotOf(major: Major) {
@@ -117,6 +128,7 @@ function snapshotOf(major: Major) {
     configurable: jsonObject.optional(),
     tags: z.array(z.string()).optional(),
     metadata: jsonObject.optional(),
+    parentRunId: runId[major].optional().describe('The run that started this one as its child.'),
     currentNodeId: z.string().optional().describe('The node that waits. Present while the run waits.'),
     error: z.strictObject({ code: z.string(), message: z.string(), details: jsonObject.optional() }).optional(),
   };
@@ -128,8 +140,13 @@ export function createdBody(major: Major, run: Run): JsonObject {
   return { runId: runIdOf[major](run), status: run.status, eventsUrl: `${path}/events`, statusUrl: path };
 }
 
-/** The snapshot of a run in the form of a major. @see Interface: Run owner; Version axes 3 and 4 */
-export function snapshotBody(major: Major, run: Run): JsonObject {
+/**
+ * The snapshot of a run in the form of a major.
+ *
+ * @param values absent in lists, for which the logs of all runs would have to be read
+ * @see Interface: Run owner; Version axes 3 and 4
+ */
+export function snapshotBody(major: Major, run: Run, values?: RunValues): JsonObject {
   return {
     runId: runIdOf[major](run),
     workflowId: run.workflowId,
@@ -141,9 +158,14 @@ export function snapshotBody(major: Major, run: Run): JsonObject {
     ...(run.configurable !== undefined && { configurable: run.configurable }),
     ...(run.tags.length > 0 && { tags: run.tags }),
     ...(run.metadata !== undefined && { metadata: run.metadata }),
+    ...(run.parent !== undefined && {
+      parentRunId: runIdOf[major]({ tenant: run.tenant, runId: run.parent.runId }),
+    }),
     ...(run.currentNodeId !== undefined && { currentNodeId: run.currentNodeId }),
     ...(run.error !== undefined && { error: { ...run.error } }),
+    ...(major === 2 && run.compensation !== undefined && { compensationStatus: compensationStatus(run) }),
     ...TIMES[major](run),
+    ...(values !== undefined && valuesBody(major, values)),
   };
 }
 

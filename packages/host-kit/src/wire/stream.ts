@@ -3,6 +3,7 @@ import { eventName } from '@svc/versioning/events';
 import { z } from 'zod';
 import type { RunEvent } from '../ports/events.ts';
 import type { Run } from '../ports/runs.ts';
+import type { FoldedRun } from '../runs/after-event.ts';
 import { admits, type EventMode } from '../streams/mode.ts';
 import { eventBody, runEvent } from './event.ts';
 import { snapshot, snapshotBody } from './run.ts';
@@ -42,8 +43,8 @@ export function eventFrame(
 }
 
 /** The message with the snapshot of a run after its last event. */
-export function snapshotFrame(major: Major, run: Run): StreamFrame {
-  return { id: run.lastSequence, event: 'state.snapshot', data: JSON.stringify(snapshotBody(major, run)) };
+export function snapshotFrame(major: Major, run: FoldedRun): StreamFrame {
+  return { id: run.lastSequence, event: 'state.snapshot', data: JSON.stringify(snapshotBody(major, run, run.values)) };
 }
 
 /** Whether an event is followed by a new snapshot in mode `values`: every update is, in major 1 also `node.started`. */

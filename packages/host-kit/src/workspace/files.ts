@@ -157,8 +157,8 @@ function fact(
   action: 'workspace.put' | 'workspace.remove',
   { version, updatedAt }: { readonly version: number; readonly updatedAt: number },
 ): AuditFact {
-  const { workspace = null } = placeOf(principal.tenancy);
-  return factAbout(principal, { action, target: workspace, at: updatedAt, details: { version } });
+  const { workspace } = placeOf(principal.tenancy);
+  return factAbout(principal, { action, target: workspace ?? null, at: updatedAt, workspace, details: { version } });
 }
 
 function tooLarge(maxBytes: number, providedBytes: number): HostError {

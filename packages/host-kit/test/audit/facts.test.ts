@@ -21,10 +21,11 @@ describe(covers('auth.audit.base-fields'), () => {
     const tenancy = { tenant: 'acme', workspaces: ['public'], mode: 'live' } as const;
     const principal = anonymousActor({ tenancy, issuer: 'urn:svc:host', randomBytes: systemRandom });
     const base = { tenant: 'acme', mode: 'live', credential: principal.credentialId, lane: principal.lane };
-    const details = { ...base, tenant: 'other', mode: 'branch', credential: 'c', lane: 'l', binding: 'b', extra: 1 };
+    const others = { tenant: 'other', mode: 'branch', credential: 'c', lane: 'l', binding: 'b', workspace: 'w' };
+    const details = { ...base, ...others, extra: 1 };
     // @ts-expect-error the compiler refuses the names of these fields
     const fact = factAbout(principal, { action: 'run.fork', target: null, at: 0, details });
-    expect(fact.details).toEqual({ ...base, binding: principal.binding, extra: 1 });
+    expect(fact.details).toEqual({ ...base, binding: principal.binding, workspace: 'public', extra: 1 });
   });
 
   test('every entry of a host has the mode of its data, also that of a fork', async () => {
@@ -82,7 +83,7 @@ test('an entry says which run opened a secret or changed a file, for whom, and s
   const rows = database.prepare('SELECT action, actor, target, details FROM audit_entries').all();
   database.close();
   const ofRun = rows.filter(({ action }) => /^(?:byok.open|workspace[.])/.test(String(action)));
-  const of = { run, tenant: 'acme', mode: 'live' };
+  const of = { run, tenant: 'acme', mode: 'live', workspace: 'acme-prod' };
   expect(ofRun.map(({ details, ...entry }) => ({ ...entry, details: JSON.parse(String(details)) }))).toEqual([
     { action: 'byok.open', actor: 'p_1', target: 'openai', details: { of: 'workspace', ...of } },
     { action: 'workspace.put', actor: 'p_1', target: 'acme-prod', details: { version: 1, ...of } },

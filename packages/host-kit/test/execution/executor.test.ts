@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { executor } from '../../src/execution/executor.ts';
+import { type Executor, executor } from '../../src/execution/executor.ts';
+import { runFamilies } from '../../src/execution/run-families.ts';
 import type { Execution, RunOutcome } from '../../src/ports/engine.ts';
 import { systemRandom } from '../../src/ports/random.ts';
 import type { Store } from '../../src/ports/store.ts';
@@ -54,13 +55,16 @@ async function executed(
   // Every timer is due at once, so that no test waits for a retry.
   const clock = {
     now: Date.now,
-    at: (_time: number, then: () => void) => {
+    monotonic: () => performance.now(),
+    after: (_ms: number, then: () => void) => {
       const timer = setTimeout(then);
       return () => clearTimeout(timer);
     },
   };
   const events = eventLog({ store, clock, random: systemRandom, outbox: async () => 0, appended: () => {} });
-  const execute = executor({
+  const families = runFamilies({ log: () => {}, services: () => ({ store, clock, events, executor: execute }) });
+  const execute: Executor = executor({
+    families,
     engine: { version: 1, refuse: () => undefined, execute: (_run, execution) => steps(execution) },
     store,
     clock,

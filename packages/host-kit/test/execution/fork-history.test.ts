@@ -71,4 +71,4 @@ test(`${covers('operations.forks.replay', 'operations.forks.branch')} Makes twel
   } finally {
     await host.stop(1000);
   }
-}, 60_000);
+});

@@ -1,3 +1,4 @@
+import type { StoreFiles, StoreObserver } from '@svc/host-kit/ports';
 import { memoryStore } from '@svc/host-kit/stores/memory';
 import { afterEach, describe, expect, test } from 'vitest';
 import { yieldToLoop } from '../../src/ports/clock.ts';
@@ -50,20 +51,45 @@ test('passes livez always, and readyz from start to drain', async () => {
 
 test('passes livez and fails readyz when the store is away', async () => {
   const store = memoryStore();
-  const away = await watchedHost({ store: { ...store, transaction: () => Promise.reject(new Error('gone')) } });
+  const away = await watchedHost({ store: { ...store, probe: () => Promise.reject(new Error('gone')) } });
   expect([await shown(away, 'livez'), await shown(away, 'readyz')]).toEqual([PASSED, FAILED]);
+});
+
+test('fails both probes when the store is lost for good, and tells the cause', async () => {
+  const observers: StoreObserver[] = [];
+  const files: StoreFiles = {
+    check: async () => 'sound',
+    watch(observer) {
+      observers.push(observer);
+      return () => {};
+    },
+    logBytes: () => 0,
+  };
+  const watched = await watchedHost({ store: { ...memoryStore(), files } });
+  expect([await shown(watched, 'livez'), await shown(watched, 'readyz')]).toEqual([PASSED, PASSED]);
+  const cause = new Error('The file was deleted.');
+  for (const observer of observers) observer.lost(cause);
+  expect(await watched.host.lost).toBe(cause);
+  expect([await shown(watched, 'livez'), await shown(watched, 'readyz')]).toEqual([FAILED, FAILED]);
+  expect((await watched.host.health()).checks).toContainEqual({ name: 'store', ok: false, reason: 'lost' });
+});
+
+test('does not start on a store whose files are damaged', async () => {
+  const check = () => Promise.reject(new Error('The database is damaged.'));
+  const files: StoreFiles = { check, watch: () => () => {}, logBytes: () => 0 };
+  await expect(watchedHost({ store: { ...memoryStore(), files } })).rejects.toThrow('The database is damaged.');
 });
 
 test('asks the store for nothing in livez, and once a second at most in readyz', async () => {
   const store = memoryStore();
   let asked = 0;
-  const counted: typeof store.transaction = (work) => {
+  const counted = () => {
     asked += 1;
-    return store.transaction(work);
+    return store.probe();
   };
   // The time stands still, so that the host does nothing by itself and all probes fall into one second.
   const clock = manualClock();
-  const watched = await watchedHost({ clock, store: { ...store, transaction: counted } });
+  const watched = await watchedHost({ clock, store: { ...store, probe: counted } });
   await quiet(() => asked);
   const before = asked;
   for (let turn = 0; turn < 50; turn++) await shown(watched, 'livez');

@@ -8,10 +8,9 @@ function asked() {
   const questions: { answer(): void; fail(): void }[] = [];
   const check = storeCheck(
     {
-      transaction: (work) =>
+      probe: () =>
         new Promise((resolve, reject) => {
-          const answer = () => resolve(work({} as Parameters<typeof work>[0]));
-          questions.push({ answer, fail: () => reject(new Error('The disk at /var/lib is gone.')) });
+          questions.push({ answer: resolve, fail: () => reject(new Error('The disk at /var/lib is gone.')) });
         }),
     },
     world.forHost(),
@@ -59,8 +58,8 @@ test('reports no-answer after two seconds, and asks again only after the store h
 });
 
 test('reports failed when the store throws instead of rejecting', async () => {
-  const transaction = () => {
+  const probe = () => {
     throw new Error('closed');
   };
-  expect(await storeCheck({ transaction }, virtualClock(0).forHost())()).toEqual(FAILED);
+  expect(await storeCheck({ probe }, virtualClock(0).forHost())()).toEqual(FAILED);
 });

@@ -15,7 +15,7 @@ import { type RecordedHost, recordedHost } from './recorded-host.ts';
 /** The types that engines append. */
 const OPEN_TYPES = [...EVENT_TYPES.values()].filter(({ type }) => !isReserved(type));
 /** Types that no feature of the kit records, and no engine may append. */
-const NEVER = ['run.resume-started', 'run.restored-from-snapshot', 'run.dead-lettered', 'approval.overridden'];
+const NEVER = ['run.resume-started', 'run.restored-from-snapshot', 'run.dead-lettered'];
 
 /** Appends every type in the spelling that the input names, or the events of the input. */
 const engine: WorkflowEngine = {

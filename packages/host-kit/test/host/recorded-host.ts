@@ -90,7 +90,11 @@ export async function recordedHost(options: Pick<HostOptions, 'store' | 'engine'
       for (;;) {
         const { body } = await call(`/v1/runs/${runId}`, undefined, { wide: true });
         if (statuses.includes(body.status)) return body;
-        await Promise.race([once(deliveries, 'delivery'), new Promise((resolve) => setTimeout(resolve, 20))]);
+        const heard = new AbortController();
+        const { signal } = heard;
+        const delivery = once(deliveries, 'delivery', { signal }).catch(() => {});
+        await Promise.race([delivery, new Promise((resolve) => setTimeout(resolve, 20))]);
+        heard.abort();
       }
     },
     /** Waits until this many deliveries about a run have come. */

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { reseal } from '../../src/host/reseal.ts';
 import { sealedForSecret } from '../../src/ports/byok.ts';
+import { sealedForAnswer } from '../../src/ports/captured-answers.ts';
 import type { LogRecord } from '../../src/ports/log.ts';
 import type { Store } from '../../src/ports/store.ts';
 import { type SecretBox, secretBox } from '../../src/sealing/secret-box.ts';
@@ -35,6 +36,9 @@ async function filled(store: Store, box: SecretBox): Promise<Store> {
       await store.subscriptions.insert(sampleSubscription({ webhookId, sealedSecret, previousSecret }), transaction);
       const name = `name-${index}`;
       const sealed = box.seal(`brought ${index}`, sealedForSecret(PLACE, name));
+      const place = { webhookId, deliveryId: 'dlv_1', attempt: 1, at: 5 };
+      const answer = { ...place, expiresAt: 9, sealed: box.seal(`answer ${index}`, sealedForAnswer(place)) };
+      await store.capturedAnswers.add([answer], transaction);
       await store.byok.put({ ...PLACE, name, sealed, createdAt: 1, updatedAt: 1 }, transaction);
     }
   });
@@ -53,7 +57,7 @@ describe.each([
 ] as const)('a walk through the %s store', (_name, open) => {
   test('seals every secret with the current key, and logs the count', async () => {
     const store = await filled(open(), before);
-    const first = { level: 'info', event: 'secrets.resealed', resealed: 2 * COUNT + COUNT / 2, unopenable: 0 };
+    const first = { level: 'info', event: 'secrets.resealed', resealed: 3 * COUNT + COUNT / 2, unopenable: 0 };
     expect(await walk(store, during)).toMatchObject([first]);
     expect(await walk(store, during)).toMatchObject([{ ...first, resealed: 0 }]);
     for (let index = 0; index < COUNT; index++) {
@@ -65,6 +69,9 @@ describe.each([
       if (index % 2 === 0) expect(previousSecret).toBe(undefined);
       else expect(after.open(previousSecret?.sealed ?? new Uint8Array(), webhookId)).toBe(`previous ${index}`);
       expect(sampleSubscription({ webhookId })).toMatchObject(others);
+      const [answer] = await store.capturedAnswers.list(webhookId, 'dlv_1');
+      if (answer === undefined) throw new Error('An answer is gone.');
+      expect(after.open(answer.sealed, sealedForAnswer(answer))).toBe(`answer ${index}`);
       const brought = await store.byok.find(PLACE, `name-${index}`);
       expect(after.open(brought?.sealed ?? new Uint8Array(), sealedForSecret(PLACE, `name-${index}`))).toBe(
         `brought ${index}`,
@@ -77,7 +84,7 @@ describe.each([
 test('leaves a secret that no key opens as it is, and logs the count', async () => {
   const store = await filled(memoryStore(), secretBox(randomBytes(32), randomBytes));
   const sealed = (await store.subscriptions.read(idOf(1)))?.sealedSecret;
-  expect(await walk(store, during)).toMatchObject([{ level: 'warn', resealed: 0, unopenable: 2 * COUNT + COUNT / 2 }]);
+  expect(await walk(store, during)).toMatchObject([{ level: 'warn', resealed: 0, unopenable: 3 * COUNT + COUNT / 2 }]);
   expect((await store.subscriptions.read(idOf(1)))?.sealedSecret).toBe(sealed);
 });
 

@@ -4,7 +4,14 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { egressPolicy } from '@svc/egress-guard';
-import { type Execution, HostError, type HostOptions, type JsonObject, type WorkflowEngine } from '@svc/host-kit';
+import {
+  type Execution,
+  HostError,
+  type HostOptions,
+  type JsonObject,
+  systemClock,
+  type WorkflowEngine,
+} from '@svc/host-kit';
 import { postgresStore } from '@svc/host-kit/stores/postgres';
 import { sqliteStore } from '@svc/host-kit/stores/sqlite';
 import { startPostgres } from '@svc/tools/postgres';
@@ -137,7 +144,7 @@ afterEach(async () => {
 afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
   await postgres.stop();
-}, 60_000);
+});
 
 let places = 0;
 const STORES = [
@@ -330,6 +337,16 @@ describe.each(STORES)('on %s', (_, openStore) => {
     expect(last.error.code).toBe('run_timeout');
     expect(log.at(-2).payload).toMatchObject({ kind: 'run-duration', limit: 1000 });
     expect(log.at(-2).payload.observed).toBeGreaterThanOrEqual(1000);
+  });
+
+  test('a clock that is set by a day between two turns of a run does not end the run', async () => {
+    const capabilities = { limits: { maxRunDurationMs: 60_000 } };
+    let host = await start({ capabilities });
+    const runId = await host.start('sleep', { ms: 300_000 });
+    await host.comesTo(runId, 'running');
+    const clock = { ...systemClock, now: () => Date.now() + 86_400_000 };
+    host = await restart(host, { capabilities, clock });
+    expect(await host.comesTo(runId, 'completed', 'failed')).toMatchObject({ status: 'completed' });
   });
 
   test('the duration of a fork begins with the fork, however old its source is', async () => {

@@ -52,3 +52,38 @@ test('gives an execution and an attempt that ignore a stop one common grace peri
   await stopped;
   expect(world.now() - from).toBe(GRACE_MS);
 });
+
+test('begins nothing when it is stopped during its start', async () => {
+  const world = virtualClock(START);
+  const store = memoryStore();
+  let goOn = (): void => {};
+  const gate = new Promise<void>((resolve) => {
+    goOn = resolve;
+  });
+  let claims = 0;
+  const host = createHost({
+    store: {
+      ...store,
+      sealingKeys: { ...store.sealingKeys, list: () => gate.then(store.sealingKeys.list) },
+      deliveries: {
+        ...store.deliveries,
+        claim(request) {
+          claims++;
+          return store.deliveries.claim(request);
+        },
+      },
+    },
+    authenticate: [apiKeyLane({ keys: memoryKeyStore([]), now: world.now })],
+    engine: { version: 1, refuse: () => undefined, execute: () => new Promise(() => {}) },
+    secretKey: new Uint8Array(32),
+    hasWorkspace: () => true,
+    clock: world.forHost(),
+  });
+  const started = host.start();
+  await host.stop(0);
+  goOn();
+  await started;
+  for (let steps = 0; steps < 100 && (await world.step(START + 60_000)); steps++);
+  expect(claims).toBe(0);
+  expect((await host.health()).checks).toContainEqual({ name: 'lifecycle', ok: false, reason: 'stopped' });
+});

@@ -13,8 +13,8 @@ const mount: MountDefinition = () => ({
   path: '/cards',
   routes: [],
   documents: new Map([
-    ['/cards/whole', { status: 200, body: { member: 1 } }],
-    ['/cards/broken', { status: 200, body: broken }],
+    ['/cards/whole', () => ({ status: 200, body: { member: 1 } })],
+    ['/cards/broken', () => ({ status: 200, body: broken })],
   ]),
 });
 let serving: Serving;

@@ -5,6 +5,7 @@ import { HostError } from '../../src/errors.ts';
 import { type Keep, type KeyedRequest, type Outcome, once } from '../../src/idempotency/once.ts';
 import { systemRandom } from '../../src/ports/random.ts';
 import type { Store } from '../../src/ports/store.ts';
+import { storeClock } from '../../src/ports/store-clock.ts';
 import { secretBox } from '../../src/sealing/secret-box.ts';
 import { memoryStore } from '../../src/stores/memory/index.ts';
 import { type VirtualClock, virtualClock } from '../simulation/virtual-clock.ts';
@@ -17,7 +18,10 @@ type Perform = (keep: Keep) => Promise<Outcome>;
 
 function hostOn(store: Store, world: VirtualClock) {
   const secrets = secretBox(new Uint8Array(32), systemRandom);
-  const options = { store, secrets, clock: world.forHost(), random: systemRandom, log: () => {}, retentionMs: DAY_MS };
+  const clock = world.forHost();
+  const log = () => {};
+  const ofStore = storeClock({ clock, store, log });
+  const options = { store, secrets, clock, storeClock: ofStore, random: systemRandom, log, retentionMs: DAY_MS };
   const doOnce = once(options);
   return (request: KeyedRequest, perform: Perform) => doOnce(request, { perform, refused });
 }

@@ -6,6 +6,10 @@ const approval = { artifactId: 'a', artifactType: 'draft', title: 't', actions: 
 const asked = (fields: Partial<Record<keyof InterruptRequest, unknown>>): InterruptRequest =>
   ({ nodeId: 'gate', key: 'k', kind: 'approval', data: approval, ...fields }) as InterruptRequest;
 
+const STEP = { afterMs: 5, approversList: ['p_2'] };
+const escalated = (escalation: readonly object[], timeoutMs = 10) =>
+  asked({ data: { ...approval, approversList: ['p_1'], onTimeout: 'escalate' }, timeoutMs, escalation });
+
 describe('a question', () => {
   test.each([
     asked({}),
@@ -13,6 +17,8 @@ describe('a question', () => {
     asked({ resumeSchema: { type: 'object', required: ['x'] }, timeoutMs: 0 }),
     asked({ kind: 'clarification', data: { questions: [{ id: 'q', question: 'which?' }] } }),
     asked({ kind: 'external-event', data: { eventType: 'paid', correlation: { order: 1 } } }),
+    asked({ data: { ...approval, audience: { groups: ['g'] }, overrideBypassesQuorum: true } }),
+    escalated([STEP, { afterMs: 6, approversList: ['p_3'] }]),
     asked({ kind: 'custom', data: { customKind: 'mine' } }),
   ])('accepts %j', (request) => expect(checkedRequest(request)).toBe(request));
 
@@ -20,9 +26,49 @@ describe('a question', () => {
     ['an unknown kind', asked({ kind: 'riddle' })],
     ['no title', asked({ data: { ...approval, title: undefined } })],
     ['an unknown action', asked({ data: { ...approval, actions: ['dance'] } })],
-    ['approvers by group, which the kit cannot enforce', asked({ data: { ...approval, approverGroupRefs: ['g'] } })],
-    ['approvers by role, which the kit cannot enforce', asked({ data: { ...approval, approverRoleRefs: ['r'] } })],
-    ['an audience, which the kit cannot enforce', asked({ data: { ...approval, audience: { groups: ['g'] } } })],
+    ['groups on a host without a directory', asked({ data: { ...approval, approverGroupRefs: ['g'] } })],
+    ['roles on a host without a directory', asked({ data: { ...approval, approverRoleRefs: ['r'] } })],
+    ['groups of a step on a host without a directory', escalated([{ afterMs: 5, approverGroupRefs: ['g'] }])],
+    ['an escalation without its policy', asked({ ...escalated([STEP]), data: { ...approval, approversList: ['p'] } })],
+    ['the policy without an escalation', asked({ data: { ...approval, onTimeout: 'escalate' } })],
+    ['an escalation without a timeout', asked({ ...escalated([STEP]), timeoutMs: 0 })],
+    ['a step at the timeout', escalated([{ ...STEP, afterMs: 10 }])],
+    ['two steps at one time', escalated([STEP, STEP])],
+    ['a step without approvers', escalated([{ afterMs: 5 }])],
+    [
+      'more than ten steps',
+      escalated(
+        Array.from({ length: 11 }, (_, index) => ({ ...STEP, afterMs: index + 1 })),
+        100,
+      ),
+    ],
+    [
+      'an escalation of an approval without a list of approvers',
+      asked({ ...escalated([STEP]), data: { ...approval, onTimeout: 'escalate' } }),
+    ],
+    [
+      'an escalation of a clarification',
+      asked({ kind: 'clarification', data: { questions: [{ id: 'q', question: 'which?' }] }, escalation: [STEP] }),
+    ],
+    [
+      'two questions of one id',
+      asked({
+        kind: 'clarification',
+        data: {
+          questions: [
+            { id: 'q', question: 'a?' },
+            { id: 'q', question: 'b?' },
+          ],
+        },
+      }),
+    ],
+    [
+      'a question with an invalid JSON Schema',
+      asked({
+        kind: 'clarification',
+        data: { questions: [{ id: 'q', question: 'a?', schema: { type: 'no such type' } }] },
+      }),
+    ],
     ['an approval by timeout', asked({ data: { ...approval, onTimeout: 'approve' } })],
     ['more approvals than approvers', asked({ data: { ...approval, approversList: ['p'], requiredApprovals: 2 } })],
     ['a key that is too long', asked({ key: 'k'.repeat(257) })],

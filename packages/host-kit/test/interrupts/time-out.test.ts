@@ -2,14 +2,22 @@ import { expect, test } from 'vitest';
 import { timeOutDue } from '../../src/interrupts/time-out.ts';
 import { systemClock } from '../../src/ports/clock.ts';
 import type { Interrupt } from '../../src/ports/interrupts.ts';
+import type { RunStatus } from '../../src/ports/runs.ts';
 import { eventLog } from '../../src/runs/event-log.ts';
 import { memoryStore } from '../../src/stores/memory/index.ts';
 import { sampleRun } from '../../src/testing/store-contract/samples.ts';
 
 const NO_SIGNAL = new AbortController().signal;
 
-/** Opens a store with three runs whose questions are overdue, and a log that rejects changes of one of them. */
-async function waiting(broken: string) {
+/** Opens a store with runs whose questions are overdue, and a log that rejects changes of one of them. */
+async function waiting(
+  broken: string,
+  {
+    runs = 3,
+    status = 'waiting-input',
+    lastWaits = false,
+  }: { readonly runs?: number; readonly status?: RunStatus; readonly lastWaits?: boolean } = {},
+) {
   const store = memoryStore();
   const log = eventLog({
     store,
@@ -19,8 +27,10 @@ async function waiting(broken: string) {
     appended: () => {},
   });
   await store.transaction(async (transaction) => {
-    for (const [index, runId] of ['run_1', 'run_2', 'run_3'].entries()) {
-      const run = sampleRun({ runId, status: 'waiting-input', currentNodeId: 'n' });
+    for (let index = 0; index < runs; index++) {
+      const runId = `run_${index + 1}`;
+      const isWaiting = lastWaits && index === runs - 1;
+      const run = sampleRun({ runId, status: isWaiting ? 'waiting-input' : status, currentNodeId: 'n' });
       await store.runs.insert(run, transaction);
       const interrupt: Interrupt = {
         ...{ runId, interruptId: `int_${index}`, nodeId: 'n', key: 'k', kind: 'clarification', data: {} },
@@ -55,4 +65,24 @@ test('resolves each question once', async () => {
   await round(NO_SIGNAL);
   await round(NO_SIGNAL);
   expect(noticed).toEqual(['run_1', 'run_2', 'run_3']);
+});
+
+test('questions of runs that do not wait hide no later one', async () => {
+  const { round, noticed } = await waiting('none', { runs: 1150, status: 'paused', lastWaits: true });
+  await round(NO_SIGNAL);
+  expect(noticed).toHaveLength(1000);
+  expect(noticed).not.toContain('run_1150');
+  await round(NO_SIGNAL);
+  expect(noticed.slice(1000)).toHaveLength(150);
+  expect(noticed.at(-1)).toBe('run_1150');
+  await round(NO_SIGNAL);
+  expect(noticed.at(1150)).toBe('run_1');
+});
+
+test('ends when more than a page of questions stays due, because their runs do not wait', async () => {
+  const { round, noticed } = await waiting('none', { runs: 120, status: 'paused' });
+  const stop = AbortSignal.timeout(5000);
+  await round(stop);
+  expect(stop.aborted).toBe(false);
+  expect(noticed.length).toBeLessThanOrEqual(240);
 });

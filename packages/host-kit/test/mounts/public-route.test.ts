@@ -145,7 +145,7 @@ describe('a public route', () => {
   test('ends the window of a client on a clock that was set back', async () => {
     const { post, clock } = await hostWith({ limits: { perClient: { limit: 1, windowSeconds: 60 } } });
     expect(await post('x')).toMatchObject({ status: 200 });
-    clock.advance(-3_600_000);
+    clock.set(-3_600_000);
     expect(await post('x')).toMatchObject({ status: 429 });
     clock.advance(60_000);
     expect(await post('x')).toMatchObject({ status: 200 });

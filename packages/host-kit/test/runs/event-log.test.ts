@@ -6,7 +6,7 @@ import { systemRandom } from '../../src/ports/random.ts';
 import type { Store } from '../../src/ports/store.ts';
 import { type EventLog, eventLog, RunTakenOver } from '../../src/runs/event-log.ts';
 import { memoryStore } from '../../src/stores/memory/index.ts';
-import { sampleRun, TENANCY } from '../../src/testing/store-contract/samples.ts';
+import { ANY_ROOM, sampleRun, TENANCY } from '../../src/testing/store-contract/samples.ts';
 import { outbox } from '../../src/webhooks/outbox.ts';
 import { sampleSubscription } from '../webhooks/samples.ts';
 
@@ -37,11 +37,11 @@ async function opened(change: (inner: Store) => Store = (inner) => inner) {
     store,
     clock: systemClock,
     random: systemRandom,
-    outbox: outbox({ store, clock: systemClock, render }),
+    outbox: outbox({ store, storeClock: systemClock, render }),
     appended: (event) => told.push(event),
   });
   const deliveries = () =>
-    inner.deliveries.claim({ now: Date.now(), leaseUntil: Date.now() + 1, limit: 1000, capacityOf: () => 1000 });
+    inner.deliveries.claim({ now: Date.now(), leaseUntil: Date.now() + 1, limit: 1000, room: ANY_ROOM });
   const sequences = async (runId: string) =>
     (await inner.events.list(sampleRun({ runId }), { after: -1, limit: 1000 })).map(({ sequence }) => sequence);
   return { log, told, deliveries, sequences, inner, transactions: () => transactions };

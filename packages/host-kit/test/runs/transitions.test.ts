@@ -2,7 +2,7 @@ import { covers } from '@svc/tools/covers';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { isExecutable, isTerminal, isWaiting, type RunStatus } from '../../src/ports/runs.ts';
-import { type RunSignal, statusAfter } from '../../src/runs/transitions.ts';
+import { isTerminalEvent, type RunSignal, statusAfter } from '../../src/runs/transitions.ts';
 
 const WAITING = ['waiting-approval', 'waiting-input', 'waiting-external'] as const;
 const ENDED = ['completed', 'failed', 'cancelled'] as const;
@@ -67,6 +67,12 @@ describe(covers('runs.life.transitions', 'runs.life.one-end'), () => {
         expect(ends).toBe(isTerminal(status) ? 1 : 0);
       }),
     );
+  });
+
+  test('takes exactly the events that lead to a terminal status for the end of a run', () => {
+    const ends = MOVES.filter(([, , to]) => isTerminal(to)).map(([, signal]) => signal);
+    for (const signal of SIGNALS) expect(isTerminalEvent(signal), signal).toBe(ends.includes(signal));
+    expect(['', 'run', 'log.appended'].some(isTerminalEvent)).toBe(false);
   });
 
   test('makes each status exactly one of executable, waiting, paused and terminal', () => {

@@ -42,8 +42,10 @@ export function faultyStore(
     return inner.transaction(work);
   }
 
+  const { time } = inner;
   const store: Store = {
     ...inner,
+    ...(time !== undefined && { time: () => asked(time) }),
     transaction: (work) => asked(() => (chance.happens(faults.rate()) ? triedAgain(work) : inner.transaction(work))),
     subscriptions: { ...inner.subscriptions, read: (webhookId) => asked(() => inner.subscriptions.read(webhookId)) },
     deliveries: {
@@ -51,6 +53,7 @@ export function faultyStore(
       claim: (request) => asked(() => inner.deliveries.claim(request)),
       release: (claims) => asked(() => inner.deliveries.release(claims)),
       nextDueAfter: (now) => asked(() => inner.deliveries.nextDueAfter(now)),
+      limitWaits: (limits) => asked(() => inner.deliveries.limitWaits(limits)),
       sweep: (now, limit) => asked(() => inner.deliveries.sweep(now, limit)),
     },
   };

@@ -1,11 +1,14 @@
 import type { Clock } from '../../src/ports/clock.ts';
 
 /** A clock that stands still until a test moves it. */
-export interface VirtualClock {
-  now(): number;
-  /** A clock for one host, which can be frozen. */
-  forHost(): HostClock;
-  /** Plans an event of the world itself. */
+export interface VirtualClock extends Clock {
+  /**
+   * A clock for one host, which can be frozen and set.
+   *
+   * @param aheadMs by how much its time of the day is ahead of that of the world; default 0
+   */
+  forHost(aheadMs?: number): HostClock;
+  /** Plans an event of the world itself, by its `now`. */
   at(time: number, run: () => void): () => void;
   /**
    * Moves to the next planned event if it is due by `until`, runs it, and waits until all that follows from it has
@@ -17,6 +20,8 @@ export interface VirtualClock {
 }
 
 export interface HostClock extends Clock {
+  /** Sets the time of the day by `ms`, as an operator or a time server does. The monotonic time goes on. */
+  set(ms: number): void;
   /** Cancels all timers of the host, and every later one. */
   cut(): void;
   /** Delays all timers of the host until `until`, as if its process stood still while the time goes on. */
@@ -44,16 +49,26 @@ export function virtualClock(start: number): VirtualClock {
     };
   };
 
+  // Differs from the time of the day and from other hosts, so that code which confuses the clocks fails a test.
+  const monotonic = (): number => time - start + 7_000_000;
+
   return {
     now: () => time,
+    monotonic,
+    after: (ms, run) => plan(time + ms, run),
     at: plan,
-    forHost() {
+    forHost(aheadMs = 0) {
       let alive = true;
       let frozenUntil = 0;
+      let setBy = aheadMs;
       return {
-        now: () => time,
-        at(at, run) {
-          let cancel = plan(at, () => {
+        now: () => time + setBy,
+        monotonic,
+        set(ms) {
+          setBy += ms;
+        },
+        after(ms, run) {
+          let cancel = plan(time + ms, () => {
             if (!alive) return;
             if (frozenUntil > time) cancel = plan(frozenUntil, () => alive && run());
             else run();

@@ -5,6 +5,7 @@ import type { Clock } from '../../src/ports/clock.ts';
 import type { Log } from '../../src/ports/log.ts';
 import type { Run } from '../../src/ports/runs.ts';
 import type { Store } from '../../src/ports/store.ts';
+import { storeClock } from '../../src/ports/store-clock.ts';
 import { READING_GOOD_FOR_MS, type Subscription } from '../../src/ports/subscriptions.ts';
 import type { TransportRequest, TransportVerdict } from '../../src/ports/transport.ts';
 import { eventLog } from '../../src/runs/event-log.ts';
@@ -13,6 +14,7 @@ import { memoryStore } from '../../src/stores/memory/index.ts';
 import { attempt } from '../../src/webhooks/attempt.ts';
 import { CLOSED } from '../../src/webhooks/circuit.ts';
 import { type Dispatcher, dispatcher } from '../../src/webhooks/dispatcher.ts';
+import { heldSubscriptions } from '../../src/webhooks/held.ts';
 import { outbox } from '../../src/webhooks/outbox.ts';
 import { rotateSecret } from '../../src/webhooks/rotate.ts';
 import { attemptSigner } from '../../src/webhooks/signing.ts';
@@ -30,7 +32,10 @@ export interface Weather {
   readonly crashes: boolean;
   /** Hosts freeze now and then, some for longer than their claims are valid. */
   readonly stalls: boolean;
+  /** The clocks of the hosts are set now and then, and differ from the beginning: by an hour or a day. */
+  readonly clockSteps: boolean;
   readonly perSubscription: number;
+  readonly perTenant: number;
   readonly total: number;
 }
 
@@ -44,8 +49,12 @@ export interface Passage {
   delivered: number;
 }
 
+/** By how much a clock may be set, in ms. */
+const CLOCK_STEPS = [-86_400_000, -3_600_000, 3_600_000, 86_400_000] as const;
+
 export interface Outcome {
   readonly rotations: number;
+  readonly clockSteps: number;
   readonly seed: number;
   readonly weather: Weather;
   readonly violations: readonly string[];
@@ -71,14 +80,17 @@ const CIRCUIT = { failureThreshold: 4, cooldownMs: 20_000, failureLimit: 25, fai
  */
 export async function simulate(seed: number): Promise<Outcome> {
   const luck = chance(seed);
+  const total = 2 + luck.below(8);
   const weather: Weather = {
     hosts: luck.pick([1, 2]),
     storeFaults: luck.happens(0.5),
     storeMs: luck.pick([6, 600]),
     crashes: luck.happens(0.5),
     stalls: luck.happens(0.5),
+    clockSteps: luck.happens(0.5),
     perSubscription: 1 + luck.below(4),
-    total: 2 + luck.below(8),
+    perTenant: 1 + luck.below(total),
+    total,
   };
   const clock = virtualClock(START);
   const world = new World(luck, weather, clock);
@@ -92,12 +104,22 @@ export async function simulate(seed: number): Promise<Outcome> {
   return { seed, weather, ...(await world.judged()), virtualMs: clock.now() - START };
 }
 
+/** The host that makes an attempt. */
+interface Sender {
+  /** Its attempts under way, by subscription. */
+  readonly inFlight: Map<string, number>;
+  readonly alive: () => boolean;
+  readonly clock: Clock;
+}
+
 /** One of the processes that live in a world. */
 interface Host {
   readonly dispatch: Dispatcher;
   readonly clock: Clock;
   append(run: Run): Promise<unknown>;
   freeze(until: number): void;
+  /** Sets the time of the day of the machine. */
+  setClock(ms: number): void;
   kill(): void;
 }
 
@@ -121,14 +143,19 @@ class World {
   readonly #violations: string[] = [];
   #isRough = true;
   readonly #hosts: Host[] = [];
-  #counts = { rotations: 0, attempts: 0, delivered: 0, crashes: 0, claimsLost: 0 };
+  /** By how much the clock of each machine is ahead of the world. It outlives its host. */
+  readonly #aheadMs: number[] = [];
+  #counts = { rotations: 0, clockSteps: 0, attempts: 0, delivered: 0, crashes: 0, claimsLost: 0 };
 
   constructor(luck: Chance, weather: Weather, clock: VirtualClock) {
     this.#luck = luck;
     this.#weather = weather;
     this.#clock = clock;
     this.#secrets = secretBox(new Uint8Array(32), luck.random);
-    while (this.#hosts.length < weather.hosts) this.#hosts.push(this.#boot());
+    while (this.#hosts.length < weather.hosts) {
+      this.#aheadMs.push(weather.clockSteps ? luck.pick([0, ...CLOCK_STEPS]) : 0);
+      this.#hosts.push(this.#boot(this.#hosts.length));
+    }
   }
 
   async begin(): Promise<void> {
@@ -138,6 +165,10 @@ class World {
     if (this.#hosts.length > 1) this.#look();
     for (let at = 0; at < ROUGH_MS; at += 100 + this.#luck.below(4000)) {
       this.#clock.at(START + at, () => void this.#something());
+    }
+    if (!this.#weather.clockSteps) return;
+    for (let steps = 1 + this.#luck.below(3); steps > 0; steps--) {
+      this.#clock.at(START + this.#luck.below(ROUGH_MS), () => this.#setClock());
     }
   }
 
@@ -189,15 +220,29 @@ class World {
     });
   }
 
+  /** A store that several hosts share has a clock of its own, which is that of the world. */
+  #sharedStore(): Store {
+    if (this.#weather.hosts === 1) return this.#store;
+    return { ...this.#store, shared: true, time: async () => this.#clock.now() };
+  }
+
+  #setClock(): void {
+    this.#counts.clockSteps++;
+    const machine = this.#luck.below(this.#hosts.length);
+    const ms = this.#luck.pick(CLOCK_STEPS);
+    this.#aheadMs[machine] = (this.#aheadMs[machine] ?? 0) + ms;
+    this.#hosts[machine]?.setClock(ms);
+  }
+
   #anyHost(): Host {
     const host = this.#hosts[this.#luck.below(this.#hosts.length)];
     if (host === undefined) throw new Error('A world without hosts.');
     return host;
   }
 
-  #boot(): Host {
-    const clock = this.#clock.forHost();
-    const { store, cut } = faultyStore(this.#store, this.#luck, {
+  #boot(machine: number): Host {
+    const clock = this.#clock.forHost(this.#aheadMs[machine]);
+    const { store, cut } = faultyStore(this.#sharedStore(), this.#luck, {
       rate: () => (this.#isRough && this.#weather.storeFaults ? 0.03 : 0),
       wait: async () => {
         await new Promise<void>((resolve) =>
@@ -212,29 +257,34 @@ class World {
     const log: Log = ({ settlement }) => {
       if (settlement === 'claim-lost') this.#counts.claimsLost++;
     };
+    const ofStore = storeClock({ clock, store, log });
     const dispatch = dispatcher({
       queue: store.deliveries,
       attempt: attempt({
         store,
         transport: async (request) => {
           if (!alive) return new Promise(() => {});
-          const verdict = await this.#receive(request, inFlight, () => alive);
+          const verdict = await this.#receive(request, { inFlight, alive: () => alive, clock });
           await clock.thawed();
           return verdict;
         },
         sign: attemptSigner({ secrets: this.#secrets, webhookIdOf: ({ webhookId }) => webhookId, families: ['SVC'] }),
         clock,
+        storeClock: ofStore,
         random,
         log,
         stateChanged: () => {},
         announce: async () => {},
-        rules: { retryPolicy: POLICY, circuit: CIRCUIT, deadLetterRetentionMs: 10 * ROUGH_MS, failAfterMs: 0 },
+        held: heldSubscriptions(),
+        rules: { retryPolicy: POLICY, circuit: CIRCUIT, deadLetterRetentionMs: 30 * 86_400_000, failAfterMs: 0 },
         attemptTimeoutMs: ATTEMPT_TIMEOUT_MS,
         userAgent: 'simulation',
       }),
       clock,
+      storeClock: ofStore,
       log,
-      concurrency: { total: this.#weather.total, perSubscription: this.#weather.perSubscription },
+      maxDelayMs: POLICY.maxDelayMs,
+      concurrency: this.#weather,
       attemptTimeoutMs: ATTEMPT_TIMEOUT_MS,
     });
     const events = eventLog({
@@ -243,7 +293,7 @@ class World {
       random,
       outbox: outbox({
         store,
-        clock,
+        storeClock: ofStore,
         render: (run, { type, sequence, eventId }) => ({
           eventType: type,
           body: new TextEncoder().encode(JSON.stringify({ runId: run.runId, tenant: run.tenant, sequence, eventId })),
@@ -256,6 +306,7 @@ class World {
       clock,
       append: (run: Run) => events.append(run.runId, { type: 'node.completed', payload: { nodeId: 'n' } }),
       freeze: clock.freeze,
+      setClock: clock.set,
       kill: () => {
         alive = false;
         clock.cut();
@@ -268,7 +319,7 @@ class World {
     this.#counts.crashes++;
     const index = this.#luck.below(this.#hosts.length);
     this.#hosts[index]?.kill();
-    const host = this.#boot();
+    const host = this.#boot(index);
     this.#hosts[index] = host;
     host.dispatch.start();
   }
@@ -329,9 +380,10 @@ class World {
 
   /**
    * Checks that an attempt is signed by a secret that was valid when it began, and that its message id never changes.
+   *
+   * @param now the time of the day at the host: signatures and the validity of secrets go by it
    */
-  #judgeSignature({ headers, body }: TransportRequest, webhookId: string, passage: string): void {
-    const now = this.#clock.now();
+  #judgeSignature({ headers, body }: TransportRequest, webhookId: string, passage: string, now: number): void {
     const isSigned = (verify: (secret: string) => unknown) => (secret: string) => {
       try {
         return verify(secret) !== undefined;
@@ -344,7 +396,8 @@ class World {
     const byStandard = isSigned((secret) => new StandardWebhook(secret, rules).verifySignature(body, headers));
     const signing = this.#signing.get(webhookId) ?? [];
     // A host may use a subscription that it has read a short time ago.
-    const good = signing.filter(({ until }) => until > now - READING_GOOD_FOR_MS);
+    const earliest = Math.min(now, this.#clock.now()) - READING_GOOD_FOR_MS;
+    const good = signing.filter(({ until }) => until > earliest);
     const retired = signing.filter((one) => !good.includes(one));
     if (!good.some(({ secret }) => byV1(secret))) this.#violate(`${passage} is signed by no good secret`);
     if (retired.some(({ secret }) => byV1(secret) || byStandard(secret)))
@@ -458,22 +511,25 @@ class World {
   }
 
   /** Receives an attempt, and checks everything that must hold at its start. */
-  #receive(request: TransportRequest, inFlight: Map<string, number>, alive: () => boolean): Promise<TransportVerdict> {
+  #receive(request: TransportRequest, { inFlight, alive, clock }: Sender): Promise<TransportVerdict> {
     const { eventId, tenant, runId, sequence } = JSON.parse(new TextDecoder().decode(request.body));
     const webhookId = new URL(request.url).hostname.split('.')[0] ?? '';
     const subscription = this.#subscriptions.get(webhookId);
-    if (subscription === undefined) throw new Error('An attempt at nobody.');
+    if (subscription === undefined) throw new Error('An attempt without a subscription.');
     const passage = this.#passage(webhookId, eventId, { runId, sequence, durable: subscription.durable });
     passage.attempts++;
     this.#counts.attempts++;
 
-    this.#judgeSignature(request, webhookId, `${webhookId} ${eventId}`);
+    this.#judgeSignature(request, webhookId, `${webhookId} ${eventId}`, clock.now());
     if (this.#gone.has(webhookId)) this.#violate(`an attempt at ${webhookId} after its unregistration`);
     if (tenant !== subscription.tenant) this.#violate(`${webhookId} of ${subscription.tenant} heard of ${tenant}`);
     if (!subscription.durable && passage.attempts > 1) this.#violate(`${passage.attempts} attempts of best effort`);
     inFlight.set(webhookId, (inFlight.get(webhookId) ?? 0) + 1);
     if ((inFlight.get(webhookId) ?? 0) > this.#weather.perSubscription)
       this.#violate(`too many attempts at ${webhookId}`);
+    const ofTenant = [...inFlight].filter(([id]) => this.#subscriptions.get(id)?.tenant === tenant);
+    if (ofTenant.reduce((sum, [, count]) => sum + count, 0) > this.#weather.perTenant)
+      this.#violate(`too many attempts for ${tenant}`);
     if ([...inFlight.values()].reduce((a, b) => a + b, 0) > this.#weather.total)
       this.#violate('too many attempts in all');
 
@@ -484,6 +540,7 @@ class World {
         if (!alive()) return;
         if (verdict.kind === 'answered' && verdict.status === 204) {
           passage.delivered++;
+          if (passage.delivered > 1 && this.#isCalm()) this.#violate(`${webhookId} ${eventId} is delivered twice`);
           this.#counts.delivered++;
         }
         resolve(verdict);
@@ -495,6 +552,12 @@ class World {
         reject(request.signal.reason);
       });
     });
+  }
+
+  /** Whether nothing fails that may make a host lose a claim: then no event is delivered twice. */
+  #isCalm(): boolean {
+    const { storeFaults, crashes, stalls } = this.#weather;
+    return !storeFaults && !crashes && !stalls;
   }
 
   #answer({ timeoutMs }: TransportRequest): { verdict: TransportVerdict; afterMs: number } {

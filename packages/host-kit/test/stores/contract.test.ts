@@ -15,7 +15,7 @@ const postgres = await startPostgres();
 afterAll(async () => {
   await postgres.stop();
   rmSync(folder, { recursive: true, force: true });
-}, 60_000);
+});
 
 const STORES = [
   { name: 'memory', open: () => memoryStore() },

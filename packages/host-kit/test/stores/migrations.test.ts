@@ -6,9 +6,11 @@ import { startPostgres } from '@svc/tools/postgres';
 import pg from 'pg';
 import { afterAll, expect, test } from 'vitest';
 import { postgresStore } from '../../src/stores/postgres/index.ts';
+import { applyMigrations, MIGRATIONS as POSTGRES_MIGRATIONS } from '../../src/stores/postgres/migrate.ts';
 import { initial as postgresInitial } from '../../src/stores/postgres/migrations/0001-initial.ts';
 import { byok as postgresByok } from '../../src/stores/postgres/migrations/0002-byok.ts';
 import { sqliteStore } from '../../src/stores/sqlite/index.ts';
+import { migrate as migrateSqlite, MIGRATIONS as SQLITE_MIGRATIONS } from '../../src/stores/sqlite/migrate.ts';
 import { initial } from '../../src/stores/sqlite/migrations/0001-initial.ts';
 import { audit } from '../../src/stores/sqlite/migrations/0002-audit.ts';
 import { operations } from '../../src/stores/sqlite/migrations/0003-operations.ts';
@@ -16,6 +18,7 @@ import { byok } from '../../src/stores/sqlite/migrations/0004-byok.ts';
 import { rotation } from '../../src/stores/sqlite/migrations/0005-rotation.ts';
 import { runOperations } from '../../src/stores/sqlite/migrations/0006-run-operations.ts';
 import { idempotency } from '../../src/stores/sqlite/migrations/0007-idempotency.ts';
+import { ANY_ROOM } from '../../src/testing/store-contract/samples.ts';
 import { sampleSubscription } from '../webhooks/samples.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'svc-migrations-'));
@@ -88,7 +91,7 @@ test('the SQLite migrations keep deliveries and attempts from before claims move
   }
   database.close();
   const store = sqliteStore(path);
-  const claimed = await store.deliveries.claim({ now: 1000, leaseUntil: 2000, limit: 10, capacityOf: () => 10 });
+  const claimed = await store.deliveries.claim({ now: 1000, leaseUntil: 2000, limit: 10, room: ANY_ROOM });
   expect(claimed.map(({ deliveryId }) => deliveryId)).toEqual(['dlv_1', 'dlv_2']);
   expect(await store.deliveries.deadLetters('whk_1', { limit: 10 })).toMatchObject([
     { deliveryId: 'dlv_3', deadLetteredAt: 400, expiresAt: 90_000, attempts: 1 },
@@ -116,5 +119,50 @@ test('the PostgreSQL migrations keep a subscription from before secret rotation'
   await client.end();
   const store = await postgresStore({ url: postgres.url, schema: 'old', connections: 2 });
   expect(await store.subscriptions.read('whk_1')).toEqual(AFTER);
+  await store.close();
+});
+
+/** An effect as it was written while its result was a member of its document. */
+const EFFECT = {
+  keying: 'business-identity',
+  providerKey: 'acme:pay',
+  invocationId: 'inv_1',
+  runId: 'run_1',
+  epoch: 2,
+  nodeId: ',"result":',
+  attempt: 0,
+  state: 'completed',
+} as const;
+const RESULTS = [{ text: 'é\u0000"', nested: { former: 1, result: 2 } }, null, 'x,"result":1}', undefined];
+const FORMER = RESULTS.map((result, index) => [`eff_${index}`, index, JSON.stringify({ ...EFFECT, result })] as const);
+const MIGRATED = RESULTS.map((result, at) => ({
+  effectId: `eff_${at}`,
+  at,
+  ...EFFECT,
+  ...(result !== undefined && { result }),
+}));
+
+test('the SQLite migrations keep effects and their results', async () => {
+  const path = join(folder, 'effects.db');
+  const database = new DatabaseSync(path);
+  migrateSqlite(database, SQLITE_MIGRATIONS.slice(0, 20));
+  for (const row of FORMER) database.prepare('INSERT INTO effects VALUES (?, ?, ?)').run(...row);
+  database.close();
+  const store = sqliteStore(path);
+  expect(await Promise.all(MIGRATED.map(({ effectId }) => store.effects.read(effectId)))).toEqual(MIGRATED);
+  await store.close();
+});
+
+test('the PostgreSQL migrations keep effects and their results', async () => {
+  const place = { url: postgres.url, schema: 'effects', connections: 2 };
+  const client = new pg.Client({ connectionString: postgres.url });
+  await client.connect();
+  await client.query('CREATE SCHEMA effects; SET search_path TO effects');
+  await client.query('CREATE TABLE schema_version (version integer NOT NULL, readable_by integer)');
+  await applyMigrations(client, POSTGRES_MIGRATIONS.slice(0, 21), 0);
+  for (const row of FORMER) await client.query('INSERT INTO effects VALUES ($1, $2, $3)', [...row]);
+  await client.end();
+  const store = await postgresStore(place);
+  expect(await Promise.all(MIGRATED.map(({ effectId }) => store.effects.read(effectId)))).toEqual(MIGRATED);
   await store.close();
 });

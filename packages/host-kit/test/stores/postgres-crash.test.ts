@@ -30,5 +30,4 @@ test.each(['SIGQUIT', 'SIGKILL'] as const)(
     await store.transaction((transaction) => store.runs.insert(run('later'), transaction));
     expect(await found('later')).toBe('found');
   },
-  60_000,
 );

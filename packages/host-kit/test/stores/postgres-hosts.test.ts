@@ -101,7 +101,7 @@ test('the database ends the transaction of a host that hangs, so that others can
   await store.transaction((transaction) => store.audit.append([fact], transaction));
   goOn();
   await rolledBack;
-}, 30_000);
+});
 
 test('a connection that breaks within a transaction rejects the transaction, and does not end the process', async () => {
   const errors = new EventEmitter();
@@ -175,4 +175,4 @@ test('statements reject when the network has gone silent', async () => {
     await database.close();
     await network.close();
   }
-}, 30_000);
+});

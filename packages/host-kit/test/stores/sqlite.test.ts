@@ -6,13 +6,14 @@ import { afterAll, expect, test } from 'vitest';
 import { sqliteStore } from '../../src/stores/sqlite/index.ts';
 import { writeAheadLog } from '../../src/stores/sqlite/write-ahead-log.ts';
 import { writer as openWriter } from '../../src/stores/sqlite/writer.ts';
+import { ANY_ROOM, roomFor } from '../../src/testing/store-contract/samples.ts';
 import { sampleDelivery, sampleSubscription } from '../webhooks/samples.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'svc-sqlite-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const TENANCY = { tenant: 'acme', workspaces: 'all', mode: 'live' } as const;
-const CLAIM = { now: 1000, leaseUntil: 9000, limit: 10_000, capacityOf: () => 10_000 };
+const CLAIM = { now: 1000, leaseUntil: 9000, limit: 10_000, room: ANY_ROOM };
 
 /** Opens a store with subscriptions, and with the given number of waiting deliveries for each. */
 async function seeded(path: string, waiting: Readonly<Record<string, number>>) {
@@ -55,7 +56,12 @@ test('subscriptions take turns, independent of their backlogs', async () => {
   const store = await seeded(join(folder, 'turns.db'), { whk_1: 9, whk_2: 2, whk_3: 3 });
   const served: string[] = [];
   for (let round = 0; round < 7; round++) {
-    const claimed = await store.deliveries.claim({ ...CLAIM, leaseUntil: 9000 + round, limit: 2, capacityOf: () => 1 });
+    const claimed = await store.deliveries.claim({
+      ...CLAIM,
+      leaseUntil: 9000 + round,
+      limit: 2,
+      room: roomFor({ perSubscription: 1 }),
+    });
     served.push(...claimed.map(({ webhookId }) => webhookId.slice(-1)));
   }
   expect(served.join('')).toBe('12312313111');
@@ -65,6 +71,8 @@ test('subscriptions take turns, independent of their backlogs', async () => {
 test('deliveries of a removed subscription are deleted in steps, also after a restart', async () => {
   const path = join(folder, 'steps.db');
   const before = await seeded(path, { whk_1: 3500, whk_2: 1 });
+  // A list brings them from the journal to their table.
+  expect((await before.deliveries.waiting('whk_1', { limit: 1 })).length).toBe(1);
   const gone = await before.transaction((transaction) => before.subscriptions.remove(TENANCY, 'whk_1', transaction));
   expect(gone.kind).toBe('found');
   expect((await before.deliveries.claim(CLAIM)).map(({ webhookId }) => webhookId)).toEqual(['whk_2']);

@@ -111,7 +111,7 @@ test('the log starts anew before it grows beyond its bound', async () => {
   expect(seen()).toHaveLength(3000);
   // 120 MB were written through the log.
   expect(statSync(join(folder, 'svc.db-wal')).size).toBeLessThan(40e6);
-}, 30_000);
+});
 
 test('the log stays within its bound when commits become larger', async () => {
   close();
@@ -122,7 +122,7 @@ test('the log stays within its bound when commits become larger', async () => {
   expect(seen()).toHaveLength(300);
   // 200 MB were written through the log. The last commit may exceed the bound.
   expect(statSync(join(folder, 'svc.db-wal')).size).toBeLessThan(70e6);
-}, 30_000);
+});
 
 test('all commits are there when the database is opened again', async () => {
   close();

@@ -4,6 +4,8 @@ import type { Clock } from '@svc/host-kit';
 export interface ManualClock extends Clock {
   /** Moves the time by `ms` and runs the timers that become due, in the order of their times. */
   advance(ms: number): void;
+  /** Sets the time of the day by `ms`. The monotonic time and the timers do not notice it. */
+  set(ms: number): void;
 }
 
 interface Timer {
@@ -12,12 +14,18 @@ interface Timer {
 }
 
 export function manualClock(start = Date.now()): ManualClock {
-  let time = start;
+  let time = 1_000_000;
+  let ahead = start - time;
   const timers = new Set<Timer>();
 
   return {
-    now: () => time,
-    at(due, run) {
+    now: () => time + ahead,
+    monotonic: () => time,
+    set(ms) {
+      ahead += ms;
+    },
+    after(ms, run) {
+      const due = time + ms;
       // As on the clock of the machine, a timer that is due at once runs by itself, but not before its caller goes on.
       if (due <= time) {
         const immediate = setImmediate(run);

@@ -146,7 +146,7 @@ export function open(url: string, headers: Record<string, string> = {}): Promise
         rest = blocks.pop() ?? '';
         for (const block of blocks) {
           if (block.startsWith(':')) comments.push(block);
-          else messages.push(messageOf(block));
+          else if (!block.startsWith('retry: ')) messages.push(messageOf(block));
         }
       });
       const ended = new Promise<'ended' | 'cut'>((done) => {
@@ -181,9 +181,9 @@ function messageOf(block: string): Message {
  * that long.
  */
 export async function eventually(condition: () => boolean): Promise<void> {
-  for (const end = Date.now() + 25_000; Date.now() < end; ) {
+  for (const end = Date.now() + 60_000; Date.now() < end; ) {
     if (condition()) return;
     await new Promise((resolve) => setTimeout(resolve, 5));
   }
-  throw new Error('The condition did not hold within 25 s.');
+  throw new Error('The condition did not hold within 60 s.');
 }

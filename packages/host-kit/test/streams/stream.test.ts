@@ -572,7 +572,8 @@ describe(`${covers('events.stream.credential')} A proof of possession`, () => {
         return { kind: 'authenticated', principal: { ...proven, tenancy, scopes: ['runs:*'], subject } };
       },
     };
-    const clock: Clock = { now: () => Date.now() + ahead, at: (time, run) => systemClock.at(time - ahead, run) };
+    const { now, monotonic, after } = systemClock;
+    const clock: Clock = { now: () => now() + ahead, monotonic: () => monotonic() + ahead, after };
     await beginAgain({ authenticate: [lane], clock, streams: { keepAliveMs: 30, judgeEveryMs: 30 } });
     const stream = await openEvents(1);
     const before = judged;
@@ -599,14 +600,15 @@ describe('the end of a stream', () => {
     let timers = 0;
     const clock: Clock = {
       now: systemClock.now,
-      at(time, run) {
+      monotonic: systemClock.monotonic,
+      after(ms, run) {
         timers += 1;
         let isSet = true;
         const unset = () => {
           if (isSet) timers -= 1;
           isSet = false;
         };
-        const cancel = systemClock.at(time, () => {
+        const cancel = systemClock.after(ms, () => {
           unset();
           run();
         });

@@ -135,9 +135,32 @@ describe('counts attempts by outcome', () => {
     await expectSeries(watched, 'svc.webhook.attempt.duration', [
       { attributes: { 'svc.webhook.mode': 'best-effort', ...attributes }, value: 1 },
     ]);
-    await expectSeries(watched, 'svc.webhook.queue.lag', [{ attributes: {}, value: 1 }]);
-    await expectSeries(watched, 'svc.webhook.active_attempts', [{ attributes: {}, value: 0 }]);
+    const lane = { 'svc.webhook.lane': 'regular' };
+    await expectSeries(watched, 'svc.webhook.queue.lag', [{ attributes: lane, value: 1 }]);
+    await expectSeries(watched, 'svc.webhook.active_attempts', [{ attributes: lane, value: 0 }]);
   });
+});
+
+test('counts the attempts of a subscription in the slow lane after a time-out, and its way there and back', async () => {
+  const watched = await watchedHost();
+  await watched.register();
+  watched.verdict = { kind: 'failed', reason: 'timeout' };
+  await watched.run();
+  const transition = (from: string, to: string) => ({
+    attributes: { 'svc.state.from': from, 'svc.state.to': to },
+    value: 1,
+  });
+  await expectSeries(watched, 'svc.webhook.lane.transitions', [transition('regular', 'slow')]);
+  watched.verdict = { kind: 'failed', reason: 'connect' };
+  await watched.run();
+  await expectSeries(watched, 'svc.webhook.lane.transitions', [
+    transition('regular', 'slow'),
+    transition('slow', 'regular'),
+  ]);
+  await expectSeries(watched, 'svc.webhook.queue.lag', [
+    { attributes: { 'svc.webhook.lane': 'regular' }, value: 1 },
+    { attributes: { 'svc.webhook.lane': 'slow' }, value: 1 },
+  ]);
 });
 
 test('counts a durable delivery that fails as a retry, and then as a dead letter', async () => {
@@ -323,12 +346,33 @@ test('reads the backlog when metrics are collected, and no more once the host ha
   expect(looks).toBe(before);
 });
 
+describe('shows the age of the oldest snapshot', () => {
+  test('in seconds', async () => {
+    const watched = await watchedHost({ store: { ...memoryStore(), oldestSnapshotMs: async () => 1500 } });
+    expect(await watched.series('svc.store.oldest_snapshot_age')).toEqual([{ attributes: {}, value: 1.5 }]);
+  });
+
+  test('only of a store that has snapshots', async () => {
+    const watched = await watchedHost();
+    expect(await watched.series('svc.store.oldest_snapshot_age')).toEqual([]);
+  });
+
+  test('and leaves it out while the store fails, with no other gauge', async () => {
+    const failing = async () => {
+      throw new Error('PostgreSQL is away.');
+    };
+    const watched = await watchedHost({ store: { ...memoryStore(), oldestSnapshotMs: failing } });
+    expect(await watched.series('svc.store.oldest_snapshot_age')).toEqual([]);
+    expect(await watched.series('svc.webhook.queue.due')).toEqual([{ attributes: {}, value: 0 }]);
+  });
+});
+
 test('every metric has a description, a unit in UCUM and a unique name', () => {
   const all = Object.values(METRICS);
   expect(new Set(all.map(({ name }) => name)).size).toBe(all.length);
   for (const { name, unit, description } of all) {
     expect(name).toMatch(/^(?:http\.server|svc)\.[a-z_.]+$/);
-    expect(unit).toMatch(/^(?:s|\{[a-z]+\})$/);
+    expect(unit).toMatch(/^(?:s|By|\{[a-z]+\})$/);
     expect(description).toMatch(/^[A-Z].*\.$/);
   }
 });

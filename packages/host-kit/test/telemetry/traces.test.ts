@@ -170,7 +170,7 @@ describe('the span of an attempt', () => {
     expect(attributes).toMatchObject({ 'error.type': 'tls', 'svc.webhook.settlement': 'dead' });
   });
 
-  test('does not reach the receiver, whatever instrumentation the process has loaded', async () => {
+  test('does not reach the receiver, with any instrumentation that the process has loaded', async () => {
     const received: NodeJS.Dict<string | string[]>[] = [];
     const server = createServer((request, response) => {
       received.push(request.headers);

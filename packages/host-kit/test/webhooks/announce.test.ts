@@ -22,7 +22,14 @@ const listener = (fields: Partial<Subscription>) =>
 async function announced(listeners: readonly Subscription[], ...names: readonly OperationalEventName[]) {
   const store = memoryStore();
   const render = operationalRenderer(7);
-  const announce = announcing({ store, clock: systemClock, random: systemRandom, org: 'acme', render });
+  const announce = announcing({
+    store,
+    clock: systemClock,
+    storeClock: systemClock,
+    random: systemRandom,
+    org: 'acme',
+    render,
+  });
   await store.transaction(async (transaction) => {
     for (const each of listeners) await store.subscriptions.insert(each, transaction);
     if (!listeners.some(({ webhookId }) => webhookId === subject.webhookId)) {
@@ -53,7 +60,14 @@ describe(covers('webhooks.operational-events.delivered'), () => {
     const wide = { ...subject, workspaces: ['w1', 'w2'] };
     const store = memoryStore();
     const render = operationalRenderer(7);
-    const announce = announcing({ store, clock: systemClock, random: systemRandom, org: 'acme', render });
+    const announce = announcing({
+      store,
+      clock: systemClock,
+      storeClock: systemClock,
+      random: systemRandom,
+      org: 'acme',
+      render,
+    });
     await store.transaction(async (transaction) => {
       for (const each of [wide, listener({ workspaces: ['w1'] })]) await store.subscriptions.insert(each, transaction);
       await announce([{ subject: wide, name: 'subscription.failing', details: {} }], transaction);

@@ -9,8 +9,9 @@ import { READING_GOOD_FOR_MS, type Subscription } from '../../src/ports/subscrip
 import type { TransportRequest, TransportVerdict } from '../../src/ports/transport.ts';
 import { secretBox } from '../../src/sealing/secret-box.ts';
 import { memoryStore } from '../../src/stores/memory/index.ts';
-import { TENANCY } from '../../src/testing/store-contract/samples.ts';
+import { ANY_ROOM, TENANCY } from '../../src/testing/store-contract/samples.ts';
 import { attempt } from '../../src/webhooks/attempt.ts';
+import { heldSubscriptions } from '../../src/webhooks/held.ts';
 import { attemptSigner } from '../../src/webhooks/signing.ts';
 import { unregister } from '../../src/webhooks/unregister.ts';
 import { sampleDelivery, sampleSubscription } from './samples.ts';
@@ -33,7 +34,8 @@ async function claimant(durable: boolean, sealedWith = new Uint8Array(32)) {
       },
     },
   };
-  const secrets = secretBox(new Uint8Array(32), systemRandom);
+  let secrets = secretBox(new Uint8Array(32), systemRandom);
+  const held = heldSubscriptions();
   const sealedSecret = secretBox(sealedWith, systemRandom).seal('a secret that is long enough', 'whk_1');
   await store.transaction(async (transaction) => {
     await store.subscriptions.insert(sampleSubscription({ durable, sealedSecret }), transaction);
@@ -51,8 +53,11 @@ async function claimant(durable: boolean, sealedWith = new Uint8Array(32)) {
       posts.push(time.now);
       return whilePosting();
     },
-    sign: attemptSigner({ secrets, webhookIdOf: ({ webhookId }) => webhookId, families: ['SVC'] }),
-    clock: { now: () => time.now, at: () => () => {} },
+    sign: (...attempted) =>
+      attemptSigner({ secrets, webhookIdOf: ({ webhookId }) => webhookId, families: ['SVC'] })(...attempted),
+    held,
+    clock: { now: () => time.now, monotonic: () => time.now, after: () => () => {} },
+    storeClock: { now: () => time.now },
     random: systemRandom,
     log: (entry) => entries.push(entry),
     stateChanged: () => {},
@@ -66,9 +71,11 @@ async function claimant(durable: boolean, sealedWith = new Uint8Array(32)) {
     attemptTimeoutMs: 100,
     userAgent: 'test',
   });
+  let placesGivenBack = 0;
+  const place = { lane: 'regular', giveBack: () => void placesGivenBack++ } as const;
   const claim = async (): Promise<ClaimedDelivery> => {
     const { now } = time;
-    const [claimed] = await store.deliveries.claim({ now, leaseUntil: now + LEASE_MS, limit: 1, capacityOf: () => 1 });
+    const [claimed] = await store.deliveries.claim({ now, leaseUntil: now + LEASE_MS, limit: 1, room: ANY_ROOM });
     if (claimed === undefined) throw new Error('There was nothing to claim.');
     return claimed;
   };
@@ -78,8 +85,14 @@ async function claimant(durable: boolean, sealedWith = new Uint8Array(32)) {
     posts,
     sent,
     entries,
+    held,
     claim,
-    attempt: (delivery: ClaimedDelivery) => perform(delivery, new AbortController().signal),
+    /** Gives the host another key. */
+    useKey(key: Uint8Array) {
+      secrets = secretBox(key, systemRandom);
+    },
+    attempt: (delivery: ClaimedDelivery) => perform(delivery, new AbortController().signal, place),
+    placesGivenBack: () => placesGivenBack,
     /** Lets something happen between the store's answer to a read of the subscription and its arrival at the host. */
     onceRead(happens: () => Promise<unknown>) {
       onceRead = async () => {
@@ -166,14 +179,15 @@ describe(covers('webhooks.delivery.none-after-unregister'), () => {
 
   test('where hosts share a store, answers a removal when no host acts on an earlier reading any more', async () => {
     const { store, claim, attempt, posts, time } = await claimant(true);
-    let plan = (_timer: { readonly at: number; readonly run: () => void }): void => {};
-    const planned = new Promise<{ readonly at: number; readonly run: () => void }>((resolve) => {
+    let plan = (_timer: { readonly ms: number; readonly run: () => void }): void => {};
+    const planned = new Promise<{ readonly ms: number; readonly run: () => void }>((resolve) => {
       plan = resolve;
     });
     const clock = {
       now: () => time.now,
-      at(at: number, run: () => void) {
-        plan({ at, run });
+      monotonic: () => time.now,
+      after(ms: number, run: () => void) {
+        plan({ ms, run });
         return () => {};
       },
     };
@@ -188,14 +202,13 @@ describe(covers('webhooks.delivery.none-after-unregister'), () => {
     const removal = unregister(options, principal, 'whk_1', undefined).then(() => {
       answered = true;
     });
-    const removedAt = time.now;
     const timer = await planned;
     expect(answered).toBe(false);
-    expect(timer.at).toBeGreaterThan(removedAt + READING_GOOD_FOR_MS);
+    expect(timer.ms).toBeGreaterThan(READING_GOOD_FOR_MS);
     timer.run();
     await removal;
     await expect(claim()).rejects.toThrow('nothing to claim');
-    await attempt({ ...sampleDelivery({}), leaseUntil: 0 });
+    await attempt({ ...sampleDelivery({}), tenant: 'acme', leaseUntil: 0 });
     expect(posts).toEqual([]);
   });
 });
@@ -223,31 +236,29 @@ test(`${covers('webhooks.signature.standard-rotation')} A secret that is replace
 describe('a delivery whose secret the host cannot open', () => {
   const FOREIGN_KEY = new Uint8Array(32).fill(1);
 
-  test('is retried by the policy and dead-lettered, without a failure of its subscription', async () => {
-    const { store, time, posts, entries, claim, attempt } = await claimant(true, FOREIGN_KEY);
-    for (let turn = 0; turn < 3; turn++) {
-      await attempt(await claim());
-      time.now += 1000;
-    }
-    expect(await store.deliveries.nextDueAfter(0)).toBeUndefined();
-    expect(await store.deliveries.deadLetters('whk_1', { limit: 2 })).toMatchObject([{ attempts: 3 }]);
-    expect(await store.attempts.list('whk_1', 1)).toMatchObject([{ outcome: 'failed', reason: 'unsigned' }]);
-    expect(await store.subscriptions.read('whk_1')).toMatchObject({ status: 'active', failures: [] });
-    expect(posts).toEqual([]);
-    expect(entries).toContainEqual(expect.objectContaining({ level: 'error', event: 'delivery.not-signed' }));
-  });
-
-  test('is dropped by best effort after its record', async () => {
-    const { store, posts, claim, attempt } = await claimant(false, FOREIGN_KEY);
-    await attempt(await claim());
-    expect(await store.deliveries.nextDueAfter(0)).toBeUndefined();
-    expect(await store.attempts.list('whk_1', 1)).toMatchObject([{ outcome: 'failed', reason: 'unsigned' }]);
-    expect(await store.subscriptions.read('whk_1')).toMatchObject({
-      circuit: { consecutiveFailures: 0 },
-      failures: [],
-    });
-    expect(posts).toEqual([]);
-  });
+  test.each([true, false])(
+    'waits without a counted attempt, and is sent once the key is there (durable: %s)',
+    async (durable) => {
+      const { store, time, posts, entries, held, claim, attempt, useKey } = await claimant(durable, FOREIGN_KEY);
+      // More often than the policy retries.
+      for (let turn = 0; turn < 9; turn++) {
+        expect(await attempt(await claim())).toMatchObject({ verdict: undefined, settlement: undefined, isHeld: true });
+        expect(held.isHeld('whk_1', time.now)).toBe(true);
+        time.now += 1000;
+      }
+      const untouched = { status: 'active', failures: [], circuit: { consecutiveFailures: 0 } };
+      expect(await store.attempts.list('whk_1', 1)).toEqual([]);
+      expect(await store.subscriptions.read('whk_1')).toMatchObject(untouched);
+      expect(posts).toEqual([]);
+      expect(entries).toContainEqual(expect.objectContaining({ level: 'error', event: 'delivery.not-signed' }));
+      useKey(FOREIGN_KEY);
+      const delivery = await claim();
+      expect(delivery.attempts).toBe(0);
+      expect(await attempt(delivery)).toMatchObject({ settlement: { kind: 'delivered' } });
+      expect(posts).toHaveLength(1);
+      expect(await store.deliveries.nextDueAfter(0)).toBeUndefined();
+    },
+  );
 });
 
 test.each([
@@ -261,3 +272,25 @@ test.each([
     expect(sent.map((request) => request.once)).toEqual([once]);
   },
 );
+
+describe('an attempt that sends nothing gives its place back at once', () => {
+  const states = {
+    'of a paused subscription': [true, { status: 'paused' }],
+    'of a failed subscription': [true, { status: 'failed' }],
+    'at an open circuit': [false, { circuit: { state: 'open', until: 6000 } }],
+  } as const;
+
+  test.each(Object.entries(states))('%s', async (_title, [durable, state]) => {
+    const { store, posts, claim, attempt, placesGivenBack } = await claimant(durable);
+    const delivery = await claim();
+    await store.transaction((transaction) =>
+      store.subscriptions.updateState(
+        'whk_1',
+        ({ status, circuit, failures }) => ({ status, circuit, failures, ...state }),
+        transaction,
+      ),
+    );
+    await attempt(delivery);
+    expect([posts, placesGivenBack()]).toEqual([[], 1]);
+  });
+});

@@ -3,7 +3,7 @@ import { createHost, type TransportRequest, type TransportVerdict, type WebhookO
 import { memoryStore } from '@svc/host-kit/stores/memory';
 import { covers } from '@svc/tools/covers';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { WEBHOOK_DEFAULTS } from '../../src/options.ts';
+import { WEBHOOK_DEFAULTS } from '../../src/options/webhook-options.ts';
 import { systemRandom } from '../../src/ports/random.ts';
 import { retryDelay } from '../../src/webhooks/retry.ts';
 import { virtualClock } from '../simulation/virtual-clock.ts';

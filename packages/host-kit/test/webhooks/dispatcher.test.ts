@@ -2,8 +2,9 @@ import { once } from 'node:events';
 import { covers } from '@svc/tools/covers';
 import { afterEach, describe, expect, test } from 'vitest';
 import type { Store } from '../../src/ports/store.ts';
+import { storeClock } from '../../src/ports/store-clock.ts';
 import { memoryStore } from '../../src/stores/memory/index.ts';
-import { TENANCY } from '../../src/testing/store-contract/samples.ts';
+import { ANY_ROOM, TENANCY } from '../../src/testing/store-contract/samples.ts';
 import { type DispatcherOptions, dispatcher } from '../../src/webhooks/dispatcher.ts';
 import { type VirtualClock, virtualClock } from '../simulation/virtual-clock.ts';
 import { sampleDelivery, sampleSubscription } from './samples.ts';
@@ -18,7 +19,9 @@ function begin(world: VirtualClock, store: Store, options: Pick<DispatcherOption
   const dispatch = dispatcher({
     queue: store.deliveries,
     clock: world,
+    storeClock: storeClock({ clock: world, store, log: () => {} }),
     log: () => {},
+    maxDelayMs: 30_000,
     attemptTimeoutMs: 1000,
     ...options,
   });
@@ -33,12 +36,12 @@ function begin(world: VirtualClock, store: Store, options: Pick<DispatcherOption
 }
 
 async function claimable(store: Store, now: number): Promise<readonly string[]> {
-  const claimed = await store.deliveries.claim({ now, leaseUntil: now + 1, limit: 9, capacityOf: () => 9 });
+  const claimed = await store.deliveries.claim({ now, leaseUntil: now + 1, limit: 9, room: ANY_ROOM });
   return claimed.map(({ deliveryId }) => deliveryId);
 }
 
 /** Starts a dispatcher over the memory store whose attempts end when the test says so. */
-async function started(webhookIds: readonly string[], concurrency: { total: number; perSubscription: number }) {
+async function started(webhookIds: readonly string[], limits: { total: number; perSubscription: number }) {
   const world = virtualClock(0);
   const store = memoryStore();
   await store.transaction(async (transaction) => {
@@ -49,7 +52,7 @@ async function started(webhookIds: readonly string[], concurrency: { total: numb
   const aborted: string[] = [];
   const finish = new Map<string, () => void>();
   const { dispatch, settle } = begin(world, store, {
-    concurrency,
+    concurrency: { perTenant: limits.total, ...limits },
     async attempt(delivery, signal) {
       const { deliveryId } = delivery;
       begun.push(deliveryId);
@@ -63,6 +66,7 @@ async function started(webhookIds: readonly string[], concurrency: { total: numb
       await store.transaction((transaction) =>
         store.deliveries.settle([{ claim: delivery, settlement: { kind: 'delivered' } }], transaction),
       );
+      return undefined;
     },
   });
   const enqueue = async (...deliveries: readonly [id: string, webhookId: string][]) => {
@@ -165,7 +169,7 @@ describe('an attempt whose outcome cannot be stored', () => {
     });
     const attempts: number[] = [];
     const { dispatch, settle } = begin(world, store, {
-      concurrency: { total: 4, perSubscription: 2 },
+      concurrency: { total: 4, perTenant: 4, perSubscription: 2 },
       async attempt(_delivery, signal) {
         attempts.push(world.now());
         // An endless loop without a pause fails the test instead of hanging it.

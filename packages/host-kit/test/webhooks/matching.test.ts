@@ -1,6 +1,6 @@
 import { covers } from '@svc/tools/covers';
 import { describe, expect, test } from 'vitest';
-import type { Run } from '../../src/ports/runs.ts';
+import type { ForkMode, Run } from '../../src/ports/runs.ts';
 import { coversScope } from '../../src/ports/subscriptions.ts';
 import { matches } from '../../src/webhooks/match.ts';
 import { sampleSubscription } from './samples.ts';
@@ -21,6 +21,8 @@ const run: Run = {
   createdAt: 0,
 };
 const { workspace: _, ...ofTheTenant } = run;
+const fork = (mode: ForkMode): Run => ({ ...run, fork: { sourceRunId: 'run_0', fromSeq: 1, mode } });
+const push = (runId: string) => ({ runId, name: 'main', format: 'a2a' });
 
 describe(
   covers(
@@ -43,6 +45,11 @@ describe(
       ['no tag in common', { tags: ['c'] }, run, false],
       ['a failed best-effort subscription', { durable: false, status: 'failed' }, run, false],
       ['a failed durable subscription, for its dead letters', { status: 'failed' }, run, true],
+      ['an active best-effort subscription', { durable: false }, run, true],
+      ['a replay, which repeats its events', {}, fork('replay'), false],
+      ['a branch', {}, fork('branch'), true],
+      ['a push subscription to the run', { push: push('run_1') }, run, true],
+      ['a push subscription to another run', { push: push('run_2') }, run, false],
     ] as const)('matches by %s', (_title, fields, of, expected) =>
       expect(matches(sampleSubscription(fields), of)).toBe(expected),
     );

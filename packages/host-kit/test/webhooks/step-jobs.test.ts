@@ -42,18 +42,18 @@ async function dead(open: () => Store | Promise<Store>, job: Partial<WebhookJob>
     const counts = { version: 0, lookedAt: 0, queued: 0, nextStepAt: 0, createdAt: 5000, updatedAt: 0 };
     await store.webhookJobs.insert({ ...running, ...counts, rate: 50, ...job }, transaction);
   });
-  const claims = await store.deliveries.claim({ ...CLAIM, limit: 1000, capacityOf: () => 1000 });
+  const claims = await store.deliveries.claim({ ...CLAIM, limit: 1000 });
   const settlement = { kind: 'dead', at: 2000, expiresAt: 9e12, attempts: 3, lastStatus: 500 } as const;
   const ended = claims.map((claim) => ({ claim, settlement }));
   await store.transaction((transaction) => store.deliveries.settle(ended, transaction));
   const time = { now: 6000 };
   const entries: LogRecord[] = [];
-  const clock = { now: () => time.now, at: () => () => {} };
+  const clock = { now: () => time.now, monotonic: () => time.now, after: () => () => {} };
   const dispatcher = { wake() {} };
   const host = (through: Store, body = new Uint8Array()) => {
     const render = () => ({ eventType: 'run.completed', body });
     const log = (entry: LogRecord) => void entries.push(entry);
-    const step = stepJobs({ store: through, clock, log, dispatcher, render });
+    const step = stepJobs({ store: through, clock, storeClock: clock, log, dispatcher, render });
     return () => step(new AbortController().signal);
   };
   const read = () => store.webhookJobs.read('whk_1', 'job_1');
@@ -81,9 +81,7 @@ describe.each(STORES)(`in the $name store: ${covers('webhooks.redrive-job.steps'
     const { store, host, read } = await dead(open, { rate: 10_000 });
     await Promise.all([host(store)(), host(store)(), host(store)()]);
     expect(await read()).toMatchObject({ queued: LETTERS, lookedAt: LETTERS, state: 'completed' });
-    expect(await store.deliveries.claim({ ...CLAIM, now: 9000, limit: 1000, capacityOf: () => 1000 })).toHaveLength(
-      LETTERS,
-    );
+    expect(await store.deliveries.claim({ ...CLAIM, now: 9000, limit: 1000 })).toHaveLength(LETTERS);
     await store.close();
   });
 
@@ -120,6 +118,39 @@ describe.each(STORES)(`in the $name store: ${covers('webhooks.redrive-job.steps'
     );
     await host(store)();
     expect(await read()).toMatchObject({ state: 'failed', queued: 0 });
+    await store.close();
+  });
+
+  test('a redrive ends when only dead letters are left that are newer than the job', async () => {
+    const { store, host, read } = await dead(open, { createdAt: 1999, rate: 100 });
+    const step = host(store);
+    for (let times = 0; times < 4; times++) await step();
+    expect(await read()).toMatchObject({ state: 'completed', queued: 0, lookedAt: 0 });
+    expect(await store.deliveries.deadLetters('whk_1', { limit: 1000 })).toHaveLength(LETTERS);
+    await store.close();
+  });
+
+  test.each([
+    ['redrive', {}],
+    ['transfer', { to: 'whk_2' }],
+  ] as const)('a %s takes the dead letters that a clock ahead has stored', async (kind, request) => {
+    const { store, host, read, time } = await dead(open, { kind, request, createdAt: 900, rate: 100 });
+    await store.transaction((transaction) =>
+      store.subscriptions.insert(sampleSubscription({ webhookId: 'whk_2' }), transaction),
+    );
+    if (kind === 'transfer') {
+      const failed: NextState = ({ circuit, failures }) => ({ status: 'failed', circuit, failures });
+      await store.transaction((transaction) => store.subscriptions.updateState('whk_1', failed, transaction));
+    }
+    const step = host(store);
+    for (time.now = 1000; time.now < 1999; time.now += 333) {
+      await step();
+      await store.transaction((transaction) =>
+        store.webhookJobs.change('job_1', (job) => ({ ...job, nextStepAt: 0 }), transaction),
+      );
+    }
+    expect(await read()).toMatchObject({ state: 'completed', queued: LETTERS, lookedAt: LETTERS });
+    expect(await store.deliveries.deadLetters('whk_1', { limit: 1 })).toEqual([]);
     await store.close();
   });
 

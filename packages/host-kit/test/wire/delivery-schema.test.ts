@@ -11,7 +11,7 @@ const KEY = 'operator-key-of-the-schema-0123456789';
 const problemsOf = strictValidator(DELIVERY_JSON_SCHEMA);
 
 /** The types that no feature of the kit records. */
-const NEVER = ['run.resume-started', 'run.restored-from-snapshot', 'run.dead-lettered', 'approval.overridden'];
+const NEVER = ['run.resume-started', 'run.restored-from-snapshot', 'run.dead-lettered'];
 
 /** Executes the workflow of each name as the tests need it. */
 const engine: WorkflowEngine = {
@@ -142,7 +142,7 @@ beforeAll(async () => {
   // A replay delivers nothing. If it did, its deliveries would have come when the next run has completed.
   await call(`${work}:fork`, { mode: 'replay', fromSeq: 1 });
   await comesTo(await start('work'), 'completed');
-}, 60_000);
+});
 afterAll(() => host.stop(0));
 
 describe(covers('webhooks.body.v2-schema-valid'), () => {

@@ -3,40 +3,55 @@ import { defaultVersion } from '../client.ts';
 import { CLIENT_VERSION_HEADER, VERSION_HEADER } from '../headers.ts';
 import { DISCOVERY_PATH, MANIFEST, type Operation } from '../manifest.ts';
 import { compareVersions, type Major, majorOf, parseVersion } from '../version.ts';
+import { HOST_OPTIONS, hostReader } from './host-reader.ts';
+import { type Ask, asker, described, type Finding, finding, majorIn, stamp } from './probe.ts';
+import { probeRetirement, type RetirementProbe } from './probe-retirement.ts';
 import { type Terminal, UsageError } from './terminal.ts';
 
 export const CHECK_HELP = `Usage: svc-versioning check URL
 
 Reads the discovery document of the host at URL, then probes the host: version headers, rejected requests, and whether
-every operation that it serves under one advertised major is also served under the other. It sends no credential, so it
-changes nothing on the host.
+every operation that it serves under one advertised major is also served under the other. It compares the announcement of
+the retirement of major 1 on every route with discovery and the API description, and its dates with the time. The probes have
+no credential, so they change nothing on the host. With --key-file it also compares the counted callers of major 1 with the
+dates.
 
 Options:
-  --json         prints the findings as JSON
-  --timeout MS   limit of each request in milliseconds, 1 to 9999999 (default 5000)
+  --at TIME        judges the dates at this RFC 3339 time, such as 2027-01-01T00:00:00Z (default: the Date of the host)
+  --org NAME       the segment of /host/<org>/ (default example)
+  --key-file FILE  holds a key with the scope audit:read for all workspaces, which reads the counts alone
+  --json           prints the findings as JSON
+  --timeout MS     limit of each request in milliseconds, 1 to 9999999 (default 5000)
 
 Exit code: 0 every rule is kept, 1 a rule is violated, 2 wrong usage or no response from the host.
 `;
-
-interface Finding {
-  readonly rule: string;
-  readonly ok: boolean;
-  readonly note: string;
-}
 
 /** Runs `svc-versioning check` and returns the exit code. */
 export async function checkCommand(args: readonly string[], terminal: Terminal): Promise<number> {
   const { values, positionals } = parseArgs({
     args: [...args],
     allowPositionals: true,
-    options: { json: { type: 'boolean', default: false }, timeout: { type: 'string', default: '5000' } },
+    options: {
+      json: { type: 'boolean', default: false },
+      timeout: { type: 'string', default: '5000' },
+      at: { type: 'string' },
+      org: HOST_OPTIONS.org,
+      'key-file': HOST_OPTIONS['key-file'],
+    },
   });
   const [url, ...others] = positionals;
   if (url === undefined || others.length > 0 || !URL.canParse(url))
     throw new UsageError('URL: must be one absolute URL. Pass the origin of a host, such as https://svc.example.');
   if (!/^[1-9][0-9]{0,6}$/.test(values.timeout))
     throw new UsageError('--timeout: must be milliseconds from 1 to 9999999. Pass a number such as 5000.');
-  const findings = await probe(new URL(url).origin, Number(values.timeout), terminal);
+  const { origin } = new URL(url);
+  const at = timeOf(values.at);
+  const report =
+    values['key-file'] === undefined
+      ? undefined
+      : await hostReader({ url, org: values.org, 'key-file': values['key-file'] }, terminal);
+  const ask = asker(origin, Number(values.timeout), terminal.fetch);
+  const findings = await probe(ask, { at, report });
   const isKept = findings.every(({ ok }) => ok);
   if (values.json) terminal.stdout.write(`${JSON.stringify(findings, undefined, 2)}\n`);
   else {
@@ -51,33 +66,7 @@ export async function checkCommand(args: readonly string[], terminal: Terminal):
   return isKept ? 0 : 1;
 }
 
-interface Answer {
-  readonly status: number;
-  readonly headers: Headers;
-  readonly body: Readonly<Record<string, unknown>>;
-}
-
-type Ask = (path: string, headers?: Record<string, string>, method?: string) => Promise<Answer>;
-
-async function probe(origin: string, timeoutMs: number, { fetch }: Terminal): Promise<Finding[]> {
-  const ask: Ask = async (path, headers = {}, method = 'GET') => {
-    const request = new Request(origin + path, {
-      method,
-      headers,
-      redirect: 'manual',
-      signal: AbortSignal.timeout(timeoutMs),
-    });
-    const response = await fetch(request).catch((error: unknown) => {
-      const reason = error instanceof Error ? (error.cause ?? error.message) : error;
-      throw new UsageError(`URL: ${origin} does not answer (${reason}). Check the URL, and that the host is running.`);
-    });
-    const body = await response.json().catch(() => ({}));
-    return {
-      status: response.status,
-      headers: response.headers,
-      body: typeof body === 'object' && body !== null ? body : {},
-    };
-  };
+async function probe(ask: Ask, retirement: RetirementProbe): Promise<Finding[]> {
   const findings: Finding[] = [];
   const say = (rule: string, ok: boolean, note: string) => findings.push({ rule, ok, note: ok ? '' : note });
 
@@ -98,8 +87,10 @@ async function probe(origin: string, timeoutMs: number, { fetch }: Terminal): Pr
   say('a request without the header gets the preferred major', majorIn(plain) === expected, stamp(plain));
 
   for (const major of majors) findings.push(...(await probeDiscovery(ask, major)));
+  if (majors.length === 2) findings.push(...(await probeTags(ask)));
   findings.push(...(await probeRefusals(ask, listed, majors, plain.body.minClientVersion)));
   if (majors.length === 2) findings.push(...(await probePairing(ask)));
+  findings.push(...(await probeRetirement(ask, majors, retirement)));
   return findings;
 }
 
@@ -128,6 +119,22 @@ async function probeDiscovery(ask: Ask, major: Major): Promise<Finding[]> {
       String(answer.headers.get('vary')),
     ),
   ];
+}
+
+/** Asks each major with the tag of the other. A 304 would make a cache serve the document of the wrong major. */
+async function probeTags(ask: Ask): Promise<Finding[]> {
+  const findings: Finding[] = [];
+  for (const [major, other] of [
+    [1, 2],
+    [2, 1],
+  ] as const) {
+    const { headers } = await ask(DISCOVERY_PATH, { [VERSION_HEADER]: String(other) });
+    const tag = headers.get('etag') ?? '';
+    const answer = await ask(DISCOVERY_PATH, { [VERSION_HEADER]: String(major), 'If-None-Match': tag });
+    const rule = `discovery of major ${major} does not answer 304 to the ETag of major ${other}`;
+    findings.push(finding(rule, answer.status === 200, `${answer.status} to ${tag}`));
+  }
+  return findings;
 }
 
 async function probeRefusals(
@@ -204,21 +211,11 @@ async function isServed(ask: Ask, { method, path }: Operation, major: Major): Pr
   return ![404, 405, 501].includes(status);
 }
 
-function finding(rule: string, ok: boolean, note: string): Finding {
-  return { rule, ok, note: ok ? '' : note };
-}
-
-function majorIn({ headers }: Answer): Major | undefined {
-  return majorOf(parseVersion(headers.get(VERSION_HEADER) ?? '')?.major);
-}
-
-function stamp({ headers }: Answer): string {
-  const version = headers.get(VERSION_HEADER);
-  return version === null ? `no ${VERSION_HEADER}` : `${VERSION_HEADER}: ${version}`;
-}
-
-function described(answer: Answer): string {
-  return `${answer.status} ${String(answer.body.error ?? '')}, ${stamp(answer)}`;
+function timeOf(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  const time = /^\d{4}-\d\d-\d\dT.*(?:Z|[+-]\d\d:\d\d)$/.test(text) ? Date.parse(text) : Number.NaN;
+  if (Number.isNaN(time)) throw new UsageError('--at: must be a time such as 2027-01-01T00:00:00Z.');
+  return time;
 }
 
 function versionsIn(value: unknown): string[] | undefined {

@@ -1,6 +1,8 @@
 import { VERSION } from '../package-version.ts';
+import { CALLERS_HELP, callersCommand } from './callers.ts';
 import { CHECK_HELP, checkCommand } from './check.ts';
 import { ENGINE_VERSION_HELP, engineVersionCommand } from './engine-version.ts';
+import { MIRROR_HELP, mirrorCommand } from './mirror.ts';
 import { type Terminal, UsageError } from './terminal.ts';
 
 const HELP = `Usage: svc-versioning COMMAND [OPTIONS]
@@ -8,6 +10,8 @@ const HELP = `Usage: svc-versioning COMMAND [OPTIONS]
 Commands:
   engine-version   convert engineVersion, which major 1 stored as a string, to an integer, in a new file
   check            probe a running host for violations of the versioning rules
+  callers          list the callers that still use major 1, from the logs of a host or from a running host
+  mirror           list the differences between the majors that a running host has found
 
 svc-versioning COMMAND --help describes a command, svc-versioning --version prints the version.
 `;
@@ -17,6 +21,8 @@ const COMMANDS: ReadonlyMap<
   { readonly help: string; readonly run: (args: readonly string[], terminal: Terminal) => Promise<number> }
 > = new Map([
   ['engine-version', { help: ENGINE_VERSION_HELP, run: engineVersionCommand }],
+  ['callers', { help: CALLERS_HELP, run: callersCommand }],
+  ['mirror', { help: MIRROR_HELP, run: mirrorCommand }],
   ['check', { help: CHECK_HELP, run: checkCommand }],
 ]);
 

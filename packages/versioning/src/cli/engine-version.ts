@@ -1,17 +1,21 @@
-import { createReadStream } from 'node:fs';
-import { type FileHandle, open, stat } from 'node:fs/promises';
-import { createInterface } from 'node:readline';
+import { type FileHandle, open, readFile, stat } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
-import { readEngineVersion } from '../axes/index.ts';
+import { byteLines } from './byte-lines.ts';
+import { type Converted, withIntegerEngineVersions } from './engine-version-tokens.ts';
 import { type Terminal, UsageError } from './terminal.ts';
 
 export const ENGINE_VERSION_HELP = `Usage: svc-versioning engine-version INPUT OUTPUT
+       svc-versioning engine-version --dry-run INPUT
 
 Copies run documents to a new file with engineVersion as an integer. INPUT is JSON lines (one document per line), or one
-JSON document or list of at most 64 MiB. INPUT is never changed. Only engineVersion is converted: at the top of a
-document, in the events of its event log and in their payloads.
+JSON document or list. A line or a document has at most 64 MiB. INPUT is never changed. OUTPUT has the bytes of INPUT,
+except the converted tokens.
+
+These engineVersion are converted: that of a run, of an event (in "events", in "event", or the document itself), and of
+the payload of a run.started. Every other one belongs to the workflow.
 
 Options:
+  --dry-run   writes no file, and lists every value that cannot be converted
   --resume    continues an interrupted run after the last whole line of OUTPUT (JSON lines only)
 
 A value that is neither an integer of at least 0, nor a string of one without leading zeros, ends the run with a message
@@ -22,170 +26,196 @@ Exit code: 0 written, 1 a value cannot be converted, 2 wrong usage.
 
 const PROGRESS_LINES = 100_000;
 const MAX_DOCUMENT_BYTES = 64 * 1024 * 1024;
+const WRITE_BYTES = 1 << 20;
+/** A dry run counts further problems, and does not list them. */
+const MOST_LISTED = 20;
 
 /** Runs `svc-versioning engine-version` and returns the exit code. */
 export async function engineVersionCommand(args: readonly string[], terminal: Terminal): Promise<number> {
   const { values, positionals } = parseArgs({
     args: [...args],
     allowPositionals: true,
-    options: { resume: { type: 'boolean', default: false } },
+    options: { resume: { type: 'boolean', default: false }, 'dry-run': { type: 'boolean', default: false } },
   });
+  const isDry = values['dry-run'];
   const [input, output, ...others] = positionals;
-  if (input === undefined || output === undefined || others.length > 0)
-    throw new UsageError('INPUT, OUTPUT: must be given once each. Pass two file names.');
+  if (isDry && values.resume) throw new UsageError('--dry-run, --resume: exclude each other. Pass one of them.');
+  if (input === undefined || (output === undefined) !== isDry || others.length > 0)
+    throw new UsageError(
+      isDry
+        ? 'INPUT: must be given once, and no OUTPUT. Pass one file name.'
+        : 'INPUT, OUTPUT: must be given once each. Pass two file names.',
+    );
   const size = await stat(input).then(
     ({ size }) => size,
     () => undefined,
   );
   if (size === undefined) throw new UsageError(`INPUT: ${input} cannot be read. Check that the file exists.`);
-  const done = values.resume ? await wholeLines(output) : 0;
-  const file = await open(output, values.resume ? 'a' : 'wx').catch((error: NodeJS.ErrnoException) => {
+  const isLines = await isJsonLines(input);
+  if (!isLines && values.resume)
+    throw new UsageError('--resume: works with JSON lines only. Start again with a new OUTPUT.');
+  if (!isLines && size > MAX_DOCUMENT_BYTES)
+    throw new UsageError('INPUT: is a JSON document over 64 MiB. Convert it to JSON lines first.');
+  const documents = isLines ? lineDocuments(input) : wholeDocument(input);
+  if (output === undefined) return tryAll(documents, terminal);
+  const done = values.resume ? await wholeLines(output) : NOTHING_DONE;
+  const file = await openOutput(output, values.resume);
+  try {
+    return await convertAll(documents, file, done, terminal);
+  } finally {
+    await file.close();
+  }
+}
+
+/** A line, or the whole of a document. */
+interface Piece {
+  /** The file, with the number of the line. */
+  readonly place: string;
+  readonly bytes: Buffer;
+}
+
+async function* lineDocuments(input: string): AsyncGenerator<Piece> {
+  let number = 0;
+  for await (const bytes of byteLines(input, MAX_DOCUMENT_BYTES)) yield { place: `${input}:${++number}`, bytes };
+}
+
+async function* wholeDocument(input: string): AsyncGenerator<Piece> {
+  yield { place: input, bytes: await readFile(input) };
+}
+
+async function openOutput(output: string, isResumed: boolean): Promise<FileHandle> {
+  return open(output, isResumed ? 'a' : 'wx').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'EEXIST')
       throw new UsageError(
         `OUTPUT: ${output} exists already. Name a new file, or pass --resume to continue an interrupted run.`,
       );
     throw new UsageError(`OUTPUT: ${output} cannot be written (${error.code}). Check its directory and permissions.`);
   });
-  try {
-    if (await isJsonLines(input)) return await migrateLines(input, file, done, terminal);
-    if (done > 0) throw new UsageError('--resume: works with JSON lines only. Start again with a new OUTPUT.');
-    if (size > MAX_DOCUMENT_BYTES)
-      throw new UsageError('INPUT: is a JSON document over 64 MiB. Convert it to JSON lines first.');
-    return await migrateDocument(input, file, terminal);
-  } finally {
-    await file.close();
-  }
 }
 
-async function migrateLines(
-  input: string,
+/** Writes the converted pieces, up to the first that cannot be converted. */
+async function convertAll(
+  documents: AsyncIterable<Piece>,
   file: FileHandle,
-  done: number,
+  done: WholeLines,
   { stdout, stderr }: Terminal,
 ): Promise<number> {
-  const lines = createInterface({ input: createReadStream(input), crlfDelay: Number.POSITIVE_INFINITY });
   let number = 0;
   let changed = 0;
-  let pending = '';
-  for await (const line of lines) {
+  let pending: Uint8Array[] = [];
+  let pendingBytes = 0;
+  const flush = async () => {
+    await file.writev(pending);
+    pending = [];
+    pendingBytes = 0;
+  };
+  for await (const { place, bytes } of documents) {
     number += 1;
-    if (number <= done) continue;
-    const migrated = line.trim() === '' ? line : migrate(line, `${input}:${number}`);
-    if (typeof migrated !== 'string') {
-      await file.write(pending);
-      stderr.write(`${migrated.problem}\n`);
+    if (number < done.count) continue;
+    const converted = convert(bytes);
+    if (!converted.ok) {
+      if (pendingBytes > 0) await flush();
+      stderr.write(`${place}: ${converted.problem}\n`);
       return 1;
     }
-    if (migrated !== line) changed += 1;
-    pending += `${migrated}\n`;
-    if (pending.length > 1 << 20) {
-      await file.write(pending);
-      pending = '';
+    const written = converted.replaced === 0 ? bytes : Buffer.from(converted.text);
+    if (number === done.count) {
+      if (written.equals(done.last)) continue;
+      throw new UsageError(
+        `--resume: line ${number} of OUTPUT does not come from INPUT. Start again with a new OUTPUT.`,
+      );
     }
+    if (converted.replaced > 0) changed += 1;
+    pending.push(written);
+    pendingBytes += written.length;
+    if (pendingBytes > WRITE_BYTES) await flush();
     if (number % PROGRESS_LINES === 0) stderr.write(`${number} lines\n`);
   }
-  await file.write(pending);
+  if (number < done.count)
+    throw new UsageError('--resume: OUTPUT has more lines than INPUT. Start again with a new OUTPUT.');
+  if (pendingBytes > 0) await flush();
   await file.sync();
-  stdout.write(`${number - done} documents, ${changed} changed\n`);
+  stdout.write(`${number - done.count} documents, ${changed} changed\n`);
   return 0;
 }
 
-async function migrateDocument(input: string, file: FileHandle, { stdout, stderr }: Terminal): Promise<number> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of createReadStream(input)) chunks.push(chunk);
-  const migrated = migrate(Buffer.concat(chunks).toString('utf8'), input, 2);
-  if (typeof migrated !== 'string') {
-    stderr.write(`${migrated.problem}\n`);
-    return 1;
+/** Converts everything without writing, and lists the problems. */
+async function tryAll(documents: AsyncIterable<Piece>, { stdout, stderr }: Terminal): Promise<number> {
+  const counts = { documents: 0, changed: 0, replaced: 0, problems: 0 };
+  for await (const { place, bytes } of documents) {
+    counts.documents += 1;
+    const converted = convert(bytes);
+    if (converted.ok) {
+      counts.replaced += converted.replaced;
+      if (converted.replaced > 0) counts.changed += 1;
+    } else {
+      counts.problems += 1;
+      if (counts.problems <= MOST_LISTED) stderr.write(`${place}: ${converted.problem}\n`);
+    }
   }
-  await file.write(`${migrated}\n`);
-  await file.sync();
-  stdout.write(`${input} converted\n`);
-  return 0;
+  if (counts.problems > MOST_LISTED) stderr.write(`${counts.problems - MOST_LISTED} further problems\n`);
+  const { replaced, problems } = counts;
+  stdout.write(
+    `${counts.documents} documents, ${counts.changed} would change (${replaced} values), ${problems} cannot be converted\n`,
+  );
+  return problems === 0 ? 0 : 1;
 }
 
-/**
- * Returns the text of a document with every engineVersion as an integer. A document without a change keeps its text.
- */
-function migrate(text: string, place: string, indent?: number): string | { readonly problem: string } {
-  let value: unknown;
+function convert(bytes: Buffer): Converted {
+  if (bytes.length > MAX_DOCUMENT_BYTES)
+    return { ok: false, problem: 'is longer than 64 MiB. Split it and run again.' };
+  let text: string;
   try {
-    value = JSON.parse(text);
+    text = utf8.decode(bytes);
   } catch {
-    return { problem: `${place}: is not valid JSON. Repair it and run again.` };
+    return { ok: false, problem: 'is not UTF-8. Repair it and run again.' };
   }
-  const change = { isChanged: false, problem: undefined as string | undefined };
-  const migrated = (Array.isArray(value) ? value : [value]).map((document) => withIntegers(document, change));
-  if (change.problem !== undefined) return { problem: `${place}: ${change.problem}` };
-  if (!change.isChanged) return text;
-  return JSON.stringify(Array.isArray(value) ? migrated : migrated[0], undefined, indent);
+  return text.trim() === '' ? { ok: true, text, replaced: 0 } : withIntegerEngineVersions(text);
 }
 
-interface Change {
-  isChanged: boolean;
-  problem: string | undefined;
-}
-
-/** Converts a run document, an event or a payload. Every other member belongs to the workflow and is not changed. */
-function withIntegers(value: unknown, change: Change): unknown {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
-  const copy: Record<string, unknown> = {};
-  for (const [name, member] of Object.entries(value)) {
-    if (name === 'engineVersion') copy[name] = integerOf(member, change);
-    else if (name === 'events' && Array.isArray(member))
-      copy[name] = member.map((event) => withIntegers(event, change));
-    else if (name === 'payload' || name === 'event') copy[name] = withIntegers(member, change);
-    else copy[name] = member;
-  }
-  return copy;
-}
-
-function integerOf(value: unknown, change: Change): unknown {
-  const integer = readEngineVersion(value);
-  if (integer === undefined) {
-    const shown = JSON.stringify(value)?.slice(0, 80);
-    change.problem ??= `engineVersion is ${shown}, not an integer of at least 0. Correct it and run again.`;
-  } else if (integer !== value) change.isChanged = true;
-  return integer ?? value;
-}
+/** Rejects other bytes instead of replacing them, and keeps a byte order mark. */
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /** Returns true when the first document of the file begins and ends on one line. */
 async function isJsonLines(path: string): Promise<boolean> {
-  for await (const line of createInterface({ input: createReadStream(path), crlfDelay: Number.POSITIVE_INFINITY })) {
-    if (line.trim() === '') continue;
-    if (!line.trimStart().startsWith('{')) return false;
+  for await (const bytes of byteLines(path, MAX_DOCUMENT_BYTES)) {
+    const line = bytes.toString().trim();
+    if (line === '') continue;
+    if (!line.startsWith('{')) return false;
     try {
       JSON.parse(line);
       return true;
     } catch {
-      return line.trimEnd().endsWith('}') && line.length > 2;
+      return line.endsWith('}') && line.length > 2;
     }
   }
   return true;
 }
 
+/** The whole lines of an output that was interrupted. */
+interface WholeLines {
+  readonly count: number;
+  /** The last of them, with its line feed. */
+  readonly last: Buffer;
+}
+
+const NOTHING_DONE: WholeLines = { count: 0, last: Buffer.alloc(0) };
+
 /** Counts the whole lines that an interrupted run wrote, and truncates the file after the last of them. */
-async function wholeLines(path: string): Promise<number> {
+async function wholeLines(path: string): Promise<WholeLines> {
   const file = await open(path, 'r+').catch(() => {
     throw new UsageError(`OUTPUT: ${path} cannot be opened to resume. Run without --resume to start a new file.`);
   });
   try {
-    let lines = 0;
+    let whole = NOTHING_DONE;
     let end = 0;
-    let position = 0;
-    const buffer = Buffer.alloc(1 << 16);
-    for (;;) {
-      const { bytesRead } = await file.read(buffer, 0, buffer.length, position);
-      if (bytesRead === 0) break;
-      for (let index = 0; index < bytesRead; index += 1) {
-        if (buffer[index] !== 0x0a) continue;
-        lines += 1;
-        end = position + index + 1;
-      }
-      position += bytesRead;
+    for await (const line of byteLines(path, MAX_DOCUMENT_BYTES)) {
+      if (line.at(-1) !== 0x0a) break;
+      whole = { count: whole.count + 1, last: line };
+      end += line.length;
     }
     await file.truncate(end);
-    return lines;
+    return whole;
   } finally {
     await file.close();
   }

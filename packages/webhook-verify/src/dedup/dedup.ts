@@ -43,7 +43,10 @@ export interface DedupOptions {
   readonly ttlSeconds?: number;
   /** The lifetime in seconds of an open claim; it must exceed the time of the slowest handler. Default 300. */
   readonly claimSeconds?: number;
-  /** The clock, in milliseconds since the epoch. Default `Date.now`. */
+  /**
+   * The clock, in milliseconds. Default: the monotonic clock of the process in memory, `Date.now` in SQLite, and the
+   * clock of the database in PostgreSQL, because the clocks of its processes may differ.
+   */
   readonly now?: () => number;
 }
 
@@ -70,13 +73,12 @@ export function dedupKey(delivery: Delivery): string {
 export interface DedupTimes {
   readonly ttlMs: number;
   readonly claimMs: number;
-  readonly now: () => number;
 }
 
 /** Fills in the defaults of the options. @throws {TypeError} when a time is not positive */
-export function dedupTimes({ ttlSeconds = 259_200, claimSeconds = 300, now = Date.now }: DedupOptions): DedupTimes {
+export function dedupTimes({ ttlSeconds = 259_200, claimSeconds = 300 }: DedupOptions): DedupTimes {
   for (const [name, value] of Object.entries({ ttlSeconds, claimSeconds })) {
     if (!(value > 0)) throw new TypeError(`${name}: must be a positive number. Leave it out for the default.`);
   }
-  return { ttlMs: ttlSeconds * 1000, claimMs: claimSeconds * 1000, now };
+  return { ttlMs: ttlSeconds * 1000, claimMs: claimSeconds * 1000 };
 }

@@ -22,8 +22,8 @@ const MEMORY_OPTIONS: OptionNames<MemoryDedupOptions> = { ...DEDUP_OPTIONS, capa
  */
 export function memoryDedupStore(options: MemoryDedupOptions = {}): DedupStore {
   requireKnown('memoryDedupStore', options, MEMORY_OPTIONS);
-  const { capacity = 100_000 } = options;
-  const { ttlMs, claimMs, now } = dedupTimes(options);
+  const { capacity = 100_000, now = () => performance.now() } = options;
+  const { ttlMs, claimMs } = dedupTimes(options);
   if (!Number.isSafeInteger(capacity) || capacity < 1) {
     throw new TypeError('capacity: must be a positive integer. Leave it out for 100 000.');
   }

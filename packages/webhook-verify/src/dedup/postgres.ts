@@ -37,8 +37,8 @@ const POSTGRES_OPTIONS: OptionNames<PostgresDedupOptions> = { ...DEDUP_OPTIONS, 
  */
 export function postgresDedupStore(client: PostgresQuery, options: PostgresDedupOptions = {}): PostgresDedupStore {
   requireKnown('postgresDedupStore', options, POSTGRES_OPTIONS);
-  const { ttlMs, claimMs, now } = dedupTimes(options);
-  const { table = 'svc_webhook_dedup' } = options;
+  const { ttlMs, claimMs } = dedupTimes(options);
+  const { table = 'svc_webhook_dedup', now } = options;
   // The name becomes part of the statements, so nothing but a plain name may pass.
   if (!/^[a-z_][a-z0-9_]{0,50}(?:\.[a-z_][a-z0-9_]{0,50})?$/.test(table)) {
     throw new TypeError(
@@ -65,10 +65,10 @@ export function postgresDedupStore(client: PostgresQuery, options: PostgresDedup
       if (claims % 50 === 0) await prune();
       const token = crypto.randomUUID();
       const claimed = await client.query(
-        `INSERT INTO ${table} AS known (key, token, until) VALUES ($1, $2, $3)
-         ON CONFLICT (key) DO UPDATE SET token = excluded.token, until = excluded.until WHERE known.until <= $4
+        `INSERT INTO ${table} AS known (key, token, until) VALUES ($1, $2, ${NOW} + $4::bigint)
+         ON CONFLICT (key) DO UPDATE SET token = excluded.token, until = excluded.until WHERE known.until <= ${NOW}
          RETURNING key`,
-        [key, token, now() + claimMs, now()],
+        [key, token, now?.() ?? null, claimMs],
       );
       if (claimed.rows.length > 0) return { state: 'claimed', token };
       const { rows } = await client.query(`SELECT token FROM ${table} WHERE key = $1`, [key]);
@@ -77,10 +77,10 @@ export function postgresDedupStore(client: PostgresQuery, options: PostgresDedup
     },
     async confirm(key, token) {
       await client.query(
-        `INSERT INTO ${table} AS known (key, token, until) VALUES ($1, NULL, $2)
+        `INSERT INTO ${table} AS known (key, token, until) VALUES ($1, NULL, ${NOW} + $4::bigint)
          ON CONFLICT (key) DO UPDATE SET token = NULL, until = excluded.until
-           WHERE known.token = $3 OR known.until <= $4`,
-        [key, now() + ttlMs, token, now()],
+           WHERE known.token = $2 OR known.until <= ${NOW}`,
+        [key, token, now?.() ?? null, ttlMs],
       );
     },
     async release(key, token) {
@@ -92,8 +92,14 @@ export function postgresDedupStore(client: PostgresQuery, options: PostgresDedup
   async function prune(): Promise<void> {
     await client.query(
       `DELETE FROM ${table} WHERE key IN
-         (SELECT key FROM ${table} WHERE until <= $1 LIMIT 100 FOR UPDATE SKIP LOCKED)`,
-      [now()],
+         (SELECT key FROM ${table} WHERE until <= ${NOW_OF_PRUNE} LIMIT 100 FOR UPDATE SKIP LOCKED)`,
+      [now?.() ?? null],
     );
   }
 }
+
+/** The time in ms: that of the option `now`, or of the database. */
+const timeIn = (parameter: string): string =>
+  `coalesce(${parameter}::bigint, (extract(epoch FROM clock_timestamp()) * 1000)::bigint)`;
+const NOW = timeIn('$3');
+const NOW_OF_PRUNE = timeIn('$1');

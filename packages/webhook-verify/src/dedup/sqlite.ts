@@ -23,12 +23,14 @@ export interface SqliteDedupStore extends DedupStore {
  */
 export function sqliteDedupStore(database: string | DatabaseSync, options: DedupOptions = {}): SqliteDedupStore {
   requireKnown('sqliteDedupStore', options, DEDUP_OPTIONS);
-  const { ttlMs, claimMs, now } = dedupTimes(options);
+  const { ttlMs, claimMs } = dedupTimes(options);
+  const { now = Date.now } = options;
   const db = typeof database === 'string' ? opened(database) : database;
   db.exec(SCHEMA);
   const claim = db.prepare(
     `INSERT INTO svc_webhook_dedup (key, token, until) VALUES (?, ?, ?)
-     ON CONFLICT (key) DO UPDATE SET token = excluded.token, until = excluded.until WHERE until <= ?`,
+     ON CONFLICT (key) DO UPDATE SET token = excluded.token, until = excluded.until
+       WHERE until <= ? OR (token IS NOT NULL AND until > ?)`,
   );
   const look = db.prepare('SELECT token FROM svc_webhook_dedup WHERE key = ?');
   const confirm = db.prepare(
@@ -47,7 +49,9 @@ export function sqliteDedupStore(database: string | DatabaseSync, options: Dedup
       // Prunes up to 100 expired rows every 50 claims, so that the table shrinks and no claim waits long.
       if (claims % 50 === 0) prune.run(now());
       const token = randomUUID();
-      if (claim.run(key, token, now() + claimMs, now()).changes > 0) return { state: 'claimed', token };
+      const time = now();
+      const latest = time + claimMs + LONGEST_WAIT_MS;
+      if (claim.run(key, token, time + claimMs, time, latest).changes > 0) return { state: 'claimed', token };
       const row = look.get(key);
       // A row that is gone was released between the two statements. In flight is safe: the sender tries again.
       return { state: row !== undefined && row.token === null ? 'handled' : 'in-flight' };
@@ -64,6 +68,12 @@ export function sqliteDedupStore(database: string | DatabaseSync, options: Dedup
   };
 }
 
+/**
+ * A claim that ends this much later than one that begins now was stamped before the clock was set back. It is over. One
+ * that ends a little later was stamped by another process while this one waited for the lock, and holds.
+ */
+const LONGEST_WAIT_MS = 60_000;
+
 /** The table. A row without a token is a handled delivery. */
 const SCHEMA = `
   CREATE TABLE IF NOT EXISTS svc_webhook_dedup (
@@ -74,7 +84,33 @@ const SCHEMA = `
 
 function opened(path: string): DatabaseSync {
   const db = new DatabaseSync(path);
-  // The timeout comes first: switching to WAL waits for a process that opens the same file, instead of failing.
-  db.exec('PRAGMA busy_timeout = 5000; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;');
+  db.exec('PRAGMA busy_timeout = 5000');
+  switchToWal(db);
+  db.exec('PRAGMA synchronous = FULL');
   return db;
 }
+
+/**
+ * When several processes open a new file at once, SQLite refuses the switch of one of them without waiting: each holds a
+ * lock that the other needs. So the switch is repeated, for as long as the timeout of every other statement.
+ */
+function switchToWal(db: DatabaseSync): void {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      db.exec('PRAGMA journal_mode = WAL');
+      return;
+    } catch (error) {
+      if (!isBusy(error) || attempt === MOST_SWITCHES) throw error;
+      Atomics.wait(NEVER, 0, 0, SWITCH_PAUSE_MS);
+    }
+  }
+}
+
+function isBusy(error: unknown): boolean {
+  return error instanceof Error && 'errcode' in error && error.errcode === SQLITE_BUSY;
+}
+
+const SQLITE_BUSY = 5;
+const SWITCH_PAUSE_MS = 10;
+const MOST_SWITCHES = 500;
+const NEVER = new Int32Array(new SharedArrayBuffer(4));

@@ -3,12 +3,18 @@ import type { Hmac } from '../hmac/hmac.ts';
 import { checkedSecret } from '../secret.ts';
 
 /**
- * Prepares a Standard Webhooks secret: `whsec_` and the base64 of 24 to 64 bytes, which are the key.
+ * Prepares a Standard Webhooks secret, `whsec_` and the base64 of 24 to 64 bytes, for many messages.
  *
- * @param isPrefixOptional whether `whsec_` may be absent
+ * @param isPrefixOptional whether `whsec_` may be absent. Default: false
  * @throws {TypeError} when the secret has another form; the message does not repeat it
+ * @example
+ * import { prepareStandardSecret, signStandardWith } from '@svc/webhook-verify/standard-webhooks';
+ *
+ * const hmac = prepareStandardSecret(process.env.WEBHOOK_SECRET ?? '');
+ * const timestamp = Math.floor(Date.now() / 1000);
+ * console.log(signStandardWith([hmac], { body: '{}', id: 'msg_2KWPBgLlAfxdpx2AI54pPJ85f4W', timestamp }));
  */
-export function prepareStandardSecret(secret: string, isPrefixOptional: boolean): Hmac {
+export function prepareStandardSecret(secret: string, isPrefixOptional = false): Hmac {
   const text = checkedSecret(secret);
   const key = standardKey(isPrefixOptional && !text.startsWith(PREFIX) ? PREFIX + text : text);
   if (key === undefined) {

@@ -39,13 +39,22 @@ export interface SignStandardInput {
  */
 export function signStandard(input: SignStandardInput): Record<string, string> {
   requireKnown('signStandard', input, SIGN_NAMES);
-  const secrets = secretList(input.secret).map((secret) => prepareStandardSecret(secret, false));
+  const secrets = secretList(input.secret).map((secret) => prepareStandardSecret(secret));
   return signStandardWith(secrets, input);
 }
 
 const SIGN_NAMES: OptionNames<SignStandardInput> = { body: true, secret: true, id: true, timestamp: true };
 
-/** As `signStandard`, with secrets that were prepared once for many messages. */
+/**
+ * Does the same as `signStandard`, with secrets that `prepareStandardSecret` has prepared once for many messages.
+ *
+ * @throws {TypeError} when the id has a dot or a comma or is not visible ASCII, or the timestamp is not whole seconds
+ * @example
+ * import { prepareStandardSecret, signStandardWith } from '@svc/webhook-verify/standard-webhooks';
+ *
+ * const secrets = [prepareStandardSecret(process.env.WEBHOOK_SECRET ?? '')];
+ * const headers = signStandardWith(secrets, { body: '{}', id: 'msg_1', timestamp: 1674087231 });
+ */
 export function signStandardWith(
   secrets: readonly Hmac[],
   { id, timestamp, body }: Omit<SignStandardInput, 'secret'>,

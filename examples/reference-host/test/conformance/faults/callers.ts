@@ -1,6 +1,6 @@
+import { KEYS } from '../conforming-config.ts';
 import type { Fault } from '../fault.ts';
 import { textIn } from '../faulty-proxy.ts';
-import { KEYS } from '../hosts.ts';
 import {
   answering,
   asking,
@@ -211,7 +211,7 @@ export const errorFaults: readonly Fault[] = [
   {
     fault: 'answers 405 for an unadvertised operation',
     breaks: ['errors.gate-off'],
-    host: status(/\/annotations$/, [404, 501], 405),
+    host: status(/\/trigger-subscriptions$/, [404, 501], 405),
   },
   {
     fault: 'has a stack trace in its errors',

@@ -1,12 +1,15 @@
 import type { Fault } from '../fault.ts';
 import { type Meddler, textIn } from '../faulty-proxy.ts';
 import {
+  ANNOTATE,
+  ANNOTATIONS,
   ARTIFACT,
   all,
   answering,
   BULK,
   CANCEL,
   CREATE,
+  EFFECTS,
   EVERYTHING,
   FORK,
   header,
@@ -25,6 +28,7 @@ import {
   set,
   status,
   TOKEN,
+  text,
 } from '../meddlers.ts';
 
 export const runFaults: readonly Fault[] = [
@@ -33,6 +37,11 @@ export const runFaults: readonly Fault[] = [
     fault: 'links to another origin',
     breaks: ['runs.created-links'],
     host: json(CREATE, set('eventsUrl', 'https://elsewhere.invalid/events')),
+  },
+  {
+    fault: 'shows no values of its runs',
+    breaks: ['runs.values'],
+    host: json(RUN, set('variables', undefined)),
   },
   {
     fault: 'answers 404 for an unknown workflow',
@@ -213,7 +222,7 @@ export const interruptFaults: readonly Fault[] = [
   },
   {
     fault: 'treats a rejection as an acceptance',
-    breaks: ['interrupts.rejected'],
+    breaks: ['interrupts.rejected', 'interrupts.quorum-veto'],
     host: sending(
       INTERRUPT,
       make('resumeValue.action', (action) => (action === 'reject' ? 'accept' : action)),
@@ -248,9 +257,82 @@ export const interruptFaults: readonly Fault[] = [
     host: mistaking('otherWorkspace', 'main', INTERRUPT),
   },
   {
+    fault: 'grants an approval by one of two votes',
+    breaks: ['interrupts.quorum-waits'],
+    host: json(
+      INTERRUPT,
+      make('status', () => 'running'),
+    ),
+  },
+  {
     fault: 'answers 404 for an unknown interrupt token',
     breaks: ['interrupts.token-invalid-401'],
     host: status(TOKEN, 401, 404, 'not_found'),
+  },
+];
+
+export const clarificationFaults: readonly Fault[] = [
+  {
+    fault: 'waits for a clarification as for an approval',
+    breaks: ['clarifications.waits'],
+    host: json(
+      RUN,
+      make('status', (status) => (status === 'waiting-input' ? 'waiting-approval' : status)),
+    ),
+  },
+  {
+    fault: 'omits the questions of a clarification',
+    breaks: ['clarifications.requested'],
+    host: json(/\/events\/poll/, set('events.*.payload.data.questions', undefined)),
+  },
+  {
+    fault: 'has no events of clarifications',
+    breaks: ['clarifications.own-types'],
+    host: json(
+      /\/events\/poll/,
+      make('events.*.type', (type) => String(type).replace('clarification.', 'interrupt.')),
+    ),
+  },
+  {
+    fault: 'omits nodeId from the response to an answer',
+    breaks: ['clarifications.answered'],
+    host: json(INTERRUPT, set('nodeId', undefined)),
+  },
+  {
+    fault: 'accepts a second answer',
+    breaks: ['clarifications.race-one-wins'],
+    host: answering(INTERRUPT, (answered, asked) =>
+      answered.status === 409 ? refusal(200, { runId: 'x', nodeId: 'ask', status: 'running' }, asked) : answered,
+    ),
+  },
+];
+
+export const externalEventFaults: readonly Fault[] = [
+  {
+    fault: 'waits for an external event as for input',
+    breaks: ['external-events.waits'],
+    host: json(
+      RUN,
+      make('status', (status) => (status === 'waiting-external' ? 'waiting-input' : status)),
+    ),
+  },
+  {
+    fault: 'omits the correlation of an external event',
+    breaks: ['external-events.requested'],
+    host: json(/\/events\/poll/, set('events.*.payload.data.correlation', undefined)),
+  },
+  {
+    fault: 'loses the external event',
+    breaks: ['external-events.delivered'],
+    host: sending(
+      INTERRUPT,
+      make('resumeValue', () => ({})),
+    ),
+  },
+  {
+    fault: 'accepts an external event twice',
+    breaks: ['external-events.delivered-once-409'],
+    host: answering(INTERRUPT, (answered, asked) => (answered.status === 409 ? refusal(200, {}, asked) : answered)),
   },
 ];
 
@@ -274,6 +356,66 @@ export const artifactFaults: readonly Fault[] = [
     fault: 'serves artifacts to another workspace',
     breaks: ['artifacts.workspace-apart'],
     host: mistaking('otherWorkspace', 'main', ARTIFACT),
+  },
+];
+
+export const annotationFaults: readonly Fault[] = [
+  {
+    fault: 'stores no annotation',
+    breaks: ['annotations.listed'],
+    host: json(ANNOTATIONS, set('annotations', [])),
+  },
+  {
+    fault: 'accepts any annotation',
+    breaks: ['annotations.bad-body-400'],
+    host: status(ANNOTATE, 400, 201),
+  },
+  {
+    fault: 'answers 200 for the annotations of an unknown run',
+    breaks: ['annotations.unknown-404'],
+    host: answering(ANNOTATIONS, (answered, asked) => (answered.status === 404 ? refusal(200, {}, asked) : answered)),
+  },
+  {
+    fault: 'lets a reader annotate',
+    breaks: ['annotations.scope'],
+    host: mistaking('readOnly', 'main', ANNOTATE),
+  },
+  {
+    fault: 'shows annotations to another workspace',
+    breaks: ['annotations.workspace-apart'],
+    host: mistaking('otherWorkspace', 'main', ANNOTATIONS),
+  },
+  {
+    fault: 'shows secrets in annotations',
+    breaks: ['annotations.redacted'],
+    host: text(ANNOTATIONS, (body) => body.replaceAll('[redacted]', 'sk-conformance0123456789')),
+  },
+];
+
+export const effectFaults: readonly Fault[] = [
+  {
+    fault: 'advertises idempotency without a ledger',
+    breaks: ['effects.ledger', 'effects.entry'],
+    majors: [2],
+    host: instead(EFFECTS, 404, { error: 'not_found', message: 'There is no ledger.' }),
+  },
+  {
+    fault: 'shows the result of an effect',
+    breaks: ['effects.entry'],
+    majors: [2],
+    host: json(EFFECTS, set('effects.*.result', { isMade: true })),
+  },
+  {
+    fault: 'answers 200 for the ledger of an unknown run',
+    breaks: ['effects.unknown-404'],
+    majors: [2],
+    host: answering(EFFECTS, (answered, asked) => (answered.status === 404 ? refusal(200, {}, asked) : answered)),
+  },
+  {
+    fault: 'serves ledgers to another workspace',
+    breaks: ['effects.workspace-apart'],
+    majors: [2],
+    host: mistaking('otherWorkspace', 'main', EFFECTS),
   },
 ];
 

@@ -1,10 +1,11 @@
 import { area, type Check } from '../../check.ts';
 import { anObject, fits, holds, same, shown } from '../../expect.ts';
+import { FAILURE, workflowId as idOf, NOOP } from '../../fixtures.ts';
 import { fixture, overlap, scopes } from '../../needs.ts';
 import type { RunEvent } from '../../shapes/event.ts';
 import { bareId } from '../../shapes/id.ts';
 import { TERMINAL_EVENTS } from '../../shapes/run.ts';
-import { endedRun, FAILURE, logOf, NOOP } from '../../steps/runs.ts';
+import { endedRun, logOf } from '../../steps/runs.ts';
 
 const SHAPE = 'Events';
 
@@ -51,7 +52,7 @@ export const eventLog: readonly Check[] = area('events', { needs: [scopes('runs:
     async run(world) {
       const { runId } = await endedRun(world);
       const [started] = await logOf(world, runId);
-      same(fits(started?.payload, anObject).workflowId, NOOP, 'workflowId in run.started');
+      same(fits(started?.payload, anObject).workflowId, idOf(world.target, NOOP), 'workflowId in run.started');
     },
   },
   {

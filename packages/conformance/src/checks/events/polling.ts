@@ -1,11 +1,12 @@
 import type { Api, CallOptions } from '../../api.ts';
 import { area, type Check } from '../../check.ts';
 import { body, holds, refused, same } from '../../expect.ts';
+import { CANCELLABLE, NOOP } from '../../fixtures.ts';
 import { type Answer, described } from '../../http/answer.ts';
 import { fixture, scopes } from '../../needs.ts';
 import { CURSOR, polled, type RunEvent } from '../../shapes/event.ts';
 import { segment } from '../../shapes/id.ts';
-import { CANCELLABLE, endedRun, logOf, NOOP, startRun, untilStatus } from '../../steps/runs.ts';
+import { endedRun, logOf, startRun, untilStatus } from '../../steps/runs.ts';
 import type { World } from '../../world.ts';
 
 const POLL = 'Endpoints: event poll';
@@ -15,7 +16,7 @@ export const polling: readonly Check[] = area('events', { needs: [scopes('runs:c
   {
     id: 'poll-page',
     name: 'A poll is answered with a page of events in the form of the major, which says whether the run has ended.',
-    rule: POLL,
+    rule: [POLL, 'events.poll.body'],
     needs: [fixture(NOOP)],
     async run(world) {
       const { runId, status } = await endedRun(world);
@@ -32,7 +33,7 @@ export const polling: readonly Check[] = area('events', { needs: [scopes('runs:c
   {
     id: 'poll-cursor',
     name: 'A poll returns only events with a sequence above its cursor.',
-    rule: POLL,
+    rule: [POLL, 'events.poll.cursor'],
     needs: [fixture(NOOP)],
     async run(world) {
       const { runId } = await endedRun(world);
@@ -50,7 +51,7 @@ export const polling: readonly Check[] = area('events', { needs: [scopes('runs:c
   {
     id: 'poll-past-end',
     name: 'A poll with a cursor after the last event of a run that has ended is answered 200 at once, without events.',
-    rule: POLL,
+    rule: [POLL, 'events.poll.cursor'],
     needs: [fixture(NOOP)],
     async run(world) {
       const { runId } = await endedRun(world);
@@ -67,7 +68,7 @@ export const polling: readonly Check[] = area('events', { needs: [scopes('runs:c
   {
     id: 'poll-bad-cursor-400',
     name: 'A poll with a cursor that is not a whole number is answered 400 `validation_error`.',
-    rule: POLL,
+    rule: [POLL, 'events.poll.cursor'],
     needs: [fixture(NOOP)],
     async run(world) {
       const { runId } = await endedRun(world);
@@ -79,7 +80,7 @@ export const polling: readonly Check[] = area('events', { needs: [scopes('runs:c
   {
     id: 'poll-waits',
     name: 'A poll without new events waits for its timeout, and is answered as soon as an event occurs.',
-    rule: POLL,
+    rule: [POLL, 'events.poll.wait'],
     needs: [fixture(CANCELLABLE), scopes('runs:cancel')],
     async run(world) {
       const { api, major } = world;

@@ -2,7 +2,8 @@ import { z } from 'zod';
 import type { Api, CallOptions } from '../../api.ts';
 import { area, type Check } from '../../check.ts';
 import type { EventStream, StreamSeen } from '../../event-stream.ts';
-import { fits, header, holds, refused, same } from '../../expect.ts';
+import { body, fits, header, holds, refused, same } from '../../expect.ts';
+import { CANCELLABLE, FAILURE, NOOP } from '../../fixtures.ts';
 import { type Answer, described, jsonOf } from '../../http/answer.ts';
 import type { Frame } from '../../http/frames.ts';
 import { Mismatch } from '../../mismatch.ts';
@@ -10,7 +11,7 @@ import { fixture, scopes, shortened } from '../../needs.ts';
 import { event as runEvent } from '../../shapes/event.ts';
 import { segment, unknownId } from '../../shapes/id.ts';
 import { snapshot, TERMINAL_EVENTS } from '../../shapes/run.ts';
-import { CANCELLABLE, endedRun, FAILURE, logOf, NOOP, startRun } from '../../steps/runs.ts';
+import { endedRun, logOf, startRun } from '../../steps/runs.ts';
 import type { World } from '../../world.ts';
 
 const STREAM = 'Endpoints: event stream';
@@ -20,7 +21,7 @@ export const streaming: readonly Check[] = area('events', { needs: [scopes('runs
   {
     id: 'stream-frames',
     name: 'Frames of a `text/event-stream` have the sequence as `id`, the type as `event` and the event as `data`.',
-    rule: STREAM,
+    rule: [STREAM, 'events.stream.frames'],
     needs: [fixture(NOOP)],
     async run(world) {
       const { runId } = await endedRun(world);
@@ -36,7 +37,7 @@ export const streaming: readonly Check[] = area('events', { needs: [scopes('runs
   {
     id: 'stream-ends',
     name: 'A stream is closed after the terminal event, also when it is opened after the run has ended.',
-    rule: STREAM,
+    rule: [STREAM, 'events.stream.ends-with-run'],
     needs: [fixture(NOOP), fixture(FAILURE)],
     async run(world) {
       for (const workflowId of [NOOP, FAILURE]) {
@@ -55,7 +56,7 @@ export const streaming: readonly Check[] = area('events', { needs: [scopes('runs
   {
     id: 'stream-live',
     name: 'An open stream sends an event when it occurs.',
-    rule: STREAM,
+    rule: [STREAM, 'events.stream.frames'],
     needs: [fixture(CANCELLABLE), scopes('runs:cancel')],
     async run(world) {
       const { runId } = await startRun(world, CANCELLABLE, { inputs: { delayMs: 20_000 } });
@@ -69,7 +70,7 @@ export const streaming: readonly Check[] = area('events', { needs: [scopes('runs
   {
     id: 'stream-debug',
     name: 'A stream in mode `debug` sends every event of the log in order.',
-    rule: STREAM,
+    rule: [STREAM, 'events.stream.modes'],
     needs: [fixture(NOOP)],
     async run(world) {
       const { runId } = await endedRun(world);
@@ -86,7 +87,7 @@ export const streaming: readonly Check[] = area('events', { needs: [scopes('runs
   {
     id: 'stream-updates-default',
     name: 'A stream without a mode has the mode `updates`, which omits the inner steps of the run.',
-    rule: STREAM,
+    rule: [STREAM, 'events.stream.modes'],
     needs: [fixture(NOOP)],
     async run(world) {
       const { runId } = await endedRun(world);
@@ -105,8 +106,8 @@ export const streaming: readonly Check[] = area('events', { needs: [scopes('runs
   },
   {
     id: 'stream-values',
-    name: 'A stream in mode `values` sends snapshots of the run, the last one with the final status.',
-    rule: STREAM,
+    name: 'A stream in mode `values` sends snapshots of the run, the last one with the final status and variables.',
+    rule: [STREAM, 'events.stream.values'],
     needs: [fixture(NOOP)],
     async run(world) {
       const run = await endedRun(world);
@@ -114,12 +115,15 @@ export const streaming: readonly Check[] = area('events', { needs: [scopes('runs
       same([...new Set(types(seen))], ['state.snapshot'], 'the names of the frames', stream.answer);
       const read = seen.frames.map(({ data }) => fits(jsonOf({ text: data }), snapshot[world.major], stream.answer));
       same([read.at(-1)?.runId, read.at(-1)?.status], [run.runId, run.status], 'the last snapshot', stream.answer);
+      const { variables } = body(await world.api.get(`/runs/${segment(run.runId)}`), 200, WITH_VALUES);
+      const last = fits(jsonOf({ text: seen.frames.at(-1)?.data ?? '' }), WITH_VALUES, stream.answer);
+      same(last.variables, variables, 'the variables of the last snapshot', stream.answer);
     },
   },
   {
     id: 'stream-messages',
     name: 'A stream in mode `messages` sends only message chunks, and is closed when the run ends.',
-    rule: STREAM,
+    rule: [STREAM, 'events.stream.modes'],
     needs: [fixture(NOOP)],
     async run(world) {
       const { runId } = await endedRun(world);
@@ -136,7 +140,7 @@ export const streaming: readonly Check[] = area('events', { needs: [scopes('runs
   {
     id: 'stream-mode-400',
     name: 'An unknown mode, or `values` joined with another mode, is answered 400 with the list of modes.',
-    rule: STREAM,
+    rule: [STREAM, 'events.stream.unsupported-mode'],
     needs: [fixture(NOOP)],
     async run(world) {
       const { runId } = await endedRun(world);
@@ -161,7 +165,7 @@ export const streaming: readonly Check[] = area('events', { needs: [scopes('runs
   {
     id: 'stream-resumes',
     name: 'A stream with `Last-Event-ID` begins with the event after that id.',
-    rule: STREAM,
+    rule: [STREAM, 'events.stream.resume'],
     needs: [fixture(NOOP)],
     async run(world) {
       const { runId } = await endedRun(world);
@@ -181,7 +185,7 @@ export const streaming: readonly Check[] = area('events', { needs: [scopes('runs
   {
     id: 'stream-values-resumes',
     name: 'A resumed stream in mode `values` begins with a snapshot.',
-    rule: STREAM,
+    rule: [STREAM, 'events.stream.resume'],
     needs: [fixture(NOOP)],
     async run(world) {
       const { runId } = await endedRun(world);
@@ -197,7 +201,7 @@ export const streaming: readonly Check[] = area('events', { needs: [scopes('runs
   {
     id: 'stream-batches',
     name: 'With `bufferMs`, each frame is a batch: an array of events, with their highest sequence as `id`.',
-    rule: STREAM,
+    rule: [STREAM, 'events.stream.batches'],
     needs: [fixture(NOOP)],
     async run(world) {
       const { runId } = await endedRun(world);
@@ -235,7 +239,7 @@ export const streaming: readonly Check[] = area('events', { needs: [scopes('runs
   {
     id: 'stream-unknown-404',
     name: 'The event stream and the event poll of a run that does not exist are answered 404.',
-    rule: STREAM,
+    rule: [STREAM, 'events.stream.headers'],
     async run({ api, major, target }) {
       const run = `/runs/${segment(unknownId(major, target.tenant))}`;
       for (const path of [`${run}/events`, `${run}/events/poll`]) refused(await api.get(path), 404, 'not_found');
@@ -244,7 +248,7 @@ export const streaming: readonly Check[] = area('events', { needs: [scopes('runs
   {
     id: 'stream-keep-alive',
     name: 'An idle stream sends a comment at least every 30 seconds.',
-    rule: STREAM,
+    rule: [STREAM, 'events.stream.keep-alive'],
     needs: [fixture(CANCELLABLE), shortened('keepAliveMs', 'keep-alive-ms')],
     async run(world) {
       const { keepAliveMs = 30_000 } = world.target.durations;
@@ -254,11 +258,14 @@ export const streaming: readonly Check[] = area('events', { needs: [scopes('runs
       const alive = stream.read(({ comments }) => comments > 0).then(({ comments }) => comments > 0);
       // Closing the stream ends a read that is in progress.
       const isAlive = await Promise.race([alive.catch(() => false), world.sleep(withinMs).then(() => false)]);
+
       stream.close();
       holds(isAlive, `a comment on the idle stream within ${withinMs} ms`, 'no comment', stream.answer);
     },
   },
 ]);
+
+const WITH_VALUES = z.looseObject({ variables: z.unknown().optional() });
 
 /** @throws {Mismatch} when the answer is not a stream */
 async function opened(

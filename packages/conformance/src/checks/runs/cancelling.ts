@@ -1,10 +1,11 @@
 import { z } from 'zod';
 import { area, type Check } from '../../check.ts';
 import { body, holds, refused, same } from '../../expect.ts';
+import { CANCELLABLE, NOOP } from '../../fixtures.ts';
 import { described } from '../../http/answer.ts';
 import { fixture, scopes } from '../../needs.ts';
 import { resourceId, segment, unknownId } from '../../shapes/id.ts';
-import { CANCELLABLE, endedRun, eventOf, logOf, NOOP, startRun, untilStatus } from '../../steps/runs.ts';
+import { endedRun, eventOf, logOf, startRun, untilStatus } from '../../steps/runs.ts';
 import { HELD } from './held.ts';
 
 const CANCEL = 'Endpoints: run cancel';
@@ -63,7 +64,7 @@ export const cancelling: readonly Check[] = area('runs', { needs: [scopes('runs:
   {
     id: 'bulk-cancel',
     name: 'A bulk cancel is answered 200 with one result for each id, in request order, even when all of them fail.',
-    rule: 'Endpoints: bulk cancel',
+    rule: ['Endpoints: bulk cancel', 'operations.runs.bulk-cancel'],
     needs: [scopes('runs:cancel'), fixture(CANCELLABLE), fixture(NOOP)],
     async run(world) {
       const { api, major, target } = world;
@@ -94,7 +95,7 @@ export const cancelling: readonly Check[] = area('runs', { needs: [scopes('runs:
   {
     id: 'bulk-cancel-bounds-400',
     name: 'A bulk cancel of no run, or of more than 100, is answered 400 with `details.maxRunIds`.',
-    rule: 'Endpoints: bulk cancel',
+    rule: ['Endpoints: bulk cancel', 'operations.runs.bulk-cancel'],
     needs: [scopes('runs:cancel')],
     async run({ api, major, target }) {
       const many = Array.from({ length: 101 }, () => unknownId(major, target.tenant));

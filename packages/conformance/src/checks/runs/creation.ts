@@ -1,8 +1,9 @@
 import { area, type Check } from '../../check.ts';
 import { body, holds, refused, same, status } from '../../expect.ts';
+import { workflowId as idOf, NOOP } from '../../fixtures.ts';
 import { fixture, scopes } from '../../needs.ts';
 import { createdRun, snapshot } from '../../shapes/run.ts';
-import { endedRun, NOOP, startRun } from '../../steps/runs.ts';
+import { endedRun, startRun } from '../../steps/runs.ts';
 
 const CREATE = 'Endpoints: POST /v1/runs, /runs';
 const READ = 'Endpoints: GET /v1/runs/{runId}, /runs/{runId}';
@@ -58,18 +59,19 @@ export const creation: readonly Check[] = area('runs', { needs: [scopes('runs:cr
     name: 'Creating a run with an invalid body is answered 400 `validation_error`.',
     rule: [CREATE, 'operations.runs.create'],
     needs: [fixture(NOOP)],
-    async run({ api }) {
+    async run({ api, target }) {
+      const workflowId = idOf(target, NOOP);
       const bad: readonly unknown[] = [
         {},
         [],
         'null',
         { workflowId: '' },
         { workflowId: 7 },
-        { workflowId: NOOP, inputs: 'text' },
-        { workflowId: NOOP, tags: 'text' },
-        { workflowId: NOOP, tags: Array.from({ length: 101 }, (_, index) => `t${index}`) },
-        { workflowId: NOOP, tags: ['x'.repeat(257)] },
-        { workflowId: NOOP, conformanceUnknownMember: true },
+        { workflowId, inputs: 'text' },
+        { workflowId, tags: 'text' },
+        { workflowId, tags: Array.from({ length: 101 }, (_, index) => `t${index}`) },
+        { workflowId, tags: ['x'.repeat(257)] },
+        { workflowId, conformanceUnknownMember: true },
       ];
       for (const asked of bad) refused(await api.post('/runs', asked), 400, 'validation_error');
     },
@@ -80,7 +82,8 @@ export const creation: readonly Check[] = area('runs', { needs: [scopes('runs:cr
     rule: [CREATE, 'operations.runs.create'],
     majors: [2],
     needs: [fixture(NOOP)],
-    async run({ api }) {
+    async run({ api, target }) {
+      const workflowId = idOf(target, NOOP);
       const bad = [
         {},
         { version: 2 },
@@ -89,7 +92,7 @@ export const creation: readonly Check[] = area('runs', { needs: [scopes('runs:cr
         { version: 1, 'run.recursionLimit': 5 },
       ];
       for (const configurable of bad) {
-        refused(await api.post('/runs', { workflowId: NOOP, configurable }), 400, 'validation_error');
+        refused(await api.post('/runs', { workflowId, configurable }), 400, 'validation_error');
       }
     },
   },

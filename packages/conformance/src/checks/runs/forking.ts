@@ -1,10 +1,11 @@
 import { z } from 'zod';
 import { area, type Check } from '../../check.ts';
 import { body, holds, refused, same } from '../../expect.ts';
+import { NOOP } from '../../fixtures.ts';
 import { capability, fixture, scopes } from '../../needs.ts';
 import { resourceId, segment, unknownId } from '../../shapes/id.ts';
 import { TERMINAL } from '../../shapes/run.ts';
-import { endedRun, NOOP, readRun, untilStatus } from '../../steps/runs.ts';
+import { endedRun, readRun, untilStatus } from '../../steps/runs.ts';
 
 const FORK = 'Endpoints: run fork';
 
@@ -13,7 +14,7 @@ export const forking: readonly Check[] = area('runs', { needs: [scopes('runs:cre
   {
     id: 'forked-replay',
     name: 'A replay fork is answered 201 with its source and mode, and ends with the status of its source.',
-    rule: FORK,
+    rule: [FORK, 'operations.forks.replay'],
     needs: [capability('replay'), fixture(NOOP)],
     async run(world) {
       const { api, major } = world;
@@ -42,7 +43,7 @@ export const forking: readonly Check[] = area('runs', { needs: [scopes('runs:cre
   {
     id: 'forked-branch',
     name: 'A branch is answered 201 with its `fromSeq`, and runs to its end.',
-    rule: FORK,
+    rule: [FORK, 'operations.forks.branch'],
     needs: [capability('replay'), fixture(NOOP)],
     async run(world) {
       const { api, major } = world;
@@ -56,7 +57,7 @@ export const forking: readonly Check[] = area('runs', { needs: [scopes('runs:cre
   {
     id: 'fork-refused',
     name: 'A fork is answered 400 for an invalid body, 404 for an unknown run, and 422 for a `fromSeq` after the log.',
-    rule: FORK,
+    rule: [FORK, 'operations.forks.refused'],
     needs: [capability('replay'), fixture(NOOP)],
     async run(world) {
       const { api, major, target } = world;

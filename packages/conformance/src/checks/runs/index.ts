@@ -1,6 +1,7 @@
 import { area, type Check } from '../../check.ts';
+import { APPROVAL } from '../../fixtures.ts';
 import { fixture, scopes } from '../../needs.ts';
-import { APPROVAL, startRun, untilStatus } from '../../steps/runs.ts';
+import { startRun, untilStatus } from '../../steps/runs.ts';
 import { cancelling } from './cancelling.ts';
 import { creation } from './creation.ts';
 import { forking } from './forking.ts';
@@ -12,7 +13,7 @@ const waiting = area('runs', { needs: [scopes('runs:create', 'runs:read')] }, [
   {
     id: 'approval-waits',
     name: 'A run that waits for an approval has the status `waiting-approval`.',
-    rule: 'Endpoints: approvals',
+    rule: ['Endpoints: approvals', 'interrupts.approval.waits'],
     needs: [fixture(APPROVAL)],
     async run(world) {
       const { runId } = await startRun(world, APPROVAL);

@@ -1,10 +1,11 @@
 import { z } from 'zod';
 import { area, type Check } from '../../check.ts';
 import { body, holds, refused } from '../../expect.ts';
+import { NOOP } from '../../fixtures.ts';
 import { described } from '../../http/answer.ts';
 import { capability, fixture, key, scopes, unadvertised } from '../../needs.ts';
 import { snapshot } from '../../shapes/run.ts';
-import { NOOP, startRun } from '../../steps/runs.ts';
+import { startRun } from '../../steps/runs.ts';
 
 const LIST = 'Endpoints: GET /runs';
 
@@ -13,7 +14,7 @@ export const listing: readonly Check[] = area('runs', { needs: [scopes('runs:cre
   {
     id: 'listed',
     name: 'The list of runs is sorted newest first, includes the runs just created, and has no run twice.',
-    rule: LIST,
+    rule: [LIST, 'operations.runs.list'],
     majors: [2],
     needs: [capability('runList'), fixture(NOOP)],
     async run(world) {
@@ -65,7 +66,7 @@ export const listing: readonly Check[] = area('runs', { needs: [scopes('runs:cre
   {
     id: 'list-pages',
     name: 'A page of the run list has at most `limit` runs, and a cursor that the host did not issue is answered 400.',
-    rule: LIST,
+    rule: [LIST, 'operations.runs.list'],
     majors: [2],
     needs: [capability('runList'), fixture(NOOP)],
     async run(world) {
@@ -89,7 +90,7 @@ export const listing: readonly Check[] = area('runs', { needs: [scopes('runs:cre
   {
     id: 'list-unadvertised-404',
     name: 'A host that does not advertise `runList` answers the run list with 404 `not_found`.',
-    rule: LIST,
+    rule: [LIST, 'operations.runs.list'],
     majors: [2],
     needs: [unadvertised('runList')],
     async run({ api }) {

@@ -1,9 +1,10 @@
 import { z } from 'zod';
 import { area, type Check } from '../../check.ts';
 import { anObject, body, fits, refused, same } from '../../expect.ts';
+import { DELAY, NOOP } from '../../fixtures.ts';
 import { fixture, scopes } from '../../needs.ts';
 import { segment } from '../../shapes/id.ts';
-import { DELAY, endedRun, eventOf, logOf, NOOP, readRun, startRun, untilStatus } from '../../steps/runs.ts';
+import { endedRun, eventOf, logOf, readRun, startRun, untilStatus } from '../../steps/runs.ts';
 import { HELD } from './held.ts';
 
 const PAUSE = 'Endpoints: run pause and resume';
@@ -13,7 +14,7 @@ export const pausing: readonly Check[] = area('runs', { needs: [scopes('runs:cre
   {
     id: 'paused-and-resumed',
     name: 'Pausing and resuming a run are each answered 202 and recorded as an event, and the run then completes.',
-    rule: PAUSE,
+    rule: [PAUSE, 'operations.runs.pause'],
     needs: [scopes('runs:cancel'), fixture(DELAY)],
     async run(world) {
       const { api } = world;
@@ -37,7 +38,7 @@ export const pausing: readonly Check[] = area('runs', { needs: [scopes('runs:cre
   {
     id: 'pause-conflict-409',
     name: 'Pausing or resuming a run in the wrong status is answered 409, with its status in `details.runStatus`.',
-    rule: PAUSE,
+    rule: [PAUSE, 'operations.runs.pause-conflict'],
     needs: [scopes('runs:cancel'), fixture(NOOP), fixture(DELAY)],
     async run(world) {
       const { api, major } = world;
@@ -57,7 +58,7 @@ export const pausing: readonly Check[] = area('runs', { needs: [scopes('runs:cre
   {
     id: 'pause-body-400',
     name: 'Pausing with an unknown member or an unknown `drainPolicy` is answered 400.',
-    rule: PAUSE,
+    rule: [PAUSE, 'operations.runs.pause'],
     needs: [scopes('runs:cancel'), fixture(DELAY)],
     async run(world) {
       const { runId } = await startRun(world, DELAY, HELD);

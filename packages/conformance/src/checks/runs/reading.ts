@@ -1,11 +1,12 @@
 import { z } from 'zod';
-import { area, type Check } from '../../check.ts';
+import { area, type Check, type Need } from '../../check.ts';
 import { anObject, body, fits, header, holds, refused, same, status } from '../../expect.ts';
+import { CANCELLABLE, FAILURE, IDEMPOTENT, NOOP, workflowId } from '../../fixtures.ts';
 import { capability, fixture, scopes } from '../../needs.ts';
 import type { Major } from '../../rule.ts';
 import { segment, unknownId } from '../../shapes/id.ts';
 import { snapshot } from '../../shapes/run.ts';
-import { CANCELLABLE, endedRun, eventOf, FAILURE, logOf, NOOP, startRun, untilStatus } from '../../steps/runs.ts';
+import { endedRun, eventOf, logOf, startRun, untilStatus } from '../../steps/runs.ts';
 import type { Target } from '../../target.ts';
 import { HELD } from './held.ts';
 
@@ -22,7 +23,21 @@ export const reading: readonly Check[] = area('runs', { needs: [scopes('runs:cre
       const { runId } = await startRun(world, NOOP);
       const answer = await world.api.get(`/runs/${segment(runId)}`);
       const read = body(answer, 200, snapshot[world.major]);
-      same([read.runId, read.workflowId], [runId, NOOP], 'runId and workflowId', answer);
+      same([read.runId, read.workflowId], [runId, workflowId(world.target, NOOP)], 'runId and workflowId', answer);
+    },
+  },
+  {
+    id: 'values',
+    name: 'The snapshot of a run shows its inputs in `variables`.',
+    level: 'SHOULD',
+    rule: [READ, 'operations.runs.values'],
+    needs: [fixture(IDEMPOTENT)],
+    async run(world) {
+      const nonce = crypto.randomUUID();
+      const { runId } = await endedRun(world, IDEMPOTENT, { inputs: { nonce } });
+      const answer = await world.api.get(`/runs/${segment(runId)}`);
+      const { variables } = body(answer, 200, z.looseObject({ variables: anObject }));
+      same(variables.nonce, nonce, 'variables.nonce', answer);
     },
   },
   {
@@ -101,18 +116,21 @@ export const reading: readonly Check[] = area('runs', { needs: [scopes('runs:cre
   },
   {
     id: 'workflow-read',
-    name: 'A workflow definition is served as JSON, and an unknown workflow is answered 404.',
+    name: 'A workflow definition is served as JSON with the id that was asked for, and an unknown workflow is answered 404.',
     rule: ['Authentication: scope manifest:read', 'operations.routes.required-scope'],
     needs: [scopes('manifest:read'), fixture(NOOP)],
-    async run({ api }) {
-      body(await api.get(`/workflows/${NOOP}`), 200, anObject);
+    async run({ api, target }) {
+      const asked = workflowId(target, NOOP);
+      const answer = await api.get(`/workflows/${segment(asked)}`);
+      const { workflowId: seen = asked } = body(answer, 200, anObject);
+      same(seen, asked, 'workflowId', answer);
       refused(await api.get('/workflows/conformance-there-is-no-such-workflow'), 404);
     },
   },
 ]);
 
 /** Major 1 advertises conditional reads; in major 2 they are required. */
-function conditional(target: Target, major: Major): string | undefined {
+function conditional(target: Target, major: Major): ReturnType<Need> {
   return major === 2 ? undefined : capability('restTransport', 'conditionalRunGet')(target, major);
 }
 

@@ -60,11 +60,11 @@ export function a2aMount(options: A2aMountOptions): MountDefinition {
       families: { a2a: REFERENCE_INTEROP.a2a },
       pushFormats: A2A_PUSH_FORMATS,
       documents: new Map([
-        [`/a2a${CARD_PATH}`, published],
+        [`/a2a${CARD_PATH}`, () => published],
         // A client that resolves the path against the URL of the mount without a slash at its end looks here.
-        [CARD_PATH, published],
+        [CARD_PATH, () => published],
       ]),
-      originDocuments: new Map([[CARD_PATH, published]]),
+      originDocuments: new Map([[CARD_PATH, () => published]]),
       routes: [
         mountRoute({
           method: 'POST',

@@ -1,29 +1,22 @@
-import { McpServer, type ServerContext } from '@modelcontextprotocol/server';
+import { type McpRequestContext, McpServer, type ServerContext } from '@modelcontextprotocol/server';
+import { AuthError } from '@svc/auth';
 import { z } from 'zod';
-import { isJsonObject, type JsonObject } from '../../json.ts';
+import type { JsonObject } from '../../json.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { RunEvent } from '../../ports/events.ts';
-import { isTerminal, type Run } from '../../ports/runs.ts';
-import { snapshotBody } from '../../wire/run.ts';
-import type { CallerRuns, MountCaller } from '../caller-runs.ts';
+import { isTerminal } from '../../ports/runs.ts';
 import type { MountServices } from '../mount.ts';
-
-type ToolServices = Pick<MountServices, 'runs' | 'clock' | 'implementation' | 'refusalOf'>;
-
-/** The caller of one request, with everything that a tool needs to serve it. */
-interface ToolCall extends ToolServices {
-  readonly caller: MountCaller;
-  /** Aborted when the caller disconnects. */
-  readonly gone: AbortSignal;
-}
+import { createdTask, serveTasks, takesTasks } from './tasks.ts';
+import { runResult, snapshotWithResult, type ToolCall, toolResult } from './tool-call.ts';
 
 /**
  * Makes a server for one request of one caller: the operations on runs as tools. Results have the form of major 2, but
  * a run id without its tenant.
+ *
+ * @param era `legacy`: the revision of the request has no extensions, so a run is not a task
  */
-export function toolServer(services: ToolServices, caller: MountCaller, gone: AbortSignal): McpServer {
-  const call = { ...services, caller, gone };
-  const server = new McpServer(services.implementation, {
+export function toolServer(call: ToolCall, era: McpRequestContext['era']): McpServer {
+  const server = new McpServer(call.implementation, {
     // The tools never change, and a server without sessions could not tell its clients.
     capabilities: { tools: { listChanged: false } },
     instructions:
@@ -33,13 +26,16 @@ export function toolServer(services: ToolServices, caller: MountCaller, gone: Ab
   registerRead(server, call);
   registerCancel(server, call);
   registerAnswer(server, call);
+  if (era === 'modern') serveTasks(server, call);
   return server;
 }
 
-function registerCreate(server: McpServer, { caller, gone, runs, clock, refusalOf }: ToolCall): void {
+function registerCreate(server: McpServer, call: ToolCall): void {
+  const { caller, gone, runs, clock, refusalOf } = call;
   const description =
     'Starts a run of a workflow. With waitSeconds the result waits until the run ends or asks a question. ' +
-    'The run continues when the call is cancelled: cancel_run cancels it.';
+    'The run continues when the call is cancelled: cancel_run cancels it. ' +
+    'A client of the Tasks extension gets a task unless the run has ended.';
   const inputSchema = z.strictObject({
     workflowId: z.string().min(1).max(128).describe('The id of the workflow'),
     inputs: jsonObject.optional().describe('The inputs of the workflow. Default: {}'),
@@ -55,12 +51,14 @@ function registerCreate(server: McpServer, { caller, gone, runs, clock, refusalO
   server.registerTool(
     'create_run',
     { title: 'Create a run', description, inputSchema, annotations },
-    ({ workflowId, inputs = {}, tags = [], waitSeconds = 0 }, { mcpReq }) =>
-      toolResult(refusalOf, async () => {
+    ({ workflowId, inputs = {}, tags = [], waitSeconds = 0 }, context) =>
+      withRefusals(refusalOf, async () => {
+        const isTask = takesTasks(context) && (await mayRead(call));
         const run = await runs.create(caller, { ...REST_ONLY, workflowId, inputs, tags, transport: 'mcp' });
-        const heard = progressOf(mcpReq, clock);
+        const heard = progressOf(context.mcpReq, clock);
         const waited = waitSeconds === 0 ? run : await runs.settled(caller, run, waitSeconds * 1000, gone, heard);
-        return snapshotWithResult(runs, waited);
+        if (!isTask || isTerminal(waited.status)) return runResult(runs, waited);
+        return { content: [], ...(await createdTask(call, waited)) };
       }),
   );
 }
@@ -70,7 +68,10 @@ function registerRead(server: McpServer, { caller, runs, refusalOf }: ToolCall):
   server.registerTool(
     'read_run',
     { title: 'Read a run', description, inputSchema: z.strictObject({ runId }), annotations: { readOnlyHint: true } },
-    (given) => toolResult(refusalOf, async () => snapshotWithResult(runs, await runs.read(caller, given.runId))),
+    (given) =>
+      withRefusals(refusalOf, async () =>
+        toolResult(await snapshotWithResult(runs, await runs.read(caller, given.runId))),
+      ),
   );
 }
 
@@ -80,7 +81,10 @@ function registerCancel(server: McpServer, { caller, runs, refusalOf }: ToolCall
   server.registerTool(
     'cancel_run',
     { title: 'Cancel a run', description, inputSchema: z.strictObject({ runId }), annotations },
-    (given) => toolResult(refusalOf, async () => snapshotWithResult(runs, await runs.cancel(caller, given.runId))),
+    (given) =>
+      withRefusals(refusalOf, async () =>
+        toolResult(await snapshotWithResult(runs, await runs.cancel(caller, given.runId))),
+      ),
   );
 }
 
@@ -92,35 +96,31 @@ function registerAnswer(server: McpServer, { caller, runs, refusalOf }: ToolCall
     'answer_run',
     { title: 'Answer the question of a run', description, inputSchema, annotations },
     (given) =>
-      toolResult(refusalOf, async () =>
-        snapshotWithResult(runs, await runs.respond(caller, given.runId, given.answer)),
+      withRefusals(refusalOf, async () =>
+        toolResult(await snapshotWithResult(runs, await runs.respond(caller, given.runId, given.answer))),
       ),
   );
 }
 
 /** Returns a refusal as a result with `isError`: a protocol error would not reach the calling model. */
-async function toolResult(refusalOf: MountServices['refusalOf'], work: () => Promise<JsonObject>) {
+async function withRefusals<Result>(refusalOf: MountServices['refusalOf'], work: () => Promise<Result>) {
   try {
-    const result = await work();
-    return { content: [{ type: 'text' as const, text: JSON.stringify(result) }], structuredContent: result };
+    return await work();
   } catch (error) {
     const { code, message } = refusalOf(error);
     return { isError: true, content: [{ type: 'text' as const, text: `${code}: ${message}` }] };
   }
 }
 
-/** The snapshot of a run, with the outputs of a completed run or the open question of a waiting one. */
-async function snapshotWithResult(runs: CallerRuns, run: Run): Promise<JsonObject> {
-  const last = isTerminal(run.status) ? await runs.last(run) : undefined;
-  const payload = last?.payload;
-  const outputs = last?.type === 'run.completed' && isJsonObject(payload) ? payload.outputs : undefined;
-  const question = await runs.question(run);
-  return {
-    ...snapshotBody(2, run),
-    runId: run.runId,
-    ...(outputs !== undefined && { outputs }),
-    ...(question !== undefined && { question }),
-  };
+/** Whether the caller may read runs. It could not read the task of its own run otherwise, and gets a result instead. */
+async function mayRead({ caller }: ToolCall): Promise<boolean> {
+  try {
+    await caller.permit('runs:read');
+    return true;
+  } catch (error) {
+    if (AuthError.is(error)) return false;
+    throw error;
+  }
 }
 
 /**
@@ -134,10 +134,10 @@ async function snapshotWithResult(runs: CallerRuns, run: Run): Promise<JsonObjec
 function progressOf({ _meta, notify }: ServerContext['mcpReq'], clock: Clock): ((event: RunEvent) => void) | undefined {
   const progressToken = _meta?.progressToken;
   if (progressToken === undefined) return undefined;
-  let nextAt = 0;
+  let nextAt = Number.NEGATIVE_INFINITY;
   return ({ sequence, type }) => {
-    if (clock.now() < nextAt) return;
-    nextAt = clock.now() + PROGRESS_EVERY_MS;
+    if (clock.monotonic() < nextAt) return;
+    nextAt = clock.monotonic() + PROGRESS_EVERY_MS;
     const params = { progressToken, progress: sequence + 1, message: type };
     // The result of the call tells everything that a lost notification would have told.
     void notify({ method: 'notifications/progress', params }).catch(() => {});

@@ -1,9 +1,11 @@
 import type { Artifact, ArtifactStore } from '../../ports/artifacts.ts';
 import { type Journal, put } from './journal.ts';
+import { dropFrom, type RecordsOfRuns } from './records-of-runs.ts';
 
-export function artifactStore(journal: Journal): ArtifactStore {
+export function artifactStore(journal: Journal): ArtifactStore & RecordsOfRuns {
   const artifacts = new Map<string, Artifact>();
   return {
+    drop: dropFrom(journal, artifacts),
     async insert(artifact, transaction) {
       put(journal, transaction, artifacts, `${artifact.runId}/${artifact.artifactId}`, artifact);
     },

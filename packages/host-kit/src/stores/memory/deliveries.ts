@@ -1,15 +1,18 @@
 import type { BacklogStore } from '../../ports/backlog.ts';
-import type {
-  Claim,
-  ClaimedDelivery,
-  DeadLetter,
-  Delivery,
-  DeliveryQueue,
-  QueuedDelivery,
-  Settlement,
-  WaitingCursor,
+import {
+  type Claim,
+  type DeadLetter,
+  type DeadLetterCount,
+  type DeadLetterSelection,
+  type Delivery,
+  type DeliveryQueue,
+  LEASE_EXCESS_MS,
+  type QueuedDelivery,
+  type Settlement,
+  type WaitingCursor,
 } from '../../ports/deliveries.ts';
 import type { Transaction } from '../../ports/transaction.ts';
+import { inTurns, type TenantInLine } from '../in-turns.ts';
 import { type Journal, put } from './journal.ts';
 
 export interface MemoryDeliveries extends DeliveryQueue {
@@ -33,12 +36,16 @@ type Entry =
 interface Outbox {
   readonly journal: Journal;
   readonly isPaused: (webhookId: string) => boolean;
+  readonly tenantOf: (webhookId: string) => string | undefined;
   /** By delivery id. */
   readonly entries: Map<string, Entry>;
 }
 
-export function deliveryQueue(journal: Journal, isPaused: (webhookId: string) => boolean): MemoryDeliveries {
-  const outbox: Outbox = { journal, isPaused, entries: new Map() };
+export function deliveryQueue(
+  journal: Journal,
+  { isPaused, tenantOf }: Pick<Outbox, 'isPaused' | 'tenantOf'>,
+): MemoryDeliveries {
+  const outbox: Outbox = { journal, isPaused, tenantOf, entries: new Map() };
   const { entries } = outbox;
 
   return {
@@ -118,25 +125,24 @@ function queuedOf(entry: Entry): QueuedDelivery {
   return { ...delivery, lastStatus, state: 'waiting', dueAt: entry.dueAt };
 }
 
-function claiming({ journal, isPaused, entries }: Outbox): Pick<DeliveryQueue, 'claim' | 'nextDueAfter'> {
-  let lastServed = '';
+function claiming(outbox: Outbox): Pick<DeliveryQueue, 'claim' | 'nextDueAfter' | 'limitWaits'> {
+  const { journal, entries } = outbox;
+  /** The subscription of each tenant that had the last turn. */
+  const lastServed = new Map<string, string>();
+  let lastTenant = '';
 
   return {
-    claim({ now, leaseUntil, limit, capacityOf }) {
+    claim({ now, leaseUntil, limit, room }) {
       return journal.transaction(async (transaction) => {
         takeBack(now, transaction);
-        const claimed: ClaimedDelivery[] = [];
-        for (const webhookId of inTurn()) {
-          const most = Math.min(capacityOf(webhookId), limit - claimed.length);
-          if (most <= 0) continue;
-          const due = waitingFor(webhookId).filter(({ dueAt }) => dueAt <= now);
-          for (const { delivery } of due.slice(0, most)) {
-            put(journal, transaction, entries, delivery.deliveryId, { state: 'claimed', delivery, dueAt: leaseUntil });
-            claimed.push({ ...delivery, leaseUntil });
-            lastServed = webhookId;
-          }
+        const claimed = inTurns(inLine(now), { limit, room });
+        for (const { delivery, tenant } of claimed) {
+          const { deliveryId, webhookId } = delivery;
+          put(journal, transaction, entries, deliveryId, { state: 'claimed', delivery, dueAt: leaseUntil });
+          lastServed.set(tenant, webhookId);
+          lastTenant = tenant;
         }
-        return claimed;
+        return claimed.map(({ delivery, tenant }) => ({ ...delivery, tenant, leaseUntil }));
       });
     },
     async nextDueAfter(now) {
@@ -145,6 +151,19 @@ function claiming({ journal, isPaused, entries }: Outbox): Pick<DeliveryQueue, '
         (first, { dueAt }) => (first === undefined || dueAt < first ? dueAt : first),
         undefined,
       );
+    },
+    limitWaits({ dueBy, leaseUntil }) {
+      return journal.transaction(async (transaction) => {
+        for (const [deliveryId, entry] of entries) {
+          const { state, delivery, dueAt } = entry;
+          if (state === 'waiting' && dueAt > dueBy) {
+            const sooner = { ...entry, delivery: { ...delivery, dueAt: dueBy }, dueAt: dueBy };
+            put(journal, transaction, entries, deliveryId, sooner);
+          } else if (state === 'claimed' && dueAt > leaseUntil + LEASE_EXCESS_MS) {
+            put(journal, transaction, entries, deliveryId, { ...entry, dueAt: leaseUntil });
+          }
+        }
+      });
     },
   };
 
@@ -157,21 +176,43 @@ function claiming({ journal, isPaused, entries }: Outbox): Pick<DeliveryQueue, '
     }
   }
 
-  /** Returns the subscriptions with waiting deliveries, beginning after the one that was served last. */
-  function inTurn(): string[] {
-    const waiting = [...entries.values()].filter(
-      ({ state, delivery }) => state === 'waiting' && !isPaused(delivery.webhookId),
-    );
-    const ids = [...new Set(waiting.map(({ delivery }) => delivery.webhookId))].sort();
-    return [...ids.filter((id) => id > lastServed), ...ids.filter((id) => id <= lastServed)];
+  /** Returns the tenants with due deliveries, beginning after the one that was served last. */
+  function inLine(now: number): TenantInLine<Due>[] {
+    const due = dueByTenant(outbox, now);
+    return after(lastTenant, [...due.keys()]).map((tenant) => {
+      const own = due.get(tenant) ?? new Map<string, Due[]>();
+      const ids = after(lastServed.get(tenant) ?? '', [...own.keys()]);
+      return { tenant, subscriptions: ids.map((webhookId) => ({ webhookId, due: () => own.get(webhookId) ?? [] })) };
+    });
   }
+}
 
-  function waitingFor(webhookId: string): Entry[] {
-    const own = [...entries.values()].filter(
-      ({ state, delivery }) => state === 'waiting' && delivery.webhookId === webhookId,
-    );
-    return own.sort((a, b) => a.dueAt - b.dueAt);
+interface Due {
+  readonly tenant: string;
+  readonly delivery: Delivery;
+}
+
+/** Returns the due deliveries by tenant and subscription, the earliest due first. */
+function dueByTenant({ entries, isPaused, tenantOf }: Outbox, now: number): Map<string, Map<string, Due[]>> {
+  const due = [...entries.values()].filter(({ state, dueAt }) => state === 'waiting' && dueAt <= now);
+  const byTenant = new Map<string, Map<string, Due[]>>();
+  for (const { delivery } of due.sort((a, b) => a.dueAt - b.dueAt)) {
+    const { webhookId } = delivery;
+    if (isPaused(webhookId)) continue;
+    const tenant = tenantOf(webhookId) ?? '';
+    const own = byTenant.get(tenant) ?? new Map<string, Due[]>();
+    byTenant.set(tenant, own);
+    const waiting = own.get(webhookId) ?? [];
+    own.set(webhookId, waiting);
+    waiting.push({ tenant, delivery });
   }
+  return byTenant;
+}
+
+/** Sorts names, and begins with the first one after `last`. */
+function after(last: string, names: readonly string[]): readonly string[] {
+  const sorted = names.toSorted();
+  return [...sorted.filter((name) => name > last), ...sorted.filter((name) => name <= last)];
 }
 
 function settling({ journal, entries }: Outbox): Pick<DeliveryQueue, 'settle' | 'release'> {
@@ -226,19 +267,34 @@ function entryAfter(delivery: Delivery, settlement: Settlement): Entry | undefin
 function deadLetters({
   journal,
   entries,
-}: Outbox): Pick<DeliveryQueue, 'deadLetters' | 'redrive' | 'transfer' | 'sweep'> {
+}: Outbox): Pick<DeliveryQueue, 'deadLetters' | 'countDeadLetters' | 'redrive' | 'transfer' | 'sweep'> {
+  const deadLetters: DeliveryQueue['deadLetters'] = async (webhookId, { before, limit }) => {
+    const letters = [...entries.values()].flatMap((entry) => (entry.state === 'dead' ? [entry.letter] : []));
+    const own = letters.filter((letter) => letter.webhookId === webhookId);
+    const newestFirst = own.sort(newerFirst);
+    return newestFirst.filter((letter) => before === undefined || newerFirst(letter, before) > 0).slice(0, limit);
+  };
+
   return {
-    async deadLetters(webhookId, { before, limit }) {
-      const letters = [...entries.values()].flatMap((entry) => (entry.state === 'dead' ? [entry.letter] : []));
-      const own = letters.filter((letter) => letter.webhookId === webhookId);
-      const newestFirst = own.sort(newerFirst);
-      return newestFirst.filter((letter) => before === undefined || newerFirst(letter, before) > 0).slice(0, limit);
+    deadLetters,
+    async countDeadLetters(webhookId, { before, limit, selection, stepMs }) {
+      const looked = await deadLetters(webhookId, { before, limit });
+      const { deadLetteredAt, deliveryId } = looked.at(-1) ?? {};
+      const isFull = deadLetteredAt !== undefined && deliveryId !== undefined && looked.length === limit;
+      return {
+        counts: countsOf(
+          looked.filter((letter) => isSelected(letter, selection)),
+          stepMs,
+        ),
+        lookedAt: looked.length,
+        last: isFull ? { deadLetteredAt, deliveryId } : undefined,
+      };
     },
-    async redrive({ webhookId, deliveryIds, now, limit }, transaction) {
+    async redrive({ webhookId, deliveryIds, before, now, limit }, transaction) {
       const isChosen = ([deliveryId, entry]: [string, Entry]): boolean =>
         entry.state === 'dead' &&
         entry.delivery.webhookId === webhookId &&
-        entry.letter.deadLetteredAt <= now &&
+        (entry.letter.deadLetteredAt <= before || entry.letter.deadLetteredAt > now) &&
         (deliveryIds?.includes(deliveryId) ?? true);
       const chosen = [...entries].filter(isChosen).slice(0, limit);
       for (const [deliveryId, { delivery }] of chosen) {
@@ -250,7 +306,9 @@ function deadLetters({
     async transfer({ from, to, before, now, limit }, transaction) {
       const chosen = [...entries].flatMap(([deliveryId, entry]) => {
         const isOwn = entry.state === 'dead' && entry.delivery.webhookId === from;
-        return isOwn && entry.letter.deadLetteredAt <= before ? [{ deliveryId, delivery: entry.delivery }] : [];
+        if (!isOwn) return [];
+        const { deadLetteredAt } = entry.letter;
+        return deadLetteredAt <= before || deadLetteredAt > now ? [{ deliveryId, delivery: entry.delivery }] : [];
       });
       for (const { deliveryId, delivery } of chosen.slice(0, limit)) {
         const moved = { ...delivery, webhookId: to, attempts: 0, dueAt: now };
@@ -266,6 +324,28 @@ function deadLetters({
       });
     },
   };
+}
+
+function isSelected(
+  { eventType, deliveryId, lastStatus = 0 }: DeadLetter,
+  { eventTypes, statuses, fromId, belowId }: DeadLetterSelection,
+): boolean {
+  return (
+    (eventTypes?.includes(eventType) ?? true) &&
+    (statuses?.includes(lastStatus) ?? true) &&
+    (fromId === undefined || deliveryId >= fromId) &&
+    (belowId === undefined || deliveryId < belowId)
+  );
+}
+
+function countsOf(letters: readonly DeadLetter[], stepMs: number): readonly DeadLetterCount[] {
+  const counts = new Map<string, DeadLetterCount>();
+  for (const { eventType, lastStatus: status = 0, deadLetteredAt } of letters) {
+    const at = deadLetteredAt - (deadLetteredAt % stepMs);
+    const key = JSON.stringify([eventType, status, at]);
+    counts.set(key, { eventType, status, at, count: (counts.get(key)?.count ?? 0) + 1 });
+  }
+  return [...counts.values()];
 }
 
 /** Sorts by descending time; dead letters of the same millisecond by descending id. */

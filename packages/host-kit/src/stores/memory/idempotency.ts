@@ -4,6 +4,7 @@ import {
   type IdempotencyClaim,
   type IdempotencyKey,
   type IdempotencyStore,
+  isLeased,
   sealedForReply,
 } from '../../ports/idempotency.ts';
 import { type Journal, put } from './journal.ts';
@@ -75,9 +76,10 @@ export function idempotencyStore(journal: Journal): IdempotencyStore {
 }
 
 /** Returns the answer to a caller that cannot claim the key; undefined when the key can be claimed. */
-function standingOf(entry: Entry | undefined, { digest, now }: BeginOptions): Begun | undefined {
+function standingOf(entry: Entry | undefined, options: BeginOptions): Begun | undefined {
+  const { digest, now } = options;
   if (entry === undefined || entry.expiresAt <= now) return undefined;
   if (entry.digest !== digest) return { kind: 'mismatch' };
   if (entry.sealed !== undefined) return { kind: 'completed', sealed: entry.sealed };
-  return entry.leaseUntil > now ? { kind: 'in-flight', leaseUntil: entry.leaseUntil } : undefined;
+  return isLeased(entry.leaseUntil, options) ? { kind: 'in-flight', leaseUntil: entry.leaseUntil } : undefined;
 }

@@ -1,13 +1,15 @@
-import type { Interrupt, InterruptStore } from '../../ports/interrupts.ts';
+import type { DueCursor, Interrupt, InterruptStore } from '../../ports/interrupts.ts';
 import { type Journal, put } from './journal.ts';
+import { dropFrom, type RecordsOfRuns } from './records-of-runs.ts';
 
-export function interruptStore(journal: Journal): InterruptStore {
+export function interruptStore(journal: Journal): InterruptStore & RecordsOfRuns {
   const interrupts = new Map<string, Interrupt>();
   const of = (runId: string) => [...interrupts.values()].filter((interrupt) => interrupt.runId === runId);
   const pending = () =>
     [...interrupts.values()].filter(({ status, dueAt }) => status === 'pending' && dueAt !== undefined);
 
   return {
+    drop: dropFrom(journal, interrupts),
     async insert(interrupt, transaction) {
       put(journal, transaction, interrupts, placeOf(interrupt), interrupt);
     },
@@ -27,11 +29,20 @@ export function interruptStore(journal: Journal): InterruptStore {
     async pendingOf(runId) {
       return of(runId).filter(({ status }) => status === 'pending');
     },
-    async due(now, limit) {
+    async due(now, limit, after) {
       const due = pending().filter(({ dueAt = 0 }) => dueAt <= now);
-      return due.sort((a, b) => (a.dueAt ?? 0) - (b.dueAt ?? 0)).slice(0, limit);
+      const left = after === undefined ? due : due.filter((interrupt) => byDueTime(interrupt, after) > 0);
+      return left.sort(byDueTime).slice(0, limit);
     },
   };
+}
+
+function byDueTime(a: Interrupt, b: Interrupt | DueCursor): number {
+  const [left, right] = [a.dueAt ?? 0, b.dueAt ?? 0];
+  if (left !== right) return left - right;
+  if (a.runId !== b.runId) return a.runId < b.runId ? -1 : 1;
+  if (a.interruptId === b.interruptId) return 0;
+  return a.interruptId < b.interruptId ? -1 : 1;
 }
 
 function placeOf({ runId, interruptId }: Pick<Interrupt, 'runId' | 'interruptId'>): string {

@@ -10,6 +10,8 @@ export interface Journal {
    * @throws {Error} when `transaction` is not the open one
    */
   record(transaction: Transaction, undo: () => void): void;
+  /** Whether the transaction has neither been committed nor undone. */
+  isOpen(transaction: Transaction): boolean;
 }
 
 export function journal(): Journal {
@@ -27,6 +29,7 @@ export function journal(): Journal {
         throw new Error('transaction: has ended, or belongs to another store. Use it only within its work.');
       open.undo.push(undo);
     },
+    isOpen: (transaction) => open?.transaction === transaction,
   };
 
   async function perform<T>(work: (transaction: Transaction) => Promise<T>): Promise<T> {

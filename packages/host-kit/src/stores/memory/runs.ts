@@ -3,15 +3,20 @@ import { ABSENT, type Lookup, OTHER_WORKSPACE } from '../../lookup.ts';
 import { isExecutable, isTerminal, type Run, type RunStore } from '../../ports/runs.ts';
 import type { WorkspacePlace } from '../../ports/workspace.ts';
 import { runAsStored } from '../stored-run.ts';
+import { familiesOf } from './families-of-runs.ts';
 import { type Journal, put } from './journal.ts';
+import type { RecordsOfRuns } from './records-of-runs.ts';
 
 /** The runs, and the revisions of workspace files that they read. */
 export interface MemoryRuns extends RunStore {
   /** Returns the `filesRevision` of each run of a place that has one. */
   filesRevisions(place: WorkspacePlace): readonly number[];
+  /** Whether a caller reaches a run. */
+  reaches(tenancy: Tenancy, runId: string): boolean;
 }
 
-export function runStore(journal: Journal): MemoryRuns {
+/** @param belongings the stores with records of runs */
+export function runStore(journal: Journal, belongings: readonly RecordsOfRuns[]): MemoryRuns {
   const runs = new Map<string, Run>();
 
   /** Returns all runs in their present form. The stored records keep the form in which they were written. */
@@ -28,6 +33,11 @@ export function runStore(journal: Journal): MemoryRuns {
     const run = storedOf(runId);
     if (run === undefined || run.tenant !== tenancy.tenant || run.mode !== tenancy.mode) return ABSENT;
     return reachesWorkspace(tenancy, run.workspace) ? { kind: 'found', value: run } : OTHER_WORKSPACE;
+  }
+
+  function isOpen(runId: string | undefined): boolean {
+    const run = runId === undefined ? undefined : runs.get(runId);
+    return run !== undefined && !isTerminal(run.status);
   }
 
   return {
@@ -73,6 +83,25 @@ export function runStore(journal: Journal): MemoryRuns {
         if (runs.has(run.runId)) put(journal, transaction, runs, run.runId, run);
       }
     },
+    removeEnded: ({ endedBefore, limit }) =>
+      journal.transaction(async (transaction) => {
+        const all = stored();
+        const read = new Set(all.flatMap(({ fork, status }) => (fork && !isTerminal(status) ? fork.sourceRunId : [])));
+        const ended = all
+          .filter(({ status, completedAt }) => isTerminal(status) && (completedAt ?? endedBefore) < endedBefore)
+          .filter(({ runId }) => !read.has(runId))
+          .filter(({ parent }) => !isOpen(parent?.runId))
+          .sort((a, b) => (a.completedAt ?? 0) - (b.completedAt ?? 0))
+          .slice(0, limit);
+        for (const run of ended) {
+          put(journal, transaction, runs, run.runId, undefined);
+          for (const { drop } of belongings) drop(run, transaction);
+        }
+        return ended.length;
+      }),
+    // The records of a run are removed with it.
+    sweep: async () => 0,
+    reaches: (tenancy, runId) => read(tenancy, runId).kind === 'found',
     filesRevisions: ({ tenant, workspace, mode }) =>
       [...runs.values()].flatMap((run) => {
         const isThere = run.tenant === tenant && run.workspace === workspace && run.mode === mode;
@@ -83,6 +112,7 @@ export function runStore(journal: Journal): MemoryRuns {
       const open = stored().filter((run) => run.runId > after && isExecutable(run.status));
       return open.sort((a, b) => (a.runId < b.runId ? -1 : 1)).slice(0, limit);
     },
+    ...familiesOf(stored),
     async disturbed(runIds) {
       return runIds.flatMap((runId) => {
         const run = storedOf(runId);

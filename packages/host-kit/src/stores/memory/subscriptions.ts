@@ -3,11 +3,17 @@ import { coversScope, type EventNumber, type Subscription, type SubscriptionStor
 import type { Transaction } from '../../ports/transaction.ts';
 import { type Journal, put } from './journal.ts';
 
+export interface MemorySubscriptions extends SubscriptionStore {
+  isPaused(webhookId: string): boolean;
+  isThere(webhookId: string): boolean;
+  tenantOf(webhookId: string): string | undefined;
+}
+
 /** @param drop deletes the deliveries and attempts of a subscription, in the transaction that removes it */
 export function subscriptionStore(
   journal: Journal,
   drop: (webhookId: string, transaction: Transaction) => void,
-): SubscriptionStore & { isPaused(webhookId: string): boolean; isThere(webhookId: string): boolean } {
+): MemorySubscriptions {
   const subscriptions = new Map<string, Subscription>();
   /** The number of the last operational event about each subscription. */
   const numbers = new Map<string, EventNumber>();
@@ -56,6 +62,7 @@ export function subscriptionStore(
       return subscriptions.get(webhookId);
     },
     isThere: (webhookId) => subscriptions.has(webhookId),
+    tenantOf: (webhookId) => subscriptions.get(webhookId)?.tenant,
     isPaused: (webhookId) => subscriptions.get(webhookId)?.status === 'paused',
     async updateState(webhookId, change, transaction) {
       const subscription = subscriptions.get(webhookId);

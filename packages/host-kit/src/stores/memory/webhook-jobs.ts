@@ -1,5 +1,5 @@
 import type { Transaction } from '../../ports/transaction.ts';
-import type { WebhookJob, WebhookJobStore } from '../../ports/webhook-jobs.ts';
+import { LONGEST_STEP_WAIT_MS, type WebhookJob, type WebhookJobStore } from '../../ports/webhook-jobs.ts';
 import { type Journal, put } from './journal.ts';
 
 export interface MemoryWebhookJobs extends WebhookJobStore {
@@ -24,7 +24,10 @@ export function webhookJobStore(journal: Journal, isThere: (webhookId: string) =
     },
     countOpen: async (webhookId) => ofSubscription(webhookId).filter(isOpen).length,
     async due(now, limit) {
-      const due = [...jobs.values()].filter(({ state, nextStepAt }) => state === 'running' && nextStepAt <= now);
+      const due = [...jobs.values()].filter(
+        ({ state, nextStepAt }) =>
+          state === 'running' && (nextStepAt <= now || nextStepAt > now + LONGEST_STEP_WAIT_MS),
+      );
       return due.sort((a, b) => a.nextStepAt - b.nextStepAt).slice(0, limit);
     },
     async change(jobId, change, transaction) {

@@ -1,6 +1,7 @@
 import pg from 'pg';
 import { type Transaction, transactionMark } from '../../ports/transaction.ts';
 import type { Row } from '../sql/row.ts';
+import { applicationName } from './migrate.ts';
 
 /** A pool of connections to one database, and the transactions on it. */
 export interface Database {
@@ -14,6 +15,20 @@ export interface Database {
    * @throws {Error} when the transaction has ended or belongs to another store
    */
   within(transaction: Transaction, statement: Statement, values: readonly unknown[]): Promise<Result>;
+  /**
+   * Runs statements without parameters in a transaction, in one exchange with the server. Each sees what was committed when
+   * it began.
+   *
+   * @throws {Error} when the transaction has ended or belongs to another store
+   */
+  withinAtOnce(transaction: Transaction, texts: readonly string[]): Promise<readonly Result[]>;
+  /**
+   * Has a statement run as the last step of a transaction, after all work and right before its commit: for a row on which
+   * every writer waits. All transactions lock such rows in this order, so none waits for another in a circle.
+   *
+   * @throws {Error} when the transaction has ended or belongs to another store
+   */
+  beforeCommit(transaction: Transaction, statement: Statement, values: readonly unknown[]): void;
   /** Closes all connections. */
   close(): Promise<void>;
 }
@@ -62,12 +77,14 @@ export function openDatabase(options: DatabaseOptions): Database {
     // A host that hangs within a transaction would block the appends of all others to the audit log.
     idle_in_transaction_session_timeout: 5_000,
     options: `-c search_path=${schema}`,
+    // Tells other hosts which schema version this one knows.
+    application_name: applicationName(schema),
   });
   // Without an error listener, a connection that breaks would end the process. A statement under way on it rejects
   // anyway, and the pool replaces an idle one.
   pool.on('connect', (client) => client.on('error', onError));
   pool.on('error', () => {});
-  const open = new WeakMap<Transaction, pg.PoolClient>();
+  const open = new WeakMap<Transaction, Open>();
 
   return {
     query: async (statement, values) => resultOf(await pool.query({ ...statement, values: [...values] })),
@@ -81,13 +98,25 @@ export function openDatabase(options: DatabaseOptions): Database {
       }
     },
     async within(transaction, statement, values) {
-      const client = open.get(transaction);
-      if (client === undefined)
-        throw new Error('transaction: has ended, or belongs to another store. Use it only within its work.');
+      const { client } = required(transaction);
       return resultOf(await client.query({ ...statement, values: [...values] }));
+    },
+    async withinAtOnce(transaction, texts) {
+      const { client } = required(transaction);
+      // The driver returns a list for several statements, and one result for one.
+      return [await client.query(texts.join(';\n'))].flat().map(resultOf);
+    },
+    beforeCommit(transaction, statement, values) {
+      required(transaction).last.push({ ...statement, values: [...values] });
     },
     close: () => pool.end(),
   };
+
+  function required(transaction: Transaction): Open {
+    const found = open.get(transaction);
+    if (found !== undefined) return found;
+    throw new Error('transaction: has ended, or belongs to another store. Use it only within its work.');
+  }
 
   async function attempted<T>(work: (transaction: Transaction) => Promise<T>): Promise<T> {
     const client = await pool.connect();
@@ -95,9 +124,11 @@ export function openDatabase(options: DatabaseOptions): Database {
     let broken: Error | undefined;
     try {
       await client.query('BEGIN');
-      open.set(transaction, client);
+      const last: Open['last'] = [];
+      open.set(transaction, { client, last });
       const result = await work(transaction);
       open.delete(transaction);
+      for (const statement of last) await client.query(statement);
       // After a failed statement, PostgreSQL answers COMMIT with a rollback instead of an error, even if `work` ignored
       // the failure.
       const { command } = await client.query('COMMIT');
@@ -119,6 +150,13 @@ export function openDatabase(options: DatabaseOptions): Database {
       client.release(broken);
     }
   }
+}
+
+/** An open transaction. */
+interface Open {
+  readonly client: pg.PoolClient;
+  /** Run right before the commit. */
+  readonly last: pg.QueryConfig<unknown[]>[];
 }
 
 /**

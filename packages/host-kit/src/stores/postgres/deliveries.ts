@@ -1,25 +1,38 @@
-import type {
-  Claim,
-  ClaimRequest,
-  Delivery,
-  DeliveryQueue,
-  EndedClaim,
-  RemainingCapacity,
+import {
+  type Claim,
+  type ClaimRequest,
+  type Delivery,
+  type DeliveryQueue,
+  type EndedClaim,
+  LEASE_EXCESS_MS,
 } from '../../ports/deliveries.ts';
+import type { Subscription } from '../../ports/subscriptions.ts';
 import type { Transaction } from '../../ports/transaction.ts';
-import { deadLetterOf, deliveryOf, LISTED, queuedOf, waitingOf } from '../sql/deliveries.ts';
+import {
+  countedColumns,
+  countedOf,
+  deadLetterOf,
+  deliveryOf,
+  LISTED,
+  LOOKED,
+  queuedOf,
+  waitingOf,
+} from '../sql/deliveries.ts';
 import { integer, optional, type Row, text } from '../sql/row.ts';
 import type { Database, Statement } from './database.ts';
+import { DueDeliveries } from './due-deliveries.ts';
 
 const ENQUEUE = {
   name: 'deliveries-enqueue',
   text: `INSERT INTO deliveries
-    (delivery_id, webhook_id, run_id, event_id, sequence, event_type, body, attempts, due_at, state)
-    SELECT delivery_id, webhook_id, run_id, event_id, sequence, event_type, body, attempts, due_at, 'waiting'
+    (delivery_id, webhook_id, run_id, event_id, sequence, event_type, body, attempts, due_at, state, tenant)
+    SELECT delivery_id, d.webhook_id, run_id, event_id, sequence, event_type, body, attempts, due_at, 'waiting',
+      coalesce(s.tenant, '')
     FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bigint[], $6::text[], $7::integer[], $8::integer[],
       $9::bigint[]) WITH ORDINALITY
       AS d (delivery_id, webhook_id, run_id, event_id, sequence, event_type, body_n, attempts, due_at, n)
     JOIN unnest($10::bytea[]) WITH ORDINALITY AS b (body, n) ON b.n = d.body_n
+    LEFT JOIN subscriptions s ON s.webhook_id = d.webhook_id
     ORDER BY d.n`,
 };
 const ENQUEUE_NEW = { name: 'deliveries-enqueue-new', text: `${ENQUEUE.text} ON CONFLICT (delivery_id) DO NOTHING` };
@@ -36,6 +49,7 @@ const QUEUED = {
 const WAITING = {
   name: 'deliveries-list-waiting',
   text: `SELECT ${LISTED} FROM deliveries WHERE state = 'waiting' AND webhook_id = $1 AND (due_at, position) > ($2, $3)
+      AND tenant = (SELECT tenant FROM subscriptions WHERE webhook_id = $1)
     ORDER BY due_at, position LIMIT $4`,
 };
 const TAKE_BACK = {
@@ -43,27 +57,13 @@ const TAKE_BACK = {
   text: `UPDATE deliveries SET state = 'waiting', due_at = $1 WHERE position IN (
     SELECT position FROM deliveries WHERE state = 'claimed' AND due_at <= $1 FOR UPDATE SKIP LOCKED)`,
 };
-// Steps along the index from subscription to subscription, so that the cost does not depend on the length of a backlog.
-const WAITING_SUBSCRIPTIONS = `WITH RECURSIVE w AS (
-    (SELECT webhook_id FROM deliveries WHERE state = 'waiting' ORDER BY webhook_id LIMIT 1)
-    UNION ALL
-    SELECT (SELECT d.webhook_id FROM deliveries d WHERE d.state = 'waiting' AND d.webhook_id > w.webhook_id
-      ORDER BY d.webhook_id LIMIT 1) FROM w WHERE w.webhook_id IS NOT NULL)`;
-const SUBSCRIPTIONS = {
-  name: 'deliveries-subscriptions',
-  text: `${WAITING_SUBSCRIPTIONS}
-    SELECT w.webhook_id, first.due_at FROM w JOIN subscriptions s USING (webhook_id)
-    CROSS JOIN LATERAL (SELECT due_at FROM deliveries d WHERE d.state = 'waiting' AND d.webhook_id = w.webhook_id
-      ORDER BY due_at LIMIT 1) AS first
-    WHERE s.status <> 'paused'`,
-};
 export const CLAIM = {
   name: 'deliveries-claim',
   text: `WITH picked AS (
-      SELECT d.position, d.due_at AS was_due, s.n FROM unnest($1::text[], $2::integer[])
-        WITH ORDINALITY AS s (webhook_id, room, n)
+      SELECT d.position, d.due_at AS was_due, s.n FROM unnest($1::text[], $2::integer[], $6::text[])
+        WITH ORDINALITY AS s (webhook_id, room, tenant, n)
       CROSS JOIN LATERAL (SELECT position, due_at FROM deliveries
-        WHERE state = 'waiting' AND webhook_id = s.webhook_id AND due_at <= $3
+        WHERE state = 'waiting' AND tenant = s.tenant AND webhook_id = s.webhook_id AND due_at <= $3
         ORDER BY due_at, position LIMIT s.room FOR UPDATE SKIP LOCKED) AS d
       ORDER BY s.n, d.due_at, d.position LIMIT $4),
     claimed AS (UPDATE deliveries SET state = 'claimed', due_at = $5
@@ -76,7 +76,8 @@ export const NEXT_DUE = {
   // that expression alone.
   text: `SELECT least(
     (SELECT min(due_at + 0) FROM deliveries WHERE state = 'waiting' AND due_at + 0 > $1),
-    (SELECT min(due_at) FROM deliveries WHERE state = 'claimed' AND due_at > $1)) AS due_at`,
+    (SELECT min(due_at) FROM deliveries WHERE state = 'claimed' AND due_at > $1)) AS due_at,
+    coalesce((SELECT min(due_at + 0) FROM deliveries WHERE state = 'waiting') <= $1, false) AS is_due`,
 };
 const RELEASE = {
   name: 'deliveries-release',
@@ -99,20 +100,29 @@ const KEEP = {
 };
 const DEAD = {
   name: 'deliveries-dead',
-  text: `SELECT * FROM deliveries WHERE state = 'dead' AND webhook_id = $1 AND (dead_at, delivery_id) < ($2, $3)
+  text: `SELECT ${LISTED} FROM deliveries WHERE state = 'dead' AND webhook_id = $1 AND (dead_at, delivery_id) < ($2, $3)
     ORDER BY dead_at DESC, delivery_id DESC LIMIT $4`,
+};
+const SELECTED = `($6::text[] IS NULL OR event_type = ANY ($6)) AND ($7::integer[] IS NULL OR status = ANY ($7))
+  AND ($8::text IS NULL OR delivery_id >= $8) AND ($9::text IS NULL OR delivery_id < $9)`;
+const COUNT = {
+  name: 'deliveries-count-dead',
+  text: `WITH looked AS MATERIALIZED (SELECT ${LOOKED} FROM deliveries
+      WHERE state = 'dead' AND webhook_id = $1 AND (dead_at, delivery_id) < ($2, $3)
+      ORDER BY dead_at DESC, delivery_id DESC LIMIT $4)
+    SELECT ${countedColumns(SELECTED, '$5::bigint')} FROM looked GROUP BY 1, 2, 3`,
 };
 const REDRIVE = {
   name: 'deliveries-redrive',
   text: `UPDATE deliveries SET state = 'waiting', due_at = $1, dead_at = NULL, attempts = 0, last_status = NULL
-    WHERE position IN (SELECT position FROM deliveries WHERE state = 'dead' AND webhook_id = $2 AND dead_at <= $1
+    WHERE position IN (SELECT position FROM deliveries WHERE state = 'dead' AND webhook_id = $2 AND (dead_at <= $5 OR dead_at > $1)
       AND ($3::text[] IS NULL OR delivery_id = ANY ($3::text[])) LIMIT $4 FOR UPDATE)`,
 };
 const TRANSFER = {
   name: 'deliveries-transfer',
   text: `UPDATE deliveries SET webhook_id = $2, state = 'waiting', due_at = $4, dead_at = NULL, attempts = 0,
       last_status = NULL
-    WHERE position IN (SELECT position FROM deliveries WHERE state = 'dead' AND webhook_id = $1 AND dead_at <= $3
+    WHERE position IN (SELECT position FROM deliveries WHERE state = 'dead' AND webhook_id = $1 AND (dead_at <= $3 OR dead_at > $4)
       LIMIT $5 FOR UPDATE)`,
 };
 const SWEEP = {
@@ -121,24 +131,52 @@ const SWEEP = {
     SELECT position FROM deliveries WHERE state = 'dead' AND due_at <= $1 LIMIT $2 FOR UPDATE SKIP LOCKED)`,
 };
 
+const HASTEN = {
+  name: 'deliveries-hasten',
+  // `due_at + 0`: see NEXT_DUE.
+  text: `UPDATE deliveries SET due_at = $1 WHERE position IN (
+    SELECT position FROM deliveries WHERE state = 'waiting' AND due_at + 0 > $1 LIMIT $2 FOR UPDATE SKIP LOCKED)`,
+};
+const SHORTEN = {
+  name: 'deliveries-shorten-claims',
+  text: `UPDATE deliveries SET due_at = $1 WHERE position IN (
+    SELECT position FROM deliveries WHERE state = 'claimed' AND due_at > $2 LIMIT $3 FOR UPDATE SKIP LOCKED)`,
+};
 const DROP = {
   name: 'deliveries-drop',
-  text: `WITH waiting AS (SELECT position FROM deliveries WHERE state = 'waiting' AND webhook_id = $1 LIMIT $2 FOR UPDATE SKIP LOCKED),
+  text: `WITH waiting AS (SELECT position FROM deliveries WHERE state = 'waiting' AND tenant = $3 AND webhook_id = $1 LIMIT $2 FOR UPDATE SKIP LOCKED),
       dead AS (SELECT position FROM deliveries WHERE state = 'dead' AND webhook_id = $1 LIMIT $2 FOR UPDATE SKIP LOCKED)
     DELETE FROM deliveries WHERE position IN (SELECT position FROM waiting UNION ALL SELECT position FROM dead)`,
 };
-const SWEEP_LEFT = ['waiting', 'dead'].map((state) => ({
-  name: `deliveries-sweep-left-${state}`,
-  text: `WITH RECURSIVE w AS (
-      (SELECT webhook_id FROM deliveries WHERE state = '${state}' ORDER BY webhook_id LIMIT 1)
+// Both step along an index from subscription to subscription.
+const SWEEP_LEFT = [
+  {
+    name: 'deliveries-sweep-left-waiting',
+    text: `WITH RECURSIVE w AS (
+      (SELECT tenant, webhook_id FROM deliveries WHERE state = 'waiting' ORDER BY tenant, webhook_id LIMIT 1)
       UNION ALL
-      SELECT (SELECT d.webhook_id FROM deliveries d WHERE d.state = '${state}' AND d.webhook_id > w.webhook_id
+      SELECT next.tenant, next.webhook_id FROM w CROSS JOIN LATERAL (SELECT d.tenant, d.webhook_id FROM deliveries d
+        WHERE d.state = 'waiting' AND (d.tenant, d.webhook_id) > (w.tenant, w.webhook_id)
+        ORDER BY d.tenant, d.webhook_id LIMIT 1) AS next)
+    DELETE FROM deliveries WHERE position IN (
+      SELECT d.position FROM w CROSS JOIN LATERAL (SELECT position FROM deliveries
+        WHERE state = 'waiting' AND tenant = w.tenant AND webhook_id = w.webhook_id
+        LIMIT $1 FOR UPDATE SKIP LOCKED) AS d
+      WHERE NOT EXISTS (SELECT 1 FROM subscriptions s WHERE s.webhook_id = w.webhook_id) LIMIT $1)`,
+  },
+  {
+    name: 'deliveries-sweep-left-dead',
+    text: `WITH RECURSIVE w AS (
+      (SELECT webhook_id FROM deliveries WHERE state = 'dead' ORDER BY webhook_id LIMIT 1)
+      UNION ALL
+      SELECT (SELECT d.webhook_id FROM deliveries d WHERE d.state = 'dead' AND d.webhook_id > w.webhook_id
         ORDER BY d.webhook_id LIMIT 1) FROM w WHERE w.webhook_id IS NOT NULL)
     DELETE FROM deliveries WHERE position IN (
       SELECT d.position FROM w CROSS JOIN LATERAL (SELECT position FROM deliveries
-        WHERE state = '${state}' AND webhook_id = w.webhook_id LIMIT $1 FOR UPDATE SKIP LOCKED) AS d
+        WHERE state = 'dead' AND webhook_id = w.webhook_id LIMIT $1 FOR UPDATE SKIP LOCKED) AS d
       WHERE NOT EXISTS (SELECT 1 FROM subscriptions s WHERE s.webhook_id = w.webhook_id) LIMIT $1)`,
-}));
+  },
+];
 
 /** The outbox of hosts that share a database. */
 export interface SharedDeliveries extends DeliveryQueue {
@@ -146,7 +184,7 @@ export interface SharedDeliveries extends DeliveryQueue {
    * Deletes up to 1 000 deliveries and 1 000 dead letters of a subscription, in the transaction that removes it.
    * `sweep` deletes the rest.
    */
-  drop(webhookId: string, transaction: Transaction): Promise<void>;
+  drop(subscription: Pick<Subscription, 'tenant' | 'webhookId'>, transaction: Transaction): Promise<void>;
 }
 
 export function deliveryQueue(database: Database): SharedDeliveries {
@@ -207,9 +245,8 @@ function enqueueing(database: Database): Pick<DeliveryQueue, 'enqueue' | 'enqueu
 }
 
 /** A claim skips the deliveries that another host is claiming at the same time. */
-function claiming(database: Database): Pick<DeliveryQueue, 'claim' | 'release' | 'nextDueAfter'> {
-  /** The last subscription of the last claim. The next claim begins with the one after it. */
-  let lastServed = '';
+function claiming(database: Database): Pick<DeliveryQueue, 'claim' | 'release' | 'nextDueAfter' | 'limitWaits'> {
+  const due = new DueDeliveries(database);
 
   return {
     claim: (request) => database.transaction((transaction) => claim(request, transaction)),
@@ -218,35 +255,35 @@ function claiming(database: Database): Pick<DeliveryQueue, 'claim' | 'release' |
     },
     async nextDueAfter(now) {
       const [row] = (await database.query(NEXT_DUE, [now])).rows;
-      return row && optional(row, 'due_at', integer);
+      const next = row && optional(row, 'due_at', integer);
+      // Without a due delivery there is nothing to go on with, however many tenants have deliveries that wait.
+      if (row?.is_due !== true) {
+        due.beginRounds();
+        return next;
+      }
+      const goOnAt = due.goOnAt(now);
+      return goOnAt === undefined ? next : Math.min(goOnAt, next ?? goOnAt);
+    },
+    async limitWaits({ dueBy, leaseUntil }) {
+      while ((await database.query(HASTEN, [dueBy, MAX_ROWS])).count === MAX_ROWS);
+      while ((await database.query(SHORTEN, [leaseUntil, leaseUntil + LEASE_EXCESS_MS, MAX_ROWS])).count === MAX_ROWS);
     },
   };
 
-  async function claim({ now, leaseUntil, limit, capacityOf }: ClaimRequest, transaction: Transaction) {
+  async function claim(request: ClaimRequest, transaction: Transaction) {
+    const { now, leaseUntil, limit } = request;
     await database.within(transaction, TAKE_BACK, [now]);
-    const waiting = (await subscriptionsWithCapacity(capacityOf, transaction)).filter(({ dueAt }) => dueAt <= now);
-    const turn = [
-      ...waiting.filter(({ webhookId }) => webhookId > lastServed),
-      ...waiting.filter(({ webhookId }) => webhookId <= lastServed),
-    ];
-    if (turn.length === 0) return [];
-    const ids = turn.map(({ webhookId }) => webhookId);
-    const capacities = turn.map((subscription) => Math.min(subscription.capacity, limit));
-    const { rows } = await database.within(transaction, CLAIM, [ids, capacities, now, limit, leaseUntil]);
-    const claimed = [...rows].sort(inTurn).map((row) => ({
+    const turns = await due.plan(request, transaction);
+    if (turns.length === 0) return [];
+    const ids = turns.map(({ webhookId }) => webhookId);
+    const most = turns.map((each) => each.most);
+    const tenants = turns.map(({ tenant }) => tenant);
+    const { rows } = await database.within(transaction, CLAIM, [ids, most, now, limit, leaseUntil, tenants]);
+    return [...rows].sort(inTurn).map((row) => ({
       ...deliveryOf({ ...row, due_at: row.was_due }),
+      tenant: text(row, 'tenant'),
       leaseUntil,
     }));
-    lastServed = claimed.at(-1)?.webhookId ?? lastServed;
-    return claimed;
-  }
-
-  async function subscriptionsWithCapacity(capacityOf: RemainingCapacity, transaction: Transaction) {
-    const { rows } = await database.within(transaction, SUBSCRIPTIONS, []);
-    return rows
-      .map((row) => ({ webhookId: text(row, 'webhook_id'), dueAt: integer(row, 'due_at') }))
-      .map((subscription) => ({ ...subscription, capacity: capacityOf(subscription.webhookId) }))
-      .filter((subscription) => subscription.capacity > 0);
   }
 }
 
@@ -297,15 +334,22 @@ function settling(database: Database): Pick<DeliveryQueue, 'settle'> {
 
 function deadLetters(
   database: Database,
-): Pick<SharedDeliveries, 'deadLetters' | 'redrive' | 'transfer' | 'sweep' | 'drop'> {
+): Pick<SharedDeliveries, 'deadLetters' | 'countDeadLetters' | 'redrive' | 'transfer' | 'sweep' | 'drop'> {
   return {
     async deadLetters(webhookId, { before, limit }) {
       const { deadLetteredAt = Number.MAX_SAFE_INTEGER, deliveryId = '' } = before ?? {};
       return (await database.query(DEAD, [webhookId, deadLetteredAt, deliveryId, limit])).rows.map(deadLetterOf);
     },
-    async redrive({ webhookId, deliveryIds, now, limit }, transaction) {
+    async countDeadLetters(webhookId, { before, limit, stepMs, selection }) {
+      const { deadLetteredAt = Number.MAX_SAFE_INTEGER, deliveryId = '' } = before ?? {};
+      const { eventTypes, statuses, fromId, belowId } = selection;
+      const selected = [eventTypes ?? null, statuses ?? null, fromId ?? null, belowId ?? null];
+      const { rows } = await database.query(COUNT, [webhookId, deadLetteredAt, deliveryId, limit, stepMs, ...selected]);
+      return countedOf(rows, limit);
+    },
+    async redrive({ webhookId, deliveryIds, before, now, limit }, transaction) {
       const ids = deliveryIds === undefined ? null : [...deliveryIds];
-      return (await database.within(transaction, REDRIVE, [now, webhookId, ids, limit])).count;
+      return (await database.within(transaction, REDRIVE, [now, webhookId, ids, limit, before])).count;
     },
     async transfer({ from, to, before, now, limit }, transaction) {
       return (await database.within(transaction, TRANSFER, [from, to, before, now, limit])).count;
@@ -317,8 +361,8 @@ function deadLetters(
       for (const left of SWEEP_LEFT) if (swept < limit) swept += (await database.query(left, [limit - swept])).count;
       return swept;
     },
-    async drop(webhookId, transaction) {
-      await database.within(transaction, DROP, [webhookId, MAX_ROWS]);
+    async drop({ tenant, webhookId }, transaction) {
+      await database.within(transaction, DROP, [webhookId, MAX_ROWS, tenant]);
     },
   };
 }

@@ -1,5 +1,5 @@
 import type { InterruptStore } from '../../ports/interrupts.ts';
-import { interruptDocumentOf, interruptOf, interruptStateOf } from '../sql/interrupts.ts';
+import { BEFORE_ALL, interruptDocumentOf, interruptOf, interruptStateOf } from '../sql/interrupts.ts';
 import type { Row } from '../sql/row.ts';
 import type { Database } from './database.ts';
 
@@ -29,7 +29,12 @@ const PENDING_OF = {
   name: 'interrupts-pending-of',
   text: `SELECT * FROM interrupts WHERE run_id = $1 AND status = 'pending'`,
 };
-const DUE = { name: 'interrupts-due', text: 'SELECT * FROM interrupts WHERE due_at <= $1 ORDER BY due_at LIMIT $2' };
+const DUE = {
+  name: 'interrupts-due',
+  text: `SELECT * FROM interrupts
+    WHERE due_at <= $1 AND due_at >= $2 AND (due_at, run_id, interrupt_id) > ($2, $3, $4)
+    ORDER BY due_at, run_id, interrupt_id LIMIT $5`,
+};
 
 export function interruptStore(database: Database): InterruptStore {
   return {
@@ -54,8 +59,8 @@ export function interruptStore(database: Database): InterruptStore {
     async pendingOf(runId, transaction) {
       return (await database.within(transaction, PENDING_OF, [runId])).rows.map(interruptOf);
     },
-    async due(now, limit) {
-      return (await database.query(DUE, [now, limit])).rows.map(interruptOf);
+    async due(now, limit, { dueAt, runId, interruptId } = BEFORE_ALL) {
+      return (await database.query(DUE, [now, dueAt, runId, interruptId, limit])).rows.map(interruptOf);
     },
   };
 }

@@ -1,9 +1,10 @@
 import { reachesWorkspace, type Tenancy } from '@svc/auth';
 import { ABSENT, type Lookup, OTHER_WORKSPACE } from '../../lookup.ts';
-import type { Run, RunStore } from '../../ports/runs.ts';
+import type { ChildPage, Run, RunStore } from '../../ports/runs.ts';
 import { integer, optional, type Row, text } from '../sql/row.ts';
-import { documentOf, runOf, STATE_COLUMNS, stateOf } from '../sql/runs.ts';
+import { documentOf, relativesOf, runOf, STATE_COLUMNS, stateOf } from '../sql/runs.ts';
 import type { Database, Statement } from './database.ts';
+import { runRemoval } from './run-removal.ts';
 
 /** The database's clock, in ms since the epoch, because the clocks of the hosts may differ. */
 const NOW = '(extract(epoch FROM clock_timestamp()) * 1000)::bigint';
@@ -23,8 +24,21 @@ const STATE_TYPES: Readonly<Record<(typeof STATE_COLUMNS)[number], string>> = {
   cancel_request: 'text',
   usage: 'text',
   files_revision: 'bigint',
+  compensation: 'text',
 };
-const COLUMNS = ['run_id', 'tenant', 'workspace', 'mode', 'scope_id', 'conversation', 'document', ...STATE_COLUMNS];
+const COLUMNS = [
+  'run_id',
+  'tenant',
+  'workspace',
+  'mode',
+  'scope_id',
+  'conversation',
+  'fork_source',
+  'parent_run_id',
+  'parent_node_id',
+  'document',
+  ...STATE_COLUMNS,
+];
 const INSERT = {
   name: 'runs-insert',
   text: `INSERT INTO runs (${COLUMNS.join(', ')}, holder, held_until)
@@ -83,6 +97,11 @@ const DISTURBED = {
   text: `SELECT * FROM runs WHERE run_id = ANY($1)
     AND (status NOT IN ('pending', 'running') OR pause_request IS NOT NULL)`,
 };
+const CHILD = { name: 'runs-child', text: 'SELECT * FROM runs WHERE parent_run_id = $1 AND parent_node_id = $2' };
+const OF = 'AND (child.parent_run_id = $3 OR child.run_id = $3)';
+/** The queries of children that the sweep acts on. */
+export const ORPHANS: Listed = { all: orphans('runs-orphans', ''), of: orphans('runs-orphans-of', OF) };
+export const AWAITED: Listed = { all: awaited('runs-awaited', ''), of: awaited('runs-awaited-of', OF) };
 // Locks in the same order as FOR_APPEND.
 const HELD = `run_id IN (SELECT run_id FROM runs WHERE holder = $1 AND ${EXECUTABLE} ORDER BY run_id FOR UPDATE)`;
 const RENEW_LEASE = { name: 'runs-hold', text: `UPDATE runs SET held_until = ${NOW} + $2 WHERE ${HELD}` };
@@ -102,10 +121,11 @@ export interface HeldRuns extends RunStore {
  */
 export function runStore(database: Database, holder: string, leaseMs: number): HeldRuns {
   return {
+    ...runRemoval(database),
     async insert(run, transaction) {
       const { runId, tenant, workspace = null, mode, scopeId = null, conversation = null } = run;
-      const values = [runId, tenant, workspace, mode, scopeId, conversation, documentOf(run), ...stateOf(run)];
-      await database.within(transaction, INSERT, [holder, leaseMs, ...values]);
+      const definition = [runId, tenant, workspace, mode, scopeId, conversation, ...relativesOf(run), documentOf(run)];
+      await database.within(transaction, INSERT, [holder, leaseMs, ...definition, ...stateOf(run)]);
     },
     async read(tenancy, runId) {
       const { rows } = await database.query(READ, [runId, tenancy.tenant, tenancy.mode]);
@@ -157,12 +177,51 @@ export function runStore(database: Database, holder: string, leaseMs: number): H
     async disturbed(runIds) {
       return (await database.query(DISTURBED, [runIds])).rows.map(heldRunOf);
     },
+    async childOf({ runId, nodeId }, transaction) {
+      const [row] = (await database.within(transaction, CHILD, [runId, nodeId])).rows;
+      return row === undefined ? undefined : heldRunOf(row);
+    },
+    async orphans(page) {
+      return (await children(ORPHANS, page)).rows.map(heldRunOf);
+    },
+    async awaited(page) {
+      return (await children(AWAITED, page)).rows.map(heldRunOf);
+    },
     async renewLease() {
       await database.query(RENEW_LEASE, [holder, leaseMs]);
     },
     async endLease() {
       await database.query(END_LEASE, [holder]);
     },
+  };
+
+  function children(listed: Listed, { after = '', limit, of }: ChildPage) {
+    return of === undefined
+      ? database.query(listed.all, [after, limit])
+      : database.query(listed.of, [after, limit, of]);
+  }
+}
+
+type Listed = Readonly<Record<'all' | 'of', Statement>>;
+
+function orphans(name: string, of: string): Statement {
+  return {
+    name,
+    text: `SELECT child.* FROM runs AS child JOIN runs AS parent ON parent.run_id = child.parent_run_id
+      WHERE child.parent_run_id IS NOT NULL AND child.status NOT IN ('completed', 'failed', 'cancelled', 'cancelling')
+        AND parent.status IN ('completed', 'failed', 'cancelled', 'cancelling') AND child.run_id > $1 ${of}
+      ORDER BY child.run_id LIMIT $2`,
+  };
+}
+
+function awaited(name: string, of: string): Statement {
+  return {
+    name,
+    text: `SELECT child.* FROM runs AS parent JOIN runs AS child
+        ON child.parent_run_id = parent.run_id AND child.parent_node_id = parent.current_node_id
+      WHERE parent.status = 'waiting-external' AND child.parent_run_id IS NOT NULL
+        AND child.status IN ('completed', 'failed', 'cancelled') AND child.run_id > $1 ${of}
+      ORDER BY child.run_id LIMIT $2`,
   };
 }
 

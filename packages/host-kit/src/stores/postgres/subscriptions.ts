@@ -86,14 +86,14 @@ const EVERY = {
 /** @param drop deletes the deliveries and attempts of a subscription, in the transaction that removes it */
 export function subscriptionStore(
   database: Database,
-  drop: (webhookId: string, transaction: Transaction) => Promise<void>,
+  drop: (subscription: Subscription, transaction: Transaction) => Promise<void>,
 ): SubscriptionStore {
   return { ...registering(database, drop), ...listening(database), ...reading(database), ...updating(database) };
 }
 
 function registering(
   database: Database,
-  drop: (webhookId: string, transaction: Transaction) => Promise<void>,
+  drop: (subscription: Subscription, transaction: Transaction) => Promise<void>,
 ): Pick<SubscriptionStore, 'insert' | 'remove'> {
   return {
     async insert(subscription, transaction) {
@@ -110,7 +110,7 @@ function registering(
       const subscription = subscriptionOf(row);
       if (!coversScope(tenancy, subscription)) return OTHER_WORKSPACE;
       await database.within(transaction, DELETE, [webhookId]);
-      await drop(webhookId, transaction);
+      await drop(subscription, transaction);
       return { kind: 'found', value: subscription };
     },
   };

@@ -1,4 +1,4 @@
-import type { WebhookJobStore } from '../../ports/webhook-jobs.ts';
+import { LONGEST_STEP_WAIT_MS, type WebhookJobStore } from '../../ports/webhook-jobs.ts';
 import { integer } from '../sql/row.ts';
 import { jobColumns, jobOf } from '../sql/webhook-jobs.ts';
 import type { Database } from './database.ts';
@@ -24,7 +24,8 @@ const OPEN = {
 };
 const DUE = {
   name: 'webhook-jobs-due',
-  text: `SELECT * FROM webhook_jobs WHERE state = 'running' AND next_step_at <= $1 ORDER BY next_step_at LIMIT $2`,
+  text: `SELECT * FROM webhook_jobs WHERE state = 'running' AND (next_step_at <= $1 OR next_step_at > $3)
+    ORDER BY next_step_at LIMIT $2`,
 };
 const UPDATE = {
   name: 'webhook-jobs-update',
@@ -53,7 +54,7 @@ export function webhookJobStore(database: Database): WebhookJobStore {
       return integer(row ?? {}, 'open');
     },
     async due(now, limit) {
-      return (await database.query(DUE, [now, limit])).rows.map(jobOf);
+      return (await database.query(DUE, [now, limit, now + LONGEST_STEP_WAIT_MS])).rows.map(jobOf);
     },
     async change(jobId, change, transaction) {
       const [row] = (await database.within(transaction, LOCKED, [jobId])).rows;

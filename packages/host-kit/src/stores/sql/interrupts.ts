@@ -1,11 +1,18 @@
-import type { Interrupt } from '../../ports/interrupts.ts';
+import type { DueCursor, Interrupt } from '../../ports/interrupts.ts';
 import { integer, optional, type Row, text } from './row.ts';
 
-type Document = Pick<Interrupt, 'kind' | 'data' | 'resumeSchema' | 'timeoutMs' | 'requestedAt'>;
+type Document = Pick<Interrupt, 'kind' | 'data' | 'resumeSchema' | 'timeoutMs' | 'escalation' | 'requestedAt'>;
 
 /** Returns the `document` column of an interrupt: its immutable fields as JSON. */
-export function interruptDocumentOf({ kind, data, resumeSchema, timeoutMs, requestedAt }: Interrupt): string {
-  const document: Record<keyof Document, unknown> = { kind, data, resumeSchema, timeoutMs, requestedAt };
+export function interruptDocumentOf({
+  kind,
+  data,
+  resumeSchema,
+  timeoutMs,
+  escalation,
+  requestedAt,
+}: Interrupt): string {
+  const document: Record<keyof Document, unknown> = { kind, data, resumeSchema, timeoutMs, escalation, requestedAt };
   return JSON.stringify(document);
 }
 
@@ -18,6 +25,9 @@ export function interruptStateOf({ status, dueAt, votes, resolution }: Interrupt
     resolution === undefined ? null : JSON.stringify(resolution),
   ];
 }
+
+/** The place before every due question. */
+export const BEFORE_ALL: DueCursor = { dueAt: Number.MIN_SAFE_INTEGER, runId: '', interruptId: '' };
 
 export function interruptOf(row: Row): Interrupt {
   const document: Document = JSON.parse(text(row, 'document'));

@@ -6,13 +6,18 @@ type Document = Omit<RunDefinition, 'runId' | 'tenant' | 'workspace' | 'mode' | 
 
 /** Returns the `document` column of a run: its immutable fields as JSON. */
 export function documentOf(run: Run): string {
-  const { workflowId, owner, inputs, configurable, tags, metadata, transport, causationId, fork } = run;
+  const { workflowId, owner, inputs, configurable, tags, metadata, transport, causationId, fork, parent } = run;
   const { engineVersion, eventLogSchemaVersion, createdAt } = run;
   const document: Record<keyof Document, unknown> = {
-    ...{ workflowId, owner, inputs, configurable, tags, metadata, transport, causationId, fork },
+    ...{ workflowId, owner, inputs, configurable, tags, metadata, transport, causationId, fork, parent },
     ...{ engineVersion, eventLogSchemaVersion, createdAt },
   };
   return JSON.stringify(document);
+}
+
+/** Returns the values of the columns `fork_source`, `parent_run_id` and `parent_node_id`. */
+export function relativesOf({ fork, parent }: Run): (string | null)[] {
+  return [fork?.sourceRunId ?? null, parent?.runId ?? null, parent?.nodeId ?? null];
 }
 
 /** The columns of a run's mutable state, in the order of the values of `stateOf`. */
@@ -29,12 +34,13 @@ export const STATE_COLUMNS = [
   'cancel_request',
   'usage',
   'files_revision',
+  'compensation',
 ] as const;
 
 /** Returns the values of `STATE_COLUMNS`. */
 export function stateOf(run: RunState): (string | number | null)[] {
   const { status, lastSequence, startedAt, completedAt, error } = run;
-  const { openNodes, currentNodeId, pauseRequest, pausedAt, cancelRequest, usage, filesRevision } = run;
+  const { openNodes, currentNodeId, pauseRequest, pausedAt, cancelRequest, usage, filesRevision, compensation } = run;
   return [
     status,
     lastSequence,
@@ -48,8 +54,39 @@ export function stateOf(run: RunState): (string | number | null)[] {
     json(cancelRequest),
     json(usage),
     filesRevision ?? null,
+    json(compensation),
   ];
 }
+
+/** The columns of a run's state that most events change. No index has them. */
+export const MOVING_COLUMNS = ['last_sequence', 'open_nodes', 'current_node_id', 'usage'] as const;
+
+/** Returns the values of `MOVING_COLUMNS`. */
+export function movingStateOf({
+  lastSequence,
+  openNodes,
+  currentNodeId,
+  usage,
+}: RunState): [lastSequence: number, openNodes: string | null, currentNodeId: string | null, usage: string | null] {
+  return [lastSequence, json(openNodes), currentNodeId ?? null, json(usage)];
+}
+
+/** Returns true when two states of a run differ in `MOVING_COLUMNS` alone. */
+export function differsInMovingState(before: RunState, after: RunState): boolean {
+  return FIXED.every((member) => before[member] === after[member]);
+}
+
+const FIXED = [
+  'status',
+  'startedAt',
+  'completedAt',
+  'error',
+  'pauseRequest',
+  'pausedAt',
+  'cancelRequest',
+  'filesRevision',
+  'compensation',
+] as const satisfies readonly (keyof RunState)[];
 
 export function runOf(row: Row): Run {
   const document: Omit<StoredRun, Exclude<keyof Run, keyof Document>> = JSON.parse(text(row, 'document'));
@@ -79,6 +116,7 @@ function runStateOf(row: Row): RunState {
   const cancelRequest: RunState['cancelRequest'] = parsed(row, 'cancel_request');
   const usage: RunState['usage'] = parsed(row, 'usage');
   const filesRevision = optional(row, 'files_revision', integer);
+  const compensation: RunState['compensation'] = parsed(row, 'compensation');
   return {
     status: text(row, 'status') as RunState['status'],
     lastSequence: integer(row, 'last_sequence'),
@@ -92,6 +130,7 @@ function runStateOf(row: Row): RunState {
     ...(cancelRequest !== undefined && { cancelRequest }),
     ...(usage !== undefined && { usage }),
     ...(filesRevision !== undefined && { filesRevision }),
+    ...(compensation !== undefined && { compensation }),
   };
 }
 

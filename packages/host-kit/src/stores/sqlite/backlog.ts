@@ -1,6 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { BacklogStore } from '../../ports/backlog.ts';
 import { integer, optional } from '../sql/row.ts';
+import type { WriteJournal } from './write-journal.ts';
 
 // Steps along the index from subscription to subscription, so that the cost does not depend on the length of a backlog.
 const ALL = `WITH RECURSIVE named (webhook_id) AS (
@@ -21,16 +22,33 @@ const BACKLOG = `, delivering AS MATERIALIZED (
         AND d.position NOT IN claimed ORDER BY d.due_at LIMIT 1) AS first FROM delivering AS s)) AS oldest`;
 
 /** @param claimed returns the positions of claimed deliveries, which are stored as waiting but do not count */
-export function backlogStore(reader: DatabaseSync, claimed: () => readonly number[]): BacklogStore {
+export function backlogStore(
+  reader: DatabaseSync,
+  journal: Pick<WriteJournal, 'unflushed'>,
+  claimed: () => readonly number[],
+): BacklogStore {
+  const delivers = reader.prepare("SELECT 1 FROM subscriptions WHERE webhook_id = ? AND status <> 'paused'");
   const ofAll = reader.prepare(ALL + BACKLOG);
   const ofNamed = reader.prepare(NAMED + BACKLOG);
 
   return {
     async read({ webhookIds, now, limit }) {
+      const unflushed = await journal.unflushed();
       const named = webhookIds === undefined ? null : JSON.stringify(webhookIds);
-      const row = (named === null ? ofAll : ofNamed).get(now, limit, named, JSON.stringify(claimed()));
+      const positions = claimed();
+      const row = (named === null ? ofAll : ofNamed).get(now, limit, named, JSON.stringify(positions));
       if (row === undefined) throw new Error('Backlog: SQLite returned no row for a count.');
-      return { due: integer(row, 'due'), oldestDueAt: optional(row, 'oldest', integer) };
+      const counted = { due: integer(row, 'due'), oldestDueAt: optional(row, 'oldest', integer) };
+      const waiting = unflushed.filter(
+        ({ position, delivery: { webhookId, dueAt } }) =>
+          dueAt <= now &&
+          !positions.includes(position) &&
+          (webhookIds?.includes(webhookId) ?? true) &&
+          delivers.get(webhookId) !== undefined,
+      );
+      if (waiting.length === 0) return counted;
+      const dueAt = [counted.oldestDueAt ?? now, ...waiting.map(({ delivery }) => delivery.dueAt)];
+      return { due: Math.min(counted.due + waiting.length, limit), oldestDueAt: Math.min(...dueAt) };
     },
   };
 }

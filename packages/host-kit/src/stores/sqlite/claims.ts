@@ -1,4 +1,5 @@
 import type { Claim } from '../../ports/deliveries.ts';
+import type { WaitingRow } from './waiting-deliveries.ts';
 
 /**
  * The claimed deliveries. They are in memory alone: one process uses the database, so its claims end with it, and a
@@ -15,7 +16,7 @@ export interface Claims {
   countOf(webhookId: string): number;
   /** Ends a claim. Nothing happens when it is no longer held. */
   end(claim: Claim): void;
-  /** Ends all claims of a removed subscription. SQLite may give the positions of its deliveries to new ones. */
+  /** Ends all claims of a removed subscription. */
   endAllOf(webhookId: string): void;
   /** Ends the claims whose `leaseUntil` is at or before `now`, and returns them. */
   expire(now: number): readonly HeldClaim[];
@@ -25,20 +26,22 @@ export interface Claims {
 
 /** A claim and the row that it is on. */
 export interface HeldClaim extends Claim {
-  /** Primary key of the delivery's row. */
-  readonly position: number;
+  readonly row: WaitingRow;
 }
 
 export function claims(): Claims {
   const byDelivery = new Map<string, HeldClaim>();
   const positions = new Set<number>();
   const counts = new Map<string, number>();
+  /** Lower bound of all `leaseUntil`, which spares a walk through them. */
+  let earliest = Number.POSITIVE_INFINITY;
 
   return {
     add(claim) {
       byDelivery.set(claim.deliveryId, claim);
-      positions.add(claim.position);
+      positions.add(claim.row.position);
       counts.set(claim.webhookId, (counts.get(claim.webhookId) ?? 0) + 1);
+      earliest = Math.min(earliest, claim.leaseUntil);
     },
     held,
     isClaimed: (position) => positions.has(position),
@@ -49,18 +52,26 @@ export function claims(): Claims {
       if (current !== undefined) drop(current);
     },
     endAllOf(webhookId) {
+      if (!counts.has(webhookId)) return;
       for (const claim of [...byDelivery.values()]) if (claim.webhookId === webhookId) drop(claim);
     },
     expire(now) {
-      const expired = [...byDelivery.values()].filter(({ leaseUntil }) => leaseUntil <= now);
+      if (earliest > now) return [];
+      earliest = Number.POSITIVE_INFINITY;
+      const expired: HeldClaim[] = [];
+      for (const claim of byDelivery.values()) {
+        if (claim.leaseUntil <= now) expired.push(claim);
+        else earliest = Math.min(earliest, claim.leaseUntil);
+      }
       for (const claim of expired) drop(claim);
       return expired;
     },
     nextAfter(now) {
-      const ends = [...byDelivery.values()]
-        .map(({ leaseUntil }) => leaseUntil)
-        .filter((leaseUntil) => leaseUntil > now);
-      return ends.length === 0 ? undefined : Math.min(...ends);
+      let first: number | undefined;
+      for (const { leaseUntil } of byDelivery.values()) {
+        if (leaseUntil > now && leaseUntil < (first ?? Number.POSITIVE_INFINITY)) first = leaseUntil;
+      }
+      return first;
     },
   };
 
@@ -69,9 +80,9 @@ export function claims(): Claims {
     return claim?.leaseUntil === leaseUntil ? claim : undefined;
   }
 
-  function drop({ deliveryId, position, webhookId }: HeldClaim): void {
+  function drop({ deliveryId, row, webhookId }: HeldClaim): void {
     byDelivery.delete(deliveryId);
-    positions.delete(position);
+    positions.delete(row.position);
     const count = (counts.get(webhookId) ?? 1) - 1;
     if (count === 0) counts.delete(webhookId);
     else counts.set(webhookId, count);

@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { InterruptStore } from '../../ports/interrupts.ts';
-import { interruptDocumentOf, interruptOf, interruptStateOf } from '../sql/interrupts.ts';
+import { BEFORE_ALL, interruptDocumentOf, interruptOf, interruptStateOf } from '../sql/interrupts.ts';
 import type { Writer } from './writer.ts';
 
 const INSERT = `INSERT INTO interrupts (run_id, interrupt_id, node_id, key, document, status, due_at, votes, resolution)
@@ -11,7 +11,8 @@ const BY_ID = 'SELECT * FROM interrupts WHERE run_id = ? AND interrupt_id = ?';
 const BY_KEY = 'SELECT * FROM interrupts WHERE run_id = ? AND node_id = ? AND key = ?';
 const OF_NODE = 'SELECT * FROM interrupts WHERE run_id = ? AND node_id = ? ORDER BY interrupt_id DESC LIMIT 1';
 const PENDING_OF = `SELECT * FROM interrupts WHERE run_id = ? AND status = 'pending'`;
-const DUE = 'SELECT * FROM interrupts WHERE due_at <= ? ORDER BY due_at LIMIT ?';
+const DUE = `SELECT * FROM interrupts WHERE due_at <= ? AND due_at >= ? AND (due_at, run_id, interrupt_id) > (?, ?, ?)
+  ORDER BY due_at, run_id, interrupt_id LIMIT ?`;
 
 export function interruptStore(reader: DatabaseSync, database: DatabaseSync, writer: Writer): InterruptStore {
   const insert = database.prepare(INSERT);
@@ -51,8 +52,8 @@ export function interruptStore(reader: DatabaseSync, database: DatabaseSync, wri
       writer.require(transaction);
       return pendingOf.all(runId).map(interruptOf);
     },
-    async due(now, limit) {
-      return due.all(now, limit).map(interruptOf);
+    async due(now, limit, after = BEFORE_ALL) {
+      return due.all(now, after.dueAt, after.dueAt, after.runId, after.interruptId, limit).map(interruptOf);
     },
   };
 }

@@ -3,11 +3,24 @@ import { reachesWorkspace, type Tenancy } from '@svc/auth';
 import { ABSENT, type Lookup, OTHER_WORKSPACE } from '../../lookup.ts';
 import type { Run, RunStore } from '../../ports/runs.ts';
 import { integer, optional, type Row, text } from '../sql/row.ts';
-import { documentOf, runOf, STATE_COLUMNS, stateOf } from '../sql/runs.ts';
+import {
+  differsInMovingState,
+  documentOf,
+  movingStateOf,
+  relativesOf,
+  runOf,
+  STATE_COLUMNS,
+  stateOf,
+} from '../sql/runs.ts';
+import type { MovingState } from './journal-rows.ts';
+import { RunCache } from './run-cache.ts';
+import { runRemoval } from './run-removal.ts';
+import { movedRow, type WriteJournal } from './write-journal.ts';
 import type { Writer } from './writer.ts';
 
-const INSERT = `INSERT INTO runs (run_id, tenant, workspace, mode, scope_id, conversation, document, ${STATE_COLUMNS.join(', ')})
-  VALUES (?, ?, ?, ?, ?, ?, ?, ${STATE_COLUMNS.map(() => '?').join(', ')})`;
+const INSERT = `INSERT INTO runs (run_id, tenant, workspace, mode, scope_id, conversation, fork_source, parent_run_id, parent_node_id,
+    document, ${STATE_COLUMNS.join(', ')})
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ${STATE_COLUMNS.map(() => '?').join(', ')})`;
 const READ = 'SELECT * FROM runs WHERE run_id = ? AND tenant = ? AND mode = ?';
 const LIST = 'SELECT * FROM runs WHERE tenant = ? AND mode = ? AND run_id < ? ORDER BY run_id DESC LIMIT ?';
 const LIST_IN = `SELECT * FROM runs WHERE tenant = ? AND mode = ? AND workspace = ? AND run_id < ?
@@ -24,7 +37,33 @@ const UNFINISHED = `SELECT * FROM runs WHERE status IN ('pending', 'running', 'c
 const DISTURBED = `SELECT runs.* FROM json_each(?) AS asked JOIN runs ON run_id = asked.value
   WHERE status NOT IN ('pending', 'running') OR pause_request IS NOT NULL`;
 
-export function runStore(reader: DatabaseSync, database: DatabaseSync, writer: Writer): RunStore {
+const CHILD = 'SELECT * FROM runs WHERE parent_run_id = ? AND parent_node_id = ?';
+// From the few that are open or wait, to their relatives.
+const ORPHANS = `SELECT child.* FROM runs AS child INDEXED BY runs_open_children JOIN runs AS parent ON parent.run_id = child.parent_run_id
+  WHERE child.parent_run_id IS NOT NULL AND child.status NOT IN ('completed', 'failed', 'cancelled', 'cancelling')
+    AND parent.status IN ('completed', 'failed', 'cancelled', 'cancelling') AND child.run_id > ?
+  ORDER BY child.run_id LIMIT ?`;
+const ORPHANS_OF = `SELECT child.* FROM runs AS child JOIN runs AS parent ON parent.run_id = child.parent_run_id
+  WHERE (child.parent_run_id = ?3 OR child.run_id = ?3)
+    AND child.status NOT IN ('completed', 'failed', 'cancelled', 'cancelling')
+    AND parent.status IN ('completed', 'failed', 'cancelled', 'cancelling') AND child.run_id > ?1
+  ORDER BY child.run_id LIMIT ?2`;
+const AWAITED = `SELECT child.* FROM runs AS parent INDEXED BY runs_waiting_external
+  JOIN runs AS child ON child.parent_run_id = parent.run_id AND child.parent_node_id = parent.current_node_id
+  WHERE parent.status = 'waiting-external' AND child.status IN ('completed', 'failed', 'cancelled') AND child.run_id > ?
+  ORDER BY child.run_id LIMIT ?`;
+const AWAITED_OF = `SELECT child.* FROM runs AS child JOIN runs AS parent ON parent.run_id = child.parent_run_id
+  WHERE (child.parent_run_id = ?3 OR child.run_id = ?3) AND child.status IN ('completed', 'failed', 'cancelled')
+    AND parent.status = 'waiting-external' AND parent.current_node_id = child.parent_node_id AND child.run_id > ?1
+  ORDER BY child.run_id LIMIT ?2`;
+
+export function runStore(
+  reader: DatabaseSync,
+  database: DatabaseSync,
+  writer: Writer,
+  journal: WriteJournal,
+  cache = new RunCache(writer),
+): RunStore {
   const insert = database.prepare(INSERT);
   const forChange = database.prepare(READ);
   const forAppend = database.prepare(FOR_APPEND);
@@ -37,66 +76,109 @@ export function runStore(reader: DatabaseSync, database: DatabaseSync, writer: W
   const turns = reader.prepare(TURNS);
   const unfinished = reader.prepare(UNFINISHED);
   const disturbed = reader.prepare(DISTURBED);
+  const child = database.prepare(CHILD);
+  const orphans = reader.prepare(ORPHANS);
+  const orphansOf = reader.prepare(ORPHANS_OF);
+  const awaited = reader.prepare(AWAITED);
+  const awaitedOf = reader.prepare(AWAITED_OF);
 
   return {
+    ...runRemoval(database, writer, journal),
     async insert(run, transaction) {
       writer.require(transaction);
       const { runId, tenant, workspace = null, mode, scopeId = null, conversation = null } = run;
-      insert.run(runId, tenant, workspace, mode, scopeId, conversation, documentOf(run), ...stateOf(run));
+      const definition = [runId, tenant, workspace, mode, scopeId, conversation, ...relativesOf(run), documentOf(run)];
+      insert.run(...definition, ...stateOf(run));
     },
     async read(tenancy, runId) {
-      return lookup(tenancy, read.get(runId, tenancy.tenant, tenancy.mode));
+      return lookup(tenancy, read.get(runId, tenancy.tenant, tenancy.mode), committedRun);
     },
     async readForChange(tenancy, runId, transaction) {
       writer.require(transaction);
-      return lookup(tenancy, forChange.get(runId, tenancy.tenant, tenancy.mode));
+      return lookup(tenancy, forChange.get(runId, tenancy.tenant, tenancy.mode), openRun);
     },
     async list({ tenant, mode, workspaces }, { before = LAST_ID, limit }) {
-      if (workspaces === 'all') return list.all(tenant, mode, before, limit).map(runOf);
+      if (workspaces === 'all') return list.all(tenant, mode, before, limit).map(committedRun);
       // The index sorts the runs of one workspace, not of several: take the newest of each, and the newest of these.
-      const found = workspaces.flatMap((workspace) => listIn.all(tenant, mode, workspace, before, limit).map(runOf));
+      const found = workspaces.flatMap((workspace) =>
+        listIn.all(tenant, mode, workspace, before, limit).map(committedRun),
+      );
       return found.sort((a, b) => (a.runId < b.runId ? 1 : -1)).slice(0, limit);
     },
     async turns({ tenant, mode, workspaces }, conversation, limit) {
       const reach = workspaces === 'all' ? [1, '[]'] : [0, JSON.stringify(workspaces)];
-      return turns.all(tenant, mode, conversation, ...reach, limit).map(runOf);
+      return turns.all(tenant, mode, conversation, ...reach, limit).map(committedRun);
     },
     async forAppend(runIds, transaction) {
       writer.require(transaction);
-      return runIds.flatMap((runId) => {
-        const row = forAppend.get(runId);
-        return row === undefined ? [] : [runOf(row)];
-      });
+      return runIds.flatMap((runId) => cache.of(runId, () => readForAppend(runId)) ?? []);
     },
     async activeIn({ tenant, workspace = null, mode, scopeId = null }, transaction) {
       writer.require(transaction);
       const row = active.get(scopeId, tenant, mode, workspace);
-      return row === undefined ? undefined : runOf(row);
+      return row === undefined ? undefined : openRun(row);
     },
     async lastSequences(runIds) {
       return lastSequences
         .all(JSON.stringify(runIds))
-        .map((row) => [text(row, 'run_id'), integer(row, 'last_sequence')]);
+        .map((row) => [text(row, 'run_id'), integer(journal.committed.ofRun(row), 'last_sequence')]);
     },
     async update(runs, transaction) {
       writer.require(transaction);
-      for (const run of runs) update.run(...stateOf(run), run.runId);
+      const moves: (readonly [string, ...MovingState])[] = [];
+      for (const run of runs) {
+        const before = cache.known(run.runId);
+        // The sequence tells which state is newer, so a state of the same sequence is written to the table.
+        if (before !== undefined && run.lastSequence > before.lastSequence && differsInMovingState(before, run)) {
+          moves.push([run.runId, ...movingStateOf(run)]);
+        } else {
+          update.run(...stateOf(run), run.runId);
+          journal.written(run.runId, transaction);
+        }
+        cache.changed(run, transaction);
+      }
+      if (moves.length > 0) journal.add({ kind: 'moves', moves }, transaction);
     },
     claim: async (run) => run,
     async unfinished({ after, limit }) {
-      return unfinished.all(after ?? '', limit).map(runOf);
+      return unfinished.all(after ?? '', limit).map(committedRun);
     },
     async disturbed(runIds) {
-      return disturbed.all(JSON.stringify(runIds)).map(runOf);
+      return disturbed.all(JSON.stringify(runIds)).map(committedRun);
+    },
+    async childOf({ runId, nodeId }, transaction) {
+      writer.require(transaction);
+      const row = child.get(runId, nodeId);
+      return row === undefined ? undefined : openRun(row);
+    },
+    async orphans({ after = '', limit, of }) {
+      return (of === undefined ? orphans.all(after, limit) : orphansOf.all(after, limit, of)).map(committedRun);
+    },
+    async awaited({ after = '', limit, of }) {
+      return (of === undefined ? awaited.all(after, limit) : awaitedOf.all(after, limit, of)).map(committedRun);
     },
   };
+
+  function readForAppend(runId: string) {
+    const row = forAppend.get(runId);
+    return row && { run: openRun(row), length: text(row, 'document').length };
+  }
+
+  function committedRun(row: Row): Run {
+    return runOf(journal.committed.ofRun(row));
+  }
+
+  /** A run as the open transaction sees it. */
+  function openRun(row: Row): Run {
+    return runOf(movedRow(row, journal.pending.moves.get(text(row, 'run_id'))));
+  }
 }
 
 /** Sorts after every run id. */
 const LAST_ID = '\u{10ffff}';
 
-function lookup(tenancy: Tenancy, row: Row | undefined): Lookup<Run> {
+function lookup(tenancy: Tenancy, row: Row | undefined, read: (row: Row) => Run): Lookup<Run> {
   if (row === undefined) return ABSENT;
   const reached = reachesWorkspace(tenancy, optional(row, 'workspace', text));
-  return reached ? { kind: 'found', value: runOf(row) } : OTHER_WORKSPACE;
+  return reached ? { kind: 'found', value: read(row) } : OTHER_WORKSPACE;
 }

@@ -17,6 +17,9 @@ const OWNED = 'SELECT * FROM subscriptions WHERE webhook_id = ? AND tenant = ? A
 const DELETE = 'DELETE FROM subscriptions WHERE webhook_id = ?';
 const LISTENING = `SELECT webhook_id FROM subscription_listens
   WHERE tenant = ? AND mode = ? AND event_type = ? AND workspace = ?`;
+// The keys of pushes begin with `run:`, and no others.
+const ANY_PUSH = `SELECT webhook_id FROM subscription_listens
+  WHERE tenant = ? AND mode = ? AND event_type = ? AND workspace >= 'run:' AND workspace < 'run;' LIMIT 1`;
 const PUSHES = `SELECT DISTINCT s.* FROM subscription_listens e JOIN subscriptions s USING (webhook_id)
   WHERE e.tenant = ? AND e.mode = ? AND e.workspace = ? ORDER BY s.webhook_id`;
 const LIST = 'SELECT * FROM subscriptions WHERE tenant = ? AND mode = ? AND webhook_id > ? ORDER BY webhook_id';
@@ -47,21 +50,35 @@ interface Tables {
   readonly database: DatabaseSync;
   readonly writer: Writer;
   readonly belongings: Belongings;
+  readonly committed: CommittedSubscriptions;
   /** Subscriptions by id. */
   readonly subscriptions: ReadCache<Subscription | undefined>;
   /** Ids of subscriptions by tenant, mode, event type and lookup key (`listensTo`). */
   readonly listeners: ReadCache<readonly string[]>;
 }
 
+/** The committed subscriptions by id, of which the recently used are in memory. */
+export interface CommittedSubscriptions {
+  readonly cache: ReadCache<Subscription | undefined>;
+  /** Returns a subscription as it is committed; undefined when there is none. */
+  of(webhookId: string): Subscription | undefined;
+}
+
+export function committedSubscriptions(reader: DatabaseSync, writer: Writer): CommittedSubscriptions {
+  const read = reader.prepare(READ);
+  const cache = readCache<Subscription | undefined>(writer, MAX_CACHED);
+  return { cache, of: (webhookId) => cache.of(webhookId, () => found(read, webhookId)) };
+}
+
 export function subscriptionStore(
   reader: DatabaseSync,
   database: DatabaseSync,
   writer: Writer,
-  belongings: Belongings,
+  { committed, belongings }: { readonly committed: CommittedSubscriptions; readonly belongings: Belongings },
 ): SubscriptionStore {
-  const subscriptions = readCache<Subscription | undefined>(writer, MAX_CACHED);
+  const subscriptions = committed.cache;
   const listeners = readCache<readonly string[]>(writer, MAX_CACHED);
-  const tables: Tables = { reader, database, writer, belongings, subscriptions, listeners };
+  const tables: Tables = { reader, database, writer, belongings, committed, subscriptions, listeners };
   return { ...registering(tables), ...listening(tables), ...reading(tables), ...updating(tables) };
 }
 
@@ -118,6 +135,7 @@ function listening({
 }: Tables): Pick<SubscriptionStore, 'listening' | 'pushesOf'> {
   const listening = database.prepare(LISTENING);
   const pushing = database.prepare(PUSHES);
+  const anyPush = database.prepare(ANY_PUSH);
   const current = database.prepare(READ);
 
   return {
@@ -136,8 +154,14 @@ function listening({
   /** Returns the ids of subscriptions to all workspaces, to the run's workspace, and of pushes of the run. */
   function listenersOf(topic: Topic): readonly string[] {
     const keys = topic.workspace === undefined ? ['*'] : ['*', topic.workspace];
-    // Pushes are not cached: no other run asks for the same key.
-    return [...keys.flatMap((key) => cachedIds(topic, key)), ...idsOf(topic, pushKey(topic))];
+    const ids = keys.flatMap((key) => cachedIds(topic, key));
+    // The pushes of a run are not cached, because no other run asks for the same key. Most tenants have none.
+    return hasPushes(topic) ? [...ids, ...idsOf(topic, pushKey(topic))] : ids;
+  }
+
+  function hasPushes({ tenant, mode, eventType }: Topic): boolean {
+    const first = () => anyPush.all(tenant, mode, eventType).map((row) => text(row, 'webhook_id'));
+    return listeners.of(JSON.stringify([tenant, mode, eventType]), first).length > 0;
   }
 
   function cachedIds(topic: Topic, key: string): readonly string[] {
@@ -150,8 +174,7 @@ function listening({
   }
 }
 
-function reading({ reader, subscriptions }: Tables): Pick<SubscriptionStore, 'find' | 'list' | 'read' | 'page'> {
-  const read = reader.prepare(READ);
+function reading({ reader, committed }: Tables): Pick<SubscriptionStore, 'find' | 'list' | 'read' | 'page'> {
   const find = reader.prepare(OWNED);
   const list = reader.prepare(LIST);
   const page = reader.prepare(PAGE);
@@ -172,7 +195,7 @@ function reading({ reader, subscriptions }: Tables): Pick<SubscriptionStore, 'fi
       }
       return page;
     },
-    read: async (webhookId) => subscriptions.of(webhookId, () => found(read, webhookId)),
+    read: async (webhookId) => committed.of(webhookId),
     page: async ({ after, limit }) => page.all(after, limit).map(subscriptionOf),
   };
 }

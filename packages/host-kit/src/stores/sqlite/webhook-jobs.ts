@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
-import type { WebhookJobStore } from '../../ports/webhook-jobs.ts';
+import { LONGEST_STEP_WAIT_MS, type WebhookJobStore } from '../../ports/webhook-jobs.ts';
 import { integer } from '../sql/row.ts';
 import { jobColumns, jobOf } from '../sql/webhook-jobs.ts';
 import type { Writer } from './writer.ts';
@@ -10,7 +10,8 @@ const READ = 'SELECT * FROM webhook_jobs WHERE job_id = ?';
 const LIST = `SELECT * FROM webhook_jobs WHERE webhook_id = ? AND (?2 IS NULL OR job_id < ?2)
   ORDER BY job_id DESC LIMIT ?`;
 const OPEN = `SELECT count(*) AS open FROM webhook_jobs WHERE webhook_id = ? AND state IN ('running', 'paused')`;
-const DUE = `SELECT * FROM webhook_jobs WHERE state = 'running' AND next_step_at <= ? ORDER BY next_step_at LIMIT ?`;
+const DUE = `SELECT * FROM webhook_jobs WHERE state = 'running' AND (next_step_at <= ? OR next_step_at > ?)
+  ORDER BY next_step_at LIMIT ?`;
 const UPDATE = `UPDATE webhook_jobs SET state = ?, next_step_at = ?, updated_at = ?, document = ? WHERE job_id = ?`;
 const SWEEP = `DELETE FROM webhook_jobs WHERE job_id IN
   (SELECT job_id FROM webhook_jobs WHERE state NOT IN ('running', 'paused') AND updated_at < ? LIMIT ?)`;
@@ -39,7 +40,7 @@ export function webhookJobStore(reader: DatabaseSync, database: DatabaseSync, wr
       writer.require(transaction);
       return integer(open.get(webhookId) ?? {}, 'open');
     },
-    due: async (now, limit) => due.all(now, limit).map(jobOf),
+    due: async (now, limit) => due.all(now, now + LONGEST_STEP_WAIT_MS, limit).map(jobOf),
     async change(jobId, change, transaction) {
       writer.require(transaction);
       const row = current.get(jobId);

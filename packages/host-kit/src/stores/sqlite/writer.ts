@@ -21,6 +21,13 @@ export interface Writer {
    * @throws {Error} when `transaction` is not the open one
    */
   whenEnded(transaction: Transaction, effect: () => void): void;
+  /**
+   * Calls `effect` when the transaction, or the commit that it shares, is rolled back, before any `whenEnded`. Effects are
+   * called in the reverse order of their registration.
+   *
+   * @throws {Error} when `transaction` is not the open one
+   */
+  whenUndone(transaction: Transaction, effect: () => void): void;
   /** Resolves when no transaction is running or queued. */
   idle(): Promise<void>;
 }
@@ -37,6 +44,7 @@ export function writer(database: DatabaseSync, log: Pick<WriteAheadLog, 'begin' 
     require: (transaction) => void turns.required(transaction),
     whenCommitted: (transaction, effect) => void turns.required(transaction).effects.push(effect),
     whenEnded: (transaction, effect) => turns.whenEnded(transaction, effect),
+    whenUndone: (transaction, effect) => void turns.required(transaction).undoings.push(effect),
     idle: () => turns.idle(),
   };
 }
@@ -55,6 +63,8 @@ class TransactionTurns {
   #open: OpenTransaction | undefined;
   /** The `whenEnded` effects of all transactions that share the commit. */
   #endings: (() => void)[] = [];
+  /** The `whenUndone` effects of the transactions that share the commit and were not undone. */
+  #undoings: (() => void)[] = [];
 
   constructor(database: DatabaseSync, log: Pick<WriteAheadLog, 'begin' | 'commit'>) {
     this.#database = database;
@@ -101,17 +111,21 @@ class TransactionTurns {
   async #commitTogether(jobs: readonly Job[]): Promise<void> {
     const done: Done[] = [];
     try {
-      this.#log.begin();
+      await this.#log.begin();
       for (const job of jobs) done.push(await job.run());
-      await this.#log.commit();
+      // In one turn with the reader's step to the new state: a read sees the memory and the tables of one state.
+      await this.#log.commit(() => {
+        this.#undoings = [];
+        this.#end();
+        for (const { effects } of done) for (const effect of effects) effect();
+      });
     } catch (error) {
       this.#rollBack();
+      undo(this.#undoings.splice(0));
       this.#end();
       for (const job of jobs) job.reject(error);
       return;
     }
-    this.#end();
-    for (const { effects } of done) for (const effect of effects) effect();
     for (const { settle } of done) settle();
   }
 
@@ -122,13 +136,16 @@ class TransactionTurns {
   ): Promise<Done> {
     const transaction: Transaction = { [transactionMark]: true };
     const effects: (() => void)[] = [];
-    this.#open = { transaction, effects };
+    const undoings: (() => void)[] = [];
+    this.#open = { transaction, effects, undoings };
     this.#savepoint.run();
     try {
       const result = await work(transaction);
       this.#release.run();
+      this.#undoings.push(...undoings);
       return { effects, settle: () => resolve(result) };
     } catch (error) {
+      undo(undoings);
       // On a full disk SQLite rolls back the whole shared commit. Rethrowing rejects all of its transactions.
       if (!this.#database.isTransaction) throw error;
       this.#undo.run();
@@ -159,9 +176,14 @@ class TransactionTurns {
 /** Maximum number of transactions that share a commit. */
 const LARGEST_BATCH = 256;
 
+function undo(effects: readonly (() => void)[]): void {
+  for (const effect of effects.toReversed()) effect();
+}
+
 interface OpenTransaction {
   readonly transaction: Transaction;
   readonly effects: (() => void)[];
+  readonly undoings: (() => void)[];
 }
 
 interface Job {

@@ -1,17 +1,25 @@
-import type { Claim, ClaimedDelivery, Delivery, Settlement, WaitingCursor } from '../../ports/deliveries.ts';
+import type { Claim, ClaimedDelivery, Delivery, Settlement } from '../../ports/deliveries.ts';
 import type { Store } from '../../ports/store.ts';
 import type { Subscription } from '../../ports/subscriptions.ts';
-import type { Transaction } from '../../ports/transaction.ts';
 import type { StoreContract } from './contract.ts';
-import { CLAIM, sampleDelivery, TENANCY, withSubscriptions } from './samples.ts';
+import {
+  CLAIM,
+  CLAIMED,
+  claimed,
+  roomFor,
+  sampleDelivery,
+  sampleSubscription,
+  TENANCY,
+  withSubscriptions,
+} from './samples.ts';
+import { settlementsContract } from './settlements.ts';
 
 /** Tests of `DeliveryQueue`. */
 export function deliveriesContract(contract: StoreContract): void {
   claims(contract);
+  turns(contract);
   simultaneousClaims(contract);
-  settlements(contract);
-  deadLetters(contract);
-  again(contract);
+  settlementsContract(contract);
 }
 
 function claims({ onStore, assert }: StoreContract): void {
@@ -31,7 +39,7 @@ function claims({ onStore, assert }: StoreContract): void {
     const backlog = Array.from({ length: 20 }, (_, index) => sampleDelivery({ deliveryId: `dlv_a${index}` }));
     const other = sampleDelivery({ deliveryId: 'dlv_b', webhookId: 'whk_2' });
     await store.transaction((transaction) => store.deliveries.enqueue([...backlog, other], transaction));
-    const found = await store.deliveries.claim({ ...CLAIM, limit: 5, capacityOf: () => 4 });
+    const found = await store.deliveries.claim({ ...CLAIM, limit: 5, room: roomFor({ perSubscription: 4 }) });
     assert.deepEqual(found.map(({ webhookId }) => webhookId).sort(), ['whk_1', 'whk_1', 'whk_1', 'whk_1', 'whk_2']);
   });
 
@@ -91,6 +99,85 @@ function claims({ onStore, assert }: StoreContract): void {
   });
 }
 
+function turns({ onStore, assert }: StoreContract): void {
+  /** Adds subscriptions of a tenant, each with a number of due deliveries. */
+  async function backlog(store: Store, tenant: string, subscriptions: number, deliveries: number): Promise<void> {
+    await store.transaction(async (transaction) => {
+      for (let index = 0; index < subscriptions; index++) {
+        const webhookId = `whk_${tenant}_${String(index).padStart(4, '0')}`;
+        await store.subscriptions.insert(sampleSubscription({ webhookId, tenant }), transaction);
+        const due = Array.from({ length: deliveries }, (_, nth) =>
+          sampleDelivery({ deliveryId: `dlv_${webhookId}_${nth}`, webhookId }),
+        );
+        await store.deliveries.enqueue(due, transaction);
+      }
+    });
+  }
+  const pause = (store: Store, webhookId: string) =>
+    store.transaction((transaction) =>
+      store.subscriptions.updateState(
+        webhookId,
+        ({ circuit, failures }) => ({ status: 'paused', circuit, failures }),
+        transaction,
+      ),
+    );
+  const tenants = (claims: readonly ClaimedDelivery[]) => claims.map(({ tenant }) => tenant);
+
+  onStore('tenants take turns, so that the subscriptions of one do not delay another', async (store) => {
+    await backlog(store, 'crowded', 40, 3);
+    await backlog(store, 'small', 1, 3);
+    const found = await store.deliveries.claim({ ...CLAIM, limit: 8 });
+    assert.deepEqual(tenants(found).sort(), [...Array(5).fill('crowded'), ...Array(3).fill('small')]);
+    assert.deepEqual(new Set(found.map(({ webhookId }) => webhookId)).size, 6);
+  });
+
+  onStore(
+    'the next claim goes on with the tenant after the last one, and with its next subscription',
+    async (store) => {
+      for (const tenant of ['a', 'b', 'c']) await backlog(store, tenant, 3, 4);
+      const claims = [];
+      for (let count = 0; count < 9; count++) claims.push(...(await store.deliveries.claim({ ...CLAIM, limit: 1 })));
+      assert.deepEqual(tenants(claims), ['a', 'b', 'c', 'a', 'b', 'c', 'a', 'b', 'c']);
+      assert.deepEqual(new Set(claims.map(({ webhookId }) => webhookId)).size, 9);
+    },
+  );
+
+  onStore('a tenant without room is passed over, and a subscription too', async (store) => {
+    await backlog(store, 'crowded', 20, 2);
+    await backlog(store, 'small', 1, 5);
+    const room = roomFor({ perTenant: 4, perSubscription: 3 });
+    const found = tenants(await store.deliveries.claim({ ...CLAIM, limit: 20, room }));
+    assert.deepEqual(found.filter((tenant) => tenant === 'crowded').length, 4);
+    assert.deepEqual(found.filter((tenant) => tenant === 'small').length, 3);
+  });
+
+  onStore('every due delivery of a tenant with many subscriptions is claimed, in a few claims', async (store) => {
+    await backlog(store, 'crowded', 400, 1);
+    await backlog(store, 'small', 1, 1);
+    const found: ClaimedDelivery[] = [];
+    for (let count = 0; count < 12; count++) {
+      found.push(...(await store.deliveries.claim({ ...CLAIM, limit: 50 })));
+      if (count === 0) assert.deepEqual(tenants(found).includes('small'), true);
+    }
+    assert.deepEqual(new Set(found.map(({ deliveryId }) => deliveryId)).size, 401);
+  });
+
+  onStore('paused and waiting subscriptions do not hide a due one of their tenant', async (store) => {
+    await backlog(store, 'crowded', 300, 2);
+    for (let index = 0; index < 299; index++) await pause(store, `whk_crowded_${String(index).padStart(4, '0')}`);
+    const found: ClaimedDelivery[] = [];
+    // A store may look at a part of the subscriptions in each claim. It then says that it has to go on soon.
+    for (let now = CLAIM.now, count = 0; found.length < 2 && count < 50; count++) {
+      found.push(...(await store.deliveries.claim({ ...CLAIM, now, limit: 50 })));
+      if (found.length < 2) now = (await store.deliveries.nextDueAfter(now)) ?? now;
+    }
+    assert.deepEqual(
+      found.map(({ webhookId }) => webhookId),
+      ['whk_crowded_0299', 'whk_crowded_0299'],
+    );
+  });
+}
+
 function simultaneousClaims({ onStore, assert }: StoreContract): void {
   onStore('a claim that was taken over can be neither settled nor released', async (store) => {
     const late = [
@@ -118,6 +205,47 @@ function simultaneousClaims({ onStore, assert }: StoreContract): void {
     // This claim has ended too.
     assert.deepEqual(await settled(stands, { kind: 'delivered' }), [false]);
     assert.deepEqual(await claimAt(1700), [2200]);
+  });
+
+  onStore('no delivery waits longer than the limit, and dead letters stay as they are', async (store) => {
+    await withSubscriptions(store, 'whk_1');
+    await store.transaction((transaction) =>
+      store.deliveries.enqueue(
+        [
+          sampleDelivery({ deliveryId: 'in-time', dueAt: 1900 }),
+          sampleDelivery({ deliveryId: 'dead', dueAt: 1000 }),
+          sampleDelivery({ deliveryId: 'too-late', dueAt: 86_400_000 }),
+        ],
+        transaction,
+      ),
+    );
+    const idsAt = async (now: number) =>
+      (await store.deliveries.claim({ ...CLAIM, now, leaseUntil: now + 500 })).map(({ deliveryId }) => deliveryId);
+    const settlement = { kind: 'dead', at: 1, expiresAt: 90_000_000, attempts: 3, lastStatus: 500 } as const;
+    const claim = { deliveryId: 'dead', webhookId: 'whk_1', leaseUntil: 1500 };
+    assert.deepEqual(await idsAt(1000), ['dead']);
+    await store.transaction((transaction) => store.deliveries.settle([{ claim, settlement }], transaction));
+    for (const dueBy of [1950, 2000]) await store.deliveries.limitWaits({ dueBy, leaseUntil: 9000 });
+    assert.deepEqual(await idsAt(1899), []);
+    assert.deepEqual(await idsAt(1900), ['in-time']);
+    // A store may wait for the earlier delivery before it looks at the later one.
+    await store.deliveries.limitWaits({ dueBy: 2000, leaseUntil: 9000 });
+    assert.deepEqual(await idsAt(1949), []);
+    assert.deepEqual(await idsAt(2000), ['too-late']);
+    const [letter] = await store.deliveries.deadLetters('whk_1', { limit: 10 });
+    assert.deepEqual(letter?.expiresAt, 90_000_000);
+  });
+
+  onStore('a claim within the limit stays with its holder', async (store) => {
+    await withSubscriptions(store, 'whk_1');
+    await store.transaction((transaction) => store.deliveries.enqueue([sampleDelivery({})], transaction));
+    const [held] = await store.deliveries.claim({ ...CLAIM, now: 1000, leaseUntil: 500_000 });
+    if (held === undefined) throw new Error('The delivery is due.');
+    await store.deliveries.limitWaits({ dueBy: 1000, leaseUntil: 1500 });
+    const [settled] = await store.transaction((transaction) =>
+      store.deliveries.settle([{ claim: held, settlement: { kind: 'delivered' } }], transaction),
+    );
+    assert.deepEqual(settled, true);
   });
 
   onStore('of two claims on one delivery that are settled together, only the later one is held', async (store) => {
@@ -164,197 +292,4 @@ function simultaneousClaims({ onStore, assert }: StoreContract): void {
     assert.deepEqual((await store.deliveries.deadLetters('whk_2', { limit: 10 })).length, 1);
     assert.deepEqual(await store.deliveries.nextDueAfter(CLAIM.leaseUntil - 1), CLAIM.leaseUntil);
   });
-}
-
-function settlements({ onStore, assert }: StoreContract): void {
-  onStore('a retry is due at its time and counts its attempts', async (store) => {
-    await withSubscriptions(store, 'whk_1');
-    await store.transaction((transaction) => store.deliveries.enqueue([sampleDelivery({})], transaction));
-    await store.deliveries.claim(CLAIM);
-    const retry = { kind: 'retry', dueAt: 1200, attempts: 1, lastStatus: 500 } as const;
-    await store.transaction((transaction) =>
-      store.deliveries.settle([{ claim: CLAIMED, settlement: retry }], transaction),
-    );
-    assert.deepEqual(await store.deliveries.claim({ ...CLAIM, now: 1199 }), []);
-    assert.deepEqual(await store.deliveries.claim({ ...CLAIM, now: 1200 }), [
-      claimed(sampleDelivery({ attempts: 1, dueAt: 1200 })),
-    ]);
-  });
-
-  onStore('a rolled-back settlement leaves the claim held', async (store) => {
-    await withSubscriptions(store, 'whk_1');
-    await store.transaction((transaction) => store.deliveries.enqueue([sampleDelivery({})], transaction));
-    await store.deliveries.claim(CLAIM);
-    for (const settlement of [
-      { kind: 'delivered' },
-      { kind: 'retry', dueAt: 1100, attempts: 1, lastStatus: 500 },
-    ] as const) {
-      const undone = store.transaction(async (transaction) => {
-        await store.deliveries.settle([{ claim: CLAIMED, settlement }], transaction);
-        throw new Error('no');
-      });
-      await assert.rejects(undone);
-      assert.deepEqual(await store.deliveries.claim({ ...CLAIM, now: 1200 }), []);
-    }
-    await store.deliveries.release([CLAIMED]);
-    assert.deepEqual((await store.deliveries.claim({ ...CLAIM, now: 1200 })).length, 1);
-    const delivered = (transaction: Transaction) =>
-      store.deliveries.settle([{ claim: CLAIMED, settlement: { kind: 'delivered' } }], transaction);
-    assert.deepEqual(await store.transaction(delivered), [true]);
-    assert.deepEqual(await store.deliveries.nextDueAfter(0), undefined);
-  });
-
-  onStore('a delivered delivery leaves the queue', async (store) => {
-    await withSubscriptions(store, 'whk_1');
-    await store.transaction((transaction) => store.deliveries.enqueue([sampleDelivery({})], transaction));
-    await store.deliveries.claim(CLAIM);
-    await store.transaction((transaction) =>
-      store.deliveries.settle([{ claim: CLAIMED, settlement: { kind: 'delivered' } }], transaction),
-    );
-    assert.deepEqual(await store.deliveries.nextDueAfter(0), undefined);
-  });
-}
-
-function deadLetters({ onStore, assert }: StoreContract): void {
-  onStore('a dead letter is kept until it expires, and listed without its body', async (store) => {
-    await withSubscriptions(store, 'whk_1');
-    await store.transaction((transaction) => store.deliveries.enqueue([sampleDelivery({})], transaction));
-    await store.deliveries.claim(CLAIM);
-    const dead = { kind: 'dead', at: 1100, expiresAt: 5000, attempts: 3, lastStatus: undefined } as const;
-    await store.transaction((transaction) =>
-      store.deliveries.settle([{ claim: CLAIMED, settlement: dead }], transaction),
-    );
-    const { deliveryId, webhookId, runId, eventId, eventType } = sampleDelivery({});
-    const letter = {
-      deliveryId,
-      webhookId,
-      runId,
-      eventId,
-      eventType,
-      attempts: 3,
-      deadLetteredAt: 1100,
-      expiresAt: 5000,
-    };
-    const page = { limit: 10 };
-    assert.deepEqual(await store.deliveries.deadLetters('whk_1', page), [{ ...letter, lastStatus: undefined }]);
-    assert.deepEqual(await store.deliveries.claim({ ...CLAIM, now: 9000 }), []);
-    assert.deepEqual(await store.deliveries.sweep(4999, 10), 0);
-    assert.deepEqual(await store.deliveries.sweep(5000, 10), 1);
-    assert.deepEqual(await store.deliveries.deadLetters('whk_1', page), []);
-  });
-
-  onStore('dead letters are listed in pages, newest first, each once', async (store) => {
-    await withSubscriptions(store, 'whk_1');
-    const ids = ['dlv_1', 'dlv_2', 'dlv_3', 'dlv_4', 'dlv_5'];
-    const deliveries = ids.map((deliveryId) => sampleDelivery({ deliveryId }));
-    await store.transaction((transaction) => store.deliveries.enqueue(deliveries, transaction));
-    await store.deliveries.claim(CLAIM);
-    await store.transaction(async (transaction) => {
-      // Pairs of the same time sort by id.
-      for (const [index, deliveryId] of ids.entries()) {
-        const at = 1000 + Math.floor(index / 2);
-        const dead = { kind: 'dead', at, expiresAt: 9000, attempts: 3, lastStatus: 500 } as const;
-        await store.deliveries.settle([{ claim: { ...CLAIMED, deliveryId }, settlement: dead }], transaction);
-      }
-    });
-    const first = await store.deliveries.deadLetters('whk_1', { limit: 2 });
-    const second = await store.deliveries.deadLetters('whk_1', { before: first.at(-1), limit: 2 });
-    const third = await store.deliveries.deadLetters('whk_1', { before: second.at(-1), limit: 2 });
-    assert.deepEqual(
-      [first, second, third].map((page) => page.map(({ deliveryId }) => deliveryId)),
-      [['dlv_5', 'dlv_4'], ['dlv_3', 'dlv_2'], ['dlv_1']],
-    );
-  });
-
-  onStore('a redriven dead letter is due again without attempts; the others stay', async (store) => {
-    await withSubscriptions(store, 'whk_1', 'whk_2');
-    const ids = ['dlv_1', 'dlv_2', 'dlv_3'];
-    const deliveries = ids.map((deliveryId) =>
-      sampleDelivery({ deliveryId, webhookId: deliveryId === 'dlv_3' ? 'whk_2' : 'whk_1' }),
-    );
-    await store.transaction((transaction) => store.deliveries.enqueue(deliveries, transaction));
-    await store.deliveries.claim(CLAIM);
-    await store.transaction(async (transaction) => {
-      const dead = { kind: 'dead', at: 1, expiresAt: 9000, attempts: 3, lastStatus: 500 } as const;
-      for (const deliveryId of ids)
-        await store.deliveries.settle([{ claim: { ...CLAIMED, deliveryId }, settlement: dead }], transaction);
-    });
-    const redrive = (webhookId: string, deliveryIds: string[] | undefined, now = 2000) =>
-      store.transaction((transaction) =>
-        store.deliveries.redrive({ webhookId, deliveryIds, now, limit: 10 }, transaction),
-      );
-    // Dead letters newer than `now` stay: a redrive in steps would otherwise meet them again.
-    assert.deepEqual(await redrive('whk_1', undefined, 0), 0);
-    assert.deepEqual(await redrive('whk_1', ['dlv_2'], 0), 0);
-    assert.deepEqual(await redrive('whk_1', ['dlv_2', 'dlv_3', 'dlv_9']), 1);
-    assert.deepEqual(await store.deliveries.claim({ ...CLAIM, now: 2000 }), [
-      claimed(sampleDelivery({ deliveryId: 'dlv_2', attempts: 0, dueAt: 2000 })),
-    ]);
-    assert.deepEqual(await redrive('whk_1', undefined), 1);
-    assert.deepEqual(await store.deliveries.deadLetters('whk_1', { limit: 10 }), []);
-    assert.deepEqual((await store.deliveries.deadLetters('whk_2', { limit: 10 })).length, 1);
-  });
-}
-
-/** The claim that `CLAIM` makes on the sample delivery. */
-const CLAIMED: Claim = { deliveryId: 'dlv_1', webhookId: 'whk_1', leaseUntil: CLAIM.leaseUntil };
-
-function claimed(delivery: Delivery): ClaimedDelivery {
-  return { ...delivery, leaseUntil: CLAIM.leaseUntil };
-}
-
-function again({ onStore, assert }: StoreContract): void {
-  const enqueueAgain = (store: Store, ...deliveries: readonly Delivery[]) =>
-    store.transaction((transaction) => store.deliveries.enqueueAgain(deliveries, transaction));
-  const enqueue = (store: Store, ...deliveries: readonly Delivery[]) =>
-    store.transaction((transaction) => store.deliveries.enqueue(deliveries, transaction));
-
-  onStore('enqueueAgain adds a delivery that is not queued, and leaves one that waits or is claimed', async (store) => {
-    await withSubscriptions(store, 'whk_1');
-    const [first, second] = [sampleDelivery({}), sampleDelivery({ deliveryId: 'dlv_2' })];
-    assert.deepEqual(await enqueueAgain(store, first, second), 2);
-    assert.deepEqual(await enqueueAgain(store, first), 0);
-    assert.deepEqual(await store.deliveries.claim(CLAIM), [claimed(first), claimed(second)]);
-    assert.deepEqual(await enqueueAgain(store, first), 0);
-    assert.deepEqual(await store.deliveries.claim({ ...CLAIM, now: 1001 }), []);
-  });
-
-  onStore('enqueueAgain revives a dead letter, with no attempts counted', async (store) => {
-    await withSubscriptions(store, 'whk_1');
-    await enqueue(store, sampleDelivery({}));
-    await store.deliveries.claim(CLAIM);
-    const settlement = { kind: 'dead', at: 1000, expiresAt: 9000, attempts: 3, lastStatus: 500 } as const;
-    await store.transaction((transaction) => store.deliveries.settle([{ claim: CLAIMED, settlement }], transaction));
-    const dead = { ...summary(sampleDelivery({ attempts: 3 })), lastStatus: 500 };
-    const expected = { ...dead, state: 'dead', deadLetteredAt: 1000, expiresAt: 9000 };
-    assert.deepEqual(await store.deliveries.queued('whk_1', ['dlv_1', 'dlv_9']), [expected]);
-    assert.deepEqual(await store.deliveries.queued('whk_2', ['dlv_1']), []);
-    assert.deepEqual(await enqueueAgain(store, sampleDelivery({ dueAt: 2000 })), 1);
-    assert.deepEqual(await store.deliveries.deadLetters('whk_1', { limit: 10 }), []);
-    const found = await store.deliveries.claim({ ...CLAIM, now: 2000 });
-    assert.deepEqual(found, [claimed(sampleDelivery({ dueAt: 2000 }))]);
-  });
-
-  onStore('waiting deliveries are listed by their due times, in pages', async (store) => {
-    await withSubscriptions(store, 'whk_1', 'whk_2');
-    const due = [3000, 1000, 2000, 1000].map((dueAt, index) => sampleDelivery({ deliveryId: `dlv_${index}`, dueAt }));
-    await enqueue(store, ...due, sampleDelivery({ deliveryId: 'dlv_other', webhookId: 'whk_2' }));
-    const ids: string[] = [];
-    let after: WaitingCursor | undefined;
-    for (let pages = 0; pages < 3; pages++) {
-      const page = await store.deliveries.waiting('whk_1', { after, limit: 2 });
-      ids.push(...page.map(({ deliveryId }) => deliveryId));
-      after = page.at(-1) ?? after;
-    }
-    assert.deepEqual(ids, ['dlv_1', 'dlv_3', 'dlv_2', 'dlv_0']);
-    const [first] = await store.deliveries.waiting('whk_1', { limit: 1 });
-    const { position: _, ...listed } = first ?? { position: 0 };
-    const expected = { ...summary(sampleDelivery({ deliveryId: 'dlv_1' })), lastStatus: undefined };
-    assert.deepEqual(listed, { ...expected, state: 'waiting', dueAt: 1000 });
-  });
-}
-
-/** A delivery without its body and due time. */
-function summary({ body: _, dueAt: _dueAt, ...delivery }: Delivery) {
-  return delivery;
 }

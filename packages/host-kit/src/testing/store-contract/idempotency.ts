@@ -45,6 +45,15 @@ function keys({ onStore, assert }: StoreContract): void {
     },
   );
 
+  onStore('a lease that only a clock a day ahead can have stamped keeps no one out', async (store) => {
+    const { begin, complete } = on(store);
+    const aheadMs = 86_400_000;
+    await begin('ahead', { now: aheadMs, leaseUntil: aheadMs + 30_000, expiresAt: 2 * aheadMs });
+    assert.deepEqual(await begin('next', { leaseUntil: 30_000, expiresAt: aheadMs }), { kind: 'claimed' });
+    assert.deepEqual(await complete('ahead', 1), false);
+    assert.deepEqual(await complete('next', 2), true);
+  });
+
   onStore('a released key can be claimed again; a completed one cannot be released', async (store) => {
     const { begin, complete } = on(store);
     await begin('one');

@@ -26,7 +26,10 @@ async function insert(store: Store, ...interrupts: readonly Interrupt[]): Promis
 /** Tests of `InterruptStore`. */
 export function interruptsContract({ onStore, assert }: StoreContract): void {
   onStore('an interrupt is read back unchanged by its id, its key and its node', async (store) => {
-    const whole = sampleInterrupt({ resumeSchema: { type: 'object' }, timeoutMs: 5, dueAt: 6 });
+    const whole = sampleInterrupt({
+      ...{ resumeSchema: { type: 'object' }, timeoutMs: 5, dueAt: 6 },
+      escalation: [{ afterMs: 3, approversList: ['p_2'], approverGroupRefs: ['g'] }],
+    });
     await insert(store, whole, sampleInterrupt({ interruptId: 'int_0', key: 'other' }));
     const found = await store.transaction(async (transaction) => [
       await store.interrupts.byId('run_1', 'int_1', transaction),
@@ -76,6 +79,25 @@ export function interruptsContract({ onStore, assert }: StoreContract): void {
     assert.deepEqual(ids(await store.interrupts.due(100, 1)), ['int_2']);
     const pending = await store.transaction((transaction) => store.interrupts.pendingOf('run_1', transaction));
     assert.deepEqual(ids(pending).sort(), ['int_1', 'int_2', 'int_3', 'int_4']);
+  });
+
+  onStore('due interrupts are listed in pages, each once, also those of the same time', async (store) => {
+    const due = [
+      sampleInterrupt({ interruptId: 'int_2', dueAt: -5 }),
+      sampleInterrupt({ interruptId: 'int_9', key: '9', dueAt: 10 }),
+      sampleInterrupt({ interruptId: 'int_1', runId: 'run_2', dueAt: 10 }),
+      sampleInterrupt({ interruptId: 'int_2', runId: 'run_2', key: '2', dueAt: 10 }),
+      sampleInterrupt({ interruptId: 'int_0', runId: 'run_2', key: '0', dueAt: 20 }),
+    ];
+    await insert(store, ...due.toReversed(), sampleInterrupt({ interruptId: 'int_8', key: '8', dueAt: 26 }));
+    for (const limit of [1, 2, 3]) {
+      const listed: Interrupt[] = [];
+      for (let last: Interrupt | undefined, page: readonly Interrupt[] = due; page.length > 0; last = page.at(-1)) {
+        page = await store.interrupts.due(25, limit, last && { ...last, dueAt: last.dueAt ?? 0 });
+        listed.push(...page);
+      }
+      assert.deepEqual(listed, due);
+    }
   });
 
   onStore('a rolled-back interrupt is not found', async (store) => {

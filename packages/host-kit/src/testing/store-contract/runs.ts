@@ -1,4 +1,5 @@
 import type { Run } from '../../ports/runs.ts';
+import type { Store } from '../../ports/store.ts';
 import type { StoreContract } from './contract.ts';
 import { sampleRun, TENANCY } from './samples.ts';
 
@@ -7,6 +8,7 @@ export function runsContract(contract: StoreContract): void {
   storedRuns(contract);
   tenancy(contract);
   execution(contract);
+  childRuns(contract);
 }
 
 function storedRuns({ onStore, assert }: StoreContract): void {
@@ -15,6 +17,7 @@ function storedRuns({ onStore, assert }: StoreContract): void {
       ...{ workspace: 'w1', tags: ['a'], metadata: { key: [1, null] }, conversation: 'c' },
       causationId: 'dlv_0',
       fork: { sourceRunId: 'run_0', fromSeq: 3, mode: 'branch' },
+      parent: { runId: 'run_9', nodeId: 'n', depth: 1 },
     });
     await store.transaction((transaction) => store.runs.insert(run, transaction));
     assert.deepEqual(await store.runs.read(TENANCY, run.runId), { kind: 'found', value: run });
@@ -56,6 +59,7 @@ function storedRuns({ onStore, assert }: StoreContract): void {
       startedAt: 5,
       openNodes: [{ nodeId: 'n', attempt: 1 }],
       currentNodeId: 'n',
+      compensation: { compensable: 2, requested: 2, isStarted: true, failed: 1 },
       pauseRequest: { drainPolicy: 'immediate', reason: 'é' },
       pausedAt: 6,
       usage: { nodeExecutions: 2, idleMs: 3, idleSince: 6, secrets: ['é'] },
@@ -210,5 +214,71 @@ function execution({ onStore, assert }: StoreContract): void {
     });
     assert.deepEqual(await store.runs.read(TENANCY, run.runId), { kind: 'found', value: claimed });
     assert.deepEqual(await store.runs.unfinished({ after: undefined, limit: 1 }), [claimed]);
+  });
+}
+
+function childRuns({ onStore, assert }: StoreContract): void {
+  const childOf = (runId: string, nodeId: string, fields: Partial<Run>) =>
+    sampleRun({ parent: { runId, nodeId, depth: 1 }, ...fields });
+  const insertAll = (store: Store, ...runs: readonly Run[]) =>
+    store.transaction(async (transaction) => {
+      for (const run of runs) await store.runs.insert(run, transaction);
+    });
+  const idsOf = (runs: readonly Run[]) => runs.map(({ runId }) => runId);
+
+  onStore('the child of a node is found, also in the transaction that inserts it', async (store) => {
+    const child = childOf('run_1', 'n', { runId: 'run_2' });
+    const found = await store.transaction(async (transaction) => {
+      await store.runs.insert(sampleRun({ runId: 'run_1' }), transaction);
+      const before = await store.runs.childOf({ runId: 'run_1', nodeId: 'n' }, transaction);
+      await store.runs.insert(child, transaction);
+      return [before, await store.runs.childOf({ runId: 'run_1', nodeId: 'n' }, transaction)];
+    });
+    assert.deepEqual(found, [undefined, child]);
+    const others = await store.transaction(async (transaction) => [
+      await store.runs.childOf({ runId: 'run_1', nodeId: 'other' }, transaction),
+      await store.runs.childOf({ runId: 'run_2', nodeId: 'n' }, transaction),
+    ]);
+    assert.deepEqual(others, [undefined, undefined]);
+  });
+
+  onStore('children that go on although their parent has ended or is being cancelled are listed', async (store) => {
+    const parents = (['running', 'cancelling', 'failed', 'waiting-external'] as const).map((status, index) =>
+      sampleRun({ runId: `run_${index}`, status, startedAt: 1 }),
+    );
+    const children = parents.flatMap(({ runId }) =>
+      (['pending', 'paused', 'cancelling', 'completed'] as const).map((status) =>
+        childOf(runId, status, { runId: `${runId}_${status}`, status }),
+      ),
+    );
+    await insertAll(store, ...parents, ...children);
+    const all = ['run_1_paused', 'run_1_pending', 'run_2_paused', 'run_2_pending'];
+    assert.deepEqual(idsOf(await store.runs.orphans({ limit: 9 })), all);
+    assert.deepEqual(idsOf(await store.runs.orphans({ after: all[1], limit: 1 })), ['run_2_paused']);
+    assert.deepEqual(idsOf(await store.runs.orphans({ of: 'run_1', limit: 9 })), all.slice(0, 2));
+    assert.deepEqual(idsOf(await store.runs.orphans({ of: 'run_2_paused', limit: 9 })), ['run_2_paused']);
+    assert.deepEqual(await store.runs.orphans({ of: 'run_3', limit: 9 }), []);
+  });
+
+  onStore('ended children for whose node their parent waits are listed', async (store) => {
+    const waits = { status: 'waiting-external', currentNodeId: 'n', startedAt: 1 } as const;
+    await insertAll(
+      store,
+      sampleRun({ runId: 'run_1', ...waits }),
+      childOf('run_1', 'n', { runId: 'run_11', status: 'failed', completedAt: 2 }),
+      childOf('run_1', 'other', { runId: 'run_12', status: 'completed', completedAt: 2 }),
+      sampleRun({ runId: 'run_2', ...waits }),
+      childOf('run_2', 'n', { runId: 'run_21', status: 'running', startedAt: 2 }),
+      sampleRun({ runId: 'run_3', status: 'running', currentNodeId: 'n', startedAt: 1 }),
+      childOf('run_3', 'n', { runId: 'run_31', status: 'completed', completedAt: 2 }),
+    );
+    assert.deepEqual(idsOf(await store.runs.awaited({ limit: 9 })), ['run_11']);
+    const ended = childOf('run_2', 'n', { runId: 'run_21', status: 'cancelled', startedAt: 2, completedAt: 3 });
+    await store.transaction((transaction) => store.runs.update([ended], transaction));
+    assert.deepEqual(idsOf(await store.runs.awaited({ limit: 9 })), ['run_11', 'run_21']);
+    assert.deepEqual(idsOf(await store.runs.awaited({ after: 'run_11', limit: 9 })), ['run_21']);
+    assert.deepEqual(idsOf(await store.runs.awaited({ limit: 1 })), ['run_11']);
+    assert.deepEqual(idsOf(await store.runs.awaited({ of: 'run_2', limit: 9 })), ['run_21']);
+    assert.deepEqual(idsOf(await store.runs.awaited({ of: 'run_11', limit: 9 })), ['run_11']);
   });
 }

@@ -1,4 +1,4 @@
-import type { Delivery } from '../../ports/deliveries.ts';
+import type { Claim, ClaimedDelivery, ClaimRequest, ClaimRoom, Delivery } from '../../ports/deliveries.ts';
 import type { Run } from '../../ports/runs.ts';
 import type { Store } from '../../ports/store.ts';
 import type { Subscription } from '../../ports/subscriptions.ts';
@@ -9,7 +9,23 @@ export const TENANCY: { tenant: string; workspaces: 'all' | string[]; mode: 'liv
   mode: 'live',
 };
 
-export const CLAIM = { now: 1000, leaseUntil: 9000, limit: 100, capacityOf: () => 100 };
+/** Room for everything. */
+export const ANY_ROOM: ClaimRoom = { hasRoomFor: () => true, capacityOf: () => 10_000, take: () => {} };
+
+export const CLAIM: ClaimRequest = { now: 1000, leaseUntil: 9000, limit: 100, room: ANY_ROOM };
+
+/** Makes the room of one claim. Each limit without a value is 10 000. */
+export function roomFor({ perTenant = 10_000, perSubscription = 10_000 }): ClaimRoom {
+  const taken = new Map<string, number>();
+  const countOf = (name: string) => taken.get(name) ?? 0;
+  return {
+    hasRoomFor: (tenant) => countOf(`tenant ${tenant}`) < perTenant,
+    capacityOf: ({ webhookId }) => perSubscription - countOf(webhookId),
+    take({ tenant, webhookId }) {
+      for (const name of [`tenant ${tenant}`, webhookId]) taken.set(name, countOf(name) + 1);
+    },
+  };
+}
 
 export function sampleRun(fields: Partial<Run>): Run {
   return {
@@ -86,4 +102,12 @@ export async function withSubscriptions(store: Store, ...webhookIds: readonly st
     for (const webhookId of webhookIds)
       await store.subscriptions.insert(sampleSubscription({ webhookId }), transaction);
   });
+}
+
+/** The claim that `CLAIM` makes on the sample delivery. */
+export const CLAIMED: Claim = { deliveryId: 'dlv_1', webhookId: 'whk_1', leaseUntil: CLAIM.leaseUntil };
+
+/** A delivery as a claim by `CLAIM` returns it. */
+export function claimed(delivery: Delivery): ClaimedDelivery {
+  return { ...delivery, tenant: TENANCY.tenant, leaseUntil: CLAIM.leaseUntil };
 }

@@ -41,4 +41,11 @@ export function transactionsContract({ onStore, assert }: StoreContract): void {
     });
     assert.deepEqual(seen, [run]);
   });
+
+  onStore('a probe passes beside transactions, again and again', async (store) => {
+    const under = store.transaction((transaction) => store.runs.insert(sampleRun({}), transaction));
+    await Promise.all([under, store.probe(), store.probe()]);
+    await store.probe();
+    assert.deepEqual(store.isUnavailable?.(new Error('a fault of the program')) ?? false, false);
+  });
 }

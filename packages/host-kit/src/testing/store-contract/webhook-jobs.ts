@@ -37,6 +37,18 @@ export function webhookJobsContract({ onStore, assert }: StoreContract): void {
     assert.deepEqual(open, 3);
   });
 
+  onStore('a step that only a clock an hour ahead can have planned is due', async (store) => {
+    await withSubscriptions(store, 'whk_1');
+    await store.transaction(async (transaction) => {
+      await store.webhookJobs.insert(sample({ jobId: 'job_1', nextStepAt: 3_600_000 }), transaction);
+      await store.webhookJobs.insert(sample({ jobId: 'job_2', nextStepAt: 10_000 }), transaction);
+    });
+    assert.deepEqual(
+      (await store.webhookJobs.due(0, 10)).map(({ jobId }) => jobId),
+      ['job_1'],
+    );
+  });
+
   onStore('concurrent changes of a job see each other', async (store) => {
     await withSubscriptions(store, 'whk_1');
     await store.transaction((transaction) => store.webhookJobs.insert(sample({}), transaction));

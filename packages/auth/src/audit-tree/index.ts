@@ -1,0 +1,10 @@
+export type { TreeReader, TreeRun } from './growing-tree.ts';
+export { GrowingTree, storedNodes, withRuns } from './growing-tree.ts';
+export type { LogHead, NoteKey } from './note.ts';
+export { checkedOrigin, cosignaturesOf, isWitnessKey, noteKey, openHead, originOf, signedHead } from './note.ts';
+export type { TreeHead, TreeNodes, TreePeak } from './tree.ts';
+export { consistencyProof, inclusionProof, treeHead } from './tree.ts';
+export { entryLeaf, leafHash } from './tree-hash.ts';
+export { verifyConsistency, verifyInclusion } from './tree-proofs.ts';
+export type { CheckpointWitness, CosignRequest, WitnessAnswer, WitnessFetch, WitnessOptions } from './witness.ts';
+export { witness } from './witness.ts';

@@ -1,0 +1,4 @@
+import { svcAudit } from './command.ts';
+
+const { argv, stdout, stderr } = process;
+process.exitCode = await svcAudit(argv.slice(2), { stdout, stderr });

@@ -1,0 +1,2 @@
+export type { LogoutIssuer, LogoutReceiverOptions } from './receiver.ts';
+export { logoutReceiver } from './receiver.ts';

@@ -1,0 +1,2 @@
+export type { StatusIssuer, StatusJudge, StatusLists, StatusListsOptions } from './status-lists.ts';
+export { statusLists } from './status-lists.ts';

@@ -1,0 +1,1 @@
+export { definePortalElement } from './portal-element.ts';

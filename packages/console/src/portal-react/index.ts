@@ -1,0 +1,1 @@
+export { type PortalProps, portalComponent, type ReactParts } from './portal-component.ts';

@@ -1,0 +1,1 @@
+export { createPortal, type Portal, type PortalPageOptions } from './portal.ts';

@@ -1,0 +1,2 @@
+export type { RestateEngineOptions } from './options.ts';
+export { type RestateEngine, restateEngine } from './restate-engine.ts';

@@ -1,0 +1,81 @@
+import type { SignatureAlgorithm } from '../ports/subscriptions.ts';
+import type { RetryPolicy } from '../webhooks/retry.ts';
+import type { CaptureOptions } from './capture-options.ts';
+
+/**
+ * The delivery of events. The defaults are in `WEBHOOK_DEFAULTS`.
+ *
+ * @see Interface: Events, Webhook delivery of events
+ */
+export interface WebhookOptions {
+  /** Whether subscriptions of major 1 retry and dead-letter. Those of major 2 always do. Default false. */
+  readonly durable: boolean;
+  /** The retries of durable subscriptions. Default: three attempts, 250 ms apart. */
+  readonly retryPolicy: RetryPolicy;
+  /**
+   * The time in which an attempt must be answered, from the resolution of the name to the last byte, in ms. Default
+   * 5000.
+   */
+  readonly attemptTimeoutMs: number;
+  /** The circuit of best-effort subscriptions. */
+  readonly circuit: {
+    /** Consecutive failures that open the circuit. Default 4. */
+    readonly failureThreshold: number;
+    /** The time for which an open circuit admits no attempt, in ms. Default one hour. */
+    readonly cooldownMs: number;
+    /** Failures within `failureWindowMs` that mark the subscription `failed`. Default 100. */
+    readonly failureLimit: number;
+    /** In ms. Default seven days. */
+    readonly failureWindowMs: number;
+  };
+  /**
+   * The time without a success after which a durable subscription moves to `failed`, in hours: when an attempt fails,
+   * and every attempt has failed for this time. 0: never. Default 120.
+   */
+  readonly failAfterHours: number;
+  /** The time for which a dead letter is stored, in days. Default 30. */
+  readonly deadLetterRetentionDays: number;
+  /** The signature algorithms that subscriptions of major 2 may ask for. Default `v1` and `standard-webhooks-1`. */
+  readonly signatureAlgorithms: readonly SignatureAlgorithm[];
+  /** The rotation of secrets of `standard-webhooks-1`. */
+  readonly secretRotation: {
+    /** The time for which a replaced secret still signs, in seconds, from 60 to 604 800. Default 86 400. */
+    readonly overlapSeconds: number;
+  };
+  /**
+   * Stores the answers of failing receivers, encrypted, for the owners of their subscriptions: the beginning of the body
+   * and a few headers of the last 100 of each subscription. Default: no answer is stored.
+   */
+  readonly captureAnswers?: Partial<CaptureOptions> | undefined;
+  /** Accepts requests of major 1 without `tenantId`, for clients of older documents. Default false. */
+  readonly tenantIdOptional: boolean;
+  /** The most attempts at a time. */
+  readonly concurrency: {
+    /** The most attempts of the host. Default 64. */
+    readonly total: number;
+    /**
+     * The most attempts of one tenant while no other tenant has any, at most `total`. The more tenants have attempts
+     * under way, the fewer of them each may have: some stay free for a tenant that has none. Default: three quarters of
+     * `total`.
+     */
+    readonly perTenant?: number | undefined;
+    /** The most attempts of one subscription. After an attempt that timed out: one, until one ends in time. Default 4. */
+    readonly perSubscription: number;
+  };
+}
+
+const HOUR_MS = 3_600_000;
+
+/** The defaults of `HostOptions.webhooks`: the values of the interface. @see Interface: Limits */
+export const WEBHOOK_DEFAULTS: WebhookOptions = {
+  durable: false,
+  retryPolicy: { maxAttempts: 3, backoff: 'fixed', delayMs: 250, maxDelayMs: 30_000 },
+  attemptTimeoutMs: 5000,
+  circuit: { failureThreshold: 4, cooldownMs: HOUR_MS, failureLimit: 100, failureWindowMs: 7 * 24 * HOUR_MS },
+  failAfterHours: 120,
+  deadLetterRetentionDays: 30,
+  signatureAlgorithms: ['v1', 'standard-webhooks-1'],
+  secretRotation: { overlapSeconds: 86_400 },
+  tenantIdOptional: false,
+  concurrency: { total: 64, perSubscription: 4 },
+};

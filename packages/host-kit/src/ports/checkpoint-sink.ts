@@ -1,0 +1,1 @@
+export type { CheckpointSink } from '@svc/auth/audit';

@@ -1,0 +1,51 @@
+import pg from 'pg';
+import { type Transaction, transactionMark } from '../../ports/transaction.ts';
+import type { Database, Result } from './database.ts';
+
+/**
+ * Connects a client for a command. Its statements may take an hour, because they read or write whole tables; a
+ * transaction without a statement ends after ten minutes.
+ *
+ * @throws {Error} when the database cannot be reached within 10 s
+ */
+export async function commandClient(url: string): Promise<pg.Client> {
+  const client = new pg.Client({
+    connectionString: url,
+    connectionTimeoutMillis: 10_000,
+    keepAlive: true,
+    statement_timeout: 3_600_000,
+    idle_in_transaction_session_timeout: 600_000,
+  });
+  // Without an error listener, a connection that breaks would end the process. The statement under way rejects anyway.
+  client.on('error', () => {});
+  await client.connect();
+  return client;
+}
+
+/** Returns the one transaction of a client as a database, for parts of a store that work within it. */
+export function withinClient(client: pg.ClientBase): Database {
+  const query: Database['query'] = async (statement, values) => {
+    const { rows, rowCount } = await client.query({ ...statement, values: [...values] });
+    return { rows, count: rowCount ?? 0 };
+  };
+  const transaction: Transaction = { [transactionMark]: true };
+  const last: (() => Promise<unknown>)[] = [];
+  return {
+    query,
+    async transaction(work) {
+      const result = await work(transaction);
+      for (const run of last.splice(0)) await run();
+      return result;
+    },
+    within: (_transaction, statement, values) => query(statement, values),
+    async withinAtOnce(_transaction, texts) {
+      const results: Result[] = [];
+      for (const text of texts) results.push(await query({ name: '', text }, []));
+      return results;
+    },
+    beforeCommit(_transaction, statement, values) {
+      last.push(() => query(statement, values));
+    },
+    close: async () => {},
+  };
+}
