@@ -32,6 +32,7 @@ function arrivalOf({ now, headers, body }: Vector): Arrival {
     method: 'POST',
     headers: received,
     body: Buffer.from(body, 'base64'),
+    monotonicMs: 0,
     abandonedAfterMs: undefined,
   };
 }

@@ -84,7 +84,7 @@ export const durable: readonly Check[] = area(
         await endedRun(world);
         for (const one of subscribed) {
           const [first, second] = await arrived(world, one, 2, patienceFor(world));
-          const waited = (second?.at ?? 0) - (first?.at ?? 0);
+          const waited = (second?.monotonicMs ?? 0) - (first?.monotonicMs ?? 0);
           holds(
             waited >= LATER_S * 1000 - EARLY_MS,
             `a second attempt after ${LATER_S} s`,

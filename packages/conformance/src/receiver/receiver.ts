@@ -34,8 +34,10 @@ export interface ScriptedAnswer {
 
 /** One request that the receiver got. */
 export interface Arrival {
-  /** Time of arrival, in ms since the epoch. */
+  /** Time of arrival, in ms since the epoch. It is compared with signed times alone. */
   readonly at: number;
+  /** Time of arrival by `performance.now()`, in ms. Distances are measured by it, as no step of the clock changes them. */
+  readonly monotonicMs: number;
   readonly method: string;
   readonly headers: ReadonlyMap<string, readonly string[]>;
   readonly body: Buffer;
@@ -120,6 +122,7 @@ async function receive(request: IncomingMessage, response: ServerResponse, inbox
   const began = performance.now();
   const arrival: Arrival = {
     at: Date.now(),
+    monotonicMs: began,
     method: request.method ?? '',
     headers: new Map(Object.entries(request.headersDistinct).map(([name, values]) => [name, values ?? []])),
     body: Buffer.concat(chunks),
