@@ -1,13 +1,18 @@
 /**
  * Everything that is checked besides the tests, each step named with its duration: `npm run check`. Every step runs, even after a
- * failure, and the failures are listed at the end. `npm run check -- imports style` runs single steps.
+ * failure, and the failures are listed at the end. `npm run check -- imports style` runs single steps. `SVC_OUTCOME` names a file for
+ * the outcome, which `.ci/run` reads.
  */
-import { argv, execPath, exit } from 'node:process';
+import { writeFileSync } from 'node:fs';
+import { argv, env, execPath, exit } from 'node:process';
 import { build } from './bootstrap/build.mjs';
 import { run } from './bootstrap/children.mjs';
 import { withLock } from './bootstrap/lock.mjs';
 
-/** A step is a command for this Node, or a function that throws; `built` steps check the output of the build. */
+/**
+ * A step is a command for this Node, or a function that throws; `built` steps check the output of the build. A step with `mend` holds a
+ * generated file to its sources, and names the command that writes it.
+ */
 const STEPS = [
   { name: 'build', run: () => withLock('.cache/set-up.lock', () => build(execPath)) },
   { name: 'types', command: ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.test.json'] },
@@ -19,27 +24,35 @@ const STEPS = [
   { name: 'requirements', command: ['tools/check-requirements.mjs'] },
   { name: 'threat-model', command: ['tools/check-threat-model.mjs'] },
   { name: 'changesets', command: ['tools/check-changesets.mjs'] },
-  { name: 'versions', command: ['tools/write-versions.mjs', '--check'] },
-  { name: 'manifests', command: ['tools/write-manifests.mjs', '--check'] },
+  { name: 'versions', command: ['tools/write-versions.mjs', '--check'], mend: 'node tools/write-versions.mjs' },
+  { name: 'manifests', command: ['tools/write-manifests.mjs', '--check'], mend: 'node tools/write-manifests.mjs' },
   { name: 'commands', command: ['tools/check-commands.mjs'] },
   { name: 'node', command: ['tools/check-node-versions.mjs'] },
-  { name: 'reference', command: ['docs/site/reference.mjs', '--check'] },
-  { name: 'board', command: ['deploy/grafana/write-board.mjs', '--check'] },
+  { name: 'reference', command: ['docs/site/reference.mjs', '--check'], mend: 'npm run docs -- reference' },
+  {
+    name: 'board',
+    command: ['deploy/grafana/write-board.mjs', '--check'],
+    mend: 'node deploy/grafana/write-board.mjs',
+  },
   { name: 'docstrings', command: ['docs/site/docstrings.mjs'] },
   { name: 'site', command: ['docs/site/build.mjs'] },
   { name: 'entries', command: ['tools/check-entries.mjs'], built: true },
   { name: 'packages', command: ['tools/check-package.mjs'], built: true },
   { name: 'licences', command: ['tools/check-licences.mjs'], built: true },
-  { name: 'api', command: ['docs/site/api.mjs', '--check'], built: true },
+  { name: 'api', command: ['docs/site/api.mjs', '--check'], mend: 'npm run docs -- api', built: true },
   { name: 'snippets', command: ['tools/check-snippets.mjs'], built: true },
 ];
+
+/** Of the finding of one step, in its outcome. */
+const MOST_LINES = 12;
 
 const failures = [];
 for (const step of chooseSteps(argv.slice(2))) {
   const { outcome, finding, seconds } = await take(step);
   console.log(`${outcome.padEnd(7)} ${step.name.padEnd(12)} ${seconds} s`);
-  if (finding !== undefined) failures.push({ name: step.name, finding });
+  if (finding !== undefined) failures.push({ name: step.name, finding, mend: step.mend });
 }
+if (env.SVC_OUTCOME !== undefined) writeFileSync(env.SVC_OUTCOME, JSON.stringify(outcomeOf(failures)));
 for (const { name, finding } of failures) console.error(`\n── ${name} ──\n${finding.trim()}`);
 const names = failures.map(({ name }) => name).join(', ');
 console.log(failures.length === 0 ? '\nAll checks passed.' : `\nFailed: ${names}.`);
@@ -55,6 +68,17 @@ function chooseSteps(names) {
   const isNamed = ({ name }) => names.length === 0 || names.includes(name);
   const needsBuild = STEPS.some((step) => step.built && isNamed(step));
   return STEPS.filter((step) => isNamed(step) || (step.name === 'build' && needsBuild));
+}
+
+/** The checks as an outcome of `.ci/run`. They are no tests, so none of them counts as passed. */
+function outcomeOf(failures) {
+  return {
+    passed: 0,
+    failures: failures.map(({ name, finding, mend }) => ({
+      ...{ file: '', test: name, mend },
+      message: finding.trim().split('\n').slice(0, MOST_LINES).join('\n'),
+    })),
+  };
 }
 
 async function take(step) {

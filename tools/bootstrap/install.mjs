@@ -37,15 +37,31 @@ export async function installBeside(folder) {
 async function installFromLock(folder = '.') {
   console.log(`Installing dependencies${folder === '.' ? '' : ` of ${folder}`} from the lockfile …`);
   rmSync(`${folder}/${NOTE}`, { force: true });
-  const args = ['ci', '--include=dev', '--no-audit', '--no-fund', '--loglevel=error'];
-  const { code, output } = await run('npm', args, {
-    cwd: folder,
-    env: withoutInstalledPrograms(process.env),
-    // npm on Windows is a script.
-    shell: process.platform === 'win32',
-  });
-  if (code !== 0) throw new Error(`${output}\nnpm ci failed. Its message is above.`);
+  for (let tries = 1; ; tries += 1) {
+    const { code, output } = await run('npm', NPM_CI, {
+      cwd: folder,
+      env: withoutInstalledPrograms(process.env),
+      // npm on Windows is a script.
+      shell: process.platform === 'win32',
+    });
+    if (code === 0) return;
+    // A lockfile that disagrees with its manifest disagrees the next time too.
+    if (tries === MOST_TRIES || !NETWORK_ERROR.test(output))
+      throw new Error(`${output}\nnpm ci${folder === '.' ? '' : ` in ${folder}`} failed. Its message is above.`);
+    console.log(`npm ci failed. Trying again in ${PAUSE_MS / 1000} s …`);
+    await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
+  }
 }
+
+/** Packages that npm has downloaded before are taken from its cache. Some packages link their programs in an install script. */
+const NPM_CI = [
+  ...['ci', '--include=dev', '--no-audit', '--no-fund', '--loglevel=error'],
+  ...['--prefer-offline', '--fetch-retries=5', '--ignore-scripts=false'],
+];
+const MOST_TRIES = 3;
+const PAUSE_MS = 5000;
+const NETWORK_ERROR =
+  /\b(E(AI_AGAIN|CONN\w*|NETUNREACH|NOTFOUND|PIPE|PROTO|SOCKETTIMEDOUT|TIMEDOUT|INTEGRITY)|E[45]\d\d|ERR_\w+)\b|network|socket/i;
 
 const KINDS = ['dependencies', 'devDependencies', 'optionalDependencies', 'peerDependencies'];
 

@@ -3,6 +3,7 @@
 // folder needs more than Node 18.
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { BUDGETS } from '../ci/steps.mjs';
 import { build } from './build.mjs';
 import { standIn } from './children.mjs';
 import { install, installBeside } from './install.mjs';
@@ -70,6 +71,9 @@ try {
     const code = await standIn(node, command);
     if (code !== 0) process.exit(code);
   }
+  // Told, and never a failure: another machine, or a busy one, is slower.
+  if (task === 'test' && args.length === 0)
+    console.log(`npm test took ${process.uptime().toFixed(0)} s; its budget on two quiet cores is ${BUDGETS.tests} s.`);
 } catch (error) {
   console.error(error instanceof Error ? error.message : error);
   process.exit(1);

@@ -1,14 +1,14 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import type { Delivery } from '@svc/webhook-verify';
 import { receive } from '@svc/webhook-verify/receive';
 import { standardVerifier } from '@svc/webhook-verify/standard-webhooks';
-import { vi } from 'vitest';
+import { expect, vi } from 'vitest';
 
 /**
  * The time after which a test or a hook counts as hanging, in ms. On an overloaded machine a boot alone takes more than
@@ -55,11 +55,27 @@ export function launch(file: string, config: unknown, nodeOptions: string[] = []
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const stderr: string[] = [];
-  createInterface({ input: child.stderr }).on('line', (line) => stderr.push(line));
+  const keep = logKeeper();
+  createInterface({ input: child.stderr }).on('line', (line) => {
+    stderr.push(line);
+    keep(`${child.pid} ${line}\n`);
+  });
   const ended = new Promise<number | string>((resolve) => {
-    child.on('exit', (code, signal) => resolve(code ?? signal ?? ''));
+    // `close` comes after the last line of the log, `exit` may come before.
+    child.on('close', (code, signal) => resolve(code ?? signal ?? ''));
   });
   return { process: child, stderr, ended };
+}
+
+/** Appends the logs of all hosts of a test file to one file of the folder that `SVC_HOST_LOGS` names, for `.ci/run`. */
+function logKeeper(): (line: string) => void {
+  const { currentTestName = 'before the tests', testPath } = expect.getState();
+  const folder = process.env.SVC_HOST_LOGS;
+  if (folder === undefined || testPath === undefined) return () => {};
+  mkdirSync(folder, { recursive: true });
+  const path = join(folder, `${relative(process.cwd(), testPath).replaceAll('/', '.')}.log`);
+  appendFileSync(path, `── ${currentTestName} ──\n`);
+  return (line) => appendFileSync(path, line);
 }
 
 /** A subscriber with a real server, which collects the verified deliveries. */
