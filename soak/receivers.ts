@@ -1,8 +1,7 @@
-import { randomInt } from 'node:crypto';
 import { renameSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { freePort } from '@svc/tools/free-port';
 import { type Child, launch, sleep, soon } from './child.ts';
 import type { ReceiverMessage, Secrets, Weather } from './records.ts';
 
@@ -91,21 +90,5 @@ export async function startReceivers(folder: string, count: number): Promise<Rec
       await child.firstLine;
       return child;
     });
-  }
-}
-
-/**
- * Returns a free port below the ephemeral range, so that the system gives it to no other socket while its receiver is
- * down. It is not drawn from the seed, because two soaks with the same seed may run at the same time.
- */
-async function freePort(): Promise<number> {
-  for (;;) {
-    const port = randomInt(20_000, 32_000);
-    const server = createServer();
-    const isFree = await new Promise<boolean>((resolve) => {
-      server.once('error', () => resolve(false)).listen(port, '127.0.0.1', () => resolve(true));
-    });
-    await new Promise((resolve) => server.close(resolve));
-    if (isFree) return port;
   }
 }

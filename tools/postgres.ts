@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import {
+  chmodSync,
   chownSync,
   copyFileSync,
   linkSync,
@@ -9,12 +10,13 @@ import {
   readdirSync,
   readlinkSync,
   rmSync,
+  statSync,
   symlinkSync,
 } from 'node:fs';
-import { createServer } from 'node:net';
 import { arch, platform, tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { freePort } from './free-port.ts';
 
 /** A PostgreSQL server on the loopback interface, with its data in a temporary folder. */
 export interface PostgresServer {
@@ -69,7 +71,7 @@ export async function startPostgres({
   isApart = false,
   env = {},
 }: PostgresOptions = {}): Promise<PostgresServer> {
-  const folder = mkdtempSync(join(tmpdir(), 'svc-postgres-'));
+  const folder = mkdtempSync(join(reachableFolder(), 'svc-postgres-'));
   const remove = () => rmSync(folder, { recursive: true, force: true });
   try {
     const account = isRoot ? NOBODY : {};
@@ -79,11 +81,10 @@ export async function startPostgres({
     const data = join(home, 'data');
     if (isRoot) for (const owned of new Set([folder, home])) chownSync(owned, NOBODY.uid, NOBODY.gid);
     await run(bin.initdb, ['-D', data, '-U', 'svc', '--auth=trust', '--encoding=UTF8', '--no-sync'], account);
-    const port = await freePort();
-    const args = ['-D', data, '-p', String(port), '-h', '127.0.0.1', '-c', 'unix_socket_directories='];
+    const args = ['-D', data, '-h', '127.0.0.1', '-c', 'unix_socket_directories='];
     if (!flushes) args.push('-c', 'fsync=off');
-    const launch = async (): Promise<ChildProcess> => {
-      const started = spawn(bin.postgres, args, {
+    const launchOn = async (port: number): Promise<ChildProcess> => {
+      const started = spawn(bin.postgres, [...args, '-p', String(port)], {
         ...account,
         detached: isApart,
         env: { ...process.env, ...env },
@@ -93,7 +94,8 @@ export async function startPostgres({
       return started;
     };
     const watcher = isApart ? watch(data, keepIn === undefined ? folder : '') : undefined;
-    const server = new Supervised(launch, await launch());
+    const { port, started } = await onFreePort(launchOn);
+    const server = new Supervised(() => launchOn(port), started);
     return {
       url: `postgres://svc@127.0.0.1:${port}/postgres`,
       async crash(signal) {
@@ -112,6 +114,22 @@ export async function startPostgres({
     throw error;
   }
 }
+
+/** Starts the server on a port that no other program has. One that took the port meanwhile keeps it. */
+async function onFreePort(
+  launch: (port: number) => Promise<ChildProcess>,
+): Promise<{ readonly port: number; readonly started: ChildProcess }> {
+  for (let tries = 1; ; tries++) {
+    const port = await freePort();
+    try {
+      return { port, started: await launch(port) };
+    } catch (error) {
+      if (tries === MOST_PORTS || !String(error).includes('in use')) throw error;
+    }
+  }
+}
+
+const MOST_PORTS = 5;
 
 /** Starts the process that ends the server, and removes its folder, when this process is killed. */
 function watch(data: string, folder: string): ChildProcess {
@@ -222,6 +240,7 @@ async function readableBinaries(folder: string): Promise<{ readonly initdb: stri
 /** Makes a folder with the same files. Between two disks, which have no links, each file is copied. */
 function linkFolder(from: string, to: string): void {
   mkdirSync(to);
+  chmodSync(to, 0o755);
   for (const entry of readdirSync(from, { withFileTypes: true })) {
     const [source, target] = [join(from, entry.name), join(to, entry.name)];
     if (entry.isDirectory()) linkFolder(source, target);
@@ -230,12 +249,32 @@ function linkFolder(from: string, to: string): void {
   }
 }
 
+/** A file that the other account may not read is copied, because a link has the mode of the file. */
 function linkFile(source: string, target: string): void {
+  const { mode } = statSync(source);
+  const wanted = mode | ((mode & 0o100) === 0 ? 0o444 : 0o555);
   try {
+    if (wanted !== mode) throw new Error('Other accounts cannot read the file.');
     linkSync(source, target);
   } catch {
     copyFileSync(source, target);
+    chmodSync(target, wanted);
   }
+}
+
+/** A folder for temporary files that the other account can enter, when it is needed. */
+function reachableFolder(): string {
+  const candidates = [tmpdir(), '/var/tmp', '/dev/shm'];
+  const found = isRoot ? candidates.find(isOpenToOthers) : candidates[0];
+  if (found === undefined)
+    throw new Error(`TMPDIR: ${tmpdir()} is in a folder that other accounts cannot enter. Set it to another one.`);
+  return found;
+}
+
+function isOpenToOthers(folder: string): boolean {
+  const stats = statSync(folder, { throwIfNoEntry: false });
+  if (stats === undefined || (stats.mode & 0o001) === 0) return false;
+  return folder === dirname(folder) || isOpenToOthers(dirname(folder));
 }
 
 async function binaries(): Promise<{ readonly initdb: string; readonly postgres: string }> {
@@ -301,14 +340,4 @@ async function soon<T>(launch: () => Promise<T>): Promise<T> {
 
 function pause(): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, 100));
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  await once(server, 'close');
-  if (address === null || typeof address === 'string') throw new Error('The server is not listening on a port.');
-  return address.port;
 }

@@ -22,7 +22,9 @@ export function furnished(workspace, installed) {
   provide('npx', 'while [ "$1" = -p ]; do shift 2; done; exec "$@"');
   provide('npm', NPM);
   const path = [commands, dirname(execPath), env.PATH ?? ''].join(delimiter);
-  return { ...env, PATH: path, SVC_INSTALLED: join(installed, 'node_modules'), NO_COLOR: '1' };
+  // A page calls programs on this machine, and no proxy does.
+  const direct = { no_proxy: '127.0.0.1,localhost', NO_PROXY: '127.0.0.1,localhost' };
+  return { ...env, ...direct, PATH: path, SVC_INSTALLED: join(installed, 'node_modules'), NO_COLOR: '1' };
 }
 
 /** Downloads nothing. Fails for a package that the workspace does not have, so a page cannot name a wrong one. */

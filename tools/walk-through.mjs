@@ -10,6 +10,8 @@ import { Terminal } from './terminal.mjs';
 
 /** For one block, on a busy machine. */
 const LIMIT_MS = 30_000;
+/** A page calls programs on this machine, and no proxy does. */
+const LOOPBACK = { no_proxy: '127.0.0.1,localhost', NO_PROXY: '127.0.0.1,localhost' };
 const INSTALLER = fileURLToPath(new URL('./install-packed.mjs', import.meta.url));
 
 /**
@@ -54,7 +56,7 @@ export async function walkThrough(page, { checkout, tarballs, section }) {
     const path = [commands, dirname(execPath), env.PATH ?? ''].join(delimiter);
     // A newcomer does not have the settings of the test runner.
     const { NODE_OPTIONS, NODE_ENV, VITEST, ...rest } = env;
-    return { ...rest, PATH: path, SVC_CHECKOUT: checkout, SVC_TARBALLS: tarballs, NO_COLOR: '1' };
+    return { ...rest, ...LOOPBACK, PATH: path, SVC_CHECKOUT: checkout, SVC_TARBALLS: tarballs, NO_COLOR: '1' };
   }
 }
 

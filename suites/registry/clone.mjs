@@ -12,7 +12,11 @@ const { workspacesOf, readManifest, writeJson } = await import(join(env.SVC_CHEC
  * @param {string} folder is created
  */
 export async function cloneTo(folder) {
-  const { code, output } = await run('git', ['clone', '-q', '--depth', '1', `file://${env.SVC_CHECKOUT}`, folder]);
+  const { code, output } = await run('git', [
+    // Another account may own the checkout.
+    ...['-c', 'safe.directory=*', 'clone', '-q', '--depth', '1'],
+    ...[`file://${env.SVC_CHECKOUT}`, folder],
+  ]);
   if (code !== 0) throw new Error(`The checkout cannot be cloned:\n${output}`);
 }
 

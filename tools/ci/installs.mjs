@@ -62,6 +62,7 @@ function apt(args) {
 }
 
 function isInstalled(name) {
+  // biome-ignore lint/suspicious/noTemplateCurlyInString: the field is dpkg's
   const { stdout } = spawnSync('dpkg-query', ['-W', '-f', '${Status}', name], { encoding: 'utf8' });
   return stdout === 'install ok installed';
 }

@@ -97,12 +97,17 @@ describe('a task of the official client, in A2A 1.0', () => {
   });
 
   test('is streamed to its end for a client that subscribes later', async () => {
-    const request = asking('delay', { ms: 400 });
+    // It ends when the subscription has begun, and not before.
+    const request = asking('delay', { ms: 60_000 });
     const task = await client.sendMessage({ ...request, configuration: { ...NOW } });
     if (!('status' in task)) throw new Error('The response is not a task.');
     const updates: StreamResponse[] = [];
-    for await (const update of client.resubscribeTask({ tenant: '', id: task.id })) updates.push(update);
-    expect(statesOf(updates).at(-1)).toBe(TaskState.TASK_STATE_COMPLETED);
+    for await (const update of client.resubscribeTask({ tenant: '', id: task.id })) {
+      updates.push(update);
+      if (updates.length === 1) await client.cancelTask({ tenant: '', id: task.id, metadata: undefined });
+    }
+    expect(updates.length).toBeGreaterThan(1);
+    expect(statesOf(updates).at(-1)).toBe(TaskState.TASK_STATE_CANCELED);
   });
 
   test('is refused to a client with a wrong credential', async () => {
@@ -344,16 +349,17 @@ describe(`${covers('operations.host.a2a-methods')} A2A 0.3 on the wire`, () => {
     receiver.answer = 200;
     const before = receiver.bodies.length;
     const sent = await rpc(
-      call('message/send', { ...message('delay', { ms: 500 }), configuration: { blocking: false } }),
+      call('message/send', { ...message('delay', { ms: 60_000 }), configuration: { blocking: false } }),
     );
     const taskId = sent.body.result.id;
     const set = await rpc(
       call('tasks/pushNotificationConfig/set', { taskId, pushNotificationConfig: { url: receiver.url } }),
     );
     expect(set.body).toMatchObject({ id: 7, result: { taskId, pushNotificationConfig: { url: receiver.url } } });
+    await rpc(call('tasks/cancel', { id: taskId }));
     await eventually(() => {
       const bodies = receiver.bodies.slice(before).map((body) => JSON.parse(String(body)));
-      return bodies.some(({ kind, id, status }) => kind === 'task' && id === taskId && status.state === 'completed');
+      return bodies.some(({ kind, id, status }) => kind === 'task' && id === taskId && status.state === 'canceled');
     });
   });
 });

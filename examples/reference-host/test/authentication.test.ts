@@ -624,6 +624,9 @@ describe(covers('operations.audit.verify', 'operations.audit.verify-gated', 'aut
     await boot({ audit: { checkpointIntervalEntries: 5, checkpointIntervalSeconds: 1 } });
     for (let turn = 0; turn < 5; turn++) await call('/v1/runs', { authorization: bearer(KEY), body: newRun });
     await eventually(async () => (await verifyAudit()).body.checkpoints.length > 0);
+    const config = JSON.parse(readFileSync(folder.path('config.json'), 'utf8'));
+    host?.process.kill('SIGTERM');
+    await host?.ended;
     const database = new DatabaseSync(folder.path('svc.db'), { timeout: 10_000 });
     expect(() => database.exec("UPDATE audit_entries SET actor = 'p_other'")).toThrow('append-only');
     expect(() => database.exec('DELETE FROM audit_entries')).toThrow('append-only');
@@ -631,6 +634,7 @@ describe(covers('operations.audit.verify', 'operations.audit.verify-gated', 'aut
     database.exec('DROP TRIGGER audit_entries_stay');
     database.exec("UPDATE audit_entries SET actor = 'p_other' WHERE at_sequence = 2");
     database.close();
+    host = await bootHost(folder.path('config.json'), config);
     const { body } = await verifyAudit('fromSeq=1&toSeq=5');
     expect(body.chainValid).toBe(false);
     expect(body.anomalies).toContainEqual({ kind: 'hash-mismatch', atSeq: 2 });

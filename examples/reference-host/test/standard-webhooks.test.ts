@@ -226,6 +226,8 @@ describe(covers('webhooks.signature.standard-rotation', 'webhooks.secret.no-rota
     const [first, second] = [newSecret(), newSecret()];
     const webhookId = await registered(first);
     receiver.answer = 503;
+    // The next attempt comes after the rotation, also on a machine that takes its time for it.
+    receiver.answerHeaders = { 'retry-after': '5' };
     await newRun();
     await eventually(() => sent().length > 0);
     await rotate(webhookId, second);

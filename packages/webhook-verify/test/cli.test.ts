@@ -374,7 +374,8 @@ describe('the built program', () => {
     const { status, stdout } = spawnSync(process.execPath, [program, 'verify', '--at', 'signed'], {
       input: stale,
       encoding: 'utf8',
-      env: { ...process.env, SVC_WEBHOOK_SECRET: secret },
+      // No settings of the terminal that the tests run in.
+      env: { PATH: process.env.PATH, SVC_WEBHOOK_SECRET: secret },
     });
     expect([status, stdout]).toEqual([0, expect.stringContaining('Authentic and fresh.')]);
     expect(stdout).not.toContain('\u001b');

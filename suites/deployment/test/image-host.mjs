@@ -2,7 +2,6 @@ import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { chmodSync, cpSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { chdir, cwd, env, execPath } from 'node:process';
@@ -94,13 +93,4 @@ export async function bootImage(root, file, variables) {
   };
   for await (const line of createInterface({ input: child.stdout })) return { url: JSON.parse(line).url, log, stop };
   throw new Error(`The host ended with ${await ended}: ${log.join('\n')}`);
-}
-
-/** A free port of the loopback interface. */
-export async function freePort() {
-  const server = createServer();
-  await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }

@@ -6,8 +6,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
+import { freePort } from '../../../tools/free-port.ts';
 import { CHECKOUT, dockerInstructions, EXAMPLE, imageEnvironment, imageInstructions, textOf } from './deploy-files.mjs';
-import { bootImage, filledConfiguration, freePort, layOutImage, runInImage } from './image-host.mjs';
+import { bootImage, filledConfiguration, layOutImage, runInImage } from './image-host.mjs';
 
 let root;
 

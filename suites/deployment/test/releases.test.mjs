@@ -6,9 +6,9 @@ import { join } from 'node:path';
 import { execPath } from 'node:process';
 import { after, before, describe, test } from 'node:test';
 import { brotliDecompressSync } from 'node:zlib';
+import { freePort } from '../../../tools/free-port.ts';
 import { startPostgres } from '../../../tools/postgres.ts';
 import { CHECKOUT } from './deploy-files.mjs';
-import { freePort } from './image-host.mjs';
 import { KEY, startClients, startHost, startReceiver } from './release-host.mjs';
 
 /** The release before this one, and the schema versions that it knows. */

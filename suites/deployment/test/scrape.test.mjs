@@ -10,8 +10,9 @@ import { after, before, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { prometheusName } from '../../../deploy/grafana/write-board.mjs';
 import { METRICS } from '../../../packages/host-kit/src/telemetry/metrics.ts';
+import { freePort } from '../../../tools/free-port.ts';
 import { documentsOf, EXAMPLE, jsonOf, yamlOf } from './deploy-files.mjs';
-import { bootImage, filledConfiguration, freePort, guardedPostgres, KEY, layOutImage } from './image-host.mjs';
+import { bootImage, filledConfiguration, guardedPostgres, KEY, layOutImage } from './image-host.mjs';
 
 const PASSWORD = 'of-the-test';
 const DEADLINE_MS = 30_000;

@@ -5,7 +5,8 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
-import { freePorts, startRestate } from './restate-server.mjs';
+import { freePort } from '../../../tools/free-port.ts';
+import { startRestate } from './restate-server.mjs';
 import { startPostgres, workspace } from './workspace.mjs';
 
 const database = await startPostgres();
@@ -132,7 +133,7 @@ test('a run goes on when Restate comes back without its data, because the log is
 
 test('a run goes on after kill -9 of both, in a process at the address of the killed one', async () => {
   const done = join(folder, 'both-killed');
-  const [port] = await freePorts(1);
+  const port = await freePort();
   const { host, runId } = await hanging(done, port);
   await Promise.all([kill(host), server.crash()]);
   await server.start();

@@ -4,10 +4,10 @@ import { generateKeyPairSync } from 'node:crypto';
 import { once } from 'node:events';
 import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { createServer } from 'node:net';
 import { arch, platform, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { env } from 'node:process';
+import { freePort } from '../../../tools/free-port.ts';
 
 const BINARY = `@restatedev/restate-server-${platform()}-${arch()}/bin/restate-server`;
 const READY_MS = 60_000;
@@ -20,7 +20,7 @@ const READY_MS = 60_000;
  */
 export async function startRestate() {
   const folder = mkdtempSync(join(tmpdir(), 'svc-restate-'));
-  const [fabric, ingress, admin] = await freePorts(3);
+  const [fabric, ingress, admin] = [await freePort(), await freePort(), await freePort()];
   const ingressUrl = `http://127.0.0.1:${ingress}`;
   const adminUrl = `http://127.0.0.1:${admin}`;
   const binary = createRequire(import.meta.url).resolve(BINARY);
@@ -87,13 +87,4 @@ function keyIn(folder) {
   const path = join(folder, 'key.pem');
   writeFileSync(path, generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'pem' }));
   return path;
-}
-
-/** Holds all of them before it releases the first, so that no two are the same. */
-export async function freePorts(count) {
-  const servers = Array.from({ length: count }, () => createServer().listen(0, '127.0.0.1'));
-  await Promise.all(servers.map((one) => one.listening || once(one, 'listening')));
-  const ports = servers.map((one) => one.address().port);
-  await Promise.all(servers.map((one) => new Promise((resolve) => one.close(resolve))));
-  return ports;
 }

@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import { execPath } from 'node:process';
 import { after, before, describe, test } from 'node:test';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { freePort, furnish, Project } from '../project.mjs';
+import { freePort } from '../../../tools/free-port.ts';
+import { furnish, Project } from '../project.mjs';
 
 const PROGRAMS = fileURLToPath(new URL('../node_modules/', import.meta.url));
 

@@ -6,7 +6,8 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
-import { freePort, furnish, Project, templatesOf } from '../project.mjs';
+import { freePort } from '../../../tools/free-port.ts';
+import { furnish, Project, templatesOf } from '../project.mjs';
 
 const WITHIN_MS = 15_000;
 

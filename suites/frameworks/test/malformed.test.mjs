@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { freePort, furnish, Project, tool } from '../project.mjs';
+import { freePort } from '../../../tools/free-port.ts';
+import { furnish, Project, tool } from '../project.mjs';
 
 const { exchange, exchangeText, LARGE_BODY, LATE_HEAD, MALFORMED_REQUESTS, problemsOf } =
   await tool('malformed-requests.ts');

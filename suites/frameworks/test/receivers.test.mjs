@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { execPath } from 'node:process';
 import { after, before, describe, test } from 'node:test';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { freePort, furnish, Project, templatesOf } from '../project.mjs';
+import { freePort } from '../../../tools/free-port.ts';
+import { furnish, Project, templatesOf } from '../project.mjs';
 
 /** The secret that the README.md of each project writes to `.env`. */
 const SECRET = 'only-for-development';

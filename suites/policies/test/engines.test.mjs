@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { env, execPath } from 'node:process';
 import { after, describe, test } from 'node:test';
@@ -11,6 +10,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 const { SVC_TARBALLS: tarballs = '', SVC_CHECKOUT: checkout = '' } = env;
 if (tarballs === '' || checkout === '') throw new Error('Run npm run suites -- policies in the checkout.');
 const { unpackAll } = await import(pathToFileURL(join(checkout, 'tools/package-consumer.mjs')).href);
+const { freePort } = await import(pathToFileURL(join(checkout, 'tools/free-port.ts')).href);
 
 const suite = fileURLToPath(new URL('..', import.meta.url));
 const folder = join(suite, '.projects/engines');
@@ -64,14 +64,6 @@ async function isHealthy(url) {
   } catch {
     return false;
   }
-}
-
-async function freePort() {
-  const server = createServer();
-  await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }
 
 const cerbos = await startCerbos();

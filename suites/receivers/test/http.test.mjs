@@ -29,7 +29,9 @@ const LANGUAGES = {
 };
 
 before(() => {
-  const offline = { ...env, GOPROXY: 'off', GOTOOLCHAIN: 'local' };
+  // An account without a home has no place for the compiler's cache.
+  const cache = env.GOCACHE ?? (env.HOME === undefined ? join(folder, 'cache') : undefined);
+  const offline = { ...env, ...(cache && { GOCACHE: cache }), GOPROXY: 'off', GOTOOLCHAIN: 'local' };
   execFileSync('go', ['build', '-o', LANGUAGES.Go.command, '.'], { cwd: join(CHECKOUT, 'receivers/go'), env: offline });
 });
 
