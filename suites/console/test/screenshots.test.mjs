@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdirSync, mkdtempSync, statSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { env } from 'node:process';
@@ -28,6 +28,7 @@ after(async () => {
   await browser?.close();
   world?.stop();
   await host?.stop();
+  if (env.SVC_SCREENSHOTS === undefined) rmSync(FOLDER, { recursive: true, force: true });
 });
 
 test('each picture of the documentation is made', async () => {
