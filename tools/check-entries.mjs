@@ -1,8 +1,9 @@
 /**
- * Holds the built entries to `entries.mjs`: `node tools/check-entries.mjs`, after a build; `--sizes` prints every size.
+ * Holds the built entries to `entries.mjs`, and their sizes to `entry-sizes.json`: `node tools/check-entries.mjs`, after a build.
+ * `--sizes` prints every size, and `--write` writes the sizes of the entries that grew or shrank by more than the check allows.
  */
 import { spawnSync } from 'node:child_process';
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { argv, execPath, exit } from 'node:process';
 import { fileURLToPath } from 'node:url';
@@ -12,18 +13,20 @@ import { bundle } from './entry-bundle.mjs';
 /**
  * @param {string} root a checkout that is built
  * @param {readonly Entry[]} entries
+ * @param {Readonly<Record<string, number>>} sizes the accepted sizes by entry, in thousand bytes, minified and gzipped with everything
+ *   that an entry imports except Node's own modules; a neutral entry is measured as a browser gets it
  * @returns {Promise<{ problems: string[], measures: Measure[] }>}
  *
- * @typedef {{ name: string, runtime: 'neutral' | 'node', kB: number, without?: readonly string[] }} Entry
+ * @typedef {{ name: string, runtime: 'neutral' | 'node', promised?: number, without?: readonly string[] }} Entry
  * @typedef {{ name: string, kB: number, importMs: number }} Measure
  */
-export async function checkEntries(root, entries) {
+export async function checkEntries(root, entries, sizes) {
   const problems = differences(entries, exportedBy(root));
   const measures = [];
   if (problems.length > 0) return { problems, measures };
   for (const entry of entries) {
     try {
-      const { found, measure } = await judge(root, entry);
+      const { found, measure } = await judge(root, entry, sizes[entry.name]);
       problems.push(...found.map((sentence) => `${entry.name} ${sentence}`));
       measures.push({ name: entry.name, ...measure });
     } catch (error) {
@@ -33,15 +36,25 @@ export async function checkEntries(root, entries) {
   return { problems, measures };
 }
 
-async function judge(root, entry) {
+async function judge(root, entry, accepted) {
   const found = [];
   const { kB, builtins } = await bundle(root, entry);
   if (entry.runtime === 'neutral')
     found.push(...builtins.map(({ name, by }) => `is neutral, but ${by} imports ${name}`));
-  if (kB > entry.kB) found.push(`has ${kB} kB, over its budget of ${entry.kB} kB`);
+  if (kB > (entry.promised ?? Number.POSITIVE_INFINITY))
+    found.push(`has ${kB} kB, more than the ${entry.promised} kB that users are promised`);
+  if (accepted === undefined) found.push(`has no accepted size. ${ACCEPT}`);
+  else if (kB > accepted + airOf(accepted)) found.push(`has grown from ${accepted} to ${kB} kB. ${ACCEPT}`);
   const imported = importTime(root, entry);
   if (imported.failure !== undefined) found.push(`does not import: ${imported.failure}`);
   return { found, measure: { kB, importMs: imported.ms } };
+}
+
+const ACCEPT = 'If that is meant, run `node tools/check-entries.mjs --write`.';
+
+/** The growth that needs no decision, in kB: two changes that each add a little do not break each other. */
+function airOf(accepted) {
+  return Math.max(accepted * 0.03, 0.1);
 }
 
 /** Entries that are exported and not listed, and entries that are listed and not exported. */
@@ -80,14 +93,31 @@ function importTime(root, { name }) {
 }
 
 async function main() {
-  const { problems, measures } = await checkEntries(fileURLToPath(new URL('..', import.meta.url)), ENTRIES);
+  const root = fileURLToPath(new URL('..', import.meta.url));
+  const file = join(root, 'tools/entry-sizes.json');
+  const sizes = JSON.parse(readFileSync(file, 'utf8'));
+  if (argv.includes('--write')) return write(file, sizes, await measured(root));
+  const { problems, measures } = await checkEntries(root, ENTRIES, sizes);
   if (argv.includes('--sizes')) {
     for (const { name, kB, importMs } of measures)
       console.log(`${name.padEnd(30)} ${kB.toFixed(2).padStart(8)} kB ${importMs} ms`);
   }
   for (const problem of problems) console.error(problem);
   if (problems.length > 0) exit(1);
-  console.log(`${measures.length} entries are listed, import, and are within their budgets.`);
+  console.log(`${measures.length} entries are listed, import, and have their accepted sizes.`);
+}
+
+async function measured(root) {
+  const sizes = [];
+  for (const entry of ENTRIES) sizes.push([entry.name, (await bundle(root, entry)).kB]);
+  return sizes;
+}
+
+/** Keeps the sizes that are near enough, so that two changes rarely touch the same line. */
+function write(file, accepted, found) {
+  const isNear = (name, kB) => name in accepted && Math.abs(kB - accepted[name]) <= airOf(accepted[name]);
+  const sizes = found.map(([name, kB]) => [name, isNear(name, kB) ? accepted[name] : kB]);
+  writeFileSync(file, `${JSON.stringify(Object.fromEntries(sizes), null, 2)}\n`);
 }
 
 if (argv[1] !== undefined && resolve(argv[1]) === fileURLToPath(import.meta.url)) await main();

@@ -6,15 +6,20 @@ import { temporaryTree } from './temporary-tree.ts';
 interface Entry {
   name: string;
   runtime: 'neutral' | 'node';
-  kB: number;
+  promised?: number;
 }
 interface Check {
-  checkEntries(root: string, entries: readonly Entry[]): Promise<{ problems: string[]; measures: { kB: number }[] }>;
+  checkEntries(
+    root: string,
+    entries: readonly Entry[],
+    sizes: Readonly<Record<string, number>>,
+  ): Promise<{ problems: string[]; measures: { kB: number }[] }>;
 }
 
 const { checkEntries }: Check = await import(new URL('./check-entries.mjs', import.meta.url).href);
 
-const ENTRY: Entry = { name: '@svc/a', runtime: 'neutral', kB: 1 };
+const ENTRY: Entry = { name: '@svc/a', runtime: 'neutral' };
+const SIZES = { '@svc/a': 1 };
 
 /** A built package with one entry, found as npm would have linked it. */
 function built(files: Record<string, string>, manifest: object = {}): string {
@@ -29,12 +34,12 @@ function built(files: Record<string, string>, manifest: object = {}): string {
 }
 
 const problemsOf = async (root: string, entries: readonly Entry[] = [ENTRY]) =>
-  (await checkEntries(root, entries)).problems;
+  (await checkEntries(root, entries, SIZES)).problems;
 
 describe('the built entries', () => {
-  test('pass when they are listed, import, and keep their runtime and budget', async () => {
+  test('pass when they are listed, import, and keep their runtime and size', async () => {
     const root = built({ 'dist/index.js': 'export const a = 1;' });
-    const { problems, measures } = await checkEntries(root, [ENTRY]);
+    const { problems, measures } = await checkEntries(root, [ENTRY], SIZES);
     expect(problems).toEqual([]);
     expect(measures[0]?.kB).toBeGreaterThan(0);
   });
@@ -74,10 +79,35 @@ describe('the built entries', () => {
     expect(await problemsOf(built(files, { imports }))).toEqual([]);
   });
 
-  test('fail when one is over its budget', async () => {
+  describe('of a size', () => {
     const noise = Array.from({ length: 4000 }, (_, index) => Math.sin(index).toString(36)).join('');
-    const root = built({ 'dist/index.js': `export const a = '${noise}';` });
-    expect(await problemsOf(root)).toEqual([expect.stringMatching(/^@svc\/a has [\d.]+ kB, over its budget of 1 kB$/)]);
+    const files = { 'dist/index.js': `export const a = '${noise}';` };
+    const problemsAt = async (accepted: number | undefined, promised?: number) => {
+      const entry = promised === undefined ? ENTRY : { ...ENTRY, promised };
+      const sizes = accepted === undefined ? {} : { '@svc/a': accepted };
+      return (await checkEntries(built(files), [entry], sizes)).problems;
+    };
+
+    test('may grow by 3 %, and fail when one has grown by more', async () => {
+      const { measures } = await checkEntries(built(files), [ENTRY], SIZES);
+      const kB = measures[0]?.kB ?? 0;
+      expect(await problemsAt(kB / 1.02)).toEqual([]);
+      expect(await problemsAt(kB / 1.04)).toEqual([
+        expect.stringMatching(
+          /^@svc\/a has grown from [\d.]+ to [\d.]+ kB\. If that is meant, run `node .* --write`\.$/,
+        ),
+      ]);
+    });
+
+    test('fail when one has no accepted size', async () => {
+      expect(await problemsAt(undefined)).toEqual([expect.stringMatching(/^@svc\/a has no accepted size\. /)]);
+    });
+
+    test('fail when one is larger than users are promised, however little it has grown', async () => {
+      expect(await problemsAt(1000, 1)).toEqual([
+        expect.stringMatching(/^@svc\/a has [\d.]+ kB, more than the 1 kB that users are promised$/),
+      ]);
+    });
   });
 
   test('fail when one does not import', async () => {

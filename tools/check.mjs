@@ -10,8 +10,8 @@ import { run } from './bootstrap/children.mjs';
 import { withLock } from './bootstrap/lock.mjs';
 
 /**
- * A step is a command for this Node, or a function that throws; `built` steps check the output of the build. A step with `mend` holds a
- * generated file to its sources, and names the command that writes it.
+ * A step is a command for this Node, or a function that throws; `built` steps check the output of the build. A step with
+ * `isGenerated` holds a generated file to its sources: `npm run generate` writes them all.
  */
 const STEPS = [
   { name: 'build', run: () => withLock('.cache/set-up.lock', () => build(execPath)) },
@@ -24,11 +24,10 @@ const STEPS = [
   { name: 'requirements', command: ['tools/check-requirements.mjs'] },
   { name: 'threat-model', command: ['tools/check-threat-model.mjs'] },
   { name: 'changesets', command: ['tools/check-changesets.mjs'] },
-  { name: 'versions', command: ['tools/write-versions.mjs', '--check'], mend: 'node tools/write-versions.mjs' },
-  { name: 'manifests', command: ['tools/write-manifests.mjs', '--check'], mend: 'node tools/write-manifests.mjs' },
+  { name: 'versions', command: ['tools/write-versions.mjs', '--check'], isGenerated: true },
+  { name: 'manifests', command: ['tools/write-manifests.mjs', '--check'], isGenerated: true },
   { name: 'commands', command: ['tools/check-commands.mjs'] },
   { name: 'node', command: ['tools/check-node-versions.mjs'] },
-  { name: 'reference', command: ['docs/site/reference.mjs', '--check'], mend: 'npm run docs -- reference' },
   {
     name: 'board',
     command: ['deploy/grafana/write-board.mjs', '--check'],
@@ -39,7 +38,7 @@ const STEPS = [
   { name: 'entries', command: ['tools/check-entries.mjs'], built: true },
   { name: 'packages', command: ['tools/check-package.mjs'], built: true },
   { name: 'licences', command: ['tools/check-licences.mjs'], built: true },
-  { name: 'api', command: ['docs/site/api.mjs', '--check'], mend: 'npm run docs -- api', built: true },
+  { name: 'api', command: ['docs/site/api.mjs', '--check'], isGenerated: true, built: true },
   { name: 'snippets', command: ['tools/check-snippets.mjs'], built: true },
 ];
 
@@ -50,7 +49,8 @@ const failures = [];
 for (const step of chooseSteps(argv.slice(2))) {
   const { outcome, finding, seconds } = await take(step);
   console.log(`${outcome.padEnd(7)} ${step.name.padEnd(12)} ${seconds} s`);
-  if (finding !== undefined) failures.push({ name: step.name, finding, mend: step.mend });
+  if (finding !== undefined)
+    failures.push({ name: step.name, finding, mend: step.isGenerated ? 'npm run generate' : undefined });
 }
 if (env.SVC_OUTCOME !== undefined) writeFileSync(env.SVC_OUTCOME, JSON.stringify(outcomeOf(failures)));
 for (const { name, finding } of failures) console.error(`\n── ${name} ──\n${finding.trim()}`);

@@ -16,7 +16,7 @@ import {
 import { arch, platform, tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { freePort } from './free-port.ts';
+import { freePort } from '#free-port';
 
 /** A PostgreSQL server on the loopback interface, with its data in a temporary folder. */
 export interface PostgresServer {

@@ -54,7 +54,7 @@ function main() {
   const behind = manifestsBehind(root);
   if (argv.includes('--check')) {
     for (const { path } of behind)
-      console.error(`${path}: differs from the root's package.json. Run node tools/write-manifests.mjs.`);
+      console.error(`${path}: differs from the root's package.json. Run npm run generate.`);
     if (behind.length > 0) exit(1);
     return;
   }

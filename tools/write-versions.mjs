@@ -41,7 +41,7 @@ function main() {
   const root = fileURLToPath(new URL('..', import.meta.url));
   const behind = versionsBehind(root);
   if (argv.includes('--check')) {
-    for (const { path } of behind) console.error(`${path} is outdated. Run node tools/write-versions.mjs.`);
+    for (const { path } of behind) console.error(`${path} is outdated. Run npm run generate.`);
     if (behind.length > 0) exit(1);
     return;
   }

@@ -146,7 +146,7 @@ if (import.meta.main) {
   const text = `${JSON.stringify(board(), null, 2)}\n`;
   if (!process.argv.includes('--check')) writeFileSync(FILE, text);
   else if (readFileSync(FILE, 'utf8') !== text) {
-    console.error('deploy/grafana/board.json is not current. Run "node deploy/grafana/write-board.mjs" with Node 24.');
+    console.error('deploy/grafana/board.json is not current. Run `npm run generate`.');
     process.exitCode = 1;
   }
 }

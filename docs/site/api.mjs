@@ -1,5 +1,5 @@
 /**
- * Writes `docs/api-reports/`, the public types of every entry: `npm run docs -- api`. With `--check` it writes nothing,
+ * Writes `docs/api-reports/`, the public types of every entry: `npm run generate`. With `--check` it writes nothing,
  * and prints the difference to the reports in the checkout. Reads the built declarations.
  *
  * A report has each exported declaration without its docstring, then the declarations of the same package that these
@@ -14,7 +14,7 @@ import { entriesOf, ROOT } from './model.mjs';
 
 const FOLDER = join(ROOT, 'docs/api-reports');
 
-const COMMAND = 'npm run docs -- api';
+const COMMAND = 'npm run generate';
 
 /**
  * Makes the report of every package.

@@ -1,5 +1,5 @@
 /**
- * Builds the site from the Markdown files of the checkout: `npm run docs`. `--base=/svc/` is for a site that is not at
+ * Builds the site from the Markdown files of the checkout and from the docstrings: `npm run docs`. `--base=/svc/` is for a site that is not at
  * the root of its host; `--serve` serves the built site on this machine.
  */
 import { rmSync } from 'node:fs';
@@ -10,6 +10,7 @@ import { parseArgs } from 'node:util';
 import { build, serve } from 'vitepress';
 import { checkBuilt } from './check-built.mjs';
 import { ROOT } from './model.mjs';
+import { writeReference } from './reference.mjs';
 import { stage } from './stage.mjs';
 
 const HERE = fileURLToPath(new URL('.', import.meta.url));
@@ -19,7 +20,8 @@ const OUTPUT = join(HERE, 'dist');
 async function main() {
   const options = { base: { type: 'string', default: '/' }, serve: { type: 'boolean', default: false } };
   const { base, serve: isServed } = parseArgs({ args: argv.slice(2), options }).values;
-  const problems = stage(ROOT, join(HERE, '.cache/pages'));
+  const problems = await writeReference();
+  problems.push(...stage(ROOT, join(HERE, '.cache/pages')));
   if (problems.length === 0) {
     rmSync(OUTPUT, { recursive: true, force: true });
     await build(HERE, { base, outDir: OUTPUT });

@@ -1,10 +1,9 @@
 /**
- * Writes `docs/reference/` from the docstrings, one page for each entry of each package: `npm run docs -- reference`.
- * With `--check` it writes nothing, and fails when a page differs from the docstrings.
+ * Writes `docs/reference/` from the docstrings, one page for each entry of each package: `npm run docs -- reference`. The build of
+ * the site does it too.
  */
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { rmSync } from 'node:fs';
+import { join, relative, resolve } from 'node:path';
 import { argv, exit } from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { Converter, ReflectionKind } from 'typedoc';
@@ -13,19 +12,16 @@ import { ROOT, readModel } from './model.mjs';
 
 const FOLDER = join(ROOT, 'docs/reference');
 
-const COMMAND = 'npm run docs -- reference';
-
 /**
- * Writes the pages.
+ * Writes the pages, into a folder that is emptied first.
  *
- * @param {string} folder is emptied first
  * @returns {Promise<string[]>} TypeDoc's warnings
  * @throws {Error} when the pages cannot be written
  */
-export async function writeReference(folder) {
+export async function writeReference() {
   const { app, project, warnings } = await readModel(OPTIONS, (app) => {
     app.renderer.defineRouter('entries', EntryRouter);
-    app.options.setValue('outputs', [{ name: 'markdown', path: folder }]);
+    app.options.setValue('outputs', [{ name: 'markdown', path: FOLDER }]);
     app.converter.on(Converter.EVENT_RESOLVE_END, ({ project }) => {
       for (const reflection of Object.values(project.reflections)) prepare(reflection);
     });
@@ -33,7 +29,7 @@ export async function writeReference(folder) {
       page.contents = `${page.contents.trimEnd()}\n`;
     });
   });
-  rmSync(folder, { recursive: true, force: true });
+  rmSync(FOLDER, { recursive: true, force: true });
   await app.generateOutputs(project);
   if (app.logger.hasErrors()) throw new Error(app.logger.errors.join('\n'));
   return warnings;
@@ -85,55 +81,11 @@ function prepare(reflection) {
   }
 }
 
-/**
- * Generates the pages anew and compares them with those in the checkout.
- *
- * @returns {Promise<string[]>} TypeDoc's warnings, and one sentence about the first page that differs
- */
-export async function checkReference() {
-  const fresh = mkdtempSync(join(tmpdir(), 'svc-reference-'));
-  try {
-    const problems = await writeReference(fresh);
-    const pages = [...new Set([...pagesIn(fresh), ...pagesIn(FOLDER)])].sort();
-    const differs = pages.find((page) => textOf(fresh, page) !== textOf(FOLDER, page));
-    if (differs !== undefined) {
-      problems.push(`docs/reference/${differs} differs from the docstrings. Run \`${COMMAND}\` and commit the result.`);
-    }
-    return problems;
-  } finally {
-    rmSync(fresh, { recursive: true, force: true });
-  }
-}
-
-function pagesIn(folder) {
-  try {
-    const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((file) => file.isFile());
-    return files.map(({ parentPath, name }) =>
-      join(parentPath, name)
-        .slice(folder.length + 1)
-        .replaceAll('\\', '/'),
-    );
-  } catch (error) {
-    if (error.code === 'ENOENT') return [];
-    throw error;
-  }
-}
-
-function textOf(folder, page) {
-  try {
-    return readFileSync(join(folder, page), 'utf8');
-  } catch (error) {
-    if (error.code === 'ENOENT') return undefined;
-    throw error;
-  }
-}
-
 async function main() {
-  const isCheck = argv.includes('--check');
-  const problems = isCheck ? await checkReference() : await writeReference(FOLDER);
+  const problems = await writeReference();
   for (const problem of problems) console.error(problem);
   if (problems.length > 0) exit(1);
-  console.log(`${pagesIn(FOLDER).length} pages in docs/reference are current.`);
+  console.log(`The reference is in ${relative(ROOT, FOLDER)}.`);
 }
 
 if (argv[1] !== undefined && resolve(argv[1]) === fileURLToPath(import.meta.url)) {

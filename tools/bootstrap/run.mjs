@@ -1,4 +1,4 @@
-// Runs the npm scripts `start`, `test`, `suites`, `build`, `check`, `docs`, `bench`, `faults`, `mutate`, `soak`, `load`, `cli` and
+// Runs the npm scripts `start`, `test`, `suites`, `build`, `check`, `docs`, `generate`, `bench`, `faults`, `mutate`, `soak`, `load`, `cli` and
 // those of a release with any Node of the machine: it sets up what is missing, says so, and hands over to the Node that the lockfile pins. Nothing in this
 // folder needs more than Node 18.
 import { resolve } from 'node:path';
@@ -14,6 +14,15 @@ import { commandsOfPackages } from './workspaces.mjs';
 /** Programs of `docs/site` besides the build of the site: `npm run docs -- reference`. */
 const DOCS = ['reference', 'docstrings', 'api'];
 
+/** Each writes a generated file of the checkout from its sources. */
+const GENERATORS = [
+  ['tools/write-versions.mjs'],
+  ['tools/write-manifests.mjs'],
+  ['deploy/grafana/write-board.mjs'],
+  ['node_modules/vitest/vitest.mjs', 'run', 'published-schemas', 'packages/conformance/test/checks', '--update'],
+  ['docs/site/api.mjs'],
+];
+
 /** The commands of each task, run one after another once everything is set up. */
 const TASKS = {
   build: () => [],
@@ -27,6 +36,7 @@ const TASKS = {
   docs: (args) => [
     DOCS.includes(args[0]) ? [`docs/site/${args[0]}.mjs`, ...args.slice(1)] : ['docs/site/build.mjs', ...args],
   ],
+  generate: () => GENERATORS,
   bench: (args) => [['bench/run.mjs', ...args]],
   mutate: (args) => [['mutation/run.mjs', ...args]],
   soak: (args) => [['soak/main.ts', ...args]],
@@ -44,6 +54,7 @@ const BESIDE = {
   mutate: ['mutation'],
   check: ['docs/site'],
   docs: ['docs/site'],
+  generate: ['docs/site'],
 };
 
 /**

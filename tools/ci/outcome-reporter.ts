@@ -30,11 +30,17 @@ function failuresOf(module: TestModule): Failure[] {
       file,
       test: test.fullName,
       message: messageOf(test.result().errors?.[0]),
+      // Files of snapshots are generated. An inline one is a part of its test, and has another message.
+      ...(isStaleFile(test.result().errors?.[0]?.message) && { mend: 'npm run generate' }),
     }));
   }
   if (module.state() === 'passed' || module.state() === 'skipped') return [];
   const failedSuite = [...module.children.allSuites()].flatMap((suite) => suite.errors())[0];
   return [{ file, message: messageOf(module.errors()[0] ?? failedSuite ?? { message: 'The file did not end.' }) }];
+}
+
+function isStaleFile(message = ''): boolean {
+  return /^Snapshot `.*` mismatched/s.test(message);
 }
 
 function unhandledFailure(error: SerializedError): Failure {

@@ -32,7 +32,7 @@ const ONE: Failure = { file: 'one.test.ts', test: 'a host > answers', message: '
 const TWO: Failure = { file: 'two.test.ts', test: 'a key > is read', message: 'timed out' };
 const SOAK: Failure = { file: 'soak/soak.test.ts', test: 'accounts for every event', message: 'lost 1' };
 const UNHANDLED: Failure = { file: '', test: 'unhandled error', message: 'read ECONNRESET' };
-const STALE: Failure = { file: '', test: 'api', message: 'The public types changed.', mend: 'npm run docs -- api' };
+const STALE: Failure = { file: '', test: 'api', message: 'The public types changed.', mend: 'npm run generate' };
 const PASSED: Outcome = { passed: 3, failures: [] };
 const NOTHING: Outcome = { passed: 0, failures: [] };
 const failing = (...failures: Failure[]): Outcome => ({ passed: 2, failures });
@@ -75,7 +75,7 @@ test('a test that passed the second time is named and counted', () => {
 
 test('a stale file is named with the command that writes it', () => {
   const { findings } = verdictOf({ code: 1, first: { passed: 0, failures: [STALE] } });
-  expect(findings).toEqual(['api > The public types changed.\nRun: npm run docs -- api']);
+  expect(findings).toEqual(['api > The public types changed.\nRun: npm run generate']);
 });
 
 test('a failed step without an outcome shows the end of its log', () => {

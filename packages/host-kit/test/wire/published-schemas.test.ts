@@ -23,7 +23,7 @@ describe.each([...PUBLISHED_SCHEMAS].map(([path, schema]) => [path, schema()] as
     });
     afterAll(() => serving.stop());
 
-    // `npm test -- published-schemas -u` writes the files.
+    // `npm run generate` writes the files.
     test('is the file of the package', async () => {
       await expect(`${JSON.stringify(schema, null, 2)}\n`).toMatchFileSnapshot(`../../schemas/${path}`);
       const file = createRequire(import.meta.url).resolve(`@svc/host-kit/schemas/${path}`);
