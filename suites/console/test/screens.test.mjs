@@ -159,12 +159,14 @@ async function verify(page) {
 }
 
 test('the audit log is verified in the page, and each kind of lie is found', async () => {
-  const note = await eventually('a checkpoint', async () => {
+  const checkpoint = async () => {
     const response = await fetch(`${host.url}/host/example/audit/checkpoint`, {
       headers: { authorization: `Bearer ${KEY}` },
     });
     return response.ok && (await response.text());
-  });
+  };
+  const sizeOf = (text) => Number(text.split('\n')[1]);
+  const note = await eventually('a checkpoint', checkpoint);
   const { page, context, faults } = await signedIn(browser, host, KEY, '#/audit');
   const first = await verify(page);
   for (const name of ['Signed head', 'Content', 'Inclusion', 'Repetition'])
@@ -173,7 +175,7 @@ test('the audit log is verified in the page, and each kind of lie is found', asy
   assert.match(first['Not looked at'].sentence, /Entries of other tenants.*the key come from this same host/);
   assert.doesNotMatch(await page.evaluate(() => JSON.stringify(localStorage)), new RegExp(KEY));
 
-  const size = Number(note.split('\n')[1]);
+  const size = sizeOf(note);
   await eventually('the log has grown', async () => {
     const found = await verify(page);
     assert.equal(found.Continuation.outcome, 'verified', found.Continuation.sentence);
@@ -234,6 +236,9 @@ test('the audit log is verified in the page, and each kind of lie is found', asy
   assert.equal(cut['Signed head'].outcome, 'verified', 'an old head has a valid signature');
   assert.equal(cut.Continuation.outcome, 'wrong');
   assert.match(cut.Continuation.sentence, /shorter than at your last visit/);
+  // A log that has not grown since needs no proof of it.
+  const noted = sizeOf(await checkpoint());
+  await eventually('the log has grown again', async () => sizeOf(await checkpoint()) > noted);
   const forked = await lying(
     /\/audit\/proof\/consistency/,
     changed(({ proof: hashes }) => {
