@@ -24,7 +24,7 @@ import { env, kill, platform } from 'node:process';
  * @property {readonly string[]} left processes and folders that it did not remove
  */
 
-/** What is still there this long after the end of a command was left behind. */
+/** The time that processes get to end after their command. */
 const GRACE_MS = 3000;
 const POLL_MS = 100;
 const TAIL_BYTES = 4000;

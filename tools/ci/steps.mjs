@@ -41,5 +41,5 @@ export const STAGES = [
   ],
 ];
 
-/** What users are promised of a machine with two quiet cores, in seconds. Printed beside the time, and never a failure. */
+/** The promised durations on two quiet cores, in seconds. Printed beside the real ones, and never a failure. */
 export const BUDGETS = { tests: 180, all: 1200 };
