@@ -26,18 +26,19 @@ export const STAGES = [
   [[{ name: 'check', limitMinutes: 15, command: ['npm', 'run', 'check'] }]],
   [[tests('tests', 40, [])]],
   [[tests('ci-only', 40, ['--project', 'ci-only'])]],
+  // The suites wait for browsers, brokers and engines for most of their time.
   [
-    [tests('simulation', 15, ['simulation'], { SVC_SEEDS: '2000' })],
     [
       {
         ...{ name: 'suites', limitMinutes: 40, command: ['npm', 'run', 'suites'] },
         again: (suites) => ['npm', 'run', 'suites', '--', ...suites],
       },
     ],
-  ],
-  [
-    [{ name: 'faults', limitMinutes: 15, command: ['npm', 'run', 'faults', '--', '--count', '60', '--seed', '1'] }],
-    [{ name: 'mutants', limitMinutes: 20, command: ['npm', 'run', 'mutate', '--', '--ci'] }],
+    [
+      { name: 'faults', limitMinutes: 20, command: ['npm', 'run', 'faults', '--', '--count', '60', '--seed', '1'] },
+      { name: 'mutants', limitMinutes: 30, command: ['npm', 'run', 'mutate', '--', '--ci'] },
+      tests('simulation', 20, ['simulation'], { SVC_SEEDS: '2000' }),
+    ],
   ],
 ];
 
