@@ -1,5 +1,6 @@
 /**
- * Runs everything that a change has to pass, and tells apart why it did not: `.ci/run`. It runs on any Node.
+ * Runs everything that a change has to pass, and tells apart why it did not: `.ci/run`. `.ci/run check tests` runs single steps. It
+ * runs on any Node.
  *
  * The evidence is in `.ci-out/`: a log and an outcome for each step, the logs of the hosts of failed tests, the state of the
  * machine before the run (`environment.txt`) and during it (`load.csv`), and the verdict (`result.json`).
@@ -91,8 +92,9 @@ async function inProcess(name, work) {
   return { name, verdict: findings.length === 0 ? 'green' : 'infrastructure', seconds, passed: 0, findings };
 }
 
-async function main() {
+async function main(names) {
   const started = performance.now();
+  const stages = stagesOf(names);
   const [out, temporary] = [resolve('.ci-out'), env.TMPDIR ?? '/tmp'];
   rmSync(out, { recursive: true, force: true });
   mkdirSync(out, { recursive: true });
@@ -114,10 +116,22 @@ async function main() {
   if (problems.length === 0) results.push(await inProcess('install', installAll));
   if (results.every(({ verdict }) => verdict === 'green')) {
     for (const name of PROXIES) delete env[name];
-    results.push(...(await runStages(STAGES, { out, temporary })));
+    results.push(...(await runStages(stages, { out, temporary })));
   }
   clearInterval(sampling);
   finish(results, out, (performance.now() - started) / 1000);
+}
+
+/** All stages, or those with the named steps. */
+function stagesOf(names) {
+  const known = STAGES.flat(2).map(({ name }) => name);
+  const unknown = names.filter((name) => !known.includes(name));
+  if (unknown.length > 0) {
+    console.error(`No such step: ${unknown.join(', ')}. There are: ${known.join(', ')}.`);
+    exit(2);
+  }
+  if (names.length === 0) return STAGES;
+  return STAGES.map((stage) => stage.map((lane) => lane.filter(({ name }) => names.includes(name))));
 }
 
 function finish(results, out, seconds) {
@@ -148,4 +162,4 @@ function sample(out) {
   appendFileSync(join(out, 'load.csv'), `${cells.join(',')}\n`);
 }
 
-if (argv[1] !== undefined && resolve(argv[1]) === fileURLToPath(import.meta.url)) await main();
+if (argv[1] !== undefined && resolve(argv[1]) === fileURLToPath(import.meta.url)) await main(argv.slice(2));
