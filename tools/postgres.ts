@@ -4,11 +4,14 @@ import {
   chmodSync,
   chownSync,
   copyFileSync,
+  cpSync,
+  existsSync,
   linkSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
   readlinkSync,
+  renameSync,
   rmSync,
   statSync,
   symlinkSync,
@@ -80,7 +83,7 @@ export async function startPostgres({
     const home = keepIn ?? folder;
     const data = join(home, 'data');
     if (isRoot) for (const owned of new Set([folder, home])) chownSync(owned, NOBODY.uid, NOBODY.gid);
-    await run(bin.initdb, ['-D', data, '-U', 'svc', '--auth=trust', '--encoding=UTF8', '--no-sync'], account);
+    await initialize(bin.initdb, data, account);
     const args = ['-D', data, '-h', '127.0.0.1', '-c', 'unix_socket_directories='];
     if (!flushes) args.push('-c', 'fsync=off');
     const launchOn = async (port: number): Promise<ChildProcess> => {
@@ -112,6 +115,53 @@ export async function startPostgres({
   } catch (error) {
     remove();
     throw error;
+  }
+}
+
+/**
+ * Makes the files of an empty database. PostgreSQL needs a second of a core for them, so they are made once for each version of it,
+ * and copied from then on.
+ */
+async function initialize(initdb: string, data: string, account: object): Promise<void> {
+  const kept = join(CACHE, `postgres-${await versionOf(initdb)}`);
+  if (existsSync(kept)) {
+    cpSync(kept, data, { recursive: true });
+    if (isRoot) giveToNobody(data);
+    chmodSync(data, 0o700);
+    return;
+  }
+  await run(initdb, ['-D', data, '-U', 'svc', '--auth=trust', '--encoding=UTF8', '--no-sync'], account);
+  // Of several processes that come here at once, the first one's files are kept: a rename replaces no folder with files.
+  const draft = `${kept}.${process.pid}`;
+  mkdirSync(CACHE, { recursive: true });
+  cpSync(data, draft, { recursive: true });
+  try {
+    renameSync(draft, kept);
+  } catch {
+    rmSync(draft, { recursive: true, force: true });
+  }
+}
+
+const CACHE = fileURLToPath(new URL('../node_modules/.cache/svc', import.meta.url));
+
+async function versionOf(program: string): Promise<string> {
+  const child = spawn(program, ['--version'], { stdio: ['ignore', 'pipe', 'ignore'] });
+  let text = '';
+  child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
+    text += chunk;
+  });
+  await once(child, 'close');
+  const version = /[0-9]+(\.[0-9]+)+/.exec(text)?.[0];
+  if (version === undefined) throw new Error(`${basename(program)}: does not tell its version. It printed: ${text}`);
+  return version;
+}
+
+function giveToNobody(path: string): void {
+  chownSync(path, NOBODY.uid, NOBODY.gid);
+  for (const entry of readdirSync(path, { withFileTypes: true })) {
+    const below = join(path, entry.name);
+    if (entry.isDirectory()) giveToNobody(below);
+    else chownSync(below, NOBODY.uid, NOBODY.gid);
   }
 }
 
