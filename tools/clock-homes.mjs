@@ -4,7 +4,7 @@
 /** Files that read the time of the day themselves, each with its reason. */
 export const TIME_OF_DAY = {
   'packages/host-kit/src/ports/clock.ts': 'the clock of the machine',
-  'packages/host-kit/src/adapters/json-lines.ts': 'lines of a log show the time of the day',
+  'packages/host-kit/src/json-lines.ts': 'lines of a log show the time of the day',
   'packages/webhook-verify/src/webhook.ts': 'signatures carry the time of the day; the default of an option',
   'packages/webhook-verify/src/standard-webhooks/verify.ts':
     'signatures carry the time of the day; the default of an option',

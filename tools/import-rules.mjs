@@ -42,7 +42,7 @@ export const CONFIGURATION = ['tsup.base.ts'];
 /** The rooms below all others, in their order: each imports only rooms before it. */
 const GROUND = [
   ...['json.ts', 'json-schema.ts', 'errors.ts', 'lookup.ts', 'known-options.ts'],
-  ...['events', 'ports', 'group-commit.ts', 'periodic-task.ts', 'in-steps.ts'],
+  ...['events', 'ports', 'json-lines.ts', 'group-commit.ts', 'periodic-task.ts', 'in-steps.ts'],
 ];
 
 /** The domain, in its order: each room imports only the ground and rooms before it. It reaches a store through `ports` alone. */

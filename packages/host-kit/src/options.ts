@@ -179,7 +179,10 @@ export interface HostOptions {
   readonly contentEncodings?: readonly Coding[];
   /** The largest request body in bytes. A larger one is answered 413. Default 1 048 576. */
   readonly maxRequestBodyBytes?: number;
-  /** Receives structured log records. Default: no log. */
+  /**
+   * Receives structured log records. Default: those of the levels `warn` and `error` are written to standard error, each as
+   * a line of JSON whose long texts are cut, and one line a second for one cause. `() => {}` writes nothing.
+   */
   readonly log?: Log;
   /** The destination of metrics and spans. Default: the OpenTelemetry SDK that the process has registered, if any. */
   readonly telemetry?: TelemetryOptions;

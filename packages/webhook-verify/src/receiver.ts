@@ -1,7 +1,8 @@
 import { type DedupStore, dedupKey } from './dedup/dedup.ts';
+import { type Failure, failureLog } from './failure-log.ts';
 import type { Delivery, HeaderSource, WebhookOptions, WebhookVerificationError } from './index.ts';
 import type { OptionNames } from './known-options.ts';
-import { type Secret, type Verifier, verifierOf } from './verifier.ts';
+import { missingSecret, type Secret, type Verifier, verifierOf } from './verifier.ts';
 
 /**
  * The options of `receive` and of every adapter. `Source` are the arguments that a function for the secret gets: none
@@ -31,7 +32,8 @@ export interface ReceiveOptions<Source extends readonly unknown[] = []> extends 
   readonly onRejected?: (error: WebhookVerificationError) => void;
   /**
    * Observes errors of the handler and of the dedup store, with the delivery, and errors of the secret, without one. Its
-   * own errors are ignored. Default: an error of the secret is written to the console once, until there is a secret.
+   * own errors are ignored. Default: each error is written to standard error (`console.error`) as one line of JSON with
+   * its message and its stack, the same one at most once in 10 s. `() => {}` writes nothing.
    */
   readonly onFailed?: (error: unknown, delivery: Delivery | undefined) => void;
 }
@@ -64,24 +66,35 @@ export type Receive<Source extends readonly unknown[] = []> = (
   ...source: Source
 ) => Promise<ReceiveAnswer>;
 
+/** The surroundings of a receiver. */
+export interface ReceiverSurroundings {
+  /** Whether the receiver serves requests from now on, so that a missing secret is told at once. Default: false. */
+  readonly isServing?: boolean;
+  /** The log of a receiver without `onFailed`. Default: {@link failureLog}. */
+  readonly log?: (failure: Failure) => void;
+}
+
 /**
  * Makes a receiver whose options are checked for unknown names already, as an adapter has more options than this.
  *
  * @throws {TypeError} when an option is invalid
  */
-export function receiver<Source extends readonly unknown[]>(options: ReceiveOptions<Source>): Receive<Source> {
+export function receiver<Source extends readonly unknown[]>(
+  options: ReceiveOptions<Source>,
+  { isServing = false, log = failureLog() }: ReceiverSurroundings = {},
+): Receive<Source> {
   const verifierFor = verifierOf(options);
-  let isReported = false;
   if (typeof options.onDelivery !== 'function')
     throw new TypeError('onDelivery: must be a function. Pass the handler of a delivery.');
+  const missing = isServing ? missingSecret(options) : undefined;
+  if (missing !== undefined) failed({ message: NO_VERIFIER, error: missing });
 
   return async (body, headers, ...source) => {
     let verifier: Verifier;
     try {
       verifier = await verifierFor(...source);
-      isReported = false;
     } catch (error) {
-      reportSecret(error);
+      failed({ message: NO_VERIFIER, error });
       return { status: 500 };
     }
     const verification = verifier.safeVerify(body, headers);
@@ -95,16 +108,12 @@ export function receiver<Source extends readonly unknown[]>(options: ReceiveOpti
     return { status: await handle(verification.delivery) };
   };
 
-  /** The console gets one line, not one for each request: a stranger can send many. */
-  function reportSecret(error: unknown): void {
-    if (options.onFailed !== undefined) notify(() => options.onFailed?.(error, undefined));
-    else if (!isReported)
-      console.error('@svc/webhook-verify: without a secret, deliveries are answered with 500.', error);
-    isReported = true;
+  function failed(failure: Failure): void {
+    const { onFailed } = options;
+    notify(() => (onFailed === undefined ? log(failure) : onFailed(failure.error, failure.delivery)));
   }
 
   async function handle(delivery: Delivery): Promise<200 | 409 | 500> {
-    const failed = (error: unknown) => notify(() => options.onFailed?.(error, delivery));
     const { dedup } = options;
     const key = dedupKey(delivery);
     let token = '';
@@ -114,35 +123,44 @@ export function receiver<Source extends readonly unknown[]>(options: ReceiveOpti
       if (claim?.state === 'in-flight') return 409;
       token = claim?.token ?? '';
     } catch (error) {
-      failed(error);
+      failed({ message: NOT_CLAIMED, error, delivery });
       return 500;
     }
     try {
       await options.onDelivery(delivery);
     } catch (error) {
-      failed(error);
-      await settle(() => dedup?.release(key, token), failed);
+      failed({ message: NOT_HANDLED, error, delivery });
+      await settle(() => dedup?.release(key, token), NOT_RELEASED, delivery);
       return 500;
     }
     // The delivery is handled: a failure of the store must not make the sender try again.
-    await settle(() => dedup?.confirm(key, token), failed);
+    await settle(() => dedup?.confirm(key, token), NOT_CONFIRMED, delivery);
     return 200;
+  }
+
+  async function settle(work: () => void | Promise<void>, message: string, delivery: Delivery): Promise<void> {
+    try {
+      await work();
+    } catch (error) {
+      failed({ message, error, delivery });
+    }
   }
 }
 
-async function settle(work: () => void | Promise<void>, failed: (error: unknown) => void): Promise<void> {
-  try {
-    await work();
-  } catch (error) {
-    failed(error);
-  }
-}
+const NO_VERIFIER =
+  'secret: is missing or failed, so deliveries are answered with 500. Set it, or correct its function.';
+const NOT_CLAIMED = 'dedup: claim failed, so the delivery was answered with 500. Correct the store.';
+const NOT_HANDLED = 'onDelivery: failed, so the delivery was answered with 500. Correct the handler.';
+const NOT_RELEASED = 'dedup: release failed, so the delivery is handled again only after its claim. Correct the store.';
+const NOT_CONFIRMED = 'dedup: confirm failed, so a repeat of the delivery may be handled again. Correct the store.';
 
 /**
  * Ignores the errors of an observer: they must not change the answer, and no sender may end the process through them.
  */
 function notify(observer: () => void): void {
   try {
-    observer();
+    const told: unknown = observer();
+    // An async function fits the type, too. Unhandled, its rejection would end the process.
+    if (told instanceof Promise) told.catch(() => {});
   } catch {}
 }

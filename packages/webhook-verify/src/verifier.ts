@@ -52,6 +52,13 @@ export function verifierOf<Source extends readonly unknown[]>(
   return () => webhook ?? missing();
 }
 
+/** Returns the error of a secret that is missing. Undefined: there is one, or a function returns it for each request. */
+export function missingSecret<Source extends readonly unknown[]>(
+  options: Pick<VerifierOptions<Source>, 'secret' | 'verifier'>,
+): TypeError | undefined {
+  return options.verifier === undefined && isMissing(options.secret) ? new TypeError(MISSING) : undefined;
+}
+
 /** @param verifier undefined, for example, when a look-up finds none for a request */
 function requireVerifier(verifier: Verifier | undefined): Verifier {
   if (typeof verifier?.safeVerify === 'function') return verifier;
@@ -86,8 +93,10 @@ function isMissing(secret: unknown): secret is undefined {
 }
 
 function missing(): never {
-  throw new TypeError('secret: is undefined or empty. Set its environment variable.');
+  throw new TypeError(MISSING);
 }
+
+const MISSING = 'secret: is undefined or empty. Set its environment variable.';
 
 /** Leaves out the options of the receiver, which `Webhook` does not have. */
 function webhookOptions({ toleranceSeconds, now, webhookId }: WebhookOptions): WebhookOptions {

@@ -6,8 +6,8 @@ import type { RequestFault } from '../http/request-fault.ts';
 import { faultOf } from './http-fault.ts';
 import { judgeTarget } from './request-target.ts';
 
+export { type JsonLines, jsonLines } from '../json-lines.ts';
 export { type HostServerOptions, hostServer } from './host-server.ts';
-export { type JsonLines, jsonLines } from './json-lines.ts';
 export { type OrderlyStopOptions, orderlyStop } from './orderly-stop.ts';
 export { answerParserErrors } from './parser-errors.ts';
 

@@ -11,15 +11,17 @@ export interface FloodGuard {
 /**
  * Guards a log against a flood of errors, such as one for each request while a disk is full. The first error of a cause
  * is written at once. Those that follow within a second become one line, without the stack, with their number in
- * `repeated` and up to 50 of their correlation ids. Records below `error` are written as they come.
+ * `repeated` and up to 50 of their correlation ids. Records of another level are written as they come.
+ *
+ * @param levels the levels that are guarded. Default: `error` alone
  */
-export function floodGuard(log: Log, clock: Clock): FloodGuard {
+export function floodGuard(log: Log, clock: Clock, levels: readonly LogRecord['level'][] = ['error']): FloodGuard {
   const causes = new Map<string, Cause>();
   let isEnded = false;
 
   return {
     log(record) {
-      if (record.level !== 'error' || isEnded) return log(record);
+      if (!levels.includes(record.level) || isEnded) return log(record);
       const name = causeOf(record);
       const cause = causes.get(name);
       if (cause !== undefined) {
@@ -62,7 +64,7 @@ export function floodGuard(log: Log, clock: Clock): FloodGuard {
   }
 }
 
-/** The errors of one cause within the current second, after the first. */
+/** The records of one cause within the current second, after the first. */
 interface Cause {
   repeated: number;
   last: LogRecord | undefined;
@@ -70,7 +72,7 @@ interface Cause {
   readonly cancel: () => void;
 }
 
-/** Names the cause of an error by its event and message. Ids and numbers in the message make no other cause. */
+/** Names the cause of a record by its event and message. Ids and numbers in the message make no other cause. */
 function causeOf({ event, error }: LogRecord): string {
   const message = typeof error === 'string' ? error.replace(/[0-9a-f-]{8,}|\d+/gi, '#').slice(0, 500) : '';
   return `${event} ${message}`;

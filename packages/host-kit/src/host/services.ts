@@ -43,6 +43,7 @@ import { type FloodGuard, floodGuard } from './flood-guard.ts';
 import { type Mirror, mirrorOf } from './mirror.ts';
 import { HOST_OPTION_NAMES } from './option-names.ts';
 import { type Retention, retentionOf } from './retention.ts';
+import { standardErrorLog } from './standard-error-log.ts';
 
 /** The options of a host with every default applied, and the services that are made of the options alone. */
 export interface Services
@@ -54,7 +55,7 @@ export interface Services
   /** Due times and leases go by it. */
   readonly storeClock: StoreClock;
   readonly random: Random;
-  /** The log of the options, guarded against floods. */
+  /** The log of the options, or standard error, guarded against floods. */
   readonly log: Log;
   readonly floodGuard: FloodGuard;
   readonly observe: Telemetry;
@@ -123,7 +124,7 @@ export function servicesOf(options: HostOptions): Services {
   requireKnown('createHost', options, HOST_OPTION_NAMES);
   const { random = systemRandom, formerSecretKeys = [] } = options;
   const clock = checkedClock(options.clock);
-  const guard = floodGuard(options.log ?? (() => {}), clock);
+  const guard = options.log === undefined ? standardErrorLog(clock) : floodGuard(options.log, clock);
   const log = tracedLog(guard.log);
   const ofStore = storeClock({ clock, store: options.store, log });
   const observe = telemetry(options.telemetry ?? {}, { version: VERSION, storeClock: ofStore });

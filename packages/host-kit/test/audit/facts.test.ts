@@ -113,6 +113,9 @@ test('a run of no workspace is created, delivered in major 2 alone, and logged',
   await serving.deliveriesOf(narrow, 2);
   const [delivery, ...others] = await serving.deliveriesOf(runId, 1);
   expect([delivery?.webhookId, others]).toEqual([registered.body.webhookId, []]);
-  expect(serving.logged).toContainEqual({ level: 'info', event: 'run.without-workspace', runId, tenant: 'acme' });
+  expect(serving.logged).toContainEqual({
+    ...{ level: 'warn', event: 'run.without-workspace', runId, tenant: 'acme' },
+    message: expect.stringContaining('"tenantId": "acme-prod"'),
+  });
   await serving.stop();
 });

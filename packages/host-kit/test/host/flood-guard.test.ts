@@ -66,3 +66,19 @@ test('a thousand messages without a common form are written, and take no unbound
   for (let n = 0; n < 1000; n++) log(failed(`${letters(n)}-${'ghijk'.repeat(n % 7)}`));
   expect(written.length).toBeGreaterThan(400);
 });
+
+test('guards warnings, too, where it is asked to', async () => {
+  const world = virtualClock(0);
+  const written: LogRecord[] = [];
+  const { log, end } = floodGuard((record) => written.push(record), world.forHost(), ['warn', 'error']);
+  for (let line = 0; line < 4; line++) {
+    log({ level: 'warn', event: 'delivery.attempted', status: 503 });
+    log({ level: 'info', event: 'request' });
+  }
+  end();
+  expect(written.filter(({ level }) => level === 'info').length).toBe(4);
+  expect(written.filter(({ level }) => level === 'warn')).toMatchObject([
+    { status: 503 },
+    { status: 503, repeated: 3 },
+  ]);
+});

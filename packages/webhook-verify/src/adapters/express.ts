@@ -1,8 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { env } from 'node:process';
 import { rawBody } from '../body.ts';
 import { requireKnown } from '../known-options.ts';
 import { receiver } from '../receiver.ts';
 import { bodyLimits } from './body-limits.ts';
+import { isBuild } from './build.ts';
 import { NODE_OPTIONS, type NodeReceiverOptions } from './node.ts';
 import { type NodeAnswer, readNodeBody, writeNodeAnswer } from './node-body.ts';
 
@@ -39,7 +41,7 @@ export type ExpressHandler = (
 export function toExpressHandler(options: NodeReceiverOptions<ExpressRequest>): ExpressHandler {
   requireKnown('toExpressHandler', options, NODE_OPTIONS);
   const limits = bodyLimits(options);
-  const handle = receiver(options);
+  const handle = receiver(options, { isServing: !isBuild(env) });
 
   return (request, response, next) => {
     answer(request).then((answer) => writeNodeAnswer(request, response, answer), next);

@@ -1,8 +1,10 @@
 import type { IncomingMessage } from 'node:http';
+import { env } from 'node:process';
 import type { HeaderSource } from '../index.ts';
 import { type OptionNames, requireKnown } from '../known-options.ts';
 import { receiver } from '../receiver.ts';
 import { bodyLimits } from './body-limits.ts';
+import { isBuild } from './build.ts';
 import { NODE_OPTIONS, type NodeReceiverOptions } from './node.ts';
 import { type NodeAnswer, readNodeBody } from './node-body.ts';
 
@@ -64,7 +66,7 @@ export interface FastifyReply {
 export function toFastifyPlugin(options: FastifyReceiverOptions): (scope: FastifyScope) => Promise<void> {
   requireKnown('toFastifyPlugin', options, FASTIFY_OPTIONS);
   const limits = bodyLimits(options);
-  const handle = receiver(options);
+  const handle = receiver(options, { isServing: !isBuild(env) });
 
   return async (scope) => {
     scope.removeAllContentTypeParsers();

@@ -1,7 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { env } from 'node:process';
 import { type OptionNames, requireKnown } from '../known-options.ts';
 import { RECEIVE_OPTIONS, type ReceiveOptions, receiver } from '../receiver.ts';
 import { BODY_LIMITS, type BodyLimits, bodyLimits } from './body-limits.ts';
+import { isBuild } from './build.ts';
 import { type NodeAnswer, readNodeBody, writeNodeAnswer } from './node-body.ts';
 
 /**
@@ -33,7 +35,7 @@ export function toNodeHandler(
 ): (request: IncomingMessage, response: ServerResponse) => void {
   requireKnown('toNodeHandler', options, NODE_OPTIONS);
   const limits = bodyLimits(options);
-  const handle = receiver(options);
+  const handle = receiver(options, { isServing: !isBuild(env) });
 
   return (request, response) => {
     void answer(request).then(

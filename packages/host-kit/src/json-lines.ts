@@ -1,5 +1,5 @@
 import type { Writable } from 'node:stream';
-import type { Log } from '../ports/log.ts';
+import type { Log } from './ports/log.ts';
 
 /** A log on a stream, with the number of the records that it lost. */
 export interface JsonLines {
