@@ -1,6 +1,8 @@
-import { type DedupStore, dedupKey } from './dedup/dedup.ts';
+import { type After, afterTimeout } from './after-timeout.ts';
+import { type Claim, type DedupStore, dedupKey } from './dedup/dedup.ts';
 import type { Delivery, HeaderSource, WebhookOptions, WebhookVerificationError } from './index.ts';
 import type { OptionNames } from './known-options.ts';
+import { prolongClaim } from './prolong-claim.ts';
 import { type Secret, type Verifier, verifierOf } from './verifier.ts';
 
 /**
@@ -34,6 +36,11 @@ export interface ReceiveOptions<Source extends readonly unknown[] = []> extends 
    * own errors are ignored. Default: an error of the secret is written to the console once, until there is a secret.
    */
   readonly onFailed?: (error: unknown, delivery: Delivery | undefined) => void;
+  /**
+   * Calls a function after so many milliseconds, and returns a function that cancels the call. Claims are prolonged by
+   * it while the handler runs. Default: `setTimeout`, which does not keep a Node process alive.
+   */
+  readonly after?: (ms: number, run: () => void) => () => void;
 }
 
 /** The names of {@link ReceiveOptions}. */
@@ -44,6 +51,7 @@ export const RECEIVE_OPTIONS: OptionNames<ReceiveOptions> = {
   dedup: true,
   onRejected: true,
   onFailed: true,
+  after: true,
   toleranceSeconds: true,
   now: true,
   webhookId: true,
@@ -55,6 +63,11 @@ export interface ReceiveAnswer {
   readonly status: 200 | 400 | 401 | 409 | 500;
   /** The body as JSON, for a challenge. Default: an empty body. */
   readonly body?: string;
+  /**
+   * The value of the header `Retry-After` of a 409, in whole seconds from 1 to 60: the time after which the open claim
+   * expires unless it is prolonged.
+   */
+  readonly retryAfterSeconds?: number;
 }
 
 /** Handles one request and resolves to its answer. A parsed body is a TypeError. */
@@ -71,6 +84,7 @@ export type Receive<Source extends readonly unknown[] = []> = (
  */
 export function receiver<Source extends readonly unknown[]>(options: ReceiveOptions<Source>): Receive<Source> {
   const verifierFor = verifierOf(options);
+  const after: After = options.after ?? afterTimeout;
   let isReported = false;
   if (typeof options.onDelivery !== 'function')
     throw new TypeError('onDelivery: must be a function. Pass the handler of a delivery.');
@@ -92,7 +106,7 @@ export function receiver<Source extends readonly unknown[]>(options: ReceiveOpti
     if ('challenge' in verification) {
       return { status: 200, body: JSON.stringify({ challenge: verification.challenge }) };
     }
-    return { status: await handle(verification.delivery) };
+    return handle(verification.delivery);
   };
 
   /** The console gets one line, not one for each request: a stranger can send many. */
@@ -103,32 +117,49 @@ export function receiver<Source extends readonly unknown[]>(options: ReceiveOpti
     isReported = true;
   }
 
-  async function handle(delivery: Delivery): Promise<200 | 409 | 500> {
+  async function handle(delivery: Delivery): Promise<ReceiveAnswer> {
     const failed = (error: unknown) => notify(() => options.onFailed?.(error, delivery));
     const { dedup } = options;
+    if (dedup === undefined) return { status: (await isHandled(delivery, failed)) ? 200 : 500 };
     const key = dedupKey(delivery);
-    let token = '';
+    let claim: Claim;
     try {
-      const claim = await dedup?.claim(key);
-      if (claim?.state === 'handled') return 200;
-      if (claim?.state === 'in-flight') return 409;
-      token = claim?.token ?? '';
+      claim = await dedup.claim(key);
     } catch (error) {
       failed(error);
-      return 500;
+      return { status: 500 };
     }
+    if (claim.state === 'handled') return { status: 200 };
+    if (claim.state === 'in-flight') return { status: 409, retryAfterSeconds: retryAfterSeconds(claim.secondsLeft) };
+    const { token, claimSeconds } = claim;
+    const stop = prolongClaim({ dedup, key, token, claimSeconds, after, failed });
+    const handled = await isHandled(delivery, failed);
+    stop();
+    // Of a handled delivery, a failure of the store must not make the sender try again.
+    await settle(() => (handled ? dedup.confirm(key, token) : dedup.release(key, token)), failed);
+    return { status: handled ? 200 : 500 };
+  }
+
+  async function isHandled(delivery: Delivery, failed: (error: unknown) => void): Promise<boolean> {
     try {
       await options.onDelivery(delivery);
+      return true;
     } catch (error) {
       failed(error);
-      await settle(() => dedup?.release(key, token), failed);
-      return 500;
+      return false;
     }
-    // The delivery is handled: a failure of the store must not make the sender try again.
-    await settle(() => dedup?.confirm(key, token), failed);
-    return 200;
   }
 }
+
+/**
+ * Returns the whole seconds that a sender should wait. A sender that comes a little later finds the claim expired, when
+ * its process died. The value is from 1 to 60, whatever a store says.
+ */
+function retryAfterSeconds(secondsLeft = LONGEST_WAIT_SECONDS): number {
+  return Math.min(Math.max(Math.ceil(secondsLeft), 1), LONGEST_WAIT_SECONDS) || LONGEST_WAIT_SECONDS;
+}
+
+const LONGEST_WAIT_SECONDS = 60;
 
 async function settle(work: () => void | Promise<void>, failed: (error: unknown) => void): Promise<void> {
   try {
