@@ -33,5 +33,6 @@ export const BARE_TIMERS = {
   'packages/auth/src/dpop/sqlite.ts': 'waits for the lock of another process',
   'packages/egress-guard/src/node/': 'deadlines of sockets',
   'packages/webhook-verify/src/adapters/': 'deadlines of bodies',
+  'packages/webhook-verify/src/after-timeout.ts': 'prolongs claims; the default of an option',
   'packages/conformance/src/sleep.ts': 'the one wait of the suite',
 };

@@ -86,11 +86,14 @@ async function prepare(): Promise<Development> {
     ],
     console: true,
     rateLimit: { limit: 600, windowSeconds: 60 },
-    webhooks: { durable: true },
+    webhooks: { durable: true, retryPolicy: RETRIES },
     egress: { allowLoopback: [subscriberPort] },
   });
   return prepared;
 }
+
+/** The default of the kit. That of this host's configuration is the interface's: three attempts. */
+const RETRIES = { maxAttempts: 18, backoff: 'exponential', delayMs: 1000, maxDelayMs: 21_600_000 };
 
 /** Ends the host with SIGKILL, and starts another one on its database. */
 async function restartHost(): Promise<void> {

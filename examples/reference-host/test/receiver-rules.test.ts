@@ -15,6 +15,12 @@ const BODY = `{ "runId" : "run_1","workspaceId":"acme-prod",\n"event":{"type":"r
 "sequence": 4, "timestamp":"2026-01-01T00:00:00.000Z","payload":{"outputs":{"n":1.0e2}},"schemaVersion":1,"engineVersion":1}}`;
 
 const received: Delivery[] = [];
+/** The handler waits for it before it accepts a delivery. */
+let work: () => Promise<void>;
+/** The time of the claims. */
+let seconds = NOW;
+/** The header `Retry-After` of the last response. */
+let retryAfter: string | undefined;
 let server: Server;
 let port = 0;
 
@@ -22,13 +28,17 @@ beforeAll(async () => {
   const handle = receive({
     secret: SECRET,
     now: () => NOW * 1000,
-    dedup: memoryDedupStore({ now: () => NOW * 1000 }),
-    onDelivery: (delivery) => void received.push(delivery),
+    dedup: memoryDedupStore({ now: () => seconds * 1000 }),
+    onDelivery: async (delivery) => {
+      await work();
+      received.push(delivery);
+    },
   });
   server = createServer(async (asked, response) => {
     const chunks: Uint8Array[] = [];
     for await (const chunk of asked) chunks.push(chunk);
-    const { status, body } = await handle(Buffer.concat(chunks), asked.headersDistinct);
+    const { status, body, retryAfterSeconds } = await handle(Buffer.concat(chunks), asked.headersDistinct);
+    if (retryAfterSeconds !== undefined) response.setHeader('retry-after', retryAfterSeconds);
     response.writeHead(status, { 'content-type': 'application/json' }).end(body);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -41,6 +51,8 @@ afterAll(() => {
 });
 beforeEach(() => {
   received.length = 0;
+  work = async () => {};
+  seconds = NOW;
 });
 
 type Headers = Record<string, string | readonly string[] | undefined>;
@@ -50,6 +62,7 @@ async function post(headers: Headers, body = BODY): Promise<[status: number | un
   const given = Object.entries(headers).filter(([, value]) => value !== undefined) as [string, string | string[]][];
   const status = await new Promise<number | undefined>((resolve, reject) => {
     const sent = request({ port, host: '127.0.0.1', method: 'POST', path: '/hook', agent: false }, (response) => {
+      retryAfter = response.headers['retry-after'];
       response.resume().on('end', () => resolve(response.statusCode));
     });
     for (const [name, value] of given) sent.setHeader(name, value);
@@ -187,4 +200,24 @@ test(`${covers('webhooks.verify.dedup')} over HTTP`, async () => {
   // The repetition is acknowledged, so that the host stops, and is not handled again.
   expect(await post(headers)).toEqual(ACCEPTED);
   expect(await post(family('SVC'))).toEqual([expect.any(Number), 2]);
+});
+
+test(`${covers('webhooks.verify.open-claim')} over HTTP`, async () => {
+  let end = () => {};
+  const began = new Promise<void>((began) => {
+    work = () =>
+      new Promise<void>((resolve) => {
+        end = resolve;
+        began();
+      });
+  });
+  const headers = family('SVC');
+  const first = post(headers);
+  await began;
+  seconds += 42;
+  expect(await post(headers)).toEqual([409, 0]);
+  expect(retryAfter).toBe('18');
+  end();
+  expect(await first).toEqual(ACCEPTED);
+  expect(retryAfter).toBeUndefined();
 });

@@ -150,7 +150,7 @@ export interface HostOptions {
   readonly rateLimit?: RateLimiter;
   /** The web pages that may call the host from a browser. Default: none, so no answer has a CORS header. */
   readonly cors?: CorsOptions;
-  /** Delivery of events. Each missing member takes the default of the interface. */
+  /** Delivery of events. Each missing member takes its default. */
   readonly webhooks?: Partial<WebhookOptions>;
   /** Event streams and long polls. Each missing member takes its default. */
   readonly streams?: Partial<StreamOptions>;

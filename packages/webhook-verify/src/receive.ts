@@ -1,7 +1,7 @@
 import { requireKnown } from './known-options.ts';
 import { RECEIVE_OPTIONS, type Receive, type ReceiveOptions, receiver } from './receiver.ts';
 
-export { type Claim, type DedupOptions, type DedupStore, dedupKey } from './dedup/dedup.ts';
+export { type Claim, type DedupOptions, type DedupStore, dedupKey, type ProlongingDedupStore } from './dedup/dedup.ts';
 export type { Receive, ReceiveAnswer, ReceiveOptions } from './receiver.ts';
 export type { ReceivedVerification, Secret, Verifier } from './verifier.ts';
 
@@ -12,7 +12,7 @@ export type { ReceivedVerification, Secret, Verifier } from './verifier.ts';
  * |---|---|
  * | handled now or before | 200 |
  * | not authentic or fresh | 401, or 400 when it is malformed |
- * | the same event is being handled | 409, so that the sender tries again |
+ * | the same event is being handled | 409 with `Retry-After`, so that the sender tries again |
  * | the handler failed, or there is no secret | 500, so that the sender tries again |
  *
  * @throws {TypeError} when an option is invalid

@@ -1,7 +1,9 @@
-import { type DedupStore, dedupKey } from './dedup/dedup.ts';
+import { type After, afterTimeout } from './after-timeout.ts';
+import { type Claim, type DedupStore, dedupKey } from './dedup/dedup.ts';
 import { type Failure, failureLog } from './failure-log.ts';
 import type { Delivery, HeaderSource, WebhookOptions, WebhookVerificationError } from './index.ts';
 import type { OptionNames } from './known-options.ts';
+import { prolongClaim } from './prolong-claim.ts';
 import { missingSecret, type Secret, type Verifier, verifierOf } from './verifier.ts';
 
 /**
@@ -36,6 +38,11 @@ export interface ReceiveOptions<Source extends readonly unknown[] = []> extends 
    * its message and its stack, the same one at most once in 10 s. `() => {}` writes nothing.
    */
   readonly onFailed?: (error: unknown, delivery: Delivery | undefined) => void;
+  /**
+   * Calls a function after so many milliseconds, and returns a function that cancels the call. Claims are prolonged by
+   * it while the handler runs. Default: `setTimeout`, which does not keep a Node process alive.
+   */
+  readonly after?: (ms: number, run: () => void) => () => void;
 }
 
 /** The names of {@link ReceiveOptions}. */
@@ -46,6 +53,7 @@ export const RECEIVE_OPTIONS: OptionNames<ReceiveOptions> = {
   dedup: true,
   onRejected: true,
   onFailed: true,
+  after: true,
   toleranceSeconds: true,
   now: true,
   webhookId: true,
@@ -57,6 +65,11 @@ export interface ReceiveAnswer {
   readonly status: 200 | 400 | 401 | 409 | 500;
   /** The body as JSON, for a challenge. Default: an empty body. */
   readonly body?: string;
+  /**
+   * The value of the header `Retry-After` of a 409, in whole seconds from 1 to 60: the time after which the open claim
+   * expires unless it is prolonged.
+   */
+  readonly retryAfterSeconds?: number;
 }
 
 /** Handles one request and resolves to its answer. A parsed body is a TypeError. */
@@ -84,6 +97,7 @@ export function receiver<Source extends readonly unknown[]>(
   { isServing = false, log = failureLog() }: ReceiverSurroundings = {},
 ): Receive<Source> {
   const verifierFor = verifierOf(options);
+  const after: After = options.after ?? afterTimeout;
   if (typeof options.onDelivery !== 'function')
     throw new TypeError('onDelivery: must be a function. Pass the handler of a delivery.');
   const missing = isServing ? missingSecret(options) : undefined;
@@ -105,7 +119,7 @@ export function receiver<Source extends readonly unknown[]>(
     if ('challenge' in verification) {
       return { status: 200, body: JSON.stringify({ challenge: verification.challenge }) };
     }
-    return { status: await handle(verification.delivery) };
+    return handle(verification.delivery);
   };
 
   function failed(failure: Failure): void {
@@ -113,29 +127,38 @@ export function receiver<Source extends readonly unknown[]>(
     notify(() => (onFailed === undefined ? log(failure) : onFailed(failure.error, failure.delivery)));
   }
 
-  async function handle(delivery: Delivery): Promise<200 | 409 | 500> {
+  async function handle(delivery: Delivery): Promise<ReceiveAnswer> {
     const { dedup } = options;
+    if (dedup === undefined) return { status: (await isHandled(delivery)) ? 200 : 500 };
     const key = dedupKey(delivery);
-    let token = '';
+    let claim: Claim;
     try {
-      const claim = await dedup?.claim(key);
-      if (claim?.state === 'handled') return 200;
-      if (claim?.state === 'in-flight') return 409;
-      token = claim?.token ?? '';
+      claim = await dedup.claim(key);
     } catch (error) {
       failed({ message: NOT_CLAIMED, error, delivery });
-      return 500;
+      return { status: 500 };
     }
+    if (claim.state === 'handled') return { status: 200 };
+    if (claim.state === 'in-flight') return { status: 409, retryAfterSeconds: retryAfterSeconds(claim.secondsLeft) };
+    const { token, claimSeconds } = claim;
+    const notProlonged = (error: unknown) => failed({ message: NOT_PROLONGED, error, delivery });
+    const stop = prolongClaim({ dedup, key, token, claimSeconds, after, failed: notProlonged });
+    const handled = await isHandled(delivery);
+    stop();
+    // Of a handled delivery, a failure of the store must not make the sender try again.
+    if (handled) await settle(() => dedup.confirm(key, token), NOT_CONFIRMED, delivery);
+    else await settle(() => dedup.release(key, token), NOT_RELEASED, delivery);
+    return { status: handled ? 200 : 500 };
+  }
+
+  async function isHandled(delivery: Delivery): Promise<boolean> {
     try {
       await options.onDelivery(delivery);
+      return true;
     } catch (error) {
       failed({ message: NOT_HANDLED, error, delivery });
-      await settle(() => dedup?.release(key, token), NOT_RELEASED, delivery);
-      return 500;
+      return false;
     }
-    // The delivery is handled: a failure of the store must not make the sender try again.
-    await settle(() => dedup?.confirm(key, token), NOT_CONFIRMED, delivery);
-    return 200;
   }
 
   async function settle(work: () => void | Promise<void>, message: string, delivery: Delivery): Promise<void> {
@@ -150,9 +173,20 @@ export function receiver<Source extends readonly unknown[]>(
 const NO_VERIFIER =
   'secret: is missing or failed, so deliveries are answered with 500. Set it, or correct its function.';
 const NOT_CLAIMED = 'dedup: claim failed, so the delivery was answered with 500. Correct the store.';
+const NOT_PROLONGED = 'dedup: prolong failed, so a repeat of the delivery may be handled too. Correct the store.';
 const NOT_HANDLED = 'onDelivery: failed, so the delivery was answered with 500. Correct the handler.';
 const NOT_RELEASED = 'dedup: release failed, so the delivery is handled again only after its claim. Correct the store.';
 const NOT_CONFIRMED = 'dedup: confirm failed, so a repeat of the delivery may be handled again. Correct the store.';
+
+/**
+ * Returns the whole seconds that a sender should wait. A sender that comes a little later finds the claim expired, when
+ * its process died. The value is from 1 to 60, whatever a store says.
+ */
+function retryAfterSeconds(secondsLeft = LONGEST_WAIT_SECONDS): number {
+  return Math.min(Math.max(Math.ceil(secondsLeft), 1), LONGEST_WAIT_SECONDS) || LONGEST_WAIT_SECONDS;
+}
+
+const LONGEST_WAIT_SECONDS = 60;
 
 /**
  * Ignores the errors of an observer: they must not change the answer, and no sender may end the process through them.

@@ -98,6 +98,8 @@ const ADAPTERS: { name: string; open: (options: Options) => Promise<Send> }[] = 
 ];
 
 describe.each(ADAPTERS)('$name', ({ name, open }) => {
+  let onDelivery: () => Promise<void>;
+
   test('answers 200 after the handler has resolved', async () => {
     const seenTypes: string[] = [];
     const send = await open({
@@ -115,6 +117,26 @@ describe.each(ADAPTERS)('$name', ({ name, open }) => {
     const send = await open({ dedup: memoryDedupStore(), onDelivery: () => void handled++ });
     const delivery = testDelivery({ secret });
     expect([(await send(delivery)).status, (await send(delivery)).status, handled]).toEqual([200, 200, 1]);
+  });
+
+  test('answers 409 with Retry-After while the handler of the same event runs', async () => {
+    let end = () => {};
+    const began = new Promise<void>((began) => {
+      onDelivery = () =>
+        new Promise<void>((resolve) => {
+          end = resolve;
+          began();
+        });
+    });
+    const send = await open({ dedup: memoryDedupStore({ now: () => 0 }), onDelivery: () => onDelivery() });
+    const delivery = testDelivery({ secret });
+    const first = send(delivery);
+    await began;
+    const second = await send(delivery);
+    expect([second.status, second.headers.get('retry-after'), second.text]).toEqual([409, '60', '']);
+    end();
+    const { status, headers } = await first;
+    expect([status, headers.get('retry-after')]).toEqual([200, null]);
   });
 
   test('answers 500 with an empty body when the handler fails', async () => {

@@ -9,7 +9,7 @@ import { type PostgresServer, startPostgres } from '@svc/tools/postgres';
 import fc from 'fast-check';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type DedupOptions, type DedupStore, dedupKey } from '../src/dedup/dedup.ts';
+import { type DedupOptions, type DedupStore, dedupKey, type ProlongingDedupStore } from '../src/dedup/dedup.ts';
 import { memoryDedupStore } from '../src/dedup/memory.ts';
 import { postgresDedupStore } from '../src/dedup/postgres.ts';
 import { sqliteDedupStore } from '../src/dedup/sqlite.ts';
@@ -31,7 +31,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-const STORES: { name: string; open: (options: DedupOptions) => Promise<DedupStore> }[] = [
+const STORES: { name: string; open: (options: DedupOptions) => Promise<ProlongingDedupStore> }[] = [
   { name: 'memory', open: async (options) => memoryDedupStore(options) },
   {
     name: 'SQLite',
@@ -53,7 +53,7 @@ const STORES: { name: string; open: (options: DedupOptions) => Promise<DedupStor
 
 describe.each(STORES)(`${covers('webhooks.verify.dedup')} ($name)`, ({ open }) => {
   /** Opens a store with a clock that the test sets, in seconds. */
-  async function opened(): Promise<{ store: DedupStore; sleep: (seconds: number) => void }> {
+  async function opened(): Promise<{ store: ProlongingDedupStore; sleep: (seconds: number) => void }> {
     let now = 1_700_000_000_000;
     const store = await open({ ttlSeconds: 1000, claimSeconds: 10, now: () => now });
     return {
@@ -73,12 +73,66 @@ describe.each(STORES)(`${covers('webhooks.verify.dedup')} ($name)`, ({ open }) =
   test('a claimed key is in flight until it is confirmed, and handled afterwards', async () => {
     const { store, sleep } = await opened();
     const token = await claimed(store, 'a');
-    expect(await store.claim('a')).toEqual({ state: 'in-flight' });
+    expect(await store.claim('a')).toMatchObject({ state: 'in-flight' });
     await store.confirm('a', token);
     expect(await store.claim('a')).toEqual({ state: 'handled' });
     sleep(999);
     expect(await store.claim('a')).toEqual({ state: 'handled' });
     expect(await store.claim('b')).toMatchObject({ state: 'claimed' });
+  });
+
+  test('a claim has its length, and an open one the seconds that are left', async () => {
+    const { store, sleep } = await opened();
+    expect(await store.claim('a')).toMatchObject({ state: 'claimed', claimSeconds: 10 });
+    expect(await store.claim('a')).toEqual({ state: 'in-flight', secondsLeft: 10 });
+    sleep(7);
+    expect(await store.claim('a')).toEqual({ state: 'in-flight', secondsLeft: 3 });
+  });
+
+  test('a claim lasts 60 seconds by default', async () => {
+    const store = await open({ now: () => 1_700_000_000_000 });
+    expect(await store.claim('a')).toMatchObject({ claimSeconds: 60 });
+    expect(await store.claim('a')).toEqual({ state: 'in-flight', secondsLeft: 60 });
+  });
+
+  test('a prolonged claim lasts for its length from then on', async () => {
+    const { store, sleep } = await opened();
+    const token = await claimed(store, 'a');
+    for (let prolonged = 0; prolonged < 3; prolonged++) {
+      sleep(9);
+      expect(await store.prolong('a', token)).toBe(true);
+    }
+    expect(await store.claim('a')).toEqual({ state: 'in-flight', secondsLeft: 10 });
+    sleep(10);
+    expect(await store.claim('a')).toMatchObject({ state: 'claimed' });
+  });
+
+  test('a claim that expired is prolonged while no other holds the delivery', async () => {
+    const { store, sleep } = await opened();
+    const token = await claimed(store, 'a');
+    sleep(11);
+    expect(await store.prolong('a', token)).toBe(true);
+    expect(await store.claim('a')).toEqual({ state: 'in-flight', secondsLeft: 10 });
+  });
+
+  test('a prolongation after the end of its claim has no effect', async () => {
+    const { store, sleep } = await opened();
+    const confirmed = await claimed(store, 'confirmed');
+    await store.confirm('confirmed', confirmed);
+    expect(await store.prolong('confirmed', confirmed)).toBe(false);
+    expect(await store.claim('confirmed')).toEqual({ state: 'handled' });
+
+    const released = await claimed(store, 'released');
+    await store.release('released', released);
+    expect(await store.prolong('released', released)).toBe(false);
+    expect(await store.claim('released')).toMatchObject({ state: 'claimed' });
+
+    const late = await claimed(store, 'taken over');
+    sleep(10);
+    await claimed(store, 'taken over');
+    sleep(4);
+    expect(await store.prolong('taken over', late)).toBe(false);
+    expect(await store.claim('taken over')).toEqual({ state: 'in-flight', secondsLeft: 6 });
   });
 
   test('a released key can be claimed again', async () => {
@@ -93,9 +147,9 @@ describe.each(STORES)(`${covers('webhooks.verify.dedup')} ($name)`, ({ open }) =
     sleep(10);
     const second = await claimed(store, 'a');
     await store.release('a', first);
-    expect(await store.claim('a')).toEqual({ state: 'in-flight' });
+    expect(await store.claim('a')).toMatchObject({ state: 'in-flight' });
     await store.confirm('a', first);
-    expect(await store.claim('a')).toEqual({ state: 'in-flight' });
+    expect(await store.claim('a')).toMatchObject({ state: 'in-flight' });
     await store.confirm('a', second);
     expect(await store.claim('a')).toEqual({ state: 'handled' });
     await store.release('a', second);
@@ -120,12 +174,12 @@ describe.each(STORES)(`${covers('webhooks.verify.dedup')} ($name)`, ({ open }) =
     const { store } = await opened();
     const keys = ['', ' ', "'; DROP TABLE x; --", '☃', 'A', 'a', 'a '];
     for (const key of keys) await claimed(store, key);
-    for (const key of keys) expect(await store.claim(key)).toEqual({ state: 'in-flight' });
+    for (const key of keys) expect(await store.claim(key)).toMatchObject({ state: 'in-flight' });
   });
 
   test('agrees with a model for any sequence of calls', async () => {
     const call = fc.record({
-      what: fc.constantFrom('claim', 'confirm', 'release', 'sleep'),
+      what: fc.constantFrom('claim', 'confirm', 'prolong', 'release', 'sleep'),
       key: fc.constantFrom('a', 'b'),
       seconds: fc.constantFrom(1, 10, 1000),
     });
@@ -152,6 +206,11 @@ describe.each(STORES)(`${covers('webhooks.verify.dedup')} ($name)`, ({ open }) =
             await store.confirm(key, token);
             const isFree = entry === undefined || entry.until <= now;
             if (isFree || entry.token === token) model.set(key, { token: undefined, until: now + 1000 });
+          } else if (what === 'prolong') {
+            // In memory, an expired claim may be forgotten already.
+            if (entry !== undefined && entry.token === token && entry.until <= now) continue;
+            expect(await store.prolong(key, token)).toBe(entry?.token === token);
+            if (entry?.token === token) model.set(key, { token, until: now + 10 });
           } else {
             await store.release(key, token);
             if (entry?.token === token) model.delete(key);
@@ -228,7 +287,7 @@ describe('in SQLite', () => {
     const at = (now: number) => sqliteDedupStore(path, { claimSeconds: 1, now: () => now });
     const time = 1_700_000_000_000;
     expect(at(time + 5000).claim('a')).toMatchObject({ state: 'claimed' });
-    expect(at(time).claim('a')).toEqual({ state: 'in-flight' });
+    expect(at(time).claim('a')).toMatchObject({ state: 'in-flight' });
   });
 
   test('a claim ends when the clock is set back by minutes', () => {

@@ -33,7 +33,6 @@ export const host = createHost({
   engine,
   protocol,
   hasWorkspace: (tenant, workspace) => tenant === 'acme' && workspace === 'main',
-  webhooks: { durable: true },
   egress: egressPolicy({ allowLoopback: RECEIVER_PORT ? [Number(RECEIVER_PORT)] : false }),
   log: (record) => console.error(JSON.stringify(record)),
 });

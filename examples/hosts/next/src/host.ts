@@ -48,7 +48,6 @@ function make(): Running {
     engine,
     protocol,
     hasWorkspace: (tenant, workspace) => tenant === 'acme' && workspace === 'main',
-    webhooks: { durable: true },
     egress: egressPolicy({ allowLoopback: RECEIVER_PORT ? [Number(RECEIVER_PORT)] : false }),
     log: (record) => console.error(JSON.stringify(record)),
   });

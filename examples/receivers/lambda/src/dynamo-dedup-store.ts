@@ -6,11 +6,12 @@ import {
   type DynamoDBClient,
   GetItemCommand,
   PutItemCommand,
+  UpdateItemCommand,
 } from '@aws-sdk/client-dynamodb';
 import type { DedupStore } from '@svc/webhook-verify/receive';
 
-/** Longer than the slowest handler. */
-const CLAIM_SECONDS = 300;
+/** A claim is prolonged while its handler runs, and expires when its process has died. */
+const CLAIM_SECONDS = 60;
 /** Longer than hosts retry: 3 days. */
 const REMEMBER_SECONDS = 259_200;
 
@@ -24,15 +25,26 @@ export function dynamoDedupStore(client: DynamoDBClient, table: string): DedupSt
     async claim(key) {
       const claimId = randomUUID();
       const isClaimed = await put(key, { claimId: { S: claimId } }, CLAIM_SECONDS, FREE, {});
-      if (isClaimed) return { state: 'claimed', token: claimId };
+      if (isClaimed) return { state: 'claimed', token: claimId, claimSeconds: CLAIM_SECONDS };
       const { Item } = await client.send(
         new GetItemCommand({ TableName: table, Key: { id: { S: key } }, ConsistentRead: true }),
       );
       // An item that is gone was released between the two calls. In flight is safe: the host sends it again.
-      return { state: Item !== undefined && Item.claimId === undefined ? 'handled' : 'in-flight' };
+      if (Item === undefined) return { state: 'in-flight', secondsLeft: 0 };
+      if (Item.claimId === undefined) return { state: 'handled' };
+      return { state: 'in-flight', secondsLeft: Number(Item.expiresAt?.N) - Date.now() / 1000 };
     },
     async confirm(key, token) {
       await put(key, {}, REMEMBER_SECONDS, `${FREE} OR claimId = :token`, { ':token': { S: token } });
+    },
+    async prolong(key, token) {
+      const until = String(Math.floor(Date.now() / 1000) + CLAIM_SECONDS);
+      const prolonged = {
+        UpdateExpression: 'SET expiresAt = :until',
+        ConditionExpression: 'claimId = :token',
+        ExpressionAttributeValues: { ':until': { N: until }, ':token': { S: token } },
+      };
+      return isDone(client.send(new UpdateItemCommand({ TableName: table, Key: { id: { S: key } }, ...prolonged })));
     },
     async release(key, token) {
       const own = { ConditionExpression: 'claimId = :token', ExpressionAttributeValues: { ':token': { S: token } } };

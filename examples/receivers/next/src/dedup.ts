@@ -1,7 +1,7 @@
-import { sqliteDedupStore } from '@svc/webhook-verify/dedup/sqlite';
+import { type SqliteDedupStore, sqliteDedupStore } from '@svc/webhook-verify/dedup/sqlite';
 import type { DedupStore } from '@svc/webhook-verify/receive';
 
-let store: DedupStore | undefined;
+let store: SqliteDedupStore | undefined;
 
 /** Opens the file at the first delivery, and not while Next.js builds. */
 const opened = () => (store ??= sqliteDedupStore('deliveries.db'));
@@ -11,4 +11,5 @@ export const dedup: DedupStore = {
   claim: (key) => opened().claim(key),
   confirm: (key, token) => opened().confirm(key, token),
   release: (key, token) => opened().release(key, token),
+  prolong: (key, token) => opened().prolong(key, token),
 };

@@ -1,8 +1,8 @@
 import { DurableObject } from 'cloudflare:workers';
 import type { Claim, DedupStore } from '@svc/webhook-verify/receive';
 
-/** Longer than the slowest handler. */
-const CLAIM_MS = 300_000;
+/** A claim is prolonged while its handler runs, and expires when its worker has died. */
+const CLAIM_MS = 60_000;
 /** Longer than hosts retry: 3 days. */
 const REMEMBER_MS = 259_200_000;
 
@@ -11,16 +11,24 @@ export class DeliveryRecord extends DurableObject {
   /** Claims the delivery, unless it is handled or another claim is open. */
   async claim(): Promise<Claim> {
     const known = await this.#read();
-    if (known !== undefined) return { state: known.token === undefined ? 'handled' : 'in-flight' };
+    if (known !== undefined && known.token === undefined) return { state: 'handled' };
+    if (known !== undefined) return { state: 'in-flight', secondsLeft: (known.until - Date.now()) / 1000 };
     const token = crypto.randomUUID();
     await this.#write({ token, until: Date.now() + CLAIM_MS });
-    return { state: 'claimed', token };
+    return { state: 'claimed', token, claimSeconds: CLAIM_MS / 1000 };
   }
 
   /** Remembers that the delivery is handled. */
   async confirm(token: string): Promise<void> {
     const known = await this.#read();
     if (known === undefined || known.token === token) await this.#write({ until: Date.now() + REMEMBER_MS });
+  }
+
+  /** Prolongs the claim, and tells whether it still holds the delivery. */
+  async prolong(token: string): Promise<boolean> {
+    if ((await this.#read())?.token !== token) return false;
+    await this.#write({ token, until: Date.now() + CLAIM_MS });
+    return true;
   }
 
   /** Gives the claim back, so that the delivery can be claimed again. */
@@ -56,5 +64,6 @@ export function durableDedupStore(deliveries: DurableObjectNamespace<DeliveryRec
     claim: (key) => deliveries.getByName(key).claim(),
     confirm: (key, token) => deliveries.getByName(key).confirm(token),
     release: (key, token) => deliveries.getByName(key).release(token),
+    prolong: (key, token) => deliveries.getByName(key).prolong(token),
   };
 }

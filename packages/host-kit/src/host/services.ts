@@ -149,7 +149,12 @@ export function servicesOf(options: HostOptions): Services {
     implementation: options.implementation ?? { name: '@svc/host-kit', version: VERSION, vendor: 'svc' },
     authentication: options.authentication ?? {},
     egress,
-    webhooks: { ...WEBHOOK_DEFAULTS, ...options.webhooks },
+    webhooks: {
+      ...WEBHOOK_DEFAULTS,
+      ...options.webhooks,
+      // An undefined from a program without type checks must not switch off retries.
+      durable: options.webhooks?.durable ?? WEBHOOK_DEFAULTS.durable,
+    },
     captureRules: captureRules(options),
     streams: streamOptions(options),
     workspaceFiles: options.workspaceFiles && { ...WORKSPACE_FILE_DEFAULTS, ...options.workspaceFiles },

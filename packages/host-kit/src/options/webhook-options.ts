@@ -8,9 +8,15 @@ import type { CaptureOptions } from './capture-options.ts';
  * @see Interface: Events, Webhook delivery of events
  */
 export interface WebhookOptions {
-  /** Whether subscriptions of major 1 retry and dead-letter. Those of major 2 always do. Default false. */
+  /**
+   * Whether subscriptions of major 1 retry and dead-letter. Those of major 2 always do. False makes one attempt at each
+   * delivery of major 1, and drops those that fail. Default true.
+   */
   readonly durable: boolean;
-  /** The retries of durable subscriptions. Default: three attempts, 250 ms apart. */
+  /**
+   * The retries of durable subscriptions. Default: 18 attempts over about 21 hours. The first delay is 1 s; each is twice
+   * as long as the one before, up to 6 hours.
+   */
   readonly retryPolicy: RetryPolicy;
   /**
    * The time in which an attempt must be answered, from the resolution of the name to the last byte, in ms. Default
@@ -66,10 +72,15 @@ export interface WebhookOptions {
 
 const HOUR_MS = 3_600_000;
 
-/** The defaults of `HostOptions.webhooks`: the values of the interface. @see Interface: Limits */
+/**
+ * The defaults of `HostOptions.webhooks`: the values of the interface, but for `durable` and `retryPolicy`. Those outlast
+ * a receiver that is away for a night.
+ *
+ * @see Interface: Limits
+ */
 export const WEBHOOK_DEFAULTS: WebhookOptions = {
-  durable: false,
-  retryPolicy: { maxAttempts: 3, backoff: 'fixed', delayMs: 250, maxDelayMs: 30_000 },
+  durable: true,
+  retryPolicy: { maxAttempts: 18, backoff: 'exponential', delayMs: 1000, maxDelayMs: 6 * HOUR_MS },
   attemptTimeoutMs: 5000,
   circuit: { failureThreshold: 4, cooldownMs: HOUR_MS, failureLimit: 100, failureWindowMs: 7 * 24 * HOUR_MS },
   failAfterHours: 120,

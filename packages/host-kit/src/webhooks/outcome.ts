@@ -110,11 +110,14 @@ function isGone(verdict: TransportVerdict): boolean {
 }
 
 /**
- * Returns the delay that the receiver asked for, in ms. `Retry-After` counts on 429 and 503 alone.
+ * Returns the delay that the receiver asked for, in ms. `Retry-After` counts on 409, 429 and 503 alone. With a 409, a
+ * receiver says that it already handles the event, and when its claim expires.
  *
  * @see RFC 9110, section 10.2.3; RFC 6585, section 4
  */
 function askedDelay(verdict: TransportVerdict, date: number): number | undefined {
-  if (verdict.kind !== 'answered' || (verdict.status !== 429 && verdict.status !== 503)) return undefined;
+  if (verdict.kind !== 'answered' || !MAY_ASK.has(verdict.status)) return undefined;
   return retryAfterMs(verdict.retryAfter, date);
 }
+
+const MAY_ASK: ReadonlySet<number> = new Set([409, 429, 503]);

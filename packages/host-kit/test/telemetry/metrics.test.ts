@@ -128,7 +128,7 @@ describe('counts attempts by outcome', () => {
   ];
 
   test.each(OUTCOMES)('%s', async (_title, verdict, attributes) => {
-    const watched = await watchedHost();
+    const watched = await watchedHost({ webhooks: { durable: false } });
     watched.verdict = verdict;
     await watched.register();
     await watched.run();
@@ -202,7 +202,7 @@ test('counts the transitions of a circuit, and the deliveries that it skips', as
   const cooldownMs = 3_600_000;
   const circuit = { failureThreshold: 1, cooldownMs, failureLimit: 100, failureWindowMs: 60_000 };
   const clock = shiftedClock();
-  const watched = await watchedHost({ webhooks: { circuit }, clock });
+  const watched = await watchedHost({ webhooks: { durable: false, circuit }, clock });
   const attempts = async () => (await watched.series('svc.webhook.attempt.duration')).length;
   watched.verdict = { kind: 'answered', status: 500 };
   await watched.register();

@@ -4,7 +4,6 @@ import { memoryStore } from '@svc/host-kit/stores/memory';
 import { covers } from '@svc/tools/covers';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { WEBHOOK_DEFAULTS } from '../../src/options/webhook-options.ts';
-import { systemRandom } from '../../src/ports/random.ts';
 import { retryDelay } from '../../src/webhooks/retry.ts';
 import { virtualClock } from '../simulation/virtual-clock.ts';
 
@@ -21,7 +20,7 @@ interface Attempt {
 }
 
 /** Makes a host on a virtual clock, with a subscription to the start and the end of runs, and a receiver that the test answers for. */
-async function subscribed(webhooks: Partial<WebhookOptions>) {
+async function subscribed(webhooks?: Partial<WebhookOptions>) {
   const world = virtualClock(START);
   let answer: number | 'never' = 'never';
   const transport = async ({ timeoutMs }: TransportRequest): Promise<TransportVerdict> => {
@@ -39,7 +38,7 @@ async function subscribed(webhooks: Partial<WebhookOptions>) {
     hasWorkspace: () => true,
     clock: world,
     transport,
-    webhooks,
+    ...(webhooks && { webhooks }),
   });
   await host.start();
   onTestFinished(() => soon(host.stop(0)));
@@ -87,9 +86,11 @@ async function subscribed(webhooks: Partial<WebhookOptions>) {
   };
 }
 
-describe(covers('webhooks.durable.reference-defaults', 'webhooks.durable.dedup-key'), () => {
+const THREE = { maxAttempts: 3, backoff: 'fixed', delayMs: 250, maxDelayMs: 30_000 } as const;
+
+describe(covers('webhooks.durable.dedup-key'), () => {
   test('tries a delivery three times, and again after a redrive, with one deduplication key', async () => {
-    const { answers, run, call, view, pass, deadLetters, attempts } = await subscribed({ durable: true });
+    const { answers, run, call, view, pass, deadLetters, attempts } = await subscribed({ retryPolicy: THREE });
     answers(500);
     await run();
     await pass(1000);
@@ -110,22 +111,43 @@ describe(covers('webhooks.durable.reference-defaults', 'webhooks.durable.dedup-k
     expect(redriven.length).toBe(2);
     expect(redriven).toEqual(expect.arrayContaining(keys.map((dedupKey) => ({ dedupKey, outcome: 'delivered' }))));
   });
+});
 
-  test('waits 250 ms between attempts, with 10 % of jitter, and advertises the policy', async () => {
-    for (const attempts of [1, 2]) {
-      const delay = retryDelay(WEBHOOK_DEFAULTS.retryPolicy, attempts, undefined, systemRandom);
-      expect(delay).toBeGreaterThanOrEqual(225);
-      expect(delay).toBeLessThanOrEqual(275);
-    }
-    const { call } = await subscribed({ durable: true });
-    const { webhooks } = await call('/.well-known/svc');
-    expect(webhooks).toMatchObject({ durable: true, retryPolicy: { maxAttempts: 3, backoff: 'fixed' } });
+describe('a host that names no delivery options', () => {
+  test('doubles the delay from one second up to six hours, over about 21 hours', () => {
+    const { retryPolicy } = WEBHOOK_DEFAULTS;
+    const middle = () => Uint8Array.of(128, 0, 0, 0);
+    const delays = Array.from({ length: retryPolicy.maxAttempts - 1 }, (_, index) =>
+      Math.round(retryDelay(retryPolicy, index + 1, undefined, middle) / 1000),
+    );
+    expect(delays).toEqual([...Array.from({ length: 15 }, (_, index) => 2 ** index), 21_600, 21_600]);
+    expect(delays.reduce((sum, delay) => sum + delay, 0) / 3600).toBeCloseTo(21.1, 1);
+  });
+
+  test.each([undefined, {}, { durable: undefined } as unknown as Partial<WebhookOptions>])(
+    'is durable in major 1, with %j',
+    async (webhooks) => {
+      const { call } = await subscribed(webhooks);
+      const retryPolicy = { maxAttempts: 18, backoff: 'exponential' };
+      expect((await call('/.well-known/svc')).webhooks).toMatchObject({ durable: true, retryPolicy });
+    },
+  );
+
+  test('loses nothing when a receiver is away for some seconds', async () => {
+    const { answers, run, pass, deadLetters, attempts } = await subscribed();
+    answers(503);
+    await run();
+    await pass(20_000);
+    answers(204);
+    await pass(20_000);
+    expect((await attempts()).filter(({ outcome }) => outcome === 'delivered')).toHaveLength(2);
+    expect(await deadLetters()).toEqual([]);
   });
 });
 
 describe(covers('webhooks.best-effort.timeout'), () => {
   test('an attempt without an answer fails after five seconds, and is the only one', async () => {
-    const { run, call, view, pass, attempts } = await subscribed({});
+    const { run, call, view, pass, attempts } = await subscribed({ durable: false });
     await run();
     await pass(4999);
     expect(await attempts()).toEqual([]);

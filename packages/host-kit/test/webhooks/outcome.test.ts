@@ -12,7 +12,7 @@ import { sampleDelivery, sampleSubscription } from './samples.ts';
 const RULE = WEBHOOK_DEFAULTS.circuit;
 const ADMISSION = { probeMs: 10, cooldownMs: RULE.cooldownMs };
 const RULES = {
-  retryPolicy: WEBHOOK_DEFAULTS.retryPolicy,
+  retryPolicy: { maxAttempts: 3, backoff: 'fixed', delayMs: 250, maxDelayMs: 30_000 } as const,
   circuit: RULE,
   deadLetterRetentionMs: 1000,
   failAfterMs: 5000,
@@ -220,6 +220,9 @@ describe(
       expect(settle(0, durable, answered(410))).toMatchObject({ kind: 'dead' });
     });
     test.each([
+      [409, '2', 2000],
+      [409, '60', 30_000],
+      [409, undefined, 250],
       [429, '2', 2000],
       [503, '2', 2000],
       [503, 'Thu, 01 Jan 1970 00:00:02 GMT', 1900],
@@ -230,6 +233,11 @@ describe(
     ])('after %d with Retry-After %j, waits %d ms', (status, retryAfter, delay) => {
       const settled = settle(0, sampleSubscription({}), answered(status, retryAfter));
       expect(settled).toEqual({ kind: 'retry', dueAt: 100 + delay, attempts: 1, lastStatus: status });
+    });
+    test('409 is a failed attempt like others', () => {
+      const durable = sampleSubscription({});
+      expect(settle(2, durable, answered(409, '2'))).toMatchObject({ kind: 'dead', attempts: 3, lastStatus: 409 });
+      expect(settle(0, sampleSubscription({ durable: false }), answered(409, '2'))).toEqual({ kind: 'dropped' });
     });
     test('drops a best-effort delivery after its one attempt', () => {
       expect(settle(0, sampleSubscription({ durable: false }))).toEqual({ kind: 'dropped' });

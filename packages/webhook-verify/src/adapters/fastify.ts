@@ -3,6 +3,7 @@ import { env } from 'node:process';
 import type { HeaderSource } from '../index.ts';
 import { type OptionNames, requireKnown } from '../known-options.ts';
 import { receiver } from '../receiver.ts';
+import { answerHeaders } from './answer-headers.ts';
 import { bodyLimits } from './body-limits.ts';
 import { isBuild } from './build.ts';
 import { NODE_OPTIONS, type NodeReceiverOptions } from './node.ts';
@@ -79,7 +80,7 @@ export function toFastifyPlugin(options: FastifyReceiverOptions): (scope: Fastif
         typeof read === 'number' ? { status: read } : await handle(read, headersOf(raw), request);
       // Closes after a body that was not read to its end: the rest of it would be parsed as the next request.
       if (!raw.complete) reply.header('connection', 'close');
-      if (answer.body !== undefined) reply.header('content-type', 'application/json');
+      for (const [name, value] of Object.entries(answerHeaders(answer))) reply.header(name, value);
       return reply.code(answer.status).send(answer.body);
     });
   };

@@ -1,5 +1,6 @@
 import type { OptionNames } from '../known-options.ts';
 import { RECEIVE_OPTIONS, type ReceiveOptions, receiver } from '../receiver.ts';
+import { answerHeaders } from './answer-headers.ts';
 import { BODY_LIMITS, type BodyLimits, type BodyRead, bodyLimits } from './body-limits.ts';
 
 /** The options of a receiver of Web requests. */
@@ -24,9 +25,8 @@ export function fetchReceiver<Source extends readonly unknown[]>(
     }
     const read = await readBody(request, limits);
     if (typeof read === 'number') return new Response(null, { status: read });
-    const { status, body } = await handle(read, request.headers, ...source);
-    if (body === undefined) return new Response(null, { status });
-    return new Response(body, { status, headers: { 'content-type': 'application/json' } });
+    const answer = await handle(read, request.headers, ...source);
+    return new Response(answer.body ?? null, { status: answer.status, headers: answerHeaders(answer) });
   };
 }
 

@@ -1,6 +1,7 @@
 import type { HeaderSource } from '../index.ts';
 import { type OptionNames, requireKnown } from '../known-options.ts';
 import { RECEIVE_OPTIONS, type ReceiveOptions, receiver } from '../receiver.ts';
+import { answerHeaders } from './answer-headers.ts';
 import { type BodyLimits, bodyLimits } from './body-limits.ts';
 
 /** The part of an API Gateway event that the handler reads: of a v2 HTTP API, a function URL, or a v1 REST API. */
@@ -64,9 +65,8 @@ export function toLambdaHandler(options: LambdaReceiverOptions): (event: LambdaE
     const read = event.isBase64Encoded ? base64Bytes(text) : utf8.encode(text);
     if (read === undefined) return empty(400);
     if (read.length > maxBodyBytes) return empty(413);
-    const { status, body } = await handle(read, headersOf(event), event);
-    if (body === undefined) return empty(status);
-    return { statusCode: status, headers: { 'content-type': 'application/json' }, body };
+    const answer = await handle(read, headersOf(event), event);
+    return { statusCode: answer.status, headers: answerHeaders(answer), body: answer.body ?? '' };
   };
 }
 

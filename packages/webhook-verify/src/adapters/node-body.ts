@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { answerHeaders } from './answer-headers.ts';
 import type { BodyLimits, BodyRead } from './body-limits.ts';
 
 /**
@@ -48,17 +49,15 @@ export interface NodeAnswer {
   readonly status: number;
   /** The body of the answer, as JSON. Default: empty. */
   readonly body?: string;
+  /** The value of the header `Retry-After`, in seconds. Default: no such header. */
+  readonly retryAfterSeconds?: number;
 }
 
 /** Writes an answer. A 405 gets the header `Allow: POST`. */
-export function writeNodeAnswer(
-  request: IncomingMessage,
-  response: ServerResponse,
-  { status, body }: NodeAnswer,
-): void {
+export function writeNodeAnswer(request: IncomingMessage, response: ServerResponse, answer: NodeAnswer): void {
+  const { status, body } = answer;
   // Closes after a body that was not read to its end: the rest of it would be parsed as the next request.
   if (!request.complete) response.setHeader('connection', 'close');
   if (status === 405) response.setHeader('allow', 'POST');
-  if (body !== undefined) response.setHeader('content-type', 'application/json');
-  response.writeHead(status).end(body);
+  response.writeHead(status, answerHeaders(answer)).end(body);
 }

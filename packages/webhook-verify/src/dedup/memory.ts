@@ -1,5 +1,5 @@
 import { type OptionNames, requireKnown } from '../known-options.ts';
-import { DEDUP_OPTIONS, type DedupOptions, type DedupStore, dedupTimes } from './dedup.ts';
+import { DEDUP_OPTIONS, type DedupOptions, dedupTimes, type ProlongingDedupStore } from './dedup.ts';
 
 /** The options of {@link memoryDedupStore}. */
 export interface MemoryDedupOptions extends DedupOptions {
@@ -20,7 +20,7 @@ const MEMORY_OPTIONS: OptionNames<MemoryDedupOptions> = { ...DEDUP_OPTIONS, capa
  * const secret = process.env.WEBHOOK_SECRET;
  * const handle = receive({ secret, dedup: memoryDedupStore(), onDelivery: ({ runId }) => console.log(runId) });
  */
-export function memoryDedupStore(options: MemoryDedupOptions = {}): DedupStore {
+export function memoryDedupStore(options: MemoryDedupOptions = {}): ProlongingDedupStore {
   requireKnown('memoryDedupStore', options, MEMORY_OPTIONS);
   const { capacity = 100_000, now = () => performance.now() } = options;
   const { ttlMs, claimMs } = dedupTimes(options);
@@ -35,12 +35,13 @@ export function memoryDedupStore(options: MemoryDedupOptions = {}): DedupStore {
     claim(key) {
       const known = entries.get(key);
       if (known !== undefined && known.until > now()) {
-        return { state: known.token === undefined ? 'handled' : 'in-flight' };
+        if (known.token === undefined) return { state: 'handled' };
+        return { state: 'in-flight', secondsLeft: (known.until - now()) / 1000 };
       }
       claims += 1;
       const token = String(claims);
       remember(key, token, now() + claimMs);
-      return { state: 'claimed', token };
+      return { state: 'claimed', token, claimSeconds: claimMs / 1000 };
     },
     confirm(key, token) {
       const known = entries.get(key);
@@ -49,6 +50,11 @@ export function memoryDedupStore(options: MemoryDedupOptions = {}): DedupStore {
     },
     release(key, token) {
       if (entries.get(key)?.token === token) entries.delete(key);
+    },
+    prolong(key, token) {
+      if (entries.get(key)?.token !== token) return false;
+      remember(key, token, now() + claimMs);
+      return true;
     },
   };
 

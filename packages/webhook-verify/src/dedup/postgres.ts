@@ -1,5 +1,5 @@
 import { type OptionNames, requireKnown } from '../known-options.ts';
-import { DEDUP_OPTIONS, type DedupOptions, type DedupStore, dedupTimes } from './dedup.ts';
+import { DEDUP_OPTIONS, type DedupOptions, dedupTimes, type ProlongingDedupStore } from './dedup.ts';
 
 /**
  * The part of a PostgreSQL client that the store uses. A `Pool` of `pg` fits, and so does any other client with `$1`
@@ -17,7 +17,7 @@ export interface PostgresDedupOptions extends DedupOptions {
 }
 
 /** A dedup store in PostgreSQL. */
-export interface PostgresDedupStore extends DedupStore {
+export interface PostgresDedupStore extends ProlongingDedupStore {
   /** Creates the table and its index unless they exist. Several processes may call it at once. */
   migrate(): Promise<void>;
 }
@@ -70,10 +70,18 @@ export function postgresDedupStore(client: PostgresQuery, options: PostgresDedup
          RETURNING key`,
         [key, token, now?.() ?? null, claimMs],
       );
-      if (claimed.rows.length > 0) return { state: 'claimed', token };
-      const { rows } = await client.query(`SELECT token FROM ${table} WHERE key = $1`, [key]);
+      if (claimed.rows.length > 0) {
+        return { state: 'claimed', token, claimSeconds: claimMs / 1000 };
+      }
+      const { rows } = await client.query(
+        `SELECT token, (until - ${NOW_OF_LOOK})::float8 AS "leftMs" FROM ${table} WHERE key = $1`,
+        [key, now?.() ?? null],
+      );
+      const [row] = rows;
       // A row that is gone was released between the two statements. In flight is safe: the sender tries again.
-      return { state: rows[0]?.token === null ? 'handled' : 'in-flight' };
+      if (row === undefined) return { state: 'in-flight', secondsLeft: 0 };
+      if (row.token === null) return { state: 'handled' };
+      return { state: 'in-flight', secondsLeft: Number(row.leftMs) / 1000 };
     },
     async confirm(key, token) {
       await client.query(
@@ -85,6 +93,13 @@ export function postgresDedupStore(client: PostgresQuery, options: PostgresDedup
     },
     async release(key, token) {
       await client.query(`DELETE FROM ${table} WHERE key = $1 AND token = $2`, [key, token]);
+    },
+    async prolong(key, token) {
+      const prolonged = await client.query(
+        `UPDATE ${table} SET until = ${NOW} + $4::bigint WHERE key = $1 AND token = $2 RETURNING key`,
+        [key, token, now?.() ?? null, claimMs],
+      );
+      return prolonged.rows.length > 0;
     },
   };
 
@@ -102,4 +117,5 @@ export function postgresDedupStore(client: PostgresQuery, options: PostgresDedup
 const timeIn = (parameter: string): string =>
   `coalesce(${parameter}::bigint, (extract(epoch FROM clock_timestamp()) * 1000)::bigint)`;
 const NOW = timeIn('$3');
+const NOW_OF_LOOK = timeIn('$2');
 const NOW_OF_PRUNE = timeIn('$1');

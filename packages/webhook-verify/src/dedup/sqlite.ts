@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { DatabaseSync } from 'node:sqlite';
 import { requireKnown } from '../known-options.ts';
-import { DEDUP_OPTIONS, type DedupOptions, type DedupStore, dedupTimes } from './dedup.ts';
+import { DEDUP_OPTIONS, type DedupOptions, dedupTimes, type ProlongingDedupStore } from './dedup.ts';
 
 /** A dedup store in SQLite. */
-export interface SqliteDedupStore extends DedupStore {
+export interface SqliteDedupStore extends ProlongingDedupStore {
   /** Closes the file. A database that the caller passed in stays open. */
   close(): void;
 }
@@ -32,11 +32,12 @@ export function sqliteDedupStore(database: string | DatabaseSync, options: Dedup
      ON CONFLICT (key) DO UPDATE SET token = excluded.token, until = excluded.until
        WHERE until <= ? OR (token IS NOT NULL AND until > ?)`,
   );
-  const look = db.prepare('SELECT token FROM svc_webhook_dedup WHERE key = ?');
+  const look = db.prepare('SELECT token, until FROM svc_webhook_dedup WHERE key = ?');
   const confirm = db.prepare(
     `INSERT INTO svc_webhook_dedup (key, token, until) VALUES (?, NULL, ?)
      ON CONFLICT (key) DO UPDATE SET token = NULL, until = excluded.until WHERE token = ? OR until <= ?`,
   );
+  const prolong = db.prepare('UPDATE svc_webhook_dedup SET until = ? WHERE key = ? AND token = ?');
   const release = db.prepare('DELETE FROM svc_webhook_dedup WHERE key = ? AND token = ?');
   const prune = db.prepare(
     'DELETE FROM svc_webhook_dedup WHERE key IN (SELECT key FROM svc_webhook_dedup WHERE until <= ? LIMIT 100)',
@@ -51,16 +52,23 @@ export function sqliteDedupStore(database: string | DatabaseSync, options: Dedup
       const token = randomUUID();
       const time = now();
       const latest = time + claimMs + LONGEST_WAIT_MS;
-      if (claim.run(key, token, time + claimMs, time, latest).changes > 0) return { state: 'claimed', token };
+      if (claim.run(key, token, time + claimMs, time, latest).changes > 0) {
+        return { state: 'claimed', token, claimSeconds: claimMs / 1000 };
+      }
       const row = look.get(key);
       // A row that is gone was released between the two statements. In flight is safe: the sender tries again.
-      return { state: row !== undefined && row.token === null ? 'handled' : 'in-flight' };
+      if (row === undefined) return { state: 'in-flight', secondsLeft: 0 };
+      if (row.token === null) return { state: 'handled' };
+      return { state: 'in-flight', secondsLeft: (Number(row.until) - time) / 1000 };
     },
     confirm(key, token) {
       confirm.run(key, now() + ttlMs, token, now());
     },
     release(key, token) {
       release.run(key, token);
+    },
+    prolong(key, token) {
+      return prolong.run(now() + claimMs, key, token).changes > 0;
     },
     close() {
       if (typeof database === 'string') db.close();
