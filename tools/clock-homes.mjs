@@ -26,7 +26,7 @@ export const BARE_TIMERS = {
   'packages/host-kit/src/stores/sqlite/': 'looks after the files of a database on this machine',
   'packages/host-kit/src/stores/postgres/copy.ts': 'a deadline of a socket',
   'packages/host-kit/src/testing/engine/world.ts': 'waits for an engine under test, which may be another process',
-  'packages/host-kit/src/stores/postgres/index.ts': 'renews a lease that the database times',
+  'packages/host-kit/src/stores/postgres/open-store.ts': 'renews a lease that the database times',
   'packages/auth/src/deadline.ts': 'the deadline of a request',
   'packages/auth/src/api-key/last-used.ts': 'gathers writes',
   'packages/auth/src/api-key/quota-ledger.ts': 'gathers writes',

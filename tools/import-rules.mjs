@@ -83,8 +83,22 @@ export const ROOMS = {
     'stores/memory': [...GROUND, 'stores/stored-run.ts', 'stores/in-turns.ts', 'stores/audit-list.ts'],
     'stores/migration.ts': GROUND,
     'stores/sql': [...GROUND, 'stores/stored-run.ts'],
-    'stores/sqlite': [...GROUND, 'stores/migration.ts', 'stores/sql', 'stores/in-turns.ts', 'stores/audit-list.ts'],
-    'stores/postgres': [...GROUND, 'stores/migration.ts', 'stores/sql', 'stores/in-turns.ts', 'stores/audit-list.ts'],
+    'stores/sqlite': [
+      ...GROUND,
+      'stores/migration.ts',
+      'stores/stored-run.ts',
+      'stores/sql',
+      'stores/in-turns.ts',
+      'stores/audit-list.ts',
+    ],
+    'stores/postgres': [
+      ...GROUND,
+      'stores/migration.ts',
+      'stores/stored-run.ts',
+      'stores/sql',
+      'stores/in-turns.ts',
+      'stores/audit-list.ts',
+    ],
     // A broker knows the port alone.
     queues: GROUND,
     // A reader of messages, too.

@@ -73,6 +73,13 @@ export class Project {
     return project;
   }
 
+  /** Runs a command of the project, which is expected to fail. Returns its exit code and its output. */
+  async fails(script, environment = {}) {
+    const { code, output } = await this.#run(['bash', '-c', `exec ${script}`], this.folder, environment);
+    if (code === 0) throw new Error(`${script} did not fail in ${this.folder}:\n${output}`);
+    return { code, output };
+  }
+
   /** The commands of a block of the README, counted from 0. */
   block(index) {
     const { blocks } = readPage(readFileSync(join(this.folder, 'README.md'), 'utf8'));

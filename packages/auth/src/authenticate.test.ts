@@ -170,3 +170,9 @@ test('lets the first lane that answers decide, and refuses on a failure before i
 function fail(error: Error = new Error('failed')): never {
   throw error;
 }
+
+test.each([undefined, {}, [undefined], [{ name: 'mine' }]])('authenticator refuses the lanes %o', (lanes) => {
+  const make = () => Reflect.apply(authenticator, undefined, [{ lanes }]);
+  expect(make).toThrow(TypeError);
+  expect(make).toThrow('authenticator: lanes must be a list of lanes. Pass one such as [apiKeyLane(');
+});

@@ -78,7 +78,7 @@ const AUTHENTICATOR_OPTIONS: OptionNames<AuthenticatorOptions> = {
  *
  * When a lane or the deny list fails, e.g. because its store is down, the refusal is `service_unavailable` and is not counted.
  *
- * @throws {TypeError} when `lanes` is empty or has a name twice, or when `resourceMetadata` is not a URL
+ * @throws {TypeError} when `lanes` is no list of lanes, is empty or has a name twice, or when `resourceMetadata` is not a URL
  * @example
  * const auth = authenticator({ lanes: [apiKeyLane({ keys, now: Date.now })] });
  * const outcome = await auth.authenticate(request);
@@ -99,6 +99,11 @@ export function authenticator(options: AuthenticatorOptions): Authenticator {
     throw new TypeError('authenticator: onOutcome must be a function. Omit it, or pass one that takes a report.');
   if (denyList !== undefined && typeof denyList?.isDenied !== 'function')
     throw new TypeError('authenticator: denyList must be a DenyList. Omit it, or pass one with isDenied.');
+  if (!Array.isArray(options.lanes) || !options.lanes.every(isLane)) {
+    throw new TypeError(
+      'authenticator: lanes must be a list of lanes. Pass one such as [apiKeyLane({ keys, now: Date.now })].',
+    );
+  }
   const lanes = [...options.lanes];
   if (lanes.length === 0) throw new TypeError('authenticator: lanes must not be empty. Pass at least one lane.');
   if (new Set(lanes.map(({ name }) => name)).size < lanes.length) {
@@ -155,6 +160,11 @@ export function authenticator(options: AuthenticatorOptions): Authenticator {
   function named(error: AuthError): AuthError {
     return resourceMetadata === undefined ? error : naming(resourceMetadata, error);
   }
+}
+
+function isLane(value: unknown): value is Lane {
+  if (typeof value !== 'object' || value === null) return false;
+  return 'name' in value && 'authenticate' in value && typeof value.authenticate === 'function';
 }
 
 /** Excludes the quotation mark and the backslash, which would end the quoted string of a challenge. */

@@ -1,4 +1,13 @@
 import { describe, expect, test } from 'vitest';
+import { expressGuard } from './adapters/express.ts';
+import { fastifyGuard } from './adapters/fastify.ts';
+import { guarded } from './adapters/fetch.ts';
+import { h3Guard } from './adapters/h3.ts';
+import { honoGuard } from './adapters/hono.ts';
+import { nestGuard } from './adapters/nestjs.ts';
+import { nextGuard } from './adapters/next.ts';
+import { nodeGuard } from './adapters/node.ts';
+import { trpcContext } from './adapters/trpc.ts';
 import { authenticator } from './authenticate.ts';
 import { AuthError } from './errors.ts';
 import { type GuardOptions, guard } from './guard.ts';
@@ -236,4 +245,21 @@ test('a limiter that fails refuses with 503', async () => {
   const verdict = await guardOf(fresh, { limiter: { consume: fail, peek: fail } })(absent);
   expect(verdict).toMatchObject({ admitted: false, refusal: { status: 503 } });
   expect(JSON.stringify(verdict)).not.toContain('database');
+});
+
+describe('a guard without an authenticator is refused when it is made', () => {
+  const TRPCError = class extends Error {};
+  const HttpException = class extends Error {};
+  const makers: Readonly<Record<string, (options: never, handler: never) => unknown>> = {
+    ...{ guard, expressGuard, fastifyGuard, guarded, h3Guard, honoGuard, nestGuard, nextGuard, nodeGuard, trpcContext },
+  };
+  test.each(Object.entries(makers))('%s', (name, maker) => {
+    const further = { trpcContext: { TRPCError }, nestGuard: { HttpException } }[name] ?? {};
+    const make = (authenticator: unknown) => () =>
+      Reflect.apply(maker, undefined, [{ ...further, authenticator }, () => {}]);
+    expect(make(undefined)).toThrow(TypeError);
+    expect(make(undefined)).toThrow(`${name}: authenticator is required. Pass the result of authenticator({ lanes }).`);
+    expect(make([])).toThrow(`${name}: authenticator must be an Authenticator.`);
+    expect(make(authenticator({ lanes: [{ name: 'test', authenticate: () => fresh }] }))).not.toThrow();
+  });
 });

@@ -108,7 +108,7 @@ export type Guard<Caller = Principal> = (request: RequestHead) => Promise<Admitt
  * Makes a guard. It authenticates a request, counts it, and checks the scope and the sign-in, in that order. The handler still has to
  * look up the resource within `principal.tenancy`.
  *
- * @throws {TypeError} when an option is unknown, or `lanes` names none of the authenticator; on a request, when `scope` is
+ * @throws {TypeError} when an option is unknown, `authenticator` is missing, or `lanes` names none of it; on a request, when `scope` is
  * an empty list
  * @example
  * const admitted = guard({ authenticator: auth, limiter, scope: 'runs:read' });
@@ -118,11 +118,30 @@ export type Guard<Caller = Principal> = (request: RequestHead) => Promise<Admitt
 export function guard(options: GuardOptions): Guard<Principal>;
 export function guard(options: OptionalGuardOptions): Guard<Principal | undefined>;
 export function guard(options: GuardOptions | OptionalGuardOptions): Guard<Principal | undefined> {
-  requireKnown('guard', options, GUARD_OPTIONS);
+  requireGuardOptions('guard', options, GUARD_OPTIONS);
   return admittance(options);
 }
 
-/** Makes a guard whose options are checked for unknown names already, as an adapter may have more options than this. */
+/**
+ * Rejects options of a guard that have an unknown name or lack an authenticator. Otherwise a guard without one would fail
+ * at its first request.
+ *
+ * @param owner the function that takes the options
+ * @throws {TypeError} when the options are not an object, have an unknown name, or have no authenticator
+ */
+export function requireGuardOptions(
+  owner: string,
+  options: Partial<Pick<GuardOptions, 'authenticator'>>,
+  names: Readonly<Record<string, true>>,
+): void {
+  requireKnown(owner, options, names);
+  const { authenticator } = options;
+  if (typeof authenticator?.authenticate === 'function' && typeof authenticator.only === 'function') return;
+  const fault = authenticator === undefined ? 'is required' : 'must be an Authenticator';
+  throw new TypeError(`${owner}: authenticator ${fault}. Pass the result of authenticator({ lanes }).`);
+}
+
+/** Makes a guard whose options are checked already, as an adapter may have more options than this. */
 export function admittance(options: GuardOptions): Guard<Principal>;
 export function admittance(options: OptionalGuardOptions): Guard<Principal | undefined>;
 export function admittance(options: GuardOptions | OptionalGuardOptions): Guard<Principal | undefined>;

@@ -21,7 +21,7 @@ export interface CreateOptions {
 
 /** The streams of the command. `process` is one. */
 export interface Terminal {
-  /** Answers the question for the framework. Read only when it is a terminal. */
+  /** Answers the questions for the folder and the framework. Read only when it is a terminal. */
   readonly stdin: NodeJS.ReadableStream & { readonly isTTY?: boolean };
   /** Receives the next commands. */
   readonly stdout: NodeJS.WritableStream & { readonly isTTY?: boolean };
@@ -30,8 +30,8 @@ export interface Terminal {
 }
 
 /**
- * Runs a command that creates a project from a template. It asks for the framework only on a terminal, downloads
- * nothing, and writes nothing outside of the folder.
+ * Runs a command that creates a project from a template. It asks for the folder and the framework only on a terminal,
+ * downloads nothing, and writes nothing outside of the folder.
  *
  * @param args the arguments after the name of the command
  * @returns the exit code: 0 created, 2 wrong use
@@ -45,10 +45,10 @@ export async function createProject(
 ): Promise<number> {
   const frameworks = readdirSync(options.templates).sort();
   try {
-    const asked = read(args);
+    const asked = read(args, options.command, frameworks);
     if (asked.help) terminal.stdout.write(help(options, frameworks));
     else if (asked.version) terminal.stdout.write(`${options.name} ${options.version}\n`);
-    else await create(asked, frameworks, terminal, options.templates);
+    else await create(asked, frameworks, terminal, options);
     return 0;
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
@@ -64,10 +64,14 @@ interface Asked {
   readonly version: boolean;
 }
 
-function read(args: readonly string[]): Asked {
+function read(args: readonly string[], command: string, frameworks: readonly string[]): Asked {
   const { values, positionals } = parsed(args);
   const [folder, ...others] = positionals;
-  if (others.length > 0) throw new UsageError('FOLDER: is given more than once. Pass one folder.');
+  const [other] = others;
+  // npm takes --framework for an option of its own, and passes its value alone.
+  if (folder !== undefined && other !== undefined && frameworks.includes(other))
+    throw new UsageError(`Put -- before --framework: ${command} ${quoted(folder)} -- --framework ${other}.`);
+  if (other !== undefined) throw new UsageError('FOLDER: is given more than once. Pass one folder.');
   const { framework, help = false, version = false } = values;
   return { folder, framework, help, version };
 }
@@ -90,18 +94,22 @@ function parsed(args: readonly string[]) {
   }
 }
 
-async function create(asked: Asked, frameworks: readonly string[], terminal: Terminal, templates: string) {
-  if (asked.folder === undefined) throw new UsageError('FOLDER: is missing. Pass the folder of the project.');
-  const folder = resolve(asked.folder);
-  refuseFilled(asked.folder, folder);
-  const framework = asked.framework ?? (await askFramework(frameworks, terminal));
+async function create(
+  asked: Asked,
+  frameworks: readonly string[],
+  terminal: Terminal,
+  options: CreateOptions,
+): Promise<void> {
+  if (asked.folder !== undefined) refuseFilled(asked.folder, resolve(asked.folder));
+  const { name, framework } = await completed(asked, frameworks, terminal, options.command);
+  const folder = resolve(name);
   if (!frameworks.includes(framework)) {
     throw new UsageError(`--framework: there is no template ${framework}. Pass one of ${frameworks.join(', ')}.`);
   }
-  copyTemplate(join(templates, framework), folder, packageNameOf(folder));
+  copyTemplate(join(options.templates, framework), folder, packageNameOf(folder));
   const place = relative('.', folder);
   const commands = [...(place === '' ? [] : [`cd ${quoted(place)}`]), ...firstCommands(folder)];
-  terminal.stdout.write(`Created ${asked.folder} for ${framework}. Next:\n\n${commands.map(indented).join('')}\n`);
+  terminal.stdout.write(`Created ${name} for ${framework}. Next:\n\n${commands.map(indented).join('')}\n`);
 }
 
 /** A new repository is empty, too. */
@@ -114,19 +122,47 @@ function refuseFilled(name: string, folder: string): void {
   }
 }
 
-/** @throws {UsageError} when the input is not a terminal, where a question would wait for ever */
-async function askFramework(frameworks: readonly string[], { stdin, stdout }: Terminal): Promise<string> {
+/**
+ * Asks for the folder and the framework, if they were not given.
+ *
+ * @throws {UsageError} when the input is not a terminal, where a question would wait for ever; and for a folder that was
+ * typed and cannot be used
+ */
+async function completed(
+  { folder, framework }: Asked,
+  frameworks: readonly string[],
+  { stdin, stdout }: Terminal,
+  command: string,
+): Promise<{ readonly name: string; readonly framework: string }> {
+  if (folder !== undefined && framework !== undefined) return { name: folder, framework };
+  const example = `${command} my-${command.split('/').at(-1)} -- --framework ${frameworks[0]}`;
   const list = frameworks.join(', ');
   if (stdin.isTTY !== true || stdout.isTTY !== true) {
-    throw new UsageError(`--framework: is missing. Pass one of ${list}.`);
+    if (folder === undefined) throw new UsageError(`FOLDER: is missing. Pass the folder of the project: ${example}.`);
+    throw new UsageError(`--framework: is missing. Pass one of ${list}: ${example}.`);
   }
-  const question = createInterface({ input: stdin, output: stdout });
-  const ended = new Promise<string>((resolve) => question.once('close', () => resolve('')));
+  const questions = createInterface({ input: stdin, output: stdout });
+  let isClosed = false;
+  questions.once('close', () => {
+    isClosed = true;
+  });
+  // Keeps the lines that arrive before their question.
+  const lines = questions[Symbol.asyncIterator]();
+  const ask = async (question: string): Promise<string> => {
+    questions.setPrompt(question);
+    // Its input may have ended already, with the answer among the lines.
+    if (isClosed) stdout.write(question);
+    else questions.prompt();
+    const { value } = await lines.next();
+    return typeof value === 'string' ? value.trim() : '';
+  };
   try {
-    const answer = await Promise.race([question.question(`Framework (${list}): `), ended]);
-    return answer.trim().toLowerCase();
+    const name = folder ?? (await ask('Folder: '));
+    if (name === '') throw new UsageError(`FOLDER: is missing. Pass the folder of the project: ${example}.`);
+    if (folder === undefined) refuseFilled(name, resolve(name));
+    return { name, framework: framework ?? (await ask(`Framework (${list}): `)).toLowerCase() };
   } finally {
-    question.close();
+    questions.close();
   }
 }
 
@@ -151,9 +187,10 @@ function help({ command, noun }: CreateOptions, frameworks: readonly string[]): 
   return `Usage: ${command} FOLDER -- --framework FRAMEWORK
 
 Creates a ${noun}. FOLDER must be empty, or not exist. Its name becomes the name of the package.
+On a terminal, the command asks for a missing folder or framework.
 
 Options:
-  --framework, -f FRAMEWORK   ${frameworks.join(', ')}; asked for on a terminal
+  --framework, -f FRAMEWORK   ${frameworks.join(', ')}
   --version, -v               prints the version
   --help, -h                  prints this help
 

@@ -67,18 +67,42 @@ describe('a project', () => {
   });
 });
 
+test('on a terminal, the folder and the framework are asked for', async () => {
+  const folder = join(temporaryTree(), 'app');
+  const { code, out, error } = await create([], { types: `${folder}\nhono\n` });
+  expect([code, error]).toEqual([0, '']);
+  expect(out).toContain('Folder: ');
+  expect(out).toContain('Framework (express, hono): ');
+  expect(JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))).toEqual({ name: 'app' });
+  const again = await create(['-f', 'hono'], { types: `${folder}\n` });
+  expect([again.code, again.error]).toEqual([
+    2,
+    `${folder}: is not empty. Pass a folder that is empty or does not exist.\n`,
+  ]);
+  expect((await create([], { types: '\n' })).error).toContain('FOLDER: is missing.');
+});
+
 describe('wrong use ends with code 2, a sentence, and nothing written', () => {
   const filled = () => temporaryTree({ 'notes.txt': 'mine' });
   const absent = () => join(temporaryTree(), 'app');
   test.each([
-    ['no folder', () => [], 'FOLDER: is missing.'],
+    [
+      'no folder',
+      () => [],
+      'FOLDER: is missing. Pass the folder of the project: npm create @svc/host my-host -- --framework express.',
+    ],
+    [
+      'a framework without -- before it',
+      () => ['my-host', 'hono'],
+      'Put -- before --framework: npm create @svc/host my-host -- --framework hono.',
+    ],
     ['two folders', () => ['a', 'b'], 'FOLDER: is given more than once.'],
     ['a folder with a file', () => [filled(), '-f', 'hono'], 'is not empty.'],
     ['a file', () => [join(filled(), 'notes.txt'), '-f', 'hono'], 'is a file.'],
     [
       'no framework, and no terminal to ask on',
       () => [absent()],
-      '--framework: is missing. Pass one of express, hono.',
+      '--framework: is missing. Pass one of express, hono: npm create @svc/host my-host -- --framework express.',
     ],
     ['a framework without a template', () => [absent(), '-f', 'koa'], 'there is no template koa.'],
     ['a path in place of a framework', () => [absent(), '-f', '../express'], 'there is no template ../express.'],

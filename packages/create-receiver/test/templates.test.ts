@@ -6,7 +6,7 @@ const examples = fileURLToPath(new URL('../../../examples', import.meta.url));
 
 /** A project of one kind may not drift apart from its siblings. */
 const SHARED = [
-  ...['new-key.ts', 'secret-key.ts', 'engine.ts'].map((file) => ({ kind: 'hosts', file })),
+  ...['new-key.ts', 'engine.ts'].map((file) => ({ kind: 'hosts', file })),
   { kind: 'receivers', file: 'on-delivery.ts' },
 ];
 

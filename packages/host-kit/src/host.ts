@@ -38,7 +38,8 @@ export interface Host {
   /** Appends events to the logs of runs. */
   readonly events: EventLog;
   /**
-   * Takes up the runs that an earlier process left unfinished, and starts to deliver.
+   * Takes up the runs that an earlier process left unfinished, and starts to deliver. A stored run that cannot be read is
+   * logged as `run.unreadable` and passed over.
    *
    * @throws {TypeError} when the store holds records sealed with a key that is neither `secretKey` nor one of
    * `formerSecretKeys`
@@ -76,7 +77,7 @@ export interface Host {
 /**
  * Assembles a host from its parts.
  *
- * @throws {TypeError} when an option is unknown, or the options contradict the interface or each other: an operation that is served under one of two advertised
+ * @throws {TypeError} when an option is unknown, missing or of a wrong form, or the options contradict the interface or each other: an operation that is served under one of two advertised
  * majors, a preferred version that is not served, a secret key of the wrong length
  * @example
  * const host = createHost({ store: sqliteStore('svc.db'), authenticate: [lane], engine, secretKey, hasWorkspace });

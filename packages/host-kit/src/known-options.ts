@@ -31,6 +31,58 @@ export function requireKnown(owner: string, options: unknown, names: Names, path
   }
 }
 
+/** The form that an option must have. */
+export interface Demand {
+  /** The form in words, as they follow `must be`: `a function`. */
+  readonly form: string;
+  /** Returns whether a value has this form. */
+  readonly fits: (value: unknown) => boolean;
+  /** The sentence that says how to get such a value. */
+  readonly remedy: string;
+  /** Whether it may be left out. Default: false. */
+  readonly isOptional?: boolean;
+}
+
+/**
+ * Rejects options that lack a required one, or have one of a wrong form. A program in JavaScript, or one whose types are
+ * stripped, is checked by no compiler, and would fail later in a function that its author does not know.
+ *
+ * @param owner the function that takes the options
+ * @param demands by the path of the option: `engine.version` is asked after `engine`
+ * @throws {TypeError} for the first option that is missing, is a promise, or has another form
+ */
+export function requireForms(owner: string, options: unknown, demands: Readonly<Record<string, Demand>>): void {
+  for (const [path, { form, fits, remedy, isOptional = false }] of Object.entries(demands)) {
+    const value = path.split('.').reduce(memberOf, options);
+    if (isOptional ? value === undefined || fits(value) : fits(value)) continue;
+    if (typeof memberOf(value, 'then') === 'function')
+      throw new TypeError(`${owner}: ${path} is a promise. Await it before you pass it.`);
+    throw new TypeError(`${owner}: ${path} ${value === undefined ? 'is required' : `must be ${form}`}. ${remedy}`);
+  }
+}
+
+function memberOf(value: unknown, name: string): unknown {
+  if ((typeof value !== 'object' && typeof value !== 'function') || value === null) return undefined;
+  return Reflect.get(value, name);
+}
+
+/** Whether a value is an object with these functions. */
+export function hasFunctions(value: unknown, ...names: readonly string[]): boolean {
+  return names.every((name) => typeof memberOf(value, name) === 'function');
+}
+
+/** The demand on an option that is a function. */
+export function functionThat(remedy: string, isOptional = false): Demand {
+  return { form: 'a function', fits: (value) => typeof value === 'function', remedy, isOptional };
+}
+
+/** The demand on an option that is a store of the kit. */
+export const A_STORE: Demand = {
+  form: 'a store',
+  fits: (value) => hasFunctions(value, 'transaction', 'close'),
+  remedy: "Pass one such as sqliteStore('svc.db').",
+};
+
 function unknown(owner: string, path: string, name: string, names: readonly string[]): TypeError {
   const meant = names.find((other) => isWithin(1, name, other)) ?? names.find((other) => isWithin(2, name, other));
   const advice = meant === undefined ? `The options there are ${names.join(', ')}.` : `Did you mean ${path}${meant}?`;

@@ -137,6 +137,17 @@ for (const framework of templatesOf(folder, 'create-host')) {
       assert.equal(await project.interrupt(), INTERRUPTED[framework] ?? 0);
     });
 
+    // Next.js has its own server and its own sentence.
+    if (framework !== 'next')
+      test('ends with one sentence when its port is taken', async () => {
+        const port = String(receiver.address().port);
+        const second = { PORT: port, DATABASE: 'second.db' };
+        const { code, output } = await project.fails(project.script('start'), second);
+        assert.equal(code, 1);
+        assert.ok(output.includes(`PORT: port ${port} is taken. Stop the other program, or set PORT.`), output);
+        assert.doesNotMatch(output, /the host is at|^ +at /m);
+      });
+
     // The build of Next.js checks them.
     if (framework !== 'next') test('has types without an error', () => project.run('npm run check'));
   });

@@ -68,6 +68,15 @@ for (const framework of templatesOf(folder, 'create-receiver')) {
       assert.doesNotMatch(project.output, /run_never/);
     });
 
+    if (['express', 'fastify', 'hono', 'nest'].includes(framework))
+      test('ends with one sentence when its port is taken', async () => {
+        const { port } = new URL(url);
+        const { code, output } = await project.fails(project.script('start'), { PORT: port });
+        assert.equal(code, 1);
+        assert.ok(output.includes(`PORT: port ${port} is taken. Stop the other program, or set PORT.`), output);
+        assert.doesNotMatch(output, /listening on|^ +at /m);
+      });
+
     test('has types without an error', () => project.run('npm run check'));
 
     if (framework !== 'lambda') {

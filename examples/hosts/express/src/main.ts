@@ -29,6 +29,7 @@ await host.start();
 const server = hostServer(refuseMalformed(host, app));
 answerParserErrors(server, host);
 const stop = orderlyStop(server, host);
+server.once('error', cannotListen);
 server.listen(Number(PORT), HOST, () => console.log(`the host is at http://${HOST}:${PORT}`));
 
 for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, stop);
@@ -38,3 +39,9 @@ void host.lost.then(({ message }) => {
   console.error(message);
   process.exit(1);
 });
+
+/** One sentence in place of a stack. */
+function cannotListen({ code, message }: NodeJS.ErrnoException): never {
+  console.error(code === 'EADDRINUSE' ? `PORT: port ${PORT} is taken. Stop the other program, or set PORT.` : message);
+  process.exit(1);
+}

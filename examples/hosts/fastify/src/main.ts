@@ -48,7 +48,7 @@ const stop = orderlyStop(app.server, {
 });
 
 await host.start();
-await app.listen({ port: Number(PORT), host: HOST });
+await app.listen({ port: Number(PORT), host: HOST }).catch(cannotListen);
 console.log(`the host is at http://${HOST}:${PORT}`);
 
 for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, stop);
@@ -58,3 +58,9 @@ void host.lost.then(({ message }) => {
   console.error(message);
   process.exit(1);
 });
+
+/** One sentence in place of a stack. */
+function cannotListen({ code, message }: NodeJS.ErrnoException): never {
+  console.error(code === 'EADDRINUSE' ? `PORT: port ${PORT} is taken. Stop the other program, or set PORT.` : message);
+  process.exit(1);
+}

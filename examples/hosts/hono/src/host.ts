@@ -2,10 +2,10 @@ import { authenticator } from '@svc/auth';
 import { apiKeyLane, memoryKeyStore } from '@svc/auth/api-key';
 import { egressPolicy } from '@svc/egress-guard';
 import { createHost } from '@svc/host-kit';
+import { secretKeyFile } from '@svc/host-kit/node';
 import { sqliteStore } from '@svc/host-kit/stores/sqlite';
 import { served } from '@svc/versioning';
 import { engine } from './engine.ts';
-import { secretKey } from './secret-key.ts';
 
 const { API_KEY_HASH, DATABASE = 'svc.db', RECEIVER_PORT } = process.env;
 if (!API_KEY_HASH) throw new Error('API_KEY_HASH: is not set. Run npm run key, which writes it to .env.');
@@ -26,9 +26,9 @@ const protocol = { versions: ['1.1', '2.0'], preferred: '1.1' };
 
 /** The host. It answers every path of the protocol, and delivers webhooks once it is started. */
 export const host = createHost({
-  // Before the store, which makes the database: the key is made with a new database only.
-  secretKey: secretKey(DATABASE),
   store: sqliteStore(DATABASE),
+  // Made at the first start. Back it up together with the database.
+  secretKey: secretKeyFile(`${DATABASE}-secret-key`),
   authenticate,
   engine,
   protocol,

@@ -30,6 +30,7 @@ await host.start();
 const server = hostServer(refuseMalformed(host, getRequestListener(app.fetch)));
 answerParserErrors(server, host);
 const stop = orderlyStop(server, host);
+server.once('error', cannotListen);
 server.listen(Number(PORT), HOST, () => console.log(`the host is at http://${HOST}:${PORT}`));
 
 for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, stop);
@@ -39,3 +40,9 @@ void host.lost.then(({ message }) => {
   console.error(message);
   process.exit(1);
 });
+
+/** One sentence in place of a stack. */
+function cannotListen({ code, message }: NodeJS.ErrnoException): never {
+  console.error(code === 'EADDRINUSE' ? `PORT: port ${PORT} is taken. Stop the other program, or set PORT.` : message);
+  process.exit(1);
+}

@@ -2,9 +2,9 @@ import { type Authenticator, authenticator } from '@svc/auth';
 import { apiKeyLane, memoryKeyStore } from '@svc/auth/api-key';
 import { egressPolicy } from '@svc/egress-guard';
 import { createHost, type Host } from '@svc/host-kit';
+import { secretKeyFile } from '@svc/host-kit/node';
 import { sqliteStore } from '@svc/host-kit/stores/sqlite';
 import { engine } from './engine.ts';
-import { secretKey } from './secret-key.ts';
 
 /** The versions of the protocol that are served. */
 export const protocol = { versions: ['1.1', '2.0'], preferred: '1.1' };
@@ -41,9 +41,9 @@ function make(): Running {
   ]);
   const authenticate = [apiKeyLane({ keys, now: Date.now })];
   const host = createHost({
-    // Before the store, which makes the database: the key is made with a new database only.
-    secretKey: secretKey(DATABASE),
     store: sqliteStore(DATABASE),
+    // Made at the first start. Back it up together with the database.
+    secretKey: secretKeyFile(`${DATABASE}-secret-key`),
     authenticate,
     engine,
     protocol,

@@ -23,5 +23,15 @@ app.post(
 app.use(express.json());
 // Your own routes follow here.
 
-const server = app.listen(Number(PORT), HOST, () => console.log(`listening on http://${HOST}:${PORT}/webhooks`));
+// Express passes an error of the server to the callback.
+const server = app.listen(Number(PORT), HOST, (error) => {
+  if (error) cannotListen(error);
+  console.log(`listening on http://${HOST}:${PORT}/webhooks`);
+});
 process.once('SIGTERM', () => server.close());
+
+/** One sentence in place of a stack. */
+function cannotListen({ code, message }: NodeJS.ErrnoException): never {
+  console.error(code === 'EADDRINUSE' ? `PORT: port ${PORT} is taken. Stop the other program, or set PORT.` : message);
+  process.exit(1);
+}

@@ -21,6 +21,12 @@ await app.register(
 
 // Your own routes follow here, with the parsers of Fastify.
 
-await app.listen({ port: Number(PORT), host: HOST });
+await app.listen({ port: Number(PORT), host: HOST }).catch(cannotListen);
 console.log(`listening on http://${HOST}:${PORT}/webhooks`);
 process.once('SIGTERM', () => void app.close());
+
+/** One sentence in place of a stack. */
+function cannotListen({ code, message }: NodeJS.ErrnoException): never {
+  console.error(code === 'EADDRINUSE' ? `PORT: port ${PORT} is taken. Stop the other program, or set PORT.` : message);
+  process.exit(1);
+}

@@ -25,4 +25,11 @@ app.post(
 const server = serve({ fetch: app.fetch, port: Number(PORT), hostname: HOST }, () =>
   console.log(`listening on http://${HOST}:${PORT}/webhooks`),
 );
+server.once('error', cannotListen);
 process.once('SIGTERM', () => server.close());
+
+/** One sentence in place of a stack. */
+function cannotListen({ code, message }: NodeJS.ErrnoException): never {
+  console.error(code === 'EADDRINUSE' ? `PORT: port ${PORT} is taken. Stop the other program, or set PORT.` : message);
+  process.exit(1);
+}

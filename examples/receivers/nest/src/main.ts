@@ -10,5 +10,11 @@ const app = await NestFactory.create<NestExpressApplication>(AppModule, { rawBod
 app.useBodyParser('json', { limit: '1mb' });
 app.enableShutdownHooks();
 
-await app.listen(Number(PORT), HOST);
+await app.listen(Number(PORT), HOST).catch(cannotListen);
 console.log(`listening on http://${HOST}:${PORT}/webhooks`);
+
+/** One sentence in place of a stack. */
+function cannotListen({ code, message }: NodeJS.ErrnoException): never {
+  console.error(code === 'EADDRINUSE' ? `PORT: port ${PORT} is taken. Stop the other program, or set PORT.` : message);
+  process.exit(1);
+}

@@ -1,6 +1,11 @@
 import type { ServerResponse } from 'node:http';
-import { admittance, GUARD_OPTIONS, type GuardOptions, type OptionalGuardOptions } from '../guard.ts';
-import { requireKnown } from '../known-options.ts';
+import {
+  admittance,
+  GUARD_OPTIONS,
+  type GuardOptions,
+  type OptionalGuardOptions,
+  requireGuardOptions,
+} from '../guard.ts';
 import type { Principal } from '../principal.ts';
 import { headOf, type NodeRequest } from './node-request.ts';
 import { settled } from './settled.ts';
@@ -44,7 +49,7 @@ export interface ExpressRequest extends NodeRequest {
 export function expressGuard(
   options: GuardOptions | OptionalGuardOptions,
 ): (request: ExpressRequest, response: ServerResponse, next: (error?: unknown) => void) => void {
-  requireKnown('expressGuard', options, GUARD_OPTIONS);
+  requireGuardOptions('expressGuard', options, GUARD_OPTIONS);
   const admit = admittance(options);
   return (request, response, next) => {
     admit(headOf(request)).then((verdict) => {

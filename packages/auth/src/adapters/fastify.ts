@@ -1,6 +1,11 @@
 import type { FastifyRequest } from 'fastify';
-import { admittance, GUARD_OPTIONS, type GuardOptions, type OptionalGuardOptions } from '../guard.ts';
-import { requireKnown } from '../known-options.ts';
+import {
+  admittance,
+  GUARD_OPTIONS,
+  type GuardOptions,
+  type OptionalGuardOptions,
+  requireGuardOptions,
+} from '../guard.ts';
 import type { Principal } from '../principal.ts';
 import { headOf } from './node-request.ts';
 
@@ -47,7 +52,7 @@ export interface FastifyReply {
 export function fastifyGuard(
   options: GuardOptions | OptionalGuardOptions,
 ): (request: GuardableRequest, reply: FastifyReply) => Promise<unknown> {
-  requireKnown('fastifyGuard', options, GUARD_OPTIONS);
+  requireGuardOptions('fastifyGuard', options, GUARD_OPTIONS);
   const admit = admittance(options);
   return async (request, reply) => {
     const verdict = await admit(headOf(request.raw));

@@ -1,5 +1,11 @@
-import { admittance, GUARD_OPTIONS, type Guard, type GuardOptions, type OptionalGuardOptions } from '../guard.ts';
-import { requireKnown } from '../known-options.ts';
+import {
+  admittance,
+  GUARD_OPTIONS,
+  type Guard,
+  type GuardOptions,
+  type OptionalGuardOptions,
+  requireGuardOptions,
+} from '../guard.ts';
 import type { Principal } from '../principal.ts';
 import type { Refusal } from '../refusal.ts';
 import type { Peer, RequestHead } from '../request-head.ts';
@@ -29,7 +35,7 @@ export function guarded(
   handler: GuardedHandler<Principal | undefined>,
 ): (request: Request, peer?: Peer) => Promise<Response>;
 export function guarded(...pair: Guarded): (request: Request, peer?: Peer) => Promise<Response> {
-  requireKnown('guarded', pair[0], GUARD_OPTIONS);
+  requireGuardOptions('guarded', pair[0], GUARD_OPTIONS);
   return isOptional(pair) ? behind(admittance(pair[0]), pair[1]) : behind(admittance(pair[0]), pair[1]);
 }
 

@@ -1,7 +1,12 @@
 import type { ServerResponse } from 'node:http';
 import type { Http2ServerRequest, Http2ServerResponse } from 'node:http2';
-import { admittance, GUARD_OPTIONS, type GuardOptions, type OptionalGuardOptions } from '../guard.ts';
-import { requireKnown } from '../known-options.ts';
+import {
+  admittance,
+  GUARD_OPTIONS,
+  type GuardOptions,
+  type OptionalGuardOptions,
+  requireGuardOptions,
+} from '../guard.ts';
 import type { Principal } from '../principal.ts';
 import type { RequestHead } from '../request-head.ts';
 import { headOf as headOfWeb, refusedResponse } from './fetch.ts';
@@ -41,7 +46,7 @@ export interface GuardableEvent {
 export function h3Guard(
   options: GuardOptions | OptionalGuardOptions,
 ): (event: GuardableEvent) => Promise<Response | undefined> {
-  requireKnown('h3Guard', options, GUARD_OPTIONS);
+  requireGuardOptions('h3Guard', options, GUARD_OPTIONS);
   const admit = admittance(options);
   return async (event) => {
     const verdict = await admit(headIn(event));

@@ -1,6 +1,12 @@
 import type { Context, MiddlewareHandler } from 'hono';
-import { admittance, GUARD_OPTIONS, type GuardOptions, type OptionalGuardOptions } from '../guard.ts';
-import { type OptionNames, requireKnown } from '../known-options.ts';
+import {
+  admittance,
+  GUARD_OPTIONS,
+  type GuardOptions,
+  type OptionalGuardOptions,
+  requireGuardOptions,
+} from '../guard.ts';
+import type { OptionNames } from '../known-options.ts';
 import type { Principal } from '../principal.ts';
 import type { Peer } from '../request-head.ts';
 import { headOf } from './fetch.ts';
@@ -59,7 +65,7 @@ export function honoGuard(options: HonoOptionalGuardOptions): MiddlewareHandler<
 export function honoGuard(
   options: HonoGuardOptions | HonoOptionalGuardOptions,
 ): MiddlewareHandler<{ Variables: GuardVariables }> | MiddlewareHandler<{ Variables: OptionalGuardVariables }> {
-  requireKnown('honoGuard', options, HONO_GUARD_OPTIONS);
+  requireGuardOptions('honoGuard', options, HONO_GUARD_OPTIONS);
   const admit = admittance(options);
   const handler: MiddlewareHandler<{ Variables: OptionalGuardVariables }> = async (context, next) => {
     const verdict = await admit(headOf(context.req.raw, options.peerOf?.(context)));

@@ -1,5 +1,12 @@
 import type { IncomingMessage } from 'node:http';
-import { type Admittance, admittance, GUARD_OPTIONS, type GuardOptions, type OptionalGuardOptions } from '../guard.ts';
+import {
+  type Admittance,
+  admittance,
+  GUARD_OPTIONS,
+  type GuardOptions,
+  type OptionalGuardOptions,
+  requireGuardOptions,
+} from '../guard.ts';
 import { type OptionNames, requireKnown } from '../known-options.ts';
 import type { Principal } from '../principal.ts';
 import type { RequestHead } from '../request-head.ts';
@@ -63,7 +70,7 @@ export interface NestGuard {
  * app.useGlobalGuards(nestGuard({ authenticator: auth, HttpException }));
  */
 export function nestGuard(options: NestGuardOptions): NestGuard {
-  requireKnown('nestGuard', options, NEST_GUARD_OPTIONS);
+  requireGuardOptions('nestGuard', options, NEST_GUARD_OPTIONS);
   const { HttpException, ...shared } = options;
   if (typeof HttpException !== 'function')
     throw new TypeError('nestGuard: HttpException must be the class of @nestjs/common. Import it from there.');

@@ -1,5 +1,12 @@
-import { admittance, GUARD_OPTIONS, type Guard, type GuardOptions, type OptionalGuardOptions } from '../guard.ts';
-import { type OptionNames, requireKnown } from '../known-options.ts';
+import {
+  admittance,
+  GUARD_OPTIONS,
+  type Guard,
+  type GuardOptions,
+  type OptionalGuardOptions,
+  requireGuardOptions,
+} from '../guard.ts';
+import type { OptionNames } from '../known-options.ts';
 import type { Principal } from '../principal.ts';
 import type { Peer } from '../request-head.ts';
 import { headOf, refusedResponse, withHeaders } from './fetch.ts';
@@ -61,7 +68,7 @@ export function nextGuard<Incoming extends Request, Context>(
 export function nextGuard<Incoming extends Request, Context>(
   ...pair: Guarded<Incoming, Context>
 ): NextRoute<Incoming, Context> {
-  requireKnown('nextGuard', pair[0], NEXT_GUARD_OPTIONS);
+  requireGuardOptions('nextGuard', pair[0], NEXT_GUARD_OPTIONS);
   const { peerOf } = pair[0];
   return isOptional(pair) ? behind(admittance(pair[0]), pair[1], peerOf) : behind(admittance(pair[0]), pair[1], peerOf);
 }

@@ -1,7 +1,12 @@
 import type { ServerResponse } from 'node:http';
 import type { Http2ServerRequest, Http2ServerResponse } from 'node:http2';
-import { admittance, GUARD_OPTIONS, type GuardOptions, type OptionalGuardOptions } from '../guard.ts';
-import { requireKnown } from '../known-options.ts';
+import {
+  admittance,
+  GUARD_OPTIONS,
+  type GuardOptions,
+  type OptionalGuardOptions,
+  requireGuardOptions,
+} from '../guard.ts';
 import type { Principal } from '../principal.ts';
 import { headOf, type NodeRequest } from './node-request.ts';
 import { settled } from './settled.ts';
@@ -31,7 +36,7 @@ export interface OptionalCaller {
 export function nodeGuard(options: GuardOptions): NodeGuard<Principal>;
 export function nodeGuard(options: OptionalGuardOptions): NodeGuard<OptionalCaller>;
 export function nodeGuard(options: GuardOptions | OptionalGuardOptions): NodeGuard<Principal | OptionalCaller> {
-  requireKnown('nodeGuard', options, GUARD_OPTIONS);
+  requireGuardOptions('nodeGuard', options, GUARD_OPTIONS);
   const admit = admittance(options);
   return async (request, response) => {
     const verdict = await admit(headOf(request));

@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 import { authorize } from '../authorize.ts';
 import type { AuthError } from '../errors.ts';
-import { type Admittance, admittance, GUARD_OPTIONS, type GuardOptions } from '../guard.ts';
-import { type OptionNames, requireKnown } from '../known-options.ts';
+import { type Admittance, admittance, GUARD_OPTIONS, type GuardOptions, requireGuardOptions } from '../guard.ts';
+import type { OptionNames } from '../known-options.ts';
 import { clientIn, report } from '../outcome-report.ts';
 import type { Principal } from '../principal.ts';
 import type { RequestHead } from '../request-head.ts';
@@ -70,7 +70,7 @@ export interface TrpcCaller {
  * export const router = t.router({ runs: withScope('runs:read').query(({ ctx }) => runsOf(ctx.principal.tenancy)) });
  */
 export function trpcContext(options: TrpcContextOptions): (call: TrpcCall) => Promise<TrpcCaller> {
-  requireKnown('trpcContext', options, TRPC_CONTEXT_OPTIONS);
+  requireGuardOptions('trpcContext', options, TRPC_CONTEXT_OPTIONS);
   const { TRPCError, implied, onOutcome, ...shared } = options;
   if (typeof TRPCError !== 'function')
     throw new TypeError('trpcContext: TRPCError must be the class of @trpc/server. Import it from there.');

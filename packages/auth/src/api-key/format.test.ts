@@ -120,3 +120,10 @@ describe(covers('auth.api-key.prefix-not-prescribed'), () => {
     expect(() => hashApiKey(key)).toThrow(/^hashApiKey: key must be 32 to 512 letters/);
   });
 });
+
+test('hashApiKey names a key that is undefined, as an environment variable may be', () => {
+  const given = (key: unknown) => () => Reflect.apply(hashApiKey, undefined, [key]);
+  expect(given(undefined)).toThrow(TypeError);
+  expect(given(undefined)).toThrow('hashApiKey: key is undefined. Set its environment variable.');
+  expect(given(new Uint8Array(32))).toThrow('hashApiKey: key must be a text. Pass the key that callers send.');
+});

@@ -38,12 +38,18 @@ export function mintApiKey(options: {
 /**
  * Hashes a key for storage: SHA-256 in lower-case hexadecimal. A fast hash suffices, because a key cannot be guessed.
  *
- * @throws {TypeError} for a key that `acceptsForeignKey` refuses. It fails here, not at the first use of the key.
+ * @throws {TypeError} for undefined, as an environment variable may be, and for a key that `acceptsForeignKey` refuses. It fails here, not at the first use of the key.
  * @example
  * const record = { id: 'key_1', hash: hashApiKey(key), tenant: 'acme', workspaces: 'all', principal: 'p_7f3a' };
  * @see Interface: API keys (machine callers), item 5
  */
 export function hashApiKey(key: string): string {
+  if (typeof key !== 'string')
+    throw new TypeError(
+      key === undefined
+        ? 'hashApiKey: key is undefined. Set its environment variable.'
+        : 'hashApiKey: key must be a text. Pass the key that callers send.',
+    );
   if (acceptsForeignKey(key)) return sha256(key);
   throw new TypeError(
     isMistyped(key)

@@ -9,7 +9,7 @@ import {
 } from '@svc/auth';
 import type { PresentedIdentity } from '@svc/auth/workload';
 import { storeUnavailable } from '../errors.ts';
-import { requireKnown } from '../known-options.ts';
+import { A_STORE, requireForms, requireKnown } from '../known-options.ts';
 import type { AccessRecord } from '../ports/access.ts';
 import {
   ACCESS_CHANGE,
@@ -67,6 +67,7 @@ const STORED_ACCESS_OPTIONS = { store: true, roles: true, workloads: true, maxCa
  */
 export function storedAccess(options: StoredAccessOptions): StoredAccess {
   requireKnown('storedAccess', options, STORED_ACCESS_OPTIONS);
+  requireForms('storedAccess', options, { store: A_STORE });
   const { maxCached = 100_000 } = options;
   if (!Number.isSafeInteger(maxCached) || maxCached < 2)
     throw new TypeError('storedAccess: maxCached must be a whole number of at least 2. Leave it out for 100 000.');

@@ -10,6 +10,7 @@ export { type JsonLines, jsonLines } from '../json-lines.ts';
 export { type HostServerOptions, hostServer } from './host-server.ts';
 export { type OrderlyStopOptions, orderlyStop } from './orderly-stop.ts';
 export { answerParserErrors } from './parser-errors.ts';
+export { type SecretKeyFileOptions, secretKeyFile } from './secret-key-file.ts';
 
 /**
  * Adapts a host to `node:http`, and so to Express and Fastify.

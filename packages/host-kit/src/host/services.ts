@@ -12,7 +12,7 @@ import { runLimits } from '../discovery/limits.ts';
 import type { RunLimits } from '../execution/limits.ts';
 import { CODINGS, type Coding } from '../http/content-coding.ts';
 import { standingLookup } from '../interrupts/standing.ts';
-import { requireKnown } from '../known-options.ts';
+import { requireForms, requireKnown } from '../known-options.ts';
 import { AUDIT_DEFAULTS, type AuditOptions } from '../options/audit-options.ts';
 import { DEFAULT_MAX_REQUEST_BODY_BYTES } from '../options/body-limits.ts';
 import type { DebugBundleKeys } from '../options/debug-bundle-keys.ts';
@@ -41,6 +41,7 @@ import type { WorkspaceFileLimits } from '../workspace/files.ts';
 import { captureRules } from './capture-rules.ts';
 import { type FloodGuard, floodGuard } from './flood-guard.ts';
 import { type Mirror, mirrorOf } from './mirror.ts';
+import { HOST_OPTION_FORMS } from './option-forms.ts';
 import { HOST_OPTION_NAMES } from './option-names.ts';
 import { type Retention, retentionOf } from './retention.ts';
 import { standardErrorLog } from './standard-error-log.ts';
@@ -118,10 +119,11 @@ export interface BundleKeys {
 /**
  * Applies the defaults.
  *
- * @throws {TypeError} for unknown options, and for options that contradict the interface
+ * @throws {TypeError} for unknown and missing options, for options of a wrong form, and for options that contradict the interface
  */
 export function servicesOf(options: HostOptions): Services {
   requireKnown('createHost', options, HOST_OPTION_NAMES);
+  requireForms('createHost', options, HOST_OPTION_FORMS);
   const { random = systemRandom, formerSecretKeys = [] } = options;
   const clock = checkedClock(options.clock);
   const guard = options.log === undefined ? standardErrorLog(clock) : floodGuard(options.log, clock);

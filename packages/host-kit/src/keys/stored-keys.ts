@@ -12,7 +12,7 @@ import {
 } from '@svc/auth/api-key';
 import { factAboutKey } from '../audit/fact.ts';
 import { storeUnavailable } from '../errors.ts';
-import { requireKnown } from '../known-options.ts';
+import { A_STORE, requireForms, requireKnown } from '../known-options.ts';
 import type { ApiKeyChange, FollowedFeed, StoredApiKey } from '../ports/api-keys.ts';
 import { systemClock } from '../ports/clock.ts';
 import { describeError } from '../ports/log.ts';
@@ -86,6 +86,7 @@ export interface StoredKeys extends KeyStore {
  */
 export function storedKeys(options: StoredKeysOptions): StoredKeys {
   requireKnown('storedKeys', options, STORED_KEYS_OPTIONS);
+  requireForms('storedKeys', options, { store: A_STORE });
   // Refuses malformed keys and doubles before anything is stored.
   memoryKeyStore((options.configured ?? []).map(({ name: _, ...record }) => record));
   return new KeysOfStore(options);

@@ -180,6 +180,7 @@ export type {
   RunStore,
   RunTransport,
   RunUsage,
+  UnreadableRun,
 } from './runs.ts';
 export type { SealingKeyStore } from './sealing-keys.ts';
 export {

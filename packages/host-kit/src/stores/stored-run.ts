@@ -1,5 +1,5 @@
 import { readEngineVersion, readEventLogSchemaVersion } from '@svc/versioning/axes/run-documents';
-import type { Run } from '../ports/runs.ts';
+import type { Run, UnreadableRun } from '../ports/runs.ts';
 
 /** A run as a store holds it. A host of major 1 may have written its versions in another form. */
 export type StoredRun = Omit<Run, keyof Versions> & Readonly<Partial<Record<keyof Versions, unknown>>>;
@@ -18,6 +18,27 @@ export function runAsStored(stored: StoredRun): Run {
   if (engineVersion === undefined) throw unreadable(stored, 'engineVersion');
   if (eventLogSchemaVersion === undefined) throw unreadable(stored, 'eventLogSchemaVersion');
   return { ...stored, engineVersion, eventLogSchemaVersion };
+}
+
+/**
+ * Reads stored runs. With `unreadable`, a run that cannot be read is reported there and left out, so that it does not keep
+ * the others from being read.
+ */
+export function readRuns<Stored>(
+  stored: readonly Stored[],
+  read: (stored: Stored) => Run,
+  idOf: (stored: Stored) => string,
+  unreadable: UnreadableRun | undefined,
+): Run[] {
+  if (unreadable === undefined) return stored.map(read);
+  return stored.flatMap((record) => {
+    try {
+      return [read(record)];
+    } catch (error) {
+      unreadable(idOf(record), error);
+      return [];
+    }
+  });
 }
 
 function unreadable({ runId }: StoredRun, member: keyof Versions): Error {

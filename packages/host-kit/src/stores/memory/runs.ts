@@ -2,7 +2,7 @@ import { reachesWorkspace, type Tenancy } from '@svc/auth';
 import { ABSENT, type Lookup, OTHER_WORKSPACE } from '../../lookup.ts';
 import { isExecutable, isTerminal, type Run, type RunStore } from '../../ports/runs.ts';
 import type { WorkspacePlace } from '../../ports/workspace.ts';
-import { runAsStored } from '../stored-run.ts';
+import { readRuns, runAsStored } from '../stored-run.ts';
 import { familiesOf } from './families-of-runs.ts';
 import { type Journal, put } from './journal.ts';
 import type { RecordsOfRuns } from './records-of-runs.ts';
@@ -108,9 +108,10 @@ export function runStore(journal: Journal, belongings: readonly RecordsOfRuns[])
         return isThere && run.filesRevision !== undefined ? [run.filesRevision] : [];
       }),
     claim: async (run) => run,
-    async unfinished({ after = '', limit }) {
-      const open = stored().filter((run) => run.runId > after && isExecutable(run.status));
-      return open.sort((a, b) => (a.runId < b.runId ? -1 : 1)).slice(0, limit);
+    async unfinished({ after = '', limit, unreadable }) {
+      const open = [...runs.values()].filter((run) => run.runId > after && isExecutable(run.status));
+      const page = open.sort((a, b) => (a.runId < b.runId ? -1 : 1)).slice(0, limit);
+      return readRuns(page, asRead, ({ runId }) => runId, unreadable);
     },
     ...familiesOf(stored),
     async disturbed(runIds) {

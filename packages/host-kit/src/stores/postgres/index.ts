@@ -1,37 +1,7 @@
-import { randomUUID } from 'node:crypto';
+import { type Demand, functionThat, type OptionNames, requireForms, requireKnown } from '../../known-options.ts';
 import type { Store } from '../../ports/store.ts';
-import type { Subscription } from '../../ports/subscriptions.ts';
-import type { Transaction } from '../../ports/transaction.ts';
-import { integer } from '../sql/row.ts';
-import { accessStore } from './access.ts';
-import { annotationStore } from './annotations.ts';
-import { apiKeyFeed } from './api-key-feed.ts';
-import { apiKeyStore } from './api-keys.ts';
-import { artifactStore } from './artifacts.ts';
-import { attemptLog } from './attempts.ts';
-import { auditStore } from './audit.ts';
-import { backlogStore } from './backlog.ts';
-import { byokStore } from './byok.ts';
-import { capturedAnswers } from './captured-answers.ts';
-import { openDatabase } from './database.ts';
-import { deliveryQueue } from './deliveries.ts';
-import { deliverySeries } from './delivery-series.ts';
-import { effectStore } from './effects.ts';
-import { eventStore } from './events.ts';
-import { idempotencyStore } from './idempotency.ts';
-import { interruptStore } from './interrupts.ts';
-import { migrate } from './migrate.ts';
-import { oldestSnapshotMs } from './oldest-snapshot.ts';
-import { portalSessionStore } from './portal-sessions.ts';
-import { runStore } from './runs.ts';
+import { postgresDriver } from './driver.ts';
 import { schemaName } from './schema-name.ts';
-import { sealingKeyStore } from './sealing-keys.ts';
-import { subscriptionStore } from './subscriptions.ts';
-import { triggerStore } from './triggers.ts';
-import { isUnavailable } from './unavailable.ts';
-import { versionUses } from './version-uses.ts';
-import { webhookJobStore } from './webhook-jobs.ts';
-import { workspaceStore } from './workspace.ts';
 
 export type { PendingWork } from '../sql/inspection.ts';
 export type { PostgresTable } from './catalog.ts';
@@ -65,79 +35,44 @@ export interface PostgresStoreOptions {
  * Resolves when the schema has been migrated to that of this version. A newer schema stays as it is: hosts of one release
  * before run on it, because a release removes only what the release before no longer uses.
  *
- * @throws {TypeError} when `schema` is not a valid name
+ * @throws {TypeError} when `url` is missing, an option is unknown or of a wrong form, or `schema` is not a valid name
  * @throws {SchemaVersionError} when a newer version of the kit wrote the database, and this version cannot use it
- * @throws {Error} when the database cannot be reached, or its tables are locked for too long
+ * @throws {Error} when the package `pg` is not installed, the database cannot be reached, or its tables are locked for too
+ * long
  * @example
  * const store = await postgresStore({ url: process.env.DATABASE_URL });
  */
 export async function postgresStore(options: PostgresStoreOptions): Promise<Store> {
+  if (typeof options === 'string')
+    throw new TypeError('postgresStore: its options must be an object. Pass the address as { url }.');
+  requireKnown('postgresStore', options, OPTION_NAMES);
+  requireForms('postgresStore', options, OPTION_FORMS);
   const { url, schema = 'svc', connections = 20, onError = () => {} } = options;
   schemaName('postgresStore', schema);
-  await migrate({ url, schema });
-  const database = openDatabase({ url, schema, connections, onError });
-  const name = randomUUID();
-  const runs = runStore(database, name, LEASE_MS);
-  const renewing = setInterval(() => runs.renewLease().catch(onError), LEASE_MS / 3).unref();
-
-  const deliveries = deliveryQueue(database);
-  const attempts = attemptLog(database);
-  const drop = async (subscription: Subscription, transaction: Transaction) => {
-    await deliveries.drop(subscription, transaction);
-    await attempts.drop(subscription.webhookId, transaction);
-  };
-
-  const feed = apiKeyFeed({ url, schema, database });
-
-  return {
-    shared: true,
-    time: async () => integer((await database.query(TIME, [])).rows[0] ?? {}, 'now'),
-    oldestSnapshotMs: () => oldestSnapshotMs(database),
-    transaction: database.transaction,
-    async probe() {
-      await database.query(PROBE, []);
-    },
-    isUnavailable,
-    runs,
-    events: eventStore(database),
-    interrupts: interruptStore(database),
-    annotations: annotationStore(database),
-    artifacts: artifactStore(database),
-    effects: effectStore(database),
-    subscriptions: subscriptionStore(database, drop),
-    deliveries: {
-      ...deliveries,
-      async sweep(now, limit) {
-        const swept = await deliveries.sweep(now, limit);
-        return swept < limit ? swept + (await attempts.sweep(limit - swept)) : swept;
-      },
-    },
-    attempts,
-    deliverySeries: deliverySeries(database, name),
-    capturedAnswers: capturedAnswers(database),
-    webhookJobs: webhookJobStore(database),
-    triggers: triggerStore(database),
-    backlog: backlogStore(database),
-    audit: auditStore(database),
-    apiKeys: apiKeyStore(database, schema, feed),
-    access: accessStore(database, schema, feed),
-    portalSessions: portalSessionStore(database),
-    byok: byokStore(database),
-    idempotency: idempotencyStore(database),
-    sealingKeys: sealingKeyStore(database),
-    versionUses: versionUses(database),
-    workspace: workspaceStore(database),
-    async close() {
-      clearInterval(renewing);
-      await runs.endLease().catch(onError);
-      await database.close();
-    },
-  };
+  await postgresDriver();
+  // Imports the driver, too.
+  const { openStore } = await import('./open-store.ts');
+  return openStore({ url, schema, connections, onError });
 }
 
-/** `clock_timestamp`, because `now` is the start of the transaction. */
-const TIME = { name: 'time', text: 'SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint AS now' };
-/** Writes a row, so that a read-only database or a full disk is seen. */
-const PROBE = { name: 'probe', text: 'UPDATE probe SET count = count + 1' };
-/** Lease of a host on its runs, renewed every 5 s. When it ends because the host died, others take over the runs. */
-const LEASE_MS = 15_000;
+const OPTION_NAMES = {
+  url: true,
+  schema: true,
+  connections: true,
+  onError: true,
+} as const satisfies OptionNames<PostgresStoreOptions>;
+
+const OPTION_FORMS: Readonly<Record<string, Demand>> = {
+  url: {
+    form: 'an address',
+    fits: (value) => typeof value === 'string' && value !== '',
+    remedy: 'Pass postgres://user:password@host:port/database.',
+  },
+  connections: {
+    form: 'a whole number, at least 1',
+    fits: (value) => Number.isSafeInteger(value) && Number(value) >= 1,
+    remedy: 'Leave it out for 20.',
+    isOptional: true,
+  },
+  onError: functionThat('Leave it out to ignore errors that belong to no call.', true),
+};

@@ -1,6 +1,7 @@
-import pg from 'pg';
+import type pg from 'pg';
 import { SchemaVersionError } from '../../ports/schema-version.ts';
 import { contract, expand, type FoundSchema, type Migration, readableBy, requireReadable } from '../migration.ts';
+import { postgresDriver } from './driver.ts';
 import { initial } from './migrations/0001-initial.ts';
 import { byok } from './migrations/0002-byok.ts';
 import { runEpoch } from './migrations/0003-run-epoch.ts';
@@ -115,7 +116,8 @@ export interface MigrateOptions {
  */
 export async function migrate(options: MigrateOptions): Promise<void> {
   const { url, schema, migrations = MIGRATIONS, hostWaitMs = 45_000, tableWaitMs = 10_000 } = options;
-  const client = new pg.Client({
+  const { Client } = await postgresDriver();
+  const client = new Client({
     connectionString: url,
     connectionTimeoutMillis: 10_000,
     statement_timeout: 60_000,

@@ -1,6 +1,7 @@
-import pg from 'pg';
+import type pg from 'pg';
 import { type Transaction, transactionMark } from '../../ports/transaction.ts';
 import type { Database, Result } from './database.ts';
+import { postgresDriver } from './driver.ts';
 
 /**
  * Connects a client for a command. Its statements may take an hour, because they read or write whole tables; a
@@ -9,7 +10,8 @@ import type { Database, Result } from './database.ts';
  * @throws {Error} when the database cannot be reached within 10 s
  */
 export async function commandClient(url: string): Promise<pg.Client> {
-  const client = new pg.Client({
+  const { Client } = await postgresDriver();
+  const client = new Client({
     connectionString: url,
     connectionTimeoutMillis: 10_000,
     keepAlive: true,

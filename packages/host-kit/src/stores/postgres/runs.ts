@@ -3,6 +3,7 @@ import { ABSENT, type Lookup, OTHER_WORKSPACE } from '../../lookup.ts';
 import type { ChildPage, Run, RunStore } from '../../ports/runs.ts';
 import { integer, optional, type Row, text } from '../sql/row.ts';
 import { documentOf, relativesOf, runOf, STATE_COLUMNS, stateOf } from '../sql/runs.ts';
+import { readRuns } from '../stored-run.ts';
 import type { Database, Statement } from './database.ts';
 import { runRemoval } from './run-removal.ts';
 
@@ -170,9 +171,11 @@ export function runStore(database: Database, holder: string, leaseMs: number): H
       const { rows } = await database.query(LAST_SEQUENCES, [[...runIds]]);
       return rows.map((row) => [text(row, 'run_id'), integer(row, 'last_sequence')]);
     },
-    async unfinished({ after, limit }) {
+    async unfinished({ after, limit, unreadable }) {
       const { rows } = await database.query(TAKE_UP, [holder, leaseMs, after ?? '', limit]);
-      return rows.map(heldRunOf).sort((a, b) => (a.runId < b.runId ? -1 : 1));
+      return readRuns(rows, heldRunOf, (row) => text(row, 'run_id'), unreadable).sort((a, b) =>
+        a.runId < b.runId ? -1 : 1,
+      );
     },
     async disturbed(runIds) {
       return (await database.query(DISTURBED, [runIds])).rows.map(heldRunOf);

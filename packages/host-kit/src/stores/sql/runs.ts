@@ -89,7 +89,7 @@ const FIXED = [
 ] as const satisfies readonly (keyof RunState)[];
 
 export function runOf(row: Row): Run {
-  const document: Omit<StoredRun, Exclude<keyof Run, keyof Document>> = JSON.parse(text(row, 'document'));
+  const document: Omit<StoredRun, Exclude<keyof Run, keyof Document>> = parsed(row, 'document');
   const workspace = optional(row, 'workspace', text);
   const scopeId = optional(row, 'scope_id', text);
   const conversation = optional(row, 'conversation', text);
@@ -140,5 +140,11 @@ function json(value: unknown): string | null {
 
 function parsed(row: Row, column: string) {
   const value = optional(row, column, text);
-  return value === undefined ? undefined : JSON.parse(value);
+  if (value === undefined) return undefined;
+  try {
+    return JSON.parse(value);
+  } catch {
+    // Without the cause, whose message repeats a part of the text.
+    throw new Error(`Stored run ${text(row, 'run_id')}: ${column} is no JSON. Restore the record from a backup.`);
+  }
 }

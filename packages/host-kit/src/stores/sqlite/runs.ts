@@ -12,6 +12,7 @@ import {
   STATE_COLUMNS,
   stateOf,
 } from '../sql/runs.ts';
+import { readRuns } from '../stored-run.ts';
 import type { MovingState } from './journal-rows.ts';
 import { RunCache } from './run-cache.ts';
 import { runRemoval } from './run-removal.ts';
@@ -140,8 +141,8 @@ export function runStore(
       if (moves.length > 0) journal.add({ kind: 'moves', moves }, transaction);
     },
     claim: async (run) => run,
-    async unfinished({ after, limit }) {
-      return unfinished.all(after ?? '', limit).map(committedRun);
+    async unfinished({ after, limit, unreadable }) {
+      return readRuns(unfinished.all(after ?? '', limit), committedRun, runIdOf, unreadable);
     },
     async disturbed(runIds) {
       return disturbed.all(JSON.stringify(runIds)).map(committedRun);
@@ -172,6 +173,10 @@ export function runStore(
   function openRun(row: Row): Run {
     return runOf(movedRow(row, journal.pending.moves.get(text(row, 'run_id'))));
   }
+}
+
+function runIdOf(row: Row): string {
+  return text(row, 'run_id');
 }
 
 /** Sorts after every run id. */

@@ -1,0 +1,49 @@
+import { A_STORE, type Demand, functionThat, hasFunctions } from '../known-options.ts';
+
+/** The forms of the required options of `createHost`, and of the optional ones whose mistakes show late. */
+export const HOST_OPTION_FORMS: Readonly<Record<string, Demand>> = {
+  store: A_STORE,
+  authenticate: {
+    form: 'a list of lanes',
+    // An empty one is refused by the authenticator.
+    fits: (value) => Array.isArray(value) && value.every(isLane),
+    remedy: 'Pass one such as [apiKeyLane({ keys, now: Date.now })].',
+  },
+  engine: {
+    form: 'an object',
+    fits: (value) => typeof value === 'object' && value !== null && !('then' in value),
+    remedy: 'Pass stepsEngine({ workflows }), or an object with version, refuse and execute.',
+  },
+  'engine.version': {
+    form: 'a whole number',
+    fits: Number.isSafeInteger,
+    remedy: 'Pass 1, and raise it when recorded runs could go on differently.',
+  },
+  'engine.refuse': functionThat('Pass one that returns undefined for each run that may be created.'),
+  'engine.execute': functionThat("Pass one that resolves with the end of the run: { status: 'completed', outputs }."),
+  secretKey: {
+    form: '32 bytes',
+    // Not `instanceof`: a test runner may have a realm of its own.
+    fits: ArrayBuffer.isView,
+    remedy: "Pass 32 random bytes that stay the same: secretKeyFile('svc.db-secret-key') of @svc/host-kit/node.",
+  },
+  formerSecretKeys: {
+    form: 'a list of keys',
+    fits: (value) => Array.isArray(value) && value.every(ArrayBuffer.isView),
+    remedy: 'Pass the former values of secretKey, each of 32 bytes.',
+    isOptional: true,
+  },
+  hasWorkspace: functionThat("Pass one such as (tenant, workspace) => workspace === 'main'."),
+  mounts: {
+    form: 'a list',
+    fits: Array.isArray,
+    remedy: 'Pass the results of a2a, mcp and chat.',
+    isOptional: true,
+  },
+  log: functionThat('Pass one that writes a record: (record) => console.error(JSON.stringify(record)).', true),
+  random: functionThat('Leave it out for the generator of the operating system.', true),
+};
+
+function isLane(value: unknown): boolean {
+  return hasFunctions(value, 'authenticate');
+}

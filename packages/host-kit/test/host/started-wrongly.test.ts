@@ -1,0 +1,255 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { execPath } from 'node:process';
+import { DatabaseSync } from 'node:sqlite';
+import { fileURLToPath } from 'node:url';
+import { apiKeyLane, hashApiKey, memoryKeyStore } from '@svc/auth/api-key';
+import { createHost, type HostOptions, type LogRecord, type Store, type WorkflowEngine } from '@svc/host-kit';
+import { memoryStore } from '@svc/host-kit/stores/memory';
+import { postgresStore } from '@svc/host-kit/stores/postgres';
+import { sqliteStore } from '@svc/host-kit/stores/sqlite';
+import { startPostgres } from '@svc/tools/postgres';
+import pg from 'pg';
+import { afterAll, describe, expect, test } from 'vitest';
+import { storedAccess, storedKeys } from '../../src/index.ts';
+import { sampleRun } from '../../src/testing/store-contract/samples.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'svc-started-wrongly-'));
+const postgres = await startPostgres();
+afterAll(async () => {
+  await postgres.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const KEY = 'development-key-of-this-machine-only';
+const keys = memoryKeyStore([
+  {
+    ...{ id: 'key_1', hash: hashApiKey(KEY), tenant: 'acme', workspaces: 'all', principal: 'p_1', mode: 'live' },
+    scopes: ['runs:*'],
+  },
+]);
+const engine: WorkflowEngine = {
+  version: 1,
+  refuse: () => undefined,
+  execute: async () => ({ status: 'completed', outputs: {} }),
+};
+
+function optionsWith(store: Store, further: Partial<HostOptions> = {}): HostOptions {
+  return {
+    ...{ store, engine, hasWorkspace: () => true, secretKey: crypto.getRandomValues(new Uint8Array(32)) },
+    authenticate: [apiKeyLane({ keys, now: Date.now })],
+    ...further,
+  };
+}
+
+/** Calls a function with an argument that its type forbids, as a program in JavaScript may. */
+function called(maker: (options: never) => unknown, argument: unknown): unknown {
+  return Reflect.apply(maker, undefined, [argument]);
+}
+
+describe('createHost names the option and the fix', () => {
+  const { version, refuse, execute } = engine;
+  test.each<[option: string, given: unknown, message: string]>([
+    ['store', undefined, 'createHost: store is required. Pass one such as sqliteStore'],
+    ['store', {}, 'createHost: store must be a store. Pass one'],
+    ['store', Promise.resolve(memoryStore()), 'createHost: store is a promise. Await it before you pass it.'],
+    ['authenticate', undefined, 'createHost: authenticate is required. Pass one such as [apiKeyLane('],
+    ['authenticate', apiKeyLane({ keys, now: Date.now }), 'createHost: authenticate must be a list of lanes. Pass one'],
+    ['authenticate', [], 'authenticator: lanes must not be empty. Pass at least one lane.'],
+    ['authenticate', [{ name: 'mine' }], 'createHost: authenticate must be a list of lanes. Pass one'],
+    ['engine', undefined, 'createHost: engine is required. Pass stepsEngine({ workflows }), or an object'],
+    ['engine', Promise.resolve(engine), 'createHost: engine is a promise. Await it before you pass it.'],
+    ['engine', { refuse, execute }, 'createHost: engine.version is required. Pass 1, and'],
+    ['engine', { ...engine, version: '1' }, 'createHost: engine.version must be a whole number. Pass 1'],
+    ['engine', { version, execute }, 'createHost: engine.refuse is required. Pass one that'],
+    ['engine', { version, refuse }, 'createHost: engine.execute is required. Pass one that'],
+    [
+      'secretKey',
+      undefined,
+      'createHost: secretKey is required. Pass 32 random bytes that stay the same: secretKeyFile(',
+    ],
+    ['secretKey', 'a text of 32 characters, no bytes', 'createHost: secretKey must be 32 bytes. Pass'],
+    ['formerSecretKeys', new Uint8Array(32), 'createHost: formerSecretKeys must be a list of keys. Pass'],
+    ['hasWorkspace', undefined, 'createHost: hasWorkspace is required. Pass one such as (tenant, workspace)'],
+    ['hasWorkspace', true, 'createHost: hasWorkspace must be a function. Pass'],
+    ['mounts', {}, 'createHost: mounts must be a list. Pass'],
+    ['log', 'console', 'createHost: log must be a function. Pass'],
+    ['random', 4, 'createHost: random must be a function. Leave it out'],
+  ])('%s, for %o', (option, given, message) => {
+    const make = () => called(createHost, { ...optionsWith(memoryStore()), [option]: given });
+    expect(make).toThrow(TypeError);
+    expect(make).toThrow(message);
+  });
+
+  test('and repeats no value, which may be a secret', () => {
+    const make = () => called(createHost, { ...optionsWith(memoryStore()), secretKey: 'the-secret-of-an-operator' });
+    expect(make).toThrow(/^((?!the-secret-of).)*$/);
+  });
+
+  test('storedKeys and storedAccess ask for a store that was awaited', () => {
+    const store = Promise.resolve(memoryStore());
+    expect(() => called(storedKeys, { store })).toThrow('storedKeys: store is a promise. Await it');
+    expect(() => called(storedAccess, { store })).toThrow('storedAccess: store is a promise. Await it');
+  });
+});
+
+describe('the stores name the mistake', () => {
+  test.each([
+    [
+      'postgres://svc:pass-word@127.0.0.1/svc',
+      'postgresStore: its options must be an object. Pass the address as { url }.',
+    ],
+    [undefined, 'postgresStore: its options must be an object.'],
+    [{}, 'postgresStore: url is required. Pass postgres://user:password@host:port/database.'],
+    [{ url: '' }, 'postgresStore: url must be an address. Pass'],
+    [{ uri: 'postgres://svc:pass-word@127.0.0.1/svc' }, 'postgresStore: unknown option uri. Did you mean url?'],
+    [
+      { url: 'postgres://127.0.0.1/svc', connections: 0 },
+      'postgresStore: connections must be a whole number, at least 1.',
+    ],
+  ])('postgresStore(%o)', async (given, message) => {
+    const opened = Promise.resolve(called(postgresStore, given));
+    await expect(opened).rejects.toThrow(TypeError);
+    await expect(opened).rejects.toThrow(message);
+    await expect(opened).rejects.not.toThrow('pass-word');
+  });
+
+  test('sqliteStore without a path, and below a folder that is missing', () => {
+    expect(() => called(sqliteStore, undefined)).toThrow('sqliteStore: path is required. Pass the path of a file');
+    const missing = join(folder, 'missing');
+    expect(() => sqliteStore(join(missing, 'svc.db'))).toThrow(
+      `path: ${join(missing, 'svc.db')} cannot be opened. The folder ${missing} does not exist. Create it first.`,
+    );
+  });
+
+  test('postgresStore without the package pg', () => {
+    const entry = new URL('../../src/stores/postgres/index.ts', import.meta.url).href;
+    // Looks for the package where none is installed, so the error is that of Node.
+    const program = `import { registerHooks } from 'node:module';
+      const parentURL = ${JSON.stringify(new URL(`file://${folder}/program.js`).href)};
+      registerHooks({ resolve: (name, context, next) => next(name, name === 'pg' ? { ...context, parentURL } : context) });
+      const { postgresStore } = await import(${JSON.stringify(entry)});
+      await postgresStore({ url: 'postgres://127.0.0.1/svc' }).catch(({ message }) => console.log(message));`;
+    const args = ['--conditions', '@svc/source', '--input-type=module', '--eval', program];
+    const { stdout, stderr } = spawnSync(execPath, args, {
+      encoding: 'utf8',
+      cwd: fileURLToPath(new URL('.', import.meta.url)),
+    });
+    expect(stdout.trim(), stderr).toBe('postgresStore: the package pg is not installed. Run npm i pg.');
+  });
+});
+
+test('a second start with another random key is refused, and names the keys', async () => {
+  const path = join(folder, 'second.db');
+  const first = createHost(optionsWith(sqliteStore(path)));
+  await first.start();
+  // The stored reply is sealed.
+  const created = await first.fetch(
+    new Request('http://127.0.0.1/v1/runs', {
+      method: 'POST',
+      headers: { authorization: `Bearer ${KEY}`, 'content-type': 'application/json', 'idempotency-key': 'first-run' },
+      body: JSON.stringify({ workflowId: 'greet' }),
+    }),
+  );
+  expect(created.status).toBe(201);
+  await first.stop();
+  const second = createHost(optionsWith(sqliteStore(path)));
+  const started = second.start();
+  await expect(started).rejects.toThrow(TypeError);
+  await expect(started).rejects.toThrow(
+    /^secretKey: the database holds records sealed with the key [0-9a-f]{16}; the keys of this host are [0-9a-f]{16}\. Restore the missing key as secretKey, or add it to formerSecretKeys\.$/,
+  );
+  await second.stop();
+});
+
+/** Each store with one damaged run between two sound ones, opened anew. */
+const DAMAGED: Readonly<Record<string, () => Promise<Store>>> = {
+  async memory() {
+    const store = memoryStore();
+    await insertRuns(store, 'damaged');
+    return store;
+  },
+  async sqlite() {
+    const path = join(folder, 'damaged.db');
+    await insertRuns(sqliteStore(path)).then((store) => store.close());
+    const database = new DatabaseSync(path);
+    database.exec(`UPDATE runs SET document = '{"inputs":"a-secret-input' WHERE run_id = 'run_2'`);
+    database.close();
+    return sqliteStore(path);
+  },
+  async postgres() {
+    const options = { url: postgres.url, schema: 'damaged' };
+    await insertRuns(await postgresStore(options)).then((store) => store.close());
+    const client = new pg.Client({ connectionString: postgres.url });
+    await client.connect();
+    await client.query(`UPDATE damaged.runs SET document = '{"inputs":"a-secret-input' WHERE run_id = 'run_2'`);
+    await client.end();
+    return postgresStore(options);
+  },
+};
+
+/** @param engineVersion that of `run_2` */
+async function insertRuns(store: Store, engineVersion: unknown = 1): Promise<Store> {
+  await store.transaction(async (transaction) => {
+    for (const runId of ['run_1', 'run_2', 'run_3']) {
+      const run = sampleRun({ runId, status: 'pending', lastSequence: 0 });
+      await store.runs.insert(runId === 'run_2' ? Object.assign({ ...run }, { engineVersion }) : run, transaction);
+    }
+  });
+  return store;
+}
+
+describe.each(Object.entries(DAMAGED))('a run that cannot be read in the %s store', (_name, open) => {
+  test('is logged and passed over at the start, and the others go on', async () => {
+    const records: LogRecord[] = [];
+    const executed: string[] = [];
+    const store = await open();
+    const host = createHost(
+      optionsWith(store, {
+        log: (record) => void records.push(record),
+        engine: {
+          ...engine,
+          async execute({ runId }) {
+            executed.push(runId);
+            return { status: 'completed', outputs: {} };
+          },
+        },
+      }),
+    );
+    await host.start();
+    await expect.poll(() => [...executed].sort(), { timeout: 20_000 }).toEqual(['run_1', 'run_3']);
+    const found = records.filter(({ event }) => event === 'run.unreadable');
+    expect(found).toMatchObject([{ level: 'error', runId: 'run_2' }]);
+    expect(found[0]?.error).toMatch(/^Stored run run_2: .+\. Restore the record from a backup\.$/);
+    expect(JSON.stringify(records)).not.toContain('a-secret-input');
+    await host.stop();
+  });
+});
+
+test('many unreadable runs do not hide a later one', async () => {
+  const store = memoryStore();
+  await store.transaction(async (transaction) => {
+    for (let index = 0; index < 501; index++) {
+      const run = sampleRun({ runId: `run_${String(index).padStart(4, '0')}`, status: 'pending', lastSequence: 0 });
+      const isLast = index === 500;
+      await store.runs.insert(isLast ? run : Object.assign({ ...run }, { engineVersion: 'damaged' }), transaction);
+    }
+  });
+  const executed: string[] = [];
+  const host = createHost(
+    optionsWith(store, {
+      engine: {
+        ...engine,
+        async execute({ runId }) {
+          executed.push(runId);
+          return { status: 'completed', outputs: {} };
+        },
+      },
+    }),
+  );
+  await host.start();
+  await expect.poll(() => executed, { timeout: 20_000 }).toEqual(['run_0500']);
+  await host.stop();
+});
