@@ -86,6 +86,16 @@ describe(
   },
 );
 
+test('a registration for another workspace names those of the credential, and no other', async () => {
+  const { status, body } = await call('/v1/webhooks', { body: v1({ tenantId: 'acme-dev' }) });
+  expect([status, body.message]).toEqual([403, 'tenantId must name a workspace of your credential: acme-prod.']);
+  const wide = await call('/v1/webhooks', { key: WIDE, body: v1({ tenantId: 'acme' }) });
+  expect([wide.status, wide.body.message]).toEqual([
+    403,
+    'tenantId must name a workspace of your credential, which has every workspace of its tenant.',
+  ]);
+});
+
 describe(covers('webhooks.registration.no-name-resolution'), () => {
   test('registers a URL whose name does not resolve', async () => {
     const url = 'https://no-such-name.svc-test.invalid/hook';

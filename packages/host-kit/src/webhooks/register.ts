@@ -117,10 +117,19 @@ export function requireMembership(
   workspace: string,
 ): void {
   if (reachesWorkspace(tenancy, workspace) && hasWorkspace(tenancy.tenant, workspace)) return;
-  throw new HostError('forbidden', 'tenantId must name a workspace that this credential is a member of.', {
+  throw new HostError('forbidden', `tenantId must name a workspace of your credential${namesOf(tenancy)}.`, {
     details: undefined,
   });
 }
+
+/** The workspaces of the caller itself, which it may know. The name of another one is never told. */
+function namesOf({ workspaces }: Principal['tenancy']): string {
+  if (workspaces === 'all') return ', which has every workspace of its tenant';
+  const more = workspaces.length > MOST_NAMES ? ' and others' : '';
+  return `: ${workspaces.slice(0, MOST_NAMES).join(', ')}${more}`;
+}
+
+const MOST_NAMES = 5;
 
 const SECRET_BYTES = 32;
 
