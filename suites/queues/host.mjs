@@ -18,7 +18,7 @@ const store = sqliteStore(database);
 const isFirst = (await store.triggers.page({ after: '', limit: 1 })).length === 0;
 const host = createHost({
   store,
-  authenticate: [{ authenticate: async () => ({ kind: 'authenticated', principal }) }],
+  authenticate: [{ name: 'test', authenticate: async () => ({ kind: 'authenticated', principal }) }],
   engine: { version: 1, refuse: () => undefined, execute: async () => ({ status: 'completed', outputs: {} }) },
   secretKey: new Uint8Array(32),
   hasWorkspace: () => true,

@@ -127,12 +127,12 @@ describe('a write while another process holds the lock of writers', () => {
     let turns = 0;
     const counting = setInterval(() => turns++, 5);
     const writes = Promise.all(Array.from({ length: 20 }, (_, index) => write(store, `whk_${index}`)));
-    await new Promise((resolve) => setTimeout(resolve, 300));
+    // The timer goes on while the lock is held. A process that is blocked would not get here before its writes fail.
+    await expect.poll(() => turns).toBeGreaterThan(5);
     shell.exec('COMMIT');
     shell.close();
     await writes;
     clearInterval(counting);
-    expect(turns).toBeGreaterThan(5);
     await store.close();
   });
 
