@@ -56,7 +56,9 @@ async function installFromLock(folder = '.') {
 /** Packages that npm has downloaded before are taken from its cache. Some packages link their programs in an install script. */
 const NPM_CI = [
   ...['ci', '--include=dev', '--no-audit', '--no-fund', '--loglevel=error'],
-  ...['--prefer-offline', '--fetch-retries=5', '--ignore-scripts=false'],
+  ...['--prefer-offline', '--ignore-scripts=false'],
+  // A registry that is away is told within two minutes.
+  ...['--fetch-retries=3', '--fetch-retry-mintimeout=1000', '--fetch-retry-maxtimeout=10000'],
 ];
 const MOST_TRIES = 3;
 const PAUSE_MS = 5000;
