@@ -72,7 +72,7 @@ async function takeStep(step, { out, temporary }) {
     failures.map(({ file }) => `${file.replaceAll('/', '.')}.log`),
   );
   const verdict = verdictOf({
-    ...{ code: first.code, isTimedOut: first.isTimedOut, tail: tailOf(log) },
+    ...{ code: first.code, isTimedOut: first.isTimedOut, hasTests: step.again !== undefined, tail: tailOf(log) },
     ...{ first: { ...first.outcome, failures }, repeated: repeated?.outcome },
   });
   return { ...verdict, name, seconds: first.seconds + (repeated?.seconds ?? 0), log: relative('.', log) };

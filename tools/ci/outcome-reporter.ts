@@ -21,10 +21,13 @@ export default class OutcomeReporter implements Reporter {
   }
 }
 
-/** A file that could not be loaded, and one whose worker crashed, count as one failure each. */
+/** A file that could not be loaded, and one whose worker crashed, count as one failure each. A skipped test is a failure: it proves nothing. */
 function failuresOf(module: TestModule): Failure[] {
   const file = relative(cwd(), module.moduleId);
   const failed = [...module.children.allTests()].filter((test) => test.result().state === 'failed');
+  const skipped = [...module.children.allTests()]
+    .filter((test) => test.result().state === 'skipped')
+    .map((test) => ({ file, test: test.fullName, message: 'The test was skipped.' }));
   if (failed.length > 0) {
     return failed.map((test) => ({
       file,
@@ -34,7 +37,8 @@ function failuresOf(module: TestModule): Failure[] {
       ...(isStaleFile(test.result().errors?.[0]?.message) && { mend: 'npm run generate' }),
     }));
   }
-  if (module.state() === 'passed' || module.state() === 'skipped') return [];
+  // The tests below a hook that failed are skipped too: then the error of the hook tells the reason.
+  if (module.state() === 'passed' || module.state() === 'skipped') return skipped;
   const failedSuite = [...module.children.allSuites()].flatMap((suite) => suite.errors())[0];
   return [{ file, message: messageOf(module.errors()[0] ?? failedSuite ?? { message: 'The file did not end.' }) }];
 }

@@ -38,15 +38,16 @@ export function unsteadyCandidates({ failures }) {
 /**
  * Judges one step.
  *
- * @param {{ code: number, isTimedOut?: boolean, first: Outcome, repeated?: Outcome, tail?: string }} step `first` has no
+ * @param {{ code: number, isTimedOut?: boolean, hasTests?: boolean, first: Outcome, repeated?: Outcome, tail?: string }} step `first` has no
  *   test and no failure when the step wrote no outcome; `tail` is the end of its log, which then tells the reason
  * @returns {{ verdict: Verdict, passed: number, findings: string[] }}
  */
-export function verdictOf({ code, isTimedOut = false, first, repeated, tail = '' }) {
+export function verdictOf({ code, isTimedOut = false, hasTests = false, first, repeated, tail = '' }) {
   const { passed, failures } = first;
   if (isTimedOut)
     return { verdict: 'infrastructure', passed, findings: ['It did not end within its time limit.', tail] };
   if (failures.length === 0) {
+    if (code === 0 && hasTests && passed === 0) return { verdict: 'broken', passed, findings: ['No test ran.', tail] };
     return code === 0
       ? { verdict: 'green', passed, findings: [] }
       : { verdict: 'broken', passed, findings: [`It ended with exit code ${code}.`, tail] };
@@ -66,7 +67,7 @@ export function verdictOf({ code, isTimedOut = false, first, repeated, tail = ''
     passed: passed + once.length,
     findings: [
       ...twice.map((failure) => `failed: ${lineOf(failure)}`),
-      ...once.map((failure) => `failed once, passed when run alone: ${lineOf(failure)}`),
+      ...once.map((failure) => `${ONCE}${lineOf(failure)}`),
     ],
   };
 }
@@ -107,7 +108,11 @@ export function exitCodeOf(verdict) {
 export function lastPage(results, notes = []) {
   const verdict = worstOf(results);
   const passed = results.reduce((sum, result) => sum + result.passed, 0);
-  const failed = results.reduce((sum, { verdict, findings }) => sum + (isRed(verdict) ? findings.length : 0), 0);
+  const failed = results.reduce(
+    (sum, { verdict, findings }) =>
+      sum + (isRed(verdict) ? findings.filter((finding) => !finding.startsWith(ONCE)).length : 0),
+    0,
+  );
   return [
     ...results.map(pageOf),
     ...notes,
@@ -130,6 +135,9 @@ function pageOf({ name, verdict, seconds, passed, findings, log }) {
 }
 
 const MOST_SHOWN = 20;
+
+/** Begins the finding of a test that counts as passed. */
+const ONCE = 'failed once, passed when run alone: ';
 
 function isRed(verdict) {
   return exitCodeOf(verdict) !== 0;

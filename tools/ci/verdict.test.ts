@@ -14,6 +14,7 @@ interface Judge {
   verdictOf(step: {
     code: number;
     isTimedOut?: boolean;
+    hasTests?: boolean;
     first: Outcome;
     repeated?: Outcome;
     tail?: string;
@@ -41,6 +42,7 @@ describe('a step is', () => {
   test.each<[Verdict, string, Parameters<Judge['verdictOf']>[0]]>([
     ['green', 'when all passed', { code: 0, first: PASSED }],
     ['green', 'when it succeeded and tells no tests', { code: 0, first: NOTHING }],
+    ['broken', 'when it has tests and none ran', { code: 0, hasTests: true, first: NOTHING }],
     ['broken', 'when it failed and tells no test', { code: 1, first: NOTHING, tail: 'no such module' }],
     ['broken', 'when a test failed, and nothing ran again', { code: 1, first: failing(ONE) }],
     ['broken', 'when a test failed twice', { code: 1, first: failing(ONE), repeated: failing(ONE) }],
@@ -154,6 +156,11 @@ describe('the last page', () => {
 
   test('counts no test that passed the second time as failed', () => {
     expect(lastPage([result('green-flaky', { findings: ['failed once'] })])).toMatch(/\n5 passed, 0 failed$/);
+  });
+
+  test('counts, of a broken step, the tests that failed twice', () => {
+    const { verdict, findings } = verdictOf({ code: 1, first: failing(ONE, TWO), repeated: failing(TWO) });
+    expect(lastPage([result(verdict, { findings })])).toMatch(/\n5 passed, 1 failed$/);
   });
 
   test('says of a fault of the machine that the run may be repeated', () => {
