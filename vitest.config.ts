@@ -8,6 +8,9 @@ import { LongestFirst } from './tools/longest-first.ts';
 // The workspace runs from source; the packed shape has tests of its own.
 const conditions = ['@svc/source', 'node'];
 
+// On an overloaded machine a boot alone takes more than ten seconds.
+const ofHosts = { testTimeout: 300_000, hookTimeout: 300_000 };
+
 // Hundreds of processes load the same modules, each anew.
 env.NODE_COMPILE_CACHE ??= fileURLToPath(new URL('.cache/compiled', import.meta.url));
 
@@ -30,15 +33,27 @@ export default defineConfig({
       {
         extends: true,
         test: {
+          name: 'hosts',
+          ...ofHosts,
+          include: ['examples/reference-host/test/**/*.test.ts'],
+          exclude: ['**/node_modules/**', ...CI_ONLY_TESTS],
+          // Most of these files boot hosts in their own process, which loads the host once for several of them.
+          isolate: false,
+        },
+      },
+      {
+        extends: true,
+        test: {
           name: 'programs',
           include: ['{examples/*,tools,soak,load,faults,mutation}/**/*.test.ts'],
-          exclude: ['**/node_modules/**', ...CI_ONLY_TESTS],
+          exclude: ['**/node_modules/**', 'examples/reference-host/test/**', ...CI_ONLY_TESTS],
         },
       },
       {
         extends: true,
         test: {
           name: 'ci-only',
+          ...ofHosts,
           include: [...CI_ONLY_TESTS],
         },
       },

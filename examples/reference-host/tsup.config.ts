@@ -12,7 +12,7 @@ const OF_DBOS = [
  * The parts that one configuration may not need (PostgreSQL, DBOS, MCP, A2A) are files of their own, and are loaded on demand.
  */
 export default defineConfig({
-  entry: ['src/main.ts', 'src/start.ts', 'src/config.ts'],
+  entry: ['src/main.ts', 'src/start.ts', 'src/config.ts', 'src/read-config.ts', 'src/boot.ts'],
   outDir: 'dist',
   format: ['esm'],
   target: 'node20',

@@ -2,15 +2,15 @@ import { SendMessageRequest, type StreamResponse, type Task, TaskPushNotificatio
 import { type Client, ClientFactory, JsonRpcTransportFactory } from '@a2a-js/sdk/client';
 import { covers } from '@svc/tools/covers';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type AcmeHost, KEY, OTHER_TENANT, READER, startAcme } from './acme-host.ts';
+import { type AcmeProcess, KEY, OTHER_TENANT, READER, startAcmeProcess } from './acme-host.ts';
 import { eventually } from './booted-host.ts';
 
 const AGENT = 'operator_brought_key_of_an_a2a_client_xy';
-let host: AcmeHost;
+let host: AcmeProcess;
 let client: Client;
 
 beforeAll(async () => {
-  host = await startAcme(
+  host = await startAcmeProcess(
     { durable: true, retryPolicy: { maxAttempts: 3, backoff: 'fixed', delayMs: 20 } },
     { apiKeys: [...KEYS] },
   );

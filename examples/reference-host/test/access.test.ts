@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { exportJWK, generateKeyPair, SignJWT } from 'jose';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type AcmeHost, type CallOptions, startAcme } from './acme-host.ts';
+import { type AcmeProcess, type CallOptions, startAcmeProcess } from './acme-host.ts';
 import { scratch } from './booted-host.ts';
 
 const named = (name: string) => `operator_brought_key_of_${name}`.padEnd(44, '_');
@@ -61,7 +61,7 @@ const AUTHORIZATION = {
 };
 const ISSUER = 'https://idp.example.com';
 
-let host: AcmeHost;
+let host: AcmeProcess;
 let sign: (claims: object) => Promise<string>;
 const folder = scratch();
 
@@ -79,7 +79,7 @@ beforeAll(async () => {
       .sign(privateKey);
   const oidc = { issuers: [{ issuer: ISSUER, audience: 'svc', jwksFile: folder.path('jwks.json') }] };
   const baseUrl = 'https://svc.example.com';
-  host = await startAcme({}, { apiKeys: APIKEYS, authorization: AUTHORIZATION, oidc, baseUrl });
+  host = await startAcmeProcess({}, { apiKeys: APIKEYS, authorization: AUTHORIZATION, oidc, baseUrl });
 });
 afterAll(async () => {
   await host.stop();

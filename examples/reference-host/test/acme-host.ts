@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { asDescribed } from '@svc/tools/as-described';
-import { type BootedHost, bootHost, scratch, startReceiver } from './booted-host.ts';
+import { bootHost, type RunningHost, scratch, startReceiver } from './booted-host.ts';
+import { bootInProcess } from './host-in-process.ts';
 
 export const KEY = 'operator_brought_key_of_enough_characters';
 export const DEV = 'operator_brought_key_of_another_workspace';
@@ -27,8 +28,53 @@ export interface CallOptions {
 
 export type AcmeHost = Awaited<ReturnType<typeof startAcme>>;
 
-/** Starts a host of two tenants, with a receiver that its subscriptions may point at. */
+/** An `AcmeHost` in a process of its own, which can be ended by a signal. */
+export type AcmeProcess = Awaited<ReturnType<typeof startAcmeProcess>>;
+
+/** Starts a host of two tenants in the process of the test, with a receiver that its subscriptions may point at. */
 export async function startAcme(webhooks: object, others: object = {}) {
+  const { host } = await acme(webhooks, others, async (file, config) => {
+    const host = await bootInProcess(file, config);
+    return { ...host, stop: host.end };
+  });
+  return host;
+}
+
+/** Starts the host of `startAcme` in a process of its own. */
+export async function startAcmeProcess(webhooks: object, others: object = {}) {
+  const { host, current, changed, reboot } = await acme(webhooks, others, async (file, config) => {
+    const host = await bootHost(file, config);
+    const signal = (name: NodeJS.Signals) => {
+      host.process.kill(name);
+      return host.ended;
+    };
+    return { ...host, signal, stop: () => signal('SIGTERM') };
+  });
+  return {
+    ...host,
+    /** Sends the host a signal, and resolves with its exit code or the signal. */
+    end(signal: NodeJS.Signals): Promise<number | string> {
+      changed();
+      return current().signal(signal);
+    },
+    /** Kills the host, and boots it with the same configuration. */
+    async crash() {
+      await current().end();
+      await reboot();
+    },
+  };
+}
+
+interface Booted extends RunningHost {
+  /** Stops it in order. */
+  stop(): Promise<unknown>;
+}
+
+async function acme<B extends Booted>(
+  webhooks: object,
+  others: object,
+  boot: (file: string, config: object) => Promise<B>,
+) {
   const folder = scratch();
   const receiver = await startReceiver();
   const send = asDescribed(fetch);
@@ -67,7 +113,8 @@ export async function startAcme(webhooks: object, others: object = {}) {
     egress: { allowLoopback: [receiver.port] },
     ...others,
   };
-  let host: BootedHost = await bootHost(folder.path('config.json'), config);
+  const file = folder.path('config.json');
+  let host = await boot(file, config);
   let isChanged = false;
 
   async function unregisterAll(secret: string): Promise<void> {
@@ -83,12 +130,12 @@ export async function startAcme(webhooks: object, others: object = {}) {
     }
   }
 
-  return {
+  const acmeHost = {
     receiver,
     stderr: (): readonly string[] => host.stderr,
     url: () => host.url,
     /** Returns the text of its configuration. */
-    config: () => readFileSync(folder.path('config.json'), 'utf8'),
+    config: () => readFileSync(file, 'utf8'),
     /** Returns the path of a file of the host. */
     path: folder.path,
     /** Sends a JSON request. The default key is `KEY`. */
@@ -107,27 +154,13 @@ export async function startAcme(webhooks: object, others: object = {}) {
       const text = await response.text();
       return { status: response.status, headers: response.headers, body: text === '' ? undefined : JSON.parse(text) };
     },
-    /** Sends the host a signal, and resolves with its exit code or the signal. */
-    end(signal: NodeJS.Signals) {
-      isChanged = true;
-      host.process.kill(signal);
-      return host.ended;
-    },
     /** Ends the host, and boots it with changes of `webhooks` and of other keys. */
     async reboot(changed: object, others: object = {}) {
-      const config = JSON.parse(readFileSync(folder.path('config.json'), 'utf8'));
-      host.process.kill('SIGTERM');
-      await host.ended;
+      const config = JSON.parse(readFileSync(file, 'utf8'));
+      await host.stop();
       const webhooks = { ...config.webhooks, ...changed };
       isChanged = true;
-      host = await bootHost(folder.path('config.json'), { ...config, webhooks, ...others });
-    },
-    /** Kills the host, and boots it with the same configuration. */
-    async crash() {
-      const config = JSON.parse(readFileSync(folder.path('config.json'), 'utf8'));
-      host.process.kill('SIGKILL');
-      await host.ended;
-      host = await bootHost(folder.path('config.json'), config);
+      host = await boot(file, { ...config, webhooks, ...others });
     },
     /**
      * Prepares the host for the next test of a file: it has its first configuration, no subscription, and a receiver
@@ -135,9 +168,8 @@ export async function startAcme(webhooks: object, others: object = {}) {
      */
     async clear() {
       if (isChanged) {
-        host.process.kill('SIGKILL');
-        await host.ended;
-        host = await bootHost(folder.path('config.json'), config);
+        await host.end();
+        host = await boot(file, config);
         isChanged = false;
       }
       for (const secret of [WIDE, OTHER_TENANT]) await unregisterAll(secret);
@@ -146,10 +178,21 @@ export async function startAcme(webhooks: object, others: object = {}) {
     /** Reads a file beside the database, by the end of its name. */
     kept: (suffix: string) => readFileSync(folder.path(`svc.db${suffix}`), 'utf8'),
     async stop() {
-      host.process.kill('SIGKILL');
-      await host.ended;
+      await host.end();
       await receiver.close();
       folder.remove();
+    },
+  };
+  return {
+    host: acmeHost,
+    current: () => host,
+    /** The next test of a file needs another host. */
+    changed() {
+      isChanged = true;
+    },
+    /** Boots the host with the configuration that it had. */
+    async reboot() {
+      host = await boot(file, JSON.parse(readFileSync(file, 'utf8')));
     },
   };
 }

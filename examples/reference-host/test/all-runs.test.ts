@@ -1,13 +1,13 @@
 import { get } from 'node:http';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { type AcmeHost, DEV, KEY, OTHER_TENANT, startAcme } from './acme-host.ts';
+import { type AcmeProcess, DEV, KEY, OTHER_TENANT, startAcmeProcess } from './acme-host.ts';
 import { eventually } from './booted-host.ts';
 
 const FEED = '/host/example/events';
 
-let host: AcmeHost;
+let host: AcmeProcess;
 beforeEach(async () => {
-  host = await startAcme({});
+  host = await startAcmeProcess({});
 });
 afterEach(() => host.stop());
 

@@ -1,6 +1,6 @@
 import { covers } from '@svc/tools/covers';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type AcmeHost, CHIEF, DEV, KEY, OTHER_TENANT, startAcme, WIDE } from './acme-host.ts';
+import { type AcmeProcess, CHIEF, DEV, KEY, OTHER_TENANT, startAcmeProcess, WIDE } from './acme-host.ts';
 import { eventually } from './booted-host.ts';
 import { MAJORS, runDriver } from './run-driver.ts';
 
@@ -8,9 +8,9 @@ const REVIEWERS = { id: 'reviewers', tenant: 'acme', members: ['p_key_1', 'p_key
 // A group of the same name in another tenant must not open the approvals of this one.
 const STRANGERS = { id: 'reviewers', tenant: 'umbrella', members: ['p_key_3', 'p_key_4'] };
 
-let host: AcmeHost;
+let host: AcmeProcess;
 beforeAll(async () => {
-  host = await startAcme({ durable: true }, { groups: [REVIEWERS, STRANGERS] });
+  host = await startAcmeProcess({ durable: true }, { groups: [REVIEWERS, STRANGERS] });
 });
 afterAll(() => host.stop());
 

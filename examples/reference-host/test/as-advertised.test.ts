@@ -1,8 +1,9 @@
 import { covers } from '@svc/tools/covers';
 import { MANIFEST } from '@svc/versioning';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type BootedHost, bootHost, scratch } from './booted-host.ts';
+import { type RunningHost, scratch } from './booted-host.ts';
 import { bearer, sender } from './callers.ts';
+import { bootInProcess } from './host-in-process.ts';
 
 const KEY = 'operator_brought_key_of_enough_characters';
 const MAJORS = ['1', '2'] as const;
@@ -23,11 +24,11 @@ const HOSTS: Readonly<Record<string, object>> = {
   'major 1': { protocol: { versions: ['1.1'] } },
   'major 2': { protocol: { versions: ['2.0'] } },
 };
-const booted = new Map<string, BootedHost>();
+const booted = new Map<string, RunningHost>();
 
 beforeAll(async () => {
   for (const [name, changes] of Object.entries(HOSTS)) {
-    const host = await bootHost(folder.path(`${name}.json`), {
+    const host = await bootInProcess(folder.path(`${name}.json`), {
       listen: { port: 0 },
       store: `sqlite:${folder.path(`${name}.db`)}`,
       tenants: [{ id: 'acme', workspaces: ['acme-prod'] }],
@@ -38,8 +39,7 @@ beforeAll(async () => {
   }
 });
 afterAll(async () => {
-  for (const { process } of booted.values()) process.kill('SIGKILL');
-  await Promise.all([...booted.values()].map(({ ended }) => ended));
+  await Promise.all([...booted.values()].map((each) => each.end()));
   folder.remove();
 });
 

@@ -7,7 +7,16 @@ import { covers } from '@svc/tools/covers';
 import { type IdentityProvider, RESOURCE, startIdentityProvider } from '@svc/tools/identity-provider';
 import { calculateJwkThumbprint, exportJWK, generateKeyPair, SignJWT } from 'jose';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { type BootedHost, bootHost, eventually, launch, type Receiver, scratch, startReceiver } from './booted-host.ts';
+import {
+  bootHost,
+  eventually,
+  launch,
+  type Receiver,
+  type RunningHost,
+  scratch,
+  startReceiver,
+} from './booted-host.ts';
+import { bootInProcess } from './host-in-process.ts';
 
 const send = asDescribed(fetch);
 
@@ -29,14 +38,13 @@ beforeAll(async () => {
 afterAll(() => provider.stop());
 
 let folder: ReturnType<typeof scratch>;
-let host: BootedHost | undefined;
+let host: RunningHost | undefined;
 let receiver: Receiver | undefined;
 /** The changes of the configuration of a host that later tests may use, too. */
 let shared: string | undefined;
 
 async function stop(): Promise<void> {
-  host?.process.kill('SIGKILL');
-  await host?.ended;
+  await host?.end();
   [host, shared] = [undefined, undefined];
   folder?.remove();
 }
@@ -56,7 +64,7 @@ async function shareHost(changes: object = {}): Promise<void> {
   shared = wanted;
 }
 
-async function boot(changes: object | (() => object) = {}): Promise<string> {
+async function boot(changes: object | (() => object) = {}, start = bootInProcess): Promise<string> {
   await stop();
   folder = scratch();
   const key = (id: string, secret: string, fields: object = {}) => ({
@@ -70,7 +78,7 @@ async function boot(changes: object | (() => object) = {}): Promise<string> {
   });
   writeFileSync(folder.path('spire.json'), JSON.stringify({ keys: [spire.publicJwk] }));
   writeFileSync(folder.path('sts.json'), JSON.stringify({ keys: [sts.publicJwk] }));
-  host = await bootHost(folder.path('config.json'), {
+  host = await start(folder.path('config.json'), {
     listen: { port: 0 },
     baseUrl: BASE,
     store: `sqlite:${folder.path('svc.db')}`,
@@ -604,13 +612,12 @@ describe(covers('operations.audit.verify', 'operations.audit.verify-gated', 'aut
   });
 
   test('an acknowledged run is in the chain after a kill, and the host continues the chain', async () => {
-    const url = await boot();
+    const url = await boot({}, bootHost);
     const ids: string[] = [];
     for (let turn = 0; turn < 5; turn++) {
       ids.push((await call('/v1/runs', { authorization: bearer(KEY), body: newRun })).body.runId);
     }
-    host?.process.kill('SIGKILL');
-    await host?.ended;
+    await host?.end();
     expect(url).toBeTruthy();
     const config = JSON.parse(readFileSync(folder.path('config.json'), 'utf8'));
     host = await bootHost(folder.path('config.json'), config);
@@ -625,8 +632,7 @@ describe(covers('operations.audit.verify', 'operations.audit.verify-gated', 'aut
     for (let turn = 0; turn < 5; turn++) await call('/v1/runs', { authorization: bearer(KEY), body: newRun });
     await eventually(async () => (await verifyAudit()).body.checkpoints.length > 0);
     const config = JSON.parse(readFileSync(folder.path('config.json'), 'utf8'));
-    host?.process.kill('SIGTERM');
-    await host?.ended;
+    await host?.end();
     const database = new DatabaseSync(folder.path('svc.db'), { timeout: 10_000 });
     expect(() => database.exec("UPDATE audit_entries SET actor = 'p_other'")).toThrow('append-only');
     expect(() => database.exec('DELETE FROM audit_entries')).toThrow('append-only');
@@ -634,7 +640,7 @@ describe(covers('operations.audit.verify', 'operations.audit.verify-gated', 'aut
     database.exec('DROP TRIGGER audit_entries_stay');
     database.exec("UPDATE audit_entries SET actor = 'p_other' WHERE at_sequence = 2");
     database.close();
-    host = await bootHost(folder.path('config.json'), config);
+    host = await bootInProcess(folder.path('config.json'), config);
     const { body } = await verifyAudit('fromSeq=1&toSeq=5');
     expect(body.chainValid).toBe(false);
     expect(body.anomalies).toContainEqual({ kind: 'hash-mismatch', atSeq: 2 });
@@ -648,13 +654,12 @@ describe(covers('operations.audit.verify', 'operations.audit.verify-gated', 'aut
     const expected = `expectedSeq=${kept.atSequence}&expectedRoot=${kept.merkleRoot}`;
     expect((await verifyAudit(`fromSeq=0&toSeq=2&${expected}`)).body).toMatchObject({ chainValid: true });
     const config = JSON.parse(readFileSync(folder.path('config.json'), 'utf8'));
-    host?.process.kill('SIGTERM');
-    await host?.ended;
+    await host?.end();
     const database = new DatabaseSync(folder.path('svc.db'), { timeout: 10_000 });
     database.exec('DROP TRIGGER audit_entries_last; DROP TRIGGER audit_checkpoints_last;');
     database.exec('DELETE FROM audit_entries; DELETE FROM audit_checkpoints');
     database.close();
-    host = await bootHost(folder.path('config.json'), config);
+    host = await bootInProcess(folder.path('config.json'), config);
     expect((await verifyAudit('fromSeq=0&toSeq=2')).body).toMatchObject({ chainValid: true });
     for (const path of ['/v1/audit/verify', '/audit/verify']) {
       const headers = { 'svc-version': path.startsWith('/v1') ? '1' : '2' };
@@ -705,8 +710,7 @@ describe(
       }
       await eventually(() => (receiver?.deliveries.length ?? 0) >= 4);
       expect((await verifyAudit()).body).toMatchObject({ chainValid: true });
-      host?.process.kill('SIGTERM');
-      await host?.ended;
+      await host?.end();
 
       const kept = readdirSync(dirname(folder.path('x')))
         .filter((name) => name !== 'config.json')

@@ -13,20 +13,20 @@ import { fileURLToPath } from 'node:url';
 import { type PostgresServer, startPostgres } from '@svc/tools/postgres';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type AcmeHost, KEY, startAcme } from './acme-host.ts';
+import { type AcmeProcess, KEY, startAcmeProcess } from './acme-host.ts';
 import { type BootedHost, bootHost, eventually, launch } from './booted-host.ts';
 
 const MAIN = fileURLToPath(new URL('../dist/main.js', import.meta.url));
 const key = (byte: number) => Buffer.alloc(32, byte).toString('base64');
 
 let postgres: PostgresServer;
-let host: AcmeHost;
+let host: AcmeProcess;
 const restored: BootedHost[] = [];
 let places = 0;
 
 beforeAll(async () => {
   postgres = await startPostgres();
-  host = await startAcme(
+  host = await startAcmeProcess(
     { durable: true, retryPolicy: { maxAttempts: 100, backoff: 'fixed', delayMs: 300 } },
     { store: postgres.url, secretKey: key(1), formerSecretKeys: [key(2)], audit: { checkpointIntervalEntries: 10 } },
   );

@@ -17,13 +17,13 @@ import {
 import { DatabaseSync } from 'node:sqlite';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type AcmeHost, KEY, startAcme } from './acme-host.ts';
+import { type AcmeProcess, KEY, startAcmeProcess } from './acme-host.ts';
 import { type BootedHost, bootHost, eventually, scratch } from './booted-host.ts';
 
 const MAIN = fileURLToPath(new URL('../dist/main.js', import.meta.url));
 const KEY_FILES = ['-secret-key', '-audit-key.pem', '-bundle-key.pem'];
 
-let host: AcmeHost;
+let host: AcmeProcess;
 /** Hosts on restored databases. */
 const restored: BootedHost[] = [];
 let places = 0;
@@ -33,7 +33,7 @@ const witness = scratch();
 afterAll(() => witness.remove());
 
 beforeAll(async () => {
-  host = await startAcme(
+  host = await startAcmeProcess(
     { durable: true, retryPolicy: { maxAttempts: 100, backoff: 'fixed', delayMs: 300 } },
     { audit: { checkpointIntervalEntries: 10 } },
   );

@@ -8,21 +8,23 @@ import { fileURLToPath } from 'node:url';
 import type { Delivery } from '@svc/webhook-verify';
 import { receive } from '@svc/webhook-verify/receive';
 import { standardVerifier } from '@svc/webhook-verify/standard-webhooks';
-import { expect, vi } from 'vitest';
+import { expect } from 'vitest';
 
-/**
- * The time after which a test or a hook counts as hanging, in ms. On an overloaded machine a boot alone takes more than
- * ten seconds, so no test that boots a host has a shorter limit.
- */
+/** The time after which a test of hosts counts as hanging, in ms: the limit of `vitest.config.ts`. */
 export const HANG_MS = 300_000;
 
-vi.setConfig({ testTimeout: HANG_MS, hookTimeout: HANG_MS });
-
-/** A reference host in a process of its own, with a configuration file and a database file. */
-export interface BootedHost {
+/** A reference host that runs, with a configuration file and a database file. */
+export interface RunningHost {
   readonly url: string;
-  readonly process: ChildProcess;
+  /** The lines of its log. */
   readonly stderr: readonly string[];
+  /** Ends it as fast as it can be ended. */
+  end(): Promise<unknown>;
+}
+
+/** A reference host in a process of its own. */
+export interface BootedHost extends RunningHost {
+  readonly process: ChildProcess;
   /** Resolves with the exit code or signal. */
   readonly ended: Promise<number | string>;
 }
@@ -54,28 +56,40 @@ export function launch(file: string, config: unknown, nodeOptions: string[] = []
   const child = spawn(process.execPath, [...nodeOptions, MAIN, '--config', file], {
     stdio: ['ignore', 'pipe', 'pipe'],
   });
-  const stderr: string[] = [];
-  const keep = logKeeper();
-  createInterface({ input: child.stderr }).on('line', (line) => {
-    stderr.push(line);
-    keep(`${child.pid} ${line}\n`);
-  });
+  const { lines: stderr, add } = hostLog(String(child.pid));
+  createInterface({ input: child.stderr }).on('line', add);
   const ended = new Promise<number | string>((resolve) => {
     // `close` comes after the last line of the log, `exit` may come before.
     child.on('close', (code, signal) => resolve(code ?? signal ?? ''));
   });
-  return { process: child, stderr, ended };
+  const end = () => {
+    child.kill('SIGKILL');
+    return ended;
+  };
+  return { process: child, stderr, ended, end };
 }
 
-/** Appends the logs of all hosts of a test file to one file of the folder that `SVC_HOST_LOGS` names, for `.ci/run`. */
-function logKeeper(): (line: string) => void {
+/**
+ * Collects the log of a host. In `.ci/run` the logs of all hosts of a test file are kept in one file of the folder that
+ * `SVC_HOST_LOGS` names.
+ *
+ * @param name begins the lines of the file
+ */
+export function hostLog(name: string): { readonly lines: readonly string[]; add(line: string): void } {
+  const lines: string[] = [];
   const { currentTestName = 'before the tests', testPath } = expect.getState();
   const folder = process.env.SVC_HOST_LOGS;
-  if (folder === undefined || testPath === undefined) return () => {};
+  if (folder === undefined || testPath === undefined) return { lines, add: (line) => void lines.push(line) };
   mkdirSync(folder, { recursive: true });
   const path = join(folder, `${relative(process.cwd(), testPath).replaceAll('/', '.')}.log`);
   appendFileSync(path, `── ${currentTestName} ──\n`);
-  return (line) => appendFileSync(path, line);
+  return {
+    lines,
+    add(line) {
+      lines.push(line);
+      appendFileSync(path, `${name} ${line}\n`);
+    },
+  };
 }
 
 /** A subscriber with a real server, which collects the verified deliveries. */

@@ -1,10 +1,10 @@
 import { covers } from '@svc/tools/covers';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type AcmeHost, KEY, READER, startAcme } from './acme-host.ts';
+import { type AcmeProcess, KEY, READER, startAcmeProcess } from './acme-host.ts';
 
-let host: AcmeHost;
+let host: AcmeProcess;
 beforeAll(async () => {
-  host = await startAcme({});
+  host = await startAcmeProcess({});
 });
 afterAll(() => host.stop());
 

@@ -1,12 +1,12 @@
 import { covers } from '@svc/tools/covers';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type AcmeHost, OTHER_TENANT, startAcme } from './acme-host.ts';
+import { type AcmeProcess, OTHER_TENANT, startAcmeProcess } from './acme-host.ts';
 import { eventually } from './booted-host.ts';
 import { MAJORS, runDriver } from './run-driver.ts';
 
-let host: AcmeHost;
+let host: AcmeProcess;
 beforeAll(async () => {
-  host = await startAcme({});
+  host = await startAcmeProcess({});
 });
 afterAll(() => host.stop());
 

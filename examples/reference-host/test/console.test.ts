@@ -1,12 +1,13 @@
 import { covers } from '@svc/tools/covers';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type BootedHost, bootHost, scratch } from './booted-host.ts';
+import { type RunningHost, scratch } from './booted-host.ts';
+import { bootInProcess } from './host-in-process.ts';
 
 const KEY = 'operator_brought_key_of_enough_characters';
 
 const folder = scratch();
-let host: BootedHost;
-let without: BootedHost;
+let host: RunningHost;
+let without: RunningHost;
 
 const configuration = (name: string) => ({
   listen: { port: 0 },
@@ -19,15 +20,14 @@ const configuration = (name: string) => ({
 
 beforeAll(async () => {
   [host, without] = await Promise.all([
-    bootHost(folder.path('with.json'), { ...configuration('with'), console: { path: '/ops' } }),
-    bootHost(folder.path('without.json'), configuration('without')),
+    bootInProcess(folder.path('with.json'), { ...configuration('with'), console: { path: '/ops' } }),
+    bootInProcess(folder.path('without.json'), configuration('without')),
   ]);
 });
 
 afterAll(async () => {
-  for (const { process, ended } of [host, without]) {
-    process.kill('SIGKILL');
-    await ended;
+  for (const each of [host, without]) {
+    await each.end();
   }
   folder.remove();
 });

@@ -8,15 +8,16 @@ import { brotliDecompressSync, gunzipSync, gzipSync, zstdDecompressSync } from '
 import { covers } from '@svc/tools/covers';
 import { strictValidator } from '@svc/tools/json-schema';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type BootedHost, bootHost, scratch } from './booted-host.ts';
+import { type RunningHost, scratch } from './booted-host.ts';
 import { bearer, sender } from './callers.ts';
+import { bootInProcess } from './host-in-process.ts';
 
 const KEY = 'operator_brought_key_of_enough_characters';
 const PAGE = 'https://console.example.com';
 const folder = scratch();
-let host: BootedHost;
+let host: RunningHost;
 beforeAll(async () => {
-  host = await bootHost(folder.path('config.json'), {
+  host = await bootInProcess(folder.path('config.json'), {
     listen: { port: 0 },
     store: 'memory:',
     tenants: [{ id: 'acme', workspaces: ['acme-prod'] }],
@@ -26,8 +27,7 @@ beforeAll(async () => {
   });
 });
 afterAll(async () => {
-  host?.process.kill('SIGKILL');
-  await host?.ended;
+  await host?.end();
   folder.remove();
 });
 

@@ -2,20 +2,21 @@ import { writeFileSync } from 'node:fs';
 import { get, type IncomingHttpHeaders, type IncomingMessage } from 'node:http';
 import { covers } from '@svc/tools/covers';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type BootedHost, bootHost, eventually, type Receiver, scratch, startReceiver } from './booted-host.ts';
+import { eventually, type Receiver, type RunningHost, scratch, startReceiver } from './booted-host.ts';
 import { BASE, bearer, seconds, sender, signer } from './callers.ts';
+import { bootInProcess } from './host-in-process.ts';
 
 const KEY = 'operator_brought_key_of_enough_characters';
 const PEOPLE = 'https://people.example.com';
 const people = await signer('people');
 const folder = scratch();
-let host: BootedHost;
+let host: RunningHost;
 let receiver: Receiver;
 
 beforeAll(async () => {
   receiver = await startReceiver();
   writeFileSync(folder.path('people.json'), JSON.stringify(people.jwks));
-  host = await bootHost(folder.path('config.json'), {
+  host = await bootInProcess(folder.path('config.json'), {
     listen: { port: 0 },
     baseUrl: BASE,
     store: `sqlite:${folder.path('svc.db')}`,
@@ -38,8 +39,7 @@ beforeAll(async () => {
   });
 });
 afterAll(async () => {
-  host?.process.kill('SIGKILL');
-  await host?.ended;
+  await host?.end();
   await receiver.close();
   folder.remove();
 });

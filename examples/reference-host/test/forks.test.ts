@@ -1,12 +1,12 @@
 import { covers } from '@svc/tools/covers';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type AcmeHost, DEV, OTHER_TENANT, READER, startAcme, WIDE } from './acme-host.ts';
+import { type AcmeProcess, DEV, OTHER_TENANT, READER, startAcmeProcess, WIDE } from './acme-host.ts';
 import { eventually } from './booted-host.ts';
 import { elapsed, MAJORS, runDriver } from './run-driver.ts';
 
-let host: AcmeHost;
+let host: AcmeProcess;
 beforeAll(async () => {
-  host = await startAcme({ durable: true });
+  host = await startAcmeProcess({ durable: true });
 });
 afterAll(() => host.stop());
 

@@ -2,12 +2,12 @@ import { randomUUID } from 'node:crypto';
 import { DatabaseSync } from 'node:sqlite';
 import { covers } from '@svc/tools/covers';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { type AcmeHost, type CallOptions, DEV, KEY, OTHER_TENANT, startAcme } from './acme-host.ts';
+import { type AcmeProcess, type CallOptions, DEV, KEY, OTHER_TENANT, startAcmeProcess } from './acme-host.ts';
 import { eventually } from './booted-host.ts';
 
-let host: AcmeHost;
+let host: AcmeProcess;
 beforeAll(async () => {
-  host = await startAcme({});
+  host = await startAcmeProcess({});
 });
 afterEach(() => host.clear());
 afterAll(() => host.stop());

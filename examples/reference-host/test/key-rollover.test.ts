@@ -4,7 +4,7 @@ import { covers } from '@svc/tools/covers';
 import { startPostgres } from '@svc/tools/postgres';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { auditKeys } from '../src/audit-signer.ts';
-import { KEY, startAcme } from './acme-host.ts';
+import { KEY, startAcmeProcess } from './acme-host.ts';
 import { type BootedHost, bootHost, eventually, HANG_MS, launch, scratch, startReceiver } from './booted-host.ts';
 
 const newKey = () => randomBytes(32).toString('base64');
@@ -15,7 +15,7 @@ const resealed = ({ stderr }: { readonly stderr: readonly string[] }) =>
   stderr.map((line) => JSON.parse(line)).filter(({ event }) => event === 'secrets.resealed');
 
 test(`${covers('webhooks.secret.encrypted-at-rest')} replaces the key, and drops the former one`, async () => {
-  const host = await startAcme({ durable: true });
+  const host = await startAcmeProcess({ durable: true });
   const { receiver } = host;
   const heard = async (count: number) => {
     await host.call('/v1/runs', { body: { workflowId: 'echo' } });

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type AcmeHost, startAcme } from './acme-host.ts';
+import { type AcmeProcess, startAcmeProcess } from './acme-host.ts';
 import { eventually, scratch } from './booted-host.ts';
 import { BASE, type Signer, seconds, signer } from './callers.ts';
 
@@ -18,7 +18,7 @@ const AUDITOR = {
 };
 
 const folder = scratch();
-let host: AcmeHost;
+let host: AcmeProcess;
 let idp: Signer;
 let stranger: Signer;
 
@@ -27,7 +27,7 @@ beforeAll(async () => {
   writeFileSync(folder.path('jwks.json'), JSON.stringify(idp.jwks));
   const jwksFile = folder.path('jwks.json');
   const backChannelLogout = { clientIds: ['console'] };
-  host = await startAcme(
+  host = await startAcmeProcess(
     {},
     {
       baseUrl: BASE,

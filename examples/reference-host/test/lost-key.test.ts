@@ -1,11 +1,11 @@
 import { copyFileSync, existsSync, readFileSync, renameSync } from 'node:fs';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { type AcmeHost, startAcme } from './acme-host.ts';
+import { type AcmeProcess, startAcmeProcess } from './acme-host.ts';
 import { eventually, launch } from './booted-host.ts';
 
-let host: AcmeHost;
+let host: AcmeProcess;
 beforeEach(async () => {
-  host = await startAcme({ durable: true, retryPolicy: { maxAttempts: 1, backoff: 'none' } });
+  host = await startAcmeProcess({ durable: true, retryPolicy: { maxAttempts: 1, backoff: 'none' } });
 });
 afterEach(() => host.stop());
 

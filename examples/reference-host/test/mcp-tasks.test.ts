@@ -9,17 +9,17 @@ import {
   type ToolExecution,
 } from '@modelcontextprotocol/ext-tasks/client';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { type AcmeHost, DEV, KEY, OTHER_TENANT, READER, startAcme } from './acme-host.ts';
+import { type AcmeProcess, DEV, KEY, OTHER_TENANT, READER, startAcmeProcess } from './acme-host.ts';
 
 const REVISION = '2026-07-28';
 const TASKS = { extensions: { 'io.modelcontextprotocol/tasks': {} } };
 const CAPABILITIES = { elicitation: { form: {} }, ...TASKS };
 
-let host: AcmeHost;
+let host: AcmeProcess;
 const open: { close(): Promise<void> }[] = [];
 
 beforeAll(async () => {
-  host = await startAcme({}, { mounts: { mcp: true }, retention: { runDays: 30 } });
+  host = await startAcmeProcess({}, { mounts: { mcp: true }, retention: { runDays: 30 } });
 });
 afterEach(async () => {
   for (const each of open.splice(0)) await each.close();

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type AcmeHost, startAcme } from './acme-host.ts';
+import { type AcmeProcess, startAcmeProcess } from './acme-host.ts';
 import { type BootedHost, bootHost, eventually } from './booted-host.ts';
 
 interface PageBlocks {
@@ -21,11 +21,11 @@ const { missingLine }: ShownOutput = await toolOf('shown-output.mjs');
 const MAIN = fileURLToPath(new URL('../dist/main.js', import.meta.url));
 const PAGE = readFileSync(new URL('../../../docs/operations.md', import.meta.url), 'utf8');
 
-let host: AcmeHost;
+let host: AcmeProcess;
 const booted: BootedHost[] = [];
 
 beforeAll(async () => {
-  host = await startAcme({ durable: true }, { audit: { checkpointIntervalEntries: 10 } });
+  host = await startAcmeProcess({ durable: true }, { audit: { checkpointIntervalEntries: 10 } });
   // The page calls the configuration host.json, and the command svc-host.
   const config = JSON.parse(readFileSync(host.path('config.json'), 'utf8'));
   writeFileSync(host.path('host.json'), JSON.stringify({ ...config, store: 'sqlite:svc.db' }));

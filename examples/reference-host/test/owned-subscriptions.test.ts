@@ -1,13 +1,13 @@
 import { covers } from '@svc/tools/covers';
 import { validator } from '@svc/tools/json-schema';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { type AcmeHost, DEV, OTHER_TENANT, READER, startAcme, WIDE } from './acme-host.ts';
+import { type AcmeProcess, DEV, OTHER_TENANT, READER, startAcmeProcess, WIDE } from './acme-host.ts';
 import { eventually } from './booted-host.ts';
 
-let host: AcmeHost;
+let host: AcmeProcess;
 let path: string;
 beforeAll(async () => {
-  host = await startAcme({ durable: true });
+  host = await startAcmeProcess({ durable: true });
 });
 beforeEach(async () => {
   const body = { url: host.receiver.url, events: ['run.completed'], tenantId: 'acme-prod' };

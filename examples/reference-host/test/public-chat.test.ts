@@ -1,13 +1,13 @@
 import { covers } from '@svc/tools/covers';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type AcmeHost, startAcme } from './acme-host.ts';
+import { type AcmeProcess, startAcmeProcess } from './acme-host.ts';
 
 const PATH = '/host/example/public-chat';
 const SURFACE = { tenant: 'acme', workspace: 'acme-prod', perClient: { limit: 12, windowSeconds: 3600 } };
 
-let host: AcmeHost;
+let host: AcmeProcess;
 beforeAll(async () => {
-  host = await startAcme({}, { mounts: { publicChat: SURFACE } });
+  host = await startAcmeProcess({}, { mounts: { publicChat: SURFACE } });
 });
 afterAll(() => host.stop());
 
@@ -67,7 +67,7 @@ describe(covers('runs.anonymous.id-host-minted', 'runs.anonymous.kind-on-run'), 
 });
 
 test('without its key in the configuration there is no public chat', async () => {
-  const plain = await startAcme({});
+  const plain = await startAcmeProcess({});
   try {
     const response = await fetch(`${plain.url()}${PATH}/sessions`, { method: 'POST' });
     expect(response.status).toBe(404);

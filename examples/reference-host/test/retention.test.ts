@@ -1,13 +1,13 @@
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type AcmeHost, OTHER_TENANT, startAcme } from './acme-host.ts';
+import { type AcmeProcess, OTHER_TENANT, startAcmeProcess } from './acme-host.ts';
 import { eventually } from './booted-host.ts';
 
 const DAY_MS = 86_400_000;
 const FEED = '/host/example/events/poll?timeout=1';
 const HOOKS = '/host/example/webhooks';
 
-let host: AcmeHost;
+let host: AcmeProcess;
 /** Ended 40 days ago, with an artifact. */
 let old: { readonly runId: string; readonly artifactId: string };
 /** Ended 20 days ago. */
@@ -22,7 +22,7 @@ let beforeAllRuns: string;
 let afterAllRuns: string;
 
 beforeAll(async () => {
-  host = await startAcme({ durable: true });
+  host = await startAcmeProcess({ durable: true });
   const hook = { url: `${host.receiver.url}?of=retention`, events: ['run.completed'], tenantId: 'acme-prod' };
   const registered = await host.call('/v1/webhooks', { body: hook });
   expect(registered.status).toBe(201);

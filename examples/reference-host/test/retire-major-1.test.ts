@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type AcmeHost, KEY, startAcme } from './acme-host.ts';
+import { type AcmeProcess, KEY, startAcmeProcess } from './acme-host.ts';
 import { eventually } from './booted-host.ts';
 
 interface Block {
@@ -29,11 +29,11 @@ const [both, alone] = codeOf('json').map((text) => JSON.parse(text));
 const [mirror = '', callers = '', days = '', agreement = '', check = ''] = codeOf('sh');
 
 const AUDIT = 'operator_brought_key_that_reads_the_records';
-let host: AcmeHost;
+let host: AcmeProcess;
 
 beforeAll(async () => {
   const key = { tenant: 'acme', mode: 'live', principal: 'p_1', workspaces: ['*'] };
-  host = await startAcme(
+  host = await startAcmeProcess(
     {},
     {
       apiKeys: [

@@ -3,8 +3,9 @@ import { writeFileSync } from 'node:fs';
 import { mintApiKey } from '@svc/auth/api-key';
 import { covers } from '@svc/tools/covers';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type BootedHost, bootHost, eventually, scratch } from './booted-host.ts';
+import { eventually, type RunningHost, scratch } from './booted-host.ts';
 import { BASE, bearer, seconds, sender, signer } from './callers.ts';
+import { bootInProcess } from './host-in-process.ts';
 
 const IDP = 'https://idp.example.com';
 const PEOPLE = 'https://people.example.com';
@@ -58,15 +59,14 @@ const MISSPELT = [
 const KINDS = [undefined, 'user', 'agent'] as const;
 
 const folder = scratch();
-let host: BootedHost;
+let host: RunningHost;
 beforeAll(async () => {
   writeFileSync(folder.path('idp.json'), JSON.stringify(idp.jwks));
   writeFileSync(folder.path('people.json'), JSON.stringify(people.jwks));
-  host = await bootHost(folder.path('config.json'), configuration());
+  host = await bootInProcess(folder.path('config.json'), configuration());
 });
 afterAll(async () => {
-  host?.process.kill('SIGKILL');
-  await host?.ended;
+  await host?.end();
   folder.remove();
 });
 

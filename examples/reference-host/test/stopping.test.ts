@@ -1,13 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { type AddressInfo, connect, createServer } from 'node:net';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { type AcmeHost, KEY, startAcme } from './acme-host.ts';
+import { type AcmeProcess, KEY, startAcmeProcess } from './acme-host.ts';
 import { eventually, launch } from './booted-host.ts';
 
-let host: AcmeHost;
+let host: AcmeProcess;
 
 beforeEach(async () => {
-  host = await startAcme({ durable: true, attemptTimeoutMs: 60_000 });
+  host = await startAcmeProcess({ durable: true, attemptTimeoutMs: 60_000 });
 });
 afterEach(() => host.stop());
 

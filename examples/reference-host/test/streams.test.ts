@@ -2,13 +2,13 @@ import { get } from 'node:http';
 import { json } from 'node:stream/consumers';
 import { covers } from '@svc/tools/covers';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { type AcmeHost, KEY, startAcme } from './acme-host.ts';
+import { type AcmeProcess, KEY, startAcmeProcess } from './acme-host.ts';
 import { eventually } from './booted-host.ts';
 
-let host: AcmeHost;
+let host: AcmeProcess;
 
 beforeEach(async () => {
-  host = await startAcme({});
+  host = await startAcmeProcess({});
 });
 afterEach(() => host.stop());
 

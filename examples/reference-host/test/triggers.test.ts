@@ -3,7 +3,7 @@ import { covers } from '@svc/tools/covers';
 import { signDelivery } from '@svc/webhook-verify';
 import { signStandard } from '@svc/webhook-verify/standard-webhooks';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type AcmeHost, KEY, OTHER_TENANT, startAcme, WIDE } from './acme-host.ts';
+import { type AcmeProcess, KEY, OTHER_TENANT, startAcmeProcess, WIDE } from './acme-host.ts';
 import { eventually } from './booted-host.ts';
 
 const HOOK_KEY = 'operator_brought_key_of_a_registrar_that_ends';
@@ -11,10 +11,10 @@ const ADMIN = 'operator_brought_key_that_manages_the_others_';
 const METERED = 'operator_brought_key_with_a_quota_of_requests';
 const SECRET = 'a secret of the sender';
 
-let host: AcmeHost;
+let host: AcmeProcess;
 beforeAll(async () => {
   const own = { tenant: 'acme', workspaces: ['acme-prod'] };
-  host = await startAcme(
+  host = await startAcmeProcess(
     {},
     {
       triggers: { maxBodyBytes: 4096, perTrigger: { limit: 400 }, perClient: { limit: 10_000 } },
@@ -88,7 +88,7 @@ function send(url: string, message: unknown, secret = SECRET) {
 
 let orders = 0;
 const message = () => ({ order: `order-${orders++}` });
-const operator = (triggerId: string, suffix = '', options: Parameters<AcmeHost['call']>[1] = {}) =>
+const operator = (triggerId: string, suffix = '', options: Parameters<AcmeProcess['call']>[1] = {}) =>
   host.call(`/host/example/triggers/${triggerId}${suffix}`, { major: '2', ...options });
 
 async function runIdsOf(triggerId: string): Promise<string[]> {

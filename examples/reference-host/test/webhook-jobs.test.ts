@@ -1,11 +1,11 @@
 import { covers } from '@svc/tools/covers';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { type AcmeHost, DEV, OTHER_TENANT, READER, startAcme } from './acme-host.ts';
+import { type AcmeProcess, DEV, OTHER_TENANT, READER, startAcmeProcess } from './acme-host.ts';
 import { eventually } from './booted-host.ts';
 
-let host: AcmeHost;
+let host: AcmeProcess;
 beforeAll(async () => {
-  host = await startAcme({ durable: true, retryPolicy: { maxAttempts: 1, backoff: 'none' } });
+  host = await startAcmeProcess({ durable: true, retryPolicy: { maxAttempts: 1, backoff: 'none' } });
 });
 afterEach(() => host.clear());
 afterAll(() => host.stop());

@@ -4,8 +4,9 @@ import { DatabaseSync } from 'node:sqlite';
 import { type Issued, issue } from '@svc/tools/certificates';
 import { covers } from '@svc/tools/covers';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type BootedHost, bootHost, eventually, scratch } from './booted-host.ts';
+import { eventually, type RunningHost, scratch } from './booted-host.ts';
 import { BASE, bearer, prover, type Sending, type Signer, seconds, sender, signer } from './callers.ts';
+import { bootInProcess } from './host-in-process.ts';
 
 const KEY = 'operator_brought_key_of_enough_characters';
 const [AGENT, SECOND, THIRD, FOURTH, FIFTH, SIXTH] = ['agent', 'second', 'third', 'fourth', 'fifth', 'sixth'].map(
@@ -29,9 +30,9 @@ const certificate = await issue('agent', { uris: [AGENT] }, root);
 const device = await prover();
 
 const folder = scratch();
-let host: BootedHost;
+let host: RunningHost;
 /** A host that demands identities that are bound to a key. */
-let strict: BootedHost;
+let strict: RunningHost;
 
 beforeAll(async () => {
   for (const [name, { jwks }] of Object.entries({ spire, cloud, otherCloud, sts }))
@@ -39,13 +40,12 @@ beforeAll(async () => {
   writeFileSync(folder.path('bundle.json'), JSON.stringify(bundle()));
   writeFileSync(folder.path('root.pem'), root.pem);
   [host, strict] = await Promise.all([
-    bootHost(folder.path('host.json'), configuration('host', {})),
-    bootHost(folder.path('strict.json'), configuration('strict', { senderConstraint: ['dpop'] })),
+    bootInProcess(folder.path('host.json'), configuration('host', {})),
+    bootInProcess(folder.path('strict.json'), configuration('strict', { senderConstraint: ['dpop'] })),
   ]);
 });
 afterAll(async () => {
-  for (const each of [host, strict]) each?.process.kill('SIGKILL');
-  await Promise.all([host?.ended, strict?.ended]);
+  await Promise.all([host?.end(), strict?.end()]);
   folder.remove();
 });
 
