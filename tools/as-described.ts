@@ -7,17 +7,22 @@ type Send = (request: Request) => Promise<Response>;
  * headers, media type and body. A member of the body that the description does not name is an error.
  *
  * @param send sends a request to one host; the description is read with it too
+ * @param configurationOf names the configuration of the host at an origin, if it is known. A host that was booted again with
+ *   the same one is not asked again for its description.
  * @returns a function that returns the response of `send`
  * @throws {Error} for a response that the description does not cover; the message names the operation
  * @example
  * const send = asDescribed(fetch);
  * await send(`${url}/v1/runs`, { method: 'POST', headers, body });
  */
-export function asDescribed(send: Send): (input: string | Request, init?: RequestInit) => Promise<Response> {
+export function asDescribed(
+  send: Send,
+  configurationOf: (origin: string) => string = (origin) => origin,
+): (input: string | Request, init?: RequestInit) => Promise<Response> {
   const descriptions = new Map<string, Promise<ApiDescription>>();
 
   function descriptionOf(origin: string, version: string): Promise<ApiDescription> {
-    const key = `${origin} ${version}`;
+    const key = `${configurationOf(origin)} ${version}`;
     const known = descriptions.get(key);
     if (known !== undefined) return known;
     const reading = readDescription(send, origin, version);

@@ -76,8 +76,9 @@ async function acme<B extends Booted>(
   boot: (file: string, config: object) => Promise<B>,
 ) {
   const folder = scratch();
+  const file = folder.path('config.json');
   const receiver = await startReceiver();
-  const send = asDescribed(fetch);
+  const send = asDescribed(fetch, () => readFileSync(file, 'utf8'));
   const key = (id: string, secret: string, fields: object = {}) => ({
     id,
     key: secret,
@@ -113,7 +114,6 @@ async function acme<B extends Booted>(
     egress: { allowLoopback: [receiver.port] },
     ...others,
   };
-  const file = folder.path('config.json');
   let host = await boot(file, config);
   let isChanged = false;
 

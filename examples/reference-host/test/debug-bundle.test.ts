@@ -1,4 +1,4 @@
-import { spawnSync } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { asDescribed } from '@svc/tools/as-described';
@@ -51,11 +51,20 @@ async function bundle(key: string, prefix = '', headers: Record<string, string> 
   return { status: response.status, headers: response.headers, bytes, json: JSON.parse(bytes.toString('utf8')) };
 }
 
-function verify(bytes: Uint8Array, ...options: string[]) {
+interface Ended {
+  readonly status: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+function verify(bytes: Uint8Array, ...options: string[]): Promise<Ended> {
   const path = host.path('bundle.json');
   writeFileSync(path, bytes);
-  const { status, stdout, stderr } = spawnSync(node, [bin, 'verify', path, ...options], { encoding: 'utf8' });
-  return { status, stdout, stderr };
+  return new Promise((resolve) => {
+    const child = execFile(node, [bin, 'verify', path, ...options], (_error, stdout, stderr) =>
+      resolve({ status: child.exitCode, stdout, stderr }),
+    );
+  });
 }
 
 test('a debug bundle has the run, its log, its deliveries and the decisions about it, and the command verifies it', async () => {
@@ -73,7 +82,7 @@ test('a debug bundle has the run, its log, its deliveries and the decisions abou
     'run.create',
     'run.debug-bundle',
   ]);
-  const verified = verify(bytes, '--host', host.url());
+  const verified = await verify(bytes, '--host', host.url());
   expect([verified.status, JSON.parse(verified.stdout)]).toMatchObject([0, { verified: true, events: 4 }]);
 });
 
@@ -88,15 +97,15 @@ test('secrets are redacted in the bundle', async () => {
 test('a changed bundle, a bundle that is cut off and the keys of another host are refused', async () => {
   const { bytes } = await bundle(OPERATOR);
   const text = bytes.toString('utf8');
-  expect(verify(Buffer.from(text.replace('"completed"', '"cancelled"')), '--host', host.url())).toMatchObject({
+  expect(await verify(Buffer.from(text.replace('"completed"', '"cancelled"')), '--host', host.url())).toMatchObject({
     status: 1,
     stderr: expect.stringContaining('signature-invalid'),
   });
-  expect(verify(bytes.subarray(0, -1), '--host', host.url())).toMatchObject({ status: 1 });
+  expect(await verify(bytes.subarray(0, -1), '--host', host.url())).toMatchObject({ status: 1 });
   const keys = host.path('keys.json');
   const { signingKeys } = (await host.call('/.well-known/svc')).body;
   writeFileSync(keys, JSON.stringify([{ ...signingKeys[0], publicKey: 'A'.repeat(43) }]));
-  expect(verify(bytes, '--keys', keys)).toMatchObject({
+  expect(await verify(bytes, '--keys', keys)).toMatchObject({
     status: 1,
     stderr: expect.stringContaining('signature-invalid'),
   });
@@ -114,7 +123,7 @@ test('both discovery documents name the key, which survives a restart', async ()
     expect(extensions['example.debug-bundles']).toEqual({ path: '/host/example/runs' });
   }
   await host.reboot({});
-  expect(verify(before, '--host', host.url()).status).toBe(0);
+  expect((await verify(before, '--host', host.url())).status).toBe(0);
 });
 
 test('a section that the caller may not read is left out and named', async () => {
@@ -126,7 +135,7 @@ test('a section that the caller may not read is left out and named', async () =>
     { section: 'deliveries', reason: 'not-permitted' },
     { section: 'decisions', reason: 'not-permitted' },
   ]);
-  expect(verify(reader.bytes, '--host', host.url()).status).toBe(0);
+  expect((await verify(reader.bytes, '--host', host.url())).status).toBe(0);
 });
 
 test('the ids of a bundle are those of the major: of 1 under /v1, of the version header otherwise', async () => {

@@ -4,6 +4,7 @@ import { asDescribed } from '@svc/tools/as-described';
 import { covers } from '@svc/tools/covers';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type BootedHost, bootHost, eventually, launch, type Receiver, scratch, startReceiver } from './booted-host.ts';
+import { bootInProcess } from './host-in-process.ts';
 
 const send = asDescribed(fetch);
 
@@ -546,11 +547,10 @@ test.each([
   ['logs nothing about limits when rateLimit is configured', { rateLimit: { limit: 2, windowSeconds: 60 } }, 0],
 ])('%s', async (_title, changes, count) => {
   const folder = scratch();
-  const host = await bootHost(folder.path('config.json'), configuration(folder, { store: 'memory:', ...changes }));
+  const host = await bootInProcess(folder.path('config.json'), configuration(folder, { store: 'memory:', ...changes }));
   const events = host.stderr.map((line) => JSON.parse(line).event);
   expect(events.filter((event) => event === 'rate-limit.off')).toHaveLength(count);
-  host.process.kill('SIGTERM');
-  expect(await host.ended).toBe(0);
+  await host.end();
   folder.remove();
 });
 
@@ -562,14 +562,16 @@ test.each([
   `${covers('discovery.document.contract-provenance')} discovery has the suite version and the issuer of API keys of %s`,
   async (_title, changes, provenance, issuer) => {
     const folder = scratch();
-    const host = await bootHost(folder.path('config.json'), configuration(folder, { store: 'memory:', ...changes }));
+    const host = await bootInProcess(
+      folder.path('config.json'),
+      configuration(folder, { store: 'memory:', ...changes }),
+    );
     const { body: v1 } = await call(host.url, '/.well-known/svc');
     const { body: v2 } = await call(host.url, '/.well-known/svc', { major: '2' });
     expect(v1.contractProvenance).toEqual(provenance);
     expect(v2).not.toHaveProperty('contractProvenance');
     expect(v2.auth.lanes[0].issuers).toEqual([issuer ?? 'urn:svc:api-key:example']);
-    host.process.kill('SIGTERM');
-    expect(await host.ended).toBe(0);
+    await host.end();
     folder.remove();
   },
 );
@@ -577,7 +579,7 @@ test.each([
 test(`${covers('auth.tenancy.scoped-discovery-monotone')} a workspace reads its own view of discovery`, async () => {
   const folder = scratch();
   const views = [{ tenant: 'acme', workspace: 'acme-prod', families: ['webhooks', 'interrupts'] }];
-  const host = await bootHost(
+  const host = await bootInProcess(
     folder.path('config.json'),
     configuration(folder, { store: 'memory:', workspaceDiscovery: views }),
   );
@@ -592,8 +594,7 @@ test(`${covers('auth.tenancy.scoped-discovery-monotone')} a workspace reads its 
   const v2 = await call(host.url, '/host/example/discovery', { key: KEY, major: '2' });
   expect(Object.keys(v2.body)).toEqual(expect.arrayContaining(['interrupt', 'webhooks', 'protocolVersions']));
   expect(v2.body).not.toHaveProperty('eventLog');
-  host.process.kill('SIGTERM');
-  expect(await host.ended).toBe(0);
+  await host.end();
   folder.remove();
 });
 
@@ -624,9 +625,14 @@ describe('a bad configuration', () => {
       { authorization: { roles: [], assignments: [{ principal: 'p', workspace: 'w', role: 'r' }] } },
       'must be one of authorization.roles',
     ],
-  ])('%j ends the process with exit code 2 and names the problem', async (changes, message) => {
-    const host = launch(folder.path('config.json'), { store: 'memory:', listen: { port: 0 }, ...changes });
+  ])('%j is refused, and the problem named', async (changes, message) => {
+    const config = { store: 'memory:', listen: { port: 0 }, ...changes };
+    await expect(bootInProcess(folder.path('config.json'), config)).rejects.toThrow(message);
+  });
+
+  test('ends the process with exit code 2', async () => {
+    const host = launch(folder.path('config.json'), { store: 'memory:', listen: { port: 0 }, nonsense: 1 });
     expect(await host.ended).toBe(2);
-    expect(host.stderr.join('\n')).toContain(message);
+    expect(host.stderr.join('\n')).toContain('nonsense: is not a key');
   });
 });

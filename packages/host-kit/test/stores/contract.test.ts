@@ -2,25 +2,18 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { covers } from '@svc/tools/covers';
-import { startPostgres } from '@svc/tools/postgres';
 import { afterAll, describe, expect, test } from 'vitest';
 import { memoryStore } from '../../src/stores/memory/index.ts';
-import { postgresStore } from '../../src/stores/postgres/index.ts';
 import { sqliteStore } from '../../src/stores/sqlite/index.ts';
 import { storeContract } from '../../src/testing/store-contract.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'svc-store-'));
 let files = 0;
-const postgres = await startPostgres();
-afterAll(async () => {
-  await postgres.stop();
-  rmSync(folder, { recursive: true, force: true });
-});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const STORES = [
   { name: 'memory', open: () => memoryStore() },
   { name: 'sqlite', open: () => sqliteStore(join(folder, `${files++}.db`)) },
-  { name: 'postgres', open: () => postgresStore({ url: postgres.url, schema: `store_${files++}`, connections: 4 }) },
 ];
 
 describe.each(STORES)(`the $name store: ${covers('auth.tenancy.in-the-query')}`, ({ open }) => {
