@@ -22,7 +22,7 @@ export async function bootInProcess(file: string, config: object): Promise<Runni
   return { url, stderr: lines, end: stop };
 }
 
-/** What a test leaves behind, such as a run that waits for a minute, is not waited for. */
+/** The rest of a test, such as a run that waits for a minute, is not waited for. */
 const AT_ONCE = { graceMs: 100 };
 
 /** Loads the host that `npm start` and `main.js` load. The tests are its only users in a process of others. */
