@@ -46,7 +46,11 @@ export default defineConfig({
         test: {
           name: 'programs',
           include: ['{examples/*,tools,soak,load,faults,mutation}/**/*.test.ts'],
-          exclude: ['**/node_modules/**', 'examples/reference-host/test/**', ...CI_ONLY_TESTS],
+          // Those of projects to start from run with `node --test`, in the suite `frameworks`.
+          exclude: [
+            '**/node_modules/**',
+            ...['examples/reference-host/test/**', 'examples/{hosts,receivers}/**', ...CI_ONLY_TESTS],
+          ],
         },
       },
       {

@@ -1,8 +1,8 @@
-import { cpSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /**
- * Copies a template into a folder, and names the package.
+ * Copies a template into a folder, and names the package, and the worker if it is one.
  *
  * npm leaves files such as `.gitignore` out of a package, so in a template a leading dot is written as an underscore.
  *
@@ -17,4 +17,8 @@ export function copyTemplate(template: string, folder: string, name: string): vo
   const path = join(folder, 'package.json');
   const manifest: Record<string, unknown> = JSON.parse(readFileSync(path, 'utf8'));
   writeFileSync(path, `${JSON.stringify({ ...manifest, name }, null, 2)}\n`);
+  // Two workers of one name replace each other.
+  const worker = join(folder, 'wrangler.jsonc');
+  if (existsSync(worker))
+    writeFileSync(worker, readFileSync(worker, 'utf8').replace(/^ {2}"name": ".*"/m, `  "name": "${name}"`));
 }

@@ -16,6 +16,9 @@ const TEMPLATES = {
   'express/src/_private.ts': 'export {};\n',
   'hono/README.md': README,
   'hono/package.json': { name: 'host-hono' },
+  'workers/README.md': README,
+  'workers/package.json': { name: 'receiver-workers' },
+  'workers/wrangler.jsonc': '{\n  "name": "receiver-workers",\n  "main": "x"\n}\n',
 };
 
 async function create(args: readonly string[], { types }: { types?: string } = {}) {
@@ -44,6 +47,12 @@ describe('a project', () => {
     });
   });
 
+  test('has its name as a worker, too, so that two projects do not replace each other', async () => {
+    const folder = join(temporaryTree(), 'orders');
+    expect((await create([folder, '-f', 'workers'])).code).toBe(0);
+    expect(readFileSync(join(folder, 'wrangler.jsonc'), 'utf8')).toBe('{\n  "name": "orders",\n  "main": "x"\n}\n');
+  });
+
   test('comes with its next commands, which its README has', async () => {
     const folder = join(temporaryTree(), 'my-host');
     const { out } = await create([folder, '-f', 'express']);
@@ -62,7 +71,7 @@ describe('a project', () => {
     const folder = join(temporaryTree(), 'app');
     const { code, out } = await create([folder], { types: 'Hono\n' });
     expect(code).toBe(0);
-    expect(out).toContain('Framework (express, hono): ');
+    expect(out).toContain('Framework (express, hono, workers): ');
     expect(JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))).toEqual({ name: 'app' });
   });
 });
@@ -72,7 +81,7 @@ test('on a terminal, the folder and the framework are asked for', async () => {
   const { code, out, error } = await create([], { types: `${folder}\nhono\n` });
   expect([code, error]).toEqual([0, '']);
   expect(out).toContain('Folder: ');
-  expect(out).toContain('Framework (express, hono): ');
+  expect(out).toContain('Framework (express, hono, workers): ');
   expect(JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))).toEqual({ name: 'app' });
   const again = await create(['-f', 'hono'], { types: `${folder}\n` });
   expect([again.code, again.error]).toEqual([
@@ -102,7 +111,7 @@ describe('wrong use ends with code 2, a sentence, and nothing written', () => {
     [
       'no framework, and no terminal to ask on',
       () => [absent()],
-      '--framework: is missing. Pass one of express, hono: npm create @svc/host my-host -- --framework express.',
+      '--framework: is missing. Pass one of express, hono, workers: npm create @svc/host my-host -- --framework express.',
     ],
     ['a framework without a template', () => [absent(), '-f', 'koa'], 'there is no template koa.'],
     ['a path in place of a framework', () => [absent(), '-f', '../express'], 'there is no template ../express.'],
@@ -127,7 +136,7 @@ describe('wrong use ends with code 2, a sentence, and nothing written', () => {
 test('--help names every framework, and --version the version of the package', async () => {
   const { code, out } = await create(['--help']);
   expect(code).toBe(0);
-  expect(out).toContain('express, hono');
+  expect(out).toContain('express, hono, workers');
   expect(await create(['--version'])).toEqual({ code: 0, out: 'create-host 2.0.0\n', error: '' });
 });
 

@@ -208,7 +208,10 @@ describe('sign', () => {
     const parsed = spawnSync('sh', ['-c', out.replace(/^curl/, "printf '%s\\n'")], { encoding: 'utf8' }).stdout.split(
       '\n',
     );
-    expect(parsed.slice(0, 3)).toEqual(['http://127.0.0.1:1/?a=1&b=2', '--data-binary', `@${path}`]);
+    expect(parsed.slice(0, 6)).toEqual([
+      ...['-sS', '-w', '%{http_code}\\n'],
+      ...['http://127.0.0.1:1/?a=1&b=2', '--data-binary', `@${path}`],
+    ]);
   });
 });
 

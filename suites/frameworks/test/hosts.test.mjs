@@ -41,6 +41,7 @@ for (const framework of templatesOf(folder, 'create-host')) {
       origin = `http://127.0.0.1:${port}`;
       environment = { PORT: String(port), RECEIVER_PORT: String(receiver.address().port) };
       const output = await project.start({ url: `${origin}/.well-known/svc`, environment });
+      assert.match(output, /^verified run\.completed of run_\w+: \{"outputs":\{"greeting":"Hello, Ada"\}/m, 'npm test');
       const [key] = /svc_live_[0-9a-f]+/.exec(output) ?? [];
       authorization = `Bearer ${key}`;
     });

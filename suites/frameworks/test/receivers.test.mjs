@@ -16,7 +16,11 @@ const DIFFERENCES = {
   // `wrangler dev` runs the same, but asks other machines for updates.
   workers: { server: 'run-worker.mjs' },
   // A function has no server.
-  lambda: { server: 'run-function.mjs', commands: ['npm run build'], environment: { WEBHOOK_SECRET: SECRET } },
+  lambda: {
+    server: 'run-function.mjs',
+    commands: ['npm test', 'npm run build'],
+    environment: { WEBHOOK_SECRET: SECRET },
+  },
 };
 
 const folder = await furnish('receivers');
@@ -31,6 +35,8 @@ for (const framework of templatesOf(folder, 'create-receiver')) {
   describe(`a receiver that was created for ${framework}`, () => {
     let project;
     let url;
+    /** The output of its own tests. */
+    let tested = '';
 
     before(async () => {
       project = await Project.create(folder, 'create-receiver', framework);
@@ -38,13 +44,17 @@ for (const framework of templatesOf(folder, 'create-receiver')) {
       url = `http://127.0.0.1:${port}${path}`;
       const program = server && `'${execPath}' '${fileURLToPath(new URL(`../${server}`, import.meta.url))}' ${port}`;
       if (commands === undefined) {
-        await project.start({ url, environment: { PORT: String(port) }, server: program });
+        tested = await project.start({ url, environment: { PORT: String(port) }, server: program });
       } else {
-        for (const command of commands) await project.run(command);
+        for (const command of commands) tested += await project.run(command);
         await project.startServer({ url, environment, server: program });
       }
     });
     after(() => project.stop());
+
+    test('shows a verified delivery in its own tests', () => {
+      assert.match(tested, /^run_0+1 completed: \{"greeting":"Hello, Ada"\}$/m);
+    });
 
     test('accepts a genuine delivery, and handles it once', async () => {
       const delivery = testDelivery({ secret: SECRET, runId: 'run_1', payload: { outputs: { greeting: 'hi' } } });

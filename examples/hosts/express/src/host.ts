@@ -1,44 +1,53 @@
-import { authenticator } from '@svc/auth';
+import { type Authenticator, authenticator } from '@svc/auth';
 import { apiKeyLane, memoryKeyStore } from '@svc/auth/api-key';
 import { egressPolicy } from '@svc/egress-guard';
-import { createHost } from '@svc/host-kit';
-import { secretKeyFile } from '@svc/host-kit/node';
-import { sqliteStore } from '@svc/host-kit/stores/sqlite';
-import { served } from '@svc/versioning';
+import { createHost, type Host, type Store } from '@svc/host-kit';
+import { type Served, served } from '@svc/versioning';
 import { engine } from './engine.ts';
 
-const { API_KEY_HASH, DATABASE = 'svc.db', RECEIVER_PORT } = process.env;
-if (!API_KEY_HASH) throw new Error('API_KEY_HASH: is not set. Run npm run key, which writes it to .env.');
+export interface HostOptions {
+  /** The hash of the API key. */
+  readonly keyHash: string;
+  readonly store: Store;
+  /** Encrypts the secrets in the store. */
+  readonly secretKey: Uint8Array;
+  /** Development only: the port of a receiver of webhooks on this machine. */
+  readonly receiverPort?: number | undefined;
+}
 
-const keys = memoryKeyStore([
-  {
-    id: 'key_1',
-    hash: API_KEY_HASH,
-    tenant: 'acme',
-    workspaces: ['main'],
-    principal: 'p_1',
-    scopes: ['runs:*', 'webhooks:manage', 'manifest:read'],
-    mode: 'live',
-  },
-]);
-const authenticate = [apiKeyLane({ keys, now: Date.now })];
-const protocol = { versions: ['1.1', '2.0'], preferred: '1.1' };
+export interface AppHost {
+  /** Answers every path of the protocol, and delivers webhooks once it is started. */
+  readonly host: Host;
+  /** Authenticates the callers of the app's own routes as the host does. */
+  readonly auth: Authenticator;
+  /** The versions of the protocol that the app's own routes serve. */
+  readonly versions: Served;
+}
 
-/** The host. It answers every path of the protocol, and delivers webhooks once it is started. */
-export const host = createHost({
-  store: sqliteStore(DATABASE),
-  // Made at the first start. Back it up together with the database.
-  secretKey: secretKeyFile(`${DATABASE}-secret-key`),
-  authenticate,
-  engine,
-  protocol,
-  hasWorkspace: (tenant, workspace) => tenant === 'acme' && workspace === 'main',
-  egress: egressPolicy({ allowLoopback: RECEIVER_PORT ? [Number(RECEIVER_PORT)] : false }),
-  log: (record) => console.error(JSON.stringify(record)),
-});
-
-/** Authenticates the callers of the app's own routes as the host does. */
-export const auth = authenticator({ lanes: authenticate });
-
-/** The versions of the protocol that the app's own routes serve. */
-export const versions = served(protocol);
+/** Makes the host. `main.ts` starts it, and the tests make one that forgets. */
+export function makeHost({ keyHash, store, secretKey, receiverPort }: HostOptions): AppHost {
+  const keys = memoryKeyStore([
+    {
+      id: 'key_1',
+      hash: keyHash,
+      tenant: 'acme',
+      workspaces: ['main'],
+      principal: 'p_1',
+      scopes: ['runs:*', 'webhooks:manage', 'manifest:read'],
+      mode: 'live',
+    },
+  ]);
+  const authenticate = [apiKeyLane({ keys, now: Date.now })];
+  const protocol = { versions: ['1.1', '2.0'], preferred: '1.1' };
+  const host = createHost({
+    store,
+    secretKey,
+    authenticate,
+    engine,
+    protocol,
+    hasWorkspace: (tenant, workspace) => tenant === 'acme' && workspace === 'main',
+    egress: egressPolicy({ allowLoopback: receiverPort === undefined ? false : [receiverPort] }),
+    log: (record) => console.error(JSON.stringify(record)),
+  });
+  return { host, auth: authenticator({ lanes: authenticate }), versions: served(protocol) };
+}

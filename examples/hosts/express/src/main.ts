@@ -1,29 +1,20 @@
-import { expressGuard, principalOf } from '@svc/auth/express';
-import { answerParserErrors, hostServer, orderlyStop, refuseMalformed, toNodeListener } from '@svc/host-kit/node';
-import { expressVersioning, operationOf } from '@svc/versioning/express';
-import express from 'express';
-import { workflows } from './engine.ts';
-import { auth, host, versions } from './host.ts';
+import { answerParserErrors, hostServer, orderlyStop, refuseMalformed, secretKeyFile } from '@svc/host-kit/node';
+import { sqliteStore } from '@svc/host-kit/stores/sqlite';
+import { makeApp } from './app.ts';
+import { makeHost } from './host.ts';
 
-const { PORT = '8787', HOST = '127.0.0.1' } = process.env;
+const { API_KEY_HASH, DATABASE = 'svc.db', RECEIVER_PORT, PORT = '8787', HOST = '127.0.0.1' } = process.env;
+if (!API_KEY_HASH) throw new Error('API_KEY_HASH: is not set. Run npm run key, which writes it to .env.');
 
-const app = express();
-app.disable('x-powered-by');
-
-const negotiate = expressVersioning({ served: versions });
-const mayReadWorkflows = expressGuard({ authenticator: auth, scope: 'manifest:read' });
-
-// An operation of the protocol that the app serves itself, because the answer depends on the caller.
-app.get(['/workflows/:id', '/v1/workflows/:id'], negotiate, mayReadWorkflows, (request, response) => {
-  const { major, params } = operationOf(request);
-  const { tenancy } = principalOf(request);
-  const workflow = workflows.get(params.workflowId ?? '');
-  if (workflow === undefined) response.status(404).json({ error: 'not_found', message: 'There is no such workflow.' });
-  else response.json({ workflowId: params.workflowId, name: workflow.name, tenant: tenancy.tenant, major });
+const parts = makeHost({
+  keyHash: API_KEY_HASH,
+  store: sqliteStore(DATABASE),
+  // Made at the first start. Back it up together with the database.
+  secretKey: secretKeyFile(`${DATABASE}-secret-key`),
+  receiverPort: RECEIVER_PORT ? Number(RECEIVER_PORT) : undefined,
 });
-
-// The host answers all other paths. It reads bodies itself, so no body parser may run before it.
-app.use(toNodeListener(host));
+const { host } = parts;
+const app = makeApp(parts);
 
 await host.start();
 const server = hostServer(refuseMalformed(host, app));

@@ -1,43 +1,20 @@
-import { fastifyGuard, principalOf } from '@svc/auth/fastify';
-import { answerParserErrors, hostServer, orderlyStop, refuseMalformed, toNodeListener } from '@svc/host-kit/node';
-import { fastifyVersioning, operationOf } from '@svc/versioning/fastify';
-import Fastify, { type FastifyPluginAsync, type FastifyRequest } from 'fastify';
-import { workflows } from './engine.ts';
-import { auth, host, versions } from './host.ts';
+import { orderlyStop, secretKeyFile } from '@svc/host-kit/node';
+import { sqliteStore } from '@svc/host-kit/stores/sqlite';
+import { makeApp } from './app.ts';
+import { makeHost } from './host.ts';
 
-const { PORT = '8787', HOST = '127.0.0.1' } = process.env;
+const { API_KEY_HASH, DATABASE = 'svc.db', RECEIVER_PORT, PORT = '8787', HOST = '127.0.0.1' } = process.env;
+if (!API_KEY_HASH) throw new Error('API_KEY_HASH: is not set. Run npm run key, which writes it to .env.');
 
-/** Operations of the protocol that the app serves itself, because the answer depends on the caller. */
-const ownRoutes: FastifyPluginAsync = async (scope) => {
-  await scope.register(fastifyVersioning({ served: versions }));
-  scope.addHook('onRequest', fastifyGuard({ authenticator: auth, scope: 'manifest:read' }));
-  scope.get('/workflows/:id', async (request, reply) => describe(request) ?? reply.code(404).send(NO_WORKFLOW));
-  scope.get('/v1/workflows/:id', async (request, reply) => describe(request) ?? reply.code(404).send(NO_WORKFLOW));
-};
-
-const NO_WORKFLOW = { error: 'not_found', message: 'There is no such workflow.' };
-
-function describe(request: FastifyRequest): object | undefined {
-  const { major, params } = operationOf(request);
-  const { tenancy } = principalOf(request);
-  const workflow = workflows.get(params.workflowId ?? '');
-  return workflow && { workflowId: params.workflowId, name: workflow.name, tenant: tenancy.tenant, major };
-}
-
-/** The host answers all other paths, with any method. It reads bodies itself, so it gets a request before Fastify parses it. */
-const hostRoutes: FastifyPluginAsync = async (scope) => {
-  const listen = toNodeListener(host);
-  scope.addHook('onRequest', async (request, reply) => {
-    reply.hijack();
-    listen(request.raw, reply.raw);
-  });
-  scope.setNotFoundHandler(() => {});
-};
-
-const app = Fastify({ serverFactory: (handler) => hostServer(refuseMalformed(host, handler)) });
-await app.register(ownRoutes);
-await app.register(hostRoutes);
-answerParserErrors(app.server, host);
+const parts = makeHost({
+  keyHash: API_KEY_HASH,
+  store: sqliteStore(DATABASE),
+  // Made at the first start. Back it up together with the database.
+  secretKey: secretKeyFile(`${DATABASE}-secret-key`),
+  receiverPort: RECEIVER_PORT ? Number(RECEIVER_PORT) : undefined,
+});
+const { host } = parts;
+const app = await makeApp(parts);
 
 const stop = orderlyStop(app.server, {
   ...host,

@@ -1,30 +1,21 @@
-import { getRequestListener, type HttpBindings } from '@hono/node-server';
-import { honoGuard, principalOf } from '@svc/auth/hono';
-import { peerOf } from '@svc/auth/node';
-import { answerParserErrors, hostServer, orderlyStop, refuseMalformed } from '@svc/host-kit/node';
-import { honoVersioning, operationOf } from '@svc/versioning/hono';
-import { Hono } from 'hono';
-import { workflows } from './engine.ts';
-import { auth, host, versions } from './host.ts';
+import { getRequestListener } from '@hono/node-server';
+import { answerParserErrors, hostServer, orderlyStop, refuseMalformed, secretKeyFile } from '@svc/host-kit/node';
+import { sqliteStore } from '@svc/host-kit/stores/sqlite';
+import { makeApp } from './app.ts';
+import { makeHost } from './host.ts';
 
-const { PORT = '8787', HOST = '127.0.0.1' } = process.env;
+const { API_KEY_HASH, DATABASE = 'svc.db', RECEIVER_PORT, PORT = '8787', HOST = '127.0.0.1' } = process.env;
+if (!API_KEY_HASH) throw new Error('API_KEY_HASH: is not set. Run npm run key, which writes it to .env.');
 
-const app = new Hono<{ Bindings: HttpBindings }>();
-
-// An operation of the protocol that the app serves itself, because the answer depends on the caller.
-for (const path of ['/workflows/:id', '/v1/workflows/:id']) {
-  app.use(path, honoVersioning({ served: versions }), honoGuard({ authenticator: auth, scope: 'manifest:read' }));
-  app.get(path, (c) => {
-    const { major, params } = operationOf(c);
-    const { tenancy } = principalOf(c);
-    const workflow = workflows.get(params.workflowId ?? '');
-    if (workflow === undefined) return c.json({ error: 'not_found', message: 'There is no such workflow.' }, 404);
-    return c.json({ workflowId: params.workflowId, name: workflow.name, tenant: tenancy.tenant, major });
-  });
-}
-
-// The host answers all other paths. It reads bodies itself, so no middleware may read them before.
-app.all('*', (c) => host.fetch(c.req.raw, peerOf(c.env.incoming.socket)));
+const parts = makeHost({
+  keyHash: API_KEY_HASH,
+  store: sqliteStore(DATABASE),
+  // Made at the first start. Back it up together with the database.
+  secretKey: secretKeyFile(`${DATABASE}-secret-key`),
+  receiverPort: RECEIVER_PORT ? Number(RECEIVER_PORT) : undefined,
+});
+const { host } = parts;
+const app = makeApp(parts);
 
 await host.start();
 const server = hostServer(refuseMalformed(host, getRequestListener(app.fetch)));

@@ -1,27 +1,9 @@
 import { sqliteDedupStore } from '@svc/webhook-verify/dedup/sqlite';
-import { toExpressHandler } from '@svc/webhook-verify/express';
-import express from 'express';
-import { onDelivery } from './on-delivery.ts';
+import { makeApp } from './app.ts';
 
 const { PORT = '8788', HOST = '127.0.0.1', WEBHOOK_SECRET } = process.env;
 
-const app = express();
-app.disable('x-powered-by');
-
-// Before express.json(): the signature covers the bytes of the body.
-app.post(
-  '/webhooks',
-  toExpressHandler({
-    secret: WEBHOOK_SECRET,
-    dedup: sqliteDedupStore('deliveries.db'),
-    onDelivery,
-    onRejected: ({ code, message }) => console.warn(`refused: ${code}. ${message}`),
-    onFailed: (error) => console.error(error),
-  }),
-);
-
-app.use(express.json());
-// Your own routes follow here.
+const app = makeApp({ secret: WEBHOOK_SECRET, dedup: sqliteDedupStore('deliveries.db') });
 
 // Express passes an error of the server to the callback.
 const server = app.listen(Number(PORT), HOST, (error) => {

@@ -1,26 +1,10 @@
 import { serve } from '@hono/node-server';
 import { sqliteDedupStore } from '@svc/webhook-verify/dedup/sqlite';
-import { toHonoHandler } from '@svc/webhook-verify/hono';
-import { Hono } from 'hono';
-import { onDelivery } from './on-delivery.ts';
+import { makeApp } from './app.ts';
 
 const { PORT = '8788', HOST = '127.0.0.1', WEBHOOK_SECRET } = process.env;
 
-const app = new Hono();
-
-// No middleware may read the body before: the signature covers its bytes.
-app.post(
-  '/webhooks',
-  toHonoHandler({
-    secret: WEBHOOK_SECRET,
-    dedup: sqliteDedupStore('deliveries.db'),
-    onDelivery,
-    onRejected: ({ code, message }) => console.warn(`refused: ${code}. ${message}`),
-    onFailed: (error) => console.error(error),
-  }),
-);
-
-// Your own routes follow here.
+const app = makeApp({ secret: WEBHOOK_SECRET, dedup: sqliteDedupStore('deliveries.db') });
 
 const server = serve({ fetch: app.fetch, port: Number(PORT), hostname: HOST }, () =>
   console.log(`listening on http://${HOST}:${PORT}/webhooks`),

@@ -1,14 +1,9 @@
-import 'reflect-metadata';
-import { NestFactory } from '@nestjs/core';
-import type { NestExpressApplication } from '@nestjs/platform-express';
-import { AppModule } from './app.module.ts';
+import { sqliteDedupStore } from '@svc/webhook-verify/dedup/sqlite';
+import { makeApp } from './app.ts';
 
-const { PORT = '8788', HOST = '127.0.0.1' } = process.env;
+const { PORT = '8788', HOST = '127.0.0.1', WEBHOOK_SECRET } = process.env;
 
-// With rawBody, Nest keeps the bytes of each body beside the parsed one: the signature covers the bytes.
-const app = await NestFactory.create<NestExpressApplication>(AppModule, { rawBody: true, logger: ['error', 'warn'] });
-app.useBodyParser('json', { limit: '1mb' });
-app.enableShutdownHooks();
+const app = await makeApp({ secret: WEBHOOK_SECRET, dedup: sqliteDedupStore('deliveries.db') });
 
 await app.listen(Number(PORT), HOST).catch(cannotListen);
 console.log(`listening on http://${HOST}:${PORT}/webhooks`);

@@ -77,7 +77,7 @@ const FORMATS: ReadonlyMap<string, Format> = new Map<string, Format>([
     'curl',
     (headers, file, url) =>
       [
-        `curl ${quoted(url)} --data-binary ${quoted(`@${file}`)}`,
+        `curl -sS -w '%{http_code}\\n' ${quoted(url)} --data-binary ${quoted(`@${file}`)}`,
         ...pairs(headers, ([name, value]) => `  -H ${quoted(`${name}: ${value}`)}`),
       ].join(' \\\n'),
   ],

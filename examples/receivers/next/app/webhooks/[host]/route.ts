@@ -12,7 +12,6 @@ const receivers = new Map([
       dedup,
       onDelivery,
       onRejected: ({ code, message }) => console.warn(`refused: ${code}. ${message}`),
-      onFailed: (error) => console.error(error),
     }),
   ],
 ]);
