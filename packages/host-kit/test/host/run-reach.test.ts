@@ -1,3 +1,4 @@
+import { EventEmitter, once } from 'node:events';
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -25,8 +26,8 @@ const base64 = (text: string) => Buffer.from(text).toString('base64');
 let remembered = '';
 /** The time of the day of the workflows, in ms since the epoch. */
 let today = Date.now;
-/** Resolves when a run of the workflow `sleep` knows when it will wake. */
-let asleep = Promise.withResolvers<void>();
+/** Tells `asleep` when a run of the workflow `sleep` knows when it will wake. */
+const sleepers = new EventEmitter();
 
 type Work = (execution: Execution, inputs: JsonObject) => Promise<JsonObject>;
 
@@ -118,7 +119,7 @@ const WORKFLOWS: Readonly<Record<string, Work>> = {
   },
   async sleep({ until }, { ms }) {
     const end = today() + Number(ms);
-    asleep.resolve();
+    sleepers.emit('asleep');
     await until(end);
     return {};
   },
@@ -147,7 +148,6 @@ const hosts: RecordedHost[] = [];
 afterEach(async () => {
   remembered = '';
   today = Date.now;
-  asleep = Promise.withResolvers();
   for (const host of hosts.splice(0)) await host.stop();
 });
 afterAll(async () => {
@@ -349,8 +349,9 @@ describe.each(STORES)('on %s', (_, openStore) => {
     await host.call(`/v1/runs/${runId}/interrupts/ask`, { resumeValue: {} });
     expect(await host.comesTo(runId, 'completed', 'failed')).toMatchObject({ status: 'completed' });
 
+    const asleep = once(sleepers, 'asleep');
     const long = await host.start('sleep', { ms: 60_000 });
-    await asleep.promise;
+    await asleep;
     options.clock.advance(1000);
     expect(await host.comesTo(long, 'completed', 'failed')).toMatchObject({ status: 'failed' });
     const log = await host.log(1, long);
@@ -372,14 +373,15 @@ describe.each(STORES)('on %s', (_, openStore) => {
   test('the duration of a fork begins with the fork, however old its source is', async () => {
     const clock = standing();
     const host = await start({ capabilities: { limits: { maxRunDurationMs: 1000 } }, clock });
+    const asleep = once(sleepers, 'asleep');
     const runId = await host.start('sleep', { ms: 200 });
-    await asleep.promise;
+    await asleep;
     clock.advance(200);
     await host.comesTo(runId, 'completed');
     clock.advance(1100);
-    asleep = Promise.withResolvers();
+    const asleepAgain = once(sleepers, 'asleep');
     const fork = await host.call(`/v1/runs/${runId}:fork`, { mode: 'branch', fromSeq: 1 });
-    await asleep.promise;
+    await asleepAgain;
     clock.advance(200);
     expect(await host.comesTo(fork.body.runId, 'completed', 'failed')).toMatchObject({ status: 'completed' });
   });
@@ -402,9 +404,10 @@ describe.each(STORES)('on %s', (_, openStore) => {
 });
 
 test('a run calls through the guard, within its bounds, and the call ends with the run', async () => {
-  const slowClosed = Promise.withResolvers<void>();
+  const calls = new EventEmitter();
+  const slowClosed = once(calls, 'closed');
   const server = createServer((request, response) => {
-    if (request.url === '/slow') response.on('close', () => slowClosed.resolve());
+    if (request.url === '/slow') response.on('close', () => calls.emit('closed'));
     else response.end(request.url === '/large' ? 'x'.repeat(1001) : 'hello');
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -434,7 +437,7 @@ test('a run calls through the guard, within its bounds, and the call ends with t
   await host.comesTo(runId, 'running');
   await host.call(`/v1/runs/${runId}/cancel`, {});
   await host.comesTo(runId, 'cancelled');
-  await slowClosed.promise;
+  await slowClosed;
   server.closeAllConnections();
   server.close();
 });
