@@ -129,7 +129,7 @@ async function lived({ isCut }: { readonly isCut: boolean }): Promise<void> {
 
   expect(received.late).toEqual([]);
   if (isCut) expect(errors).not.toEqual([]);
-  else expect(errors.filter((error) => !isTimeLimit(error))).toEqual([]);
+  else expect(errors.filter((error) => !isTimeLimit(error) && !isSlowReading(error))).toEqual([]);
   await expectWholeLogs(rows);
   // After a break or a time limit, the host cannot know whether its answer was recorded.
   await expectDeliveries(rows, callers, received, { mayRepeat: isCut || errors.some(isTimeLimit) });
@@ -141,6 +141,11 @@ const TIME_LIMIT =
 
 function isTimeLimit(error: unknown): boolean {
   return TIME_LIMIT.test(inspect(error));
+}
+
+/** An attempt that was not begun, because the machine was too busy to read its subscription in time. It is made later. */
+function isSlowReading(error: unknown): boolean {
+  return /Reading a subscription took more than 500 ms/.test(inspect(error));
 }
 
 async function boot(schema: string, transport: Transport, errors: unknown[]): Promise<Host> {
