@@ -3,11 +3,22 @@ export type UnreadableKind = 'subscription' | 'api-key';
 
 const NAMES: Readonly<Record<UnreadableKind, string>> = { subscription: 'subscription', 'api-key': 'API key' };
 
-/** A stored record that cannot be read. The message has none of its content. */
+/**
+ * A stored record that cannot be read. The message has none of its content.
+ *
+ * @example
+ * import { UnreadableRecord } from '@svc/host-kit/ports';
+ *
+ * const { message } = new UnreadableRecord('subscription', 'whk_1', 'its JSON cannot be parsed');
+ * console.log(message); // Stored subscription whk_1: its JSON cannot be parsed. Restore the record from a backup.
+ */
 export class UnreadableRecord extends Error {
+  /** The kind of the record. */
   readonly kind: UnreadableKind;
+  /** The id of the record. */
   readonly id: string;
 
+  /** @param problem what is wrong with the record, without its content */
   constructor(kind: UnreadableKind, id: string, problem: string) {
     super(`Stored ${NAMES[kind]} ${id}: ${problem}. Restore the record from a backup.`);
     this.name = 'UnreadableRecord';
