@@ -16,7 +16,13 @@ interface Check {
   ): Promise<{ problems: string[]; measures: { kB: number }[] }>;
 }
 
-const { checkEntries }: Check = await import(new URL('./check-entries.mjs', import.meta.url).href);
+interface ImportTime {
+  importTime(root: string, entry: { name: string }, deadlineMs?: number): { failure?: string; ms?: number };
+}
+
+const { checkEntries, importTime }: Check & ImportTime = await import(
+  new URL('./check-entries.mjs', import.meta.url).href
+);
 
 const ENTRY: Entry = { name: '@svc/a', runtime: 'neutral' };
 const SIZES = { '@svc/a': 1 };
@@ -118,5 +124,16 @@ describe('the built entries', () => {
   test('fail when one leads nowhere', async () => {
     const root = built({ 'dist/index.js': "export * as b from './gone.js';" });
     expect(await problemsOf(root)).toEqual([expect.stringContaining('@svc/a cannot be bundled')]);
+  });
+});
+
+describe('an import that fails says why', () => {
+  test.each([
+    ['an error', 'throw new Error("no such table");', 60_000, /no such table/],
+    ['a signal', "process.kill(process.pid, 'SIGKILL');", 60_000, /^SIGKILL ended the process\.$/],
+    ['a timer that it leaves', 'setInterval(() => {}, 1000);', 500, /^the process was still running after 500 ms$/],
+  ])('%s', (_, program, deadlineMs, failure) => {
+    const root = built({ 'dist/index.js': program });
+    expect(importTime(root, ENTRY, deadlineMs).failure).toMatch(failure);
   });
 });

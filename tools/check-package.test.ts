@@ -9,6 +9,11 @@ interface Tarball {
   mapProblems(files: readonly string[], read: (path: string) => string): string[];
 }
 
+interface Consumer {
+  importProblems(folder: string, entries: readonly { name: string }[], limitMs?: number): Promise<string[]>;
+}
+
+const { importProblems }: Consumer = await import(new URL('./package-consumer.mjs', import.meta.url).href);
 const { skeletonProblems }: Skeleton = await import(new URL('./package-skeleton.mjs', import.meta.url).href);
 const { mapProblems, tarballProblems }: Tarball = await import(new URL('./package-tarball.mjs', import.meta.url).href);
 
@@ -139,6 +144,46 @@ describe('a tarball', () => {
   test('must not have a declaration whose source is gone', () => {
     expect(tarballProblems([...FILES, 'dist/old.d.ts'], MANIFEST)).toEqual([
       expect.stringContaining('dist/old.d.ts, whose source is gone'),
+    ]);
+  });
+});
+
+describe('the import of an entry from its tarball', () => {
+  const entry = (name: string, program: string) => ({
+    [`node_modules/${name}/package.json`]: { name, type: 'module', exports: './index.js' },
+    [`node_modules/${name}/index.js`]: program,
+  });
+  const problemsOf = (tree: Record<string, unknown>, names: readonly string[], limitMs?: number) =>
+    importProblems(
+      temporaryTree(tree),
+      names.map((name) => ({ name })),
+      limitMs,
+    );
+
+  test('passes for each of more entries than the machine has processors', async () => {
+    const names = Array.from({ length: 9 }, (_, index) => `entry-${index}`);
+    expect(await problemsOf(Object.assign({}, ...names.map((name) => entry(name, ''))), names)).toEqual([]);
+  });
+
+  test('names the error', async () => {
+    const tree = { ...entry('sound', ''), ...entry('broken', 'throw new Error("no such table");') };
+    const [problem, ...others] = await problemsOf(tree, ['sound', 'broken']);
+    expect([problem, others]).toEqual([
+      expect.stringMatching(/^broken does not import from its tarball: .*no such table/s),
+      [],
+    ]);
+  });
+
+  test('names the signal of a process that was killed', async () => {
+    const tree = entry('killed', "process.kill(process.pid, 'SIGKILL');");
+    expect(await problemsOf(tree, ['killed'])).toEqual([
+      'killed does not import from its tarball: SIGKILL ended the process. Its limit is 60000 ms.',
+    ]);
+  });
+
+  test('names the limit of a process that does not end', async () => {
+    expect(await problemsOf(entry('busy', 'setInterval(() => {}, 1000);'), ['busy'], 500)).toEqual([
+      'busy does not import from its tarball: SIGTERM ended the process. Its limit is 500 ms.',
     ]);
   });
 });

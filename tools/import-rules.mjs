@@ -42,7 +42,7 @@ export const CONFIGURATION = ['tsup.base.ts'];
 /** The rooms below all others, in their order: each imports only rooms before it. */
 const GROUND = [
   ...['json.ts', 'json-schema.ts', 'errors.ts', 'lookup.ts', 'known-options.ts'],
-  ...['events', 'ports', 'json-lines.ts', 'group-commit.ts', 'periodic-task.ts', 'in-steps.ts'],
+  ...['events', 'ports', 'json-lines.ts', 'group-commit.ts', 'periodic-task.ts', 'in-steps.ts', 'postgres-driver.ts'],
 ];
 
 /** The domain, in its order: each room imports only the ground and rooms before it. It reaches a store through `ports` alone. */
@@ -146,6 +146,7 @@ export const HOMES = {
     'packages/auth/src/cli/store-file.ts',
   ],
   pg: [
+    'packages/host-kit/src/postgres-driver.ts',
     'packages/host-kit/src/stores/postgres',
     'packages/host-kit/src/queues/postgres',
     'packages/host-kit/src/changes/postgres',

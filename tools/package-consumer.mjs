@@ -1,4 +1,5 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
 import { dirname, join } from 'node:path';
 import { execPath } from 'node:process';
 import { run } from './bootstrap/children.mjs';
@@ -18,7 +19,7 @@ export async function consumerProblems(root, folder, packages, entries) {
   const own = new Set(packages.map(({ name }) => name));
   for (const { name } of packages) linkDependencies(root, folder, name, own);
   link(root, folder, '@types/node');
-  const imports = await Promise.all(entries.map(({ name }) => importProblem(folder, name)));
+  const imports = await importProblems(folder, entries);
   // Without Node's types: the declarations of a neutral entry must not need them.
   const neutral = await compileProblem(
     root,
@@ -69,13 +70,31 @@ export function link(root, folder, name) {
   symlinkSync(join(root, 'node_modules', name), path, 'junction');
 }
 
-async function importProblem(folder, name) {
-  const program = `await import(${JSON.stringify(name)});`;
-  const { code, output } = await run(execPath, ['--input-type=module', '--eval', program], {
-    cwd: folder,
-    timeout: 20_000,
-  });
-  return code === 0 ? undefined : `${name} does not import from its tarball: ${output}`;
+/**
+ * Imports every entry in a process of its own. As many run at a time as there are processors: all at once they would not fit into the
+ * memory of a small machine.
+ *
+ * @param {string} folder
+ * @param {readonly { name: string }[]} entries
+ * @param {number} [limitMs] for one import
+ * @returns {Promise<string[]>} one sentence for each problem
+ */
+export async function importProblems(folder, entries, limitMs = 60_000) {
+  const problems = [];
+  const waiting = entries.map(({ name }) => name);
+  const lane = async () => {
+    for (let name = waiting.shift(); name !== undefined; name = waiting.shift()) {
+      const program = `await import(${JSON.stringify(name)});`;
+      const options = { cwd: folder, timeout: limitMs };
+      const { code, signal, output } = await run(execPath, ['--input-type=module', '--eval', program], options);
+      // A process that is killed says nothing itself.
+      const cause =
+        signal === undefined ? output : `${signal} ended the process. Its limit is ${limitMs} ms. ${output}`;
+      if (code !== 0) problems.push(`${name} does not import from its tarball: ${cause}`.trim());
+    }
+  };
+  await Promise.all(Array.from({ length: availableParallelism() }, lane));
+  return problems;
 }
 
 /** Compiles a consumer with `skipLibCheck: false`, so that errors in our declarations are found. */

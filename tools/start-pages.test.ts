@@ -9,7 +9,10 @@ interface Tarball {
   pack(root: string, folder: string, into: string): Promise<unknown>;
 }
 interface Walk {
-  walkThrough(page: string, from: { checkout: string; tarballs: string; section?: string }): Promise<void>;
+  walkThrough(
+    page: string,
+    from: { checkout: string; tarballs: string; section?: string; portsTaken?: boolean },
+  ): Promise<void>;
 }
 
 const { pack }: Tarball = await import(new URL('./package-tarball.mjs', import.meta.url).href);
@@ -19,7 +22,7 @@ const checkout = fileURLToPath(new URL('..', import.meta.url));
 const pages = join(checkout, 'docs/start');
 
 // A test and not a check, because it proves behaviour. All pages together take 20 to 40 s on a busy machine.
-describe('a start page leads from a blank folder, with the packed packages, to what it shows', {
+describe('a start page leads from a blank folder, with the packed packages, to what it shows, and its servers name a taken port', {
   timeout: 180_000,
 }, () => {
   const tarballs = mkdtempSync(join(tmpdir(), 'svc-tarballs-'));
@@ -31,7 +34,7 @@ describe('a start page leads from a blank folder, with the packed packages, to w
   afterAll(() => rmSync(tarballs, { recursive: true, force: true }));
 
   test.concurrent.each(readdirSync(pages))('%s', async (name) => {
-    await walkThrough(join(pages, name), { checkout, tarballs });
+    await walkThrough(join(pages, name), { checkout, tarballs, portsTaken: true });
   });
 
   test.concurrent.each([
@@ -69,6 +72,17 @@ describe('a page that promises what does not happen fails', () => {
     const tree = temporaryTree({ 'page.md': text });
     const walk = walkThrough(join(tree, 'page.md'), { checkout, tarballs: tree, ...(section && { section }) });
     await expect(walk).rejects.toThrow(problem);
+  });
+
+  test('a server that ends with a stack when its port is taken', async () => {
+    const program =
+      "// a.mts\nimport { createServer } from 'node:http';\ncreateServer().listen(8787, '127.0.0.1', () => console.log('up'));";
+    const page = `${block('ts', program)}<!-- stays running -->\n${block('sh', 'node a.mts')}${block('text', 'up')}`;
+    const tree = temporaryTree({ 'page.md': page });
+    const walk = walkThrough(join(tree, 'page.md'), { checkout, tarballs: tree, portsTaken: true });
+    await expect(walk).rejects.toThrow(
+      'a.mts does not end with one sentence when its port is taken, but with exit code 1',
+    );
   });
 
   test('and a variable of one block is there in the next', async () => {

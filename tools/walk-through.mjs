@@ -1,4 +1,6 @@
+import { once } from 'node:events';
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { env, execPath } from 'node:process';
@@ -23,12 +25,13 @@ const INSTALLER = fileURLToPath(new URL('./install-packed.mjs', import.meta.url)
  * - a `text` block has lines that one of the terminals prints; `…` is any text.
  *
  * @param {string} page path of the page
- * @param {{ checkout: string, tarballs: string, section?: string }} from the sources of `npm i`: a checkout with
+ * @param {{ checkout: string, tarballs: string, section?: string, portsTaken?: boolean }} from the sources of `npm i`: a checkout with
  * node_modules, and a folder with the packed packages. `section`: the title of the only section to follow (default: the
- * whole page)
+ * whole page). `portsTaken`: also starts each program that stays running while its port is taken, and requires one sentence
+ * and the exit code 1
  * @throws {Error} naming the page, the line and the output
  */
-export async function walkThrough(page, { checkout, tarballs, section }) {
+export async function walkThrough(page, { checkout, tarballs, section, portsTaken = false }) {
   const text = readFileSync(page, 'utf8');
   const { blocks } = readPage(await withFreePorts(section === undefined ? text : sectionOf(text, section)));
   if (blocks.length === 0) throw new Error(`${page} has no blocks in the section ${section}`);
@@ -42,9 +45,15 @@ export async function walkThrough(page, { checkout, tarballs, section }) {
       const problem = await STEPS[block.language]?.(block, walk);
       if (problem !== undefined) throw new Error(`${page}:${block.line} ${problem}\n${outputOf(walk)}`);
     }
+    if (!portsTaken) return;
+    // They hold the ports, and their databases.
+    await closeAll(walk);
+    for (const block of blocks.filter(({ staysRunning }) => staysRunning)) {
+      const problem = await startOnTakenPort(block, walk);
+      if (problem !== undefined) throw new Error(`${page}:${block.line} ${problem}`);
+    }
   } finally {
-    for (const terminal of walk.terminals) terminal.kill();
-    await Promise.all(walk.terminals.map((terminal) => terminal.end(LIMIT_MS)));
+    await closeAll(walk);
     rmSync(outside, { recursive: true, force: true });
   }
 
@@ -59,6 +68,34 @@ export async function walkThrough(page, { checkout, tarballs, section }) {
     return { ...rest, ...LOOPBACK, PATH: path, SVC_CHECKOUT: checkout, SVC_TARBALLS: tarballs, NO_COLOR: '1' };
   }
 }
+
+async function closeAll({ terminals }) {
+  for (const terminal of terminals) terminal.kill();
+  await Promise.all(terminals.map((terminal) => terminal.end(LIMIT_MS)));
+}
+
+/** Returns a problem, or undefined. A command without a file of the page, such as `node -e`, is no program of a reader. */
+async function startOnTakenPort({ lines }, { folder, environment }) {
+  const [command = ''] = lines;
+  const [, name] = /(?:^|\s)node ([\w.-]+\.m?ts)$/.exec(command) ?? [];
+  if (name === undefined) return undefined;
+  const [, port] = /\.listen\((\d+),/.exec(readFileSync(join(folder, name), 'utf8')) ?? [];
+  if (port === undefined) return `${name} listens on no port that it names`;
+  const other = createServer().listen(Number(port), '127.0.0.1');
+  try {
+    await once(other, 'listening');
+    const { code, output } = await new Terminal('bash', ['-c', command], { cwd: folder, env: environment }).end(
+      LIMIT_MS,
+    );
+    if (code === 1 && PORT_TAKEN.test(output)) return undefined;
+    return `${name} does not end with one sentence when its port is taken, but with exit code ${code}\n${output}`;
+  } finally {
+    other.close();
+  }
+}
+
+const PORT_TAKEN =
+  /^listen EADDRINUSE: address already in use 127\.0\.0\.1:\d+\. Stop the other program, or choose another port\.\n$/;
 
 /** Returns the section below a heading of the second level. Its lines keep their numbers. */
 function sectionOf(text, title) {

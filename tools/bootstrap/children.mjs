@@ -9,7 +9,8 @@ let interruptedBy;
 /**
  * Runs one step of the set-up to its end. A signal to this process ends the step, and then this process.
  *
- * @returns {Promise<{ code: number, output: string }>} the exit code, and the output of both streams
+ * @returns {Promise<{ code: number, signal: NodeJS.Signals | undefined, output: string }>} the exit code, the signal that ended it, and the
+ *   output of both streams
  */
 export async function run(command, args, options = {}) {
   const child = spawn(command, args, { ...options, stdio: ['ignore', 'pipe', 'pipe'] });
@@ -17,7 +18,7 @@ export async function run(command, args, options = {}) {
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => chunks.push(chunk));
   const code = await ended(child);
   if (interruptedBy !== undefined) process.exit(exitCodeOf(null, interruptedBy));
-  return { code, output: Buffer.concat(chunks).toString() };
+  return { code, signal: child.signalCode ?? undefined, output: Buffer.concat(chunks).toString() };
 }
 
 /**

@@ -12,6 +12,7 @@ import { routeTable } from './host/route-table.ts';
 import { servicesOf } from './host/services.ts';
 import { storeWatch } from './host/store-watch.ts';
 import { assembleTriggers } from './host/triggers.ts';
+import { logUnreadable } from './host/unreadable-log.ts';
 import { callerWatch } from './host/watch-callers.ts';
 import { type Answer, responseOf } from './http/answer.ts';
 import type { RequestFault } from './http/request-fault.ts';
@@ -39,7 +40,8 @@ export interface Host {
   readonly events: EventLog;
   /**
    * Takes up the runs that an earlier process left unfinished, and starts to deliver. A stored run that cannot be read is
-   * logged as `run.unreadable` and passed over.
+   * logged as `run.unreadable` and passed over, and so is a subscription (`subscription.unreadable`) and an API key
+   * (`api-key.unreadable`).
    *
    * @throws {TypeError} when the store holds records sealed with a key that is neither `secretKey` nor one of
    * `formerSecretKeys`
@@ -97,6 +99,7 @@ export function createHost(options: HostOptions): Host {
 
   const callers = callerWatch(services);
   const watch = storeWatch(options.store, services.log);
+  logUnreadable(options.store, services.log);
   const parts = {
     // Made after the mounts, which they list.
     documents: () => documents,

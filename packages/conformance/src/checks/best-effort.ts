@@ -113,9 +113,7 @@ export const bestEffort: readonly Check[] = area(
       async run(world) {
         const { failing, healthy, cooledDown } = await opened(world);
         await cooledDown();
-        const probe = await endedRun(world);
-        await arrivalOf(world, failing, probe.runId);
-        await world.sleep(RECORDED_MS);
+        await attempted(world, failing);
         const skipped = await endedRun(world);
         await arrivalOf(world, healthy, skipped.runId);
         await world.sleep(QUIET_MS);
@@ -153,13 +151,18 @@ function countOf({ inbox }: Subscribed): number {
 /** Makes `count` events in turn, each attempted before the next. */
 async function happens(world: World, one: Subscribed, healthy: Subscribed, count: number): Promise<void> {
   for (let event = 1; event <= count; event += 1) {
-    const began = performance.now();
-    const { runId } = await endedRun(world);
-    await arrivalOf(world, one, runId);
-    await arrived(world, healthy, event);
-    const took = performance.now() - began;
-    await world.sleep(Math.min(Math.max(RECORDED_MS, took), LONGEST_RECORDED_MS));
+    await attempted(world, one, () => arrived(world, healthy, event));
   }
+}
+
+/** Makes an event, and waits until its attempt has arrived and is recorded. */
+async function attempted(world: World, one: Subscribed, andAlso?: () => Promise<unknown>): Promise<void> {
+  const began = performance.now();
+  const { runId } = await endedRun(world);
+  await arrivalOf(world, one, runId);
+  await andAlso?.();
+  const took = performance.now() - began;
+  await world.sleep(Math.min(Math.max(RECORDED_MS, took), LONGEST_RECORDED_MS));
 }
 
 /** Opens the circuit of a subscription. `cooledDown` waits for the end of the cooldown. */

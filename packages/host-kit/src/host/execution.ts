@@ -6,6 +6,7 @@ import { outsideTrace } from '../telemetry/spans.ts';
 import type { Dispatcher } from '../webhooks/dispatcher.ts';
 import { outbox } from '../webhooks/outbox.ts';
 import type { PushFormats } from '../webhooks/push-format.ts';
+import { type TellUnheard, tellUnheard } from '../webhooks/unheard-runs.ts';
 import { renderDelivery } from '../wire/delivery.ts';
 import type { Services } from './services.ts';
 
@@ -15,6 +16,8 @@ export interface ExecutionParts {
   readonly executor: Executor;
   readonly families: RunFamilies;
   readonly followers: Followers;
+  /** Is told of each new run that is not a fork. */
+  readonly tellUnheard: TellUnheard;
 }
 
 /** @param formats the push formats by name; they may be added until the host starts */
@@ -43,5 +46,5 @@ export function assembleExecution(
   });
   const families = runFamilies({ log, services: () => ({ store, clock, events, executor: execute }) });
   const execute = executor({ engine, store, clock, random, events, log, reach, families });
-  return { events, executor: execute, families, followers: following };
+  return { events, executor: execute, families, followers: following, tellUnheard: tellUnheard(services) };
 }

@@ -222,6 +222,7 @@ function mountServices(services: Services, { deliveries, execution, runServices,
     runs: hostRuns({
       ...runServices,
       executor: execution.executor,
+      tellUnheard: execution.tellUnheard,
       engine,
       random,
       singleTenant,

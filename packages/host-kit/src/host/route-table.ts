@@ -71,7 +71,7 @@ export function routeTable(services: Services, parts: RouteParts): readonly Rout
 function runLifeRoutes(services: Services, parts: RouteParts): readonly Route[] {
   const { store, engine, clock, random, log, recordAudit, singleTenant, served, refusals, streams, observe } = services;
   const { execution, runServices, readers, tokens, onOutcome } = parts;
-  const { executor, followers } = execution;
+  const { executor, followers, tellUnheard } = execution;
   const { maxRunDurationMs } = services.runLimits;
   const read = snapshots(store, SNAPSHOTS_KEPT);
   const creating = {
@@ -88,7 +88,7 @@ function runLifeRoutes(services: Services, parts: RouteParts): readonly Route[] 
     snapshots: read,
   };
   return [
-    ...runRoutes(creating),
+    ...runRoutes({ ...creating, tellUnheard }),
     ...forkRoutes({ ...creating, forks: engine.forks ?? [] }),
     ...runListRoutes({ store }),
     ...runOperationRoutes({ ...runServices, random, log, served }),

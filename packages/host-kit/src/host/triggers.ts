@@ -38,7 +38,10 @@ export interface TriggerParts {
 }
 
 /** Assembles the triggers of a host. A host without the option has none. */
-export function assembleTriggers(services: Services, { executor }: Pick<ExecutionParts, 'executor'>): TriggerParts {
+export function assembleTriggers(
+  services: Services,
+  { executor, tellUnheard }: Pick<ExecutionParts, 'executor' | 'tellUnheard'>,
+): TriggerParts {
   const { triggers } = services;
   if (triggers === undefined) return { routes: [], mounts: [], tasks: [] };
   const { store, clock, storeClock, random, log, engine, recordAudit, singleTenant, secrets, access, roles } = services;
@@ -47,7 +50,7 @@ export function assembleTriggers(services: Services, { executor }: Pick<Executio
   const standing = { store, clock, access, roles, hasStoredKeys: services.apiKeys !== undefined };
   const starting: StartOptions = {
     ...standing,
-    ...{ storeClock, random, log, engine, recordAudit, singleTenant, executor },
+    ...{ storeClock, random, log, engine, recordAudit, singleTenant, executor, tellUnheard },
     maxRunDurationMs: runLimits.maxRunDurationMs,
     counted: services.observe.messageCounted,
     limits: {

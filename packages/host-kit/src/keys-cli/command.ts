@@ -176,7 +176,8 @@ async function targetOf(values: Values, terminal: Terminal, isMade: boolean): Pr
   const { tenant, mode } = values;
   if (mode !== 'live' && mode !== 'test') throw new UsageError('--mode: must be live or test.');
   if (tenant === undefined) throw new UsageError('--tenant: is missing. Name the tenant of the keys.');
-  return keysOfStore(store ?? '', { tenant, mode, isMade });
+  const warn = (message: string) => void terminal.stderr.write(`svc-keys: ${message}\n`);
+  return keysOfStore(store ?? '', { tenant, mode, isMade, warn });
 }
 
 async function managingKey(file: string | undefined, given: string | undefined): Promise<string> {

@@ -19,12 +19,17 @@ export interface Place {
   readonly mode: 'live' | 'test';
 }
 
+interface StoreKeysOptions extends Place {
+  /** Makes a database file that is missing. */
+  readonly isMade: boolean;
+  /** Called with a sentence about each key that cannot be read. */
+  readonly warn: (message: string) => void;
+}
+
 /** The keys of a store. Its operator may give every authority. */
-export async function keysOfStore(
-  location: string,
-  { isMade, ...place }: Place & { /** Makes a database file that is missing. */ readonly isMade: boolean },
-): Promise<KeyTarget> {
+export async function keysOfStore(location: string, { isMade, warn, ...place }: StoreKeysOptions): Promise<KeyTarget> {
   const store = await openStore(location, isMade);
+  store.unreadable?.follow(({ message }) => warn(message));
   const services: KeyServices = {
     store,
     clock: systemClock,

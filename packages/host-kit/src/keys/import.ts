@@ -3,6 +3,7 @@ import type { ApiKeyRecord } from '@svc/auth/api-key';
 import { factAboutKey } from '../audit/fact.ts';
 import type { StoredApiKey } from '../ports/api-keys.ts';
 import type { Transaction } from '../ports/transaction.ts';
+import { UnreadableRecord } from '../ports/unreadable-record.ts';
 import type { KeyParts } from './key-parts.ts';
 
 /** A key of the configuration of a host. */
@@ -42,7 +43,9 @@ export async function importKeys(
   /** Returns false when another host that starts at the same time has added the key. */
   async function addOrReplace(key: StoredApiKey, transaction: Transaction): Promise<boolean> {
     if (await store.apiKeys.add(key, transaction)) return true;
-    const found = await store.apiKeys.readForChange(key.id, transaction);
+    const found = await readable(store.apiKeys.readForChange(key.id, transaction));
+    // Its record may say that it was revoked, so the configuration does not replace it. It is accepted by nobody.
+    if (found === 'unreadable') return false;
     if (found?.source !== 'configuration' || found.hash !== key.hash) {
       throw new TypeError(
         `API key ${key.id}: its id or its hash belongs to a key that was made by an operation. Remove it from the configuration, or give it another id and key.`,
@@ -51,6 +54,13 @@ export async function importKeys(
     await store.apiKeys.replace(mergedInto(found, key), transaction);
     return false;
   }
+}
+
+async function readable<T>(read: Promise<T>): Promise<T | 'unreadable'> {
+  return read.catch((error: unknown) => {
+    if (error instanceof UnreadableRecord) return 'unreadable';
+    throw error;
+  });
 }
 
 interface Plan {

@@ -15,6 +15,7 @@ import { type CreateRunOptions, createRun } from '../runs/create.ts';
 import { foundRun, isWithinReach } from '../runs/find-run.ts';
 import { listRuns, type RunQuery } from '../runs/list.ts';
 import { type PollParts, poll } from '../streams/poll.ts';
+import type { TellUnheard } from '../webhooks/unheard-runs.ts';
 import { interruptBody } from '../wire/interrupt.ts';
 import type { CallerRuns, MountCaller } from './caller-runs.ts';
 
@@ -22,6 +23,7 @@ import type { CallerRuns, MountCaller } from './caller-runs.ts';
 export interface HostRunsOptions extends CreateRunOptions, RunServices {
   readonly streams: PollParts;
   readonly executor: Pick<Executor, 'execute' | 'notice'>;
+  readonly tellUnheard: TellUnheard;
 }
 
 /** The operations on the runs of a host, for its mounts. */
@@ -32,6 +34,7 @@ export function hostRuns(options: HostRunsOptions): CallerRuns {
       const principal = await caller.permit('runs:create');
       requireOwners(options, principal);
       const run = await createRun(options, principal, request, save);
+      await options.tellUnheard(run);
       executor.execute(run);
       return run;
     },

@@ -244,6 +244,7 @@ export {
   type WebhookPreset,
   type WebhookSource,
 } from './triggers.ts';
+export { type UnreadableKind, UnreadableRecord, type UnreadableRecords } from './unreadable-record.ts';
 export {
   type CallerName,
   type CallerPage,

@@ -20,6 +20,7 @@ import type { StoreFiles } from './store-files.ts';
 import type { SubscriptionStore } from './subscriptions.ts';
 import type { Transaction } from './transaction.ts';
 import type { TriggerStore } from './triggers.ts';
+import type { UnreadableRecords } from './unreadable-record.ts';
 import type { VersionUses } from './version-uses.ts';
 import type { WebhookJobStore } from './webhook-jobs.ts';
 import type { WorkspaceStore } from './workspace.ts';
@@ -89,6 +90,11 @@ export interface Store {
    * answers such a request with 503 and `Retry-After` instead of 500. Default: no error does.
    */
   isUnavailable?(error: unknown): boolean;
+  /**
+   * The records that the store passed over because it cannot read them. Lists, pages and matches leave them out; a method that
+   * reads one of them by its id rejects with an `UnreadableRecord`. Absent: every method rejects.
+   */
+  readonly unreadable?: UnreadableRecords;
   /** The files of the store. Absent: it has none on this machine. */
   readonly files?: StoreFiles;
   /** Runs: their definition and current state. */

@@ -8,7 +8,7 @@ import { forkedBody, forkedRun, forkRequest } from '../wire/fork.ts';
 import { runIdIn } from './run-address.ts';
 import { aiErrors, type RunRoutesOptions } from './runs.ts';
 
-export interface ForkRoutesOptions extends RunRoutesOptions {
+export interface ForkRoutesOptions extends Omit<RunRoutesOptions, 'tellUnheard'> {
   /** The modes that the engine supports. Empty: the host serves no forks. */
   readonly forks: readonly ForkMode[];
 }

@@ -5,11 +5,10 @@ import { matchesEtag } from '../http/conditional.ts';
 import { empty, json } from '../http/description.ts';
 import { type Route, route, routeWithBody } from '../http/route.ts';
 import type { Save } from '../ports/idempotency.ts';
-import { describeError, type Log, type LogRecord } from '../ports/log.ts';
 import type { Run } from '../ports/runs.ts';
 import { type CreateRunOptions, createRun, RunActive } from '../runs/create.ts';
 import type { Snapshots } from '../streams/snapshots.ts';
-import { UnheardRuns } from '../webhooks/unheard-runs.ts';
+import type { TellUnheard } from '../webhooks/unheard-runs.ts';
 import { runIdOf } from '../wire/event.ts';
 import { createdBody, createdRun, runRequest, runRequestExample, snapshot, snapshotBody } from '../wire/run.ts';
 import { creationHeaders, creationIn } from '../wire/run-headers.ts';
@@ -20,25 +19,13 @@ import { addressedRun } from './run-address.ts';
 export interface RunRoutesOptions extends CreateRunOptions {
   readonly executor: Pick<Executor, 'execute'>;
   readonly served: Pick<Served, 'overlap' | 'majors'>;
-  readonly log: Log;
+  readonly tellUnheard: TellUnheard;
   readonly snapshots: Snapshots;
 }
 
 /** Defines the routes that create and read runs. */
 export function runRoutes(options: RunRoutesOptions): Route[] {
-  const { store, executor, served, log, snapshots } = options;
-  const unheard = new UnheardRuns(options);
-
-  /** Tells the operator why a subscription does not hear of a run. A failure must not refuse the run: it exists. */
-  async function tellUnheard(run: Run): Promise<void> {
-    const { runId } = run;
-    const warning = await unheard.warningOf(run).catch((error: unknown): LogRecord => {
-      return { level: 'error', event: 'run.subscriptions-not-read', runId, ...describeError(error) };
-    });
-    if (warning !== undefined) log(warning);
-    else if (served.majors.has(1)) log(withoutWorkspace(run));
-  }
-
+  const { store, executor, served, snapshots } = options;
   return [
     routeWithBody({
       operationId: 'createRun',
@@ -65,7 +52,7 @@ export function runRoutes(options: RunRoutesOptions): Route[] {
         const run = await createRun(options, principal, asked, save).catch((error: unknown) => {
           throw error instanceof RunActive ? alreadyActive(major, error.run) : error;
         });
-        if (run.workspace === undefined) await tellUnheard(run);
+        await options.tellUnheard(run);
         executor.execute(run, decided && { type: 'authorization.decided', payload: { ...decided } });
         return run;
       },
@@ -102,11 +89,6 @@ export function runRoutes(options: RunRoutesOptions): Route[] {
 /** The errors about `configurable.ai`, for an engine that understands it. */
 export function aiErrors({ engine }: Pick<CreateRunOptions, 'engine'>): readonly HostErrorCode[] {
   return engine.configurable?.includes('ai') === true ? ['mock_provider_forbidden', 'credential_forbidden'] : [];
-}
-
-/** Tells operators why a later subscription of major 1 will not hear of a run. */
-function withoutWorkspace({ runId, tenant }: Run): LogRecord {
-  return { level: 'info', event: 'run.without-workspace', runId, tenant };
 }
 
 function alreadyActive(major: Major, run: Run): HostError {

@@ -9,6 +9,7 @@ import type { Transaction } from '../ports/transaction.ts';
 import type { MessageOutcome, Trigger, TriggerMessage } from '../ports/triggers.ts';
 import { type CreateRunOptions, createRun } from '../runs/create.ts';
 import { retryDelay } from '../webhooks/retry.ts';
+import type { TellUnheard } from '../webhooks/unheard-runs.ts';
 import { attachmentArtifacts } from './attachments.ts';
 import { countStart, QuotaUsedUp } from './count-start.ts';
 import { mapped } from './mapping.ts';
@@ -18,6 +19,7 @@ import { takesMessages, triggerStateAfter } from './transitions.ts';
 export interface StartOptions extends CreateRunOptions, StandingOptions {
   readonly storeClock: Pick<StoreClock, 'now' | 'read'>;
   readonly executor: Pick<Executor, 'execute'>;
+  readonly tellUnheard: TellUnheard;
   readonly log: Log;
   readonly limits: TriggerLimits;
   /** Is told of each outcome of a message or an occurrence. */
@@ -100,6 +102,7 @@ export async function attemptStart(
       for (const file of attachmentArtifacts(document, started)) await store.artifacts.insert(file, transaction);
       await countStart(options, standing.principal, transaction);
     });
+    await options.tellUnheard(run);
     executor.execute(run);
     return stored;
   } catch (error) {

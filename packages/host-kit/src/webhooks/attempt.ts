@@ -3,6 +3,7 @@ import type { ClaimedDelivery, Settlement } from '../ports/deliveries.ts';
 import type { HostPorts } from '../ports/host-ports.ts';
 import type { StoreClock } from '../ports/store-clock.ts';
 import { READING_GOOD_FOR_MS, type Subscription } from '../ports/subscriptions.ts';
+import { UnreadableRecord } from '../ports/unreadable-record.ts';
 import { admission } from './admission.ts';
 import type { Announce } from './announce.ts';
 import { type AttemptResult, attemptLogRecord, attemptRecord } from './attempt-result.ts';
@@ -52,8 +53,15 @@ export function attempt(options: AttemptOptions): Attempt {
 
   return async (delivery, signal, place) => {
     const readAt = clock.monotonic();
-    const subscription = await store.subscriptions.read(delivery.webhookId);
+    const subscription = await readSubscription(delivery.webhookId);
     if (subscription === undefined) return undefined;
+    if (subscription === 'unreadable') {
+      place.giveBack();
+      // The delivery waits until the subscription is restored.
+      options.held.hold(delivery.webhookId, storeClock.now());
+      await store.deliveries.release([delivery]);
+      return undefined;
+    }
     if (subscription.status === 'paused') {
       place.giveBack();
       // Paused after the claim. The delivery waits for `resume`, with the others.
@@ -99,6 +107,15 @@ export function attempt(options: AttemptOptions): Attempt {
     log(attemptLogRecord(delivery, subscription, verdict, claimHeld ? settlement.kind : 'claim-lost'));
     return { subscription, verdict, settlement: claimHeld ? settlement : undefined };
   };
+
+  async function readSubscription(webhookId: string): Promise<Subscription | 'unreadable' | undefined> {
+    try {
+      return await store.subscriptions.read(webhookId);
+    } catch (error) {
+      if (error instanceof UnreadableRecord) return 'unreadable';
+      throw error;
+    }
+  }
 
   /** Leaves a delivery that cannot be signed in the queue, as if it had not been claimed. */
   async function hold(delivery: ClaimedDelivery, subscription: Subscription): Promise<AttemptResult> {

@@ -1,7 +1,33 @@
+import type { Served } from '@svc/versioning';
 import type { HostPorts } from '../ports/host-ports.ts';
-import type { LogRecord } from '../ports/log.ts';
+import { describeError, type LogRecord } from '../ports/log.ts';
 import type { Run } from '../ports/runs.ts';
 import { matches } from './match.ts';
+
+/**
+ * Tells the operator why a subscription does not hear of a new run. A run with a workspace is heard of. It never rejects, because
+ * the run exists.
+ */
+export type TellUnheard = (run: Run) => Promise<void>;
+
+/** Makes the one that every way to create a run uses, so that the operator is warned once. */
+export function tellUnheard(
+  ports: Pick<HostPorts, 'store' | 'clock' | 'log'> & { readonly served: Pick<Served, 'majors'> },
+): TellUnheard {
+  const { log, served } = ports;
+  const unheard = new UnheardRuns(ports);
+
+  return async (run) => {
+    if (run.workspace !== undefined) return;
+    const { runId, tenant } = run;
+    const warning = await unheard.warningOf(run).catch((error: unknown): LogRecord => {
+      return { level: 'error', event: 'run.subscriptions-not-read', runId, ...describeError(error) };
+    });
+    if (warning !== undefined) log(warning);
+    // A later subscription of major 1 will not hear of it.
+    else if (served.majors.has(1)) log({ level: 'info', event: 'run.without-workspace', runId, tenant });
+  };
+}
 
 /**
  * Finds runs that a subscription does not hear of, only because they have no workspace: each works, and no delivery is

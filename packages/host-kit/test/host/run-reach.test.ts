@@ -1,3 +1,4 @@
+import { EventEmitter, once } from 'node:events';
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -16,12 +17,17 @@ import { postgresStore } from '@svc/host-kit/stores/postgres';
 import { sqliteStore } from '@svc/host-kit/stores/sqlite';
 import { startPostgres } from '@svc/tools/postgres';
 import { afterAll, afterEach, describe, expect, test } from 'vitest';
+import { type ManualClock, manualClock } from '../streams/manual-clock.ts';
 import { type RecordedHost, recordedHost } from './recorded-host.ts';
 
 const SECRET = 'sk-Live/9f"Q+x-of-the-tenant';
 const base64 = (text: string) => Buffer.from(text).toString('base64');
 /** A secret that an engine may still have in its memory after a restart. */
 let remembered = '';
+/** The time of the day of the workflows, in ms since the epoch. */
+let today = Date.now;
+/** Tells `asleep` when a run of the workflow `sleep` knows when it will wake. */
+const sleepers = new EventEmitter();
 
 type Work = (execution: Execution, inputs: JsonObject) => Promise<JsonObject>;
 
@@ -112,7 +118,9 @@ const WORKFLOWS: Readonly<Record<string, Work>> = {
     return {};
   },
   async sleep({ until }, { ms }) {
-    await until(Date.now() + Number(ms));
+    const end = today() + Number(ms);
+    sleepers.emit('asleep');
+    await until(end);
     return {};
   },
   async clarify({ interrupt }, { rounds }) {
@@ -139,6 +147,7 @@ const postgres = await startPostgres();
 const hosts: RecordedHost[] = [];
 afterEach(async () => {
   remembered = '';
+  today = Date.now;
   for (const host of hosts.splice(0)) await host.stop();
 });
 afterAll(async () => {
@@ -180,6 +189,13 @@ describe.each(STORES)('on %s', (_, openStore) => {
     const run = await host.comesTo(created.body.runId, 'completed', 'failed');
     const log = await host.log(1, run.runId);
     return { run, log, types: log.map(({ type }: { type: string }) => type), last: log.at(-1).payload };
+  }
+
+  /** A clock that stands still, for the host and its workflows: a machine that stalls uses up no limit. */
+  function standing(): ManualClock {
+    const clock = manualClock();
+    today = clock.now;
+    return clock;
   }
 
   test('a value that JSON does not have is refused to the engine, and fails no store', async () => {
@@ -324,17 +340,22 @@ describe.each(STORES)('on %s', (_, openStore) => {
   });
 
   test('the duration of a run leaves out the time in which it waits, also after a restart', async () => {
-    const capabilities = { limits: { maxRunDurationMs: 1000 } };
-    let host = await start({ capabilities });
+    const options = { capabilities: { limits: { maxRunDurationMs: 1000 } }, clock: standing() };
+    let host = await start(options);
     const runId = await host.start('files', { rounds: 1 });
     await host.comesTo(runId, 'waiting-input');
-    await new Promise((resolve) => setTimeout(resolve, 1100));
-    host = await restart(host, { capabilities });
+    options.clock.advance(1100);
+    host = await restart(host, options);
     await host.call(`/v1/runs/${runId}/interrupts/ask`, { resumeValue: {} });
     expect(await host.comesTo(runId, 'completed', 'failed')).toMatchObject({ status: 'completed' });
 
-    const { last, log } = await ended(host, 'sleep', { ms: 60_000 });
-    expect(last.error.code).toBe('run_timeout');
+    const asleep = once(sleepers, 'asleep');
+    const long = await host.start('sleep', { ms: 60_000 });
+    await asleep;
+    options.clock.advance(1000);
+    expect(await host.comesTo(long, 'completed', 'failed')).toMatchObject({ status: 'failed' });
+    const log = await host.log(1, long);
+    expect(log.at(-1).payload.error.code).toBe('run_timeout');
     expect(log.at(-2).payload).toMatchObject({ kind: 'run-duration', limit: 1000 });
     expect(log.at(-2).payload.observed).toBeGreaterThanOrEqual(1000);
   });
@@ -350,10 +371,18 @@ describe.each(STORES)('on %s', (_, openStore) => {
   });
 
   test('the duration of a fork begins with the fork, however old its source is', async () => {
-    const host = await start({ capabilities: { limits: { maxRunDurationMs: 1000 } } });
-    const { run } = await ended(host, 'sleep', { ms: 200 });
-    await new Promise((resolve) => setTimeout(resolve, 1100));
-    const fork = await host.call(`/v1/runs/${run.runId}:fork`, { mode: 'branch', fromSeq: 1 });
+    const clock = standing();
+    const host = await start({ capabilities: { limits: { maxRunDurationMs: 1000 } }, clock });
+    const asleep = once(sleepers, 'asleep');
+    const runId = await host.start('sleep', { ms: 200 });
+    await asleep;
+    clock.advance(200);
+    await host.comesTo(runId, 'completed');
+    clock.advance(1100);
+    const asleepAgain = once(sleepers, 'asleep');
+    const fork = await host.call(`/v1/runs/${runId}:fork`, { mode: 'branch', fromSeq: 1 });
+    await asleepAgain;
+    clock.advance(200);
     expect(await host.comesTo(fork.body.runId, 'completed', 'failed')).toMatchObject({ status: 'completed' });
   });
 
@@ -375,9 +404,10 @@ describe.each(STORES)('on %s', (_, openStore) => {
 });
 
 test('a run calls through the guard, within its bounds, and the call ends with the run', async () => {
-  const closed: string[] = [];
+  const calls = new EventEmitter();
+  const slowClosed = once(calls, 'closed');
   const server = createServer((request, response) => {
-    if (request.url === '/slow') response.on('close', () => closed.push('slow'));
+    if (request.url === '/slow') response.on('close', () => calls.emit('closed'));
     else response.end(request.url === '/large' ? 'x'.repeat(1001) : 'hello');
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -407,7 +437,7 @@ test('a run calls through the guard, within its bounds, and the call ends with t
   await host.comesTo(runId, 'running');
   await host.call(`/v1/runs/${runId}/cancel`, {});
   await host.comesTo(runId, 'cancelled');
-  await expect.poll(() => closed).toEqual(['slow']);
+  await slowClosed;
   server.closeAllConnections();
   server.close();
 });

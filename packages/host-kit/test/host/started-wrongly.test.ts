@@ -124,20 +124,34 @@ describe('the stores name the mistake', () => {
     );
   });
 
-  test('postgresStore without the package pg', () => {
-    const entry = new URL('../../src/stores/postgres/index.ts', import.meta.url).href;
+  test.each([
+    ['postgresStore', 'stores/postgres', `{ url: 'postgres://127.0.0.1/svc' }`],
+    ['postgresQueues', 'queues/postgres', `{ url: 'postgres://127.0.0.1/svc' }`],
+    [
+      'postgresChanges',
+      'changes/postgres',
+      `{ url: 'postgres://127.0.0.1/svc', table: 'orders', cursor: 'seq', columns: ['id'] }`,
+    ],
+  ])('%s without the package pg', (name, entry, options) => {
+    const module = new URL(`../../src/${entry}/index.ts`, import.meta.url).href;
     // Looks for the package where none is installed, so the error is that of Node.
-    const program = `import { registerHooks } from 'node:module';
+    const program = `import { createRequire, registerHooks } from 'node:module';
       const parentURL = ${JSON.stringify(new URL(`file://${folder}/program.js`).href)};
-      registerHooks({ resolve: (name, context, next) => next(name, name === 'pg' ? { ...context, parentURL } : context) });
-      const { postgresStore } = await import(${JSON.stringify(entry)});
-      await postgresStore({ url: 'postgres://127.0.0.1/svc' }).catch(({ message }) => console.log(message));`;
+      let isElsewhere = false;
+      registerHooks({ resolve(name, context, next) {
+        if (name !== 'pg' || isElsewhere) return next(name, context);
+        if (context.conditions.includes('import')) return next(name, { ...context, parentURL });
+        isElsewhere = true;
+        return next(createRequire(parentURL).resolve(name), context);
+      } });
+      const { ${name} } = await import(${JSON.stringify(module)});
+      try { await ${name}(${options}); } catch ({ message }) { console.log(message); }`;
     const args = ['--conditions', '@svc/source', '--input-type=module', '--eval', program];
     const { stdout, stderr } = spawnSync(execPath, args, {
       encoding: 'utf8',
       cwd: fileURLToPath(new URL('.', import.meta.url)),
     });
-    expect(stdout.trim(), stderr).toBe('postgresStore: the package pg is not installed. Run npm i pg.');
+    expect(stdout.trim(), stderr).toBe(`${name}: the package pg is not installed. Run npm i pg.`);
   });
 });
 

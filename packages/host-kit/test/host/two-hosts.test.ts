@@ -129,9 +129,10 @@ async function lived({ isCut }: { readonly isCut: boolean }): Promise<void> {
 
   expect(received.late).toEqual([]);
   if (isCut) expect(errors).not.toEqual([]);
-  else expect(errors.filter((error) => !isTimeLimit(error))).toEqual([]);
+  else expect(errors.filter((error) => !isTimeLimit(error) && !isSlowReading(error))).toEqual([]);
   await expectWholeLogs(rows);
-  await expectDeliveries(rows, callers, received, isCut);
+  // After a break or a time limit, the host cannot know whether its answer was recorded.
+  await expectDeliveries(rows, callers, received, { mayRepeat: isCut || errors.some(isTimeLimit) });
 }
 
 /** The time limits of PostgreSQL and its client, which strike on a machine that is busy enough. */
@@ -140,6 +141,11 @@ const TIME_LIMIT =
 
 function isTimeLimit(error: unknown): boolean {
   return TIME_LIMIT.test(inspect(error));
+}
+
+/** An attempt that was not begun, because the machine was too busy to read its subscription in time. It is made later. */
+function isSlowReading(error: unknown): boolean {
+  return /Reading a subscription took more than 500 ms/.test(inspect(error));
 }
 
 async function boot(schema: string, transport: Transport, errors: unknown[]): Promise<Host> {
@@ -287,7 +293,7 @@ async function expectWholeLogs(rows: Rows): Promise<void> {
   const failed = await rows(`SELECT run_id, error FROM runs WHERE status <> 'completed'`);
   const torn = await rows(`SELECT run_id FROM runs JOIN events USING (run_id) GROUP BY run_id, last_sequence
     HAVING min(sequence) <> 0 OR count(*) <> last_sequence + 1 OR max(sequence) <> last_sequence`);
-  const [circles] = await rows('SELECT sum(deadlocks) AS deadlocks FROM pg_stat_database');
+  const [circles] = await rows('SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()');
   expect([failed, torn, circles]).toEqual([[], [], { deadlocks: '0' }]);
 }
 
@@ -295,7 +301,7 @@ async function expectDeliveries(
   rows: Rows,
   { runs, subscriptions, bestEffort }: Callers,
   { attempts, deliveries }: ReturnType<typeof receivers>,
-  isCut: boolean,
+  { mayRepeat }: { readonly mayRepeat: boolean },
 ): Promise<void> {
   const toldOf = await rows(`SELECT run_id, sequence FROM events WHERE type = ANY ('{${EVENTS}}')`);
   // A durable subscription that was there before a run was requested receives all its events.
@@ -306,8 +312,7 @@ async function expectDeliveries(
   });
   expect(due.length).toBeGreaterThan(0);
   expect(due.filter((name) => !deliveries.has(name))).toEqual([]);
-  // When the connection breaks, the host cannot know whether its answer was recorded.
-  if (!isCut) expect([...deliveries].filter(([, times]) => times > 1)).toEqual([]);
+  if (!mayRepeat) expect([...deliveries].filter(([, times]) => times > 1)).toEqual([]);
   const once = [...attempts].filter(([name]) => bestEffort.has(name.split(' ')[0] ?? ''));
   expect(once.length).toBeGreaterThan(0);
   expect(once.filter(([, times]) => times > 1)).toEqual([]);

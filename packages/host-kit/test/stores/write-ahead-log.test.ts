@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { writeAheadLog } from '../../src/stores/sqlite/write-ahead-log.ts';
+import { type LogBounds, writeAheadLog } from '../../src/stores/sqlite/write-ahead-log.ts';
 import { writer as openWriter, type Writer } from '../../src/stores/sqlite/writer.ts';
 
 /** A disk whose flushes end when the test says so. */
@@ -29,12 +29,12 @@ afterEach(() => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-function open(flush?: (descriptor: number) => Promise<void>): void {
+function open(flush?: (descriptor: number) => Promise<void>, bounds?: LogBounds): void {
   const path = join(folder, 'svc.db');
   database = new DatabaseSync(path);
   database.exec('PRAGMA journal_mode = WAL; CREATE TABLE IF NOT EXISTS notes (text TEXT NOT NULL)');
   reader = new DatabaseSync(path, { readOnly: true });
-  const log = writeAheadLog({ path, database, reader, ...(flush && { flush }) });
+  const log = writeAheadLog({ path, database, reader, ...(flush && { flush }), ...(bounds && { bounds }) });
   writer = openWriter(database, log);
   close = () => {
     log.close();
@@ -103,25 +103,33 @@ test('all transactions reject when the log file cannot be opened', async () => {
   expect(seen()).toEqual([]);
 });
 
+/** A tenth of the bounds of a host, so that a slow disk writes a tenth of the volume. */
+const SMALL: LogBounds = { pages: 410, mostBytes: 6.4 * 1024 * 1024 };
+
 test('the log starts anew before it grows beyond its bound', async () => {
   close();
-  open(async () => {});
+  open(async () => {}, SMALL);
   const page = 'x'.repeat(40_000);
-  for (let turn = 0; turn < 3000; turn++) await note(page);
-  expect(seen()).toHaveLength(3000);
-  // 120 MB were written through the log.
-  expect(statSync(join(folder, 'svc.db-wal')).size).toBeLessThan(40e6);
+  for (let turn = 0; turn < 300; turn++) await note(page);
+  expect(seen()).toHaveLength(300);
+  // 12 MB were written through the log.
+  expect(statSync(join(folder, 'svc.db-wal')).size).toBeLessThan(4e6);
 });
 
 test('the log stays within its bound when commits become larger', async () => {
   close();
-  open(async () => {});
+  open(async () => {}, SMALL);
   for (let turn = 0; turn < 100; turn++) await note('small');
-  const page = 'x'.repeat(1_000_000);
+  const page = 'x'.repeat(100_000);
   for (let turn = 0; turn < 200; turn++) await note(page);
   expect(seen()).toHaveLength(300);
-  // 200 MB were written through the log. The last commit may exceed the bound.
-  expect(statSync(join(folder, 'svc.db-wal')).size).toBeLessThan(70e6);
+  // 20 MB were written through the log. The last commit may exceed the bound.
+  expect(statSync(join(folder, 'svc.db-wal')).size).toBeLessThan(7e6);
+});
+
+test('the log of a host is bounded by 64 MiB', () => {
+  const limit = database.prepare('PRAGMA journal_size_limit').get();
+  expect(limit).toEqual({ journal_size_limit: 64 * 1024 * 1024 });
 });
 
 test('all commits are there when the database is opened again', async () => {

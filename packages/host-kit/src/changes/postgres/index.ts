@@ -1,5 +1,6 @@
-import pg from 'pg';
+import type pg from 'pg';
 import type { ChangedRow, ChangeSource, ReadChangesOptions } from '../../ports/changes.ts';
+import { requiredDriver } from '../../postgres-driver.ts';
 import { quoted, requireColumns, requireSettleMs } from '../identifier.ts';
 import { SettledPlace } from '../settled-place.ts';
 
@@ -37,6 +38,7 @@ export interface PostgresChangesOptions {
  * `bigint` and `numeric` are texts in a message: JSON numbers would lose digits.
  *
  * @throws {TypeError} for names that are none, and numbers out of range
+ * @throws {Error} when the package `pg` is not installed
  *
  * @example
  * const source = postgresChanges({ url: 'postgres://reader@db.example.com/shop', table: 'orders', cursor: 'seq', columns: ['id', 'total'] });
@@ -49,8 +51,9 @@ export function postgresChanges(options: PostgresChangesOptions): ChangeSource {
   if (!(Number.isSafeInteger(connections) && connections >= 1))
     throw new TypeError('connections: must be a whole number, at least 1. Leave it out for 2.');
   const place = [cursor, ...(key === undefined ? [] : [key])];
-  const statements = statementsOn(schema, table, place, columns);
-  const pool = poolOf(url, connections, onError ?? (() => {}));
+  const driver = requiredDriver('postgresChanges');
+  const statements = statementsOn(driver, { schema, table, place, columns });
+  const pool = poolOf(driver, { url, connections, onError });
   const horizon = new SettledPlace<string>(settleMs, (one, other) => one === other);
   let texts: Promise<ReadonlySet<string>> | undefined;
 
@@ -92,7 +95,7 @@ interface FoundRow {
   readonly content: string | null;
 }
 
-function statementsOn(schema: string, table: string, place: readonly string[], columns: readonly string[]) {
+function statementsOn({ escapeLiteral }: typeof pg, { schema, table, place, columns }: CheckedTable) {
   const from = `${quoted('schema', schema)}.${quoted('table', table)}`;
   const names = place.map((name) => quoted('cursor', name));
   const listed = columns.map((name) => [name, quoted('columns', name)] as const);
@@ -107,7 +110,9 @@ function statementsOn(schema: string, table: string, place: readonly string[], c
     read({ after, upTo, limit, maxBytes }: ReadChangesOptions, texts: ReadonlySet<string>, width: number) {
       const upper = valuesOf(upTo, place.length);
       const lower = after === undefined ? [] : valuesOf(after, place.length);
-      const content = listed.map(([name, column]) => `${literal(name)}, ${column}${texts.has(name) ? '::text' : ''}`);
+      const content = listed.map(
+        ([name, column]) => `${escapeLiteral(name)}, ${column}${texts.has(name) ? '::text' : ''}`,
+      );
       const behind = lower.length === 0 ? '' : `AND ${row} > ${parameters(width + 3)}`;
       const text = `SELECT place, CASE WHEN octet_length(content) <= $2 THEN content END AS content FROM (
           SELECT ${placeText} AS place, json_build_object(${content.join(', ')})::text AS content FROM ${from}
@@ -115,11 +120,6 @@ function statementsOn(schema: string, table: string, place: readonly string[], c
       return { text, values: [limit, maxBytes, ...upper, ...lower] };
     },
   };
-}
-
-/** The name of a column as a text of SQL. */
-function literal(name: string): string {
-  return pg.escapeLiteral(name);
 }
 
 function changedRow({ place, content }: FoundRow): ChangedRow {
@@ -171,8 +171,14 @@ const UNIQUE = `SELECT array(SELECT a.attname::text FROM pg_attribute a
   FROM pg_index i JOIN pg_class c ON c.oid = i.indrelid JOIN pg_namespace n ON n.oid = c.relnamespace
   WHERE n.nspname = $1 AND c.relname = $2 AND i.indisunique AND i.indisvalid AND i.indpred IS NULL AND i.indexprs IS NULL`;
 
-function poolOf(url: string, connections: number, onError: (cause: unknown) => void): pg.Pool {
-  const pool = new pg.Pool({
+interface PoolOptions {
+  readonly url: string;
+  readonly connections: number;
+  readonly onError: PostgresChangesOptions['onError'];
+}
+
+function poolOf({ Pool }: typeof pg, { url, connections, onError = () => {} }: PoolOptions): pg.Pool {
+  const pool = new Pool({
     connectionString: url,
     max: connections,
     // Every wait has a limit: for a connection and for a statement.

@@ -1,6 +1,7 @@
-import pg from 'pg';
+import type pg from 'pg';
 import { sleep } from '../../ports/clock.ts';
 import type { ConsumeOptions, QueueConsumer, QueueVerdict } from '../../ports/queues.ts';
+import { requiredDriver } from '../../postgres-driver.ts';
 import { tableName } from './table.ts';
 
 export type { ConsumeOptions, QueueConsumer, QueueMessage, QueueVerdict } from '../../ports/queues.ts';
@@ -28,6 +29,7 @@ export interface PostgresQueuesOptions {
  * its commit deletes those that were acknowledged. A host that ends gives back all others at once. Messages have no order.
  *
  * @throws {TypeError} for a table whose name is not one, and numbers out of range
+ * @throws {Error} when the package `pg` is not installed
  *
  * @example
  * const orders = postgresQueues({ url: 'postgres://svc@db.example.com/shop' });
@@ -40,7 +42,8 @@ export function postgresQueues(options: PostgresQueuesOptions): QueueConsumer {
   if (!(Number.isSafeInteger(connections) && connections >= 1))
     throw new TypeError('connections: must be a whole number, at least 1. Leave it out for 4.');
   if (!(pollMs >= 10)) throw new TypeError('pollMs: must be at least 10. Leave it out for 500.');
-  const pool = new pg.Pool({
+  const { Pool } = requiredDriver('postgresQueues');
+  const pool = new Pool({
     connectionString: url,
     max: connections,
     // Every wait has a limit: for a connection, for a statement, and for a host that hangs with locked messages.

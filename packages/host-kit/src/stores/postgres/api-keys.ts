@@ -2,8 +2,9 @@ import type { Tenancy } from '@svc/auth';
 import type { ApiKeyFeed, ApiKeyStore, StoredApiKey } from '../../ports/api-keys.ts';
 import type { Transaction } from '../../ports/transaction.ts';
 import { grantsOf, quotaCountOf } from '../sql/api-key-quotas.ts';
-import { apiKeyColumns, apiKeyOf, INDEXED, stateCondition } from '../sql/api-keys.ts';
+import { API_KEYS, apiKeyColumns, apiKeyOf, INDEXED, stateCondition } from '../sql/api-keys.ts';
 import { text } from '../sql/row.ts';
+import type { PassedOver } from '../sql/unreadable.ts';
 import { ANNOUNCE, keyChannel } from './api-key-feed.ts';
 import type { Database } from './database.ts';
 
@@ -75,7 +76,10 @@ const SWEEP_COUNTS = {
 };
 const COUNTS = { name: 'api-key-quotas-read', text: 'SELECT * FROM api_key_quotas WHERE account = ANY($1)' };
 
-export function apiKeyStore(database: Database, schema: string, feed: ApiKeyFeed): ApiKeyStore {
+export function apiKeyStore(
+  database: Database,
+  { schema, feed, passedOver }: { readonly schema: string; readonly feed: ApiKeyFeed; readonly passedOver: PassedOver },
+): ApiKeyStore {
   const announce = (id: string, lookups: ReadonlySet<string>, transaction: Transaction): void => {
     for (const lookup of lookups) database.beforeCommit(transaction, ANNOUNCE, [keyChannel(schema), lookup, id]);
   };
@@ -100,24 +104,28 @@ export function apiKeyStore(database: Database, schema: string, feed: ApiKeyFeed
     },
     async candidates(hashes) {
       const { rows } = await database.query(CANDIDATES, [hashes.map((hash) => hash.slice(0, INDEXED))]);
-      return rows.map(apiKeyOf);
+      return passedOver.rows(API_KEYS, rows);
     },
     async find(tenancy, id) {
       const [row] = (await database.query(FIND, [...reachOf(tenancy), id])).rows;
       return row && apiKeyOf(row);
     },
-    async list(tenancy, { after, limit, state, principal, now }) {
-      const values = [...reachOf(tenancy), after, principal ?? null, Math.trunc(now), limit];
-      return (await database.query(list(state), values)).rows.map(apiKeyOf);
-    },
-    configured: async () => (await database.query(CONFIGURED, [])).rows.map(apiKeyOf),
+    list: (tenancy, { after, limit, state, principal, now }) =>
+      passedOver.page(API_KEYS, { after, limit }, async (from, most) => {
+        const values = [...reachOf(tenancy), from, principal ?? null, Math.trunc(now), most];
+        return (await database.query(list(state), values)).rows;
+      }),
+    configured: async () => passedOver.rows(API_KEYS, (await database.query(CONFIGURED, [])).rows),
     async used(times, transaction) {
       const values = [[...times.keys()], [...times.values()].map(Math.trunc)];
       const { rows } = await database.within(transaction, USED, values);
-      return rows.filter((row) => row.is_first === true).map(apiKeyOf);
+      const first = rows.filter((row) => row.is_first === true);
+      return passedOver.rows(API_KEYS, first);
     },
     async unnotedExpiries(now, limit): Promise<readonly StoredApiKey[]> {
-      return (await database.query(UNNOTED, [Math.trunc(now), limit])).rows.map(apiKeyOf);
+      // Those that are passed over stay due, and must not hide the others.
+      const { rows } = await database.query(UNNOTED, [Math.trunc(now), limit + passedOver.count('api-key')]);
+      return passedOver.rows(API_KEYS, rows).slice(0, limit);
     },
     async noteExpiry({ id, expiresAt }, transaction) {
       return (await database.within(transaction, NOTE, [id, expiresAt ?? null])).count > 0;

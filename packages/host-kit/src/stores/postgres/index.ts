@@ -1,6 +1,6 @@
 import { type Demand, functionThat, type OptionNames, requireForms, requireKnown } from '../../known-options.ts';
 import type { Store } from '../../ports/store.ts';
-import { postgresDriver } from './driver.ts';
+import { importedDriver } from '../../postgres-driver.ts';
 import { schemaName } from './schema-name.ts';
 
 export type { PendingWork } from '../sql/inspection.ts';
@@ -49,7 +49,7 @@ export async function postgresStore(options: PostgresStoreOptions): Promise<Stor
   requireForms('postgresStore', options, OPTION_FORMS);
   const { url, schema = 'svc', connections = 20, onError = () => {} } = options;
   schemaName('postgresStore', schema);
-  await postgresDriver();
+  await importedDriver('postgresStore');
   // Imports the driver, too.
   const { openStore } = await import('./open-store.ts');
   return openStore({ url, schema, connections, onError });

@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import { SchemaVersionError } from '../../ports/schema-version.ts';
+import { importedDriver } from '../../postgres-driver.ts';
 import { contract, expand, type FoundSchema, type Migration, readableBy, requireReadable } from '../migration.ts';
-import { postgresDriver } from './driver.ts';
 import { initial } from './migrations/0001-initial.ts';
 import { byok } from './migrations/0002-byok.ts';
 import { runEpoch } from './migrations/0003-run-epoch.ts';
@@ -116,7 +116,7 @@ export interface MigrateOptions {
  */
 export async function migrate(options: MigrateOptions): Promise<void> {
   const { url, schema, migrations = MIGRATIONS, hostWaitMs = 45_000, tableWaitMs = 10_000 } = options;
-  const { Client } = await postgresDriver();
+  const { Client } = await importedDriver('postgresStore');
   const client = new Client({
     connectionString: url,
     connectionTimeoutMillis: 10_000,

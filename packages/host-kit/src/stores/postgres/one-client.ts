@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import { type Transaction, transactionMark } from '../../ports/transaction.ts';
+import { importedDriver } from '../../postgres-driver.ts';
 import type { Database, Result } from './database.ts';
-import { postgresDriver } from './driver.ts';
 
 /**
  * Connects a client for a command. Its statements may take an hour, because they read or write whole tables; a
@@ -10,7 +10,7 @@ import { postgresDriver } from './driver.ts';
  * @throws {Error} when the database cannot be reached within 10 s
  */
 export async function commandClient(url: string): Promise<pg.Client> {
-  const { Client } = await postgresDriver();
+  const { Client } = await importedDriver('postgresStore');
   const client = new Client({
     connectionString: url,
     connectionTimeoutMillis: 10_000,

@@ -3,6 +3,7 @@ import type { Store } from '../../ports/store.ts';
 import type { Subscription } from '../../ports/subscriptions.ts';
 import type { Transaction } from '../../ports/transaction.ts';
 import { integer } from '../sql/row.ts';
+import { PassedOver } from '../sql/unreadable.ts';
 import { accessStore } from './access.ts';
 import { annotationStore } from './annotations.ts';
 import { apiKeyFeed } from './api-key-feed.ts';
@@ -55,6 +56,7 @@ export async function openStore({ url, schema, connections, onError }: OpenStore
     await attempts.drop(subscription.webhookId, transaction);
   };
 
+  const passedOver = new PassedOver();
   const feed = apiKeyFeed({ url, schema, database });
 
   return {
@@ -72,7 +74,8 @@ export async function openStore({ url, schema, connections, onError }: OpenStore
     annotations: annotationStore(database),
     artifacts: artifactStore(database),
     effects: effectStore(database),
-    subscriptions: subscriptionStore(database, drop),
+    subscriptions: subscriptionStore(database, drop, passedOver),
+    unreadable: passedOver,
     deliveries: {
       ...deliveries,
       async sweep(now, limit) {
@@ -87,7 +90,7 @@ export async function openStore({ url, schema, connections, onError }: OpenStore
     triggers: triggerStore(database),
     backlog: backlogStore(database),
     audit: auditStore(database),
-    apiKeys: apiKeyStore(database, schema, feed),
+    apiKeys: apiKeyStore(database, { schema, feed, passedOver }),
     access: accessStore(database, schema, feed),
     portalSessions: portalSessionStore(database),
     byok: byokStore(database),

@@ -2,7 +2,16 @@ import { ABSENT, OTHER_WORKSPACE } from '../../lookup.ts';
 import { coversScope, type Subscription, type SubscriptionStore, type Topic } from '../../ports/subscriptions.ts';
 import type { Transaction } from '../../ports/transaction.ts';
 import { integer, text } from '../sql/row.ts';
-import { documentOf, listensTo, pushKey, secretColumns, stateColumns, subscriptionOf } from '../sql/subscriptions.ts';
+import {
+  documentOf,
+  listensTo,
+  pushKey,
+  SUBSCRIPTIONS,
+  secretColumns,
+  stateColumns,
+  subscriptionOf,
+} from '../sql/subscriptions.ts';
+import { PassedOver } from '../sql/unreadable.ts';
 import type { Database } from './database.ts';
 import { gathered } from './gathered.ts';
 
@@ -87,8 +96,10 @@ const EVERY = {
 export function subscriptionStore(
   database: Database,
   drop: (subscription: Subscription, transaction: Transaction) => Promise<void>,
+  passedOver: PassedOver = new PassedOver(),
 ): SubscriptionStore {
-  return { ...registering(database, drop), ...listening(database), ...reading(database), ...updating(database) };
+  const reads = { ...listening(database, passedOver), ...reading(database, passedOver) };
+  return { ...registering(database, drop), ...reads, ...updating(database) };
 }
 
 function registering(
@@ -116,7 +127,7 @@ function registering(
   };
 }
 
-function listening(database: Database): Pick<SubscriptionStore, 'listening' | 'pushesOf'> {
+function listening(database: Database, passedOver: PassedOver): Pick<SubscriptionStore, 'listening' | 'pushesOf'> {
   return {
     async listening(topics, transaction) {
       const lookups = topics.map(lookupsOf);
@@ -130,12 +141,12 @@ function listening(database: Database): Pick<SubscriptionStore, 'listening' | 'p
       ]);
       const found = new Map([...distinct.keys()].map((key) => [key, [] as Subscription[]]));
       const lists = [...found.values()];
-      for (const row of rows) lists[integer(row, 'place') - 1]?.push(subscriptionOf(row));
+      for (const row of rows) lists[integer(row, 'place') - 1]?.push(...passedOver.rows(SUBSCRIPTIONS, [row]));
       return lookups.map((own) => own.flatMap((lookup) => found.get(lookupKey(lookup)) ?? []));
     },
     async pushesOf(run, transaction) {
       const { rows } = await database.within(transaction, PUSHES, [run.tenant, run.mode, pushKey(run)]);
-      return rows.map(subscriptionOf);
+      return passedOver.rows(SUBSCRIPTIONS, rows);
     },
   };
 }
@@ -153,10 +164,13 @@ function lookupKey({ tenant, mode, eventType, workspace }: ListenerLookup): stri
   return JSON.stringify([tenant, mode, eventType, workspace]);
 }
 
-function reading(database: Database): Pick<SubscriptionStore, 'find' | 'list' | 'read' | 'page'> {
-  const read = gathered(async (webhookIds) => {
+function reading(
+  database: Database,
+  passedOver: PassedOver,
+): Pick<SubscriptionStore, 'find' | 'list' | 'read' | 'page'> {
+  const rowOf = gathered(async (webhookIds) => {
     const { rows } = await database.query(READ, [webhookIds]);
-    return new Map(rows.map((row) => [text(row, 'webhook_id'), subscriptionOf(row)]));
+    return new Map(rows.map((row) => [text(row, 'webhook_id'), row]));
   });
 
   return {
@@ -170,20 +184,22 @@ function reading(database: Database): Pick<SubscriptionStore, 'find' | 'list' | 
       const found: Subscription[] = [];
       for (let next = after; ; ) {
         const { rows } = await database.query(LIST, [tenancy.tenant, tenancy.mode, next, PAGE]);
-        const page = rows.map(subscriptionOf);
-        for (const subscription of page) {
+        for (const subscription of passedOver.rows(SUBSCRIPTIONS, rows)) {
           if (coversScope(tenancy, subscription)) found.push(subscription);
           if (found.length >= limit) return found;
         }
-        const last = page.at(-1);
-        if (last === undefined || page.length < PAGE) return found;
-        next = last.webhookId;
+        const last = rows.at(-1);
+        if (last === undefined || rows.length < PAGE) return found;
+        next = text(last, 'webhook_id');
       }
     },
-    read,
-    async page({ after, limit }) {
-      return (await database.query(EVERY, [after, limit])).rows.map(subscriptionOf);
+    async read(webhookId) {
+      const row = await rowOf(webhookId);
+      if (row === undefined) return undefined;
+      const [subscription = subscriptionOf(row)] = passedOver.rows(SUBSCRIPTIONS, [row]);
+      return subscription;
     },
+    page: (asked) => passedOver.page(SUBSCRIPTIONS, asked, async (...page) => (await database.query(EVERY, page)).rows),
   };
 }
 

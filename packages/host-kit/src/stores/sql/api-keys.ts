@@ -1,5 +1,6 @@
 import type { ApiKeyPage, StoredApiKey } from '../../ports/api-keys.ts';
 import { integer, optional, type Row, text } from './row.ts';
+import { type RecordReader, readRecord } from './unreadable.ts';
 
 /** The columns of a key, in the order of the statements. `record` has every field but the last use. */
 export function apiKeyColumns(key: StoredApiKey): (string | number | null)[] {
@@ -23,9 +24,24 @@ export function apiKeyColumns(key: StoredApiKey): (string | number | null)[] {
 /** The characters of a hash that are looked up: 64 bits, so that the time of the lookup does not depend on the rest. */
 export const INDEXED = 16;
 
-/** Reads a key. The lane judges the fields, so that a malformed record refuses its own key alone. */
+/** Reads the rows of keys. */
+export const API_KEYS: RecordReader<StoredApiKey> = { kind: 'api-key', id: 'id', read: parsed };
+
+/**
+ * Reads a key. The lane judges the fields, so that a malformed record refuses its own key alone.
+ *
+ * @throws {UnreadableRecord} when the row cannot be read
+ */
 export function apiKeyOf(row: Row): StoredApiKey {
+  return readRecord(API_KEYS, row);
+}
+
+function parsed(row: Row): StoredApiKey {
   const record: StoredApiKey = JSON.parse(text(row, 'record'));
+  // The columns find a key, and its record says what it may do. A record of another key must not be used.
+  if (record.id !== text(row, 'id') || record.hash !== text(row, 'hash') || !Array.isArray(record.scopes)) {
+    throw new Error('Column record: the stored value has an unexpected form.');
+  }
   const lastUsedAt = optional(row, 'last_used_at', integer);
   return { ...record, ...(lastUsedAt !== undefined && { lastUsedAt }) };
 }

@@ -5,6 +5,7 @@ import type {
   SubscriptionState,
 } from '../../ports/subscriptions.ts';
 import { bytes, integer, optional, type Row, text } from './row.ts';
+import { type RecordReader, readRecord } from './unreadable.ts';
 
 type Document = Omit<
   Subscription,
@@ -59,8 +60,16 @@ export function stateColumns({ status, circuit, failures, outage }: Subscription
   return [status, JSON.stringify(circuit), JSON.stringify(failures), ongoing] as const;
 }
 
+/** Reads the rows of subscriptions. */
+export const SUBSCRIPTIONS: RecordReader<Subscription> = { kind: 'subscription', id: 'webhook_id', read: parsed };
+
+/** @throws {UnreadableRecord} when the row cannot be read */
 export function subscriptionOf(row: Row): Subscription {
-  const document: Document = JSON.parse(text(row, 'document'));
+  return readRecord(SUBSCRIPTIONS, row);
+}
+
+function parsed(row: Row): Subscription {
+  const document = documentIn(row);
   const outage = optional(row, 'outage', text);
   return {
     ...document,
@@ -76,6 +85,25 @@ export function subscriptionOf(row: Row): Subscription {
     secretFingerprint: text(row, 'secret_fingerprint'),
     previousSecret: previousOf(row),
   };
+}
+
+/** Reads the fields by which events are matched and sent. A subscription without them must not be asked. */
+function documentIn(row: Row): Document {
+  const document: Document = JSON.parse(text(row, 'document'));
+  const { workspaces, major, url, events, tags, durable } = document;
+  const isWhole =
+    (workspaces === 'all' || areTexts(workspaces)) &&
+    [1, 2].includes(major) &&
+    typeof url === 'string' &&
+    typeof durable === 'boolean' &&
+    areTexts(events) &&
+    areTexts(tags);
+  if (!isWhole) throw new Error('Column document: the stored value has an unexpected form.');
+  return document;
+}
+
+function areTexts(value: unknown): boolean {
+  return Array.isArray(value) && value.every((item) => typeof item === 'string');
 }
 
 function previousOf(row: Row): PreviousSecret | undefined {

@@ -2,8 +2,9 @@ import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
 import type { Tenancy } from '@svc/auth';
 import type { ApiKeyStore, QuotaCount } from '../../ports/api-keys.ts';
 import { grantsOf, quotaCountOf } from '../sql/api-key-quotas.ts';
-import { apiKeyColumns, apiKeyOf, INDEXED, stateCondition } from '../sql/api-keys.ts';
+import { API_KEYS, apiKeyColumns, apiKeyOf, INDEXED, stateCondition } from '../sql/api-keys.ts';
 import { text } from '../sql/row.ts';
+import type { PassedOver } from '../sql/unreadable.ts';
 import type { Writer } from './writer.ts';
 
 const ADD = `INSERT OR IGNORE INTO api_keys (id, lookup, hash, tenant, mode, principal, source, workspaces, expires_at,
@@ -31,7 +32,11 @@ const SET_COUNT =
 const SWEEP_COUNTS = `DELETE FROM api_key_quotas WHERE account IN (SELECT account FROM api_key_quotas
   WHERE (period = 'day' AND starts_at < ?1) OR (period = 'month' AND starts_at < ?2) LIMIT ?3)`;
 
-export function apiKeyStore(reader: DatabaseSync, database: DatabaseSync, writer: Writer): ApiKeyStore {
+export function apiKeyStore(
+  reader: DatabaseSync,
+  database: DatabaseSync,
+  { writer, passedOver }: { readonly writer: Writer; readonly passedOver: PassedOver },
+): ApiKeyStore {
   const [add, readNow, replace] = [database.prepare(ADD), database.prepare(READ), database.prepare(REPLACE)];
   const [remove, setUsed, note] = [database.prepare(REMOVE), database.prepare(USED), database.prepare(NOTE)];
   const [candidates, find, configured] = [reader.prepare(CANDIDATES), reader.prepare(FIND), reader.prepare(CONFIGURED)];
@@ -63,26 +68,34 @@ export function apiKeyStore(reader: DatabaseSync, database: DatabaseSync, writer
       writer.require(transaction);
       remove.run(id);
     },
-    candidates: async (hashes) =>
-      candidates.all(JSON.stringify(hashes.map((hash) => hash.slice(0, INDEXED)))).map(apiKeyOf),
+    async candidates(hashes) {
+      const lookups = JSON.stringify(hashes.map((hash) => hash.slice(0, INDEXED)));
+      return passedOver.rows(API_KEYS, candidates.all(lookups));
+    },
     async find(tenancy, id) {
       const row = find.get(...reachOf(tenancy), id);
       return row && apiKeyOf(row);
     },
-    list: async (tenancy, { after, limit, state, principal, now }) =>
-      lists[state ?? 'any'].all(...reachOf(tenancy), after, principal ?? null, now, limit).map(apiKeyOf),
-    configured: async () => configured.all().map(apiKeyOf),
+    list: (tenancy, { after, limit, state, principal, now }) =>
+      passedOver.page(API_KEYS, { after, limit }, (from, most) =>
+        lists[state ?? 'any'].all(...reachOf(tenancy), from, principal ?? null, now, most),
+      ),
+    configured: async () => passedOver.rows(API_KEYS, configured.all()),
     async used(times, transaction) {
       writer.require(transaction);
       const first = [];
       for (const [id, time] of times) {
         const before = readNow.get(id);
         const changed = setUsed.run(id, Math.trunc(time)).changes > 0;
-        if (changed && before?.last_used_at === null) first.push({ ...apiKeyOf(before), lastUsedAt: Math.trunc(time) });
+        if (changed && before?.last_used_at === null) first.push({ ...before, last_used_at: Math.trunc(time) });
       }
-      return first;
+      return passedOver.rows(API_KEYS, first);
     },
-    unnotedExpiries: async (now, limit) => unnoted.all(now, limit).map(apiKeyOf),
+    async unnotedExpiries(now, limit) {
+      // Those that are passed over stay due, and must not hide the others.
+      const rows = unnoted.all(now, limit + passedOver.count('api-key'));
+      return passedOver.rows(API_KEYS, rows).slice(0, limit);
+    },
     async noteExpiry({ id, expiresAt }, transaction) {
       writer.require(transaction);
       return note.run(id, expiresAt ?? null).changes > 0;

@@ -1,6 +1,7 @@
 import { DatabaseSync } from 'node:sqlite';
 import type { Store } from '../../ports/store.ts';
 import type { Transaction } from '../../ports/transaction.ts';
+import { PassedOver } from '../sql/unreadable.ts';
 import { accessStore } from './access.ts';
 import { annotationStore } from './annotations.ts';
 import { apiKeyStore } from './api-keys.ts';
@@ -69,9 +70,12 @@ export function openStore({ path, owner, ...options }: OpenStoreOptions): Store 
   );
   const journal = new WriteJournal({ database, writer, ...options });
   const cachedRuns = new RunCache(writer);
+  const passedOver = new PassedOver();
   const committed = committedSubscriptions(reader, writer);
-  const deliveries = deliveryQueue({ reader, database, writer, journal, subscriptionOf: committed.of });
-  const exists = (webhookId: string) => committed.of(webhookId) !== undefined;
+  // The deliveries of a subscription that cannot be read wait until it can.
+  const claimable = (webhookId: string) => passedOver.over(() => committed.of(webhookId));
+  const deliveries = deliveryQueue({ reader, database, writer, journal, subscriptionOf: claimable });
+  const exists = (webhookId: string) => committed.has(webhookId);
   const attempts = attemptLog({ reader, database, writer, exists });
   const belongings = {
     drop(webhookId: string, transaction: Transaction) {
@@ -95,7 +99,8 @@ export function openStore({ path, owner, ...options }: OpenStoreOptions): Store 
     annotations: annotationStore(reader, database, writer),
     artifacts: artifactStore(reader, database, writer),
     effects: effectStore(reader, database, writer),
-    subscriptions: subscriptionStore(reader, database, writer, { committed, belongings }),
+    subscriptions: subscriptionStore(reader, database, writer, { committed, belongings, passedOver }),
+    unreadable: passedOver,
     deliveries: {
       ...deliveries,
       async sweep(now, limit) {
@@ -110,7 +115,7 @@ export function openStore({ path, owner, ...options }: OpenStoreOptions): Store 
     triggers: triggerStore(reader, database, writer),
     backlog: backlogStore(reader, journal, deliveries.claimed),
     audit: auditStore(reader, database, writer),
-    apiKeys: apiKeyStore(reader, database, writer),
+    apiKeys: apiKeyStore(reader, database, { writer, passedOver }),
     access: accessStore(reader, database, writer),
     portalSessions: portalSessionStore(reader, database, writer),
     byok: byokStore(reader, database, writer),

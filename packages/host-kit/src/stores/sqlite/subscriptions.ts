@@ -3,7 +3,16 @@ import { ABSENT, OTHER_WORKSPACE } from '../../lookup.ts';
 import { coversScope, type Subscription, type SubscriptionStore, type Topic } from '../../ports/subscriptions.ts';
 import type { Transaction } from '../../ports/transaction.ts';
 import { integer, text } from '../sql/row.ts';
-import { documentOf, listensTo, pushKey, secretColumns, stateColumns, subscriptionOf } from '../sql/subscriptions.ts';
+import {
+  documentOf,
+  listensTo,
+  pushKey,
+  SUBSCRIPTIONS,
+  secretColumns,
+  stateColumns,
+  subscriptionOf,
+} from '../sql/subscriptions.ts';
+import type { PassedOver } from '../sql/unreadable.ts';
 import { type ReadCache, readCache } from './read-cache.ts';
 import type { Writer } from './writer.ts';
 
@@ -51,6 +60,7 @@ interface Tables {
   readonly writer: Writer;
   readonly belongings: Belongings;
   readonly committed: CommittedSubscriptions;
+  readonly passedOver: PassedOver;
   /** Subscriptions by id. */
   readonly subscriptions: ReadCache<Subscription | undefined>;
   /** Ids of subscriptions by tenant, mode, event type and lookup key (`listensTo`). */
@@ -60,25 +70,35 @@ interface Tables {
 /** The committed subscriptions by id, of which the recently used are in memory. */
 export interface CommittedSubscriptions {
   readonly cache: ReadCache<Subscription | undefined>;
-  /** Returns a subscription as it is committed; undefined when there is none. */
+  /**
+   * Returns a subscription as it is committed; undefined when there is none.
+   *
+   * @throws {UnreadableRecord} when it cannot be read
+   */
   of(webhookId: string): Subscription | undefined;
+  /** Returns whether there is such a subscription, also when it cannot be read. */
+  has(webhookId: string): boolean;
 }
 
 export function committedSubscriptions(reader: DatabaseSync, writer: Writer): CommittedSubscriptions {
   const read = reader.prepare(READ);
   const cache = readCache<Subscription | undefined>(writer, MAX_CACHED);
-  return { cache, of: (webhookId) => cache.of(webhookId, () => found(read, webhookId)) };
+  return {
+    cache,
+    of: (webhookId) => cache.of(webhookId, () => found(read, webhookId)),
+    has: (webhookId) => cache.of(webhookId, () => undefined) !== undefined || read.get(webhookId) !== undefined,
+  };
 }
 
 export function subscriptionStore(
   reader: DatabaseSync,
   database: DatabaseSync,
   writer: Writer,
-  { committed, belongings }: { readonly committed: CommittedSubscriptions; readonly belongings: Belongings },
+  { committed, belongings, passedOver }: Pick<Tables, 'committed' | 'belongings' | 'passedOver'>,
 ): SubscriptionStore {
   const subscriptions = committed.cache;
   const listeners = readCache<readonly string[]>(writer, MAX_CACHED);
-  const tables: Tables = { reader, database, writer, belongings, committed, subscriptions, listeners };
+  const tables: Tables = { reader, database, writer, belongings, committed, passedOver, subscriptions, listeners };
   return { ...registering(tables), ...listening(tables), ...reading(tables), ...updating(tables) };
 }
 
@@ -132,6 +152,7 @@ function listening({
   writer,
   subscriptions,
   listeners,
+  passedOver,
 }: Tables): Pick<SubscriptionStore, 'listening' | 'pushesOf'> {
   const listening = database.prepare(LISTENING);
   const pushing = database.prepare(PUSHES);
@@ -142,12 +163,14 @@ function listening({
     async listening(topics, transaction) {
       writer.require(transaction);
       return topics.map((topic) =>
-        listenersOf(topic).flatMap((webhookId) => subscriptions.of(webhookId, () => found(current, webhookId)) ?? []),
+        listenersOf(topic).flatMap(
+          (webhookId) => passedOver.over(() => subscriptions.of(webhookId, () => found(current, webhookId))) ?? [],
+        ),
       );
     },
     async pushesOf(run, transaction) {
       writer.require(transaction);
-      return pushing.all(run.tenant, run.mode, pushKey(run)).map(subscriptionOf);
+      return passedOver.rows(SUBSCRIPTIONS, pushing.all(run.tenant, run.mode, pushKey(run)));
     },
   };
 
@@ -174,7 +197,11 @@ function listening({
   }
 }
 
-function reading({ reader, committed }: Tables): Pick<SubscriptionStore, 'find' | 'list' | 'read' | 'page'> {
+function reading({
+  reader,
+  committed,
+  passedOver,
+}: Tables): Pick<SubscriptionStore, 'find' | 'list' | 'read' | 'page'> {
   const find = reader.prepare(OWNED);
   const list = reader.prepare(LIST);
   const page = reader.prepare(PAGE);
@@ -189,14 +216,14 @@ function reading({ reader, committed }: Tables): Pick<SubscriptionStore, 'find' 
     async list(tenancy, { after, limit }) {
       const page: Subscription[] = [];
       for (const row of list.iterate(tenancy.tenant, tenancy.mode, after)) {
-        const subscription = subscriptionOf(row);
-        if (coversScope(tenancy, subscription)) page.push(subscription);
+        const subscription = passedOver.over(() => subscriptionOf(row));
+        if (subscription !== undefined && coversScope(tenancy, subscription)) page.push(subscription);
         if (page.length >= limit) break;
       }
       return page;
     },
     read: async (webhookId) => committed.of(webhookId),
-    page: async ({ after, limit }) => page.all(after, limit).map(subscriptionOf),
+    page: (asked) => passedOver.page(SUBSCRIPTIONS, asked, (after, limit) => page.all(after, limit)),
   };
 }
 

@@ -37,6 +37,16 @@ export interface WriteAheadLogOptions {
   readonly file?: Pick<DatabaseFile, 'failure' | 'fail' | 'requirePresent' | 'logIs'>;
   /** How long a transaction waits for the lock of writers, in ms. Default 10 000. */
   readonly busyMs?: number;
+  /** The bounds of the log. Default: `LOG_BOUNDS`. */
+  readonly bounds?: LogBounds;
+}
+
+/** The bounds of the log. */
+export interface LogBounds {
+  /** Approximate length at a checkpoint, in pages of 4 KiB. Pages that many commits write are then copied once. */
+  readonly pages: number;
+  /** Length of the file, in bytes, that forces a checkpoint. SQLite truncates a longer file when the log starts anew. */
+  readonly mostBytes: number;
 }
 
 /**
@@ -50,9 +60,9 @@ export interface WriteAheadLogOptions {
  * @see https://www.sqlite.org/wal.html
  */
 export function writeAheadLog(options: WriteAheadLogOptions): WriteAheadLog {
-  const { path, database, reader, flush = onDisk, file = unwatched(), busyMs = 10_000 } = options;
+  const { path, database, reader, flush = onDisk, file = unwatched(), busyMs = 10_000, bounds = LOG_BOUNDS } = options;
   database.exec(
-    `PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = 0; PRAGMA journal_size_limit = ${MOST_BYTES}`,
+    `PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = 0; PRAGMA journal_size_limit = ${bounds.mostBytes}`,
   );
   const begin = database.prepare('BEGIN IMMEDIATE');
   const commit = database.prepare('COMMIT');
@@ -104,7 +114,7 @@ export function writeAheadLog(options: WriteAheadLogOptions): WriteAheadLog {
       flushed?.();
       commits += 1;
       // Large commits can fill the log before `checkpointAt`.
-      if (commits >= checkpointAt || size > MOST_BYTES) copyBack();
+      if (commits >= checkpointAt || size > bounds.mostBytes) copyBack();
     },
     close() {
       if (reader.isTransaction) unpin.run();
@@ -124,7 +134,7 @@ export function writeAheadLog(options: WriteAheadLogOptions): WriteAheadLog {
   function copyBack(): void {
     const pages = pagesCopied();
     const perCommit = Math.max(pages / commits, 1);
-    checkpointAt = Math.min(Math.max(Math.round(LOG_PAGES / perCommit), 1), MOST_COMMITS);
+    checkpointAt = Math.min(Math.max(Math.round(bounds.pages / perCommit), 1), MOST_COMMITS);
     commits = 0;
   }
 
@@ -170,14 +180,7 @@ function onDisk(descriptor: number): Promise<void> {
   });
 }
 
-/**
- * Approximate length of the log at a checkpoint, in pages of 4 KiB. Pages that many commits write are then copied once.
- */
-const LOG_PAGES = 4096;
-/**
- * Length of the log file, in bytes, that forces a checkpoint. SQLite truncates a longer file when the log starts anew.
- */
-const MOST_BYTES = 64 * 1024 * 1024;
+const LOG_BOUNDS: LogBounds = { pages: 4096, mostBytes: 64 * 1024 * 1024 };
 /** Commits before the first checkpoint, when the pages per commit are not known yet. */
 const FIRST_CHECKPOINT = 32;
 const MOST_COMMITS = 4096;

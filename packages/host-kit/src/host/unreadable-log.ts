@@ -1,0 +1,14 @@
+import type { Log } from '../ports/log.ts';
+import type { Store } from '../ports/store.ts';
+import type { UnreadableRecord } from '../ports/unreadable-record.ts';
+
+/** Logs each record that the store passed over, once. */
+export function logUnreadable({ unreadable }: Pick<Store, 'unreadable'>, log: Log): void {
+  unreadable?.follow((record) => {
+    log({ level: 'error', event: `${record.kind}.unreadable`, ...idOf(record), error: record.message });
+  });
+}
+
+function idOf({ kind, id }: UnreadableRecord): { readonly webhookId: string } | { readonly keyId: string } {
+  return kind === 'subscription' ? { webhookId: id } : { keyId: id };
+}
