@@ -72,11 +72,19 @@ export {
 } from './ports/engine.ts';
 export type { RunEvent } from './ports/events.ts';
 export type {
+  ApprovalAction,
+  ApprovalSubject,
   ApproverRefs,
+  AskedQuestion,
+  ClarifyingQuestion,
   EscalationStep,
   InterruptAnswer,
   InterruptKind,
   InterruptRequest,
+  Question,
+  QuestionData,
+  QuestionPlace,
+  QuestionTerms,
 } from './ports/interrupts.ts';
 export type { Log, LogRecord } from './ports/log.ts';
 export { type Random, systemRandom } from './ports/random.ts';
