@@ -17,6 +17,7 @@ export { EVENT_TYPES, type EventPayloads, type EventType } from './events/event-
 export type { HealthCheck, HealthReason, Phase } from './health/check.ts';
 export type { HealthReport } from './health/health.ts';
 export { createHost, type Host } from './host.ts';
+export { HOST_SCOPES } from './host-scopes.ts';
 export type { Answer } from './http/answer.ts';
 export type { Coding } from './http/content-coding.ts';
 export type { CorsOptions } from './http/cors.ts';

@@ -1,65 +1,7 @@
-import { apiKeyLane, hashApiKey } from '@svc/auth/api-key';
-import { type ConfiguredKey, createHost, storedAccess, storedKeys, type WorkflowEngine } from '@svc/host-kit';
-import { chatMount } from '@svc/host-kit/mounts/chat';
-import { memoryStore } from '@svc/host-kit/stores/memory';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { hostOfEverything } from '../openapi/host-of-everything.ts';
 
-const ORIGIN = 'https://svc.example.com';
-const KEY = 'a-key-that-holds-every-scope-of-the-host';
-
-/** Asks the same question in each run. */
-const engine: WorkflowEngine = {
-  version: 1,
-  interrupts: ['approval'],
-  forks: ['replay', 'branch'],
-  refuse: () => undefined,
-  async execute(_run, { interrupt }) {
-    const draft = { artifactId: 'draft', artifactType: 'text', title: 'Publish?' };
-    await interrupt({ nodeId: 'gate', key: 'gate', kind: 'approval', data: { ...draft, actions: ['accept'] } });
-    return { status: 'completed', outputs: {} };
-  },
-};
-
-/** A host that serves every operation with a body. */
-const store = memoryStore();
-const configured: ConfiguredKey[] = [
-  {
-    ...{ id: 'key_1', hash: hashApiKey(KEY), tenant: 'acme', workspaces: ['acme-prod'], principal: 'p_1' },
-    ...{ scopes: ['*:*'], mode: 'live' },
-  },
-];
-const keys = storedKeys({ store, configured });
-const host = createHost({
-  store,
-  engine,
-  authenticate: [apiKeyLane({ keys, now: Date.now })],
-  secretKey: new Uint8Array(32),
-  hasWorkspace: () => true,
-  baseUrl: ORIGIN,
-  portal: { pageUrl: `${ORIGIN}/portal/` },
-  workspaceFiles: {},
-  triggers: {},
-  apiKeys: keys,
-  access: storedAccess({
-    store,
-    roles: { tenants: ['acme'], catalog: [], assignments: [] },
-    workloads: { grants: [{ tenant: 'acme', issuer: 'spiffe://acme.example' }], bindings: [] },
-  }),
-  webhooks: { signatureAlgorithms: ['v1', 'standard-webhooks-1'] },
-  mounts: [chatMount({ workflowId: 'publish' })],
-  transport: async () => ({ kind: 'failed', reason: 'timeout', durationMs: 1 }),
-});
-
-async function call(method: string, path: string, body?: unknown, credential = KEY) {
-  const headers = {
-    authorization: `Bearer ${credential}`,
-    ...(body !== undefined && { 'content-type': 'application/json' }),
-    ...(!path.startsWith('/v1/') && { 'svc-version': '2' }),
-  };
-  const init = { method, headers, body: body === undefined ? null : JSON.stringify(body) };
-  const response = await host.fetch(new Request(`${ORIGIN}${path}`, init), { address: '192.0.2.7' });
-  return { status: response.status, body: await response.json() };
-}
+const { host, call } = await hostOfEverything();
 
 /** A JSON Schema, as far as the bodies of this host use it. */
 interface Schema {
