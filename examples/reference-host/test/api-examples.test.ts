@@ -37,7 +37,9 @@ npm() {
 trap 'kill $(jobs -p) 2>/dev/null || true' EXIT`;
 
 const KEY = 'development-key-of-this-machine-only';
-const SVC_WEBHOOK = fileURLToPath(new URL('../../../packages/webhook-verify/dist/for-node/cli/main.js', import.meta.url));
+const SVC_WEBHOOK = fileURLToPath(
+  new URL('../../../packages/webhook-verify/dist/for-node/cli/main.js', import.meta.url),
+);
 
 const send = asDescribed(fetch);
 
