@@ -41,7 +41,16 @@ export const CONFIGURATION = ['tsup.base.ts'];
 
 /** The rooms below all others, in their order: each imports only rooms before it. */
 const GROUND = [
-  ...['json.ts', 'json-schema.ts', 'errors.ts', 'lookup.ts', 'known-options.ts'],
+  ...[
+    'json.ts',
+    'json-schema.ts',
+    'errors.ts',
+    'lookup.ts',
+    'known-options.ts',
+    'field-problems.ts',
+    'nearest.ts',
+    'host-scopes.ts',
+  ],
   ...['events', 'ports', 'json-lines.ts', 'group-commit.ts', 'periodic-task.ts', 'in-steps.ts', 'postgres-driver.ts'],
 ];
 

@@ -18,8 +18,15 @@ interface Walk {
 const { pack }: Tarball = await import(new URL('./package-tarball.mjs', import.meta.url).href);
 const { walkThrough }: Walk = await import(new URL('./walk-through.mjs', import.meta.url).href);
 
+const RUN_HERE = '<!-- run by tools/start-pages.test.ts -->';
 const checkout = fileURLToPath(new URL('..', import.meta.url));
-const pages = join(checkout, 'docs/start');
+/** The pages that start in an empty folder: those below `start`, and the guides that say so. */
+const pages = [
+  ...readdirSync(join(checkout, 'docs/start')).map((name) => `docs/start/${name}`),
+  ...readdirSync(join(checkout, 'docs/guides'))
+    .map((name) => `docs/guides/${name}`)
+    .filter((page) => page.endsWith('.md') && readFileSync(join(checkout, page), 'utf8').includes(RUN_HERE)),
+];
 
 // A test and not a check, because it proves behaviour. All pages together take 20 to 40 s on a busy machine.
 describe('a start page leads from a blank folder, with the packed packages, to what it shows, and its servers name a taken port', {
@@ -33,8 +40,8 @@ describe('a start page leads from a blank folder, with the packed packages, to w
   }, 180_000);
   afterAll(() => rmSync(tarballs, { recursive: true, force: true }));
 
-  test.concurrent.each(readdirSync(pages))('%s', async (name) => {
-    await walkThrough(join(pages, name), { checkout, tarballs, portsTaken: true });
+  test.concurrent.each(pages)('%s', async (page) => {
+    await walkThrough(join(checkout, page), { checkout, tarballs, portsTaken: true });
   });
 
   test.concurrent.each([

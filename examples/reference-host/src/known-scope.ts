@@ -1,31 +1,20 @@
-import { grants, SCOPES } from '@svc/auth';
+import { grants } from '@svc/auth';
+import { HOST_SCOPES } from '@svc/host-kit';
 
 /**
  * Returns the known scope that a granted scope misspells; undefined for one that covers a known scope, or belongs to
  * another vocabulary: its first segment is then no near miss of a known one.
  */
 export function misspeltScope(scope: string): string | undefined {
-  if (KNOWN.some((known) => grants([scope], known))) return undefined;
+  if (HOST_SCOPES.some((known) => grants([scope], known))) return undefined;
   const [family = ''] = scope.split(':');
   const isNear = NEAR.some((known) => distance(family, known.slice(0, known.indexOf(':'))) <= FEW_MISTAKES);
   if (!isNear) return undefined;
   return [...NEAR].sort((a, b) => distance(scope, a) - distance(scope, b))[0];
 }
 
-/** The scopes of the protocol, and those of the operations that the kit adds. */
-const KNOWN = [
-  ...SCOPES,
-  'runs:annotate',
-  'approvals:override',
-  'byok:manage',
-  'keys:manage',
-  'keys:assign',
-  'roles:manage',
-  'withdrawals:manage',
-];
-
 /** `roles` is as near to `files` and other words of other vocabularies as to its own misspellings. */
-const NEAR = KNOWN.filter((scope) => scope !== 'roles:manage');
+const NEAR = HOST_SCOPES.filter((scope) => scope !== 'roles:manage');
 
 const FEW_MISTAKES = 2;
 

@@ -8,6 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { acceptsForeignKey, mintApiKey } from '@svc/auth/api-key';
 import { startPostgres } from '@svc/tools/postgres';
 import { chosenEngine } from './chosen-engine.ts';
+import { developmentConfig, WORKSPACE } from './development-config.ts';
 import { showSurvival } from './show-survival.ts';
 
 const engine = chosenEngine(process.argv.slice(2));
@@ -25,6 +26,10 @@ interface Development {
   readonly key: string;
   readonly hostPort: number;
   readonly subscriberPort: number;
+  /** The port of this machine that is left for a receiver of the developer's. Absent in the files of older releases. */
+  readonly receiverPort?: number;
+  /** The workspace of the registration. Absent in the files of older releases. */
+  readonly workspace?: string;
   /** The secret of the subscriber's registration. Absent until it is registered. */
   readonly secret?: string;
 }
@@ -58,42 +63,21 @@ async function prepare(): Promise<Development> {
   const { key } = kept !== undefined && acceptsForeignKey(kept.key) ? kept : mintApiKey({ mode: 'live', randomBytes });
   const hostPort = await freePort(kept?.hostPort ?? 8787);
   const subscriberPort = await freePort(kept?.subscriberPort ?? 8788);
-  // The registration names the subscriber's port. On another port, and in a new database, the subscriber has to be
-  // registered again.
-  const secret = database === undefined && kept?.subscriberPort === subscriberPort ? kept.secret : undefined;
-  const prepared = { key, hostPort, subscriberPort, ...(secret !== undefined && { secret }) };
+  const receiverPort = await freePort(kept?.receiverPort ?? 8789);
+  // The registration names the workspace and the subscriber's port. In another workspace, on another port, and in a new
+  // database, the subscriber has to be registered again.
+  const isKept = database === undefined && kept?.subscriberPort === subscriberPort && kept.workspace === WORKSPACE;
+  const secret = isKept ? kept.secret : undefined;
+  const ports = { hostPort, subscriberPort, receiverPort };
+  const prepared = { key, ...ports, workspace: WORKSPACE, ...(secret !== undefined && { secret }) };
   save(DEVELOPMENT, prepared);
-  save(CONFIG, {
-    listen: { host: '127.0.0.1', port: hostPort },
-    ...(database === undefined
+  const store =
+    database === undefined
       ? { store: `sqlite:${join(FOLDER, 'svc.db')}` }
-      : { engine, store: database.url, secretKey: randomBytes(32).toString('base64') }),
-    tenants: [{ id: 'acme', workspaces: ['acme-dev'] }],
-    apiKeys: [
-      {
-        id: 'key_development',
-        key,
-        tenant: 'acme',
-        workspaces: ['acme-dev'],
-        principal: 'p_developer',
-        scopes: [
-          ...['manifest:read', 'runs:create', 'runs:read', 'runs:cancel', 'runs:annotate', 'artifacts:read'],
-          ...['approvals:respond', 'approvals:override'],
-          ...['webhooks:manage', 'audit:read', 'keys:manage'],
-        ],
-        mode: 'live',
-      },
-    ],
-    console: true,
-    rateLimit: { limit: 600, windowSeconds: 60 },
-    webhooks: { durable: true, retryPolicy: RETRIES },
-    egress: { allowLoopback: [subscriberPort] },
-  });
+      : { engine: 'dbos', store: database.url, secretKey: randomBytes(32).toString('base64') };
+  save(CONFIG, developmentConfig({ key, hostPort, receiverPorts: [subscriberPort, receiverPort], store }));
   return prepared;
 }
-
-/** The default of the kit. That of this host's configuration is the interface's: three attempts. */
-const RETRIES = { maxAttempts: 18, backoff: 'exponential', delayMs: 1000, maxDelayMs: 21_600_000 };
 
 /** Ends the host with SIGKILL, and starts another one on its database. */
 async function restartHost(): Promise<void> {
@@ -122,7 +106,7 @@ async function register(): Promise<string> {
     body: JSON.stringify({
       url: `http://127.0.0.1:${development.subscriberPort}/`,
       events: ['run.started', 'run.completed', 'run.failed'],
-      tenantId: 'acme-dev',
+      tenantId: WORKSPACE,
     }),
   });
   if (response.status !== 201)
@@ -193,6 +177,8 @@ Read the discovery documents of major 1 and major 2:
 
 curl ${hostUrl}/.well-known/svc
 curl -H 'SVC-Version: 2' ${hostUrl}/.well-known/svc
+
+Try every operation with the examples of docs/api.md. The host may also deliver to http://127.0.0.1:${development.receiverPort}/.
 
 Verified deliveries are printed here. The log of the host is ${join(FOLDER, 'host.log')}. Press Ctrl-C to stop both.
 `);

@@ -1,13 +1,12 @@
 import { spawn } from 'node:child_process';
-import { randomBytes } from 'node:crypto';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { createServer, type RequestListener } from 'node:http';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { asDescribed } from '@svc/tools/as-described';
+import { freePort } from '@svc/tools/free-port';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type AcmeHost, KEY, startAcme } from './acme-host.ts';
-import { HANG_MS } from './booted-host.ts';
+import { developmentConfig } from '../src/development-config.ts';
+import { type BootedHost, bootHost, HANG_MS, scratch } from './booted-host.ts';
+import { bearer } from './callers.ts';
 
 const DOCUMENT = readFileSync(fileURLToPath(new URL('../../../docs/api.md', import.meta.url)), 'utf8');
 
@@ -17,7 +16,10 @@ const DOCUMENT = readFileSync(fileURLToPath(new URL('../../../docs/api.md', impo
  */
 function scriptOf(document: string): { readonly script: string; readonly expected: string[] } {
   const blocks = [...document.matchAll(/^```sh\n([\s\S]*?)^```$/gm)].map(([, block = '']) => block);
-  const lines = blocks.join('\n').replace(/^(?:HOST|KEY|RECEIVER|SECRET|NEWER)=.*\n/gm, '');
+  const lines = blocks
+    .join('\n')
+    .replace(/^(?:HOST|KEY|RECEIVER)=.*\n/gm, '')
+    .replaceAll('8789', '$RECEIVER_PORT');
   const expected = [...lines.matchAll(/^# ([0-9]{3})\b/gm)].map(([, status = '']) => status);
   return { script: `${NOTING_CURL}\n${lines}`, expected };
 }
@@ -27,43 +29,50 @@ curl() {
   answer=$(command curl -m 20 -w '\\n%{http_code} %{method} %{url_effective}' "$@" </dev/null)
   printf '%s\\n' "$answer" | tail -n 1 >> "$NOTES"
   printf '%s\\n' "$answer" | sed '$d'
-}`;
+}
+# The page calls a command of a package, with the Node and the build of this test.
+npm() {
+  exec "$NODE" "$SVC_WEBHOOK" "\${@:6}"
+}
+trap 'kill $(jobs -p) 2>/dev/null || true' EXIT`;
 
-describe('the examples of docs/api.md', () => {
-  let host: AcmeHost;
+const KEY = 'development-key-of-this-machine-only';
+const SVC_WEBHOOK = fileURLToPath(
+  new URL('../../../packages/webhook-verify/dist/for-node/cli/main.js', import.meta.url),
+);
+
+const send = asDescribed(fetch);
+
+describe('the examples of docs/api.md, on the host of npm start', () => {
+  const folder = scratch();
+  let host: BootedHost;
   let answered: string[];
   let output: string;
   const { script, expected } = scriptOf(DOCUMENT);
 
   beforeAll(async () => {
-    const endpoint = await listening(willing);
-    const key = {
-      id: 'all',
-      key: KEY,
-      tenant: 'acme',
-      workspaces: ['acme-prod'],
-      principal: 'p_all',
-      scopes: [...SCOPES, 'runs:annotate'],
-    };
-    host = await startAcme(
-      { durable: true },
-      { apiKeys: [key], portal: true, egress: { allowLoopback: [endpoint.port] } },
+    const receiverPort = await freePort();
+    const store = { store: `sqlite:${folder.path('svc.db')}` };
+    host = await bootHost(
+      folder.path('config.json'),
+      developmentConfig({ key: KEY, hostPort: 0, receiverPorts: [receiverPort], store }),
     );
-    const folder = mkdtempSync(join(tmpdir(), 'svc-examples-'));
-    const notes = join(folder, 'notes');
     output = await bash(script, {
-      HOST: host.url(),
+      HOST: host.url,
       KEY,
-      RECEIVER: endpoint.url,
-      SECRET: newSecret(),
-      NEWER: newSecret(),
-      NOTES: notes,
+      RECEIVER: `http://127.0.0.1:${receiverPort}/`,
+      RECEIVER_PORT: String(receiverPort),
+      NODE: process.execPath,
+      SVC_WEBHOOK,
+      NOTES: folder.path('notes'),
     });
-    answered = readFileSync(notes, 'utf8').trim().split('\n');
-    rmSync(folder, { recursive: true });
-    endpoint.close();
+    answered = readFileSync(folder.path('notes'), 'utf8').trim().split('\n');
   });
-  afterAll(() => host.stop());
+  afterAll(async () => {
+    host?.process.kill('SIGKILL');
+    await host?.ended;
+    folder.remove();
+  });
 
   test('get the statuses that the page says', () => {
     const statuses = answered.map((line) => line.slice(0, 3));
@@ -71,7 +80,7 @@ describe('the examples of docs/api.md', () => {
   });
 
   test('show every operation that the host serves', async () => {
-    const asked = answered.map((line) => line.replace(`${host.url()}`, '').slice(4));
+    const asked = answered.map((line) => line.replace(host.url, '').slice(4));
     const shown = new Set<string>();
     const served = new Set<string>();
     for (const major of ['1', '2']) {
@@ -84,8 +93,8 @@ describe('the examples of docs/api.md', () => {
   });
 
   async function operationsOf(major: string) {
-    const { body } = await host.call('/openapi.json', { major });
-    const paths: Record<string, Record<string, { operationId?: string }>> = body.paths;
+    const response = await send(`${host.url}/openapi.json`, { headers: { ...bearer(KEY), 'svc-version': major } });
+    const { paths }: { paths: Record<string, Record<string, { operationId?: string }>> } = await response.json();
     return Object.entries(paths).flatMap(([template, methods]) =>
       Object.entries(methods).flatMap(([method, { operationId }]) =>
         operationId === undefined ? [] : [{ method: method.toUpperCase(), template, operationId }],
@@ -94,45 +103,11 @@ describe('the examples of docs/api.md', () => {
   }
 });
 
-const SCOPES = [
-  ...[
-    'runs:create',
-    'runs:read',
-    'runs:cancel',
-    'artifacts:read',
-    'approvals:respond',
-    'approvals:override',
-    'manifest:read',
-  ],
-  ...['webhooks:manage', 'audit:read', 'workspace:read', 'workspace:write', 'byok:manage'],
-];
-
 /** Returns whether a noted request, `METHOD /path?query`, calls an operation. */
 function isOf(line: string, method: string, template: string): boolean {
   const [asked = '', target = ''] = line.split(' ');
   const segments = template.split('/').map((segment) => segment.replace(/\{[^}]+\}/g, '[^/:]+').replace(/[.]/g, '\\.'));
   return asked === method && new RegExp(`^${segments.join('/')}$`).test(target.split('?', 1)[0] ?? '');
-}
-
-/** Answers the challenge of Standard Webhooks. */
-const willing: RequestListener = async (request, response) => {
-  const chunks: Uint8Array[] = [];
-  for await (const chunk of request) chunks.push(chunk);
-  const { challenge } = JSON.parse(Buffer.concat(chunks).toString());
-  response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ challenge }));
-};
-
-/** Returns a new secret in the form of Standard Webhooks. */
-function newSecret(): string {
-  return `whsec_${randomBytes(32).toString('base64')}`;
-}
-
-async function listening(listener: RequestListener) {
-  const server = createServer(listener);
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
-  const port = typeof address === 'object' && address !== null ? address.port : 0;
-  return { port, url: `http://127.0.0.1:${port}/`, close: () => server.close() };
 }
 
 function bash(script: string, variables: Readonly<Record<string, string>>): Promise<string> {

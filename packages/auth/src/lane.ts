@@ -41,6 +41,11 @@ export interface Lane {
     credential: Credential | undefined,
     admission: Admission,
   ): Promise<AuthOutcome | undefined> | AuthOutcome | undefined;
+  /**
+   * Returns the scopes that its configuration gives to callers, so that a host can look for misspelt ones when it
+   * starts. Absent: the configuration gives none.
+   */
+  grantedScopes?(): readonly string[];
 }
 
 /** Decides whether the host does costly work for a client that has not authenticated yet. */

@@ -131,10 +131,14 @@ export interface HostErrorOptions<Code extends HostErrorCode> {
   readonly cause?: unknown;
 }
 
-/** Makes a `validation_error` that names each field and its problem. */
+/** Makes a `validation_error` that names each field and its problem, each in a sentence. */
 export function invalid(...problems: readonly [FieldProblem, ...FieldProblem[]]): HostError<'validation_error'> {
-  const message = problems.map(({ field, problem }) => `${field}: ${problem}`).join('; ');
+  const message = problems.map(({ field, problem }) => ended(`${field}: ${problem}`)).join(' ');
   return new HostError('validation_error', message, { details: { fields: problems } });
+}
+
+function ended(sentence: string): string {
+  return /[.?!]$/.test(sentence) ? sentence : `${sentence}.`;
 }
 
 /** The refusal of a request whose record cannot be stored or read. */

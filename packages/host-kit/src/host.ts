@@ -12,6 +12,7 @@ import { routeTable } from './host/route-table.ts';
 import { servicesOf } from './host/services.ts';
 import { storeWatch } from './host/store-watch.ts';
 import { assembleTriggers } from './host/triggers.ts';
+import { unknownScopes } from './host/unknown-scopes.ts';
 import { logUnreadable } from './host/unreadable-log.ts';
 import { callerWatch } from './host/watch-callers.ts';
 import { type Answer, responseOf } from './http/answer.ts';
@@ -139,7 +140,8 @@ export function createHost(options: HostOptions): Host {
     triggers,
     families: execution.families,
   });
-  const life = lifecycle(services, { ...parts, periodicTasks: tasks, storeWatch: watch, callers });
+  const warnings = unknownScopes(services, mounts);
+  const life = lifecycle(services, { ...parts, periodicTasks: tasks, storeWatch: watch, callers, warnings });
 
   return {
     fetch: async (request, peer) => responseOf(await answer(request, peer)),

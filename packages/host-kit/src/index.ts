@@ -17,6 +17,7 @@ export { EVENT_TYPES, type EventPayloads, type EventType } from './events/event-
 export type { HealthCheck, HealthReason, Phase } from './health/check.ts';
 export type { HealthReport } from './health/health.ts';
 export { createHost, type Host } from './host.ts';
+export { HOST_SCOPES } from './host-scopes.ts';
 export type { Answer } from './http/answer.ts';
 export type { Coding } from './http/content-coding.ts';
 export type { CorsOptions } from './http/cors.ts';
@@ -72,11 +73,19 @@ export {
 } from './ports/engine.ts';
 export type { RunEvent } from './ports/events.ts';
 export type {
+  ApprovalAction,
+  ApprovalSubject,
   ApproverRefs,
+  AskedQuestion,
+  ClarifyingQuestion,
   EscalationStep,
   InterruptAnswer,
   InterruptKind,
   InterruptRequest,
+  Question,
+  QuestionData,
+  QuestionPlace,
+  QuestionTerms,
 } from './ports/interrupts.ts';
 export type { Log, LogRecord } from './ports/log.ts';
 export { type Random, systemRandom } from './ports/random.ts';

@@ -84,9 +84,14 @@ export const A_STORE: Demand = {
 };
 
 function unknown(owner: string, path: string, name: string, names: readonly string[]): TypeError {
-  const meant = names.find((other) => isWithin(1, name, other)) ?? names.find((other) => isWithin(2, name, other));
+  const meant = nearestName(name, names);
   const advice = meant === undefined ? `The options there are ${names.join(', ')}.` : `Did you mean ${path}${meant}?`;
   return new TypeError(`${owner}: unknown option ${path}${name}. ${advice}`);
+}
+
+/** Returns the name that a text most likely misspells, in at most two characters; undefined if there is none. */
+export function nearestName(text: string, names: readonly string[]): string | undefined {
+  return names.find((name) => isWithin(1, text, name)) ?? names.find((name) => isWithin(2, text, name));
 }
 
 /** Whether a text becomes another by at most so many insertions, deletions and replacements of one character. */

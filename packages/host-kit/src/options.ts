@@ -54,6 +54,11 @@ export interface HostOptions {
   readonly authentication?: AdvertisedAuthentication;
   /** Limits refused credentials, and requests without one, by client address. Default: no limit. */
   readonly refusals?: RefusalLimit;
+  /**
+   * Scopes of routes of your own, which keys of this host may have beside those of the host. Otherwise the log has
+   * `key.unknown-scope` at the start for such a scope of a configured key. Default: none.
+   */
+  readonly ownScopes?: readonly string[];
   /** Requires a role in the workspace beside the scope of the credential. Default: scopes decide alone. */
   readonly roles?: RoleAuthorizer;
   /**

@@ -1,4 +1,4 @@
-import type { EngineRefusal, InterruptAnswer, JsonObject } from '@svc/host-kit';
+import type { EngineRefusal, InterruptAnswer, JsonObject, Question } from '@svc/host-kit';
 import { timeoutRefusal } from './timeout.ts';
 import { isWhole } from './whole.ts';
 import { NodeFailure, type Workflow } from './workflow.ts';
@@ -26,7 +26,7 @@ export function approvalAt(nodeId: string, defaults: JsonObject = {}): Workflow 
           // An answer such as `refine` is neither a grant nor a rejection: the next round asks again.
           for (let round = 1; round <= MOST_ROUNDS; round++) {
             const question = questionOf({ ...defaults, ...inputs }, round);
-            const answer = await ask({ key: `round-${round}`, kind: 'approval', ...question });
+            const answer = await ask({ key: `round-${round}`, ...question });
             const overridden = answer.isOverride ? { isOverride: true } : {};
             if (answer.decision === 'granted') return { answer: answer.resumeValue, ...overridden };
             if (answer.decision === 'rejected') throw rejected(answer);
@@ -84,22 +84,25 @@ function policyRefusal({
 
 const APPROVERS = ['approvers', 'approverGroups', 'approverRoles'] as const;
 
-function questionOf(inputs: JsonObject, round: number) {
+function questionOf(inputs: JsonObject, round: number): Question & { readonly kind: 'approval' } {
   const { title = 'Is it good?', approvers, approverGroups, approverRoles, timeoutMs } = inputs;
   const { requiredApprovals, rejectionPolicy, overrideBypassesQuorum, escalateAfterMs, escalateTo } = inputs;
   const isEscalated = escalateAfterMs !== undefined && isListOfIds(escalateTo);
   return {
+    kind: 'approval',
     data: {
       artifactId: `draft-${round}`,
       artifactType: 'draft',
-      title,
+      title: String(title),
       actions: ['accept', 'reject', 'refine', 'edit-accept', 'ask'],
-      ...(approvers !== undefined && { approversList: approvers }),
-      ...(approverGroups !== undefined && { approverGroupRefs: approverGroups }),
-      ...(approverRoles !== undefined && { approverRoleRefs: approverRoles }),
-      ...(requiredApprovals !== undefined && { requiredApprovals }),
-      ...(rejectionPolicy !== undefined && { rejectionPolicy }),
-      ...(overrideBypassesQuorum !== undefined && { overrideBypassesQuorum }),
+      ...(isListOfIds(approvers) && { approversList: approvers }),
+      ...(isListOfIds(approverGroups) && { approverGroupRefs: approverGroups }),
+      ...(isListOfIds(approverRoles) && { approverRoleRefs: approverRoles }),
+      ...(requiredApprovals !== undefined && { requiredApprovals: Number(requiredApprovals) }),
+      ...(rejectionPolicy !== undefined && {
+        rejectionPolicy: rejectionPolicy === 'majority' ? 'majority' : 'single-veto',
+      }),
+      ...(overrideBypassesQuorum !== undefined && { overrideBypassesQuorum: overrideBypassesQuorum === true }),
       ...(isEscalated && { onTimeout: 'escalate' }),
     },
     ...(timeoutMs !== undefined && { timeoutMs: Number(timeoutMs) }),

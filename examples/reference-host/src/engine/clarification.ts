@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '@svc/host-kit';
+import type { Json } from '@svc/host-kit';
 import { timeoutRefusal, unanswered } from './timeout.ts';
 import { isWhole } from './whole.ts';
 import type { Workflow } from './workflow.ts';
@@ -34,9 +34,9 @@ export function clarificationAt(nodeId: string, questionId: string): Workflow {
         nodeId,
         'sample.clarification',
         async ({ ask }) => {
-          const asked: JsonObject = {
+          const asked = {
             id: questionId,
-            question,
+            question: String(question),
             ...(choices !== undefined && { schema: { enum: choices } }),
           };
           const data = { questions: [asked], contextType: 'sample' };

@@ -1,3 +1,4 @@
+import type { Json, JsonObject } from '@svc/host-kit';
 import { timeoutRefusal, unanswered } from './timeout.ts';
 import type { Workflow } from './workflow.ts';
 
@@ -15,10 +16,7 @@ export function externalEventAt(nodeId: string): Workflow {
       if (eventType !== undefined && (typeof eventType !== 'string' || eventType === '')) {
         return { field: 'inputs.eventType', problem: 'must be a non-empty string' };
       }
-      if (
-        correlation !== undefined &&
-        (typeof correlation !== 'object' || correlation === null || Array.isArray(correlation))
-      ) {
+      if (correlation !== undefined && !isJsonObject(correlation)) {
         return { field: 'inputs.correlation', problem: 'must be an object' };
       }
       return timeoutRefusal(timeoutMs);
@@ -29,7 +27,11 @@ export function externalEventAt(nodeId: string): Workflow {
         'sample.external-event',
         async ({ ask }) => {
           const arrived = await ask({
-            ...{ key: 'event', kind: 'external-event', data: { eventType, correlation } },
+            ...{
+              key: 'event',
+              kind: 'external-event',
+              data: { eventType: String(eventType), correlation: isJsonObject(correlation) ? correlation : {} },
+            },
             resumeSchema: { type: 'object' },
             ...(timeoutMs !== undefined && { timeoutMs: Number(timeoutMs) }),
           });
@@ -39,4 +41,8 @@ export function externalEventAt(nodeId: string): Workflow {
         { goesOn: true },
       ),
   };
+}
+
+function isJsonObject(value: Json): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

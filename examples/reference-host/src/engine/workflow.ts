@@ -4,9 +4,10 @@ import type {
   EngineRefusal,
   Execution,
   InterruptAnswer,
-  InterruptRequest,
   JsonObject,
   NewArtifact,
+  Question,
+  QuestionPlace,
   RunFailure,
 } from '@svc/host-kit';
 
@@ -54,7 +55,7 @@ export interface NodeWork {
   /** Makes an artifact, and resolves with its id. */
   make(artifact: Omit<NewArtifact, 'nodeId'>): Promise<string>;
   /** Asks a question and waits for its answer, without a limit unless the question has a timeout. */
-  ask(question: Omit<InterruptRequest, 'nodeId'>): Promise<InterruptAnswer>;
+  ask(question: Question & Pick<QuestionPlace, 'key'>): Promise<InterruptAnswer>;
   /** Opens a secret of the tenant. Undefined: there is none of this name. */
   readonly secret: Execution['secret'];
   /** The files of the workspace. */

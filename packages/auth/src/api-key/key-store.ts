@@ -63,6 +63,8 @@ export interface KeyStore {
    * the list without a promise.
    */
   candidates(lookup: KeyLookup): readonly ApiKeyRecord[] | Promise<readonly ApiKeyRecord[]>;
+  /** Returns the scopes of the keys that the configuration of the host fixes. Absent: there are no such keys. */
+  grantedScopes?(): readonly string[];
 }
 
 /**

@@ -66,6 +66,7 @@ export function apiKeyLane(options: ApiKeyLaneOptions): Lane {
       if (credential?.scheme !== 'bearer') return undefined;
       return judge(credential, request);
     },
+    grantedScopes: () => keys.grantedScopes?.() ?? [],
   };
 
   function judge({ token }: Credential, request: RequestHead): AuthOutcome | Promise<AuthOutcome> {

@@ -12,10 +12,12 @@ import { type ApiKeyRecord, checkedApiKeyRecord, type KeyStore } from './key-sto
 export function memoryKeyStore(records: Iterable<ApiKeyRecord>): KeyStore {
   const byPrefix = new Map<string, readonly ApiKeyRecord[]>();
   const ids = new Set<string>();
+  const granted = new Set<string>();
   for (const given of records) {
     const record = checkedApiKeyRecord(given);
     if (ids.has(record.id)) throw new TypeError(`API key ${record.id}: id must be unique. Another record has it.`);
     ids.add(record.id);
+    for (const scope of record.scopes) granted.add(scope);
     const prefix = record.hash.slice(0, PREFIX_LENGTH);
     const alike = byPrefix.get(prefix) ?? NONE;
     const same = alike.find(({ hash }) => hash === record.hash);
@@ -23,7 +25,10 @@ export function memoryKeyStore(records: Iterable<ApiKeyRecord>): KeyStore {
       throw new TypeError(`API keys ${same.id} and ${record.id}: hash must be unique. Remove one.`);
     byPrefix.set(prefix, [...alike, record]);
   }
-  return { candidates: ({ hash }) => byPrefix.get(hash.slice(0, PREFIX_LENGTH)) ?? NONE };
+  return {
+    candidates: ({ hash }) => byPrefix.get(hash.slice(0, PREFIX_LENGTH)) ?? NONE,
+    grantedScopes: () => [...granted],
+  };
 }
 
 /** 64 bits. The lookup in the map is not constant-time, so it must not see the whole hash. */

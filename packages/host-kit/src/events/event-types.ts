@@ -8,6 +8,7 @@ import {
   isEventTypeV2,
 } from '@svc/webhook-verify/events';
 import type { Json, JsonObject } from '../json.ts';
+import { nearestOf } from '../nearest.ts';
 import { DESCRIBED, type PayloadRules } from './payloads.ts';
 import { type Described, open } from './shape.ts';
 
@@ -71,31 +72,10 @@ export const PROTOCOL_FIRST: ReadonlySet<string> = new Set([
 
 /** The known event type whose name is the most similar to `name`, in either spelling. */
 export function nearestType(name: string): string {
-  let nearest = '';
-  let least = Number.POSITIVE_INFINITY;
-  for (const known of NAMES) {
-    const edits = distance(name.slice(0, LONGEST_NAME).toLowerCase(), known.toLowerCase());
-    if (edits < least) [nearest, least] = [known, edits];
-  }
-  return nearest;
+  return nearestOf(name, NAMES);
 }
 
 const NAMES: readonly string[] = [...new Set([...EVENT_TYPES_V2, ...EVENT_TYPES_V1])];
-const LONGEST_NAME = 64;
-
-/** The number of characters to insert, delete or replace that turns one text into the other. */
-function distance(from: string, to: string): number {
-  let row = Array.from({ length: to.length + 1 }, (_, index) => index);
-  for (let index = 0; index < from.length; index += 1) {
-    const next = [index + 1];
-    for (let column = 0; column < to.length; column += 1) {
-      const replaced = (row[column] ?? 0) + (from[index] === to[column] ? 0 : 1);
-      next.push(Math.min(replaced, (row[column + 1] ?? 0) + 1, (next[column] ?? 0) + 1));
-    }
-    row = next;
-  }
-  return row[to.length] ?? 0;
-}
 
 /** Payloads by event type, in the names of major 2. A type that is missing here takes any JSON object. */
 export type EventPayloads = {

@@ -8,7 +8,7 @@ import type { Artifact, NewArtifact } from '../ports/artifacts.ts';
 import type { Execution, NewEvent, WorkflowEngine } from '../ports/engine.ts';
 import type { RunEvent } from '../ports/events.ts';
 import type { HostPorts } from '../ports/host-ports.ts';
-import type { InterruptAnswer, InterruptRequest } from '../ports/interrupts.ts';
+import type { AskedQuestion, InterruptAnswer, InterruptRequest } from '../ports/interrupts.ts';
 import type { Run } from '../ports/runs.ts';
 import type { OpenRun } from '../runs/event-log.ts';
 import { artifactEvent, endedEvent } from '../runs/host-events.ts';
@@ -148,7 +148,7 @@ async function interrupt(parts: EngineExecutionParts, request: InterruptRequest)
 }
 
 /** Counts the clarifications of a node before this question. A question of another kind is in no round. */
-async function clarifications({ driven, store }: EngineExecutionParts, { kind, nodeId }: InterruptRequest) {
+async function clarifications({ driven, store }: EngineExecutionParts, { kind, nodeId }: AskedQuestion) {
   if (kind !== 'clarification') return 0;
   return clarificationsOf(store, driven.run, nodeId).catch((error: unknown) => driven.leaveUnread(error));
 }
@@ -156,7 +156,7 @@ async function clarifications({ driven, store }: EngineExecutionParts, { kind, n
 async function isAsked(
   { store }: EngineExecutionParts,
   { run, transaction }: OpenRun,
-  { kind, nodeId, key }: InterruptRequest,
+  { kind, nodeId, key }: AskedQuestion,
 ): Promise<boolean> {
   return kind !== 'clarification' || (await store.interrupts.byKey(run.runId, nodeId, key, transaction)) !== undefined;
 }
@@ -164,7 +164,7 @@ async function isAsked(
 const UNANSWERED = Symbol('unanswered');
 
 /** A subscription to the events of a kind that the engine does not declare is refused. */
-function requireDeclared({ interrupts }: Pick<WorkflowEngine, 'interrupts'>, { kind }: InterruptRequest): void {
+function requireDeclared({ interrupts }: Pick<WorkflowEngine, 'interrupts'>, { kind }: AskedQuestion): void {
   if (interrupts === undefined || interrupts.includes(kind)) return;
   throw new TypeError(`interrupt: kind ${kind} is not in interrupts of the engine. Add it there.`);
 }

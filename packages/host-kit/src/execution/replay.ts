@@ -2,7 +2,7 @@ import { interruptAnswerOf } from '../interrupts/answer.ts';
 import { isJsonObject, type Json, type JsonObject } from '../json.ts';
 import type { NewEvent, ReplayedNode } from '../ports/engine.ts';
 import type { RunEvent } from '../ports/events.ts';
-import type { InterruptAnswer, InterruptRequest } from '../ports/interrupts.ts';
+import type { InterruptAnswer, QuestionPlace } from '../ports/interrupts.ts';
 import type { Run } from '../ports/runs.ts';
 import type { Store } from '../ports/store.ts';
 import type { OpenRun } from '../runs/event-log.ts';
@@ -54,7 +54,7 @@ export class Replay {
   }
 
   /** Returns the answer that a question got in the source; undefined when it got none. */
-  async answer({ transaction }: OpenRun, { nodeId, key }: InterruptRequest): Promise<InterruptAnswer | undefined> {
+  async answer({ transaction }: OpenRun, { nodeId, key }: QuestionPlace): Promise<InterruptAnswer | undefined> {
     const asked = await this.#parts.store.interrupts.byKey(this.#source.runId, nodeId, key, transaction);
     return asked?.resolution && interruptAnswerOf(asked.resolution);
   }

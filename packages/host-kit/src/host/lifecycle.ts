@@ -1,5 +1,6 @@
 import type { Phase } from '../health/check.ts';
 import type { PeriodicTask } from '../periodic-task.ts';
+import type { LogRecord } from '../ports/log.ts';
 import type { ReaderLimiter } from '../streams/reader-limits.ts';
 import { hostBacklog } from '../webhooks/backlog.ts';
 import type { DeliveryParts } from './delivery.ts';
@@ -25,6 +26,8 @@ export interface LifecycleParts {
   readonly periodicTasks: readonly PeriodicTask[];
   readonly storeWatch: StoreWatch;
   readonly callers: Pick<CallerWatch, 'end'>;
+  /** Written to the log at the start. */
+  readonly warnings: readonly LogRecord[];
 }
 
 /** Starts the parts of a host, and stops them in an order that loses no event. */
@@ -46,7 +49,7 @@ export function lifecycle(
     triggers,
     mirror,
   }: Services,
-  { deliveries, execution, readers, periodicTasks, storeWatch, callers }: LifecycleParts,
+  { deliveries, execution, readers, periodicTasks, storeWatch, callers, warnings }: LifecycleParts,
 ): Lifecycle {
   const { dispatcher, endpoints } = deliveries;
   const { executor, families } = execution;
@@ -117,6 +120,7 @@ export function lifecycle(
     // A store that does not answer now is asked again by the dispatcher.
     await storeClock.read().catch(() => {});
     if (isStopped()) return;
+    for (const warning of warnings) log(warning);
     reportUnmatchedApi(observe, log);
     stopShowing = observe.show({
       backlog: (now) => hostBacklog(store, now),

@@ -1,3 +1,4 @@
+import { isScope as isName } from '@svc/auth';
 import { A_STORE, type Demand, functionThat, hasFunctions } from '../known-options.ts';
 
 /** The forms of the required options of `createHost`, and of the optional ones whose mistakes show late. */
@@ -34,6 +35,12 @@ export const HOST_OPTION_FORMS: Readonly<Record<string, Demand>> = {
     isOptional: true,
   },
   hasWorkspace: functionThat("Pass one such as (tenant, workspace) => workspace === 'main'."),
+  ownScopes: {
+    form: 'a list of scopes',
+    fits: (value) => Array.isArray(value) && value.every(isScope),
+    remedy: "Pass scopes without wildcards: ['orders:read'].",
+    isOptional: true,
+  },
   mounts: {
     form: 'a list',
     fits: Array.isArray,
@@ -43,6 +50,10 @@ export const HOST_OPTION_FORMS: Readonly<Record<string, Demand>> = {
   log: functionThat('Pass one that writes a record: (record) => console.error(JSON.stringify(record)).', true),
   random: functionThat('Leave it out for the generator of the operating system.', true),
 };
+
+function isScope(value: unknown): boolean {
+  return typeof value === 'string' && isName(value);
+}
 
 function isLane(value: unknown): boolean {
   return hasFunctions(value, 'authenticate');

@@ -20,6 +20,7 @@ export const HOST_OPTION_NAMES = {
     dpop: { algorithms: true, required: true },
     rotation: { minGraceSeconds: true },
   },
+  ownScopes: true,
   refusals: { limiter: true, clientOf: true, verifications: true },
   roles: true,
   stepUp: true,

@@ -1,13 +1,13 @@
 import type { Authenticator, AuthorizationDecided, Principal } from '@svc/auth';
 import type { Major, OperationId } from '@svc/versioning';
 import type { z } from 'zod';
-import { type FieldProblem, type HostError, invalid } from '../errors.ts';
+import { type HostError, invalid } from '../errors.ts';
+import { fieldProblems } from '../field-problems.ts';
 import type { Json } from '../json.ts';
 import type { Save } from '../ports/idempotency.ts';
 import type { Transaction } from '../ports/transaction.ts';
 import type { Access } from './access.ts';
 import type { ByMajor, Description, MountDescription } from './description.ts';
-import { problemIn } from './problem-in.ts';
 import type { Refusal } from './refusal.ts';
 import type { Verification } from './verification.ts';
 
@@ -141,10 +141,12 @@ export function routeWithBody<Body, Result>(
     readonly isBodyOptional?: boolean;
     /** Finds a reason to refuse a body, before its schema is applied: a member that has an answer of its own. */
     readonly refusal?: (json: unknown, major: Major) => HostError | undefined;
+    /** Returns a sentence for a member that is missing, by its field: how this caller finds its value. */
+    readonly remedies?: (caller: Principal, major: Major) => Readonly<Record<string, string>>;
     readonly describes: Description;
   } & Serving<[call: AuthorizedCall, body: Body], Result>,
 ): Route {
-  const { operationId, schema, isBodyOptional = false, refusal, describes } = definition;
+  const { operationId, schema, isBodyOptional = false, refusal, remedies, describes } = definition;
   return {
     operationId,
     access: accessOf(definition),
@@ -154,7 +156,9 @@ export function routeWithBody<Body, Result>(
     serve: async (call) => {
       const refused = refusal?.(call.json, call.major);
       if (refused !== undefined) throw refused;
-      return replyOf(definition, authorized(call), [parse(schema[call.major], call.json)]);
+      const known = authorized(call);
+      const body = parse(schema[call.major], call.json, remedies?.(known.principal, call.major));
+      return replyOf(definition, known, [body]);
     },
   };
 }
@@ -235,18 +239,18 @@ function authorized(call: Call): AuthorizedCall {
 /**
  * Validates a JSON value.
  *
+ * @param remedies a sentence for a member that is missing, by its field
  * @throws {HostError} `validation_error` naming up to 10 fields, each with its problem
  */
-export function parse<Body>(schema: z.ZodType<Body>, json: unknown): Body {
+export function parse<Body>(
+  schema: z.ZodType<Body>,
+  json: unknown,
+  remedies: Readonly<Record<string, string>> = {},
+): Body {
   const result = schema.safeParse(json);
   if (result.success) return result.data;
-  const [first, ...others] = result.error.issues.map(problemOf);
+  const [first, ...others] = fieldProblems(schema, json, result.error, { remedies });
   throw first === undefined
     ? new Error('A schema rejected a body without an issue.')
     : invalid(first, ...others.slice(0, 9));
-}
-
-function problemOf(issue: z.core.$ZodIssue): FieldProblem {
-  const field = issue.path.map((step) => (typeof step === 'number' ? `[${step}]` : `.${String(step)}`)).join('');
-  return { field: field.replace(/^\./, '') || 'body', problem: problemIn(issue) };
 }

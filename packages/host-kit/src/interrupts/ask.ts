@@ -1,6 +1,6 @@
 import { mintId } from '@svc/versioning/ids';
 import type { HostPorts } from '../ports/host-ports.ts';
-import type { Interrupt, InterruptAnswer, InterruptRequest, InterruptStore } from '../ports/interrupts.ts';
+import type { AskedQuestion, Interrupt, InterruptAnswer, InterruptStore } from '../ports/interrupts.ts';
 import type { OpenRun } from '../runs/event-log.ts';
 import { interruptAnswerOf } from './answer.ts';
 import { nextTimer } from './approvers.ts';
@@ -19,7 +19,7 @@ export interface AskOptions extends Pick<HostPorts, 'clock' | 'random'> {
 export async function ask(
   { interrupts, clock, random }: AskOptions,
   open: OpenRun,
-  request: InterruptRequest,
+  request: AskedQuestion,
 ): Promise<InterruptAnswer | undefined> {
   const { run, transaction } = open;
   const asked = await interrupts.byKey(run.runId, request.nodeId, request.key, transaction);
@@ -32,7 +32,7 @@ export async function ask(
 
 function newInterrupt(
   runId: string,
-  request: InterruptRequest,
+  request: AskedQuestion,
   { clock, random }: Omit<AskOptions, 'interrupts'>,
 ): Interrupt {
   const requestedAt = clock.now();

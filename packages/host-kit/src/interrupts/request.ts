@@ -1,27 +1,48 @@
 import { z } from 'zod';
+import type { FieldProblem } from '../errors.ts';
+import { fieldProblems } from '../field-problems.ts';
 import type { JsonObject } from '../json.ts';
 import type { ApproverDirectory } from '../ports/approvers.ts';
-import type { ApproverRefs, InterruptKind, InterruptRequest } from '../ports/interrupts.ts';
+import type {
+  ApprovalAction,
+  ApproverRefs,
+  AskedQuestion,
+  InterruptKind,
+  InterruptRequest,
+} from '../ports/interrupts.ts';
 import { schemaOf } from './resume-schema.ts';
 
 /**
- * Validates a question against the form of its kind, and returns it.
+ * Validates a question against the form of its kind, and returns it with the defaults of its kind.
  *
  * @param directory resolves groups and roles; undefined: the host has none
  * @throws {TypeError} for members that the kind does not have, for an escalation that does not fit its timeout, and for
  * groups and roles that no directory resolves
  */
-export function checkedRequest(request: InterruptRequest, directory?: ApproverDirectory): InterruptRequest {
+export function checkedRequest(request: InterruptRequest, directory?: ApproverDirectory): AskedQuestion {
   const checked = REQUEST.safeParse(request);
-  if (!checked.success) throw new TypeError(`interrupt: ${z.prettifyError(checked.error)}`);
-  const data = DATA[request.kind].safeParse(request.data);
-  if (!data.success) throw new TypeError(`interrupt: data of ${request.kind}: ${z.prettifyError(data.error)}`);
-  for (const schema of [request.resumeSchema, ...questionsOf(request).map(({ schema }) => schema)]) {
+  if (!checked.success) throw malformed(fieldProblems(REQUEST, request, checked.error, { root: 'question' }));
+  const asked = { ...request, data: { ...defaultsOf(request), ...checked.data.data } };
+  const data = DATA[asked.kind].safeParse(asked.data);
+  if (!data.success) {
+    throw malformed(fieldProblems(DATA[asked.kind], asked.data, data.error, { root: `data of ${asked.kind}` }));
+  }
+  for (const schema of [asked.resumeSchema, ...questionsOf(asked).map(({ schema }) => schema)]) {
     if (schema !== undefined) schemaOf(schema);
   }
-  if (request.kind === 'approval') checkApprovers(request, directory ?? {});
-  else if (request.escalation !== undefined) throw new TypeError('interrupt: only an approval can have an escalation.');
-  return request;
+  if (asked.kind === 'approval') checkApprovers(asked, directory ?? {});
+  else if (asked.escalation !== undefined) throw new TypeError('interrupt: only an approval can have an escalation.');
+  return asked;
+}
+
+/** The members of a subject that the interface requires, and that a plain question leaves out. */
+function defaultsOf({ kind, nodeId }: InterruptRequest): JsonObject {
+  return kind === 'approval' ? { artifactId: nodeId, artifactType: 'question', actions: ['accept', 'reject'] } : {};
+}
+
+function malformed(problems: readonly FieldProblem[]): TypeError {
+  const sentences = problems.map(({ field, problem }) => `${field}: ${problem}${problem.endsWith('?') ? '' : '.'}`);
+  return new TypeError(`interrupt: ${sentences.join(' ')}`);
 }
 
 const KINDS = [
@@ -58,10 +79,7 @@ const REQUEST = z.strictObject({
 });
 
 /** Rejects approvers that cannot be resolved, and escalations that cannot be carried out. */
-function checkApprovers(
-  { data, timeoutMs = 0, escalation = [] }: InterruptRequest,
-  directory: ApproverDirectory,
-): void {
+function checkApprovers({ data, timeoutMs = 0, escalation = [] }: AskedQuestion, directory: ApproverDirectory): void {
   const { onTimeout, ...approval } = approvalData(data);
   for (const { approverGroupRefs, approverRoleRefs } of [approval, ...escalation]) {
     if (approverGroupRefs !== undefined && directory.groupsOf === undefined) throw unresolvable('Group', 'groupsOf');
@@ -91,7 +109,13 @@ function unresolvable(kind: 'Group' | 'Role', method: string): TypeError {
 }
 
 /** The actions that an approval may offer, as major 2 names them. */
-export const APPROVAL_ACTIONS = ['accept', 'reject', 'refine', 'edit-accept', 'ask'] as const;
+export const APPROVAL_ACTIONS = [
+  'accept',
+  'reject',
+  'refine',
+  'edit-accept',
+  'ask',
+] as const satisfies readonly ApprovalAction[];
 
 const APPROVAL = z.strictObject({
   artifactId: text,
@@ -115,7 +139,7 @@ const APPROVAL = z.strictObject({
 const QUESTIONS = z.array(z.looseObject({ id: text, schema: object.optional() }));
 
 /** Returns the questions of a clarification, with the schemas of their answers. A question of another kind has none. */
-export function questionsOf({ kind, data }: Pick<InterruptRequest, 'kind' | 'data'>): z.infer<typeof QUESTIONS> {
+export function questionsOf({ kind, data }: Pick<AskedQuestion, 'kind' | 'data'>): z.infer<typeof QUESTIONS> {
   return kind === 'clarification' ? (QUESTIONS.safeParse(data.questions).data ?? []) : [];
 }
 

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { type FieldProblem, invalid } from '../errors.ts';
+import { invalid } from '../errors.ts';
+import { fieldProblems } from '../field-problems.ts';
 import type { Json, JsonObject } from '../json.ts';
 
 /**
@@ -25,13 +26,11 @@ export function schemaOf(schema: JsonObject): z.ZodType {
  * @throws {HostError} `validation_error` naming up to 10 members that do not match the schema
  */
 export function requireFitting(schema: JsonObject, value: Json | undefined, field = 'resumeValue'): void {
-  const result = schemaOf(schema).safeParse(value);
+  const judge = schemaOf(schema);
+  const result = judge.safeParse(value);
   if (result.success) return;
-  const [first = { field, problem: 'must match its schema' }, ...others] = result.error.issues.slice(0, 10).map(
-    ({ path, message }): FieldProblem => ({
-      field: [field, ...path.map(String)].join('.'),
-      problem: message,
-    }),
-  );
+  const [first = { field, problem: 'must match its schema' }, ...others] = fieldProblems(judge, value, result.error, {
+    root: field,
+  }).slice(0, 10);
   throw invalid(first, ...others);
 }

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { type FieldProblem, invalid } from '../errors.ts';
+import { fieldProblems } from '../field-problems.ts';
 import { isJsonObject, type Json, type JsonObject } from '../json.ts';
 import type { Interrupt } from '../ports/interrupts.ts';
 import { APPROVAL_ACTIONS, type ApprovalData, questionsOf } from './request.ts';
@@ -54,9 +55,11 @@ export function checkedApproval(
   resumeValue: Json,
   decided: { readonly by: string; readonly at: number },
 ): ApprovalAnswer {
-  const parsed = ANSWER.safeParse(inTodaysWords(resumeValue, actions));
+  const given = inTodaysWords(resumeValue, actions);
+  const parsed = ANSWER.safeParse(given);
   if (!parsed.success) {
-    const [first = NOT_AN_ANSWER, ...others] = parsed.error.issues.slice(0, 10).map(problemOf);
+    const problems = fieldProblems(ANSWER, given, parsed.error, { root: 'resumeValue', remedies: REMEDIES });
+    const [first = NOT_AN_ANSWER, ...others] = problems.slice(0, 10);
     throw invalid(first, ...others);
   }
   const { action, ...said } = parsed.data;
@@ -108,14 +111,12 @@ const ANSWER = z.strictObject({
   decidedAt: z.iso.datetime({ offset: true }).optional(),
 });
 
+const REMEDIES = { 'resumeValue.action': 'An approval is answered with {"resumeValue":{"action":"accept"}}' };
+
 const NOT_AN_ANSWER: FieldProblem = {
   field: 'resumeValue',
   problem: 'must be an answer to an approval: an object with an action',
 };
-
-function problemOf({ path, message }: z.core.$ZodIssue): FieldProblem {
-  return { field: ['resumeValue', ...path.map(String)].join('.'), problem: message };
-}
 
 function inTodaysWords(resumeValue: Json, offered: ApprovalData['actions']): Json {
   if (!isJsonObject(resumeValue)) return resumeValue;

@@ -3,6 +3,7 @@ import type { Principal } from '@svc/auth';
 import { checkedApiKeyRecord } from '@svc/auth/api-key';
 import { factAboutKey } from '../audit/fact.ts';
 import { HostError } from '../errors.ts';
+import { fieldProblems } from '../field-problems.ts';
 import type { KeyServices } from '../keys/key-services.ts';
 import { createKey, revokeKey, rotateKey } from '../keys/manage.ts';
 import { quotaUses } from '../keys/quota-uses.ts';
@@ -126,8 +127,8 @@ function operator({ tenant, mode }: Place, scopes: readonly string[]): Principal
 function judged(fields: object): NewKeyBody {
   const read = newKeyBody.safeParse(fields);
   if (read.success) return read.data;
-  const [issue] = read.error.issues;
-  throw new UsageError(`${issue?.path.join('.') ?? 'key'}: ${issue?.message ?? 'is malformed'}.`);
+  const [first = { field: 'key', problem: 'is malformed' }] = fieldProblems(newKeyBody, fields, read.error);
+  throw new UsageError(`${first.field}: ${first.problem}.`);
 }
 
 async function refusing<T>(work: Promise<T>): Promise<T> {

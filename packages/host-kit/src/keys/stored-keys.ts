@@ -126,6 +126,10 @@ class KeysOfStore implements StoredKeys {
     });
   }
 
+  grantedScopes(): readonly string[] {
+    return [...new Set(this.#configured.flatMap(({ scopes }) => scopes))];
+  }
+
   candidates({ hash }: { readonly hash: string }) {
     return this.#cache.candidates({ hash });
   }

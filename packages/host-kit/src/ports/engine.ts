@@ -177,8 +177,7 @@ export interface Execution {
    * @throws {TypeError} for a question that does not have the form of its kind
    * @throws {RunLeft} `waiting` when the run waits from now on
    * @example
-   * const post = { artifactId: 'post', artifactType: 'text', title: 'Publish the post?' };
-   * const data = { ...post, actions: ['accept', 'reject'] };
+   * const data = { title: 'Publish the post?' };
    * const { decision } = await interrupt({ nodeId: 'gate', key: 'publish', kind: 'approval', data });
    */
   interrupt(request: InterruptRequest): Promise<InterruptAnswer>;

@@ -122,7 +122,11 @@ export type {
   KeptReply,
 } from './idempotency.ts';
 export type {
+  ApprovalAction,
+  ApprovalSubject,
   ApproverRefs,
+  AskedQuestion,
+  ClarifyingQuestion,
   DueCursor,
   EscalationStep,
   Interrupt,
@@ -130,6 +134,10 @@ export type {
   InterruptKind,
   InterruptRequest,
   InterruptStore,
+  Question,
+  QuestionData,
+  QuestionPlace,
+  QuestionTerms,
   Resolution,
   ResolverRecord,
   Vote,

@@ -13,14 +13,96 @@ export type InterruptKind =
   | 'conversation.close'
   | 'low-confidence';
 
+/** The actions that an approval may offer, as major 2 names them. */
+export type ApprovalAction = 'accept' | 'reject' | 'refine' | 'edit-accept' | 'ask';
+
+/**
+ * The subject of an approval. A title is enough.
+ *
+ * @example
+ * const data: ApprovalSubject = { title: 'Publish the post?', approversList: ['p_chief'] };
+ */
+export interface ApprovalSubject extends ApproverRefs {
+  /** The question, in words. */
+  readonly title: string;
+  readonly description?: string | undefined;
+  /** The id of the thing that is approved. Default: the `nodeId` of the question. */
+  readonly artifactId?: string | undefined;
+  /** The type of the thing that is approved. Default: `question`. */
+  readonly artifactType?: string | undefined;
+  /** The thing that is approved. */
+  readonly artifactData?: Json | undefined;
+  /** The actions that are offered. Default: `accept` and `reject`. */
+  readonly actions?: readonly ApprovalAction[] | undefined;
+  /** The number of approvers that must accept. Default: 1. */
+  readonly requiredApprovals?: number | undefined;
+  /** Whether the first rejection rejects, or more than half of `requiredApprovals`. Default: `single-veto`. */
+  readonly rejectionPolicy?: 'single-veto' | 'majority' | undefined;
+  /** True: an override grants the approval without its quorum. Default: false. */
+  readonly overrideBypassesQuorum?: boolean | undefined;
+  /** Rejects an approval that is not answered in time, or asks further approvers first. Default: `reject`. */
+  readonly onTimeout?: 'reject' | 'escalate' | undefined;
+  /** Whom to tell about the question. It does not say who may answer. */
+  readonly audience?:
+    | {
+        readonly subjects?: readonly string[];
+        readonly groups?: readonly string[];
+        readonly roles?: readonly string[];
+      }
+    | undefined;
+}
+
+/** A question of a clarification. */
+export interface ClarifyingQuestion {
+  readonly id: string;
+  readonly question: string;
+  /** A JSON Schema that the answer must match. Default: any answer. */
+  readonly schema?: JsonObject | undefined;
+}
+
+/** The subject of a question, by the kind of the question. Kinds but `approval` take members of your own, too. */
+export interface QuestionData {
+  readonly approval: ApprovalSubject;
+  readonly clarification: {
+    readonly questions: readonly ClarifyingQuestion[];
+    readonly contextType?: string | undefined;
+  };
+  readonly 'external-event': { readonly eventType: string; readonly correlation: JsonObject };
+  readonly custom: JsonObject & { readonly customKind: string };
+  readonly 'conversation.start': JsonObject & { readonly conversationId: string };
+  readonly 'conversation.exchange': JsonObject & { readonly conversationId: string; readonly prompt: string };
+  readonly 'conversation.close': JsonObject & { readonly conversationId: string };
+  readonly 'low-confidence': JsonObject & {
+    readonly agentId: string;
+    readonly threshold: number;
+    readonly observed: number;
+  };
+}
+
+/** A question without its place in the run. Its kind gives its data their form. */
+export type Question = {
+  readonly [Kind in InterruptKind]: QuestionTerms & { readonly kind: Kind; readonly data: QuestionData[Kind] };
+}[InterruptKind];
+
 /** A question as an engine asks it. */
-export interface InterruptRequest {
-  readonly nodeId: string;
-  /** Identifies the question within its node, 1 to 256 characters. A question is asked once under its key. */
-  readonly key: string;
+export type InterruptRequest = Question & QuestionPlace;
+
+/** A question that has the form of its kind, with every default. */
+export interface AskedQuestion extends QuestionPlace, QuestionTerms {
   readonly kind: InterruptKind;
   /** The subject of the question, in the form of its kind. */
   readonly data: JsonObject;
+}
+
+/** The place of a question in its run. */
+export interface QuestionPlace {
+  readonly nodeId: string;
+  /** Identifies the question within its node, 1 to 256 characters. A question is asked once under its key. */
+  readonly key: string;
+}
+
+/** The terms of an answer, which every kind has. */
+export interface QuestionTerms {
   /** A JSON Schema that validates answers. */
   readonly resumeSchema?: JsonObject;
   /** The longest wait for an answer, in ms. An unanswered approval is then rejected. Absent or 0: no limit. */
@@ -49,7 +131,7 @@ export interface EscalationStep extends ApproverRefs {
 }
 
 /** A stored question of a run. */
-export interface Interrupt extends InterruptRequest {
+export interface Interrupt extends AskedQuestion {
   readonly interruptId: string;
   readonly runId: string;
   /** `closed`: the run ended while it waited. */

@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { invalid } from '../errors.ts';
 import type { ByMajor, ErrorCode, Parameters } from '../http/description.ts';
 import type { AuthorizedCall } from '../http/route.ts';
-import { requireMembership } from '../webhooks/register.ts';
+import { namesWorkspace, requireMembership } from '../webhooks/register.ts';
 
 /** The options of routes whose path names a subscription. */
 export interface AddressedOptions {
@@ -56,10 +56,13 @@ export const ADDRESS_ERRORS: readonly ErrorCode[] = ['not_found', 'id_tenant_mis
 
 /** Major 1 names the workspace in a query parameter. Major 2 has none: its ids are bound to the tenant. */
 const workspaceIn: Readonly<Record<Major, (call: AuthorizedCall, isOptional: boolean) => string | undefined>> = {
-  1: ({ query }, isOptional) => {
+  1: ({ query, principal }, isOptional) => {
     const [workspace, ...others] = query.getAll('tenantId');
     if (workspace === undefined && isOptional) return undefined;
-    if (workspace === undefined || workspace === '' || others.length > 0) {
+    if (workspace === undefined) {
+      throw invalid({ field: 'query.tenantId', problem: `is required. ${namesWorkspace(principal.tenancy)}` });
+    }
+    if (workspace === '' || others.length > 0) {
       throw invalid({ field: 'query.tenantId', problem: 'must name, once, the workspace that the subscription is in' });
     }
     return workspace;

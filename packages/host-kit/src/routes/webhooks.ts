@@ -3,7 +3,7 @@ import { invalid } from '../errors.ts';
 import { empty, json } from '../http/description.ts';
 import { type AuthorizedCall, type Route, route, routeWithBody } from '../http/route.ts';
 import type { Save } from '../ports/idempotency.ts';
-import { type Registered, type RegisterOptions, register } from '../webhooks/register.ts';
+import { namesWorkspace, type Registered, type RegisterOptions, register } from '../webhooks/register.ts';
 import { type UnregisterOptions, unregister } from '../webhooks/unregister.ts';
 import {
   type RegistrationRules,
@@ -23,6 +23,7 @@ export function webhookRoutes(options: WebhookRoutesOptions): Route[] {
       operationId: 'registerWebhook',
       scope: 'webhooks:manage',
       schema: registrationSchema(options),
+      remedies: ({ tenancy }) => ({ tenantId: namesWorkspace(tenancy) }),
       describes: {
         tag: 'Webhooks',
         summary: 'Register a webhook',
@@ -69,10 +70,7 @@ const impliedWorkspace: Readonly<Record<Major, (call: AuthorizedCall) => string 
     const { workspaces } = principal.tenancy;
     const [only, ...others] = workspaces === 'all' ? [] : workspaces;
     if (only !== undefined && others.length === 0) return only;
-    throw invalid({
-      field: 'tenantId',
-      problem: 'must name a workspace, because the credential does not have exactly one',
-    });
+    throw invalid({ field: 'tenantId', problem: `is required. ${namesWorkspace(principal.tenancy)}` });
   },
   2: () => undefined,
 };

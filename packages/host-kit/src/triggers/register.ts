@@ -18,6 +18,7 @@ import type {
   WebhookPreset,
 } from '../ports/triggers.ts';
 import type { SecretBox } from '../sealing/secret-box.ts';
+import { namesWorkspace, requireMembership } from '../webhooks/register.ts';
 import type { ChangeGrants } from './change/grants.ts';
 import { checkedRules } from './checked-rules.ts';
 import type { QueueGrants } from './queue/grants.ts';
@@ -127,18 +128,18 @@ export async function registerTrigger(
 /** The default is the caller's only workspace, or the tenant for a credential of all workspaces. */
 function workspaceOf(
   { hasWorkspace }: RegisterTriggerOptions,
-  { tenancy }: Principal,
+  principal: Principal,
   asked: string | undefined,
 ): string | undefined {
-  const { workspaces, tenant } = tenancy;
+  const { workspaces } = principal.tenancy;
   if (asked === undefined) {
     if (workspaces === 'all') return undefined;
     const [only, ...others] = workspaces;
     if (only !== undefined && others.length === 0) return only;
-    throw invalid({ field: 'tenantId', problem: 'must name a workspace, because the credential has several' });
+    throw invalid({ field: 'tenantId', problem: `is required. ${namesWorkspace(principal.tenancy)}` });
   }
-  if ((workspaces === 'all' || workspaces.includes(asked)) && hasWorkspace(tenant, asked)) return asked;
-  throw forbidden('tenantId must name a workspace that this credential is a member of.');
+  requireMembership(hasWorkspace, principal, asked);
+  return asked;
 }
 
 /** An anonymous caller has no authority that could be judged later. */

@@ -122,6 +122,11 @@ export function requireMembership(
   });
 }
 
+/** Returns the sentence for a request that names no workspace, without its full stop. */
+export function namesWorkspace(tenancy: Principal['tenancy']): string {
+  return `It names a workspace of your credential${namesOf(tenancy)}`;
+}
+
 /** The workspaces of the caller itself, which it may know. The name of another one is never told. */
 function namesOf({ workspaces }: Principal['tenancy']): string {
   if (workspaces === 'all') return ', which has every workspace of its tenant';

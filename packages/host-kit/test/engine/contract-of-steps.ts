@@ -41,8 +41,7 @@ const others = [
     id: 'approval',
     inputs: any,
     async run(_inputs, { ask }) {
-      const data = { artifactId: 'a', artifactType: 'text', title: 'Good?', actions: ['accept', 'reject'] };
-      const { decision } = await ask('review', { kind: 'approval', data });
+      const { decision } = await ask('review', { kind: 'approval', data: { title: 'Good?' } });
       return { decision: decision ?? null };
     },
   }),

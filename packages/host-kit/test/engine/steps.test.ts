@@ -229,8 +229,7 @@ describe('a workflow that goes on', () => {
     const host = await hostOf(
       engineOf(async ({ step, ask }) => {
         const draft = await step('draft', () => done.push('draft'));
-        const data = { artifactId: 'a', artifactType: 'text', title: 'Good?', actions: ['accept', 'reject'] };
-        const { decision, resumeValue } = await ask('review', { kind: 'approval', data });
+        const { decision, resumeValue } = await ask('review', { kind: 'approval', data: { title: 'Good?' } });
         await step('publish', () => done.push('publish'));
         return { draft, decision, resumeValue };
       }),
@@ -332,10 +331,7 @@ describe('a workflow that goes on', () => {
 });
 
 describe('a workflow whose code has changed', () => {
-  const question = {
-    kind: 'approval' as const,
-    data: { artifactId: 'a', artifactType: 'text', title: 'Good?', actions: ['accept', 'reject'] },
-  };
+  const question = { kind: 'approval', data: { title: 'Good?' } } as const;
 
   /** Runs `before` up to its question, then `after` with the answer. */
   async function changed(before: Work, after: Work) {

@@ -61,7 +61,7 @@ const WORKFLOWS: Readonly<Record<string, Work>> = {
   async bigint({ append, artifact, interrupt }) {
     const cycle: Record<string, unknown> = {};
     cycle.self = cycle;
-    const data = { customKind: 'ask', self: cycle } as unknown as JsonObject;
+    const data = { customKind: 'ask', self: cycle } as unknown as JsonObject & { customKind: string };
     const outputs = { big: 1n } as unknown as JsonObject;
     const calls = [
       append({ type: 'acme.sent', payload: data }),

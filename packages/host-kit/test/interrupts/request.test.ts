@@ -20,7 +20,30 @@ describe('a question', () => {
     asked({ data: { ...approval, audience: { groups: ['g'] }, overrideBypassesQuorum: true } }),
     escalated([STEP, { afterMs: 6, approversList: ['p_3'] }]),
     asked({ kind: 'custom', data: { customKind: 'mine' } }),
-  ])('accepts %j', (request) => expect(checkedRequest(request)).toBe(request));
+  ])('accepts %j', (request) => expect(checkedRequest(request)).toEqual(request));
+
+  test('of an approval needs a title alone', () => {
+    const { data, ...rest } = checkedRequest(asked({ data: { title: 'Publish?' } }));
+    expect(data).toEqual({
+      title: 'Publish?',
+      artifactId: 'gate',
+      artifactType: 'question',
+      actions: ['accept', 'reject'],
+    });
+    expect(rest).toEqual({ nodeId: 'gate', key: 'k', kind: 'approval' });
+  });
+
+  test.each([
+    [asked({ data: {} }), 'interrupt: data of approval.title: is required.'],
+    [
+      asked({ data: { titel: 'Publish?' } }),
+      'interrupt: data of approval.title: is required. data of approval: has no field "titel". Did you mean title?',
+    ],
+    [asked({ kind: 'riddle' }), /^interrupt: question\.kind: must be "approval" or /],
+    [asked({ kind: 'custom', data: {} }), 'interrupt: data of custom.customKind: is required.'],
+  ])('that is refused says what it lacks: %#', (request, message) => {
+    expect(() => checkedRequest(request)).toThrow(message);
+  });
 
   test.each([
     ['an unknown kind', asked({ kind: 'riddle' })],

@@ -32,7 +32,7 @@ const ask = async (method: string, path: string, body?: unknown) => {
   const { status, body: reply } = await host.send(path, { key: ADMIN, method, ...(body !== undefined && { body }) });
   return { status, error: reply.error, message: reply.message };
 };
-const invalid = (message: string) => ({ status: 400, error: 'validation_error', message });
+const invalid = (problem: string) => ({ status: 400, error: 'validation_error', message: `${problem}.` });
 const forbidden = (problem: string) => ({
   ...{ status: 403, error: 'forbidden' },
   message: `${problem} A caller gives only authority that it holds.`,
@@ -42,7 +42,7 @@ describe('a wrong field of a new key is named, with its remedy', () => {
   test.each<[unknown, string]>([
     [[], 'body: must be an object, not a list'],
     [null, 'body: must be an object, not null'],
-    [{}, 'name: is required, and must be a string; scopes: is required, and must be a list'],
+    [{}, 'name: is required. scopes: is required'],
     [{ ...good, name: LONG }, 'name: must have at most 128 characters'],
     [{ ...good, scopes: [7] }, 'scopes[0]: must be a string, not a number'],
     [{ ...good, workspaces: ['a b'] }, 'workspaces[0]: must be a workspace or "*"'],
@@ -92,11 +92,11 @@ describe('a wrong field of a change or a rotation is named, with its remedy', ()
     [[], 'body: must be an object, not a list'],
     [{ name: null }, 'name: must be a string, not null'],
     [{ scopes: [] }, 'scopes: must have at least 1 item'],
-    [{ scopes: ['runs:create'] }, 'scopes: must be scopes that the key has. Create another key for more.'],
+    [{ scopes: ['runs:create'] }, 'scopes: must be scopes that the key has. Create another key for more'],
     [{ expiresAt: 'x' }, 'expiresAt: must be a time such as 2030-01-31T08:00:00Z'],
     [{ expiresAt: '2001-01-01T00:00:00Z' }, 'expiresAt: must be in the future'],
     [{ quota: 7 }, 'quota: must be an object, not a number'],
-    [{ quota: { limit: 1 } }, 'quota.period: must be "day" or "month"'],
+    [{ quota: { limit: 1 } }, 'quota.period: is required. It must be "day" or "month"'],
     [{ name: 'x', rateLimit: { limit: 1, windowSeconds: 1 } }, 'body: has no field "rateLimit". Check its spelling'],
   ])('change %j', async (body, message) => {
     expect(await ask('PATCH', `/${mine}`, body)).toEqual(invalid(message));

@@ -30,7 +30,7 @@ const engine: WorkflowEngine = {
       await until(Date.now() + 60_000);
     }
     if (workflowId === 'ask') {
-      const data = { artifactId: 'art', artifactType: 'text', title: 'Publish?', actions: ['accept', 'reject'] };
+      const data = { artifactId: 'art', artifactType: 'text', title: 'Publish?' };
       await interrupt({ nodeId, key: 'publish', kind: 'approval', data, timeoutMs: 60_000, resumeSchema: {} });
     }
     if (workflowId === 'question') {

@@ -5,7 +5,7 @@ import { systemClock } from '../../ports/clock.ts';
 import type { EngineRefusal, Execution, RunOutcome, WorkflowEngine } from '../../ports/engine.ts';
 import type { Run } from '../../ports/runs.ts';
 import { readJournal } from './journal.ts';
-import { jsonSchemaOf, placeOf, type Schema, validate } from './schema.ts';
+import { jsonSchemaOf, placeOf, type Schema, type SchemaIssue, validate } from './schema.ts';
 import { failureOf, StepFailure } from './step-failure.ts';
 import { type TurnMeans, TurnOfSteps } from './turn-of-steps.ts';
 import { MISMATCH } from './visited-steps.ts';
@@ -86,7 +86,22 @@ function byId(list: readonly Workflow[]): ReadonlyMap<string, Workflow> {
 function refusalOf(schema: Schema, inputs: JsonObject): EngineRefusal | undefined {
   const [issue] = validate(schema, inputs).issues ?? [];
   if (issue === undefined) return undefined;
-  return { field: placeOf('inputs', issue), problem: `is not accepted: ${issue.message}` };
+  const field = placeOf('inputs', issue);
+  if (isAbsent(inputs, issue) && WORDS_FOR_ABSENT.test(issue.message)) return { field, problem: 'is required' };
+  return { field, problem: `is not accepted: ${issue.message.replace(/^Invalid input: /, '')}` };
+}
+
+/** The words of validators for a member that is not there. The author of a schema may have better ones. */
+const WORDS_FOR_ABSENT = /undefined|required|^Invalid /i;
+
+function isAbsent(inputs: JsonObject, { path = [] }: SchemaIssue): boolean {
+  let found: unknown = inputs;
+  for (const part of path) {
+    const key = typeof part === 'object' ? part.key : part;
+    found =
+      typeof found === 'object' && found !== null && Object.hasOwn(found, key) ? Reflect.get(found, key) : undefined;
+  }
+  return found === undefined;
 }
 
 async function execute(found: Workflow, run: Run, execution: Execution, means: TurnMeans): Promise<RunOutcome> {

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../json.ts';
 import type { NewArtifact } from '../../ports/artifacts.ts';
 import type { Execution } from '../../ports/engine.ts';
-import type { InterruptAnswer, InterruptRequest } from '../../ports/interrupts.ts';
+import type { InterruptAnswer, Question } from '../../ports/interrupts.ts';
 import type { EffectAttempt, EffectRequest } from '../../ports/run-effects.ts';
 import type { ChildWorkflow } from './child-workflow.ts';
 import type { Stored } from './stored.ts';
@@ -48,8 +48,8 @@ export interface Steps {
    *
    * @throws {TypeError} for a question that does not have the form of its kind
    * @example
-   * const data = { artifactId: 'post', artifactType: 'text', title: 'Publish it?', actions: ['accept', 'reject'] };
-   * const { decision } = await ask('review', { kind: 'approval', data, timeoutMs: 86_400_000 });
+   * const question = { kind: 'approval', data: { title: 'Publish it?' }, timeoutMs: 86_400_000 } as const;
+   * const { decision } = await ask('review', question);
    */
   ask(name: string, question: StepsQuestion): Promise<InterruptAnswer>;
   /**
@@ -93,7 +93,7 @@ export interface Steps {
 }
 
 /** A question of a workflow. The step gives it its node and key. */
-export type StepsQuestion = Omit<InterruptRequest, 'nodeId' | 'key'>;
+export type StepsQuestion = Question;
 
 /** An event of another system that a workflow waits for. */
 export interface AwaitedEvent {

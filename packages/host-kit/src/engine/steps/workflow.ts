@@ -42,8 +42,7 @@ export interface Workflow<Inputs = unknown, Outputs = unknown> extends ChildWork
  *   inputs: z.object({ draft: z.string().min(1) }),
  *   async run({ draft }, { step, ask }) {
  *     const { url } = await step('upload', () => upload(draft));
- *     const data = { artifactId: url, artifactType: 'page', title: 'Publish the page?', actions: ['accept', 'reject'] };
- *     const { decision } = await ask('review', { kind: 'approval', data });
+ *     const { decision } = await ask('review', { kind: 'approval', data: { title: `Publish ${url}?` } });
  *     if (decision !== 'granted') throw new StepFailure('rejected', 'The page was rejected.');
  *     await step('publish', () => publishPage(url), { retry: { maxAttempts: 5 } });
  *     return { url };

@@ -3,6 +3,7 @@ import { V03PushNotificationSerializer } from '@a2a-js/sdk/compat/v0_3/server';
 import { RequestMalformedError } from '@a2a-js/sdk/errors';
 import { type PushNotificationSerializer, V1PushNotificationSerializer } from '@a2a-js/sdk/server';
 import { z } from 'zod';
+import { fieldProblems } from '../../field-problems.ts';
 import { isJsonObject, type JsonObject } from '../../json.ts';
 import type { RunEvent } from '../../ports/events.ts';
 import type { Run } from '../../ports/runs.ts';
@@ -37,7 +38,7 @@ export function pushConfigs({ pushes }: Pick<MountServices, 'pushes'>, version: 
     async create(caller, run, given) {
       const principal = await caller.permit('webhooks:manage');
       const checked = CONFIG.safeParse(given);
-      if (!checked.success) throw malformed(checked.error);
+      if (!checked.success) throw malformed(given, checked.error);
       const { id, url, token, authentication } = checked.data;
       const name = id === '' ? run.runId : id;
       const secret = JSON.stringify({ token, authentication });
@@ -61,9 +62,10 @@ export function pushConfigs({ pushes }: Pick<MountServices, 'pushes'>, version: 
 
 const FORMAT = { '1.0': 'a2a/1.0', '0.3': 'a2a/0.3' } as const satisfies Record<A2aVersion, string>;
 
-function malformed({ issues: [issue] }: z.ZodError): RequestMalformedError {
-  const field = ['pushNotificationConfig', ...(issue?.path ?? [])].join('.');
-  return new RequestMalformedError(`${field}: ${issue?.message ?? 'is not valid'}.`);
+function malformed(given: unknown, error: z.ZodError): RequestMalformedError {
+  const root = 'pushNotificationConfig';
+  const [first = { field: root, problem: 'is not valid' }] = fieldProblems(CONFIG, given, error, { root });
+  return new RequestMalformedError(`${first.field}: ${first.problem}.`);
 }
 
 const printable = z.string().regex(/^[\x20-\x7e]*$/, 'must be printable ASCII');

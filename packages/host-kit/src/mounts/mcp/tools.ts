@@ -8,6 +8,7 @@ import { isTerminal } from '../../ports/runs.ts';
 import type { MountServices } from '../mount.ts';
 import { createdTask, serveTasks, takesTasks } from './tasks.ts';
 import { runResult, snapshotWithResult, type ToolCall, toolResult } from './tool-call.ts';
+import { toolInput } from './tool-input.ts';
 
 /**
  * Makes a server for one request of one caller: the operations on runs as tools. Results have the form of major 2, but
@@ -36,7 +37,7 @@ function registerCreate(server: McpServer, call: ToolCall): void {
     'Starts a run of a workflow. With waitSeconds the result waits until the run ends or asks a question. ' +
     'The run continues when the call is cancelled: cancel_run cancels it. ' +
     'A client of the Tasks extension gets a task unless the run has ended.';
-  const inputSchema = z.strictObject({
+  const inputSchema = toolInput({
     workflowId: z.string().min(1).max(128).describe('The id of the workflow'),
     inputs: jsonObject.optional().describe('The inputs of the workflow. Default: {}'),
     tags: z.array(z.string().max(256)).max(100).optional().describe('Labels of the run. Default: none'),
@@ -67,7 +68,7 @@ function registerRead(server: McpServer, { caller, runs, refusalOf }: ToolCall):
   const description = 'Returns the status of a run, with its outputs, its error or its open question.';
   server.registerTool(
     'read_run',
-    { title: 'Read a run', description, inputSchema: z.strictObject({ runId }), annotations: { readOnlyHint: true } },
+    { title: 'Read a run', description, inputSchema: toolInput({ runId }), annotations: { readOnlyHint: true } },
     (given) =>
       withRefusals(refusalOf, async () =>
         toolResult(await snapshotWithResult(runs, await runs.read(caller, given.runId))),
@@ -80,7 +81,7 @@ function registerCancel(server: McpServer, { caller, runs, refusalOf }: ToolCall
   const annotations = { readOnlyHint: false, destructiveHint: true, idempotentHint: true };
   server.registerTool(
     'cancel_run',
-    { title: 'Cancel a run', description, inputSchema: z.strictObject({ runId }), annotations },
+    { title: 'Cancel a run', description, inputSchema: toolInput({ runId }), annotations },
     (given) =>
       withRefusals(refusalOf, async () =>
         toolResult(await snapshotWithResult(runs, await runs.cancel(caller, given.runId))),
@@ -90,7 +91,7 @@ function registerCancel(server: McpServer, { caller, runs, refusalOf }: ToolCall
 
 function registerAnswer(server: McpServer, { caller, runs, refusalOf }: ToolCall): void {
   const description = 'Answers the open question of a run, for example an approval with {"action":"accept"}.';
-  const inputSchema = z.strictObject({ runId, answer: jsonObject.describe('The value with which the run resumes') });
+  const inputSchema = toolInput({ runId, answer: jsonObject.describe('The value with which the run resumes') });
   const annotations = { readOnlyHint: false, destructiveHint: false, idempotentHint: false };
   server.registerTool(
     'answer_run',

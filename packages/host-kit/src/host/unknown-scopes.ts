@@ -1,0 +1,27 @@
+import { grants } from '@svc/auth';
+import { HOST_SCOPES } from '../host-scopes.ts';
+import type { Mount } from '../mounts/mount.ts';
+import { nearestOf } from '../nearest.ts';
+import type { HostOptions } from '../options.ts';
+import type { LogRecord } from '../ports/log.ts';
+
+/**
+ * Returns a warning for each scope that the configured keys give and that opens nothing: it has no effect, and a caller
+ * would learn that from a 403.
+ */
+export function unknownScopes(
+  { authenticate, ownScopes = [] }: Pick<HostOptions, 'authenticate' | 'ownScopes'>,
+  mounts: readonly Pick<Mount, 'routes'>[],
+): readonly LogRecord[] {
+  const ofMounts = mounts.flatMap(({ routes }) => routes.flatMap(({ scope }) => scope ?? []));
+  const known = [...HOST_SCOPES, ...ofMounts, ...ownScopes];
+  const granted = new Set(authenticate.flatMap((lane) => lane.grantedScopes?.() ?? []));
+  return [...granted]
+    .filter((scope) => !known.some((name) => grants([scope], name)))
+    .map((scope) => ({
+      level: 'warn',
+      event: 'key.unknown-scope',
+      scope,
+      message: `${scope}: is no scope. The nearest is ${nearestOf(scope, known)}. Name scopes of your own in ownScopes.`,
+    }));
+}
