@@ -24,7 +24,8 @@ export async function pack(root, folder, into) {
 }
 
 const NEEDED = ['package.json', 'README.md', 'LICENSE'];
-const FORBIDDEN = [/\.test\./, /^test\//, /\.tsbuildinfo/, /(^|\/)\.env/, /^dist\/.*(?<!\.d)\.ts$/];
+/** The tests of a template are those of the project that is made from it. */
+const FORBIDDEN = [/^(?!templates\/).*\.test\./, /^test\//, /\.tsbuildinfo/, /(^|\/)\.env/, /^dist\/.*(?<!\.d)\.ts$/];
 
 /**
  * Checks that a tarball has every needed file and no other.
