@@ -44,7 +44,7 @@ export type { PortalOptions } from './options/portal-options.ts';
 export type { RetentionOptions } from './options/retention-options.ts';
 export type { StreamOptions } from './options/stream-options.ts';
 export type { EmailOptions, TriggerOptions } from './options/trigger-options.ts';
-export type { WebhookOptions } from './options/webhook-options.ts';
+export type { WebhookOptions, WebhookSettings } from './options/webhook-options.ts';
 export type { HostOptions } from './options.ts';
 export type { ApproverDirectory, ApproverPlace } from './ports/approvers.ts';
 export type { Artifact, NewArtifact } from './ports/artifacts.ts';

@@ -19,7 +19,7 @@ import type { PortalOptions } from './options/portal-options.ts';
 import type { RetentionOptions } from './options/retention-options.ts';
 import type { StreamOptions } from './options/stream-options.ts';
 import type { TriggerOptions } from './options/trigger-options.ts';
-import type { WebhookOptions } from './options/webhook-options.ts';
+import type { WebhookSettings } from './options/webhook-options.ts';
 import type { ApproverDirectory } from './ports/approvers.ts';
 import type { Clock } from './ports/clock.ts';
 import type { WorkflowEngine } from './ports/engine.ts';
@@ -156,7 +156,7 @@ export interface HostOptions {
   /** The web pages that may call the host from a browser. Default: none, so no answer has a CORS header. */
   readonly cors?: CorsOptions;
   /** Delivery of events. Each missing member takes its default. */
-  readonly webhooks?: Partial<WebhookOptions>;
+  readonly webhooks?: WebhookSettings;
   /** Event streams and long polls. Each missing member takes its default. */
   readonly streams?: Partial<StreamOptions>;
   /**

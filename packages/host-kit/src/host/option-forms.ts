@@ -1,6 +1,28 @@
 import { isScope as isName } from '@svc/auth';
 import { A_STORE, type Demand, functionThat, hasFunctions } from '../known-options.ts';
 
+interface Range {
+  readonly form: string;
+  readonly fits: (value: unknown) => boolean;
+}
+
+const COUNT: Range = {
+  form: 'a whole number of at least 1',
+  fits: (value) => typeof value === 'number' && Number.isSafeInteger(value) && value >= 1,
+};
+
+const DURATION: Range = {
+  form: 'a number of at least 0',
+  fits: (value) => typeof value === 'number' && Number.isFinite(value) && value >= 0,
+};
+
+function ranges(group: string, options: Readonly<Record<string, Range>>): Readonly<Record<string, Demand>> {
+  const rest = { remedy: 'Leave it out for its default.', isOptional: true };
+  return Object.fromEntries(
+    Object.entries(options).map(([path, range]) => [`${group}.${path}`, { ...range, ...rest }]),
+  );
+}
+
 /** The forms of the required options of `createHost`, and of the optional ones whose mistakes show late. */
 export const HOST_OPTION_FORMS: Readonly<Record<string, Demand>> = {
   store: A_STORE,
@@ -39,6 +61,27 @@ export const HOST_OPTION_FORMS: Readonly<Record<string, Demand>> = {
     form: 'a list of scopes',
     fits: (value) => Array.isArray(value) && value.every(isScope),
     remedy: "Pass scopes without wildcards: ['orders:read'].",
+    isOptional: true,
+  },
+  ...ranges('webhooks', {
+    'retryPolicy.maxAttempts': COUNT,
+    'retryPolicy.delayMs': DURATION,
+    'retryPolicy.maxDelayMs': DURATION,
+    attemptTimeoutMs: DURATION,
+    'circuit.failureThreshold': COUNT,
+    'circuit.cooldownMs': DURATION,
+    'circuit.failureLimit': COUNT,
+    'circuit.failureWindowMs': DURATION,
+    failAfterHours: DURATION,
+    deadLetterRetentionDays: DURATION,
+    'concurrency.total': COUNT,
+    'concurrency.perTenant': COUNT,
+    'concurrency.perSubscription': COUNT,
+  }),
+  'webhooks.retryPolicy.backoff': {
+    form: 'none, fixed or exponential',
+    fits: (value) => value === 'none' || value === 'fixed' || value === 'exponential',
+    remedy: 'Leave it out for exponential.',
     isOptional: true,
   },
   mounts: {

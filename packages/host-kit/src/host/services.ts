@@ -20,7 +20,7 @@ import type { PortalOptions } from '../options/portal-options.ts';
 import { DEFAULT_PROTOCOL } from '../options/protocol-default.ts';
 import { LONGEST_SILENCE_MS, STREAM_DEFAULTS, type StreamOptions } from '../options/stream-options.ts';
 import { EMAIL_DEFAULTS, TRIGGER_DEFAULTS, type TriggerOptions } from '../options/trigger-options.ts';
-import { WEBHOOK_DEFAULTS, type WebhookOptions } from '../options/webhook-options.ts';
+import { type WebhookOptions, webhookOptions } from '../options/webhook-options.ts';
 import { WORKSPACE_FILE_DEFAULTS } from '../options/workspace-file-defaults.ts';
 import type { HostOptions } from '../options.ts';
 import type { StandingOf } from '../ports/approvers.ts';
@@ -151,12 +151,7 @@ export function servicesOf(options: HostOptions): Services {
     implementation: options.implementation ?? { name: '@svc/host-kit', version: VERSION, vendor: 'svc' },
     authentication: options.authentication ?? {},
     egress,
-    webhooks: {
-      ...WEBHOOK_DEFAULTS,
-      ...options.webhooks,
-      // An undefined from a program without type checks must not switch off retries.
-      durable: options.webhooks?.durable ?? WEBHOOK_DEFAULTS.durable,
-    },
+    webhooks: webhookOptions(options.webhooks),
     captureRules: captureRules(options),
     streams: streamOptions(options),
     workspaceFiles: options.workspaceFiles && { ...WORKSPACE_FILE_DEFAULTS, ...options.workspaceFiles },

@@ -90,3 +90,31 @@ export const WEBHOOK_DEFAULTS: WebhookOptions = {
   tenantIdOptional: false,
   concurrency: { total: 64, perSubscription: 4 },
 };
+
+/** The options of `HostOptions.webhooks`: each may be left out, also within a group. */
+export type WebhookSettings = {
+  readonly [Name in keyof WebhookOptions]?: WebhookOptions[Name] extends Group
+    ? Partial<WebhookOptions[Name]> | undefined
+    : WebhookOptions[Name] | undefined;
+};
+
+type Group = RetryPolicy | WebhookOptions['circuit' | 'secretRotation' | 'concurrency'];
+
+/** Adds the defaults. An option that is undefined has its default, too. */
+export function webhookOptions(given: WebhookSettings = {}): WebhookOptions {
+  const { retryPolicy, circuit, secretRotation, concurrency } = WEBHOOK_DEFAULTS;
+  return {
+    ...withDefaults(WEBHOOK_DEFAULTS, given),
+    retryPolicy: withDefaults(retryPolicy, given.retryPolicy),
+    circuit: withDefaults(circuit, given.circuit),
+    secretRotation: withDefaults(secretRotation, given.secretRotation),
+    concurrency: withDefaults(concurrency, given.concurrency),
+  };
+}
+
+function withDefaults<Options extends object>(
+  defaults: Options,
+  given: { readonly [Name in keyof Options]?: unknown } = {},
+): Options {
+  return { ...defaults, ...Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)) };
+}

@@ -54,6 +54,26 @@ describe('createHost names the option and the fix', () => {
   test.each<[option: string, given: unknown, message: string]>([
     ['store', undefined, 'createHost: store is required. Pass one such as sqliteStore'],
     ['store', {}, 'createHost: store must be a store. Pass one'],
+    ...[
+      [
+        { retryPolicy: { maxAttempts: 0 } },
+        'retryPolicy.maxAttempts must be a whole number of at least 1. Leave it out',
+      ],
+      [{ retryPolicy: { maxAttempts: 2.5 } }, 'retryPolicy.maxAttempts must be a whole number of at least 1.'],
+      [
+        { retryPolicy: { maxDelayMs: Number.POSITIVE_INFINITY } },
+        'retryPolicy.maxDelayMs must be a number of at least 0.',
+      ],
+      [{ retryPolicy: { delayMs: '1000' } }, 'retryPolicy.delayMs must be a number of at least 0.'],
+      [{ retryPolicy: { backoff: 'linear' } }, 'retryPolicy.backoff must be none, fixed or exponential.'],
+      [{ attemptTimeoutMs: Number.NaN }, 'attemptTimeoutMs must be a number of at least 0.'],
+      [{ concurrency: { total: -1 } }, 'concurrency.total must be a whole number of at least 1.'],
+      [{ deadLetterRetentionDays: -1 }, 'deadLetterRetentionDays must be a number of at least 0.'],
+    ].map(([webhooks, message]): [string, unknown, string] => [
+      'webhooks',
+      webhooks,
+      `createHost: webhooks.${message}`,
+    ]),
     ['store', Promise.resolve(memoryStore()), 'createHost: store is a promise. Await it before you pass it.'],
     ['authenticate', undefined, 'createHost: authenticate is required. Pass one such as [apiKeyLane('],
     ['authenticate', apiKeyLane({ keys, now: Date.now }), 'createHost: authenticate must be a list of lanes. Pass one'],

@@ -3,7 +3,7 @@ import { createHost, type TransportRequest, type TransportVerdict, type WebhookO
 import { memoryStore } from '@svc/host-kit/stores/memory';
 import { covers } from '@svc/tools/covers';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { WEBHOOK_DEFAULTS } from '../../src/options/webhook-options.ts';
+import { WEBHOOK_DEFAULTS, webhookOptions } from '../../src/options/webhook-options.ts';
 import { retryDelay } from '../../src/webhooks/retry.ts';
 import { virtualClock } from '../simulation/virtual-clock.ts';
 
@@ -159,5 +159,16 @@ describe(covers('webhooks.best-effort.timeout'), () => {
     }
     expect(new Set(ended.map(({ dedupKey }) => dedupKey)).size).toBe(2);
     expect(await call(view)).toMatchObject({ circuit: { state: 'closed', consecutiveFailures: 2 }, recentFailures: 2 });
+  });
+});
+
+test('an option that is left out has its default, also within a group and as undefined', () => {
+  const { retryPolicy, concurrency } = WEBHOOK_DEFAULTS;
+  const given = { retryPolicy: { maxAttempts: 3, delayMs: undefined }, concurrency: { total: 8 }, durable: undefined };
+  // As a program in JavaScript may: the types allow no undefined within a group.
+  expect(Reflect.apply(webhookOptions, undefined, [given])).toEqual({
+    ...WEBHOOK_DEFAULTS,
+    retryPolicy: { ...retryPolicy, maxAttempts: 3 },
+    concurrency: { ...concurrency, total: 8 },
   });
 });
