@@ -17,16 +17,17 @@ interface Section {
 interface Site {
   anchorOf(heading: string): string;
   checkBuilt(folder: string, base: string): string[];
+  linkInterface(text: string, interfacePage: string, href: string): string;
   pagesOf(root: string): string[];
   routeOf(path: string): string;
   sectionsOf(root: string, navigation: object): Section[];
   targetOf(root: string, pages: ReadonlySet<string>, from: string, href: string): Target;
 }
 
-const files = ['check-built.mjs', 'links.mjs', 'pages.mjs'].map(
+const files = ['check-built.mjs', 'interface-links.mjs', 'links.mjs', 'pages.mjs'].map(
   (name) => import(new URL(`../docs/site/${name}`, import.meta.url).href),
 );
-const { anchorOf, checkBuilt, pagesOf, routeOf, sectionsOf, targetOf }: Site = Object.assign(
+const { anchorOf, checkBuilt, linkInterface, pagesOf, routeOf, sectionsOf, targetOf }: Site = Object.assign(
   {},
   ...(await Promise.all(files)),
 );
@@ -133,6 +134,24 @@ describe('a link', () => {
     ['claim_seconds – a number?', 'claim_seconds--a-number'],
   ])('leads to the heading %s as %s', (heading, anchor) => {
     expect(anchorOf(heading)).toBe(anchor);
+  });
+});
+
+describe('a mention of the interface in a docstring', () => {
+  const PAGE = '# The interface\n\n## Versioning\n\n### Paths\n\n## Endpoints\n\n### API keys (machine callers)\n';
+
+  test.each([
+    ['Versioning', '#versioning'],
+    ['Versioning, Paths, 3', '#paths'],
+    ['Paths; RFC 9110, section 4', '#paths'],
+    ['API keys, scope `runs:read`', '#api-keys-machine-callers'],
+    ['Paths (both majors)', '#paths'],
+    ['GET /v1/runs/{runId}', '#endpoints'],
+    ['a section that has no rules', ''],
+  ])('Interface: %s is a link to interface.md%s', (section, hash) => {
+    expect(linkInterface(`**See**\n\nInterface: ${section}\n`, PAGE, '../interface.md')).toBe(
+      `**See**\n\n[Interface](../interface.md${hash}): ${section}\n`,
+    );
   });
 });
 
