@@ -127,6 +127,21 @@ for (const framework of templatesOf(folder, 'create-host')) {
       assert.match(await response.text(), /event: run\.completed/);
     });
 
+    test('fails no check of the suite, which names the fixtures that the others need', async () => {
+      const [key] = /svc_live_[0-9a-f]+/.exec(authorization) ?? [];
+      const command = `npx -p @svc/conformance svc-conformance ${origin} --json report.json`;
+      const { code, output } = await project.fails(command, { SVC_KEY: key });
+      const { results, summary, missing } = JSON.parse(readFileSync(join(project.folder, 'report.json'), 'utf8'));
+      const failed = results.filter(({ outcome }) => outcome === 'failed' || outcome === 'warned');
+      assert.deepEqual([failed.map(({ id, major, failure }) => ({ id, major, failure })), code], [[], 3], output);
+      assert.ok(summary.passed >= 100, `${summary.passed} checks passed`);
+      const isOfAFixture = ({ reason }) => /^fixtures\[\] of the host does not list conformance-/.test(reason);
+      assert.deepEqual(
+        missing.filter((want) => !isOfAFixture(want)),
+        [],
+      );
+    });
+
     test('has its runs after it was killed, and stops in order when it is interrupted', async () => {
       const { body: created } = await call('/v1/runs', { body: { workflowId: 'greet', inputs: { name: 'Ada' } } });
       const statusOf = async () => (await call(created.statusUrl)).body.status;

@@ -16,8 +16,8 @@ export interface ConformanceFixturesOptions {
  * Adds the fixture workflows of `svc-conformance` to an engine of any kind. It is for a host that is started for the
  * suite: callers can start the fixtures like any other workflow. The other workflows stay with the engine.
  *
- * The result has the version, the forks and the other declarations of the engine, and asks questions of every kind. It
- * declares no `events`, because the fixtures append other types than the engine.
+ * The result has the version, the forks and the other declarations of the engine, asks questions of every kind, and
+ * describes the fixtures. It declares no `events`, because the fixtures append other types than the engine.
  *
  * @example
  * const host = createHost({
@@ -32,12 +32,12 @@ export function withConformanceFixtures(
 ): WorkflowEngine {
   const fixtures = stepsEngine({ workflows: conformanceWorkflows, version: engine.version, ...options });
   const engineOf = (workflowId: string) => (CONFORMANCE_FIXTURES.includes(workflowId) ? fixtures : engine);
-  const { events: _events, describe, ...declarations } = engine;
+  const { events: _events, ...declarations } = engine;
   return {
     ...declarations,
     ...(fixtures.interrupts !== undefined && { interrupts: fixtures.interrupts }),
     refuse: (workflowId, inputs) => engineOf(workflowId).refuse(workflowId, inputs),
     execute: (run, execution) => engineOf(run.workflowId).execute(run, execution),
-    ...(describe !== undefined && { describe: (workflowId) => engineOf(workflowId).describe?.(workflowId) }),
+    describe: (workflowId) => engineOf(workflowId).describe?.(workflowId),
   };
 }
