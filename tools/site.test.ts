@@ -17,6 +17,7 @@ interface Section {
 interface Site {
   anchorOf(heading: string): string;
   checkBuilt(folder: string, base: string): string[];
+  linkFirstMention(text: string, href: string): string;
   linkInterface(text: string, interfacePage: string, href: string): string;
   pagesOf(root: string): string[];
   routeOf(path: string): string;
@@ -27,10 +28,8 @@ interface Site {
 const files = ['check-built.mjs', 'interface-links.mjs', 'links.mjs', 'pages.mjs'].map(
   (name) => import(new URL(`../docs/site/${name}`, import.meta.url).href),
 );
-const { anchorOf, checkBuilt, linkInterface, pagesOf, routeOf, sectionsOf, targetOf }: Site = Object.assign(
-  {},
-  ...(await Promise.all(files)),
-);
+const { anchorOf, checkBuilt, linkFirstMention, linkInterface, pagesOf, routeOf, sectionsOf, targetOf }: Site =
+  Object.assign({}, ...(await Promise.all(files)));
 
 const TREE = {
   'README.md': '# svc\n',
@@ -152,6 +151,27 @@ describe('a mention of the interface in a docstring', () => {
     expect(linkInterface(`**See**\n\nInterface: ${section}\n`, PAGE, '../interface.md')).toBe(
       `**See**\n\n[Interface](../interface.md${hash}): ${section}\n`,
     );
+  });
+});
+
+describe('a mention of the interface on a page', () => {
+  const linked = (...lines: readonly string[]) => linkFirstMention(lines.join('\n'), '/interface.md').split('\n');
+
+  test('is a link where prose mentions it first', () => {
+    expect(linked('# Rules', 'A rule of the interface, and the interface again.', 'Again the interface.')).toEqual([
+      ...['# Rules', 'A rule of [the interface](/interface.md), and the interface again.', 'Again the interface.'],
+    ]);
+  });
+
+  test('stays as it is in headings, in code and in links', () => {
+    const page = [
+      '# About the interface',
+      '```sh',
+      '# the interface',
+      '```',
+      '`the interface`, [the interface](api.md)',
+    ];
+    expect(linked(...page)).toEqual(page);
   });
 });
 

@@ -35,3 +35,30 @@ function named(part, headings) {
   const bare = part.replace(/ \([^)]*\)$/, '');
   return headings.find((heading) => heading === part) ?? headings.find((heading) => heading.startsWith(bare));
 }
+
+/**
+ * Makes a link of the first mention of `the interface` in the prose of a page. Headings, code and links stay as they are.
+ *
+ * @param {string} text of the page
+ * @param {string} href of `docs/interface.md`, from the page
+ */
+export function linkFirstMention(text, href) {
+  let isCode = false;
+  let isDone = false;
+  const lines = text.split('\n').map((line) => {
+    if (/^\s*(```|~~~)/.test(line)) isCode = !isCode;
+    if (isDone || isCode || /^(#|<!--|---)/.test(line)) return line;
+    return line.replace(/\bthe interface\b/g, (mention, offset) => {
+      if (isDone || !isProse(line.slice(0, offset))) return mention;
+      isDone = true;
+      return `[${mention}](${href})`;
+    });
+  });
+  return lines.join('\n');
+}
+
+/** Whether a place of a line is neither in a link nor in code, by the text before it. */
+function isProse(before) {
+  const count = (mark) => before.split(mark).length - 1;
+  return count('[') === count(']') && count('`') % 2 === 0;
+}
