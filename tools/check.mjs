@@ -26,6 +26,7 @@ const STEPS = [
   { name: 'changesets', command: ['tools/check-changesets.mjs'] },
   { name: 'versions', command: ['tools/write-versions.mjs', '--check'], isGenerated: true },
   { name: 'manifests', command: ['tools/write-manifests.mjs', '--check'], isGenerated: true },
+  { name: 'interface', command: ['tools/write-interface.mjs', '--check'], isGenerated: true },
   { name: 'commands', command: ['tools/check-commands.mjs'] },
   { name: 'node', command: ['tools/check-node-versions.mjs'] },
   {

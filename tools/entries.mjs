@@ -105,6 +105,7 @@ export const ENTRIES = [
   { name: '@svc/host-kit/stores/sqlite', runtime: 'node' },
   { name: '@svc/host-kit/stores/postgres', runtime: 'node' },
   { name: '@svc/host-kit/testing', runtime: 'node' },
+  { name: '@svc/host-kit/testing/conformance', runtime: 'node' },
   // A whole host with its SQLite store, for tests alone.
   { name: '@svc/host-kit/testing/engine', runtime: 'node' },
 

@@ -132,6 +132,8 @@ export const ROOMS = {
     // An engine knows the port alone.
     engine: GROUND,
     testing: [...GROUND, ...DOMAIN],
+    // Its workflows are of the engine of steps.
+    'testing/conformance': [...GROUND, 'engine'],
     // It tests an engine in a whole host.
     'testing/engine': [...GROUND, ...DOMAIN, 'host.ts', 'stores/sqlite'],
   },

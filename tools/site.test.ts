@@ -17,19 +17,19 @@ interface Section {
 interface Site {
   anchorOf(heading: string): string;
   checkBuilt(folder: string, base: string): string[];
+  linkFirstMention(text: string, href: string): string;
+  linkInterface(text: string, interfacePage: string, href: string): string;
   pagesOf(root: string): string[];
   routeOf(path: string): string;
   sectionsOf(root: string, navigation: object): Section[];
   targetOf(root: string, pages: ReadonlySet<string>, from: string, href: string): Target;
 }
 
-const files = ['check-built.mjs', 'links.mjs', 'pages.mjs'].map(
+const files = ['check-built.mjs', 'interface-links.mjs', 'links.mjs', 'pages.mjs'].map(
   (name) => import(new URL(`../docs/site/${name}`, import.meta.url).href),
 );
-const { anchorOf, checkBuilt, pagesOf, routeOf, sectionsOf, targetOf }: Site = Object.assign(
-  {},
-  ...(await Promise.all(files)),
-);
+const { anchorOf, checkBuilt, linkFirstMention, linkInterface, pagesOf, routeOf, sectionsOf, targetOf }: Site =
+  Object.assign({}, ...(await Promise.all(files)));
 
 const TREE = {
   'README.md': '# svc\n',
@@ -133,6 +133,45 @@ describe('a link', () => {
     ['claim_seconds – a number?', 'claim_seconds--a-number'],
   ])('leads to the heading %s as %s', (heading, anchor) => {
     expect(anchorOf(heading)).toBe(anchor);
+  });
+});
+
+describe('a mention of the interface in a docstring', () => {
+  const PAGE = '# The interface\n\n## Versioning\n\n### Paths\n\n## Endpoints\n\n### API keys (machine callers)\n';
+
+  test.each([
+    ['Versioning', '#versioning'],
+    ['Versioning, Paths, 3', '#paths'],
+    ['Paths; RFC 9110, section 4', '#paths'],
+    ['API keys, scope `runs:read`', '#api-keys-machine-callers'],
+    ['Paths (both majors)', '#paths'],
+    ['GET /v1/runs/{runId}', '#endpoints'],
+    ['a section that has no rules', ''],
+  ])('Interface: %s is a link to interface.md%s', (section, hash) => {
+    expect(linkInterface(`**See**\n\nInterface: ${section}\n`, PAGE, '../interface.md')).toBe(
+      `**See**\n\n[Interface](../interface.md${hash}): ${section}\n`,
+    );
+  });
+});
+
+describe('a mention of the interface on a page', () => {
+  const linked = (...lines: readonly string[]) => linkFirstMention(lines.join('\n'), '/interface.md').split('\n');
+
+  test('is a link where prose mentions it first', () => {
+    expect(linked('# Rules', 'A rule of the interface, and the interface again.', 'Again the interface.')).toEqual([
+      ...['# Rules', 'A rule of [the interface](/interface.md), and the interface again.', 'Again the interface.'],
+    ]);
+  });
+
+  test('stays as it is in headings, in code and in links', () => {
+    const page = [
+      '# About the interface',
+      '```sh',
+      '# the interface',
+      '```',
+      '`the interface`, [the interface](api.md)',
+    ];
+    expect(linked(...page)).toEqual(page);
   });
 });
 

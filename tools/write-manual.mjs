@@ -46,7 +46,7 @@ export async function writeManual(root) {
 export function manualPage(text, path, repository) {
   const folder = posix.dirname(path.split('\\').join('/'));
   return text
-    .replace(/^<!--.*-->\n\n?/gm, '')
+    .replace(/^<!--[\s\S]*?-->\n\n?/gm, '')
     .replace(
       /\]\((?!https?:|#)([^)\s]+)\)/g,
       (_link, target) => `](${repository}/tree/main/${posix.join(folder, target)})`,

@@ -2,15 +2,19 @@
  * Writes `docs/reference/` from the docstrings, one page for each entry of each package: `npm run docs -- reference`. The build of
  * the site does it too.
  */
-import { rmSync } from 'node:fs';
-import { join, relative, resolve } from 'node:path';
+import { readFileSync, rmSync } from 'node:fs';
+import { dirname, join, relative, resolve } from 'node:path';
 import { argv, exit } from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { Converter, ReflectionKind } from 'typedoc';
 import { MarkdownPageEvent, ModuleRouter } from 'typedoc-plugin-markdown';
+import { linkInterface } from './interface-links.mjs';
 import { ROOT, readModel } from './model.mjs';
 
 const FOLDER = join(ROOT, 'docs/reference');
+
+/** The page that the mentions of the interface in docstrings lead to. */
+const INTERFACE = join(ROOT, 'docs/interface.md');
 
 /**
  * Writes the pages, into a folder that is emptied first.
@@ -19,6 +23,7 @@ const FOLDER = join(ROOT, 'docs/reference');
  * @throws {Error} when the pages cannot be written
  */
 export async function writeReference() {
+  const interfacePage = readFileSync(INTERFACE, 'utf8');
   const { app, project, warnings } = await readModel(OPTIONS, (app) => {
     app.renderer.defineRouter('entries', EntryRouter);
     app.options.setValue('outputs', [{ name: 'markdown', path: FOLDER }]);
@@ -26,7 +31,8 @@ export async function writeReference() {
       for (const reflection of Object.values(project.reflections)) prepare(reflection);
     });
     app.renderer.on(MarkdownPageEvent.END, (page) => {
-      page.contents = `${page.contents.trimEnd()}\n`;
+      const href = relative(dirname(join(FOLDER, page.url)), INTERFACE).replaceAll('\\', '/');
+      page.contents = `${linkInterface(page.contents.trimEnd(), interfacePage, href)}\n`;
     });
   });
   rmSync(FOLDER, { recursive: true, force: true });

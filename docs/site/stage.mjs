@@ -1,6 +1,7 @@
 import { copyFileSync, globSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, extname, join } from 'node:path';
 import MarkdownIt from 'markdown-it';
+import { linkFirstMention } from './interface-links.mjs';
 import { sourceRouteOf, targetOf } from './links.mjs';
 import { pagesOf, routeOf } from './pages.mjs';
 
@@ -21,7 +22,7 @@ export function stage(root, folder) {
   const problems = [];
   for (const path of pages) {
     const text = readFileSync(join(root, path), 'utf8');
-    put(folder, routeOf(path), path.startsWith('docs/reference/') ? REFERENCE + text : text);
+    put(folder, routeOf(path), staged(path, text));
     for (const { href, line } of linksIn(text)) {
       const target = targetOf(root, pages, path, href);
       const problem = target.kind === 'missing' ? 'which does not exist' : putSource(root, folder, target);
@@ -30,6 +31,14 @@ export function stage(root, folder) {
   }
   return problems;
 }
+
+/** Each page leads to the rules of the interface once. The pages of the reference have links of their own. */
+function staged(path, text) {
+  if (path.startsWith('docs/reference/')) return REFERENCE + text;
+  return path === INTERFACE ? text : linkFirstMention(text, `/${routeOf(INTERFACE)}.md`);
+}
+
+const INTERFACE = 'docs/interface.md';
 
 /** Of a page that the style sheet sets as reference. */
 const REFERENCE = '---\npageClass: reference\n---\n\n';

@@ -64,12 +64,7 @@ export class Project {
     if (code !== 0) throw new Error(`${creator} failed:\n${output}`);
     // npx looks here for a package and its program, and would otherwise download them.
     for (const name of ['.bin', '@svc']) mkdirSync(join(folder, 'node_modules', name), { recursive: true });
-    const verify = join(parent, 'node_modules/@svc/webhook-verify');
-    const commands = JSON.parse(readFileSync(join(verify, 'package.json'), 'utf8')).bin;
-    for (const [name, file] of Object.entries(commands)) {
-      symlinkSync(join(verify, file), join(folder, 'node_modules/.bin', name));
-    }
-    symlinkSync(verify, join(folder, 'node_modules/@svc/webhook-verify'), 'junction');
+    for (const name of ['webhook-verify', 'conformance']) provide(parent, folder, name);
     return project;
   }
 
@@ -157,6 +152,16 @@ export class Project {
   async #run([command, ...args], cwd, environment = {}) {
     return new Terminal(command, args, { cwd, env: environmentWith(environment) }).end(COMMAND_MS);
   }
+}
+
+/** Links a package and its commands into a project. */
+function provide(parent, folder, name) {
+  const from = join(parent, 'node_modules/@svc', name);
+  const commands = JSON.parse(readFileSync(join(from, 'package.json'), 'utf8')).bin;
+  for (const [command, file] of Object.entries(commands)) {
+    symlinkSync(join(from, file), join(folder, 'node_modules/.bin', command));
+  }
+  symlinkSync(from, join(folder, 'node_modules/@svc', name), 'junction');
 }
 
 /** The environment of a newcomer, with this Node. Nothing is downloaded or reported. */

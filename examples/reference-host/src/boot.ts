@@ -19,6 +19,7 @@ import {
 import { answerParserErrors, hostServer, orderlyStop, toNodeListener } from '@svc/host-kit/node';
 import { memoryStore } from '@svc/host-kit/stores/memory';
 import { sqliteStore } from '@svc/host-kit/stores/sqlite';
+import { CONFORMANCE_FIXTURES } from '@svc/host-kit/testing/conformance';
 import { approverDirectory } from './approver-directory.ts';
 import { type AuditKeys, auditKeys } from './audit-signer.ts';
 import { apiKeyIssuer, authentication } from './authentication.ts';
@@ -34,7 +35,6 @@ import { configuredKeys } from './configured-keys.ts';
 import { configuredQueues } from './configured-queues.ts';
 import { configuredRoles } from './configured-roles.ts';
 import { configuredWorkloads } from './configured-workloads.ts';
-import { FIXTURES } from './engine/fixtures.ts';
 import { logouts } from './logouts.ts';
 import { mounts } from './mounts.ts';
 import { secretKey } from './secret-key.ts';
@@ -177,7 +177,7 @@ export async function assemble(
     engine,
     fetch: guardedFetch({ policy: egress, ...authorities, ...FETCH_LIMITS }),
     capabilities: {
-      fixtures: Object.keys(FIXTURES),
+      fixtures: CONFORMANCE_FIXTURES,
       families: { httpClient: HTTP_CLIENT },
       limits,
       ...(config.contractProvenance !== null && { contractProvenance: config.contractProvenance }),

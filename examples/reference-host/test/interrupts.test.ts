@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => host.stop());
 
-const GATE = 'gate';
+const GATE = 'approval';
 const accept = { resumeValue: { action: 'accept' } };
 const reject = { resumeValue: { action: 'reject', feedback: 'not like this' } };
 const UNKNOWN = 'int_01k0p3v5tq9d8m2x4c6b8n0r1s';
@@ -21,7 +21,7 @@ describe.each(MAJORS)('in $name', (spoken) => {
   const place = `/interrupts/${GATE}`;
 
   async function waiting(inputs: object = {}, fields: object = {}): Promise<string> {
-    const runId = await start('conformance-approval', inputs, fields);
+    const runId = await start('approval', inputs, fields);
     const snapshot = await until(runId, 'waiting-approval');
     expect(snapshot.currentNodeId).toBe(GATE);
     return runId;
@@ -203,7 +203,7 @@ describe.each(MAJORS)('in $name', (spoken) => {
   });
 
   test(covers('interrupts.approval.timeout-rejects'), async () => {
-    const runId = await start('conformance-approval', { timeoutMs: 300 });
+    const runId = await start('approval', { timeoutMs: 300 });
     const { error } = await until(runId, 'failed');
     expect(error).toMatchObject({ code: 'approval_rejected', message: 'The approval was not answered in time.' });
     const events = await log(runId);

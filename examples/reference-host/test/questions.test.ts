@@ -32,8 +32,8 @@ describe.each(MAJORS)('in $name', (spoken) => {
 
   test(covers('interrupts.clarification.waits', 'interrupts.clarification.events'), async () => {
     const webhookId = await subscribed(['clarification.requested', 'clarification.resolved']);
-    const runId = await waiting('conformance-clarification', 'waiting-input', { question: 'Which colour?' });
-    expect((await read(runId)).currentNodeId).toBe('ask');
+    const runId = await waiting('clarification', 'waiting-input', { question: 'Which colour?' });
+    expect((await read(runId)).currentNodeId).toBe('clarification');
     const asked = await log(runId);
     expect(asked.map(({ type }) => type)).toEqual([
       ...['run.started', 'node.started', 'node.suspended', 'interrupt.requested', 'clarification.requested'],
@@ -41,22 +41,25 @@ describe.each(MAJORS)('in $name', (spoken) => {
     const question = {
       kind: 'clarification',
       key: 'round-1',
-      data: { questions: [{ id: 'q1', question: 'Which colour?' }] },
+      data: { questions: [{ id: 'answer', question: 'Which colour?' }] },
     };
     expect(asked[3]?.payload).toMatchObject(question);
     expect(asked[4]?.payload).toEqual(asked[3]?.payload);
 
-    expect(await answer(runId, 'ask', { answers: { q1: 'blue' } })).toMatchObject({
+    expect(await answer(runId, 'clarification', { answers: { answer: 'blue' } })).toMatchObject({
       status: 200,
-      body: { runId, nodeId: 'ask', status: 'running' },
+      body: { runId, nodeId: 'clarification', status: 'running' },
     });
     await until(runId, 'completed');
     const resolved = (await log(runId)).slice(5);
     expect(resolved.map(({ type }) => type)).toEqual([
       ...['interrupt.resolved', 'clarification.resolved', 'node.resumed', 'node.completed', 'run.completed'],
     ]);
-    expect(resolved[1]?.payload).toMatchObject({ nodeId: 'ask', resumeValue: { answers: { q1: 'blue' } } });
-    expect(resolved.at(-1)?.payload).toMatchObject({ outputs: { answers: [{ answers: { q1: 'blue' } }] } });
+    expect(resolved[1]?.payload).toMatchObject({
+      nodeId: 'clarification',
+      resumeValue: { answers: { answer: 'blue' } },
+    });
+    expect(resolved.at(-1)?.payload).toMatchObject({ outputs: { answers: [{ answers: { answer: 'blue' } }] } });
     await eventually(
       () => host.receiver.deliveries.filter((delivery) => delivery.webhookId === webhookId).length === 2,
     );

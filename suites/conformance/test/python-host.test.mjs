@@ -5,14 +5,15 @@ import { once } from 'node:events';
 import { request } from 'node:http';
 import { connect } from 'node:net';
 import { join } from 'node:path';
-import { env, execPath } from 'node:process';
+import { env } from 'node:process';
 import { createInterface } from 'node:readline';
 import { after, before, describe, test } from 'node:test';
 import { packedWorkspace } from '../../../tools/packed-workspace.mjs';
+import { failures, conformance as runSuite } from '../installed-suite.mjs';
 
 const KEY = 'the-key-of-the-host-in-python-for-the-suite';
-const { folder, remove } = await packedWorkspace(join(import.meta.dirname, '..'));
-after(remove);
+const workspace = await packedWorkspace(join(import.meta.dirname, '..'));
+after(workspace.remove);
 
 let host;
 let url;
@@ -29,22 +30,8 @@ after(async () => {
   if (host.exitCode === null) await once(host, 'exit');
 });
 
-/** Runs the installed command, and returns its exit code and its report. */
-async function conformance(...args) {
-  const command = join(folder, 'node_modules/@svc/conformance/dist/cli/main.js');
-  const child = spawn(execPath, [command, url, '--no-receiver', '--json', '-', ...args], {
-    env: { ...env, SVC_KEY: KEY },
-  });
-  const [chunks, problems] = [[], []];
-  child.stdout.on('data', (chunk) => chunks.push(chunk));
-  child.stderr.on('data', (chunk) => problems.push(chunk));
-  const [code] = await once(child, 'close');
-  const text = Buffer.concat(chunks).toString();
-  return { code, report: text === '' ? undefined : JSON.parse(text), problems: Buffer.concat(problems).toString() };
-}
-
-const failures = ({ results }) =>
-  results.filter(({ outcome }) => outcome === 'failed' || outcome === 'warned').map(({ id, failure }) => [id, failure]);
+/** Runs the installed command, without a receiver. */
+const conformance = (...args) => runSuite(workspace, { url, key: KEY }, '--no-receiver', ...args);
 
 describe('the host in Python', () => {
   test('conforms to the profile core', async () => {

@@ -11,6 +11,17 @@ import { furnish, Project, templatesOf } from '../project.mjs';
 
 const WITHIN_MS = 15_000;
 
+/**
+ * The checks that a framework fails by itself, before a request comes to the host. The README of the project says which
+ * requests they are. Those of `answers` look at the same 500 as `errors.no-internals`.
+ */
+const FAILED_BY_ITSELF = {
+  next: [
+    ...['answers.as-described', 'answers.refusals', 'answers.stamped'],
+    ...['authentication.doubled-header-401', 'errors.no-internals'],
+  ],
+};
+
 /** The exit code after an interruption. Next.js ends the process itself, with the code of the signal. */
 const INTERRUPTED = { next: 130 };
 
@@ -126,6 +137,26 @@ for (const framework of templatesOf(folder, 'create-host')) {
       const response = await fetch(origin + created.eventsUrl, { headers: { authorization } });
       assert.equal(response.headers.get('content-type')?.split(';')[0], 'text/event-stream');
       assert.match(await response.text(), /event: run\.completed/);
+    });
+
+    test('fails no check of the suite that its framework leaves to the host, and is told the fixtures of the others', async () => {
+      const [key] = /svc_live_[0-9a-f]+/.exec(authorization) ?? [];
+      const command = `npx -p @svc/conformance svc-conformance ${origin} --json report.json`;
+      const { code, output } = await project.fails(command, { SVC_KEY: key });
+      const { results, summary, missing } = JSON.parse(readFileSync(join(project.folder, 'report.json'), 'utf8'));
+      const failed = results.filter(({ outcome }) => outcome === 'failed' || outcome === 'warned');
+      const known = FAILED_BY_ITSELF[framework] ?? [];
+      assert.deepEqual(
+        [[...new Set(failed.map(({ id }) => id))].sort(), code],
+        [known, known.length > 0 ? 1 : 3],
+        output,
+      );
+      assert.ok(summary.passed >= 100, `${summary.passed} checks passed`);
+      const isOfAFixture = ({ reason }) => /^fixtures\[\] of the host does not list conformance-/.test(reason);
+      assert.deepEqual(
+        missing.filter((want) => !isOfAFixture(want)),
+        [],
+      );
     });
 
     test('has its runs after it was killed, and stops in order when it is interrupted', async () => {

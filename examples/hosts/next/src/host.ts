@@ -47,6 +47,8 @@ function make(): Running {
     authenticate,
     engine,
     protocol,
+    // Next.js removes the header Content-Encoding, so no client could read a compressed answer.
+    contentEncodings: [],
     hasWorkspace: (tenant, workspace) => tenant === 'acme' && workspace === 'main',
     egress: egressPolicy({ allowLoopback: RECEIVER_PORT ? [Number(RECEIVER_PORT)] : false }),
     log: (record) => console.error(JSON.stringify(record)),

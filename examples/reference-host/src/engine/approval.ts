@@ -7,36 +7,26 @@ import { NodeFailure, type Workflow } from './workflow.ts';
  * Asks for an approval. Completes when it is granted. Fails when it is rejected, or when `timeoutMs` passes without an
  * answer.
  */
-export const approval: Workflow = approvalAt('approval');
-
-/**
- * Returns the approval workflow with another node id.
- *
- * @param nodeId the node that asks
- * @param defaults inputs for those that a run does not give
- */
-export function approvalAt(nodeId: string, defaults: JsonObject = {}): Workflow {
-  return {
-    refuse: refusalOf,
-    run: (inputs, { node }) =>
-      node(
-        nodeId,
-        'sample.approval',
-        async ({ ask }) => {
-          // An answer such as `refine` is neither a grant nor a rejection: the next round asks again.
-          for (let round = 1; round <= MOST_ROUNDS; round++) {
-            const question = questionOf({ ...defaults, ...inputs }, round);
-            const answer = await ask({ key: `round-${round}`, ...question });
-            const overridden = answer.isOverride ? { isOverride: true } : {};
-            if (answer.decision === 'granted') return { answer: answer.resumeValue, ...overridden };
-            if (answer.decision === 'rejected') throw rejected(answer);
-          }
-          throw rejected(undefined);
-        },
-        { goesOn: true },
-      ),
-  };
-}
+export const approval: Workflow = {
+  refuse: refusalOf,
+  run: (inputs, { node }) =>
+    node(
+      'approval',
+      'sample.approval',
+      async ({ ask }) => {
+        // An answer such as `refine` is neither a grant nor a rejection: the next round asks again.
+        for (let round = 1; round <= MOST_ROUNDS; round++) {
+          const question = questionOf(inputs, round);
+          const answer = await ask({ key: `round-${round}`, ...question });
+          const overridden = answer.isOverride ? { isOverride: true } : {};
+          if (answer.decision === 'granted') return { answer: answer.resumeValue, ...overridden };
+          if (answer.decision === 'rejected') throw rejected(answer);
+        }
+        throw rejected(undefined);
+      },
+      { goesOn: true },
+    ),
+};
 
 const MOST_ROUNDS = 5;
 

@@ -10,7 +10,6 @@ import { echo } from './echo.ts';
 import { externalEvent } from './external-event.ts';
 import { fail } from './fail.ts';
 import { fetch } from './fetch.ts';
-import { FIXTURES } from './fixtures.ts';
 import { readJournal } from './journal.ts';
 import { note } from './note.ts';
 import { pay } from './pay.ts';
@@ -27,7 +26,7 @@ export function sampleEngine(now: () => number = Date.now): WorkflowEngine {
   const workflows: ReadonlyMap<string, Workflow> = new Map(
     Object.entries({
       ...{ echo, fail, delay, approval, clarification, 'external-event': externalEvent, artifact },
-      ...{ burst, fetch, note, count, pay, ...FIXTURES },
+      ...{ burst, fetch, note, count, pay },
     }),
   );
 

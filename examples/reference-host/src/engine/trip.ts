@@ -1,5 +1,6 @@
 import type { WorkflowEngine } from '@svc/host-kit';
 import { StepFailure, stepsEngine, workflow } from '@svc/host-kit/engine/steps';
+import { conformanceWorkflows } from '@svc/host-kit/testing/conformance';
 import { z } from 'zod';
 
 const hotelInputs = z.object({
@@ -46,7 +47,7 @@ const trip = workflow({
   },
 });
 
-/** Makes the engine of the workflows that are written in steps. */
+/** Makes the engine of the workflows that are written in steps: the fixtures of black-box suites are among them. */
 export function tripEngine(now: () => number): WorkflowEngine {
-  return stepsEngine({ workflows: [trip, hotel], clock: { now } });
+  return stepsEngine({ workflows: [trip, hotel, ...conformanceWorkflows], clock: { now } });
 }

@@ -145,6 +145,11 @@ export const authentication: readonly Check[] = area('authentication', {}, [
     async run({ api, target, major }) {
       for (const { method, path, body: asked } of scoped(major, target)) {
         const answer = await api.call(method, path, { body: asked });
+        if (answer.status === 501) {
+          // The host knows the caller, and does not serve the operation.
+          refused(answer, 501, 'capability_not_provided');
+          continue;
+        }
         holds(
           answer.status !== 401 && answer.status < 500,
           'a status other than 401 and 5xx',

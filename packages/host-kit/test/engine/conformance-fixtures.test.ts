@@ -1,0 +1,76 @@
+import type { WorkflowEngine } from '@svc/host-kit';
+import { stepsEngine } from '@svc/host-kit/engine/steps';
+import { memoryStore } from '@svc/host-kit/stores/memory';
+import { CONFORMANCE_FIXTURES, conformanceWorkflows, withConformanceFixtures } from '@svc/host-kit/testing/conformance';
+import { afterEach, describe, expect, test } from 'vitest';
+import { type RecordedHost, recordedHost } from '../host/recorded-host.ts';
+
+const hosts: RecordedHost[] = [];
+afterEach(async () => {
+  for (const host of hosts.splice(0)) await host.stop();
+});
+
+/** An engine of one workflow that knows nothing of steps. */
+const GREETS: WorkflowEngine = {
+  version: 7,
+  forks: ['replay'],
+  interrupts: ['approval'],
+  events: ['log.appended'],
+  refuse: (workflowId) => (workflowId === 'greet' ? undefined : { field: 'workflowId', problem: 'must be greet' }),
+  execute: async () => ({ status: 'completed', outputs: { greeting: 'Hello' } }),
+};
+
+async function hostOf(engine: WorkflowEngine): Promise<RecordedHost> {
+  const host = await recordedHost({ store: memoryStore(), engine, capabilities: { fixtures: CONFORMANCE_FIXTURES } });
+  hosts.push(host);
+  return host;
+}
+
+describe('an engine with the fixtures of the suite', () => {
+  const engine = withConformanceFixtures(GREETS);
+
+  test('keeps what the engine declares, asks questions of every kind, and may append every event', () => {
+    expect(engine).toMatchObject({
+      ...{ version: 7, forks: ['replay'] },
+      interrupts: ['approval', 'clarification', 'external-event'],
+    });
+    expect(engine.events).toBeUndefined();
+    expect(engine.compensation).toBeUndefined();
+  });
+
+  test('leaves other workflows to the engine', async () => {
+    const host = await hostOf(engine);
+    await host.comesTo(await host.start('greet'), 'completed');
+    expect(engine.refuse('sing', {})).toEqual({ field: 'workflowId', problem: 'must be greet' });
+    expect(engine.describe?.('greet')).toBeUndefined();
+  });
+
+  test.each([
+    ['conformance-noop', {}, 'completed'],
+    ['conformance-failure', {}, 'failed'],
+    ['conformance-delay', { delayMs: 1 }, 'completed'],
+    ['conformance-cancellable', {}, 'completed'],
+    ['conformance-idempotent', { nonce: 'one' }, 'completed'],
+    ['conformance-effect', {}, 'completed'],
+    ['conformance-approval', {}, 'waiting-approval'],
+    ['conformance-approval-quorum', {}, 'waiting-approval'],
+    ['conformance-clarification', {}, 'waiting-input'],
+    ['conformance-interrupt-external-event', {}, 'waiting-external'],
+  ] as const)('executes %s with the inputs %j: the run is then %s', async (workflowId, inputs, status) => {
+    const host = await hostOf(engine);
+    expect(engine.describe?.(workflowId)).toMatchObject({ workflowId });
+    await host.comesTo(await host.start(workflowId, inputs), status);
+  });
+
+  test.each([
+    ['conformance-delay', { delayMs: true }],
+    ['conformance-idempotent', { nonce: 7 }],
+  ])('refuses wrong inputs of %s', (workflowId, inputs) => {
+    expect(engine.refuse(workflowId, inputs)?.field).toBe(`inputs.${Object.keys(inputs)[0]}`);
+  });
+});
+
+test('the fixtures are workflows of an engine of steps, too', () => {
+  const engine = stepsEngine({ workflows: conformanceWorkflows });
+  for (const id of CONFORMANCE_FIXTURES) expect(engine.describe?.(id)).toMatchObject({ workflowId: id });
+});
