@@ -17,6 +17,7 @@ interface Section {
 interface Site {
   anchorOf(heading: string): string;
   checkBuilt(folder: string, base: string): string[];
+  descriptionOf(paragraphs: readonly string[]): string;
   linkFirstMention(text: string, href: string): string;
   linkInterface(text: string, interfacePage: string, href: string): string;
   pagesOf(root: string): string[];
@@ -25,11 +26,20 @@ interface Site {
   targetOf(root: string, pages: ReadonlySet<string>, from: string, href: string): Target;
 }
 
-const files = ['check-built.mjs', 'interface-links.mjs', 'links.mjs', 'pages.mjs'].map(
+const files = ['check-built.mjs', 'description.mjs', 'interface-links.mjs', 'links.mjs', 'pages.mjs'].map(
   (name) => import(new URL(`../docs/site/${name}`, import.meta.url).href),
 );
-const { anchorOf, checkBuilt, linkFirstMention, linkInterface, pagesOf, routeOf, sectionsOf, targetOf }: Site =
-  Object.assign({}, ...(await Promise.all(files)));
+const {
+  anchorOf,
+  checkBuilt,
+  descriptionOf,
+  linkFirstMention,
+  linkInterface,
+  pagesOf,
+  routeOf,
+  sectionsOf,
+  targetOf,
+}: Site = Object.assign({}, ...(await Promise.all(files)));
 
 const TREE = {
   'README.md': '# svc\n',
@@ -201,4 +211,15 @@ describe('the built site', () => {
       'style.css loads //fonts.example.com/a.css from another host.',
     ]);
   });
+});
+
+test.each([
+  ['the first paragraph', ['Calls a URL. Judges it.', 'More.'], 'Calls a URL. Judges it.'],
+  ['the first paragraph with a sentence', ['Reference / @svc/auth', 'Checks keys.'], 'Checks keys.'],
+  ['whole sentences', ['You need Node 22.19 and curl. In an empty folder:'], 'You need Node 22.19 and curl.'],
+  ['200 characters of sentences', [`${'a'.repeat(150)}. ${'b'.repeat(60)}.`], `${'a'.repeat(150)}.`],
+  ['a longer sentence as a whole', [`${'a'.repeat(250)}.`], `${'a'.repeat(250)}.`],
+  ['nothing of a page without a sentence', ['Reference'], ''],
+])('the description of a page is %s', (_, paragraphs, description) => {
+  expect(descriptionOf(paragraphs)).toBe(description);
 });

@@ -1,6 +1,7 @@
 import { copyFileSync, globSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, extname, join } from 'node:path';
 import MarkdownIt from 'markdown-it';
+import { descriptionOf } from './description.mjs';
 import { linkFirstMention } from './interface-links.mjs';
 import { sourceRouteOf, targetOf } from './links.mjs';
 import { pagesOf, routeOf } from './pages.mjs';
@@ -34,14 +35,34 @@ export function stage(root, folder) {
 
 /** Each page leads to the rules of the interface once. The pages of the reference have links of their own. */
 function staged(path, text) {
-  if (path.startsWith('docs/reference/')) return REFERENCE + text;
-  return path === INTERFACE ? text : linkFirstMention(text, `/${routeOf(INTERFACE)}.md`);
+  const isReference = path.startsWith('docs/reference/');
+  const head = frontmatter({ description: descriptionOf(paragraphsOf(text)), ...(isReference && REFERENCE) });
+  return head + (isReference || path === INTERFACE ? text : linkFirstMention(text, `/${routeOf(INTERFACE)}.md`));
+}
+
+/** The paragraphs of a Markdown text, in plain text. */
+function paragraphsOf(text) {
+  const tokens = new MarkdownIt({ html: true }).parse(text, {});
+  return tokens
+    .filter((_, index) => tokens[index - 1]?.type === 'paragraph_open')
+    .map(({ children }) => children.map(plainText).join(''));
+}
+
+function plainText({ type, content }) {
+  if (type === 'softbreak') return ' ';
+  return type === 'html_inline' ? '' : content;
+}
+
+function frontmatter(fields) {
+  return `---\n${Object.entries(fields)
+    .map(([name, value]) => `${name}: ${JSON.stringify(value)}\n`)
+    .join('')}---\n\n`;
 }
 
 const INTERFACE = 'docs/interface.md';
 
 /** Of a page that the style sheet sets as reference. */
-const REFERENCE = '---\npageClass: reference\n---\n\n';
+const REFERENCE = { pageClass: 'reference' };
 
 /** The links and images of a Markdown text, each with the line on which its block begins. */
 function linksIn(text) {

@@ -25,12 +25,17 @@ export default defineConfig({
     })),
     sidebar: sections.map(({ title, groups }) => ({
       text: title,
+      // The section of the page is open. All of them together are longer than any screen.
+      collapsed: true,
       items: groups.flatMap((group) =>
         group.title === undefined ? itemsOf(group) : [{ text: group.title, collapsed: true, items: itemsOf(group) }],
       ),
     })),
     outline: { level: [2, 3] },
-    search: { provider: 'local', options: { _render: renderForSearch } },
+    search: {
+      provider: 'local',
+      options: { _render: renderForSearch, miniSearch: { searchOptions: { boostDocument: weightOf } } },
+    },
   },
   vite: { build: { chunkSizeWarningLimit: 2_000 }, logLevel: 'warn' },
   markdown: {
@@ -49,6 +54,11 @@ function renderForSearch(text, env, md) {
   const html = md.render(text, env);
   if (env.frontmatter?.search === false) return '';
   return env.relativePath.startsWith('reference/') ? html.replace(/<(\/?)h[4-6]\b/g, '<$1p') : html;
+}
+
+/** A guide answers most questions, and the reference has most words. The browser calls this, so it stands alone. */
+function weightOf(page) {
+  return /^\/(?:start|guides|packages|examples|operations|conformance)\b/.test(page) ? 5 : 1;
 }
 
 /** The attribute of each token that leads to another file. */
