@@ -9,7 +9,8 @@
  * - `json` and `jsonc` blocks are parsed. Blocks of other languages are ignored.
  * - A comment `// → text` (in `sh`: `# → text`) is a line that the block prints; `…` in it is any text. A comment in
  *   the next line, indented by three spaces or more, continues it.
- * - The `ts` blocks of a guide (`docs/guides/`) are one program, in their order, as a reader pastes them. Hidden code is refused there.
+ * - The `ts` blocks of a guide (`docs/guides/`) are one program, in their order, as a reader pastes them. Hidden code is
+ *   refused there.
  * - A port that is written out is replaced by a free one.
  * - A program that listens is ended as soon as it listens; any other must end by itself, with exit code 0.
  *
@@ -115,7 +116,7 @@ async function prepare(root, page, folder) {
 
 const GUIDES = 'docs/guides/';
 const HIDDEN =
-  'the prelude is code that no reader of a guide sees. Show it in a block, in <details> with the summary "The program around it"';
+  'the prelude: no reader of a guide sees its code. Show it in a block, in <details> with the summary "The program around it".';
 
 const SUFFIXES = { ts: '.ts', js: '.mjs', sh: '.sh' };
 
