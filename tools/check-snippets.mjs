@@ -9,6 +9,8 @@
  * - `json` and `jsonc` blocks are parsed. Blocks of other languages are ignored.
  * - A comment `// → text` (in `sh`: `# → text`) is a line that the block prints; `…` in it is any text. A comment in
  *   the next line, indented by three spaces or more, continues it.
+ * - The `ts` blocks of a guide (`docs/guides/`) are one program, in their order, as a reader pastes them. Hidden code is
+ *   refused there.
  * - A port that is written out is replaced by a free one.
  * - A program that listens is ended as soon as it listens; any other must end by itself, with exit code 0.
  *
@@ -22,6 +24,7 @@ import { argv, execPath, exit } from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { withFreePorts } from './free-ports.mjs';
 import { readPage } from './page-blocks.mjs';
+import { startPostgres } from './postgres.ts';
 import { missingLine } from './shown-output.mjs';
 import { compile } from './snippet-compiler.mjs';
 import { furnished } from './snippet-workspace.mjs';
@@ -87,13 +90,16 @@ function pagesOf(root, folder = '') {
  * compiler and every stack names the line of the page.
  */
 async function prepare(root, page, folder) {
-  const { blocks, preludes, runBy, problems } = readPage(readFileSync(join(root, page), 'utf8'));
+  const { blocks, preludes, runBy, withPostgres, problems } = readPage(readFileSync(join(root, page), 'utf8'));
+  const isGuide = page.startsWith(GUIDES);
+  if (isGuide) for (const { line } of preludes) problems.push({ line: line - 1, problem: HIDDEN });
   mkdirSync(folder);
   const programs = [];
   for (const block of blocks) {
     if (!(block.language in SUFFIXES)) continue;
     const former = programs.findLast(({ language }) => language === block.language);
-    if (block.continues && former !== undefined) {
+    const continues = block.continues || (isGuide && runBy === undefined && block.language === 'ts');
+    if (continues && former !== undefined) {
       former.blocks.push(block);
       former.exception ??= block.exception;
       continue;
@@ -105,8 +111,12 @@ async function prepare(root, page, folder) {
   for (const { file, prelude, blocks: parts } of programs) {
     writeFileSync(file, await withFreePorts(textOf(prelude === undefined ? parts : [prelude, ...parts])));
   }
-  return { page, folder, blocks, programs, runBy, problems };
+  return { page, folder, blocks, programs, runBy, withPostgres, problems };
 }
+
+const GUIDES = 'docs/guides/';
+const HIDDEN =
+  'the prelude: no reader of a guide sees its code. Show it in a block, in <details> with the summary "The program around it".';
 
 const SUFFIXES = { ts: '.ts', js: '.mjs', sh: '.sh' };
 
@@ -162,14 +172,23 @@ async function runAll(report, options, work) {
   const waiting = [...work];
   const lane = async () => {
     for (let page = waiting.shift(); page !== undefined; page = waiting.shift()) {
-      for (const program of page.programs) {
-        if (page.runBy === undefined && program.exception === undefined && program.isBroken !== true) {
-          await runProgram(report, options, page, program);
-        }
-      }
+      await runPage(report, options, page);
     }
   };
   await Promise.all(Array.from({ length: Math.max(2, availableParallelism()) }, lane));
+}
+
+async function runPage(report, options, page) {
+  const programs = page.programs.filter(({ exception, isBroken }) => exception === undefined && isBroken !== true);
+  if (page.runBy !== undefined || programs.length === 0) return;
+  // In a process group of its own: the signal that ends a program does not reach it.
+  const server = page.withPostgres === true ? await startPostgres({ isApart: true }) : undefined;
+  const environment = { ...options.environment, ...(server !== undefined && { DATABASE_URL: server.url }) };
+  try {
+    for (const program of programs) await runProgram(report, { ...options, environment }, page, program);
+  } finally {
+    await server?.stop();
+  }
 }
 
 async function runProgram(

@@ -100,6 +100,58 @@ describe('pages that are right', { timeout: 60_000 }, () => {
   });
 });
 
+describe('a guide', { timeout: 60_000 }, () => {
+  test('is one program, in the order of its visible blocks', async () => {
+    const text = [
+      '<details>\n<summary>The program around it</summary>\n',
+      block('ts', "const secret: string = 's';"),
+      '</details>\n',
+      block('ts', 'console.log(secret.length); // → 1'),
+      'Elsewhere:\n',
+      block('ts', "console.log(secret + 't'); // → st"),
+    ].join('\n');
+    const { counts, failures } = await check({ 'docs/guides/a.md': text });
+    expect({ counts, failures }).toMatchObject({ counts: { compiled: 3, run: 3 }, failures: [] });
+  });
+
+  test('that hides code is refused', async () => {
+    const text = `# A\n\n<!-- prelude\nconst secret: string = 's';\n-->\n\n${block('ts', 'console.log(secret); // → s')}`;
+    const { failures } = await check({ 'docs/guides/a.md': text, 'docs/other.md': text });
+    expect(failures).toEqual([
+      { page: 'docs/guides/a.md', line: 3, message: expect.stringContaining('no reader of a guide sees') },
+    ]);
+  });
+
+  test('whose blocks do not compile when they are pasted one after another is refused', async () => {
+    const text = [block('ts', 'const one = 1;'), block('ts', 'const one = 2;')].join('\n');
+    const { failures } = await check({ 'docs/guides/a.md': text, 'docs/other.md': text });
+    expect(failures).toHaveLength(2);
+    expect(failures).toEqual(
+      [2, 6].map((line) => ({
+        page: 'docs/guides/a.md',
+        line,
+        message: expect.stringContaining("redeclare block-scoped variable 'one'"),
+      })),
+    );
+  });
+});
+
+test('a page with PostgreSQL has an empty database', { timeout: 60_000 }, async () => {
+  const text = [
+    '<!-- with PostgreSQL -->\n',
+    block(
+      'ts',
+      "import pg from 'pg';",
+      "const pool = new pg.Pool({ connectionString: process.env.DATABASE_URL ?? '' });",
+      "const { rows } = await pool.query('SELECT count(*)::int AS tables FROM pg_tables WHERE schemaname = current_schema()');",
+      'console.log(rows); // → [ { tables: 0 } ]',
+      'await pool.end();',
+    ),
+  ].join('\n');
+  const { counts, failures } = await check({ 'docs/a.md': text });
+  expect({ counts, failures }).toMatchObject({ counts: { run: 1 }, failures: [] });
+});
+
 test('a program that does not end is ended, with everything that it started', { timeout: 60_000 }, async () => {
   const tree = temporaryTree({ 'README.md': block('sh', 'sleep 1000 &', 'echo started', 'sleep 1000') });
   const { failures } = await checkSnippets(tree, { installed, runLimitMs: 1000 });

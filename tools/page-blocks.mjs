@@ -9,9 +9,10 @@
  * | `<!-- not run: reason -->` | the next block is not run |
  * | `<!-- stays running -->` | the next `sh` block of a start page runs until the end of the page |
  * | `<!-- run by path/of/a.test.ts -->` | that test runs the page's blocks; the check only compiles or parses them |
+ * | `<!-- with PostgreSQL -->` | the page's programs get the URL of an empty database in `DATABASE_URL` |
  *
  * @param {string} text of the page
- * @returns {{ blocks: Block[], preludes: Prelude[], runBy?: string, problems: { line: number, problem: string }[] }}
+ * @returns {{ blocks: Block[], preludes: Prelude[], runBy?: string, withPostgres?: true, problems: { line: number, problem: string }[] }}
  *
  * @typedef {{ line: number, lines: string[] }} Part lines of the page, from line number `line` (counted from 1)
  * @typedef {Part & { language: string, continues: boolean, staysRunning: boolean, exception?: string }} Block
@@ -59,7 +60,8 @@ function blockOf(lines, start, end, [, indent = '', , language = ''], marks) {
   return { language, line: start + 2, lines: body, continues: false, staysRunning: false, ...marks };
 }
 
-const COMMENT = /^<!--\s*(prelude|continues|stays running|compile only|not run|run by)\b:?\s*(.*?)\s*(?:-->.*)?$/;
+const COMMENT =
+  /^<!--\s*(prelude|continues|stays running|compile only|not run|run by|with PostgreSQL)\b:?\s*(.*?)\s*(?:-->.*)?$/;
 
 function readComment(page, marks, lines, line) {
   const [, kind, rest = ''] = COMMENT.exec(lines[0] ?? '') ?? [];
@@ -69,6 +71,8 @@ function readComment(page, marks, lines, line) {
     marks.continues = true;
   } else if (kind === 'stays running') {
     marks.staysRunning = true;
+  } else if (kind === 'with PostgreSQL') {
+    page.withPostgres = true;
   } else if (kind === 'run by') {
     page.runBy = rest;
   } else if (kind !== undefined) {

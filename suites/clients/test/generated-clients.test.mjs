@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { env, execPath } from 'node:process';
+import { execPath } from 'node:process';
 import { after, before, test } from 'node:test';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
@@ -38,30 +38,16 @@ before(async () => {
       logs: { file: false, level: 'silent' },
     });
   }
-  writeGuide();
   // Not synchronously: connections that the host closes meanwhile would be used again.
   const tsc = join(SUITE, 'node_modules/typescript/bin/tsc');
   compiled = await promisify(execFile)(execPath, [tsc, '-p', PROJECT]).catch((error) => error);
 });
 
-/** Puts the programs of the guide beside what its commands generate. */
-function writeGuide() {
-  const folder = join(PROJECT, 'guide');
-  mkdirSync(folder);
-  cpSync(join(PROJECT, 'types/v2.d.ts'), join(folder, 'svc-v2.d.ts'));
-  cpSync(join(PROJECT, 'hey/v2'), join(folder, 'svc'), { recursive: true });
-  writeFileSync(join(folder, 'node.d.ts'), 'declare const process: { env: Record<string, string | undefined> };');
-  const page = readFileSync(join(env.SVC_CHECKOUT, 'docs/guides/generate-a-client.md'), 'utf8');
-  const programs = [...page.matchAll(/^```typescript\n(.*?)^```$/gms)].map(([, program = '']) => program);
-  assert.equal(programs.length, 2);
-  for (const [index, program] of programs.entries()) writeFileSync(join(folder, `program-${index}.ts`), program);
-}
-
 after(async () => {
   await host?.stop();
 });
 
-test('the clients and the programs of the guide compile under strict', () => {
+test('the clients compile under strict', () => {
   assert.equal(compiled.stdout, '');
   assert.equal(compiled.code, undefined);
 });

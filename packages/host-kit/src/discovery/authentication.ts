@@ -1,11 +1,15 @@
 /** The ways to authenticate that discovery advertises, besides API keys. An absent one is not advertised. */
 export interface AdvertisedAuthentication {
   /** Access tokens of users, by OpenID Connect. */
-  readonly oidc?: TokenIssuers & { readonly lifetime: TokenLifetime };
+  readonly oidc?: TokenIssuers & {
+    /** The longest lifetime of a token in seconds: `maxLifetimeSeconds` of `bearerLane`. */
+    readonly lifetime: TokenLifetime;
+  };
   /** Access tokens of machines, by OAuth 2.0 client credentials. */
   readonly oauth2?: TokenIssuers & {
     /** Accepted signature algorithms, such as `ES256`. */
     readonly algorithms: readonly string[];
+    /** The longest lifetime of a token in seconds: `maxLifetimeSeconds` of `bearerLane`. */
     readonly lifetime: TokenLifetime;
   };
   /** Opaque tokens, which their issuer is asked about (RFC 7662). */

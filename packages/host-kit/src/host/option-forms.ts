@@ -1,6 +1,52 @@
 import { isScope as isName } from '@svc/auth';
 import { A_STORE, type Demand, functionThat, hasFunctions } from '../known-options.ts';
 
+/**
+ * Returns the forms of the options of `authentication` that are there. A document of discovery with a gap in it would fail at
+ * its first reader.
+ */
+export function authenticationForms(authentication: unknown): Readonly<Record<string, Demand>> {
+  const given = Object.entries(AUTHENTICATION_FORMS).filter(([name]) => hasMember(authentication, name));
+  return Object.fromEntries(
+    given.flatMap(([name, forms]) =>
+      Object.entries(forms).map(([option, demand]) => [`authentication.${name}.${option}`, demand]),
+    ),
+  );
+}
+
+function hasMember(value: unknown, name: string): boolean {
+  return typeof value === 'object' && value !== null && Reflect.get(value, name) !== undefined;
+}
+
+const ISSUERS: Demand = {
+  form: 'a list of URLs',
+  fits: (value) => Array.isArray(value) && value.length > 0,
+  remedy: 'Pass the issuers of bearerLane.',
+};
+const AUDIENCE: Demand = {
+  form: 'a text',
+  fits: (value) => typeof value === 'string' && value !== '',
+  remedy: 'Pass the audience of bearerLane: the aud that a token must contain.',
+};
+const LIFETIME: Demand = {
+  form: 'a whole number of seconds',
+  fits: (value) => typeof value === 'number' && Number.isSafeInteger(value) && value > 0,
+  remedy: 'Pass the maxLifetimeSeconds of bearerLane, which is 86400 by default.',
+};
+const AUTHENTICATION_FORMS: Readonly<Record<string, Readonly<Record<string, Demand>>>> = {
+  oidc: { issuers: ISSUERS, audience: AUDIENCE, lifetime: LIFETIME },
+  oauth2: {
+    issuers: ISSUERS,
+    audience: AUDIENCE,
+    algorithms: {
+      form: 'a list of names',
+      fits: (value) => Array.isArray(value) && value.length > 0,
+      remedy: "Pass the algorithms of bearerLane, such as ['ES256'].",
+    },
+    lifetime: LIFETIME,
+  },
+};
+
 interface Range {
   readonly form: string;
   readonly fits: (value: unknown) => boolean;

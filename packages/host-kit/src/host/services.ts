@@ -41,7 +41,7 @@ import type { WorkspaceFileLimits } from '../workspace/files.ts';
 import { captureRules } from './capture-rules.ts';
 import { type FloodGuard, floodGuard } from './flood-guard.ts';
 import { type Mirror, mirrorOf } from './mirror.ts';
-import { HOST_OPTION_FORMS } from './option-forms.ts';
+import { authenticationForms, HOST_OPTION_FORMS } from './option-forms.ts';
 import { HOST_OPTION_NAMES } from './option-names.ts';
 import { type Retention, retentionOf } from './retention.ts';
 import { standardErrorLog } from './standard-error-log.ts';
@@ -124,6 +124,7 @@ export interface BundleKeys {
 export function servicesOf(options: HostOptions): Services {
   requireKnown('createHost', options, HOST_OPTION_NAMES);
   requireForms('createHost', options, HOST_OPTION_FORMS);
+  requireForms('createHost', options, authenticationForms(options.authentication));
   const { random = systemRandom, formerSecretKeys = [] } = options;
   const clock = checkedClock(options.clock);
   const guard = options.log === undefined ? standardErrorLog(clock) : floodGuard(options.log, clock);

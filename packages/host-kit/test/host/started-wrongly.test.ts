@@ -103,6 +103,30 @@ describe('createHost names the option and the fix', () => {
     expect(make).toThrow(message);
   });
 
+  const tokens = { issuers: ['https://idp.example'], audience: 'https://svc.example', lifetime: 3600 };
+  test.each<[authentication: object, message: string]>([
+    [
+      { oidc: { ...tokens, lifetime: undefined } },
+      'createHost: authentication.oidc.lifetime is required. Pass the maxLifetimeSeconds of bearerLane',
+    ],
+    [
+      { oidc: { ...tokens, lifetime: '1h' } },
+      'createHost: authentication.oidc.lifetime must be a whole number of seconds.',
+    ],
+    [{ oidc: { ...tokens, issuers: undefined } }, 'createHost: authentication.oidc.issuers is required. Pass'],
+    [{ oidc: { ...tokens, audience: undefined } }, 'createHost: authentication.oidc.audience is required. Pass'],
+    [
+      { oauth2: { ...tokens, algorithms: ['ES256'], lifetime: 0 } },
+      'createHost: authentication.oauth2.lifetime must be a whole number',
+    ],
+    [{ oauth2: tokens }, 'createHost: authentication.oauth2.algorithms is required. Pass the algorithms of bearerLane'],
+  ])('authentication, for %o', (authentication, message) => {
+    const make = () =>
+      called(createHost, { ...optionsWith(memoryStore()), authentication, baseUrl: 'https://svc.example' });
+    expect(make).toThrow(TypeError);
+    expect(make).toThrow(message);
+  });
+
   test('and repeats no value, which may be a secret', () => {
     const make = () => called(createHost, { ...optionsWith(memoryStore()), secretKey: 'the-secret-of-an-operator' });
     expect(make).toThrow(/^((?!the-secret-of).)*$/);
