@@ -11,6 +11,7 @@
  *   the next line, indented by three spaces or more, continues it.
  * - The `ts` blocks of a guide (`docs/guides/`) are one program, in their order, as a reader pastes them. Hidden code is
  *   refused there.
+ * - A line of a `ts` or `js` block has at most 80 characters, unless it is a result.
  * - A port that is written out is replaced by a free one.
  * - A program that listens is ended as soon as it listens; any other must end by itself, with exit code 0.
  *
@@ -93,6 +94,7 @@ async function prepare(root, page, folder) {
   const { blocks, preludes, runBy, withPostgres, problems } = readPage(readFileSync(join(root, page), 'utf8'));
   const isGuide = page.startsWith(GUIDES);
   if (isGuide) for (const { line } of preludes) problems.push({ line: line - 1, problem: HIDDEN });
+  problems.push(...blocks.flatMap(longLines));
   mkdirSync(folder);
   const programs = [];
   for (const block of blocks) {
@@ -113,6 +115,22 @@ async function prepare(root, page, folder) {
   }
   return { page, folder, blocks, programs, runBy, withPostgres, problems };
 }
+
+/** A line of the site has 80 columns on a screen of 1280 pixels. A result can be longer: it is one line of output. */
+function longLines({ language, line, lines }) {
+  if (language !== 'ts' && language !== 'js') return [];
+  return lines.flatMap((text, index) => {
+    if (text.length <= COLUMNS || text.trimStart().startsWith('// →')) return [];
+    return [
+      {
+        line: line + index,
+        problem: `has ${text.length} characters. Write at most ${COLUMNS}, so that no reader scrolls.`,
+      },
+    ];
+  });
+}
+
+const COLUMNS = 80;
 
 const GUIDES = 'docs/guides/';
 const HIDDEN =

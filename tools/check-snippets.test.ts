@@ -215,6 +215,11 @@ describe('a page that is wrong fails, with the line of the page', { timeout: 60_
       message: 'needs a reason',
     },
     'a test that is missing': { text: '<!-- run by a.test.ts -->', line: 1, message: 'is missing or does not name it' },
+    'a line that is too long for the site': {
+      text: block('ts', '', `console.log('${'x'.repeat(80)}');`, `// → ${'x'.repeat(80)}`),
+      line: 3,
+      message: 'has 95 characters. Write at most 80',
+    },
     'a block that is not closed': { text: '```ts\n', line: 1, message: 'is not closed' },
   };
   const pages = Object.entries(wrong).map(([title, { text }]) => [`docs/${title}.md`, text]);
