@@ -31,7 +31,8 @@ describe('pages that are right', { timeout: 60_000 }, () => {
       block(
         'ts',
         "import { egressPolicy, checkUrl } from '@svc/egress-guard';",
-        "console.log(checkUrl('https://127.0.0.1/', egressPolicy())); // → { ok: false, reason: … }",
+        "console.log(checkUrl('https://127.0.0.1/', egressPolicy()));",
+        '// → { ok: false, reason: … }',
         'console.log([1, 2]);',
         '// → [ 1,',
         '//     2 ]',
@@ -143,7 +144,8 @@ test('a page with PostgreSQL has an empty database', { timeout: 60_000 }, async 
       'ts',
       "import pg from 'pg';",
       "const pool = new pg.Pool({ connectionString: process.env.DATABASE_URL ?? '' });",
-      "const { rows } = await pool.query('SELECT count(*)::int AS tables FROM pg_tables WHERE schemaname = current_schema()');",
+      'const { rows } = await pool.query(`SELECT count(*)::int AS tables',
+      '  FROM pg_tables WHERE schemaname = current_schema()`);',
       'console.log(rows); // → [ { tables: 0 } ]',
       'await pool.end();',
     ),
@@ -218,7 +220,7 @@ describe('a page that is wrong fails, with the line of the page', { timeout: 60_
     'a line that is too long for the site': {
       text: block('ts', '', `console.log('${'x'.repeat(80)}');`, `// → ${'x'.repeat(80)}`),
       line: 3,
-      message: 'has 95 characters. Write at most 80',
+      message: 'has 96 characters. Write at most 80',
     },
     'a block that is not closed': { text: '```ts\n', line: 1, message: 'is not closed' },
   };
