@@ -1,11 +1,20 @@
 import { held } from '../events/gate.ts';
-import type { Execution, LeaveReason, NewEvent, RunLeft, RunOutcome, WorkflowEngine } from '../ports/engine.ts';
+import { yieldToLoop } from '../ports/clock.ts';
+import {
+  type Execution,
+  type LeaveReason,
+  type NewEvent,
+  RunLeft,
+  type RunOutcome,
+  type WorkflowEngine,
+} from '../ports/engine.ts';
 import type { HostPorts } from '../ports/host-ports.ts';
 import { describeError, type LogRecord } from '../ports/log.ts';
 import type { Run } from '../ports/runs.ts';
 import type { RunLog } from '../runs/event-log.ts';
 import { cancelledEvents, endedEvent, startedEvent } from '../runs/host-events.ts';
 import type { RunDraft } from '../runs/run-draft.ts';
+import { UnhandledRejections } from '../unhandled-rejections.ts';
 import { asJson } from './as-json.ts';
 import { DrivenRun } from './driven-run.ts';
 import { DrivenTime } from './driven-time.ts';
@@ -46,6 +55,8 @@ export class Turn {
   readonly #pauseAtRest: PauseAtRest;
   readonly #fork: ForkParts;
   readonly #secrets: RunSecrets;
+  /** The rejections of the engine that nothing awaits, also those that come after its end. */
+  readonly #unhandled = new UnhandledRejections((reason) => this.#unawaited(reason));
 
   /** Begins the turn. */
   constructor(options: TurnOptions, assigned: NewTurn) {
@@ -115,13 +126,27 @@ export class Turn {
     const { run } = this.#assigned;
     const execution = this.#execution();
     const cancelLimit = this.#limitTime();
-    return engine
-      .execute(run, execution)
+    return this.#unhandled
+      .within(async () => engine.execute(run, execution))
+      .then((outcome) => this.#awaited(outcome))
       .then((outcome) =>
         checked(run, outcome && asJson('engine.execute: outcome', this.#secrets.redactor.redacted(outcome))),
       )
       .catch((error: unknown) => this.#failed(error))
       .finally(cancelLimit);
+  }
+
+  /**
+   * Passes the outcome of an engine on, if it awaited what failed.
+   *
+   * @throws the first error that nothing has awaited, for a run that has completed without it
+   */
+  async #awaited(outcome: RunOutcome): Promise<RunOutcome> {
+    if (outcome?.status !== 'completed') return outcome;
+    await yieldToLoop();
+    const { first } = this.#unhandled;
+    if (first !== undefined) throw first.reason;
+    return outcome;
   }
 
   #execution(): Execution {
@@ -167,6 +192,14 @@ export class Turn {
     const { runId } = this.#assigned.run;
     if (!this.#driven.mustLeave()) log(this.#record('run.engine-failed', runId, error));
     return ENGINE_FAILED;
+  }
+
+  /** Logs an error that nothing awaits, or not yet. The engine may have left it behind when it was told to leave the run. */
+  #unawaited(error: unknown): void {
+    if (error instanceof RunLeft) return;
+    const { log } = this.#options;
+    const { runId } = this.#assigned.run;
+    log({ ...this.#record('run.error-not-awaited', runId, error), level: 'warn' });
   }
 
   #broken(error: unknown): void {

@@ -18,10 +18,19 @@ export interface LogRecord {
 export type Log = (record: LogRecord) => void;
 
 /**
- * Describes an unexpected error for the operator's log: message and stack of an `Error`. Of any other value only its
- * type is named, because the value might be a secret.
+ * Describes an unexpected error for the operator's log: message and stack of an `Error`, and those of its causes. Of any
+ * other value only its type is named, because the value might be a secret.
  */
 export function describeError(error: unknown): { readonly error: string; readonly stack?: string } {
-  if (!(error instanceof Error)) return { error: typeof error };
-  return error.stack === undefined ? { error: error.message } : { error: error.message, stack: error.stack };
+  if (!(error instanceof Error)) return { error: `thrown: a value of type ${typeof error}, which is no Error.` };
+  if (error.stack === undefined) return { error: error.message };
+  return { error: error.message, stack: `${error.stack}${causesOf(error)}` };
 }
+
+/** The stacks of the causes of an error, the nearest first. */
+function causesOf({ cause }: Error, depth = 1): string {
+  if (!(cause instanceof Error) || depth > MOST_CAUSES) return '';
+  return `\nCaused by: ${cause.stack ?? cause.message}${causesOf(cause, depth + 1)}`;
+}
+
+const MOST_CAUSES = 5;

@@ -1,9 +1,10 @@
 import type { Json, JsonObject } from '../../json.ts';
 import { type OptionNames, requireKnown } from '../../known-options.ts';
 import type { Clock } from '../../ports/clock.ts';
-import { systemClock } from '../../ports/clock.ts';
+import { systemClock, yieldToLoop } from '../../ports/clock.ts';
 import type { EngineRefusal, Execution, RunOutcome, WorkflowEngine } from '../../ports/engine.ts';
 import type { Run } from '../../ports/runs.ts';
+import { UnhandledRejections } from '../../unhandled-rejections.ts';
 import { readJournal } from './journal.ts';
 import { jsonSchemaOf, placeOf, type Schema, type SchemaIssue, validate } from './schema.ts';
 import { failureOf, StepFailure } from './step-failure.ts';
@@ -118,10 +119,14 @@ async function execute(found: Workflow, run: Run, execution: Execution, means: T
     await turn.compensate(failure);
     return failed(failure);
   }
+  const unhandled = new UnhandledRejections();
   try {
-    const outputs = await found.run(inputs.value, turn.steps, run);
+    const outputs = await unhandled.within(async () => found.run(inputs.value, turn.steps, run));
     turn.end();
     await turn.settled();
+    await yieldToLoop();
+    const [lost] = [unhandled.first?.reason, turn.forgotten].filter((error) => error !== undefined);
+    if (lost !== undefined) throw lost;
     return (await turn.mismatch()) ?? { status: 'completed', outputs: outputsOf(found, outputs) };
   } catch (error) {
     turn.end();

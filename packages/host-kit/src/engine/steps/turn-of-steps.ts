@@ -16,6 +16,7 @@ import { answerOf, inputsOf, outputsOf, resultOf } from './step-outputs.ts';
 import type { AwaitedEvent, ChildOptions, StepContext, StepOptions, Steps, StepsQuestion } from './steps.ts';
 import type { Stored } from './stored.ts';
 import { MISMATCH, VisitedSteps } from './visited-steps.ts';
+import { Waits } from './waits.ts';
 import { WorkUnderWay } from './work-under-way.ts';
 
 /** Means of a turn beside the execution. */
@@ -30,12 +31,12 @@ export class TurnOfSteps {
   readonly steps: Steps = {
     step: <T>(name: string, work: (context: StepContext) => Promise<T> | T, options?: StepOptions<Stored<T>>) =>
       this.#step(name, work, options),
-    sleep: (name, ms) => this.#sleep(name, ms),
-    ask: (name, question) => this.#ask(name, 'steps.question', question),
-    waitForEvent: (name, event) => this.#waitForEvent(name, event),
+    sleep: (name, ms) => this.#waits.awaited('sleep', name, this.#sleep(name, ms)),
+    ask: (name, question) => this.#waits.awaited('ask', name, this.#ask(name, 'steps.question', question)),
+    waitForEvent: (name, event) => this.#waits.awaited('waitForEvent', name, this.#waitForEvent(name, event)),
     patched: (name) => this.#patched(name),
     child: <T>(name: string, of: ChildWorkflow | string, inputs: unknown, options?: ChildOptions<T>) =>
-      this.#child(name, of, inputs, options),
+      this.#waits.awaited('child', name, this.#child(name, of, inputs, options)),
   };
   readonly #run: Run;
   readonly #execution: Execution;
@@ -44,6 +45,7 @@ export class TurnOfSteps {
   readonly #events: StepEvents;
   readonly #visited: VisitedSteps;
   readonly #underWay = new WorkUnderWay();
+  readonly #waits = new Waits();
   /** The compensations of the steps that have completed. */
   readonly #compensations = new Compensations();
   /** Told when the workflow comes to the place at which it failed. */
@@ -68,6 +70,11 @@ export class TurnOfSteps {
   /** Notes that the workflow has ended. */
   end(): void {
     this.#underWay.end();
+  }
+
+  /** A wait that the workflow started and nothing awaits, for example an approval that it would skip. */
+  get forgotten(): TypeError | undefined {
+    return this.#waits.forgotten;
   }
 
   /** Whether a failure comes from another error than a `StepFailure`, in this turn. */

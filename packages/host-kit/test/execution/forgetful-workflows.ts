@@ -1,0 +1,106 @@
+import { argv, stdout } from 'node:process';
+import { setTimeout as after } from 'node:timers/promises';
+import type { WorkflowEngine } from '@svc/host-kit';
+import { StepFailure, type Steps, stepsEngine, workflow } from '@svc/host-kit/engine/steps';
+import { sqliteStore } from '@svc/host-kit/stores/sqlite';
+import { z } from 'zod';
+import { recordedHost } from '../host/recorded-host.ts';
+
+// A host whose workflows forget to await: `forgetful-workflows.ts DATABASE`. It prints one line of JSON with the end of a run
+// of each workflow, and what the host logged about it. Then a rejection comes that is of no run. A process of its own,
+// because a rejection that nothing handles ends a process.
+const [, , database = ''] = argv;
+
+const workflows: Record<string, (steps: Steps) => Promise<object>> = {
+  async 'step awaited late'({ step }) {
+    const first = step('first', broken);
+    await step('second', () => after(20));
+    await first;
+    return {};
+  },
+  async 'step awaited late and caught'({ step }) {
+    const first = step('first', broken);
+    await step('second', () => after(20));
+    return { caught: await first.catch(() => true) };
+  },
+  async 'step that nothing awaits'({ step }) {
+    step('first', () => {
+      throw new StepFailure('no_paper', 'The printer has no paper.');
+    });
+    await step('second', () => after(20));
+    return {};
+  },
+  async 'function that nothing awaits'({ step }) {
+    const print = async () => {
+      await step('first', () => 'printed');
+      throw new Error('the paper is on fire');
+    };
+    print();
+    await step('second', () => after(20));
+    return {};
+  },
+  async 'error after the end'() {
+    after(20).then(() => Promise.reject(new Error('too late')));
+    return {};
+  },
+  async 'question that nothing awaits'({ ask, step }) {
+    ask('review', { kind: 'approval', data: { title: 'Publish it?' } });
+    await step('publish', () => 'published');
+    return {};
+  },
+  async 'sleep that nothing awaits'({ sleep }) {
+    sleep('rest', 60_000);
+    return {};
+  },
+  async 'branch that lost a race'({ sleep, step }) {
+    return { first: await Promise.race([sleep('rest', 60_000), step('work', () => 'done')]) };
+  },
+};
+
+const engines: Record<string, WorkflowEngine['execute']> = {
+  async 'append that nothing awaits'(_run, { append }) {
+    append({ type: 'node.started', nodeId: 'one', payload: { nodeId: 'one', typeId: '' } });
+    return { status: 'completed', outputs: {} };
+  },
+  async 'branch of a run that waits'(_run, { interrupt }) {
+    const ask = (nodeId: string) => interrupt({ nodeId, key: 'ok', kind: 'approval', data: { title: 'Go on?' } });
+    ask('one');
+    await ask('two');
+    return { status: 'completed', outputs: {} };
+  },
+  'throw before the first promise'() {
+    throw new Error('thrown before the first promise');
+  },
+};
+
+function broken(): never {
+  throw new Error('the printer is on fire');
+}
+
+const steps = stepsEngine({
+  workflows: Object.entries(workflows).map(([id, work]) =>
+    workflow({ id, inputs: z.object({}), run: (_inputs, given) => work(given) }),
+  ),
+});
+const engine: WorkflowEngine = {
+  ...steps,
+  refuse: () => undefined,
+  execute: (run, execution) => (engines[run.workflowId] ?? steps.execute)(run, execution),
+};
+const host = await recordedHost({ store: sqliteStore(database), engine });
+const runIds = new Map<string, string>();
+for (const id of [...Object.keys(workflows), ...Object.keys(engines)]) runIds.set(id, await host.start(id));
+const ends: Record<string, object> = {};
+for (const [id, runId] of runIds) {
+  const { status, error } = await host.comesTo(runId, 'completed', 'failed', 'waiting-approval');
+  ends[id] = { status, ...(error && { code: error.code }) };
+}
+// An error that comes after the end has its time.
+await after(60);
+for (const [id, runId] of runIds) {
+  const logged = host.logged.filter((record) => record.runId === runId && String(record.event).startsWith('run.'));
+  ends[id] = { ...ends[id], logged: logged.map(({ level, event, error }) => `${level} ${event}: ${error}`) };
+}
+await host.stop();
+stdout.write(`${JSON.stringify(ends)}\n`);
+Promise.reject(new Error('of the application'));
