@@ -10,6 +10,7 @@ import { periodicTasks } from './host/periodic-tasks.ts';
 import { requests } from './host/requests.ts';
 import { routeTable } from './host/route-table.ts';
 import { servicesOf } from './host/services.ts';
+import { startReminder } from './host/start-reminder.ts';
 import { storeWatch } from './host/store-watch.ts';
 import { assembleTriggers } from './host/triggers.ts';
 import { unknownScopes } from './host/unknown-scopes.ts';
@@ -131,6 +132,7 @@ export function createHost(options: HostOptions): Host {
     mounts,
     health: parts.health,
     isLost: watch.isLost,
+    onAnswered: startReminder(() => life.phase(), services.log),
     onOutcome: callers.onOutcome,
   });
   const tasks = periodicTasks(services, {

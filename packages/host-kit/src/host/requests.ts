@@ -25,6 +25,8 @@ export interface RequestParts {
   readonly mounts: readonly Mount[];
   readonly health: () => Promise<HealthReport>;
   readonly isLost: () => boolean;
+  /** Called with each request of a caller that was answered. */
+  readonly onAnswered: () => void;
   /** Called with each decision about a caller. */
   readonly onOutcome: OnOutcome;
 }
@@ -32,7 +34,7 @@ export interface RequestParts {
 /** Assembles the pipeline of the operations, the mounts and the public documents. */
 export function requests(
   services: Services,
-  { routes, mounts, health, isLost, onOutcome }: RequestParts,
+  { routes, mounts, health, isLost, onAnswered, onOutcome }: RequestParts,
 ): PipelineAnswer {
   const {
     served,
@@ -92,6 +94,7 @@ export function requests(
     admitted: () => services.audit?.recorder.admit(),
     answered(answered) {
       logRequest(log, answered);
+      if (answered.principal !== undefined) onAnswered();
       const major = majorOf(answered);
       if (major !== undefined) services.versionUses.note(answered.principal, major);
       return services.audit?.recorder.recordRequest(requestFact(answered));

@@ -34,6 +34,11 @@ async function ended(work: Work, inputs: object = {}) {
   return { run, log, outputs: outputsIn(log), logged: host.logged };
 }
 
+/** Calls a function as a program does that no compiler checks. */
+async function untyped(call: (...args: never[]) => unknown, ...args: readonly unknown[]): Promise<unknown> {
+  return Reflect.apply(call, undefined, args);
+}
+
 /** The outputs of a completed run. */
 function outputsIn(log: readonly RunEvent[]) {
   const payload = payloadOf(log, 'run.completed');
@@ -177,6 +182,21 @@ describe('a step', () => {
     ['a long name', (steps: Steps) => steps.step('x'.repeat(129), () => 1), /The name of a step/],
     ['no attempt', (steps: Steps) => steps.step('a', () => 1, { retry: { maxAttempts: 0 } }), /retry\.maxAttempts/],
     ['a bad factor', (steps: Steps) => steps.step('a', () => 1, { retry: { maxAttempts: 2, factor: 0 } }), /factor/],
+    [
+      'a misspelt option',
+      (steps: Steps) => untyped(steps.step, 'a', () => 1, { retries: 3 }),
+      /step a: unknown option retries\. The options there are retry, compensate\./,
+    ],
+    [
+      'a misspelt member of retry',
+      (steps: Steps) => untyped(steps.step, 'a', () => 1, { retry: { attempts: 3 } }),
+      /step a: unknown option retry\.attempts/,
+    ],
+    [
+      'work that was called already',
+      (steps: Steps) => untyped(steps.step, 'a', 'done'),
+      /step a: its work must be a function/,
+    ],
     ['a bad time', (steps: Steps) => steps.sleep('a', -1), /sleep a: ms must be a whole number/],
     [
       'a name that is used twice',
@@ -495,6 +515,26 @@ test.each<[string, () => unknown, string]>([
     'an empty id',
     () => workflow({ id: '', inputs: anyInputs, run: async () => ({}) }),
     'workflow: id must be a text of 1 to 256 characters.',
+  ],
+  [
+    'a workflow without inputs',
+    () => Reflect.apply(workflow, undefined, [{ id: 'a', run: async () => ({}) }]),
+    'workflow a: inputs is required. Pass one such as z.object({ name: z.string() }).',
+  ],
+  [
+    'a workflow whose inputs are no schema',
+    () => Reflect.apply(workflow, undefined, [{ id: 'a', inputs: { name: 'string' }, run: async () => ({}) }]),
+    'workflow a: inputs must be a schema. Pass one such as z.object({ name: z.string() }).',
+  ],
+  [
+    'a workflow that does nothing',
+    () => Reflect.apply(workflow, undefined, [{ id: 'a', inputs: anyInputs }]),
+    'workflow a: run is required. Pass the function that does the work: run: async (inputs, { step }) => ({}).',
+  ],
+  [
+    'a misspelt part of a workflow',
+    () => Reflect.apply(workflow, undefined, [{ id: 'a', input: anyInputs, run: async () => ({}) }]),
+    'workflow: unknown option input. Did you mean inputs?',
   ],
 ])('%s is rejected', (_title, make, message) => {
   expect(make).toThrow(new TypeError(message));

@@ -1,6 +1,6 @@
 import { argv, stdout } from 'node:process';
 import { setTimeout as after } from 'node:timers/promises';
-import type { WorkflowEngine } from '@svc/host-kit';
+import type { Run, WorkflowEngine } from '@svc/host-kit';
 import { StepFailure, type Steps, stepsEngine, workflow } from '@svc/host-kit/engine/steps';
 import { sqliteStore } from '@svc/host-kit/stores/sqlite';
 import { z } from 'zod';
@@ -11,36 +11,46 @@ import { recordedHost } from '../host/recorded-host.ts';
 // because a rejection that nothing handles ends a process.
 const [, , database = ''] = argv;
 
-const workflows: Record<string, (steps: Steps) => Promise<object>> = {
-  async 'step awaited late'({ step }) {
+/** Resolves when the host has logged that something of the run failed, which nothing awaits. */
+async function notAwaited({ runId }: Run): Promise<void> {
+  const isLogged = () => host.logged.some(({ event, runId: of }) => event === 'run.error-not-awaited' && of === runId);
+  while (!isLogged()) await after(1);
+}
+
+let rejectLate = (): void => {};
+
+const workflows: Record<string, (steps: Steps, run: Run) => Promise<object>> = {
+  async 'step awaited late'({ step }, run) {
     const first = step('first', broken);
-    await step('second', () => after(20));
+    await step('second', () => notAwaited(run));
     await first;
     return {};
   },
-  async 'step awaited late and caught'({ step }) {
+  async 'step awaited late and caught'({ step }, run) {
     const first = step('first', broken);
-    await step('second', () => after(20));
+    await step('second', () => notAwaited(run));
     return { caught: await first.catch(() => true) };
   },
-  async 'step that nothing awaits'({ step }) {
+  async 'step that nothing awaits'({ step }, run) {
     step('first', () => {
       throw new StepFailure('no_paper', 'The printer has no paper.');
     });
-    await step('second', () => after(20));
+    await step('second', () => notAwaited(run));
     return {};
   },
-  async 'function that nothing awaits'({ step }) {
+  async 'function that nothing awaits'({ step }, run) {
     const print = async () => {
       await step('first', () => 'printed');
       throw new Error('the paper is on fire');
     };
     print();
-    await step('second', () => after(20));
+    await step('second', () => notAwaited(run));
     return {};
   },
   async 'error after the end'() {
-    after(20).then(() => Promise.reject(new Error('too late')));
+    new Promise((_resolve, reject) => {
+      rejectLate = () => reject(new Error('too late'));
+    }).then(() => {});
     return {};
   },
   async 'question that nothing awaits'({ ask, step }) {
@@ -79,7 +89,7 @@ function broken(): never {
 
 const steps = stepsEngine({
   workflows: Object.entries(workflows).map(([id, work]) =>
-    workflow({ id, inputs: z.object({}), run: (_inputs, given) => work(given) }),
+    workflow({ id, inputs: z.object({}), run: (_inputs, given, run) => work(given, run) }),
   ),
 });
 const engine: WorkflowEngine = {
@@ -95,8 +105,8 @@ for (const [id, runId] of runIds) {
   const { status, error } = await host.comesTo(runId, 'completed', 'failed', 'waiting-approval');
   ends[id] = { status, ...(error && { code: error.code }) };
 }
-// An error that comes after the end has its time.
-await after(60);
+rejectLate();
+await after(0);
 for (const [id, runId] of runIds) {
   const logged = host.logged.filter((record) => record.runId === runId && String(record.event).startsWith('run.'));
   ends[id] = { ...ends[id], logged: logged.map(({ level, event, error }) => `${level} ${event}: ${error}`) };

@@ -54,10 +54,7 @@ describe('a workflow that does not await', () => {
   test('an async function of its own, fails with the error of that function', () => {
     expect(ends['function that nothing awaits']).toEqual({
       ...{ status: 'failed', code: 'internal_error' },
-      logged: [
-        'warn run.error-not-awaited: the paper is on fire',
-        'error run.engine-failed: the paper is on fire',
-      ],
+      logged: ['warn run.error-not-awaited: the paper is on fire', 'error run.engine-failed: the paper is on fire'],
     });
   });
 

@@ -311,3 +311,31 @@ test('many unreadable runs do not hide a later one', async () => {
   await expect.poll(() => executed, { timeout: 20_000 }).toEqual(['run_0500']);
   await host.stop();
 });
+
+describe('a host that was not started', () => {
+  async function logOf(start: boolean) {
+    const logged: LogRecord[] = [];
+    const host = createHost(optionsWith(memoryStore(), { log: (record) => logged.push(record) }));
+    if (start) await host.start();
+    const headers = { authorization: `Bearer ${KEY}`, 'content-type': 'application/json' };
+    for (let count = 0; count < 2; count++) {
+      const request = { method: 'POST', headers, body: JSON.stringify({ workflowId: 'any' }) };
+      expect((await host.fetch(new Request('http://host.test/v1/runs', request))).status).toBe(201);
+    }
+    await host.stop(0);
+    return logged.filter(({ event }) => event === 'host.not-started');
+  }
+
+  test('says once that it sends no webhook', async () => {
+    expect(await logOf(false)).toEqual([
+      {
+        ...{ level: 'warn', event: 'host.not-started' },
+        message: expect.stringMatching(/sends no webhook.* Await host\.start\(\) before you listen\.$/),
+      },
+    ]);
+  });
+
+  test('and one that was started says nothing', async () => {
+    expect(await logOf(true)).toEqual([]);
+  });
+});

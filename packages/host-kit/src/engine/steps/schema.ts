@@ -1,4 +1,5 @@
 import { isJsonObject, type Json, type JsonObject } from '../../json.ts';
+import { hasFunctions } from '../../known-options.ts';
 
 /**
  * A schema of inputs or outputs: one of zod 4.2 or later, or of another library that implements Standard Schema and
@@ -30,6 +31,14 @@ export interface SchemaIssue {
 type Validated<Output> =
   | { readonly value: Output; readonly issues?: undefined }
   | { readonly issues: readonly SchemaIssue[] };
+
+/** Whether a value implements Standard Schema and Standard JSON Schema. */
+export function isSchema(value: unknown): value is Schema {
+  if ((typeof value !== 'object' && typeof value !== 'function') || value === null) return false;
+  const standard: unknown = Reflect.get(value, '~standard');
+  if (typeof standard !== 'object' || standard === null) return false;
+  return hasFunctions(standard, 'validate') && hasFunctions(Reflect.get(standard, 'jsonSchema'), 'input');
+}
 
 /** Validates a value. */
 export function validate<S extends Schema>(schema: S, value: unknown): Validated<InferOutput<S>> {

@@ -125,8 +125,8 @@ async function execute(found: Workflow, run: Run, execution: Execution, means: T
     turn.end();
     await turn.settled();
     await yieldToLoop();
-    const [lost] = [unhandled.first?.reason, turn.forgotten].filter((error) => error !== undefined);
-    if (lost !== undefined) throw lost;
+    if (unhandled.first !== undefined) throw unhandled.first.reason;
+    if (turn.forgotten !== undefined) throw turn.forgotten;
     return (await turn.mismatch()) ?? { status: 'completed', outputs: outputsOf(found, outputs) };
   } catch (error) {
     turn.end();

@@ -1,4 +1,5 @@
 import { isJsonObject, type JsonObject } from '../../json.ts';
+import { type OptionNames, requireKnown } from '../../known-options.ts';
 import { ChildRefused, type ChildRequest } from '../../ports/child-runs.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Execution, RunOutcome } from '../../ports/engine.ts';
@@ -93,8 +94,11 @@ export class TurnOfSteps {
   async #step<T>(
     name: string,
     work: (context: StepContext) => Promise<T> | T,
-    { retry, compensate }: StepOptions<Stored<T>> = {},
+    options: StepOptions<Stored<T>> = {},
   ): Promise<Stored<T>> {
+    requireKnown(`step ${name}`, options, STEP_OPTIONS);
+    if (typeof work !== 'function') throw new TypeError(`step ${name}: its work must be a function. ${WORK}`);
+    const { retry, compensate } = options;
     const retries = retriesOf(name, retry);
     requireCompensable(name, compensate);
     const record = this.#visited.enter(name, 'steps.step');
@@ -244,7 +248,9 @@ export class TurnOfSteps {
     return answerOf(await this.#events.complete(name, { ...answer }));
   }
 
-  async #waitForEvent(name: string, { eventType, correlation = {}, timeoutMs }: AwaitedEvent) {
+  async #waitForEvent(name: string, event: AwaitedEvent) {
+    requireKnown(`waitForEvent ${name}`, event, EVENT_PARTS);
+    const { eventType, correlation = {}, timeoutMs } = event;
     const { isTimeout, resumeValue } = await this.#ask(name, 'steps.event', {
       ...{ kind: 'external-event', data: { eventType, correlation }, resumeSchema: { type: 'object' } },
       ...(timeoutMs !== undefined && { timeoutMs }),
@@ -258,6 +264,7 @@ export class TurnOfSteps {
     inputs: unknown,
     options: ChildOptions<T> = {},
   ): Promise<T> {
+    requireKnown(`child ${name}`, options, CHILD_OPTIONS);
     const { compensate, ...asked } = options;
     requireCompensable(name, compensate);
     const record = this.#visited.enter(name, 'steps.child');
@@ -347,6 +354,15 @@ function requireCompensable(name: string, compensate: unknown): void {
     typeof compensate === 'function' ? `its name has at most ${MOST_COMPENSABLE_NAME} characters` : 'it is a function';
   throw new TypeError(`step ${name}: has a compensate, so ${rule}.`);
 }
+
+const WORK = 'Pass it uncalled: step(name, () => work()).';
+const STEP_OPTIONS = { retry: true, compensate: true } as const satisfies OptionNames<StepOptions>;
+const CHILD_OPTIONS = { tags: true, metadata: true, compensate: true } as const satisfies OptionNames<ChildOptions>;
+const EVENT_PARTS = {
+  eventType: true,
+  correlation: true,
+  timeoutMs: true,
+} as const satisfies OptionNames<AwaitedEvent>;
 
 const LONGEST_SLEEP_MS = 10 * 365 * 86_400_000;
 

@@ -1,6 +1,7 @@
+import { type Demand, functionThat, type OptionNames, requireForms, requireKnown } from '../../known-options.ts';
 import type { Run } from '../../ports/runs.ts';
 import type { ChildWorkflow } from './child-workflow.ts';
-import type { InferInput, InferOutput, Schema } from './schema.ts';
+import { type InferInput, type InferOutput, isSchema, type Schema } from './schema.ts';
 import type { Steps } from './steps.ts';
 
 /** The parts of a workflow. */
@@ -35,7 +36,8 @@ export interface Workflow<Inputs = unknown, Outputs = unknown> extends ChildWork
 /**
  * Defines a workflow of `stepsEngine`: a function of its inputs that does its work in steps.
  *
- * @throws {TypeError} for an id that is no text of 1 to 256 characters
+ * @throws {TypeError} for an unknown part, an id that is no text of 1 to 256 characters, and `inputs` or `outputs` that are
+ * no schema
  * @example
  * const publish = workflow({
  *   id: 'publish',
@@ -52,11 +54,33 @@ export interface Workflow<Inputs = unknown, Outputs = unknown> extends ChildWork
 export function workflow<const Inputs extends Schema, Outputs extends object>(
   definition: WorkflowDefinition<Inputs, Outputs>,
 ): Workflow<InferInput<Inputs>, Outputs> {
+  requireKnown('workflow', definition, PARTS);
   const { id, title, inputs, outputs } = definition;
   if (typeof id !== 'string' || id === '' || id.length > MOST_ID) {
     throw new TypeError(`workflow: id must be a text of 1 to ${MOST_ID} characters.`);
   }
+  requireForms(`workflow ${id}`, definition, FORMS);
   return { id, title, inputs, outputs, run: (given, steps, run) => definition.run(given, steps, run) };
 }
 
 const MOST_ID = 256;
+
+const PARTS = {
+  id: true,
+  title: true,
+  inputs: true,
+  outputs: true,
+  run: true,
+} as const satisfies OptionNames<WorkflowDefinition<Schema, unknown>>;
+
+const A_SCHEMA: Demand = {
+  form: 'a schema',
+  fits: isSchema,
+  remedy: 'Pass one such as z.object({ name: z.string() }).',
+};
+
+const FORMS: Readonly<Record<string, Demand>> = {
+  inputs: A_SCHEMA,
+  outputs: { ...A_SCHEMA, isOptional: true },
+  run: functionThat('Pass the function that does the work: run: async (inputs, { step }) => ({}).'),
+};
