@@ -1,6 +1,7 @@
 import type { Authenticator } from './authenticate.ts';
 import { authorize, type ScopeRules } from './authorize.ts';
 import type { AuthError } from './errors.ts';
+import { failureLog } from './failure-log.ts';
 import { guardLimits } from './guard-limits.ts';
 import { type OptionNames, requireKnown } from './known-options.ts';
 import { clientIn, type OnOutcome, report } from './outcome-report.ts';
@@ -45,7 +46,8 @@ export interface GuardOptions extends ScopeRules {
   /**
    * Called with each refusal before it is answered, and awaited. `error.cause` is for the log. An error that it throws
    * goes to the error handler of the framework instead of the answer: `onError: (error) => { throw error; }` gives every
-   * refusal to that handler. Default: not called.
+   * refusal to that handler. Default: a failure of the host, such as a store of keys that throws, is written to standard
+   * error as a line of JSON, the same one at most once in 10 s; `() => {}` writes nothing.
    */
   readonly onError?: (error: AuthError, request: RequestHead) => void | Promise<void>;
   /**
@@ -146,7 +148,7 @@ export function admittance(options: GuardOptions): Guard<Principal>;
 export function admittance(options: OptionalGuardOptions): Guard<Principal | undefined>;
 export function admittance(options: GuardOptions | OptionalGuardOptions): Guard<Principal | undefined>;
 export function admittance(options: GuardOptions | OptionalGuardOptions): Guard<Principal | undefined> {
-  const { lanes, scope, stepUp, optional, refuse = refusal, onError, onOutcome } = options;
+  const { lanes, scope, stepUp, optional, refuse = refusal, onError = logFailure, onOutcome } = options;
   if (optional !== undefined && typeof optional !== 'boolean')
     throw new TypeError('guard: optional must be true or false. Omit it to require a credential.');
   const authenticator = lanes === undefined ? options.authenticator : options.authenticator.only(lanes);
@@ -191,7 +193,7 @@ export function admittance(options: GuardOptions | OptionalGuardOptions): Guard<
     error: AuthError,
     headers: Readonly<Record<string, string>> = {},
   ): Promise<Admittance<Principal>> {
-    await onError?.(error, request);
+    await onError(error, request);
     const written = refuse(error);
     const own = Object.entries(written.headers).map(([name, value]) => [name.toLowerCase(), value]);
     return {
@@ -200,6 +202,14 @@ export function admittance(options: GuardOptions | OptionalGuardOptions): Guard<
       refusal: { ...written, headers: { ...error.headers, ...Object.fromEntries(own), ...headers } },
     };
   }
+}
+
+/** The log of all guards of the process, so that many routes tell of one failure once. */
+let log: ((error: AuthError) => void) | undefined;
+
+function logFailure(error: AuthError): void {
+  log ??= failureLog();
+  log(error);
 }
 
 const ANYONE = { allowed: true } as const;
