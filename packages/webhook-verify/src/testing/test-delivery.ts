@@ -14,7 +14,10 @@ export interface TestDeliveryOptions {
   readonly webhookId?: string;
   /** The id of the run. Default `run_00000000000000000001`. */
   readonly runId?: string;
-  /** The position of the event in the log of the run. Default 1. */
+  /**
+   * The position of the event in the log of the run, of which its id is made. A receiver with deduplication takes two
+   * deliveries of one run and sequence for the same event. Default 1.
+   */
   readonly sequence?: number;
   /** The workspace of the run. Default: none. */
   readonly workspaceId?: string;
