@@ -49,7 +49,7 @@ describe('a guard without onError', () => {
 describe('the log of guards', () => {
   test('has no refusal of a caller', () => {
     const { log, records } = logged();
-    log(new AuthError('unauthenticated', 'Send a credential.'));
+    log(new AuthError('unauthenticated', 'Send a credential.', undefined));
     log(new AuthError('forbidden', 'Ask for the scope.', { scopeRequired: 'runs:read' }));
     expect(records()).toEqual([]);
   });

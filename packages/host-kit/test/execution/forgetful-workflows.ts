@@ -43,12 +43,12 @@ const workflows: Record<string, (steps: Steps, run: Run) => Promise<object>> = {
       await step('first', () => 'printed');
       throw new Error('the paper is on fire');
     };
-    print();
+    void print();
     await step('second', () => notAwaited(run));
     return {};
   },
   async 'error after the end'() {
-    new Promise((_resolve, reject) => {
+    void new Promise((_resolve, reject) => {
       rejectLate = () => reject(new Error('too late'));
     }).then(() => {});
     return {};
@@ -113,4 +113,4 @@ for (const [id, runId] of runIds) {
 }
 await host.stop();
 stdout.write(`${JSON.stringify(ends)}\n`);
-Promise.reject(new Error('of the application'));
+void Promise.reject(new Error('of the application'));
