@@ -1,3 +1,5 @@
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { temporaryTree } from './temporary-tree.ts';
 
@@ -17,6 +19,7 @@ interface Section {
 interface Site {
   anchorOf(heading: string): string;
   checkBuilt(folder: string, base: string): string[];
+  checkListed(folder: string, base: string): string[];
   descriptionOf(paragraphs: readonly string[]): string;
   linkFirstMention(text: string, href: string): string;
   linkInterface(text: string, interfacePage: string, href: string): string;
@@ -24,14 +27,16 @@ interface Site {
   routeOf(path: string): string;
   sectionsOf(root: string, navigation: object): Section[];
   targetOf(root: string, pages: ReadonlySet<string>, from: string, href: string): Target;
+  writeLlms(root: string, staged: string, folder: string, site: object): void;
 }
 
-const files = ['check-built.mjs', 'description.mjs', 'interface-links.mjs', 'links.mjs', 'pages.mjs'].map(
+const files = ['check-built.mjs', 'description.mjs', 'interface-links.mjs', 'links.mjs', 'llms.mjs', 'pages.mjs'].map(
   (name) => import(new URL(`../docs/site/${name}`, import.meta.url).href),
 );
 const {
   anchorOf,
   checkBuilt,
+  checkListed,
   descriptionOf,
   linkFirstMention,
   linkInterface,
@@ -39,6 +44,7 @@ const {
   routeOf,
   sectionsOf,
   targetOf,
+  writeLlms,
 }: Site = Object.assign({}, ...(await Promise.all(files)));
 
 const TREE = {
@@ -210,6 +216,83 @@ describe('the built site', () => {
       'index.html links to /svc/missing.html: there is no such page.',
       'style.css loads //fonts.example.com/a.css from another host.',
     ]);
+  });
+});
+
+describe('the list of the pages', () => {
+  const SITE = {
+    ...{ base: '/svc/', title: 'svc', description: 'A toolkit' },
+    sections: [
+      { title: 'Guides', groups: [{ pages: [{ path: 'docs/guides/a.md', title: 'A' }] }] },
+      {
+        title: 'Reference',
+        groups: [{ title: 'auth', pages: [{ path: 'packages/auth/README.md', title: 'Overview' }] }],
+      },
+    ],
+  };
+
+  /** A site of two listed pages and a file that one of them links to. */
+  function built(): string {
+    const guide = '[auth](../../packages/auth#keys), [`x`](../../LICENSE), [rules](/interface.md) and `[a](b.md)`';
+    const root = temporaryTree({
+      LICENSE: 'Apache',
+      'docs/guides/a.md': '# A\n',
+      'packages/auth/README.md': '# `@svc/auth`\n',
+    });
+    const staged = temporaryTree({
+      'guides/a.md': `---\ndescription: "Says \\"a\\"."\n---\n\n# A\n\n${guide}\n\n\`\`\`md\n[a](b.md)\n\`\`\`\n`,
+      'packages/auth/index.md':
+        '---\ndescription: "Checks keys."\n---\n\n# `@svc/auth`\n\n[A](../../docs/guides/a.md)\n',
+      'source/LICENSE.md': '---\nsearch: false\n---\n\n# LICENSE\n\nApache\n',
+    });
+    const pages = ['404.html', 'guides/a.html', 'packages/auth/index.html', 'source/LICENSE.html'];
+    const folder = temporaryTree(Object.fromEntries(pages.map((path) => [path, '<h1>page</h1>'])));
+    writeLlms(root, staged, folder, SITE);
+    return folder;
+  }
+
+  test('has each page with its title and its description, in sections', () => {
+    const folder = built();
+    expect(readFileSync(join(folder, 'llms.txt'), 'utf8')).toBe(
+      [
+        ...['# svc', '', '> A toolkit', '', '## Guides', '', '- [A](/svc/guides/a.md): Says "a".', ''],
+        ...['## Reference: auth', '', '- [@svc/auth](/svc/packages/auth/index.md): Checks keys.', ''],
+      ].join('\n'),
+    );
+    expect(checkListed(folder, '/svc/')).toEqual([]);
+  });
+
+  test('leads to pages in Markdown, whose links lead to Markdown, and whose code is unchanged', () => {
+    expect(readFileSync(join(built(), 'guides/a.md'), 'utf8')).toBe(
+      '# A\n\n[auth](/svc/packages/auth/index.md#keys), [`x`](/svc/source/LICENSE.md), [rules](/svc/interface.md) and ' +
+        '`[a](b.md)`\n\n```md\n[a](b.md)\n```\n',
+    );
+  });
+
+  test('fails the build when it lacks a page, lists one twice, or lists one that does not exist', () => {
+    const folder = built();
+    const list = join(folder, 'llms.txt');
+    rmSync(join(folder, 'source/LICENSE.md'));
+    const lines = [
+      '- [B](/svc/guides/a.md): Says.',
+      '- [A](/svc/guides/a.md): Again.',
+      '- [C](/svc/guides/c.md): Gone.',
+    ];
+    writeFileSync(list, `# svc\n\n## Guides\n\n${lines.join('\n')}\n`);
+    expect(checkListed(folder, '/svc/')).toEqual([
+      'llms.txt: does not begin with a title, a quotation and a section.',
+      'llms.txt lists guides/a.md as B, which is not its title.',
+      'llms.txt lists guides/a.md twice.',
+      'llms.txt lists no page: - [C](/svc/guides/c.md): Gone.',
+      'llms.txt does not list packages/auth/index.md.',
+      'source/LICENSE.html has no Markdown beside it.',
+    ]);
+    writeFileSync(list, '# svc\n\n> A toolkit\n\n## Guides\n\n- [A](/svc/guides/a.md): \n');
+    expect(checkListed(folder, '/svc/')).toContain(
+      'llms.txt lists guides/a.md without a description. Begin it with a sentence.',
+    );
+    rmSync(list);
+    expect(checkListed(folder, '/svc/')).toEqual(['llms.txt: is missing. Write it with writeLlms().']);
   });
 });
 

@@ -1,5 +1,6 @@
-import { globSync, readFileSync } from 'node:fs';
+import { existsSync, globSync, readFileSync } from 'node:fs';
 import { join, posix } from 'node:path';
+import { headingOf } from './llms.mjs';
 
 /**
  * Checks the built site: every link of a page leads to an existing page and heading, or to another host, and no page
@@ -40,6 +41,43 @@ export function checkBuilt(folder, base) {
     const isHeading = hash === undefined || hash === '' || ids.get(target)?.has(decodeURIComponent(hash));
     return isHeading ? undefined : 'the page has no such heading';
   }
+}
+
+/**
+ * Checks `llms.txt` of the built site: every page is listed once, with its title and a description, and every listed
+ * address exists. Each page, listed or not, has its Markdown beside it.
+ *
+ * @param {string} folder holds the built site
+ * @param {string} base the path of the site on its host, with a slash at both ends
+ * @returns {string[]} one sentence for each breach
+ */
+export function checkListed(folder, base) {
+  const list = join(folder, 'llms.txt');
+  if (!existsSync(list)) return ['llms.txt: is missing. Write it with writeLlms().'];
+  const text = readFileSync(list, 'utf8');
+  const problems = /^# .+\n\n> .+\n\n## /.test(text)
+    ? []
+    : ['llms.txt: does not begin with a title, a quotation and a section.'];
+  const listed = new Map();
+  for (const line of text.split('\n').filter((line) => line.startsWith('- '))) {
+    const [, title, url = '', description] = /^- \[(.+)\]\(([^()\s]+)\): (.*)$/.exec(line) ?? [];
+    const file = url.startsWith(base) ? url.slice(base.length) : '';
+    if (!file.endsWith('.md') || !existsSync(join(folder, file))) problems.push(`llms.txt lists no page: ${line}`);
+    else if (listed.has(file)) problems.push(`llms.txt lists ${file} twice.`);
+    else if (title !== headingOf(readFileSync(join(folder, file), 'utf8')))
+      problems.push(`llms.txt lists ${file} as ${title}, which is not its title.`);
+    else if (description === '')
+      problems.push(`llms.txt lists ${file} without a description. Begin it with a sentence.`);
+    listed.set(file, title);
+  }
+  const pages = globSync('**/*.html', { cwd: folder }).map((path) => path.replaceAll('\\', '/'));
+  for (const path of pages.sort()) {
+    if (path === '404.html') continue;
+    const file = path.replace(/\.html$/, '.md');
+    if (!existsSync(join(folder, file))) problems.push(`${path} has no Markdown beside it.`);
+    if (!path.startsWith('source/') && !listed.has(file)) problems.push(`llms.txt does not list ${file}.`);
+  }
+  return problems;
 }
 
 function isElsewhere(url) {

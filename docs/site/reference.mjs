@@ -32,13 +32,19 @@ export async function writeReference() {
     });
     app.renderer.on(MarkdownPageEvent.END, (page) => {
       const href = relative(dirname(join(FOLDER, page.url)), INTERFACE).replaceAll('\\', '/');
-      page.contents = `${linkInterface(page.contents.trimEnd(), interfacePage, href)}\n`;
+      const text = page.url === 'README.md' ? introduced(page.contents) : page.contents;
+      page.contents = `${linkInterface(text.trimEnd(), interfacePage, href)}\n`;
     });
   });
   rmSync(FOLDER, { recursive: true, force: true });
   await app.generateOutputs(project);
   if (app.logger.hasErrors()) throw new Error(app.logger.errors.join('\n'));
   return warnings;
+}
+
+/** The list of all entries is generated without a sentence. */
+function introduced(text) {
+  return text.replace(/^# .+\n/, '$&\nThe symbols of every entry of every package, from their docstrings.\n');
 }
 
 const OPTIONS = {

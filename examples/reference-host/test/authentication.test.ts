@@ -2,6 +2,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { fileURLToPath } from 'node:url';
 import { asDescribed } from '@svc/tools/as-described';
 import { covers } from '@svc/tools/covers';
 import { type IdentityProvider, RESOURCE, startIdentityProvider } from '@svc/tools/identity-provider';
@@ -768,7 +769,7 @@ describe('a configuration whose parts do not fit', () => {
         oidc: { issuers: [{ issuer: 'https://a.example.com', audience: 'svc' }] },
         introspection: {
           ...{ issuer: 'https://b.example.com', endpoint: 'https://b.example.com/introspect', audience: 'svc' },
-          ...{ clientId: 'svc', clientSecretFile: new URL(import.meta.url).pathname },
+          ...{ clientId: 'svc', clientSecretFile: fileURLToPath(import.meta.url) },
         },
       },
     ],

@@ -2,9 +2,10 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
-const MAIN = new URL('../dist/main.js', import.meta.url).pathname;
+const MAIN = fileURLToPath(new URL('../dist/main.js', import.meta.url));
 const KEY = 'operator-key-of-this-test-0123456789';
 let folder: string;
 let config: string;

@@ -3,6 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable, Writable } from 'node:stream';
+import { fileURLToPath } from 'node:url';
 import { AUTH_ERROR_STATUS, REFUSAL_REASONS } from '@svc/auth';
 import { hashApiKey } from '@svc/auth/api-key';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -312,7 +313,7 @@ describe('svc-auth explain', () => {
   });
 
   test('runs as a command, reads a file, and loads nothing for its help', () => {
-    const main = new URL('../dist/for-node/cli/svc-auth.js', import.meta.url).pathname;
+    const main = fileURLToPath(new URL('../dist/for-node/cli/svc-auth.js', import.meta.url));
     const run = (...args: string[]) => spawnSync(process.execPath, [main, ...args], { encoding: 'utf8' });
     const capture = join(folder, 'capture.txt');
     writeFileSync(capture, wire(['GET / HTTP/1.1', `Authorization: Bearer ${KEYS.operator}`]));

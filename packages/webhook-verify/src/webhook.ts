@@ -27,7 +27,7 @@ export interface WebhookOptions {
 }
 
 /** The names of {@link WebhookOptions}. */
-export const WEBHOOK_OPTIONS: OptionNames<WebhookOptions> = { toleranceSeconds: true, now: true, webhookId: true };
+const WEBHOOK_OPTIONS: OptionNames<WebhookOptions> = { toleranceSeconds: true, now: true, webhookId: true };
 
 /** The options of one call of `verify`. */
 export interface VerifyOptions {

@@ -22,6 +22,27 @@ describe(covers('events.shape.known-types'), () => {
     expect(read(new Webhook(secret).verify(...sent('run.failed', payload)).event)).toEqual(payload);
   });
 
+  test('a payload that differs between the majors narrows to the form of one', () => {
+    const titleOf = ({ payload, type }: WebhookEvent): unknown => {
+      if (type !== 'approval.requested') return undefined;
+      expectTypeOf(payload.nodeId).toEqualTypeOf<string | undefined>();
+      if (payload.data === undefined) {
+        expectTypeOf(payload.nodeId).toEqualTypeOf<string>();
+        expectTypeOf(payload.key).toEqualTypeOf<undefined>();
+        return payload.title;
+      }
+      expectTypeOf(payload.key).toEqualTypeOf<string>();
+      expectTypeOf(payload.nodeId).toEqualTypeOf<undefined>();
+      return payload.data.title;
+    };
+    const first = { nodeId: 'gate', artifactId: 'a', artifactType: 'text', actions: ['accept'], title: 'one' };
+    const second = { kind: 'approval', key: 'publish', data: { title: 'two' } };
+    const titles = [first, second].map((payload) =>
+      titleOf(new Webhook(secret).verify(...sent('approval.requested', payload)).event),
+    );
+    expect(titles).toEqual(['one', 'two']);
+  });
+
   test('an unknown type passes, with an unknown payload', () => {
     const { event } = new Webhook(secret).verify(...sent('run.teleported', 1));
     switch (event.type) {

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { env } from 'node:process';
 import { after, before, test } from 'node:test';
-import { pathToFileURL } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { bootHost } from './booted-host.mjs';
 import { unpackAll } from './tarballs.mjs';
 
@@ -31,7 +31,7 @@ async function recordsWith(apiPath, sdkPath) {
   return host.log.map((line) => JSON.parse(line)).filter(({ event }) => event === 'telemetry.unmatched-api');
 }
 
-const modules = new URL('../node_modules/', import.meta.url).pathname;
+const modules = fileURLToPath(new URL('../node_modules/', import.meta.url));
 const sdk = join(modules, '@opentelemetry/sdk-metrics/build/src/index.js');
 
 test('an SDK with an older copy of the OpenTelemetry API is reported at the start', async () => {

@@ -1,4 +1,4 @@
-import { EVENT_LOG_SCHEMA_VERSION } from '../runs/create.ts';
+import { EVENT_LOG_SCHEMA_VERSION } from '@svc/versioning/axes/run-documents';
 import { STREAM_MODES } from '../streams/mode.ts';
 import { authScoped } from './auth-scoped.ts';
 import type { TokenIssuers } from './authentication.ts';

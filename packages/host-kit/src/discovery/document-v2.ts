@@ -1,4 +1,4 @@
-import { EVENT_LOG_SCHEMA_VERSION } from '../runs/create.ts';
+import { EVENT_LOG_SCHEMA_VERSION } from '@svc/versioning/axes/run-documents';
 import { authScoped } from './auth-scoped.ts';
 import { type Facets, LISTED_AS_SUPPORTED } from './families.ts';
 import type { DiscoveryInput } from './input.ts';

@@ -131,7 +131,7 @@ export function empty(description: string, { headers = [] }: AnswerOptions = {})
   return { description, headers, content: {} };
 }
 
-export const EVENT_STREAM = 'text/event-stream';
+const EVENT_STREAM = 'text/event-stream';
 
 /** The value of a major, where both majors may share one. */
 export function inMajor<T>(value: PerMajor<T>, major: Major): T {

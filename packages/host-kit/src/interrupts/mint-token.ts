@@ -55,5 +55,3 @@ export async function mintToken(
 }
 
 const DEFAULT_LIFETIME_MS = 30 * 60_000;
-/** The longest lifetime that a caller may request for a token: 7 days. */
-export const LONGEST_LIFETIME_MS: number = 7 * 24 * 60 * 60_000;

@@ -18,7 +18,7 @@ export function tokenLane(tokens: InterruptTokens): Lane {
 }
 
 /** Returns the principal of a token: the approver that it names, in the run's tenant, without scopes. */
-export function holderOf({ tenant, mode, interruptId, approver }: TokenClaims): Principal {
+function holderOf({ tenant, mode, interruptId, approver }: TokenClaims): Principal {
   return {
     id: approver.principal,
     kind: undefined,
@@ -32,7 +32,7 @@ export function holderOf({ tenant, mode, interruptId, approver }: TokenClaims): 
 }
 
 /** Returns the last segment of the path. A token contains no character that needs percent-encoding. */
-export function tokenIn(url: string): string {
+function tokenIn(url: string): string {
   const path = url.split(/[?#]/, 1)[0] ?? '';
   return path.slice(path.lastIndexOf('/') + 1);
 }

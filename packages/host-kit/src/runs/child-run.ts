@@ -1,10 +1,10 @@
+import { EVENT_LOG_SCHEMA_VERSION } from '@svc/versioning/axes/run-documents';
 import { mintId } from '@svc/versioning/ids';
 import type { ChildRequest } from '../ports/child-runs.ts';
 import type { WorkflowEngine } from '../ports/engine.ts';
 import type { HostPorts } from '../ports/host-ports.ts';
 import type { Run } from '../ports/runs.ts';
 import { newCompensation } from './compensation.ts';
-import { EVENT_LOG_SCHEMA_VERSION } from './create.ts';
 
 /**
  * Makes the record of a child. It belongs to the owner, the place and the mode of its parent, and has its options: the

@@ -1,4 +1,5 @@
 import type { Principal } from '@svc/auth';
+import { EVENT_LOG_SCHEMA_VERSION } from '@svc/versioning/axes/run-documents';
 import { mintId } from '@svc/versioning/ids';
 import type { OwnerRecord } from '@svc/versioning/projection';
 import type { ChangeServices } from '../audit/change-services.ts';
@@ -126,9 +127,6 @@ export async function createRun(
 }
 
 const CAUSATION_ID = /^\S{1,256}$/;
-
-/** Stamped on every run that this host creates. @see Interface: Version axes, 4 */
-export const EVENT_LOG_SCHEMA_VERSION = 3;
 
 function versionOf(
   { version, otherVersions = [] }: CreateRunOptions['engine'],

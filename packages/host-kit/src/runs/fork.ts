@@ -1,4 +1,5 @@
 import type { Principal } from '@svc/auth';
+import { EVENT_LOG_SCHEMA_VERSION } from '@svc/versioning/axes/run-documents';
 import { mintId } from '@svc/versioning/ids';
 import { factAbout } from '../audit/fact.ts';
 import { HostError } from '../errors.ts';
@@ -7,7 +8,7 @@ import { type Save, saveNothing } from '../ports/idempotency.ts';
 import type { ForkMode, Run, RunDefinition } from '../ports/runs.ts';
 import { checkConfigurable } from './check-configurable.ts';
 import { newCompensation } from './compensation.ts';
-import { type CreateRunOptions, EVENT_LOG_SCHEMA_VERSION } from './create.ts';
+import type { CreateRunOptions } from './create.ts';
 import { foundRun } from './find-run.ts';
 
 /** A request for a fork, the same for both majors. */

@@ -4,7 +4,7 @@ export const STREAM_MODES = ['values', 'updates', 'messages', 'debug'] as const;
 export type StreamMode = (typeof STREAM_MODES)[number];
 
 /** The modes that show events. When several are asked for, the first of these that admits an event shows it. */
-export const EVENT_MODES = ['messages', 'updates', 'debug'] as const;
+const EVENT_MODES = ['messages', 'updates', 'debug'] as const;
 
 export type EventMode = (typeof EVENT_MODES)[number];
 

@@ -2,7 +2,7 @@ import type { JsonObject } from '../json.ts';
 import type { Subscription } from '../ports/subscriptions.ts';
 
 /** The names of the events about subscriptions. A host puts its organization and a dot in front. */
-export const OPERATIONAL_EVENTS = [
+const OPERATIONAL_EVENTS = [
   /** Several attempts in a row have failed. */
   'subscription.failing',
   /** Nothing is attempted any more. */

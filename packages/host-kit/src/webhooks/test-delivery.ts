@@ -14,7 +14,7 @@ import type { Send } from './send.ts';
 import { TenantSlots } from './slots.ts';
 
 /** The name of the event that a test delivery sends, without the organization. */
-export const TEST_EVENT = 'webhook.test';
+const TEST_EVENT = 'webhook.test';
 
 /** Sends a test delivery to a subscription at once, and returns its outcome. */
 export type SendTest = (request: {

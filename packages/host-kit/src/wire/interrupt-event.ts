@@ -4,12 +4,6 @@ import { isJsonObject, type Json, type JsonObject } from '../json.ts';
 import type { RunEvent } from '../ports/events.ts';
 import type { Run } from '../ports/runs.ts';
 
-/** The id of an interrupt in the form of a major: bound to its tenant in major 2. */
-export const interruptIdOf: Readonly<Record<Major, (tenant: string, interruptId: string) => string>> = {
-  1: (_tenant, interruptId) => interruptId,
-  2: bindId,
-};
-
 /**
  * The payload of an interrupt's event in the form of a major. `interrupts/interrupt-events.ts` records these events
  * with all facts, and each major shows its part. A payload without an `interruptId` was recorded by an engine and is

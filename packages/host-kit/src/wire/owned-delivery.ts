@@ -12,7 +12,7 @@ import { attemptView, operatorAttempt } from './operator.ts';
 const TIME = z.iso.datetime();
 
 /** The schema of a delivery. */
-export const ownedDelivery: z.ZodObject = z
+const ownedDelivery: z.ZodObject = z
   .object({
     deliveryId: z.string(),
     dedupKey: z.string().describe('Equal for every attempt to deliver one event to one subscription.'),

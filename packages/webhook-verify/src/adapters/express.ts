@@ -5,8 +5,8 @@ import { requireKnown } from '../known-options.ts';
 import { receiver } from '../receiver.ts';
 import { bodyLimits } from './body-limits.ts';
 import { isBuild } from './build.ts';
-import { NODE_OPTIONS, type NodeReceiverOptions } from './node.ts';
 import { type NodeAnswer, readNodeBody, writeNodeAnswer } from './node-body.ts';
+import { NODE_RECEIVER_OPTIONS, type NodeReceiverOptions } from './node-receiver-options.ts';
 
 /** The part of Express's request that the handler reads. */
 export interface ExpressRequest extends IncomingMessage {
@@ -39,7 +39,7 @@ export type ExpressHandler = (
  * app.listen(8788);
  */
 export function toExpressHandler(options: NodeReceiverOptions<ExpressRequest>): ExpressHandler {
-  requireKnown('toExpressHandler', options, NODE_OPTIONS);
+  requireKnown('toExpressHandler', options, NODE_RECEIVER_OPTIONS);
   const limits = bodyLimits(options);
   const handle = receiver(options, { isServing: !isBuild(env) });
 

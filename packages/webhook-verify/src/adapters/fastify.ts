@@ -6,8 +6,8 @@ import { receiver } from '../receiver.ts';
 import { answerHeaders } from './answer-headers.ts';
 import { bodyLimits } from './body-limits.ts';
 import { isBuild } from './build.ts';
-import { NODE_OPTIONS, type NodeReceiverOptions } from './node.ts';
 import { type NodeAnswer, readNodeBody } from './node-body.ts';
+import { NODE_RECEIVER_OPTIONS, type NodeReceiverOptions } from './node-receiver-options.ts';
 
 /** The options of {@link toFastifyPlugin}. */
 export interface FastifyReceiverOptions extends NodeReceiverOptions<FastifyRequest> {
@@ -16,7 +16,7 @@ export interface FastifyReceiverOptions extends NodeReceiverOptions<FastifyReque
 }
 
 /** The names of {@link FastifyReceiverOptions}. */
-const FASTIFY_OPTIONS: OptionNames<FastifyReceiverOptions> = { ...NODE_OPTIONS, path: true };
+const FASTIFY_OPTIONS: OptionNames<FastifyReceiverOptions> = { ...NODE_RECEIVER_OPTIONS, path: true };
 
 /** The part of a Fastify instance that the plugin uses. */
 export interface FastifyScope {

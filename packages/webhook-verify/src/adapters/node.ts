@@ -1,21 +1,13 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { env } from 'node:process';
-import { type OptionNames, requireKnown } from '../known-options.ts';
-import { RECEIVE_OPTIONS, type ReceiveOptions, receiver } from '../receiver.ts';
-import { BODY_LIMITS, type BodyLimits, bodyLimits } from './body-limits.ts';
+import { requireKnown } from '../known-options.ts';
+import { receiver } from '../receiver.ts';
+import { bodyLimits } from './body-limits.ts';
 import { isBuild } from './build.ts';
 import { type NodeAnswer, readNodeBody, writeNodeAnswer } from './node-body.ts';
+import { NODE_RECEIVER_OPTIONS, type NodeReceiverOptions } from './node-receiver-options.ts';
 
-/**
- * The options of {@link toNodeHandler}, and with another request those of `toExpressHandler` and `toFastifyPlugin`. A
- * function for the secret gets the request, whose body it must not read.
- */
-export interface NodeReceiverOptions<Request = IncomingMessage>
-  extends ReceiveOptions<[request: Request]>,
-    BodyLimits {}
-
-/** The names of {@link NodeReceiverOptions}. */
-export const NODE_OPTIONS: OptionNames<NodeReceiverOptions> = { ...RECEIVE_OPTIONS, ...BODY_LIMITS };
+export type { NodeReceiverOptions } from './node-receiver-options.ts';
 
 /**
  * Makes a receiver for `node:http` and frameworks on top of it. It reads the body itself, so no body parser may run
@@ -33,7 +25,7 @@ export const NODE_OPTIONS: OptionNames<NodeReceiverOptions> = { ...RECEIVE_OPTIO
 export function toNodeHandler(
   options: NodeReceiverOptions,
 ): (request: IncomingMessage, response: ServerResponse) => void {
-  requireKnown('toNodeHandler', options, NODE_OPTIONS);
+  requireKnown('toNodeHandler', options, NODE_RECEIVER_OPTIONS);
   const limits = bodyLimits(options);
   const handle = receiver(options, { isServing: !isBuild(env) });
 

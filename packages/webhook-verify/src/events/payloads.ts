@@ -1,6 +1,17 @@
 /**
- * The payloads of the most frequent event types of both majors. A member that only one major sends is optional. A type
- * that is not listed has an open payload.
+ * The payloads of the event types whose members the interface names, in the names of both majors. An event type that is
+ * not listed has an open payload.
+ *
+ * A member that one major requires and the other does not is optional. Where the majors send different forms, the
+ * payload is a union, and `undefined` in a required member of one form shows the other form.
+ *
+ * @example
+ * import type { EventPayloads } from '@svc/webhook-verify/events';
+ *
+ * function titleOf(payload: EventPayloads['approval.requested']): unknown {
+ *   // Major 2 has the question in `data`. In major 1, its members are those of the payload.
+ *   return payload.data === undefined ? payload.title : payload.data.title;
+ * }
  */
 export interface EventPayloads {
   /** The run started. */
@@ -19,10 +30,12 @@ export interface EventPayloads {
   /** The run was paused. */
   'run.paused': {
     readonly reason?: string;
-    readonly drainPolicy?: string;
+    readonly drainPolicy?: 'drain-current-node' | 'immediate';
     readonly interruptedNodeId?: string;
     readonly interruptedAttempt?: number;
   };
+  /** The run was resumed. The host of the run decides about the members. */
+  'run.resumed': Readonly<Record<string, unknown>>;
   /** The run was dead-lettered (major 1). */
   'run.dead_lettered': RunDeadLettered;
   /** The run was dead-lettered (major 2). */
@@ -54,35 +67,30 @@ export interface EventPayloads {
   'node.skipped': NodeLeft;
   /** A node was cancelled. */
   'node.cancelled': NodeLeft;
-  /** An interrupt was resolved. `resolvedAt` is RFC 3339. */
-  'interrupt.resolved': {
-    readonly nodeId: string;
-    readonly interruptId: string;
-    readonly kind?: string;
-    readonly resumeValue?: unknown;
-    readonly resolvedAt?: string;
-    readonly resolvedBy?: unknown;
-    readonly reason?: string;
-    readonly decision?: 'granted' | 'rejected' | 'overridden';
-    readonly action?: string;
-  };
+  /** A node asks a question of any kind. */
+  'interrupt.requested': EachMajor<PlacedQuestion, Question>;
+  /** An interrupt was resolved. */
+  'interrupt.resolved': EachMajor<Resolution, Answer>;
   /** A node asks for an approval. */
-  'approval.requested': {
-    readonly nodeId: string;
-    readonly artifactId?: string;
-    readonly artifactType?: string;
-    readonly actions?: readonly string[];
-    readonly interruptId?: string;
-    readonly title?: string;
-    readonly approversList?: readonly string[];
-    readonly requiredApprovals?: number;
-  };
+  'approval.requested': EachMajor<ApprovalRequest, Question>;
+  /** An answer to an approval arrived. */
+  'approval.received': EachMajor<ApprovalAnswer, Answer>;
+  /** An approver granted an approval. */
+  'approval.granted': EachMajor<Vote, Answer>;
+  /** An approver rejected an approval. */
+  'approval.rejected': EachMajor<Vote, Answer>;
+  /** An approval was decided in place of its approvers. */
+  'approval.overridden': EachMajor<Override, Answer>;
+  /** A node asks for a clarification. */
+  'clarification.requested': EachMajor<PlacedQuestion, Question>;
+  /** A clarification was given. */
+  'clarification.resolved': EachMajor<Resolution, Answer>;
   /** An artifact was created. */
   'artifact.created': {
     readonly artifactId: string;
     readonly artifactType: string;
     readonly nodeId?: string;
-    readonly version?: number;
+    readonly version?: unknown;
     readonly summary?: string;
     readonly registered?: boolean;
   };
@@ -122,15 +130,32 @@ export interface EventPayloads {
   };
   /** A request was authorized or denied. It contains no secret. */
   'authorization.decided': {
-    readonly principal: unknown;
+    readonly principal: string;
     readonly action: string;
-    readonly resource: unknown;
+    readonly resource: string;
     readonly allowed: boolean;
     readonly reason?: string;
   };
   /** A file of the workspace changed. */
-  'workspace.updated': { readonly path: string; readonly version: number | string };
+  'workspace.updated': { readonly path: string; readonly version: number };
+  /** A subscription to a trigger changed its state (major 1). */
+  'trigger.subscription.state.changed': TriggerStateChanged;
+  /** A subscription to a trigger changed its state (major 2). */
+  'trigger.subscription-state-changed': TriggerStateChanged;
+  /** A delivery of a trigger was attempted (major 1). */
+  'trigger.delivery.attempted': TriggerAttempted;
+  /** A delivery of a trigger was attempted (major 2). */
+  'trigger.delivery-attempted': TriggerAttempted;
 }
+
+/**
+ * A payload whose form differs between the majors. The members of the other form can be read too: their type includes
+ * `undefined`, and a comparison with it narrows the payload to one form.
+ */
+export type EachMajor<First, Second> = Alone<First, Second> | Alone<Second, First>;
+
+/** A form without the members that only the other form has. */
+type Alone<Form, Other> = Form & { readonly [Member in Exclude<keyof Other, keyof Form>]?: undefined };
 
 /** The payload of `run.started`. */
 export interface RunStarted {
@@ -139,9 +164,9 @@ export interface RunStarted {
   /** The inputs of the run. */
   readonly inputs?: Readonly<Record<string, unknown>>;
   /** The transport that started the run. */
-  readonly transport?: string;
+  readonly transport?: 'rest' | 'mcp' | 'a2a' | 'ui';
   /** The version of the engine. */
-  readonly engineVersion?: number | string;
+  readonly engineVersion?: number;
   /** The owner of the run, when the host records one. */
   readonly owner?: RunOwner;
   /** The tags of the run. */
@@ -151,21 +176,43 @@ export interface RunStarted {
 }
 
 /**
- * The owner of a run: tenant, workspace and principal.
+ * The owner of a run. Major 2 always sends `tenant` and `subject`; in major 1 every member may be absent.
  *
  * @see Interface: Run owner (identity triple)
  */
 export interface RunOwner {
   /** The tenant of the run: an opaque id. */
-  readonly tenant: string;
+  readonly tenant?: string;
   /** The workspace of the run: an opaque id. */
   readonly workspace?: string;
-  /** The caller that started the run: an opaque id, never personal data. */
+  /** The caller that started the run (major 1): an opaque id, never personal data. */
   readonly principal?: string;
-  /** The kind of the caller. */
+  /** The kind of the caller (major 1). */
   readonly principalKind?: 'user' | 'agent' | 'anonymous';
   /** The authenticated subject behind the caller. */
-  readonly subject?: Readonly<Record<string, unknown>>;
+  readonly subject?: Subject;
+}
+
+/**
+ * An authenticated caller.
+ *
+ * @see Interface: Subject record
+ */
+export interface Subject {
+  /** The authority that vouches for the caller. */
+  readonly issuer: string;
+  /** The id of the caller at its issuer. */
+  readonly subjectId: string;
+  /** The tenant of the caller. */
+  readonly tenant: string;
+  /** The lane that authenticated the caller, as in `api-key`. */
+  readonly lane: string;
+  /** The kind of the caller. */
+  readonly kind: 'user' | 'agent' | 'anonymous' | 'workload';
+  /** The class of the key that the caller used. */
+  readonly keyClass?: string;
+  /** The party that acts for the caller. */
+  readonly actor?: Subject;
 }
 
 /** The error of a run or a node. */
@@ -198,4 +245,156 @@ export interface NodeLeft {
   readonly nodeId: string;
   /** The reason, as text. */
   readonly reason?: string;
+}
+
+/** A question to a person or to another system. */
+export interface Question {
+  /** The kind of the interrupt, as in `approval`. */
+  readonly kind: string;
+  /** The key of the interrupt, which is unique in its run. */
+  readonly key: string;
+  /** The question, in the form of its kind. */
+  readonly data: Readonly<Record<string, unknown>>;
+  /** A JSON Schema of the answer. */
+  readonly resumeSchema?: Readonly<Record<string, unknown>>;
+  /** The time after which the interrupt ends without an answer, in milliseconds. */
+  readonly timeoutMs?: number;
+}
+
+/** A question with its place, as major 1 sends it. */
+export interface PlacedQuestion extends Question {
+  /** The id of the run. */
+  readonly runId: string;
+  /** The id of the node that asks. */
+  readonly nodeId: string;
+  /** The id of the interrupt. */
+  readonly interruptId: string;
+  /** The time of the question, as RFC 3339. */
+  readonly requestedAt: string;
+}
+
+/** The request for an approval, as major 1 sends it. */
+export interface ApprovalRequest {
+  /** The id of the node that asks. */
+  readonly nodeId: string;
+  /** The id of the artifact to approve. */
+  readonly artifactId: string;
+  /** The type of the artifact. */
+  readonly artifactType: string;
+  /** The actions that an approver may take. `edit` is the action `edit-accept` of major 2. */
+  readonly actions: readonly ('accept' | 'reject' | 'refine' | 'edit-accept' | 'ask' | 'edit')[];
+  /** The id of the interrupt. */
+  readonly interruptId?: string;
+  /** The question, as text for people. */
+  readonly title?: string;
+  /** The principals that may approve. */
+  readonly approversList?: readonly string[];
+  /** The number of approvals that are required. */
+  readonly requiredApprovals?: number;
+}
+
+/** The answer of an interrupt, as major 2 sends it with every event that reports one. */
+export interface Answer {
+  /** The id of the node that asked. */
+  readonly nodeId: string;
+  /** The id of the interrupt. */
+  readonly interruptId: string;
+  /** The kind of the interrupt. */
+  readonly kind?: string;
+  /** The answer, in the form of the kind. */
+  readonly resumeValue?: unknown;
+  /** A short reason. */
+  readonly reason?: string;
+  /** The caller that answered. */
+  readonly resolvedBy?: Subject;
+  /** The decision about an approval. */
+  readonly decision?: 'granted' | 'rejected' | 'overridden';
+  /** The action that the approver took. */
+  readonly action?: string;
+}
+
+/** The resolution of an interrupt, as major 1 sends it. */
+export interface Resolution {
+  /** The id of the node that asked. */
+  readonly nodeId: string;
+  /** The id of the interrupt. */
+  readonly interruptId: string;
+  /** The kind of the interrupt. */
+  readonly kind?: string;
+  /** The answer, in the form of the kind. */
+  readonly resumeValue?: unknown;
+  /** The time of the resolution, as RFC 3339. */
+  readonly resolvedAt?: string;
+  /** The principal that resolved the interrupt. */
+  readonly resolvedBy?: string;
+}
+
+/** The answer to an approval, as major 1 sends it. */
+export interface ApprovalAnswer {
+  /** The id of the node that asked. */
+  readonly nodeId: string;
+  /** The action that the approver took, or `timeout`. */
+  readonly action: 'accept' | 'reject' | 'refine' | 'edit-accept' | 'timeout';
+  /** The principal that answered. */
+  readonly decidedBy?: string;
+  /** The time of the answer, as RFC 3339. */
+  readonly decidedAt?: string;
+  /** A comment of the approver. */
+  readonly comment?: string;
+  /** The approver's feedback, as text. */
+  readonly feedback?: string;
+  /** The changes that the action `refine` asks for. */
+  readonly refineFeedback?: unknown;
+  /** The artifact as the approver edited it. */
+  readonly editedArtifactData?: unknown;
+}
+
+/** The vote of one approver, as major 1 sends it. */
+export interface Vote {
+  /** The id of the node that asked. */
+  readonly gateId: string;
+  /** The approver. */
+  readonly principal: string;
+  /** The votes so far, when several approvals are required. */
+  readonly quorumProgress?: unknown;
+}
+
+/** The override of an approval, as major 1 sends it. */
+export interface Override extends Vote {
+  /** The reason, as the caller gave it. */
+  readonly reason: string;
+}
+
+/** The payload of a subscription to a trigger that changed its state. */
+export interface TriggerStateChanged {
+  /** The id of the subscription. */
+  readonly subscriptionId?: string;
+  /** The source of the trigger, as in `webhook`. */
+  readonly source?: string;
+  /** The state before the change. */
+  readonly fromState?: string;
+  /** The state after the change. */
+  readonly toState?: string;
+  /** The reason of the change. */
+  readonly reason?:
+    | 'retry-exhausted'
+    | 'operator-paused'
+    | 'signature-invalid'
+    | 'backpressure'
+    | 'source-removed'
+    | 'provenance-unevaluable';
+}
+
+/** The payload of an attempt to deliver a trigger. */
+export interface TriggerAttempted {
+  /** The id of the subscription. */
+  readonly subscriptionId?: string;
+  /** The key that tells repeated deliveries. */
+  readonly dedupKey?: string;
+  /** The number of the attempt. */
+  readonly attempt?: number;
+  /** The outcome of the attempt. */
+  readonly outcome?: 'delivered' | 'retrying' | 'dead-lettered';
+  /** The id of the run that the delivery started. */
+  readonly runId?: string;
 }

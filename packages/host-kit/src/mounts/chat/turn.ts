@@ -3,8 +3,8 @@ import { HostError, invalid } from '../../errors.ts';
 import { asksForEventStream, messageText } from '../../http/event-stream.ts';
 import { type MountCall, parse, type Reply } from '../../http/route.ts';
 import { isJsonObject, type JsonObject } from '../../json.ts';
-import type { RunEvent } from '../../ports/events.ts';
 import { isTerminal, type Run } from '../../ports/runs.ts';
+import { isTerminalEvent } from '../../runs/transitions.ts';
 import { questionBody } from '../../wire/interrupt-event.ts';
 import { eventStreamReply } from '../event-stream.ts';
 import type { MountServices } from '../mount.ts';
@@ -120,12 +120,8 @@ async function* messagesOf(
     if (type === 'output.chunk' && isJsonObject(payload)) yield textOf('delta', deltaOf(payload), sequence);
     if (type === 'interrupt.requested' && isJsonObject(payload))
       yield textOf('question', questionBody(2, payload), sequence);
-    if (isEnd(event)) yield textOf('reply', await turnBody(chat, await runs.read(call, runId)), sequence);
+    if (isTerminalEvent(type)) yield textOf('reply', await turnBody(chat, await runs.read(call, runId)), sequence);
   }
-}
-
-function isEnd({ type }: RunEvent): boolean {
-  return type === 'run.completed' || type === 'run.failed' || type === 'run.cancelled';
 }
 
 function deltaOf({ chunk, channel }: JsonObject): JsonObject {

@@ -146,7 +146,8 @@ export function openStore({ path, owner, ...options }: OpenStoreOptions): Store 
 }
 
 /**
- * `busy_timeout` is for the start, when another process may hold a lock for a moment.
+ * `busy_timeout` is for the start, when another process may hold a lock for a moment. So is `synchronous = FULL`: SQLite
+ * flushes the migrations and the recovered journal itself. Afterwards `writeAheadLog` flushes, and sets NORMAL.
  * `temp_store` keeps the undo data of savepoints in memory. `cache_size` (16 MiB) keeps frequently written pages in
  * memory.
  */
