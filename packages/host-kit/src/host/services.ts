@@ -40,6 +40,7 @@ import type { CaptureRules } from '../webhooks/capture.ts';
 import type { WorkspaceFileLimits } from '../workspace/files.ts';
 import { captureRules } from './capture-rules.ts';
 import { type FloodGuard, floodGuard } from './flood-guard.ts';
+import { knownWorkspace } from './known-workspace.ts';
 import { type Mirror, mirrorOf } from './mirror.ts';
 import { authenticationForms, HOST_OPTION_FORMS } from './option-forms.ts';
 import { HOST_OPTION_NAMES } from './option-names.ts';
@@ -145,6 +146,7 @@ export function servicesOf(options: HostOptions): Services {
     floodGuard: guard,
     observe,
     store,
+    hasWorkspace: knownWorkspace(options.hasWorkspace, log),
     secrets: secretBox(options.secretKey, random, formerSecretKeys),
     formerSecretKeys,
     served,
