@@ -28,7 +28,7 @@ export const NODE_OPTIONS: OptionNames<NodeReceiverOptions> = { ...RECEIVE_OPTIO
  * import { toNodeHandler } from '@svc/webhook-verify/node';
  *
  * const secret = process.env.WEBHOOK_SECRET;
- * createServer(toNodeHandler({ secret, onDelivery: ({ eventType }) => console.log(eventType) })).listen(8788);
+ * createServer(toNodeHandler({ secret, onDelivery: ({ eventType }) => console.log(eventType) })).listen(8788, '127.0.0.1');
  */
 export function toNodeHandler(
   options: NodeReceiverOptions,
