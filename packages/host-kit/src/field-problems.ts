@@ -4,7 +4,8 @@ import { nearestName } from './known-options.ts';
 
 /**
  * Returns the problem of each field that a schema refuses, in the words of this kit: a sentence without its subject, such as
- * `must be a string`. A schema with a sentence of its own keeps it.
+ * `must be a string`. A schema with a sentence of its own keeps it. Of more than ten problems the first ten are returned, and a
+ * last one that counts the others: a caller with a long list would otherwise get one for each item.
  *
  * @param value the refused value, which tells a missing member from a wrong one
  * @param error the refusal of `schema`
@@ -15,13 +16,19 @@ export function fieldProblems(
   { issues }: z.ZodError,
   { root = '', remedies = {} }: Naming = {},
 ): readonly FieldProblem[] {
-  return issues.map((issue) => {
+  const told = issues.slice(0, MOST_PROBLEMS).map((issue) => {
     const field = fieldOf(root, issue.path);
     if (!isMissing(value, issue)) return { field, problem: problemIn(issue, membersAt(schema, issue.path)) };
     const remedy = Object.hasOwn(remedies, field) ? remedies[field] : choiceOf(issue);
     return { field, problem: remedy === undefined ? 'is required' : `is required. ${remedy}` };
   });
+  const more = issues.length - told.length;
+  return more === 0
+    ? told
+    : [...told, { field: root || 'body', problem: `has ${more} more ${more === 1 ? 'problem' : 'problems'}` }];
 }
+
+const MOST_PROBLEMS = 10;
 
 /** A caller that lacks a member of few values wants to know them. */
 function choiceOf(issue: z.core.$ZodIssue): string | undefined {
@@ -84,7 +91,7 @@ function sentenceOf(issue: z.core.$ZodIssue, members: readonly string[]): string
     case 'invalid_value':
       return `must be ${issue.values.map((value) => JSON.stringify(value)).join(' or ')}`;
     case 'unrecognized_keys':
-      return `has no field ${issue.keys.slice(0, SHOWN_KEYS).map(shown).join(', ')}. ${meant(issue.keys, members)}`;
+      return `has no field ${listed(issue.keys)}. ${meant(issue.keys, members)}`;
     case 'invalid_union':
       return 'must have one of the forms of the API description';
     case 'invalid_key':
@@ -96,6 +103,11 @@ function sentenceOf(issue: z.core.$ZodIssue, members: readonly string[]): string
 
 const SHOWN_KEYS = 5;
 const SHOWN_CHARACTERS = 64;
+
+function listed(keys: readonly string[]): string {
+  const more = keys.length - SHOWN_KEYS;
+  return `${keys.slice(0, SHOWN_KEYS).map(shown).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+}
 
 function shown(key: string): string {
   return JSON.stringify(key.length > SHOWN_CHARACTERS ? `${key.slice(0, SHOWN_CHARACTERS)}…` : key);

@@ -86,7 +86,7 @@ export interface Host {
  * @example
  * const host = createHost({ store: sqliteStore('svc.db'), authenticate: [lane], engine, secretKey, hasWorkspace });
  * await host.start();
- * createServer(toNodeListener(host)).listen(8787);
+ * createServer(toNodeListener(host)).listen(8787, '127.0.0.1');
  */
 export function createHost(options: HostOptions): Host {
   const services = servicesOf(options);

@@ -96,7 +96,10 @@ export interface HostOptions {
    * next key here, before the first of them uses it as `secretKey`. Default: none.
    */
   readonly formerSecretKeys?: readonly Uint8Array[];
-  /** Returns whether a tenant has a workspace of that name. */
+  /**
+   * Returns whether a tenant has a workspace of that name. Requests for another workspace are refused. Any answer but `true`
+   * is no; one that is no boolean, such as a promise, is logged as `workspace.misjudged`.
+   */
   readonly hasWorkspace: (tenant: string, workspace: string) => boolean;
   /** The URLs that subscriptions may point at. Default: public addresses over https. */
   readonly egress?: EgressPolicy;

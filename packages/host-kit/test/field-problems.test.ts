@@ -84,6 +84,32 @@ test('a missing member gets the remedy of its field, and a rule of several membe
   ]);
 });
 
+describe('of many problems ten are told, and the number of the others', () => {
+  const schema = z.strictObject({ names: z.array(z.string()) });
+  const first = Array.from({ length: 10 }, (_, index) => `names[${index}]: must be a string, not a number`);
+
+  test.each([
+    [10, []],
+    [11, ['body: has 1 more problem']],
+    [5000, ['body: has 4990 more problems']],
+  ])('%i', (count, others) => {
+    expect(problemsOf(schema, { names: Array.from({ length: count }, () => 5) })).toEqual([...first, ...others]);
+  });
+
+  test('below their root', () => {
+    const { error } = schema.safeParse({ names: Array.from({ length: 12 }, () => 5) });
+    const problems = error === undefined ? [] : fieldProblems(schema, {}, error, { root: 'answer' });
+    expect(problems.at(-1)).toEqual({ field: 'answer', problem: 'has 2 more problems' });
+  });
+
+  test('and of many unknown fields five', () => {
+    const unknown = Object.fromEntries(Array.from({ length: 7 }, (_, index) => [`x${index}`, 1]));
+    expect(problemsOf(schema, { names: [], ...unknown })).toEqual([
+      'body: has no field "x0", "x1", "x2", "x3", "x4" and 2 more. Check its spelling',
+    ]);
+  });
+});
+
 function problemsOf(schema: z.ZodType, value: unknown, remedies = {}): readonly string[] {
   const { error } = schema.safeParse(value);
   if (error === undefined) return [];

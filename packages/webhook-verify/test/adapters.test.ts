@@ -189,7 +189,7 @@ describe.each(ADAPTERS)('$name', ({ name, open }) => {
     expect(answer.headers.get('content-type')).toContain('application/json');
   });
 
-  test.each([{ maxBodyBytes: 0 }, { maxBodyBytes: Number.NaN }, { secret: ' ' }])(
+  test.each([{ maxBodyBytes: 0 }, { maxBodyBytes: Number.NaN }, { bodyTimeoutMs: 2 ** 31 }, { secret: ' ' }])(
     'throws for the options %j',
     async (options) => {
       await expect((async () => open(options))()).rejects.toThrow(TypeError);

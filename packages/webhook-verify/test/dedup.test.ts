@@ -221,12 +221,12 @@ describe.each(STORES)(`${covers('webhooks.verify.dedup')} ($name)`, ({ open }) =
     );
   });
 
-  test.each([{ ttlSeconds: 0 }, { claimSeconds: -1 }, { ttlSeconds: Number.NaN }])(
-    'throws for the options %j',
-    async (options) => {
-      await expect(open(options)).rejects.toThrow(/must be a positive number/);
-    },
-  );
+  test.each([
+    ...[{ ttlSeconds: 0 }, { claimSeconds: -1 }, { ttlSeconds: Number.NaN }, { ttlSeconds: Number.POSITIVE_INFINITY }],
+    ...[{ claimSeconds: 1e9 + 1 }, JSON.parse('{ "ttlSeconds": "60" }')],
+  ])('throws for the options %j', async (options) => {
+    await expect(open(options)).rejects.toThrow(/must be a positive number/);
+  });
 });
 
 describe('in memory', () => {

@@ -6,8 +6,8 @@ import { type Served, served } from '@svc/versioning';
 import { engine } from './engine.ts';
 
 export interface HostOptions {
-  /** The hash of the API key. */
-  readonly keyHash: string;
+  /** The hashes of the API keys. */
+  readonly keyHashes: readonly string[];
   readonly store: Store;
   /** Encrypts the secrets in the store. */
   readonly secretKey: Uint8Array;
@@ -25,18 +25,18 @@ export interface AppHost {
 }
 
 /** Makes the host. `main.ts` starts it, and the tests make one that forgets. */
-export function makeHost({ keyHash, store, secretKey, receiverPort }: HostOptions): AppHost {
-  const keys = memoryKeyStore([
-    {
-      id: 'key_1',
-      hash: keyHash,
+export function makeHost({ keyHashes, store, secretKey, receiverPort }: HostOptions): AppHost {
+  const keys = memoryKeyStore(
+    keyHashes.map((hash) => ({
+      id: `key_${hash.slice(0, 12)}`,
+      hash,
       tenant: 'acme',
       workspaces: ['main'],
       principal: 'p_1',
       scopes: ['runs:*', 'webhooks:manage', 'manifest:read'],
       mode: 'live',
-    },
-  ]);
+    })),
+  );
   const authenticate = [apiKeyLane({ keys, now: Date.now })];
   const protocol = { versions: ['1.1', '2.0'], preferred: '1.1' };
   const host = createHost({

@@ -12,14 +12,19 @@ import { makeApp } from '../src/app.ts';
 import { makeHost } from '../src/host.ts';
 
 const randomBytes = (size: number) => crypto.getRandomValues(new Uint8Array(size));
-const { key, hash: keyHash } = mintApiKey({ mode: 'live', randomBytes });
+const { key, hash } = mintApiKey({ mode: 'live', randomBytes });
 
 let secret: string | undefined;
 const received: Delivery[] = [];
 const onDelivery = (delivery: Delivery) => void received.push(delivery);
 const receiver = await listening(createServer(toNodeHandler({ secret: () => secret, onDelivery })));
 
-const parts = makeHost({ keyHash, store: memoryStore(), secretKey: randomBytes(32), receiverPort: receiver.port });
+const parts = makeHost({
+  keyHashes: [hash],
+  store: memoryStore(),
+  secretKey: randomBytes(32),
+  receiverPort: receiver.port,
+});
 await parts.host.start();
 after(() => parts.host.stop());
 const app = await makeApp(parts);

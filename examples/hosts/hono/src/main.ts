@@ -8,7 +8,7 @@ const { API_KEY_HASH, DATABASE = 'svc.db', RECEIVER_PORT, PORT = '8787', HOST = 
 if (!API_KEY_HASH) throw new Error('API_KEY_HASH: is not set. Run npm run key, which writes it to .env.');
 
 const parts = makeHost({
-  keyHash: API_KEY_HASH,
+  keyHashes: API_KEY_HASH.split(','),
   store: sqliteStore(DATABASE),
   // Made at the first start. Back it up together with the database.
   secretKey: secretKeyFile(`${DATABASE}-secret-key`),

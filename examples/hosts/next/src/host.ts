@@ -28,17 +28,17 @@ export function running(): Running {
 function make(): Running {
   const { API_KEY_HASH, DATABASE = 'svc.db', RECEIVER_PORT } = process.env;
   if (!API_KEY_HASH) throw new Error('API_KEY_HASH: is not set. Run npm run key, which writes it to .env.');
-  const keys = memoryKeyStore([
-    {
-      id: 'key_1',
-      hash: API_KEY_HASH,
+  const keys = memoryKeyStore(
+    API_KEY_HASH.split(',').map((hash) => ({
+      id: `key_${hash.slice(0, 12)}`,
+      hash,
       tenant: 'acme',
       workspaces: ['main'],
       principal: 'p_1',
       scopes: ['runs:*', 'webhooks:manage', 'manifest:read'],
       mode: 'live',
-    },
-  ]);
+    })),
+  );
   const authenticate = [apiKeyLane({ keys, now: Date.now })];
   const host = createHost({
     store: sqliteStore(DATABASE),

@@ -33,7 +33,7 @@ export interface HostServerOptions {
  * @example
  * const server = hostServer(toNodeListener(host), { maxConnections: 2000, log });
  * const stop = orderlyStop(server, host);
- * server.listen(8787);
+ * server.listen(8787, '127.0.0.1');
  */
 export function hostServer(
   listener: (request: IncomingMessage, response: ServerResponse) => void,

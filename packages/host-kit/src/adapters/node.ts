@@ -20,7 +20,7 @@ export { type SecretKeyFileOptions, secretKeyFile } from './secret-key-file.ts';
  * `Transfer-Encoding` than `chunked`.
  *
  * @example
- * createServer(toNodeListener(host)).listen(8787);
+ * createServer(toNodeListener(host)).listen(8787, '127.0.0.1');
  */
 export function toNodeListener(
   host: Pick<Host, 'answer'>,

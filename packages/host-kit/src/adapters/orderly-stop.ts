@@ -31,7 +31,7 @@ export interface OrderlyStopOptions {
  * @example
  * const server = createServer(toNodeListener(host));
  * const stop = orderlyStop(server, host, { drainMs: 5000 });
- * server.listen(8787);
+ * server.listen(8787, '127.0.0.1');
  * process.once('SIGTERM', stop);
  * @see RFC 9112, section 9.6
  */

@@ -17,7 +17,7 @@ import { judgeTarget } from './request-target.ts';
  * @example
  * const server = hostServer(toNodeListener(host));
  * answerParserErrors(server, host);
- * server.listen(8787);
+ * server.listen(8787, '127.0.0.1');
  * @see RFC 9112, section 2.2
  */
 export function answerParserErrors(server: Server, host: Pick<Host, 'answer'>): void {

@@ -8,6 +8,7 @@ import type { Execution, WorkflowEngine } from '../ports/engine.ts';
 import type { HostPorts } from '../ports/host-ports.ts';
 import { isTerminal, type Run } from '../ports/runs.ts';
 import { childRun, depthBelow } from '../runs/child-run.ts';
+import { engineRefusal } from '../runs/engine-refusal.ts';
 import type { OpenRun } from '../runs/event-log.ts';
 import { asJson } from './as-json.ts';
 import type { DrivenRun } from './driven-run.ts';
@@ -81,7 +82,7 @@ function refusalOf(
     const message = `A run has at most ${MOST_RUN_DEPTH} runs above it. Do the work of this child in a step.`;
     return new ChildRefused('sub_chain_depth_exceeded', message);
   }
-  const refusal = engine.refuse(workflowId, inputs);
+  const refusal = engineRefusal(engine, workflowId, inputs);
   return refusal && new ChildRefused('validation_error', `The child was refused: ${refusal.field} ${refusal.problem}.`);
 }
 

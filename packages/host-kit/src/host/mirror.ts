@@ -23,7 +23,7 @@ export function mirrorOf(given: Partial<MirrorOptions>, { served, observer, ...p
 
 function checked(options: MirrorOptions, { overlap }: Served): MirrorOptions {
   const { share, maxConcurrent, majors } = options;
-  if (!(share > 0 && share <= 1))
+  if (!(typeof share === 'number' && share > 0 && share <= 1))
     throw new TypeError(
       'mirrorReads.share: must be above 0 and at most 1. Pass 0.01 to compare one read of a hundred.',
     );

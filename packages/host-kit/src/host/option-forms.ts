@@ -1,5 +1,6 @@
 import { isScope as isName } from '@svc/auth';
 import { A_STORE, type Demand, functionThat, hasFunctions } from '../known-options.ts';
+import { numberForms } from './number-forms.ts';
 
 /**
  * Returns the forms of the options of `authentication` that are there. A document of discovery with a gap in it would fail at
@@ -47,28 +48,6 @@ const AUTHENTICATION_FORMS: Readonly<Record<string, Readonly<Record<string, Dema
   },
 };
 
-interface Range {
-  readonly form: string;
-  readonly fits: (value: unknown) => boolean;
-}
-
-const COUNT: Range = {
-  form: 'a whole number of at least 1',
-  fits: (value) => typeof value === 'number' && Number.isSafeInteger(value) && value >= 1,
-};
-
-const DURATION: Range = {
-  form: 'a number of at least 0',
-  fits: (value) => typeof value === 'number' && Number.isFinite(value) && value >= 0,
-};
-
-function ranges(group: string, options: Readonly<Record<string, Range>>): Readonly<Record<string, Demand>> {
-  const rest = { remedy: 'Leave it out for its default.', isOptional: true };
-  return Object.fromEntries(
-    Object.entries(options).map(([path, range]) => [`${group}.${path}`, { ...range, ...rest }]),
-  );
-}
-
 /** The forms of the required options of `createHost`, and of the optional ones whose mistakes show late. */
 export const HOST_OPTION_FORMS: Readonly<Record<string, Demand>> = {
   store: A_STORE,
@@ -109,21 +88,7 @@ export const HOST_OPTION_FORMS: Readonly<Record<string, Demand>> = {
     remedy: "Pass scopes without wildcards: ['orders:read'].",
     isOptional: true,
   },
-  ...ranges('webhooks', {
-    'retryPolicy.maxAttempts': COUNT,
-    'retryPolicy.delayMs': DURATION,
-    'retryPolicy.maxDelayMs': DURATION,
-    attemptTimeoutMs: DURATION,
-    'circuit.failureThreshold': COUNT,
-    'circuit.cooldownMs': DURATION,
-    'circuit.failureLimit': COUNT,
-    'circuit.failureWindowMs': DURATION,
-    failAfterHours: DURATION,
-    deadLetterRetentionDays: DURATION,
-    'concurrency.total': COUNT,
-    'concurrency.perTenant': COUNT,
-    'concurrency.perSubscription': COUNT,
-  }),
+  ...numberForms(),
   'webhooks.retryPolicy.backoff': {
     form: 'none, fixed or exponential',
     fits: (value) => value === 'none' || value === 'fixed' || value === 'exponential',

@@ -81,6 +81,7 @@ function runLifeRoutes(services: Services, parts: RouteParts): readonly Route[] 
     random,
     log,
     recordAudit,
+    hasWorkspace: services.hasWorkspace,
     singleTenant,
     executor,
     served,

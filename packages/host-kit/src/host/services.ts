@@ -18,8 +18,8 @@ import { DEFAULT_MAX_REQUEST_BODY_BYTES } from '../options/body-limits.ts';
 import type { DebugBundleKeys } from '../options/debug-bundle-keys.ts';
 import type { PortalOptions } from '../options/portal-options.ts';
 import { DEFAULT_PROTOCOL } from '../options/protocol-default.ts';
-import { LONGEST_SILENCE_MS, STREAM_DEFAULTS, type StreamOptions } from '../options/stream-options.ts';
-import { EMAIL_DEFAULTS, TRIGGER_DEFAULTS, type TriggerOptions } from '../options/trigger-options.ts';
+import { STREAM_DEFAULTS, type StreamOptions } from '../options/stream-options.ts';
+import { TRIGGER_DEFAULTS, type TriggerOptions } from '../options/trigger-options.ts';
 import { type WebhookOptions, webhookOptions } from '../options/webhook-options.ts';
 import { WORKSPACE_FILE_DEFAULTS } from '../options/workspace-file-defaults.ts';
 import type { HostOptions } from '../options.ts';
@@ -40,6 +40,7 @@ import type { CaptureRules } from '../webhooks/capture.ts';
 import type { WorkspaceFileLimits } from '../workspace/files.ts';
 import { captureRules } from './capture-rules.ts';
 import { type FloodGuard, floodGuard } from './flood-guard.ts';
+import { knownWorkspace } from './known-workspace.ts';
 import { type Mirror, mirrorOf } from './mirror.ts';
 import { authenticationForms, HOST_OPTION_FORMS } from './option-forms.ts';
 import { HOST_OPTION_NAMES } from './option-names.ts';
@@ -125,7 +126,7 @@ export function servicesOf(options: HostOptions): Services {
   requireKnown('createHost', options, HOST_OPTION_NAMES);
   requireForms('createHost', options, HOST_OPTION_FORMS);
   requireForms('createHost', options, authenticationForms(options.authentication));
-  const { random = systemRandom, formerSecretKeys = [] } = options;
+  const { random = systemRandom, formerSecretKeys = [], idempotencyRetentionHours = 24 } = options;
   const clock = checkedClock(options.clock);
   const guard = options.log === undefined ? standardErrorLog(clock) : floodGuard(options.log, clock);
   const log = tracedLog(guard.log);
@@ -133,7 +134,6 @@ export function servicesOf(options: HostOptions): Services {
   const observe = telemetry(options.telemetry ?? {}, { version: VERSION, storeClock: ofStore });
   const served = servedVersions(options.protocol ?? DEFAULT_PROTOCOL);
   const store = withCanonicalLogs(observe.timed(options.store));
-  const idempotencyRetentionHours = idempotencyRetention(options);
   const audit = options.audit && auditLog(options.audit, originFor(options), { clock, random, log, observe, store });
   const egress = options.egress ?? egressPolicy();
   return {
@@ -145,6 +145,7 @@ export function servicesOf(options: HostOptions): Services {
     floodGuard: guard,
     observe,
     store,
+    hasWorkspace: knownWorkspace(options.hasWorkspace, log),
     secrets: secretBox(options.secretKey, random, formerSecretKeys),
     formerSecretKeys,
     served,
@@ -235,34 +236,16 @@ function bundleKeys({ signer, keyId, formerKeys = [] }: DebugBundleKeys): Bundle
 }
 
 function streamOptions({ streams }: HostOptions): StreamOptions {
-  const chosen = { ...STREAM_DEFAULTS, ...streams };
-  if (chosen.keepAliveMs > LONGEST_SILENCE_MS) {
-    throw new TypeError(`streams.keepAliveMs: must be at most ${LONGEST_SILENCE_MS}. Leave it out for 15000.`);
-  }
-  return chosen;
+  return { ...STREAM_DEFAULTS, ...streams };
 }
 
-/** @throws {TypeError} without the origin that senders post to, and for a window of deduplication below that of the interface */
+/** @throws {TypeError} without the origin that senders post to */
 function triggerOptions(given: Partial<TriggerOptions>, baseUrl: string | undefined): TriggerOptions {
   const chosen = { ...TRIGGER_DEFAULTS, ...given };
   if (baseUrl === undefined)
     throw new TypeError(
       'baseUrl: is required by triggers, whose senders post to it. Pass the public origin of the host.',
     );
-  if (!(Number.isSafeInteger(chosen.maxDeadLetters) && chosen.maxDeadLetters >= 1))
-    throw new TypeError('triggers.maxDeadLetters: must be a whole number, at least 1. Leave it out for 10000.');
-  for (const name of ['maxAttachments', 'maxAttachmentBytes', 'maxAttachmentsBytes'] as const) {
-    const value = chosen.email?.[name] ?? EMAIL_DEFAULTS[name];
-    if (Number.isSafeInteger(value) && value >= 0) continue;
-    throw new TypeError(`triggers.email.${name}: must be a whole number. Leave it out for ${EMAIL_DEFAULTS[name]}.`);
-  }
-  for (const [name, value] of Object.entries(chosen.streams ?? {})) {
-    if (!(Number.isSafeInteger(value) && value >= 1))
-      throw new TypeError(
-        `triggers.streams.${name}: must be a whole number, at least 1. Leave it out for the default.`,
-      );
-  }
-  if (!(chosen.dedupHours >= 24)) throw new TypeError('triggers.dedupHours: must be at least 24. Leave it out for 24.');
   return chosen;
 }
 
@@ -275,10 +258,4 @@ function portalOptions({ pageUrl, maxOpenPerTenant = 1000 }: PortalOptions): Req
   if (!(Number.isSafeInteger(maxOpenPerTenant) && maxOpenPerTenant >= 1))
     throw new TypeError('portal.maxOpenPerTenant: must be a whole number, at least 1. Leave it out for 1000.');
   return { pageUrl, maxOpenPerTenant };
-}
-
-/** @see Interface: Limits */
-function idempotencyRetention({ idempotencyRetentionHours = 24 }: HostOptions): number {
-  if (idempotencyRetentionHours >= 24) return idempotencyRetentionHours;
-  throw new TypeError('idempotencyRetentionHours: must be at least 24. Leave it out for 24.');
 }

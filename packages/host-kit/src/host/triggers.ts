@@ -50,7 +50,7 @@ export function assembleTriggers(
   const standing = { store, clock, access, roles, hasStoredKeys: services.apiKeys !== undefined };
   const starting: StartOptions = {
     ...standing,
-    ...{ storeClock, random, log, engine, recordAudit, singleTenant, executor, tellUnheard },
+    ...{ storeClock, random, log, engine, recordAudit, hasWorkspace, singleTenant, executor, tellUnheard },
     maxRunDurationMs: runLimits.maxRunDurationMs,
     counted: services.observe.messageCounted,
     limits: {

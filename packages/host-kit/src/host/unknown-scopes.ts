@@ -18,10 +18,22 @@ export function unknownScopes(
   const granted = new Set(authenticate.flatMap((lane) => lane.grantedScopes?.() ?? []));
   return [...granted]
     .filter((scope) => !known.some((name) => grants([scope], name)))
-    .map((scope) => ({
-      level: 'warn',
-      event: 'key.unknown-scope',
-      scope,
-      message: `${scope}: is no scope. The nearest is ${nearestOf(scope, known)}. Name scopes of your own in ownScopes.`,
-    }));
+    .map((scope) => ({ level: 'warn', event: 'key.unknown-scope', scope, message: faultOf(scope, known) }));
+}
+
+/** A wildcard is compared with wildcards: the nearest scope of a misspelt one would have lesser rights. */
+function faultOf(scope: string, known: readonly string[]): string {
+  const isWildcard = scope.includes('*');
+  const nearest = nearestOf(scope, isWildcard ? wildcardsOver(known) : known);
+  return `${scope}: ${isWildcard ? 'covers' : 'is'} no scope. Did you mean ${nearest}? Name scopes of your own in ownScopes.`;
+}
+
+/** The wildcards that cover all scopes of one beginning, such as `runs:*`, or of one end, such as `*:read`. */
+function wildcardsOver(scopes: readonly string[]): ReadonlySet<string> {
+  return new Set(
+    scopes.flatMap((scope) => {
+      const segments = scope.split(':');
+      return segments.map((_, at) => segments.map((segment, index) => (index === at ? '*' : segment)).join(':'));
+    }),
+  );
 }

@@ -22,7 +22,7 @@ export interface Refusal {
 /**
  * The refusal of an error of any kind. An unexpected error is logged, and its caller gets a correlation id alone. An error
  * of a storage that fails is logged, too, and its caller is asked to try again. A credential that the host could not judge
- * is logged with its cause.
+ * is logged with its cause, and so is a refusal that has one.
  */
 export function refusalOf(error: unknown, { log, random, isUnavailable }: FailureOptions): Refusal {
   if (AuthError.is(error)) {
@@ -31,7 +31,10 @@ export function refusalOf(error: unknown, { log, random, isUnavailable }: Failur
     return { ...fieldsOf(error), headers: challenge(error) };
   }
   if (VersioningError.is(error)) return { ...fieldsOf(error), headers: {} };
-  if (HostError.is(error)) return { ...fieldsOf(error), headers: error.headers };
+  if (HostError.is(error)) {
+    if (error.cause instanceof Error) log(mendable(error.code, error.cause));
+    return { ...fieldsOf(error), headers: error.headers };
+  }
   if (isUnavailable?.(error)) {
     log({ level: 'error', event: 'store.unavailable', ...describeError(error) });
     return refusalOf(storeUnavailable(), { log, random });
@@ -44,6 +47,11 @@ export function refusalOf(error: unknown, { log, random, isUnavailable }: Failur
 
 function unjudged({ code, cause }: AuthError): LogRecord {
   return { level: 'error', event: 'authentication.failed', code, ...describeError(cause) };
+}
+
+/** A refusal that only the operator can mend. Its place in the program says nothing more. */
+function mendable(code: string, { message }: Error): LogRecord {
+  return { level: 'warn', event: 'request.refused', code, message };
 }
 
 function fieldsOf(error: AuthError | VersioningError | HostError): Omit<Refusal, 'headers'> {

@@ -240,7 +240,7 @@ function authorized(call: Call): AuthorizedCall {
  * Validates a JSON value.
  *
  * @param remedies a sentence for a member that is missing, by its field
- * @throws {HostError} `validation_error` naming up to 10 fields, each with its problem
+ * @throws {HostError} `validation_error` naming up to 10 fields, each with its problem, and the number of the others
  */
 export function parse<Body>(
   schema: z.ZodType<Body>,
@@ -250,7 +250,5 @@ export function parse<Body>(
   const result = schema.safeParse(json);
   if (result.success) return result.data;
   const [first, ...others] = fieldProblems(schema, json, result.error, { remedies });
-  throw first === undefined
-    ? new Error('A schema rejected a body without an issue.')
-    : invalid(first, ...others.slice(0, 9));
+  throw first === undefined ? new Error('A schema rejected a body without an issue.') : invalid(first, ...others);
 }

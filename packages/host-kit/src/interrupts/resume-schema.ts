@@ -23,7 +23,7 @@ export function schemaOf(schema: JsonObject): z.ZodType {
  * Holds an answer, or a member of one, to a schema.
  *
  * @param field the path of the value in the request
- * @throws {HostError} `validation_error` naming up to 10 members that do not match the schema
+ * @throws {HostError} `validation_error` naming up to 10 members that do not match the schema, and the number of the others
  */
 export function requireFitting(schema: JsonObject, value: Json | undefined, field = 'resumeValue'): void {
   const judge = schemaOf(schema);
@@ -31,6 +31,6 @@ export function requireFitting(schema: JsonObject, value: Json | undefined, fiel
   if (result.success) return;
   const [first = { field, problem: 'must match its schema' }, ...others] = fieldProblems(judge, value, result.error, {
     root: field,
-  }).slice(0, 10);
+  });
   throw invalid(first, ...others);
 }

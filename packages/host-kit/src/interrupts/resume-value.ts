@@ -59,7 +59,7 @@ export function checkedApproval(
   const parsed = ANSWER.safeParse(given);
   if (!parsed.success) {
     const problems = fieldProblems(ANSWER, given, parsed.error, { root: 'resumeValue', remedies: REMEDIES });
-    const [first = NOT_AN_ANSWER, ...others] = problems.slice(0, 10);
+    const [first = NOT_AN_ANSWER, ...others] = problems;
     throw invalid(first, ...others);
   }
   const { action, ...said } = parsed.data;

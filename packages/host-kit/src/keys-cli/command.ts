@@ -1,5 +1,6 @@
 import { readFile, stat } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
+import type { JsonObject } from '../json.ts';
 import { VERSION } from '../version.ts';
 import { keysOfHost } from './keys-of-host.ts';
 import { keysOfStore } from './keys-of-store.ts';
@@ -126,7 +127,12 @@ type Work = (target: KeyTarget, terminal: Terminal) => Promise<void>;
 const WORK: Readonly<Record<string, (values: Values, subject: string) => Work>> = {
   create(values) {
     const fields = fieldsOf(values);
-    return (target, terminal) => showOnce(values, terminal, () => target.create(fields));
+    return (target, terminal) =>
+      showOnce(values, terminal, async () => {
+        const made = await target.create(fields);
+        if (fields.workspaces === undefined && reachesAll(made)) terminal.stderr.write(REACHES_ALL);
+        return made;
+      });
   },
   rotate(values, id) {
     const graceSeconds = /^\d{1,9}$/.test(values.grace) ? Number(values.grace) : undefined;
@@ -150,6 +156,15 @@ const WORK: Readonly<Record<string, (values: Values, subject: string) => Work>> 
       stdout.write(values.json ? `${JSON.stringify({ imported: added })}\n` : `${added} keys imported\n`);
     },
 };
+
+function reachesAll({ apiKey }: KeyAnswer): boolean {
+  const { workspaces }: JsonObject = Object(apiKey);
+  return Array.isArray(workspaces) && workspaces.includes('*');
+}
+
+/** Told when no workspace was named: the default of a store, and of a caller of all workspaces, is the widest reach. */
+const REACHES_ALL =
+  "svc-keys: the key reaches all workspaces of its tenant. Pass --workspaces W,… for less, or --workspaces '*' to say so.\n";
 
 /** Makes the file before the key: a key that cannot be handed over must not be made. */
 async function showOnce(values: Values, terminal: Terminal, make: () => Promise<KeyAnswer>): Promise<void> {

@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { invalid } from '../errors.ts';
 import type { ByMajor, ErrorCode, Parameters } from '../http/description.ts';
 import type { AuthorizedCall } from '../http/route.ts';
-import { namesWorkspace, requireMembership } from '../webhooks/register.ts';
+import { namesWorkspace, requireMembership } from '../runs/membership.ts';
 
 /** The options of routes whose path names a subscription. */
 export interface AddressedOptions {

@@ -3,7 +3,8 @@ import { invalid } from '../errors.ts';
 import { empty, json } from '../http/description.ts';
 import { type AuthorizedCall, type Route, route, routeWithBody } from '../http/route.ts';
 import type { Save } from '../ports/idempotency.ts';
-import { namesWorkspace, type Registered, type RegisterOptions, register } from '../webhooks/register.ts';
+import { namesWorkspace } from '../runs/membership.ts';
+import { type Registered, type RegisterOptions, register } from '../webhooks/register.ts';
 import { type UnregisterOptions, unregister } from '../webhooks/unregister.ts';
 import {
   type RegistrationRules,

@@ -12,6 +12,8 @@ import type { Random } from '../ports/random.ts';
 import type { Run, RunTransport } from '../ports/runs.ts';
 import { checkConfigurable } from './check-configurable.ts';
 import { newCompensation } from './compensation.ts';
+import { engineRefusal } from './engine-refusal.ts';
+import { requireMembership } from './membership.ts';
 
 /** A request for a run, the same for both majors. */
 export interface RunRequest {
@@ -56,6 +58,8 @@ export interface CreateRunOptions extends ChangeServices {
   /** The longest duration of a run, in ms. Absent: no limit. */
   readonly maxRunDurationMs?: number | undefined;
   readonly random: Random;
+  /** Returns true when the tenant has a workspace of that name. */
+  readonly hasWorkspace: (tenant: string, workspace: string) => boolean;
   /** True: runs get no owner. Default: false. */
   readonly singleTenant?: boolean | undefined;
 }
@@ -65,7 +69,7 @@ export interface CreateRunOptions extends ChangeServices {
  *
  * @param save is called in the transaction that inserts the run
  * @throws {HostError} as {@link checkConfigurable}; `validation_error` when the engine refuses the run or `causationId` is malformed, `forbidden`
- * when the caller does not reach the workspace, `force_engine_version_forbidden` when a live key chooses the engine
+ * when the caller does not reach the workspace or the host does not have it, `force_engine_version_forbidden` when a live key chooses the engine
  * version
  * @throws {RunActive} when another run of the same `scopeId` has not ended and `isOnlyOfScope` is set
  */
@@ -76,12 +80,12 @@ export async function createRun(
   save: Save<Run> = saveNothing,
 ): Promise<Run> {
   const { store, engine, clock, random, recordAudit, singleTenant = false } = options;
-  const workspace = workspaceOf(principal, request.scope);
+  const workspace = workspaceOf(options, principal, request.scope);
   const { causationId } = request;
   if (causationId !== undefined && !CAUSATION_ID.test(causationId)) {
     throw invalid({ field: 'causationId', problem: 'must be an id of 1 to 256 characters without white space' });
   }
-  const refusal = engine.refuse(request.workflowId, request.inputs);
+  const refusal = engineRefusal(engine, request.workflowId, request.inputs);
   if (refusal !== undefined) throw invalid(refusal);
 
   const run: Run = {
@@ -144,13 +148,16 @@ function versionOf(
 }
 
 /** The default is the credential's first workspace. A run of a tenant-wide credential belongs to the tenant. */
-function workspaceOf({ tenancy }: Principal, scope: string | undefined): string | undefined {
-  if (scope === undefined || scope === tenancy.tenant) {
-    return tenancy.workspaces === 'all' ? undefined : tenancy.workspaces[0];
-  }
-  if (tenancy.workspaces === 'all' || tenancy.workspaces.includes(scope)) return scope;
-  const message = 'tenantId must name a workspace that this credential reaches.';
-  throw new HostError('forbidden', message, { details: undefined });
+function workspaceOf(
+  { hasWorkspace }: CreateRunOptions,
+  principal: Principal,
+  scope: string | undefined,
+): string | undefined {
+  const { tenant, workspaces } = principal.tenancy;
+  const isNamed = scope !== undefined && scope !== tenant;
+  const workspace = isNamed ? scope : workspaces === 'all' ? undefined : workspaces[0];
+  if (workspace !== undefined) requireMembership(hasWorkspace, principal, workspace);
+  return workspace;
 }
 
 function ownerOf(principal: Principal, workspace: string | undefined): OwnerRecord {

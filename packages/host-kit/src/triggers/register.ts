@@ -17,8 +17,8 @@ import type {
   TriggerRules,
   WebhookPreset,
 } from '../ports/triggers.ts';
+import { namesWorkspace, requireMembership } from '../runs/membership.ts';
 import type { SecretBox } from '../sealing/secret-box.ts';
-import { namesWorkspace, requireMembership } from '../webhooks/register.ts';
 import type { ChangeGrants } from './change/grants.ts';
 import { checkedRules } from './checked-rules.ts';
 import type { QueueGrants } from './queue/grants.ts';
@@ -131,15 +131,16 @@ function workspaceOf(
   principal: Principal,
   asked: string | undefined,
 ): string | undefined {
-  const { workspaces } = principal.tenancy;
-  if (asked === undefined) {
-    if (workspaces === 'all') return undefined;
-    const [only, ...others] = workspaces;
-    if (only !== undefined && others.length === 0) return only;
-    throw invalid({ field: 'tenantId', problem: `is required. ${namesWorkspace(principal.tenancy)}` });
-  }
-  requireMembership(hasWorkspace, principal, asked);
-  return asked;
+  const workspace = asked ?? onlyOf(principal);
+  if (workspace !== undefined) requireMembership(hasWorkspace, principal, workspace);
+  return workspace;
+}
+
+function onlyOf({ tenancy }: Principal): string | undefined {
+  if (tenancy.workspaces === 'all') return undefined;
+  const [only, ...others] = tenancy.workspaces;
+  if (only !== undefined && others.length === 0) return only;
+  throw invalid({ field: 'tenantId', problem: `is required. ${namesWorkspace(tenancy)}` });
 }
 
 /** An anonymous caller has no authority that could be judged later. */

@@ -2,6 +2,7 @@ import { invalid } from '../errors.ts';
 import type { JsonObject } from '../json.ts';
 import type { StreamSource, Trigger } from '../ports/triggers.ts';
 import type { CreateRunOptions } from '../runs/create.ts';
+import { engineRefusal } from '../runs/engine-refusal.ts';
 import { changeDocument } from './change/message.ts';
 import { emailDocument } from './email/message.ts';
 import { formDocument } from './form/message.ts';
@@ -41,7 +42,7 @@ export async function tryMessage(options: TryOptions, trigger: Trigger, tried: T
   const document = documentOf(trigger, tried, clock.now());
   const target = mapped(trigger.mapping, document, limits.maxInputLength);
   if (!target.ok) return { would: 'dead-letter', problem: target.problem };
-  const refusal = engine.refuse(target.workflowId, target.inputs);
+  const refusal = engineRefusal(engine, target.workflowId, target.inputs);
   if (refusal !== undefined) return { would: 'dead-letter', problem: refusedAt(refusal.field) };
   const { workflowId, inputs } = target;
   return { would: trigger.state === 'paused' ? 'wait' : 'start', workflowId, inputs };

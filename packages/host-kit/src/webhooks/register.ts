@@ -1,4 +1,4 @@
-import { type Principal, reachesWorkspace } from '@svc/auth';
+import type { Principal } from '@svc/auth';
 import { checkUrl, type EgressPolicy } from '@svc/egress-guard';
 import type { Major } from '@svc/versioning';
 import { mintId } from '@svc/versioning/ids';
@@ -9,6 +9,7 @@ import { HostError } from '../errors.ts';
 import { type Save, saveNothing } from '../ports/idempotency.ts';
 import type { Random } from '../ports/random.ts';
 import type { SignatureAlgorithm, Subscription } from '../ports/subscriptions.ts';
+import { requireMembership } from '../runs/membership.ts';
 import type { SecretBox } from '../sealing/secret-box.ts';
 import { CLOSED } from './circuit.ts';
 import type { EndpointVerifier } from './verify-endpoint.ts';
@@ -105,36 +106,6 @@ export async function register(
   });
   return registered;
 }
-
-/**
- * Rejects a workspace that the caller is not a member of. The name of the tenant is not a workspace.
- *
- * @throws {HostError} `forbidden`
- */
-export function requireMembership(
-  hasWorkspace: RegisterOptions['hasWorkspace'],
-  { tenancy }: Principal,
-  workspace: string,
-): void {
-  if (reachesWorkspace(tenancy, workspace) && hasWorkspace(tenancy.tenant, workspace)) return;
-  throw new HostError('forbidden', `tenantId must name a workspace of your credential${namesOf(tenancy)}.`, {
-    details: undefined,
-  });
-}
-
-/** Returns the sentence for a request that names no workspace, without its full stop. */
-export function namesWorkspace(tenancy: Principal['tenancy']): string {
-  return `It names a workspace of your credential${namesOf(tenancy)}`;
-}
-
-/** The workspaces of the caller itself, which it may know. The name of another one is never told. */
-function namesOf({ workspaces }: Principal['tenancy']): string {
-  if (workspaces === 'all') return ', which has every workspace of its tenant';
-  const more = workspaces.length > MOST_NAMES ? ' and others' : '';
-  return `: ${workspaces.slice(0, MOST_NAMES).join(', ')}${more}`;
-}
-
-const MOST_NAMES = 5;
 
 const SECRET_BYTES = 32;
 

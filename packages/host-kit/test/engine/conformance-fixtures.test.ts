@@ -38,6 +38,41 @@ describe('an engine with the fixtures of the suite', () => {
     expect(engine.compensation).toBeUndefined();
   });
 
+  test('may be that of a class, with declarations that are getters', async () => {
+    class Greeter implements WorkflowEngine {
+      readonly version = 7;
+      readonly #greeting = 'Hello';
+
+      get otherVersions() {
+        return [6];
+      }
+
+      get forks() {
+        return ['replay'] as const;
+      }
+
+      refuse(workflowId: string) {
+        return workflowId === 'greet'
+          ? undefined
+          : { field: 'workflowId', problem: `must be greet: ${this.#greeting}` };
+      }
+
+      async execute() {
+        return { status: 'completed' as const, outputs: { greeting: this.#greeting } };
+      }
+
+      describe(workflowId: string) {
+        return workflowId === 'greet' ? { workflowId, name: this.#greeting } : undefined;
+      }
+    }
+    const wrapped = withConformanceFixtures(new Greeter());
+    expect(wrapped).toMatchObject({ version: 7, otherVersions: [6], forks: ['replay'] });
+    expect(wrapped.describe?.('greet')).toEqual({ workflowId: 'greet', name: 'Hello' });
+    const host = await hostOf(wrapped);
+    await host.comesTo(await host.start('greet'), 'completed');
+    await host.comesTo(await host.start('conformance-noop'), 'completed');
+  });
+
   test('leaves other workflows to the engine', async () => {
     const host = await hostOf(engine);
     await host.comesTo(await host.start('greet'), 'completed');

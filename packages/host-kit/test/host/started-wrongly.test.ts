@@ -62,13 +62,16 @@ describe('createHost names the option and the fix', () => {
       [{ retryPolicy: { maxAttempts: 2.5 } }, 'retryPolicy.maxAttempts must be a whole number of at least 1.'],
       [
         { retryPolicy: { maxDelayMs: Number.POSITIVE_INFINITY } },
-        'retryPolicy.maxDelayMs must be a number of at least 0.',
+        'retryPolicy.maxDelayMs must be a whole number of milliseconds from 0 to 1000000000000.',
       ],
-      [{ retryPolicy: { delayMs: '1000' } }, 'retryPolicy.delayMs must be a number of at least 0.'],
+      [{ retryPolicy: { delayMs: '1000' } }, 'retryPolicy.delayMs must be a whole number of milliseconds from 0 to'],
       [{ retryPolicy: { backoff: 'linear' } }, 'retryPolicy.backoff must be none, fixed or exponential.'],
-      [{ attemptTimeoutMs: Number.NaN }, 'attemptTimeoutMs must be a number of at least 0.'],
+      [
+        { attemptTimeoutMs: Number.NaN },
+        'attemptTimeoutMs must be a whole number of milliseconds from 1 to 2147483647.',
+      ],
       [{ concurrency: { total: -1 } }, 'concurrency.total must be a whole number of at least 1.'],
-      [{ deadLetterRetentionDays: -1 }, 'deadLetterRetentionDays must be a number of at least 0.'],
+      [{ deadLetterRetentionDays: -1 }, 'deadLetterRetentionDays must be a number of days from 0 to 36500.'],
     ].map(([webhooks, message]): [string, unknown, string] => [
       'webhooks',
       webhooks,

@@ -27,7 +27,7 @@ async function warningsOf(scopes: readonly string[], more: Partial<HostOptions> 
 }
 
 const warning = (scope: string, nearest: string) =>
-  `${scope}: is no scope. The nearest is ${nearest}. Name scopes of your own in ownScopes.`;
+  `${scope}: is no scope. Did you mean ${nearest}? Name scopes of your own in ownScopes.`;
 
 describe('a host warns at its start of a scope of a key that opens nothing', () => {
   test.each([
@@ -35,9 +35,20 @@ describe('a host warns at its start of a scope of a key that opens nothing', () 
     ['run:create', 'runs:create'],
     ['runs:Read', 'runs:read'],
     ['webhook:manage', 'webhooks:manage'],
-    ['run:*', 'runs:read'],
+    ['runs:reed', 'runs:read'],
   ])('%s', async (scope, nearest) => {
     expect(await warningsOf([scope, 'runs:read'])).toEqual([warning(scope, nearest)]);
+  });
+
+  test.each([
+    ['run:*', 'runs:*'],
+    ['webhook:*', 'webhooks:*'],
+    ['*:reed', '*:read'],
+    ['runz:*', 'runs:*'],
+  ])('%s, a wildcard that covers nothing', async (scope, meant) => {
+    expect(await warningsOf([scope, 'runs:read'])).toEqual([
+      `${scope}: covers no scope. Did you mean ${meant}? Name scopes of your own in ownScopes.`,
+    ]);
   });
 
   test('once for each scope', async () => {

@@ -22,7 +22,8 @@ test(covers('runs.anonymous.kind-on-run'), async () => {
   const store = memoryStore();
   const facts: unknown[] = [];
   const recordAudit = async (fact: unknown) => void facts.push(fact);
-  const run = await createRun({ store, engine, clock: systemClock, random: systemRandom, recordAudit }, actor, request);
+  const options = { store, engine, clock: systemClock, random: systemRandom, recordAudit, hasWorkspace: () => true };
+  const run = await createRun(options, actor, request);
   expect(run.owner).toMatchObject({ principal: actor.id, principalKind: 'anonymous', workspace: 'public' });
   expect(facts).toMatchObject([{ action: 'run.create', actor: actor.id, target: `acme/${run.runId}` }]);
 });
@@ -32,7 +33,7 @@ test(covers('auth.audit.same-transaction'), async () => {
   const tenancy = { tenant: 'acme', workspaces: ['public'], mode: 'live' } as const;
   const actor = anonymousActor({ tenancy, issuer: 'urn:svc:host', randomBytes: systemRandom });
   const recordAudit = () => Promise.reject(new Error('the audit log cannot be written'));
-  const options = { store, engine, clock: systemClock, random: systemRandom, recordAudit };
+  const options = { store, engine, clock: systemClock, random: systemRandom, recordAudit, hasWorkspace: () => true };
   await expect(createRun(options, actor, request)).rejects.toThrow('cannot be written');
   expect(await store.runs.unfinished({ after: undefined, limit: 10 })).toEqual([]);
 });

@@ -399,7 +399,7 @@ describe(covers('events.stream.keep-alive'), () => {
 
   test('rejects a keepAliveMs of more than 30 s', async () => {
     await expect(serve({ streams: { keepAliveMs: 30_001 } })).rejects.toThrow(
-      'streams.keepAliveMs: must be at most 30000',
+      'createHost: streams.keepAliveMs must be a whole number of milliseconds from 1 to 30000.',
     );
   });
 });

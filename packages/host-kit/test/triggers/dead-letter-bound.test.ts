@@ -50,7 +50,7 @@ describe(covers('triggers.message.dead-letters'), () => {
 
   test.each([0, -1, 1.5, Number.NaN])('a bound of %d is rejected', async (maxDeadLetters) => {
     await expect(triggerHost({ store: memoryStore(), triggers: { maxDeadLetters } })).rejects.toThrow(
-      'triggers.maxDeadLetters: must be a whole number',
+      'createHost: triggers.maxDeadLetters must be a whole number',
     );
   });
 });

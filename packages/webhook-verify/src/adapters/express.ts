@@ -36,7 +36,7 @@ export type ExpressHandler = (
  * const secret = process.env.WEBHOOK_SECRET;
  * const app = express();
  * app.post('/webhooks', toExpressHandler({ secret, onDelivery: ({ eventType }) => console.log(eventType) }));
- * app.listen(8788);
+ * app.listen(8788, '127.0.0.1');
  */
 export function toExpressHandler(options: NodeReceiverOptions<ExpressRequest>): ExpressHandler {
   requireKnown('toExpressHandler', options, NODE_RECEIVER_OPTIONS);

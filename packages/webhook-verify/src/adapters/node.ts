@@ -20,7 +20,7 @@ export type { NodeReceiverOptions } from './node-receiver-options.ts';
  * import { toNodeHandler } from '@svc/webhook-verify/node';
  *
  * const secret = process.env.WEBHOOK_SECRET;
- * createServer(toNodeHandler({ secret, onDelivery: ({ eventType }) => console.log(eventType) })).listen(8788);
+ * createServer(toNodeHandler({ secret, onDelivery: ({ eventType }) => console.log(eventType) })).listen(8788, '127.0.0.1');
  */
 export function toNodeHandler(
   options: NodeReceiverOptions,

@@ -98,10 +98,16 @@ export interface DedupTimes {
   readonly claimMs: number;
 }
 
-/** Fills in the defaults of the options. @throws {TypeError} when a time is not positive */
+/** Fills in the defaults of the options. @throws {TypeError} for a time that is no number, not positive, or longer than 1e9 seconds */
 export function dedupTimes({ ttlSeconds = 259_200, claimSeconds = 60 }: DedupOptions): DedupTimes {
   for (const [name, value] of Object.entries({ ttlSeconds, claimSeconds })) {
-    if (!(value > 0)) throw new TypeError(`${name}: must be a positive number. Leave it out for the default.`);
+    if (typeof value === 'number' && value > 0 && value <= LONGEST_SECONDS) continue;
+    throw new TypeError(
+      `${name}: must be a positive number of at most ${LONGEST_SECONDS}. Leave it out for the default.`,
+    );
   }
   return { ttlMs: ttlSeconds * 1000, claimMs: claimSeconds * 1000 };
 }
+
+/** About 31 years: a sum of such a time and today is still a date. */
+const LONGEST_SECONDS = 1e9;

@@ -83,6 +83,13 @@ export const authenticationFaults: readonly Fault[] = [
     ),
   },
   {
+    fault: 'answers 501 to every request with a key',
+    breaks: ['authentication.key-accepted'],
+    host: answering(/ (\/v1)?\/(runs|webhooks|workflows)/, (_answered, asked) =>
+      refusal(501, { error: 'capability_not_provided', message: 'No.', details: { operation: 'none' } }, asked),
+    ),
+  },
+  {
     fault: 'does not serve protected-resource metadata',
     breaks: ['authentication.resource-metadata'],
     on: 'tokens',

@@ -1,6 +1,7 @@
 import { stepsEngine } from '../../engine/steps/steps-engine.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { WorkflowEngine } from '../../ports/engine.ts';
+import { wrapEngine } from '../../ports/wrap-engine.ts';
 import { conformanceWorkflows } from './conformance-workflows.ts';
 
 /** The ids of the fixture workflows, for `capabilities.fixtures` of `createHost`. */
@@ -32,12 +33,14 @@ export function withConformanceFixtures(
 ): WorkflowEngine {
   const fixtures = stepsEngine({ workflows: conformanceWorkflows, version: engine.version, ...options });
   const engineOf = (workflowId: string) => (CONFORMANCE_FIXTURES.includes(workflowId) ? fixtures : engine);
-  const { events: _events, ...declarations } = engine;
-  return {
-    ...declarations,
-    ...(fixtures.interrupts !== undefined && { interrupts: fixtures.interrupts }),
+  // An engine may be an instance of a class, whose methods no spread copies.
+  const { events: _events, ...declared } = wrapEngine(engine, {
     refuse: (workflowId, inputs) => engineOf(workflowId).refuse(workflowId, inputs),
     execute: (run, execution) => engineOf(run.workflowId).execute(run, execution),
+  });
+  return {
+    ...declared,
+    ...(fixtures.interrupts !== undefined && { interrupts: fixtures.interrupts }),
     describe: (workflowId) => engineOf(workflowId).describe?.(workflowId),
   };
 }
