@@ -69,7 +69,7 @@ const MAY_BE_A_FRACTION = new Set([
   ...['triggers.deadLetterRetentionDays', 'webhooks.deadLetterRetentionDays'],
 ]);
 
-/** What a section needs beside its numbers. */
+/** The other options that a section needs. */
 const SECTIONS: Readonly<Record<string, object>> = {
   audit: { signer: { publicKey: 'no key', sign: () => new Uint8Array(64) } },
   cors: { origins: ['https://a.example'] },
