@@ -55,11 +55,13 @@ export interface EngineExecutionParts extends Pick<HostPorts, 'store' | 'clock' 
   readonly families: ChildRunsParts['families'];
   /** Drives a new child of the run. */
   readonly drive: (child: Run) => void;
+  /** Makes a call for the engine, which may not await it, and notes one that fails. */
+  readonly noted: <T>(call: () => Promise<T>) => Promise<T>;
 }
 
 /** Makes the `Execution` that the engine is handed for one turn. Engines destructure it, so no method uses `this`. */
 export function engineExecution(parts: EngineExecutionParts): Execution {
-  const { engine, driven, pauseAtRest, replay, store, reach, secrets } = parts;
+  const { engine, driven, pauseAtRest, replay, store, reach, secrets, noted } = parts;
   const gate = engineGate(engine);
   const { redactor } = secrets;
   const limits = new NodeLimits(store, driven.run, reach.limits);
@@ -69,9 +71,9 @@ export function engineExecution(parts: EngineExecutionParts): Execution {
       replayed: (nodeId) => replay.node(nodeId).catch((error: unknown) => driven.leaveUnread(error)),
     }),
     history: () => readable(driven, wholeLog(store, driven.run)),
-    append: async (...added) => append(parts, limits, redactor.redacted(added).map(gate)),
-    interrupt: async (request) => interrupt(parts, asJson('interrupt: request', redactor.redacted(request))),
-    artifact: async (artifact) => makeArtifact(parts, asJson('artifact: value', redactor.redacted(artifact))),
+    append: (...added) => noted(() => append(parts, limits, redactor.redacted(added).map(gate))),
+    interrupt: (request) => noted(() => interrupt(parts, asJson('interrupt: request', redactor.redacted(request)))),
+    artifact: (made) => noted(() => makeArtifact(parts, asJson('artifact: value', redactor.redacted(made)))),
     configurable: configurableOf(driven.run, engine.configurable ?? []),
     secret: (name) => secrets.open(name),
     files: runFiles({ ...parts, ...reach, limits: reach.workspaceFiles, redactor, isReplay }),

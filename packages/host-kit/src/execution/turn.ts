@@ -55,6 +55,8 @@ export class Turn {
   readonly #pauseAtRest: PauseAtRest;
   readonly #fork: ForkParts;
   readonly #secrets: RunSecrets;
+  /** Whether a promise that the engine got has rejected. */
+  #hasRejected = false;
   /** The rejections of the engine that nothing awaits, also those that come after its end. */
   readonly #unhandled = new UnhandledRejections((reason) => this.#unawaited(reason));
 
@@ -143,7 +145,8 @@ export class Turn {
    */
   async #awaited(outcome: RunOutcome): Promise<RunOutcome> {
     if (outcome?.status !== 'completed') return outcome;
-    await yieldToLoop();
+    // Node tells of a rejection that nothing handles when the event loop turns. Without one there is nothing to wait for.
+    if (this.#hasRejected) await yieldToLoop();
     const { first } = this.#unhandled;
     if (first !== undefined) throw first.reason;
     return outcome;
@@ -153,7 +156,18 @@ export class Turn {
     const { engine, store, clock, random, reach, families, drive } = this.#options;
     const replay = replayOf(this.#fork);
     const parts = { driven: this.#driven, pauseAtRest: this.#pauseAtRest, replay, reach, secrets: this.#secrets };
-    return engineExecution({ ...parts, engine, store, clock, random, families, drive });
+    const noted = <T>(call: () => Promise<T>) => this.#noted(call);
+    return engineExecution({ ...parts, engine, store, clock, random, families, drive, noted });
+  }
+
+  /** Makes a call for the engine, and notes whether one has failed. */
+  async #noted<T>(call: () => Promise<T>): Promise<T> {
+    try {
+      return await call();
+    } catch (error) {
+      this.#hasRejected = true;
+      throw error;
+    }
   }
 
   /**

@@ -124,7 +124,8 @@ async function execute(found: Workflow, run: Run, execution: Execution, means: T
     const outputs = await unhandled.within(async () => found.run(inputs.value, turn.steps, run));
     turn.end();
     await turn.settled();
-    await yieldToLoop();
+    // Node tells of a rejection that nothing handles when the event loop turns.
+    if (turn.hasFailed) await yieldToLoop();
     if (unhandled.first !== undefined) throw unhandled.first.reason;
     if (turn.forgotten !== undefined) throw turn.forgotten;
     return (await turn.mismatch()) ?? { status: 'completed', outputs: outputsOf(found, outputs) };

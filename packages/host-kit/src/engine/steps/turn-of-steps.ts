@@ -31,13 +31,14 @@ export class TurnOfSteps {
   /** The building blocks that the workflow gets. They do not use `this`. */
   readonly steps: Steps = {
     step: <T>(name: string, work: (context: StepContext) => Promise<T> | T, options?: StepOptions<Stored<T>>) =>
-      this.#step(name, work, options),
-    sleep: (name, ms) => this.#waits.awaited('sleep', name, this.#sleep(name, ms)),
-    ask: (name, question) => this.#waits.awaited('ask', name, this.#ask(name, 'steps.question', question)),
-    waitForEvent: (name, event) => this.#waits.awaited('waitForEvent', name, this.#waitForEvent(name, event)),
-    patched: (name) => this.#patched(name),
+      this.#noted(this.#step(name, work, options)),
+    sleep: (name, ms) => this.#waits.awaited('sleep', name, this.#noted(this.#sleep(name, ms))),
+    ask: (name, question) => this.#waits.awaited('ask', name, this.#noted(this.#ask(name, 'steps.question', question))),
+    waitForEvent: (name, event) =>
+      this.#waits.awaited('waitForEvent', name, this.#noted(this.#waitForEvent(name, event))),
+    patched: (name) => this.#noted(this.#patched(name)),
     child: <T>(name: string, of: ChildWorkflow | string, inputs: unknown, options?: ChildOptions<T>) =>
-      this.#waits.awaited('child', name, this.#child(name, of, inputs, options)),
+      this.#waits.awaited('child', name, this.#noted(this.#child(name, of, inputs, options))),
   };
   readonly #run: Run;
   readonly #execution: Execution;
@@ -51,6 +52,7 @@ export class TurnOfSteps {
   readonly #compensations = new Compensations();
   /** Told when the workflow comes to the place at which it failed. */
   #stalled = (): void => {};
+  #hasFailed = false;
   /** Failures whose cause the author of the workflow did not foresee. */
   readonly #unexpected = new WeakSet<StepFailure>();
 
@@ -73,6 +75,11 @@ export class TurnOfSteps {
     this.#underWay.end();
   }
 
+  /** Whether a step has failed in this turn. The workflow may have awaited it, and caught its error. */
+  get hasFailed(): boolean {
+    return this.#hasFailed;
+  }
+
   /** A wait that the workflow started and nothing awaits, for example an approval that it would skip. */
   get forgotten(): TypeError | undefined {
     return this.#waits.forgotten;
@@ -89,6 +96,16 @@ export class TurnOfSteps {
     if (left === undefined) return undefined;
     const message = `The workflow ended without the step ${left}, which its run has recorded. Its code has changed.`;
     return { status: 'failed', error: failureOf(new StepFailure(MISMATCH, message)), failedNodeId: left };
+  }
+
+  /** Passes the outcome of a step on, and notes whether one has failed. */
+  async #noted<T>(outcome: Promise<T>): Promise<T> {
+    try {
+      return await outcome;
+    } catch (error) {
+      this.#hasFailed = true;
+      throw error;
+    }
   }
 
   async #step<T>(
