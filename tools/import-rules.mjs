@@ -50,6 +50,7 @@ const GROUND = [
     'field-problems.ts',
     'nearest.ts',
     'host-scopes.ts',
+    'scope-fault.ts',
     'unhandled-rejections.ts',
   ],
   ...['events', 'ports', 'json-lines.ts', 'group-commit.ts', 'periodic-task.ts', 'in-steps.ts', 'postgres-driver.ts'],

@@ -1,6 +1,9 @@
 import { readFile, stat } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
+import { HOST_SCOPES } from '../host-scopes.ts';
 import type { JsonObject } from '../json.ts';
+import { nearestName } from '../known-options.ts';
+import { scopeFault } from '../scope-fault.ts';
 import { VERSION } from '../version.ts';
 import { keysOfHost } from './keys-of-host.ts';
 import { keysOfStore } from './keys-of-store.ts';
@@ -131,6 +134,7 @@ const WORK: Readonly<Record<string, (values: Values, subject: string) => Work>> 
       showOnce(values, terminal, async () => {
         const made = await target.create(fields);
         if (fields.workspaces === undefined && reachesAll(made)) terminal.stderr.write(REACHES_ALL);
+        for (const fault of misspelt(fields.scopes)) terminal.stderr.write(`svc-keys: ${fault} ${KEPT}\n`);
         return made;
       });
   },
@@ -165,6 +169,16 @@ function reachesAll({ apiKey }: KeyAnswer): boolean {
 /** Told when no workspace was named: the default of a store, and of a caller of all workspaces, is the widest reach. */
 const REACHES_ALL =
   "svc-keys: the key reaches all workspaces of its tenant. Pass --workspaces W,… for less, or --workspaces '*' to say so.\n";
+
+/** The scopes that are one or two characters from one of a host. Any other may be one of the operator's own application. */
+function misspelt(scopes: readonly string[]): readonly string[] {
+  return scopes.flatMap((scope) => {
+    const fault = scopeFault(scope, HOST_SCOPES);
+    return fault !== undefined && nearestName(scope, [fault.nearest]) !== undefined ? [fault.message] : [];
+  });
+}
+
+const KEPT = 'The key has it as you wrote it.';
 
 /** Makes the file before the key: a key that cannot be handed over must not be made. */
 async function showOnce(values: Values, terminal: Terminal, make: () => Promise<KeyAnswer>): Promise<void> {

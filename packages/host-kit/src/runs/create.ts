@@ -55,8 +55,8 @@ export class RunActive extends Error {
 
 export interface CreateRunOptions extends ChangeServices {
   readonly engine: Pick<WorkflowEngine, 'version' | 'otherVersions' | 'refuse' | 'configurable' | 'compensation'>;
-  /** The longest duration of a run, in ms. Absent: no limit. */
-  readonly maxRunDurationMs?: number | undefined;
+  /** The longest duration of a run, in ms. Undefined: no limit. */
+  readonly maxRunDurationMs: number | undefined;
   readonly random: Random;
   /** Returns true when the tenant has a workspace of that name. */
   readonly hasWorkspace: (tenant: string, workspace: string) => boolean;

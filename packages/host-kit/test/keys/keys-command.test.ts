@@ -34,3 +34,11 @@ test.each(['main', '*'])('svc-keys create --workspaces %s has no such notice', a
   expect(JSON.parse(out).apiKey.workspaces).toEqual([workspaces]);
   expect(told).not.toContain(NOTICE);
 });
+
+test('svc-keys create asks for the scope that was meant', async () => {
+  const { code, told } = await create('--scopes', 'run:read,webhook:*,runs:*,reports:read', '--workspaces', 'main');
+  expect(code).toBe(0);
+  expect(told).toContain('svc-keys: run:read: is no scope. Did you mean runs:read?');
+  expect(told).toContain('svc-keys: webhook:*: covers no scope. Did you mean webhooks:*?');
+  expect(told).not.toMatch(/(?:runs:\*|reports:read): /);
+});
