@@ -65,7 +65,10 @@ export function judgeUrl(url: UrlParts, policy: EgressPolicy): UrlCheck {
   if (literal === undefined && isNoName(hostname)) return refuse('host_not_allowed');
   const isLocal = literal === undefined ? hostname === LOCALHOST : isLoopback(literal);
   const opened = isLocal && opensLoopback(policy, port);
-  if (protocol === 'http:' && !opened) return refuse('scheme_not_https');
+  if (protocol === 'http:' && !opened) {
+    // https would not help where loopback is open, but not at this port.
+    return refuse(isLocal && policy.loopbackPorts !== 'none' ? 'port_not_allowed' : 'scheme_not_https');
+  }
   if (!opened) {
     if (policy.ports !== 'any' && !policy.ports.has(port)) return refuse('port_not_allowed');
     const isAllowed = literal === undefined ? !isDeniedName(hostname, policy) : classify(literal, policy, port).allowed;

@@ -320,6 +320,6 @@ test('allowLoopback opens loopback, on its port only', async () => {
   const port = await internet.plain((_request, response) => response.end('local'));
   guard({ policy: egressPolicy({ allowLoopback: [port] }) });
   expect(await (await call(`http://localhost:${port}/`)).text()).toBe('local');
-  expect(await failure(call(`http://127.0.0.1:${port + 1}/`))).toBe('url_rejected: scheme_not_https');
+  expect(await failure(call(`http://127.0.0.1:${port + 1}/`))).toBe('url_rejected: port_not_allowed');
   expect(await failure(call('https://10.0.0.1/'))).toBe('url_rejected: host_not_allowed');
 });

@@ -188,7 +188,7 @@ describe(covers('webhooks.url.loopback-switch'), () => {
     [true, 'https://a.localhost/', 'host_not_allowed'],
     [true, 'https://0.0.0.0/', 'host_not_allowed'],
     [[81], 'http://127.0.0.1:81/', 'ok'],
-    [[81], 'http://127.0.0.1:82/', 'scheme_not_https'],
+    [[81], 'http://127.0.0.1:82/', 'port_not_allowed'],
     [[81], 'https://127.0.0.1/', 'host_not_allowed'],
     [false, 'http://127.0.0.1:81/', 'scheme_not_https'],
   ])('allowLoopback %j: %s is %s', (allowLoopback, url, expected) => {
