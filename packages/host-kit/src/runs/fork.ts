@@ -10,6 +10,7 @@ import { checkConfigurable } from './check-configurable.ts';
 import { newCompensation } from './compensation.ts';
 import type { CreateRunOptions } from './create.ts';
 import { foundRun } from './find-run.ts';
+import { requireMembership } from './membership.ts';
 
 /** A request for a fork, the same for both majors. */
 export interface ForkRequest {
@@ -25,7 +26,8 @@ export interface ForkRequest {
  * from its fork point. A fork has the owner of its source.
  *
  * @param save is called in the transaction of the change
- * @throws {HostError} `not_found`, `run_forbidden`, `fork_point_invalid` when the source's log has no event `fromSeq`
+ * @throws {HostError} `not_found`, `run_forbidden`, `fork_point_invalid` when the source's log has no event `fromSeq`,
+ * `forbidden` when the host no longer has the workspace of the source
  */
 export async function forkRun(
   options: CreateRunOptions,
@@ -42,6 +44,7 @@ export async function forkRun(
     throw new HostError('fork_point_invalid', message, { details: undefined });
   }
   const { tenant, workspace, owner, workflowId, inputs, tags } = source;
+  if (workspace !== undefined) requireMembership(options.hasWorkspace, principal, workspace);
   const configurable = merged(source.configurable, overlay.configurable);
   const metadata = merged(source.metadata, overlay.metadata);
   const run: Run = {

@@ -114,6 +114,16 @@ test('a run without tenantId is refused when the host does not have the workspac
   expect((await host.create('/v1/runs', KEYS.all, { workflowId: 'any' })).status).toBe(201);
 });
 
+test('a fork is refused when the host no longer has the workspace of its source', async () => {
+  let isThere = true;
+  const host = await startHost({ engine: { ...engine, forks: ['branch'] }, hasWorkspace: () => isThere });
+  const { runId } = JSON.parse((await host.create('/v1/runs', KEYS.all, { workflowId: 'any', tenantId: 'main' })).body);
+  const fork = () => host.create(`/v1/runs/${runId}:fork`, KEYS.all, { mode: 'branch', fromSeq: 0 });
+  expect((await fork()).status).toBe(201);
+  isThere = false;
+  expect(await fork()).toMatchObject({ status: 403, body: expect.stringContaining('forbidden') });
+});
+
 describe('an answer of engine.refuse that is no refusal creates no run', () => {
   class PublishEngine implements Pick<WorkflowEngine, 'version' | 'execute'> {
     readonly version = 1;
