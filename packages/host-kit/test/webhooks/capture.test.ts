@@ -110,9 +110,9 @@ describe('a captured answer', () => {
   test('is redacted in little time, for any content', () => {
     const worst = ['\\', '{', '{"', '{ ', '&#0', 'eyJaaaaaaaa.', 'sha256=', '%7B%22', '{\\n'];
     for (const part of worst) {
-      const before = performance.now();
+      const before = process.cpuUsage();
       shown({ body: part.repeat(Math.ceil(16_896 / part.length)) }, { ...RULES, maxBytes: 16_384 });
-      expect(performance.now() - before, part).toBeLessThan(2000);
+      expect(process.cpuUsage(before).user, part).toBeLessThan(2_000_000);
     }
   });
 
