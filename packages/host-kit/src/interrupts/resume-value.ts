@@ -50,12 +50,14 @@ function placeOfAnswers(questions: readonly { readonly id: string }[], resumeVal
  * @throws {HostError} `validation_error`
  */
 export function checkedApproval(
-  { resumeSchema }: Interrupt,
+  { resumeSchema }: Pick<Interrupt, 'resumeSchema'>,
   { actions }: ApprovalData,
   resumeValue: Json,
   decided: { readonly by: string; readonly at: number },
 ): ApprovalAnswer {
   const given = inTodaysWords(resumeValue, actions);
+  // Before the schema, which would tell actions that this approval does not offer.
+  requireOffered(actions, given);
   const parsed = ANSWER.safeParse(given);
   if (!parsed.success) {
     const problems = fieldProblems(ANSWER, given, parsed.error, { root: 'resumeValue', remedies: REMEDIES });
@@ -63,9 +65,6 @@ export function checkedApproval(
     throw invalid(first, ...others);
   }
   const { action, ...said } = parsed.data;
-  if (!actions.includes(action)) {
-    throw invalid({ field: 'resumeValue.action', problem: `is not offered; choose one of ${actions.join(', ')}` });
-  }
   for (const [needed, field] of NEEDS) {
     if (action === needed && said[field] === undefined) {
       throw invalid({ field: `resumeValue.${field}`, problem: `is required for the action ${action}` });
@@ -81,6 +80,11 @@ export function checkedApproval(
   );
   if (resumeSchema !== undefined) requireFitting(resumeSchema, answer);
   return answer;
+}
+
+function requireOffered(offered: ApprovalData['actions'], given: Json): void {
+  if (!isJsonObject(given) || given.action === undefined || offered.some((action) => action === given.action)) return;
+  throw invalid({ field: 'resumeValue.action', problem: `is not offered; choose one of ${offered.join(', ')}` });
 }
 
 const NEEDS = [
