@@ -371,7 +371,7 @@ describe(covers('triggers.email.bounds'), () => {
     '%s must be a whole number',
     async (name) => {
       const triggers = { email: { ...email, [name]: -1 } };
-      await expect(triggerHost({ store: world.store, triggers })).rejects.toThrow(`triggers.email.${name}: must be`);
+      await expect(triggerHost({ store: world.store, triggers })).rejects.toThrow(`triggers.email.${name} must be`);
     },
   );
 
