@@ -41,6 +41,6 @@ function linksIn(text) {
 }
 
 function headingsIn(text) {
-  const withoutCode = text.replace(/^```[^]*?^```/gm, '');
+  const withoutCode = text.replace(/^```[\s\S]*?^```/gm, '');
   return new Set([...withoutCode.matchAll(/^#+ (.+)$/gm)].map(([, heading]) => anchorOf(heading)));
 }
