@@ -1,6 +1,6 @@
 import { posix } from 'node:path';
-import { anchorOf } from '../docs/site/links.mjs';
-import { withLinks } from '../docs/site/with-links.mjs';
+import { anchorOf } from './heading-anchor.mjs';
+import { withLinks } from './with-links.mjs';
 
 /** The most that the guides of a package may add to it, in bytes. */
 const BUDGET = 150_000;

@@ -39,6 +39,7 @@ const files = [
   'links.mjs',
   'llms.mjs',
   'pages.mjs',
+  '../../tools/heading-anchor.mjs',
 ].map((name) => import(new URL(`../docs/site/${name}`, import.meta.url).href));
 const {
   anchorOf,

@@ -6,7 +6,7 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, posix, resolve } from 'node:path';
 import { argv } from 'node:process';
 import { fileURLToPath } from 'node:url';
-import { withLinks } from '../docs/site/with-links.mjs';
+import { withLinks } from './with-links.mjs';
 
 /** The pages of each package, from `docs/`. A page keeps its place there, so links between two of them stay as they are. */
 const PAGES = {

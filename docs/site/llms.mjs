@@ -1,8 +1,8 @@
 import { globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { withLinks } from '../../tools/with-links.mjs';
 import { targetOf } from './links.mjs';
 import { pagesOf, routeOf } from './pages.mjs';
-import { withLinks } from './with-links.mjs';
 
 /**
  * Writes each page of the site as Markdown beside its HTML, and `llms.txt`, a list of the pages for programs that read

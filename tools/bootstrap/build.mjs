@@ -183,7 +183,7 @@ function packageDocs() {
     stamp: join(STAMPS, 'build-package-docs'),
     wanted: fingerprint([
       ...PACKAGE_DOCS_SOURCES,
-      ...['tools/write-package-docs.mjs', 'docs/site/with-links.mjs', 'package.json'],
+      ...['tools/write-package-docs.mjs', 'tools/with-links.mjs', 'package.json'],
     ]),
     outputs: PACKAGE_DOCS,
   };

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { defineConfig } from 'vitepress';
-import { anchorOf, targetOf } from '../links.mjs';
+import { anchorOf } from '../../../tools/heading-anchor.mjs';
+import { targetOf } from '../links.mjs';
 import { ROOT } from '../model.mjs';
 import { HOME, pagesOf, routeOf, sectionsOf } from '../pages.mjs';
 
