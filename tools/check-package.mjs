@@ -11,6 +11,7 @@ import { run } from './bootstrap/children.mjs';
 import { packageFolders } from './bootstrap/workspaces.mjs';
 import { ENTRIES } from './entries.mjs';
 import { consumerProblems } from './package-consumer.mjs';
+import { docsProblems } from './package-docs.mjs';
 import { skeletonProblems } from './package-skeleton.mjs';
 import { mapProblems, pack, tarballProblems } from './package-tarball.mjs';
 
@@ -44,11 +45,12 @@ async function checkPackage(root, folder, workspace) {
       '--no-color',
     ]),
   ]);
-  const maps = mapProblems(files, (path) => readFileSync(join(root, folder, path), 'utf8'));
+  const read = (path) => readFileSync(join(root, folder, path), 'utf8');
+  const texts = [...mapProblems(files, read), ...docsProblems(files, read)];
   const problems = [
     ...skeletonProblems(root, folder),
     ...tarballProblems(files, manifest),
-    ...maps.map((problem) => `the tarball of ${manifest.name}: ${problem}`),
+    ...texts.map((problem) => `the tarball of ${manifest.name}: ${problem}`),
     ...findings.flat(),
   ];
   return { name: manifest.name, tarball: path, problems };

@@ -27,12 +27,20 @@ interface Site {
   routeOf(path: string): string;
   sectionsOf(root: string, navigation: object): Section[];
   targetOf(root: string, pages: ReadonlySet<string>, from: string, href: string): Target;
+  withIncludedCode(root: string, path: string, text: string): { text: string; problems: string[] };
   writeLlms(root: string, staged: string, folder: string, site: object): void;
 }
 
-const files = ['check-built.mjs', 'description.mjs', 'interface-links.mjs', 'links.mjs', 'llms.mjs', 'pages.mjs'].map(
-  (name) => import(new URL(`../docs/site/${name}`, import.meta.url).href),
-);
+const files = [
+  'check-built.mjs',
+  'description.mjs',
+  'included-code.mjs',
+  'interface-links.mjs',
+  'links.mjs',
+  'llms.mjs',
+  'pages.mjs',
+  '../../tools/heading-anchor.mjs',
+].map((name) => import(new URL(`../docs/site/${name}`, import.meta.url).href));
 const {
   anchorOf,
   checkBuilt,
@@ -44,6 +52,7 @@ const {
   routeOf,
   sectionsOf,
   targetOf,
+  withIncludedCode,
   writeLlms,
 }: Site = Object.assign({}, ...(await Promise.all(files)));
 
@@ -73,7 +82,8 @@ describe('the pages', () => {
   });
 
   test.each([
-    ['README.md', 'index'],
+    ['docs/index.md', 'index'],
+    ['README.md', 'overview'],
     ['CONTRIBUTING.md', 'contributing'],
     ['docs/api.md', 'api'],
     ['docs/reference/auth/README.md', 'reference/auth/index'],
@@ -130,7 +140,7 @@ describe('a link', () => {
     ['README.md', 'docs/api.md#errors', { kind: 'page', url: '/api.md#errors' }],
     ['README.md', 'packages/auth', { kind: 'page', url: '/packages/auth/index.md' }],
     ['docs/api.md', '../packages/auth#readme', { kind: 'page', url: '/packages/auth/index.md' }],
-    ['packages/auth/README.md', '../..', { kind: 'page', url: '/index.md' }],
+    ['packages/auth/README.md', '../..', { kind: 'page', url: '/overview.md' }],
     ['README.md', 'LICENSE', { kind: 'source', url: '/source/LICENSE.md' }],
     ['packages/auth/README.md', 'src/', { kind: 'source', url: '/source/packages/auth/src.md' }],
     ['docs/api.md', 'rules.json', { kind: 'data', url: '/source/docs/rules.json' }],
@@ -188,6 +198,37 @@ describe('a mention of the interface on a page', () => {
       '`the interface`, [the interface](api.md)',
     ];
     expect(linked(...page)).toEqual(page);
+  });
+});
+
+describe('code of another page', () => {
+  const PROGRAM = ['// a.ts', 'const engine = {', '  version: 1,', '};', 'const port = 1;', 'start(engine);'];
+  const README = ['# auth', '```sh', 'npm i', '```', '```ts', ...PROGRAM, '```', ''].join('\n');
+  const included = (line: string) =>
+    withIncludedCode(temporaryTree({ 'packages/auth/README.md': README }), 'docs/index.md', page(line));
+  const page = (...lines: readonly string[]) => ['# svc', '', ...lines, '', 'More.', ''].join('\n');
+
+  test.each([
+    ['the first ts block', '', PROGRAM],
+    ['a statement of several lines', ': const engine', PROGRAM.slice(1, 4)],
+    ['a statement of one line', ': const port', PROGRAM.slice(4, 5)],
+  ])('is %s', (_, start, lines) => {
+    expect(included(`<!-- code of ../packages/auth/README.md${start} -->`)).toEqual({
+      text: page('```ts', ...lines, '```'),
+      problems: [],
+    });
+  });
+
+  test.each([
+    ['../packages/auth/README.md: const host', 'has no statement that begins with const host'],
+    ['missing.md', 'has no ts block'],
+  ])('fails the build when it does not exist: %s', (code, problem) => {
+    const comment = `<!-- code of ${code} -->`;
+    const [name = ''] = code.split(':');
+    expect(included(comment)).toEqual({
+      text: page(comment),
+      problems: [`docs/index.md: shows code of ${name}, which ${problem}. Correct the comment.`],
+    });
   });
 });
 

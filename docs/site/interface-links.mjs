@@ -1,4 +1,4 @@
-import { anchorOf } from './links.mjs';
+import { anchorOf } from '../../tools/heading-anchor.mjs';
 
 /**
  * Makes links of the mentions `Interface: <section>` of a page of the reference, which the `@see` of a docstring becomes. A section is a heading

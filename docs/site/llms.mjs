@@ -1,5 +1,6 @@
 import { globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { withLinks } from '../../tools/with-links.mjs';
 import { targetOf } from './links.mjs';
 import { pagesOf, routeOf } from './pages.mjs';
 
@@ -67,20 +68,6 @@ function partsOf(page) {
 function descriptionIn(head) {
   const [, value = '""'] = /^description: (.*)$/m.exec(head) ?? [];
   return JSON.parse(value);
-}
-
-/** Replaces the target of each link and picture. Code stays as it is. */
-function withLinks(text, lead) {
-  let isCode = false;
-  const lines = text.split('\n').map((line) => {
-    if (/^\s*(```|~~~)/.test(line)) isCode = !isCode;
-    if (isCode) return line;
-    // The parts at odd places are code.
-    const parts = line.split(/(`+[^`]*`+)/);
-    const led = (part) => part.replace(/\]\(([^()\s]+)\)/g, (_, href) => `](${lead(href)})`);
-    return parts.map((part, index) => (index % 2 === 1 ? part : led(part))).join('');
-  });
-  return lines.join('\n');
 }
 
 /** Another host, or a heading of the same page. */

@@ -13,6 +13,9 @@ const PAGES = [
   'docs/**/*.md',
 ];
 
+/** The home page of the site: the README is for a repository and a registry, whose reader has already found svc. */
+export const HOME = 'docs/index.md';
+
 /**
  * Lists the pages of a checkout.
  *
@@ -27,11 +30,13 @@ export function pagesOf(root) {
 
 /**
  * Gives the path of a page on the site, without an extension; `index` at its end is the page of a folder.
- * `docs/api.md` becomes `api`, `packages/auth/README.md` becomes `packages/auth/index`.
+ * `docs/api.md` becomes `api`, `packages/auth/README.md` becomes `packages/auth/index`. The README of the checkout becomes
+ * `overview`, because `docs/index.md` is the page of the root.
  *
  * @param {string} path from the root
  */
 export function routeOf(path) {
+  if (path === 'README.md') return 'overview';
   const route = path.replace(/\.md$/, '').replace(/^docs\//, '');
   return route.replace(/(^|\/)README$/, '$1index').toLowerCase();
 }

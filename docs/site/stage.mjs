@@ -2,9 +2,10 @@ import { copyFileSync, globSync, mkdirSync, readFileSync, rmSync, statSync, writ
 import { dirname, extname, join } from 'node:path';
 import MarkdownIt from 'markdown-it';
 import { descriptionOf } from './description.mjs';
+import { withIncludedCode } from './included-code.mjs';
 import { linkFirstMention } from './interface-links.mjs';
 import { sourceRouteOf, targetOf } from './links.mjs';
-import { pagesOf, routeOf } from './pages.mjs';
+import { HOME, pagesOf, routeOf } from './pages.mjs';
 
 /** A linked folder without a README.md is shown as a list of its files, and each of them as a page. */
 const MOST_FILES = 50;
@@ -15,14 +16,15 @@ const MOST_FILES = 50;
  *
  * @param {string} root a checkout
  * @param {string} folder is emptied first
- * @returns {string[]} one sentence for each link that leads nowhere
+ * @returns {string[]} one sentence for each link that leads nowhere, and for each inclusion of code that does not exist
  */
 export function stage(root, folder) {
   rmSync(folder, { recursive: true, force: true });
   const pages = new Set(pagesOf(root));
   const problems = [];
   for (const path of pages) {
-    const text = readFileSync(join(root, path), 'utf8');
+    const { text, problems: missing } = withIncludedCode(root, path, readFileSync(join(root, path), 'utf8'));
+    problems.push(...missing);
     put(folder, routeOf(path), staged(path, text));
     for (const { href, line } of linksIn(text)) {
       const target = targetOf(root, pages, path, href);
@@ -36,7 +38,11 @@ export function stage(root, folder) {
 /** Each page leads to the rules of the interface once. The pages of the reference have links of their own. */
 function staged(path, text) {
   const isReference = path.startsWith('docs/reference/');
-  const head = frontmatter({ description: descriptionOf(paragraphsOf(text)), ...(isReference && REFERENCE) });
+  const head = frontmatter({
+    description: descriptionOf(paragraphsOf(text)),
+    ...(isReference && REFERENCE),
+    ...(path === HOME && AT_HOME),
+  });
   return head + (isReference || path === INTERFACE ? text : linkFirstMention(text, `/${routeOf(INTERFACE)}.md`));
 }
 
@@ -63,6 +69,9 @@ const INTERFACE = 'docs/interface.md';
 
 /** Of a page that the style sheet sets as reference. */
 const REFERENCE = { pageClass: 'reference' };
+
+/** Of the home page, which has the whole width: no section, no outline, no page before it or after it. */
+const AT_HOME = { pageClass: 'home', sidebar: false, aside: false, prev: false, next: false };
 
 /** The links and images of a Markdown text, each with the line on which its block begins. */
 function linksIn(text) {

@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { MANUAL, MANUAL_SOURCES } from '../write-manual.mjs';
+import { PACKAGE_DOCS, PACKAGE_DOCS_SOURCES } from '../write-package-docs.mjs';
 import { exampleFiles, TEMPLATES } from '../write-templates.mjs';
 import { run } from './children.mjs';
 import { fingerprint, readStamp, removeStamp, writeStamp } from './stamp.mjs';
@@ -30,6 +31,7 @@ export async function build(node) {
     ...bundledExamples().map(bundleOf),
     templates(),
     manual(),
+    packageDocs(),
   ].filter(isStale);
   if (stale.length === 0) return;
   console.log(`Building ${stale.map(({ name }) => name).join(', ')} …`);
@@ -58,6 +60,7 @@ export function outdatedParts(folder) {
     ...(folder === CONSOLE ? [pageOfConsole()] : []),
     ...(hasTemplates ? [templates()] : []),
     ...(dirname(MANUAL) === folder ? [manual()] : []),
+    ...(PACKAGE_DOCS.includes(`${folder}/docs`) ? [packageDocs()] : []),
   ];
   return parts.filter(isStale).map(({ name }) => name);
 }
@@ -168,6 +171,21 @@ function manual() {
     stamp: join(STAMPS, 'build-manual'),
     wanted: fingerprint([...MANUAL_SOURCES, 'tools/write-manual.mjs', 'package.json']),
     outputs: [MANUAL],
+  };
+}
+
+/** The guides that packages bring along. */
+function packageDocs() {
+  return {
+    name: 'the guides of the packages',
+    command: [resolve('tools/write-package-docs.mjs')],
+    cwd: '.',
+    stamp: join(STAMPS, 'build-package-docs'),
+    wanted: fingerprint([
+      ...PACKAGE_DOCS_SOURCES,
+      ...['tools/write-package-docs.mjs', 'tools/with-links.mjs', 'package.json'],
+    ]),
+    outputs: PACKAGE_DOCS,
   };
 }
 

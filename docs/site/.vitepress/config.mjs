@@ -1,11 +1,16 @@
 import { readFileSync } from 'node:fs';
 import { defineConfig } from 'vitepress';
-import { anchorOf, targetOf } from '../links.mjs';
+import { anchorOf } from '../../../tools/heading-anchor.mjs';
+import { targetOf } from '../links.mjs';
 import { ROOT } from '../model.mjs';
-import { pagesOf, routeOf, sectionsOf } from '../pages.mjs';
+import { HOME, pagesOf, routeOf, sectionsOf } from '../pages.mjs';
 
 const navigation = JSON.parse(readFileSync(new URL('../navigation.json', import.meta.url), 'utf8'));
-const sections = sectionsOf(ROOT, navigation);
+/** The name of the site leads to the home page, so no section shows it. */
+const sections = sectionsOf(ROOT, navigation).map(({ title, groups }) => ({
+  title,
+  groups: groups.map((group) => ({ ...group, pages: group.pages.filter(({ path }) => path !== HOME) })),
+}));
 const pages = new Set(pagesOf(ROOT));
 const pathOf = new Map([...pages].map((path) => [`${routeOf(path)}.md`, path]));
 
